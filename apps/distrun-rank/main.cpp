@@ -1,0 +1,72 @@
+// The only program that loads plugins. The coordinator starts it; its line to the coordinator is descriptor 3.
+//
+//   distrun-rank --list PLUGIN                        lister: tells the plugin's tests, once
+//   distrun-rank --zygote PLUGIN COORDINATOR_PID      zygote: forks ranks on request
+//   distrun-rank --rank PLUGIN TAG FILES_MAX          a rank started by exec
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <distrun/base/error.hpp>
+#include <distrun/rank/entry.hpp>
+#include <distrun/rank/lister.hpp>
+#include <distrun/rank/zygote.hpp>
+
+namespace {
+
+constexpr int kLineFd = 3;
+constexpr int kUsage = 2;
+
+distrun::base::Fd take_line() {
+  ::fcntl(kLineFd, F_SETFD, FD_CLOEXEC);
+  return distrun::base::Fd(kLineFd);
+}
+
+bool has_line() {
+  int type = 0;
+  socklen_t size = sizeof type;
+  return ::getsockopt(kLineFd, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+}
+
+void set_soft_limit(__rlimit_resource resource, std::uint64_t value) {
+  rlimit limit{};
+  if (::getrlimit(resource, &limit) != 0) return;
+  limit.rlim_cur = value;
+  ::setrlimit(resource, &limit);
+}
+
+// TAG marks this rank's descendants; FILES_MAX is the descriptor limit that the user had.
+[[noreturn]] void run_exec_rank(const std::string& plugin, const char* tag, const char* files_max) {
+  set_soft_limit(RLIMIT_LOCKS, std::strtoull(tag, nullptr, 10));
+  const std::uint64_t files = std::strtoull(files_max, nullptr, 10);
+  if (files > 0) set_soft_limit(RLIMIT_NOFILE, files);
+  distrun::rank::run_rank(take_line(), nullptr, plugin);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 2 ? argv[1] : "";
+  if (!has_line()) {
+    std::fputs("distrun-rank is started by distrun and has no use of its own; try: distrun --help\n", stderr);
+    return kUsage;
+  }
+  try {
+    if (mode == "--list" && argc == 3) return distrun::rank::run_lister(argv[2], take_line());
+    if (mode == "--zygote" && argc == 4) {
+      return distrun::rank::run_zygote(argv[2], take_line(), std::atoi(argv[3]));
+    }
+    if (mode == "--rank" && argc == 5) run_exec_rank(argv[2], argv[3], argv[4]);
+  } catch (const distrun::Error& error) {
+    std::fprintf(stderr, "distrun-rank: %s\n", error.what());
+    return 1;
+  }
+  std::fputs("distrun-rank: unknown arguments\n", stderr);
+  return kUsage;
+}

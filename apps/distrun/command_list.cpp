@@ -1,0 +1,123 @@
+// distrun list: the plugins' tests, as text or as JSON.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include <distrun/base/error.hpp>
+#include <distrun/base/rng.hpp>
+#include <distrun/base/text.hpp>
+#include <distrun/runner/bounds.hpp>
+#include <distrun/runner/plan.hpp>
+
+#include "commands.hpp"
+#include "coordinator.hpp"
+#include "exit_codes.hpp"
+
+namespace distrun::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Listing {
+  std::vector<runner::PlannedTest> tests;
+  std::vector<std::string> problems;
+  bool stopped = false;
+};
+
+io::Task<void> list_all(launch::Node& node, const runner::Settings& settings, Listing& listing) {
+  const runner::Filter filter(settings.filters);
+  wire::ListOrder order;
+  order.world_size = settings.world_size;
+  order.backend = settings.backend;
+  order.agent = settings.agent;
+  order.gpu_driver = settings.gpu_driver;
+  order.gpus = settings.gpus;
+  order.isolation = settings.isolation;
+  for (const std::string& plugin : settings.plugins) {
+    if (listing.stopped) break;
+    try {
+      wire::PluginTable table = co_await node.list(plugin, order, runner::load_bound(settings));
+      std::vector<runner::PlannedTest> planned = runner::plan(plugin, std::move(table), filter, settings);
+      std::move(planned.begin(), planned.end(), std::back_inserter(listing.tests));
+    } catch (const Error& error) {
+      listing.problems.emplace_back(error.what());
+    }
+  }
+}
+
+Json json_of(const runner::PlannedTest& test) {
+  Json parameters = Json::object();
+  for (const wire::KeyValue& parameter : test.info.parameters) parameters[parameter.key] = parameter.value;
+  Json json;
+  json["id"] = test.id;
+  json["suite"] = test.info.suite;
+  json["name"] = test.info.name;
+  json["plugin"] = test.plugin;
+  json["parameters"] = std::move(parameters);
+  json["file"] = test.info.file;
+  json["line"] = test.info.line;
+  json["world_rule"] = wire::name_of(test.info.world_rule);
+  json["world_sizes"] = test.info.world_sizes;
+  json["world_size"] = test.info.world_size;
+  json["timeout_ms"] = test.info.timeout_ms > 0 ? Json(test.info.timeout_ms) : Json(nullptr);
+  json["isolation"] = test.info.isolation.empty() ? Json(nullptr) : Json(test.info.isolation);
+  json["env_rendezvous"] = test.info.env_rendezvous;
+  json["skip"] = test.skipped() ? Json{{"code", test.info.skip.front().code}, {"reason", test.info.skip.front().reason}}
+                                : Json(nullptr);
+  return json;
+}
+
+void print_json(const Listing& listing) {
+  Json json;
+  json["schema"] = "distrun.list/1";
+  json["tests"] = Json::array();
+  for (const runner::PlannedTest& test : listing.tests) json["tests"].push_back(json_of(test));
+  json["problems"] = listing.problems;
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
+  std::printf("%s\n", text.c_str());
+}
+
+void print_text(const Listing& listing) {
+  for (const runner::PlannedTest& test : listing.tests) {
+    if (test.skipped()) {
+      std::printf("%s  (skipped: %s)\n", base::one_line(test.id, 400).c_str(),
+                  base::one_line(test.info.skip.front().reason).c_str());
+    } else {
+      std::printf("%s  (%d %s)\n", base::one_line(test.id, 400).c_str(), test.info.world_size,
+                  test.info.world_size == 1 ? "rank" : "ranks");
+    }
+  }
+  std::fflush(stdout);
+  for (const std::string& problem : listing.problems) std::fprintf(stderr, "distrun: %s\n", problem.c_str());
+}
+
+int coordinate(const ListOptions& options, const proc::RunPlaces& places, proc::Coordinator coordinator) {
+  CoordinatorLoop main(std::move(coordinator), places);
+  Listing listing;
+  main.on_stop([&](runner::Urgency) {
+    listing.stopped = true;
+    main.node().cancel();
+  });
+  main.run(list_all(main.node(), options.settings, listing));
+  main.node().close();
+  if (listing.stopped) return kInterrupted;
+  options.json ? print_json(listing) : print_text(listing);
+  if (!listing.problems.empty()) return kInfraError;
+  return listing.tests.empty() ? kNothingRan : kSuccess;
+}
+
+}  // namespace
+
+int list(const ListOptions& options) {
+  const proc::RunPlaces places = proc::RunPlaces::here(base::random_hex(12));
+  return proc::run_guarded(places, [&](proc::Coordinator coordinator) -> int {
+    try {
+      return coordinate(options, places, std::move(coordinator));
+    } catch (const Error& error) {
+      std::fprintf(stderr, "distrun: %s\n", error.what());
+      return kInfraError;
+    }
+  });
+}
+
+}  // namespace distrun::cli

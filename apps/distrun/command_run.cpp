@@ -1,0 +1,84 @@
+// distrun run: the coordinator with its reports, under a guard.
+#include <signal.h>
+
+#include <cstdio>
+#include <utility>
+
+#include <distrun/base/error.hpp>
+#include <distrun/base/rng.hpp>
+#include <distrun/runner/machine.hpp>
+#include <distrun/runner/run.hpp>
+
+#include "commands.hpp"
+#include "coordinator.hpp"
+#include "exit_codes.hpp"
+#include "outputs.hpp"
+#include "terminal.hpp"
+
+namespace distrun::cli {
+namespace {
+
+constexpr int kRunIdDigits = 12;
+constexpr auto kTick = std::chrono::milliseconds(100);
+
+// Keeps the console's status line alive while nothing happens.
+class Ticker {
+ public:
+  Ticker(io::Loop& loop, report::Console& console)
+      : loop_(loop), console_(console), resized_(loop.context(), SIGWINCH), alarm_(loop, [this] { tick(); }) {
+    alarm_.set(loop_.clock().now() + kTick);
+    wait_for_resize();
+  }
+
+ private:
+  void tick() {
+    console_.tick();
+    alarm_.set(loop_.clock().now() + kTick);
+  }
+  void wait_for_resize() {
+    resized_.async_wait([this](const auto& error, int) {
+      if (error) return;
+      console_.resize(terminal_width());
+      wait_for_resize();
+    });
+  }
+
+  io::Loop& loop_;
+  report::Console& console_;
+  boost::asio::signal_set resized_;
+  io::Alarm alarm_;
+};
+
+int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::Coordinator coordinator) {
+  CoordinatorLoop main(std::move(coordinator), places);
+  Outputs outputs(options, main.loop().clock());
+  runner::Run run(main.loop(), main.node(), outputs.sink(), places, options.settings);
+  run.record().machine = runner::this_machine();
+  main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });
+  {
+    const Ticker ticker(main.loop(), outputs.console());
+    main.run(run.run());
+  }
+  main.node().close();
+  proc::remove_run_files(places, options.settings.keep_work_dir);
+  outputs.finish(run.record());
+  if (options.settings.keep_work_dir) std::printf("work directories: %s\n", places.run_dir().c_str());
+  return exit_code_of(run.record());
+}
+
+}  // namespace
+
+int run(const RunOptions& options) {
+  const proc::RunPlaces places = proc::RunPlaces::here(base::random_hex(kRunIdDigits));
+  return proc::run_guarded(places, [&](proc::Coordinator coordinator) -> int {
+    try {
+      return coordinate(options, places, std::move(coordinator));
+    } catch (const Error& error) {
+      std::fprintf(stderr, "distrun: %s\n", error.what());
+      proc::remove_run_files(places);
+      return kInfraError;
+    }
+  });
+}
+
+}  // namespace distrun::cli

@@ -1,0 +1,11 @@
+#pragma once
+// The subcommands. Each returns an exit code (exit_codes.hpp) and throws Error for what it cannot do.
+#include "options.hpp"
+
+namespace distrun::cli {
+
+int run(const RunOptions& options);
+int list(const ListOptions& options);
+int show(const ShowOptions& options);
+
+}  // namespace distrun::cli

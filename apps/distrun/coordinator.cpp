@@ -1,0 +1,98 @@
+#include "coordinator.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <exception>
+#include <filesystem>
+#include <utility>
+
+#include <distrun/base/error.hpp>
+
+namespace distrun::cli {
+namespace {
+
+// A signal that came to the whole group and again through the guard is one wish, not two.
+constexpr auto kSameWish = std::chrono::milliseconds(200);
+
+// Raises the limit of open files to what is allowed (a rank costs four), and returns what it was.
+std::uint64_t raise_files_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  const std::uint64_t before = limit.rlim_cur;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  return before;
+}
+
+launch::LocalNodeOptions node_options(const proc::RunPlaces& places) {
+  launch::LocalNodeOptions options;
+  options.rank_program = rank_program();
+  options.run_id = places.run_id;
+  options.files_max = raise_files_limit();
+  return options;
+}
+
+}  // namespace
+
+std::string rank_program() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::string path = (self.parent_path() / "distrun-rank").string();
+  if (error || ::access(path.c_str(), X_OK) != 0) {
+    throw Error(ErrorKind::Failed, "cannot find " + path + ", which belongs beside distrun: install it again");
+  }
+  return path;
+}
+
+CoordinatorLoop::CoordinatorLoop(proc::Coordinator coordinator, const proc::RunPlaces& places)
+    : signals_(loop_.context(), SIGINT, SIGTERM, SIGHUP) {
+  ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error to report, not an end
+  ::signal(SIGXFSZ, SIG_IGN);
+  node_ = std::make_unique<launch::LocalNode>(loop_, node_options(places));
+  guard_ = std::make_unique<io::FdWatch>(loop_, std::move(coordinator.guard), [this] {
+    guard_.reset();
+    stop(runner::Urgency::AtOnce);
+  });
+  wait_for_signal();
+}
+
+CoordinatorLoop::~CoordinatorLoop() = default;
+
+void CoordinatorLoop::wait_for_signal() {
+  signals_.async_wait([this](const auto& error, int signal) {
+    if (error) return;
+    on_signal(signal);
+    wait_for_signal();
+  });
+}
+
+void CoordinatorLoop::on_signal(int) {
+  const base::TimePoint now = loop_.clock().now();
+  if (!stopping_) {
+    first_signal_ = now;
+    stop(runner::Urgency::Polite);
+  } else if (now - first_signal_ > kSameWish) {
+    stop(runner::Urgency::AtOnce);
+  }
+}
+
+void CoordinatorLoop::stop(runner::Urgency urgency) {
+  stopping_ = true;
+  if (on_stop_) on_stop_(urgency);
+}
+
+void CoordinatorLoop::run(io::Task<void> task) {
+  std::exception_ptr failure;
+  boost::asio::co_spawn(loop_.context(), std::move(task), [&](std::exception_ptr error) {
+    failure = error;
+    loop_.stop();
+  });
+  loop_.run();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace distrun::cli

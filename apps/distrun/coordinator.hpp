@@ -1,0 +1,44 @@
+#pragma once
+// What `run` and `list` share: a loop, this machine as a node, signals, and a look at the guard.
+#include <boost/asio/signal_set.hpp>
+
+#include <functional>
+#include <memory>
+
+#include <distrun/io/loop.hpp>
+#include <distrun/launch/local_node.hpp>
+#include <distrun/proc/guard.hpp>
+#include <distrun/runner/attempt.hpp>
+
+namespace distrun::cli {
+
+class CoordinatorLoop {
+ public:
+  CoordinatorLoop(proc::Coordinator coordinator, const proc::RunPlaces& places);
+  ~CoordinatorLoop();
+
+  io::Loop& loop() noexcept { return loop_; }
+  launch::Node& node() noexcept { return *node_; }
+  // `on_stop` is called when the user or the guard's death ends the run; the second signal asks to hurry.
+  void on_stop(std::function<void(runner::Urgency)> on_stop) { on_stop_ = std::move(on_stop); }
+  // Runs `task` to its end. Rethrows what it throws.
+  void run(io::Task<void> task);
+
+ private:
+  void wait_for_signal();
+  void on_signal(int signal);
+  void stop(runner::Urgency urgency);
+
+  io::Loop loop_;
+  boost::asio::signal_set signals_;
+  std::unique_ptr<io::FdWatch> guard_;
+  std::unique_ptr<launch::LocalNode> node_;
+  std::function<void(runner::Urgency)> on_stop_;
+  base::TimePoint first_signal_{};
+  bool stopping_ = false;
+};
+
+// distrun-rank, beside this program. Throws Error{Failed} if it is not there.
+std::string rank_program();
+
+}  // namespace distrun::cli

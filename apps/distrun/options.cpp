@@ -1,0 +1,282 @@
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include <distrun/base/error.hpp>
+#include <distrun/base/rng.hpp>
+#include <distrun/base/text.hpp>
+#include <distrun/runner/filter.hpp>
+
+#include "duration.hpp"
+
+namespace distrun::cli {
+namespace {
+
+// What CLI11 fills; it becomes settings once it is checked.
+struct Raw {
+  std::vector<std::string> plugins;
+  std::string world_size = "4";
+  std::string backend = "shm";
+  std::string agent = "pipe";
+  std::string gpu_driver = "auto";
+  std::string gpus = "0";
+  std::string isolation = "process";
+  std::vector<std::string> filters;
+  std::string timeout;
+  std::string timeout_override;
+  std::string timeout_scale = "1";
+  std::string repeat = "1";
+  std::string retries = "0";
+  bool fail_fast = false;
+  std::string seed;
+  std::vector<std::string> env;
+  std::string output;
+  std::string json;
+  std::string junit;
+  std::string events;
+  bool keep_work_dir = false;
+  std::string leaks = "normal";
+  bool skips_pass = false;
+  std::string color = "auto";
+  bool quiet = false;
+  bool list_json = false;
+  std::string report;
+};
+
+[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, text); }
+
+template <class T>
+T number(const std::string& option, const std::string& text, T low, T high) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high)) {
+    std::ostringstream message;
+    message << option << ' ' << text << ": a number from " << low << " to " << high << " is wanted";
+    refuse(message.str());
+  }
+  return value;
+}
+
+std::string one_of(const std::string& option, const std::string& text, const std::vector<std::string>& choices) {
+  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
+  std::string list;
+  for (const std::string& choice : choices) list += (list.empty() ? "" : ", ") + choice;
+  refuse(option + " " + text + ": unknown; it is one of " + list);
+}
+
+ColorChoice color_of(const std::string& text) {
+  one_of("--color", text, {"auto", "always", "never"});
+  return text == "always" ? ColorChoice::Always : text == "never" ? ColorChoice::Never : ColorChoice::Auto;
+}
+
+std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts) {
+  std::vector<wire::KeyValue> variables;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) refuse("--env " + text + ": KEY=VALUE is wanted");
+    variables.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return variables;
+}
+
+base::Nanoseconds default_timeout() {
+  const char* text = std::getenv("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT");
+  return text == nullptr ? std::chrono::seconds(300) : parse_duration("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT", text);
+}
+
+// What decides which tests there are; `run` and `list` share it.
+void add_selection(CLI::App& app, Raw& raw) {
+  app.add_option("plugins", raw.plugins, "Test plugins (shared objects made with distrun_add_plugin)")
+      ->required()->type_name("PLUGIN.so");
+  app.add_option("-w,--world-size", raw.world_size, "Ranks of a test that runs with any number (default 4)")
+      ->type_name("N");
+  app.add_option("-f,--filter", raw.filters,
+                 "Run the tests that match: a glob over Suite.name/key=value, over Suite.name, or over the suite; "
+                 "a leading - excludes, as in --filter=-Slow.*; may be given again")
+      ->type_name("GLOB")->allow_extra_args(false);
+  app.add_option("--backend", raw.backend, "Process groups that tests get: shm, gloo, nccl, mpi or threads (default shm)")
+      ->type_name("NAME");
+  app.add_option("--agent", raw.agent, "RPC agent that tests get: pipe, faulty or inproc (default pipe)")->type_name("NAME");
+  app.add_option("--gpu-driver", raw.gpu_driver, "Devices behind cuda:i: auto, cuda, virtual or none (default auto)")
+      ->type_name("NAME");
+  app.add_option("--gpus", raw.gpus, "How many devices the virtual driver offers (default 0)")->type_name("N");
+  app.add_option("--isolation", raw.isolation,
+                 "process: ranks are forked for every attempt (default); exec: each is started anew")
+      ->type_name("MODE");
+  app.add_option("--timeout-scale", raw.timeout_scale, "Multiply every bound, for slow machines and sanitizers")
+      ->type_name("FACTOR");
+}
+
+void add_execution(CLI::App& app, Raw& raw) {
+  app.add_option("--timeout", raw.timeout,
+                 "Bound of a test's body that names none itself: 500ms, 30s, 5m (default 300s)")->type_name("TIME");
+  app.add_option("--timeout-override", raw.timeout_override, "The same, for every test")->type_name("TIME");
+  app.add_option("--repeat", raw.repeat, "Run every test so often; each time must pass")->type_name("N");
+  app.add_option("--retries", raw.retries, "Try a failed test again up to so often; a pass then makes it flaky")
+      ->type_name("N");
+  app.add_flag("--fail-fast", raw.fail_fast, "End the run after the first test that fails");
+  app.add_option("--seed", raw.seed, "Seed of everything random in tests (default: a new one, printed)")->type_name("N");
+  app.add_option("--env", raw.env, "Set a variable in the ranks; may be given again")
+      ->type_name("KEY=VALUE")->allow_extra_args(false);
+  app.add_option("--leaks", raw.leaks,
+                 "What left-overs of a test do: normal and strict make it fail (strict counts descriptors and "
+                 "threads too), off ends them silently")
+      ->type_name("MODE");
+  app.add_flag("--keep-work-dir", raw.keep_work_dir, "Leave the ranks' work directories for a look");
+  app.add_flag("--skips-pass", raw.skips_pass, "Exit with 0 when every test was skipped");
+}
+
+void add_reports(CLI::App& app, Raw& raw) {
+  app.add_option("-o,--output", raw.output, "Write summary.json, junit.xml and events.ndjson there")->type_name("DIR");
+  app.add_option("--json", raw.json, "Write the summary (see: distrun show)")->type_name("FILE");
+  app.add_option("--junit", raw.junit, "Write JUnit XML for CI")->type_name("FILE");
+  app.add_option("--events", raw.events, "Write every event as a line of JSON while the run goes on")->type_name("FILE");
+  app.add_option("--color", raw.color, "auto (on a terminal, unless NO_COLOR is set), always or never")->type_name("WHEN");
+  app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
+}
+
+runner::Settings settings_of(const Raw& raw) {
+  runner::Settings settings;
+  settings.plugins = raw.plugins;
+  settings.world_size = number("--world-size", raw.world_size, 1, wire::kWorldSizeMax);
+  settings.backend = one_of("--backend", raw.backend, {"shm", "gloo", "nccl", "mpi", "threads"});
+  settings.agent = one_of("--agent", raw.agent, {"pipe", "faulty", "inproc"});
+  settings.gpu_driver = one_of("--gpu-driver", raw.gpu_driver, {"auto", "cuda", "virtual", "none"});
+  const int gpus = number("--gpus", raw.gpus, 0, 64);
+  settings.gpus = settings.gpu_driver == "virtual" ? gpus : 0;
+  settings.isolation = one_of("--isolation", raw.isolation, {"process", "exec"});
+  settings.filters = raw.filters;
+  runner::Filter{raw.filters};  // refuses now what it would refuse later
+  settings.timeout_scale = number("--timeout-scale", raw.timeout_scale, 0.001, 1000.0);
+  return settings;
+}
+
+void add_execution_settings(const Raw& raw, runner::Settings& settings) {
+  settings.timeout = raw.timeout.empty() ? default_timeout() : parse_duration("--timeout", raw.timeout);
+  if (!raw.timeout_override.empty()) {
+    settings.timeout_override = parse_duration("--timeout-override", raw.timeout_override);
+  }
+  settings.repeat = number("--repeat", raw.repeat, 1, 1'000'000);
+  settings.retries = number("--retries", raw.retries, 0, 1000);
+  settings.fail_fast = raw.fail_fast;
+  settings.seed = raw.seed.empty() ? base::random_seed() >> 32  // short enough to type
+                                   : number<std::uint64_t>("--seed", raw.seed, 0, UINT64_MAX);
+  settings.env = environment_of(raw.env);
+  one_of("--leaks", raw.leaks, {"normal", "strict", "off"});
+  settings.leaks_strict = raw.leaks == "strict";
+  settings.leaks_off = raw.leaks == "off";
+  settings.skips_pass = raw.skips_pass;
+  settings.keep_work_dir = raw.keep_work_dir;
+}
+
+ReportPaths report_paths_of(const Raw& raw) {
+  ReportPaths paths{raw.json, raw.junit, raw.events};
+  if (raw.output.empty()) return paths;
+  const auto otherwise = [&](std::string& path, const char* name) {
+    if (path.empty()) path = raw.output + "/" + name;
+  };
+  std::error_code error;
+  std::filesystem::create_directories(raw.output, error);
+  if (error) refuse("--output " + raw.output + ": cannot make the directory: " + error.message());
+  otherwise(paths.summary, "summary.json");
+  otherwise(paths.junit, "junit.xml");
+  otherwise(paths.events, "events.ndjson");
+  return paths;
+}
+
+constexpr char kRunExamples[] = R"(
+Commands:
+  distrun [run] PLUGIN.so...     run the plugins' tests (this page)
+  distrun list PLUGIN.so...      name their tests, and why some would be skipped
+  distrun show SUMMARY.json      print an earlier run again
+
+Examples:
+  distrun plugin.so                              every test, with 4 ranks
+  distrun -w 2 --filter 'Ring.*' plugin.so       one suite, with 2 ranks
+  distrun --filter=-Slow.* plugin.so             all but one suite
+  distrun --repeat 100 --fail-fast plugin.so     until something fails
+  distrun --timeout 30s --output reports plugin.so
+
+Exit codes: 0 all passed, 1 some test failed, 2 usage, 3 distrun or the machine failed,
+            4 nothing ran, 130 interrupted)";
+
+// Parses with a CLI11 app. False if help was printed.
+bool parse(CLI::App& app, std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp& help) {
+    app.exit(help);
+    return false;
+  } catch (const CLI::ParseError& error) {
+    refuse(error.what());
+  }
+  return true;
+}
+
+CommandLine parse_run(const std::vector<std::string>& arguments) {
+  Raw raw;
+  CLI::App app("distrun runs tests that need several ranks, and when ranks hang it says why.", "distrun");
+  app.footer(kRunExamples);
+  add_selection(app, raw);
+  add_execution(app, raw);
+  add_reports(app, raw);
+  CommandLine line;
+  if (!parse(app, arguments)) return line;
+  line.kind = CommandKind::Run;
+  line.run.settings = settings_of(raw);
+  add_execution_settings(raw, line.run.settings);
+  line.run.color = color_of(raw.color);
+  line.run.quiet = raw.quiet;
+  line.run.reports = report_paths_of(raw);
+  return line;
+}
+
+CommandLine parse_list(const std::vector<std::string>& arguments) {
+  Raw raw;
+  CLI::App app("Names the tests of plugins: id, ranks, and the reason of those that would be skipped.", "distrun list");
+  add_selection(app, raw);
+  app.add_flag("--json", raw.list_json, "As JSON, with everything that is known of each test");
+  CommandLine line;
+  if (!parse(app, arguments)) return line;
+  line.kind = CommandKind::List;
+  line.list.settings = settings_of(raw);
+  line.list.json = raw.list_json;
+  return line;
+}
+
+CommandLine parse_show(const std::vector<std::string>& arguments) {
+  Raw raw;
+  CLI::App app("Prints a run again from its summary: what ran, and what went wrong and why.", "distrun show");
+  app.add_option("report", raw.report, "A summary that --json or --output wrote")->required()->type_name("SUMMARY.json");
+  app.add_option("--color", raw.color, "auto, always or never")->type_name("WHEN");
+  CommandLine line;
+  if (!parse(app, arguments)) return line;
+  line.kind = CommandKind::Show;
+  line.show = {raw.report, color_of(raw.color)};
+  return line;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(const std::vector<std::string>& arguments) {
+  const std::string first = arguments.empty() ? "" : arguments.front();
+  const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (first == "--version" || first == "version") {
+    std::cout << "distrun " DISTRUN_VERSION "\n";
+    return {};
+  }
+  if (first.empty() || first == "help") return parse_run({"--help"});
+  if (first == "run") return parse_run(rest);
+  if (first == "list") return parse_list(rest);
+  if (first == "show") return parse_show(rest);
+  return parse_run(arguments);
+}
+
+}  // namespace distrun::cli

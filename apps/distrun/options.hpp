@@ -1,0 +1,49 @@
+#pragma once
+// The command line, read into plain structs. All flags are here.
+#include <string>
+#include <vector>
+
+#include <distrun/runner/record.hpp>
+
+namespace distrun::cli {
+
+enum class ColorChoice { Auto, Always, Never };
+
+// Where reports go; empty: not wanted.
+struct ReportPaths {
+  std::string summary;
+  std::string junit;
+  std::string events;
+};
+
+struct RunOptions {
+  runner::Settings settings;
+  ReportPaths reports;
+  ColorChoice color = ColorChoice::Auto;
+  bool quiet = false;
+};
+
+struct ListOptions {
+  runner::Settings settings;
+  bool json = false;
+};
+
+struct ShowOptions {
+  std::string report;
+  ColorChoice color = ColorChoice::Auto;
+};
+
+enum class CommandKind { Run, List, Show, Done };
+
+struct CommandLine {
+  CommandKind kind = CommandKind::Done;
+  int exit_code = 0;  // of Done: help or the version was printed
+  RunOptions run;
+  ListOptions list;
+  ShowOptions show;
+};
+
+// Prints help itself. Throws Error{InvalidArgument} for a usage error, with a text for the user.
+CommandLine parse_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace distrun::cli

@@ -1,0 +1,60 @@
+#include "outputs.hpp"
+
+#include <unistd.h>
+
+#include <distrun/base/error.hpp>
+#include <distrun/report/junit.hpp>
+#include <distrun/report/summary.hpp>
+#include <distrun/report/whole_file.hpp>
+
+#include "terminal.hpp"
+
+namespace distrun::cli {
+namespace {
+
+report::ConsoleOptions console_options(const RunOptions& options) {
+  report::ConsoleOptions console;
+  console.color = wants_color(options.color);
+  console.tty = output_is_terminal();
+  console.width = terminal_width();
+  console.quiet = options.quiet;
+  return console;
+}
+
+}  // namespace
+
+Outputs::Outputs(const RunOptions& options, const base::Clock& clock)
+    : paths_(options.reports), console_(STDOUT_FILENO, console_options(options), clock) {
+  if (!paths_.events.empty()) {
+    events_ = std::make_unique<report::EventStream>(paths_.events, clock);
+    sinks_.add(*events_);  // before the console: a machine that waits for an event should not wait for a terminal
+  }
+  sinks_.add(console_);
+  std::vector<std::string> named;
+  for (const std::string& path : {paths_.summary, paths_.junit, paths_.events}) {
+    if (!path.empty()) named.push_back(path);
+  }
+  console_.reports(std::move(named));
+}
+
+void Outputs::write(runner::RunRecord& record, const std::string& path,
+                    std::string (*compose)(const runner::RunRecord&)) {
+  if (path.empty()) return;
+  try {
+    report::write_whole_file(path, compose(record));
+  } catch (const Error& error) {
+    record.problems.push_back({"", "report", error.what()});
+  }
+}
+
+void Outputs::finish(runner::RunRecord& record) {
+  if (events_ && !events_->error().empty()) record.problems.push_back({"", "report", events_->error()});
+  write(record, paths_.junit, report::junit_xml);
+  write(record, paths_.summary, report::summary_json);
+  const bool events_were_fine = events_ && events_->error().empty();
+  if (events_) events_->on_run_end(record);
+  if (events_were_fine && !events_->error().empty()) record.problems.push_back({"", "report", events_->error()});
+  console_.on_run_end(record);
+}
+
+}  // namespace distrun::cli

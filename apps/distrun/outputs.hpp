@@ -1,0 +1,34 @@
+#pragma once
+// Everything that a run writes: console, event stream, summary and JUnit.
+#include <memory>
+#include <string>
+
+#include <distrun/base/clock.hpp>
+#include <distrun/report/console.hpp>
+#include <distrun/report/event_stream.hpp>
+
+#include "fan_out.hpp"
+#include "options.hpp"
+
+namespace distrun::cli {
+
+class Outputs {
+ public:
+  // Throws Error{Failed} if the event stream cannot be opened.
+  Outputs(const RunOptions& options, const base::Clock& clock);
+
+  runner::EventSink& sink() noexcept { return sinks_; }
+  report::Console& console() noexcept { return console_; }
+  // Writes the reports, adds to the record what could not be written, and tells the end.
+  void finish(runner::RunRecord& record);
+
+ private:
+  void write(runner::RunRecord& record, const std::string& path, std::string (*compose)(const runner::RunRecord&));
+
+  ReportPaths paths_;
+  report::Console console_;
+  std::unique_ptr<report::EventStream> events_;
+  FanOut sinks_;
+};
+
+}  // namespace distrun::cli

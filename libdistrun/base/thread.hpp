@@ -1,0 +1,28 @@
+#pragma once
+// Threads as a seam. A Thread has a name that debuggers and stack reports show, starts with all
+// signals blocked (the main thread handles them), and is joined by its destructor.
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace distrun::base {
+
+class Thread {
+ public:
+  Thread() = default;
+  // `name` is cut to 15 characters, the kernel's limit. Throws Error{Overloaded} if none can be made.
+  Thread(const std::string& name, std::function<void()> body);
+  Thread(Thread&&) noexcept = default;
+  Thread& operator=(Thread&&) = delete;
+  ~Thread();
+
+  bool joinable() const noexcept { return thread_.joinable(); }
+  void join() { thread_.join(); }
+  // The thread goes on until the process ends; for threads that only serve the process itself.
+  void leave_running() { thread_.detach(); }
+
+ private:
+  std::thread thread_;
+};
+
+}  // namespace distrun::base

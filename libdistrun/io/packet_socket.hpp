@@ -1,0 +1,37 @@
+#pragma once
+// The asynchronous end of a packet socket (wire/packet.hpp), for the coordinator. Lives on: its loop.
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <distrun/base/fd.hpp>
+#include <distrun/io/fd_watch.hpp>
+#include <distrun/wire/packet.hpp>
+
+namespace distrun::io {
+
+class PacketSocket {
+ public:
+  struct Handlers {
+    std::function<void(wire::Packet)> on_packet;
+    std::function<void()> on_closed;  // once
+  };
+
+  PacketSocket(Loop& loop, base::Fd socket, Handlers handlers);
+
+  // Throws Error{Disconnected} if the peer is gone, Error{Overloaded} if it does not read.
+  void send(wire::BytesView bytes, std::span<const int> fds = {});
+  bool closed() const noexcept { return closed_; }
+
+ private:
+  void on_readable();
+
+  Handlers handlers_;
+  bool closed_ = false;
+  std::unique_ptr<FdWatch> watch_;
+};
+
+}  // namespace distrun::io

@@ -1,0 +1,21 @@
+#pragma once
+// Lists a plugin's tests in a process of its own, which may crash, hang or lie.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <distrun/base/clock.hpp>
+#include <distrun/io/loop.hpp>
+#include <distrun/io/task.hpp>
+#include <distrun/launch/helper_process.hpp>
+#include <distrun/wire/plugin_table.hpp>
+
+namespace distrun::launch {
+
+// `rank_program` is the path of distrun-rank. `on_change` is told the process while it is there, and null after
+// it. Throws Error as Node::list.
+io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program, std::vector<std::string> environment,
+                                        std::string plugin, wire::ListOrder order, base::Nanoseconds bound,
+                                        std::function<void(HelperProcess*)> on_change);
+
+}  // namespace distrun::launch

@@ -1,0 +1,176 @@
+#include <distrun/launch/local_node.hpp>
+
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <distrun/base/error.hpp>
+#include <distrun/base/rng.hpp>
+#include <distrun/launch/lister.hpp>
+#include <distrun/proc/child.hpp>
+#include <distrun/proc/process_tree.hpp>
+#include <distrun/wire/zygote.hpp>
+
+namespace distrun::launch {
+namespace {
+
+constexpr int kCloseRounds = 500;  // a millisecond each
+
+// High bits name the run, low bits the world; never 0 and never RLIM_INFINITY.
+std::uint64_t first_tag(const std::string& run_id) {
+  return (base::derive_seed(0, run_id) >> 8 & 0x007fffffff000000ULL) | 0x0080000000000001ULL;
+}
+
+wire::ForkOrder order_for(std::uint64_t tag, int count, std::uint64_t files_max) {
+  wire::ForkOrder order;
+  order.tag = tag;
+  order.ranks = count;
+  order.files_max = files_max;
+  return order;
+}
+
+void hand_over(LocalWorld& world, int first, const wire::ForkAnswer& answer, int wanted) {
+  for (std::size_t i = 0; i < answer.pids.size(); ++i) {
+    world.started(first + static_cast<int>(i), answer.pids[i]);
+  }
+  if (static_cast<int>(answer.pids.size()) < wanted) {
+    world.spawn_failed("cannot fork rank " + std::to_string(first + static_cast<int>(answer.pids.size())) + ": " +
+                       base::errno_text(answer.error));
+  }
+}
+
+}  // namespace
+
+LocalNode::LocalNode(io::Loop& loop, LocalNodeOptions options)
+    : loop_(loop), options_(std::move(options)), next_tag_(first_tag(options_.run_id)) {}
+
+LocalNode::~LocalNode() { close(); }
+
+std::vector<std::string> LocalNode::environment() const {
+  std::vector<std::string> variables = proc::inherited_environment();
+  variables.push_back("DISTRUN_RUN_ID=" + options_.run_id);
+  return variables;
+}
+
+io::Task<wire::PluginTable> LocalNode::list(std::string plugin, wire::ListOrder order, base::Nanoseconds bound) {
+  return list_plugin(loop_, options_.rank_program, environment(), std::move(plugin), std::move(order), bound,
+                     [this](HelperProcess* lister) { lister_ = lister; });
+}
+
+void LocalNode::cancel() {
+  if (lister_ != nullptr) lister_->kill();
+  for (const auto& [plugin, zygote] : zygotes_) {
+    if (!zygote->usable()) zygote->kill();
+  }
+}
+
+ZygoteHandle* LocalNode::find_zygote(const std::string& plugin) const {
+  const auto found = zygotes_.find(plugin);
+  return found != zygotes_.end() && found->second->usable() ? found->second.get() : nullptr;
+}
+
+io::Task<Prepared> LocalNode::prepare(std::string plugin, std::string isolation, base::Nanoseconds bound) {
+  Prepared prepared;
+  prepared.isolation = "exec";
+  if (isolation == "exec") co_return prepared;
+  if (const auto known = exec_only_.find(plugin); known != exec_only_.end()) {
+    prepared.reason = known->second;
+    co_return prepared;
+  }
+  if (find_zygote(plugin) == nullptr) {
+    zygotes_.erase(plugin);
+    auto fresh = std::make_unique<ZygoteHandle>(loop_, options_.rank_program, environment(), plugin);
+    ZygoteHandle& zygote = *fresh;
+    zygotes_.emplace(plugin, std::move(fresh));
+    prepared.reason = co_await zygote.ready(bound);
+  }
+  if (!prepared.reason.empty()) {
+    exec_only_.emplace(plugin, prepared.reason);
+    zygotes_.erase(plugin);
+    co_return prepared;
+  }
+  prepared.isolation = "process";
+  co_return prepared;
+}
+
+std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& events) {
+  const std::uint64_t tag = next_tag_++;
+  auto world = std::make_shared<LocalWorld>(loop_, events, spec.world_size, options_.output_cap, tag,
+                                            [this, tag](pid_t pid) { return is_foreign(tag, pid); });
+  std::erase_if(worlds_, [](const auto& old) { return old.expired(); });
+  worlds_.push_back(world);
+  try {
+    if (spec.isolation == "exec") {
+      exec_ranks(world, spec);
+    } else {
+      fork_ranks(world, spec);
+    }
+  } catch (const Error& error) {
+    loop_.post([weak = std::weak_ptr(world), why = std::string(error.what())] {
+      if (const auto alive = weak.lock()) alive->spawn_failed(why);
+    });
+  }
+  return world;
+}
+
+void LocalNode::fork_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec) {
+  ZygoteHandle* zygote = find_zygote(spec.plugin);
+  if (zygote == nullptr) throw Error(ErrorKind::Disconnected, spec.plugin + ": its zygote is gone");
+  for (int first = 0; first < spec.world_size; first += wire::kRanksPerRequest) {
+    fork_some(world, *zygote, first, std::min(wire::kRanksPerRequest, spec.world_size - first));
+  }
+}
+
+void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, ZygoteHandle& zygote, int first, int count) {
+  std::vector<RankEnds> ends;
+  std::vector<int> fds;
+  for (int i = 0; i < count; ++i) {
+    ends.push_back(world->make_rank());
+    for (const base::Fd* fd : {&ends.back().control, &ends.back().out, &ends.back().err}) fds.push_back(fd->get());
+  }
+  zygote.fork(order_for(world->tag(), count, options_.files_max), fds,
+              [weak = std::weak_ptr(world), first, count](const std::optional<wire::ForkAnswer>& answer) {
+                const auto alive = weak.lock();
+                if (alive && answer) hand_over(*alive, first, *answer, count);
+                if (alive && !answer) alive->spawn_failed("the zygote died while it forked ranks");
+                // Ranks of a world that is gone see their sockets closed and end.
+              });
+}
+
+void LocalNode::exec_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec) {
+  proc::ChildSpec child;
+  child.program = options_.rank_program;
+  child.arguments = {"--rank", spec.plugin, std::to_string(world->tag()), std::to_string(options_.files_max)};
+  child.environment = environment();
+  for (int rank = 0; rank < spec.world_size; ++rank) {
+    const RankEnds ends = world->make_rank();
+    child.descriptors = {{ends.control.get(), 3}, {ends.out.get(), 1}, {ends.err.get(), 2}};
+    const pid_t pid = proc::start_rank(child).pid;
+    loop_.post([weak = std::weak_ptr(world), rank, pid] {
+      if (const auto alive = weak.lock()) alive->started(rank, pid);
+    });
+  }
+}
+
+bool LocalNode::is_foreign(std::uint64_t tag, pid_t pid) const {
+  for (const auto& [plugin, zygote] : zygotes_) {
+    if (zygote->pid() == pid) return true;
+  }
+  const std::uint64_t theirs = proc::tag_of(pid);
+  for (const auto& weak : worlds_) {
+    const auto world = weak.lock();
+    if (world && world->tag() != tag && (world->owns(pid) || world->tag() == theirs)) return true;
+  }
+  return false;
+}
+
+void LocalNode::release(const std::string& plugin) { zygotes_.erase(plugin); }
+
+void LocalNode::close() {
+  zygotes_.clear();
+  std::vector<pid_t> left;
+  proc::end_children([](pid_t) { return true; }, kCloseRounds, left);
+}
+
+}  // namespace distrun::launch

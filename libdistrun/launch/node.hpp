@@ -1,0 +1,83 @@
+#pragma once
+// A node is a machine where ranks run. The runner and the reports see ranks only through these
+// interfaces; this machine is one implementation, others can follow. Lives on: the coordinator's loop.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <distrun/base/clock.hpp>
+#include <distrun/io/task.hpp>
+#include <distrun/proc/capture.hpp>
+#include <distrun/proc/exit_status.hpp>
+#include <distrun/wire/frame.hpp>
+#include <distrun/wire/plugin_table.hpp>
+
+namespace distrun::launch {
+
+struct WorldSpec {
+  std::string plugin;
+  std::string isolation;       // "process" or "exec"; as Prepared says
+  int world_size = 1;
+};
+
+// What a world tells. Calls come one at a time on the loop, never from inside a call to World or Node.
+class WorldEvents {
+ public:
+  virtual ~WorldEvents() = default;
+  virtual void on_rank_started(int rank, int pid) = 0;
+  virtual void on_frame(int rank, const wire::Frame& frame) = 0;
+  // The rank's connection is gone or carries nonsense, while the rank may live on.
+  virtual void on_connection_lost(int rank, const std::string& why) = 0;
+  // Reaped. Every frame that it sent has been told before; its output may still come.
+  virtual void on_rank_ended(int rank, proc::ExitStatus status) = 0;
+  // Ranks that were not told as started by now will not be.
+  virtual void on_spawn_failed(const std::string& why) = 0;
+};
+
+// The ranks of one attempt. Destroying a world with living ranks kills them.
+class World {
+ public:
+  virtual ~World() = default;
+  // Silent if the rank has ended. Throws Error{Overloaded} if the rank does not read.
+  virtual void send(int rank, wire::Bytes packed) = 0;
+  // To the rank and the processes of its group; silent if it has ended.
+  virtual void signal(int rank, int signal) = 0;
+  // What has been read up to now.
+  virtual proc::Captured standard_output(int rank) const = 0;
+  virtual proc::Captured standard_error(int rank) const = 0;
+  // Reads what is in the pipes of ended ranks, once nobody writes any more.
+  virtual void finish_output() = 0;
+  // Processes that outlived the ranks that started them and still run: "4711 (sleep 100)".
+  virtual std::vector<std::string> leftovers() = 0;
+  // Kills them; the number that is still there afterwards. Blocks for a few milliseconds at most.
+  virtual int end_leftovers() = 0;
+};
+
+struct Prepared {
+  std::string isolation;
+  std::string reason;          // why it is not the one asked for; empty: it is
+};
+
+class Node {
+ public:
+  virtual ~Node() = default;
+  // Asks a plugin for its tests. Throws Error with the plugin's name and what happened (and the end of
+  // its output): it crashed, ended, hung for longer than `bound`, or sent nonsense.
+  virtual io::Task<wire::PluginTable> list(std::string plugin, wire::ListOrder order,
+                                           base::Nanoseconds bound) = 0;
+  // Makes the node ready to spawn ranks of a plugin, again if it was before. Throws as list().
+  virtual io::Task<Prepared> prepare(std::string plugin, std::string isolation,
+                                     base::Nanoseconds bound) = 0;
+  // Starts the ranks of one attempt of a prepared plugin. `events` must outlive the world.
+  // Never throws: what goes wrong comes as on_spawn_failed.
+  virtual std::shared_ptr<World> spawn(const WorldSpec& spec, WorldEvents& events) = 0;
+  // Listing and loading that go on now fail soon.
+  virtual void cancel() = 0;
+  // Lets go of a plugin: its zygote ends.
+  virtual void release(const std::string& plugin) = 0;
+  // Ends every process that the node started. Idempotent.
+  virtual void close() = 0;
+};
+
+}  // namespace distrun::launch

@@ -1,0 +1,26 @@
+#pragma once
+// The reading end of a child's stdout or stderr, kept within a cap. Lives on: its loop.
+#include <memory>
+
+#include <distrun/io/fd_watch.hpp>
+#include <distrun/proc/capture.hpp>
+
+namespace distrun::launch {
+
+class OutputPipe {
+ public:
+  OutputPipe(io::Loop& loop, base::Fd reading_end, std::size_t cap);
+
+  const proc::Capture& capture() const noexcept { return capture_; }
+  // Reads what is there now, within a bound, since a process left behind may write for ever.
+  void drain();
+  void close() { watch_.reset(); }
+
+ private:
+  bool read_some();
+
+  proc::Capture capture_;
+  std::unique_ptr<io::FdWatch> watch_;
+};
+
+}  // namespace distrun::launch

@@ -1,0 +1,163 @@
+#include <distrun/proc/child.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <boost/process/v2/process.hpp>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include <distrun/base/error.hpp>
+#include <distrun/proc/pidfd.hpp>
+
+namespace distrun::proc {
+namespace {
+
+namespace process = boost::process::v2;
+
+constexpr int kHighest = 3;  // the highest descriptor that a child is given
+
+// Sources moved above every target, so that placing one never overwrites another.
+class Placement {
+ public:
+  explicit Placement(const ChildSpec& spec) {
+    bool has_input = false;
+    for (const auto& [source, target] : spec.descriptors) {
+      add(source, target);
+      has_input = has_input || target == STDIN_FILENO;
+    }
+    if (has_input) return;
+    base::Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    add(null.get(), STDIN_FILENO);
+  }
+  const std::vector<std::pair<base::Fd, int>>& entries() const noexcept { return entries_; }
+
+ private:
+  void add(int source, int target) {
+    const int high = ::fcntl(source, F_DUPFD_CLOEXEC, 16);
+    if (high < 0) base::throw_errno("cannot duplicate a descriptor", errno);
+    entries_.emplace_back(base::Fd(high), target);
+  }
+  std::vector<std::pair<base::Fd, int>> entries_;
+};
+
+void reset_signals() {
+  sigset_t none;
+  sigemptyset(&none);
+  for (int signal = 1; signal < NSIG; ++signal) {
+    if (signal != SIGKILL && signal != SIGSTOP) ::signal(signal, SIG_DFL);
+  }
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// Runs in the forked child: system calls only.
+struct ChildSetUp {
+  const Placement& placement;
+
+  template <class Launcher>
+  boost::system::error_code on_exec_setup(Launcher&, const process::filesystem::path&,
+                                          const char* const*&) const {
+    ::setpgid(0, 0);
+    for (const auto& [source, target] : placement.entries()) {
+      if (::dup2(source.get(), target) < 0) return {errno, boost::system::system_category()};
+    }
+    ::close_range(kHighest + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+    reset_signals();
+    return {};
+  }
+};
+
+[[noreturn]] void throw_cannot_start(const ChildSpec& spec, int number) {
+  base::throw_errno("cannot start " + spec.program, number);
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts, const std::string* first = nullptr) {
+  std::vector<char*> pointers;
+  if (first != nullptr) pointers.push_back(const_cast<char*>(first->c_str()));
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// posix_spawn's two parameter objects.
+class SpawnPlan {
+ public:
+  explicit SpawnPlan(const Placement& placement) {
+    posix_spawn_file_actions_init(&actions_);
+    for (const auto& [source, target] : placement.entries()) {
+      posix_spawn_file_actions_adddup2(&actions_, source.get(), target);
+    }
+    posix_spawn_file_actions_addclosefrom_np(&actions_, kHighest + 1);
+    sigset_t none;
+    sigset_t all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setflags(&attributes_,
+                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnPlan() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  const posix_spawnattr_t* attributes() const { return &attributes_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+}  // namespace
+
+Child start_helper(boost::asio::io_context& context, const ChildSpec& spec) {
+  const Placement placement(spec);
+  boost::system::error_code error;
+  process::posix::default_launcher launcher;  // fork and exec; vfork breaks asio in the parent
+  const std::vector<char*> environment = pointers_to(spec.environment);
+  launcher.env = environment.data();
+  auto started = launcher(context, error, process::filesystem::path(spec.program), spec.arguments,
+                          ChildSetUp{placement});
+  if (error) throw_cannot_start(spec, error.value());
+  const pid_t pid = started.id();
+  started.detach();  // we watch and reap it ourselves, by pidfd
+  return {pid, open_pidfd(pid)};
+}
+
+Child start_rank(const ChildSpec& spec) {
+  const Placement placement(spec);
+  const SpawnPlan plan(placement);
+  const std::vector<char*> arguments = pointers_to(spec.arguments, &spec.program);
+  const std::vector<char*> environment = pointers_to(spec.environment);
+  pid_t pid = 0;
+  const int error = ::posix_spawn(&pid, spec.program.c_str(), plan.actions(), plan.attributes(),
+                                  arguments.data(), environment.data());
+  if (error != 0) throw_cannot_start(spec, error);
+  return {pid, open_pidfd(pid)};
+}
+
+std::vector<std::string> inherited_environment() {
+  // Ranks get these from their test's settings only: some tests need their absence.
+  static constexpr std::array<std::string_view, 8> kOurs{
+      "RANK=", "LOCAL_RANK=", "WORLD_SIZE=", "MASTER_ADDR=", "MASTER_PORT=", "BACKEND=", "INIT_METHOD=", "TEMP_DIR="};
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    bool ours = text.starts_with("DISTRUN_RUN_ID=");
+    for (const std::string_view name : kOurs) ours = ours || text.starts_with(name);
+    if (!ours) result.emplace_back(text);
+  }
+  return result;
+}
+
+}  // namespace distrun::proc

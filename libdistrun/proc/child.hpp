@@ -1,0 +1,38 @@
+#pragma once
+// The one place where programs are started. Nothing of ours runs between fork and exec but one
+// initializer that makes system calls only. Loop thread only.
+#include <boost/asio/io_context.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <distrun/base/fd.hpp>
+
+namespace distrun::proc {
+
+struct ChildSpec {
+  std::string program;                  // an absolute path
+  std::vector<std::string> arguments;   // without the program's name
+  std::vector<std::string> environment; // "KEY=value"; the whole of it
+  // Descriptor of ours -> its number in the child. Standard input is /dev/null unless named; the child
+  // has these descriptors and no others.
+  std::vector<std::pair<int, int>> descriptors;
+};
+
+struct Child {
+  pid_t pid = 0;
+  base::Fd pidfd;
+};
+
+// The program leads a process group of its own, with no signal blocked or ignored. Throws Error{Failed}
+// with the program's name if it cannot be started; nothing is left then. The caller reaps.
+// start_helper uses Boost.Process, for listers and zygotes: `context` must be run by this thread alone.
+Child start_helper(boost::asio::io_context& context, const ChildSpec& spec);
+// start_rank uses posix_spawn: several times cheaper where a coordinator's heap is large.
+Child start_rank(const ChildSpec& spec);
+
+// This process's environment without the variables that distrun gives meaning to in ranks.
+std::vector<std::string> inherited_environment();
+
+}  // namespace distrun::proc

@@ -1,0 +1,83 @@
+#include <distrun/proc/guard.hpp>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include <distrun/base/error.hpp>
+#include <distrun/proc/pidfd.hpp>
+#include <distrun/proc/process_tree.hpp>
+
+namespace distrun::proc {
+namespace {
+
+constexpr int kInfraErrorExitCode = 3;
+constexpr int kRounds = 900;  // a millisecond each: the machine is clean within a second
+
+sigset_t guarded_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+    sigaddset(&set, signal);
+  }
+  return set;
+}
+
+// Waits for the coordinator's end and passes signals on meanwhile. What the terminal sends goes to the
+// whole foreground group, so the coordinator has it already.
+ExitStatus watch(pid_t coordinator, const sigset_t& signals) {
+  for (;;) {
+    if (const auto status = try_reap(coordinator)) return *status;
+    siginfo_t info{};
+    const int signal = ::sigwaitinfo(&signals, &info);
+    if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL) ::kill(coordinator, signal);
+  }
+}
+
+void clean_up(const RunPlaces& places, const ExitStatus& status) {
+  std::vector<pid_t> left;
+  const int ended = end_children([](pid_t) { return true; }, kRounds, left);
+  const std::size_t files = remove_run_files(places).size();
+  std::fprintf(stderr, "distrun: the coordinator %s; ended %d of its processes, removed %zu of its files\n",
+               status.describe().c_str(), ended, files);
+  for (const pid_t pid : left) {
+    std::fprintf(stderr, "distrun: process %s could not be ended\n", describe_process(pid).c_str());
+  }
+}
+
+int be_coordinator(pid_t guard, const sigset_t& mask, const std::function<int(Coordinator)>& coordinator) {
+  base::Fd watched = open_pidfd(guard);
+  if (::getppid() != guard) return kInfraErrorExitCode;  // it died before we could watch it
+  become_subreaper();
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  return coordinator(Coordinator{std::move(watched)});
+}
+
+}  // namespace
+
+int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& coordinator) {
+  become_subreaper();
+  const sigset_t signals = guarded_signals();
+  sigset_t mask;
+  ::sigprocmask(SIG_BLOCK, &signals, &mask);
+  std::fflush(nullptr);
+  const pid_t guard = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) base::throw_errno("cannot start the coordinator", errno);
+  if (child == 0) {
+    const int code = be_coordinator(guard, mask, coordinator);
+    std::fflush(nullptr);
+    std::_Exit(code);
+  }
+  const ExitStatus status = watch(child, signals);
+  if (status.exited() && own_children().empty()) return status.code();
+  clean_up(places, status);
+  return status.exited() ? status.code() : kInfraErrorExitCode;
+}
+
+}  // namespace distrun::proc

@@ -1,0 +1,47 @@
+#pragma once
+// Names that appear in shared memory, the temp and the start directory while ranks run. A directory whose
+// modification time has not changed is not read again, so a test that leaves nothing costs three calls.
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <distrun/proc/run_files.hpp>
+
+namespace distrun::proc {
+
+enum class NameKind : std::uint8_t { SharedMemory, Socket, File };
+
+struct NewName {
+  NameKind kind = NameKind::File;
+  std::string path;
+};
+
+class LeakScan {
+ public:
+  explicit LeakScan(const RunPlaces& places);
+
+  // From now on, what is there counts as old.
+  void forget();
+  // Names that appeared since, are this user's, and which no process outside the run has open. They stay
+  // new until forget(). The run's own directory is not looked at.
+  std::vector<NewName> look();
+
+ private:
+  struct Place {
+    std::string directory;
+    bool shared_memory = false;
+    std::set<std::string> names;
+    std::int64_t modified_ns = -1;
+    // The kernel's file times have the grain of a tick: a directory that changed just before it was
+    // read may change again without a sign, so it is read once more.
+    bool settled = false;
+  };
+  static bool unchanged(Place& place);
+  static std::set<std::string> read(const Place& place);
+
+  std::string own_name_;  // of the run's directory
+  std::vector<Place> places_;
+};
+
+}  // namespace distrun::proc

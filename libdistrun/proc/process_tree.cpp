@@ -1,0 +1,112 @@
+#include <distrun/proc/process_tree.hpp>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <set>
+
+#include <distrun/base/error.hpp>
+#include <distrun/base/fd.hpp>
+#include <distrun/base/text.hpp>
+#include <distrun/proc/pidfd.hpp>
+
+namespace distrun::proc {
+namespace {
+
+std::string read_file(const std::string& path, std::size_t limit = std::size_t{1} << 20) {
+  const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  char buffer[4096];
+  while (file && text.size() < limit) {
+    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
+    if (got <= 0) break;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+void append_numbers(std::string_view text, std::vector<pid_t>& pids) {
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (at < end) {
+    pid_t pid = 0;
+    const auto [next, error] = std::from_chars(at, end, pid);
+    if (error == std::errc{}) pids.push_back(pid);
+    at = next + 1;
+  }
+}
+
+}  // namespace
+
+void become_subreaper() {
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) {
+    base::throw_errno("cannot become the parent of orphaned processes", errno);
+  }
+}
+
+std::vector<pid_t> own_children() {
+  // Children belong to the thread that forked them or was there when they were adopted.
+  std::vector<pid_t> pids;
+  DIR* tasks = ::opendir("/proc/self/task");
+  if (tasks == nullptr) return pids;
+  while (const dirent* entry = ::readdir(tasks)) {
+    if (entry->d_name[0] == '.') continue;
+    append_numbers(read_file(std::string("/proc/self/task/") + entry->d_name + "/children"), pids);
+  }
+  ::closedir(tasks);
+  return pids;
+}
+
+std::string describe_process(pid_t pid) {
+  const std::string place = "/proc/" + std::to_string(pid);
+  std::string command = read_file(place + "/cmdline", 400);
+  std::replace(command.begin(), command.end(), '\0', ' ');
+  command = base::one_line(command, 120);
+  if (command.empty()) command = "[" + base::one_line(read_file(place + "/comm", 64), 64) + "]";
+  return std::to_string(pid) + " (" + command + ")";
+}
+
+bool is_zombie(pid_t pid) {
+  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat", 1024);
+  const std::size_t name_end = stat.rfind(')');
+  return name_end != std::string::npos && name_end + 2 < stat.size() && stat[name_end + 2] == 'Z';
+}
+
+std::uint64_t tag_of(pid_t pid) {
+  rlimit limit{};
+  return ::prlimit(pid, RLIMIT_LOCKS, nullptr, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
+void set_tag(std::uint64_t tag) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_LOCKS, &limit) != 0) return;
+  limit.rlim_cur = tag;
+  ::setrlimit(RLIMIT_LOCKS, &limit);
+}
+
+int end_children(const std::function<bool(pid_t)>& mine, int rounds, std::vector<pid_t>& left) {
+  std::set<pid_t> killed;
+  for (int round = 0; round < rounds; ++round) {
+    left.clear();
+    for (const pid_t pid : own_children()) {
+      if (!mine(pid)) continue;
+      ::kill(pid, SIGKILL);
+      killed.insert(pid);
+      if (!try_reap(pid)) left.push_back(pid);
+    }
+    if (left.empty()) break;
+    ::poll(nullptr, 0, 1);  // the dying need the processor
+  }
+  return static_cast<int>(killed.size());
+}
+
+}  // namespace distrun::proc

@@ -1,0 +1,34 @@
+#pragma once
+// Finding and ending the processes that a test leaves. The coordinator and the guard are subreapers: a
+// process whose parent ends becomes theirs, so "my children" is the whole of what is left, one generation at a time.
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace distrun::proc {
+
+// This process adopts the orphans among its descendants. Throws Error{Failed} if the kernel refuses.
+void become_subreaper();
+
+// Direct children, zombies included. One small read; needs no privilege.
+std::vector<pid_t> own_children();
+
+// "4711 (sleep 100)"; the command line, or the name in brackets if it has none.
+std::string describe_process(pid_t pid);
+bool is_zombie(pid_t pid);
+
+// The soft RLIMIT_LOCKS, which the kernel has not used since 2.4: every descendant inherits it, through
+// fork, exec, setsid and adoption. 0 if the process can't be asked.
+std::uint64_t tag_of(pid_t pid);
+// Of this process; kept by all that it forks from now on.
+void set_tag(std::uint64_t tag);
+
+// Kills and reaps every child for which `mine` holds, again and again, since each death may bring
+// orphans; until there is none, or `rounds` are over. Blocks for at most a millisecond a round.
+// Returns how many were killed; `left` gets those that did not go.
+int end_children(const std::function<bool(pid_t)>& mine, int rounds, std::vector<pid_t>& left);
+
+}  // namespace distrun::proc

@@ -1,0 +1,45 @@
+#pragma once
+// A rank's end of its control socket. Any thread sends; one listener thread reads all the time, so that the
+// coordinator never waits for a rank, whatever the rank's body does.
+//
+// Deaths: when the coordinator's end closes, the listener kills the rank's process group, itself included.
+// When the test closes our descriptor, the listener stops and the coordinator sees a lost rank.
+#include <mutex>
+
+#include <distrun/base/fd.hpp>
+#include <distrun/base/thread.hpp>
+#include <distrun/rank/inbox.hpp>
+#include <distrun/wire/frame.hpp>
+
+namespace distrun::rank {
+
+class ControlLine {
+ public:
+  // Owns `socket`, a blocking stream socket. `rank` is not known before the order.
+  explicit ControlLine(base::Fd socket) : socket_(std::move(socket)) {}
+
+  template <class T>
+  void send(wire::FrameKind kind, const T& message) {
+    send_bytes(wire::pack(kind, rank_, message));
+  }
+  // Waits for the run order, on the calling thread. Ends the process if the coordinator goes first.
+  wire::RunOrder receive_order();
+  void start_listening();
+  Inbox& inbox() noexcept { return inbox_; }
+
+ private:
+  // Blocks while the socket is full; silent if the connection is gone.
+  void send_bytes(const wire::Bytes& bytes);
+  std::optional<wire::Frame> read_frame();
+  void listen();
+  void handle(const wire::Frame& frame);
+  void take_message(const wire::Frame& frame);
+
+  base::Fd socket_;
+  std::uint16_t rank_ = 0;
+  std::mutex sending_;         // one frame at a time
+  wire::FrameSplitter splitter_;  // of whichever thread reads: first the main one, then the listener
+  Inbox inbox_;
+};
+
+}  // namespace distrun::rank

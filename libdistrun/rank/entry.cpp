@@ -1,0 +1,83 @@
+#include <distrun/rank/entry.hpp>
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include <distrun/base/error.hpp>
+#include <distrun/rank/control_line.hpp>
+#include <distrun/rank/environment.hpp>
+#include <distrun/rank/rank_api.hpp>
+#include <distrun/wire/skip_table.hpp>
+
+// There when the rank was built with the address or leak sanitizer.
+extern "C" __attribute__((weak)) int __lsan_do_recoverable_leak_check();
+
+namespace distrun::rank {
+namespace {
+
+constexpr int kLeakFoundExitCode = 23;  // the leak sanitizer's own
+
+// The kernel kills this rank when the coordinator's thread that is its parent ends. Asked for only now that the
+// parent is the coordinator: a forked rank had another one at birth. If it died before, the parent differs.
+void die_with(std::int32_t coordinator_pid) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (::getppid() != coordinator_pid) ::_exit(1);
+}
+
+// _exit, because static destructors and atexit handlers of the zygote's copy are not this rank's to run.
+[[noreturn]] void leave(int code) {
+  std::fflush(nullptr);
+  if (__lsan_do_recoverable_leak_check != nullptr && __lsan_do_recoverable_leak_check() != 0 && code == 0) {
+    code = kLeakFoundExitCode;
+  }
+  ::_exit(code);
+}
+
+int exit_code_of(std::int32_t result) {
+  if (result == DISTRUN_OK) return 0;
+  return result == DISTRUN_SKIPPED ? wire::find_skip("generic")->exit_code : wire::kTestErrorExitCode;
+}
+
+std::int32_t run_test(const Plugin* plugin, const std::string& path, const wire::RunOrder& order,
+                      ControlLine& line, RankApi& api) {
+  std::optional<Plugin> own;
+  try {
+    if (plugin == nullptr) {
+      line.send(wire::FrameKind::Phase, wire::PhaseChange{wire::Phase::Load});
+      plugin = &own.emplace(path);
+    }
+  } catch (const Error& error) {
+    api.report(error.type(), error.what());
+    return DISTRUN_FAILED;
+  }
+  const std::int32_t result = plugin->run(order.test_id, api.line());
+  if (result == DISTRUN_NOT_FOUND) {
+    api.report("PluginError", "the plugin lists the test " + order.test_id + " but does not know it when it is to run");
+  } else if (result != DISTRUN_OK && result != DISTRUN_FAILED && result != DISTRUN_SKIPPED) {
+    api.report("PluginError", "the plugin's run function returned " + std::to_string(result) + ", which means nothing");
+  }
+  return result;
+}
+
+}  // namespace
+
+void run_rank(base::Fd control, const Plugin* plugin, const std::string& path) {
+  ControlLine line(std::move(control));
+  line.send(wire::FrameKind::Hello, wire::Hello{wire::kControlAbi, ::getpid()});
+  const wire::RunOrder order = line.receive_order();
+  die_with(order.coordinator_pid);
+  set_environment(order);
+  line.start_listening();
+  RankApi api(order, line);
+  const std::int32_t result = run_test(plugin, path, order, line, api);
+  std::fflush(nullptr);
+  line.send(wire::FrameKind::Done, wire::Done{result == DISTRUN_OK, api.checks()});
+  leave(exit_code_of(result));
+}
+
+}  // namespace distrun::rank

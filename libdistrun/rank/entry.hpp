@@ -1,0 +1,14 @@
+#pragma once
+// The life of a rank: hello, order, run, done, end. Both kinds of rank come here: forked ones with a
+// plugin that is loaded already, and those started by exec with its path.
+#include <string>
+
+#include <distrun/base/fd.hpp>
+#include <distrun/rank/plugin.hpp>
+
+namespace distrun::rank {
+
+// `plugin` is null for a rank that loads `path` itself, in the phase "load".
+[[noreturn]] void run_rank(base::Fd control, const Plugin* plugin, const std::string& path);
+
+}  // namespace distrun::rank

@@ -1,0 +1,92 @@
+#include <distrun/rank/inbox.hpp>
+
+#include <utility>
+
+#include <distrun/base/clock.hpp>
+#include <distrun/sdk/plugin.h>
+
+namespace distrun::rank {
+namespace {
+
+std::string who(const wire::PeerFailed& failure) {
+  return "rank " + std::to_string(failure.rank) + " failed: " + failure.text;
+}
+
+}  // namespace
+
+void Inbox::put(wire::BarrierRelease release) {
+  const std::lock_guard lock(mutex_);
+  std::string name = release.name;
+  releases_.emplace(std::move(name), std::move(release));
+  changed_.notify_all();
+}
+
+bool Inbox::put(wire::RankMessage message) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t size = message.data.size() + message.tag.size() + sizeof message;
+  if (bytes_ + size > kBytesMax) return false;
+  bytes_ += size;
+  messages_.push_back(std::move(message));
+  changed_.notify_all();
+  return true;
+}
+
+void Inbox::put(wire::PeerFailed failure) {
+  const std::lock_guard lock(mutex_);
+  if (!peer_failed_) peer_failed_ = std::move(failure);  // the first cause is the one to name
+  changed_.notify_all();
+}
+
+void Inbox::disconnect() {
+  const std::lock_guard lock(mutex_);
+  disconnected_ = true;
+  changed_.notify_all();
+}
+
+// Empty once `ready`; else how the wait ended. What has arrived beats a failure that came after it.
+template <class Ready>
+std::optional<Waited> Inbox::wait(std::unique_lock<std::mutex>& lock, std::int64_t timeout_ms,
+                                  const std::string& what, Ready ready) {
+  const auto over = [&] { return ready() || peer_failed_ || disconnected_; };
+  if (timeout_ms < 0) {
+    changed_.wait(lock, over);
+  } else if (!changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), over)) {
+    return Waited{DISTRUN_TIMEOUT,
+                  what + " did not end within " + base::human(std::chrono::milliseconds(timeout_ms)), -1, {}};
+  }
+  if (ready()) return std::nullopt;
+  if (peer_failed_) return Waited{DISTRUN_PEER_FAILED, who(*peer_failed_), peer_failed_->rank, {}};
+  return Waited{DISTRUN_DISCONNECTED, what + " cannot end: the connection to the coordinator is gone", -1, {}};
+}
+
+Waited Inbox::wait_for_release(const std::string& barrier, std::int64_t timeout_ms) {
+  std::unique_lock lock(mutex_);
+  auto failed = wait(lock, timeout_ms, "barrier \"" + barrier + "\"", [&] { return releases_.contains(barrier); });
+  if (failed) return std::move(*failed);
+  auto release = releases_.extract(releases_.find(barrier));
+  if (release.mapped().error.empty()) return {};
+  return {DISTRUN_PEER_FAILED, std::move(release.mapped().error), release.mapped().because_of, {}};
+}
+
+std::deque<wire::RankMessage>::iterator Inbox::find(std::int32_t from, const std::string& tag) {
+  for (auto it = messages_.begin(); it != messages_.end(); ++it) {
+    if ((from < 0 || it->from == from) && it->tag == tag) return it;
+  }
+  return messages_.end();
+}
+
+Waited Inbox::wait_for_message(std::int32_t from, const std::string& tag, std::int64_t timeout_ms) {
+  std::unique_lock lock(mutex_);
+  const std::string sender = from < 0 ? "any rank" : "rank " + std::to_string(from);
+  auto failed = wait(lock, timeout_ms, "receive(\"" + tag + "\") from " + sender,
+                     [&] { return find(from, tag) != messages_.end(); });
+  if (failed) return std::move(*failed);
+  const auto found = find(from, tag);
+  Waited waited;
+  waited.message = std::move(*found);
+  messages_.erase(found);
+  bytes_ -= waited.message.data.size() + waited.message.tag.size() + sizeof waited.message;
+  return waited;
+}
+
+}  // namespace distrun::rank

@@ -1,0 +1,55 @@
+#pragma once
+// What has arrived at a rank and somebody may wait for: barrier releases, messages, and the news that
+// another rank failed. The listener puts in; any thread of the rank waits. Thread-safe.
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <distrun/wire/control.hpp>
+
+namespace distrun::rank {
+
+// How a wait ended, in the words of the C line.
+struct Waited {
+  std::int32_t code = 0;        // DISTRUN_OK, _TIMEOUT, _PEER_FAILED, _DISCONNECTED
+  std::string why;
+  std::int32_t because_of = -1;
+  wire::RankMessage message;    // of receive
+};
+
+class Inbox {
+ public:
+  // Bytes of messages that nobody has received yet.
+  static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
+
+  void put(wire::BarrierRelease release);
+  // False if there is no room: the message is dropped.
+  bool put(wire::RankMessage message);
+  void put(wire::PeerFailed failure);
+  void disconnect();
+
+  // timeout_ms < 0: no bound.
+  Waited wait_for_release(const std::string& barrier, std::int64_t timeout_ms);
+  Waited wait_for_message(std::int32_t from, const std::string& tag, std::int64_t timeout_ms);
+
+ private:
+  template <class Ready>
+  std::optional<Waited> wait(std::unique_lock<std::mutex>& lock, std::int64_t timeout_ms,
+                             const std::string& what, Ready ready);
+  std::deque<wire::RankMessage>::iterator find(std::int32_t from, const std::string& tag);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // All guarded by mutex_.
+  std::multimap<std::string, wire::BarrierRelease> releases_;
+  std::deque<wire::RankMessage> messages_;
+  std::size_t bytes_ = 0;
+  std::optional<wire::PeerFailed> peer_failed_;
+  bool disconnected_ = false;
+};
+
+}  // namespace distrun::rank

@@ -1,0 +1,31 @@
+#pragma once
+// A loaded plugin: the program's side of the C line (sdk/plugin.h).
+#include <string>
+
+#include <distrun/sdk/plugin.h>
+#include <distrun/wire/plugin_table.hpp>
+
+namespace distrun::rank {
+
+class Plugin {
+ public:
+  // Loads and asks for its entry. Throws Error{InvalidArgument} that says what is wrong with the file: not
+  // there, no shared object, no entry, another ABI. Never unloaded.
+  explicit Plugin(const std::string& path);
+
+  // Throws Error{Failed} with the plugin's own words.
+  wire::PluginTable list(const wire::ListOrder& order) const;
+  // DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND; anything else is the plugin's fault.
+  std::int32_t run(const std::string& test_id, const distrun_rank& rank) const;
+
+ private:
+  std::string path_;
+  distrun_plugin plugin_{};
+};
+
+inline distrun_string view(const std::string& text) noexcept { return {text.data(), text.size()}; }
+inline std::string text_of(distrun_string text) {
+  return text.size == 0 ? std::string() : std::string(text.data, text.size);
+}
+
+}  // namespace distrun::rank

@@ -1,0 +1,115 @@
+#include <distrun/rank/rank_api.hpp>
+
+#include <utility>
+
+#include <distrun/rank/plugin.hpp>
+
+namespace distrun::rank {
+namespace {
+
+constexpr std::size_t kMessageMax = std::size_t{16} << 20;
+
+std::int32_t tell(const Waited& waited, distrun_sink why, void* context, std::int32_t* because_of) {
+  if (because_of != nullptr) *because_of = waited.because_of;
+  if (waited.code != DISTRUN_OK && why != nullptr) why(context, waited.why.data(), waited.why.size());
+  return waited.code;
+}
+
+}  // namespace
+
+RankApi::RankApi(const wire::RunOrder& order, ControlLine& line)
+    : order_(order), line_(line), worker_name_("worker" + std::to_string(order.rank)) {
+  api_.size = sizeof api_;
+  api_.abi = DISTRUN_ABI;
+  api_.self = this;
+  api_.rank = order.rank;
+  api_.world_size = order.world_size;
+  api_.attempt = order.attempt;
+  api_.gpus = order.gpus;
+  api_.seed = order.seed;
+  api_.run_id = view(order.run_id);
+  api_.test_id = view(order.test_id);
+  api_.worker_name = view(worker_name_);
+  api_.work_dir = view(order.work_dir);
+  api_.temp_dir = view(order.temp_dir);
+  api_.backend = view(order.backend);
+  api_.agent = view(order.agent);
+  api_.gpu_driver = view(order.gpu_driver);
+  api_.init_method = view(order.init_method);
+  api_.phase = phase;
+  api_.error = error;
+  api_.skip = skip;
+  api_.note = note;
+  api_.checks = checks;
+  api_.barrier = barrier;
+  api_.send = send;
+  api_.receive = receive;
+}
+
+void RankApi::report(const std::string& type, const std::string& text) {
+  wire::ErrorReport report;
+  report.type = type;
+  report.text = text;
+  report.ends_body = true;
+  line_.send(wire::FrameKind::Error, report);
+}
+
+void RankApi::phase(void* self, std::int32_t phase) {
+  if (phase < DISTRUN_PHASE_SET_UP || phase > DISTRUN_PHASE_TEAR_DOWN) return;
+  of(self).line_.send(wire::FrameKind::Phase, wire::PhaseChange{static_cast<wire::Phase>(phase)});
+}
+
+void RankApi::error(void* self, const distrun_error* error) {
+  wire::ErrorReport report;
+  report.type = text_of(error->type);
+  report.text = text_of(error->text);
+  report.file = text_of(error->file);
+  report.line = error->line;
+  report.ends_body = error->ends_body != 0;
+  report.because_of = error->because_of;
+  of(self).line_.send(wire::FrameKind::Error, report);
+}
+
+void RankApi::skip(void* self, std::int32_t code, distrun_string reason) {
+  of(self).line_.send(wire::FrameKind::Skip, wire::SkipReport{code, text_of(reason)});
+}
+
+void RankApi::note(void* self, distrun_string key, distrun_string value) {
+  of(self).line_.send(wire::FrameKind::Note, wire::Note{text_of(key), text_of(value)});
+}
+
+void RankApi::checks(void* self, std::uint64_t count) { of(self).checks_ += count; }
+
+std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,
+                              void* context, std::int32_t* because_of) {
+  const std::string barrier = text_of(name);
+  ControlLine& line = of(self).line_;
+  line.send(wire::FrameKind::BarrierEnter, wire::BarrierEnter{barrier});
+  return tell(line.inbox().wait_for_release(barrier, timeout_ms), why, context, because_of);
+}
+
+std::int32_t RankApi::send(void* self, std::int32_t to, distrun_string tag, const void* data, std::size_t size) {
+  RankApi& api = of(self);
+  if (to < 0 || to >= api.order_.world_size || size > kMessageMax) return DISTRUN_INVALID;
+  wire::RankMessage message;
+  message.from = api.order_.rank;
+  message.to = to;
+  message.tag = text_of(tag);
+  message.data.assign(static_cast<const char*>(data), size);
+  api.line_.send(wire::FrameKind::Message, message);
+  return DISTRUN_OK;
+}
+
+std::int32_t RankApi::receive(void* self, std::int32_t* from, distrun_string tag, std::int64_t timeout_ms,
+                              distrun_sink message, distrun_sink why, void* context, std::int32_t* because_of) {
+  RankApi& api = of(self);
+  if (*from < -1 || *from >= api.order_.world_size) return DISTRUN_INVALID;
+  const Waited waited = api.line_.inbox().wait_for_message(*from, text_of(tag), timeout_ms);
+  if (waited.code == DISTRUN_OK) {
+    *from = waited.message.from;
+    message(context, waited.message.data.data(), waited.message.data.size());
+  }
+  return tell(waited, why, context, because_of);
+}
+
+}  // namespace distrun::rank

@@ -1,0 +1,44 @@
+#pragma once
+// Fills distrun_rank, what a plugin's run() gets, with functions over the control line.
+#include <atomic>
+#include <string>
+
+#include <distrun/rank/control_line.hpp>
+#include <distrun/sdk/plugin.h>
+
+namespace distrun::rank {
+
+class RankApi {
+ public:
+  // Both must outlive it.
+  RankApi(const wire::RunOrder& order, ControlLine& line);
+  RankApi(const RankApi&) = delete;
+  RankApi& operator=(const RankApi&) = delete;
+
+  const distrun_rank& line() const noexcept { return api_; }
+  std::uint64_t checks() const noexcept { return checks_; }
+
+  // For errors of the rank's own machinery.
+  void report(const std::string& type, const std::string& text);
+
+ private:
+  static RankApi& of(void* self) { return *static_cast<RankApi*>(self); }
+  static void phase(void* self, std::int32_t phase);
+  static void error(void* self, const distrun_error* error);
+  static void skip(void* self, std::int32_t code, distrun_string reason);
+  static void note(void* self, distrun_string key, distrun_string value);
+  static void checks(void* self, std::uint64_t count);
+  static std::int32_t barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,
+                              void* context, std::int32_t* because_of);
+  static std::int32_t send(void* self, std::int32_t to, distrun_string tag, const void* data, std::size_t size);
+  static std::int32_t receive(void* self, std::int32_t* from, distrun_string tag, std::int64_t timeout_ms,
+                              distrun_sink message, distrun_sink why, void* context, std::int32_t* because_of);
+
+  const wire::RunOrder& order_;
+  ControlLine& line_;
+  std::string worker_name_;
+  std::atomic<std::uint64_t> checks_{0};
+  distrun_rank api_{};
+};
+
+}  // namespace distrun::rank

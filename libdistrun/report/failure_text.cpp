@@ -1,0 +1,105 @@
+#include <distrun/report/failure_text.hpp>
+
+#include <algorithm>
+
+#include <distrun/base/text.hpp>
+#include <distrun/report/attempt_text.hpp>
+#include <distrun/report/excerpt.hpp>
+#include <distrun/report/findings.hpp>
+#include <distrun/report/repeat_command.hpp>
+
+namespace distrun::report {
+namespace {
+
+using runner::AttemptRecord;
+using runner::RankRecord;
+
+constexpr std::size_t kOutputLinesMax = 40;   // of one stream
+constexpr std::size_t kOutputRanksMax = 4;
+
+// "ring.so, 4 ranks, shm, pipe, attempt 2 of 3 (retry), in body after 12.4 ms"
+std::string circumstances(const runner::TestRecord& test, const AttemptRecord* attempt) {
+  std::string text = base::one_line(test.plugin, 300);
+  if (test.variant.world_size > 0) {
+    text += ", world size " + std::to_string(test.variant.world_size);
+  }
+  if (!test.variant.backend.empty()) text += ", " + base::one_line(test.variant.backend);
+  if (!test.variant.agent.empty()) text += ", " + base::one_line(test.variant.agent);
+  if (attempt == nullptr) return text;
+  if (test.attempts.size() > 1) {
+    text += ", attempt " + std::to_string(attempt->n) + " of " +
+            std::to_string(test.attempts.size());
+    if (attempt->kind != runner::AttemptKind::First) {
+      text += std::string(" (") + name_of(attempt->kind) + ")";
+    }
+  }
+  return text + ", in " + name_of(attempt->phase) + " after " + base::human(attempt->duration);
+}
+
+void add_stream(std::string& out, int rank, const char* name, const runner::Captured& captured,
+                const Paint& paint) {
+  if (captured.text.empty()) return;
+  const std::string title = std::string("  ") + name + " of rank " + std::to_string(rank) + ":";
+  out += "\n" + paint(Style::Dim, title) + "\n";
+  const std::string prefix = paint(Style::Dim, "  " + std::to_string(rank) + "|");
+  for (const std::string& line : excerpt_lines(captured.text, kOutputLinesMax)) {
+    out += prefix + (line.empty() ? "" : " " + line) + "\n";
+  }
+}
+
+bool wrote(const RankRecord& rank) { return !rank.out.text.empty() || !rank.err.text.empty(); }
+
+// The culprits' output; where they are silent or there is none, that of the first who wrote.
+void add_output(std::string& out, const AttemptRecord& attempt, const Paint& paint) {
+  std::size_t shown = 0;
+  for (const RankRecord* rank : culprits_first(attempt)) {
+    const bool guilty = std::find(attempt.culprits.begin(), attempt.culprits.end(), rank->rank) !=
+                        attempt.culprits.end();
+    if (!wrote(*rank) || shown == kOutputRanksMax || (!guilty && shown > 0)) continue;
+    ++shown;
+    add_stream(out, rank->rank, "stdout", rank->out, paint);
+    add_stream(out, rank->rank, "stderr", rank->err, paint);
+  }
+}
+
+void add_other_attempts(std::string& out, const runner::TestRecord& test,
+                        const AttemptRecord* told) {
+  constexpr std::size_t kMax = 10;
+  std::size_t count = 0;
+  for (const AttemptRecord& attempt : test.attempts) {
+    if (&attempt == told || ++count > kMax) continue;
+    out += count == 1 ? "\n" : "";
+    out += "  attempt " + std::to_string(attempt.n) + " (" + name_of(attempt.kind) +
+           "): " + name_of(attempt.verdict);
+    if (!attempt.message.empty()) out += " - " + base::one_line(attempt.message);
+    out += '\n';
+  }
+  if (count > kMax) out += "  and " + std::to_string(count - kMax) + " more attempts\n";
+}
+
+}  // namespace
+
+const AttemptRecord* telling_attempt(const runner::TestRecord& test) {
+  const auto at = std::find_if(test.attempts.begin(), test.attempts.end(),
+                               [](const AttemptRecord& each) { return !is_good(each.verdict); });
+  if (at != test.attempts.end()) return &*at;
+  return test.attempts.empty() ? nullptr : &test.attempts.front();
+}
+
+std::string failure_text(const runner::Settings& settings, const runner::TestRecord& test,
+                         const Paint& paint) {
+  const AttemptRecord* attempt = telling_attempt(test);
+  std::string out = paint(style_of(test.verdict), name_of(test.verdict)) + ": " +
+                    paint(Style::Bold, base::one_line(test.info.id(), 2000)) + "\n" +
+                    paint(Style::Dim, "  " + circumstances(test, attempt)) + "\n";
+  if (attempt == nullptr) {
+    out += "  " + paint(Style::Bold, base::one_line(test.message, 2000)) + "\n";
+  } else {
+    out += indented(message_and_text(*attempt, test.message, paint), "  ");
+    add_output(out, *attempt, paint);
+  }
+  add_other_attempts(out, test, attempt);
+  return out + "\n  " + paint(Style::Dim, "again:") + " " + repeat_command(settings, test) + "\n";
+}
+
+}  // namespace distrun::report

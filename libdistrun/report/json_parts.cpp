@@ -1,0 +1,124 @@
+#include <distrun/report/json_parts.hpp>
+
+namespace distrun::report {
+
+using runner::OutcomeKind;
+
+void write_machine(JsonWriter& out, const runner::Machine& machine) {
+  out.begin_object();
+  out.field("hostname", machine.hostname);
+  out.field("kernel", machine.kernel);
+  out.field("cpus", machine.cpus);
+  out.field("memory_bytes", machine.memory_bytes);
+  out.end_object();
+}
+
+void write_settings(JsonWriter& out, const runner::Settings& settings) {
+  out.begin_object();
+  write_array(out, "plugins", settings.plugins);
+  out.field("world_size", settings.world_size);
+  out.field("backend", settings.backend);
+  out.field("agent", settings.agent);
+  out.field("gpu_driver", settings.gpu_driver);
+  out.field("gpus", settings.gpus);
+  out.field("isolation", settings.isolation);
+  write_array(out, "filters", settings.filters);
+  out.field("timeout_ms", settings.timeout);
+  out.field_if(settings.timeout_override.count() > 0, "timeout_override_ms",
+               settings.timeout_override);
+  out.field("timeout_scale", settings.timeout_scale);
+  out.field("repeat", settings.repeat);
+  out.field("retries", settings.retries);
+  out.field("fail_fast", settings.fail_fast);
+  out.field("seed", settings.seed);
+  out.key("env");
+  write_key_values(out, settings.env);
+  out.field("leaks", settings.leaks_off ? "off" : settings.leaks_strict ? "strict" : "normal");
+  out.field("skips_pass", settings.skips_pass);
+  out.field("keep_work_dir", settings.keep_work_dir);
+  write_array(out, "command_line", settings.command_line);
+  out.end_object();
+}
+
+void write_totals(JsonWriter& out, const runner::Totals& totals) {
+  out.begin_object();
+  for (int i = 0; i < runner::kVerdictCount; ++i) {
+    out.field(name_of(static_cast<runner::Verdict>(i)), totals[static_cast<std::size_t>(i)]);
+  }
+  out.end_object();
+}
+
+void write_variant(JsonWriter& out, const runner::Variant& variant) {
+  out.begin_object();
+  out.field("world_size", variant.world_size);
+  out.field("backend", variant.backend);
+  out.field("agent", variant.agent);
+  out.field("gpu_driver", variant.gpu_driver);
+  out.field("isolation", variant.isolation);
+  out.field("isolation_reason", variant.isolation_reason);
+  out.end_object();
+}
+
+void write_parameters(JsonWriter& out, const std::vector<wire::KeyValue>& parameters) {
+  out.begin_object();
+  for (const wire::KeyValue& parameter : parameters) out.field(parameter.key, parameter.value);
+  out.end_object();
+}
+
+void write_key_values(JsonWriter& out, const std::vector<wire::KeyValue>& pairs) {
+  out.begin_array();
+  for (const wire::KeyValue& pair : pairs) {
+    out.begin_object();
+    out.field("key", pair.key);
+    out.field("value", pair.value);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+void write_leaks(JsonWriter& out, const std::vector<runner::Leak>& leaks) {
+  out.begin_array();
+  for (const runner::Leak& leak : leaks) {
+    out.begin_object();
+    out.field("kind", name_of(leak.kind));
+    out.field("what", leak.what);
+    out.field("removed", leak.removed);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+void write_problem_fields(JsonWriter& out, const runner::Problem& problem) {
+  out.field("plugin", problem.plugin);
+  out.field("phase", problem.phase);
+  out.field("text", problem.text);
+}
+
+void write_error_fields(JsonWriter& out, const runner::RankError& error) {
+  out.field("type", error.type);
+  out.field("text", error.text);
+  out.field("file", error.file);
+  out.field("line", error.line);
+  out.field("stack", error.stack);
+  out.field("ends_body", error.ended_body);
+  out.field_if(error.because_of >= 0, "because_of", error.because_of);
+  out.field("at_ms", error.at);
+}
+
+void write_outcome_fields(JsonWriter& out, const runner::RankRecord& rank) {
+  const runner::Outcome& outcome = rank.outcome;
+  out.field("outcome", name_of(outcome.kind));
+  out.field_if(rank.exit_code >= 0, "exit_code", rank.exit_code);
+  out.field_if(rank.signal > 0, "signal", rank.signal);
+  out.field_if(outcome.kind == OutcomeKind::Skipped, "skip_code", outcome.value);
+  out.field("reason", outcome.text);
+  out.field("phase", name_of(rank.phase));
+  out.field("checks", rank.checks);
+  out.field("started_ms", rank.started);
+  out.field("duration_ms", rank.ended - rank.started);
+  out.field("waiting_in", rank.waiting_in);
+  out.field_if(rank.because_of >= 0, "because_of", rank.because_of);
+  out.field("declared_death", rank.declared_death);
+}
+
+}  // namespace distrun::report

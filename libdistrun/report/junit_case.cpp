@@ -1,0 +1,172 @@
+#include <distrun/report/junit_case.hpp>
+
+#include <cstdio>
+#include <filesystem>
+
+#include <distrun/base/text.hpp>
+#include <distrun/report/attempt_text.hpp>
+#include <distrun/report/excerpt.hpp>
+#include <distrun/report/failure_text.hpp>
+#include <distrun/report/findings.hpp>
+#include <distrun/report/repeat_command.hpp>
+
+namespace distrun::report {
+namespace {
+
+using runner::AttemptRecord;
+using runner::TestRecord;
+using runner::Verdict;
+
+// Readers refuse files of tens of megabytes, so everything has a bound.
+constexpr std::size_t kOutputMax = 50U << 10U;       // bytes of stdout, and of stderr, of a test
+constexpr std::size_t kRerunOutputMax = 4U << 10U;   // the same of a further attempt
+constexpr std::size_t kStreamMax = 16U << 10U;       // of one rank: a flood leaves room for others
+constexpr int kRerunsMax = 10;
+
+// The elements for what went wrong: ours are errors, the test's are failures.
+struct ElementNames {
+  const char* final;    // the test's verdict
+  const char* rerun;    // a further attempt that went wrong
+  const char* flaky;    // an attempt that went wrong before one that passed
+};
+
+ElementNames names_for(Verdict verdict) {
+  if (verdict == Verdict::InfraError) return {"error", "rerunError", "flakyError"};
+  return {"failure", "rerunFailure", "flakyFailure"};
+}
+
+// The name without its suite, which is part of the class name.
+std::string case_name(const TestRecord& test) {
+  return test.info.id().substr(std::min(test.info.id().size(), test.info.suite.size() + 1));
+}
+
+std::string cause_of(const TestRecord& test, const AttemptRecord* attempt) {
+  return attempt == nullptr || attempt->message.empty() ? test.message : attempt->message;
+}
+
+std::string explanation(const runner::Settings& settings, const TestRecord& test,
+                        const AttemptRecord* attempt) {
+  const std::string text = attempt == nullptr
+                               ? test.message + "\n"
+                               : message_and_text(*attempt, test.message, Paint(false));
+  return text + "again: " + repeat_command(settings, test) + "\n";
+}
+
+std::string prefixed(int rank, std::string_view output) {
+  const std::string prefix = "[rank " + std::to_string(rank) + "] ";
+  std::string text;
+  for (const std::string& line : base::split_lines(output)) text += prefix + line + "\n";
+  return excerpt_bytes(text, kStreamMax);
+}
+
+// Of all ranks, culprits first: what is left out of too much is their neighbours' output.
+void write_output(XmlWriter& out, const char* element, const AttemptRecord& attempt,
+                  const runner::Captured runner::RankRecord::* stream, std::size_t bytes_max) {
+  std::string text;
+  for (const runner::RankRecord* rank : culprits_first(attempt)) {
+    text += prefixed(rank->rank, (rank->*stream).text);
+  }
+  if (text.empty()) return;
+  out.open(element);
+  out.text(excerpt_bytes(text, bytes_max));
+  out.close();
+}
+
+void write_outputs(XmlWriter& out, const AttemptRecord& attempt, std::size_t bytes_max) {
+  write_output(out, "system-out", attempt, &runner::RankRecord::out, bytes_max);
+  write_output(out, "system-err", attempt, &runner::RankRecord::err, bytes_max);
+}
+
+void write_failure(XmlWriter& out, const runner::Settings& settings, const TestRecord& test,
+                   const AttemptRecord* attempt) {
+  out.open(names_for(test.verdict).final);
+  out.attribute("type", name_of(test.verdict));
+  out.attribute("message", cause_of(test, attempt));
+  out.text(explanation(settings, test, attempt));
+  out.close();
+}
+
+// Surefire's form: the text stands in an element of its own, and the output beside it.
+void write_rerun(XmlWriter& out, const char* element, const runner::Settings& settings,
+                 const TestRecord& test, const AttemptRecord& attempt) {
+  out.open(element);
+  out.attribute("type", name_of(attempt.verdict));
+  out.attribute("message", cause_of(test, &attempt));
+  out.open("stackTrace");
+  out.text(explanation(settings, test, &attempt));
+  out.close();
+  write_outputs(out, attempt, kRerunOutputMax);
+  out.close();
+}
+
+void write_flaky(XmlWriter& out, const runner::Settings& settings, const TestRecord& test) {
+  int count = 0;
+  for (const AttemptRecord& attempt : test.attempts) {
+    if (is_good(attempt.verdict) || ++count > kRerunsMax) continue;
+    write_rerun(out, names_for(attempt.verdict).flaky, settings, test, attempt);
+  }
+}
+
+void write_failures(XmlWriter& out, const runner::Settings& settings, const TestRecord& test) {
+  const AttemptRecord* first = telling_attempt(test);
+  write_failure(out, settings, test, first);
+  int count = 0;
+  for (const AttemptRecord& attempt : test.attempts) {
+    if (&attempt == first || is_good(attempt.verdict) || ++count > kRerunsMax) continue;
+    write_rerun(out, names_for(attempt.verdict).rerun, settings, test, attempt);
+  }
+  if (first != nullptr) write_outputs(out, *first, kOutputMax);
+}
+
+void write_skipped(XmlWriter& out, const std::string& message) {
+  out.open("skipped");
+  out.attribute("message", message);
+  out.close();
+}
+
+}  // namespace
+
+void write_junit_case(XmlWriter& out, const runner::Settings& settings, const TestRecord& test) {
+  out.open("testcase");
+  out.attribute("name", case_name(test));
+  out.attribute("classname", junit_class_name(test));
+  out.attribute("time", junit_seconds(test.duration));
+  if (!test.info.file.empty()) {
+    out.attribute("file", test.info.file);
+    out.attribute("line", std::to_string(test.info.line));
+  }
+  switch (test.verdict) {
+    case Verdict::Pass: break;
+    case Verdict::Skip: write_skipped(out, test.message); break;
+    case Verdict::Cancelled: write_skipped(out, "cancelled"); break;
+    case Verdict::Flaky: write_flaky(out, settings, test); break;
+    default: write_failures(out, settings, test);
+  }
+  out.close();
+}
+
+void write_junit_problem(XmlWriter& out, const runner::Problem& problem) {
+  out.open("testcase");
+  out.attribute("name", problem.plugin.empty() ? problem.phase
+                                               : problem.phase + " " + problem.plugin);
+  out.attribute("classname", "distrun");
+  out.attribute("time", "0.000");
+  out.open("error");
+  out.attribute("type", "problem");
+  out.attribute("message", base::one_line(problem.text));
+  out.text(problem.text);
+  out.close();
+  out.close();
+}
+
+std::string junit_class_name(const TestRecord& test) {
+  return std::filesystem::path(test.plugin).stem().string() + "." + test.info.suite;
+}
+
+std::string junit_seconds(base::Nanoseconds duration) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(duration.count()) / 1e9);
+  return text;
+}
+
+}  // namespace distrun::report

@@ -1,0 +1,13 @@
+#pragma once
+// Ranks as people write them.
+#include <string>
+#include <vector>
+
+namespace distrun::report {
+
+// "0-2, 5"; `ranks` ascend. The host, rank -1, is "host".
+std::string rank_list(const std::vector<int>& ranks);
+// "rank 2", "ranks 0-2, 5", "the host"; where the list is long "130 ranks (0, 2, 4, 6, ...)".
+std::string ranks_label(const std::vector<int>& ranks);
+
+}  // namespace distrun::report

@@ -1,0 +1,61 @@
+#include <distrun/report/run_end_text.hpp>
+
+#include <distrun/base/text.hpp>
+#include <distrun/report/failure_text.hpp>
+#include <distrun/report/test_line.hpp>
+
+namespace distrun::report {
+namespace {
+
+using runner::Verdict;
+
+constexpr std::size_t kFailuresMax = 50;  // told in full; each has had its line before
+
+bool is_told(Verdict verdict) { return !is_good(verdict) && verdict != Verdict::Cancelled; }
+
+template <class Chosen>
+void add_failures(std::string& out, const runner::RunRecord& run, const Paint& paint,
+                  const Chosen& chosen) {
+  std::size_t count = 0;
+  for (const runner::TestRecord& test : run.tests) {
+    if (!chosen(test.verdict) || ++count > kFailuresMax) continue;
+    out += '\n' + failure_text(run.settings, test, paint);
+  }
+  if (count > kFailuresMax) {
+    out += "\n" + std::to_string(count - kFailuresMax) + " more are in the reports only\n";
+  }
+}
+
+// "9 pass, 1 fail, 1 skip"
+std::string totals_text(const runner::RunRecord& run, const Paint& paint) {
+  std::string text;
+  for (int i = 0; i < runner::kVerdictCount; ++i) {
+    const auto verdict = static_cast<Verdict>(i);
+    if (run.total(verdict) == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += paint(style_of(verdict), std::to_string(run.total(verdict)) + " " + name_of(verdict));
+  }
+  return text;
+}
+
+std::string totals_line(const runner::RunRecord& run, const Paint& paint) {
+  const std::string totals = totals_text(run, paint);
+  std::string line = run.interrupted ? paint(Style::Odd, "interrupted") + ", " : "";
+  line += totals.empty() ? "no test was selected" : totals;
+  return line + paint(Style::Dim, " in " + base::human(run.duration)) + "\n";
+}
+
+}  // namespace
+
+std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports,
+                         const Paint& paint) {
+  std::string out;
+  add_failures(out, run, paint, [](Verdict verdict) { return verdict == Verdict::Flaky; });
+  add_failures(out, run, paint, is_told);
+  out += '\n';
+  for (const runner::Problem& problem : run.problems) out += problem_lines(problem, paint);
+  for (const std::string& report : reports) out += "report: " + base::one_line(report, 500) + "\n";
+  return out + totals_line(run, paint);
+}
+
+}  // namespace distrun::report

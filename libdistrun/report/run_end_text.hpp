@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include <distrun/report/paint.hpp>
+#include <distrun/runner/record.hpp>
+
+namespace distrun::report {
+
+// How a run ends on the console: flaky tests, failed ones, problems, where the reports are, and as
+// the last line the totals.
+std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports,
+                         const Paint& paint);
+
+}  // namespace distrun::report

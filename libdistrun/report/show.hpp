@@ -1,0 +1,12 @@
+#pragma once
+#include <string>
+
+#include <distrun/report/paint.hpp>
+#include <distrun/runner/record.hpp>
+
+namespace distrun::report {
+
+// A run read back from its summary, as the console told it: a line per test, then what went wrong.
+std::string show_text(const runner::RunRecord& run, const Paint& paint);
+
+}  // namespace distrun::report

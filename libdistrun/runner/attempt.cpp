@@ -1,0 +1,409 @@
+#include <distrun/runner/attempt.hpp>
+
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <distrun/base/error.hpp>
+#include <distrun/base/text.hpp>
+#include <distrun/proc/process_tree.hpp>
+#include <distrun/runner/judge.hpp>
+#include <distrun/runner/orders.hpp>
+#include <distrun/wire/frame.hpp>
+
+namespace distrun::runner {
+namespace {
+
+constexpr std::size_t kErrorsMax = 100;  // kept of each rank
+constexpr std::size_t kNotesMax = 1000;
+// Ranks reach a phase within milliseconds of each other: what expires so soon after the first, expires with it.
+constexpr auto kSameTime = std::chrono::milliseconds(50);
+
+template <class T>
+T payload(const wire::Frame& frame) {
+  return wire::decode<T>(wire::view_of(frame.payload));
+}
+
+}  // namespace
+
+Attempt::Attempt(const RunContext& run, const PlannedTest& test, int number, int n, AttemptKind kind)
+    : run_(run),
+      test_(test),
+      started_(run.loop.clock().now()),
+      ranks_(static_cast<std::size_t>(test.variant.world_size)),
+      barriers_(test.variant.world_size),
+      dirs_(run.run_dir, number, test.variant.world_size, run.settings.keep_work_dir),
+      alarm_(run.loop, [this] { on_alarm(); }),
+      over_(run.loop) {
+  record_.n = n;
+  record_.kind = kind;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].record.rank = static_cast<int>(i);
+  order_ = common_order(test, run.settings, run.run_id, n, dirs_);
+}
+
+Attempt::~Attempt() = default;
+
+io::Task<AttemptRecord> Attempt::run() {
+  run_.events.on_attempt_start({test_.id, record_.n, record_.kind, test_.variant.world_size});
+  spawn_expected_ = test_.variant.world_size;
+  for (RankState& rank : ranks_) enter_phase(rank, wire::Phase::Spawn);
+  launch::WorldSpec spec;
+  spec.plugin = test_.plugin;
+  spec.isolation = test_.variant.isolation;
+  spec.world_size = test_.variant.world_size;
+  world_ = run_.node.spawn(spec, *this);
+  arm();
+  co_await over_.wait();
+  co_return std::move(record_);
+}
+
+void Attempt::cancel(Urgency urgency) {
+  if (!world_ || state_ == State::Sweeping || state_ == State::Over) return;
+  record_.cancelled = true;
+  if (state_ == State::Running || state_ == State::Grace) terminate();
+  if (urgency == Urgency::AtOnce && state_ == State::Terminating) kill();
+}
+
+// ---- what ranks do
+
+void Attempt::on_rank_started(int rank, int pid) {
+  --spawn_expected_;
+  RankState& state = at(rank);
+  state.started = true;
+  state.record.pid = pid;
+  state.record.started = since_start();
+  run_.events.on_rank_start(test_.id, record_.n, rank, pid);
+  if (state_ == State::Terminating || state_ == State::Killing) {  // it came too late to be of use
+    state.signaled_by_us = true;
+    world_->signal(rank, SIGKILL);
+  }
+}
+
+void Attempt::on_spawn_failed(const std::string& why) {
+  spawn_expected_ = 0;
+  if (record_.infra_error.empty()) record_.infra_error = why;
+  if (state_ == State::Running || state_ == State::Grace) terminate();
+  check_all_ended();
+}
+
+void Attempt::on_frame(int rank, const wire::Frame& frame) {
+  try {
+    handle(rank, frame);
+  } catch (const Error& error) {
+    on_connection_lost(rank, std::string("it sent what is no message: ") + error.what());
+  }
+}
+
+void Attempt::handle(int rank, const wire::Frame& frame) {
+  switch (frame.kind) {
+    case wire::FrameKind::Hello: return on_hello(rank, payload<wire::Hello>(frame));
+    case wire::FrameKind::Phase: return on_phase(rank, payload<wire::PhaseChange>(frame).phase);
+    case wire::FrameKind::Error: return on_error(rank, payload<wire::ErrorReport>(frame));
+    case wire::FrameKind::Skip: at(rank).skip = payload<wire::SkipReport>(frame); return;
+    case wire::FrameKind::Done: return on_done(rank, payload<wire::Done>(frame));
+    case wire::FrameKind::Message: return on_message(rank, payload<wire::RankMessage>(frame));
+    case wire::FrameKind::BarrierEnter:
+      if (const auto release = barriers_.enter(rank, payload<wire::BarrierEnter>(frame).name)) this->release(*release);
+      return;
+    case wire::FrameKind::Note: {
+      auto note = payload<wire::Note>(frame);
+      auto& notes = at(rank).record.notes;
+      if (notes.size() < kNotesMax) notes.push_back({std::move(note.key), std::move(note.value)});
+      return;
+    }
+    default: throw Error(ErrorKind::InvalidArgument, "a rank does not send this kind of frame");
+  }
+}
+
+void Attempt::on_hello(int rank, const wire::Hello& hello) {
+  if (hello.abi != wire::kControlAbi) {
+    on_spawn_failed("distrun-rank speaks version " + std::to_string(hello.abi) + " of the control protocol, distrun " +
+                    std::to_string(wire::kControlAbi) + ": they are of different builds");
+    return;
+  }
+  RankState& state = at(rank);
+  const bool forked = test_.variant.isolation == "process";
+  enter_phase(state, !forked ? wire::Phase::Load : test_.info.has_fixture ? wire::Phase::SetUp : wire::Phase::Body);
+  send(rank, wire::pack(wire::FrameKind::Run, static_cast<std::uint16_t>(rank), order_for(order_, test_, dirs_, rank)));
+}
+
+void Attempt::on_phase(int rank, wire::Phase phase) {
+  RankState& state = at(rank);
+  if (phase > wire::Phase::Exit) throw Error(ErrorKind::InvalidArgument, "an unknown phase");
+  if (phase == wire::Phase::SetUp && !test_.info.has_fixture) phase = wire::Phase::Body;
+  if (phase != state.record.phase) enter_phase(state, phase);
+}
+
+void Attempt::on_error(int rank, wire::ErrorReport report) {
+  RankState& state = at(rank);
+  RankError error;
+  error.type = std::move(report.type);
+  error.text = std::move(report.text);
+  error.file = std::move(report.file);
+  error.line = report.line;
+  error.stack = std::move(report.stack);
+  error.ended_body = report.ends_body;
+  error.because_of = report.because_of;
+  add_error(state, std::move(error));
+  if (!report.ends_body || state.decided()) return;
+  state.record.because_of = report.because_of;
+  fail(state, {OutcomeKind::Failed, 0, ""});
+}
+
+void Attempt::on_done(int rank, const wire::Done& done) {
+  RankState& state = at(rank);
+  state.done = true;
+  state.done_passed = done.passed;
+  state.record.checks = done.checks;
+  enter_phase(state, wire::Phase::Exit);
+  leave_barriers(state);
+}
+
+void Attempt::on_message(int rank, wire::RankMessage message) {
+  if (message.to < 0 || message.to >= static_cast<int>(ranks_.size())) {
+    throw Error(ErrorKind::InvalidArgument, "a message to rank " + std::to_string(message.to));
+  }
+  message.from = rank;
+  const int to = message.to;
+  try {
+    if (at(to).alive()) {
+      world_->send(to, wire::pack(wire::FrameKind::Message, static_cast<std::uint16_t>(to), message));
+    }
+  } catch (const Error& error) {
+    RankError dropped;
+    dropped.type = "Overloaded";
+    dropped.text = "a message \"" + message.tag + "\" to rank " + std::to_string(to) + " was dropped: " + error.what();
+    dropped.ended_body = false;
+    add_error(at(rank), std::move(dropped));
+  }
+}
+
+void Attempt::on_connection_lost(int rank, const std::string& why) {
+  RankState& state = at(rank);
+  if (state.ended || state.done || state.decided()) return;
+  state.record.outcome.text = why == "closed" ? "it closed its connection to distrun and went on" : why;
+  // A dying rank's connection closes just before its end is told: only one that lives on is lost.
+  state.lost_at = run_.loop.clock().now() + (why == "closed" ? run_.graces.connection : Nanoseconds::zero());
+  arm();
+}
+
+void Attempt::on_rank_ended(int rank, proc::ExitStatus status) {
+  RankState& state = at(rank);
+  state.ended = true;
+  state.record.ended = since_start();
+  state.record.exit_code = status.exited() ? status.code() : -1;
+  state.record.signal = status.signal();
+  const Outcome outcome = outcome_at_end(state, status);
+  state.record.declared_death = is_declared(test_.info.may_die, rank, outcome);
+  if (state.decided()) {
+    // Its outcome stands.
+  } else if (is_failure(outcome) && !state.record.declared_death) {
+    fail(state, outcome);
+  } else {
+    state.record.outcome = outcome;
+    if (outcome.kind == OutcomeKind::KilledByUs) state.record.because_of = first_failed_;
+    decide(state);
+  }
+  if (!state.done) leave_barriers(state);
+  run_.events.on_rank_end(test_.id, record_.n, state.record);
+  check_all_ended();
+}
+
+// ---- bookkeeping
+
+void Attempt::enter_phase(RankState& rank, wire::Phase phase) {
+  rank.record.phase = phase;
+  rank.deadline = run_.loop.clock().now() + bound_of(phase, test_.info, run_.settings);
+  if (phase != wire::Phase::Spawn) run_.events.on_rank_phase(test_.id, record_.n, rank.record.rank, phase);
+  // The alarm stands for the earliest deadline; a later one need not move it.
+  if (phase != wire::Phase::Spawn && rank.deadline < state_deadline_) arm();
+}
+
+void Attempt::add_error(RankState& rank, RankError error) {
+  error.at = since_start();
+  run_.events.on_rank_error(test_.id, record_.n, rank.record.rank, error);
+  if (rank.record.errors.size() < kErrorsMax || error.ended_body) rank.record.errors.push_back(std::move(error));
+}
+
+void Attempt::decide(RankState& rank) { rank.record.decided = ++decisions_; }
+
+void Attempt::fail(RankState& rank, const Outcome& outcome) {
+  rank.record.outcome = outcome;
+  rank.record.waiting_in = barriers_.waiting_in(rank.record.rank);
+  decide(rank);
+  if (first_failed_ < 0) first_failed_ = rank.record.rank;
+  if (state_ != State::Running) return;
+  tell_peers(rank);
+  enter(State::Grace, run_.graces.peers);
+}
+
+void Attempt::tell_peers(const RankState& failed) {
+  wire::PeerFailed news;
+  news.rank = failed.record.rank;
+  news.text = failed.record.errors.empty() ? describe(failed.record.outcome)
+                                           : base::one_line(failed.record.errors.back().text);
+  for (const RankState& rank : ranks_) {
+    if (&rank == &failed || !rank.alive() || rank.done) continue;
+    send(rank.record.rank, wire::pack(wire::FrameKind::PeerFailed, static_cast<std::uint16_t>(rank.record.rank), news));
+  }
+}
+
+void Attempt::leave_barriers(const RankState& rank) {
+  // After a failure the news of it is what releases the others.
+  if (state_ != State::Running) return;
+  for (const Release& each : barriers_.leave(rank.record.rank, rank.record.declared_death)) release(each);
+}
+
+void Attempt::release(const Release& release) {
+  wire::BarrierRelease message{release.barrier, release.error, release.because_of};
+  for (const int rank : release.ranks) {
+    send(rank, wire::pack(wire::FrameKind::BarrierRelease, static_cast<std::uint16_t>(rank), message));
+  }
+}
+
+void Attempt::send(int rank, wire::Bytes packed) {
+  try {
+    world_->send(rank, std::move(packed));
+  } catch (const Error& error) {
+    on_connection_lost(rank, error.what());  // a rank that does not read cannot be led
+  }
+}
+
+// ---- time
+
+void Attempt::arm() {
+  base::TimePoint next = state_deadline_;
+  for (const RankState& rank : ranks_) {
+    if (rank.ended) continue;
+    if (state_ == State::Running) next = std::min(next, rank.deadline);
+    next = std::min(next, rank.lost_at);
+  }
+  if (state_ != State::Sweeping && state_ != State::Over) alarm_.set(next);
+}
+
+void Attempt::on_alarm() {
+  const base::TimePoint now = run_.loop.clock().now();
+  lose_ranks(now);
+  if (state_ == State::Running) time_out_ranks(now);
+  if (now >= state_deadline_) move_on();
+  arm();
+}
+
+void Attempt::lose_ranks(base::TimePoint now) {
+  for (RankState& rank : ranks_) {
+    if (rank.ended || rank.decided() || now < rank.lost_at) continue;
+    rank.lost_at = base::TimePoint::max();
+    const std::string why = rank.record.outcome.text;
+    fail(rank, {OutcomeKind::Lost, 0, why});
+  }
+}
+
+void Attempt::time_out_ranks(base::TimePoint now) {
+  const bool any = std::any_of(ranks_.begin(), ranks_.end(),
+                               [&](const RankState& rank) { return !rank.ended && now >= rank.deadline; });
+  if (!any) return;
+  if (spawn_expected_ > 0 && record_.infra_error.empty()) {
+    record_.infra_error = std::to_string(spawn_expected_) + " ranks did not start within " +
+                          base::human(bound_of(wire::Phase::Spawn, test_.info, run_.settings));
+    return terminate();
+  }
+  bool bystanders = false;
+  for (RankState& rank : ranks_) {
+    if (rank.ended) continue;
+    if (rank.deadline > now + kSameTime) {
+      bystanders = true;
+      continue;
+    }
+    const Nanoseconds bound = bound_of(rank.record.phase, test_.info, run_.settings);
+    if (!rank.decided()) fail(rank, {OutcomeKind::TimedOut, 0, base::human(bound)});
+  }
+  if (!bystanders) terminate();  // nobody is left who could use a grace
+}
+
+void Attempt::enter(State state, Nanoseconds stay) {
+  state_ = state;
+  state_deadline_ = run_.loop.clock().now() + stay;
+  arm();
+}
+
+void Attempt::move_on() {
+  switch (state_) {
+    case State::Grace: return terminate();
+    case State::Terminating: return kill();
+    case State::Killing: return give_up();
+    default: return;
+  }
+}
+
+void Attempt::terminate() {
+  for (RankState& rank : ranks_) {
+    if (rank.ended) continue;
+    if (rank.record.waiting_in.empty()) rank.record.waiting_in = barriers_.waiting_in(rank.record.rank);
+    rank.signaled_by_us = true;
+    world_->signal(rank.record.rank, SIGTERM);
+    world_->signal(rank.record.rank, SIGCONT);  // a stopped process takes no SIGTERM
+  }
+  enter(State::Terminating, run_.graces.terminate);
+}
+
+void Attempt::kill() {
+  for (const RankState& rank : ranks_) {
+    if (rank.alive()) world_->signal(rank.record.rank, SIGKILL);
+  }
+  enter(State::Killing, run_.graces.kill);
+}
+
+void Attempt::give_up() {
+  for (RankState& rank : ranks_) {
+    if (!rank.alive()) continue;
+    if (!rank.decided()) decide(rank);
+    if (rank.record.outcome.kind == OutcomeKind::Running) {
+      rank.record.outcome = {OutcomeKind::KilledByUs, 0, ""};
+      rank.record.because_of = first_failed_;
+    }
+    record_.leaks.push_back(
+        {LeakKind::Process, proc::describe_process(rank.record.pid) + ", which SIGKILL does not end", false});
+    rank.ended = true;
+  }
+  spawn_expected_ = 0;
+  check_all_ended();
+}
+
+// ---- the end
+
+void Attempt::check_all_ended() {
+  if (state_ == State::Sweeping || state_ == State::Over || spawn_expected_ > 0) return;
+  const bool alive = std::any_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.alive(); });
+  if (!alive) sweep();
+}
+
+void Attempt::sweep() {
+  state_ = State::Sweeping;
+  alarm_.cancel();
+  const bool patient = first_failed_ < 0 && !record_.cancelled;
+  sweep_ = std::make_unique<Sweep>(run_.loop, *world_, run_.scan, run_.run_id, run_.graces, patient,
+                                   [this](std::vector<Leak> leaks) { finish(std::move(leaks)); });
+  sweep_->start();
+}
+
+void Attempt::finish(std::vector<Leak> leaks) {
+  state_ = State::Over;
+  world_->finish_output();
+  for (RankState& rank : ranks_) {
+    rank.record.out = world_->standard_output(rank.record.rank);
+    rank.record.err = world_->standard_error(rank.record.rank);
+    record_.ranks.push_back(std::move(rank.record));
+  }
+  if (!run_.settings.leaks_off) std::move(leaks.begin(), leaks.end(), std::back_inserter(record_.leaks));
+  Judgement judgement = judge(record_);
+  record_.verdict = judgement.verdict;
+  record_.message = std::move(judgement.message);
+  record_.culprits = std::move(judgement.culprits);
+  record_.phase = judgement.phase;
+  record_.duration = since_start();
+  run_.events.on_attempt_end(test_.id, record_);
+  over_.set(true);
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,122 @@
+#pragma once
+// One attempt of one test: starts its ranks, watches them, ends them, and comes to a record with a verdict.
+// Lives on: the coordinator's loop.
+//
+// States, and what moves them on:
+//
+//   running      ranks start and work; every phase of every rank has a bound
+//     a rank fails, dies or times out: the others are told (peer-failed)           -> grace
+//     all ranks have ended                                                         -> sweeping
+//   grace        the others may report their own errors, 0.5 s                     -> terminating
+//   terminating  SIGTERM was sent to who is left (and SIGCONT, for the stopped), 0.5 s   -> killing
+//   killing      SIGKILL was sent; a process that stays 1 s longer is given up    -> sweeping
+//   sweeping     what outlived the ranks is found, named, ended                    -> over
+//   over         judged
+//
+// In every state but over, the last rank's end moves on to sweeping. A cancellation goes to terminating at once.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <distrun/io/one_shot.hpp>
+#include <distrun/launch/node.hpp>
+#include <distrun/proc/leak_scan.hpp>
+#include <distrun/runner/barrier_desk.hpp>
+#include <distrun/runner/bounds.hpp>
+#include <distrun/runner/events.hpp>
+#include <distrun/runner/plan.hpp>
+#include <distrun/runner/rank_state.hpp>
+#include <distrun/runner/sweep.hpp>
+#include <distrun/runner/work_dirs.hpp>
+
+namespace distrun::runner {
+
+// What all attempts of a run share. Everything outlives them.
+struct RunContext {
+  io::Loop& loop;
+  launch::Node& node;
+  EventSink& events;
+  proc::LeakScan& scan;
+  const Settings& settings;
+  std::string run_id;
+  std::string run_dir;
+  Graces graces{};
+};
+
+// How a run is stopped: with the grace for SIGTERM, or with SIGKILL at once.
+enum class Urgency : std::uint8_t { Polite, AtOnce };
+
+class Attempt final : public launch::WorldEvents {
+ public:
+  // `number` counts the attempts of the run, for the directory; `n` those of the test.
+  Attempt(const RunContext& run, const PlannedTest& test, int number, int n, AttemptKind kind);
+  ~Attempt() override;
+
+  // Once. Completes within the test's bounds and the graces, whatever its ranks do.
+  io::Task<AttemptRecord> run();
+  // Somebody stops the run. May be called again, more urgently.
+  void cancel(Urgency urgency);
+
+ private:
+  enum class State { Running, Grace, Terminating, Killing, Sweeping, Over };
+
+  void on_rank_started(int rank, int pid) override;
+  void on_frame(int rank, const wire::Frame& frame) override;
+  void on_connection_lost(int rank, const std::string& why) override;
+  void on_rank_ended(int rank, proc::ExitStatus status) override;
+  void on_spawn_failed(const std::string& why) override;
+
+  void on_hello(int rank, const wire::Hello& hello);
+  void on_phase(int rank, wire::Phase phase);
+  void on_error(int rank, wire::ErrorReport report);
+  void on_done(int rank, const wire::Done& done);
+  void on_message(int rank, wire::RankMessage message);
+  void handle(int rank, const wire::Frame& frame);
+
+  void enter_phase(RankState& rank, wire::Phase phase);
+  void add_error(RankState& rank, RankError error);
+  // The rank's outcome is bad: decides it, and if it is the first, tells the others.
+  void fail(RankState& rank, const Outcome& outcome);
+  void decide(RankState& rank);
+  void tell_peers(const RankState& failed);
+  void leave_barriers(const RankState& rank);
+  void release(const Release& release);
+  void send(int rank, wire::Bytes packed);
+
+  void on_alarm();
+  void arm();
+  void time_out_ranks(base::TimePoint now);
+  void lose_ranks(base::TimePoint now);
+  void enter(State state, Nanoseconds stay);
+  void move_on();
+  void terminate();
+  void kill();
+  void give_up();
+  void check_all_ended();
+  void sweep();
+  void finish(std::vector<Leak> leaks);
+
+  RankState& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  Nanoseconds since_start() const { return run_.loop.clock().now() - started_; }
+
+  const RunContext& run_;
+  const PlannedTest& test_;
+  AttemptRecord record_;
+  State state_ = State::Running;
+  base::TimePoint started_;
+  base::TimePoint state_deadline_ = base::TimePoint::max();
+  std::vector<RankState> ranks_;
+  BarrierDesk barriers_;
+  int decisions_ = 0;
+  int first_failed_ = -1;
+  int spawn_expected_ = 0;             // ranks that are not started yet and still may be
+  WorkDirs dirs_;
+  wire::RunOrder order_;
+  std::shared_ptr<launch::World> world_;
+  std::unique_ptr<Sweep> sweep_;
+  io::Alarm alarm_;
+  io::OneShot<bool> over_;
+};
+
+}  // namespace distrun::runner

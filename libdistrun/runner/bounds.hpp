@@ -1,0 +1,23 @@
+#pragma once
+// Every bound that the runner sets, in one table.
+#include <distrun/base/clock.hpp>
+#include <distrun/runner/record.hpp>
+
+namespace distrun::runner {
+
+// What follows a failure, a timeout or a cancellation. Not scaled by --timeout-scale.
+struct Graces {
+  Nanoseconds peers = std::chrono::milliseconds(500);     // for the others to report their own errors
+  Nanoseconds terminate = std::chrono::milliseconds(500); // from SIGTERM to SIGKILL
+  Nanoseconds kill = std::chrono::milliseconds(1000);     // from SIGKILL to giving a process up
+  Nanoseconds connection = std::chrono::milliseconds(200);  // from a broken connection to a lost rank
+  Nanoseconds leak = std::chrono::milliseconds(100);      // what ends or vanishes by itself so soon is no leak
+};
+
+// The bound of a phase for a test: the table's, or for the body --timeout-override, else the test's own, else
+// --timeout; all times --timeout-scale.
+Nanoseconds bound_of(wire::Phase phase, const wire::TestInfo& test, const Settings& settings);
+// Of listing and of loading a plugin.
+Nanoseconds load_bound(const Settings& settings);
+
+}  // namespace distrun::runner

@@ -1,0 +1,103 @@
+#include <distrun/runner/describe.hpp>
+
+#include <distrun/base/text.hpp>
+#include <distrun/runner/rank_list.hpp>
+
+namespace distrun::runner {
+namespace {
+
+std::string name_of_rank(int rank) { return "rank " + std::to_string(rank); }
+
+std::string place(const RankError& error) {
+  return error.file.empty() ? "" : " (" + error.file + ":" + std::to_string(error.line) + ")";
+}
+
+// The error that decided: the first that ended the body, else the first.
+const RankError* decisive_error(const RankRecord& rank) {
+  for (const RankError& error : rank.errors) {
+    if (error.ended_body) return &error;
+  }
+  return rank.errors.empty() ? nullptr : &rank.errors.front();
+}
+
+std::string describe_rank(const RankRecord& rank) {
+  const std::string in_phase = std::string(" in ") + wire::name_of(rank.phase);
+  switch (rank.outcome.kind) {
+    case OutcomeKind::Failed:
+      if (const RankError* error = decisive_error(rank)) {
+        return " failed: " + base::one_line(error->text) + place(*error);
+      }
+      return rank.exit_code > 0 ? " failed: it exited with code " + std::to_string(rank.exit_code) + in_phase
+                                : " failed" + in_phase;
+    case OutcomeKind::TimedOut: return " ran past the bound of " + rank.outcome.text + in_phase;
+    case OutcomeKind::Signaled: return " was " + describe(rank.outcome) + in_phase;
+    case OutcomeKind::Lost: return " was " + describe(rank.outcome);
+    default: return " " + describe(rank.outcome) + in_phase;
+  }
+}
+
+std::string short_outcome(const RankRecord& rank) {
+  if (rank.outcome.kind == OutcomeKind::Skipped) return "skipped (" + rank.outcome.text + ")";
+  return describe(rank.outcome);
+}
+
+// Of ranks that waited when the time ran out.
+std::string describe_waiting(const AttemptRecord& attempt, const std::vector<int>& culprits) {
+  std::vector<int> waiting;
+  std::string where;
+  for (const RankRecord& rank : attempt.ranks) {
+    bool culprit = false;
+    for (const int c : culprits) culprit = culprit || c == rank.rank;
+    if (culprit || rank.waiting_in.empty()) continue;
+    waiting.push_back(rank.rank);
+    where = rank.waiting_in;
+  }
+  if (waiting.empty()) return "";
+  return "; " + rank_list(waiting) + " waited in " + where;
+}
+
+}  // namespace
+
+std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>& culprits) {
+  const RankRecord& cause = attempt.ranks[static_cast<std::size_t>(culprits.front())];
+  std::string text = name_of_rank(cause.rank) + describe_rank(cause);
+  if (culprits.size() > 1) {
+    const std::vector<int> others(culprits.begin() + 1, culprits.end());
+    text += "; so did " + rank_list(others);
+  }
+  if (cause.outcome.kind == OutcomeKind::TimedOut) {
+    if (culprits.size() == 1 && !cause.waiting_in.empty()) text += ", waiting in " + cause.waiting_in;
+    text += describe_waiting(attempt, culprits);
+  }
+  return text;
+}
+
+std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord& follower) {
+  const RankError* error = decisive_error(follower);
+  const std::string why = error != nullptr ? base::one_line(error->text) : describe(follower.outcome);
+  if (follower.because_of < 0 || follower.because_of >= static_cast<int>(attempt.ranks.size())) return why;
+  const RankRecord& leaver = attempt.ranks[static_cast<std::size_t>(follower.because_of)];
+  if (leaver.outcome.kind == OutcomeKind::Skipped) return describe_disagreement(attempt, leaver) + ": " + why;
+  return why;
+}
+
+std::string describe_disagreement(const AttemptRecord& attempt, const RankRecord& skipped) {
+  std::string text = "outcomes disagree: " + name_of_rank(skipped.rank) + " " + short_outcome(skipped);
+  for (const RankRecord& rank : attempt.ranks) {
+    if (rank.outcome == skipped.outcome) continue;
+    return text + ", " + name_of_rank(rank.rank) + " " + short_outcome(rank);
+  }
+  return text;
+}
+
+std::string describe_leaks(const std::vector<Leak>& leaks) {
+  constexpr std::size_t kNamed = 3;
+  std::string text = "left behind: ";
+  for (std::size_t i = 0; i < leaks.size() && i < kNamed; ++i) {
+    text += (i > 0 ? ", " : "") + std::string(name_of(leaks[i].kind)) + " " + leaks[i].what;
+  }
+  if (leaks.size() > kNamed) text += " and " + std::to_string(leaks.size() - kNamed) + " more";
+  return text;
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,19 @@
+#pragma once
+// The judge's sentences: one line each, the first cause first.
+#include <string>
+#include <vector>
+
+#include <distrun/runner/record.hpp>
+
+namespace distrun::runner {
+
+// "rank 2 failed: token is lost (ring.cpp:41); rank 3 failed too". The first culprit is the cause.
+std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>& culprits);
+// "rank 1 finished without entering barrier "x"; ranks 0, 2-3 waited there".
+std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord& follower);
+// "outcomes disagree: rank 1 skipped (no network), rank 0 passed".
+std::string describe_disagreement(const AttemptRecord& attempt, const RankRecord& skipped);
+// "left behind: process 4711 (sleep 100), file /tmp/x".
+std::string describe_leaks(const std::vector<Leak>& leaks);
+
+}  // namespace distrun::runner

@@ -1,0 +1,59 @@
+#include <distrun/runner/orders.hpp>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <distrun/base/error.hpp>
+#include <distrun/base/fd.hpp>
+
+namespace distrun::runner {
+namespace {
+
+int free_port() {
+  const base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (!socket || ::bind(socket.get(), generic, size) != 0 || ::getsockname(socket.get(), generic, &size) != 0) {
+    base::throw_errno("cannot find a free port on 127.0.0.1", errno);
+  }
+  return ntohs(address.sin_port);
+}
+
+}  // namespace
+
+wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id,
+                            int attempt, const WorkDirs& dirs) {
+  wire::RunOrder order;
+  order.run_id = run_id;
+  order.test_id = test.id;
+  order.world_size = test.variant.world_size;
+  order.attempt = attempt;
+  order.coordinator_pid = ::getpid();
+  order.seed = settings.seed;
+  order.backend = settings.backend;
+  order.agent = settings.agent;
+  order.gpu_driver = settings.gpu_driver;
+  order.gpus = settings.gpus;
+  order.temp_dir = dirs.shared();
+  order.init_method = "file://" + dirs.shared() + "/rendezvous";
+  if (test.info.env_rendezvous) order.env.push_back({"MASTER_PORT", std::to_string(free_port())});
+  order.env.insert(order.env.end(), settings.env.begin(), settings.env.end());
+  return order;
+}
+
+wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const WorkDirs& dirs, int rank) {
+  common.rank = rank;
+  common.work_dir = dirs.of(rank);
+  if (test.info.env_rendezvous) {
+    common.env.insert(common.env.begin(), {{"RANK", std::to_string(rank)}, {"LOCAL_RANK", std::to_string(rank)}});
+  }
+  return common;
+}
+
+}  // namespace distrun::runner

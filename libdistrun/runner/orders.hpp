@@ -1,0 +1,16 @@
+#pragma once
+// The order that each rank of an attempt gets.
+#include <string>
+
+#include <distrun/runner/plan.hpp>
+#include <distrun/runner/work_dirs.hpp>
+
+namespace distrun::runner {
+
+// Without what differs between ranks. For a test that asks for env:// rendezvous it holds a port that
+// was free a moment ago.
+wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id,
+                            int attempt, const WorkDirs& dirs);
+wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const WorkDirs& dirs, int rank);
+
+}  // namespace distrun::runner

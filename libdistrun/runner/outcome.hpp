@@ -1,0 +1,40 @@
+#pragma once
+// What came of one rank. A value: failures of tests are never exceptions.
+#include <cstdint>
+#include <string>
+
+namespace distrun::runner {
+
+enum class OutcomeKind : std::uint8_t {
+  Running,     // none yet
+  Passed,
+  Failed,      // it reported an error that ended its body, or a failed check, or exited with code 10
+  Skipped,     // by a skip frame, or by an exit code of the skip table
+  Exited,      // left without a result, with this exit code (0 included)
+  Signaled,    // killed by a signal that we did not send
+  TimedOut,    // a phase ran past its bound
+  Lost,        // its connection broke, or it could not be watched any longer
+  KilledByUs,  // ended by distrun after another rank's failure
+};
+const char* name_of(OutcomeKind kind) noexcept;  // "passed", "killed by us"
+
+struct Outcome {
+  OutcomeKind kind = OutcomeKind::Running;
+  int value = 0;      // exit code, signal or skip code
+  std::string text;   // the skip reason; what was lost
+
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+// "passed", "killed by signal 11 (SIGSEGV)", "exited with code 0 without a result".
+std::string describe(const Outcome& outcome);
+
+enum class Verdict : std::uint8_t {
+  Pass, Fail, Crash, Timeout, Deadlock, Skip, Leak, Flaky, InfraError, Cancelled,
+};
+inline constexpr int kVerdictCount = 10;
+const char* name_of(Verdict verdict) noexcept;  // "pass", "infra-error"
+// Neither an alarm nor a reason for a retry: pass, skip, flaky.
+bool is_good(Verdict verdict) noexcept;
+
+}  // namespace distrun::runner

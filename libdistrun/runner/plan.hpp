@@ -1,0 +1,24 @@
+#pragma once
+// What a run will do: the selected tests in order, each with the way it will run.
+#include <string>
+#include <vector>
+
+#include <distrun/runner/filter.hpp>
+#include <distrun/runner/record.hpp>
+
+namespace distrun::runner {
+
+struct PlannedTest {
+  wire::TestInfo info;
+  std::string id;
+  std::string plugin;
+  Variant variant;
+
+  bool skipped() const noexcept { return !info.skip.empty(); }
+};
+
+// The tests of one plugin's table that the filter selects, in order of declaration.
+std::vector<PlannedTest> plan(const std::string& plugin, wire::PluginTable table, const Filter& filter,
+                              const Settings& settings);
+
+}  // namespace distrun::runner

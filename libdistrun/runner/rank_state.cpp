@@ -1,0 +1,64 @@
+#include <distrun/runner/rank_state.hpp>
+
+#include <algorithm>
+
+#include <distrun/wire/skip_table.hpp>
+
+namespace distrun::runner {
+namespace {
+
+// Of a rank that left without telling a result.
+Outcome from_exit_code(int code) {
+  if (code == wire::kTestErrorExitCode) return {OutcomeKind::Failed, code, ""};
+  if (const auto skip = wire::find_skip(code)) return {OutcomeKind::Skipped, code, std::string(skip->message)};
+  if (code < 0) return {OutcomeKind::Lost, 0, "its exit status was taken by somebody else"};
+  return {OutcomeKind::Exited, code, ""};
+}
+
+// Of a rank that told its result and then ended with `code`.
+Outcome from_result(const RankState& rank, int code) {
+  if (rank.has_fatal_error()) return {OutcomeKind::Failed, code, ""};
+  if (rank.skip && rank.record.errors.empty()) return {OutcomeKind::Skipped, rank.skip->code, rank.skip->reason};
+  if (!rank.done_passed || !rank.record.errors.empty()) return {OutcomeKind::Failed, code, ""};
+  if (code != 0) return {OutcomeKind::Exited, code, ""};  // it passed, and then something else ended it
+  return {OutcomeKind::Passed, 0, ""};
+}
+
+}  // namespace
+
+bool RankState::has_fatal_error() const noexcept {
+  return std::any_of(record.errors.begin(), record.errors.end(), [](const RankError& e) { return e.ended_body; });
+}
+
+Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status) {
+  if (is_failure(rank.record.outcome)) return rank.record.outcome;
+  const bool told = rank.done || rank.has_fatal_error();
+  if (told && (!status.signaled() || rank.signaled_by_us || rank.has_fatal_error())) {
+    return from_result(rank, status.signaled() ? 0 : status.code());
+  }
+  if (rank.signaled_by_us) return {OutcomeKind::KilledByUs, 0, ""};
+  if (status.signaled()) return {OutcomeKind::Signaled, status.signal(), ""};
+  return from_exit_code(status.code());
+}
+
+bool is_declared(const std::vector<wire::MayDie>& may_die, int rank, const Outcome& outcome) {
+  if (outcome.kind != OutcomeKind::Signaled && outcome.kind != OutcomeKind::Exited) return false;
+  const auto how = outcome.kind == OutcomeKind::Signaled ? wire::DeathKind::Signal : wire::DeathKind::ExitCode;
+  return std::any_of(may_die.begin(), may_die.end(), [&](const wire::MayDie& death) {
+    if (death.rank >= 0 && death.rank != rank) return false;
+    return death.how == wire::DeathKind::Any || (death.how == how && death.value == outcome.value);
+  });
+}
+
+bool is_failure(const Outcome& outcome) noexcept {
+  switch (outcome.kind) {
+    case OutcomeKind::Failed:
+    case OutcomeKind::Exited:
+    case OutcomeKind::Signaled:
+    case OutcomeKind::TimedOut:
+    case OutcomeKind::Lost: return true;
+    default: return false;
+  }
+}
+
+}  // namespace distrun::runner

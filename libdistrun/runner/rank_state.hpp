@@ -1,0 +1,36 @@
+#pragma once
+// One rank while its attempt goes on: its record, and what is needed to come to its outcome.
+#include <optional>
+
+#include <distrun/proc/exit_status.hpp>
+#include <distrun/runner/record.hpp>
+
+namespace distrun::runner {
+
+struct RankState {
+  RankRecord record;
+  base::TimePoint deadline = base::TimePoint::max();  // of its current phase
+  base::TimePoint lost_at = base::TimePoint::max();   // when a broken connection makes it a lost rank
+  bool started = false;
+  bool ended = false;
+  bool done = false;        // sent its result
+  bool done_passed = false;
+  bool signaled_by_us = false;
+  std::optional<wire::SkipReport> skip;
+
+  bool alive() const noexcept { return started && !ended; }
+  bool decided() const noexcept { return record.decided != 0; }
+  bool has_fatal_error() const noexcept;
+};
+
+// The outcome of a rank that has ended: what it reported, what we did to it, and its exit status, in
+// that order. An outcome that was decided before (a timeout, a lost connection) stays.
+Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status);
+
+// Whether the test declared this death.
+bool is_declared(const std::vector<wire::MayDie>& may_die, int rank, const Outcome& outcome);
+
+// A bad outcome of its own: failed, died, lost or timed out.
+bool is_failure(const Outcome& outcome) noexcept;
+
+}  // namespace distrun::runner

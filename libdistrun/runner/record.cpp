@@ -1,0 +1,34 @@
+#include <distrun/runner/record.hpp>
+
+namespace distrun::runner {
+
+const char* name_of(LeakKind kind) noexcept {
+  switch (kind) {
+    case LeakKind::Process: return "process";
+    case LeakKind::SharedMemory: return "shared memory";
+    case LeakKind::Socket: return "socket";
+    case LeakKind::File: return "file";
+  }
+  return "unknown";
+}
+
+const char* name_of(AttemptKind kind) noexcept {
+  switch (kind) {
+    case AttemptKind::First: return "first";
+    case AttemptKind::Repeat: return "repeat";
+    case AttemptKind::Retry: return "retry";
+  }
+  return "unknown";
+}
+
+int exit_code_of(const RunRecord& run) noexcept {
+  if (run.interrupted) return 130;
+  if (!run.problems.empty() || run.total(Verdict::InfraError) > 0) return 3;
+  const int good = run.total(Verdict::Pass) + run.total(Verdict::Flaky);
+  const int skipped = run.total(Verdict::Skip);
+  if (good + skipped < static_cast<int>(run.tests.size())) return 1;
+  if (good > 0) return 0;
+  return skipped > 0 && run.settings.skips_pass ? 0 : 4;
+}
+
+}  // namespace distrun::runner

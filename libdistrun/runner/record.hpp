@@ -1,0 +1,158 @@
+#pragma once
+// The record of a run: what the supervisor writes down, the judge reads and every report prints.
+// Plain values; whoever holds one owns it.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <distrun/base/clock.hpp>
+#include <distrun/proc/capture.hpp>
+#include <distrun/runner/outcome.hpp>
+#include <distrun/wire/control.hpp>
+#include <distrun/wire/plugin_table.hpp>
+
+namespace distrun::runner {
+
+using base::Nanoseconds;
+using proc::Captured;
+
+struct RankError {
+  std::string type;
+  std::string text;
+  std::string file;
+  std::uint32_t line = 0;
+  std::string stack;
+  bool ended_body = true;
+  int because_of = -1;            // the rank from whose failure it follows
+  Nanoseconds at{};               // since the attempt began
+};
+
+struct RankRecord {
+  int rank = 0;
+  int pid = 0;                    // 0: never started
+  Outcome outcome;
+  int exit_code = -1;             // as the kernel told it; -1: none
+  int signal = 0;                 // 0: none
+  wire::Phase phase = wire::Phase::Spawn;  // the last that it was in
+  std::uint64_t checks = 0;
+  Nanoseconds started{};          // since the attempt began
+  Nanoseconds ended{};
+  // When what decided its outcome was learned, as a position in the order of all such events of the
+  // attempt; 0: nothing yet. The judge finds the first cause by it.
+  int decided = 0;
+  int because_of = -1;            // its outcome follows from that rank's
+  bool declared_death = false;    // it died as the test said it may
+  std::string waiting_in;         // the barrier or message that it waited for when it was ended
+  std::vector<RankError> errors;  // in the order in which they came, at most 100
+  std::vector<wire::KeyValue> notes;
+  Captured out;
+  Captured err;
+};
+
+enum class LeakKind : std::uint8_t { Process, SharedMemory, Socket, File };
+const char* name_of(LeakKind kind) noexcept;  // "process", "shared memory"
+
+struct Leak {
+  LeakKind kind = LeakKind::Process;
+  std::string what;               // "process 4711 (sleep 100)", "/dev/shm/x"
+  bool removed = false;           // false: left where it is; somebody should look
+};
+
+enum class AttemptKind : std::uint8_t { First, Repeat, Retry };
+const char* name_of(AttemptKind kind) noexcept;
+
+struct AttemptRecord {
+  int n = 1;                      // counts all attempts of the test
+  AttemptKind kind = AttemptKind::First;
+  Verdict verdict = Verdict::Pass;
+  std::string message;            // one line: what happened, first cause first; empty on a pass
+  std::vector<int> culprits;      // ranks to look at first
+  wire::Phase phase = wire::Phase::Exit;  // in which it was decided
+  Nanoseconds duration{};
+  std::vector<RankRecord> ranks;
+  std::vector<Leak> leaks;
+  std::string infra_error;        // why distrun could not do its part; empty: it could
+  bool cancelled = false;
+};
+
+// Fields of the report that are no part of a test's id.
+struct Variant {
+  int world_size = 0;
+  std::string backend;
+  std::string agent;
+  std::string gpu_driver;
+  std::string isolation;          // that was used
+  std::string isolation_reason;   // why not the one asked for; empty: it is
+};
+
+struct TestRecord {
+  wire::TestInfo info;
+  std::string plugin;             // path as given
+  Variant variant;
+  Verdict verdict = Verdict::Pass;
+  std::string message;
+  Nanoseconds duration{};
+  std::vector<AttemptRecord> attempts;  // empty for a test that was skipped before any rank
+};
+
+// Something that kept tests from running: a plugin that cannot be listed, a report that cannot be written.
+struct Problem {
+  std::string plugin;             // empty: not about a plugin
+  std::string phase;              // "list", "load", "report", "start"
+  std::string text;
+};
+
+struct Machine {
+  std::string hostname;
+  std::string kernel;
+  int cpus = 0;
+  std::uint64_t memory_bytes = 0;
+};
+
+struct Settings {
+  std::vector<std::string> plugins;
+  int world_size = 4;
+  std::string backend = "shm";
+  std::string agent = "pipe";
+  std::string gpu_driver = "auto";
+  int gpus = 0;                   // devices that the driver offers
+  std::string isolation = "process";
+  std::vector<std::string> filters;
+  Nanoseconds timeout = std::chrono::seconds(300);
+  Nanoseconds timeout_override{}; // 0: none
+  double timeout_scale = 1.0;
+  int repeat = 1;
+  int retries = 0;
+  bool fail_fast = false;
+  std::uint64_t seed = 0;
+  std::vector<wire::KeyValue> env;
+  bool leaks_strict = false;
+  bool leaks_off = false;
+  bool skips_pass = false;
+  bool keep_work_dir = false;
+  std::vector<std::string> command_line;  // for the line that repeats a test
+};
+
+using Totals = std::array<int, kVerdictCount>;  // indexed by Verdict
+
+struct RunRecord {
+  std::string run_id;
+  std::int64_t started_wall_ns = 0;
+  Nanoseconds duration{};
+  Machine machine;
+  Settings settings;
+  Totals totals{};
+  std::vector<Problem> problems;
+  std::vector<TestRecord> tests;
+  int not_run = 0;                // selected, but the run ended before them
+  bool interrupted = false;
+
+  int total(Verdict verdict) const { return totals[static_cast<std::size_t>(verdict)]; }
+};
+
+// The exit code of a run, section "exit codes" of the manual: 0 all passed or flaky, 1 some did not,
+// 3 infra error, 4 nothing ran, 130 interrupted. Precedence 130, 3, 1, 4. (2 is a usage error.)
+int exit_code_of(const RunRecord& run) noexcept;
+
+}  // namespace distrun::runner

@@ -1,0 +1,187 @@
+#include <distrun/runner/run.hpp>
+
+#include <utility>
+
+#include <distrun/base/error.hpp>
+#include <distrun/runner/judge.hpp>
+
+namespace distrun::runner {
+namespace {
+
+wire::ListOrder list_order(const Settings& settings) {
+  wire::ListOrder order;
+  order.world_size = settings.world_size;
+  order.backend = settings.backend;
+  order.agent = settings.agent;
+  order.gpu_driver = settings.gpu_driver;
+  order.gpus = settings.gpus;
+  order.isolation = settings.isolation;
+  return order;
+}
+
+// What the test as a whole says: that of the attempt that gave it its verdict.
+std::string message_of(const TestRecord& test) {
+  for (const AttemptRecord& attempt : test.attempts) {
+    const bool decisive = test.verdict == Verdict::Flaky ? !is_good(attempt.verdict) : attempt.verdict == test.verdict;
+    if (decisive && !attempt.message.empty()) return attempt.message;
+  }
+  return "";
+}
+
+}  // namespace
+
+Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings)
+    : loop_(loop), node_(node), events_(events), scan_(places),
+      context_{loop, node, events, scan_, record_.settings, places.run_id, places.run_dir()} {
+  record_.run_id = places.run_id;
+  record_.settings = std::move(settings);
+}
+
+Run::~Run() = default;
+
+io::Task<void> Run::run() {
+  const base::TimePoint started = loop_.clock().now();
+  record_.started_wall_ns = loop_.clock().wall_ns();
+  co_await list_plugins();
+  const int count = static_cast<int>(tests_.size());
+  events_.on_run_start(record_, count);
+  for (const Problem& problem : record_.problems) events_.on_problem(problem);
+  scan_.forget();
+  int done = 0;
+  for (; done < count && !cancelled_; ++done) {
+    PlannedTest& test = tests_[static_cast<std::size_t>(done)];
+    co_await run_test(test, done, count);
+    const bool last_of_plugin = done + 1 == count || tests_[static_cast<std::size_t>(done) + 1].plugin != test.plugin;
+    if (last_of_plugin) node_.release(test.plugin);
+    if (record_.settings.fail_fast && !record_.tests.empty() && !is_good(record_.tests.back().verdict)) {
+      ++done;
+      break;
+    }
+  }
+  record_.not_run += count - done;
+  record_.interrupted = cancelled_;
+  record_.duration = loop_.clock().now() - started;
+}
+
+void Run::cancel(Urgency urgency) {
+  cancelled_ = true;
+  node_.cancel();
+  if (attempt_) attempt_->cancel(urgency);
+}
+
+io::Task<void> Run::list_plugins() {
+  const Filter filter(record_.settings.filters);
+  for (const std::string& plugin : record_.settings.plugins) {
+    if (cancelled_) break;
+    std::string failure;
+    try {
+      const wire::ListOrder order = list_order(record_.settings);
+      wire::PluginTable table = co_await node_.list(plugin, order, load_bound(record_.settings));
+      std::vector<PlannedTest> planned = plan(plugin, std::move(table), filter, record_.settings);
+      std::move(planned.begin(), planned.end(), std::back_inserter(tests_));
+    } catch (const Error& error) {
+      failure = error.what();
+    }
+    if (!failure.empty() && !cancelled_) record_.problems.push_back({plugin, "list", failure});
+  }
+}
+
+io::Task<void> Run::run_test(PlannedTest& test, int index, int count) {
+  const base::TimePoint started = loop_.clock().now();
+  TestRecord record;
+  if (!test.skipped()) {
+    const bool usable = co_await prepare(test);
+    if (!usable) {
+      ++record_.not_run;
+      co_return;
+    }
+  }
+  record.info = test.info;
+  record.plugin = test.plugin;
+  record.variant = test.variant;
+  const TestStart start{test.info, test.id, test.plugin, test.variant, index, count};
+  events_.on_test_start(start);
+  if (test.skipped()) {
+    record.verdict = Verdict::Skip;
+    record.message = test.info.skip.front().reason;
+  } else {
+    co_await run_attempts(test, record);
+    record.verdict = judge_test(record.attempts);
+    record.message = message_of(record);
+  }
+  close_test(std::move(record), started);
+}
+
+void Run::close_test(TestRecord record, base::TimePoint started) {
+  record.duration = loop_.clock().now() - started;
+  ++record_.totals[static_cast<std::size_t>(record.verdict)];
+  record_.tests.push_back(std::move(record));
+  events_.on_test_end(record_.tests.back());
+}
+
+io::Task<void> Run::run_attempts(PlannedTest& test, TestRecord& record) {
+  for (int repeat = 0; repeat < record_.settings.repeat && !cancelled_; ++repeat) {
+    bool going = co_await run_attempt(test, record, repeat == 0 ? AttemptKind::First : AttemptKind::Repeat);
+    for (int retry = 0; retry < record_.settings.retries && going; ++retry) {
+      if (is_good(record.attempts.back().verdict) || cancelled_) break;
+      going = co_await run_attempt(test, record, AttemptKind::Retry);
+    }
+    if (!going) break;
+  }
+}
+
+io::Task<bool> Run::run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind) {
+  const int n = static_cast<int>(record.attempts.size()) + 1;
+  std::string failure;
+  try {
+    const bool usable = co_await prepare(test);
+    if (usable && !cancelled_) {
+      attempt_ = std::make_unique<Attempt>(context_, test, ++attempts_, n, kind);
+      AttemptRecord result = co_await attempt_->run();
+      attempt_.reset();
+      record.attempts.push_back(std::move(result));
+      co_return true;
+    }
+    failure = cancelled_ ? "" : "the plugin can no longer be loaded";
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  attempt_.reset();
+  AttemptRecord failed;
+  failed.n = n;
+  failed.kind = kind;
+  failed.infra_error = failure;
+  failed.cancelled = cancelled_;
+  const Judgement judgement = judge(failed);
+  failed.verdict = judgement.verdict;
+  failed.message = judgement.message;
+  failed.phase = judgement.phase;
+  record.attempts.push_back(std::move(failed));
+  co_return false;
+}
+
+io::Task<bool> Run::prepare(PlannedTest& test) {
+  if (unusable_.contains(test.plugin)) co_return false;
+  std::string failure;
+  try {
+    const launch::Prepared prepared =
+        co_await node_.prepare(test.plugin, test.variant.isolation, load_bound(record_.settings));
+    if (prepared.isolation != test.variant.isolation) {
+      test.variant.isolation = prepared.isolation;
+      test.variant.isolation_reason = prepared.reason;
+    }
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  if (failure.empty()) co_return true;
+  unusable_.insert(test.plugin);
+  if (!cancelled_) add_problem(test.plugin, "load", failure);
+  co_return false;
+}
+
+void Run::add_problem(const std::string& plugin, const char* phase, const std::string& text) {
+  record_.problems.push_back({plugin, phase, text});
+  events_.on_problem(record_.problems.back());
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,52 @@
+#pragma once
+// A run from start to end: lists plugins, plans, runs every test with its repeats and retries, one at a
+// time, and keeps the record. Lives on: the coordinator's loop.
+#include <memory>
+#include <set>
+#include <string>
+
+#include <distrun/runner/attempt.hpp>
+#include <distrun/runner/events.hpp>
+#include <distrun/runner/plan.hpp>
+
+namespace distrun::runner {
+
+class Run {
+ public:
+  // `node` and `events` must outlive it.
+  Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings);
+  ~Run();
+
+  // Once. Never throws for what a plugin does: that becomes a problem or a verdict.
+  io::Task<void> run();
+  // Stops: the current attempt is cancelled, the rest is not run. May be called again, more urgently.
+  void cancel(Urgency urgency);
+
+  // Complete once run() is.
+  const RunRecord& record() const noexcept { return record_; }
+  RunRecord& record() noexcept { return record_; }
+
+ private:
+  io::Task<void> list_plugins();
+  io::Task<void> run_test(PlannedTest& test, int index, int count);
+  io::Task<void> run_attempts(PlannedTest& test, TestRecord& record);
+  // False if the test cannot be run any further.
+  io::Task<bool> run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind);
+  io::Task<bool> prepare(PlannedTest& test);
+  void add_problem(const std::string& plugin, const char* phase, const std::string& text);
+  void close_test(TestRecord record, base::TimePoint started);
+
+  io::Loop& loop_;
+  launch::Node& node_;
+  EventSink& events_;
+  RunRecord record_;
+  proc::LeakScan scan_;
+  RunContext context_;
+  std::vector<PlannedTest> tests_;
+  std::set<std::string> unusable_;    // plugins that cannot be loaded
+  std::unique_ptr<Attempt> attempt_;  // the current one
+  int attempts_ = 0;
+  bool cancelled_ = false;
+};
+
+}  // namespace distrun::runner

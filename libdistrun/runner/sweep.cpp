@@ -1,0 +1,66 @@
+#include <distrun/runner/sweep.hpp>
+
+#include <utility>
+
+#include <distrun/proc/run_files.hpp>
+
+namespace distrun::runner {
+namespace {
+
+constexpr auto kMoment = std::chrono::milliseconds(5);
+
+LeakKind kind_of(proc::NameKind kind) {
+  switch (kind) {
+    case proc::NameKind::SharedMemory: return LeakKind::SharedMemory;
+    case proc::NameKind::Socket: return LeakKind::Socket;
+    case proc::NameKind::File: return LeakKind::File;
+  }
+  return LeakKind::File;
+}
+
+}  // namespace
+
+Sweep::Sweep(io::Loop& loop, launch::World& world, proc::LeakScan& scan, std::string run_id, const Graces& graces,
+             bool patient, OnDone on_done)
+    : loop_(loop), world_(world), scan_(scan), run_id_(std::move(run_id)), graces_(graces),
+      until_(loop.clock().now() + (patient ? graces.leak : Nanoseconds::zero())), on_done_(std::move(on_done)),
+      alarm_(loop, [this] { ending_ ? end() : look(); }) {}
+
+void Sweep::start() { look(); }
+
+void Sweep::again_in_a_moment() { alarm_.set(loop_.clock().now() + kMoment); }
+
+void Sweep::look() {
+  const std::vector<std::string> processes = world_.leftovers();
+  const std::vector<proc::NewName> names = scan_.look();
+  if (processes.empty() && names.empty()) return finish();
+  if (loop_.clock().now() < until_) return again_in_a_moment();
+  for (const std::string& process : processes) leaks_.push_back({LeakKind::Process, process, true});
+  for (const proc::NewName& name : names) {
+    // Names that carry the run's id are the run's to remove; others may be somebody's: told, not touched.
+    const bool ours = name.path.find(run_id_) != std::string::npos;
+    if (ours) proc::remove_tree(name.path);
+    leaks_.push_back({kind_of(name.kind), name.path, ours});
+  }
+  ending_ = true;
+  until_ = loop_.clock().now() + graces_.kill;
+  end();
+}
+
+void Sweep::end() {
+  const int left = world_.end_leftovers();
+  if (left > 0 && loop_.clock().now() < until_) return again_in_a_moment();
+  if (left > 0) {
+    for (const std::string& process : world_.leftovers()) {
+      leaks_.push_back({LeakKind::Process, process + ", which SIGKILL does not end", false});
+    }
+  }
+  finish();
+}
+
+void Sweep::finish() {
+  scan_.forget();
+  on_done_(std::move(leaks_));
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,48 @@
+#pragma once
+// After the ranks: what outlived them. Processes are ended, names with the run's id are removed, all of it
+// is told. Something that ends or vanishes by itself within a short grace is no leak.
+//
+//   looking (until nothing is there, or the grace is over) -> ending (until all is gone, or its bound) -> done
+//
+// Lives on: the coordinator's loop.
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <distrun/io/loop.hpp>
+#include <distrun/launch/node.hpp>
+#include <distrun/proc/leak_scan.hpp>
+#include <distrun/runner/bounds.hpp>
+
+namespace distrun::runner {
+
+class Sweep {
+ public:
+  using OnDone = std::function<void(std::vector<Leak>)>;
+
+  // `world` and `scan` must outlive it. With `patient` the grace is given, else everything goes at once.
+  Sweep(io::Loop& loop, launch::World& world, proc::LeakScan& scan, std::string run_id, const Graces& graces,
+        bool patient, OnDone on_done);
+
+  // May call on_done at once.
+  void start();
+
+ private:
+  void look();
+  void end();
+  void finish();
+  void again_in_a_moment();
+
+  io::Loop& loop_;
+  launch::World& world_;
+  proc::LeakScan& scan_;
+  std::string run_id_;
+  Graces graces_;
+  bool ending_ = false;
+  base::TimePoint until_;
+  OnDone on_done_;
+  std::vector<Leak> leaks_;
+  io::Alarm alarm_;
+};
+
+}  // namespace distrun::runner

@@ -1,0 +1,66 @@
+#include <distrun/sdk/failure.hpp>
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <typeinfo>
+
+#include <distrun/sdk/context.hpp>
+
+namespace distrun::detail {
+namespace {
+
+std::string readable(const char* mangled) {
+  struct Free {
+    void operator()(char* text) const noexcept { std::free(text); }
+  };
+  int status = 0;
+  const std::unique_ptr<char, Free> name(abi::__cxa_demangle(mangled, nullptr, nullptr, &status));
+  return name ? name.get() : mangled;
+}
+
+// Of something that is no std::exception.
+std::string current_type_name() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  return type != nullptr ? readable(type->name()) : "unknown type";
+}
+
+// std::throw_with_nested keeps the cause; a peer's failure deep inside still names the peer.
+Failure with_cause(Failure failure, const std::exception& error) {
+  try {
+    std::rethrow_if_nested(error);
+  } catch (...) {
+    const Failure cause = current_failure();
+    failure.text += "\n  caused by " + cause.type + ": " + cause.text;
+    if (failure.because_of < 0) failure.because_of = cause.because_of;
+  }
+  return failure;
+}
+
+Failure describe(const Error& error) {
+  Failure failure{.type = error.type(), .text = error.what(), .where = error.where()};
+  if (error.remote_trace()) failure.text += "\n" + *error.remote_trace();
+  return failure;
+}
+
+}  // namespace
+
+Failure current_failure() {
+  try {
+    throw;
+  } catch (const PeerFailed& error) {
+    Failure failure = describe(error);
+    failure.because_of = error.rank();
+    return failure;
+  } catch (const Error& error) {
+    return with_cause(describe(error), error);
+  } catch (const std::exception& error) {
+    return with_cause({.type = readable(typeid(error).name()), .text = error.what()}, error);
+  } catch (...) {
+    return {.type = current_type_name(), .text = "unknown exception"};
+  }
+}
+
+}  // namespace distrun::detail

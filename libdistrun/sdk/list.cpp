@@ -1,0 +1,120 @@
+#include <distrun/sdk/list.hpp>
+
+#include <distrun/sdk/decide.hpp>
+#include <distrun/sdk/failure.hpp>
+#include <distrun/sdk/string.hpp>
+#include <distrun/sdk/validate.hpp>
+
+namespace distrun::detail {
+namespace {
+
+// A test as it will be listed: one row per element of its parameters.
+struct Plan {
+  const TestDeclaration* test;
+  TestOptions options;
+  std::vector<Parameters> elements;
+  Decision decision;
+};
+
+ListContext context_of(const distrun_list& list) {
+  return {.world_size = list.world_size,
+          .backend = copy(list.backend),
+          .agent = copy(list.agent),
+          .gpu_driver = copy(list.gpu_driver),
+          .gpus = list.gpus,
+          .isolation = copy(list.isolation)};
+}
+
+// Plans the test, or adds to the findings why it can't be. Options and conditions are user code.
+void plan_test(const Registry& registry, const TestDeclaration& test, const ListContext& run,
+               std::vector<Plan>& plans, std::vector<std::string>& findings) {
+  try {
+    Plan plan{&test, registry.options_of(test), {}, {}};
+    const auto flaws = flaws_of_options(plan.options);
+    for (const std::string& flaw : flaws) findings.push_back(finding(test, flaw));
+    if (!flaws.empty()) return;
+    plan.elements = plan.options.parameters.elements();
+    plan.decision = decide(plan.options, run);
+    plans.push_back(std::move(plan));
+  } catch (...) {
+    const Failure failure = current_failure();
+    findings.push_back(finding(test, "its options: " + failure.type + ": " + failure.text));
+  }
+}
+
+distrun_string isolation_of(const TestOptions& options) {
+  if (!options.isolation) return {};
+  return lend(*options.isolation == Isolation::Exec ? "exec" : "process");
+}
+
+// The row of all elements, but for their parameters. Points into the plan and the two lists.
+distrun_test row_of(const Plan& plan, const std::vector<std::int32_t>& sizes,
+                    const std::vector<distrun_may_die>& deaths) {
+  const TestDeclaration& test = *plan.test;
+  const Decision& decision = plan.decision;
+  return {
+      .size = sizeof(distrun_test),
+      .abi = DISTRUN_ABI,
+      .suite = lend(test.suite),
+      .name = lend(test.name),
+      .parameters = nullptr,
+      .parameter_count = 0,
+      .file = lend(test.where.file),
+      .line = test.where.line,
+      .world_rule = static_cast<std::int32_t>(plan.options.world_size.value_or(WorldSize{}).rule),
+      .world_sizes = sizes.data(),
+      .world_size_count = sizes.size(),
+      .world_size = decision.world_size,
+      .timeout_ms = plan.options.timeout.count(),
+      .isolation = isolation_of(plan.options),
+      .env_rendezvous = plan.options.env_rendezvous,
+      .has_fixture = test.has_fixture,
+      .may_die = deaths.data(),
+      .may_die_count = deaths.size(),
+      .skip_code = decision.skip ? decision.skip->code : 0,
+      .skip_reason = decision.skip ? lend(decision.skip->reason) : distrun_string{}};
+}
+
+std::string lines(const std::vector<std::string>& texts) {
+  std::string result;
+  for (const std::string& text : texts) result += (result.empty() ? "" : "\n") + text;
+  return result;
+}
+
+void add_rows(const Plan& plan, const distrun_list& list) {
+  const WorldSize world = plan.options.world_size.value_or(WorldSize{});
+  const std::vector<std::int32_t> sizes(world.sizes.begin(), world.sizes.end());
+  std::vector<distrun_may_die> deaths;
+  for (const Death& death : plan.options.may_die) {
+    deaths.push_back({death.rank, death.how, death.value});
+  }
+  distrun_test row = row_of(plan, sizes, deaths);
+  for (const Parameters& element : plan.elements) {
+    std::vector<distrun_key_value> parameters;
+    for (const auto& [key, value] : element.entries()) {
+      parameters.push_back({lend(key), lend(value)});
+    }
+    row.parameters = parameters.data();
+    row.parameter_count = parameters.size();
+    list.add(list.self, &row);
+  }
+}
+
+}  // namespace
+
+std::int32_t list_tests(const Registry& registry, const distrun_list& list) {
+  const ListContext run = context_of(list);
+  std::vector<std::string> findings = flaws_of_names(registry);
+  std::vector<Plan> plans;
+  for (const TestDeclaration& test : registry.tests()) {
+    plan_test(registry, test, run, plans, findings);
+  }
+  if (!findings.empty()) {
+    list.fail(list.self, lend(lines(findings)));
+    return DISTRUN_INVALID;
+  }
+  for (const Plan& plan : plans) add_rows(plan, list);
+  return DISTRUN_OK;
+}
+
+}  // namespace distrun::detail

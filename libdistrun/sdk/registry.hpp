@@ -1,0 +1,36 @@
+#pragma once
+// What a plugin declares, in order of declaration. Written while the plugin is loaded, then read.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <distrun/sdk/test.hpp>
+
+namespace distrun::detail {
+
+class Registry {
+ public:
+  void add(TestDeclaration test) { tests_.push_back(std::move(test)); }
+  void add(SuiteDeclaration suite) { suites_.push_back(std::move(suite)); }
+
+  const std::vector<TestDeclaration>& tests() const noexcept { return tests_; }
+  const std::vector<SuiteDeclaration>& suites() const noexcept { return suites_; }
+  // The first of that name; null if there is none.
+  const TestDeclaration* find_test(std::string_view suite, std::string_view name) const noexcept;
+  const SuiteDeclaration* find_suite(std::string_view suite) const noexcept;
+
+  // The test's own options over those of its suite. Throws whatever evaluating them throws.
+  TestOptions options_of(const TestDeclaration& test) const;
+
+ private:
+  std::vector<TestDeclaration> tests_;
+  std::vector<SuiteDeclaration> suites_;
+};
+
+// The plugin's own.
+Registry& registry();
+
+// Throws Error{InvalidArgument} if no backend or no agent suits both.
+TestOptions merged(TestOptions suite, TestOptions test);
+
+}  // namespace distrun::detail

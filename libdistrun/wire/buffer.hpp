@@ -1,0 +1,63 @@
+#pragma once
+// Byte buffers: little-endian numbers, length-prefixed strings and lists. Reading is bounded by the
+// bytes that are there: a length is checked before anything is allocated for it.
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace distrun::wire {
+
+using Bytes = std::vector<std::byte>;
+using BytesView = std::basic_string_view<std::byte>;
+
+BytesView view_of(const Bytes& bytes) noexcept;
+BytesView view_of(const void* data, std::size_t size) noexcept;
+
+class ByteWriter {
+ public:
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  void number(T value) {
+    append(&value, sizeof value);
+  }
+  // Throws Error{Overloaded} beyond 4 GiB.
+  void string(std::string_view text);
+  void append(const void* data, std::size_t size);
+
+  const Bytes& bytes() const noexcept { return bytes_; }
+  Bytes take() noexcept { return std::move(bytes_); }
+
+ private:
+  Bytes bytes_;
+};
+
+// Borrows the bytes. Every read throws Error{InvalidArgument} "message ends early" when too few are left.
+class ByteReader {
+ public:
+  explicit ByteReader(BytesView bytes) noexcept : rest_(bytes) {}
+
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  T number() {
+    T value;
+    std::memcpy(&value, take(sizeof value), sizeof value);
+    return value;
+  }
+  std::string string();
+  // A list's length, refused if fewer than `element_size_min` bytes are left for each element.
+  std::uint32_t count(std::size_t element_size_min);
+
+  std::size_t remaining() const noexcept { return rest_.size(); }
+  // Throws Error{InvalidArgument} if bytes are left over.
+  void expect_end() const;
+
+ private:
+  const std::byte* take(std::size_t size);
+
+  BytesView rest_;
+};
+
+}  // namespace distrun::wire

@@ -1,0 +1,119 @@
+#pragma once
+// The messages of the control channel; wire/frame.hpp says how they are framed. A rank says hello,
+// gets its orders with run, reports phases, errors and messages, and ends with done.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <distrun/wire/codec.hpp>
+
+namespace distrun::wire {
+
+// Changes when a message changes; coordinator and ranks of one build agree by construction, others refuse.
+inline constexpr std::uint32_t kControlAbi = 1;
+
+enum class Phase : std::uint8_t { Spawn, Load, Rendezvous, SetUp, Body, TearDown, Exit };
+inline constexpr int kPhaseCount = 7;
+const char* name_of(Phase phase) noexcept;  // "set-up"
+
+struct KeyValue {
+  std::string key;
+  std::string value;
+  friend bool operator==(const KeyValue&, const KeyValue&) = default;
+};
+DISTRUN_FIELDS(KeyValue, m.key, m.value)
+
+struct Hello {
+  std::uint32_t abi = kControlAbi;
+  std::int32_t pid = 0;
+};
+DISTRUN_FIELDS(Hello, m.abi, m.pid)
+
+// Everything that a rank needs to run one test.
+struct RunOrder {
+  std::string run_id;
+  std::string test_id;
+  std::int32_t rank = 0;
+  std::int32_t world_size = 0;
+  std::int32_t attempt = 0;         // 1 for the first
+  std::int32_t coordinator_pid = 0; // the rank ends at once if this is not its parent
+  std::uint64_t seed = 0;           // of the run; a rank derives its own
+  std::string backend;
+  std::string agent;
+  std::string gpu_driver;
+  std::int32_t gpus = 0;
+  std::string temp_dir;             // of the attempt, shared by its ranks
+  std::string work_dir;             // of this rank
+  std::string init_method;
+  std::vector<KeyValue> env;        // set in the rank before anything else
+};
+DISTRUN_FIELDS(RunOrder, m.run_id, m.test_id, m.rank, m.world_size, m.attempt, m.coordinator_pid, m.seed,
+               m.backend, m.agent, m.gpu_driver, m.gpus, m.temp_dir, m.work_dir, m.init_method, m.env)
+
+struct PhaseChange {
+  Phase phase = Phase::Spawn;
+};
+DISTRUN_FIELDS(PhaseChange, m.phase)
+
+struct ErrorReport {
+  std::string type;           // "CheckFailed", "std::runtime_error", "ValueError"
+  std::string text;
+  std::string file;
+  std::uint32_t line = 0;
+  std::string stack;
+  bool ends_body = false;     // false for a failed EXPECT, after which the body goes on
+  std::int32_t because_of = -1;  // the rank whose failure this error follows from; -1: none known
+};
+DISTRUN_FIELDS(ErrorReport, m.type, m.text, m.file, m.line, m.stack, m.ends_body, m.because_of)
+
+struct SkipReport {
+  std::int32_t code = 86;     // of the skip table (wire/skip_table.hpp)
+  std::string reason;
+};
+DISTRUN_FIELDS(SkipReport, m.code, m.reason)
+
+struct StacksReport {
+  std::string text;
+};
+DISTRUN_FIELDS(StacksReport, m.text)
+
+struct BarrierEnter {
+  std::string name;
+};
+DISTRUN_FIELDS(BarrierEnter, m.name)
+
+struct BarrierRelease {
+  std::string name;
+  std::string error;          // empty: all are there
+  std::int32_t because_of = -1;
+};
+DISTRUN_FIELDS(BarrierRelease, m.name, m.error, m.because_of)
+
+// From one rank to another, through the coordinator.
+struct RankMessage {
+  std::int32_t from = 0;
+  std::int32_t to = 0;
+  std::string tag;
+  std::string data;
+};
+DISTRUN_FIELDS(RankMessage, m.from, m.to, m.tag, m.data)
+
+struct Note {
+  std::string key;
+  std::string value;
+};
+DISTRUN_FIELDS(Note, m.key, m.value)
+
+struct PeerFailed {
+  std::int32_t rank = 0;
+  std::string text;
+};
+DISTRUN_FIELDS(PeerFailed, m.rank, m.text)
+
+struct Done {
+  bool passed = false;
+  std::uint64_t checks = 0;   // that ran on this rank
+};
+DISTRUN_FIELDS(Done, m.passed, m.checks)
+
+}  // namespace distrun::wire

@@ -1,0 +1,24 @@
+#pragma once
+// Packets with descriptors over a SEQPACKET socket: how the coordinator talks to listers and zygotes. No
+// asio here, so that a zygote can use it.
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <distrun/base/fd.hpp>
+#include <distrun/wire/buffer.hpp>
+
+namespace distrun::wire {
+
+struct Packet {
+  Bytes bytes;
+  std::vector<base::Fd> fds;
+};
+
+// Throws Error: Disconnected if the peer is gone, Overloaded if the socket is full (non-blocking ones
+// only) or the packet too large.
+void send_packet(int socket, BytesView bytes, std::span<const int> fds = {});
+// Empty when the peer has closed. Throws Error{Timeout} if a non-blocking socket has nothing.
+std::optional<Packet> receive_packet(int socket);
+
+}  // namespace distrun::wire

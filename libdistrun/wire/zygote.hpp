@@ -1,0 +1,44 @@
+#pragma once
+// What the coordinator and the programs it starts from distrun-rank say to each other on descriptor 3: with
+// a lister one message each way on a stream socket, ended by closing; with a zygote packets
+// (wire/packet.hpp).
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <distrun/wire/codec.hpp>
+
+namespace distrun::wire {
+
+// A request carries 3 descriptors per rank: control socket, stdout, stderr. SCM_RIGHTS takes 253.
+inline constexpr std::int32_t kRanksPerRequest = 80;
+inline constexpr std::size_t kPacketSizeMax = 16 << 10;
+
+// Lister to coordinator.
+struct ListReply {
+  std::string error;   // why there is no table; empty: there is
+  std::string table;   // an encoded PluginTable, not yet checked
+};
+DISTRUN_FIELDS(ListReply, m.error, m.table)
+
+// Zygote to coordinator, once its plugin is loaded. With a reason in `unsafe`, ranks must be started by exec.
+struct ZygoteReady {
+  std::string error;   // why the plugin could not be loaded; empty: it is
+  std::string unsafe;  // "the plugin started 1 thread while loading"
+};
+DISTRUN_FIELDS(ZygoteReady, m.error, m.unsafe)
+
+struct ForkOrder {
+  std::uint64_t tag = 0;       // soft RLIMIT_LOCKS of the ranks, by which their offspring is known
+  std::int32_t ranks = 0;
+  std::uint64_t files_max = 0; // soft RLIMIT_NOFILE that the ranks get back; 0: as the zygote has it
+};
+DISTRUN_FIELDS(ForkOrder, m.tag, m.ranks, m.files_max)
+
+struct ForkAnswer {
+  std::vector<std::int32_t> pids;  // fewer than asked for when a fork failed
+  std::int32_t error = 0;          // the errno of that fork
+};
+DISTRUN_FIELDS(ForkAnswer, m.pids, m.error)
+
+}  // namespace distrun::wire

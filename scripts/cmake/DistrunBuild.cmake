@@ -1,0 +1,69 @@
+# How everything here is compiled: language, warnings, sanitizers, and the one way to declare a library.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(DISTRUN_PLUGIN_DIR ${PROJECT_BINARY_DIR}/plugins)
+
+# The compiler cache is used where it is installed, and nothing changes where it is not.
+find_program(DISTRUN_CCACHE ccache)
+if(DISTRUN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${DISTRUN_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${DISTRUN_CCACHE})
+endif()
+
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(CLI11 2.1 REQUIRED)
+
+add_library(distrun_flags INTERFACE)
+target_compile_options(distrun_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
+  $<$<BOOL:${DISTRUN_WERROR}>:-Werror>)
+# Sources include <distrun/FOLDER/file.hpp>; a link in the build tree gives libdistrun that name.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/libdistrun ${PROJECT_BINARY_DIR}/include/distrun SYMBOLIC)
+
+if(DISTRUN_SANITIZE)
+  set(sanitize -fsanitize=${DISTRUN_SANITIZE} -fno-omit-frame-pointer)
+  if(DISTRUN_SANITIZE MATCHES "undefined")
+    list(APPEND sanitize -fno-sanitize-recover=undefined)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15)
+      list(APPEND sanitize -fno-sanitize=function)  # crashes on coroutines
+    endif()
+  endif()
+  add_compile_options(${sanitize})
+  add_link_options(${sanitize})
+endif()
+
+# distrun_library(NAME SOURCES a.cpp ... [DEPENDS other ...]): the target of one folder of libdistrun.
+function(distrun_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
+  add_library(distrun_${name} STATIC ${arg_SOURCES})
+  add_library(distrun::${name} ALIAS distrun_${name})
+  set_target_properties(distrun_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(distrun_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:include>)
+  target_compile_features(distrun_${name} PUBLIC cxx_std_20)
+  target_link_libraries(distrun_${name} PRIVATE $<BUILD_INTERFACE:distrun_flags> ${arg_PRIVATE})
+  foreach(dependency IN LISTS arg_DEPENDS)
+    if(TARGET distrun_${dependency})
+      target_link_libraries(distrun_${name} PUBLIC distrun_${dependency})
+    else()
+      target_link_libraries(distrun_${name} PUBLIC ${dependency})
+    endif()
+  endforeach()
+endfunction()
+
+include(DistrunPlugin)

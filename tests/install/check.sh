@@ -1,0 +1,59 @@
+#!/bin/sh
+# Installs a build into a directory of its own and uses it as somebody else would: builds a plugin
+# with find_package and one by hand, looks at what they export, and runs them if `distrun` is among
+# the programs.
+#
+#   tests/install/check.sh BUILD_DIR
+set -eu
+
+build=$(cd "$1" && pwd)
+outside=$(cd "$(dirname "$0")/outside" && pwd)
+room=$(mktemp -d)
+trap 'rm -rf "$room"' EXIT INT TERM
+prefix=$room/prefix
+
+fail() {
+  echo "check.sh: $*" >&2
+  exit 1
+}
+
+# What the build was configured with, so that the compilers and sanitizers agree.
+from_cache() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+cc=$(from_cache CMAKE_C_COMPILER)
+cxx=$(from_cache CMAKE_CXX_COMPILER)
+sanitize=$(from_cache DISTRUN_SANITIZE)
+flags=${sanitize:+-fsanitize=$sanitize}
+
+check_exports() {
+  exported=$(nm -D --defined-only "$1" | sed 's/.* //')
+  [ "$exported" = distrun_plugin_entry ] || fail "$1 exports more than its entry: $exported"
+}
+
+cmake --install "$build" --prefix "$prefix" > "$room/install.log" ||
+  fail "$(cat "$room/install.log")"
+# The tree may be moved: nothing in it may know where it was installed first.
+mv "$prefix" "$room/moved"
+prefix=$room/moved
+
+cmake -S "$outside" -B "$room/outside" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx" \
+  -DCMAKE_CXX_FLAGS="$flags" > "$room/configure.log" || fail "$(cat "$room/configure.log")"
+cmake --build "$room/outside" > "$room/build.log" || fail "$(cat "$room/build.log")"
+check_exports "$room/outside/outside.so"
+
+"$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" "$outside/line.c" \
+  -o "$room/line"
+
+if command -v pkg-config > /dev/null && [ -z "$sanitize" ]; then
+  PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name distrun.pc)")
+  export PKG_CONFIG_PATH
+  # The headers are no system headers here, so they must be clean under the warnings of their user.
+  # shellcheck disable=SC2046 # the flags are words
+  "$cxx" -std=c++20 -shared -fPIC -Wall -Wextra -Wconversion -Wshadow -Wmissing-field-initializers \
+    -Werror "$outside/outside.cpp" $(pkg-config --cflags --libs distrun) -o "$room/by_hand.so"
+  check_exports "$room/by_hand.so"
+fi
+
+if [ -x "$prefix/bin/distrun" ]; then
+  "$prefix/bin/distrun" "$room/outside/outside.so"
+fi
+echo "the installed package works"

@@ -1,0 +1,219 @@
+// Runs every fixture in every isolation and compares with tests/fixtures/expected.hpp.
+#define CATCH_CONFIG_EXTERNAL_INTERFACES
+#include <catch2/catch.hpp>
+
+#include <deque>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compare.hpp"
+#include "fixtures/expected.hpp"
+#include "matrix.hpp"
+#include "support/sandbox.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using distrun::fixtures::Group;
+using distrun::fixtures::Row;
+
+// Catch2 finds listeners by registration.
+class MatrixPrinter : public Catch::TestEventListenerBase {
+ public:
+  using TestEventListenerBase::TestEventListenerBase;
+  void testRunEnded(const Catch::TestRunStats&) override { std::cout << matrix_text() << std::flush; }
+};
+CATCH_REGISTER_LISTENER(MatrixPrinter)
+
+// One invocation of distrun for some of the rows of a group.
+struct Invocation {
+  std::string isolation;
+  std::vector<Row> rows;
+  std::unique_ptr<Sandbox> sandbox;
+  std::unique_ptr<Running> running;
+};
+
+std::string plugin_path(const Sandbox& sandbox, const std::string& name) {
+  if (name.rfind("made_", 0) != 0) return std::string(DISTRUN_PLUGIN_DIR) + "/" + name;
+  const std::string path = sandbox.output() + "/" + name;
+  if (name == "made_text.so") write_file(path, "#include <distrun/sdk/test.hpp>\n");
+  if (name == "made_empty.so") write_file(path, "");
+  if (name == "made_directory.so") std::filesystem::create_directory(path);
+  if (name == "made_half.so") {
+    const std::string whole = read_file(std::string(DISTRUN_PLUGIN_DIR) + "/fixture_passes.so");
+    write_file(path, whole.substr(0, whole.size() / 2));
+  }
+  return path;  // made_nothing.so is not made
+}
+
+Texts arguments_of(const Group& group, const Invocation& invocation) {
+  const Sandbox& sandbox = *invocation.sandbox;
+  Texts arguments = {"run", "--isolation", invocation.isolation, "--output", sandbox.output(),
+                     "--color", "never"};
+  if (group.parallel == 1) {
+    arguments.insert(arguments.end(), group.options.begin(), group.options.end());
+  } else {
+    for (std::size_t i = 0; i < group.options.size(); i += 2) {
+      if (group.options[i] == "--filter") continue;
+      arguments.insert(arguments.end(), {group.options[i], group.options[i + 1]});
+    }
+    for (const Row& row : invocation.rows) arguments.insert(arguments.end(), {"--filter", row.test});
+  }
+  const double scale = group.timeout_scale * time_scale();
+  if (scale != 1) arguments.insert(arguments.end(), {"--timeout-scale", std::to_string(scale)});
+  arguments.push_back(plugin_path(sandbox, group.plugin));
+  return arguments;
+}
+
+// Rows are dealt out in turn, so that slow ones that stand together are not together.
+std::vector<Invocation> start(const Group& group, const std::string& isolation) {
+  std::vector<Invocation> invocations(static_cast<std::size_t>(group.parallel));
+  for (std::size_t i = 0; i < group.rows.size(); ++i) {
+    invocations[i % invocations.size()].rows.push_back(group.rows[i]);
+  }
+  for (Invocation& invocation : invocations) {
+    invocation.isolation = isolation;
+    invocation.sandbox = std::make_unique<Sandbox>(DISTRUN_BIN);
+    invocation.running =
+        std::make_unique<Running>(invocation.sandbox->command(arguments_of(group, invocation)));
+  }
+  return invocations;
+}
+
+void compare_rows(const Group& group, const Invocation& invocation, const Summary& summary) {
+  for (const Row& row : invocation.rows) {
+    if (DISTRUN_SANITIZED && !row.not_sanitized.empty()) continue;
+    const TestResult* test = summary.find(row.test);
+    Texts findings;
+    if (test == nullptr) {
+      findings.push_back("the summary has no such test");
+    } else {
+      findings = differences(row, *test, invocation.isolation);
+      for (std::string& wrong : wrong_with_leaks(*test)) findings.push_back(std::move(wrong));
+    }
+    enter_in_matrix(row.test, invocation.isolation, findings);
+    INFO(row.test << ", isolation " << invocation.isolation);
+    for (const std::string& finding : findings) FAIL_CHECK(finding);
+  }
+  for (const TestResult& test : summary.tests) {
+    bool has_row = false;
+    for (const Row& row : invocation.rows) has_row = has_row || row.test == test.id;
+    INFO(group.plugin << " has the test " << test.id << ", and expected.hpp has no row for it");
+    CHECK(has_row);
+  }
+}
+
+// What holds for the invocation as a whole.
+Texts findings_of_run(const Group& group, const Invocation& invocation, const Ended& ended) {
+  Texts findings;
+  const auto add = [&](const Texts& texts) {
+    findings.insert(findings.end(), texts.begin(), texts.end());
+  };
+  if (ended.out_of_time) findings.push_back("did not end in time");
+  if (group.parallel == 1 && ended.exit_code != group.exit_code) {
+    findings.push_back("exit code " + std::to_string(ended.exit_code) + ", signal " +
+                       std::to_string(ended.signal) + ", not " + std::to_string(group.exit_code));
+  }
+  add(unprintable(ended.out + ended.err));
+  add(invocation.sandbox->remains());
+  try {
+    const Summary summary = invocation.sandbox->summary();
+    add(contradictions(summary));
+    add(problem_differences(group, summary));
+    compare_rows(group, invocation, summary);
+  } catch (const std::exception& error) {
+    findings.push_back(error.what());
+    findings.push_back("the console got: " + (ended.out + ended.err).substr(0, 2000));
+  }
+  const std::string events = wrong_with_events(invocation.sandbox->output() + "/events.ndjson");
+  if (!events.empty()) findings.push_back("events.ndjson: " + events);
+  if (!exists(invocation.sandbox->output() + "/junit.xml")) findings.push_back("no junit.xml");
+  return findings;
+}
+
+void finish(const Group& group, std::vector<Invocation>& invocations) {
+  for (Invocation& invocation : invocations) {
+    const Ended ended =
+        invocation.running->wait(scaled(std::chrono::seconds(group.seconds_max)));
+    const Texts findings = findings_of_run(group, invocation, ended);
+    invocation.sandbox->sweep();
+    enter_in_matrix("[" + group.name + "]", invocation.isolation, findings);
+    INFO("group \"" << group.name << "\", isolation " << invocation.isolation);
+    for (const std::string& finding : findings) FAIL_CHECK(finding);
+  }
+}
+
+Texts isolations_of(const Group& group) {
+  switch (group.isolation) {
+    case distrun::fixtures::Isolation::Process: return {"process"};
+    case distrun::fixtures::Isolation::Exec: return {"exec"};
+    case distrun::fixtures::Isolation::Both: break;
+  }
+  return {"process", "exec"};
+}
+
+// Both isolations at the same time.
+void run_together(const Group& group) {
+  std::vector<Invocation> all;
+  for (const std::string& isolation : isolations_of(group)) {
+    for (Invocation& invocation : start(group, isolation)) all.push_back(std::move(invocation));
+  }
+  finish(group, all);
+}
+
+// For groups whose runs would be blamed for each other: there is only one /dev/shm.
+void run_in_turn(const Group& group) {
+  for (const std::string& isolation : isolations_of(group)) {
+    std::vector<Invocation> invocations = start(group, isolation);
+    finish(group, invocations);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("fixtures that pass do", "[fixtures]") { run_together(distrun::fixtures::passes_group()); }
+
+TEST_CASE("fixtures that fail do, for the right reason", "[fixtures]") {
+  run_together(distrun::fixtures::fails_group());
+}
+
+TEST_CASE("fixtures that crash are told by their signals", "[fixtures]") {
+  run_together(distrun::fixtures::crashes_group());
+}
+
+TEST_CASE("fixtures that leave early have no result", "[fixtures]") {
+  run_together(distrun::fixtures::exits_group());
+}
+
+TEST_CASE("fixtures that hang in the body end in time", "[fixtures]") {
+  run_together(distrun::fixtures::hangs_group());
+}
+
+TEST_CASE("fixtures that hang in other phases end in time", "[fixtures]") {
+  run_together(distrun::fixtures::hangs_in_other_phases_group());
+}
+
+TEST_CASE("fixtures that leave something behind are found out", "[fixtures][alone]") {
+  run_in_turn(distrun::fixtures::leaves_group());
+}
+
+TEST_CASE("fixtures that flood are survived", "[fixtures]") {
+  run_in_turn(distrun::fixtures::floods_group());
+}
+
+TEST_CASE("fixtures that skip are told from those that disagree", "[fixtures]") {
+  run_together(distrun::fixtures::skips_group());
+}
+
+TEST_CASE("fixtures that are flaky pass on a retry", "[fixtures]") {
+  run_together(distrun::fixtures::flaky_group());
+}
+
+TEST_CASE("plugins that go wrong while they are loaded are named", "[fixtures]") {
+  for (const Group& group : distrun::fixtures::load_groups()) {
+    run_together(group);
+  }
+}

@@ -1,0 +1,124 @@
+// A run that is interrupted, or whose console goes away.
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+
+constexpr int kInterrupted = 130;
+constexpr milliseconds kEndsWithin{2000};
+
+// A run whose ranks hang for longer than the test takes, once they do.
+Running start_hanging(const Sandbox& sandbox, const std::string& filter, const std::string& isolation) {
+  Running running = sandbox.start({"run", "--output", sandbox.output(), "--timeout", "100s", "--isolation",
+                                   isolation, "--filter", filter, "--filter", "Passes.trivial",
+                                   plugin("hangs"), plugin("passes")});
+  // guard, coordinator, four ranks
+  REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return sandbox.processes().size() >= 6; }));
+  pause_for(milliseconds(100));
+  return running;
+}
+
+void expect_interrupted(const Sandbox& sandbox, const Ended& ended) {
+  INFO("the console got: " << ended.out << ended.err);
+  CHECK_FALSE(ended.out_of_time);
+  CHECK(ended.exit_code == kInterrupted);
+  CHECK(sandbox.remains() == std::vector<std::string>{});
+  const Summary summary = sandbox.summary();
+  CHECK(summary.interrupted);
+  CHECK(summary.exit_code == kInterrupted);
+  for (const TestResult& test : summary.tests) {
+    INFO(test.id);
+    CHECK(test.verdict == "cancelled");
+  }
+  sandbox.sweep();
+}
+
+}  // namespace
+
+TEST_CASE("a signal ends a run in time, and nothing is left", "[interrupt]") {
+  const int number = GENERATE(SIGINT, SIGTERM, SIGHUP);
+  const std::string isolation = GENERATE("process", "exec");
+  const Sandbox sandbox(distrun_program());
+  Running running = start_hanging(sandbox, "Hangs.one_sleeps", isolation);
+  INFO("signal " << number << ", isolation " << isolation);
+  running.signal(number);
+  expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
+}
+
+TEST_CASE("ranks that resist do not delay the end of an interrupted run", "[interrupt]") {
+  const std::string filter =
+      GENERATE("Hangs.stopped", "Hangs.signals_blocked", "Hangs.termination_ignored");
+  const Sandbox sandbox(distrun_program());
+  Running running = start_hanging(sandbox, filter, "process");
+  INFO(filter);
+  running.signal(SIGINT);
+  expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
+}
+
+// A terminal sends it to the whole group, and an impatient user more than once.
+TEST_CASE("many signals at once are one interruption", "[interrupt]") {
+  const Sandbox sandbox(distrun_program());
+  Running running = start_hanging(sandbox, "Hangs.one_sleeps", "process");
+  for (int i = 0; i < 5; ++i) kill(-running.pid(), SIGINT);
+  expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
+}
+
+TEST_CASE("a run is interrupted while it lists", "[interrupt]") {
+  const Sandbox sandbox(distrun_program());
+  Running running = sandbox.start({"run", "--output", sandbox.output(), plugin("load_hang")});
+  REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return sandbox.processes().size() >= 3; }));
+  running.signal(SIGINT);
+  expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
+}
+
+TEST_CASE("a reader of the console that goes away does not stop the run", "[interrupt]") {
+  const Sandbox sandbox(distrun_program());
+  int line[2];
+  REQUIRE(pipe2(line, O_CLOEXEC) == 0);
+  Command command =
+      sandbox.command({"run", "--output", sandbox.output(), "--repeat", "20", "--filter",
+                       "Passes.trivial", "--filter", "Passes.ring", plugin("passes")});
+  command.standard_output = line[1];
+  Running running(command);
+  close(line[1]);
+  close(line[0]);  // as head does when it has seen enough
+  const Ended ended = running.wait(scaled(milliseconds(20'000)));
+  INFO(ended.err);
+  CHECK(ended.signal == 0);
+  CHECK(ended.exit_code == 0);
+  CHECK(sandbox.summary().find("Passes.ring")->attempts.size() == 20);
+  CHECK(sandbox.remains() == std::vector<std::string>{});
+}
+
+// The number 1 is free then; whatever is opened next must not become the console, nor a rank's output.
+TEST_CASE("a run without standard output works", "[interrupt]") {
+  const Sandbox sandbox(distrun_program());
+  Command command = sandbox.command({"run", "--output", sandbox.output(), "--filter", "Passes.*",
+                                     "--filter", "Promises.*", plugin("passes")});
+  command.standard_output = -1;
+  const Ended ended = Running(command).wait(scaled(milliseconds(20'000)));
+  INFO(ended.err);
+  CHECK(ended.exit_code == 0);
+  CHECK(sandbox.remains() == std::vector<std::string>{});
+}
+
+TEST_CASE("a console that is full does not change what tests came to", "[interrupt]") {
+  const Sandbox sandbox(distrun_program());
+  Command command =
+      sandbox.command({"run", "--output", sandbox.output(), "--filter", "Fails.require", plugin("fails")});
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  command.standard_output = full;
+  const Ended ended = Running(command).wait(scaled(milliseconds(20'000)));
+  close(full);
+  CHECK(ended.exit_code == 1);
+  CHECK(sandbox.summary().tests.front().verdict == "fail");
+}

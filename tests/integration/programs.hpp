@@ -1,0 +1,28 @@
+#pragma once
+// Where the programs under test and the fixtures are. The build says so.
+#include <string>
+
+#include "support/sandbox.hpp"
+
+namespace distrun::testing {
+
+inline std::string distrun_program() { return DISTRUN_BIN; }
+
+// The path of the fixture plugin of that name.
+inline std::string plugin(const std::string& name) {
+  return std::string(DISTRUN_PLUGIN_DIR) + "/fixture_" + name + ".so";
+}
+
+// What scripts/validate-reports says against the files of --output; empty: nothing, or it cannot be run here.
+inline std::string wrong_with_reports(const Sandbox& sandbox) {
+  const std::string directory = sandbox.output();
+  Command command = sandbox.command(
+      {directory + "/summary.json", directory + "/junit.xml", directory + "/events.ndjson"});
+  command.program = DISTRUN_VALIDATE_REPORTS;
+  const Ended ended = Running(command).wait(scaled(milliseconds(30'000)));
+  constexpr int kCannotValidate = 2;
+  if (ended.exit_code == 0 || ended.exit_code == kCannotValidate) return "";
+  return ended.out + ended.err;
+}
+
+}  // namespace distrun::testing

@@ -1,0 +1,91 @@
+// The files that a run writes, and what becomes of it when it cannot.
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+
+#include <string>
+
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+
+constexpr int kInfraError = 3;
+
+}  // namespace
+
+TEST_CASE("reports of good and bad tests are valid", "[reports]") {
+  const Sandbox sandbox(distrun_program());
+  const std::string name = GENERATE("passes", "fails", "crashes", "exits", "floods", "skips", "load_exit");
+  const Ended ended =
+      sandbox.run({"run", "--output", sandbox.output(), "--retries", "1", plugin(name)},
+                  milliseconds(120'000));
+  INFO(name);
+  REQUIRE_FALSE(ended.out_of_time);
+  CHECK(wrong_with_reports(sandbox) == "");
+}
+
+TEST_CASE("each report goes where it is told", "[reports]") {
+  const Sandbox sandbox(distrun_program());
+  const std::string stem = sandbox.output() + "/";
+  const Ended ended = sandbox.run({"run", "--json", stem + "a.json", "--junit", stem + "b.xml",
+                                   "--events", stem + "c.ndjson", "--filter", "Fails.require",
+                                   plugin("fails")});
+  CHECK(ended.exit_code == 1);
+  CHECK(read_summary(stem + "a.json").tests.size() == 1);
+  CHECK_THAT(read_file(stem + "b.xml"), Contains("<testsuite") && Contains("rank 2 failed"));
+  CHECK(wrong_with_events(stem + "c.ndjson") == "");
+  CHECK(names_in(sandbox.output()).size() == 3);
+  CHECK(sandbox.remains().empty());
+}
+
+TEST_CASE("a report that cannot be written is an infra error with a sentence", "[reports]") {
+  const Sandbox sandbox(distrun_program());
+  const std::string option = GENERATE("--json", "--junit", "--events");
+  const std::string path = GENERATE("/dev/full", "/proc/no/such/directory/report");
+  const Ended ended = sandbox.run({"run", option, path, "--filter", "Passes.trivial", plugin("passes")});
+  INFO(option << " " << path << " said: " << ended.err);
+  CHECK(ended.exit_code == kInfraError);
+  CHECK_THAT(ended.err, Contains(path));
+  CHECK(sandbox.remains().empty());
+}
+
+TEST_CASE("an output directory that cannot be made is an infra error before any test", "[reports]") {
+  const Sandbox sandbox(distrun_program());
+  write_file(sandbox.output() + "/file", "x");
+  const std::string path = sandbox.output() + "/file/reports";
+  const Ended ended = sandbox.run({"run", "--output", path, plugin("passes")});
+  INFO(ended.err);
+  CHECK(ended.exit_code == kInfraError);
+  CHECK_THAT(ended.err, Contains(path));
+  CHECK(sandbox.remains().empty());
+}
+
+TEST_CASE("a temporary directory that is missing is an infra error with a sentence", "[reports]") {
+  const Sandbox sandbox(distrun_program());
+  Command command = sandbox.command({"run", plugin("passes")});
+  command.environment.push_back("TMPDIR=/no/such/directory");
+  std::erase(command.environment, "TMPDIR=" + sandbox.temp());
+  const Ended ended = Running(command).wait(scaled(milliseconds(20'000)));
+  INFO(ended.err);
+  CHECK(ended.exit_code == kInfraError);
+  CHECK_THAT(ended.err, Contains("/no/such/directory"));
+}
+
+// An event stream is read while it is written.
+TEST_CASE("events are there when they happen", "[reports]") {
+  const Sandbox sandbox(distrun_program());
+  const std::string path = sandbox.output() + "/events.ndjson";
+  Running running = sandbox.start(
+      {"run", "--events", path, "--timeout", "60s", "--filter", "Hangs.one_sleeps", plugin("hangs")});
+  CHECK(eventually(scaled(milliseconds(5000)), [&] {
+    return read_file(path).find("Hangs.one_sleeps") != std::string::npos;
+  }));
+  CHECK_FALSE(running.ends_within(milliseconds(0)));
+  running.signal(SIGTERM);
+  running.wait(scaled(milliseconds(5000)));
+  CHECK(wrong_with_events(path) == "");
+  sandbox.sweep();
+}

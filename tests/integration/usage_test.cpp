@@ -1,0 +1,107 @@
+// What the command line refuses, and how it says so.
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+#include "compare.hpp"
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+
+constexpr int kUsage = 2;
+
+struct Refused {
+  std::vector<std::string> arguments;
+  std::vector<std::string> parts;  // of the message: option, value, limit or choice
+};
+
+// Without plugins; `arguments` come after the subcommand.
+std::vector<Refused> refused() {
+  return {
+      {{"--world-size", "0"}, {"--world-size", "0", "1024"}},
+      {{"--world-size", "1025"}, {"--world-size", "1025", "1024"}},
+      {{"--world-size", "-3"}, {"--world-size", "-3"}},
+      {{"--world-size", "4x"}, {"--world-size", "4x"}},
+      {{"--world-size", ""}, {"--world-size"}},
+      {{"--world-size", "99999999999999999999"}, {"--world-size", "99999999999999999999"}},
+      {{"--timeout", "5 parsecs"}, {"--timeout", "5 parsecs", "30s"}},
+      {{"--timeout", "-1s"}, {"--timeout", "-1s"}},
+      {{"--timeout", "0"}, {"--timeout", "0"}},
+      {{"--timeout", "inf"}, {"--timeout", "inf"}},
+      {{"--timeout-override", "soon"}, {"--timeout-override", "soon"}},
+      {{"--timeout-scale", "0"}, {"--timeout-scale", "0"}},
+      {{"--timeout-scale", "-1"}, {"--timeout-scale", "-1"}},
+      {{"--timeout-scale", "nan"}, {"--timeout-scale", "nan"}},
+      {{"--repeat", "0"}, {"--repeat", "0"}},
+      {{"--repeat", "some"}, {"--repeat", "some"}},
+      {{"--retries", "-1"}, {"--retries", "-1"}},
+      {{"--isolation", "thin"}, {"--isolation", "thin", "process", "exec"}},
+      {{"--backend", "glue"}, {"--backend", "glue", "shm", "gloo"}},
+      {{"--agent", "bond"}, {"--agent", "bond", "pipe", "inproc"}},
+      {{"--gpu-driver", "magic"}, {"--gpu-driver", "magic", "virtual", "none"}},
+      {{"--gpus", "-1"}, {"--gpus", "-1"}},
+      {{"--color", "purple"}, {"--color", "purple", "always", "never"}},
+      {{"--leaks", "some"}, {"--leaks", "some", "strict", "off"}},
+      {{"--seed", "abc"}, {"--seed", "abc"}},
+      {{"--env", "NOTHING"}, {"--env", "NOTHING", "="}},
+      {{"--env", "=value"}, {"--env", "=value"}},
+      {{"--filter"}, {"--filter"}},
+      {{"--world-sise", "4"}, {"--world-sise"}},
+  };
+}
+
+void expect_refusal(const Ended& ended, const std::vector<std::string>& parts) {
+  INFO("it said: " << ended.err);
+  CHECK(ended.exit_code == kUsage);
+  CHECK(ended.out.empty());
+  for (const std::string& part : parts) CHECK_THAT(ended.err, Catch::Contains(part));
+  CHECK_THAT(ended.err, Catch::Contains("--help"));  // the way out
+  CHECK(unprintable(ended.err).empty());
+}
+
+}  // namespace
+
+TEST_CASE("a value that an option does not take is named with the option and the limit", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  for (const Refused& example : refused()) {
+    std::vector<std::string> arguments = {"run"};
+    arguments.insert(arguments.end(), example.arguments.begin(), example.arguments.end());
+    if (example.arguments.size() > 1) arguments.push_back(plugin("passes"));
+    INFO("distrun run " << example.arguments.front() << " "
+                        << (example.arguments.size() > 1 ? example.arguments[1] : ""));
+    expect_refusal(sandbox.run(arguments), example.parts);
+  }
+  CHECK(sandbox.remains().empty());
+}
+
+TEST_CASE("a command line without a plugin is refused", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  expect_refusal(sandbox.run({"run"}), {"plugin"});
+  expect_refusal(sandbox.run({"list"}), {"plugin"});
+  CHECK(sandbox.run({}).exit_code == kUsage);
+}
+
+TEST_CASE("a value that would break a terminal is shown escaped", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = sandbox.run({"run", "--isolation", "\x1b[2J\xff", plugin("passes")});
+  expect_refusal(ended, {"--isolation"});
+}
+
+TEST_CASE("help names every option and exit code", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  Ended ended = sandbox.run({"run", "--help"});
+  CHECK(ended.exit_code == 0);
+  for (const char* part :
+       {"--world-size", "--backend", "--agent", "--gpu-driver", "--gpus", "--isolation", "--filter",
+        "--timeout", "--timeout-override", "--timeout-scale", "--repeat", "--retries", "--fail-fast",
+        "--seed", "--env", "--output", "--json", "--junit", "--events", "--keep-work-dir", "--leaks",
+        "--skips-pass", "--color", "130"}) {
+    CHECK_THAT(ended.out, Catch::Contains(part));
+  }
+  ended = sandbox.run({"--version"});
+  CHECK(ended.exit_code == 0);
+  CHECK_THAT(ended.out, Catch::Contains("distrun"));
+}

@@ -1,0 +1,149 @@
+#include "sandbox.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+extern char** environ;
+
+namespace distrun::testing {
+namespace {
+
+constexpr const char* kSharedMemory = "/dev/shm";
+
+bool starts_with(std::string_view text, std::string_view head) {
+  return text.substr(0, head.size()) == head;
+}
+
+// Would change what distrun or the fixtures do.
+bool is_unwanted(std::string_view entry) {
+  for (const char* head :
+       {"DISTRUN_", "FIXTURE_", "TMPDIR=", "WORLD_SIZE=", "BACKEND=", "INIT_METHOD=", "TEMP_DIR=",
+        "MASTER_", "RANK=", "LOCAL_RANK=", "DISTRIBUTED_TESTS_", "ASAN_OPTIONS=", "TSAN_OPTIONS=",
+        "UBSAN_OPTIONS=", "CI=", "GITHUB_", "NO_COLOR=", "CLICOLOR", "FORCE_COLOR="}) {
+    if (starts_with(entry, head)) return true;
+  }
+  return false;
+}
+
+// Crashes stay crashes in sanitizer builds, forks are allowed, and only real findings are reported.
+std::vector<std::string> sanitizer_options() {
+  const std::string common =
+      "handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0:"
+      "allow_user_segv_handler=1:abort_on_error=1";
+  return {"ASAN_OPTIONS=" + common + ":detect_leaks=0",
+          "TSAN_OPTIONS=" + common + ":die_after_fork=0:report_signal_unsafe=0",
+          "UBSAN_OPTIONS=print_stacktrace=1"};
+}
+
+void remove_all(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
+}  // namespace
+
+double time_scale() {
+  const char* text = std::getenv("DISTRUN_TIMEOUT_SCALE_FOR_TESTS");
+  const double scale = text == nullptr ? 1 : std::atof(text);
+  return scale > 0 ? scale : 1;
+}
+
+milliseconds scaled(milliseconds length) {
+  return milliseconds(static_cast<milliseconds::rep>(static_cast<double>(length.count()) * time_scale()));
+}
+
+bool is_untouchable(std::string_view name) { return starts_with(name, "fixture-untagged-"); }
+
+Sandbox::Sandbox(std::string program)
+    : program_(std::move(program)), temp_(scratch_.directory("tmp")),
+      start_(scratch_.directory("start")), precious_(scratch_.directory("precious")),
+      output_(scratch_.directory("out")), mark_("FIXTURE_MARK=" + scratch_.path()),
+      shared_memory_before_(names_in(kSharedMemory)) {
+  write_file(precious_ + "/keep", "precious");
+}
+
+Command Sandbox::command(std::vector<std::string> arguments) const {
+  Command command;
+  command.program = program_;
+  command.arguments = std::move(arguments);
+  command.directory = start_;
+  command.capture = scratch_.path() + "/console";
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!is_unwanted(*entry)) command.environment.emplace_back(*entry);
+  }
+  for (std::string& entry : sanitizer_options()) command.environment.push_back(std::move(entry));
+  rlimit descriptors{};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  command.environment.push_back("FIXTURE_DESCRIPTOR_LIMIT=" + std::to_string(descriptors.rlim_cur));
+  command.environment.push_back("FIXTURE_START_DIR=" + start_);
+  command.environment.push_back("FIXTURE_PRECIOUS_DIR=" + precious_);
+  command.environment.push_back("TMPDIR=" + temp_);
+  command.environment.push_back(mark_);
+  return command;
+}
+
+Ended Sandbox::run(std::vector<std::string> arguments, milliseconds limit) const {
+  return start(std::move(arguments)).wait(scaled(limit));
+}
+
+std::vector<ProcessInfo> Sandbox::processes() const {
+  std::vector<ProcessInfo> found = living_processes();
+  std::erase_if(found, [&](const ProcessInfo& info) { return !has_environment(info.pid, mark_); });
+  return found;
+}
+
+std::string Sandbox::run_id_in_use() const {
+  for (const ProcessInfo& info : processes()) {
+    const std::string id = environment_of(info.pid, "DISTRUN_RUN_ID");
+    if (!id.empty()) return id;
+  }
+  return "";
+}
+
+std::vector<std::string> Sandbox::new_shared_memory() const {
+  std::vector<std::string> names = names_in(kSharedMemory);
+  std::erase_if(names, [&](const std::string& name) {
+    return std::binary_search(shared_memory_before_.begin(), shared_memory_before_.end(), name);
+  });
+  return names;
+}
+
+std::vector<std::string> Sandbox::remains() const {
+  std::vector<std::string> found;
+  for (const ProcessInfo& info : processes()) found.push_back(info.describe());
+  for (const std::string& directory : {temp_, start_}) {
+    for (const std::string& name : names_in(directory)) {
+      if (!is_untouchable(name)) found.push_back(directory + "/" + name);
+    }
+  }
+  for (const std::string& name : new_shared_memory()) {
+    if (!is_untouchable(name)) found.push_back(std::string(kSharedMemory) + "/" + name);
+  }
+  if (read_file(precious_ + "/keep") != "precious") found.push_back(precious_ + "/keep has gone");
+  return found;
+}
+
+void Sandbox::sweep() const {
+  for (int pass = 0; pass < 50; ++pass) {
+    const std::vector<ProcessInfo> left = processes();
+    if (left.empty()) break;
+    for (const ProcessInfo& info : left) kill(info.pid, SIGKILL);
+    pause_for(milliseconds(1));
+  }
+  for (const std::string& directory : {temp_, start_}) {
+    for (const std::string& name : names_in(directory)) remove_all(directory + "/" + name);
+  }
+  for (const std::string& name : new_shared_memory()) {
+    if (is_untouchable(name) || name.find("distrun") != std::string::npos) {
+      remove_all(std::string(kSharedMemory) + "/" + name);
+    }
+  }
+}
+
+}  // namespace distrun::testing

@@ -1,0 +1,85 @@
+#pragma once
+// A run's summary.json as plain values, with what the tests ask about.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace distrun::testing {
+
+struct RankResult {
+  int rank = -1;
+  int pid = 0;
+  std::string outcome;
+  int exit_code = -1;
+  int signal = 0;
+  std::string reason;
+  std::string phase;
+  std::int64_t checks = 0;
+  int because_of = -1;
+  std::vector<std::string> error_types;
+  std::vector<std::string> error_texts;
+  std::map<std::string, std::string> notes;
+  std::string out;
+  std::string err;
+  std::int64_t out_bytes = 0;  // that it wrote, kept or not
+  std::int64_t err_bytes = 0;
+};
+
+struct LeakResult {
+  std::string kind;
+  std::string what;
+  bool removed = false;
+};
+
+struct AttemptResult {
+  int n = 0;
+  std::string kind;
+  std::string verdict;
+  std::string message;
+  std::string phase;
+  std::vector<int> culprits;
+  std::vector<LeakResult> leaks;
+  std::string infra_error;
+  std::int64_t duration_ms = -1;  // -1: the summary does not say
+  std::vector<RankResult> ranks;
+};
+
+struct TestResult {
+  std::string id;
+  std::string verdict;
+  std::string message;
+  std::int64_t duration_ms = 0;
+  std::string isolation;
+  std::string isolation_reason;
+  std::vector<AttemptResult> attempts;
+};
+
+struct ProblemResult {
+  std::string plugin;
+  std::string phase;
+  std::string text;
+};
+
+struct Summary {
+  std::string schema;
+  std::string run_id;
+  int exit_code = -1;
+  bool interrupted = false;
+  std::uint64_t seed = 0;
+  std::map<std::string, int> totals;
+  std::vector<ProblemResult> problems;
+  std::vector<TestResult> tests;
+
+  // Null if there is none of that id.
+  const TestResult* find(const std::string& id) const;
+};
+
+// Throws std::runtime_error with what is wrong: no file, no JSON, invalid UTF-8, a field that is missing.
+Summary read_summary(const std::string& path);
+// What is wrong with a file of JSON lines; empty: nothing. A file without a line is wrong.
+std::string wrong_with_events(const std::string& path);
+// The same for one JSON text.
+std::string wrong_with_json(const std::string& text);
+
+}  // namespace distrun::testing

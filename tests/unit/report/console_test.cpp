@@ -1,0 +1,222 @@
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <distrun/base/fd.hpp>
+#include <distrun/base/text.hpp>
+#include <distrun/report/console.hpp>
+#include <distrun/report/excerpt.hpp>
+#include <distrun/report/read_summary.hpp>
+#include <distrun/report/show.hpp>
+#include <distrun/report/summary.hpp>
+
+#include "samples.hpp"
+#include "scratch.hpp"
+
+using namespace distrun;
+using namespace distrun::report;
+using namespace distrun::report::samples;
+using namespace std::chrono_literals;
+using Catch::Contains;
+
+namespace {
+
+// A console that writes into a file, and a clock that only the test moves.
+class Screen {
+ public:
+  explicit Screen(const ConsoleOptions& options)
+      : file_(open(scratch_.path("screen").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)),
+        console_(file_.get(), options, clock_) {}
+
+  Console& console() noexcept { return console_; }
+  StillClock& clock() noexcept { return clock_; }
+  std::string text() const { return content_of(scratch_.path("screen")); }
+  // What was written since the last call.
+  std::string news() {
+    const std::string all = text();
+    const std::string fresh = all.substr(seen_);
+    seen_ = all.size();
+    return fresh;
+  }
+
+ private:
+  Scratch scratch_;
+  base::Fd file_;
+  StillClock clock_;
+  Console console_;
+  std::size_t seen_ = 0;
+};
+
+std::string shown(const runner::RunRecord& run, const ConsoleOptions& options) {
+  Screen screen(options);
+  screen.console().reports({"out/summary.json", "out/junit.xml"});
+  replay(run, screen.console());
+  return screen.text();
+}
+
+void check_golden(const std::string& name, const std::string& now) {
+  INFO("DISTRUN_UPDATE_GOLDEN=1 rewrites tests/golden/report/" << name);
+  CHECK(golden(name, now) == now);
+}
+
+runner::RunRecord run_of(runner::TestRecord test) {
+  runner::RunRecord run = empty_run();
+  add(run, std::move(test));
+  return run;
+}
+
+// Starts test `id` of four ranks on `console`.
+void start(Console& console, const runner::TestRecord& test) {
+  const std::string id = test.info.id();
+  console.on_test_start({test.info, id, test.plugin, test.variant, 0, 1});
+  console.on_attempt_start({id, 1, runner::AttemptKind::First, 4});
+}
+
+}  // namespace
+
+TEST_CASE("the console tells each way a test can end", "[report]") {
+  for (auto make : {passing, failing, crashing, timing_out, deadlocked, skipped, leaking, flaky,
+                    failing_every_retry, broken_machine, cancelled, wide, hostile}) {
+    const runner::TestRecord test = make();
+    const std::string name = test.info.suite == "Evil" ? "hostile" : test.info.name;
+    check_golden(name + ".txt", shown(run_of(test), {}));
+  }
+}
+
+TEST_CASE("the console paints a whole run", "[report]") {
+  ConsoleOptions options;
+  options.color = true;
+  check_golden("color.txt", shown(full_run(), options));
+}
+
+TEST_CASE("a quiet console tells only what went wrong", "[report]") {
+  ConsoleOptions options;
+  options.quiet = true;
+  options.tty = true;
+  runner::RunRecord run = run_of(failing());
+  add(run, passing());
+  add(run, skipped());
+  check_golden("quiet.txt", shown(run, options));
+}
+
+TEST_CASE("the console says that nothing ran", "[report]") {
+  CHECK_THAT(shown(empty_run(), {}), Catch::EndsWith("no test was selected in 3.5 s\n"));
+  runner::RunRecord run = empty_run();
+  run.interrupted = true;
+  CHECK_THAT(shown(run, {}), Contains("interrupted, no test was selected"));
+}
+
+TEST_CASE("no escape of a test reaches the terminal", "[report]") {
+  const std::string text = shown(run_of(hostile()), {});
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') FAIL("a control character");
+  }
+  CHECK(text.find("\xc2\x9b") == std::string::npos);
+  CHECK(text == base::valid_utf8(text));
+}
+
+TEST_CASE("a run of many tests is one line per test", "[report]") {
+  runner::RunRecord run = empty_run();
+  for (int i = 0; i < 1000; ++i) add(run, passing());
+  CHECK(base::split_lines(shown(run, {})).size() == 1000 + 6);  // header, reports, totals
+}
+
+TEST_CASE("of very many failures the first are told in full", "[report]") {
+  runner::RunRecord run = empty_run();
+  for (int i = 0; i < 60; ++i) add(run, deadlocked());
+  CHECK_THAT(shown(run, {}), Contains("\n10 more are in the reports only\n"));
+}
+
+TEST_CASE("the status line shows what each rank does and is erased before other text", "[report]") {
+  ConsoleOptions options;
+  options.tty = true;
+  Screen screen(options);
+  runner::RunRecord run = run_of(failing());
+  screen.console().on_run_start(run, 12);
+  screen.news();
+  start(screen.console(), run.tests[0]);
+  CHECK(screen.news() == "\r\x1b[K0 of 12 | Ring.gather, 0 us | ");
+  for (int rank = 0; rank < 3; ++rank) {
+    screen.console().on_rank_phase("Ring.gather", 1, rank, wire::Phase::Body);
+  }
+  CHECK(screen.news().empty());  // too soon to draw again
+  screen.clock().pass(3400ms);
+  screen.console().tick();
+  CHECK(screen.news() == "\r\x1b[K0 of 12 | Ring.gather, 3.4 s | 0-2 body, 3 spawn");
+  screen.console().tick();
+  CHECK(screen.news().empty());
+  screen.console().on_test_end(run.tests[0]);
+  CHECK(
+      screen.news() ==
+      "\r\x1b[Kfail             12.3 ms  Ring.gather - rank 2 failed: sum == 6 left: 5, righ...\n");
+}
+
+TEST_CASE("the status line is drawn again below the text that erased it", "[report]") {
+  ConsoleOptions options;
+  options.tty = true;
+  Screen screen(options);
+  const runner::TestRecord test = failing();
+  start(screen.console(), test);
+  screen.clock().pass(100ms);
+  screen.news();
+  screen.console().on_problem({"", "report", "cannot write x"});
+  CHECK(screen.news() ==
+        "\r\x1b[Kproblem: report: cannot write x\n"
+        "\r\x1b[K0 of 0 | Ring.gather, 100.0 ms | 0-3 spawn");
+}
+
+TEST_CASE("the status line fits any terminal", "[report]") {
+  for (const int width : {2, 10, 20, 40, 80}) {
+    ConsoleOptions options;
+    options.tty = true;
+    options.width = width;
+    Screen screen(options);
+    const runner::TestRecord test = hostile();
+    start(screen.console(), test);
+    const std::string status = screen.text();
+    REQUIRE(status.starts_with("\r\x1b[K"));
+    CHECK(display_width(status.substr(4)) < static_cast<std::size_t>(width));
+  }
+}
+
+TEST_CASE("without a terminal a test that is silent for a minute gets a line", "[report]") {
+  Screen screen({});
+  runner::RunRecord run = run_of(failing());
+  screen.console().on_run_start(run, 1);
+  start(screen.console(), run.tests[0]);
+  screen.news();
+  screen.clock().pass(59s);
+  screen.console().tick();
+  CHECK(screen.news().empty());
+  screen.clock().pass(2s);
+  screen.console().tick();
+  CHECK(screen.news() == "still running             Ring.gather, 61.0 s | 0-3 spawn\n");
+  screen.console().tick();
+  CHECK(screen.news().empty());
+}
+
+TEST_CASE("a terminal that takes nothing makes nobody wait until the end", "[report]") {
+  const base::FdPair pipe = base::make_pipe();
+  const StillClock clock;
+  Console console(pipe.second.get(), {}, clock);
+  std::size_t lines = 0;
+  for (; lines < 5000; ++lines) console.on_test_end(failing());  // would block a pipe of 64 KiB
+  base::set_nonblocking(pipe.first.get());
+  std::string received;
+  char buffer[65536];
+  for (int i = 0; i < 1000; ++i) {
+    const ssize_t size = read(pipe.first.get(), buffer, sizeof buffer);
+    if (size > 0) received.append(buffer, static_cast<std::size_t>(size));
+    console.tick();
+  }
+  CHECK(base::split_lines(received).size() == lines);
+}
+
+TEST_CASE("a run shown from its summary reads as it did", "[report]") {
+  const runner::RunRecord run = full_run();
+  const std::string text = show_text(read_summary(summary_json(run)), Paint(false));
+  const std::string live = shown(run, {});
+  CHECK(text.substr(text.find("\npass ")).substr(0, 4000) ==
+        live.substr(live.find("\npass ")).substr(0, 4000));
+}

@@ -1,0 +1,51 @@
+#pragma once
+// Records of runs as the runner would write them; nothing in them depends on time or place.
+#include <string>
+
+#include <distrun/base/clock.hpp>
+#include <distrun/runner/events.hpp>
+#include <distrun/runner/record.hpp>
+
+namespace distrun::report::samples {
+
+// Stands still until it is told to go on.
+class StillClock final : public base::Clock {
+ public:
+  base::TimePoint now() const override {
+    return base::TimePoint(passed_ + std::chrono::seconds(1000));
+  }
+  std::int64_t wall_ns() const override { return 1'800'000'000'000'000'000 + passed_.count(); }
+  void pass(base::Nanoseconds time) { passed_ += time; }
+
+ private:
+  base::Nanoseconds passed_{};
+};
+
+runner::RunRecord empty_run();
+// Tests of four ranks, one for each way that a test can end.
+runner::TestRecord passing();
+runner::TestRecord failing();
+runner::TestRecord crashing();
+runner::TestRecord timing_out();
+runner::TestRecord deadlocked();
+runner::TestRecord skipped();
+runner::TestRecord leaking();
+runner::TestRecord flaky();
+runner::TestRecord failing_every_retry();
+runner::TestRecord broken_machine();
+runner::TestRecord cancelled();
+// 256 ranks, of which rank 17 left.
+runner::TestRecord wide();
+// Ids, errors and output that try to break the reader.
+runner::TestRecord hostile();
+
+// Totals included.
+void add(runner::RunRecord& run, runner::TestRecord test);
+// All of the above and a problem.
+runner::RunRecord full_run();
+
+// Tells `sink` of everything that `run` holds, in the order of a real run.
+void replay(const runner::RunRecord& run, runner::EventSink& sink);
+void replay_test(const runner::TestRecord& test, runner::EventSink& sink);
+
+}  // namespace distrun::report::samples

@@ -1,0 +1,159 @@
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <distrun/base/error.hpp>
+#include <distrun/base/text.hpp>
+#include <distrun/report/read_summary.hpp>
+#include <distrun/report/summary.hpp>
+
+#include "samples.hpp"
+
+using namespace distrun;
+using namespace distrun::report;
+using namespace distrun::report::samples;
+using nlohmann::json;
+
+namespace {
+
+std::string refusal(std::string_view text) {
+  try {
+    read_summary(text);
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::InvalidArgument);
+    return error.what();
+  }
+  return "none";
+}
+
+std::string with_schema(const std::string& fields) {
+  return R"({"schema": "distrun.summary/1", )" + fields + "}";
+}
+
+}  // namespace
+
+TEST_CASE("the summary of a run has its totals, problems and tests", "[report]") {
+  const json summary = json::parse(summary_json(full_run()));
+  CHECK(summary["schema"] == "distrun.summary/1");
+  CHECK(summary["started"] == "2027-01-15T08:00:00.123Z");
+  CHECK(summary["duration_ms"] == 3456.789);
+  CHECK(summary["exit_code"] == 130);
+  CHECK(summary["totals"].size() == 10);
+  CHECK(summary["totals"]["fail"] == 3);
+  CHECK(summary["problems"][0]["phase"] == "list");
+  CHECK(summary["tests"].size() == full_run().tests.size());
+}
+
+TEST_CASE("the summary of a test has its parameters in order of declaration", "[report]") {
+  runner::RunRecord run = empty_run();
+  add(run, passing());
+  const auto summary = nlohmann::ordered_json::parse(summary_json(run));
+  CHECK(summary["tests"][0]["parameters"].dump() == R"({"root":"3","dtype":"f32"})");
+  CHECK(summary["tests"][0]["id"] == "Ring.broadcast/root=3,dtype=f32");
+}
+
+TEST_CASE("the summary of a rank has its first error by itself and null for what is not",
+          "[report]") {
+  runner::RunRecord run = empty_run();
+  add(run, failing());
+  const json ranks = json::parse(summary_json(run))["tests"][0]["attempts"][0]["ranks"];
+  CHECK(ranks[2]["error"]["text"] == "sum == 6\nleft: 5, right: 6");
+  CHECK(ranks[2]["errors"].size() == 1);
+  CHECK(ranks[2]["exit_code"] == 10);
+  CHECK(ranks[2]["signal"].is_null());
+  CHECK(ranks[2]["stdout"] == "step 1\nstep 2\n\nstep 3");
+  CHECK(ranks[2]["stdout_bytes"] == 21);
+  CHECK(ranks[0]["error"].is_null());
+  CHECK(ranks[0]["because_of"] == 2);
+  CHECK(ranks[1]["waiting_in"] == "barrier \"ready\"");
+}
+
+TEST_CASE("a summary that is read and written again is the same, byte by byte", "[report]") {
+  const std::string first = summary_json(full_run());
+  CHECK(summary_json(read_summary(first)) == first);
+  const std::string empty = summary_json(empty_run());
+  CHECK(summary_json(read_summary(empty)) == empty);
+}
+
+TEST_CASE("what reading a summary gives is the record that was written", "[report]") {
+  runner::RunRecord run = empty_run();
+  run.settings.env = {{"A", "1"}, {"A", "2"}};
+  run.settings.seed = 18'446'744'073'709'551'615U;
+  run.settings.timeout_scale = 2.5;
+  run.settings.leaks_strict = true;
+  add(run, crashing());
+  const runner::RunRecord back = read_summary(summary_json(run));
+  CHECK(back.settings.env == run.settings.env);
+  CHECK(back.settings.seed == run.settings.seed);
+  CHECK(back.settings.timeout_scale == 2.5);
+  CHECK(back.settings.leaks_strict);
+  CHECK(back.started_wall_ns == run.started_wall_ns);
+  CHECK(back.totals == run.totals);
+  REQUIRE(back.tests.size() == 1);
+  const runner::AttemptRecord& attempt = back.tests[0].attempts.at(0);
+  CHECK(attempt.culprits == std::vector<int>{1});
+  CHECK(attempt.ranks.at(1).outcome == run.tests[0].attempts[0].ranks[1].outcome);
+  CHECK(attempt.ranks.at(3).errors.at(0).because_of == 1);
+}
+
+TEST_CASE("a summary is valid UTF-8 whatever the tests wrote", "[report]") {
+  runner::RunRecord run = empty_run();
+  add(run, hostile());
+  const std::string text = summary_json(run);
+  CHECK(text == base::valid_utf8(text));
+  const json rank = json::parse(text)["tests"][0]["attempts"][0]["ranks"][0];
+  CHECK(
+      rank["stdout"].get<std::string>().starts_with("\x1b[31mred\x1b[0m \xef\xbf\xbd\xef\xbf\xbd"));
+}
+
+TEST_CASE("unknown fields are ignored and missing ones have their defaults", "[report]") {
+  const runner::RunRecord run = read_summary(with_schema(
+      R"("run_id": "x", "news": {"tests": [{}]}, "tests": )"
+      R"([{"suite": "S", "name": "n", "new": 1}])"));
+  CHECK(run.run_id == "x");
+  CHECK(run.settings.world_size == 4);
+  REQUIRE(run.tests.size() == 1);
+  CHECK(run.tests[0].info.id() == "S.n");
+  CHECK(run.tests[0].verdict == runner::Verdict::Pass);
+  CHECK_NOTHROW(read_summary(R"({"schema": "distrun.summary/1.7"})"));
+}
+
+TEST_CASE("another schema is refused with what was found and what is read", "[report]") {
+  CHECK(refusal(R"({"schema": "distrun.summary/2", "tests": 7})") ==
+        "the schema is \"distrun.summary/2\", this program reads distrun.summary/1");
+  CHECK(refusal(R"({"schema": "distrun.summary/10"})") ==
+        "the schema is \"distrun.summary/10\", this program reads distrun.summary/1");
+  CHECK(refusal(R"({"schema": "distrun.event/1", "seq": 1})") ==
+        "the schema is \"distrun.event/1\", this program reads distrun.summary/1");
+  CHECK(refusal(R"({"schema": 1})") == "\"schema\" is 1, not a text");
+  CHECK(refusal(R"({"tests": []})") == "this is no summary: it has no schema");
+}
+
+TEST_CASE("nonsense is refused with where it is", "[report]") {
+  CHECK(refusal("") == "this is no JSON: at byte 1 of 0");
+  CHECK(refusal(R"({"schema": "distrun.summary/1", "tests": [)") ==
+        "this is no JSON: at byte 43 of 42");
+  CHECK(refusal("[]") == "this is no summary: it has no schema");
+  CHECK(refusal("7") == "this is no summary: it has no schema");
+  CHECK(refusal(with_schema(R"("tests": 7)")) == "\"tests\" is 7, not a list of objects");
+  CHECK(refusal(with_schema(R"("tests": [{}, 7])")) == "\"tests\" is [7], not a list of objects");
+  CHECK(refusal(with_schema(R"("tests": {"a": {}})")) == "\"tests\" is {}, not a list of objects");
+  CHECK(refusal(with_schema(R"("tests": [{}, {"verdict": "great"}])")) ==
+        "test 2: \"verdict\" is \"great\", not a name that is known");
+  CHECK(refusal(with_schema(R"("tests": [{"line": -1}])")) ==
+        "test 1: \"line\" is -1, not a whole number in its range");
+  CHECK(refusal(with_schema(R"("duration_ms": 1e300)")) ==
+        "\"duration_ms\" is 1e+300, not a duration in its range");
+  CHECK(refusal(with_schema(R"("machine": [])")) == "\"machine\" is [], not an object");
+  CHECK(refusal(with_schema(R"("started": "yesterday")")) ==
+        "\"started\" is \"yesterday\", not a time like 2026-01-31T12:00:00.000Z");
+}
+
+TEST_CASE("a summary cut at any byte is refused, never half read", "[report]") {
+  runner::RunRecord run = empty_run();
+  add(run, failing());
+  const std::string text = summary_json(run);
+  for (std::size_t size = 0; size + 1 < text.size(); size += 7) {
+    if (refusal(text.substr(0, size)) == "none") FAIL("a cut summary was read at " << size);
+  }
+}

@@ -1,0 +1,122 @@
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include <distrun/report/excerpt.hpp>
+#include <distrun/report/findings.hpp>
+#include <distrun/report/rank_list.hpp>
+#include <distrun/report/repeat_command.hpp>
+#include <distrun/report/test_line.hpp>
+
+#include "samples.hpp"
+
+using namespace distrun;
+using namespace distrun::report;
+using namespace distrun::report::samples;
+
+TEST_CASE("ranks are listed as ranges", "[report]") {
+  CHECK(rank_list({}) == "");
+  CHECK(rank_list({0, 1, 2, 5, 7, 8}) == "0-2, 5, 7-8");
+  CHECK(rank_list({-1, 0, 1}) == "host, 0-1");
+  CHECK(ranks_label({3}) == "rank 3");
+  CHECK(ranks_label({-1}) == "the host");
+  CHECK(ranks_label({0, 1}) == "ranks 0-1");
+  std::vector<int> even;
+  for (int rank = 0; rank < 256; rank += 2) even.push_back(rank);
+  CHECK(ranks_label(even) == "128 ranks (0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, ...)");
+}
+
+TEST_CASE("an excerpt keeps the first and the last lines", "[report]") {
+  CHECK(excerpt_lines("a\nb\nc", 3) == std::vector<std::string>{"a", "b", "c"});
+  CHECK(excerpt_lines("a\nb\nc\nd\ne\nf", 4) ==
+        std::vector<std::string>{"a", "b", "... 3 lines left out ...", "f"});
+  CHECK(excerpt_lines("", 4).empty());
+}
+
+TEST_CASE("an excerpt cuts long lines between characters", "[report]") {
+  const std::string line = std::string(kLineMax - 1, 'x') + "\xc3\xa9" + "yy";
+  CHECK(excerpt_lines(line, 4).front() == std::string(kLineMax - 1, 'x') + "... (4 bytes more)");
+}
+
+TEST_CASE("an excerpt of bytes is made of whole lines", "[report]") {
+  CHECK(excerpt_bytes("short\n", 100) == "short\n");
+  CHECK(excerpt_bytes("aaaa\nbbbb\ncccc\ndddd\neeee\n", 12) ==
+        "aaaa\n... 15 bytes left out ...\neeee\n");
+  CHECK(excerpt_bytes(std::string(100, 'x'), 10) == "xxxxx\n... 90 bytes left out ...\nxxxxx");
+}
+
+TEST_CASE("text is fitted to columns, not bytes", "[report]") {
+  CHECK(fit("abcdef", 6) == "abcdef");
+  CHECK(fit("abcdefg", 6) == "abc...");
+  CHECK(fit("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 4) == "\xc3\xa9...");
+  CHECK(fit_middle("abcdefghijkl", 9) == "ab...ijkl");
+  CHECK(display_width("\xe6\x97\xa5\xe6\x9c\xac") == 4);
+  CHECK(fit("abc", 2) == "ab");
+}
+
+TEST_CASE("ranks to which the same happened are one finding", "[report]") {
+  const runner::TestRecord test = wide();
+  const Findings findings = findings_of(test.attempts[0]);
+  REQUIRE(findings.culprits.size() == 1);
+  CHECK(findings.culprits[0].ranks == std::vector<int>{17});
+  CHECK(findings.culprits[0].story == "exited with code 0 without a result in body");
+  REQUIRE(findings.others.size() == 2);
+  CHECK(findings.others[0].ranks.size() == 227);
+  CHECK(findings.others[1].story ==
+        "ended by distrun after rank 17 left, waiting in barrier \"start\"");
+}
+
+TEST_CASE("a culprit of which there is no record is no finding", "[report]") {
+  runner::TestRecord test = failing();
+  test.attempts[0].culprits = {9, 2, 2, -1};
+  const Findings findings = findings_of(test.attempts[0]);
+  REQUIRE(findings.culprits.size() == 1);
+  CHECK(findings.culprits[0].ranks == std::vector<int>{2});
+}
+
+TEST_CASE("the command that repeats a test has what differs from the defaults", "[report]") {
+  runner::Settings settings = empty_run().settings;
+  CHECK(repeat_command(settings, failing()) ==
+        "distrun --world-size 4 --filter Ring.gather --seed 17 build/plugins/ring.so");
+  settings.world_size = 8;
+  settings.backend = "gloo";
+  settings.gpu_driver = "virtual";
+  settings.gpus = 2;
+  settings.timeout = std::chrono::milliseconds(1500);
+  settings.timeout_scale = 3;
+  settings.leaks_strict = true;
+  settings.env = {{"NAME", "two words"}};
+  CHECK(repeat_command(settings, failing()) ==
+        "distrun --world-size 8 --backend gloo --gpu-driver virtual --gpus 2 --timeout 1.5 "
+        "--timeout-scale 3 --leaks=strict --env 'NAME=two words' --filter Ring.gather --seed 17 "
+        "build/plugins/ring.so");
+}
+
+TEST_CASE("the command that repeats a test is safe to print and to paste", "[report]") {
+  runner::TestRecord test = failing();
+  test.info.name = "a*b\x1b[31m 'q' \xff";
+  CHECK(repeat_command(empty_run().settings, test) ==
+        "distrun --world-size 4 --filter 'Ring.a\\*b?[31m?'\\''q'\\''?" "?' --seed 17 "
+        "build/plugins/ring.so");
+}
+
+TEST_CASE("the line of a test fits its terminal", "[report]") {
+  const Paint plain(false);
+  for (const int width : {40, 60, 80, 100, 200}) {
+    for (auto make : {passing, failing, hostile, broken_machine}) {
+      CHECK(display_width(test_line(make(), plain, width)) <=
+            static_cast<std::size_t>(std::max(width, 47)));
+    }
+  }
+}
+
+TEST_CASE("a problem without anything is still a line", "[report]") {
+  CHECK(problem_lines({}, Paint(false)) == "problem:\n");
+}
+
+TEST_CASE("a death that was declared is told as such", "[report]") {
+  runner::TestRecord test = crashing();
+  test.attempts[0].ranks[1].declared_death = true;
+  CHECK(story_of(test.attempts[0], test.attempts[0].ranks[1]) ==
+        "killed by signal 11 (SIGSEGV) in body, as declared");
+}
