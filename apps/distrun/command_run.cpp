@@ -6,6 +6,7 @@
 
 #include <distrun/base/error.hpp>
 #include <distrun/base/rng.hpp>
+#include <distrun/base/text.hpp>
 #include <distrun/runner/machine.hpp>
 #include <distrun/runner/run.hpp>
 
@@ -49,6 +50,12 @@ class Ticker {
   io::Alarm alarm_;
 };
 
+std::string joined(const std::vector<std::string>& texts) {
+  std::string line;
+  for (const std::string& text : texts) line += (line.empty() ? "" : " ") + text;
+  return line;
+}
+
 int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::Coordinator coordinator) {
   CoordinatorLoop main(std::move(coordinator), places);
   Outputs outputs(options, main.loop().clock());
@@ -62,6 +69,10 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   main.node().close();
   proc::remove_run_files(places, options.settings.keep_work_dir);
   outputs.finish(run.record());
+  if (run.record().tests.empty() && !options.settings.filters.empty() && run.record().problems.empty()) {
+    std::fprintf(stderr, "distrun: no test matches --filter %s; `distrun list` names the tests\n",
+                 base::one_line(joined(options.settings.filters)).c_str());
+  }
   if (options.settings.keep_work_dir) std::printf("work directories: %s\n", places.run_dir().c_str());
   return exit_code_of(run.record());
 }

@@ -1,4 +1,5 @@
 // distrun show: an earlier run, from its summary.
+#include <cerrno>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -17,7 +18,7 @@ int show(const ShowOptions& options) {
   std::ifstream file(options.report, std::ios::binary);
   std::ostringstream content;
   if (!file || !(content << file.rdbuf())) {
-    throw Error(ErrorKind::InvalidArgument, "cannot read " + options.report);
+    throw Error(ErrorKind::InvalidArgument, "cannot read " + options.report + ": " + base::errno_text(errno));
   }
   runner::RunRecord run;
   try {

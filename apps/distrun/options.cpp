@@ -49,7 +49,10 @@ struct Raw {
   std::string report;
 };
 
-[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, text); }
+// What the user typed is shown without what a terminal would obey.
+[[noreturn]] void refuse(const std::string& text) {
+  throw Error(ErrorKind::InvalidArgument, base::one_line(text, 400));
+}
 
 template <class T>
 T number(const std::string& option, const std::string& text, T low, T high) {
@@ -272,7 +275,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     std::cout << "distrun " DISTRUN_VERSION "\n";
     return {};
   }
-  if (first.empty() || first == "help") return parse_run({"--help"});
+  if (first == "help") return parse_run({"--help"});
   if (first == "run") return parse_run(rest);
   if (first == "list") return parse_list(rest);
   if (first == "show") return parse_show(rest);

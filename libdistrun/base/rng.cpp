@@ -1,6 +1,16 @@
 #include <distrun/base/rng.hpp>
 
 namespace distrun::base {
+namespace {
+
+// The splitmix64 finaliser.
+std::uint64_t mixed(std::uint64_t value) noexcept {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
+  return value ^ (value >> 31);
+}
+
+}  // namespace
 
 std::uint64_t Rng::below(std::uint64_t bound) {
   return std::uniform_int_distribution<std::uint64_t>(0, bound - 1)(engine_);
@@ -9,14 +19,13 @@ std::uint64_t Rng::below(std::uint64_t bound) {
 double Rng::unit() { return std::uniform_real_distribution<double>(0.0, 1.0)(engine_); }
 
 std::uint64_t derive_seed(std::uint64_t seed, std::string_view name) noexcept {
-  std::uint64_t hash = 14695981039346656037ULL ^ seed;  // FNV-1a, then the splitmix64 finaliser
+  // FNV-1a. The seed is mixed first: next to each other, it and the first letter would cancel out.
+  std::uint64_t hash = 14695981039346656037ULL ^ mixed(seed);
   for (const char c : name) {
     hash ^= static_cast<unsigned char>(c);
     hash *= 1099511628211ULL;
   }
-  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebULL;
-  return hash ^ (hash >> 31);
+  return mixed(hash);
 }
 
 std::uint64_t random_seed() {

@@ -98,14 +98,19 @@ void LocalWorld::finish_output() {
 bool LocalWorld::is_leftover(pid_t pid) const { return !owns(pid) && !is_foreign_(pid); }
 
 std::vector<std::string> LocalWorld::leftovers() {
+  constexpr int kPasses = 100;
   std::vector<std::string> found;
-  for (const pid_t pid : proc::own_children()) {
-    if (!is_leftover(pid)) continue;
-    if (proc::is_zombie(pid)) {
-      proc::try_reap(pid);
-    } else {
-      found.push_back(proc::describe_process(pid));
+  // Again while there was anything: a process that has just ended may have left a child, which became ours after
+  // the list was read.
+  for (int pass = 0; pass < kPasses && found.empty(); ++pass) {
+    bool any = false;
+    for (const pid_t pid : proc::own_children()) {
+      if (!is_leftover(pid)) continue;
+      any = true;
+      const bool gone = proc::is_zombie(pid) && proc::try_reap(pid).has_value();
+      if (!gone) found.push_back(proc::describe_process(pid));
     }
+    if (!any) break;
   }
   return found;
 }

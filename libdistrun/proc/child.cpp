@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/process/v2/process.hpp>
@@ -25,16 +26,20 @@ constexpr int kHighest = 3;  // the highest descriptor that a child is given
 class Placement {
  public:
   explicit Placement(const ChildSpec& spec) {
-    bool has_input = false;
+    std::array<bool, kHighest + 1> named{};
     for (const auto& [source, target] : spec.descriptors) {
       add(source, target);
-      has_input = has_input || target == STDIN_FILENO;
+      named.at(static_cast<std::size_t>(target)) = true;
     }
-    if (has_input) return;
-    base::Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    add(null.get(), STDIN_FILENO);
+    const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    for (int standard = STDIN_FILENO; standard <= STDERR_FILENO; ++standard) {
+      if (!named[static_cast<std::size_t>(standard)]) add(null.get(), standard);
+    }
+    first_closed_ = named[kHighest] ? kHighest + 1 : kHighest;
   }
   const std::vector<std::pair<base::Fd, int>>& entries() const noexcept { return entries_; }
+  // From here on the child has no descriptors.
+  int first_closed() const noexcept { return first_closed_; }
 
  private:
   void add(int source, int target) {
@@ -43,6 +48,7 @@ class Placement {
     entries_.emplace_back(base::Fd(high), target);
   }
   std::vector<std::pair<base::Fd, int>> entries_;
+  int first_closed_ = 0;
 };
 
 void reset_signals() {
@@ -65,9 +71,14 @@ struct ChildSetUp {
     for (const auto& [source, target] : placement.entries()) {
       if (::dup2(source.get(), target) < 0) return {errno, boost::system::system_category()};
     }
-    ::close_range(kHighest + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+    ::close_range(static_cast<unsigned>(placement.first_closed()), ~0U, CLOSE_RANGE_CLOEXEC);
     reset_signals();
     return {};
+  }
+  // The launcher's own exit() would run our atexit handlers and print our buffered output a second time.
+  template <class... Ignored>
+  void on_exec_error(Ignored&&...) const {
+    ::_exit(1);
   }
 };
 
@@ -91,7 +102,7 @@ class SpawnPlan {
     for (const auto& [source, target] : placement.entries()) {
       posix_spawn_file_actions_adddup2(&actions_, source.get(), target);
     }
-    posix_spawn_file_actions_addclosefrom_np(&actions_, kHighest + 1);
+    posix_spawn_file_actions_addclosefrom_np(&actions_, placement.first_closed());
     sigset_t none;
     sigset_t all;
     sigemptyset(&none);
@@ -126,9 +137,13 @@ Child start_helper(boost::asio::io_context& context, const ChildSpec& spec) {
   process::posix::default_launcher launcher;  // fork and exec; vfork breaks asio in the parent
   const std::vector<char*> environment = pointers_to(spec.environment);
   launcher.env = environment.data();
-  auto started = launcher(context, error, process::filesystem::path(spec.program), spec.arguments,
+  // By its executor: the overload for contexts throws what is meant for `error`.
+  auto started = launcher(context.get_executor(), error, process::filesystem::path(spec.program), spec.arguments,
                           ChildSetUp{placement});
-  if (error) throw_cannot_start(spec, error.value());
+  if (error) {
+    if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, 0);  // it could not exec and is about to end
+    throw_cannot_start(spec, error.value());
+  }
   const pid_t pid = started.id();
   started.detach();  // we watch and reap it ourselves, by pidfd
   return {pid, open_pidfd(pid)};

@@ -20,25 +20,41 @@ std::int64_t now_ns() {
   return ns_of(now);
 }
 
-// Whether a process that is not ours has the file open: a compiler at work next door, say.
-bool is_open_elsewhere(const struct stat& wanted) {
-  DIR* processes = ::opendir("/proc");
-  if (processes == nullptr) return false;
+std::string link_target(const std::string& link) {
+  char target[4096];
+  const ssize_t size = ::readlink(link.c_str(), target, sizeof target);
+  return size > 0 ? std::string(target, static_cast<std::size_t>(size)) : "";
+}
+
+bool is_or_is_below(const std::string& path, const std::string& top) {
+  return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
+}
+
+bool has_open(const std::string& process, const std::string& path) {
+  if (is_or_is_below(link_target(process + "/cwd"), path)) return true;
+  DIR* files = ::opendir((process + "/fd").c_str());
   bool found = false;
-  while (const dirent* process = found ? nullptr : ::readdir(processes)) {
-    if (process->d_name[0] < '0' || process->d_name[0] > '9') continue;
-    const std::string place = std::string("/proc/") + process->d_name + "/fd";
-    DIR* files = ::opendir(place.c_str());
-    if (files == nullptr) continue;
-    while (const dirent* file = found ? nullptr : ::readdir(files)) {
-      struct stat status{};
-      found = ::stat((place + "/" + file->d_name).c_str(), &status) == 0 &&
-              status.st_ino == wanted.st_ino && status.st_dev == wanted.st_dev;
-    }
-    ::closedir(files);
+  while (const dirent* file = files == nullptr || found ? nullptr : ::readdir(files)) {
+    found = is_or_is_below(link_target(process + "/fd/" + file->d_name), path);
   }
-  ::closedir(processes);
+  if (files != nullptr) ::closedir(files);
   return found;
+}
+
+// Whether a process works with it, a compiler next door, say. Asked after the ranks and their offspring have ended.
+bool is_in_use(const std::string& path) {
+  DIR* processes = ::opendir("/proc");
+  bool found = false;
+  while (const dirent* entry = processes == nullptr || found ? nullptr : ::readdir(processes)) {
+    if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9') found = has_open(std::string("/proc/") + entry->d_name, path);
+  }
+  if (processes != nullptr) ::closedir(processes);
+  return found;
+}
+
+// The run's own directory, and what other runs on this machine have made and will remove themselves.
+bool is_of_a_run(const std::string& name, const std::string& own_name) {
+  return name == own_name || (name.starts_with("distrun-") && !name.starts_with(own_name));
 }
 
 }  // namespace
@@ -79,20 +95,19 @@ void LeakScan::forget() {
 std::vector<NewName> LeakScan::look() {
   std::vector<NewName> found;
   for (Place& place : places_) {
-    const std::int64_t modified_before = place.modified_ns;
     if (unchanged(place)) continue;
     for (const std::string& name : read(place)) {
-      if (place.names.contains(name) || name == own_name_) continue;
+      if (place.names.contains(name) || is_of_a_run(name, own_name_)) continue;
       const std::string path = place.directory + "/" + name;
       struct stat status{};
       if (::lstat(path.c_str(), &status) != 0 || status.st_uid != ::geteuid()) continue;
-      if (S_ISREG(status.st_mode) && !place.shared_memory && is_open_elsewhere(status)) continue;
+      place.settled = false;  // still new for the next look
+      if (is_in_use(path)) continue;
       const NameKind kind = S_ISSOCK(status.st_mode) ? NameKind::Socket
                             : place.shared_memory    ? NameKind::SharedMemory
                                                      : NameKind::File;
       found.push_back({kind, path});
     }
-    if (!found.empty()) place.modified_ns = modified_before;  // still new for the next look
   }
   return found;
 }

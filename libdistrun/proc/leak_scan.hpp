@@ -23,8 +23,8 @@ class LeakScan {
 
   // From now on, what is there counts as old.
   void forget();
-  // Names that appeared since, are this user's, and which no process outside the run has open. They stay
-  // new until forget(). The run's own directory is not looked at.
+  // Names that appeared since, are this user's, and with which no process works. They stay new until forget().
+  // The run's own directory and other runs' names ("distrun-...") are not looked at.
   std::vector<NewName> look();
 
  private:

@@ -70,6 +70,8 @@ std::string describe_process(pid_t pid) {
   const std::string place = "/proc/" + std::to_string(pid);
   std::string command = read_file(place + "/cmdline", 400);
   std::replace(command.begin(), command.end(), '\0', ' ');
+  // A process that a rank forked still has the command line of the zygote that the rank came from.
+  if (command.find("distrun-rank --zygote ") != std::string::npos) command = "forked by a rank";
   command = base::one_line(command, 120);
   if (command.empty()) command = "[" + base::one_line(read_file(place + "/comm", 64), 64) + "]";
   return std::to_string(pid) + " (" + command + ")";

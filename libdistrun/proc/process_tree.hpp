@@ -16,7 +16,8 @@ void become_subreaper();
 // Direct children, zombies included. One small read; needs no privilege.
 std::vector<pid_t> own_children();
 
-// "4711 (sleep 100)"; the command line, or the name in brackets if it has none.
+// "4711 (sleep 100)": the command line, or the name in brackets if it has none; "4711 (forked by a rank)" for one
+// that runs no program of its own.
 std::string describe_process(pid_t pid);
 bool is_zombie(pid_t pid);
 

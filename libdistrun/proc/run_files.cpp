@@ -32,10 +32,13 @@ std::vector<std::string> names_with(const std::string& part, const std::string& 
 }  // namespace
 
 RunPlaces RunPlaces::here(std::string run_id) {
-  const char* temp = std::getenv("TMPDIR");
+  const char* named = std::getenv("TMPDIR");
+  const std::string temp = named != nullptr && *named == '/' ? named : "/tmp";
+  // One name for one place, for it may be both the temp and the start directory.
+  std::error_code error;
+  const std::string canonical = std::filesystem::canonical(temp, error).string();
   std::error_code ignored;
-  return {std::move(run_id), temp != nullptr && *temp == '/' ? temp : "/tmp",
-          std::filesystem::current_path(ignored).string()};
+  return {std::move(run_id), error ? temp : canonical, std::filesystem::current_path(ignored).string()};
 }
 
 void remove_tree(const std::string& path) {

@@ -13,8 +13,8 @@
 namespace distrun::rank {
 namespace {
 
+// Nobody is left to judge this rank; whatever it has started in its group ends with it.
 [[noreturn]] void end_with_coordinator() {
-  // Nobody is left to judge this rank; whatever it has started in its group ends with it.
   ::kill(0, SIGKILL);
   ::_exit(1);
 }
@@ -43,7 +43,9 @@ std::optional<wire::Frame> ControlLine::read_frame() {
     if (got > 0) {
       splitter_.feed(wire::view_of(buffer.data(), static_cast<std::size_t>(got)));
     } else if (got == 0 || errno == ECONNRESET) {
-      end_with_coordinator();
+      // The test may have shut the socket down. Then the coordinator lives, and judges a lost rank.
+      if (coordinator_pid_ == 0 || ::getppid() != coordinator_pid_) end_with_coordinator();
+      return std::nullopt;
     } else if (errno != EINTR) {
       return std::nullopt;
     }
@@ -52,9 +54,16 @@ std::optional<wire::Frame> ControlLine::read_frame() {
 
 wire::RunOrder ControlLine::receive_order() {
   const auto frame = read_frame();
-  if (!frame || frame->kind != wire::FrameKind::Run) end_with_coordinator();
+  if (!frame) end_with_coordinator();
+  if (frame->kind != wire::FrameKind::Run) {
+    throw Error(ErrorKind::Failed, "the coordinator sent frame " + std::to_string(static_cast<int>(frame->kind)) +
+                                       " before the order to run");
+  }
   rank_ = frame->rank;
-  return wire::decode<wire::RunOrder>(wire::view_of(frame->payload));
+  auto order = wire::decode<wire::RunOrder>(wire::view_of(frame->payload));
+  coordinator_pid_ = order.coordinator_pid;
+  inbox_.emplace(order.world_size);
+  return order;
 }
 
 void ControlLine::start_listening() {
@@ -69,14 +78,15 @@ void ControlLine::listen() {
     // What the coordinator sends is always readable; if it is not, this rank cannot be led any further.
     end_with_coordinator();
   }
-  inbox_.disconnect();
+  inbox_->disconnect();
 }
 
 void ControlLine::handle(const wire::Frame& frame) {
   const wire::BytesView payload = wire::view_of(frame.payload);
   switch (frame.kind) {
-    case wire::FrameKind::PeerFailed: inbox_.put(wire::decode<wire::PeerFailed>(payload)); break;
-    case wire::FrameKind::BarrierRelease: inbox_.put(wire::decode<wire::BarrierRelease>(payload)); break;
+    case wire::FrameKind::PeerFailed: inbox_->put(wire::decode<wire::PeerFailed>(payload)); break;
+    case wire::FrameKind::BarrierRelease: inbox_->put(wire::decode<wire::BarrierRelease>(payload)); break;
+    case wire::FrameKind::PeerFinished: inbox_->put(wire::decode<wire::PeerFinished>(payload)); break;
     case wire::FrameKind::Message: take_message(frame); break;
     default: break;
   }
@@ -86,7 +96,7 @@ void ControlLine::take_message(const wire::Frame& frame) {
   auto message = wire::decode<wire::RankMessage>(wire::view_of(frame.payload));
   const std::int32_t from = message.from;
   const std::string tag = message.tag;
-  if (inbox_.put(std::move(message))) return;
+  if (inbox_->put(std::move(message))) return;
   wire::ErrorReport error;
   error.type = "Overloaded";
   error.text = "a message \"" + tag + "\" from rank " + std::to_string(from) + " was dropped: " +

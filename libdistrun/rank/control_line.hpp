@@ -2,9 +2,10 @@
 // A rank's end of its control socket. Any thread sends; one listener thread reads all the time, so that the
 // coordinator never waits for a rank, whatever the rank's body does.
 //
-// Deaths: when the coordinator's end closes, the listener kills the rank's process group, itself included.
-// When the test closes our descriptor, the listener stops and the coordinator sees a lost rank.
+// Deaths: when the coordinator dies, the listener kills the rank's process group, itself included. When the test
+// closes or shuts down our descriptor, the listener stops and the coordinator sees a lost rank.
 #include <mutex>
+#include <optional>
 
 #include <distrun/base/fd.hpp>
 #include <distrun/base/thread.hpp>
@@ -25,7 +26,8 @@ class ControlLine {
   // Waits for the run order, on the calling thread. Ends the process if the coordinator goes first.
   wire::RunOrder receive_order();
   void start_listening();
-  Inbox& inbox() noexcept { return inbox_; }
+  // From the order on.
+  Inbox& inbox() noexcept { return *inbox_; }
 
  private:
   // Blocks while the socket is full; silent if the connection is gone.
@@ -36,10 +38,11 @@ class ControlLine {
   void take_message(const wire::Frame& frame);
 
   base::Fd socket_;
-  std::uint16_t rank_ = 0;
+  std::uint16_t rank_ = 0;         // this and the next: from the order on
+  int coordinator_pid_ = 0;
   std::mutex sending_;         // one frame at a time
   wire::FrameSplitter splitter_;  // of whichever thread reads: first the main one, then the listener
-  Inbox inbox_;
+  std::optional<Inbox> inbox_;
 };
 
 }  // namespace distrun::rank

@@ -75,7 +75,7 @@ void run_rank(base::Fd control, const Plugin* plugin, const std::string& path) {
   line.start_listening();
   RankApi api(order, line);
   const std::int32_t result = run_test(plugin, path, order, line, api);
-  std::fflush(nullptr);
+  // The result first: what may hang from here on (flushing into a full pipe that a test made) is the phase "exit".
   line.send(wire::FrameKind::Done, wire::Done{result == DISTRUN_OK, api.checks()});
   leave(exit_code_of(result));
 }

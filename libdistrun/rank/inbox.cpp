@@ -37,6 +37,12 @@ void Inbox::put(wire::PeerFailed failure) {
   changed_.notify_all();
 }
 
+void Inbox::put(wire::PeerFinished peer) {
+  const std::lock_guard lock(mutex_);
+  finished_.insert(peer.rank);
+  changed_.notify_all();
+}
+
 void Inbox::disconnect() {
   const std::lock_guard lock(mutex_);
   disconnected_ = true;
@@ -75,13 +81,27 @@ std::deque<wire::RankMessage>::iterator Inbox::find(std::int32_t from, const std
   return messages_.end();
 }
 
+bool Inbox::nobody_sends(std::int32_t from) const {
+  if (from >= 0) return finished_.contains(from);
+  return static_cast<std::int32_t>(finished_.size()) >= world_size_ - 1 && !finished_.empty();
+}
+
+bool Inbox::has_message(std::int32_t from, const std::string& tag) {
+  const std::lock_guard lock(mutex_);
+  return find(from, tag) != messages_.end();
+}
+
 Waited Inbox::wait_for_message(std::int32_t from, const std::string& tag, std::int64_t timeout_ms) {
   std::unique_lock lock(mutex_);
   const std::string sender = from < 0 ? "any rank" : "rank " + std::to_string(from);
   auto failed = wait(lock, timeout_ms, "receive(\"" + tag + "\") from " + sender,
-                     [&] { return find(from, tag) != messages_.end(); });
+                     [&] { return find(from, tag) != messages_.end() || nobody_sends(from); });
   if (failed) return std::move(*failed);
   const auto found = find(from, tag);
+  if (found == messages_.end()) {
+    return {DISTRUN_PEER_FAILED, (from < 0 ? "every other rank" : sender) + " finished without sending \"" + tag + "\"",
+            from < 0 ? *finished_.begin() : from, {}};
+  }
   Waited waited;
   waited.message = std::move(*found);
   messages_.erase(found);

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <distrun/wire/control.hpp>
@@ -23,6 +24,8 @@ struct Waited {
 
 class Inbox {
  public:
+  explicit Inbox(std::int32_t world_size) : world_size_(world_size) {}
+
   // Bytes of messages that nobody has received yet.
   static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
 
@@ -30,11 +33,14 @@ class Inbox {
   // False if there is no room: the message is dropped.
   bool put(wire::RankMessage message);
   void put(wire::PeerFailed failure);
+  void put(wire::PeerFinished peer);
   void disconnect();
 
   // timeout_ms < 0: no bound.
   Waited wait_for_release(const std::string& barrier, std::int64_t timeout_ms);
   Waited wait_for_message(std::int32_t from, const std::string& tag, std::int64_t timeout_ms);
+  // Whether wait_for_message would return at once.
+  bool has_message(std::int32_t from, const std::string& tag);
 
  private:
   template <class Ready>
@@ -42,6 +48,9 @@ class Inbox {
                              const std::string& what, Ready ready);
   std::deque<wire::RankMessage>::iterator find(std::int32_t from, const std::string& tag);
 
+  bool nobody_sends(std::int32_t from) const;
+
+  const std::int32_t world_size_;
   std::mutex mutex_;
   std::condition_variable changed_;
   // All guarded by mutex_.
@@ -49,6 +58,7 @@ class Inbox {
   std::deque<wire::RankMessage> messages_;
   std::size_t bytes_ = 0;
   std::optional<wire::PeerFailed> peer_failed_;
+  std::set<std::int32_t> finished_;  // of the ranks that this one waits for
   bool disconnected_ = false;
 };
 

@@ -9,13 +9,14 @@ namespace {
 
 constexpr std::size_t kMessageMax = std::size_t{16} << 20;
 
-std::int32_t tell(const Waited& waited, distrun_sink why, void* context, std::int32_t* because_of) {
+}  // namespace
+
+std::int32_t RankApi::tell(const Waited& waited, distrun_sink why, void* context, std::int32_t* because_of) {
+  if (waited.code == DISTRUN_PEER_FAILED) noticed_ = waited.because_of;
   if (because_of != nullptr) *because_of = waited.because_of;
   if (waited.code != DISTRUN_OK && why != nullptr) why(context, waited.why.data(), waited.why.size());
   return waited.code;
 }
-
-}  // namespace
 
 RankApi::RankApi(const wire::RunOrder& order, ControlLine& line)
     : order_(order), line_(line), worker_name_("worker" + std::to_string(order.rank)) {
@@ -67,6 +68,8 @@ void RankApi::error(void* self, const distrun_error* error) {
   report.line = error->line;
   report.ends_body = error->ends_body != 0;
   report.because_of = error->because_of;
+  // Whatever goes wrong after the body has noticed a peer's failure follows from it.
+  if (report.because_of < 0) report.because_of = of(self).noticed_;
   of(self).line_.send(wire::FrameKind::Error, report);
 }
 
@@ -85,7 +88,7 @@ std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t time
   const std::string barrier = text_of(name);
   ControlLine& line = of(self).line_;
   line.send(wire::FrameKind::BarrierEnter, wire::BarrierEnter{barrier});
-  return tell(line.inbox().wait_for_release(barrier, timeout_ms), why, context, because_of);
+  return of(self).tell(line.inbox().wait_for_release(barrier, timeout_ms), why, context, because_of);
 }
 
 std::int32_t RankApi::send(void* self, std::int32_t to, distrun_string tag, const void* data, std::size_t size) {
@@ -104,12 +107,15 @@ std::int32_t RankApi::receive(void* self, std::int32_t* from, distrun_string tag
                               distrun_sink message, distrun_sink why, void* context, std::int32_t* because_of) {
   RankApi& api = of(self);
   if (*from < -1 || *from >= api.order_.world_size) return DISTRUN_INVALID;
-  const Waited waited = api.line_.inbox().wait_for_message(*from, text_of(tag), timeout_ms);
+  const std::string wanted = text_of(tag);
+  Inbox& inbox = api.line_.inbox();
+  if (!inbox.has_message(*from, wanted)) api.line_.send(wire::FrameKind::ReceiveWait, wire::ReceiveWait{*from, wanted});
+  const Waited waited = inbox.wait_for_message(*from, wanted, timeout_ms);
   if (waited.code == DISTRUN_OK) {
     *from = waited.message.from;
     message(context, waited.message.data.data(), waited.message.data.size());
   }
-  return tell(waited, why, context, because_of);
+  return api.tell(waited, why, context, because_of);
 }
 
 }  // namespace distrun::rank

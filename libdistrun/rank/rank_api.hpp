@@ -34,10 +34,13 @@ class RankApi {
   static std::int32_t receive(void* self, std::int32_t* from, distrun_string tag, std::int64_t timeout_ms,
                               distrun_sink message, distrun_sink why, void* context, std::int32_t* because_of);
 
+  std::int32_t tell(const Waited& waited, distrun_sink why, void* context, std::int32_t* because_of);
+
   const wire::RunOrder& order_;
   ControlLine& line_;
   std::string worker_name_;
   std::atomic<std::uint64_t> checks_{0};
+  std::atomic<std::int32_t> noticed_{-1};  // the rank whose failure a wait here has told
   distrun_rank api_{};
 };
 

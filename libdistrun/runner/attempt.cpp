@@ -103,6 +103,7 @@ void Attempt::handle(int rank, const wire::Frame& frame) {
     case wire::FrameKind::Skip: at(rank).skip = payload<wire::SkipReport>(frame); return;
     case wire::FrameKind::Done: return on_done(rank, payload<wire::Done>(frame));
     case wire::FrameKind::Message: return on_message(rank, payload<wire::RankMessage>(frame));
+    case wire::FrameKind::ReceiveWait: return on_receive_wait(rank, payload<wire::ReceiveWait>(frame));
     case wire::FrameKind::BarrierEnter:
       if (const auto release = barriers_.enter(rank, payload<wire::BarrierEnter>(frame).name)) this->release(*release);
       return;
@@ -125,14 +126,18 @@ void Attempt::on_hello(int rank, const wire::Hello& hello) {
   RankState& state = at(rank);
   const bool forked = test_.variant.isolation == "process";
   enter_phase(state, !forked ? wire::Phase::Load : test_.info.has_fixture ? wire::Phase::SetUp : wire::Phase::Body);
+  // The order goes first, whatever other ranks have sent to this one already.
+  state.ordered = true;
   send(rank, wire::pack(wire::FrameKind::Run, static_cast<std::uint16_t>(rank), order_for(order_, test_, dirs_, rank)));
+  for (wire::Bytes& frame : state.held_back) send(rank, std::move(frame));
+  state.held_back.clear();
 }
 
 void Attempt::on_phase(int rank, wire::Phase phase) {
   RankState& state = at(rank);
   if (phase > wire::Phase::Exit) throw Error(ErrorKind::InvalidArgument, "an unknown phase");
   if (phase == wire::Phase::SetUp && !test_.info.has_fixture) phase = wire::Phase::Body;
-  if (phase != state.record.phase) enter_phase(state, phase);
+  enter_phase(state, phase);
 }
 
 void Attempt::on_error(int rank, wire::ErrorReport report) {
@@ -147,7 +152,7 @@ void Attempt::on_error(int rank, wire::ErrorReport report) {
   error.because_of = report.because_of;
   add_error(state, std::move(error));
   if (!report.ends_body || state.decided()) return;
-  state.record.because_of = report.because_of;
+  state.record.because_of = root_cause(report.because_of);
   fail(state, {OutcomeKind::Failed, 0, ""});
 }
 
@@ -157,7 +162,7 @@ void Attempt::on_done(int rank, const wire::Done& done) {
   state.done_passed = done.passed;
   state.record.checks = done.checks;
   enter_phase(state, wire::Phase::Exit);
-  leave_barriers(state);
+  leave_desks(state);
 }
 
 void Attempt::on_message(int rank, wire::RankMessage message) {
@@ -166,9 +171,13 @@ void Attempt::on_message(int rank, wire::RankMessage message) {
   }
   message.from = rank;
   const int to = message.to;
+  receives_.delivered(message);
   try {
-    if (at(to).alive()) {
-      world_->send(to, wire::pack(wire::FrameKind::Message, static_cast<std::uint16_t>(to), message));
+    wire::Bytes packed = wire::pack(wire::FrameKind::Message, static_cast<std::uint16_t>(to), message);
+    if (at(to).ordered) {
+      world_->send(to, std::move(packed));
+    } else {
+      at(to).held_back.push_back(std::move(packed));
     }
   } catch (const Error& error) {
     RankError dropped;
@@ -176,6 +185,12 @@ void Attempt::on_message(int rank, wire::RankMessage message) {
     dropped.text = "a message \"" + message.tag + "\" to rank " + std::to_string(to) + " was dropped: " + error.what();
     dropped.ended_body = false;
     add_error(at(rank), std::move(dropped));
+  }
+}
+
+void Attempt::on_receive_wait(int rank, const wire::ReceiveWait& wait) {
+  for (const int finished : receives_.wait(rank, wait, static_cast<int>(ranks_.size()))) {
+    send(rank, wire::pack(wire::FrameKind::PeerFinished, static_cast<std::uint16_t>(rank), wire::PeerFinished{finished}));
   }
 }
 
@@ -205,7 +220,7 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status) {
     if (outcome.kind == OutcomeKind::KilledByUs) state.record.because_of = first_failed_;
     decide(state);
   }
-  if (!state.done) leave_barriers(state);
+  if (!state.done) leave_desks(state);
   run_.events.on_rank_end(test_.id, record_.n, state.record);
   check_all_ended();
 }
@@ -213,7 +228,7 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status) {
 // ---- bookkeeping
 
 void Attempt::enter_phase(RankState& rank, wire::Phase phase) {
-  rank.record.phase = phase;
+  if (!rank.decided()) rank.record.phase = phase;  // a report wants the phase in which it went wrong
   rank.deadline = run_.loop.clock().now() + bound_of(phase, test_.info, run_.settings);
   if (phase != wire::Phase::Spawn) run_.events.on_rank_phase(test_.id, record_.n, rank.record.rank, phase);
   // The alarm stands for the earliest deadline; a later one need not move it.
@@ -230,7 +245,7 @@ void Attempt::decide(RankState& rank) { rank.record.decided = ++decisions_; }
 
 void Attempt::fail(RankState& rank, const Outcome& outcome) {
   rank.record.outcome = outcome;
-  rank.record.waiting_in = barriers_.waiting_in(rank.record.rank);
+  rank.record.waiting_in = waiting_in(rank.record.rank);
   decide(rank);
   if (first_failed_ < 0) first_failed_ = rank.record.rank;
   if (state_ != State::Running) return;
@@ -244,15 +259,35 @@ void Attempt::tell_peers(const RankState& failed) {
   news.text = failed.record.errors.empty() ? describe(failed.record.outcome)
                                            : base::one_line(failed.record.errors.back().text);
   for (const RankState& rank : ranks_) {
-    if (&rank == &failed || !rank.alive() || rank.done) continue;
+    if (&rank == &failed || rank.ended || rank.done) continue;
     send(rank.record.rank, wire::pack(wire::FrameKind::PeerFailed, static_cast<std::uint16_t>(rank.record.rank), news));
   }
 }
 
-void Attempt::leave_barriers(const RankState& rank) {
+void Attempt::leave_desks(const RankState& rank) {
   // After a failure the news of it is what releases the others.
   if (state_ != State::Running) return;
-  for (const Release& each : barriers_.leave(rank.record.rank, rank.record.declared_death)) release(each);
+  const int left = rank.record.rank;
+  for (const Release& each : barriers_.leave(left, rank.record.declared_death)) release(each);
+  for (const int waiter : receives_.leave(left)) {
+    send(waiter, wire::pack(wire::FrameKind::PeerFinished, static_cast<std::uint16_t>(waiter), wire::PeerFinished{left}));
+  }
+}
+
+std::string Attempt::waiting_in(int rank) const {
+  const std::string barrier = barriers_.waiting_in(rank);
+  return barrier.empty() ? receives_.waiting_in(rank) : barrier;
+}
+
+// A rank that failed because of one that failed because of another: the report wants the last.
+int Attempt::root_cause(int rank) const {
+  const int count = static_cast<int>(ranks_.size());
+  for (int steps = 0; steps < count && rank >= 0 && rank < count; ++steps) {
+    const int next = ranks_[static_cast<std::size_t>(rank)].record.because_of;
+    if (next < 0) break;
+    rank = next;
+  }
+  return rank;
 }
 
 void Attempt::release(const Release& release) {
@@ -263,6 +298,10 @@ void Attempt::release(const Release& release) {
 }
 
 void Attempt::send(int rank, wire::Bytes packed) {
+  if (!at(rank).ordered) {
+    at(rank).held_back.push_back(std::move(packed));
+    return;
+  }
   try {
     world_->send(rank, std::move(packed));
   } catch (const Error& error) {
@@ -339,7 +378,7 @@ void Attempt::move_on() {
 void Attempt::terminate() {
   for (RankState& rank : ranks_) {
     if (rank.ended) continue;
-    if (rank.record.waiting_in.empty()) rank.record.waiting_in = barriers_.waiting_in(rank.record.rank);
+    if (rank.record.waiting_in.empty()) rank.record.waiting_in = waiting_in(rank.record.rank);
     rank.signaled_by_us = true;
     world_->signal(rank.record.rank, SIGTERM);
     world_->signal(rank.record.rank, SIGCONT);  // a stopped process takes no SIGTERM

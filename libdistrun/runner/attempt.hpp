@@ -27,6 +27,7 @@
 #include <distrun/runner/events.hpp>
 #include <distrun/runner/plan.hpp>
 #include <distrun/runner/rank_state.hpp>
+#include <distrun/runner/receive_desk.hpp>
 #include <distrun/runner/sweep.hpp>
 #include <distrun/runner/work_dirs.hpp>
 
@@ -72,6 +73,7 @@ class Attempt final : public launch::WorldEvents {
   void on_error(int rank, wire::ErrorReport report);
   void on_done(int rank, const wire::Done& done);
   void on_message(int rank, wire::RankMessage message);
+  void on_receive_wait(int rank, const wire::ReceiveWait& wait);
   void handle(int rank, const wire::Frame& frame);
 
   void enter_phase(RankState& rank, wire::Phase phase);
@@ -80,7 +82,9 @@ class Attempt final : public launch::WorldEvents {
   void fail(RankState& rank, const Outcome& outcome);
   void decide(RankState& rank);
   void tell_peers(const RankState& failed);
-  void leave_barriers(const RankState& rank);
+  void leave_desks(const RankState& rank);
+  std::string waiting_in(int rank) const;
+  int root_cause(int rank) const;
   void release(const Release& release);
   void send(int rank, wire::Bytes packed);
 
@@ -108,6 +112,7 @@ class Attempt final : public launch::WorldEvents {
   base::TimePoint state_deadline_ = base::TimePoint::max();
   std::vector<RankState> ranks_;
   BarrierDesk barriers_;
+  ReceiveDesk receives_;
   int decisions_ = 0;
   int first_failed_ = -1;
   int spawn_expected_ = 0;             // ranks that are not started yet and still may be

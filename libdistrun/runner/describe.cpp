@@ -1,5 +1,7 @@
 #include <distrun/runner/describe.hpp>
 
+#include <map>
+
 #include <distrun/base/text.hpp>
 #include <distrun/runner/rank_list.hpp>
 
@@ -41,6 +43,20 @@ std::string short_outcome(const RankRecord& rank) {
   return describe(rank.outcome);
 }
 
+// Where the culprits themselves waited, each place once: in different barriers, say.
+std::string describe_own_waits(const AttemptRecord& attempt, const std::vector<int>& culprits) {
+  std::map<std::string, std::vector<int>> places;
+  for (const int rank : culprits) {
+    const std::string& place = attempt.ranks[static_cast<std::size_t>(rank)].waiting_in;
+    if (!place.empty()) places[place].push_back(rank);
+  }
+  std::string text;
+  for (const auto& [place, ranks] : places) {
+    text += (text.empty() ? ": " : ", ") + rank_list(ranks) + " waiting in " + place;
+  }
+  return text;
+}
+
 // Of ranks that waited when the time ran out.
 std::string describe_waiting(const AttemptRecord& attempt, const std::vector<int>& culprits) {
   std::vector<int> waiting;
@@ -63,13 +79,20 @@ std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>&
   std::string text = name_of_rank(cause.rank) + describe_rank(cause);
   if (culprits.size() > 1) {
     const std::vector<int> others(culprits.begin() + 1, culprits.end());
-    text += "; so did " + rank_list(others);
+    text += (cause.outcome.kind == OutcomeKind::Signaled || cause.outcome.kind == OutcomeKind::Lost ? "; so were "
+                                                                                                  : "; so did ") +
+            rank_list(others);
   }
   if (cause.outcome.kind == OutcomeKind::TimedOut) {
-    if (culprits.size() == 1 && !cause.waiting_in.empty()) text += ", waiting in " + cause.waiting_in;
-    text += describe_waiting(attempt, culprits);
+    text += describe_own_waits(attempt, culprits) + describe_waiting(attempt, culprits);
   }
   return text;
+}
+
+std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& cause, const std::vector<int>& awaited) {
+  const RankRecord& first = attempt.ranks[static_cast<std::size_t>(awaited.front())];
+  return name_of_rank(cause.rank) + describe_rank(cause) + ", waiting in " + cause.waiting_in + " for " +
+         rank_list(awaited) + " in " + wire::name_of(first.phase);
 }
 
 std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord& follower) {

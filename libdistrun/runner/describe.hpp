@@ -9,6 +9,8 @@ namespace distrun::runner {
 
 // "rank 2 failed: token is lost (ring.cpp:41); rank 3 failed too". The first culprit is the cause.
 std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>& culprits);
+// "rank 0 ran past the bound of 1.0 s in body, waiting in barrier "x" for rank 1 in set-up".
+std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& cause, const std::vector<int>& awaited);
 // "rank 1 finished without entering barrier "x"; ranks 0, 2-3 waited there".
 std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord& follower);
 // "outcomes disagree: rank 1 skipped (no network), rank 0 passed".

@@ -1,11 +1,15 @@
 #include <distrun/runner/judge.hpp>
 
 #include <algorithm>
+#include <utility>
 
+#include <distrun/base/text.hpp>
 #include <distrun/runner/describe.hpp>
 
 namespace distrun::runner {
 namespace {
+
+constexpr std::size_t kMessageMax = 1000;
 
 enum class Class { Good, Skip, Fail, Crash, Timeout, Ended, Unknown };
 
@@ -61,9 +65,19 @@ bool waited_for_others(const AttemptRecord& attempt, const RankRecord& rank) {
   });
 }
 
-bool is_independent_cause(const AttemptRecord& attempt, const RankRecord& rank, Class c) {
-  if (class_of(rank) != c || rank.because_of >= 0) return false;
-  return c != Class::Timeout || !waited_for_others(attempt, rank);
+// A bad outcome that follows from no other rank's.
+bool is_independent(const AttemptRecord& attempt, const RankRecord& rank) {
+  return is_bad(rank) && rank.because_of < 0 && !waited_for_others(attempt, rank);
+}
+
+// Ranks for which a rank waited until its time ran out, while their own bounds had not.
+std::vector<int> ranks_waited_for(const AttemptRecord& attempt, const RankRecord& cause) {
+  std::vector<int> ranks;
+  if (class_of(cause) != Class::Timeout || cause.waiting_in.empty()) return ranks;
+  for (const RankRecord& rank : attempt.ranks) {
+    if (class_of(rank) == Class::Ended && rank.waiting_in.empty()) ranks.push_back(rank.rank);
+  }
+  return ranks;
 }
 
 Judgement judge_cause(const AttemptRecord& attempt, const RankRecord& cause) {
@@ -71,9 +85,15 @@ Judgement judge_cause(const AttemptRecord& attempt, const RankRecord& cause) {
   const Class c = class_of(cause);
   judgement.verdict = verdict_of(c);
   judgement.phase = cause.phase;
+  if (std::vector<int> awaited = ranks_waited_for(attempt, cause); !awaited.empty()) {
+    judgement.message = describe_awaited(attempt, cause, awaited);
+    judgement.culprits = std::move(awaited);
+    return judgement;
+  }
   judgement.culprits.push_back(cause.rank);
   for (const RankRecord& rank : attempt.ranks) {
-    if (rank.rank != cause.rank && is_independent_cause(attempt, rank, c)) judgement.culprits.push_back(rank.rank);
+    if (rank.rank == cause.rank || class_of(rank) != c) continue;
+    if (is_independent(attempt, rank)) judgement.culprits.push_back(rank.rank);
   }
   judgement.message = describe_cause(attempt, judgement.culprits);
   return judgement;
@@ -111,14 +131,11 @@ Judgement judge_agreement(const AttemptRecord& attempt) {
   return judgement;
 }
 
-}  // namespace
-
-Judgement judge(const AttemptRecord& attempt) {
+Judgement judge_record(const AttemptRecord& attempt) {
   if (attempt.cancelled) return {Verdict::Cancelled, {}, wire::Phase::Exit, "the run was stopped"};
   if (!attempt.infra_error.empty()) return {Verdict::InfraError, {}, wire::Phase::Spawn, attempt.infra_error};
-  const RankRecord* cause = earliest(attempt, [&](const RankRecord& r) {
-    return is_bad(r) && r.because_of < 0 && !waited_for_others(attempt, r);
-  });
+  if (attempt.ranks.empty()) return {Verdict::Skip, {}, wire::Phase::Spawn, "there were no ranks to run"};
+  const RankRecord* cause = earliest(attempt, [&](const RankRecord& r) { return is_independent(attempt, r); });
   if (cause != nullptr) return judge_cause(attempt, *cause);
   if (const RankRecord* follower = earliest(attempt, is_bad)) return judge_early_leaver(attempt, *follower);
   const RankRecord* stray = earliest(attempt, [](const RankRecord& r) {
@@ -129,6 +146,14 @@ Judgement judge(const AttemptRecord& attempt) {
             "rank " + std::to_string(stray->rank) + " was ended without a recorded cause"};
   }
   return judge_agreement(attempt);
+}
+
+}  // namespace
+
+Judgement judge(const AttemptRecord& attempt) {
+  Judgement judgement = judge_record(attempt);
+  judgement.message = base::one_line(judgement.message, kMessageMax);  // reasons and paths come from outside
+  return judgement;
 }
 
 Verdict judge_test(const std::vector<AttemptRecord>& attempts) {

@@ -17,6 +17,8 @@ struct RankState {
   bool done_passed = false;
   bool signaled_by_us = false;
   std::optional<wire::SkipReport> skip;
+  bool ordered = false;               // its order is out
+  std::vector<wire::Bytes> held_back; // frames for it that came before that
 
   bool alive() const noexcept { return started && !ended; }
   bool decided() const noexcept { return record.decided != 0; }

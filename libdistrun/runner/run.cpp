@@ -1,5 +1,6 @@
 #include <distrun/runner/run.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <distrun/base/error.hpp>
@@ -17,6 +18,15 @@ wire::ListOrder list_order(const Settings& settings) {
   order.gpus = settings.gpus;
   order.isolation = settings.isolation;
   return order;
+}
+
+// Texts of errors name the plugin, and so does the problem: once is enough.
+Problem problem_of(const std::string& plugin, const char* phase, std::string text) {
+  if (text.starts_with(plugin)) {
+    text.erase(0, plugin.size());
+    text.erase(0, std::min(text.find_first_not_of(": "), text.size()));
+  }
+  return {plugin, phase, std::move(text)};
 }
 
 // What the test as a whole says: that of the attempt that gave it its verdict.
@@ -82,7 +92,7 @@ io::Task<void> Run::list_plugins() {
     } catch (const Error& error) {
       failure = error.what();
     }
-    if (!failure.empty() && !cancelled_) record_.problems.push_back({plugin, "list", failure});
+    if (!failure.empty() && !cancelled_) record_.problems.push_back(problem_of(plugin, "list", failure));
   }
 }
 
@@ -180,7 +190,7 @@ io::Task<bool> Run::prepare(PlannedTest& test) {
 }
 
 void Run::add_problem(const std::string& plugin, const char* phase, const std::string& text) {
-  record_.problems.push_back({plugin, phase, text});
+  record_.problems.push_back(problem_of(plugin, phase, text));
   events_.on_problem(record_.problems.back());
 }
 

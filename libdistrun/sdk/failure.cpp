@@ -59,7 +59,9 @@ Failure current_failure() {
   } catch (const std::exception& error) {
     return with_cause({.type = readable(typeid(error).name()), .text = error.what()}, error);
   } catch (...) {
-    return {.type = current_type_name(), .text = "unknown exception"};
+    std::string type = current_type_name();
+    std::string text = "an exception of type " + type;
+    return {.type = std::move(type), .text = std::move(text)};
   }
 }
 

@@ -98,6 +98,20 @@ struct RankMessage {
 };
 DISTRUN_FIELDS(RankMessage, m.from, m.to, m.tag, m.data)
 
+// A rank has nothing to receive and waits. The answer, if the sender is not going to send any more, is
+// PeerFinished; nothing otherwise.
+struct ReceiveWait {
+  std::int32_t from = -1;     // -1: any rank
+  std::string tag;
+};
+DISTRUN_FIELDS(ReceiveWait, m.from, m.tag)
+
+// Comes after every message that the rank has sent.
+struct PeerFinished {
+  std::int32_t rank = 0;
+};
+DISTRUN_FIELDS(PeerFinished, m.rank)
+
 struct Note {
   std::string key;
   std::string value;

@@ -15,11 +15,13 @@ bool is_known(FrameKind kind) noexcept {
     case FrameKind::Message:
     case FrameKind::Note:
     case FrameKind::Done:
+    case FrameKind::ReceiveWait:
     case FrameKind::Run:
     case FrameKind::DumpStacks:
     case FrameKind::PeerFailed:
     case FrameKind::BarrierRelease:
-    case FrameKind::Finish: return true;
+    case FrameKind::Finish:
+    case FrameKind::PeerFinished: return true;
   }
   return false;
 }

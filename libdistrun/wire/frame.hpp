@@ -29,12 +29,14 @@ enum class FrameKind : std::uint16_t {
   Message = 7,  // both ways
   Note = 8 | kOptionalKind,
   Done = 9,
+  ReceiveWait = 10,
   // coordinator to rank
   Run = 32,
   DumpStacks = 33 | kOptionalKind,
   PeerFailed = 34,
   BarrierRelease = 35,
   Finish = 36,
+  PeerFinished = 37,
 };
 bool is_known(FrameKind kind) noexcept;
 inline bool is_optional(FrameKind kind) noexcept {

@@ -13,8 +13,7 @@ namespace {
               "test '" + base::one_line(test.id()) + "' of the plugin's table: " + why);
 }
 
-void check_name(const TestInfo& test, const std::string& name, const char* what) {
-  if (name.empty()) refuse(test, std::string("its ") + what + " is empty");
+void check_text(const TestInfo& test, const std::string& name, const char* what) {
   if (name.size() > kNameSizeMax) {
     refuse(test, std::string("its ") + what + " has " + std::to_string(name.size()) +
                      " bytes, the limit is " + std::to_string(kNameSizeMax));
@@ -24,6 +23,11 @@ void check_name(const TestInfo& test, const std::string& name, const char* what)
       refuse(test, std::string("its ") + what + " has a space or a control character");
     }
   }
+}
+
+void check_name(const TestInfo& test, const std::string& name, const char* what) {
+  if (name.empty()) refuse(test, std::string("its ") + what + " is empty");
+  check_text(test, name, what);
 }
 
 void check_world(const TestInfo& test) {
@@ -40,7 +44,10 @@ void check_test(const TestInfo& test) {
   check_name(test, test.name, "name");
   if (test.name.find('/') != std::string::npos) refuse(test, "its name has a '/'");
   if (test.suite.find_first_of("./") != std::string::npos) refuse(test, "its suite has a '.' or '/'");
-  for (const KeyValue& parameter : test.parameters) check_name(test, parameter.key, "parameter's key");
+  for (const KeyValue& parameter : test.parameters) {
+    check_name(test, parameter.key, "parameter's key");
+    check_text(test, parameter.value, "parameter's value");
+  }
   check_world(test);
   if (test.timeout_ms < 0) refuse(test, "its timeout is negative");
   if (test.skip.size() > 1) refuse(test, "it has more than one skip reason");

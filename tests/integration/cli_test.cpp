@@ -24,6 +24,13 @@ Texts lines_of(const std::string& text) {
   return lines;
 }
 
+// The first word of each line: the id of a test has no blanks, and more may follow it.
+Texts first_words(const std::string& text) {
+  Texts words = lines_of(text);
+  for (std::string& line : words) line = line.substr(0, line.find(' '));
+  return words;
+}
+
 // A run with --output; the summary comes with it.
 struct Run {
   Ended ended;
@@ -63,7 +70,7 @@ TEST_CASE("list prints the id of each test, in order of declaration", "[cli]") {
   CHECK(ended.exit_code == 0);
   Texts wanted;
   for (const auto& row : distrun::fixtures::fails_group().rows) wanted.push_back(row.test);
-  CHECK(lines_of(ended.out) == wanted);
+  CHECK(first_words(ended.out) == wanted);
   CHECK(sandbox.remains().empty());
 }
 
@@ -79,7 +86,8 @@ TEST_CASE("list --json is one JSON document with each test", "[cli]") {
 TEST_CASE("list takes filters and world sizes as run does", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"list", "--filter", "Passes.world_of_?", plugin("passes")});
-  CHECK(lines_of(ended.out) == Texts{"Passes.world_of_1", "Passes.world_of_2", "Passes.world_of_3"});
+  CHECK(first_words(ended.out) ==
+        Texts{"Passes.world_of_1", "Passes.world_of_2", "Passes.world_of_3"});
 }
 
 TEST_CASE("list names the plugin that cannot be listed, and lists the others", "[cli]") {

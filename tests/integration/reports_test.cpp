@@ -12,6 +12,7 @@ namespace {
 using namespace distrun::testing;
 using Catch::Contains;
 
+constexpr int kUsage = 2;
 constexpr int kInfraError = 3;
 
 }  // namespace
@@ -20,8 +21,9 @@ TEST_CASE("reports of good and bad tests are valid", "[reports]") {
   const Sandbox sandbox(distrun_program());
   const std::string name = GENERATE("passes", "fails", "crashes", "exits", "floods", "skips", "load_exit");
   const Ended ended =
-      sandbox.run({"run", "--output", sandbox.output(), "--retries", "1", plugin(name)},
-                  milliseconds(120'000));
+      sandbox.run({"run", "--output", sandbox.output(), "--retries", "1", "--timeout", "5s",
+                   plugin(name)},
+                  milliseconds(60'000));
   INFO(name);
   REQUIRE_FALSE(ended.out_of_time);
   CHECK(wrong_with_reports(sandbox) == "");
@@ -46,20 +48,20 @@ TEST_CASE("a report that cannot be written is an infra error with a sentence", "
   const std::string option = GENERATE("--json", "--junit", "--events");
   const std::string path = GENERATE("/dev/full", "/proc/no/such/directory/report");
   const Ended ended = sandbox.run({"run", option, path, "--filter", "Passes.trivial", plugin("passes")});
-  INFO(option << " " << path << " said: " << ended.err);
+  INFO(option << " " << path << " said: " << ended.out << ended.err);
   CHECK(ended.exit_code == kInfraError);
-  CHECK_THAT(ended.err, Contains(path));
+  CHECK_THAT(ended.out + ended.err, Contains(path));
   CHECK(sandbox.remains().empty());
 }
 
-TEST_CASE("an output directory that cannot be made is an infra error before any test", "[reports]") {
+TEST_CASE("an output directory that cannot be made is refused before any test", "[reports]") {
   const Sandbox sandbox(distrun_program());
   write_file(sandbox.output() + "/file", "x");
   const std::string path = sandbox.output() + "/file/reports";
   const Ended ended = sandbox.run({"run", "--output", path, plugin("passes")});
-  INFO(ended.err);
-  CHECK(ended.exit_code == kInfraError);
-  CHECK_THAT(ended.err, Contains(path));
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == kUsage);
+  CHECK_THAT(ended.err, Contains("--output") && Contains(path));
   CHECK(sandbox.remains().empty());
 }
 
@@ -69,9 +71,9 @@ TEST_CASE("a temporary directory that is missing is an infra error with a senten
   command.environment.push_back("TMPDIR=/no/such/directory");
   std::erase(command.environment, "TMPDIR=" + sandbox.temp());
   const Ended ended = Running(command).wait(scaled(milliseconds(20'000)));
-  INFO(ended.err);
+  INFO(ended.out << ended.err);
   CHECK(ended.exit_code == kInfraError);
-  CHECK_THAT(ended.err, Contains("/no/such/directory"));
+  CHECK_THAT(ended.out + ended.err, Contains("/no/such/directory"));
 }
 
 // An event stream is read while it is written.

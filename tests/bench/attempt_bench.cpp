@@ -1,0 +1,90 @@
+// What a test costs: the whole overhead of an attempt, and how soon a death is known.
+//
+// Read with care: on a machine of few cores the numbers depend on where the kernel puts the ranks. Compare
+// only what one run of this program printed.
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "harness.hpp"
+
+namespace distrun::bench {
+namespace {
+
+using runner::Verdict;
+
+// Descriptors and directories, fork or exec, hello, order, result, exit, reaping, sweep and verdict.
+void trivial(benchmark::State& state, const std::string& isolation) {
+  Silence silence;
+  Harness harness(silence);
+  const int ranks = static_cast<int>(state.range(0));
+  harness.attempt("trivial", ranks, isolation);  // the zygote starts here
+  for (auto _ : state) {
+    const runner::AttemptRecord attempt = harness.attempt("trivial", ranks, isolation);
+    if (attempt.verdict != Verdict::Pass) {
+      state.SkipWithError(("not a pass: " + attempt.message).c_str());
+      return;
+    }
+  }
+  state.counters["per_rank"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * ranks),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK_CAPTURE(trivial, process, std::string("process"))
+    ->RangeMultiplier(2)->Range(2, 256)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(trivial, exec, std::string("exec"))->Arg(4)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+double seconds_between(long long from_ns, base::TimePoint to) {
+  const auto to_ns = std::chrono::duration_cast<base::Nanoseconds>(to.time_since_epoch()).count();
+  return static_cast<double>(to_ns - from_ns) * 1e-9;
+}
+
+// Notes when the dying rank's outcome and the verdict were told.
+class DeathWatch final : public Silence {
+ public:
+  void on_rank_end(const std::string&, int, const runner::RankRecord& rank) override {
+    if (rank.outcome.kind != runner::OutcomeKind::Signaled) return;
+    known_ = base::system_clock().now();
+    for (const wire::KeyValue& note : rank.notes) died_ns_ = std::atoll(note.value.c_str());
+  }
+  void on_attempt_end(const std::string&, const runner::AttemptRecord&) override {
+    judged_ = base::system_clock().now();
+  }
+  double to_outcome() const { return seconds_between(died_ns_, known_); }
+  double to_verdict() const { return seconds_between(died_ns_, judged_); }
+
+ private:
+  long long died_ns_ = 0;
+  base::TimePoint known_;
+  base::TimePoint judged_;
+};
+
+// From just before raise(SIGKILL) to the outcome, told to the reports with its culprit and cause.
+void death_to_outcome(benchmark::State& state) {
+  DeathWatch watch;
+  Harness harness(watch);
+  for (auto _ : state) {
+    harness.attempt("last_rank_dies", 4, "process");
+    state.SetIterationTime(watch.to_outcome());
+  }
+}
+BENCHMARK(death_to_outcome)->Unit(benchmark::kMillisecond)->UseManualTime();
+
+// The same to the attempt's verdict, when the other three wait in a barrier and must be told.
+void death_to_verdict(benchmark::State& state) {
+  DeathWatch watch;
+  Harness harness(watch);
+  for (auto _ : state) {
+    const runner::AttemptRecord attempt = harness.attempt("last_rank_dies_while_others_wait", 4, "process");
+    if (attempt.verdict != Verdict::Crash) {
+      state.SkipWithError(("not a crash: " + attempt.message).c_str());
+      return;
+    }
+    state.SetIterationTime(watch.to_verdict());
+  }
+}
+BENCHMARK(death_to_verdict)->Unit(benchmark::kMillisecond)->UseManualTime();
+
+}  // namespace
+}  // namespace distrun::bench
