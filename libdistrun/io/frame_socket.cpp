@@ -44,7 +44,8 @@ FrameSocket::ReadResult FrameSocket::read_once() {
     return static_cast<std::size_t>(got) == buffer.size() ? ReadResult::Some : ReadResult::Nothing;
   }
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return ReadResult::Nothing;
-  close(got == 0 ? "closed" : base::errno_text(errno));
+  // A peer that ends with something unread resets the connection: all the same to us, once its data is read.
+  close(got == 0 || errno == ECONNRESET ? "closed" : base::errno_text(errno));
   return ReadResult::End;
 }
 

@@ -11,6 +11,7 @@
 #include <distrun/base/error.hpp>
 #include <distrun/rank/control_line.hpp>
 #include <distrun/rank/environment.hpp>
+#include <distrun/rank/own_leaks.hpp>
 #include <distrun/rank/rank_api.hpp>
 #include <distrun/wire/skip_table.hpp>
 
@@ -74,7 +75,11 @@ void run_rank(base::Fd control, const Plugin* plugin, const std::string& path) {
   set_environment(order);
   line.start_listening();
   RankApi api(order, line);
+  const std::optional<OwnLeaks> leaks = order.leaks_strict ? std::make_optional<OwnLeaks>() : std::nullopt;
   const std::int32_t result = run_test(plugin, path, order, line, api);
+  if (leaks) {
+    for (const wire::LeakReport& leak : leaks->look()) line.send(wire::FrameKind::Leak, leak);
+  }
   // The result first: what may hang from here on (flushing into a full pipe that a test made) is the phase "exit".
   line.send(wire::FrameKind::Done, wire::Done{result == DISTRUN_OK, api.checks()});
   leave(exit_code_of(result));

@@ -237,7 +237,7 @@ void read_rank(const Json& from, runner::RankRecord& rank) {
 }
 
 void read_leak(const Json& from, runner::Leak& leak) {
-  read_enum(from, "kind", static_cast<int>(runner::LeakKind::File) + 1, leak.kind);
+  read_enum(from, "kind", runner::kLeakKindCount, leak.kind);
   read(from, "what", leak.what);
   read(from, "removed", leak.removed);
 }

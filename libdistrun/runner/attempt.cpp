@@ -17,8 +17,7 @@ namespace {
 
 constexpr std::size_t kErrorsMax = 100;  // kept of each rank
 constexpr std::size_t kNotesMax = 1000;
-// Ranks reach a phase within milliseconds of each other: what expires so soon after the first, expires with it.
-constexpr auto kSameTime = std::chrono::milliseconds(50);
+constexpr std::size_t kLeaksMax = 1000;  // told by ranks
 
 template <class T>
 T payload(const wire::Frame& frame) {
@@ -107,6 +106,7 @@ void Attempt::handle(int rank, const wire::Frame& frame) {
     case wire::FrameKind::BarrierEnter:
       if (const auto release = barriers_.enter(rank, payload<wire::BarrierEnter>(frame).name)) this->release(*release);
       return;
+    case wire::FrameKind::Leak: return on_leak(rank, payload<wire::LeakReport>(frame));
     case wire::FrameKind::Note: {
       auto note = payload<wire::Note>(frame);
       auto& notes = at(rank).record.notes;
@@ -186,6 +186,12 @@ void Attempt::on_message(int rank, wire::RankMessage message) {
     dropped.ended_body = false;
     add_error(at(rank), std::move(dropped));
   }
+}
+
+void Attempt::on_leak(int rank, const wire::LeakReport& leak) {
+  if (record_.leaks.size() >= kLeaksMax) return;
+  record_.leaks.push_back({leak.thread ? LeakKind::Thread : LeakKind::Descriptor,
+                           "of rank " + std::to_string(rank) + ": " + leak.what, true});
 }
 
 void Attempt::on_receive_wait(int rank, const wire::ReceiveWait& wait) {
@@ -307,142 +313,6 @@ void Attempt::send(int rank, wire::Bytes packed) {
   } catch (const Error& error) {
     on_connection_lost(rank, error.what());  // a rank that does not read cannot be led
   }
-}
-
-// ---- time
-
-void Attempt::arm() {
-  base::TimePoint next = state_deadline_;
-  for (const RankState& rank : ranks_) {
-    if (rank.ended) continue;
-    if (state_ == State::Running) next = std::min(next, rank.deadline);
-    next = std::min(next, rank.lost_at);
-  }
-  if (state_ != State::Sweeping && state_ != State::Over) alarm_.set(next);
-}
-
-void Attempt::on_alarm() {
-  const base::TimePoint now = run_.loop.clock().now();
-  lose_ranks(now);
-  if (state_ == State::Running) time_out_ranks(now);
-  if (now >= state_deadline_) move_on();
-  arm();
-}
-
-void Attempt::lose_ranks(base::TimePoint now) {
-  for (RankState& rank : ranks_) {
-    if (rank.ended || rank.decided() || now < rank.lost_at) continue;
-    rank.lost_at = base::TimePoint::max();
-    const std::string why = rank.record.outcome.text;
-    fail(rank, {OutcomeKind::Lost, 0, why});
-  }
-}
-
-void Attempt::time_out_ranks(base::TimePoint now) {
-  const bool any = std::any_of(ranks_.begin(), ranks_.end(),
-                               [&](const RankState& rank) { return !rank.ended && now >= rank.deadline; });
-  if (!any) return;
-  if (spawn_expected_ > 0 && record_.infra_error.empty()) {
-    record_.infra_error = std::to_string(spawn_expected_) + " ranks did not start within " +
-                          base::human(bound_of(wire::Phase::Spawn, test_.info, run_.settings));
-    return terminate();
-  }
-  bool bystanders = false;
-  for (RankState& rank : ranks_) {
-    if (rank.ended) continue;
-    if (rank.deadline > now + kSameTime) {
-      bystanders = true;
-      continue;
-    }
-    const Nanoseconds bound = bound_of(rank.record.phase, test_.info, run_.settings);
-    if (!rank.decided()) fail(rank, {OutcomeKind::TimedOut, 0, base::human(bound)});
-  }
-  if (!bystanders) terminate();  // nobody is left who could use a grace
-}
-
-void Attempt::enter(State state, Nanoseconds stay) {
-  state_ = state;
-  state_deadline_ = run_.loop.clock().now() + stay;
-  arm();
-}
-
-void Attempt::move_on() {
-  switch (state_) {
-    case State::Grace: return terminate();
-    case State::Terminating: return kill();
-    case State::Killing: return give_up();
-    default: return;
-  }
-}
-
-void Attempt::terminate() {
-  for (RankState& rank : ranks_) {
-    if (rank.ended) continue;
-    if (rank.record.waiting_in.empty()) rank.record.waiting_in = waiting_in(rank.record.rank);
-    rank.signaled_by_us = true;
-    world_->signal(rank.record.rank, SIGTERM);
-    world_->signal(rank.record.rank, SIGCONT);  // a stopped process takes no SIGTERM
-  }
-  enter(State::Terminating, run_.graces.terminate);
-}
-
-void Attempt::kill() {
-  for (const RankState& rank : ranks_) {
-    if (rank.alive()) world_->signal(rank.record.rank, SIGKILL);
-  }
-  enter(State::Killing, run_.graces.kill);
-}
-
-void Attempt::give_up() {
-  for (RankState& rank : ranks_) {
-    if (!rank.alive()) continue;
-    if (!rank.decided()) decide(rank);
-    if (rank.record.outcome.kind == OutcomeKind::Running) {
-      rank.record.outcome = {OutcomeKind::KilledByUs, 0, ""};
-      rank.record.because_of = first_failed_;
-    }
-    record_.leaks.push_back(
-        {LeakKind::Process, proc::describe_process(rank.record.pid) + ", which SIGKILL does not end", false});
-    rank.ended = true;
-  }
-  spawn_expected_ = 0;
-  check_all_ended();
-}
-
-// ---- the end
-
-void Attempt::check_all_ended() {
-  if (state_ == State::Sweeping || state_ == State::Over || spawn_expected_ > 0) return;
-  const bool alive = std::any_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.alive(); });
-  if (!alive) sweep();
-}
-
-void Attempt::sweep() {
-  state_ = State::Sweeping;
-  alarm_.cancel();
-  const bool patient = first_failed_ < 0 && !record_.cancelled;
-  sweep_ = std::make_unique<Sweep>(run_.loop, *world_, run_.scan, run_.run_id, run_.graces, patient,
-                                   [this](std::vector<Leak> leaks) { finish(std::move(leaks)); });
-  sweep_->start();
-}
-
-void Attempt::finish(std::vector<Leak> leaks) {
-  state_ = State::Over;
-  world_->finish_output();
-  for (RankState& rank : ranks_) {
-    rank.record.out = world_->standard_output(rank.record.rank);
-    rank.record.err = world_->standard_error(rank.record.rank);
-    record_.ranks.push_back(std::move(rank.record));
-  }
-  if (!run_.settings.leaks_off) std::move(leaks.begin(), leaks.end(), std::back_inserter(record_.leaks));
-  Judgement judgement = judge(record_);
-  record_.verdict = judgement.verdict;
-  record_.message = std::move(judgement.message);
-  record_.culprits = std::move(judgement.culprits);
-  record_.phase = judgement.phase;
-  record_.duration = since_start();
-  run_.events.on_attempt_end(test_.id, record_);
-  over_.set(true);
 }
 
 }  // namespace distrun::runner

@@ -73,6 +73,7 @@ class Attempt final : public launch::WorldEvents {
   void on_error(int rank, wire::ErrorReport report);
   void on_done(int rank, const wire::Done& done);
   void on_message(int rank, wire::RankMessage message);
+  void on_leak(int rank, const wire::LeakReport& leak);
   void on_receive_wait(int rank, const wire::ReceiveWait& wait);
   void handle(int rank, const wire::Frame& frame);
 

@@ -1,5 +1,6 @@
 #include <distrun/runner/bounds.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace distrun::runner {
@@ -11,14 +12,17 @@ using std::chrono::seconds;
 constexpr std::array<seconds, wire::kPhaseCount> kBounds{seconds(10), seconds(30), seconds(30), seconds(60),
                                                          seconds(300), seconds(60), seconds(5)};
 
+// What is longer is as good as for ever, and sums with it must not overflow.
+constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
+
 Nanoseconds scaled(Nanoseconds bound, const Settings& settings) {
-  return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double, std::nano>(
-      static_cast<double>(bound.count()) * settings.timeout_scale));
+  const std::chrono::duration<double, std::nano> product(static_cast<double>(bound.count()) * settings.timeout_scale);
+  return product < kLongest ? std::chrono::duration_cast<Nanoseconds>(product) : Nanoseconds(kLongest);
 }
 
 Nanoseconds body_bound(const wire::TestInfo& test, const Settings& settings) {
   if (settings.timeout_override > Nanoseconds::zero()) return settings.timeout_override;
-  if (test.timeout_ms > 0) return std::chrono::milliseconds(test.timeout_ms);
+  if (test.timeout_ms > 0) return std::min(std::chrono::milliseconds(test.timeout_ms), kLongest);
   return settings.timeout;
 }
 

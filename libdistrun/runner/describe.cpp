@@ -1,5 +1,6 @@
 #include <distrun/runner/describe.hpp>
 
+#include <algorithm>
 #include <map>
 
 #include <distrun/base/text.hpp>
@@ -46,13 +47,15 @@ std::string short_outcome(const RankRecord& rank) {
 // Where the culprits themselves waited, each place once: in different barriers, say.
 std::string describe_own_waits(const AttemptRecord& attempt, const std::vector<int>& culprits) {
   std::map<std::string, std::vector<int>> places;
-  for (const int rank : culprits) {
+  std::vector<int> in_order = culprits;
+  std::sort(in_order.begin(), in_order.end());
+  for (const int rank : in_order) {
     const std::string& place = attempt.ranks[static_cast<std::size_t>(rank)].waiting_in;
     if (!place.empty()) places[place].push_back(rank);
   }
   std::string text;
   for (const auto& [place, ranks] : places) {
-    text += (text.empty() ? ": " : ", ") + rank_list(ranks) + " waiting in " + place;
+    text += (text.empty() ? ": " : ", ") + ranks_label(ranks) + " waiting in " + place;
   }
   return text;
 }
@@ -69,7 +72,7 @@ std::string describe_waiting(const AttemptRecord& attempt, const std::vector<int
     where = rank.waiting_in;
   }
   if (waiting.empty()) return "";
-  return "; " + rank_list(waiting) + " waited in " + where;
+  return "; " + ranks_label(waiting) + " waited in " + where;
 }
 
 }  // namespace
@@ -79,9 +82,8 @@ std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>&
   std::string text = name_of_rank(cause.rank) + describe_rank(cause);
   if (culprits.size() > 1) {
     const std::vector<int> others(culprits.begin() + 1, culprits.end());
-    text += (cause.outcome.kind == OutcomeKind::Signaled || cause.outcome.kind == OutcomeKind::Lost ? "; so were "
-                                                                                                  : "; so did ") +
-            rank_list(others);
+    const bool passive = cause.outcome.kind == OutcomeKind::Signaled || cause.outcome.kind == OutcomeKind::Lost;
+    text += (!passive ? "; so did " : others.size() == 1 ? "; so was " : "; so were ") + ranks_label(others);
   }
   if (cause.outcome.kind == OutcomeKind::TimedOut) {
     text += describe_own_waits(attempt, culprits) + describe_waiting(attempt, culprits);
@@ -92,7 +94,7 @@ std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>&
 std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& cause, const std::vector<int>& awaited) {
   const RankRecord& first = attempt.ranks[static_cast<std::size_t>(awaited.front())];
   return name_of_rank(cause.rank) + describe_rank(cause) + ", waiting in " + cause.waiting_in + " for " +
-         rank_list(awaited) + " in " + wire::name_of(first.phase);
+         ranks_label(awaited) + " in " + wire::name_of(first.phase);
 }
 
 std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord& follower) {

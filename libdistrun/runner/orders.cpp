@@ -40,6 +40,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
   order.agent = settings.agent;
   order.gpu_driver = settings.gpu_driver;
   order.gpus = settings.gpus;
+  order.leaks_strict = settings.leaks_strict;
   order.temp_dir = dirs.shared();
   order.init_method = "file://" + dirs.shared() + "/rendezvous";
   if (test.info.env_rendezvous) order.env.push_back({"MASTER_PORT", std::to_string(free_port())});

@@ -1,23 +1,33 @@
 #include <distrun/runner/rank_list.hpp>
 
-#include <algorithm>
-
 namespace distrun::runner {
+namespace {
 
-std::string rank_list(std::vector<int> ranks) {
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  if (ranks.empty()) return "";
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t end = i;
-    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
-    if (i > 0) text += ", ";
-    text += std::to_string(ranks[i]);
-    if (end > i) text += (end == i + 1 ? ", " : "-") + std::to_string(ranks[end]);
-    i = end + 1;
+constexpr std::size_t kListMax = 40;
+
+std::string name_of_rank(int rank) { return rank < 0 ? "host" : std::to_string(rank); }
+
+}  // namespace
+
+std::string rank_list(const std::vector<int>& ranks) {
+  std::string text;
+  for (std::size_t from = 0; from < ranks.size();) {
+    std::size_t to = from;
+    while (to + 1 < ranks.size() && ranks[from] >= 0 && ranks[to + 1] == ranks[to] + 1) ++to;
+    if (!text.empty()) text += ", ";
+    text += name_of_rank(ranks[from]);
+    if (to > from) text += "-" + name_of_rank(ranks[to]);
+    from = to + 1;
   }
   return text;
+}
+
+std::string ranks_label(const std::vector<int>& ranks) {
+  if (ranks.size() == 1) return ranks.front() < 0 ? "the host" : "rank " + rank_list(ranks);
+  const std::string list = rank_list(ranks);
+  if (list.size() <= kListMax) return "ranks " + list;
+  const std::string start = list.substr(0, list.rfind(", ", kListMax));
+  return std::to_string(ranks.size()) + " ranks (" + start + ", ...)";
 }
 
 }  // namespace distrun::runner

@@ -1,11 +1,13 @@
 #pragma once
-// "rank 2", "ranks 0-1, 3": how messages name ranks.
+// Ranks as people write them; messages and reports name them alike.
 #include <string>
 #include <vector>
 
 namespace distrun::runner {
 
-// Sorted and without repeats first; empty for no ranks.
-std::string rank_list(std::vector<int> ranks);
+// "0-2, 5"; `ranks` ascend. The host, rank -1, is "host".
+std::string rank_list(const std::vector<int>& ranks);
+// "rank 2", "ranks 0-2, 5", "the host"; where the list is long "130 ranks (0, 2, 4, 6, ...)".
+std::string ranks_label(const std::vector<int>& ranks);
 
 }  // namespace distrun::runner

@@ -8,6 +8,8 @@ const char* name_of(LeakKind kind) noexcept {
     case LeakKind::SharedMemory: return "shared memory";
     case LeakKind::Socket: return "socket";
     case LeakKind::File: return "file";
+    case LeakKind::Descriptor: return "descriptor";
+    case LeakKind::Thread: return "thread";
   }
   return "unknown";
 }

@@ -50,12 +50,13 @@ struct RankRecord {
   Captured err;
 };
 
-enum class LeakKind : std::uint8_t { Process, SharedMemory, Socket, File };
+enum class LeakKind : std::uint8_t { Process, SharedMemory, Socket, File, Descriptor, Thread };
+inline constexpr int kLeakKindCount = 6;
 const char* name_of(LeakKind kind) noexcept;  // "process", "shared memory"
 
 struct Leak {
   LeakKind kind = LeakKind::Process;
-  std::string what;               // "process 4711 (sleep 100)", "/dev/shm/x"
+  std::string what;               // "4711 (sleep 100)", "/dev/shm/x", "of rank 2: 5 (/tmp/x)"
   bool removed = false;           // false: left where it is; somebody should look
 };
 

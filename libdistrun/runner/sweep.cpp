@@ -1,5 +1,6 @@
 #include <distrun/runner/sweep.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <distrun/proc/run_files.hpp>
@@ -36,15 +37,25 @@ void Sweep::look() {
   if (processes.empty() && names.empty()) return finish();
   if (loop_.clock().now() < until_) return again_in_a_moment();
   for (const std::string& process : processes) leaks_.push_back({LeakKind::Process, process, true});
+  tell(names);
+  ending_ = true;
+  until_ = loop_.clock().now() + graces_.kill;
+  end();
+}
+
+void Sweep::tell(const std::vector<proc::NewName>& names) {
   for (const proc::NewName& name : names) {
+    if (find_leak(name.path) != nullptr) continue;
     // Names that carry the run's id are the run's to remove; others may be somebody's: told, not touched.
     const bool ours = name.path.find(run_id_) != std::string::npos;
     if (ours) proc::remove_tree(name.path);
     leaks_.push_back({kind_of(name.kind), name.path, ours});
   }
-  ending_ = true;
-  until_ = loop_.clock().now() + graces_.kill;
-  end();
+}
+
+Leak* Sweep::find_leak(const std::string& what) {
+  const auto found = std::find_if(leaks_.begin(), leaks_.end(), [&](const Leak& leak) { return leak.what == what; });
+  return found == leaks_.end() ? nullptr : &*found;
 }
 
 void Sweep::end() {
@@ -52,9 +63,15 @@ void Sweep::end() {
   if (left > 0 && loop_.clock().now() < until_) return again_in_a_moment();
   if (left > 0) {
     for (const std::string& process : world_.leftovers()) {
-      leaks_.push_back({LeakKind::Process, process + ", which SIGKILL does not end", false});
+      const Leak stays{LeakKind::Process, process + ", which SIGKILL does not end", false};
+      if (Leak* told = find_leak(process)) {
+        *told = stays;
+      } else {
+        leaks_.push_back(stays);
+      }
     }
   }
+  tell(scan_.look());  // with what the processes worked until now
   finish();
 }
 

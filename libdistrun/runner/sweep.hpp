@@ -7,6 +7,7 @@
 // Lives on: the coordinator's loop.
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <distrun/io/loop.hpp>
@@ -31,6 +32,8 @@ class Sweep {
   void look();
   void end();
   void finish();
+  void tell(const std::vector<proc::NewName>& names);
+  Leak* find_leak(const std::string& what);
   void again_in_a_moment();
 
   io::Loop& loop_;

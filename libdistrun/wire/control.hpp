@@ -42,13 +42,14 @@ struct RunOrder {
   std::string agent;
   std::string gpu_driver;
   std::int32_t gpus = 0;
+  bool leaks_strict = false;        // look for descriptors and threads that the test leaves
   std::string temp_dir;             // of the attempt, shared by its ranks
   std::string work_dir;             // of this rank
   std::string init_method;
   std::vector<KeyValue> env;        // set in the rank before anything else
 };
 DISTRUN_FIELDS(RunOrder, m.run_id, m.test_id, m.rank, m.world_size, m.attempt, m.coordinator_pid, m.seed,
-               m.backend, m.agent, m.gpu_driver, m.gpus, m.temp_dir, m.work_dir, m.init_method, m.env)
+               m.backend, m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.temp_dir, m.work_dir, m.init_method, m.env)
 
 struct PhaseChange {
   Phase phase = Phase::Spawn;
@@ -111,6 +112,13 @@ struct PeerFinished {
   std::int32_t rank = 0;
 };
 DISTRUN_FIELDS(PeerFinished, m.rank)
+
+// Something that the test has left open in its own process.
+struct LeakReport {
+  bool thread = false;        // else a descriptor
+  std::string what;           // "5 (/tmp/x)"
+};
+DISTRUN_FIELDS(LeakReport, m.thread, m.what)
 
 struct Note {
   std::string key;

@@ -16,6 +16,7 @@ bool is_known(FrameKind kind) noexcept {
     case FrameKind::Note:
     case FrameKind::Done:
     case FrameKind::ReceiveWait:
+    case FrameKind::Leak:
     case FrameKind::Run:
     case FrameKind::DumpStacks:
     case FrameKind::PeerFailed:

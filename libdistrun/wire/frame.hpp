@@ -30,6 +30,7 @@ enum class FrameKind : std::uint16_t {
   Note = 8 | kOptionalKind,
   Done = 9,
   ReceiveWait = 10,
+  Leak = 11,
   // coordinator to rank
   Run = 32,
   DumpStacks = 33 | kOptionalKind,

@@ -208,6 +208,25 @@ TEST_CASE("skips stay skips when they count as passed", "[cli]") {
   CHECK(skipped.summary.tests.front().verdict == "skip");
 }
 
+TEST_CASE("strict leaks are descriptors and threads too, and name the rank", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const Run strict = run(sandbox, {"--leaks", "strict", "--world-size", "2", "--filter", "Leaves.open_descriptor",
+                                   "--filter", "Leaves.running_thread", "--filter",
+                                   "Leaves.closed_descriptor_and_joined_thread", plugin("leaves")});
+  CHECK(strict.ended.exit_code == 1);
+  const TestResult* descriptor = strict.summary.find("Leaves.open_descriptor");
+  REQUIRE(descriptor != nullptr);
+  CHECK(descriptor->verdict == "leak");
+  CHECK_THAT(descriptor->message, Catch::Contains("descriptor of rank 1") && Catch::Contains("/dev/zero"));
+  const TestResult* thread = strict.summary.find("Leaves.running_thread");
+  REQUIRE(thread != nullptr);
+  CHECK(thread->verdict == "leak");
+  CHECK_THAT(thread->message, Catch::Contains("thread of rank 1"));
+  const TestResult* clean = strict.summary.find("Leaves.closed_descriptor_and_joined_thread");
+  REQUIRE(clean != nullptr);
+  CHECK(clean->verdict == "pass");
+}
+
 // ---- attempts
 
 TEST_CASE("a repeated test runs so often, and each attempt counts", "[cli]") {

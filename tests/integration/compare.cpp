@@ -256,8 +256,8 @@ Texts problem_differences(const fixtures::Group& group, const Summary& summary) 
   findings.expect(holds(problem.plugin, group.plugin), "problem is about " + quoted(problem.plugin));
   findings.expect(!problem.text.empty(), "the problem has no text");
   for (const std::string& part : group.problem.text) {
-    findings.expect(holds(problem.text, part),
-                    "problem " + quoted(problem.text) + " lacks " + quoted(part));
+    const std::string shown = problem.plugin + ": " + problem.text;
+    findings.expect(holds(shown, part), "problem " + quoted(shown) + " lacks " + quoted(part));
   }
   return findings.take();
 }

@@ -144,7 +144,7 @@ TEST_CASE("EXPECT_THROWS says what happened instead", "[sdk]") {
              Catch::EndsWith("\n  threw std::invalid_argument: \"no such rank\""));
   CHECK_THAT(line.errors[2].text,
              Catch::EndsWith("\n  threw std::invalid_argument: \"no such rank\""));
-  CHECK_THAT(line.errors[3].text, Catch::EndsWith("\n  threw int: \"unknown exception\""));
+  CHECK_THAT(line.errors[3].text, Catch::EndsWith("\n  threw int: \"an exception of type int\""));
   CHECK(line.checks == 6);
 }
 

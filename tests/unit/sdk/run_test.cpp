@@ -178,7 +178,7 @@ TEST_CASE("other exceptions are reported by their C++ type", "[sdk]") {
   CHECK(standard.ends_body);
   const auto number = only_error("Run.throws_int");
   CHECK(number.type == "int");
-  CHECK(number.text == "unknown exception");
+  CHECK(number.text == "an exception of type int");
 }
 
 TEST_CASE("a nested cause is told, and the peer it names", "[sdk]") {

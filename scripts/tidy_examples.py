@@ -1,0 +1,176 @@
+"""What `scripts/tidy --self-test` plants: a small tree with one example, at least, for each rule. A line that ends
+in "// finds RULE" (or "# finds RULE") must be found by that rule, after the mark is taken away; every other line must
+not. What cannot bear a mark stands in ALSO."""
+
+LONG_LINE = "// " + "x" * 130
+LONG_BODY = "\n".join(f"  work({number});" for number in range(60))
+NOTE = "TO" + "DO"
+
+FILES = {
+    "CMakeLists.txt": "add_subdirectory(libdistrun)\n",
+    "libdistrun/CMakeLists.txt": """\
+add_library(x base/good.cpp base/loop_one.cpp)
+add_library(y long.cpp lines.cpp calls.cpp tasks.cpp)
+foreach(name IN ITEMS two three)
+  add_library(${name} base/loop_${name}.cpp)
+endforeach()
+# base/only_in_a_comment.cpp
+""",
+
+    # Nothing here is to be found.
+    "libdistrun/base/good.hpp": """\
+// A comment may stand first.
+#pragma once
+#include <string>
+
+namespace distrun::base {
+
+class Process {
+ public:
+  explicit Process(int a) : a_{a}, b_(a) { fork_later(); }
+  void fork(const std::string& what);
+  [[noreturn]] void exit(int code);
+  int get() const noexcept { return a_; }
+
+ private:
+  int a_ = 0;
+  int b_{0};
+};
+
+}  // namespace distrun::base
+""",
+    "libdistrun/base/good.cpp": """\
+#include <distrun/base/good.hpp>
+
+// std::thread, fork() and [=] in a comment are only talk, and so is asio::detached.
+const char* const kText = "fork() system() [=] std::thread asio::detached";
+const char* const kRaw = R"(exit(1) { } )";
+const char kBrace = '{';
+
+void Process::fork(const std::string&) {
+  std::thread allowed_here([] {});
+  child.exit(3);
+  other->exit(4);
+}
+""",
+    "libdistrun/base/loop_one.cpp": "",
+    "libdistrun/base/loop_two.cpp": "",
+    "libdistrun/base/loop_four.cpp": "",
+    "libdistrun/base/only_in_a_comment.cpp": "",
+    "libdistrun/base/unguarded.hpp": "#include <string>\n\n#pragma once\n",
+    "libdistrun/base/guarded.h": "/* In C. */\n#ifndef GUARDED_H\n#define GUARDED_H\n#endif\n",
+    "libdistrun/base/user.cpp": """\
+#include <distrun/base/unguarded.hpp>
+#include <distrun/base/guarded.h>
+#include <distrun/base/heavy.hpp>
+""",
+    "libdistrun/base/heavy.hpp": """\
+#pragma once
+#include <nlohmann/json.hpp>  // finds heavy-include
+#include <nlohmann/json_fwd.hpp>
+#include "spdlog/spdlog.h"  // finds heavy-include
+#include <CLI/CLI.hpp>  // finds heavy-include
+#include <Eigen/Dense>  // finds heavy-include
+#include <catch2/catch.hpp>  // finds heavy-include
+""",
+
+    "libdistrun/long.cpp": f"int short_one() {{ return 1; }}\n\nint long_one(int a) {{\n{LONG_BODY}\n}}\n"
+                           f"\nTEST_CASE(\"a case\") {{\n{LONG_BODY}\n}}\n"
+                           "\nnamespace a {\nstruct S {\n  S() : a_{1},\n    b_(2) {\n" + LONG_BODY + "\n  }\n};\n}\n",
+    "libdistrun/lines.cpp": "\n".join([LONG_LINE, "int x;\t", "int y; ", *["int z;"] * 400, "int no_newline;"]),
+
+    "libdistrun/calls.cpp": f"""\
+void f() {{
+  fork();  // finds process-call
+  const int pid = ::fork();  // finds process-call
+  ::clone(g, stack, 0, nullptr);  // finds process-call
+  if (std::system("ls") != 0) return;  // finds process-call
+  std::exit(1);  // finds process-call
+  _exit(1);  // finds process-call
+  node.fork(order);
+  std::thread worker(g);  // finds bare-thread
+  std::jthread other(g);  // finds bare-thread
+  std::thread::id is_a_number;  // finds bare-thread
+  auto copies = [=] {{ return 1; }};  // finds capture-by-copy
+  auto more = [=, &x] {{ return 1; }};  // finds capture-by-copy
+  auto named = [x, &y] {{ return 1; }};
+  array[x] = 1;
+  // {NOTE}: what kind?
+  // {NOTE}(perf): has one
+  // FIX{'ME'}
+  open("XX{'XXXX'}");
+}}
+""",
+    "libdistrun/proc/child.cpp": "void f() { ::fork(); }\n",
+    "libdistrun/proc/CMakeLists.txt": "add_library(proc child.cpp)\n",
+
+    "libdistrun/tasks.cpp": """\
+Task<void> f() {
+  co_await g(Opt{.name = n});  // finds await-temporary
+  co_await g(Opt{});  // finds await-temporary
+  co_await g({a, b});  // finds await-temporary
+  auto result = co_await g(1, std::vector<int>{1, 2});  // finds await-temporary
+  h(Opt{co_await g()});  // finds await-temporary
+  h(Opt{1}, co_await g());  // finds await-temporary
+  co_await g([p] { return p; });  // finds await-temporary
+  co_await g([this, &a, p = std::move(q)]() -> Task<void> { co_return; });  // finds await-temporary
+  co_spawn(co_await executor, [p]() -> Task<void> { g(); }, asio::detached);  // finds await-temporary, detached-task
+  while (co_await g(Opt{1})) {  // finds await-temporary
+  }
+
+  Opt options{1};
+  co_await g(options);
+  co_await g(std::string("a"));
+  co_await g([&] { return Opt{1}; });
+  co_await g([this] { run(); });
+  if (co_await g()) { x = Opt{1}; }
+  for (int i = 0; i < n; ++i) { co_await g(i); }
+  for (int i = 0; i < n; ++i) co_await g(i);
+  if (a) {
+    b();
+  }
+  co_await g(1);
+  do { co_await g(2); } while (c);
+  try {
+    const auto value = co_await node_.list(plugin, order);
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  const bool usable = co_await g(a[1], b(2));
+  co_return Agg{1};
+}
+""",
+
+    "tests/CMakeLists.txt": "add_executable(a unit/sleep_test.cpp integration/sleep_test.cpp)\n",
+    "tests/contract/CMakeLists.txt": "list(TRANSFORM all PREPEND ${folder}/)\nmine(wire SOURCES\n  a_test.cpp)\n",
+    "tests/contract/wire/a_test.cpp": "",
+    "tests/contract/wire/b_test.cpp": "",
+    "tests/contract/base/a_test.cpp": "",
+    "tests/unit/sleep_test.cpp": """\
+TEST_CASE("a test") {
+  std::this_thread::sleep_for(1s);  // finds sleeping-test
+  usleep(3);  // finds sleeping-test
+  clock.advance(1s);
+}
+""",
+    "tests/integration/sleep_test.cpp": "void f() { usleep(3); fork(); std::thread a(f); }\n",
+
+    "README.md": "| a table may be as wide as it must" + " " * 100 + "|\n" +
+                 "see /wo" + "rk/main and http://py" + "pi.org, but not net/wo" + "rk/here  # finds foreign-word\n",
+    "NOTES.md": "```\n" + LONG_LINE + "\n```\n" + LONG_LINE + "\n",
+    "tests/golden/a.txt": "as\tit is \n",
+}
+
+ALSO = {
+    "libdistrun/base/loop_four.cpp": [(1, "unlisted")],
+    "libdistrun/base/only_in_a_comment.cpp": [(1, "unlisted")],
+    "libdistrun/base/user.cpp": [(1, "unlisted")],
+    "tests/contract/wire/b_test.cpp": [(1, "unlisted")],
+    "tests/contract/base/a_test.cpp": [(1, "unlisted")],
+    "libdistrun/base/unguarded.hpp": [(1, "header-guard")],
+    "libdistrun/long.cpp": [(3, "function-length"), (66, "function-length"), (131, "function-length")],
+    "libdistrun/lines.cpp": [(1, "line-length"), (2, "white-space"), (3, "white-space"), (401, "file-length"),
+                             (404, "white-space")],
+    "NOTES.md": [(4, "line-length")],
+    "libdistrun/calls.cpp": [(16, "open-end"), (18, "open-end")],
+}

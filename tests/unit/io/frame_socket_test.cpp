@@ -1,0 +1,198 @@
+#include <catch2/catch.hpp>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+
+#include <distrun/base/error.hpp>
+#include <distrun/base/rng.hpp>
+#include <distrun/io/frame_socket.hpp>
+#include <distrun/wire/control.hpp>
+
+#include "../support/loop.hpp"
+
+using namespace distrun;
+using namespace distrun::testing;
+using io::FrameSocket;
+using io::Loop;
+using wire::FrameKind;
+
+namespace {
+
+// A frame socket, what it told, and the other end.
+struct Line {
+  explicit Line(base::FdPair pair = base::make_socket_pair(SOCK_STREAM))
+      : peer(std::move(pair.second)),
+        socket(loop, std::move(pair.first),
+               FrameSocket::Handlers{[this](const wire::Frame& frame) { frames.push_back(frame); },
+                                     [this](const std::string& why) { closed.push_back(why); }}) {}
+
+  // Whatever fits into the peer's socket now.
+  void peer_sends(const wire::Bytes& bytes) {
+    REQUIRE(::send(peer.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+  }
+  // Reads at most `size` bytes; how many came.
+  std::size_t peer_reads(std::size_t size) {
+    std::vector<std::byte> buffer(size);
+    const ssize_t got = ::recv(peer.get(), buffer.data(), size, MSG_DONTWAIT);
+    if (got <= 0) return 0;
+    arrived.feed(wire::view_of(buffer.data(), static_cast<std::size_t>(got)));
+    return static_cast<std::size_t>(got);
+  }
+
+  Loop loop;
+  base::Fd peer;
+  std::vector<wire::Frame> frames;
+  std::vector<std::string> closed;
+  wire::FrameSplitter arrived;
+  FrameSocket socket;
+};
+
+wire::Bytes note(const std::string& text) { return wire::pack(FrameKind::Note, 3, wire::Note{"key", text}); }
+wire::Bytes large(std::size_t size, int fill) {
+  const wire::Bytes payload(size, std::byte(fill));
+  return wire::pack_frame(FrameKind::Stacks, 1, wire::view_of(payload));
+}
+
+}  // namespace
+
+TEST_CASE("frames arrive in their order, in whatever pieces they were sent") {
+  Line line;
+  wire::Bytes stream;
+  for (int i = 0; i < 5; ++i) {
+    const wire::Bytes one = note(std::to_string(i));
+    stream.insert(stream.end(), one.begin(), one.end());
+  }
+  const std::size_t half = stream.size() / 2;
+  line.peer_sends({stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(half)});
+  run_until(line.loop, [&] { return line.frames.size() >= 2; });
+  line.peer_sends({stream.begin() + static_cast<std::ptrdiff_t>(half), stream.end()});
+  REQUIRE(run_until(line.loop, [&] { return line.frames.size() == 5; }));
+  for (std::size_t i = 0; i < 5; ++i) {
+    CHECK(line.frames[i].rank == 3);
+    CHECK(wire::decode<wire::Note>(wire::view_of(line.frames[i].payload)).value == std::to_string(i));
+  }
+}
+
+TEST_CASE("a peer that closes is told once, after its last frame") {
+  Line line;
+  line.peer_sends(note("last"));
+  line.peer.reset();
+  REQUIRE(run_until(line.loop, [&] { return !line.closed.empty(); }));
+  run_ready(line.loop);
+  CHECK(line.frames.size() == 1);
+  CHECK(line.closed == std::vector<std::string>{"closed"});
+  CHECK(line.socket.closed());
+}
+
+TEST_CASE("nonsense ends a connection after the frames before it, and nothing comes after") {
+  Line line;
+  line.peer_sends(note("good"));
+  line.peer_sends(wire::Bytes(64, std::byte{0x7f}));
+  line.peer_sends(note("lost"));
+  REQUIRE(run_until(line.loop, [&] { return !line.closed.empty(); }));
+  run_ready(line.loop);
+  CHECK(line.frames.size() == 1);
+  REQUIRE(line.closed.size() == 1);
+  CHECK_THAT(line.closed[0], Catch::Contains("a frame announces 2139062143 bytes"));
+  char byte = 0;
+  CHECK(::recv(line.peer.get(), &byte, 1, MSG_DONTWAIT) == 0);  // the peer sees the end
+}
+
+TEST_CASE("what a handler refuses ends the connection with its reason") {
+  Loop loop;
+  base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
+  std::vector<std::string> closed;
+  FrameSocket socket(loop, std::move(pair.first),
+                     FrameSocket::Handlers{[](const wire::Frame&) { throw Error(ErrorKind::Failed, "not now"); },
+                                           [&](const std::string& why) { closed.push_back(why); }});
+  const wire::Bytes bytes = note("x");
+  REQUIRE(::send(pair.second.get(), bytes.data(), bytes.size(), 0) > 0);
+  REQUIRE(run_until(loop, [&] { return !closed.empty(); }));
+  CHECK(closed == std::vector<std::string>{"not now"});
+}
+
+TEST_CASE("frames go out whole to a reader that takes a few bytes at a time") {
+  Line line;
+  base::Rng rng(7);
+  std::vector<std::size_t> sizes{0, 1, 300'000, 7, 2'000'000, 65'536};
+  int number = 0;
+  for (const std::size_t size : sizes) line.socket.send(large(size, number++));
+  std::size_t frames = 0;
+  CHECK(run_until(line.loop, [&] {
+    line.peer_reads(1 + rng.below(50'000));
+    while (const auto frame = line.arrived.next()) {
+      const bool right = frame->payload == wire::Bytes(sizes[frames], std::byte(frames));
+      if (!right) FAIL("frame " << frames);
+      ++frames;
+    }
+    return frames == sizes.size();
+  }));
+  CHECK(line.arrived.pending() == 0);
+}
+
+TEST_CASE("a frame that would fill the queue over its limit is refused as a whole") {
+  Line line;
+  line.socket.send(large(wire::kFramePayloadMax, 1));  // one of the largest always fits
+  line.socket.send(large(1000, 2));
+  ErrorKind kind = ErrorKind::Failed;
+  std::string text;
+  try {
+    line.socket.send(large(wire::kFramePayloadMax, 3));
+    line.socket.send(large(wire::kFramePayloadMax, 4));
+  } catch (const Error& error) {
+    kind = error.kind();
+    text = error.what();
+  }
+  CHECK(kind == ErrorKind::Overloaded);
+  CHECK_THAT(text, Catch::Contains("the rank does not read"));
+  line.socket.send(large(10, 5));
+  std::vector<int> fills;
+  CHECK(run_until(line.loop, [&] {
+    while (line.peer_reads(1 << 20) > 0) {
+    }
+    while (const auto frame = line.arrived.next()) fills.push_back(static_cast<int>(frame->payload.front()));
+    return !fills.empty() && fills.back() == 5;
+  }));
+  // Whatever was accepted has come whole, and in its order.
+  CHECK(std::is_sorted(fills.begin(), fills.end()));
+  CHECK(fills.front() == 1);
+  CHECK(std::find(fills.begin(), fills.end(), 4) == fills.end());
+}
+
+TEST_CASE("a peer that closes while frames wait ends the connection once") {
+  Line line;
+  line.socket.send(large(4'000'000, 1));
+  line.peer.reset();
+  REQUIRE(run_until(line.loop, [&] { return !line.closed.empty(); }));
+  run_ready(line.loop);
+  CHECK(line.closed.size() == 1);
+  CHECK_NOTHROW(line.socket.send(note("too late")));
+  CHECK(line.frames.empty());
+}
+
+TEST_CASE("a drain handles what has arrived, without the loop") {
+  Line line;
+  wire::Bytes stream;  // more than one read takes
+  while (stream.size() < 100'000) {
+    const wire::Bytes one = note(std::string(979, 'x'));
+    stream.insert(stream.end(), one.begin(), one.end());
+  }
+  line.peer_sends(stream);
+  line.socket.drain();
+  CHECK(line.frames.size() == stream.size() / note(std::string(979, 'x')).size());
+  CHECK_FALSE(line.socket.closed());
+  line.peer.reset();
+  line.socket.drain();
+  CHECK(line.closed.size() == 1);
+  line.socket.drain();
+  CHECK(line.closed.size() == 1);
+}
+
+TEST_CASE("a socket may be destroyed while it sends and before its reader reads") {
+  auto line = std::make_unique<Line>();
+  line->socket.send(large(4'000'000, 1));
+  run_ready(line->loop);
+  CHECK_NOTHROW(line.reset());
+}

@@ -1,0 +1,167 @@
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include <distrun/base/thread.hpp>
+#include <distrun/proc/pidfd.hpp>
+#include <distrun/proc/process_tree.hpp>
+
+#include "offspring.hpp"
+
+using namespace distrun;
+using namespace distrun::proc;
+using testing::fork_child;
+using testing::Offspring;
+
+namespace {
+
+constexpr int kRounds = 5000;  // a millisecond each
+
+bool contains(const std::vector<pid_t>& pids, pid_t pid) {
+  return std::find(pids.begin(), pids.end(), pid) != pids.end();
+}
+
+pid_t paused_child() {
+  return fork_child([] {
+    ::pause();
+    return 0;
+  });
+}
+
+void end(pid_t child) {
+  ::kill(child, SIGKILL);
+  testing::wait_for(child);
+}
+
+int end_all() {
+  std::vector<pid_t> left;
+  const int ended = end_children([](pid_t) { return true; }, kRounds, left);
+  CHECK(left.empty());
+  return ended;
+}
+
+// Until it is a zombie.
+void await_end(pid_t child) {
+  pollfd wanted{open_pidfd(child).release(), POLLIN, 0};
+  ::poll(&wanted, 1, 30'000);
+  ::close(wanted.fd);
+}
+
+}  // namespace
+
+TEST_CASE("own children are all children, of whichever thread, zombies included") {
+  CHECK(own_children().empty());
+  const pid_t running = paused_child();
+  const pid_t zombie = fork_child([] { return 0; });
+  await_end(zombie);
+  pid_t of_thread = 0;
+  base::Thread("forker", [&] { of_thread = paused_child(); }).join();
+  const std::vector<pid_t> children = own_children();
+  CHECK(children.size() == 3);
+  for (const pid_t pid : {running, zombie, of_thread}) CHECK(contains(children, pid));
+  CHECK(is_zombie(zombie));
+  CHECK_FALSE(is_zombie(running));
+  testing::wait_for(zombie);
+  end(running);
+  end(of_thread);
+  CHECK(own_children().empty());
+  CHECK_FALSE(is_zombie(zombie));  // there is no such process any more
+}
+
+TEST_CASE("a daemon in a session of its own is adopted and ended") {
+  become_subreaper();
+  Offspring offspring;
+  const pid_t daemon = offspring.start_daemon();
+  REQUIRE(contains(own_children(), daemon));
+  CHECK(end_all() == 1);
+  CHECK(offspring.all_gone());
+}
+
+TEST_CASE("daemons of daemons are ended, generation by generation") {
+  become_subreaper();
+  Offspring offspring;
+  const base::FdPair told = base::make_pipe();
+  const pid_t child = fork_child([&] {
+    for (int i = 0; i < 3; ++i) offspring.start_daemon();
+    fork_child([&] {
+      for (int i = 0; i < 3; ++i) offspring.start_daemon();
+      (void)!::write(told.second.get(), "x", 1);
+      ::pause();
+      return 0;
+    });
+    ::pause();
+    return 0;
+  });
+  char byte = 0;
+  REQUIRE(::read(told.first.get(), &byte, 1) == 1);
+  CHECK(contains(own_children(), child));
+  CHECK(end_all() == 8);
+  CHECK(own_children().empty());
+  CHECK(offspring.all_gone());
+}
+
+TEST_CASE("a process that changes its pid all the time is ended") {
+  become_subreaper();
+  Offspring offspring;
+  REQUIRE(offspring.start_hopper() > 0);
+  end_all();
+  CHECK(offspring.all_gone());
+}
+
+TEST_CASE("only those that are meant are ended") {
+  const pid_t meant = paused_child();
+  const pid_t other = paused_child();
+  std::vector<pid_t> left;
+  CHECK(end_children([&](pid_t pid) { return pid == meant; }, kRounds, left) == 1);
+  CHECK(left.empty());
+  CHECK(own_children() == std::vector<pid_t>{other});
+  end(other);
+}
+
+TEST_CASE("a stopped process is ended like any other") {
+  const pid_t child = paused_child();
+  ::kill(child, SIGSTOP);
+  CHECK(end_all() == 1);
+}
+
+TEST_CASE("without children there is nothing to end") {
+  CHECK(end_all() == 0);
+}
+
+TEST_CASE("a tag is inherited through fork, setsid, adoption and exec, and nobody else has it") {
+  become_subreaper();
+  constexpr std::uint64_t kTag = 0x0080'0000'0000'0042ULL;
+  Offspring offspring;
+  const base::FdPair told = base::make_pipe();
+  const pid_t tagged = fork_child([&] {
+    set_tag(kTag);
+    const pid_t daemon = offspring.start_daemon();
+    const bool written = ::write(told.second.get(), &daemon, sizeof daemon) == sizeof daemon;
+    ::execl("/bin/sleep", "sleep", "100", static_cast<char*>(nullptr));
+    return written ? 1 : 2;
+  });
+  pid_t daemon = 0;
+  REQUIRE(::read(told.first.get(), &daemon, sizeof daemon) == sizeof daemon);
+  CHECK(tag_of(tagged) == kTag);
+  CHECK(tag_of(daemon) == kTag);
+  CHECK(tag_of(::getpid()) != kTag);
+  end_all();
+  CHECK(tag_of(tagged) == 0);
+  CHECK(offspring.all_gone());
+}
+
+TEST_CASE("a process is described by its command line, or by its name if it has none") {
+  base::FdPair told = base::make_pipe();
+  const pid_t sleeper = fork_child([&] {
+    ::execl("/bin/sleep", "sleep", "100", static_cast<char*>(nullptr));  // closes its end of the pipe
+    return 1;
+  });
+  told.second.reset();
+  char byte = 0;
+  REQUIRE(::read(told.first.get(), &byte, 1) == 0);
+  CHECK(describe_process(sleeper) == std::to_string(sleeper) + " (sleep 100)");
+  ::kill(sleeper, SIGKILL);
+  await_end(sleeper);
+  CHECK(describe_process(sleeper) == std::to_string(sleeper) + " ([sleep])");
+  testing::wait_for(sleeper);
+}

@@ -1,0 +1,118 @@
+#include <catch2/catch.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include <distrun/base/rng.hpp>
+#include <distrun/proc/run_files.hpp>
+
+#include "../../support/scratch.hpp"
+
+using namespace distrun;
+using namespace distrun::proc;
+using namespace distrun::testing;
+
+namespace {
+
+struct Places : RunPlaces {
+  // A random id, because /dev/shm is searched for it too.
+  Places() : RunPlaces{base::random_hex(12), "", ""} {
+    temp_dir = scratch.directory("tmp");
+    start_dir = scratch.directory("start");
+  }
+  Scratch scratch;
+};
+
+}  // namespace
+
+TEST_CASE("whatever has the run's id in its name is removed, and nothing else") {
+  const Places places;
+  std::filesystem::create_directories(places.run_dir() + "/1/rank0");
+  write_file(places.run_dir() + "/1/rank0/file", "x");
+  const std::string file = places.start_dir + "/core." + places.run_id + ".17";
+  write_file(file, "x");
+  write_file(places.start_dir + "/other", "x");
+  write_file(places.temp_dir + "/distrun-000000000000", "x");
+  std::vector<std::string> removed = remove_run_files(places);
+  std::sort(removed.begin(), removed.end());
+  CHECK(removed == std::vector<std::string>{file, places.run_dir()});
+  CHECK_FALSE(exists(places.run_dir()));
+  CHECK_FALSE(exists(file));
+  CHECK(exists(places.start_dir + "/other"));
+  CHECK(exists(places.temp_dir + "/distrun-000000000000"));
+  CHECK(remove_run_files(places).empty());
+}
+
+TEST_CASE("the run's own directory stays on request") {
+  const Places places;
+  std::filesystem::create_directories(places.run_dir());
+  write_file(places.temp_dir + "/x" + places.run_id, "");
+  CHECK(remove_run_files(places, true) == std::vector<std::string>{places.temp_dir + "/x" + places.run_id});
+  CHECK(exists(places.run_dir()));
+}
+
+TEST_CASE("links are removed and never followed") {
+  const Places places;
+  const std::string outside = places.scratch.directory("outside");
+  write_file(outside + "/precious", "x");
+  const std::string link = places.temp_dir + "/link-" + places.run_id;
+  REQUIRE(::symlink(outside.c_str(), link.c_str()) == 0);
+  std::filesystem::create_directories(places.run_dir());
+  REQUIRE(::symlink(outside.c_str(), (places.run_dir() + "/inner").c_str()) == 0);
+  CHECK(remove_run_files(places).size() == 2);
+  CHECK_FALSE(exists(link));
+  CHECK_FALSE(exists(places.run_dir()));
+  CHECK(exists(outside + "/precious"));
+}
+
+TEST_CASE("files of other users are not touched") {
+  const Places places;
+  const std::string path = places.temp_dir + "/theirs-" + places.run_id;
+  write_file(path, "x");
+  if (::lchown(path.c_str(), 65534, 65534) != 0) {
+    WARN("only root can give a file away: not checked");
+    return;
+  }
+  CHECK(remove_run_files(places).empty());
+  CHECK(exists(path));
+}
+
+TEST_CASE("removing what is not there is silent") {
+  const Scratch scratch;
+  CHECK_NOTHROW(remove_tree(scratch.path() + "/none"));
+  CHECK_NOTHROW(remove_tree(""));
+}
+
+TEST_CASE("a run's places are the temp directory that the user names and the one it was started in") {
+  const Scratch scratch;
+  ::setenv("TMPDIR", scratch.path().c_str(), 1);
+  const RunPlaces places = RunPlaces::here("id");
+  CHECK(places.run_id == "id");
+  CHECK(places.temp_dir == scratch.path());
+  CHECK(places.run_dir() == scratch.path() + "/distrun-id");
+  CHECK(places.start_dir == std::filesystem::current_path().string());
+  ::setenv("TMPDIR", "relative", 1);
+  CHECK(RunPlaces::here("id").temp_dir == "/tmp");
+  ::unsetenv("TMPDIR");
+  CHECK(RunPlaces::here("id").temp_dir == "/tmp");
+}
+
+TEST_CASE("a temp directory that is the start directory by another name is the same place") {
+  const Scratch scratch;
+  const std::string directory = scratch.directory("tmp");
+  REQUIRE(::symlink(directory.c_str(), (scratch.path() + "/link").c_str()) == 0);
+  std::filesystem::current_path(directory);
+  const std::string name = GENERATE("/tmp/", "/tmp//.", "/link");
+  ::setenv("TMPDIR", (scratch.path() + name).c_str(), 1);
+  const RunPlaces places = RunPlaces::here(base::random_hex(12));
+  CHECK(places.temp_dir == places.start_dir);
+  std::filesystem::create_directories(places.run_dir());
+  remove_run_files(places, true);
+  CHECK(exists(places.run_dir()));
+  std::filesystem::current_path("/");
+  ::unsetenv("TMPDIR");
+}

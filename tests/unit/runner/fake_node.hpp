@@ -1,0 +1,163 @@
+#pragma once
+// A node whose worlds do what a test says: nothing happens but by the test's calls, and what the runner does to
+// them is kept.
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <distrun/base/error.hpp>
+#include <distrun/io/loop.hpp>
+#include <distrun/launch/node.hpp>
+#include <distrun/wire/control.hpp>
+
+namespace distrun::runner::fake {
+
+using Clock = std::chrono::steady_clock;
+
+class World final : public launch::World {
+ public:
+  struct Signal {
+    int rank;
+    int number;
+    Clock::time_point at;
+  };
+
+  World(launch::WorldSpec spec, launch::WorldEvents& events) : spec_(std::move(spec)), events_(events) {}
+
+  // ---- what ranks do
+  void start(int rank) { events_.on_rank_started(rank, 1000 + rank); }
+  void start_all() {
+    for (int rank = 0; rank < spec_.world_size; ++rank) start(rank);
+  }
+  template <class T>
+  void say(int rank, wire::FrameKind kind, const T& message) {
+    events_.on_frame(rank, {kind, static_cast<std::uint16_t>(rank), wire::encode(message)});
+  }
+  void hello(int rank) { say(rank, wire::FrameKind::Hello, wire::Hello{wire::kControlAbi, 1000 + rank}); }
+  void start_and_greet_all() {
+    start_all();
+    for (int rank = 0; rank < spec_.world_size; ++rank) hello(rank);
+  }
+  void error(int rank, const std::string& text, int because_of = -1) {
+    say(rank, wire::FrameKind::Error, wire::ErrorReport{"RuntimeError", text, "ring.cpp", 41, "", true, because_of});
+  }
+  void done(int rank, bool passed = true) { say(rank, wire::FrameKind::Done, wire::Done{passed, 7}); }
+  void end(int rank, proc::ExitStatus status = proc::ExitStatus::of_code(0)) { events_.on_rank_ended(rank, status); }
+  void pass(int rank) {
+    done(rank);
+    end(rank);
+  }
+  void die(int rank, int signal) { end(rank, proc::ExitStatus::of_signal(signal)); }
+  launch::WorldEvents& events() { return events_; }
+
+  // ---- what was done to them
+  std::vector<wire::Frame> frames(int rank, wire::FrameKind kind) const {
+    std::vector<wire::Frame> found;
+    for (const wire::Frame& frame : sent_) {
+      if (frame.rank == rank && frame.kind == kind) found.push_back(frame);
+    }
+    return found;
+  }
+  template <class T>
+  std::vector<T> messages(int rank, wire::FrameKind kind) const {
+    std::vector<T> found;
+    for (const wire::Frame& frame : frames(rank, kind)) found.push_back(wire::decode<T>(wire::view_of(frame.payload)));
+    return found;
+  }
+  std::vector<int> signals_of(int rank) const {
+    std::vector<int> numbers;
+    for (const Signal& signal : signals) {
+      if (signal.rank == rank) numbers.push_back(signal.number);
+    }
+    return numbers;
+  }
+  bool was_sent(int rank, int number) const {
+    const std::vector<int> numbers = signals_of(rank);
+    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+  }
+  const launch::WorldSpec& spec() const { return spec_; }
+
+  std::vector<Signal> signals;
+  std::vector<wire::FrameKind> sent_kinds;
+  std::vector<std::string> left;         // until somebody ends it
+  int ends_needed = 0;                   // calls of end_leftovers() until they are gone
+  std::function<void()> on_end_leftovers = [] {};
+  bool deaf = false;                     // sending to it overflows
+  std::map<int, std::string> output;
+
+  // ---- launch::World
+  void send(int rank, wire::Bytes packed) override {
+    if (deaf) throw Error(ErrorKind::Overloaded, "the rank does not read");
+    wire::FrameSplitter splitter;
+    splitter.feed(wire::view_of(packed));
+    sent_.push_back(splitter.next().value());
+    sent_kinds.push_back(sent_.back().kind);
+    if (sent_.back().rank != rank) throw std::logic_error("a frame for another rank");
+  }
+  void signal(int rank, int number) override { signals.push_back({rank, number, Clock::now()}); }
+  proc::Captured standard_output(int rank) const override {
+    const auto found = output.find(rank);
+    return {found == output.end() ? "" : found->second, 0, 0};
+  }
+  proc::Captured standard_error(int) const override { return {}; }
+  void finish_output() override {}
+  std::vector<std::string> leftovers() override { return left; }
+  int end_leftovers() override {
+    on_end_leftovers();
+    if (ends_needed > 0 && --ends_needed > 0) return static_cast<int>(left.size());
+    left.clear();
+    return 0;
+  }
+
+ private:
+  launch::WorldSpec spec_;
+  launch::WorldEvents& events_;
+  std::vector<wire::Frame> sent_;
+};
+
+class Node final : public launch::Node {
+ public:
+  explicit Node(io::Loop& loop) : loop_(loop) {}
+
+  io::Task<wire::PluginTable> list(std::string plugin, wire::ListOrder, base::Nanoseconds) override {
+    const auto found = tables.find(plugin);
+    if (found == tables.end()) throw Error(ErrorKind::Failed, plugin + ": its lister was killed");
+    co_return found->second;
+  }
+  io::Task<launch::Prepared> prepare(std::string plugin, std::string isolation, base::Nanoseconds) override {
+    ++prepared;
+    if (unloadable == plugin) throw Error(ErrorKind::Failed, plugin + ": it crashed while loading");
+    launch::Prepared answer;
+    answer.isolation = exec_only.empty() ? isolation : "exec";
+    answer.reason = exec_only;
+    co_return answer;
+  }
+  std::shared_ptr<launch::World> spawn(const launch::WorldSpec& spec, launch::WorldEvents& events) override {
+    world = std::make_shared<World>(spec, events);
+    ++spawned;
+    if (script) loop_.post([this, made = world] { script(*made); });
+    return world;
+  }
+  void cancel() override { ++cancelled; }
+  void release(const std::string& plugin) override { released.push_back(plugin); }
+  void close() override {}
+
+  std::shared_ptr<World> world;             // the last one
+  std::function<void(World&)> script;       // what each new world does
+  std::map<std::string, wire::PluginTable> tables;
+  std::string unloadable;
+  std::string exec_only;
+  std::vector<std::string> released;
+  int spawned = 0;
+  int prepared = 0;
+  int cancelled = 0;
+
+ private:
+  io::Loop& loop_;
+};
+
+}  // namespace distrun::runner::fake

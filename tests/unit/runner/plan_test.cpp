@@ -1,0 +1,190 @@
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include <unistd.h>
+
+#include <distrun/base/error.hpp>
+#include <distrun/runner/bounds.hpp>
+#include <distrun/runner/machine.hpp>
+#include <distrun/runner/orders.hpp>
+#include <distrun/runner/plan.hpp>
+
+#include "../../support/scratch.hpp"
+
+using namespace distrun;
+using namespace distrun::runner;
+using namespace std::chrono_literals;
+using wire::Phase;
+
+namespace {
+
+wire::TestInfo info_of(const std::string& suite, const std::string& name, int world_size = 4) {
+  wire::TestInfo info;
+  info.suite = suite;
+  info.name = name;
+  info.world_size = world_size;
+  return info;
+}
+
+std::string value_of(const wire::RunOrder& order, const std::string& key) {
+  for (const wire::KeyValue& entry : order.env) {
+    if (entry.key == key) return entry.value;
+  }
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("phases have the bounds of the table") {
+  const Settings settings;
+  const wire::TestInfo test = info_of("Ring", "pass");
+  const std::pair<Phase, Nanoseconds> rows[] = {{Phase::Spawn, 10s}, {Phase::Load, 30s},     {Phase::Rendezvous, 30s},
+                                                {Phase::SetUp, 60s}, {Phase::Body, 300s},    {Phase::TearDown, 60s},
+                                                {Phase::Exit, 5s}};
+  for (const auto& [phase, bound] : rows) CHECK(bound_of(phase, test, settings) == bound);
+  CHECK(load_bound(settings) == 30s);
+}
+
+TEST_CASE("the body's bound is the override, else the test's own, else the run's") {
+  Settings settings;
+  wire::TestInfo test = info_of("Ring", "pass");
+  settings.timeout = 7s;
+  CHECK(bound_of(Phase::Body, test, settings) == 7s);
+  test.timeout_ms = 1500;
+  CHECK(bound_of(Phase::Body, test, settings) == 1500ms);
+  settings.timeout_override = 2s;
+  CHECK(bound_of(Phase::Body, test, settings) == 2s);
+  CHECK(bound_of(Phase::SetUp, test, settings) == 60s);
+}
+
+TEST_CASE("the scale multiplies every bound") {
+  Settings settings;
+  settings.timeout_scale = 2.5;
+  settings.timeout_override = 2s;
+  const wire::TestInfo test = info_of("Ring", "pass");
+  CHECK(bound_of(Phase::Body, test, settings) == 5s);
+  CHECK(bound_of(Phase::Exit, test, settings) == 12500ms);
+  CHECK(load_bound(settings) == 75s);
+}
+
+TEST_CASE("the longest timeout a test can ask for is no overflow") {
+  Settings settings;
+  wire::TestInfo test = info_of("Ring", "pass");
+  test.timeout_ms = INT64_MAX;
+  settings.timeout_scale = GENERATE(1.0, 1000.0);
+  CHECK(bound_of(Phase::Body, test, settings) > 24h);
+}
+
+TEST_CASE("the graces are those of the design") {
+  const Graces graces;
+  CHECK(graces.peers == 500ms);
+  CHECK(graces.terminate == 500ms);
+  CHECK(graces.kill == 1s);
+}
+
+TEST_CASE("a plan holds the selected tests in their order, with the settings of the run") {
+  Settings settings;
+  settings.backend = "gloo";
+  settings.agent = "faulty";
+  wire::PluginTable table;
+  table.tests = {info_of("Ring", "b"), info_of("Other", "x"), info_of("Ring", "a", 2)};
+  const std::vector<PlannedTest> tests = plan("ring.so", table, Filter({"Ring"}), settings);
+  REQUIRE(tests.size() == 2);
+  CHECK(tests[0].id == "Ring.b");
+  CHECK(tests[1].id == "Ring.a");
+  CHECK(tests[1].variant.world_size == 2);
+  CHECK(tests[0].plugin == "ring.so");
+  CHECK(tests[0].variant.backend == "gloo");
+  CHECK(tests[0].variant.agent == "faulty");
+  CHECK(tests[0].variant.isolation == "process");
+  CHECK_FALSE(tests[0].skipped());
+}
+
+TEST_CASE("a test that requires an isolation gets it, and the plan says why") {
+  wire::PluginTable table;
+  table.tests = {info_of("Ring", "a"), info_of("Ring", "b")};
+  table.tests[0].isolation = "exec";
+  table.tests[1].isolation = "process";
+  const std::vector<PlannedTest> tests = plan("ring.so", table, Filter(), Settings{});
+  CHECK(tests[0].variant.isolation == "exec");
+  CHECK(tests[0].variant.isolation_reason == "the test asks for exec");
+  CHECK(tests[1].variant.isolation_reason.empty());
+}
+
+TEST_CASE("a test with a skip reason is planned as skipped") {
+  wire::PluginTable table;
+  table.tests = {info_of("Ring", "a", 0)};
+  table.tests[0].skip = {{73, "small"}};
+  CHECK(plan("ring.so", table, Filter(), Settings{}).at(0).skipped());
+}
+
+TEST_CASE("an order holds what its rank needs") {
+  const testing::Scratch scratch;
+  const WorkDirs dirs(scratch.path() + "/run", 3, 2, false);
+  PlannedTest test;
+  test.id = "Ring.pass";
+  test.variant.world_size = 2;
+  Settings settings;
+  settings.seed = 17;
+  settings.env = {{"KEY", "value"}};
+  const wire::RunOrder common = common_order(test, settings, "id", 5, dirs);
+  const wire::RunOrder order = order_for(common, test, dirs, 1);
+  CHECK(order.run_id == "id");
+  CHECK(order.test_id == "Ring.pass");
+  CHECK(order.rank == 1);
+  CHECK(order.world_size == 2);
+  CHECK(order.attempt == 5);
+  CHECK(order.seed == 17);
+  CHECK(order.coordinator_pid == ::getpid());
+  CHECK(order.temp_dir == dirs.shared());
+  CHECK(order.work_dir == dirs.of(1));
+  CHECK(order.init_method == "file://" + dirs.shared() + "/rendezvous");
+  CHECK(value_of(order, "KEY") == "value");
+  for (const char* name : {"RANK", "LOCAL_RANK", "MASTER_PORT"}) CHECK(value_of(order, name) == "none");
+}
+
+TEST_CASE("a test that asks for env:// gets a port of its own and the ranks' numbers") {
+  const testing::Scratch scratch;
+  const WorkDirs dirs(scratch.path() + "/run", 1, 3, false);
+  PlannedTest test;
+  test.variant.world_size = 3;
+  test.info.env_rendezvous = true;
+  const wire::RunOrder common = common_order(test, Settings{}, "id", 1, dirs);
+  const wire::RunOrder first = order_for(common, test, dirs, 0);
+  const wire::RunOrder last = order_for(common, test, dirs, 2);
+  CHECK(value_of(first, "RANK") == "0");
+  CHECK(value_of(last, "RANK") == "2");
+  CHECK(value_of(last, "LOCAL_RANK") == "2");
+  CHECK(value_of(first, "MASTER_PORT") == value_of(last, "MASTER_PORT"));
+  CHECK(std::stoi(value_of(first, "MASTER_PORT")) > 0);
+}
+
+TEST_CASE("an attempt has a directory of its own and one for each rank, and takes them away") {
+  const testing::Scratch scratch;
+  const std::string run_dir = scratch.path() + "/run";
+  const bool keep = GENERATE(false, true);
+  {
+    const WorkDirs dirs(run_dir, 7, 2, keep);
+    CHECK(dirs.shared() == run_dir + "/7");
+    CHECK(testing::names_in(dirs.shared()) == std::vector<std::string>{"rank0", "rank1"});
+    testing::write_file(dirs.of(1) + "/file", "x");
+    const WorkDirs next(run_dir, 8, 1, keep);
+    CHECK(testing::exists(next.of(0)));
+  }
+  CHECK(testing::exists(run_dir + "/7/rank1/file") == keep);
+  CHECK(testing::exists(run_dir + "/8") == keep);
+  CHECK(testing::exists(run_dir));
+}
+
+TEST_CASE("a directory that cannot be made is an error with its path") {
+  CHECK_THROWS_WITH(WorkDirs("/proc/none", 1, 1, false), Catch::Contains("cannot make /proc/none"));
+}
+
+TEST_CASE("a report knows this machine") {
+  const Machine machine = this_machine();
+  CHECK_FALSE(machine.hostname.empty());
+  CHECK_THAT(machine.kernel, Catch::StartsWith("Linux "));
+  CHECK(machine.cpus >= 1);
+  CHECK(machine.memory_bytes > (std::uint64_t{64} << 20));
+}

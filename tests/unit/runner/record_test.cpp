@@ -1,0 +1,164 @@
+#include <catch2/catch.hpp>
+
+#include <set>
+
+#include <distrun/runner/judge.hpp>
+#include <distrun/runner/rank_list.hpp>
+
+#include "samples.hpp"
+
+using namespace distrun::runner;
+
+namespace {
+
+struct Row {
+  std::vector<Verdict> verdicts;
+  int code;
+};
+
+RunRecord run_of(const std::vector<Verdict>& verdicts) {
+  RunRecord run;
+  for (const Verdict verdict : verdicts) {
+    TestRecord test;
+    test.verdict = verdict;
+    ++run.totals[static_cast<std::size_t>(verdict)];
+    run.tests.push_back(std::move(test));
+  }
+  return run;
+}
+
+AttemptRecord attempt(AttemptKind kind, Verdict verdict) {
+  AttemptRecord record;
+  record.kind = kind;
+  record.verdict = verdict;
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("the exit code follows from the verdicts") {
+  using enum Verdict;
+  const Row rows[] = {
+      {{}, 4},
+      {{Pass}, 0},
+      {{Flaky}, 0},
+      {{Pass, Skip, Flaky}, 0},
+      {{Skip}, 4},
+      {{Skip, Skip}, 4},
+      {{Pass, Fail}, 1},
+      {{Crash}, 1},
+      {{Timeout}, 1},
+      {{Deadlock}, 1},
+      {{Leak}, 1},
+      {{Cancelled}, 1},
+      {{Skip, Fail}, 1},
+      {{Pass, InfraError}, 3},
+      {{Fail, InfraError}, 3},
+      {{Skip, InfraError}, 3},
+  };
+  for (const Row& row : rows) {
+    INFO("row " << &row - rows);
+    CHECK(exit_code_of(run_of(row.verdicts)) == row.code);
+  }
+}
+
+TEST_CASE("exit codes take precedence 130, 3, 1, 4") {
+  RunRecord run = run_of({Verdict::Fail});
+  CHECK(exit_code_of(run) == 1);
+  run.problems.push_back({"ring.so", "list", "it crashed"});
+  CHECK(exit_code_of(run) == 3);
+  run.interrupted = true;
+  CHECK(exit_code_of(run) == 130);
+  RunRecord nothing;
+  nothing.problems.push_back({"ring.so", "list", "it crashed"});
+  CHECK(exit_code_of(nothing) == 3);
+  nothing.interrupted = true;
+  CHECK(exit_code_of(nothing) == 130);
+}
+
+TEST_CASE("skips pass on request, and an empty run does not") {
+  RunRecord skips = run_of({Verdict::Skip});
+  skips.settings.skips_pass = true;
+  CHECK(exit_code_of(skips) == 0);
+  RunRecord nothing;
+  nothing.settings.skips_pass = true;
+  CHECK(exit_code_of(nothing) == 4);
+}
+
+TEST_CASE("a test's verdict is that of its attempts") {
+  using enum Verdict;
+  constexpr auto kFirst = AttemptKind::First;
+  constexpr auto kRepeat = AttemptKind::Repeat;
+  constexpr auto kRetry = AttemptKind::Retry;
+  struct Case {
+    std::vector<std::pair<AttemptKind, Verdict>> attempts;
+    Verdict verdict;
+  };
+  const Case cases[] = {
+      {{}, Skip},
+      {{{kFirst, Pass}}, Pass},
+      {{{kFirst, Fail}}, Fail},
+      {{{kFirst, Skip}}, Skip},
+      {{{kFirst, Leak}}, Leak},
+      // Retries: the last one counts.
+      {{{kFirst, Fail}, {kRetry, Pass}}, Flaky},
+      {{{kFirst, Fail}, {kRetry, Crash}, {kRetry, Pass}}, Flaky},
+      {{{kFirst, Fail}, {kRetry, Crash}}, Crash},
+      {{{kFirst, Fail}, {kRetry, Skip}}, Skip},
+      // Repeats: each counts, the first bad one wins.
+      {{{kFirst, Pass}, {kRepeat, Pass}}, Pass},
+      {{{kFirst, Pass}, {kRepeat, Fail}}, Fail},
+      {{{kFirst, Fail}, {kRepeat, Pass}}, Fail},
+      {{{kFirst, Pass}, {kRepeat, Timeout}, {kRepeat, Crash}}, Timeout},
+      {{{kFirst, Skip}, {kRepeat, Pass}}, Pass},
+      // Both.
+      {{{kFirst, Pass}, {kRepeat, Fail}, {kRetry, Pass}}, Flaky},
+      {{{kFirst, Fail}, {kRetry, Pass}, {kRepeat, Fail}, {kRetry, Fail}}, Fail},
+      {{{kFirst, Fail}, {kRetry, Pass}, {kRepeat, Crash}}, Crash},
+  };
+  for (const Case& one : cases) {
+    std::vector<AttemptRecord> attempts;
+    for (const auto& [kind, verdict] : one.attempts) attempts.push_back(attempt(kind, verdict));
+    INFO("case " << &one - cases);
+    CHECK(std::string(name_of(judge_test(attempts))) == name_of(one.verdict));
+  }
+}
+
+TEST_CASE("every enumerator has a name of its own") {
+  std::set<std::string> verdicts;
+  for (int i = 0; i < kVerdictCount; ++i) verdicts.insert(name_of(static_cast<Verdict>(i)));
+  CHECK(verdicts.size() == kVerdictCount);
+  CHECK_FALSE(verdicts.contains("unknown"));
+  CHECK(std::string(name_of(static_cast<Verdict>(kVerdictCount))) == "unknown");
+  std::set<std::string> outcomes{name_of(OutcomeKind::Running)};
+  for (const OutcomeKind kind : samples::kFinalKinds) outcomes.insert(name_of(kind));
+  CHECK(outcomes.size() == 9);
+  std::set<std::string> leaks;
+  for (const auto kind : {LeakKind::Process, LeakKind::SharedMemory, LeakKind::Socket, LeakKind::File,
+                          LeakKind::Descriptor, LeakKind::Thread}) {
+    leaks.insert(name_of(kind));
+  }
+  CHECK(leaks.size() == 4);
+  CHECK(std::string(name_of(AttemptKind::Retry)) == "retry");
+}
+
+TEST_CASE("pass, skip and flaky are good verdicts, and no others are") {
+  for (int i = 0; i < kVerdictCount; ++i) {
+    const auto verdict = static_cast<Verdict>(i);
+    CHECK(is_good(verdict) == (verdict == Verdict::Pass || verdict == Verdict::Skip || verdict == Verdict::Flaky));
+  }
+}
+
+TEST_CASE("ranks are listed with runs of them by their ends") {
+  CHECK(rank_list({}).empty());
+  CHECK(rank_list({2}) == "2");
+  CHECK(rank_list({0, 1}) == "0-1");
+  CHECK(rank_list({0, 2, 3, 5, 6, 7}) == "0, 2-3, 5-7");
+  CHECK(rank_list({-1, 0, 1}) == "host, 0-1");
+  CHECK(ranks_label({2}) == "rank 2");
+  CHECK(ranks_label({-1}) == "the host");
+  CHECK(ranks_label({0, 1, 2, 5}) == "ranks 0-2, 5");
+  std::vector<int> even;
+  for (int rank = 0; rank < 260; rank += 2) even.push_back(rank);
+  CHECK_THAT(ranks_label(even), Catch::StartsWith("130 ranks (0, 2, 4, ") && Catch::EndsWith(", ...)"));
+}

@@ -1,0 +1,133 @@
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+
+#include <distrun/base/fd.hpp>
+#include <distrun/runner/sweep.hpp>
+
+#include "stage.hpp"
+
+using namespace distrun;
+using namespace distrun::runner;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Broom {
+  Broom() {
+    places.run_id = "sweep0run0id";
+    places.temp_dir = scratch.directory("tmp");
+    places.start_dir = scratch.directory("start");
+    scan.emplace(places);
+    world = std::make_shared<fake::World>(launch::WorldSpec{"ring.so", "process", 1}, events);
+  }
+  std::vector<Leak>& sweep(bool patient = true) {
+    run.emplace(loop, *world, *scan, places.run_id, graces, patient,
+                [this](std::vector<Leak> leaks) { found = std::move(leaks); });
+    run->start();
+    if (!testing::run_until(loop, [&] { return found.has_value(); })) throw std::runtime_error("it does not end");
+    return *found;
+  }
+  std::string temp(const std::string& name) const { return places.temp_dir + "/" + name; }
+
+  struct Deaf final : launch::WorldEvents {
+    void on_rank_started(int, int) override {}
+    void on_frame(int, const wire::Frame&) override {}
+    void on_connection_lost(int, const std::string&) override {}
+    void on_rank_ended(int, proc::ExitStatus) override {}
+    void on_spawn_failed(const std::string&) override {}
+  };
+  testing::Scratch scratch;
+  io::Loop loop;
+  Deaf events;
+  proc::RunPlaces places;
+  std::optional<proc::LeakScan> scan;
+  Graces graces = short_graces();
+  std::shared_ptr<fake::World> world;
+  std::optional<Sweep> run;
+  std::optional<std::vector<Leak>> found;
+};
+
+}  // namespace
+
+TEST_CASE("a clean world is swept at once") {
+  Broom broom;
+  broom.graces.leak = 1h;
+  CHECK(broom.sweep().empty());
+}
+
+TEST_CASE("what goes away within the grace is no leak") {
+  Broom broom;
+  broom.graces.leak = 1h;
+  broom.world->left = {"4711 (sleep 1)"};
+  testing::write_file(broom.temp("x"), "");
+  io::Alarm later(broom.loop, [&] {
+    broom.world->left.clear();
+    ::unlink(broom.temp("x").c_str());
+  });
+  later.set(std::chrono::steady_clock::now() + 20ms);
+  CHECK(broom.sweep().empty());
+}
+
+TEST_CASE("what stays is named once the grace is over, and ended") {
+  Broom broom;
+  broom.world->left = {"4711 (sleep 100)"};
+  broom.world->ends_needed = 3;
+  testing::write_file(broom.temp("x"), "");
+  const auto began = std::chrono::steady_clock::now();
+  const std::vector<Leak>& leaks = broom.sweep();
+  CHECK(std::chrono::steady_clock::now() - began >= broom.graces.leak);
+  REQUIRE(leaks.size() == 2);
+  CHECK(leaks[0].kind == LeakKind::Process);
+  CHECK(leaks[0].what == "4711 (sleep 100)");
+  CHECK(leaks[0].removed);
+  CHECK(leaks[1].kind == LeakKind::File);
+  CHECK(leaks[1].what == broom.temp("x"));
+  CHECK_FALSE(leaks[1].removed);
+  CHECK(testing::exists(broom.temp("x")));  // it may be somebody's
+  CHECK(broom.world->left.empty());
+}
+
+TEST_CASE("an impatient sweep waits for nobody") {
+  Broom broom;
+  broom.graces.leak = 1h;
+  broom.world->left = {"4711 (sleep 100)"};
+  CHECK(broom.sweep(false).size() == 1);
+}
+
+TEST_CASE("what carries the run's id is removed") {
+  Broom broom;
+  testing::write_file(broom.temp("x-sweep0run0id"), "");
+  const std::vector<Leak>& leaks = broom.sweep();
+  REQUIRE(leaks.size() == 1);
+  CHECK(leaks[0].removed);
+  CHECK_FALSE(testing::exists(broom.temp("x-sweep0run0id")));
+}
+
+TEST_CASE("a process that does not go is named as such, once") {
+  Broom broom;
+  broom.world->left = {"4711 (stuck)"};
+  broom.world->ends_needed = 1'000'000;
+  const std::vector<Leak>& leaks = broom.sweep();
+  REQUIRE(leaks.size() == 1);
+  CHECK(leaks[0].what == "4711 (stuck), which SIGKILL does not end");
+  CHECK_FALSE(leaks[0].removed);
+}
+
+TEST_CASE("a file that a leftover process held open is found once that has ended") {
+  Broom broom;
+  base::Fd held(::open(broom.temp("held").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  broom.world->left = {"4711 (writer)"};
+  broom.world->on_end_leftovers = [&] { held.reset(); };
+  const std::vector<Leak>& leaks = broom.sweep();
+  REQUIRE(leaks.size() == 2);
+  CHECK(leaks[1].what == broom.temp("held"));
+}
+
+TEST_CASE("what was told once is not told again by the next sweep") {
+  Broom broom;
+  testing::write_file(broom.temp("x"), "");
+  CHECK(broom.sweep().size() == 1);
+  broom.found.reset();
+  CHECK(broom.sweep().empty());
+}

@@ -1,0 +1,67 @@
+#include <catch2/catch.hpp>
+
+#include <limits>
+
+#include <distrun/base/error.hpp>
+#include <distrun/wire/buffer.hpp>
+
+using namespace distrun;
+using namespace distrun::wire;
+
+TEST_CASE("numbers are written little-endian and read back at their limits") {
+  ByteWriter writer;
+  writer.number(std::uint32_t{0x01020304});
+  writer.number(std::numeric_limits<std::int64_t>::min());
+  writer.number(-0.5);
+  CHECK(writer.bytes()[0] == std::byte{4});
+  CHECK(writer.bytes()[3] == std::byte{1});
+  ByteReader reader(view_of(writer.bytes()));
+  CHECK(reader.number<std::uint32_t>() == 0x01020304);
+  CHECK(reader.number<std::int64_t>() == std::numeric_limits<std::int64_t>::min());
+  CHECK(reader.number<double>() == -0.5);
+  CHECK_NOTHROW(reader.expect_end());
+}
+
+TEST_CASE("strings hold any bytes, and may be empty") {
+  const std::string text("a\0\xff", 3);
+  ByteWriter writer;
+  writer.string(text);
+  writer.string("");
+  const Bytes bytes = writer.take();
+  ByteReader reader(view_of(bytes));
+  CHECK(reader.string() == text);
+  CHECK(reader.string().empty());
+  CHECK(reader.remaining() == 0);
+}
+
+TEST_CASE("reading beyond the end is an error that counts the bytes") {
+  const Bytes bytes(3);
+  ByteReader reader(view_of(bytes));
+  CHECK_THROWS_WITH(reader.number<std::uint32_t>(), "message ends early: 4 bytes wanted, 3 left");
+  CHECK(reader.remaining() == 3);
+}
+
+TEST_CASE("a length is checked before anything is allocated for it") {
+  ByteWriter writer;
+  writer.number(std::uint32_t{0xffffffff});
+  ByteReader string_reader(view_of(writer.bytes()));
+  CHECK_THROWS_AS(string_reader.string(), Error);
+  ByteReader list_reader(view_of(writer.bytes()));
+  CHECK_THROWS_WITH(list_reader.count(1), Catch::Contains("4294967295 elements"));
+}
+
+TEST_CASE("a list must fit the rest of its message at its elements' least size") {
+  ByteWriter writer;
+  writer.number(std::uint32_t{3});
+  writer.number(std::uint64_t{0});
+  ByteReader fits(view_of(writer.bytes()));
+  CHECK(fits.count(2) == 3);
+  ByteReader does_not(view_of(writer.bytes()));
+  CHECK_THROWS_AS(does_not.count(3), Error);
+}
+
+TEST_CASE("bytes that are left over are refused") {
+  const Bytes bytes(2);
+  const ByteReader reader(view_of(bytes));
+  CHECK_THROWS_WITH(reader.expect_end(), "2 bytes too many at the end of a message");
+}

@@ -1,0 +1,145 @@
+#include <catch2/catch.hpp>
+
+#include <distrun/base/error.hpp>
+#include <distrun/base/rng.hpp>
+#include <distrun/wire/frame.hpp>
+
+#include "messages.hpp"
+
+using namespace distrun;
+using namespace distrun::wire;
+
+namespace {
+
+const FrameKind kKnown[] = {FrameKind::Hello,      FrameKind::Phase,       FrameKind::Error,
+                            FrameKind::Skip,       FrameKind::Stacks,      FrameKind::BarrierEnter,
+                            FrameKind::Message,    FrameKind::Note,        FrameKind::Done,
+                            FrameKind::Run,        FrameKind::ReceiveWait, FrameKind::DumpStacks,
+                            FrameKind::PeerFailed, FrameKind::Finish,      FrameKind::BarrierRelease,
+                            FrameKind::PeerFinished, FrameKind::Leak};
+
+void append(Bytes& bytes, const Bytes& more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
+
+// One line per frame, to compare streams by.
+std::string take_all(FrameSplitter& splitter) {
+  std::string text;
+  while (const auto frame = splitter.next()) {
+    text += std::to_string(static_cast<unsigned>(frame->kind)) + "/" + std::to_string(frame->rank) + " ";
+    for (const std::byte byte : frame->payload) text += static_cast<char>(byte);
+    text += "\n";
+  }
+  return text;
+}
+
+Bytes random_stream(base::Rng& rng) {
+  Bytes bytes;
+  for (int i = 0; i < 20; ++i) {
+    const bool known = rng.below(5) != 0;
+    const FrameKind kind = known ? kKnown[rng.below(std::size(kKnown))] : FrameKind(0x8100 + rng.below(100));
+    const Bytes payload(rng.below(4) == 0 ? 0 : rng.below(300), std::byte('a' + rng.below(26)));
+    append(bytes, pack_frame(kind, static_cast<std::uint16_t>(rng.below(65536)), view_of(payload)));
+  }
+  return bytes;
+}
+
+Bytes header(std::uint32_t size, std::uint16_t kind) {
+  ByteWriter writer;
+  writer.number(size);
+  writer.number(kind);
+  writer.number(std::uint16_t{0});
+  return writer.take();
+}
+
+}  // namespace
+
+TEST_CASE("a frame is its payload's size, its kind, its rank and its payload") {
+  const Bytes bytes = pack(FrameKind::BarrierEnter, 513, BarrierEnter{"x"});
+  const Bytes wanted{std::byte{5}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{6}, std::byte{0}, std::byte{1},
+                     std::byte{2}, std::byte{1}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{'x'}};
+  CHECK(bytes == wanted);
+}
+
+TEST_CASE("every known kind passes the splitter, and only those") {
+  for (unsigned number = 0; number < 0x10000; ++number) {
+    const auto kind = static_cast<FrameKind>(number);
+    const bool known = std::find(std::begin(kKnown), std::end(kKnown), kind) != std::end(kKnown);
+    if (is_known(kind) != known) FAIL("kind " << number);
+    FrameSplitter splitter;
+    splitter.feed(view_of(pack_frame(kind, 0, {})));
+    if (known) {
+      if (!splitter.next()) FAIL("known kind " << number << " was dropped");
+    } else if (is_optional(kind)) {
+      if (splitter.next() || splitter.pending() != 0) FAIL("optional kind " << number << " was not dropped");
+    } else {
+      CHECK_THROWS_WITH(splitter.next(), "unknown frame kind " + std::to_string(number));
+    }
+  }
+}
+
+TEST_CASE("a stream gives the same frames byte by byte, in pieces and at once") {
+  base::Rng rng(GENERATE(range(1, 21)));
+  const Bytes bytes = random_stream(rng);
+  FrameSplitter whole;
+  whole.feed(view_of(bytes));
+  const std::string wanted = take_all(whole);
+  CHECK(whole.pending() == 0);
+
+  FrameSplitter by_byte;
+  std::string found;
+  for (const std::byte& byte : bytes) {
+    by_byte.feed(view_of(&byte, 1));
+    found += take_all(by_byte);
+  }
+  CHECK(found == wanted);
+
+  FrameSplitter in_pieces;
+  found.clear();
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t size = std::min<std::size_t>(rng.below(200), bytes.size() - at);
+    in_pieces.feed(view_of(bytes.data() + at, size));
+    if (rng.below(3) != 0) found += take_all(in_pieces);
+    at += size;
+  }
+  found += take_all(in_pieces);
+  CHECK(found == wanted);
+}
+
+TEST_CASE("a frame that is cut at any byte is awaited") {
+  const Bytes bytes = pack(FrameKind::Run, 2, samples::run_order());
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    FrameSplitter splitter;
+    splitter.feed(view_of(bytes.data(), size));
+    if (splitter.next() || splitter.pending() != size) FAIL("cut at " << size);
+  }
+}
+
+TEST_CASE("a payload of the largest size passes and one byte more is refused on both sides") {
+  Bytes payload(kFramePayloadMax);
+  FrameSplitter splitter;
+  splitter.feed(view_of(pack_frame(FrameKind::Stacks, 1, view_of(payload))));
+  const auto frame = splitter.next();
+  REQUIRE(frame);
+  CHECK(frame->payload.size() == kFramePayloadMax);
+  payload.push_back(std::byte{0});
+  CHECK_THROWS_WITH(pack_frame(FrameKind::Stacks, 1, view_of(payload)), Catch::Contains("over the limit of 64 MiB"));
+}
+
+TEST_CASE("a size over the limit is refused before its payload has come") {
+  FrameSplitter splitter;
+  splitter.feed(view_of(header(static_cast<std::uint32_t>(kFramePayloadMax) + 1, 1)));
+  CHECK_THROWS_WITH(splitter.next(), "a frame announces 67108865 bytes; the limit is 64 MiB");
+}
+
+TEST_CASE("an unknown optional kind is as limited as others") {
+  FrameSplitter splitter;
+  splitter.feed(view_of(header(0xffffffff, 0x8123)));
+  CHECK_THROWS_AS(splitter.next(), Error);
+}
+
+TEST_CASE("a splitter that was refused a frame stays refused") {
+  FrameSplitter splitter;
+  splitter.feed(view_of(header(0, 77)));
+  splitter.feed(view_of(pack_frame(FrameKind::Done, 0, {})));
+  CHECK_THROWS_AS(splitter.next(), Error);
+  CHECK_THROWS_AS(splitter.next(), Error);
+}

@@ -1,0 +1,78 @@
+#pragma once
+// Every message of the wire once, with a value in each field, and a way to visit them all.
+#include <string>
+
+#include <distrun/wire/control.hpp>
+#include <distrun/wire/plugin_table.hpp>
+#include <distrun/wire/zygote.hpp>
+
+namespace distrun::wire::samples {
+
+inline RunOrder run_order() {
+  RunOrder order;
+  order.run_id = "3f9c0a1b";
+  order.test_id = "Ring.pass/n=1";
+  order.rank = 2;
+  order.world_size = 4;
+  order.attempt = 1;
+  order.coordinator_pid = 4711;
+  order.seed = 0xfedcba9876543210ULL;
+  order.backend = "shm";
+  order.agent = "pipe";
+  order.gpu_driver = "virtual";
+  order.gpus = 8;
+  order.temp_dir = "/tmp/run/1";
+  order.work_dir = "/tmp/run/1/rank2";
+  order.init_method = "file:///tmp/run/1/rendezvous";
+  order.env = {{"KEY", "value"}, {"EMPTY", ""}};
+  return order;
+}
+
+inline TestInfo test_info() {
+  TestInfo info;
+  info.suite = "Ring";
+  info.name = "pass";
+  info.parameters = {{"n", "1"}, {"backend", "shm"}};
+  info.file = "ring.cpp";
+  info.line = 41;
+  info.world_rule = WorldRule::AnyOf;
+  info.world_sizes = {2, 4};
+  info.world_size = 4;
+  info.timeout_ms = 5000;
+  info.isolation = "exec";
+  info.env_rendezvous = true;
+  info.has_fixture = true;
+  info.may_die = {{2, DeathKind::Signal, 9}};
+  info.skip = {{86, "no network"}};
+  return info;
+}
+
+// Calls `visit` with a value of every message type.
+template <class Visit>
+void each_message(Visit visit) {
+  visit(KeyValue{"key", "value"});
+  visit(Hello{kControlAbi, 4711});
+  visit(run_order());
+  visit(PhaseChange{Phase::TearDown});
+  visit(ErrorReport{"ValueError", "token is lost", "ring.cpp", 41, "main\nfoo", true, 3});
+  visit(SkipReport{74, "no network"});
+  visit(StacksReport{"thread 1: main"});
+  visit(BarrierEnter{"start"});
+  visit(BarrierRelease{"start", "rank 1 is gone", 1});
+  visit(RankMessage{1, 2, "token", std::string("\0\xff data", 7)});
+  visit(ReceiveWait{-1, "token"});
+  visit(PeerFinished{3});
+  visit(LeakReport{true, "5 (/tmp/x)"});
+  visit(Note{"device", "cpu"});
+  visit(PeerFailed{3, "token is lost"});
+  visit(Done{true, 1234567890123ULL});
+  visit(ListOrder{4, "shm", "pipe", "auto", 2, "process"});
+  visit(test_info());
+  visit(PluginTable{{test_info(), TestInfo{}}});
+  visit(ListReply{"cannot load", std::string("table\0", 6)});
+  visit(ZygoteReady{"cannot load", "the plugin started 1 thread"});
+  visit(ForkOrder{0x0080000000000001ULL, 4, 1024});
+  visit(ForkAnswer{{1, 2, 3}, 11});
+}
+
+}  // namespace distrun::wire::samples
