@@ -28,7 +28,8 @@ base::Nanoseconds parse_duration(const std::string& option, const std::string& t
   const double seconds = error == std::errc{} ? number * seconds_per(unit) : 0;
   if (!(seconds > 0 && seconds <= kMaxSeconds)) {
     throw Error(ErrorKind::InvalidArgument,
-                option + " " + base::one_line(text) + ": a duration such as 500ms, 30s, 5m or 1h is wanted, more than 0 and at most 7 days");
+                option + " " + base::one_line(text) +
+                    ": a duration such as 500ms, 30s, 5m or 1h is wanted, more than 0 and at most 7 days");
   }
   return base::Nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }

@@ -102,10 +102,13 @@ void add_selection(CLI::App& app, Raw& raw) {
   app.add_option("-f,--filter", raw.filters,
                  "Run the tests that match: a glob over Suite.name/key=value, over Suite.name, or over the suite; "
                  "a leading - excludes, as in --filter=-Slow.*; may be given again")
-      ->type_name("GLOB")->allow_extra_args(false);
-  app.add_option("--backend", raw.backend, "Process groups that tests get: shm, gloo, nccl, mpi or threads (default shm)")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  app.add_option("--backend", raw.backend,
+                 "Process groups that tests get: shm, gloo, nccl, mpi or threads (default shm)")
       ->type_name("NAME");
-  app.add_option("--agent", raw.agent, "RPC agent that tests get: pipe, faulty or inproc (default pipe)")->type_name("NAME");
+  app.add_option("--agent", raw.agent, "RPC agent that tests get: pipe, faulty or inproc (default pipe)")
+      ->type_name("NAME");
   app.add_option("--gpu-driver", raw.gpu_driver, "Devices behind cuda:i: auto, cuda, virtual or none (default auto)")
       ->type_name("NAME");
   app.add_option("--gpus", raw.gpus, "How many devices the virtual driver offers (default 0)")->type_name("N");
@@ -124,9 +127,11 @@ void add_execution(CLI::App& app, Raw& raw) {
   app.add_option("--retries", raw.retries, "Try a failed test again up to so often; a pass then makes it flaky")
       ->type_name("N");
   app.add_flag("--fail-fast", raw.fail_fast, "End the run after the first test that fails");
-  app.add_option("--seed", raw.seed, "Seed of everything random in tests (default: a new one, printed)")->type_name("N");
+  app.add_option("--seed", raw.seed, "Seed of everything random in tests (default: a new one, printed)")
+      ->type_name("N");
   app.add_option("--env", raw.env, "Set a variable in the ranks; may be given again")
-      ->type_name("KEY=VALUE")->allow_extra_args(false);
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   app.add_option("--leaks", raw.leaks,
                  "What left-overs of a test do: normal and strict make it fail (strict counts descriptors and "
                  "threads too), off ends them silently")
@@ -139,8 +144,10 @@ void add_reports(CLI::App& app, Raw& raw) {
   app.add_option("-o,--output", raw.output, "Write summary.json, junit.xml and events.ndjson there")->type_name("DIR");
   app.add_option("--json", raw.json, "Write the summary (see: distrun show)")->type_name("FILE");
   app.add_option("--junit", raw.junit, "Write JUnit XML for CI")->type_name("FILE");
-  app.add_option("--events", raw.events, "Write every event as a line of JSON while the run goes on")->type_name("FILE");
-  app.add_option("--color", raw.color, "auto (on a terminal, unless NO_COLOR is set), always or never")->type_name("WHEN");
+  app.add_option("--events", raw.events, "Write every event as a line of JSON while the run goes on")
+      ->type_name("FILE");
+  app.add_option("--color", raw.color, "auto (on a terminal, unless NO_COLOR is set), always or never")
+      ->type_name("WHEN");
   app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
 }
 
@@ -257,7 +264,9 @@ CommandLine parse_list(const std::vector<std::string>& arguments) {
 CommandLine parse_show(const std::vector<std::string>& arguments) {
   Raw raw;
   CLI::App app("Prints a run again from its summary: what ran, and what went wrong and why.", "distrun show");
-  app.add_option("report", raw.report, "A summary that --json or --output wrote")->required()->type_name("SUMMARY.json");
+  app.add_option("report", raw.report, "A summary that --json or --output wrote")
+      ->required()
+      ->type_name("SUMMARY.json");
   app.add_option("--color", raw.color, "auto, always or never")->type_name("WHEN");
   CommandLine line;
   if (!parse(app, arguments)) return line;

@@ -143,7 +143,11 @@ bool glob_match(std::string_view pattern, std::string_view text) {
       return false;
     }
   }
+#ifdef DISTRUN_FUZZ_PLANTED_BUG
+  if (p < pattern.size() && pattern[p] == '*') ++p;
+#else
   while (p < pattern.size() && pattern[p] == '*') ++p;
+#endif
   return p == pattern.size();
 }
 

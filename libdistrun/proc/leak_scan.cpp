@@ -46,7 +46,8 @@ bool is_in_use(const std::string& path) {
   DIR* processes = ::opendir("/proc");
   bool found = false;
   while (const dirent* entry = processes == nullptr || found ? nullptr : ::readdir(processes)) {
-    if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9') found = has_open(std::string("/proc/") + entry->d_name, path);
+    if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
+      found = has_open(std::string("/proc/") + entry->d_name, path);
   }
   if (processes != nullptr) ::closedir(processes);
   return found;

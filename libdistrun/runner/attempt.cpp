@@ -26,19 +26,19 @@ T payload(const wire::Frame& frame) {
 
 }  // namespace
 
-Attempt::Attempt(const RunContext& run, const PlannedTest& test, int number, int n, AttemptKind kind)
+Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind)
     : run_(run),
       test_(test),
       started_(run.loop.clock().now()),
       ranks_(static_cast<std::size_t>(test.variant.world_size)),
       barriers_(test.variant.world_size),
-      dirs_(run.run_dir, number, test.variant.world_size, run.settings.keep_work_dir),
+      dirs_(run.dirs.take(test.variant.world_size)),
       alarm_(run.loop, [this] { on_alarm(); }),
       over_(run.loop) {
   record_.n = n;
   record_.kind = kind;
   for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].record.rank = static_cast<int>(i);
-  order_ = common_order(test, run.settings, run.run_id, n, dirs_);
+  order_ = common_order(test, run.settings, run.run_id, n, *dirs_);
 }
 
 Attempt::~Attempt() = default;
@@ -128,7 +128,7 @@ void Attempt::on_hello(int rank, const wire::Hello& hello) {
   enter_phase(state, !forked ? wire::Phase::Load : test_.info.has_fixture ? wire::Phase::SetUp : wire::Phase::Body);
   // The order goes first, whatever other ranks have sent to this one already.
   state.ordered = true;
-  send(rank, wire::pack(wire::FrameKind::Run, static_cast<std::uint16_t>(rank), order_for(order_, test_, dirs_, rank)));
+  send(rank, wire::pack(wire::FrameKind::Run, static_cast<std::uint16_t>(rank), order_for(order_, test_, *dirs_, rank)));
   for (wire::Bytes& frame : state.held_back) send(rank, std::move(frame));
   state.held_back.clear();
 }
@@ -196,7 +196,8 @@ void Attempt::on_leak(int rank, const wire::LeakReport& leak) {
 
 void Attempt::on_receive_wait(int rank, const wire::ReceiveWait& wait) {
   for (const int finished : receives_.wait(rank, wait, static_cast<int>(ranks_.size()))) {
-    send(rank, wire::pack(wire::FrameKind::PeerFinished, static_cast<std::uint16_t>(rank), wire::PeerFinished{finished}));
+    send(rank,
+         wire::pack(wire::FrameKind::PeerFinished, static_cast<std::uint16_t>(rank), wire::PeerFinished{finished}));
   }
 }
 
@@ -276,7 +277,8 @@ void Attempt::leave_desks(const RankState& rank) {
   const int left = rank.record.rank;
   for (const Release& each : barriers_.leave(left, rank.record.declared_death)) release(each);
   for (const int waiter : receives_.leave(left)) {
-    send(waiter, wire::pack(wire::FrameKind::PeerFinished, static_cast<std::uint16_t>(waiter), wire::PeerFinished{left}));
+    send(waiter,
+         wire::pack(wire::FrameKind::PeerFinished, static_cast<std::uint16_t>(waiter), wire::PeerFinished{left}));
   }
 }
 

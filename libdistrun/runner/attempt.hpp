@@ -40,8 +40,8 @@ struct RunContext {
   EventSink& events;
   proc::LeakScan& scan;
   const Settings& settings;
+  WorkDirPool& dirs;
   std::string run_id;
-  std::string run_dir;
   Graces graces{};
 };
 
@@ -50,8 +50,8 @@ enum class Urgency : std::uint8_t { Polite, AtOnce };
 
 class Attempt final : public launch::WorldEvents {
  public:
-  // `number` counts the attempts of the run, for the directory; `n` those of the test.
-  Attempt(const RunContext& run, const PlannedTest& test, int number, int n, AttemptKind kind);
+  // `n` counts the attempts of the test. Throws Error if there can be no work directories or no port.
+  Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind);
   ~Attempt() override;
 
   // Once. Completes within the test's bounds and the graces, whatever its ranks do.
@@ -117,7 +117,7 @@ class Attempt final : public launch::WorldEvents {
   int decisions_ = 0;
   int first_failed_ = -1;
   int spawn_expected_ = 0;             // ranks that are not started yet and still may be
-  WorkDirs dirs_;
+  std::unique_ptr<WorkDirs> dirs_;
   wire::RunOrder order_;
   std::shared_ptr<launch::World> world_;
   std::unique_ptr<Sweep> sweep_;

@@ -83,7 +83,7 @@ void Attempt::move_on() {
 
 void Attempt::terminate() {
   for (RankState& rank : ranks_) {
-    if (rank.ended) continue;
+    if (!rank.alive()) continue;
     if (rank.record.waiting_in.empty()) rank.record.waiting_in = waiting_in(rank.record.rank);
     rank.signaled_by_us = true;
     world_->signal(rank.record.rank, SIGTERM);

@@ -39,7 +39,8 @@ Filter::Filter(const std::vector<std::string>& texts) {
 }
 
 void Filter::add(std::string_view pattern) {
-  if (ends_in_open_escape(pattern)) refuse(pattern, "a '\\' at the end escapes nothing; write '\\\\' for the character");
+  if (ends_in_open_escape(pattern))
+    refuse(pattern, "a '\\' at the end escapes nothing; write '\\\\' for the character");
   if (pattern.front() != '-') {
     including_.emplace_back(pattern);
     return;

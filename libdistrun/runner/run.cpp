@@ -42,7 +42,8 @@ std::string message_of(const TestRecord& test) {
 
 Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings)
     : loop_(loop), node_(node), events_(events), scan_(places),
-      context_{loop, node, events, scan_, record_.settings, places.run_id, places.run_dir()} {
+      dirs_(places.run_dir(), settings.keep_work_dir),
+      context_{loop, node, events, scan_, record_.settings, dirs_, places.run_id} {
   record_.run_id = places.run_id;
   record_.settings = std::move(settings);
 }
@@ -146,7 +147,7 @@ io::Task<bool> Run::run_attempt(PlannedTest& test, TestRecord& record, AttemptKi
   try {
     const bool usable = co_await prepare(test);
     if (usable && !cancelled_) {
-      attempt_ = std::make_unique<Attempt>(context_, test, ++attempts_, n, kind);
+      attempt_ = std::make_unique<Attempt>(context_, test, n, kind);
       AttemptRecord result = co_await attempt_->run();
       attempt_.reset();
       record.attempts.push_back(std::move(result));

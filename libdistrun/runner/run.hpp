@@ -41,11 +41,11 @@ class Run {
   EventSink& events_;
   RunRecord record_;
   proc::LeakScan scan_;
+  WorkDirPool dirs_;
   RunContext context_;
   std::vector<PlannedTest> tests_;
   std::set<std::string> unusable_;    // plugins that cannot be loaded
   std::unique_ptr<Attempt> attempt_;  // the current one
-  int attempts_ = 0;
   bool cancelled_ = false;
 };
 

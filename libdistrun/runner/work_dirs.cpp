@@ -1,9 +1,11 @@
 #include <distrun/runner/work_dirs.hpp>
 
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include <distrun/base/error.hpp>
 #include <distrun/proc/run_files.hpp>
@@ -11,27 +13,54 @@
 namespace distrun::runner {
 namespace {
 
+constexpr mode_t kMode = 0700;
+
 void make(const std::string& path) {
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) base::throw_errno("cannot make " + path, errno);
+  if (::mkdir(path.c_str(), kMode) != 0 && errno != EEXIST) base::throw_errno("cannot make " + path, errno);
+}
+
+// A real directory, as we made it, with exactly so many entries.
+bool is_untouched(const std::string& path, int entries) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0 || status.st_mode != (S_IFDIR | kMode)) return false;
+  DIR* directory = ::opendir(path.c_str());
+  if (directory == nullptr) return false;
+  int found = -2;  // . and ..
+  while (::readdir(directory) != nullptr) ++found;
+  ::closedir(directory);
+  return found == entries;
 }
 
 }  // namespace
 
-WorkDirs::WorkDirs(const std::string& run_dir, int number, int world_size, bool keep)
-    : shared_(run_dir + "/" + std::to_string(number)), world_size_(world_size), keep_(keep) {
-  make(run_dir);
-  make(shared_);
-  for (int rank = 0; rank < world_size; ++rank) make(of(rank));
+WorkDirs::WorkDirs(WorkDirPool& pool, std::string shared, int world_size)
+    : pool_(pool), shared_(std::move(shared)), world_size_(world_size) {}
+
+WorkDirs::~WorkDirs() { pool_.give_back(*this, world_size_); }
+
+std::unique_ptr<WorkDirs> WorkDirPool::take(int world_size) {
+  for (auto it = free_.begin(); it != free_.end(); ++it) {
+    if (it->world_size != world_size) continue;
+    auto dirs = std::make_unique<WorkDirs>(*this, std::move(it->shared), world_size);
+    free_.erase(it);
+    return dirs;
+  }
+  make(run_dir_);
+  auto dirs = std::make_unique<WorkDirs>(*this, run_dir_ + "/" + std::to_string(++made_), world_size);
+  make(dirs->shared());
+  for (int rank = 0; rank < world_size; ++rank) make(dirs->of(rank));
+  return dirs;
 }
 
-WorkDirs::~WorkDirs() {
+void WorkDirPool::give_back(const WorkDirs& dirs, int world_size) {
   if (keep_) return;
-  // The usual case, empty directories, costs a call each; anything else is searched.
-  bool empty = true;
-  for (int rank = 0; rank < world_size_; ++rank) empty = ::rmdir(of(rank).c_str()) == 0 && empty;
-  if (!empty || ::rmdir(shared_.c_str()) != 0) proc::remove_tree(shared_);
+  bool untouched = is_untouched(dirs.shared(), world_size);
+  for (int rank = 0; rank < world_size && untouched; ++rank) untouched = is_untouched(dirs.of(rank), 0);
+  if (untouched) {
+    free_.push_back({dirs.shared(), world_size});
+  } else {
+    proc::remove_tree(dirs.shared());
+  }
 }
-
-std::string WorkDirs::of(int rank) const { return shared_ + "/rank" + std::to_string(rank); }
 
 }  // namespace distrun::runner

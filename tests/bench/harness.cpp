@@ -26,7 +26,8 @@ Harness::Harness(runner::EventSink& sink)
     : places_(proc::RunPlaces::here(base::random_hex(12))),
       node_(loop_, node_options(places_.run_id)),
       scan_(places_),
-      context_{loop_, node_, sink, scan_, settings_, places_.run_id, places_.run_dir()} {
+      dirs_(places_.run_dir(), false),
+      context_{loop_, node_, sink, scan_, settings_, dirs_, places_.run_id} {
   proc::become_subreaper();
 }
 
@@ -49,7 +50,7 @@ runner::PlannedTest Harness::planned(const std::string& test, int world_size, co
 
 io::Task<void> Harness::run(runner::PlannedTest test, runner::AttemptRecord& result) {
   co_await node_.prepare(test.plugin, test.variant.isolation, std::chrono::seconds(30));
-  runner::Attempt attempt(context_, test, ++attempts_, 1, runner::AttemptKind::First);
+  runner::Attempt attempt(context_, test, 1, runner::AttemptKind::First);
   result = co_await attempt.run();
 }
 

@@ -42,8 +42,8 @@ class Harness {
   launch::LocalNode node_;
   runner::Settings settings_;
   proc::LeakScan scan_;
+  runner::WorkDirPool dirs_;
   runner::RunContext context_;
-  int attempts_ = 0;
 };
 
 // Paths of the build.

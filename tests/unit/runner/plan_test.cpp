@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <distrun/base/error.hpp>
@@ -121,7 +122,9 @@ TEST_CASE("a test with a skip reason is planned as skipped") {
 
 TEST_CASE("an order holds what its rank needs") {
   const testing::Scratch scratch;
-  const WorkDirs dirs(scratch.path() + "/run", 3, 2, false);
+  WorkDirPool pool(scratch.path() + "/run", false);
+  const auto taken = pool.take(2);
+  const WorkDirs& dirs = *taken;
   PlannedTest test;
   test.id = "Ring.pass";
   test.variant.world_size = 2;
@@ -146,7 +149,9 @@ TEST_CASE("an order holds what its rank needs") {
 
 TEST_CASE("a test that asks for env:// gets a port of its own and the ranks' numbers") {
   const testing::Scratch scratch;
-  const WorkDirs dirs(scratch.path() + "/run", 1, 3, false);
+  WorkDirPool pool(scratch.path() + "/run", false);
+  const auto taken = pool.take(3);
+  const WorkDirs& dirs = *taken;
   PlannedTest test;
   test.variant.world_size = 3;
   test.info.env_rendezvous = true;
@@ -160,25 +165,54 @@ TEST_CASE("a test that asks for env:// gets a port of its own and the ranks' num
   CHECK(std::stoi(value_of(first, "MASTER_PORT")) > 0);
 }
 
-TEST_CASE("an attempt has a directory of its own and one for each rank, and takes them away") {
+TEST_CASE("an attempt has a directory of its own and one for each rank, and takes them away once used") {
   const testing::Scratch scratch;
   const std::string run_dir = scratch.path() + "/run";
   const bool keep = GENERATE(false, true);
+  WorkDirPool pool(run_dir, keep);
+  std::string used;
   {
-    const WorkDirs dirs(run_dir, 7, 2, keep);
-    CHECK(dirs.shared() == run_dir + "/7");
-    CHECK(testing::names_in(dirs.shared()) == std::vector<std::string>{"rank0", "rank1"});
-    testing::write_file(dirs.of(1) + "/file", "x");
-    const WorkDirs next(run_dir, 8, 1, keep);
-    CHECK(testing::exists(next.of(0)));
+    const auto dirs = pool.take(2);
+    used = dirs->shared();
+    CHECK(testing::names_in(used) == std::vector<std::string>{"rank0", "rank1"});
+    testing::write_file(dirs->of(1) + "/file", "x");
+    const auto next = pool.take(2);
+    CHECK(next->shared() != used);
   }
-  CHECK(testing::exists(run_dir + "/7/rank1/file") == keep);
-  CHECK(testing::exists(run_dir + "/8") == keep);
+  CHECK(testing::exists(used + "/rank1/file") == keep);
   CHECK(testing::exists(run_dir));
+  CHECK(pool.take(2)->shared() != used);
+}
+
+TEST_CASE("directories that nobody used serve the next attempt of that size, and no others do") {
+  const testing::Scratch scratch;
+  WorkDirPool pool(scratch.path() + "/run", false);
+  const std::string two = pool.take(2)->shared();
+  const std::string three = pool.take(3)->shared();
+  CHECK(three != two);
+  CHECK(pool.take(2)->shared() == two);
+  const auto spoil = [&](const std::string& shared, int kind) {
+    if (kind == 0) testing::write_file(shared + "/rendezvous", "x");
+    if (kind == 1) testing::write_file(shared + "/rank1/file", "x");
+    if (kind == 2) ::rmdir((shared + "/rank0").c_str());
+    if (kind == 3) ::chmod((shared + "/rank0").c_str(), 0755);
+    if (kind == 4 && ::rmdir((shared + "/rank0").c_str()) == 0) (void)::symlink("/", (shared + "/rank0").c_str());
+  };
+  std::string last = two;
+  for (int kind = 0; kind < 5; ++kind) {
+    {
+      const auto dirs = pool.take(2);
+      last = dirs->shared();
+      spoil(last, kind);
+    }
+    CHECK_FALSE(testing::exists(last));
+    CHECK(pool.take(2)->shared() != last);
+  }
 }
 
 TEST_CASE("a directory that cannot be made is an error with its path") {
-  CHECK_THROWS_WITH(WorkDirs("/proc/none", 1, 1, false), Catch::Contains("cannot make /proc/none"));
+  WorkDirPool pool("/proc/none", false);
+  CHECK_THROWS_WITH(pool.take(1), Catch::Contains("cannot make /proc/none"));
 }
 
 TEST_CASE("a report knows this machine") {

@@ -59,6 +59,7 @@ class Stage {
     places.temp_dir = scratch.directory("tmp");
     places.start_dir = scratch.directory("start");
     scan.emplace(places);
+    dirs.emplace(places.run_dir(), settings.keep_work_dir);
     test.info.suite = "Ring";
     test.info.name = "pass";
     test.id = "Ring.pass";
@@ -70,7 +71,7 @@ class Stage {
 
   // Up to the ranks' start, which is the test's to play.
   fake::World& begin() {
-    attempt.emplace(*context(), test, 1, 1, AttemptKind::First);
+    attempt.emplace(*context(), test, 1, AttemptKind::First);
     boost::asio::co_spawn(loop.context(), attempt->run(), [this](std::exception_ptr error, AttemptRecord made) {
       if (error) std::rethrow_exception(error);
       record = std::move(made);
@@ -96,6 +97,7 @@ class Stage {
   Told told;
   proc::RunPlaces places;
   std::optional<proc::LeakScan> scan;
+  std::optional<WorkDirPool> dirs;
   Settings settings;
   PlannedTest test;
   Graces graces = short_graces();
@@ -105,7 +107,7 @@ class Stage {
  private:
   const RunContext* context() {
     context_ = std::make_unique<RunContext>(
-        RunContext{loop, node, told, *scan, settings, places.run_id, places.run_dir(), graces});
+        RunContext{loop, node, told, *scan, settings, *dirs, places.run_id, graces});
     return context_.get();
   }
   std::unique_ptr<RunContext> context_;

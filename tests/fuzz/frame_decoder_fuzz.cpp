@@ -1,0 +1,119 @@
+// A control channel: the first byte says into which pieces the rest is cut, the rest is the stream. Frames must
+// not depend on the pieces, and each payload is read or refused as the message of its kind.
+#include <distrun/base/error.hpp>
+#include <distrun/base/rng.hpp>
+#include <distrun/wire/control.hpp>
+#include <distrun/wire/frame.hpp>
+
+#include "fuzz.hpp"
+
+namespace {
+
+using namespace distrun;
+using fuzz::require;
+using wire::FrameKind;
+
+template <class T>
+void round_trip(const wire::Bytes& payload) {
+  T message;
+  try {
+    message = wire::decode<T>(wire::view_of(payload));
+  } catch (const Error&) {
+    return;
+  }
+  const wire::Bytes once = wire::encode(message);
+  require(once.size() == payload.size(), "a message that was read takes as many bytes when it is written");
+  require(wire::encode(wire::decode<T>(wire::view_of(once))) == once, "what was written is read as it is");
+}
+
+void decode(const wire::Frame& frame) {
+  switch (frame.kind) {
+    case FrameKind::Hello: return round_trip<wire::Hello>(frame.payload);
+    case FrameKind::Phase: return round_trip<wire::PhaseChange>(frame.payload);
+    case FrameKind::Error: return round_trip<wire::ErrorReport>(frame.payload);
+    case FrameKind::Skip: return round_trip<wire::SkipReport>(frame.payload);
+    case FrameKind::Stacks: return round_trip<wire::StacksReport>(frame.payload);
+    case FrameKind::BarrierEnter: return round_trip<wire::BarrierEnter>(frame.payload);
+    case FrameKind::Message: return round_trip<wire::RankMessage>(frame.payload);
+    case FrameKind::Note: return round_trip<wire::Note>(frame.payload);
+    case FrameKind::Done: return round_trip<wire::Done>(frame.payload);
+    case FrameKind::ReceiveWait: return round_trip<wire::ReceiveWait>(frame.payload);
+    case FrameKind::Leak: return round_trip<wire::LeakReport>(frame.payload);
+    case FrameKind::Run: return round_trip<wire::RunOrder>(frame.payload);
+    case FrameKind::PeerFailed: return round_trip<wire::PeerFailed>(frame.payload);
+    case FrameKind::BarrierRelease: return round_trip<wire::BarrierRelease>(frame.payload);
+    case FrameKind::PeerFinished: return round_trip<wire::PeerFinished>(frame.payload);
+    default: return;
+  }
+}
+
+// Everything that the stream gives: its frames, and how it ends.
+struct Heard {
+  std::vector<wire::Frame> frames;
+  std::string refusal;
+
+  // False once the stream is refused.
+  bool take(wire::FrameSplitter& splitter) {
+    try {
+      while (auto frame = splitter.next()) frames.push_back(std::move(*frame));
+      return true;
+    } catch (const Error& error) {
+      refusal = error.what();
+      return false;
+    }
+  }
+};
+
+bool same(const Heard& a, const Heard& b) {
+  if (a.refusal != b.refusal || a.frames.size() != b.frames.size()) return false;
+  for (std::size_t i = 0; i < a.frames.size(); ++i) {
+    const wire::Frame& x = a.frames[i];
+    const wire::Frame& y = b.frames[i];
+    if (x.kind != y.kind || x.rank != y.rank || x.payload != y.payload) return false;
+  }
+  return true;
+}
+
+Heard hear_in_pieces(wire::BytesView stream, std::uint64_t seed) {
+  base::Rng rng(seed);
+  wire::FrameSplitter splitter;
+  Heard heard;
+  while (!stream.empty()) {
+    const std::size_t size = std::min<std::size_t>(seed == 0 ? 1 : 1 + rng.below(2 * seed), stream.size());
+    splitter.feed(stream.substr(0, size));
+    stream.remove_prefix(size);
+    if (!heard.take(splitter)) break;
+  }
+  return heard;
+}
+
+// The first frame over the limit must end the stream, if nothing before it has.
+bool announces_too_much(wire::BytesView stream) {
+  while (stream.size() >= wire::kFrameHeaderSize) {
+    wire::ByteReader header(stream);
+    const auto size = header.number<std::uint32_t>();
+    if (size > wire::kFramePayloadMax) return true;
+    stream.remove_prefix(std::min(wire::kFrameHeaderSize + size, stream.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const wire::BytesView stream = wire::view_of(data + 1, size - 1);
+  wire::FrameSplitter splitter;
+  splitter.feed(stream);
+  Heard whole;
+  if (whole.take(splitter)) {
+    require(!announces_too_much(stream), "a frame over the limit is refused");
+    require(splitter.pending() <= stream.size(), "a splitter holds no more than it was fed");
+  }
+  require(same(whole, hear_in_pieces(stream, data[0])), "frames do not depend on the pieces of their stream");
+  for (const wire::Frame& frame : whole.frames) {
+    require(wire::is_known(frame.kind), "only known kinds pass the splitter");
+    decode(frame);
+  }
+  return 0;
+}

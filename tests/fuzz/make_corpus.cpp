@@ -1,0 +1,89 @@
+// Writes the corpora that are not written by hand, with the project's own encoders: make_corpus DIRECTORY.
+// Run it again when a message changes.
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <distrun/wire/frame.hpp>
+#include <distrun/report/summary.hpp>
+
+#include "../unit/report/samples.hpp"
+#include "../unit/wire/messages.hpp"
+
+namespace {
+
+using namespace distrun;
+using wire::FrameKind;
+
+std::filesystem::path corpus;
+
+void write(const std::string& name, const wire::Bytes& bytes, const std::string& before = "") {
+  std::filesystem::create_directories((corpus / name).parent_path());
+  std::ofstream out(corpus / name, std::ios::binary);
+  out << before;
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+void append(wire::Bytes& bytes, const wire::Bytes& more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
+
+// A rank's side of a test, and its coordinator's.
+void write_frames() {
+  wire::Bytes rank;
+  append(rank, wire::pack(FrameKind::Hello, 1, wire::Hello{wire::kControlAbi, 4711}));
+  append(rank, wire::pack(FrameKind::Phase, 1, wire::PhaseChange{wire::Phase::Body}));
+  append(rank, wire::pack(FrameKind::BarrierEnter, 1, wire::BarrierEnter{"x"}));
+  append(rank, wire::pack(FrameKind::Message, 1, wire::RankMessage{1, 2, "token", "data"}));
+  append(rank, wire::pack(FrameKind::ReceiveWait, 1, wire::ReceiveWait{2, "token"}));
+  append(rank, wire::pack(FrameKind::Note, 1, wire::Note{"key", "value"}));
+  append(rank, wire::pack(FrameKind::Error, 1, wire::ErrorReport{"ValueError", "lost", "r.cpp", 4, "main", true, 2}));
+  append(rank, wire::pack(FrameKind::Skip, 1, wire::SkipReport{74, "no CUDA"}));
+  append(rank, wire::pack(FrameKind::Leak, 1, wire::LeakReport{false, "5 (/tmp/x)"}));
+  append(rank, wire::pack(FrameKind::Done, 1, wire::Done{true, 7}));
+  write("frame_decoder/rank", rank, std::string(1, '\0'));
+  write("frame_decoder/rank_in_pieces", rank, "\x05");
+  write("frame_decoder/cut", {rank.begin(), rank.end() - 3}, "\x01");
+  wire::Bytes coordinator = wire::pack(FrameKind::Run, 1, wire::samples::run_order());
+  append(coordinator, wire::pack(FrameKind::PeerFailed, 1, wire::PeerFailed{2, "lost"}));
+  append(coordinator, wire::pack(FrameKind::BarrierRelease, 1, wire::BarrierRelease{"x", "", -1}));
+  append(coordinator, wire::pack(FrameKind::PeerFinished, 1, wire::PeerFinished{2}));
+  append(coordinator, wire::pack_frame(FrameKind::Finish, 1, {}));
+  write("frame_decoder/coordinator", coordinator, "\x10");
+  wire::Bytes unknown = wire::pack_frame(FrameKind(0x9123), 1, wire::view_of(wire::Bytes(3)));
+  append(unknown, wire::pack_frame(FrameKind(77), 1, {}));
+  write("frame_decoder/unknown", unknown, "\x02");
+}
+
+void write_tables() {
+  write("plugin_table/empty", wire::encode(wire::PluginTable{}));
+  write("plugin_table/full", wire::encode(wire::PluginTable{{wire::samples::test_info()}}));
+  wire::TestInfo small;
+  small.suite = "R";
+  small.name = "a";
+  small.world_size = 4;
+  wire::TestInfo other = small;
+  other.name = "b";
+  other.parameters = {{"n", "1"}};
+  write("plugin_table/two", wire::encode(wire::PluginTable{{small, other}}));
+  small.name = "a/b";
+  write("plugin_table/refused", wire::encode(wire::PluginTable{{small}}));
+}
+
+void write_summary(const std::string& name, runner::TestRecord test) {
+  runner::RunRecord run = report::samples::empty_run();
+  report::samples::add(run, std::move(test));
+  const std::string text = report::summary_json(run);
+  write("summary/" + name, {}, text);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  corpus = argv[1];
+  write_frames();
+  write_tables();
+  write_summary("passing", report::samples::passing());
+  write_summary("failing", report::samples::failing());
+  write_summary("leaking", report::samples::leaking());
+  return 0;
+}

@@ -1,0 +1,211 @@
+#include <catch2/catch.hpp>
+
+#include <csignal>
+
+#include <distrun/runner/run.hpp>
+
+#include "stage.hpp"
+
+using namespace distrun;
+using namespace distrun::runner;
+using proc::ExitStatus;
+
+namespace {
+
+// A run of one plugin, "ring.so", whose tests have two ranks each.
+struct Show {
+  explicit Show(const std::vector<std::string>& tests) : node(loop) {
+    places.run_id = "run0run0run0";
+    places.temp_dir = scratch.directory("tmp");
+    places.start_dir = scratch.directory("start");
+    settings.plugins = {"ring.so"};
+    for (const std::string& name : tests) add("ring.so", name);
+    node.script = [](fake::World& world) {
+      world.start_and_greet_all();
+      world.pass(0);
+      world.pass(1);
+    };
+  }
+  void add(const std::string& plugin, const std::string& name) {
+    wire::TestInfo info;
+    info.suite = "Ring";
+    info.name = name;
+    info.world_size = 2;
+    node.tables[plugin].tests.push_back(std::move(info));
+  }
+  const RunRecord& play() {
+    run.emplace(loop, node, told, places, settings);
+    testing::run_task(loop, run->run());
+    return run->record();
+  }
+  std::vector<std::string> verdicts() const {
+    std::vector<std::string> names;
+    for (const TestRecord& test : run->record().tests) names.emplace_back(name_of(test.verdict));
+    return names;
+  }
+
+  testing::Scratch scratch;
+  io::Loop loop;
+  fake::Node node;
+  Told told;
+  proc::RunPlaces places;
+  Settings settings;
+  std::optional<Run> run;
+};
+
+void fail(fake::World& world) {
+  world.start_and_greet_all();
+  world.error(0, "token is lost");
+  world.end(0, ExitStatus::of_code(10));
+  world.pass(1);
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a run runs its tests in order and tells everything in one order") {
+  Show show({"a", "b"});
+  const RunRecord& record = show.play();
+  CHECK(show.verdicts() == Names{"pass", "pass"});
+  CHECK(exit_code_of(record) == 0);
+  CHECK(record.not_run == 0);
+  CHECK(record.total(Verdict::Pass) == 2);
+  const Names start{"run start 2", "test start Ring.a", "attempt start 1", "rank start 0"};
+  REQUIRE(show.told.lines.size() > start.size());
+  CHECK(std::equal(start.begin(), start.end(), show.told.lines.begin()));
+  CHECK(show.told.lines.back() == "test end pass");
+  CHECK(show.node.released == Names{"ring.so"});
+}
+
+TEST_CASE("a filter selects the tests of a run") {
+  Show show({"a", "b", "c"});
+  show.settings.filters = {"Ring.b"};
+  CHECK(show.play().tests.size() == 1);
+  CHECK(show.told.lines.front() == "run start 1");
+}
+
+TEST_CASE("a failed test is retried until it passes, and is flaky then") {
+  Show show({"a"});
+  show.settings.retries = 5;
+  const auto pass = show.node.script;
+  show.node.script = [&, n = 0](fake::World& world) mutable { ++n < 3 ? fail(world) : pass(world); };
+  const RunRecord& record = show.play();
+  CHECK(show.verdicts() == Names{"flaky"});
+  REQUIRE(record.tests[0].attempts.size() == 3);
+  CHECK(record.tests[0].attempts[2].kind == AttemptKind::Retry);
+  CHECK(record.tests[0].attempts[2].n == 3);
+  CHECK(record.tests[0].message == "rank 0 failed: token is lost (ring.cpp:41)");
+  CHECK(exit_code_of(record) == 0);
+}
+
+TEST_CASE("a test that fails every retry has failed") {
+  Show show({"a"});
+  show.settings.retries = 2;
+  show.node.script = fail;
+  CHECK(exit_code_of(show.play()) == 1);
+  CHECK(show.verdicts() == Names{"fail"});
+  CHECK(show.node.spawned == 3);
+}
+
+TEST_CASE("a repeated test runs as often as asked, and one bad repeat fails it") {
+  Show show({"a"});
+  show.settings.repeat = 4;
+  const auto pass = show.node.script;
+  show.node.script = [&, n = 0](fake::World& world) mutable { ++n == 2 ? fail(world) : pass(world); };
+  const RunRecord& record = show.play();
+  CHECK(record.tests[0].attempts.size() == 4);
+  CHECK(show.verdicts() == Names{"fail"});
+}
+
+TEST_CASE("fail-fast stops after the first test that is not good") {
+  Show show({"a", "b", "c"});
+  show.settings.fail_fast = true;
+  show.node.script = [pass = show.node.script, n = 0](fake::World& world) mutable {
+    ++n == 2 ? fail(world) : pass(world);
+  };
+  const RunRecord& record = show.play();
+  CHECK(show.verdicts() == Names{"pass", "fail"});
+  CHECK(record.not_run == 1);
+}
+
+TEST_CASE("a plugin that cannot be listed is a problem, and the others run") {
+  Show show({"a"});
+  show.settings.plugins = {"gone.so", "ring.so"};
+  const RunRecord& record = show.play();
+  REQUIRE(record.problems.size() == 1);
+  CHECK(record.problems[0].plugin == "gone.so");
+  CHECK(record.problems[0].phase == "list");
+  CHECK(show.verdicts() == Names{"pass"});
+  CHECK(exit_code_of(record) == 3);
+}
+
+TEST_CASE("a plugin that cannot be loaded is one problem, and its tests are not run") {
+  Show show({"a", "b"});
+  show.add("other.so", "c");
+  show.settings.plugins = {"ring.so", "other.so"};
+  show.node.unloadable = "ring.so";
+  const RunRecord& record = show.play();
+  REQUIRE(record.problems.size() == 1);
+  CHECK(record.problems[0].phase == "load");
+  CHECK(record.not_run == 2);
+  CHECK(show.verdicts() == Names{"pass"});
+  CHECK(show.told.count("problem") == 1);
+}
+
+TEST_CASE("a test that is skipped before any rank needs none") {
+  Show show({"a"});
+  wire::TestInfo& info = show.node.tables["ring.so"].tests[0];
+  info.world_size = 0;
+  info.skip = {{73, "small world"}};
+  const RunRecord& record = show.play();
+  CHECK(show.verdicts() == Names{"skip"});
+  CHECK(record.tests[0].message == "small world");
+  CHECK(record.tests[0].attempts.empty());
+  CHECK(show.node.spawned == 0);
+  CHECK(show.node.prepared == 0);
+}
+
+TEST_CASE("a plugin that must not be forked runs by exec, and the record says why") {
+  Show show({"a"});
+  show.node.exec_only = "the plugin started 1 thread while loading";
+  const Variant variant = show.play().tests.at(0).variant;
+  CHECK(variant.isolation == "exec");
+  CHECK(variant.isolation_reason == "the plugin started 1 thread while loading");
+  CHECK(show.node.world->spec().isolation == "exec");
+}
+
+TEST_CASE("a cancelled run ends its attempt, and leaves the rest") {
+  Show show({"a", "b", "c"});
+  show.settings.repeat = 2;
+  show.node.script = [&](fake::World& world) {
+    world.start_and_greet_all();
+    show.run->cancel(Urgency::Polite);
+    world.die(0, SIGTERM);
+    world.die(1, SIGTERM);
+  };
+  const RunRecord& record = show.play();
+  CHECK(show.verdicts() == Names{"cancelled"});
+  CHECK(record.interrupted);
+  CHECK(record.not_run == 2);
+  CHECK(exit_code_of(record) == 130);
+  CHECK(show.node.spawned == 1);
+  CHECK(show.node.cancelled == 1);
+}
+
+TEST_CASE("every attempt has directories of its own, and none is left") {
+  Show show({"a", "b"});
+  show.settings.repeat = 2;
+  std::set<std::string> places;
+  show.node.script = [&](fake::World& world) {
+    world.start_and_greet_all();
+    for (const int rank : {0, 1}) {
+      places.insert(world.messages<wire::RunOrder>(rank, wire::FrameKind::Run).at(0).work_dir);
+    }
+    world.pass(0);
+    world.pass(1);
+  };
+  show.play();
+  CHECK(places.size() == 8);
+  for (const std::string& place : places) CHECK_FALSE(testing::exists(place));
+}
