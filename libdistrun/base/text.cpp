@@ -81,9 +81,17 @@ std::string printable(std::string_view bytes) {
 }
 
 std::string one_line(std::string_view text, std::size_t limit) {
-  std::string out = printable(text);
-  for (char& c : out) {
-    if (c == '\n' || c == '\t') c = ' ';
+  std::string out;
+  bool broken = false;  // the line was, and its indentation goes with the break
+  for (const char c : printable(text)) {
+    if (c == '\n' || c == '\t') {
+      broken = true;
+      continue;
+    }
+    if (broken && c == ' ') continue;
+    if (broken && !out.empty()) out += ' ';
+    broken = false;
+    out += c;
   }
   while (!out.empty() && out.back() == ' ') out.pop_back();
   if (out.size() <= limit) return out;

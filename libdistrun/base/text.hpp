@@ -11,7 +11,8 @@ std::string valid_utf8(std::string_view bytes);
 // For a terminal: valid UTF-8 in which control characters other than newline and tab are written as
 // \x1b, and carriage returns before a newline are dropped. No escape sequence survives.
 std::string printable(std::string_view bytes);
-// One line: as printable(), with newlines and tabs as single spaces, cut to `limit` characters.
+// One line: as printable(), with line breaks and tabs and the indentation after them as one space, cut to `limit`
+// bytes.
 std::string one_line(std::string_view text, std::size_t limit = 200);
 std::vector<std::string> split_lines(std::string_view text);
 // Quoted so that a POSIX shell reads it as one word; plain words stay as they are.

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include <distrun/base/error.hpp>
@@ -17,8 +18,9 @@ ZygoteHandle::ZygoteHandle(io::Loop& loop, const std::string& rank_program, std:
   spec.program = rank_program;
   spec.arguments = {"--zygote", plugin, std::to_string(::getpid())};
   spec.environment = std::move(environment);
-  // Large blocks of the plugin's heap become huge pages, which a fork copies 500 times faster.
-  spec.environment.push_back("GLIBC_TUNABLES=glibc.malloc.hugetlb=1");
+  if (std::getenv(wire::kTunablesVariable) == nullptr) {
+    spec.environment.push_back(std::string(wire::kTunablesVariable) + "=" + wire::kZygoteTunables);
+  }
   spec.line = line.second.get();
   process_ = std::make_unique<HelperProcess>(loop, spec, [this](proc::ExitStatus status) {
     status_ = status;

@@ -89,20 +89,21 @@ std::set<std::string> LeakScan::read(const Place& place) {
 
 void LeakScan::forget() {
   for (Place& place : places_) {
-    if (!unchanged(place)) place.names = read(place);
+    if (!unchanged(place) || place.stale) place.names = read(place);
+    place.stale = false;
   }
 }
 
 std::vector<NewName> LeakScan::look() {
   std::vector<NewName> found;
   for (Place& place : places_) {
-    if (unchanged(place)) continue;
+    if (unchanged(place) && !place.stale) continue;
+    place.stale = true;
     for (const std::string& name : read(place)) {
       if (place.names.contains(name) || is_of_a_run(name, own_name_)) continue;
       const std::string path = place.directory + "/" + name;
       struct stat status{};
       if (::lstat(path.c_str(), &status) != 0 || status.st_uid != ::geteuid()) continue;
-      place.settled = false;  // still new for the next look
       if (is_in_use(path)) continue;
       const NameKind kind = S_ISSOCK(status.st_mode) ? NameKind::Socket
                             : place.shared_memory    ? NameKind::SharedMemory

@@ -36,6 +36,7 @@ class LeakScan {
     // The kernel's file times have the grain of a tick: a directory that changed just before it was
     // read may change again without a sign, so it is read once more.
     bool settled = false;
+    bool stale = false;  // it changed since forget()
   };
   static bool unchanged(Place& place);
   static std::set<std::string> read(const Place& place);

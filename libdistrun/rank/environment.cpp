@@ -1,6 +1,9 @@
 #include <distrun/rank/environment.hpp>
 
 #include <cstdlib>
+#include <string>
+
+#include <distrun/wire/zygote.hpp>
 
 namespace distrun::rank {
 namespace {
@@ -10,6 +13,8 @@ void set(const char* key, const std::string& value) { ::setenv(key, value.c_str(
 }  // namespace
 
 void set_environment(const wire::RunOrder& order) {
+  const char* tunables = std::getenv(wire::kTunablesVariable);
+  if (tunables != nullptr && std::string(tunables) == wire::kZygoteTunables) ::unsetenv(wire::kTunablesVariable);
   set("DISTRUN_RUN_ID", order.run_id);
   set("DISTRUN_TEST_ID", order.test_id);
   set("DISTRUN_RANK", std::to_string(order.rank));

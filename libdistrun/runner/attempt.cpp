@@ -128,7 +128,8 @@ void Attempt::on_hello(int rank, const wire::Hello& hello) {
   enter_phase(state, !forked ? wire::Phase::Load : test_.info.has_fixture ? wire::Phase::SetUp : wire::Phase::Body);
   // The order goes first, whatever other ranks have sent to this one already.
   state.ordered = true;
-  send(rank, wire::pack(wire::FrameKind::Run, static_cast<std::uint16_t>(rank), order_for(order_, test_, *dirs_, rank)));
+  send(rank,
+       wire::pack(wire::FrameKind::Run, static_cast<std::uint16_t>(rank), order_for(order_, test_, *dirs_, rank)));
   for (wire::Bytes& frame : state.held_back) send(rank, std::move(frame));
   state.held_back.clear();
 }

@@ -48,7 +48,9 @@ void Attempt::time_out_ranks(base::TimePoint now) {
   const bool any = std::any_of(ranks_.begin(), ranks_.end(),
                                [&](const RankState& rank) { return !rank.ended && now >= rank.deadline; });
   if (!any) return;
-  if (spawn_expected_ > 0 && record_.infra_error.empty()) {
+  const bool unstarted = std::any_of(ranks_.begin(), ranks_.end(),
+                                     [&](const RankState& rank) { return !rank.started && now >= rank.deadline; });
+  if (unstarted && spawn_expected_ > 0 && record_.infra_error.empty()) {
     record_.infra_error = std::to_string(spawn_expected_) + " ranks did not start within " +
                           base::human(bound_of(wire::Phase::Spawn, test_.info, run_.settings));
     return terminate();

@@ -14,6 +14,11 @@ namespace distrun::wire {
 inline constexpr std::int32_t kRanksPerRequest = 80;
 inline constexpr std::size_t kPacketSizeMax = 16 << 10;
 
+// In a zygote's environment (unless the user has set the variable): large blocks of the plugin's heap become huge
+// pages, which a fork copies hundreds of times faster. Ranks drop it again.
+inline constexpr char kTunablesVariable[] = "GLIBC_TUNABLES";
+inline constexpr char kZygoteTunables[] = "glibc.malloc.hugetlb=1";
+
 // Lister to coordinator.
 struct ListReply {
   std::string error;   // why there is no table; empty: there is

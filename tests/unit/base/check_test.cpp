@@ -44,24 +44,24 @@ std::pair<std::string, int> in_child(Body body) {
 
 TEST_CASE("a check that holds prints nothing and one that fails prints both operands") {
   const int two = 2;
-  CHECK((Decompose() << two == 2).operands.empty());
-  const CheckResult failed = Decompose() << two > 3;
+  CHECK(((Decompose() << two) == 2).operands.empty());
+  const CheckResult failed = (Decompose() << two) > 3;
   CHECK_FALSE(failed.holds);
   CHECK(failed.operands == "left: 2, right: 3");
   const std::string name = "ab";
-  CHECK(CheckResult(Decompose() << name == "cd").operands == "left: \"ab\", right: \"cd\"");
+  CHECK(CheckResult((Decompose() << name) == "cd").operands == "left: \"ab\", right: \"cd\"");
 }
 
 TEST_CASE("every comparison is taken apart") {
   const int one = 1;
-  CHECK((Decompose() << one == 1).holds);
-  CHECK((Decompose() << one != 2).holds);
-  CHECK((Decompose() << one < 2).holds);
-  CHECK((Decompose() << one <= 1).holds);
-  CHECK((Decompose() << one > 0).holds);
-  CHECK((Decompose() << one >= 1).holds);
-  CHECK_FALSE((Decompose() << one != 1).holds);
-  CHECK_FALSE((Decompose() << one >= 2).holds);
+  CHECK(((Decompose() << one) == 1).holds);
+  CHECK(((Decompose() << one) != 2).holds);
+  CHECK(((Decompose() << one) < 2).holds);
+  CHECK(((Decompose() << one) <= 1).holds);
+  CHECK(((Decompose() << one) > 0).holds);
+  CHECK(((Decompose() << one) >= 1).holds);
+  CHECK_FALSE(((Decompose() << one) != 1).holds);
+  CHECK_FALSE(((Decompose() << one) >= 2).holds);
 }
 
 TEST_CASE("a single value is judged as a condition") {

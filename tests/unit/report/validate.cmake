@@ -1,0 +1,11 @@
+# BINARY writes reports into DIRECTORY, VALIDATE reads them with the schemas.
+file(REMOVE_RECURSE ${DIRECTORY})
+file(MAKE_DIRECTORY ${DIRECTORY})
+set(ENV{DISTRUN_REPORT_DIR} ${DIRECTORY})
+execute_process(COMMAND ${BINARY} "[written-reports]" COMMAND_ERROR_IS_FATAL ANY)
+file(GLOB reports ${DIRECTORY}/*)
+list(LENGTH reports count)
+if(count LESS 5)
+  message(FATAL_ERROR "only ${count} reports were written")
+endif()
+execute_process(COMMAND ${VALIDATE} ${reports} COMMAND_ERROR_IS_FATAL ANY)
