@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -30,12 +31,17 @@ void die_with(std::int32_t coordinator_pid) {
   if (::getppid() != coordinator_pid) ::_exit(1);
 }
 
+// On request only (DISTRUN_LEAK_CHECK=1): the check stops all threads by ptrace, which does not always succeed, and
+// then ends the process itself.
+bool wants_leak_check() {
+  const char* wanted = std::getenv("DISTRUN_LEAK_CHECK");
+  return __lsan_do_recoverable_leak_check != nullptr && wanted != nullptr && *wanted == '1';
+}
+
 // _exit, because static destructors and atexit handlers of the zygote's copy are not this rank's to run.
 [[noreturn]] void leave(int code) {
   std::fflush(nullptr);
-  if (__lsan_do_recoverable_leak_check != nullptr && __lsan_do_recoverable_leak_check() != 0 && code == 0) {
-    code = kLeakFoundExitCode;
-  }
+  if (wants_leak_check() && __lsan_do_recoverable_leak_check() != 0 && code == 0) code = kLeakFoundExitCode;
   ::_exit(code);
 }
 

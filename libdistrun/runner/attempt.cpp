@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kErrorsMax = 100;  // kept of each rank
 constexpr std::size_t kNotesMax = 1000;
 constexpr std::size_t kLeaksMax = 1000;  // told by ranks
+constexpr std::size_t kHeldBackMax = std::size_t{64} << 20;  // bytes for a rank that has not begun
 
 template <class T>
 T payload(const wire::Frame& frame) {
@@ -174,12 +175,7 @@ void Attempt::on_message(int rank, wire::RankMessage message) {
   const int to = message.to;
   receives_.delivered(message);
   try {
-    wire::Bytes packed = wire::pack(wire::FrameKind::Message, static_cast<std::uint16_t>(to), message);
-    if (at(to).ordered) {
-      world_->send(to, std::move(packed));
-    } else {
-      at(to).held_back.push_back(std::move(packed));
-    }
+    post(to, wire::pack(wire::FrameKind::Message, static_cast<std::uint16_t>(to), message));
   } catch (const Error& error) {
     RankError dropped;
     dropped.type = "Overloaded";
@@ -306,13 +302,21 @@ void Attempt::release(const Release& release) {
   }
 }
 
-void Attempt::send(int rank, wire::Bytes packed) {
-  if (!at(rank).ordered) {
-    at(rank).held_back.push_back(std::move(packed));
-    return;
+// Keeps what comes before the rank has its order, within a bound. Throws Error{Overloaded} beyond it.
+void Attempt::post(int rank, wire::Bytes packed) {
+  RankState& to = at(rank);
+  if (to.ordered) return world_->send(rank, std::move(packed));
+  if (to.held_back_bytes + packed.size() > kHeldBackMax) {
+    throw Error(ErrorKind::Overloaded, "rank " + std::to_string(rank) + " has not begun, and " +
+                                           std::to_string(to.held_back_bytes) + " bytes wait for it already");
   }
+  to.held_back_bytes += packed.size();
+  to.held_back.push_back(std::move(packed));
+}
+
+void Attempt::send(int rank, wire::Bytes packed) {
   try {
-    world_->send(rank, std::move(packed));
+    post(rank, std::move(packed));
   } catch (const Error& error) {
     on_connection_lost(rank, error.what());  // a rank that does not read cannot be led
   }

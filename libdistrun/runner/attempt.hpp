@@ -88,6 +88,7 @@ class Attempt final : public launch::WorldEvents {
   int root_cause(int rank) const;
   void release(const Release& release);
   void send(int rank, wire::Bytes packed);
+  void post(int rank, wire::Bytes packed);
 
   void on_alarm();
   void arm();

@@ -19,6 +19,7 @@ struct RankState {
   std::optional<wire::SkipReport> skip;
   bool ordered = false;               // its order is out
   std::vector<wire::Bytes> held_back; // frames for it that came before that
+  std::size_t held_back_bytes = 0;
 
   bool alive() const noexcept { return started && !ended; }
   bool decided() const noexcept { return record.decided != 0; }

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <iterator>
 #include <set>
 #include <stdexcept>
@@ -29,8 +30,11 @@ std::string Scratch::directory(std::string_view name) const {
 }
 
 std::string read_file(const std::string& path) {
+  // A file of /proc ends in an error when its process does; what was read until then is what there is.
   std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  std::ostringstream content;
+  content << in.rdbuf();
+  return content.str();
 }
 
 void write_file(const std::string& path, std::string_view text) {
