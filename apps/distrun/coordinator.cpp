@@ -1,5 +1,6 @@
 #include "coordinator.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -28,6 +29,12 @@ std::uint64_t raise_files_limit() {
   return before;
 }
 
+// A watch may wake for nothing; ending the run for nothing would be a pity.
+bool is_readable(int fd) {
+  pollfd entry{fd, POLLIN, 0};
+  return ::poll(&entry, 1, 0) == 1;
+}
+
 launch::LocalNodeOptions node_options(const proc::RunPlaces& places) {
   launch::LocalNodeOptions options;
   options.rank_program = rank_program();
@@ -54,6 +61,7 @@ CoordinatorLoop::CoordinatorLoop(proc::Coordinator coordinator, const proc::RunP
   ::signal(SIGXFSZ, SIG_IGN);
   node_ = std::make_unique<launch::LocalNode>(loop_, node_options(places));
   guard_ = std::make_unique<io::FdWatch>(loop_, std::move(coordinator.guard), [this] {
+    if (!is_readable(guard_->fd())) return;
     guard_.reset();
     stop(runner::Urgency::AtOnce);
   });

@@ -1,5 +1,6 @@
 #pragma once
-// Tells when a descriptor is readable (or hung up). Lives on: its loop. The handler may destroy the watch.
+// Tells when a descriptor is readable (or hung up). Lives on: its loop. The handler may destroy the watch. It may
+// also be called when there is nothing to read: what was queued for a descriptor can reach the next of its number.
 #include <functional>
 #include <memory>
 

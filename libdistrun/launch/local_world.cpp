@@ -57,9 +57,11 @@ void LocalWorld::spawn_failed(const std::string& why) { events_.on_spawn_failed(
 
 void LocalWorld::on_death(int rank) {
   Member& member = at(rank);
-  member.socket->drain();  // its last words come before its death
   const auto status = proc::try_reap(member.pid);
   if (!status) return;
+  // Its last words, told before its death. Read after the reaping, not before: a watch may wake for nothing, and the
+  // rank may then speak and end between a read and the reaping.
+  member.socket->drain();
   member.ended = true;
   member.death.reset();
   events_.on_rank_ended(rank, *status);
