@@ -25,19 +25,6 @@ namespace {
 constexpr int kControlFd = 3;         // in a rank; the zygote's own line has it before the fork
 constexpr std::size_t kTextMax = 4096;  // of an error in a packet
 
-// The thread sanitizer's own thread is no danger to a fork, it knows how to start again.
-#if defined(__SANITIZE_THREAD__)
-constexpr int kOwnThreads = 2;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-constexpr int kOwnThreads = 2;
-#else
-constexpr int kOwnThreads = 1;
-#endif
-#else
-constexpr int kOwnThreads = 1;
-#endif
-
 int thread_count() {
   struct stat status{};
   return ::stat("/proc/self/task", &status) == 0 ? static_cast<int>(status.st_nlink) - 2 : 1;
@@ -60,7 +47,7 @@ bool has_device_open() {
 
 // Why this process must not be forked; empty if it may.
 std::string why_unsafe() {
-  const int threads = thread_count() - kOwnThreads;
+  const int threads = thread_count() - 1;
   if (threads > 0) {
     return "the plugin started " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
            " while loading, and a fork would lose them";
