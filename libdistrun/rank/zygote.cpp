@@ -25,6 +25,15 @@ namespace {
 constexpr int kControlFd = 3;         // in a rank; the zygote's own line has it before the fork
 constexpr std::size_t kTextMax = 4096;  // of an error in a packet
 
+// A zygote with the thread sanitizer (clang 14) dies when it forks through an intermediate that shares its memory.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kThreadSanitizer = true;
+#elif defined(__has_feature)
+constexpr bool kThreadSanitizer = __has_feature(thread_sanitizer);
+#else
+constexpr bool kThreadSanitizer = false;
+#endif
+
 int thread_count() {
   struct stat status{};
   return ::stat("/proc/self/task", &status) == 0 ? static_cast<int>(status.st_nlink) - 2 : 1;
@@ -47,6 +56,7 @@ bool has_device_open() {
 
 // Why this process must not be forked; empty if it may.
 std::string why_unsafe() {
+  if (kThreadSanitizer) return "distrun-rank is built with the thread sanitizer";
   const int threads = thread_count() - 1;
   if (threads > 0) {
     return "the plugin started " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
