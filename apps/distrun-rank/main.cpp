@@ -4,17 +4,16 @@
 //   distrun-rank --zygote PLUGIN COORDINATOR_PID      zygote: forks ranks on request
 //   distrun-rank --rank PLUGIN TAG FILES_MAX          a rank started by exec
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include <distrun/base/error.hpp>
 #include <distrun/rank/entry.hpp>
+#include <distrun/rank/limits.hpp>
 #include <distrun/rank/lister.hpp>
 #include <distrun/rank/zygote.hpp>
 
@@ -34,18 +33,10 @@ bool has_line() {
   return ::getsockopt(kLineFd, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
 }
 
-void set_soft_limit(__rlimit_resource resource, std::uint64_t value) {
-  rlimit limit{};
-  if (::getrlimit(resource, &limit) != 0) return;
-  limit.rlim_cur = value;
-  ::setrlimit(resource, &limit);
-}
-
 // TAG marks this rank's descendants; FILES_MAX is the descriptor limit that the user had.
 [[noreturn]] void run_exec_rank(const std::string& plugin, const char* tag, const char* files_max) {
-  set_soft_limit(RLIMIT_LOCKS, std::strtoull(tag, nullptr, 10));
-  const std::uint64_t files = std::strtoull(files_max, nullptr, 10);
-  if (files > 0) set_soft_limit(RLIMIT_NOFILE, files);
+  distrun::rank::set_tag(std::strtoull(tag, nullptr, 10));
+  distrun::rank::restore_files_limit(std::strtoull(files_max, nullptr, 10));
   distrun::rank::run_rank(take_line(), nullptr, plugin);
 }
 

@@ -26,13 +26,7 @@ struct Listing {
 
 io::Task<void> list_all(launch::Node& node, const runner::Settings& settings, Listing& listing) {
   const runner::Filter filter(settings.filters);
-  wire::ListOrder order;
-  order.world_size = settings.world_size;
-  order.backend = settings.backend;
-  order.agent = settings.agent;
-  order.gpu_driver = settings.gpu_driver;
-  order.gpus = settings.gpus;
-  order.isolation = settings.isolation;
+  const wire::ListOrder order = runner::list_order(settings);
   for (const std::string& plugin : settings.plugins) {
     if (listing.stopped) break;
     try {

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include <distrun/base/error.hpp>
 #include <distrun/rank/entry.hpp>
 #include <distrun/rank/fork_ranks.hpp>
+#include <distrun/rank/limits.hpp>
 #include <distrun/wire/packet.hpp>
 #include <distrun/wire/zygote.hpp>
 
@@ -79,20 +79,6 @@ std::unique_ptr<Plugin> load(const std::string& path, wire::ZygoteReady& ready) 
 template <class T>
 void answer(const base::Fd& line, const T& message) {
   wire::send_packet(line.get(), wire::view_of(wire::encode(message)));
-}
-
-void set_tag(std::uint64_t tag) {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_LOCKS, &limit);
-  limit.rlim_cur = tag;
-  ::setrlimit(RLIMIT_LOCKS, &limit);
-}
-
-void restore_files_limit(std::uint64_t files_max) {
-  rlimit limit{};
-  if (files_max == 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = files_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 // In a fresh rank: its own group, its own output, the control socket, and nothing of the other ranks. A socket of

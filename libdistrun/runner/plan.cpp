@@ -21,6 +21,17 @@ Variant variant_of(const wire::TestInfo& info, const Settings& settings) {
 
 }  // namespace
 
+wire::ListOrder list_order(const Settings& settings) {
+  wire::ListOrder order;
+  order.world_size = settings.world_size;
+  order.backend = settings.backend;
+  order.agent = settings.agent;
+  order.gpu_driver = settings.gpu_driver;
+  order.gpus = settings.gpus;
+  order.isolation = settings.isolation;
+  return order;
+}
+
 std::vector<PlannedTest> plan(const std::string& plugin, wire::PluginTable table, const Filter& filter,
                               const Settings& settings) {
   std::vector<PlannedTest> tests;

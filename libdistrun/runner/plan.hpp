@@ -17,6 +17,9 @@ struct PlannedTest {
   bool skipped() const noexcept { return !info.skip.empty(); }
 };
 
+// What a lister is told of the run.
+wire::ListOrder list_order(const Settings& settings);
+
 // The tests of one plugin's table that the filter selects, in order of declaration.
 std::vector<PlannedTest> plan(const std::string& plugin, wire::PluginTable table, const Filter& filter,
                               const Settings& settings);

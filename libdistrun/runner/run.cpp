@@ -9,17 +9,6 @@
 namespace distrun::runner {
 namespace {
 
-wire::ListOrder list_order(const Settings& settings) {
-  wire::ListOrder order;
-  order.world_size = settings.world_size;
-  order.backend = settings.backend;
-  order.agent = settings.agent;
-  order.gpu_driver = settings.gpu_driver;
-  order.gpus = settings.gpus;
-  order.isolation = settings.isolation;
-  return order;
-}
-
 // Texts of errors name the plugin, and so does the problem: once is enough.
 Problem problem_of(const std::string& plugin, const char* phase, std::string text) {
   if (text.starts_with(plugin)) {
