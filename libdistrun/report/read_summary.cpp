@@ -144,7 +144,8 @@ std::int64_t wall_ns_of(const Json& run) {
   const int fields =
       std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &parts.tm_year, &parts.tm_mon,
                   &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &ms);
-  if (fields < 6) {
+  constexpr int kYearMax = 2261;  // what nanoseconds since 1970 can say in 64 bits
+  if (fields < 6 || parts.tm_year < 1970 || parts.tm_year > kYearMax) {
     refuse_field("started", run.at("started"), "a time like 2026-01-31T12:00:00.000Z");
   }
   parts.tm_year -= 1900;

@@ -12,8 +12,11 @@
 namespace distrun::runner {
 namespace {
 
-// Ranks reach a phase within milliseconds of each other: what expires so soon after the first, expires with it.
-constexpr auto kSameTime = std::chrono::milliseconds(50);
+// Ranks reach a phase within milliseconds of each other, on a busy machine within tenths of a second: what expires
+// so soon after the first, expires with it.
+Nanoseconds same_time(Nanoseconds bound) {
+  return std::clamp<Nanoseconds>(bound / 10, std::chrono::milliseconds(50), std::chrono::milliseconds(500));
+}
 
 }  // namespace
 
@@ -58,11 +61,11 @@ void Attempt::time_out_ranks(base::TimePoint now) {
   bool bystanders = false;
   for (RankState& rank : ranks_) {
     if (rank.ended) continue;
-    if (rank.deadline > now + kSameTime) {
+    const Nanoseconds bound = bound_of(rank.record.phase, test_.info, run_.settings);
+    if (rank.deadline > now + same_time(bound)) {
       bystanders = true;
       continue;
     }
-    const Nanoseconds bound = bound_of(rank.record.phase, test_.info, run_.settings);
     if (!rank.decided()) fail(rank, {OutcomeKind::TimedOut, 0, base::human(bound)});
   }
   if (!bystanders) terminate();  // nobody is left who could use a grace

@@ -90,6 +90,7 @@ std::vector<Invocation> start(const Group& group, const std::string& isolation) 
 void compare_rows(const Group& group, const Invocation& invocation, const Summary& summary) {
   for (const Row& row : invocation.rows) {
     if (DISTRUN_SANITIZED && !row.not_sanitized.empty()) continue;
+    if (DISTRUN_SANITIZED_THREADS && !row.not_thread_sanitized.empty()) continue;
     const TestResult* test = summary.find(row.test);
     Texts findings;
     if (test == nullptr) {
@@ -150,7 +151,12 @@ void finish(const Group& group, std::vector<Invocation>& invocations) {
   }
 }
 
+// With the thread sanitizer no zygote forks (libdistrun/rank/zygote.cpp), so there are no ranks of `process`.
 Texts isolations_of(const Group& group) {
+  if (DISTRUN_SANITIZED_THREADS) {
+    if (!group.not_thread_sanitized.empty()) return {};
+    return group.isolation == distrun::fixtures::Isolation::Process ? Texts{} : Texts{"exec"};
+  }
   switch (group.isolation) {
     case distrun::fixtures::Isolation::Process: return {"process"};
     case distrun::fixtures::Isolation::Exec: return {"exec"};

@@ -147,6 +147,10 @@ TEST_CASE("nonsense is refused with where it is", "[report]") {
   CHECK(refusal(with_schema(R"("machine": [])")) == "\"machine\" is [], not an object");
   CHECK(refusal(with_schema(R"("started": "yesterday")")) ==
         "\"started\" is \"yesterday\", not a time like 2026-01-31T12:00:00.000Z");
+  for (const char* year : {"1013", "-999", "1969", "9999"}) {  // no room for them in nanoseconds
+    const std::string time = std::string(year) + "-01-31T12:00:00.000Z";
+    CHECK(refusal(with_schema("\"started\": \"" + time + "\"")).starts_with("\"started\" is \"" + time));
+  }
 }
 
 TEST_CASE("a summary cut at any byte is refused, never half read", "[report]") {

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <fcntl.h>
 
 namespace distrun::testing {
@@ -25,6 +26,7 @@ inline ForkedEnd wait_for(pid_t child) {
 // `body` gives the child's exit code; an exception that leaves it is code 99. It must not use Catch's macros.
 template <class Body>
 pid_t fork_child(const Body& body) {
+  std::fflush(nullptr);  // the thread sanitizer's _exit() would print what is buffered a second time
   const pid_t child = ::fork();
   if (child != 0) return child;
   try {
