@@ -73,11 +73,6 @@ struct SkipReport {
 };
 DISTRUN_FIELDS(SkipReport, m.code, m.reason)
 
-struct StacksReport {
-  std::string text;
-};
-DISTRUN_FIELDS(StacksReport, m.text)
-
 struct BarrierEnter {
   std::string name;
 };

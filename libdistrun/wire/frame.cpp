@@ -22,7 +22,11 @@ bool is_known(FrameKind kind) noexcept {
     case FrameKind::PeerFailed:
     case FrameKind::BarrierRelease:
     case FrameKind::Finish:
-    case FrameKind::PeerFinished: return true;
+    case FrameKind::PeerFinished:
+    case FrameKind::ProbeOrder:
+    case FrameKind::ProbeTable:
+    case FrameKind::ProbeProcess:
+    case FrameKind::ProbeDone: return true;
   }
   return false;
 }

@@ -24,7 +24,7 @@ enum class FrameKind : std::uint16_t {
   Phase = 2,
   Error = 3,
   Skip = 4,
-  Stacks = 5,
+  Stacks = 5,   // RawStacks
   BarrierEnter = 6,
   Message = 7,  // both ways
   Note = 8 | kOptionalKind,
@@ -38,6 +38,11 @@ enum class FrameKind : std::uint16_t {
   BarrierRelease = 35,
   Finish = 36,
   PeerFinished = 37,
+  // to the probe, and from it (wire/stacks.hpp)
+  ProbeOrder = 64,
+  ProbeTable = 65,
+  ProbeProcess = 66,
+  ProbeDone = 67,
 };
 bool is_known(FrameKind kind) noexcept;
 inline bool is_optional(FrameKind kind) noexcept {

@@ -4,6 +4,7 @@
 #include <distrun/base/rng.hpp>
 #include <distrun/wire/control.hpp>
 #include <distrun/wire/frame.hpp>
+#include <distrun/wire/stacks.hpp>
 
 #include "fuzz.hpp"
 
@@ -32,7 +33,7 @@ void decode(const wire::Frame& frame) {
     case FrameKind::Phase: return round_trip<wire::PhaseChange>(frame.payload);
     case FrameKind::Error: return round_trip<wire::ErrorReport>(frame.payload);
     case FrameKind::Skip: return round_trip<wire::SkipReport>(frame.payload);
-    case FrameKind::Stacks: return round_trip<wire::StacksReport>(frame.payload);
+    case FrameKind::Stacks: return round_trip<wire::RawStacks>(frame.payload);
     case FrameKind::BarrierEnter: return round_trip<wire::BarrierEnter>(frame.payload);
     case FrameKind::Message: return round_trip<wire::RankMessage>(frame.payload);
     case FrameKind::Note: return round_trip<wire::Note>(frame.payload);
@@ -43,6 +44,10 @@ void decode(const wire::Frame& frame) {
     case FrameKind::PeerFailed: return round_trip<wire::PeerFailed>(frame.payload);
     case FrameKind::BarrierRelease: return round_trip<wire::BarrierRelease>(frame.payload);
     case FrameKind::PeerFinished: return round_trip<wire::PeerFinished>(frame.payload);
+    case FrameKind::ProbeOrder: return round_trip<wire::ProbeOrder>(frame.payload);
+    case FrameKind::ProbeTable: return round_trip<wire::StackTable>(frame.payload);
+    case FrameKind::ProbeProcess: return round_trip<wire::ProcessStacks>(frame.payload);
+    case FrameKind::ProbeDone: return round_trip<wire::ProbeDone>(frame.payload);
     default: return;
   }
 }

@@ -16,7 +16,9 @@ const FrameKind kKnown[] = {FrameKind::Hello,      FrameKind::Phase,       Frame
                             FrameKind::Message,    FrameKind::Note,        FrameKind::Done,
                             FrameKind::Run,        FrameKind::ReceiveWait, FrameKind::DumpStacks,
                             FrameKind::PeerFailed, FrameKind::Finish,      FrameKind::BarrierRelease,
-                            FrameKind::PeerFinished, FrameKind::Leak};
+                            FrameKind::PeerFinished, FrameKind::Leak,
+                            FrameKind::ProbeOrder, FrameKind::ProbeTable,  FrameKind::ProbeProcess,
+                            FrameKind::ProbeDone};
 
 void append(Bytes& bytes, const Bytes& more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
 

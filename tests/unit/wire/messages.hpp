@@ -4,9 +4,32 @@
 
 #include <distrun/wire/control.hpp>
 #include <distrun/wire/plugin_table.hpp>
+#include <distrun/wire/stacks.hpp>
 #include <distrun/wire/zygote.hpp>
 
 namespace distrun::wire::samples {
+
+inline RawStacks raw_stacks() {
+  return {42, {{0x1000, "/lib/x.so"}}, {{42, "main", {1, 2}, true, ""}, {43, "helper", {}, false, "it ended"}}};
+}
+
+inline StackTable stack_table() {
+  return {{{0x1010, "f(int)", "f.cpp", 7, "/lib/x.so", 0x10, true, false}, {0x1020, "", "", 0, "", 0x20, false, true}}};
+}
+
+inline ProcessStacks process_stacks() {
+  ThreadStack thread;
+  thread.task = {42, "main", 'S', "futex_wait_queue", "read(3)", "f\ng", 1000};
+  thread.frames = {0, 1};
+  thread.gap_after = 1;
+  thread.incomplete = thread.crashed = true;
+  thread.why_none = "gone";
+  thread.motion = Motion::Spinning;
+  thread.waits_for = "mutex";
+  return {1, 42, "x", {thread}, "refused"};
+}
+
+inline ProbeOrder probe_order() { return {{42, 43}, {raw_stacks()}, 3, 20, 200}; }
 
 inline RunOrder run_order() {
   RunOrder order;
@@ -56,7 +79,11 @@ void each_message(Visit visit) {
   visit(PhaseChange{Phase::TearDown});
   visit(ErrorReport{"ValueError", "token is lost", "ring.cpp", 41, "main\nfoo", true, 3});
   visit(SkipReport{74, "no network"});
-  visit(StacksReport{"thread 1: main"});
+  visit(raw_stacks());
+  visit(stack_table());
+  visit(process_stacks());
+  visit(probe_order());
+  visit(ProbeDone{"no probe"});
   visit(BarrierEnter{"start"});
   visit(BarrierRelease{"start", "rank 1 is gone", 1});
   visit(RankMessage{1, 2, "token", std::string("\0\xff data", 7)});
