@@ -1,0 +1,127 @@
+#include "code_space.hpp"
+
+#include <optional>
+#include <string>
+
+#include <distrun/base/error.hpp>
+#include <distrun/wire/stacks.hpp>
+
+namespace distrun::probe {
+
+// Bounds the time that an endless recursion on an endless stack takes.
+constexpr std::size_t kFramesMax = 500'000;
+
+const Dwfl_Callbacks kProcessFiles{dwfl_linux_proc_find_elf, dwfl_standard_find_debuginfo, nullptr, nullptr};
+const Dwfl_Callbacks kPlainFiles{dwfl_build_id_find_elf, dwfl_standard_find_debuginfo, nullptr, nullptr};
+
+// The unwinding of one stack, as libdwfl's callbacks see it.
+struct Unwinding {
+  Memory memory;
+  const Registers& registers;
+  const Mappings& mappings;
+  UnwoundStack stack;
+  std::size_t frames = 0;
+  bool left_code = false;  // the last address was none of code
+  bool after_signal_frame = false;
+
+  static Unwinding& of(void* code_space_current) { return **static_cast<Unwinding**>(code_space_current); }
+  int add(Dwfl_Frame* state);
+  void keep(Frame frame);
+};
+
+void Unwinding::keep(Frame frame) {
+  if (stack.inner.size() < wire::kInnerFrames) {
+    stack.inner.push_back(frame);
+    return;
+  }
+  stack.outer.push_back(frame);
+  if (stack.outer.size() <= wire::kOuterFrames) return;
+  stack.outer.pop_front();
+  stack.gap = true;
+}
+
+// An "activation" has not called anybody: it runs, or was interrupted by a signal. The frame that a signal handler
+// returns to is reported as one, too, and so is the one that it interrupted.
+int Unwinding::add(Dwfl_Frame* state) {
+  Dwarf_Addr pc = 0;
+  bool activation = false;
+  if (!dwfl_frame_pc(state, &pc, &activation)) return DWARF_CB_ABORT;
+  const bool innermost = frames == 0;
+  if (!innermost && !mappings.is_code(pc)) {
+    left_code = pc != 0;  // some code marks the outermost frame with a return address of 0
+    return DWARF_CB_ABORT;
+  }
+  const bool signal_frame = activation && !innermost && !after_signal_frame;
+  after_signal_frame = signal_frame;
+  keep({activation ? pc : pc - 1, signal_frame});
+  return ++frames < kFramesMax ? DWARF_CB_OK : DWARF_CB_ABORT;
+}
+
+namespace {
+
+// The one "thread" that is ever asked for is the current unwinding.
+pid_t next_thread(Dwfl*, void*, void**) { return 0; }
+bool get_thread(Dwfl*, pid_t, void* current, void** thread) {
+  *thread = current;
+  return true;
+}
+bool read_word(Dwfl*, Dwarf_Addr address, Dwarf_Word* result, void* current) {
+  return Unwinding::of(current).memory.read_word(address, *result);
+}
+bool set_registers(Dwfl_Thread* thread, void* current) {
+  return Unwinding::of(current).registers.give_to(thread);
+}
+
+const Dwfl_Thread_Callbacks kThreads{next_thread, get_thread, read_word, set_registers, nullptr, nullptr};
+
+int add_frame(Dwfl_Frame* state, void* unwinding) { return static_cast<Unwinding*>(unwinding)->add(state); }
+
+[[noreturn]] void throw_dwfl(const std::string& what) {
+  throw Error(ErrorKind::Failed, what + ": " + dwfl_errmsg(-1));
+}
+
+// A call through a pointer to nowhere: whoever made it is known from the return address alone.
+std::optional<Registers> caller_of_nowhere(const Registers& registers, const Mappings& mappings, Memory memory) {
+  if (mappings.is_code(registers.pc())) return std::nullopt;
+  std::uint64_t caller = 0;
+  if (!memory.read_word(registers.sp(), caller) || !mappings.is_code(caller)) return std::nullopt;
+  Registers result = registers;
+  result.return_to(caller);
+  return result;
+}
+
+}  // namespace
+
+CodeSpace::CodeSpace(pid_t pid) : dwfl_(dwfl_begin(&kProcessFiles)) {
+  if (!dwfl_) throw_dwfl("cannot start to unwind");
+  dwfl_report_begin(dwfl_.get());
+  const int error = dwfl_linux_proc_report(dwfl_.get(), pid);
+  if (error > 0) base::throw_errno("cannot read the mappings of process " + std::to_string(pid), error);
+  if (error < 0 || dwfl_report_end(dwfl_.get(), nullptr, nullptr) != 0 ||
+      !dwfl_attach_state(dwfl_.get(), nullptr, pid, &kThreads, &current_)) {
+    throw_dwfl("cannot read the code of process " + std::to_string(pid));
+  }
+}
+
+UnwoundStack CodeSpace::unwind(pid_t pid, const Capture& capture, const Mappings& mappings) {
+  const Memory memory(pid, capture.stack);
+  const std::optional<Registers> caller = caller_of_nowhere(capture.registers, mappings, memory);
+  Unwinding unwinding{memory, caller ? *caller : capture.registers, mappings, {}};
+  if (caller) unwinding.keep({capture.registers.pc(), false});
+  current_ = &unwinding;
+  const int ended = dwfl_getthread_frames(dwfl_.get(), pid, add_frame, &unwinding);
+  current_ = nullptr;
+  // Both an error (-1) and our own stop mean that libdwfl would, or should, have gone on.
+  unwinding.stack.incomplete = unwinding.left_code || ended == -1 || unwinding.frames == kFramesMax;
+  if (unwinding.stack.inner.empty()) unwinding.keep({capture.registers.pc(), false});
+  return std::move(unwinding.stack);
+}
+
+Place CodeSpace::place_of(std::uint64_t pc) const {
+  Dwfl_Module* module = dwfl_addrmodule(dwfl_.get(), pc);
+  GElf_Addr bias = 0;
+  if (module == nullptr || dwfl_module_getelf(module, &bias) == nullptr) return {nullptr, pc};
+  return {module, pc - bias};
+}
+
+}  // namespace distrun::probe
