@@ -17,14 +17,16 @@ const Dwfl_Callbacks kPlainFiles{dwfl_build_id_find_elf, dwfl_standard_find_debu
 // The unwinding of one stack, as libdwfl's callbacks see it.
 struct Unwinding {
   Memory memory;
-  const Registers& registers;
+  const Registers registers;  // of the frame to begin with
   const Mappings& mappings;
-  UnwoundStack stack;
-  std::size_t frames = 0;
-  bool left_code = false;  // the last address was none of code
+  UnwoundStack stack{};
+  std::size_t frames = 0;         // that libdwfl has told
+  bool left_code = false;         // the last address was none of code
   bool after_signal_frame = false;
 
   static Unwinding& of(void* code_space_current) { return **static_cast<Unwinding**>(code_space_current); }
+  // The function that runs is known already, and `registers` are those of its caller.
+  bool begins_with_caller() const { return frames == 0 && !stack.inner.empty(); }
   int add(Dwfl_Frame* state);
   void keep(Frame frame);
 };
@@ -46,7 +48,8 @@ int Unwinding::add(Dwfl_Frame* state) {
   Dwarf_Addr pc = 0;
   bool activation = false;
   if (!dwfl_frame_pc(state, &pc, &activation)) return DWARF_CB_ABORT;
-  const bool innermost = frames == 0;
+  const bool innermost = stack.inner.empty();
+  if (begins_with_caller()) activation = false;
   if (!innermost && !mappings.is_code(pc)) {
     left_code = pc != 0;  // some code marks the outermost frame with a return address of 0
     return DWARF_CB_ABORT;
@@ -80,9 +83,8 @@ int add_frame(Dwfl_Frame* state, void* unwinding) { return static_cast<Unwinding
   throw Error(ErrorKind::Failed, what + ": " + dwfl_errmsg(-1));
 }
 
-// A call through a pointer to nowhere: whoever made it is known from the return address alone.
-std::optional<Registers> caller_of_nowhere(const Registers& registers, const Mappings& mappings, Memory memory) {
-  if (mappings.is_code(registers.pc())) return std::nullopt;
+// What the registers will be when the function that runs returns, if it has not touched the stack.
+std::optional<Registers> caller_of_leaf(const Registers& registers, const Mappings& mappings, Memory memory) {
   std::uint64_t caller = 0;
   if (!memory.read_word(registers.sp(), caller) || !mappings.is_code(caller)) return std::nullopt;
   Registers result = registers;
@@ -104,17 +106,30 @@ CodeSpace::CodeSpace(pid_t pid) : dwfl_(dwfl_begin(&kProcessFiles)) {
 }
 
 UnwoundStack CodeSpace::unwind(pid_t pid, const Capture& capture, const Mappings& mappings) {
-  const Memory memory(pid, capture.stack);
-  const std::optional<Registers> caller = caller_of_nowhere(capture.registers, mappings, memory);
-  Unwinding unwinding{memory, caller ? *caller : capture.registers, mappings, {}};
-  if (caller) unwinding.keep({capture.registers.pc(), false});
+  const Registers& registers = capture.registers;
+  Unwinding unwinding{Memory(pid, capture.stack), registers, mappings};
+  // After a call through a pointer to nowhere nothing but the return address is known.
+  if (mappings.is_code(registers.pc())) walk(pid, unwinding);
+  if (unwinding.stack.inner.size() > 1) return std::move(unwinding.stack);
+
+  // Nor is there, in libc, for the code around some system calls (clone3): it has no frame.
+  const std::optional<Registers> caller = caller_of_leaf(registers, mappings, unwinding.memory);
+  if (!caller || (!unwinding.stack.inner.empty() && !unwinding.stack.incomplete)) {
+    if (unwinding.stack.inner.empty()) unwinding.keep({registers.pc(), false});
+    return std::move(unwinding.stack);
+  }
+  Unwinding from_caller{Memory(pid, capture.stack), *caller, mappings};
+  from_caller.keep({registers.pc(), false});
+  walk(pid, from_caller);
+  return std::move(from_caller.stack);
+}
+
+void CodeSpace::walk(pid_t pid, Unwinding& unwinding) {
   current_ = &unwinding;
   const int ended = dwfl_getthread_frames(dwfl_.get(), pid, add_frame, &unwinding);
   current_ = nullptr;
   // Both an error (-1) and our own stop mean that libdwfl would, or should, have gone on.
   unwinding.stack.incomplete = unwinding.left_code || ended == -1 || unwinding.frames == kFramesMax;
-  if (unwinding.stack.inner.empty()) unwinding.keep({capture.registers.pc(), false});
-  return std::move(unwinding.stack);
 }
 
 Place CodeSpace::place_of(std::uint64_t pc) const {

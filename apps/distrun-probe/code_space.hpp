@@ -57,6 +57,8 @@ class CodeSpace {
   Place place_of(std::uint64_t pc) const;
 
  private:
+  void walk(pid_t pid, Unwinding& unwinding);
+
   DwflPointer dwfl_;
   Unwinding* current_ = nullptr;  // what libdwfl's callbacks look at
 };
