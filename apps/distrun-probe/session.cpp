@@ -17,8 +17,8 @@
 namespace distrun::probe {
 namespace {
 
-// Who stops at all mostly does so at once. After this, those that have are let go while the others are waited for.
-constexpr base::Milliseconds kPromptStop{20};
+// For threads that have stopped before.
+constexpr base::Milliseconds kStopAgain{20};
 constexpr std::size_t kLockFrames = 6;  // between the wait for a mutex and the call of its lock, and some more
 
 base::Milliseconds bounded_ms(std::int32_t value, std::int32_t most) {
@@ -86,13 +86,11 @@ std::vector<pid_t> Session::living() const {
 }
 
 void Session::stop_all() {
-  const std::vector<pid_t> pids = living();
-  const base::TimePoint begin = base::system_clock().now();
-  const base::TimePoint end = begin + bounded_ms(order_.stop_ms, 10'000);
-  stopper_.stop_processes(pids, std::min(end, begin + kPromptStop));
+  const base::TimePoint end = base::system_clock().now() + bounded_ms(order_.stop_ms, 10'000);
+  stopper_.stop_processes(living(), end);
   capture_stopped();
   stopper_.release();
-  stopper_.stop_processes(pids, end);
+  stopper_.wait_until(end);
   capture_stopped();
   stopper_.release();
 }
@@ -144,7 +142,7 @@ void Session::describe(Process& process, wire::ThreadStack& thread) {
 void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
   const auto found = stopper_.tracees().find(thread.task.tid);
   if (found == stopper_.tracees().end()) {
-    thread.why_none = "it came while the others were stopped";
+    thread.why_none = thread.task.state == '?' ? "it has ended" : "it came while the others were stopped";
     return;
   }
   switch (found->second.state) {
@@ -223,7 +221,7 @@ void Session::take_sample(base::Milliseconds interval) {
     }
   }
   captures_.clear();
-  stopper_.stop_again(moved, base::system_clock().now() + kPromptStop);
+  stopper_.stop_again(moved, base::system_clock().now() + kStopAgain);
   capture_stopped();
   stopper_.release();
   for (Process& process : processes_) {

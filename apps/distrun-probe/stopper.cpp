@@ -16,6 +16,8 @@ using State = Tracee::State;
 
 // A process that makes threads all the time is not followed for ever; each round stops those who could make more.
 constexpr int kRoundsMax = 16;
+// Who can stop mostly does so at once; if not, it has to be given a processor first, and that may take longer.
+constexpr base::Milliseconds kPatience{20};
 
 sigset_t child_signal() {
   sigset_t set;
@@ -47,7 +49,7 @@ void Stopper::stop_processes(const std::vector<pid_t>& pids, base::TimePoint dea
   for (int round = 0; round < kRoundsMax; ++round) {
     int found = 0;
     for (const pid_t pid : pids) found += ask_new_threads(pid);
-    if (!wait_until(deadline) || found == 0) return;
+    if (!wait_while_worth_it(deadline) || found == 0) return;
   }
 }
 
@@ -85,17 +87,33 @@ void Stopper::ask(pid_t pid, pid_t tid) {
   tracees_[tid] = tracee;
 }
 
-bool Stopper::wait_until(base::TimePoint deadline) {
+// True if none is left to be waited for.
+bool Stopper::wait_while_worth_it(base::TimePoint deadline) {
+  for (;;) {
+    const base::TimePoint now = base::system_clock().now();
+    wait_until(std::min(deadline, now + kPatience));
+    if (waiting_ == 0) return true;
+    if (now >= deadline || all_left_sleep_deeply()) return false;
+  }
+}
+
+bool Stopper::all_left_sleep_deeply() const {
+  return std::all_of(tracees_.begin(), tracees_.end(), [](const auto& entry) {
+    const Tracee& tracee = entry.second;
+    return tracee.state != State::Asked || evidence::read_pulse(tracee.pid, tracee.tid).state == 'D';
+  });
+}
+
+void Stopper::wait_until(base::TimePoint deadline) {
   const sigset_t set = child_signal();
   take_reports();
   while (waiting_ > 0) {
     const base::Nanoseconds left = deadline - base::system_clock().now();
-    if (left <= base::Nanoseconds::zero()) return false;
+    if (left <= base::Nanoseconds::zero()) return;
     const timespec limit = to_timespec(left);
     ::sigtimedwait(&set, nullptr, &limit);
     take_reports();
   }
-  return true;
 }
 
 void Stopper::take_reports() {

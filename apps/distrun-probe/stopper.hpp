@@ -37,11 +37,13 @@ class Stopper {
   Stopper& operator=(const Stopper&) = delete;
 
   // Asks every thread of these processes to stop, those that start meanwhile too, and waits for them until `deadline`.
+  // Returns earlier if those that are left sleep so that nothing wakes them (a parent in vfork, a read from a dead
+  // file server): the others need not stand still for them.
   void stop_processes(const std::vector<pid_t>& pids, base::TimePoint deadline);
   // The same for single threads that were released before.
   void stop_again(const std::vector<pid_t>& tids, base::TimePoint deadline);
-  // Waits for those that have not stopped. True if none is left.
-  bool wait_until(base::TimePoint deadline);
+  // Waits for those that have not stopped yet, whatever they do.
+  void wait_until(base::TimePoint deadline);
   // Lets all go on that have stopped, whenever that was.
   void release();
 
@@ -51,6 +53,8 @@ class Stopper {
  private:
   void ask(pid_t pid, pid_t tid);
   int ask_new_threads(pid_t pid);
+  bool wait_while_worth_it(base::TimePoint deadline);
+  bool all_left_sleep_deeply() const;
   void take_reports();
   void take_report(pid_t tid, int status);
 

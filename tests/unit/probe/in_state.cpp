@@ -54,10 +54,10 @@ InState::~InState() {
   ::waitpid(leader_, nullptr, 0);
 }
 
-bool InState::reaches(char task_state) const {
+bool InState::reaches(char task_state, bool wchan) const {
   return eventually(milliseconds(5'000), [&] {
-    const std::uint8_t state = evidence::read_pulse(subject_, subject_).state;
-    return state == static_cast<std::uint8_t>(task_state);
+    const wire::TaskState task = evidence::read_task(subject_, subject_);
+    return task.state == static_cast<std::uint8_t>(task_state) && (!wchan || !task.wchan.empty());
   });
 }
 

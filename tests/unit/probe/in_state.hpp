@@ -20,8 +20,9 @@ class InState {
   InState& operator=(const InState&) = delete;
 
   pid_t pid() const noexcept { return subject_; }
-  // Waits until the kernel says that the main thread is in this state; false if that takes too long.
-  bool reaches(char task_state) const;
+  // Waits until the kernel says that the main thread is in this state, and where in the kernel it sleeps, which it
+  // knows a little later; false if that takes too long.
+  bool reaches(char task_state, bool wchan = false) const;
   // The exit code; the process must end by itself.
   int wait();
 
