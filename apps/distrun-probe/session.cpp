@@ -96,14 +96,11 @@ void Session::stop_all() {
 }
 
 void Session::capture_stopped() {
-  for (Process& process : processes_) {
-    for (const auto& [tid, tracee] : stopper_.tracees()) {
-      if (tracee.pid != process.told.pid || tracee.state != Tracee::State::Stopped) continue;
-      if (process.mappings.empty()) process.mappings = Mappings::of(tracee.pid);
-      if (auto capture = capture_thread(tracee.pid, tid, process.mappings)) {
-        captures_.insert_or_assign(tid, std::move(*capture));
-      }
-    }
+  for (const auto& [tid, tracee] : stopper_.tracees()) {
+    if (tracee.state != Tracee::State::Stopped) continue;
+    Mappings& mappings = mappings_[tracee.pid];
+    if (mappings.empty()) mappings = Mappings::of(tracee.pid);
+    if (auto capture = capture_thread(tracee.pid, tid, mappings)) captures_.insert_or_assign(tid, std::move(*capture));
   }
 }
 
@@ -122,8 +119,10 @@ void Session::describe(Process& process) {
 }
 
 void Session::find_code(Process& process) {
-  if (process.mappings.empty()) return;  // no thread of it has stopped
-  std::unique_ptr<CodeSpace>& space = spaces_[process.mappings.code_signature()];
+  const auto mappings = mappings_.find(process.told.pid);
+  if (mappings == mappings_.end()) return;
+  process.mappings = &mappings->second;
+  std::unique_ptr<CodeSpace>& space = spaces_[process.mappings->code_signature()];
   if (!space) space = std::make_unique<CodeSpace>(process.told.pid);
   process.code = space.get();
 }
@@ -158,7 +157,7 @@ void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
 }
 
 void Session::fill(Process& process, wire::ThreadStack& thread, const Capture& capture) {
-  const UnwoundStack stack = process.code->unwind(process.told.pid, capture, process.mappings);
+  const UnwoundStack stack = process.code->unwind(process.told.pid, capture, *process.mappings);
   const auto indices_of = [&](const auto& frames) {
     std::vector<std::uint32_t> indices;
     for (const Frame& frame : frames) {

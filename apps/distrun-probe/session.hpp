@@ -31,7 +31,7 @@ class Session {
  private:
   struct Process {
     wire::ProcessStacks told;
-    Mappings mappings;
+    const Mappings* mappings = nullptr;  // null: no thread of it has stopped
     CodeSpace* code = nullptr;
   };
   using Samples = std::vector<MotionSample>;
@@ -41,7 +41,7 @@ class Session {
   void add_new_threads(Process& process);
   void tell(Process& process);
 
-  // A short stop. Processes are captured in the order in which they stopped; nothing here looks at what was copied.
+  // A short stop. Nothing here looks at what is copied.
   std::vector<pid_t> living() const;
   void stop_all();
   void capture_stopped();
@@ -66,6 +66,7 @@ class Session {
   const wire::ProbeOrder order_;
   std::vector<Process> processes_;
   Stopper stopper_;
+  std::map<pid_t, Mappings> mappings_;   // by process; as they were at the last stop
   std::map<pid_t, Capture> captures_;    // by thread; of the last stop
   std::map<pid_t, Samples> samples_;     // by thread
   std::map<std::string, std::unique_ptr<CodeSpace>> spaces_;  // by code signature

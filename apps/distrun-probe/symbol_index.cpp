@@ -1,6 +1,5 @@
 #include "symbol_index.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace distrun::probe {
@@ -26,21 +25,24 @@ SymbolIndex::SymbolIndex(Dwfl_Module* module) {
     if (name == nullptr || *name == '\0' || !code || symbol.st_shndx == SHN_UNDEF) continue;
     entries_.push_back({address, address + symbol.st_size, name});
   }
-  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
-    if (a.begin != b.begin) return a.begin < b.begin;
-    return a.end != b.end ? a.end > b.end : is_plainer(a.name, b.name);
-  });
-  const auto same_begin = [](const Entry& a, const Entry& b) { return a.begin == b.begin; };
-  entries_.erase(std::unique(entries_.begin(), entries_.end(), same_begin), entries_.end());
+}
+
+// Both begin at or before the address. A symbol without a size (hand-written assembly) reaches to the next one, so it
+// counts by where it begins only.
+bool SymbolIndex::is_better(const Entry& entry, const Entry* than, std::uint64_t address) {
+  const bool holds = address < entry.end;
+  const bool other_holds = than != nullptr && address < than->end;
+  if (than == nullptr || holds != other_holds) return than == nullptr || holds;
+  return entry.begin != than->begin ? entry.begin > than->begin : is_plainer(entry.name, than->name);
 }
 
 const char* SymbolIndex::find(std::uint64_t address) const {
-  auto next = std::upper_bound(entries_.begin(), entries_.end(), address,
-                               [](std::uint64_t value, const Entry& entry) { return value < entry.begin; });
-  if (next == entries_.begin()) return nullptr;
-  const Entry& entry = *--next;
-  // Hand-written assembly often has no size: it reaches to the next symbol.
-  return address < entry.end || entry.begin == entry.end ? entry.name : nullptr;
+  const Entry* best = nullptr;
+  for (const Entry& entry : entries_) {
+    if (entry.begin <= address && is_better(entry, best, address)) best = &entry;
+  }
+  if (best == nullptr) return nullptr;
+  return address < best->end || best->begin == best->end ? best->name : nullptr;
 }
 
 }  // namespace distrun::probe

@@ -1,6 +1,6 @@
 #pragma once
-// The functions of a file's symbol table, ordered by address. libdwfl's own look-up goes through the whole table each
-// time. Main thread only.
+// The functions of a file's symbol table. libdwfl's own look-up resolves every symbol again each time; this one goes
+// through a plain list, which for the few addresses of a hang takes less than to sort it. Main thread only.
 #include <elfutils/libdwfl.h>
 
 #include <cstdint>
@@ -22,7 +22,9 @@ class SymbolIndex {
     std::uint64_t end;
     const char* name;
   };
-  std::vector<Entry> entries_;  // by begin; one for each
+  static bool is_better(const Entry& entry, const Entry* than, std::uint64_t address);
+
+  std::vector<Entry> entries_;
 };
 
 }  // namespace distrun::probe

@@ -14,8 +14,8 @@ std::vector<MotionSample> samples(double cpu_ms, const std::vector<Functions>& s
   std::vector<MotionSample> result;
   for (const Functions& stack : stacks) {
     const auto i = static_cast<int>(result.size());
-    result.push_back({base::TimePoint(base::Milliseconds(20 * i)), static_cast<std::uint64_t>(cpu_ms * 1e6 * i), running,
-                      stack});
+    const auto cpu_ns = static_cast<std::uint64_t>(cpu_ms * 1e6 * i);
+    result.push_back({base::TimePoint(base::Milliseconds(20 * i)), cpu_ns, running, stack});
   }
   return result;
 }
