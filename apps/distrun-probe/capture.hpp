@@ -2,6 +2,7 @@
 // What is copied of a stopped thread, so that it can be released before anything is made of it.
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -27,7 +28,8 @@ struct Capture {
   MutexHead at_futex;          // what is there, whatever it may be
 };
 
-// `tid` must be in ptrace-stop. Empty if its registers cannot be read.
-std::optional<Capture> capture_thread(pid_t pid, pid_t tid, const Mappings& mappings);
+// `tid` must be in ptrace-stop; at most `copy_max` bytes of its stack are copied. Empty if its registers cannot be
+// read.
+std::optional<Capture> capture_thread(pid_t tid, const Mappings& mappings, std::size_t copy_max);
 
 }  // namespace distrun::probe

@@ -94,22 +94,22 @@ std::optional<Registers> caller_of_leaf(const Registers& registers, const Mappin
 
 }  // namespace
 
-CodeSpace::CodeSpace(pid_t pid) : dwfl_(dwfl_begin(&kProcessFiles)) {
+CodeSpace::CodeSpace(pid_t tid) : dwfl_(dwfl_begin(&kProcessFiles)) {
   if (!dwfl_) throw_dwfl("cannot start to unwind");
   dwfl_report_begin(dwfl_.get());
-  const int error = dwfl_linux_proc_report(dwfl_.get(), pid);
-  if (error > 0) base::throw_errno("cannot read the mappings of process " + std::to_string(pid), error);
+  const int error = dwfl_linux_proc_report(dwfl_.get(), tid);
+  if (error > 0) base::throw_errno("cannot read the mappings of thread " + std::to_string(tid), error);
   if (error < 0 || dwfl_report_end(dwfl_.get(), nullptr, nullptr) != 0 ||
-      !dwfl_attach_state(dwfl_.get(), nullptr, pid, &kThreads, &current_)) {
-    throw_dwfl("cannot read the code of process " + std::to_string(pid));
+      !dwfl_attach_state(dwfl_.get(), nullptr, tid, &kThreads, &current_)) {
+    throw_dwfl("cannot read the code of thread " + std::to_string(tid));
   }
 }
 
-UnwoundStack CodeSpace::unwind(pid_t pid, const Capture& capture, const Mappings& mappings) {
+UnwoundStack CodeSpace::unwind(pid_t tid, const Capture& capture, const Mappings& mappings) {
   const Registers& registers = capture.registers;
-  Unwinding unwinding{Memory(pid, capture.stack), registers, mappings};
+  Unwinding unwinding{Memory(tid, capture.stack), registers, mappings};
   // After a call through a pointer to nowhere nothing but the return address is known.
-  if (mappings.is_code(registers.pc())) walk(pid, unwinding);
+  if (mappings.is_code(registers.pc())) walk(tid, unwinding);
   if (unwinding.stack.inner.size() > 1) return std::move(unwinding.stack);
 
   // Nor is there, in libc, for the code around some system calls (clone3): it has no frame.
@@ -118,15 +118,15 @@ UnwoundStack CodeSpace::unwind(pid_t pid, const Capture& capture, const Mappings
     if (unwinding.stack.inner.empty()) unwinding.keep({registers.pc(), false});
     return std::move(unwinding.stack);
   }
-  Unwinding from_caller{Memory(pid, capture.stack), *caller, mappings};
+  Unwinding from_caller{Memory(tid, capture.stack), *caller, mappings};
   from_caller.keep({registers.pc(), false});
-  walk(pid, from_caller);
+  walk(tid, from_caller);
   return std::move(from_caller.stack);
 }
 
-void CodeSpace::walk(pid_t pid, Unwinding& unwinding) {
+void CodeSpace::walk(pid_t tid, Unwinding& unwinding) {
   current_ = &unwinding;
-  const int ended = dwfl_getthread_frames(dwfl_.get(), pid, add_frame, &unwinding);
+  const int ended = dwfl_getthread_frames(dwfl_.get(), tid, add_frame, &unwinding);
   current_ = nullptr;
   // Both an error (-1) and our own stop mean that libdwfl would, or should, have gone on.
   unwinding.stack.incomplete = unwinding.left_code || ended == -1 || unwinding.frames == kFramesMax;

@@ -47,17 +47,17 @@ struct Unwinding;
 
 class CodeSpace {
  public:
-  // Of the process and of all with equal code signatures. Throws Error{Failed} if the process cannot be read.
-  explicit CodeSpace(pid_t pid);
+  // Of the thread's process and of all with equal code signatures. Throws Error{Failed} if it cannot be read.
+  explicit CodeSpace(pid_t tid);
   CodeSpace(const CodeSpace&) = delete;
   CodeSpace& operator=(const CodeSpace&) = delete;
 
   // `mappings` are those of the process now.
-  UnwoundStack unwind(pid_t pid, const Capture& capture, const Mappings& mappings);
+  UnwoundStack unwind(pid_t tid, const Capture& capture, const Mappings& mappings);
   Place place_of(std::uint64_t pc) const;
 
  private:
-  void walk(pid_t pid, Unwinding& unwinding);
+  void walk(pid_t tid, Unwinding& unwinding);
 
   DwflPointer dwfl_;
   Unwinding* current_ = nullptr;  // what libdwfl's callbacks look at

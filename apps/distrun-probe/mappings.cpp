@@ -23,8 +23,8 @@ bool take_address(std::string_view& text, std::uint64_t& value) {
 
 }  // namespace
 
-Mappings Mappings::of(pid_t pid) {
-  const base::Fd file(::open(("/proc/" + std::to_string(pid) + "/maps").c_str(), O_RDONLY | O_CLOEXEC));
+Mappings Mappings::of(pid_t tid) {
+  const base::Fd file(::open(("/proc/" + std::to_string(tid) + "/maps").c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
   char buffer[16 << 10];
   while (file && text.size() < kTextMax) {

@@ -18,8 +18,8 @@ struct Mapping {
 
 class Mappings {
  public:
-  // Reads /proc/PID/maps; empty if that cannot be done.
-  static Mappings of(pid_t pid);
+  // Reads /proc/TID/maps of one of its threads; empty if that cannot be done.
+  static Mappings of(pid_t tid);
   // The same from the text of that file.
   static Mappings parse(std::string_view text);
 

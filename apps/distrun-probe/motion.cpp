@@ -18,6 +18,10 @@ std::size_t common_outer(const Functions& a, const Functions& b) {
   return static_cast<std::size_t>(ends.first - a.rbegin());
 }
 
+bool was_seen(const std::vector<MotionSample>& samples) {
+  return std::any_of(samples.begin(), samples.end(), [](const auto& sample) { return !sample.functions.empty(); });
+}
+
 // In each sample one and the same function runs, or waits for what it calls.
 bool stayed(const std::vector<MotionSample>& samples) {
   const Functions* first = nullptr;
@@ -45,7 +49,8 @@ wire::Motion judge_motion(const std::vector<MotionSample>& samples) {
   const bool running = std::all_of(samples.begin(), samples.end(), [](const auto& sample) { return sample.running; });
   const std::uint64_t used = last.cpu_ns - std::min(first.cpu_ns, last.cpu_ns);
   if (!stayed(samples)) return wire::Motion::Moving;
-  return has_used_cpu(used, last.when - first.when, running) ? wire::Motion::Spinning : wire::Motion::Waiting;
+  if (!has_used_cpu(used, last.when - first.when, running)) return wire::Motion::Waiting;
+  return was_seen(samples) ? wire::Motion::Spinning : wire::Motion::Unknown;
 }
 
 }  // namespace distrun::probe

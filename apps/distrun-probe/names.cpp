@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -33,10 +34,11 @@ std::string readable_text(std::string name) {
 }
 
 std::string readable_name(const char* linkage_name) {
+  const std::string name(linkage_name, std::strcspn(linkage_name, "@"));
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled(
-      abi::__cxa_demangle(linkage_name, nullptr, nullptr, &status), &std::free);
-  return readable_text(demangled ? demangled.get() : linkage_name);
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return readable_text(demangled ? demangled.get() : name);
 }
 
 bool is_runtime_library(std::string_view path) {

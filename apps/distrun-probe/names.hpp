@@ -5,8 +5,8 @@
 
 namespace distrun::probe {
 
-// Demangled, with the longest names of the standard library in short ("std::string"), and cut where a name is too
-// long to be read. What is not mangled stays as it is.
+// Demangled, without the version of a symbol ("read@@GLIBC_2.2.5"), with the longest names of the standard library in
+// short ("std::string"), and cut where a name is too long to be read. What is not mangled stays as it is.
 std::string readable_name(const char* linkage_name);
 std::string readable_text(std::string name);
 

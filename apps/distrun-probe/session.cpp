@@ -19,6 +19,9 @@ namespace {
 
 // For threads that have stopped before.
 constexpr base::Milliseconds kStopAgain{20};
+// For the copies of all stacks together. A stack mostly uses some KiB, so this matters for deep recursions only.
+constexpr std::size_t kCopiesMax = std::size_t{512} << 20;
+constexpr std::size_t kCopyMax = std::size_t{1} << 20;
 constexpr std::size_t kLockFrames = 6;  // between the wait for a mutex and the call of its lock, and some more
 
 base::Milliseconds bounded_ms(std::int32_t value, std::int32_t most) {
@@ -96,11 +99,13 @@ void Session::stop_all() {
 }
 
 void Session::capture_stopped() {
+  const std::size_t copy_max = std::min(kCopyMax, kCopiesMax / std::max<std::size_t>(1, stopper_.tracees().size()));
   for (const auto& [tid, tracee] : stopper_.tracees()) {
     if (tracee.state != Tracee::State::Stopped) continue;
     Mappings& mappings = mappings_[tracee.pid];
-    if (mappings.empty()) mappings = Mappings::of(tracee.pid);
-    if (auto capture = capture_thread(tracee.pid, tid, mappings)) captures_.insert_or_assign(tid, std::move(*capture));
+    if (mappings.empty()) mappings = Mappings::of(tid);
+    auto capture = capture_thread(tid, mappings, copy_max);
+    if (capture) captures_.insert_or_assign(tid, std::move(*capture));
   }
 }
 
@@ -119,11 +124,13 @@ void Session::describe(Process& process) {
 }
 
 void Session::find_code(Process& process) {
-  const auto mappings = mappings_.find(process.told.pid);
-  if (mappings == mappings_.end()) return;
-  process.mappings = &mappings->second;
+  const auto captured = std::find_if(process.told.threads.begin(), process.told.threads.end(),
+                                     [&](const auto& thread) { return captures_.contains(thread.task.tid); });
+  if (captured == process.told.threads.end()) return;
+  process.mappings = &mappings_[process.told.pid];
   std::unique_ptr<CodeSpace>& space = spaces_[process.mappings->code_signature()];
-  if (!space) space = std::make_unique<CodeSpace>(process.told.pid);
+  // By the thread: /proc has nothing of a process whose main thread has ended.
+  if (!space) space = std::make_unique<CodeSpace>(captured->task.tid);
   process.code = space.get();
 }
 
@@ -157,7 +164,7 @@ void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
 }
 
 void Session::fill(Process& process, wire::ThreadStack& thread, const Capture& capture) {
-  const UnwoundStack stack = process.code->unwind(process.told.pid, capture, *process.mappings);
+  const UnwoundStack stack = process.code->unwind(thread.task.tid, capture, *process.mappings);
   const auto indices_of = [&](const auto& frames) {
     std::vector<std::uint32_t> indices;
     for (const Frame& frame : frames) {
@@ -195,8 +202,8 @@ void Session::take_samples() {
 void Session::take_first_pulses() {
   for (const Process& process : processes_) {
     for (const wire::ThreadStack& thread : process.told.threads) {
-      if (thread.frames.empty()) continue;
       const evidence::Pulse pulse = evidence::read_pulse(process.told.pid, thread.task.tid);
+      if (pulse.state == '?') continue;  // it has ended
       samples_[thread.task.tid].push_back(
           {base::system_clock().now(), pulse.cpu_ns, pulse.state == 'R', functions_of(thread, false)});
     }
@@ -228,6 +235,7 @@ void Session::take_sample(base::Milliseconds interval) {
       const auto capture = captures_.find(thread.task.tid);
       if (capture == captures_.end()) continue;
       wire::ThreadStack now;
+      now.task.tid = thread.task.tid;
       fill(process, now, capture->second);
       samples_[thread.task.tid].back().functions = functions_of(now, false);
     }

@@ -17,6 +17,7 @@ namespace {
 const char* program_of(fixtures::Build build) {
   switch (build) {
     case fixtures::Build::Lean: return DISTRUN_STATES_LEAN;
+    case fixtures::Build::NoRanges: return DISTRUN_STATES_NO_RANGES;
     case fixtures::Build::Old: return DISTRUN_STATES_OLD;
     case fixtures::Build::Stripped: return DISTRUN_STATES_STRIPPED;
     case fixtures::Build::Plain: break;
@@ -35,11 +36,13 @@ pid_t read_pid(const base::Fd& output) {
 
 }  // namespace
 
-InState::InState(const std::string& mode, fixtures::Build build) {
+InState::InState(const std::string& mode, fixtures::Build build, std::vector<std::string> wrapper) {
   auto [read_end, write_end] = base::make_pipe();
   proc::ChildSpec spec;
-  spec.program = program_of(build);
-  spec.arguments = {mode};
+  std::vector<std::string>& words = wrapper;
+  words.insert(words.end(), {program_of(build), mode});
+  spec.program = words.front();
+  spec.arguments.assign(words.begin() + 1, words.end());
   spec.environment = proc::inherited_environment();
   spec.descriptors = {{write_end.get(), STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}};
   leader_ = proc::start_rank(spec).pid;

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 #include <distrun/base/fd.hpp>
 
@@ -13,8 +14,9 @@ namespace distrun::testing {
 // Its whole process group is killed by the destructor.
 class InState {
  public:
-  // Returns when the process says that it is, or is about to be, in the state.
-  explicit InState(const std::string& mode, fixtures::Build build = fixtures::Build::Plain);
+  // Returns when the process says that it is, or is about to be, in the state. `wrapper` is a command that runs it.
+  explicit InState(const std::string& mode, fixtures::Build build = fixtures::Build::Plain,
+                   std::vector<std::string> wrapper = {});
   ~InState();
   InState(const InState&) = delete;
   InState& operator=(const InState&) = delete;

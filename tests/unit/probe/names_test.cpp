@@ -8,6 +8,7 @@ TEST_CASE("mangled names become readable ones") {
   CHECK(readable_name("_ZN7distrun4base5ErrorD1Ev") == "distrun::base::Error::~Error()");
   CHECK(readable_name("_ZN1a1fENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE") == "a::f(std::string)");
   CHECK(readable_name("pthread_mutex_lock") == "pthread_mutex_lock");
+  CHECK(readable_name("pthread_mutex_lock@@GLIBC_2.2.5") == "pthread_mutex_lock");
   CHECK(readable_name("_Z") == "_Z");
   CHECK(readable_name("") == "");
 }

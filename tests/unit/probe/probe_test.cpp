@@ -147,6 +147,15 @@ TEST_CASE("a refusal says why") {
   CHECK(process.threads.front().task.state == 'S');
 }
 
+TEST_CASE("a process that has forbidden it is told as such") {
+  const InState subject("not_dumpable", fixtures::Build::Plain, as_nobody());
+  const ProbeReply reply = ask_probe(order_for({subject.pid()}), kLimit, as_nobody());
+  INFO(reply.text());
+  REQUIRE(reply.done);
+  CHECK(reply.processes.at(0).why_none.ends_with("it may have more rights than the probe, or has forbidden it "
+                                                 "(PR_SET_DUMPABLE)"));
+}
+
 TEST_CASE("a process that is traced already says by whom") {
   const InState subject("sleeping");
   REQUIRE(subject.reaches('S'));
