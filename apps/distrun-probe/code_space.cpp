@@ -1,5 +1,6 @@
 #include "code_space.hpp"
 
+#include <cstdio>
 #include <optional>
 #include <string>
 
@@ -94,7 +95,7 @@ std::optional<Registers> caller_of_leaf(const Registers& registers, const Mappin
 
 }  // namespace
 
-CodeSpace::CodeSpace(pid_t tid) : dwfl_(dwfl_begin(&kProcessFiles)) {
+CodeSpace::CodeSpace(pid_t tid) : tid_(tid), dwfl_(dwfl_begin(&kProcessFiles)) {
   if (!dwfl_) throw_dwfl("cannot start to unwind");
   dwfl_report_begin(dwfl_.get());
   const int error = dwfl_linux_proc_report(dwfl_.get(), tid);
@@ -137,6 +138,18 @@ Place CodeSpace::place_of(std::uint64_t pc) const {
   GElf_Addr bias = 0;
   if (module == nullptr || dwfl_module_getelf(module, &bias) == nullptr) return {nullptr, pc};
   return {module, pc - bias};
+}
+
+std::string CodeSpace::path_of_mapped(Dwfl_Module* module) const {
+  Dwarf_Addr begin = 0;
+  dwfl_module_info(module, nullptr, &begin, nullptr, nullptr, nullptr, nullptr, nullptr);
+  const Mappings mappings = Mappings::of(tid_);
+  const Mapping* mapping = mappings.find(begin);
+  if (mapping == nullptr) return "";
+  char range[40];
+  std::snprintf(range, sizeof range, "%llx-%llx", static_cast<unsigned long long>(mapping->begin),
+                static_cast<unsigned long long>(mapping->end));
+  return "/proc/" + std::to_string(tid_) + "/map_files/" + range;
 }
 
 }  // namespace distrun::probe

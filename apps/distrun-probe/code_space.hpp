@@ -55,10 +55,14 @@ class CodeSpace {
   // `mappings` are those of the process now.
   UnwoundStack unwind(pid_t tid, const Capture& capture, const Mappings& mappings);
   Place place_of(std::uint64_t pc) const;
+  // A path by which the file of a module can be opened even if it has been removed or replaced (a plugin that was built
+  // anew, say). The kernel lets few open it.
+  std::string path_of_mapped(Dwfl_Module* module) const;
 
  private:
   void walk(pid_t tid, Unwinding& unwinding);
 
+  const pid_t tid_;
   DwflPointer dwfl_;
   Unwinding* current_ = nullptr;  // what libdwfl's callbacks look at
 };

@@ -29,7 +29,7 @@ std::vector<std::uint32_t> FrameTable::add(const CodeSpace& space, const Frame& 
   result.pc = frame.pc;
   result.offset = place.offset;
   result.signal_frame = frame.signal_frame;
-  return intern(place.module != nullptr ? &file_of(place.module) : nullptr, result);
+  return intern(place.module != nullptr ? &file_of(space, place.module) : nullptr, result);
 }
 
 std::vector<std::uint32_t> FrameTable::add(const std::vector<wire::RawModule>& modules, std::uint64_t pc) {
@@ -54,9 +54,16 @@ wire::StackTable FrameTable::take_new() {
   return table;
 }
 
-SymbolFile& FrameTable::file_of(Dwfl_Module* module) {
+SymbolFile& FrameTable::file_of(const CodeSpace& space, Dwfl_Module* module) {
   const std::string path = path_of(module);
-  return files_.try_emplace(path, module, path).first->second;
+  const auto known = files_.find(path);
+  if (known != files_.end()) return known->second;
+  Dwfl_Module* file = nullptr;
+  if (path.ends_with(" (deleted)")) {
+    // libdwfl has read it from the process's memory, where symbols and debug information are not.
+    if (DwflPointer dwfl = open_plain(space.path_of_mapped(module), file)) opened_.push_back(std::move(dwfl));
+  }
+  return files_.try_emplace(path, file != nullptr ? file : module, path).first->second;
 }
 
 SymbolFile& FrameTable::file_of(const std::string& path) {

@@ -28,7 +28,7 @@ class FrameTable {
  private:
   using Key = std::pair<std::uint64_t, const SymbolFile*>;
 
-  SymbolFile& file_of(Dwfl_Module* module);
+  SymbolFile& file_of(const CodeSpace& space, Dwfl_Module* module);
   SymbolFile& file_of(const std::string& path);
   // `file` is null for code of no file.
   std::vector<std::uint32_t> intern(SymbolFile* file, const wire::StackFrame& frame);

@@ -14,7 +14,7 @@
 
 namespace world {
 
-#define DISTRUN_KEPT __attribute__((noinline, noclone))
+#define DISTRUN_KEPT __attribute__((noinline))
 
 struct Queue {
   std::mutex mutex;

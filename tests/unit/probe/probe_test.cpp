@@ -238,3 +238,18 @@ TEST_CASE("addresses that a rank has found itself get names") {
   CHECK(second.frames[named.frames.back()].offset == 0x123);
   CHECK(second.frames[named.frames[named.frames.size() - 2]].module.empty());
 }
+
+TEST_CASE("code whose file has been removed since still has names, for who may open it") {
+  if (::geteuid() != 0) return;
+  const std::string copy = "./fixture_states_removed";
+  const InState subject("sleeping", fixtures::Build::Plain,
+                        {"/bin/sh", "-c", "cp \"$0\" " + copy + " && exec " + copy + " \"$1\""});
+  REQUIRE(subject.reaches('S'));
+  REQUIRE(::unlink(copy.c_str()) == 0);
+  const ProbeReply reply = ask_probe(order_for({subject.pid()}), kLimit);
+  INFO(reply.text());
+  const wire::StackFrame* frame = frame_of(reply, reply.processes.at(0).threads.front(), "state_sleeping");
+  REQUIRE(frame != nullptr);
+  CHECK(frame->module.ends_with("/fixture_states_removed (deleted)"));
+  CHECK(frame->line > 0);
+}
