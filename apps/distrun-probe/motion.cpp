@@ -18,8 +18,8 @@ std::size_t common_outer(const Functions& a, const Functions& b) {
   return static_cast<std::size_t>(ends.first - a.rbegin());
 }
 
-bool was_seen(const std::vector<MotionSample>& samples) {
-  return std::any_of(samples.begin(), samples.end(), [](const auto& sample) { return !sample.functions.empty(); });
+bool was_seen_again(const std::vector<MotionSample>& samples) {
+  return std::count_if(samples.begin(), samples.end(), [](const auto& sample) { return !sample.functions.empty(); }) > 1;
 }
 
 // In each sample one and the same function runs, or waits for what it calls.
@@ -50,7 +50,7 @@ wire::Motion judge_motion(const std::vector<MotionSample>& samples) {
   const std::uint64_t used = last.cpu_ns - std::min(first.cpu_ns, last.cpu_ns);
   if (!stayed(samples)) return wire::Motion::Moving;
   if (!has_used_cpu(used, last.when - first.when, running)) return wire::Motion::Waiting;
-  return was_seen(samples) ? wire::Motion::Spinning : wire::Motion::Unknown;
+  return was_seen_again(samples) ? wire::Motion::Spinning : wire::Motion::Unknown;
 }
 
 }  // namespace distrun::probe

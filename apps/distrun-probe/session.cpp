@@ -17,8 +17,6 @@
 namespace distrun::probe {
 namespace {
 
-// For threads that have stopped before.
-constexpr base::Milliseconds kStopAgain{20};
 // For the copies of all stacks together. A stack mostly uses some KiB, so this matters for deep recursions only.
 constexpr std::size_t kCopiesMax = std::size_t{512} << 20;
 constexpr std::size_t kCopyMax = std::size_t{1} << 20;
@@ -37,7 +35,8 @@ std::string why_no_threads(pid_t pid, const std::vector<wire::ThreadStack>& thre
 
 }  // namespace
 
-Session::Session(Line& line, wire::ProbeOrder order) : line_(line), order_(std::move(order)) {}
+Session::Session(Line& line, wire::ProbeOrder order)
+    : line_(line), order_(std::move(order)), stop_limit_(bounded_ms(order_.stop_ms, 10'000)) {}
 
 void Session::run() {
   look_at_all();
@@ -88,8 +87,10 @@ std::vector<pid_t> Session::living() const {
   return pids;
 }
 
+base::TimePoint Session::stop_deadline() const { return base::system_clock().now() + stop_limit_; }
+
 void Session::stop_all() {
-  const base::TimePoint end = base::system_clock().now() + bounded_ms(order_.stop_ms, 10'000);
+  const base::TimePoint end = stop_deadline();
   stopper_.stop_processes(living(), end);
   capture_stopped();
   stopper_.release();
@@ -156,8 +157,7 @@ void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
     case Tracee::State::Gone: thread.why_none = "it has ended"; break;
     case Tracee::State::Asked:
     case Tracee::State::Stopped:
-      thread.why_none =
-          "no ptrace stop within " + std::to_string(bounded_ms(order_.stop_ms, 10'000).count()) + " ms";
+      thread.why_none = "no ptrace stop within " + std::to_string(stop_limit_.count()) + " ms";
       break;
     case Tracee::State::Released: thread.why_none = "its registers cannot be read"; break;
   }
@@ -227,7 +227,7 @@ void Session::take_sample(base::Milliseconds interval) {
     }
   }
   captures_.clear();
-  stopper_.stop_again(moved, base::system_clock().now() + kStopAgain);
+  stopper_.stop_again(moved, stop_deadline());
   capture_stopped();
   stopper_.release();
   for (Process& process : processes_) {

@@ -43,6 +43,7 @@ class Session {
 
   // A short stop. Nothing here looks at what is copied.
   std::vector<pid_t> living() const;
+  base::TimePoint stop_deadline() const;
   void stop_all();
   void capture_stopped();
 
@@ -64,6 +65,7 @@ class Session {
 
   Line& line_;
   const wire::ProbeOrder order_;
+  const base::Milliseconds stop_limit_;
   std::vector<Process> processes_;
   Stopper stopper_;
   std::map<pid_t, Mappings> mappings_;   // by process; as they were at the last stop

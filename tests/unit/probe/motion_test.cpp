@@ -49,7 +49,8 @@ TEST_CASE("a thread that is found elsewhere moves") {
   CHECK(judge_motion(samples(19, {{"f", "thread"}, {"g", "other thread"}}, true)) == Motion::Moving);
 }
 
-TEST_CASE("without stacks it is not known what a thread does with its CPU") {
+TEST_CASE("without a second stack it is not known what a thread does with its CPU") {
+  CHECK(judge_motion(samples(19, {{"f", "main"}, {}, {}}, true)) == Motion::Unknown);
   CHECK(judge_motion(samples(19, {{}, {}, {}}, true)) == Motion::Unknown);
 }
 
