@@ -147,6 +147,7 @@ void Session::describe(Process& process, wire::ThreadStack& thread) {
 }
 
 void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
+  if (!process.told.why_none.empty()) return;  // it was refused, and its other threads were not asked
   const auto found = stopper_.tracees().find(thread.task.tid);
   if (found == stopper_.tracees().end()) {
     thread.why_none = thread.task.state == '?' ? "it has ended" : "it came while the others were stopped";

@@ -2,6 +2,7 @@
 // Stops threads of other processes by ptrace, all at once, and lets them go on. A thread that does not stop in time is
 // left alone: nothing here waits beyond its deadline. Signals that arrive in between are delivered when the thread is
 // released, and a thread that SIGSTOP has stopped stays stopped. If the probe dies, the kernel releases all of them.
+// One thing can hold it up: asking a process that is in the middle of execve, until that is over.
 //
 // Main thread only, and one at a time: it reaps whatever waitpid reports, and blocks SIGCHLD for good.
 #include <sys/types.h>

@@ -13,6 +13,7 @@
 #include "in_state.hpp"
 #include "support/probe_client.hpp"
 #include "support/process.hpp"
+#include "support/scratch.hpp"
 
 using namespace distrun;
 using namespace distrun::testing;
@@ -52,7 +53,8 @@ const wire::StackFrame* frame_of(const ProbeReply& reply, const wire::ThreadStac
 }  // namespace
 
 TEST_CASE("started by hand, the probe says who starts it") {
-  const Ended ended = Running({.program = DISTRUN_PROBE_PROGRAM, .capture = "probe_by_hand"}).wait(kLimit);
+  const Scratch scratch;
+  const Ended ended = Running({.program = DISTRUN_PROBE_PROGRAM, .capture = scratch.path() + "/said"}).wait(kLimit);
   CHECK(ended.exit_code == 2);
   CHECK(ended.err == "distrun-probe is started by distrun and has no use of its own; try: distrun --help\n");
 }
@@ -136,15 +138,16 @@ TEST_CASE("three samples tell who waits and who spins") {
   CHECK(motion_in("spinning_with_callee") == wire::Motion::Spinning);
 }
 
-TEST_CASE("a refusal says why") {
-  const InState subject("sleeping");
+TEST_CASE("a refusal says why, for the process as a whole") {
+  const InState subject("many_threads");
   const ProbeReply reply = ask_probe(order_for({::geteuid() == 0 ? subject.pid() : 1}), kLimit, as_nobody());
   INFO(reply.text());
   REQUIRE(reply.done);
   const wire::ProcessStacks& process = reply.processes.at(0);
   CHECK(process.why_none.starts_with("ptrace is not permitted: Operation not permitted (EPERM); it belongs to user 0"));
-  REQUIRE(process.threads.size() == 1);
+  REQUIRE_FALSE(process.threads.empty());
   CHECK(process.threads.front().task.state == 'S');
+  for (const wire::ThreadStack& thread : process.threads) CHECK(thread.why_none.empty());
 }
 
 TEST_CASE("a process that has forbidden it is told as such") {
@@ -241,7 +244,8 @@ TEST_CASE("addresses that a rank has found itself get names") {
 
 TEST_CASE("code whose file has been removed since still has names, for who may open it") {
   if (::geteuid() != 0) return;
-  const std::string copy = "./fixture_states_removed";
+  const Scratch scratch;
+  const std::string copy = scratch.path() + "/fixture_states_removed";
   const InState subject("sleeping", fixtures::Build::Plain,
                         {"/bin/sh", "-c", "cp \"$0\" " + copy + " && exec " + copy + " \"$1\""});
   REQUIRE(subject.reaches('S'));
