@@ -19,7 +19,8 @@ std::size_t common_outer(const Functions& a, const Functions& b) {
 }
 
 bool was_seen_again(const std::vector<MotionSample>& samples) {
-  return std::count_if(samples.begin(), samples.end(), [](const auto& sample) { return !sample.functions.empty(); }) > 1;
+  const auto was_seen = [](const MotionSample& sample) { return !sample.functions.empty(); };
+  return std::count_if(samples.begin(), samples.end(), was_seen) > 1;
 }
 
 // In each sample one and the same function runs, or waits for what it calls.

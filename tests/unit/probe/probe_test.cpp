@@ -140,6 +140,7 @@ TEST_CASE("three samples tell who waits and who spins") {
 
 TEST_CASE("a refusal says why, for the process as a whole") {
   const InState subject("many_threads");
+  REQUIRE(subject.reaches('S'));
   const ProbeReply reply = ask_probe(order_for({::geteuid() == 0 ? subject.pid() : 1}), kLimit, as_nobody());
   INFO(reply.text());
   REQUIRE(reply.done);
