@@ -52,7 +52,7 @@ int Unwinding::add(Dwfl_Frame* state) {
   const bool innermost = stack.inner.empty();
   if (begins_with_caller()) activation = false;
   if (!innermost && !mappings.is_code(pc)) {
-    left_code = pc != 0;  // some code marks the outermost frame with a return address of 0
+    left_code = pc != 0 || after_signal_frame;  // a return address of 0 marks the outermost frame of some threads
     return DWARF_CB_ABORT;
   }
   const bool signal_frame = activation && !innermost && !after_signal_frame;

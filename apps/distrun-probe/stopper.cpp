@@ -64,9 +64,10 @@ void Stopper::stop_again(const std::vector<pid_t>& tids, base::TimePoint deadlin
 int Stopper::ask_new_threads(pid_t pid) {
   int found = 0;
   for (const pid_t tid : evidence::tasks_of(pid)) {
-    if (tracees_.contains(tid)) continue;
-    ask(pid, tid);
-    ++found;
+    if (!tracees_.contains(tid)) {
+      ask(pid, tid);
+      ++found;
+    }
     // What is refused for one thread of a process is refused for all.
     if (tracees_.at(tid).state == State::Refused) break;
   }
