@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <distrun/base/error.hpp>
@@ -35,11 +37,12 @@ base::Fd take_line() {
   return base::Fd(kLineFd);
 }
 
-// What keeps the probe from its part, for ProbeDone.
-std::string serve(probe::Line& line) {
+// What keeps the probe from its part, for ProbeDone. The session is the caller's, who takes it apart when nobody waits
+// any more.
+std::string serve(probe::Line& line, std::optional<probe::Session>& session) {
   try {
     auto order = line.receive_order();
-    if (order) probe::Session(line, std::move(*order)).run();
+    if (order) session.emplace(line, std::move(*order)).run();
     return "";
   } catch (const std::exception& error) {
     return error.what();
@@ -57,7 +60,8 @@ int main() {
   ::setpriority(PRIO_PROCESS, 0, kUrgent);  // if it may: ranks that spin leave little to whoever looks at them
   ::unsetenv("DEBUGINFOD_URLS");  // libdw would ask servers for debug information, for as long as they take
   probe::Line line(take_line());
-  const std::string error = serve(line);
+  std::optional<probe::Session> session;
+  const std::string error = serve(line, session);
   try {
     line.send(wire::FrameKind::ProbeDone, wire::ProbeDone{error});
   } catch (const Error&) {
