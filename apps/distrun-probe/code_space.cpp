@@ -7,13 +7,12 @@
 #include <distrun/base/error.hpp>
 #include <distrun/wire/stacks.hpp>
 
+#include "debug_files.hpp"
+
 namespace distrun::probe {
 
 // Bounds the time that an endless recursion on an endless stack takes.
 constexpr std::size_t kFramesMax = 500'000;
-
-const Dwfl_Callbacks kProcessFiles{dwfl_linux_proc_find_elf, dwfl_standard_find_debuginfo, nullptr, nullptr};
-const Dwfl_Callbacks kPlainFiles{dwfl_build_id_find_elf, dwfl_standard_find_debuginfo, nullptr, nullptr};
 
 // The unwinding of one stack, as libdwfl's callbacks see it.
 struct Unwinding {

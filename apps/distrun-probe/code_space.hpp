@@ -39,10 +39,6 @@ struct EndDwfl {
 };
 using DwflPointer = std::unique_ptr<Dwfl, EndDwfl>;
 
-// How libdwfl finds files and their separate debug information; nothing is asked of a network.
-extern const Dwfl_Callbacks kProcessFiles;
-extern const Dwfl_Callbacks kPlainFiles;
-
 struct Unwinding;
 
 class CodeSpace {

@@ -1,5 +1,7 @@
 #include "frame_table.hpp"
 
+#include "debug_files.hpp"
+
 namespace distrun::probe {
 namespace {
 
