@@ -1,0 +1,29 @@
+#include "capture.hpp"
+
+#include <algorithm>
+
+namespace distrun::probe {
+namespace {
+
+constexpr std::uint64_t kRedZone = 128;  // below the stack pointer, yet in use by a leaf function
+
+StackCopy copy_used_stack(pid_t tid, std::uint64_t sp, const Mappings& mappings, std::size_t copy_max) {
+  const Mapping* stack = mappings.find(sp);
+  if (stack == nullptr) return {};
+  const std::uint64_t begin = std::max(stack->begin, sp - std::min(sp, kRedZone));
+  return copy_stack(tid, begin, std::min(stack->end, begin + copy_max));
+}
+
+}  // namespace
+
+std::optional<Capture> capture_thread(pid_t tid, const Mappings& mappings, std::size_t copy_max) {
+  Capture capture;
+  if (!capture.registers.read(tid)) return std::nullopt;
+  capture.stack = copy_used_stack(tid, capture.registers.sp(), mappings, copy_max);
+  const std::uint64_t futex = capture.registers.futex_address();
+  MutexHead& head = capture.at_futex;
+  if (futex != 0 && read_memory(tid, futex, &head, sizeof head) == sizeof head) capture.futex = futex;
+  return capture;
+}
+
+}  // namespace distrun::probe

@@ -1,0 +1,44 @@
+#pragma once
+// Addresses turned into the frames that travel. Equal frames have one index; those that have not been sent yet are
+// taken as a table. Files are opened once, however many processes have them mapped. Main thread only.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <distrun/wire/stacks.hpp>
+
+#include "code_space.hpp"
+#include "symbol_file.hpp"
+
+namespace distrun::probe {
+
+class FrameTable {
+ public:
+  // The indices of the frames at an address, inlined functions first. The space must outlive the table.
+  std::vector<std::uint32_t> add(const CodeSpace& space, const Frame& frame);
+  // The same for an address of another machine state, by the files that were mapped there.
+  std::vector<std::uint32_t> add(const std::vector<wire::RawModule>& modules, std::uint64_t pc);
+
+  const wire::StackFrame& operator[](std::uint32_t index) const { return frames_[index]; }
+  // Those that came since the last call.
+  wire::StackTable take_new();
+
+ private:
+  using Key = std::pair<std::uint64_t, const SymbolFile*>;
+
+  SymbolFile& file_of(const CodeSpace& space, Dwfl_Module* module);
+  SymbolFile& file_of(const std::string& path);
+  // `file` is null for code of no file.
+  std::vector<std::uint32_t> intern(SymbolFile* file, const wire::StackFrame& frame);
+  std::vector<std::uint32_t> append(SymbolFile* file, const wire::StackFrame& frame);
+
+  std::map<std::string, SymbolFile> files_;  // by path
+  std::vector<DwflPointer> opened_;                           // for files that no process here has mapped
+  std::map<Key, std::vector<std::uint32_t>> known_;
+  std::vector<wire::StackFrame> frames_;
+  std::size_t sent_ = 0;
+};
+
+}  // namespace distrun::probe

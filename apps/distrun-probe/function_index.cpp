@@ -1,0 +1,157 @@
+#include "function_index.hpp"
+
+#include <dwarf.h>
+
+#include <algorithm>
+
+#include "names.hpp"
+
+namespace distrun::probe {
+namespace {
+
+constexpr int kDepthMax = 64;  // of namespaces, and of blocks in a function
+
+std::string name_of(Dwarf_Die* die, bool& linkage) {
+  Dwarf_Attribute attribute;
+  for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    if (dwarf_attr_integrate(die, kind, &attribute) == nullptr) continue;
+    if (const char* mangled = dwarf_formstring(&attribute)) {
+      linkage = true;
+      return readable_name(mangled);
+    }
+  }
+  const char* name = dwarf_diename(die);
+  return name != nullptr ? readable_text(name) : "";
+}
+
+std::uint32_t number_of(Dwarf_Die* die, unsigned kind) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word value = 0;
+  if (dwarf_formudata(dwarf_attr(die, kind, &attribute), &value) != 0) return 0;
+  return static_cast<std::uint32_t>(value);
+}
+
+// The innermost to the outermost of the inlined functions at the address, below `die`.
+void find_inlined(Dwarf_Die die, Dwarf_Addr address, std::vector<Dwarf_Die>& found, int depth) {
+  Dwarf_Die child;
+  if (depth > kDepthMax || dwarf_child(&die, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) continue;
+    if (dwarf_haspc(&child, address) != 1) continue;
+    find_inlined(child, address, found, depth + 1);
+    if (tag == DW_TAG_inlined_subroutine) found.push_back(child);
+    return;
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+void set_line(Function& function, Dwarf_Die& unit, Dwarf_Addr address) {
+  Dwarf_Line* line = dwarf_getsrc_die(&unit, address);
+  if (line == nullptr) return;
+  int number = 0;
+  if (const char* file = dwarf_linesrc(line, nullptr, nullptr)) function.file = file;
+  if (dwarf_lineno(line, &number) == 0) function.line = static_cast<std::uint32_t>(number);
+}
+
+// The function that holds an inlined one stands at the line of the call.
+void set_call(Function& function, Dwarf_Die& unit, Dwarf_Die* inlined) {
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  const std::uint32_t index = number_of(inlined, DW_AT_call_file);
+  if (dwarf_getsrcfiles(&unit, &files, &count) == 0 && index < count) {
+    if (const char* file = dwarf_filesrc(files, index, nullptr, nullptr)) function.file = file;
+  }
+  function.line = number_of(inlined, DW_AT_call_line);
+}
+
+}  // namespace
+
+void FunctionIndex::add_ranges(Dwarf_Die* die, Ranges& ranges) {
+  Dwarf_Addr base = 0;
+  Dwarf_Addr begin = 0;
+  Dwarf_Addr end = 0;
+  for (std::ptrdiff_t next = 0; (next = dwarf_ranges(die, next, &base, &begin, &end)) > 0;) {
+    if (begin < end) ranges.push_back({begin, end, *die});
+  }
+}
+
+// clang puts functions into their namespaces, g++ beside them.
+void FunctionIndex::add_functions(Dwarf_Die* parent, Ranges& functions, int depth) {
+  Dwarf_Die child;
+  if (depth > kDepthMax || dwarf_child(parent, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_subprogram) add_ranges(&child, functions);
+    if (tag == DW_TAG_namespace || tag == DW_TAG_module) add_functions(&child, functions, depth + 1);
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+const FunctionIndex::Range* FunctionIndex::range_of(const Ranges& ranges, Dwarf_Addr address) {
+  auto next = std::upper_bound(ranges.begin(), ranges.end(), address,
+                               [](Dwarf_Addr value, const Range& range) { return value < range.begin; });
+  if (next == ranges.begin()) return nullptr;
+  --next;
+  return address < next->end ? &*next : nullptr;
+}
+
+const FunctionIndex::Ranges& FunctionIndex::all_units() {
+  if (all_units_) return *all_units_;
+  Ranges& ranges = all_units_.emplace();
+  Dwarf_CU* unit = nullptr;
+  Dwarf_Die die;
+  std::uint8_t type = 0;
+  while (dwarf_get_units(dwarf_, unit, &unit, nullptr, &type, &die, nullptr) == 0) {
+    if (type == DW_UT_compile || type == DW_UT_skeleton) add_ranges(&die, ranges);
+  }
+  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  return ranges;
+}
+
+std::optional<Dwarf_Die> FunctionIndex::unit_die(Dwarf_Addr address) {
+  Dwarf_Die die;
+  if (dwarf_addrdie(dwarf_, address, &die) != nullptr) return die;
+  const Range* range = range_of(all_units(), address);  // clang writes no .debug_aranges
+  return range != nullptr ? std::optional(range->die) : std::nullopt;
+}
+
+FunctionIndex::Unit& FunctionIndex::unit_of(Dwarf_Die die) {
+  const auto [place, is_new] = units_.try_emplace(dwarf_dieoffset(&die));
+  Unit& unit = place->second;
+  if (!is_new) return unit;
+  unit.lines = die;
+  Dwarf_Die split;
+  std::uint8_t type = 0;
+  if (dwarf_cu_info(die.cu, nullptr, &type, nullptr, &split, nullptr, nullptr, nullptr) == 0 &&
+      type == DW_UT_skeleton && split.cu != nullptr) {
+    die = split;
+  }
+  add_functions(&die, unit.functions, 0);
+  std::sort(unit.functions.begin(), unit.functions.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  return unit;
+}
+
+std::vector<Function> FunctionIndex::find(Dwarf_Addr address) {
+  std::vector<Function> functions;
+  const std::optional<Dwarf_Die> die = unit_die(address);
+  if (!die) return functions;
+  Unit& unit = unit_of(*die);
+  const Range* range = range_of(unit.functions, address);
+  std::vector<Dwarf_Die> dies;
+  if (range != nullptr) {
+    find_inlined(range->die, address, dies, 0);
+    dies.push_back(range->die);
+  }
+  for (std::size_t i = 0; i < dies.size(); ++i) {
+    Function function;
+    function.name = name_of(&dies[i], function.has_linkage_name);
+    function.inlined = i + 1 < dies.size();
+    if (i == 0) set_line(function, unit.lines, address);
+    if (i > 0) set_call(function, unit.lines, &dies[i - 1]);
+    functions.push_back(std::move(function));
+  }
+  if (dies.empty()) set_line(functions.emplace_back(), unit.lines, address);
+  return functions;
+}
+
+}  // namespace distrun::probe

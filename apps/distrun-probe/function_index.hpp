@@ -1,0 +1,53 @@
+#pragma once
+// The functions that DWARF describes, by address: the one that holds the code and those inlined there. A compile unit
+// is read once, when an address first falls into it. Main thread only.
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distrun::probe {
+
+struct Function {
+  std::string name;  // readable; empty: it has none here
+  std::string file;  // where in it: the line that runs, or the call of the function that is inlined there
+  std::uint32_t line = 0;
+  bool inlined = false;
+  bool has_linkage_name = false;  // then `name` is qualified
+};
+
+class FunctionIndex {
+ public:
+  explicit FunctionIndex(Dwarf* dwarf) noexcept : dwarf_(dwarf) {}
+
+  // Innermost first, in the addresses of the DWARF file; empty if nothing is known.
+  std::vector<Function> find(Dwarf_Addr address);
+
+ private:
+  struct Range {
+    Dwarf_Addr begin;
+    Dwarf_Addr end;
+    Dwarf_Die die;
+  };
+  using Ranges = std::vector<Range>;
+  struct Unit {
+    Dwarf_Die lines;          // the unit itself, or its skeleton
+    Ranges functions;         // by address
+  };
+
+  static void add_ranges(Dwarf_Die* die, Ranges& ranges);
+  static void add_functions(Dwarf_Die* parent, Ranges& functions, int depth);
+  static const Range* range_of(const Ranges& ranges, Dwarf_Addr address);
+  std::optional<Dwarf_Die> unit_die(Dwarf_Addr address);
+  const Ranges& all_units();
+  Unit& unit_of(Dwarf_Die die);
+
+  Dwarf* dwarf_;
+  std::optional<Ranges> all_units_;   // made when .debug_aranges does not know an address
+  std::map<Dwarf_Off, Unit> units_;   // that were read
+};
+
+}  // namespace distrun::probe

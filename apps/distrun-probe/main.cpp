@@ -1,0 +1,71 @@
+// Reads the stacks of other processes. The coordinator starts it with its line as descriptor 3, sends one order and
+// may kill it at any time; wire/stacks.hpp says what is said. It never loads a plugin, and runs in one thread.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <distrun/base/error.hpp>
+
+#include "line.hpp"
+#include "session.hpp"
+
+namespace {
+
+using namespace distrun;
+
+constexpr int kLineFd = 3;
+constexpr int kUsage = 2;
+constexpr int kUrgent = -10;
+
+bool has_line() {
+  int type = 0;
+  socklen_t size = sizeof type;
+  return ::getsockopt(kLineFd, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+}
+
+base::Fd take_line() {
+  ::fcntl(kLineFd, F_SETFD, FD_CLOEXEC);
+  return base::Fd(kLineFd);
+}
+
+// What keeps the probe from its part, for ProbeDone. The session is the caller's, who takes it apart when nobody waits
+// any more.
+std::string serve(probe::Line& line, std::optional<probe::Session>& session) {
+  try {
+    auto order = line.receive_order();
+    if (order) session.emplace(line, std::move(*order)).run();
+    return "";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+int main() {
+  if (!has_line()) {
+    std::fputs("distrun-probe is started by distrun and has no use of its own; try: distrun --help\n", stderr);
+    return kUsage;
+  }
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  ::setpriority(PRIO_PROCESS, 0, kUrgent);  // if it may: ranks that spin leave little to whoever looks at them
+  ::unsetenv("DEBUGINFOD_URLS");  // libdw would ask servers for debug information, for as long as they take
+  probe::Line line(take_line());
+  std::optional<probe::Session> session;
+  const std::string error = serve(line, session);
+  try {
+    line.send(wire::FrameKind::ProbeDone, wire::ProbeDone{error});
+  } catch (const Error&) {
+    return 1;  // nobody is left to be told
+  }
+  return error.empty() ? 0 : 1;
+}

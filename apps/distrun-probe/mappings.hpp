@@ -1,0 +1,39 @@
+#pragma once
+// What a process has mapped: where its stacks end, and which files it runs code from. Processes with the same code at
+// the same addresses (ranks forked from one zygote) have equal code signatures.
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace distrun::probe {
+
+struct Mapping {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  bool executable = false;
+};
+
+class Mappings {
+ public:
+  // Reads /proc/TID/maps of one of its threads; empty if that cannot be done.
+  static Mappings of(pid_t tid);
+  // The same from the text of that file.
+  static Mappings parse(std::string_view text);
+
+  bool empty() const noexcept { return mappings_.empty(); }
+  // The mapping that holds the address; null if none does.
+  const Mapping* find(std::uint64_t address) const noexcept;
+  bool is_code(std::uint64_t address) const noexcept;
+  const std::string& code_signature() const noexcept { return code_signature_; }
+
+ private:
+  void add_line(std::string_view line);
+
+  std::vector<Mapping> mappings_;  // by address
+  std::string code_signature_;
+};
+
+}  // namespace distrun::probe

@@ -1,0 +1,56 @@
+#include "names.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace distrun::probe {
+namespace {
+
+constexpr std::size_t kNameMax = 400;
+
+void replace_all(std::string& text, std::string_view part, std::string_view by) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + by.size())) {
+    text.replace(at, part.size(), by);
+  }
+}
+
+}  // namespace
+
+std::string readable_text(std::string name) {
+  static constexpr std::pair<std::string_view, std::string_view> kShort[] = {
+      {"std::__cxx11::", "std::"},
+      {"std::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string"},
+      {"std::basic_string_view<char, std::char_traits<char> >", "std::string_view"},
+      {"[abi:cxx11]", ""},
+      {" >", ">"},
+  };
+  for (const auto& [part, by] : kShort) replace_all(name, part, by);
+  if (name.size() > kNameMax) name = name.substr(0, kNameMax) + "...";
+  return name;
+}
+
+std::string readable_name(const char* linkage_name) {
+  const std::string name(linkage_name, std::strcspn(linkage_name, "@"));
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> demangled(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return readable_text(demangled ? demangled.get() : name);
+}
+
+bool is_runtime_library(std::string_view path) {
+  static constexpr std::string_view kStems[] = {
+      "libc.so", "libc-", "libpthread", "ld-linux", "ld-2", "libm.so", "libstdc++", "libgcc_s", "libdl.so",
+      "libdl-", "librt.so", "librt-", "libc++"};
+  if (path.starts_with("[vdso")) return true;
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  for (const std::string_view stem : kStems) {
+    if (file.starts_with(stem)) return true;
+  }
+  return false;
+}
+
+}  // namespace distrun::probe

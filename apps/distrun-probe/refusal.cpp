@@ -1,0 +1,40 @@
+#include "refusal.hpp"
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include <distrun/base/error.hpp>
+#include <distrun/evidence/task_state.hpp>
+
+namespace distrun::probe {
+namespace {
+
+int yama_scope() {
+  std::ifstream file("/proc/sys/kernel/yama/ptrace_scope");
+  int scope = 0;
+  return file >> scope ? scope : 0;
+}
+
+std::string likely_cause(pid_t pid) {
+  if (const pid_t tracer = evidence::tracer_of(pid)) {
+    return "process " + std::to_string(tracer) + " (" + evidence::command_of(tracer) + ") traces it already";
+  }
+  const std::int64_t user = evidence::user_of(pid);
+  if (user >= 0 && ::geteuid() != 0 && user != static_cast<std::int64_t>(::geteuid())) {
+    return "it belongs to user " + std::to_string(user) + ", the probe runs as user " + std::to_string(::geteuid());
+  }
+  if (const int scope = yama_scope()) {
+    return "kernel.yama.ptrace_scope is " + std::to_string(scope) + ", which forbids it unless it is asked for";
+  }
+  if (::geteuid() == 0) return "CAP_SYS_PTRACE is missing, or a sandbox forbids it (seccomp, a container's profile)";
+  return "it may have more rights than the probe, or has forbidden it (PR_SET_DUMPABLE)";
+}
+
+}  // namespace
+
+std::string describe_refusal(pid_t pid, int error) {
+  return "ptrace is not permitted: " + base::errno_text(error) + "; " + likely_cause(pid);
+}
+
+}  // namespace distrun::probe

@@ -1,0 +1,282 @@
+#include "session.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include <distrun/base/error.hpp>
+#include <distrun/evidence/task_state.hpp>
+
+#include "mutex_wait.hpp"
+#include "names.hpp"
+#include "refusal.hpp"
+#include "stack_cap.hpp"
+
+namespace distrun::probe {
+namespace {
+
+// For the copies of all stacks together. A stack mostly uses some KiB, so this matters for deep recursions only.
+constexpr std::size_t kCopiesMax = std::size_t{512} << 20;
+constexpr std::size_t kCopyMax = std::size_t{1} << 20;
+constexpr std::size_t kLockFrames = 6;  // between the wait for a mutex and the call of its lock, and some more
+
+base::Milliseconds bounded_ms(std::int32_t value, std::int32_t most) {
+  return base::Milliseconds(std::clamp(value, 1, most));
+}
+
+std::string why_no_threads(pid_t pid, const std::vector<wire::ThreadStack>& threads) {
+  if (pid <= 0 || threads.empty()) return "it has ended";
+  if (pid == ::getpid()) return "it is the probe";
+  if (threads.size() == 1 && threads.front().task.state == 'Z') return "it is a zombie";
+  return "";
+}
+
+}  // namespace
+
+Session::Session(Line& line, wire::ProbeOrder order)
+    : line_(line), order_(std::move(order)), stop_limit_(bounded_ms(order_.stop_ms, 10'000)) {}
+
+void Session::run() {
+  look_at_all();
+  stop_all();
+  for (Process& process : processes_) describe(process);
+  stopper_.release();
+  auto index = static_cast<std::int32_t>(processes_.size());
+  for (const wire::RawStacks& raw : order_.raw) name_raw(raw, index++);
+  if (order_.samples > 1) take_samples();
+}
+
+// ---- the kernel's view
+
+void Session::look_at_all() {
+  for (const pid_t pid : order_.pids) {
+    Process& process = processes_.emplace_back();
+    process.told.index = static_cast<std::int32_t>(processes_.size() - 1);
+    process.told.pid = pid;
+    process.told.command = evidence::command_of(pid);
+    if (pid > 0) add_new_threads(process);
+    process.told.why_none = why_no_threads(pid, process.told.threads);
+    line_.send(wire::FrameKind::ProbeProcess, process.told);
+  }
+}
+
+void Session::add_new_threads(Process& process) {
+  std::vector<wire::ThreadStack>& threads = process.told.threads;
+  for (const pid_t tid : evidence::tasks_of(process.told.pid)) {
+    const auto is_known = [tid](const wire::ThreadStack& thread) { return thread.task.tid == tid; };
+    if (std::any_of(threads.begin(), threads.end(), is_known)) continue;
+    threads.emplace_back().task = evidence::read_task(process.told.pid, tid);
+  }
+}
+
+void Session::tell(Process& process) {
+  const wire::StackTable table = table_.take_new();
+  if (!table.frames.empty()) line_.send(wire::FrameKind::ProbeTable, table);
+  line_.send(wire::FrameKind::ProbeProcess, process.told);
+}
+
+// ---- a short stop
+
+std::vector<pid_t> Session::living() const {
+  std::vector<pid_t> pids;
+  for (const Process& process : processes_) {
+    if (process.told.why_none.empty()) pids.push_back(process.told.pid);
+  }
+  return pids;
+}
+
+base::TimePoint Session::stop_deadline() const { return base::system_clock().now() + stop_limit_; }
+
+void Session::stop_all() {
+  const base::TimePoint end = stop_deadline();
+  stopper_.stop_processes(living(), end);
+  capture_stopped();
+  stopper_.release();
+  stopper_.wait_until(end);
+  capture_stopped();
+  stopper_.release();
+}
+
+void Session::capture_stopped() {
+  const std::size_t copy_max = std::min(kCopyMax, kCopiesMax / std::max<std::size_t>(1, stopper_.tracees().size()));
+  for (const auto& [tid, tracee] : stopper_.tracees()) {
+    if (tracee.state != Tracee::State::Stopped) continue;
+    Mappings& mappings = mappings_[tracee.pid];
+    if (mappings.empty()) mappings = Mappings::of(tid);
+    auto capture = capture_thread(tid, mappings, copy_max);
+    if (capture) captures_.insert_or_assign(tid, std::move(*capture));
+  }
+}
+
+// ---- after it
+
+void Session::describe(Process& process) {
+  if (!process.told.why_none.empty()) return;
+  add_new_threads(process);
+  try {
+    find_code(process);
+    for (wire::ThreadStack& thread : process.told.threads) describe(process, thread);
+  } catch (const Error& error) {
+    process.told.why_none = error.what();
+  }
+  tell(process);
+}
+
+void Session::find_code(Process& process) {
+  const auto captured = std::find_if(process.told.threads.begin(), process.told.threads.end(),
+                                     [&](const auto& thread) { return captures_.contains(thread.task.tid); });
+  if (captured == process.told.threads.end()) return;
+  process.mappings = &mappings_[process.told.pid];
+  std::unique_ptr<CodeSpace>& space = spaces_[process.mappings->code_signature()];
+  // By the thread: /proc has nothing of a process whose main thread has ended.
+  if (!space) space = std::make_unique<CodeSpace>(captured->task.tid);
+  process.code = space.get();
+}
+
+void Session::describe(Process& process, wire::ThreadStack& thread) {
+  const auto capture = captures_.find(thread.task.tid);
+  if (capture == captures_.end() || process.code == nullptr) {
+    set_why_none(process, thread);
+    return;
+  }
+  fill(process, thread, capture->second);
+  const FutexWait wait{capture->second.futex, capture->second.at_futex, functions_of(thread, true)};
+  thread.waits_for = describe_mutex_wait(wait, thread.task.tid, process.told.threads);
+}
+
+void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
+  if (!process.told.why_none.empty()) return;  // it was refused, and its other threads were not asked
+  const auto found = stopper_.tracees().find(thread.task.tid);
+  if (found == stopper_.tracees().end()) {
+    thread.why_none = thread.task.state == '?' ? "it has ended" : "it came while the others were stopped";
+    return;
+  }
+  switch (found->second.state) {
+    case Tracee::State::Refused: process.told.why_none = describe_refusal(process.told.pid, found->second.error); break;
+    case Tracee::State::Gone: thread.why_none = "it has ended"; break;
+    case Tracee::State::Asked:
+    case Tracee::State::Stopped:
+      thread.why_none = "no ptrace stop within " + std::to_string(stop_limit_.count()) + " ms";
+      break;
+    case Tracee::State::Released: thread.why_none = "its registers cannot be read"; break;
+  }
+}
+
+void Session::fill(Process& process, wire::ThreadStack& thread, const Capture& capture) {
+  const UnwoundStack stack = process.code->unwind(thread.task.tid, capture, *process.mappings);
+  const auto indices_of = [&](const auto& frames) {
+    std::vector<std::uint32_t> indices;
+    for (const Frame& frame : frames) {
+      const std::vector<std::uint32_t>& added = table_.add(*process.code, frame);
+      indices.insert(indices.end(), added.begin(), added.end());
+    }
+    return indices;
+  };
+  thread.incomplete = stack.incomplete;
+  set_frames(thread, indices_of(stack.inner), indices_of(stack.outer), stack.gap);
+}
+
+std::vector<std::string> Session::functions_of(const wire::ThreadStack& thread, bool with_runtime) const {
+  std::vector<std::string> functions;
+  for (const std::uint32_t index : thread.frames) {
+    const wire::StackFrame& frame = table_[index];
+    if (!with_runtime && is_runtime_library(frame.module)) continue;
+    functions.push_back(frame.function);
+    if (with_runtime && functions.size() == kLockFrames) break;
+  }
+  return functions;
+}
+
+// ---- more samples
+
+void Session::take_samples() {
+  const base::Milliseconds interval = bounded_ms(order_.interval_ms, 1'000);
+  const std::int32_t more = std::min(order_.samples, 16) - 1;
+  take_first_pulses();
+  for (std::int32_t i = 0; i < more; ++i) take_sample(interval);
+  judge_motions();
+}
+
+// The time in which the first stacks were made is part of no sample: it is as long as it is.
+void Session::take_first_pulses() {
+  for (const Process& process : processes_) {
+    for (const wire::ThreadStack& thread : process.told.threads) {
+      const evidence::Pulse pulse = evidence::read_pulse(process.told.pid, thread.task.tid);
+      if (pulse.state == '?') continue;  // it has ended
+      samples_[thread.task.tid].push_back(
+          {base::system_clock().now(), pulse.cpu_ns, pulse.state == 'R', functions_of(thread, false)});
+    }
+  }
+}
+
+void Session::take_sample(base::Milliseconds interval) {
+  const base::TimePoint begin = base::system_clock().now();
+  std::this_thread::sleep_until(begin + interval);
+  std::vector<pid_t> moved;
+  for (const Process& process : processes_) {
+    for (const wire::ThreadStack& thread : process.told.threads) {
+      const auto samples = samples_.find(thread.task.tid);
+      if (samples == samples_.end()) continue;
+      const evidence::Pulse pulse = evidence::read_pulse(process.told.pid, thread.task.tid);
+      const MotionSample sample{base::system_clock().now(), pulse.cpu_ns, pulse.state == 'R'};
+      const MotionSample& last = samples->second.back();
+      const std::uint64_t used = sample.cpu_ns - std::min(sample.cpu_ns, last.cpu_ns);
+      if (has_used_cpu(used, sample.when - last.when, sample.running)) moved.push_back(thread.task.tid);
+      samples->second.push_back(sample);
+    }
+  }
+  captures_.clear();
+  stopper_.stop_again(moved, stop_deadline());
+  capture_stopped();
+  stopper_.release();
+  for (Process& process : processes_) {
+    for (const wire::ThreadStack& thread : process.told.threads) {
+      const auto capture = captures_.find(thread.task.tid);
+      if (capture == captures_.end()) continue;
+      wire::ThreadStack now;
+      now.task.tid = thread.task.tid;
+      fill(process, now, capture->second);
+      samples_[thread.task.tid].back().functions = functions_of(now, false);
+    }
+  }
+}
+
+void Session::judge_motions() {
+  for (Process& process : processes_) {
+    bool judged = false;
+    for (wire::ThreadStack& thread : process.told.threads) {
+      const auto samples = samples_.find(thread.task.tid);
+      if (samples == samples_.end()) continue;
+      thread.motion = judge_motion(samples->second);
+      judged = true;
+    }
+    if (judged) tell(process);
+  }
+}
+
+// ---- what a rank has found out itself
+
+void Session::name_raw(const wire::RawStacks& raw, std::int32_t index) {
+  Process process;
+  process.told.index = index;
+  process.told.pid = raw.pid;
+  process.told.command = evidence::command_of(raw.pid);
+  for (const wire::RawThread& thread : raw.threads) {
+    wire::ThreadStack& stack = process.told.threads.emplace_back();
+    stack.task.tid = thread.tid;
+    stack.task.name = thread.name;
+    stack.crashed = thread.crashed;
+    stack.why_none = thread.why_none;
+    std::vector<std::uint32_t> indices;
+    for (const std::uint64_t pc : thread.pcs) {
+      const std::vector<std::uint32_t> added = table_.add(raw.modules, pc);
+      indices.insert(indices.end(), added.begin(), added.end());
+    }
+    set_frames(stack, std::move(indices), {}, false);
+  }
+  tell(process);
+}
+
+}  // namespace distrun::probe

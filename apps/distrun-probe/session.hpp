@@ -1,0 +1,78 @@
+#pragma once
+// One order from beginning to end: the kernel's view first, since it cannot block; then a short stop of everything,
+// copies, release; then stacks with names; then, if asked for, more samples that tell who moves.
+// Main thread only. What goes wrong with one process or thread is told in its place; an Error is for the whole.
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <distrun/base/clock.hpp>
+#include <distrun/wire/stacks.hpp>
+
+#include "capture.hpp"
+#include "code_space.hpp"
+#include "frame_table.hpp"
+#include "line.hpp"
+#include "motion.hpp"
+#include "stopper.hpp"
+
+namespace distrun::probe {
+
+class Session {
+ public:
+  // `line` must outlive the session.
+  Session(Line& line, wire::ProbeOrder order);
+
+  // Throws Error{Disconnected} if the coordinator is gone.
+  void run();
+
+ private:
+  struct Process {
+    wire::ProcessStacks told;
+    const Mappings* mappings = nullptr;  // null: no thread of it has stopped
+    CodeSpace* code = nullptr;
+  };
+  using Samples = std::vector<MotionSample>;
+
+  // Kernel's view.
+  void look_at_all();
+  void add_new_threads(Process& process);
+  void tell(Process& process);
+
+  // A short stop. Nothing here looks at what is copied.
+  std::vector<pid_t> living() const;
+  base::TimePoint stop_deadline() const;
+  void stop_all();
+  void capture_stopped();
+
+  // After it.
+  void describe(Process& process);
+  void describe(Process& process, wire::ThreadStack& thread);
+  void set_why_none(Process& process, wire::ThreadStack& thread);
+  void find_code(Process& process);
+  void fill(Process& process, wire::ThreadStack& thread, const Capture& capture);
+  std::vector<std::string> functions_of(const wire::ThreadStack& thread, bool with_runtime) const;
+
+  // More samples.
+  void take_samples();
+  void take_first_pulses();
+  void take_sample(base::Milliseconds interval);
+  void judge_motions();
+
+  void name_raw(const wire::RawStacks& raw, std::int32_t index);
+
+  Line& line_;
+  const wire::ProbeOrder order_;
+  const base::Milliseconds stop_limit_;
+  std::vector<Process> processes_;
+  Stopper stopper_;
+  std::map<pid_t, Mappings> mappings_;   // by process; as they were at the last stop
+  std::map<pid_t, Capture> captures_;    // by thread; of the last stop
+  std::map<pid_t, Samples> samples_;     // by thread
+  std::map<std::string, std::unique_ptr<CodeSpace>> spaces_;  // by code signature
+  FrameTable table_;
+};
+
+}  // namespace distrun::probe

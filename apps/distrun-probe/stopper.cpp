@@ -1,0 +1,156 @@
+#include "stopper.hpp"
+
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include <distrun/evidence/task_state.hpp>
+
+namespace distrun::probe {
+namespace {
+
+using State = Tracee::State;
+
+// A process that makes threads all the time is not followed for ever; each round stops those who could make more.
+constexpr int kRoundsMax = 16;
+// Who can stop mostly does so at once; if not, it has to be given a processor first, and that may take longer.
+constexpr base::Milliseconds kPatience{20};
+
+sigset_t child_signal() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  return set;
+}
+
+timespec to_timespec(base::Nanoseconds duration) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return {static_cast<time_t>(duration.count() / kSecond), static_cast<long>(duration.count() % kSecond)};
+}
+
+// The kernel answers EPERM for a thread that is ending as well.
+bool has_ended(pid_t pid, pid_t tid) {
+  const std::uint8_t state = evidence::read_task(pid, tid).state;
+  return state == 'Z' || state == 'X' || state == '?';
+}
+
+}  // namespace
+
+Stopper::Stopper() {
+  // Blocked, a SIGCHLD between a look and the wait for the next one is kept.
+  const sigset_t set = child_signal();
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+}
+
+void Stopper::stop_processes(const std::vector<pid_t>& pids, base::TimePoint deadline) {
+  for (int round = 0; round < kRoundsMax; ++round) {
+    int found = 0;
+    for (const pid_t pid : pids) found += ask_new_threads(pid);
+    if (!wait_while_worth_it(deadline) || found == 0) return;
+  }
+}
+
+void Stopper::stop_again(const std::vector<pid_t>& tids, base::TimePoint deadline) {
+  for (const pid_t tid : tids) {
+    const auto found = tracees_.find(tid);
+    if (found != tracees_.end() && found->second.state == State::Released) ask(found->second.pid, tid);
+  }
+  wait_until(deadline);
+}
+
+int Stopper::ask_new_threads(pid_t pid) {
+  int found = 0;
+  for (const pid_t tid : evidence::tasks_of(pid)) {
+    if (!tracees_.contains(tid)) {
+      ask(pid, tid);
+      ++found;
+    }
+    // What is refused for one thread of a process is refused for all.
+    if (tracees_.at(tid).state == State::Refused) break;
+  }
+  return found;
+}
+
+void Stopper::ask(pid_t pid, pid_t tid) {
+  Tracee tracee{pid, tid, State::Asked, 0, 0};
+  // Seizing, other than attaching, sends no SIGSTOP that could be left behind.
+  if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
+    tracee.error = errno;
+    tracee.state = tracee.error == ESRCH || has_ended(pid, tid) ? State::Gone : State::Refused;
+  } else if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0) {
+    tracee.state = State::Gone;
+  } else {
+    ++waiting_;
+  }
+  tracees_[tid] = tracee;
+}
+
+// True if none is left to be waited for.
+bool Stopper::wait_while_worth_it(base::TimePoint deadline) {
+  for (;;) {
+    const base::TimePoint now = base::system_clock().now();
+    wait_until(std::min(deadline, now + kPatience));
+    if (waiting_ == 0) return true;
+    if (now >= deadline || all_left_sleep_deeply()) return false;
+  }
+}
+
+bool Stopper::all_left_sleep_deeply() const {
+  return std::all_of(tracees_.begin(), tracees_.end(), [](const auto& entry) {
+    const Tracee& tracee = entry.second;
+    return tracee.state != State::Asked || evidence::read_pulse(tracee.pid, tracee.tid).state == 'D';
+  });
+}
+
+void Stopper::wait_until(base::TimePoint deadline) {
+  const sigset_t set = child_signal();
+  take_reports();
+  while (waiting_ > 0) {
+    const base::Nanoseconds left = deadline - base::system_clock().now();
+    if (left <= base::Nanoseconds::zero()) return;
+    const timespec limit = to_timespec(left);
+    ::sigtimedwait(&set, nullptr, &limit);
+    take_reports();
+  }
+}
+
+void Stopper::take_reports() {
+  int status = 0;
+  pid_t tid = 0;
+  while ((tid = ::waitpid(-1, &status, __WALL | WNOHANG)) > 0) take_report(tid, status);
+}
+
+void Stopper::take_report(pid_t tid, int status) {
+  const auto found = tracees_.find(tid);
+  if (found == tracees_.end()) {
+    ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr);
+    return;
+  }
+  Tracee& tracee = found->second;
+  if (tracee.state == State::Asked) --waiting_;
+  if (!WIFSTOPPED(status)) {
+    tracee.state = State::Gone;
+    return;
+  }
+  tracee.state = State::Stopped;
+  // An event in the upper half: our interrupt, or a stop of the whole process that was in force before. Without one,
+  // a signal was about to be delivered.
+  const bool is_event = (status >> 16) != 0;
+  tracee.signal = is_event ? 0 : WSTOPSIG(status);
+}
+
+void Stopper::release() {
+  take_reports();
+  for (auto& [tid, tracee] : tracees_) {
+    if (tracee.state != State::Stopped) continue;
+    const auto signal = static_cast<std::uintptr_t>(tracee.signal);
+    const bool released = ::ptrace(PTRACE_DETACH, tid, nullptr, signal) == 0;
+    tracee.state = released ? State::Released : State::Gone;  // SIGKILL ends a thread in any stop
+    tracee.signal = 0;
+  }
+}
+
+}  // namespace distrun::probe

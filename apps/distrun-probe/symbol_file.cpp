@@ -1,0 +1,50 @@
+#include "symbol_file.hpp"
+
+#include <utility>
+
+#include "names.hpp"
+
+namespace distrun::probe {
+
+SymbolFile::SymbolFile(Dwfl_Module* module, std::string path) : module_(module), path_(std::move(path)) {
+  if (module_ == nullptr) return;
+  dwfl_module_getelf(module_, &bias_);
+  // Lines of libc tell a test's author nothing, and its debug information, mostly compressed, takes longer to read
+  // than everything else.
+  if (is_runtime_library(path_)) return;
+  if (Dwarf* dwarf = dwfl_module_getdwarf(module_, &dwarf_bias_)) functions_.emplace(dwarf);
+}
+
+bool SymbolFile::may_hold(std::uint64_t offset) const {
+  if (module_ == nullptr) return true;
+  Dwarf_Addr begin = 0;
+  Dwarf_Addr end = 0;
+  dwfl_module_info(module_, nullptr, &begin, &end, nullptr, nullptr, nullptr, nullptr);
+  return offset + bias_ >= begin && offset + bias_ < end;
+}
+
+const std::vector<Function>& SymbolFile::find(std::uint64_t offset) {
+  const auto [place, is_new] = known_.try_emplace(offset);
+  if (is_new) place->second = look_up(offset);
+  return place->second;
+}
+
+const char* SymbolFile::symbol_at(std::uint64_t address) {
+  if (module_ == nullptr) return nullptr;
+  if (!symbols_) symbols_.emplace(module_);
+  return symbols_->find(address);
+}
+
+std::vector<Function> SymbolFile::look_up(std::uint64_t offset) {
+  const Dwarf_Addr address = offset + bias_;
+  std::vector<Function> functions;
+  if (functions_) functions = functions_->find(address - dwarf_bias_);
+  if (functions.empty()) functions.emplace_back();
+  // g++ gives functions of one file no linkage name; the symbol table has it.
+  Function& holder = functions.back();
+  if (holder.has_linkage_name) return functions;
+  if (const char* symbol = symbol_at(address)) holder.name = readable_name(symbol);
+  return functions;
+}
+
+}  // namespace distrun::probe
