@@ -1,6 +1,6 @@
 #pragma once
-// Frames as lines, innermost first. What stays are the test's own frames; runs of library and distrun frames are a line
-// each, recursion is told once with its count, and of a long stack the middle is left out.
+// Frames as lines, innermost first. What stays are the test's own frames; runs of library and distrun frames are a
+// line each, recursion is told once with its count, and of a long stack the middle is left out.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,8 +16,8 @@ struct FrameLimits {
   std::size_t name = 100;  // bytes of a function's name
 };
 
-// The frames [from, to) of a group; `is_innermost`: none comes before them, so the first of the test's own is the one to
-// look at, and what that has called is told beneath it.
+// The frames [from, to) of a group. `is_innermost`: none comes before them, so the first of the test's own is the one
+// to look at, and what that has called is told beneath it.
 struct FrameRange {
   const std::vector<std::uint32_t>& frames;  // outermost first, as in Group
   std::size_t from;

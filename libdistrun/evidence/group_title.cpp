@@ -21,7 +21,7 @@ const wire::ThreadStack* thread_of(const Stacks& stacks, const Holder& holder) {
 
 std::string name_of_process(const Process& process) {
   const std::string pid = "process " + std::to_string(process.pid);
-  return process.command.empty() ? pid : pid + " (" + base::one_line(process.command, kNameMax) + ")";
+  return process.command.empty() ? pid : pid + " \"" + base::one_line(process.command, kNameMax) + "\"";
 }
 
 // ---- threads
@@ -63,10 +63,11 @@ std::string threads_text(const Stacks& stacks, const Group& group) {
   }
   const std::size_t count = group.holders.size();
   if (others.empty()) return count == 1 ? "main thread" : "main threads";
+  const std::string threads = std::to_string(count) + " threads";
+  if (others.size() < count) return threads + ", " + std::to_string(count - others.size()) + " main";
   std::string name = shared_name(others);
   if (!name.empty()) name = " \"" + name + "\"";
-  if (others.size() < count) return std::to_string(count) + " threads, " + std::to_string(count - others.size()) + " main";
-  if (count > kThreadIdsMax) return std::to_string(count) + " threads" + name;
+  if (count > kThreadIdsMax) return threads + name;
   return (count == 1 ? "thread " : "threads ") + ids_of(others) + name;
 }
 
@@ -184,7 +185,8 @@ std::vector<Line> condition_lines(const Stacks& stacks, const Group& group) {
     const std::string why = why_no_stack(stacks.processes[first.process], thread != nullptr ? thread->why_none : "");
     lines.push_back(Line().add(Tone::Warn, "no stack: " + base::one_line(why, kReasonMax)));
   }
-  const std::vector<std::string> kernel = base::split_lines(group.condition.kernel_stack);
+  std::vector<std::string> kernel = base::split_lines(group.condition.kernel_stack);
+  std::erase(kernel, "");
   for (std::size_t i = 0; i < kernel.size() && i < kKernelLinesMax; ++i) {
     lines.push_back(Line().add(Tone::Dim, "kernel: ").add(Tone::Plain, base::one_line(kernel[i], kNameMax)));
   }

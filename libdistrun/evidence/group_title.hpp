@@ -8,7 +8,7 @@
 
 namespace distrun::evidence {
 
-// "ranks 0, 2-3", "rank 1 and process 4711 (sleep)". By rank, as Group::holders are.
+// "ranks 0, 2-3", "rank 1 and process 4711 \"sleep\"". By rank, as Group::holders are.
 std::string who(const Stacks& stacks, const std::vector<Holder>& holders);
 
 Line group_title(const Stacks& stacks, const Group& group);

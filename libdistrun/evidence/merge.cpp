@@ -166,7 +166,7 @@ void fork_node(StackTree& tree, std::size_t at) {
     }
     parts.emplace_back(place, Node::Part{false, static_cast<std::uint32_t>(tree.nodes.size())});
     const std::uint32_t end = common_end(frames, tree.groups[last - 1].frames, node.end);
-    tree.nodes.push_back({node.end, end, group, last, {}});
+    tree.nodes.push_back({node.end, end, group, last, place, {}});
     group = last;
   }
   std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -190,7 +190,7 @@ StackTree merge(const Stacks& stacks) {
   place_groups(stacks, tree);
   std::sort(tree.own.begin(), tree.own.end(),
             [&](const Holder& a, const Holder& b) { return before(stacks, a, b); });
-  tree.nodes.push_back({0, 0, 0, static_cast<std::uint32_t>(tree.groups.size()), {}});
+  tree.nodes.push_back({0, 0, 0, static_cast<std::uint32_t>(tree.groups.size()), 0, {}});
   for (std::size_t at = 0; at < tree.nodes.size(); ++at) fork_node(tree, at);
   return tree;
 }

@@ -6,7 +6,7 @@
 // Reading order. Who reads the tree of a hang looks for the rank that differs: the others wait for it. So a crashed
 // thread comes first; then what has user code, or no stack that could show any, before what has none; then groups of
 // few processes before groups of many. Among equals a thread that spins or whose lock is known comes before one that
-// merely waits, a main thread before others, and then the smallest rank. A node comes where its first group does.
+// merely waits, a main thread before others, and then the smallest rank. A node has the place of its first group.
 //
 // The order in which processes and threads were gathered has no influence.
 #include <cstddef>
@@ -49,6 +49,7 @@ struct Node {
   std::uint32_t end = 0;
   std::uint32_t first_group = 0;
   std::uint32_t last_group = 0;
+  std::uint32_t place = 0;            // of its first group in the reading order
   std::vector<Part> parts;            // in the reading order
 };
 

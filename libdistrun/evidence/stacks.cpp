@@ -24,11 +24,19 @@ void cut_in_the_middle(wire::ThreadStack& thread) {
   thread.gap_after = thread.gap_after < 0 ? here : std::min(thread.gap_after, here);
 }
 
+bool is_known(std::uint32_t frame, std::size_t table_size) {
+#ifdef DISTRUN_FUZZ_PLANTED_BUG
+  return frame <= table_size;
+#else
+  return frame < table_size;
+#endif
+}
+
 void drop_unknown_frames(wire::ThreadStack& thread, std::size_t table_size) {
   std::int32_t before_gap = 0;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < thread.frames.size(); ++i) {
-    if (thread.frames[i] >= table_size) continue;
+    if (!is_known(thread.frames[i], table_size)) continue;
     if (static_cast<std::int64_t>(i) < thread.gap_after) ++before_gap;
     thread.frames[kept++] = thread.frames[i];
   }

@@ -1,11 +1,18 @@
 #include <distrun/evidence/text_line.hpp>
 
-#include <utility>
-
 namespace distrun::evidence {
 
-Line& Line::add(Tone tone, std::string text) {
-  if (!text.empty()) segments.push_back({tone, std::move(text)});
+Line& Line::add(Tone tone, std::string_view text) {
+  if (text.empty()) return *this;
+  if (segments.empty() || segments.back().tone != tone) segments.push_back({tone, ""});
+  segments.back().text += text;
+  return *this;
+}
+
+Line& Line::add_front(Tone tone, std::string_view text) {
+  if (text.empty()) return *this;
+  if (segments.empty() || segments.front().tone != tone) segments.insert(segments.begin(), {tone, ""});
+  segments.front().text.insert(0, text);
   return *this;
 }
 

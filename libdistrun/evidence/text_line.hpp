@@ -1,7 +1,9 @@
 #pragma once
-// Lines for people, in pieces that each have a tone: evidence knows what matters, a report knows what colours there are.
+// Lines for people, in pieces that each have a tone: evidence knows what matters, a report knows which colours there
+// are.
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace distrun::evidence {
@@ -22,8 +24,9 @@ struct Segment {
 struct Line {
   std::vector<Segment> segments;
 
-  // Returns the line, so that one can go on.
-  Line& add(Tone tone, std::string text);
+  // Return the line, so that one can go on. Neighbours of one tone are one segment.
+  Line& add(Tone tone, std::string_view text);
+  Line& add_front(Tone tone, std::string_view text);
   friend bool operator==(const Line&, const Line&) = default;
 };
 

@@ -1,6 +1,7 @@
 #include <distrun/evidence/tree_text.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -13,16 +14,13 @@ namespace {
 
 constexpr std::size_t kBracketsMax = 4;  // one in the other; beyond them each group stands alone
 constexpr std::size_t kDepthMax = 64;    // of nodes that are looked into one by one
-constexpr std::size_t kBracketMin = 4;   // lines for which a bracket is worth its while
 constexpr std::size_t kSourcesMax = 8;
 constexpr std::size_t kWhyNotMax = 160;
 
 using Block = std::vector<Line>;
 
-void indent(Line& line, const char* by) { line.segments.insert(line.segments.begin(), {Tone::Dim, by}); }
-
 void indent(Block& block, const char* first, const char* others) {
-  for (std::size_t i = 0; i < block.size(); ++i) indent(block[i], i == 0 ? first : others);
+  for (std::size_t i = 0; i < block.size(); ++i) block[i].add_front(Tone::Dim, i == 0 ? first : others);
 }
 
 class TreeWriter {
@@ -33,22 +31,29 @@ class TreeWriter {
   Block write();
 
  private:
-  // Where a part is looked at: its frames before `from` are told elsewhere.
-  struct Place {
+  // Where a node is looked at: its frames before `from` are told elsewhere.
+  struct View {
     std::size_t from = 0;
     std::size_t depth = 0;
     std::size_t brackets = 0;
+  };
+  // What becomes one block: a group, or a node whose groups share the frames up to `shared_end`.
+  struct Item {
+    std::uint32_t place = 0;
+    const Group* group = nullptr;
+    const Node* node = nullptr;
+    std::size_t shared_end = 0;
   };
 
   Block tail() const;
   void add_unanswered(Block& lines) const;
   Line left_out() const;
 
-  void add_parts(const Node& node, Place place, std::vector<Block>& out);
-  void add_node(const Node& node, Place place, std::vector<Block>& out);
-  void add_group(const Group& group, std::size_t from, std::vector<Block>& out);
-  void add_each_group(const Node& node, std::size_t from, std::vector<Block>& out);
-  Block joined(const Node& node, Place place, std::size_t to);
+  void collect(const Node& node, View view, std::vector<Item>& items) const;
+  void collect_node(const Node& node, View view, std::vector<Item>& items) const;
+  std::vector<Block> blocks_of(const Node& node, View view);
+  Block block_of(const Group& group, std::size_t from);
+  Block joined(const Node& node, View view, std::size_t to);
 
   std::size_t end_of_shared(const Node& node, std::size_t from) const;
   std::size_t behind_last_user(const Group& group, std::size_t from, std::size_t to) const;
@@ -65,47 +70,62 @@ class TreeWriter {
 Block TreeWriter::write() {
   const Block last = tail();
   room_ = limits_.lines - std::min(limits_.lines, last.size() + 1);
-  std::vector<Block> blocks;
-  add_parts(tree_.nodes.front(), {}, blocks);
   Block lines;
-  for (Block& block : blocks) std::move(block.begin(), block.end(), std::back_inserter(lines));
+  for (Block& block : blocks_of(tree_.nodes.front(), {})) {
+    std::move(block.begin(), block.end(), std::back_inserter(lines));
+  }
   if (groups_left_out_ > 0) lines.push_back(left_out());
   lines.insert(lines.end(), last.begin(), last.end());
   return lines;
 }
 
-// ---- parts
+// ---- blocks
 
-void TreeWriter::add_parts(const Node& node, Place place, std::vector<Block>& out) {
-  ++place.depth;
+// Of a node that has nothing to share, the parts stand among those of the node above.
+void TreeWriter::collect(const Node& node, View view, std::vector<Item>& items) const {
+  ++view.depth;
   for (const Node::Part& part : node.parts) {
     if (part.is_group) {
-      add_group(tree_.groups[part.index], place.from, out);
+      items.push_back({tree_.groups[part.index].place, &tree_.groups[part.index], nullptr, 0});
     } else {
-      add_node(tree_.nodes[part.index], place, out);
+      collect_node(tree_.nodes[part.index], view, items);
     }
   }
 }
 
-void TreeWriter::add_node(const Node& node, Place place, std::vector<Block>& out) {
-  if (place.depth >= kDepthMax || place.brackets >= kBracketsMax) return add_each_group(node, place.from, out);
-  const std::size_t shared_end = node.parts.size() > 1 ? end_of_shared(node, place.from) : place.from;
-  if (shared_end == place.from || room_ <= limits_.frames.lines + kBracketMin) return add_parts(node, place, out);
-  Block block = joined(node, place, shared_end);
-  if (!block.empty()) out.push_back(std::move(block));
+void TreeWriter::collect_node(const Node& node, View view, std::vector<Item>& items) const {
+  if (view.depth >= kDepthMax || view.brackets >= kBracketsMax) {
+    for (std::uint32_t i = node.first_group; i < node.last_group; ++i) {
+      items.push_back({tree_.groups[i].place, &tree_.groups[i], nullptr, 0});
+    }
+    return;
+  }
+  const std::size_t shared_end = node.parts.size() > 1 ? end_of_shared(node, view.from) : view.from;
+  if (shared_end == view.from) return collect(node, view, items);
+  items.push_back({node.place, nullptr, &node, shared_end});
 }
 
-Block TreeWriter::joined(const Node& node, Place place, std::size_t to) {
+std::vector<Block> TreeWriter::blocks_of(const Node& node, View view) {
+  std::vector<Item> items;
+  collect(node, view, items);
+  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.place < b.place; });
+  std::vector<Block> blocks;
+  for (const Item& item : items) {
+    Block block = item.group != nullptr ? block_of(*item.group, view.from) : joined(*item.node, view, item.shared_end);
+    if (!block.empty()) blocks.push_back(std::move(block));
+  }
+  return blocks;
+}
+
+Block TreeWriter::joined(const Node& node, View view, std::size_t to) {
   const Group& any = tree_.groups[node.first_group];
-  Block callers = frame_lines(tree_, names_, {any.frames, place.from, to, false}, limits_.frames);
+  Block callers = frame_lines(tree_, names_, {any.frames, view.from, to, false}, limits_.frames);
   indent(callers, "  ", "  ");
   callers.insert(callers.begin(), Line().add(Tone::Dim, "all called by"));
   indent(callers, "└ ", "  ");
   room_ -= std::min(room_, callers.size());
-  std::vector<Block> parts;
-  add_parts(node, {to, place.depth, place.brackets + 1}, parts);
   Block block;
-  for (Block& part : parts) {
+  for (Block& part : blocks_of(node, {to, view.depth, view.brackets + 1})) {
     indent(part, block.empty() ? "┌ " : "├ ", "│ ");
     std::move(part.begin(), part.end(), std::back_inserter(block));
   }
@@ -113,7 +133,9 @@ Block TreeWriter::joined(const Node& node, Place place, std::size_t to) {
   return block;
 }
 
-void TreeWriter::add_group(const Group& group, std::size_t from, std::vector<Block>& out) {
+// Empty if there is no room. Then there is none for what comes later either, or the odd one out could be left out for
+// a longer stack than the common ones have.
+Block TreeWriter::block_of(const Group& group, std::size_t from) {
   Block block;
   if (groups_left_out_ == 0) {
     const FrameRange range{group.frames, from, group.frames.size(), true};
@@ -126,17 +148,10 @@ void TreeWriter::add_group(const Group& group, std::size_t from, std::vector<Blo
   if (groups_left_out_ > 0 || block.size() > room_) {
     ++groups_left_out_;
     no_room_for_.insert(no_room_for_.end(), group.holders.begin(), group.holders.end());
-    return;
+    return {};
   }
   room_ -= block.size();
-  out.push_back(std::move(block));
-}
-
-void TreeWriter::add_each_group(const Node& node, std::size_t from, std::vector<Block>& out) {
-  std::vector<const Group*> groups;
-  for (std::uint32_t i = node.first_group; i < node.last_group; ++i) groups.push_back(&tree_.groups[i]);
-  std::sort(groups.begin(), groups.end(), [](const Group* a, const Group* b) { return a->place < b->place; });
-  for (const Group* group : groups) add_group(*group, from, out);
+  return block;
 }
 
 // ---- what the groups of a node share

@@ -1,7 +1,7 @@
 #pragma once
 // The tree for people. Each group of threads is a block: who, and what they do; then its frames, innermost first, with
-// the test's own innermost function strong at its top. Groups stand in the tree's reading order, so what differs is what
-// one reads first. Where groups were called by the same functions of the test, a bracket joins them:
+// the test's own innermost function strong at its top. Groups stand in the tree's reading order, so what differs is
+// what one reads first. Where groups were called by the same functions of the test, a bracket joins them:
 //
 //   ┌ rank 1 (main thread, spinning)
 //   │   spin_until_ready  ring.cpp:17
