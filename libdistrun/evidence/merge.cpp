@@ -1,8 +1,10 @@
 #include <distrun/evidence/merge.hpp>
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace distrun::evidence {
 namespace {
@@ -19,19 +21,16 @@ auto identity_of(const wire::StackFrame& frame) {
                     std::string_view(frame.module), offset, pc, frame.inlined, frame.signal_frame);
 }
 
-// Fills the tree's frames, and tells which of them each of the table's is.
+// Fills the tree's frames, and tells which of them each of the table's is. Most of a table repeats what another process
+// has said, so the map stays small.
 Ids fold_frames(const std::vector<wire::StackFrame>& table, StackTree& tree) {
-  Ids order(table.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return identity_of(table[a]) < identity_of(table[b]); });
+  std::map<decltype(identity_of(table.front())), Ids> equals;
+  for (std::uint32_t i = 0; i < table.size(); ++i) equals[identity_of(table[i])].push_back(i);
   Ids folded(table.size());
-  for (const std::uint32_t index : order) {
-    if (tree.frames.empty() || identity_of(tree.frames.back()) != identity_of(table[index])) {
-      tree.frames.push_back(table[index]);
-      tree.classes.push_back(class_of(table[index]));
-    }
-    folded[index] = static_cast<std::uint32_t>(tree.frames.size() - 1);
+  for (const auto& [identity, indices] : equals) {
+    for (const std::uint32_t index : indices) folded[index] = static_cast<std::uint32_t>(tree.frames.size());
+    tree.frames.push_back(table[indices.front()]);
+    tree.classes.push_back(class_of(tree.frames.back()));
   }
   return folded;
 }

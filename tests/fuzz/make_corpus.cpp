@@ -97,7 +97,6 @@ int main(int argc, char** argv) {
   write_tables();
   write_stacks("inlined", evidence::samples::inlined());
   write_stacks("kernel", evidence::samples::one_in_kernel());
-  write_stacks("spins", evidence::samples::one_spins());
   write_stacks("stripped", evidence::samples::stripped());
   write_stacks("without_answers", evidence::samples::without_answers());
   write_summary("passing", report::samples::passing());
