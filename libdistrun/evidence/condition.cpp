@@ -42,11 +42,12 @@ Condition condition_of(const Process& process, const wire::ThreadStack& thread) 
   Condition condition;
   const auto state = static_cast<char>(thread.task.state);
   const bool is_on_its_way = thread.motion == Motion::Spinning || thread.motion == Motion::Moving;
+  const bool is_held = state == 'D' || state == 'T' || state == 'Z' || state == 'X';
   condition.crashed = thread.crashed;
   condition.motion = thread.motion;
   condition.waits_for = without_numbers(thread.waits_for);
   if (!is_on_its_way) {
-    condition.state = state;
+    condition.state = thread.motion == Motion::Waiting && !is_held ? 'S' : state;
     condition.call = name_of_call(thread.task.syscall.empty() ? thread.task.wchan : thread.task.syscall);
   }
   if (thread.frames.empty()) condition.why_none = without_numbers(why_no_stack(process, thread.why_none));

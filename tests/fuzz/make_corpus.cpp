@@ -70,12 +70,12 @@ void write_tables() {
   write("plugin_table/refused", wire::encode(wire::PluginTable{{small}}));
 }
 
-// What a probe tells, a table before each process.
+// What a probe tells.
 void write_stacks(const std::string& name, const evidence::Stacks& stacks) {
   wire::Bytes bytes = wire::pack(FrameKind::ProbeTable, 0, wire::StackTable{stacks.table});
   for (const evidence::Process& process : stacks.processes) {
-    append(bytes, wire::pack(FrameKind::ProbeProcess, 0, wire::ProcessStacks{process.index, process.pid, process.command,
-                                                                             process.threads, process.why_none}));
+    const wire::ProcessStacks told = {process.index, process.pid, process.command, process.threads, process.why_none};
+    append(bytes, wire::pack(FrameKind::ProbeProcess, 0, told));
   }
   append(bytes, wire::pack(FrameKind::ProbeDone, 0, wire::ProbeDone{}));
   write("stacks/" + name, bytes);

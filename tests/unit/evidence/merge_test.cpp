@@ -158,6 +158,14 @@ TEST_CASE("equal stacks in another condition are another group") {
   CHECK(text.find("rank 1 (main thread, spinning") < text.find("ranks 0, 3 (main threads, waiting"));
 }
 
+TEST_CASE("the state of one moment makes no other group") {
+  Stacks stacks = samples::alike(4, 1);
+  stacks.processes[1].threads[0].task.state = 'R';
+  CHECK(merge(stacks).groups.size() == 1);
+  stacks.processes[2].threads[0].task.state = 'T';
+  CHECK(merge(stacks).groups.size() == 2);
+}
+
 TEST_CASE("a thread of distrun is told only if it does not do its duty") {
   const auto with = [](auto&& change) {
     Stacks stacks = samples::one_in_read();
