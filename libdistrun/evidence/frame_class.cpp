@@ -12,11 +12,13 @@ struct Rule {
   FrameClass is;
   const char* module;    // pattern of the file's name without its folder
   const char* function;  // pattern of the qualified name
+  const char* file = "*";
+  const char* whole = "*";  // pattern of the name with its parameters
 };
 
 using enum FrameClass;
 
-// The first that fits decides. Names come before modules where a header puts library code into everybody's module;
+// The first that fits decides, if all its patterns do. Names come before modules where a header puts library code into everybody's module;
 // the SDK's names are all that tells it from the test in the same plugin.
 constexpr Rule kRules[] = {
     {Library, "*", "std::*"},
@@ -41,7 +43,9 @@ constexpr Rule kRules[] = {
     {Library, "libtsan.so*", "*"},
     {Library, "libubsan.so*", "*"},
     {Machinery, "distrun-rank*", "*"},
+    {Machinery, "*", "*", "*/libdistrun/sdk/*"},
     {Machinery, "*", "distrun_plugin_entry"},
+    {Machinery, "*", "(anonymous namespace)::*", "*", "*(void\\*, distrun_*"},
     {Machinery, "*", "distrun::(anonymous namespace)::*"},
     {Machinery, "*", "distrun::base::*"},
     {Machinery, "*", "distrun::board::*"},
@@ -63,7 +67,10 @@ FrameClass class_of(const wire::StackFrame& frame) {
   const std::string_view module = file_of_path(frame.module);
   const std::string_view function = qualified_name(frame.function);
   for (const Rule& rule : kRules) {
-    if (base::glob_match(rule.module, module) && base::glob_match(rule.function, function)) return rule.is;
+    if (base::glob_match(rule.module, module) && base::glob_match(rule.function, function) &&
+        base::glob_match(rule.file, frame.file) && base::glob_match(rule.whole, frame.function)) {
+      return rule.is;
+    }
   }
   return User;
 }
