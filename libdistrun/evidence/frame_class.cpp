@@ -18,8 +18,8 @@ struct Rule {
 
 using enum FrameClass;
 
-// The first that fits decides, if all its patterns do. Names come before modules where a header puts library code into everybody's module;
-// the SDK's names are all that tells it from the test in the same plugin.
+// The first of which all patterns fit decides. Names come before modules where a header puts library code into
+// everybody's module; of the SDK names and files are all that tells it from the test in the same plugin.
 constexpr Rule kRules[] = {
     {Library, "*", "std::*"},
     {Library, "*", "__gnu_cxx::*"},
