@@ -18,7 +18,9 @@ Stacks scattered(int ranks) {
   Stacks stacks;
   for (int rank = 0; rank < ranks; ++rank) {
     samples::Frames frames = {samples::user("ring::f" + std::to_string(rank) + "()", "ring.cpp", 1)};
-    for (int depth = rank; depth > 0; --depth) frames.push_back(samples::user("ring::g()", "ring.cpp", 2U + depth));
+    for (int line = rank + 1; line > 1; --line) {
+      frames.push_back(samples::user("ring::g()", "ring.cpp", static_cast<std::uint32_t>(line)));
+    }
     samples::add_process(stacks, rank, 100 + rank, {{100 + rank, "distrun-rank", frames}});
   }
   return stacks;

@@ -18,10 +18,11 @@ ThreadSample main_in_barrier(int pid, std::uint32_t line) {
   return {pid, "distrun-rank", in_barrier() + Frames{user(kRunBody, kTest, line)} + under_rank_main()};
 }
 
-Frames some_user_frames(int count) {
+Frames some_user_frames(unsigned count) {
   Frames frames;
-  for (int i = 0; i < count; ++i) {
-    frames.push_back(user(with_number("ring::Channel::step_", i) + "(ring::Buffer const&)", kSource, 100U + i * 7U));
+  for (unsigned i = 0; i < count; ++i) {
+    const std::string name = "ring::Channel::step_" + std::to_string(i) + "(ring::Buffer const&)";
+    frames.push_back(user(name, kSource, 100 + i * 7));
   }
   return frames;
 }
