@@ -1,9 +1,9 @@
 #include <distrun/report/attempt_text.hpp>
 
+#include <distrun/base/rank_list.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/report/excerpt.hpp>
 #include <distrun/report/findings.hpp>
-#include <distrun/runner/rank_list.hpp>
 
 namespace distrun::report {
 namespace {
@@ -73,7 +73,7 @@ bool error_is_the_story(const Finding& finding) {
 }
 
 void add_culprit(std::string& out, const Finding& finding, const Paint& paint) {
-  out += paint(Style::Bad, runner::ranks_label(finding.ranks)) + ": ";
+  out += paint(Style::Bad, base::ranks_label(finding.ranks)) + ": ";
   const bool starts_with_error = error_is_the_story(finding);
   if (starts_with_error) {
     add_error(out, finding.sample->errors.front(), paint);
@@ -85,7 +85,7 @@ void add_culprit(std::string& out, const Finding& finding, const Paint& paint) {
 }
 
 void add_in_one_line(std::string& out, const Finding& finding) {
-  out += runner::ranks_label(finding.ranks) + ": ";
+  out += base::ranks_label(finding.ranks) + ": ";
   if (!error_is_the_story(finding)) out += finding.story;
   if (!finding.sample->errors.empty()) {
     const RankError& error = finding.sample->errors.front();
@@ -117,7 +117,7 @@ void add_leaks(std::string& out, const std::vector<runner::Leak>& leaks, const P
 bool says_the_same(const std::string& message, const std::vector<Finding>& culprits) {
   if (culprits.size() != 1) return false;
   const Finding& culprit = culprits.front();
-  const std::string who = runner::ranks_label(culprit.ranks);
+  const std::string who = base::ranks_label(culprit.ranks);
   if (!error_is_the_story(culprit)) {
     return message == who + " " + culprit.story || message == who + " was " + culprit.story;
   }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include <distrun/base/rank_list.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/report/excerpt.hpp>
-#include <distrun/runner/rank_list.hpp>
 
 namespace distrun::report {
 namespace {
@@ -93,7 +93,7 @@ std::string activity_text(const std::vector<const char*>& doing) {
   }
   std::string text;
   for (const auto& [name, ranks] : groups) {
-    std::string list = runner::rank_list(ranks);
+    std::string list = base::rank_list(ranks);
     if (list.size() > kRankListMax) list = std::to_string(ranks.size()) + " ranks";
     if (!text.empty()) text += ", ";
     text += list + " " + std::string(name);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include <distrun/base/rank_list.hpp>
 #include <distrun/base/text.hpp>
-#include <distrun/runner/rank_list.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -55,7 +55,7 @@ std::string describe_own_waits(const AttemptRecord& attempt, const std::vector<i
   }
   std::string text;
   for (const auto& [place, ranks] : places) {
-    text += (text.empty() ? ": " : ", ") + ranks_label(ranks) + " waiting in " + place;
+    text += (text.empty() ? ": " : ", ") + base::ranks_label(ranks) + " waiting in " + place;
   }
   return text;
 }
@@ -72,7 +72,7 @@ std::string describe_waiting(const AttemptRecord& attempt, const std::vector<int
     where = rank.waiting_in;
   }
   if (waiting.empty()) return "";
-  return "; " + ranks_label(waiting) + " waited in " + where;
+  return "; " + base::ranks_label(waiting) + " waited in " + where;
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>&
   if (culprits.size() > 1) {
     const std::vector<int> others(culprits.begin() + 1, culprits.end());
     const bool passive = cause.outcome.kind == OutcomeKind::Signaled || cause.outcome.kind == OutcomeKind::Lost;
-    text += (!passive ? "; so did " : others.size() == 1 ? "; so was " : "; so were ") + ranks_label(others);
+    text += (!passive ? "; so did " : others.size() == 1 ? "; so was " : "; so were ") + base::ranks_label(others);
   }
   if (cause.outcome.kind == OutcomeKind::TimedOut) {
     text += describe_own_waits(attempt, culprits) + describe_waiting(attempt, culprits);
@@ -94,7 +94,7 @@ std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>&
 std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& cause, const std::vector<int>& awaited) {
   const RankRecord& first = attempt.ranks[static_cast<std::size_t>(awaited.front())];
   return name_of_rank(cause.rank) + describe_rank(cause) + ", waiting in " + cause.waiting_in + " for " +
-         ranks_label(awaited) + " in " + wire::name_of(first.phase);
+         base::ranks_label(awaited) + " in " + wire::name_of(first.phase);
 }
 
 std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord& follower) {

@@ -5,8 +5,10 @@
 #include <string>
 
 #include <distrun/wire/frame.hpp>
+#include <distrun/wire/stacks.hpp>
 #include <distrun/report/summary.hpp>
 
+#include "../unit/evidence/samples.hpp"
 #include "../unit/report/samples.hpp"
 #include "../unit/wire/messages.hpp"
 
@@ -68,6 +70,17 @@ void write_tables() {
   write("plugin_table/refused", wire::encode(wire::PluginTable{{small}}));
 }
 
+// What a probe tells.
+void write_stacks(const std::string& name, const evidence::Stacks& stacks) {
+  wire::Bytes bytes = wire::pack(FrameKind::ProbeTable, 0, wire::StackTable{stacks.table});
+  for (const evidence::Process& process : stacks.processes) {
+    const wire::ProcessStacks told = {process.index, process.pid, process.command, process.threads, process.why_none};
+    append(bytes, wire::pack(FrameKind::ProbeProcess, 0, told));
+  }
+  append(bytes, wire::pack(FrameKind::ProbeDone, 0, wire::ProbeDone{}));
+  write("stacks/" + name, bytes);
+}
+
 void write_summary(const std::string& name, runner::TestRecord test) {
   runner::RunRecord run = report::samples::empty_run();
   report::samples::add(run, std::move(test));
@@ -82,6 +95,10 @@ int main(int argc, char** argv) {
   corpus = argv[1];
   write_frames();
   write_tables();
+  write_stacks("inlined", evidence::samples::inlined());
+  write_stacks("kernel", evidence::samples::one_in_kernel());
+  write_stacks("stripped", evidence::samples::stripped());
+  write_stacks("without_answers", evidence::samples::without_answers());
   write_summary("passing", report::samples::passing());
   write_summary("failing", report::samples::failing());
   write_summary("leaking", report::samples::leaking());

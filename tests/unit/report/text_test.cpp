@@ -4,7 +4,6 @@
 
 #include <distrun/report/excerpt.hpp>
 #include <distrun/report/findings.hpp>
-#include <distrun/runner/rank_list.hpp>
 #include <distrun/report/repeat_command.hpp>
 #include <distrun/report/test_line.hpp>
 
@@ -13,18 +12,6 @@
 using namespace distrun;
 using namespace distrun::report;
 using namespace distrun::report::samples;
-
-TEST_CASE("ranks are listed as ranges", "[report]") {
-  CHECK(runner::rank_list({}) == "");
-  CHECK(runner::rank_list({0, 1, 2, 5, 7, 8}) == "0-2, 5, 7-8");
-  CHECK(runner::rank_list({-1, 0, 1}) == "host, 0-1");
-  CHECK(runner::ranks_label({3}) == "rank 3");
-  CHECK(runner::ranks_label({-1}) == "the host");
-  CHECK(runner::ranks_label({0, 1}) == "ranks 0-1");
-  std::vector<int> even;
-  for (int rank = 0; rank < 256; rank += 2) even.push_back(rank);
-  CHECK(runner::ranks_label(even) == "128 ranks (0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, ...)");
-}
 
 TEST_CASE("an excerpt keeps the first and the last lines", "[report]") {
   CHECK(excerpt_lines("a\nb\nc", 3) == std::vector<std::string>{"a", "b", "c"});

@@ -3,7 +3,6 @@
 #include <set>
 
 #include <distrun/runner/judge.hpp>
-#include <distrun/runner/rank_list.hpp>
 
 #include "samples.hpp"
 
@@ -147,18 +146,4 @@ TEST_CASE("pass, skip and flaky are good verdicts, and no others are") {
     const auto verdict = static_cast<Verdict>(i);
     CHECK(is_good(verdict) == (verdict == Verdict::Pass || verdict == Verdict::Skip || verdict == Verdict::Flaky));
   }
-}
-
-TEST_CASE("ranks are listed with runs of them by their ends") {
-  CHECK(rank_list({}).empty());
-  CHECK(rank_list({2}) == "2");
-  CHECK(rank_list({0, 1}) == "0-1");
-  CHECK(rank_list({0, 2, 3, 5, 6, 7}) == "0, 2-3, 5-7");
-  CHECK(rank_list({-1, 0, 1}) == "host, 0-1");
-  CHECK(ranks_label({2}) == "rank 2");
-  CHECK(ranks_label({-1}) == "the host");
-  CHECK(ranks_label({0, 1, 2, 5}) == "ranks 0-2, 5");
-  std::vector<int> even;
-  for (int rank = 0; rank < 260; rank += 2) even.push_back(rank);
-  CHECK_THAT(ranks_label(even), Catch::StartsWith("130 ranks (0, 2, 4, ") && Catch::EndsWith(", ...)"));
 }

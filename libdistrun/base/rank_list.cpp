@@ -1,6 +1,6 @@
-#include <distrun/runner/rank_list.hpp>
+#include <distrun/base/rank_list.hpp>
 
-namespace distrun::runner {
+namespace distrun::base {
 namespace {
 
 constexpr std::size_t kListMax = 40;
@@ -30,4 +30,4 @@ std::string ranks_label(const std::vector<int>& ranks) {
   return std::to_string(ranks.size()) + " ranks (" + start + ", ...)";
 }
 
-}  // namespace distrun::runner
+}  // namespace distrun::base

@@ -1,0 +1,86 @@
+#include <distrun/evidence/frame_class.hpp>
+
+#include <string>
+
+#include <distrun/base/text.hpp>
+#include <distrun/evidence/frame_name.hpp>
+
+namespace distrun::evidence {
+namespace {
+
+struct Rule {
+  FrameClass is;
+  const char* module;    // pattern of the file's name without its folder
+  const char* function;  // pattern of the qualified name
+  const char* file = "*";
+  const char* whole = "*";  // pattern of the name with its parameters
+};
+
+using enum FrameClass;
+
+// The first of which all patterns fit decides. Names come before modules where a header puts library code into
+// everybody's module; of the SDK names and files are all that tells it from the test in the same plugin.
+constexpr Rule kRules[] = {
+    {Library, "*", "std::*"},
+    {Library, "*", "__gnu_cxx::*"},
+    {Library, "*", "__cxxabiv1::*"},
+    {Library, "*", "_start"},
+    {Library, "*", "__libc_start_*"},
+    {Library, "*", "__vdso_*"},
+    {Library, "*vdso*", "*"},
+    {Library, "ld-*.so*", "*"},
+    {Library, "ld.so*", "*"},
+    {Library, "libc.so*", "*"},
+    {Library, "libc-2.*", "*"},
+    {Library, "libm.so*", "*"},
+    {Library, "libdl.so*", "*"},
+    {Library, "librt.so*", "*"},
+    {Library, "libpthread*.so*", "*"},
+    {Library, "libgcc_s.so*", "*"},
+    {Library, "libstdc++.so*", "*"},
+    {Library, "libc++*.so*", "*"},
+    {Library, "libasan.so*", "*"},
+    {Library, "libtsan.so*", "*"},
+    {Library, "libubsan.so*", "*"},
+    {Machinery, "distrun-rank*", "*"},
+    {Machinery, "*", "*", "*/libdistrun/sdk/*"},
+    {Machinery, "*", "distrun_plugin_entry"},
+    {Machinery, "*", "(anonymous namespace)::*", "*", "*(void\\*, distrun_*"},
+    {Machinery, "*", "distrun::(anonymous namespace)::*"},
+    {Machinery, "*", "distrun::base::*"},
+    {Machinery, "*", "distrun::board::*"},
+    {Machinery, "*", "distrun::detail::*"},
+    {Machinery, "*", "distrun::io::*"},
+    {Machinery, "*", "distrun::proc::*"},
+    {Machinery, "*", "distrun::rank::*"},
+    {Machinery, "*", "distrun::sdk::*"},
+    {Machinery, "*", "distrun::wire::*"},
+    {Machinery, "*", "distrun::Fixture::*"},
+    {Machinery, "*", "distrun::Rank::*"},
+    {Machinery, "*", "distrun::RankBinding::*"},
+    {Machinery, "*", "distrun::run_subtests"},
+};
+
+}  // namespace
+
+FrameClass class_of(const wire::StackFrame& frame) {
+  const std::string_view module = file_of_path(frame.module);
+  const std::string_view function = qualified_name(frame.function);
+  for (const Rule& rule : kRules) {
+    if (base::glob_match(rule.module, module) && base::glob_match(rule.function, function) &&
+        base::glob_match(rule.file, frame.file) && base::glob_match(rule.whole, frame.function)) {
+      return rule.is;
+    }
+  }
+  return User;
+}
+
+const wire::StackFrame* innermost_user_frame(const std::vector<wire::StackFrame>& table,
+                                             const wire::ThreadStack& stack) {
+  for (const std::uint32_t index : stack.frames) {
+    if (class_of(table[index]) == FrameClass::User) return &table[index];
+  }
+  return nullptr;
+}
+
+}  // namespace distrun::evidence

@@ -1,0 +1,57 @@
+#include <catch2/catch.hpp>
+
+#include <distrun/evidence/frame_class.hpp>
+
+#include "samples.hpp"
+
+using namespace distrun;
+using namespace distrun::evidence;
+
+namespace {
+
+FrameClass class_in(const std::string& module, const std::string& function) {
+  wire::StackFrame frame;
+  frame.module = module;
+  frame.function = function;
+  return class_of(frame);
+}
+
+}  // namespace
+
+TEST_CASE("a frame's class follows from its module and its name") {
+  using enum FrameClass;
+  const std::string plugin = "/build/ring.so";
+  CHECK(class_in("/lib/x86_64-linux-gnu/libc.so.6", "anything") == Library);
+  CHECK(class_in("/lib64/ld-linux-x86-64.so.2", "") == Library);
+  CHECK(class_in("/usr/lib/libstdc++.so.6.0.30", "execute_native_thread_routine") == Library);
+  CHECK(class_in("linux-vdso.so.1", "__vdso_clock_gettime") == Library);
+  CHECK(class_in("", "__vdso_clock_gettime") == Library);
+  CHECK(class_in(plugin, "void std::__invoke_impl<void, ring::f>(std::__invoke_other)") == Library);
+  CHECK(class_in(plugin, "std::function<void (ring::A)>::operator()(ring::A) const") == Library);
+  CHECK(class_in("/usr/bin/distrun-rank", "main") == Machinery);
+  CHECK(class_in("/usr/bin/distrun-rank", "") == Machinery);
+  CHECK(class_in(plugin, "distrun_plugin_entry") == Machinery);
+  CHECK(class_in(plugin, "distrun::detail::run_test(distrun::Rank&)") == Machinery);
+  CHECK(class_in(plugin, "distrun::Rank::barrier(std::string_view)") == Machinery);
+  CHECK(class_in(plugin, "distrun::run_subtests(distrun::Rank&)") == Machinery);
+  CHECK(class_in(plugin, "distrun::(anonymous namespace)::enter(distrun::Rank&)") == Machinery);
+  CHECK(class_in(plugin, "(anonymous namespace)::run(void*, distrun_string, distrun_rank const*)") == Machinery);
+  CHECK(class_of(samples::user("(anonymous namespace)::run", "/build/libdistrun/sdk/entry.cpp", 28)) == Machinery);
+  CHECK(class_in(plugin, "(anonymous namespace)::run(void*)") == User);
+  CHECK(class_in(plugin, "main") == User);
+  CHECK(class_in(plugin, "ring::f(std::vector<int>)") == User);
+  CHECK(class_in(plugin, "std::vector<int> ring::f()") == User);
+  CHECK(class_in(plugin, "distrun::ring::f(distrun::Rank&)") == User);
+  CHECK(class_in(plugin, "(anonymous namespace)::Ring_gather::body(distrun::Rank&)") == User);
+  CHECK(class_in(plugin, "") == User);
+  CHECK(class_in("", "") == User);
+  CHECK(class_in("/opt/libcolor.so", "f") == User);
+}
+
+TEST_CASE("the innermost frame of the test is found below the library's") {
+  const Stacks stacks = samples::one_in_read();
+  const wire::StackFrame* frame = innermost_user_frame(stacks.table, stacks.processes[2].threads[0]);
+  REQUIRE(frame != nullptr);
+  CHECK(frame->function == "ring::load_table(std::string const&)");
+  CHECK(innermost_user_frame(stacks.table, stacks.processes[2].threads[1]) == nullptr);
+}

@@ -1,0 +1,190 @@
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include <distrun/base/rng.hpp>
+#include <distrun/base/text.hpp>
+#include <distrun/evidence/tree_text.hpp>
+
+#include "samples.hpp"
+
+using namespace distrun;
+using namespace distrun::evidence;
+using base::Rng;
+
+namespace {
+
+wire::StackFrame random_frame(Rng& rng) {
+  const int number = static_cast<int>(rng.below(6));
+  switch (rng.below(4)) {
+    case 0: return samples::library("call_" + std::to_string(number));
+    case 1: return samples::machinery("distrun::rank::step_" + std::to_string(number));
+    default: return samples::user("ring::f" + std::to_string(number) + "()", "ring.cpp", 10);
+  }
+}
+
+// Stacks that share much, since few functions and depths are possible.
+Stacks random_stacks(std::uint64_t seed) {
+  Rng rng(seed);
+  Stacks stacks;
+  const int processes = 1 + static_cast<int>(rng.below(8));
+  for (int p = 0; p < processes; ++p) {
+    const int pid = 100 * (p + 1);
+    std::vector<samples::ThreadSample> threads;
+    const int count = static_cast<int>(rng.below(6));
+    for (int t = 0; t < count; ++t) {
+      samples::Frames frames;
+      for (std::uint64_t depth = rng.below(9); depth > 0; --depth) frames.push_back(random_frame(rng));
+      samples::ThreadSample thread(pid + t, "pool-" + std::to_string(t), std::move(frames));
+      thread.thread.motion = static_cast<wire::Motion>(rng.below(wire::kMotionCount));
+      thread.thread.crashed = rng.below(20) == 0;
+      thread.thread.incomplete = rng.below(10) == 0;
+      thread.thread.gap_after = rng.below(5) == 0 ? static_cast<std::int32_t>(rng.below(9)) : -1;
+      threads.push_back(std::move(thread));
+    }
+    samples::add_process(stacks, rng.below(5) == 0 ? -1 : p, pid, std::move(threads));
+  }
+  return stacks;
+}
+
+template <class T>
+void shuffle(std::vector<T>& values, Rng& rng) {
+  for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[rng.below(i)]);
+}
+
+// The same stacks as another run of the probe might have told them.
+Stacks shuffled(Stacks stacks, Rng& rng) {
+  std::vector<std::uint32_t> order(stacks.table.size());
+  std::iota(order.begin(), order.end(), 0U);
+  shuffle(order, rng);
+  std::vector<wire::StackFrame> table(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) table[order[i]] = stacks.table[i];
+  stacks.table = std::move(table);
+  for (Process& process : stacks.processes) {
+    for (wire::ThreadStack& thread : process.threads) {
+      for (std::uint32_t& frame : thread.frames) frame = order[frame];
+    }
+    shuffle(process.threads, rng);
+  }
+  shuffle(stacks.processes, rng);
+  return stacks;
+}
+
+using Holders = std::multiset<std::pair<std::uint32_t, std::int32_t>>;
+
+Holders all_holders(const Stacks& stacks) {
+  Holders all;
+  for (std::uint32_t p = 0; p < stacks.processes.size(); ++p) {
+    const auto count = static_cast<std::int32_t>(stacks.processes[p].threads.size());
+    for (std::int32_t t = 0; t < count; ++t) all.insert({p, t});
+    if (count == 0) all.insert({p, -1});
+  }
+  return all;
+}
+
+// Visits every part once, and checks that it stands where the node says.
+void collect(const StackTree& tree, const Node& node, Holders& found) {
+  std::uint32_t place = 0;
+  for (const Node::Part& part : node.parts) {
+    const std::uint32_t its_place = part.is_group ? tree.groups[part.index].place : tree.nodes[part.index].place;
+    REQUIRE((&part == &node.parts.front() || its_place > place));
+    place = its_place;
+    if (!part.is_group) {
+      const Node& child = tree.nodes[part.index];
+      REQUIRE(child.begin == node.end);
+      REQUIRE(child.end > child.begin);
+      collect(tree, child, found);
+      continue;
+    }
+    const Group& group = tree.groups[part.index];
+    REQUIRE(group.frames.size() == node.end);
+    for (const Holder& holder : group.holders) found.insert({holder.process, holder.thread});
+  }
+}
+
+std::string text_of(const Stacks& stacks) { return plain(tree_text(stacks, merge(stacks))); }
+
+}  // namespace
+
+TEST_CASE("the order in which stacks were gathered has no influence") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Stacks stacks = random_stacks(seed);
+    Rng rng(seed + 1);
+    INFO("seed " << seed);
+    REQUIRE(text_of(shuffled(stacks, rng)) == text_of(stacks));
+  }
+}
+
+TEST_CASE("every thread is in one leaf, or one of distrun's own") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Stacks stacks = random_stacks(seed);
+    const StackTree tree = merge(stacks);
+    INFO("seed " << seed);
+    Holders found;
+    collect(tree, tree.nodes.front(), found);
+    for (const Holder& holder : tree.own) found.insert({holder.process, holder.thread});
+    REQUIRE(found == all_holders(stacks));
+  }
+}
+
+TEST_CASE("threads of a group have the same functions and lines") {
+  const Stacks stacks = samples::alike(3, 4);
+  const StackTree tree = merge(stacks);
+  REQUIRE(tree.groups.size() == 2);
+  CHECK(tree.own.size() == 3);
+  for (const Group& group : tree.groups) {
+    for (const Holder& holder : group.holders) {
+      const auto& frames = stacks.processes[holder.process].threads[static_cast<std::size_t>(holder.thread)].frames;
+      REQUIRE(frames.size() == group.frames.size());
+      for (std::size_t i = 0; i < frames.size(); ++i) {
+        const wire::StackFrame& own = stacks.table[frames[frames.size() - 1 - i]];
+        const wire::StackFrame& merged = tree.frames[group.frames[i]];
+        REQUIRE((own.function == merged.function && own.file == merged.file && own.line == merged.line));
+      }
+    }
+  }
+}
+
+TEST_CASE("equal stacks in another condition are another group") {
+  Stacks stacks = samples::alike(4, 1);
+  stacks.processes[1].threads[0].motion = wire::Motion::Spinning;
+  stacks.processes[2].threads[0].crashed = true;
+  const StackTree tree = merge(stacks);
+  REQUIRE(tree.groups.size() == 3);
+  const std::string text = text_of(stacks);
+  CHECK(text.find("rank 2 (main thread, crashed") < text.find("rank 1 (main thread, spinning"));
+  CHECK(text.find("rank 1 (main thread, spinning") < text.find("ranks 0, 3 (main threads, waiting"));
+}
+
+TEST_CASE("the state of one moment makes no other group") {
+  Stacks stacks = samples::alike(4, 1);
+  stacks.processes[1].threads[0].task.state = 'R';
+  CHECK(merge(stacks).groups.size() == 1);
+  stacks.processes[2].threads[0].task.state = 'T';
+  CHECK(merge(stacks).groups.size() == 2);
+}
+
+TEST_CASE("a thread of distrun is told only if it does not do its duty") {
+  const auto with = [](auto&& change) {
+    Stacks stacks = samples::one_in_read();
+    change(stacks.processes[3].threads[1]);
+    return merge(stacks).own.size();
+  };
+  CHECK(with([](wire::ThreadStack&) {}) == 4);
+  CHECK(with([](wire::ThreadStack& thread) { thread.motion = wire::Motion::Spinning; }) == 3);
+  CHECK(with([](wire::ThreadStack& thread) { thread.crashed = true; }) == 3);
+  CHECK(with([](wire::ThreadStack& thread) { thread.task.state = 'D'; }) == 3);
+  CHECK(with([](wire::ThreadStack& thread) { thread.incomplete = true; }) == 3);
+  CHECK(with([](wire::ThreadStack& thread) { thread.frames.clear(); }) == 3);
+}
+
+TEST_CASE("a main thread is told even if it is in distrun only") {
+  Stacks stacks;
+  samples::add_process(stacks, 0, 10, {{10, "distrun-rank", {samples::machinery("distrun::rank::run_rank()")}}});
+  CHECK(merge(stacks).own.empty());
+  CHECK(text_of(stacks) == "rank 0 (main thread, waiting in futex)\n  distrun::rank::run_rank  rank/entry.cpp:70\n");
+}
+
+TEST_CASE("no stacks are no lines") { CHECK(text_of(Stacks()).empty()); }

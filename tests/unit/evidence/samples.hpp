@@ -1,0 +1,50 @@
+#pragma once
+// Stacks as hangs have them, for tests, the fuzzer's corpus and the benchmark.
+#include <string>
+#include <vector>
+
+#include <distrun/evidence/stacks.hpp>
+
+namespace distrun::evidence::samples {
+
+using Frames = std::vector<wire::StackFrame>;  // innermost first
+
+wire::StackFrame user(const std::string& function, const std::string& file, std::uint32_t line);
+wire::StackFrame library(const std::string& function);    // of libc, without a file
+wire::StackFrame machinery(const std::string& function);  // of distrun-rank
+
+Frames operator+(Frames inner, const Frames& outer);
+
+Frames under_rank_main();     // what stands below every test's body
+Frames under_thread_start();  // what stands below a thread's function
+Frames in_futex();            // what a condition variable calls
+Frames in_barrier();          // the SDK's, down to the futex
+
+// A thread that waits in a futex, unless told otherwise.
+class ThreadSample {
+ public:
+  ThreadSample(int tid, std::string name, Frames frames);
+  ThreadSample& waits_in(const std::string& call);
+  ThreadSample& waits_for(const std::string& what);
+  ThreadSample& moves(wire::Motion motion, char state);
+  wire::ThreadStack thread;
+  Frames frames;
+};
+
+// One process's threads, added to what a probe tells. Addresses differ in every process, as they do in truth.
+void add_process(Stacks& stacks, int rank, int pid, std::vector<ThreadSample> threads);
+ThreadSample listener(int tid);  // distrun's own thread, which every rank has
+
+Stacks one_in_read();         // rank 2 reads, and three ranks wait for it in a barrier
+Stacks abba();                // two threads of rank 0, each with the other's lock
+Stacks one_spins();
+Stacks one_in_kernel();       // state D, no stack but the kernel's
+Stacks alike(int ranks, int threads);
+Stacks all_different();
+Stacks recursion();
+Stacks inlined();
+Stacks stripped();
+Stacks hostile();
+Stacks without_answers();     // a crash, a gap, an end that was not found, a process that did not answer
+
+}  // namespace distrun::evidence::samples
