@@ -19,8 +19,8 @@ char state_in(std::string_view stat) {
 }
 
 std::string kernel_function(const std::string& place) {
-  const std::string name = read_proc_file(place + "/wchan", 128).text;
-  return name == "0" ? "" : name;
+  const ProcFile file = read_proc_file(place + "/wchan", 128);
+  return file.text.starts_with('0') ? "" : file.text;
 }
 
 // The file of a thread that has ended is there for a moment, and empty.
@@ -55,7 +55,9 @@ void decode(const Connections& all, const std::vector<LockWait>& lock_waits, con
   if (call->is_32_bit()) blocked.call += " of a 32-bit program";
 }
 
-void add(std::vector<pid_t>& pids, const std::vector<pid_t>& more) { pids.insert(pids.end(), more.begin(), more.end()); }
+void add(std::vector<pid_t>& pids, const std::vector<pid_t>& more) {
+  pids.insert(pids.end(), more.begin(), more.end());
+}
 
 std::vector<pid_t> peers_of(const Connections& all, const Blocked& blocked) {
   std::vector<pid_t> peers = blocked.pids;

@@ -181,7 +181,8 @@ class Report {
     std::vector<std::string> texts;
     for (const auto& [key, pids] : waiting) {
       if (pids.size() < 2) continue;
-      texts.push_back("  " + locks[key] + ": " + names_.of(std::vector<pid_t>(pids.begin(), pids.end()), kMembersShown));
+      const std::vector<pid_t> waiters(pids.begin(), pids.end());
+      texts.push_back("  " + locks[key] + ": " + names_.of(waiters, kMembersShown));
     }
     if (texts.empty()) return;
     add("locks for which several processes wait");

@@ -27,10 +27,11 @@ std::string fds_text(const std::vector<int>& fds) {
 // What a descriptor is that connects no processes, or none that could be found.
 std::string lone_descriptor(const Connections& all, const Descriptor& descriptor) {
   if (const Socket* socket = all.sockets.find(descriptor.id.inode); socket != nullptr && descriptor.id.device == 0) {
-    if (socket->state != SocketState::Listening) return std::string("a ") + name_of(descriptor.kind) + " " + socket->name;
+    const std::string name = socket->name.empty() ? "without a name" : socket->name;
+    if (socket->state != SocketState::Listening) return std::string("a ") + name_of(descriptor.kind) + " " + name;
     const std::string backlog =
         socket->to_read == 0 ? "" : ", where " + std::to_string(socket->to_read) + " wait to be accepted";
-    return "connections at " + (socket->name.empty() ? "a socket without a name" : socket->name) + backlog;
+    return "connections to " + std::string(name_of(descriptor.kind)) + " " + name + backlog;
   }
   if (descriptor.kind == DescriptorKind::Pidfd) return "the end of process " + std::to_string(descriptor.process);
   const bool has_path = descriptor.path.starts_with('/');
