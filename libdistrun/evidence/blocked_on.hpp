@@ -10,6 +10,7 @@
 
 #include <distrun/evidence/connections.hpp>
 #include <distrun/evidence/file_locks.hpp>
+#include <distrun/evidence/remote_memory.hpp>
 
 namespace distrun::evidence {
 
@@ -42,14 +43,17 @@ struct Blocked {
   std::string limit;         // "1.5 s", if that was found
   std::vector<pid_t> peers;  // processes that could end the wait, ascending; the own one only if it is one of them
   std::map<pid_t, std::string> strangers;  // peers that Connections does not name: "4713 (sleep 100)"
+  std::string kernel_function;  // in which it sleeps uninterruptibly; empty: it doesn't, or that is hidden
   std::string why_unknown;
+  bool hidden = false;          // it takes more rights to see it
 };
 
 // Every thread of the processes asked for, at most 1024 of each process; those of one process by thread id.
 std::vector<Blocked> blocked_threads(const Connections& all);
 
-// One thread. `lock_waits` is read_lock_waits().
-Blocked blocked_thread(const Connections& all, const std::vector<LockWait>& lock_waits, pid_t pid, pid_t tid);
+// One thread of the process that `memory` is of. `lock_waits` is read_lock_waits().
+Blocked blocked_thread(const Connections& all, const std::vector<LockWait>& lock_waits, const RemoteMemory& memory,
+                       pid_t tid);
 
 // Its children, zombies included, whichever thread forked them.
 std::vector<pid_t> children_of(pid_t pid);

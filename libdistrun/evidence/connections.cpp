@@ -146,7 +146,7 @@ void look_at_other(Builder& builder, pid_t pid, Connections& all) {
     Descriptor descriptor;
     if (!concerns(builder, links.get(), pid, fd, descriptor)) continue;
     builder.add_end(pid, descriptor);
-    if (!all.others.contains(pid)) all.others[pid] = proc::describe_process(pid);
+    if (!all.others.contains(pid)) all.others[pid] = describe_other(pid);
   }
 }
 
@@ -175,14 +175,18 @@ std::vector<Process> look_at_asked(std::vector<pid_t> pids, std::vector<std::str
     pids.resize(kProcessesMax);
   }
   std::vector<Process> processes;
+  std::map<std::string, std::vector<std::string>> hidden;  // by the reason
   for (const pid_t pid : pids) {
     processes.push_back({pid, name_in(proc_path(pid, "")), descriptors_of(pid)});
     const Process& process = processes.back();
     const std::string who = std::to_string(pid) + " (" + process.name + ")";
-    if (!process.descriptors.why_none.empty())
-      notes.push_back("the descriptors of " + who + " can't be read: " + process.descriptors.why_none);
+    if (!process.descriptors.why_none.empty()) hidden[process.descriptors.why_none].push_back(who);
     if (process.descriptors.cut)
       notes.push_back(who + " has more than the " + std::to_string(kDescriptorsMax) + " descriptors looked at");
+  }
+  for (const auto& [why, who] : hidden) {
+    const std::string more = who.size() > 1 ? " and of " + std::to_string(who.size() - 1) + " more processes" : "";
+    notes.push_back("the descriptors of " + who[0] + more + " can't be read: " + why);
   }
   return processes;
 }
@@ -234,6 +238,12 @@ const Connection* Connections::find(pid_t pid, int fd) const {
     return second || connection.sides[0].inode == wanted->id.inode;
   });
   return at == list.end() ? nullptr : &*at;
+}
+
+std::string describe_other(pid_t pid) {
+  const std::string stat = read_proc_file(proc_path(pid, "stat"), 1024).text;
+  if (stat.rfind(") D ") == std::string::npos) return proc::describe_process(pid);
+  return std::to_string(pid) + " (" + name_in(proc_path(pid, "")) + ")";
 }
 
 Connections find_connections(std::vector<pid_t> pids) {

@@ -65,6 +65,10 @@ struct Connections {
   const Connection* find(pid_t pid, int fd) const;
 };
 
+// "4711 (sleep 100)". Of a process that sleeps uninterruptibly only the name, since reading its command line might
+// take as long as that.
+std::string describe_other(pid_t pid);
+
 // At most 1024 of `pids` are looked at, each once. Takes some milliseconds; /proc is read, nothing is stopped.
 Connections find_connections(std::vector<pid_t> pids);
 

@@ -189,7 +189,8 @@ class Report {
     add_some(texts, limit_ / 10, "such locks");
   }
 
-  // 0: somebody waits there; 1: between processes asked for; 2: with others, or with nobody; 3: inside one process.
+  // 0: somebody waits there; 1: between processes asked for; 2: with others too; 3: of one process with others, or
+  // with nobody; 4: inside one process.
   int rank(const Connection& connection, const std::set<const Connection*>& waited_for) const {
     std::set<pid_t> asked;
     bool lonely = false;
@@ -201,9 +202,10 @@ class Report {
         else strangers = true;
       }
     }
-    if (!lonely && !strangers && asked.size() < 2) return 3;
+    if (!lonely && !strangers && asked.size() < 2) return 4;
     if (waited_for.contains(&connection)) return 0;
-    return asked.size() > 1 ? 1 : 2;
+    if (asked.size() < 2) return 3;
+    return strangers ? 2 : 1;
   }
 
   std::string side_text(const Connection& connection, int side) const {
@@ -247,10 +249,10 @@ class Report {
         if (connection != nullptr && !thread.polls) waited_for.insert(connection);
       }
     }
-    std::vector<std::string> by_rank[3];
+    std::vector<std::string> by_rank[4];
     for (const Connection& connection : all_.list) {
       const int place = rank(connection, waited_for);
-      if (place < 3) by_rank[place].push_back(connection_text(connection));
+      if (place < 4) by_rank[place].push_back(connection_text(connection));
     }
     std::vector<std::string> texts;
     for (auto& some : by_rank) texts.insert(texts.end(), some.begin(), some.end());
@@ -265,6 +267,9 @@ class Report {
     if (all_.hidden != 0)
       notes.push_back("the descriptors of " + std::to_string(all_.hidden) +
                       " processes of other users can't be read: other ends may be there");
+    if (std::any_of(blocked_.begin(), blocked_.end(), [](const Blocked& thread) { return thread.hidden; }))
+      notes.push_back("to see what is hidden takes root, or the same user and, where kernel.yama.ptrace_scope is set, "
+                      "a parent of the process");
     add_some(notes, 10, "notes");
   }
 

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <ctime>
 
-#include <distrun/evidence/remote_memory.hpp>
 
 namespace distrun::evidence {
 namespace {
@@ -44,10 +43,10 @@ void set_limit(std::int64_t seconds, std::int64_t nanoseconds, Blocked& blocked)
 }
 
 // The kernel writes the time that is left into it only when the call returns.
-void limit_at(std::uint64_t address, Blocked& blocked) {
+void limit_at(const RemoteMemory& memory, std::uint64_t address, Blocked& blocked) {
   if (address == 0) return;
   blocked.bounded = true;
-  if (const auto length = value_in<timespec>(blocked.pid, address)) set_limit(length->tv_sec, length->tv_nsec, blocked);
+  if (const auto length = memory.value<timespec>(address)) set_limit(length->tv_sec, length->tv_nsec, blocked);
 }
 
 void limit_ms(std::uint64_t argument, Blocked& blocked) {
@@ -67,7 +66,7 @@ void name_watches(const CallInfo& info, Blocked& blocked) {
 
 void decode_poll(const CallPlace& place, Blocked& blocked) {
   const std::size_t count = std::min<std::size_t>(place.call.args[1], kPollsMax);
-  for (const pollfd& entry : values_in<pollfd>(blocked.pid, place.call.args[0], count)) {
+  for (const pollfd& entry : place.memory.values<pollfd>(place.call.args[0], count)) {
     const bool reads = (entry.events & (POLLIN | POLLRDNORM | POLLRDHUP)) != 0;
     const bool writes = (entry.events & (POLLOUT | POLLWRNORM)) != 0;
     // Without any event it still waits for the end of the connection, which is the other side's to bring.
@@ -84,7 +83,7 @@ void decode_select(const CallPlace& place, Blocked& blocked) {
   const std::size_t words = (count + kBits - 1) / kBits;
   std::vector<std::uint64_t> sets[3];
   for (std::size_t i = 0; i < 3; ++i) {
-    if (place.call.args[i + 1] != 0) sets[i] = values_in<std::uint64_t>(blocked.pid, place.call.args[i + 1], words);
+    if (place.call.args[i + 1] != 0) sets[i] = place.memory.values<std::uint64_t>(place.call.args[i + 1], words);
     sets[i].resize(words);
   }
   for (std::size_t fd = 0; fd < count; ++fd) {
@@ -179,12 +178,12 @@ void decode_sleep(const CallPlace& place, Blocked& blocked) {
   blocked.kind = WaitKind::Sleep;
   blocked.call = place.info.name;
   blocked.bounded = true;
-  if (!is_absolute) limit_at(place.call.args[has_clock ? 2 : 0], blocked);
+  if (!is_absolute) limit_at(place.memory, place.call.args[has_clock ? 2 : 0], blocked);
 }
 
 void decode_open(const CallPlace& place, std::size_t argument, Blocked& blocked) {
   blocked.kind = WaitKind::Other;
-  const std::string path = string_in(blocked.pid, place.call.args[argument]);
+  const std::string path = place.memory.string(place.call.args[argument]);
   blocked.call = call_of(place.info, path.empty() ? "?" : path);
 }
 
@@ -213,14 +212,14 @@ void decode_call(const CallPlace& place, Blocked& blocked) {
     case CallShape::Opens: return decode_open(place, 0, blocked);
     case CallShape::OpensAt: return decode_open(place, 1, blocked);
     case CallShape::Polls: limit_ms(args[2], blocked); return decode_poll(place, blocked);
-    case CallShape::PollsSpec: limit_at(args[2], blocked); return decode_poll(place, blocked);
+    case CallShape::PollsSpec: limit_at(place.memory, args[2], blocked); return decode_poll(place, blocked);
     case CallShape::Selects: blocked.bounded = args[4] != 0; return decode_select(place, blocked);
-    case CallShape::SelectsSpec: limit_at(args[4], blocked); return decode_select(place, blocked);
+    case CallShape::SelectsSpec: limit_at(place.memory, args[4], blocked); return decode_select(place, blocked);
     case CallShape::EpollWaits: limit_ms(args[3], blocked); return decode_epoll(place, blocked);
-    case CallShape::EpollSpec: limit_at(args[3], blocked); return decode_epoll(place, blocked);
+    case CallShape::EpollSpec: limit_at(place.memory, args[3], blocked); return decode_epoll(place, blocked);
     case CallShape::WaitsChild: return decode_wait4(place, blocked);
     case CallShape::WaitsId: return decode_waitid(place, blocked);
-    case CallShape::Futex: return decode_futex(place.call, blocked);
+    case CallShape::Futex: return decode_futex(place.memory, place.call, blocked);
     case CallShape::Flock: return decode_lock(place, blocked);
     case CallShape::Fcntl: return decode_fcntl(place, blocked);
     case CallShape::Sleeps:

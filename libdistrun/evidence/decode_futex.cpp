@@ -5,7 +5,6 @@
 
 #include <distrun/evidence/decode_call.hpp>
 #include <distrun/evidence/proc_files.hpp>
-#include <distrun/evidence/remote_memory.hpp>
 
 namespace distrun::evidence {
 namespace {
@@ -44,9 +43,9 @@ struct GlibcMutex {
 };
 
 // Who has the mutex between processes whose word is at `address`; 0 if it does not look like one all over.
-std::uint32_t owner_of_shared_mutex(pid_t pid, std::uint64_t address) {
+std::uint32_t owner_of_shared_mutex(const RemoteMemory& memory, std::uint64_t address) {
   constexpr std::int32_t kShared = 128, kRobust = 16, kKinds = 0xff;
-  const auto mutex = value_in<GlibcMutex>(pid, address);
+  const auto mutex = memory.value<GlibcMutex>(address);
   if (!mutex || (mutex->kind & kShared) == 0 || (mutex->kind & ~kKinds) != 0 || mutex->owner <= 0) return 0;
   const std::uint32_t word_owner = static_cast<std::uint32_t>(mutex->lock) & FUTEX_TID_MASK;
   const bool robust = (mutex->kind & kRobust) != 0;
@@ -66,7 +65,7 @@ bool is_join(const SyscallText& call, const std::optional<std::uint32_t>& word, 
 
 }  // namespace
 
-void decode_futex(const SyscallText& call, Blocked& blocked) {
+void decode_futex(const RemoteMemory& memory, const SyscallText& call, Blocked& blocked) {
   const std::uint64_t address = call.args[0];
   const int operation = static_cast<int>(call.args[1]) & FUTEX_CMD_MASK;
   const bool is_private = (call.args[1] & FUTEX_PRIVATE_FLAG) != 0;
@@ -74,15 +73,15 @@ void decode_futex(const SyscallText& call, Blocked& blocked) {
   blocked.kind = waits(operation) ? WaitKind::Futex : WaitKind::Other;
   blocked.bounded = call.args[3] != 0;
   if (blocked.kind != WaitKind::Futex) return;
-  const auto word = value_in<std::uint32_t>(blocked.pid, address);
-  const auto place = is_private ? std::nullopt : shared_place(blocked.pid, address);
+  const auto word = memory.value<std::uint32_t>(address);
+  const auto place = is_private ? std::nullopt : memory.shared_place(address);
   blocked.lock = "a futex of its own at " + hex(address);
   blocked.lock_key = std::to_string(blocked.pid) + ":" + hex(address);
   if (is_priority_lock(operation) && word) add_holder(*word & FUTEX_TID_MASK, blocked);
   if (place) {
     blocked.lock = "shared memory " + (place->path.empty() ? place->file : place->path) + " + " + hex(place->offset);
     blocked.lock_key = place->file + ":" + hex(place->offset);
-    if (blocked.pids.empty()) add_holder(owner_of_shared_mutex(blocked.pid, address), blocked);
+    if (blocked.pids.empty()) add_holder(owner_of_shared_mutex(memory, address), blocked);
   } else if (!is_private && is_join(call, word, blocked.pid)) {
     blocked.kind = WaitKind::Thread;
     const std::string tid = std::to_string(*word);

@@ -68,10 +68,7 @@ std::string name_in(const std::string& directory) {
 }
 
 std::string why_hidden(int error) {
-  const std::string text = base::errno_text(error);
-  if (error == ENOENT || error == ESRCH) return "there is no such process any more";
-  if (error != EACCES && error != EPERM) return text;
-  return text + ": it takes root, or the same user and, where kernel.yama.ptrace_scope is set, a parent of it";
+  return error == ENOENT || error == ESRCH ? "there is no such process any more" : base::errno_text(error);
 }
 
 std::string_view Words::next() {

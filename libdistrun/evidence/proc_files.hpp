@@ -33,7 +33,7 @@ ProcNumbers numbers_in(const std::string& directory, std::size_t limit);
 std::string proc_path(pid_t pid, std::string_view rest);
 // The name of a process or thread as its owner set it, safe to show; "?" if it has gone.
 std::string name_in(const std::string& directory);
-// "Permission denied (EACCES): its owner is another user" style: what keeps us from looking into another process.
+// "Permission denied (EACCES)", or that there is no such process: what keeps us from looking into it.
 std::string why_hidden(int error);
 
 // The words of a line, one after the other; empty when there are no more. Words are parted by spaces and tabs.

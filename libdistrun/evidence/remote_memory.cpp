@@ -37,20 +37,20 @@ std::optional<SharedPlace> parse_mapping(std::string_view line, std::uint64_t ad
 
 }  // namespace
 
-bool read_memory(pid_t pid, std::uint64_t address, void* into, std::size_t size) {
+bool RemoteMemory::read(std::uint64_t address, void* into, std::size_t size) const {
   const iovec here{into, size};
   const iovec there{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), size};  // NOLINT: not ours
-  return ::process_vm_readv(pid, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
+  return readable_ && ::process_vm_readv(pid_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
 }
 
-std::string string_in(pid_t pid, std::uint64_t address) {
+std::string RemoteMemory::string(std::uint64_t address) const {
   // Not across a page at once: the next one need not be there.
   constexpr std::uint64_t kPage = 4096;
   char text[kStringMax];
   std::size_t size = 0;
   while (size < sizeof text) {
     const std::size_t part = std::min<std::size_t>(sizeof text - size, kPage - (address + size) % kPage);
-    if (!read_memory(pid, address + size, text + size, part)) break;
+    if (!read(address + size, text + size, part)) break;
     if (std::memchr(text + size, '\0', part) != nullptr) return base::one_line(text);
     size += part;
   }
@@ -65,8 +65,9 @@ std::optional<SharedPlace> find_shared(std::string_view maps, std::uint64_t addr
   return found;
 }
 
-std::optional<SharedPlace> shared_place(pid_t pid, std::uint64_t address) {
-  return find_shared(read_proc_file(proc_path(pid, "maps"), kMapsMax).text, address);
+std::optional<SharedPlace> RemoteMemory::shared_place(std::uint64_t address) const {
+  if (!readable_) return std::nullopt;
+  return find_shared(read_proc_file(proc_path(pid_, "maps"), kMapsMax).text, address);
 }
 
 }  // namespace distrun::evidence

@@ -114,6 +114,8 @@ std::optional<SyscallText> parse_syscall(std::string_view text) {
   if (!stack || !instruction) return std::nullopt;
   call.stack_pointer = *stack;
   call.instruction = *instruction;
+  // Threads of the kernel are in no call, but have zeros for one.
+  if (*stack == 0 && *instruction == 0) call.where = SyscallText::Where::NotInCall;
   return call;
 }
 

@@ -69,7 +69,7 @@ std::string pair_text(const Names& names, const Connection& pair, const Descript
   const Side& other = pair.sides[is_first ? 1 : 0];
   const std::string text = describe(pair);
   if (pair.remote) return text + ", whose other end is not on this machine";
-  if (pair.unaccepted) return text + ", which " + names.of(other.ends) + " has not accepted yet";
+  if (pair.unaccepted) return text + ", not accepted yet by " + names.of(other.ends);
   if (other.inode == 0) return text + ", whose other end was closed";
   return text + holders(names, other, blocked.pid, "other", reads, blocked.polls) + (reads ? "" : bytes_there(other));
 }
@@ -112,7 +112,6 @@ std::string running_text(const Blocked& blocked) {
     case 'R': return "runs";
     case 'Z':
     case 'X': return "has ended; its parent has not taken note of it";
-    case 'D': return "sleeps in the kernel, in no system call";
     default: return "is in no system call";
   }
 }
@@ -120,6 +119,10 @@ std::string running_text(const Blocked& blocked) {
 std::string limit_text(const Blocked& blocked) {
   if (!blocked.bounded) return "";
   return blocked.limit.empty() ? ", with a time limit" : ", for at most " + blocked.limit;
+}
+
+std::string sleep_text(const Blocked& blocked) {
+  return blocked.limit.empty() ? " until a time that it set" : " for " + blocked.limit;
 }
 
 std::string waiting_text(const Connections& all, const Names& names, const Blocked& blocked) {
@@ -131,12 +134,12 @@ std::string waiting_text(const Connections& all, const Names& names, const Block
     case WaitKind::FileLock: return in + " for the lock of " + blocked.lock + held_by(names, blocked);
     case WaitKind::Futex: return in + limit_text(blocked) + ": " + blocked.lock + held_by(names, blocked);
     case WaitKind::Thread: return in + " for the end of " + blocked.lock;
-    case WaitKind::Sleep: return "sleeps in " + blocked.call + limit_text(blocked);
+    case WaitKind::Sleep: return "sleeps in " + blocked.call + sleep_text(blocked);
     case WaitKind::Signal: return in + " for a signal";
     case WaitKind::Other: return "is in " + blocked.call;
     case WaitKind::Unknown: break;
   }
-  return "is not known: " + blocked.why_unknown;
+  return "does what can't be seen: " + blocked.why_unknown;
 }
 
 }  // namespace
@@ -188,7 +191,9 @@ std::string wait_text(const Connections& all, const Names& names, const Blocked&
   const std::string text = waiting_text(all, names, blocked);
   if (blocked.state == 'T') return "is stopped by a signal; it " + text;
   if (blocked.state == 't') return "is stopped by a debugger; it " + text;
-  return blocked.state == 'D' && blocked.kind != WaitKind::None ? text + " (uninterruptible)" : text;
+  if (blocked.state != 'D') return text;
+  const bool known = !blocked.kernel_function.empty();
+  return text + (known ? ", uninterruptible in the kernel's " + blocked.kernel_function : ", uninterruptible");
 }
 
 }  // namespace distrun::evidence

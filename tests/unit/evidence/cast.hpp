@@ -69,7 +69,7 @@ inline void write_forever(int fd) {
 
 // What the main thread of `pid` waits for, among processes asked for.
 inline evidence::Blocked look_at(pid_t pid, const evidence::Connections& all) {
-  return evidence::blocked_thread(all, evidence::read_lock_waits(), pid, pid);
+  return evidence::blocked_thread(all, evidence::read_lock_waits(), evidence::RemoteMemory(pid, true), pid);
 }
 inline evidence::Blocked look_at(pid_t pid) { return look_at(pid, evidence::find_connections({pid})); }
 

@@ -47,6 +47,7 @@ TEST_CASE("a thread is in a call with arguments, in none, or runs") {
   CHECK_FALSE(in_call->is_32_bit());
   CHECK(parse_syscall("running\n")->where == SyscallText::Where::Running);
   CHECK(parse_syscall("-1 0x7ffd00000000 0x7f4b00000000\n")->where == SyscallText::Where::NotInCall);
+  CHECK(parse_syscall("0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0\n")->where == SyscallText::Where::NotInCall);
   CHECK(parse_syscall("3 0x5 0x0 0x1 0x0 0x0 0x0 0xffd00000 0xf7f00000\n")->is_32_bit());
 }
 
@@ -102,21 +103,23 @@ TEST_CASE("an address in shared memory is a place in its file") {
 }
 
 TEST_CASE("maps that make no sense hold nothing") {
-  for (const char* maps : {"", "\n", "-", "0-ffff", "0-ffff rw-s", "0-ffff rw-s zz 00:00 1 /x", "ffff-0 rw-s 0 0:0 1 /x",
-                           "0 rw-s 0 0:0 1 /x", "0-ffff rws 0 0:0 1 /x"}) {
+  for (const char* maps : {"", "\n", "-", "0-ffff", "0-ffff rw-s", "0-ffff rw-s zz 00:00 1 /x",
+                           "ffff-0 rw-s 0 0:0 1 /x", "0 rw-s 0 0:0 1 /x", "0-ffff rws 0 0:0 1 /x"}) {
     CHECK_FALSE(find_shared(maps, 0x10));
   }
 }
 
 TEST_CASE("memory is read where it is, and nothing where there is none") {
+  const RemoteMemory own(::getpid(), true);
   const std::uint32_t numbers[] = {1, 2, 3};
   const auto address = [](const void* place) { return std::uint64_t{reinterpret_cast<std::uintptr_t>(place)}; };
-  CHECK(value_in<std::uint32_t>(::getpid(), address(numbers)) == 1U);
-  CHECK(values_in<std::uint32_t>(::getpid(), address(numbers), 3) == std::vector<std::uint32_t>{1, 2, 3});
-  CHECK_FALSE(value_in<std::uint32_t>(::getpid(), 16));
-  CHECK(values_in<std::uint32_t>(::getpid(), 16, 3).empty());
-  CHECK(string_in(::getpid(), address("a\x1b[31mb")) == "a\\x1b[31mb");
-  CHECK(string_in(::getpid(), 16).empty());
+  CHECK(own.value<std::uint32_t>(address(numbers)) == 1U);
+  CHECK(own.values<std::uint32_t>(address(numbers), 3) == std::vector<std::uint32_t>{1, 2, 3});
+  CHECK_FALSE(own.value<std::uint32_t>(16));
+  CHECK(own.values<std::uint32_t>(16, 3).empty());
+  CHECK(own.string(address("a\x1b[31mb")) == "a\\x1b[31mb");
+  CHECK(own.string(16).empty());
+  CHECK_FALSE(RemoteMemory(::getpid(), false).value<std::uint32_t>(address(numbers)));
 }
 
 TEST_CASE("a string at the end of mapped memory is read up to it") {
@@ -126,7 +129,7 @@ TEST_CASE("a string at the end of mapped memory is read up to it") {
   REQUIRE(pages != MAP_FAILED);
   ::munmap(pages + page, static_cast<std::size_t>(page));
   std::memcpy(pages + page - 3, "xyz", 3);
-  CHECK(string_in(::getpid(), reinterpret_cast<std::uintptr_t>(pages + page - 3)) == "xyz");
+  CHECK(RemoteMemory(::getpid(), true).string(reinterpret_cast<std::uintptr_t>(pages + page - 3)) == "xyz");
   ::munmap(pages, static_cast<std::size_t>(page));
 }
 
