@@ -130,7 +130,9 @@ class Report {
     if (all_.process(pid) == nullptr) return "which was not asked for";
     const auto main = std::find_if(blocked_.begin(), blocked_.end(),
                                    [&](const Blocked& thread) { return thread.pid == pid && thread.tid == pid; });
-    return main == blocked_.end() ? "which has gone" : "whose main thread " + text_of(*main);
+    if (main == blocked_.end()) return "which has gone";
+    const std::string text = text_of(*main);
+    return "whose main thread " + text.substr(0, text.find(": "));  // the whole stands among the threads
   }
 
   void add_roots() {
@@ -189,21 +191,23 @@ class Report {
     add_some(texts, limit_ / 10, "such locks");
   }
 
-  // 0: somebody waits there; 1: between processes asked for; 2: with others too; 3: of one process with others, or
-  // with nobody; 4: inside one process.
+  // 0: somebody waits there, or has not read what came; 1: between processes asked for; 2: with others too; 3: of one
+  // process with others, or with nobody; 4: inside one process.
   int rank(const Connection& connection, const std::set<const Connection*>& waited_for) const {
     std::set<pid_t> asked;
     bool lonely = false;
     bool strangers = false;
+    bool unread = false;
     for (const Side& side : connection.sides) {
       lonely = lonely || side.ends.empty();
+      unread = unread || side.to_read.value_or(0) != 0;
       for (const End& end : side.ends) {
         if (all_.process(end.pid) != nullptr) asked.insert(end.pid);
         else strangers = true;
       }
     }
     if (!lonely && !strangers && asked.size() < 2) return 4;
-    if (waited_for.contains(&connection)) return 0;
+    if (unread || waited_for.contains(&connection)) return 0;
     if (asked.size() < 2) return 3;
     return strangers ? 2 : 1;
   }

@@ -61,7 +61,7 @@ void name_watches(const CallInfo& info, Blocked& blocked) {
   blocked.polls = true;
   if (count == 1) blocked.call = call_of(info, std::to_string(blocked.fds[0].fd));
   else blocked.call = std::string(info.name) + " of " + std::to_string(count) + " descriptors";
-  if (count == 0 && blocked.bounded) blocked.kind = WaitKind::Sleep;
+  if (count == 0) blocked.kind = blocked.bounded ? WaitKind::Sleep : WaitKind::Signal;
 }
 
 void decode_poll(const CallPlace& place, Blocked& blocked) {
@@ -74,7 +74,9 @@ void decode_poll(const CallPlace& place, Blocked& blocked) {
   }
   const bool unread = blocked.fds.empty() && count != 0;
   name_watches(place.info, blocked);
-  if (unread) blocked.call = std::string(place.info.name) + " of " + std::to_string(count) + " descriptors";
+  if (!unread) return;
+  blocked.kind = WaitKind::Descriptors;
+  blocked.call = std::string(place.info.name) + " of " + std::to_string(count) + " descriptors";
 }
 
 void decode_select(const CallPlace& place, Blocked& blocked) {

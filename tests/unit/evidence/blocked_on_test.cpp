@@ -42,10 +42,10 @@ TEST_CASE("a reader waits for those who hold the writing end") {
   base::FdPair pipe = base::make_pipe();
   const int fd = pipe.first.get();
   const Actor reader({fd}, [&] { testing::read_byte(fd); });
-  const Actor writer({pipe.second.get()}, [] { ::pause(); });
+  const Actor writer({pipe.second.get()}, [] { testing::rest(); });
   pipe = {};
   REQUIRE(gets_to(reader.pid(), with_fd("read", fd)));
-  REQUIRE(gets_to(writer.pid(), "pause"));
+  REQUIRE(gets_to(writer.pid(), "rt_sigsuspend"));
   const Blocked blocked = look_at(reader.pid());
   CHECK(blocked.kind == WaitKind::Descriptors);
   CHECK(blocked.fds == std::vector<Watch>{{fd, true, false}});
@@ -58,9 +58,9 @@ TEST_CASE("a writer into a full pipe waits for those who hold the reading end") 
   base::FdPair pipe = base::make_pipe();
   const int fd = pipe.second.get();
   const Actor writer({fd}, [&] { testing::write_forever(fd); });
-  const Actor reader({pipe.first.get()}, [] { ::pause(); });
+  const Actor reader({pipe.first.get()}, [] { testing::rest(); });
   pipe = {};
-  REQUIRE(gets_to(reader.pid(), "pause"));
+  REQUIRE(gets_to(reader.pid(), "rt_sigsuspend"));
   REQUIRE(gets_to(writer.pid(), with_fd("write", fd)));
   const Blocked blocked = look_at(writer.pid());
   CHECK(blocked.fds == std::vector<Watch>{{fd, false, true}});
@@ -75,12 +75,12 @@ TEST_CASE("poll waits for whoever is at the other end of each of its descriptors
     pollfd wanted[] = {{fds[0], POLLIN, 0}, {-1, POLLIN, 0}, {fds[1], POLLIN, 0}};
     ::poll(wanted, 3, 60'000);
   });
-  const Actor first({one.second.get()}, [] { ::pause(); });
-  const Actor second({two.second.get()}, [] { ::pause(); });
+  const Actor first({one.second.get()}, [] { testing::rest(); });
+  const Actor second({two.second.get()}, [] { testing::rest(); });
   one = {};
   two = {};
-  REQUIRE(gets_to(first.pid(), "pause"));
-  REQUIRE(gets_to(second.pid(), "pause"));
+  REQUIRE(gets_to(first.pid(), "rt_sigsuspend"));
+  REQUIRE(gets_to(second.pid(), "rt_sigsuspend"));
   REQUIRE(testing::eventually(testing::kLongWait, [&] {
     return look_at(poller.pid()).call.find("poll of 2 descriptors") != std::string::npos;
   }));
@@ -135,7 +135,7 @@ TEST_CASE("a parent waits for its child, or for any, or for the one of a pidfd")
   const auto fork_and = [&](auto wait) {
     return std::make_unique<Actor>(std::initializer_list<int>{say}, [say, wait] {
       const pid_t child = testing::fork_child([] {
-        ::pause();
+        testing::rest();
         return 0;
       });
       (void)!::write(say, &child, sizeof child);
@@ -183,10 +183,10 @@ TEST_CASE("who waits for a file lock waits for its holder, of whichever kind it 
     const auto hold = [&] {
       const Fd file(::open(path.c_str(), O_RDWR));
       take(file.get(), kind);
-      ::pause();
+      testing::rest();
     };
     const Actor holder({}, hold);
-    REQUIRE(gets_to(holder.pid(), "pause"));
+    REQUIRE(gets_to(holder.pid(), "rt_sigsuspend"));
     const Actor waiter({}, hold);
     REQUIRE(gets_to(waiter.pid(), kind == 0 ? "flock" : "fcntl"));
     const Blocked blocked = look_at(waiter.pid(), find_connections({holder.pid(), waiter.pid()}));
@@ -201,12 +201,12 @@ TEST_CASE("a flock is held by all that have inherited it") {
   const std::string path = scratch.path() + "/lock";
   const Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   REQUIRE(::flock(file.get(), LOCK_EX) == 0);
-  const Actor heir({file.get()}, [] { ::pause(); });
+  const Actor heir({file.get()}, [] { testing::rest(); });
   const Actor waiter({}, [&] {
     const Fd own(::open(path.c_str(), O_RDWR));
     ::flock(own.get(), LOCK_EX);
   });
-  REQUIRE(gets_to(heir.pid(), "pause"));
+  REQUIRE(gets_to(heir.pid(), "rt_sigsuspend"));
   REQUIRE(gets_to(waiter.pid(), "flock"));
   CHECK(look_at(waiter.pid(), find_connections({heir.pid(), waiter.pid()})).peers == std::vector<pid_t>{heir.pid()});
   CHECK(look_at(waiter.pid()).peers == std::vector<pid_t>{::getpid()});  // who took it, as the kernel says
@@ -271,17 +271,17 @@ TEST_CASE("who waits for a mutex between processes waits for the one that has it
   REQUIRE(::pthread_mutex_init(mutex, &attributes) == 0);
   const auto take = [&] {
     ::pthread_mutex_lock(mutex);
-    ::pause();
+    testing::rest();
   };
   const Actor holder({}, take);
-  REQUIRE(gets_to(holder.pid(), "pause"));
+  REQUIRE(gets_to(holder.pid(), "rt_sigsuspend"));
   const Actor waiter({}, take);
   REQUIRE(gets_to(waiter.pid(), "futex"));
   CHECK(look_at(waiter.pid()).peers == std::vector<pid_t>{holder.pid()});
 }
 
 TEST_CASE("a thread that joins another waits for that one") {
-  const Actor joiner({}, [] { std::thread([] { ::pause(); }).join(); });
+  const Actor joiner({}, [] { std::thread([] { testing::rest(); }).join(); });
   REQUIRE(testing::eventually(testing::kLongWait, [&] { return look_at(joiner.pid()).kind == WaitKind::Thread; }));
   const std::vector<Blocked> threads = blocked_threads(find_connections({joiner.pid()}));
   REQUIRE(threads.size() == 2);
@@ -301,8 +301,8 @@ TEST_CASE("another user's thread has a reason instead of a call") {
     WARN("skipped: only root can become somebody else");
     return;
   }
-  const Actor sleeper({}, [] { ::pause(); });
-  REQUIRE(gets_to(sleeper.pid(), "pause"));
+  const Actor sleeper({}, [] { testing::rest(); });
+  REQUIRE(gets_to(sleeper.pid(), "rt_sigsuspend"));
   const testing::ForkedEnd end = testing::in_child([&] {
     if (::setgid(65534) != 0 || ::setuid(65534) != 0) return 2;
     const Blocked blocked = look_at(sleeper.pid());

@@ -55,6 +55,13 @@ class Actor {
   pid_t pid_;
 };
 
+// Waits for a signal, in rt_sigsuspend on every machine: pause() is another call on each.
+inline void rest() {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigsuspend(&none);
+}
+
 inline void read_byte(int fd) {
   char byte = 0;
   (void)!::read(fd, &byte, 1);

@@ -16,9 +16,7 @@ using testing::gets_to;
 
 namespace {
 
-void rest() { ::pause(); }
-
-void settle(const Actor& actor) { REQUIRE(gets_to(actor.pid(), "pause")); }
+void settle(const Actor& actor) { REQUIRE(gets_to(actor.pid(), "rt_sigsuspend")); }
 
 }  // namespace
 
@@ -26,9 +24,9 @@ TEST_CASE("a pipe has readers and writers, in the processes asked for and in oth
   base::FdPair pipe = base::make_pipe();
   const int in = pipe.first.get();
   const int out = pipe.second.get();
-  const Actor reader({in}, rest);
-  const Actor writer({out}, rest);
-  const Actor stranger({out}, rest);
+  const Actor reader({in}, testing::rest);
+  const Actor writer({out}, testing::rest);
+  const Actor stranger({out}, testing::rest);
   pipe = {};
   for (const Actor* actor : {&reader, &writer, &stranger}) settle(*actor);
   const Connections all = find_connections({writer.pid(), reader.pid(), reader.pid()});
@@ -49,10 +47,10 @@ TEST_CASE("a pipe with a name connects those who opened it") {
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
   base::Fd both(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   const Fd in(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  const Actor reader({in.get()}, rest);
+  const Actor reader({in.get()}, testing::rest);
   const Actor writer({}, [&] {
     const Fd out(::open(path.c_str(), O_WRONLY));
-    ::pause();
+    testing::rest();
   });
   both.reset();
   settle(reader);
@@ -70,8 +68,8 @@ TEST_CASE("a socket pair connects two processes, with the bytes that wait") {
   const int left = pair.first.get();
   const int right = pair.second.get();
   REQUIRE(::write(left, "hello, world", 12) == 12);
-  const Actor one({left}, rest);
-  const Actor other({right}, rest);
+  const Actor one({left}, testing::rest);
+  const Actor other({right}, testing::rest);
   pair = {};
   settle(one);
   settle(other);
@@ -88,8 +86,8 @@ TEST_CASE("a socket pair connects two processes, with the bytes that wait") {
 TEST_CASE("a TCP connection connects two processes of this machine") {
   testing::Loopback loopback;
   loopback.accept();
-  const Actor client({loopback.client.get()}, rest);
-  const Actor server({loopback.server.get()}, rest);
+  const Actor client({loopback.client.get()}, testing::rest);
+  const Actor server({loopback.server.get()}, testing::rest);
   const int at_client = loopback.client.get();
   loopback.client.reset();
   loopback.server.reset();
@@ -106,8 +104,8 @@ TEST_CASE("a TCP connection connects two processes of this machine") {
 
 TEST_CASE("a connection that was not accepted leads to the process that listens") {
   testing::Loopback loopback;
-  const Actor client({loopback.client.get()}, rest);
-  const Actor server({loopback.listener.get()}, rest);
+  const Actor client({loopback.client.get()}, testing::rest);
+  const Actor server({loopback.listener.get()}, testing::rest);
   const int at_client = loopback.client.get();
   loopback.client.reset();
   loopback.listener.reset();
@@ -125,7 +123,7 @@ TEST_CASE("an end whose other side was closed is a connection to nobody") {
   base::FdPair pipe = base::make_pipe();
   const int socket = pair.first.get();
   const int out = pipe.second.get();
-  const Actor actor({socket, out}, rest);
+  const Actor actor({socket, out}, testing::rest);
   pair = {};
   pipe = {};
   settle(actor);

@@ -9,6 +9,7 @@
 #include <distrun/evidence/connections_text.hpp>
 
 #include "cast.hpp"
+#include "loopback.hpp"
 
 using namespace distrun;
 using namespace distrun::evidence;
@@ -116,15 +117,15 @@ TEST_CASE("the one that all wait for is named first, with what it does") {
   const Actor reader({fd}, [&] { testing::read_byte(fd); });
   const Actor writer({pipe.second.get()}, [] {
     ::prctl(PR_SET_NAME, "culprit");
-    ::pause();
+    testing::rest();
   });
   pipe = {};
-  REQUIRE(gets_to(writer.pid(), "pause"));
+  REQUIRE(gets_to(writer.pid(), "rt_sigsuspend"));
   REQUIRE(gets_to(reader.pid(), with_fd("read", fd)));
   const auto lines = lines_of({reader.pid(), writer.pid()});
   REQUIRE_FALSE(lines.empty());
-  CHECK(lines[0].find(" waits for " + std::to_string(writer.pid()) + " (culprit), whose main thread waits in pause") !=
-        std::string::npos);
+  const std::string who = std::to_string(writer.pid()) + " (culprit)";
+  CHECK(lines[0].find(" waits for " + who + ", whose main thread waits in rt_sigsuspend") != std::string::npos);
   CHECK(has(lines, "whose writing end is held by " + std::to_string(writer.pid()) + " (culprit) fd "));
 }
 
@@ -144,15 +145,43 @@ TEST_CASE("bytes that nobody reads, and an end that was closed, are told") {
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   base::FdPair half = base::make_socket_pair(SOCK_STREAM);
   REQUIRE(::write(pair.first.get(), "hello, world", 12) == 12);
-  const Actor one({pair.first.get(), half.first.get()}, [] { ::pause(); });
-  const Actor other({pair.second.get()}, [] { ::pause(); });
+  const Actor one({pair.first.get(), half.first.get()}, [] { testing::rest(); });
+  const Actor other({pair.second.get()}, [] { testing::rest(); });
   pair = {};
   half = {};
-  REQUIRE(gets_to(one.pid(), "pause"));
-  REQUIRE(gets_to(other.pid(), "pause"));
+  REQUIRE(gets_to(one.pid(), "rt_sigsuspend"));
+  REQUIRE(gets_to(other.pid(), "rt_sigsuspend"));
   const auto lines = lines_of({one.pid(), other.pid()});
   CHECK(has(lines, "; 12 bytes wait to be read by " + std::to_string(other.pid())));
   CHECK(has(lines, " <-> (closed): "));
+}
+
+TEST_CASE("who accepts says where, and who sleeps for how long") {
+  const testing::Loopback loopback;
+  const Actor acceptor({loopback.listener.get()}, [&] {
+    for (;;) ::accept(loopback.listener.get(), nullptr, nullptr);
+  });
+  const Actor sleeper({}, [] {
+    const timespec length{100, 0};
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr);
+  });
+  REQUIRE(gets_to(acceptor.pid(), "accept"));
+  REQUIRE(gets_to(sleeper.pid(), "clock_nanosleep"));
+  const auto lines = lines_of({acceptor.pid(), sleeper.pid()});
+  const std::string accept = with_fd("accept", loopback.listener.get());
+  CHECK(has(lines, " waits in " + accept + ": connections to tcp socket 127.0.0.1:"));
+  CHECK(has(lines, " sleeps in clock_nanosleep for 100 s"));
+}
+
+TEST_CASE("what takes more rights to see is told once") {
+  const Connections all = two_with_a_pipe("server");
+  Blocked hidden;
+  hidden.pid = hidden.tid = 4711;
+  hidden.hidden = true;
+  hidden.why_unknown = "Permission denied (EACCES)";
+  const auto lines = connection_lines(all, {hidden, waiting_for_child(4712, 4711)});
+  CHECK(has(lines, "4711 (server) main thread does what can't be seen: Permission denied (EACCES)"));
+  CHECK(lines.back().find("to see what is hidden takes root") == 0);
 }
 
 TEST_CASE("the lines are as many as are wanted, with a word on the rest") {

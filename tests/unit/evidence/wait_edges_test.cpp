@@ -109,9 +109,9 @@ TEST_CASE("a reader that holds a writing end beside others is told, but waits fo
   base::FdPair pipe = base::make_pipe();
   const int fd = pipe.first.get();
   const Actor reader({fd, pipe.second.get()}, [&] { testing::read_byte(fd); });
-  const Actor writer({pipe.second.get()}, [] { ::pause(); });
+  const Actor writer({pipe.second.get()}, [] { testing::rest(); });
   pipe = {};
-  REQUIRE(gets_to(writer.pid(), "pause"));
+  REQUIRE(gets_to(writer.pid(), "rt_sigsuspend"));
   REQUIRE(gets_to(reader.pid(), with_fd("read", fd)));
   const std::vector<WaitEdge> edges = edges_of({reader.pid(), writer.pid()});
   REQUIRE(edges.size() == 1);
