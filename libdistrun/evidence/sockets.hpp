@@ -47,12 +47,13 @@ SocketTable read_sockets(const std::vector<pid_t>& pids);
 
 // Unix sockets of this namespace. What goes wrong becomes a note.
 void read_unix_sockets(SocketTable& table);
-// One datagram of the kernel's answer; false when it was the last. `listeners` collects for each listening socket
-// the sockets that wait to be accepted there: they have a peer that has no inode yet.
+// A connection that its listener has not accepted: the client's other end has no inode yet.
 struct Waiting {
   std::uint64_t client = 0;
   std::uint64_t listener = 0;
 };
+// One datagram of the kernel's answer; false when it was the last, or can't be followed any further. `waiting` gets
+// what the listening sockets in it say of their queues.
 bool parse_unix_diag(std::string_view datagram, SocketTable& table, std::vector<Waiting>& waiting);
 
 // A text from /proc/net/{tcp,tcp6,udp,udp6}. Lines that are not understood are passed over.
