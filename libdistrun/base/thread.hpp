@@ -1,6 +1,7 @@
 #pragma once
-// Threads as a seam. A Thread has a name that debuggers and stack reports show, starts with all
-// signals blocked (the main thread handles them), and is joined by its destructor.
+// Threads as a seam. A Thread has a name that debuggers and stack reports show, starts with all signals blocked (the
+// main thread handles them) but those of its own faults, which it handles on a stack of their own, and is joined by
+// its destructor.
 #include <functional>
 #include <string>
 #include <thread>
