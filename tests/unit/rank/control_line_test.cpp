@@ -88,14 +88,15 @@ std::optional<wire::RawStacks> stacks_while(const Body& body) {
   ::signal(SIGSEGV, [](int) { hang_here(); });
   ::mallopt(M_ARENA_MAX, 1);
   constexpr std::uintptr_t kPage = 4096;
-  const auto used = reinterpret_cast<std::uintptr_t>(std::malloc(50'000)) + 50'000;
-  const std::uintptr_t begin = (used + kPage - 1) & ~(kPage - 1);
+  [[maybe_unused]] void* volatile block = nullptr;
+  do {
+    block = std::malloc(50'000);
+  } while (::mallinfo2().keepcost < 16 * kPage);
+  // What nobody has got yet stands at the end of the heap.
   const auto end = reinterpret_cast<std::uintptr_t>(::sbrk(0)) & ~(kPage - 1);
+  const std::uintptr_t begin = (end - ::mallinfo2().keepcost + kPage) & ~(kPage - 1);
   ::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_NONE);
-  for (;;) {
-    void* volatile block = std::malloc(60'000);
-    static_cast<void>(block);
-  }
+  for (;;) block = std::malloc(60'000);
 }
 
 }  // namespace
