@@ -16,17 +16,20 @@ namespace {
 constexpr std::size_t kNameMax = 15;  // the kernel's
 
 // A fault whose signal is blocked ends the process before any handler can tell where it was.
-sigset_t all_but_faults() {
+sigset_t blocked_signals() {
   sigset_t signals;
   sigfillset(&signals);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&signals, fault);
+  sigdelset(&signals, stack_signal());
   return signals;
 }
 
 }  // namespace
 
+int stack_signal() noexcept { return SIGRTMAX - 3; }
+
 Thread::Thread(const std::string& name, std::function<void()> body) {
-  const sigset_t signals = all_but_faults();
+  const sigset_t signals = blocked_signals();
   sigset_t before;
   // Blocked around the start, because a thread inherits its maker's mask.
   pthread_sigmask(SIG_SETMASK, &signals, &before);

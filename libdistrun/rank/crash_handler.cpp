@@ -132,17 +132,22 @@ void handle(int signal) {
 
 }  // namespace
 
-void install_crash_handler(board::DumpArea& area) {
+void prepare_crash_handler() {
+  static bool done = false;
+  if (done) return;
+  done = true;
   prepare_stack_dump();
   // Never destroyed: a crash may also come from static destructors.
   static const auto* const signal_stack = new base::SignalStack;
   static_cast<void>(signal_stack);
+  for (const int signal : kSignals) handle(signal);
+  previous_terminate = std::set_terminate(on_terminate);
+}
+
+void install_crash_handler(board::DumpArea& area) {
+  prepare_crash_handler();
   crash_area = &area;
   process = ::getpid();
-  crashed = 0;
-  for (const int signal : kSignals) handle(signal);
-  const std::terminate_handler previous = std::set_terminate(on_terminate);
-  if (previous != on_terminate) previous_terminate = previous;
 }
 
 }  // namespace distrun::rank

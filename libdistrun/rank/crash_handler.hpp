@@ -18,8 +18,12 @@
 
 namespace distrun::rank {
 
-// On the main thread, before others are started. `area` is fresh and outlives the process. May be called again, with
-// another area. Costs a few microseconds after prepare_stack_dump(), which it calls.
+// Does what a fork keeps: handlers, the main thread's signal stack, prepare_stack_dump(). Until install_crash_handler()
+// a crash goes its usual way. On the main thread; once per process, and once for all that it forks.
+void prepare_crash_handler();
+
+// On the main thread, before others are started; prepares first if nobody has. `area` is fresh and outlives the
+// process. May be called again, with another area.
 void install_crash_handler(board::DumpArea& area);
 
 }  // namespace distrun::rank

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <distrun/base/thread.hpp>
 #include <distrun/rank/fault_guard.hpp>
 #include <distrun/rank/modules.hpp>
 #include <distrun/rank/own_tasks.hpp>
@@ -27,6 +28,7 @@ using board::NoStack;
 
 constexpr int kYields = 32;            // before the first sleep: most threads answer at once
 constexpr long kNapNs = 50'000;
+constexpr std::int64_t kLookMs = 3;    // when those that are silent are looked at: some never answer
 
 std::array<std::atomic<DumpArea*>, 2> areas{};  // by asker; for the handlers of the threads that are asked
 static_assert(std::atomic<DumpArea*>::is_always_lock_free && sizeof(void*) == 8);
@@ -107,18 +109,25 @@ DumpThread* claim(DumpArea& area, pid_t tid) {
   return &thread;
 }
 
+bool is_gone(pid_t tid, TaskStatus& status) {
+  return !read_status(tid, status) || status.state == 'Z' || status.state == 'X';
+}
+
+bool is_deaf(const TaskStatus& status) { return (status.blocked >> (dump_signal() - 1) & 1) != 0; }
+
+// A process that goes on must not find our signal pending. One that dies does not care, and dies milliseconds sooner
+// if its threads were not looked up in /proc.
 void ask(DumpArea& area, Asker asker, pid_t tid, bool can_answer) {
   TaskStatus status;
-  if (!read_status(tid, status) || status.state == 'Z' || status.state == 'X') return;
+  if (asker == Asker::Request && is_gone(tid, status)) return;
   DumpThread* thread = claim(area, tid);
   if (thread == nullptr) {
     ++area.head.left_out;
     return;
   }
-  const bool blocked = (status.blocked >> (dump_signal() - 1) & 1) != 0;
   const auto index = static_cast<std::uint32_t>(thread - area.threads);
   const std::atomic_ref ticket(thread->ticket);
-  if (!can_answer || blocked) {
+  if (!can_answer || is_deaf(status)) {
     thread->why_none = can_answer ? NoStack::BlocksSignal : NoStack::NotOurHandler;
   } else {
     ticket.store(board::ticket_of(area.head.number, Answer::Asked), std::memory_order_release);
@@ -154,36 +163,49 @@ std::int64_t ms_since(const timespec& start) {
   return (now.tv_sec - start.tv_sec) * std::int64_t{1000} + (now.tv_nsec - start.tv_nsec) / 1'000'000;
 }
 
+// Takes the question back, so that an answer does not come while the dump is read.
+void give_up(DumpArea& area, DumpThread& thread, const TaskStatus& status, bool gone) {
+  std::uint32_t asked = board::ticket_of(area.head.number, Answer::Asked);
+  const std::uint32_t none = board::ticket_of(area.head.number, Answer::None);
+  if (!std::atomic_ref(thread.ticket).compare_exchange_strong(asked, none)) return;
+  read_name(thread.tid, thread.name);
+  const bool uninterruptible = status.state == 'D';
+  thread.why_none = is_deaf(status) ? NoStack::BlocksSignal
+                                    : (uninterruptible ? NoStack::Uninterruptible : NoStack::NoAnswer);
+  if (gone) thread.tid = 0;
+}
+
+// Gives up those that cannot answer, or all.
+void give_up_pending(DumpArea& area, bool all) {
+  for (std::uint32_t i = 1; i < area.head.thread_count; ++i) {
+    DumpThread& thread = area.threads[i];
+    if (!is_pending(thread)) continue;
+    TaskStatus status;
+    const bool gone = is_gone(thread.tid, status);
+    if (all || gone || is_deaf(status)) give_up(area, thread, status, gone);
+  }
+}
+
 void await_answers(DumpArea& area) {
   timespec start{};
   ::clock_gettime(CLOCK_MONOTONIC, &start);
   int waits = 0;
+  bool looked = false;
   for (std::uint32_t i = 1; i < area.head.thread_count;) {
     if (!is_pending(area.threads[i])) {
       ++i;
     } else if (waits++ < kYields) {
       ::sched_yield();
+    } else if (!looked && ms_since(start) >= kLookMs) {
+      looked = true;
+      give_up_pending(area, false);
     } else if (ms_since(start) < kAnswerMsMax) {
       const timespec nap{0, kNapNs};
       ::nanosleep(&nap, nullptr);
     } else {
-      return;
+      return give_up_pending(area, true);
     }
   }
-}
-
-// Takes the question back, so that an answer does not come while the dump is read.
-void give_up(DumpArea& area, DumpThread& thread) {
-  std::uint32_t asked = board::ticket_of(area.head.number, Answer::Asked);
-  const std::uint32_t none = board::ticket_of(area.head.number, Answer::None);
-  if (!std::atomic_ref(thread.ticket).compare_exchange_strong(asked, none)) return;
-  TaskStatus status;
-  if (!read_status(thread.tid, status)) {
-    thread.tid = 0;  // it has ended meanwhile
-    return;
-  }
-  thread.why_none = status.state == 'D' ? NoStack::Uninterruptible : NoStack::NoAnswer;
-  read_name(thread.tid, thread.name);
 }
 
 // ---- files
@@ -220,7 +242,7 @@ void add_modules(DumpArea& area, const DumpThread& thread) {
 
 }  // namespace
 
-int dump_signal() noexcept { return SIGRTMAX - 3; }
+int dump_signal() noexcept { return base::stack_signal(); }
 
 void prepare_stack_dump() {
   remember_modules();
@@ -257,9 +279,7 @@ void complete_dump(DumpArea& area, Asker asker) {
   ask_all(area, asker);
   await_answers(area);
   for (std::uint32_t i = 1; i < area.head.thread_count; ++i) {
-    if (area.threads[i].tid == 0) continue;
-    give_up(area, area.threads[i]);
-    add_modules(area, area.threads[i]);
+    if (area.threads[i].tid != 0) add_modules(area, area.threads[i]);
   }
   std::atomic_ref(area.head.state).store(board::DumpState::Complete, std::memory_order_release);
 }

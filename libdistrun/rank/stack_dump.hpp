@@ -3,8 +3,8 @@
 // so nothing is stopped, and a thread that sleeps in a system call goes on sleeping afterwards (SA_RESTART; the calls
 // that never restart, such as poll and nanosleep, return EINTR, as they do for any handler).
 //
-// The signal is SIGRTMAX - 3. A thread that blocks it is not asked, and never finds it pending; where the test has a
-// handler of its own for it, nobody is asked. Both are told in place of the stack.
+// The signal is base::stack_signal(). On request, a thread that blocks it is not asked, and never finds it pending;
+// where the test has a handler of its own for it, nobody is asked. Both are told in place of the stack.
 //
 // Any thread, one dump at a time for each asker. Async-signal-safe after prepare_stack_dump(). Bounded: kAnswerMsMax,
 // and 50 ms for the caller's own stack.
