@@ -8,25 +8,37 @@
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/signal_stack.hpp>
 
 namespace distrun::base {
 namespace {
 
 constexpr std::size_t kNameMax = 15;  // the kernel's
 
+// A fault whose signal is blocked ends the process before any handler can tell where it was.
+sigset_t blocked_signals() {
+  sigset_t signals;
+  sigfillset(&signals);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&signals, fault);
+  sigdelset(&signals, stack_signal());
+  return signals;
+}
+
 }  // namespace
 
+int stack_signal() noexcept { return SIGRTMAX - 3; }
+
 Thread::Thread(const std::string& name, std::function<void()> body) {
-  sigset_t all;
+  const sigset_t signals = blocked_signals();
   sigset_t before;
-  sigfillset(&all);
   // Blocked around the start, because a thread inherits its maker's mask.
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_sigmask(SIG_SETMASK, &signals, &before);
   try {
     thread_ = std::thread([name = name.substr(0, kNameMax), body = std::move(body)] {
       // By the thread itself: naming another one goes through /proc, and the kernel then spends
       // milliseconds on forgetting the process's /proc entries when it ends.
       ::prctl(PR_SET_NAME, name.c_str(), 0, 0, 0);
+      const SignalStack signal_stack;
       body();
     });
   } catch (const std::system_error& error) {

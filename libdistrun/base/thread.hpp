@@ -1,11 +1,15 @@
 #pragma once
-// Threads as a seam. A Thread has a name that debuggers and stack reports show, starts with all
-// signals blocked (the main thread handles them), and is joined by its destructor.
+// Threads as a seam. A Thread has a name that debuggers and stack reports show, starts with all signals blocked (the
+// main thread handles them) but stack_signal() and those of its own faults, which it handles on a stack of their own,
+// and is joined by its destructor.
 #include <functional>
 #include <string>
 #include <thread>
 
 namespace distrun::base {
+
+// SIGRTMAX - 3: with it a process asks its threads for their stacks, so no Thread blocks it.
+int stack_signal() noexcept;
 
 class Thread {
  public:

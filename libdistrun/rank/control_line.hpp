@@ -1,6 +1,7 @@
 #pragma once
 // A rank's end of its control socket. Any thread sends; one listener thread reads all the time, so that the
-// coordinator never waits for a rank, whatever the rank's body does.
+// coordinator never waits for a rank, whatever the rank's body does. It also answers requests for stacks, without
+// allocating, since the body may hang within malloc.
 //
 // Deaths: when the coordinator dies, the listener kills the rank's process group, itself included. When the test
 // closes or shuts down our descriptor, the listener stops and the coordinator sees a lost rank.
@@ -32,6 +33,8 @@ class ControlLine {
  private:
   // Blocks while the socket is full; silent if the connection is gone.
   void send_bytes(const wire::Bytes& bytes);
+  void send_all(const std::byte* at, std::size_t left);
+  void send_stacks();
   std::optional<wire::Frame> read_frame();
   void listen();
   void handle(const wire::Frame& frame);

@@ -11,6 +11,7 @@
 
 #include <distrun/base/error.hpp>
 #include <distrun/rank/control_line.hpp>
+#include <distrun/rank/crash_handler.hpp>
 #include <distrun/rank/environment.hpp>
 #include <distrun/rank/own_leaks.hpp>
 #include <distrun/rank/rank_api.hpp>
@@ -23,6 +24,8 @@ namespace distrun::rank {
 namespace {
 
 constexpr int kLeakFoundExitCode = 23;  // the leak sanitizer's own
+
+board::DumpArea crash_area;  // of this process; no page of it exists before a crash
 
 // The kernel kills this rank when the coordinator's thread that is its parent ends. Asked for only now that the
 // parent is the coordinator: a forked rank had another one at birth. If it died before, the parent differs.
@@ -74,6 +77,7 @@ std::int32_t run_test(const Plugin* plugin, const std::string& path, const wire:
 }  // namespace
 
 void run_rank(base::Fd control, const Plugin* plugin, const std::string& path) {
+  install_crash_handler(crash_area);
   ControlLine line(std::move(control));
   line.send(wire::FrameKind::Hello, wire::Hello{wire::kControlAbi, ::getpid()});
   const wire::RunOrder order = line.receive_order();

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/rank/crash_handler.hpp>
 #include <distrun/rank/entry.hpp>
 #include <distrun/rank/fork_ranks.hpp>
 #include <distrun/rank/limits.hpp>
@@ -124,6 +125,7 @@ int run_zygote(const std::string& path, base::Fd line, int coordinator_pid) {
   const std::unique_ptr<Plugin> plugin = load(path, ready);
   answer(line, ready);
   if (!plugin || !ready.unsafe.empty()) return 0;
+  prepare_crash_handler();  // once for all ranks
   while (auto packet = wire::receive_packet(line.get())) {
     const auto order = wire::decode<wire::ForkOrder>(wire::view_of(packet->bytes));
     if (!is_sound(order, *packet)) return 1;

@@ -1,0 +1,113 @@
+#include "symbols.hpp"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace distrun::testing {
+namespace {
+
+char* no_debug_path = nullptr;
+const Dwfl_Callbacks callbacks{dwfl_linux_proc_find_elf, dwfl_standard_find_debuginfo, nullptr, &no_debug_path};
+
+std::string last_part(const char* path) {
+  const std::string text = path != nullptr ? path : "";
+  return text.substr(text.rfind('/') + 1);
+}
+
+Place place_of(Dwfl_Module* module, Dwarf_Addr pc) {
+  Place place;
+  if (Dwfl_Line* line = dwfl_module_getsrc(module, pc)) {
+    place.file = last_part(dwfl_lineinfo(line, nullptr, &place.line, nullptr, nullptr, nullptr));
+  }
+  return place;
+}
+
+// Where an inlined function was called.
+Place place_of_call(Dwarf_Die* unit, Dwarf_Die* inlined) {
+  Place place;
+  Dwarf_Attribute attribute;
+  Dwarf_Word file = 0;
+  Dwarf_Word line = 0;
+  Dwarf_Files* files = nullptr;
+  dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file);
+  dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line);
+  if (dwarf_getsrcfiles(unit, &files, nullptr) == 0) {
+    place.file = last_part(dwarf_filesrc(files, file, nullptr, nullptr));
+  }
+  place.line = static_cast<int>(line);
+  return place;
+}
+
+std::string name_of(Dwarf_Die* function) {
+  Dwarf_Attribute attribute;
+  const char* name = dwarf_formstring(dwarf_attr_integrate(function, DW_AT_name, &attribute));
+  return name != nullptr ? name : "?";
+}
+
+// The scopes that hold an address, innermost first; to be freed.
+int scopes_at(Dwarf_Die* unit, Dwarf_Addr pc, Dwarf_Die** scopes) {
+  Dwarf_Die* innermost = nullptr;
+  if (dwarf_getscopes(unit, pc, &innermost) <= 0) return 0;
+  // Once more, since those around an inlined function are the scopes of its definition, not of its call.
+  const int count = dwarf_getscopes_die(innermost, scopes);
+  std::free(innermost);
+  return count;
+}
+
+}  // namespace
+
+struct Symbols::State {
+  Dwfl* dwfl = dwfl_begin(&callbacks);
+};
+
+Symbols::Symbols() : state_(std::make_unique<State>()) {
+  dwfl_report_begin(state_->dwfl);
+  dwfl_linux_proc_report(state_->dwfl, ::getpid());
+  dwfl_report_end(state_->dwfl, nullptr, nullptr);
+}
+
+Symbols::~Symbols() { dwfl_end(state_->dwfl); }
+
+std::vector<Place> Symbols::find(std::uint64_t pc) const {
+  std::vector<Place> places;
+  Dwarf_Addr bias = 0;
+  Dwfl_Module* module = dwfl_addrmodule(state_->dwfl, pc);
+  Dwarf_Die* unit = module == nullptr ? nullptr : dwfl_module_addrdie(module, pc, &bias);
+  if (unit == nullptr) return places;
+  Dwarf_Die* scopes = nullptr;
+  const int count = scopes_at(unit, pc - bias, &scopes);
+  Place place = place_of(module, pc);
+  for (int i = 0; i < count; ++i) {
+    const int tag = dwarf_tag(&scopes[i]);
+    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
+    place.function = name_of(&scopes[i]);
+    places.push_back(place);
+    if (tag == DW_TAG_subprogram) break;
+    place = place_of_call(unit, &scopes[i]);
+  }
+  std::free(scopes);
+  return places;
+}
+
+Place Symbols::innermost_in(const wire::RawThread& thread, std::string_view file) const {
+  for (const std::uint64_t pc : thread.pcs) {
+    for (const Place& place : find(pc)) {
+      if (place.file == file) return place;
+    }
+  }
+  return {};
+}
+
+bool Symbols::has_function(const wire::RawThread& thread, std::string_view function) const {
+  for (const std::uint64_t pc : thread.pcs) {
+    for (const Place& place : find(pc)) {
+      if (place.function == function) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace distrun::testing
