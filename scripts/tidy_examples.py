@@ -10,11 +10,23 @@ FILES = {
     "CMakeLists.txt": "add_subdirectory(libdistrun)\n",
     "libdistrun/CMakeLists.txt": """\
 add_library(x base/good.cpp base/loop_one.cpp)
+add_library(r rank/blocks.cpp)
 add_library(y long.cpp lines.cpp calls.cpp tasks.cpp)
 foreach(name IN ITEMS two three)
   add_library(${name} base/loop_${name}.cpp)
 endforeach()
 # base/only_in_a_comment.cpp
+""",
+
+    "libdistrun/rank/blocks.cpp": """\
+void blocks() {
+  changed.wait(lock, ready);  // finds bare-wait
+  there->wait_for(lock, second, ready);  // finds bare-wait
+  ::poll(nullptr, 0, 1);  // finds bare-wait
+  std::this_thread::sleep_for(second);  // finds bare-wait
+  board::wait_until(writer, info, lock, changed, deadline, ready);
+  inbox.wait_for_release(barrier);
+}
 """,
 
     # Nothing here is to be found.

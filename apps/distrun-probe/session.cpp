@@ -269,12 +269,18 @@ void Session::name_raw(const wire::RawStacks& raw, std::int32_t index) {
     stack.task.name = thread.name;
     stack.crashed = thread.crashed;
     stack.why_none = thread.why_none;
-    std::vector<std::uint32_t> indices;
+    stack.incomplete = thread.incomplete;
+    std::vector<std::uint32_t> inner;
+    std::vector<std::uint32_t> outer;
+    bool gap = false;
     for (const std::uint64_t pc : thread.pcs) {
+      gap = gap || pc == 0;
+      if (pc == 0) continue;
       const std::vector<std::uint32_t> added = table_.add(raw.modules, pc);
-      indices.insert(indices.end(), added.begin(), added.end());
+      std::vector<std::uint32_t>& side = gap ? outer : inner;
+      side.insert(side.end(), added.begin(), added.end());
     }
-    set_frames(stack, std::move(indices), {}, false);
+    set_frames(stack, std::move(inner), outer, gap);
   }
   tell(process);
 }

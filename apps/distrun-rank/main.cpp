@@ -20,6 +20,7 @@
 namespace {
 
 constexpr int kLineFd = 3;
+constexpr int kBoardFd = 4;  // of a rank
 constexpr int kUsage = 2;
 
 distrun::base::Fd take_line() {
@@ -37,7 +38,8 @@ bool has_line() {
 [[noreturn]] void run_exec_rank(const std::string& plugin, const char* tag, const char* files_max) {
   distrun::rank::set_tag(std::strtoull(tag, nullptr, 10));
   distrun::rank::restore_files_limit(std::strtoull(files_max, nullptr, 10));
-  distrun::rank::run_rank(take_line(), nullptr, plugin);
+  ::fcntl(kBoardFd, F_SETFD, FD_CLOEXEC);
+  distrun::rank::run_rank(take_line(), distrun::base::Fd(kBoardFd), nullptr, plugin);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include <distrun/base/error.hpp>
@@ -12,8 +13,10 @@
 
 #include "commands.hpp"
 #include "coordinator.hpp"
+#include "debugger.hpp"
 #include "exit_codes.hpp"
 #include "outputs.hpp"
+#include "run_server.hpp"
 #include "terminal.hpp"
 
 namespace distrun::cli {
@@ -56,15 +59,30 @@ std::string joined(const std::vector<std::string>& texts) {
   return line;
 }
 
+// A debugger may want a last look at what has ended.
+io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger) {
+  co_await run.run();
+  if (debugger) co_await debugger->ended();
+}
+
 int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::Coordinator coordinator) {
   CoordinatorLoop main(std::move(coordinator), places);
   Outputs outputs(options, main.loop().clock());
   runner::Run run(main.loop(), main.node(), outputs.sink(), places, options.settings);
   run.record().machine = runner::this_machine();
   main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });
+  main.on_look([&] { run.look_now(); });
+  main.on_pause([&] { run.pause(); }, [&] { run.resume(); });
+  const RunServer server(main.loop(), run, places.run_id);
+  std::optional<Debugger> debugger;
+  if (options.settings.debug_rank >= 0) {
+    outputs.add(debugger.emplace(main.loop(), main.node(), options.settings.debug_rank));
+  } else {
+    main.listen_to_keys();
+  }
   {
     const Ticker ticker(main.loop(), outputs.console());
-    main.run(run.run());
+    main.run(run_all(run, debugger));
   }
   main.node().close();
   proc::remove_run_files(places, options.settings.keep_work_dir);

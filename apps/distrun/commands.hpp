@@ -7,5 +7,8 @@ namespace distrun::cli {
 int run(const RunOptions& options);
 int list(const ListOptions& options);
 int show(const ShowOptions& options);
+int ps(const PsOptions& options);
+int stacks(const StacksOptions& options);
+int attach(const AttachOptions& options);
 
 }  // namespace distrun::cli

@@ -37,7 +37,8 @@ bool is_readable(int fd) {
 
 launch::LocalNodeOptions node_options(const proc::RunPlaces& places) {
   launch::LocalNodeOptions options;
-  options.rank_program = rank_program();
+  options.rank_program = program_beside("distrun-rank");
+  options.probe_program = program_beside("distrun-probe");
   options.run_id = places.run_id;
   options.files_max = raise_files_limit();
   return options;
@@ -45,10 +46,10 @@ launch::LocalNodeOptions node_options(const proc::RunPlaces& places) {
 
 }  // namespace
 
-std::string rank_program() {
+std::string program_beside(const std::string& name) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::string path = (self.parent_path() / "distrun-rank").string();
+  const std::string path = (self.parent_path() / name).string();
   if (error || ::access(path.c_str(), X_OK) != 0) {
     throw Error(ErrorKind::Failed, "cannot find " + path + ", which belongs beside distrun: install it again");
   }
@@ -57,6 +58,8 @@ std::string rank_program() {
 
 CoordinatorLoop::CoordinatorLoop(proc::Coordinator coordinator, const proc::RunPlaces& places)
     : signals_(loop_.context(), SIGINT, SIGTERM, SIGHUP) {
+  signals_.add(SIGQUIT);
+  signals_.add(SIGTSTP);
   ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error to report, not an end
   ::signal(SIGXFSZ, SIG_IGN);
   node_ = std::make_unique<launch::LocalNode>(loop_, node_options(places));
@@ -78,7 +81,28 @@ void CoordinatorLoop::wait_for_signal() {
   });
 }
 
-void CoordinatorLoop::on_signal(int) {
+void CoordinatorLoop::listen_to_keys() {
+  keys_ = std::make_unique<Keys>(loop_, [this](char key) {
+    if (key == 's') on_look_();
+  });
+}
+
+void CoordinatorLoop::on_signal(int signal) {
+  if (signal == SIGQUIT) return on_look_();
+  if (signal == SIGTSTP) return on_stop_signal();
+  on_end_signal();
+}
+
+// The ranks lead groups of their own, so the terminal's stop has not reached them.
+void CoordinatorLoop::on_stop_signal() {
+  on_pause_();
+  if (keys_) keys_->give_back();
+  ::raise(SIGSTOP);
+  if (keys_) keys_->take();
+  on_resume_();
+}
+
+void CoordinatorLoop::on_end_signal() {
   const base::TimePoint now = loop_.clock().now();
   if (!stopping_) {
     first_signal_ = now;

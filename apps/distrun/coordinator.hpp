@@ -10,6 +10,8 @@
 #include <distrun/proc/guard.hpp>
 #include <distrun/runner/attempt.hpp>
 
+#include "keys.hpp"
+
 namespace distrun::cli {
 
 class CoordinatorLoop {
@@ -21,12 +23,22 @@ class CoordinatorLoop {
   launch::Node& node() noexcept { return *node_; }
   // `on_stop` is called when the user or the guard's death ends the run; the second signal asks to hurry.
   void on_stop(std::function<void(runner::Urgency)> on_stop) { on_stop_ = std::move(on_stop); }
+  // `on_look`: Ctrl-\ or the key s. `on_pause` and `on_resume`: around a stop by Ctrl-Z.
+  void on_look(std::function<void()> on_look) { on_look_ = std::move(on_look); }
+  void on_pause(std::function<void()> on_pause, std::function<void()> on_resume) {
+    on_pause_ = std::move(on_pause);
+    on_resume_ = std::move(on_resume);
+  }
+  // Keys of the terminal are heard from now on.
+  void listen_to_keys();
   // Runs `task` to its end. Rethrows what it throws.
   void run(io::Task<void> task);
 
  private:
   void wait_for_signal();
   void on_signal(int signal);
+  void on_end_signal();
+  void on_stop_signal();
   void stop(runner::Urgency urgency);
 
   io::Loop loop_;
@@ -34,11 +46,15 @@ class CoordinatorLoop {
   std::unique_ptr<io::FdWatch> guard_;
   std::unique_ptr<launch::LocalNode> node_;
   std::function<void(runner::Urgency)> on_stop_;
+  std::function<void()> on_look_ = [] {};
+  std::function<void()> on_pause_ = [] {};
+  std::function<void()> on_resume_ = [] {};
+  std::unique_ptr<Keys> keys_;
   base::TimePoint first_signal_{};
   bool stopping_ = false;
 };
 
-// distrun-rank, beside this program. Throws Error{Failed} if it is not there.
-std::string rank_program();
+// The path of a program of distrun's, which stand side by side. Throws Error{Failed} if it is not there.
+std::string program_beside(const std::string& name);
 
 }  // namespace distrun::cli

@@ -18,6 +18,9 @@ int dispatch(const cli::CommandLine& line) {
     case cli::CommandKind::Run: return cli::run(line.run);
     case cli::CommandKind::List: return cli::list(line.list);
     case cli::CommandKind::Show: return cli::show(line.show);
+    case cli::CommandKind::Ps: return cli::ps(line.ps);
+    case cli::CommandKind::Stacks: return cli::stacks(line.stacks);
+    case cli::CommandKind::Attach: return cli::attach(line.attach);
     case cli::CommandKind::Done: return line.exit_code;
   }
   return cli::kUsage;

@@ -2,8 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -14,6 +12,7 @@
 #include <distrun/runner/filter.hpp>
 
 #include "duration.hpp"
+#include "parsing.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -31,6 +30,8 @@ struct Raw {
   std::string timeout;
   std::string timeout_override;
   std::string timeout_scale = "1";
+  std::string stacks_after;
+  std::string debug;
   std::string repeat = "1";
   std::string retries = "0";
   bool fail_fast = false;
@@ -48,35 +49,6 @@ struct Raw {
   bool list_json = false;
   std::string report;
 };
-
-// What the user typed is shown without what a terminal would obey.
-[[noreturn]] void refuse(const std::string& text) {
-  throw Error(ErrorKind::InvalidArgument, base::one_line(text, 400));
-}
-
-template <class T>
-T number(const std::string& option, const std::string& text, T low, T high) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high)) {
-    std::ostringstream message;
-    message << option << ' ' << text << ": a number from " << low << " to " << high << " is wanted";
-    refuse(message.str());
-  }
-  return value;
-}
-
-std::string one_of(const std::string& option, const std::string& text, const std::vector<std::string>& choices) {
-  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
-  std::string list;
-  for (const std::string& choice : choices) list += (list.empty() ? "" : ", ") + choice;
-  refuse(option + " " + text + ": unknown; it is one of " + list);
-}
-
-ColorChoice color_of(const std::string& text) {
-  one_of("--color", text, {"auto", "always", "never"});
-  return text == "always" ? ColorChoice::Always : text == "never" ? ColorChoice::Never : ColorChoice::Auto;
-}
 
 std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts) {
   std::vector<wire::KeyValue> variables;
@@ -123,6 +95,13 @@ void add_execution(CLI::App& app, Raw& raw) {
   app.add_option("--timeout", raw.timeout,
                  "Bound of a test's body that names none itself: 500ms, 30s, 5m (default 300s)")->type_name("TIME");
   app.add_option("--timeout-override", raw.timeout_override, "The same, for every test")->type_name("TIME");
+  app.add_option("--stacks-after", raw.stacks_after,
+                 "Show what every rank does, with stacks, when a body has run for so long; it goes on")
+      ->type_name("TIME");
+  app.add_option("--debug", raw.debug,
+                 "Start this rank under gdb; it waits before its body, and no bound runs out. Select one test "
+                 "with --filter")
+      ->type_name("RANK");
   app.add_option("--repeat", raw.repeat, "Run every test so often; each time must pass")->type_name("N");
   app.add_option("--retries", raw.retries, "Try a failed test again up to so often; a pass then makes it flaky")
       ->type_name("N");
@@ -172,6 +151,8 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   if (!raw.timeout_override.empty()) {
     settings.timeout_override = parse_duration("--timeout-override", raw.timeout_override);
   }
+  if (!raw.stacks_after.empty()) settings.stacks_after = parse_duration("--stacks-after", raw.stacks_after);
+  if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
   settings.repeat = number("--repeat", raw.repeat, 1, 1'000'000);
   settings.retries = number("--retries", raw.retries, 0, 1000);
   settings.fail_fast = raw.fail_fast;
@@ -205,6 +186,9 @@ Commands:
   distrun [run] PLUGIN.so...     run the plugins' tests (this page)
   distrun list PLUGIN.so...      name their tests, and why some would be skipped
   distrun show SUMMARY.json      print an earlier run again
+  distrun ps                     what the ranks of running distruns do, a line each
+  distrun stacks [RUN] [RANK]    what they wait for, and their stacks; --pid for any processes
+  distrun attach RUN RANK        gdb on a live rank
 
 Examples:
   distrun plugin.so                              every test, with 4 ranks
@@ -213,22 +197,10 @@ Examples:
   distrun --repeat 100 --fail-fast plugin.so     until something fails
   distrun --timeout 30s --output reports plugin.so
 
+While it runs: s or Ctrl-\ shows what every rank does, with stacks; Ctrl-Z stops ranks and clocks.
+
 Exit codes: 0 all passed, 1 some test failed, 2 usage, 3 distrun or the machine failed,
             4 nothing ran, 130 interrupted)";
-
-// Parses with a CLI11 app. False if help was printed.
-bool parse(CLI::App& app, std::vector<std::string> arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::CallForHelp& help) {
-    app.exit(help);
-    return false;
-  } catch (const CLI::ParseError& error) {
-    refuse(error.what());
-  }
-  return true;
-}
 
 CommandLine parse_run(const std::vector<std::string>& arguments) {
   Raw raw;
@@ -288,6 +260,9 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   if (first == "run") return parse_run(rest);
   if (first == "list") return parse_list(rest);
   if (first == "show") return parse_show(rest);
+  if (first == "ps") return parse_ps(rest);
+  if (first == "stacks") return parse_stacks(rest);
+  if (first == "attach") return parse_attach(rest);
   return parse_run(arguments);
 }
 

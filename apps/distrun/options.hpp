@@ -33,7 +33,24 @@ struct ShowOptions {
   ColorChoice color = ColorChoice::Auto;
 };
 
-enum class CommandKind { Run, List, Show, Done };
+// Of commands that look at what runs.
+struct PsOptions {
+  std::string run;            // start of its id; empty: all
+};
+
+struct StacksOptions {
+  std::string run;            // start of its id; empty: the only one
+  int rank = -1;              // -1: all
+  std::vector<int> pids;      // any processes instead
+  ColorChoice color = ColorChoice::Auto;
+};
+
+struct AttachOptions {
+  std::string run;
+  int rank = 0;
+};
+
+enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, Done };
 
 struct CommandLine {
   CommandKind kind = CommandKind::Done;
@@ -41,6 +58,9 @@ struct CommandLine {
   RunOptions run;
   ListOptions list;
   ShowOptions show;
+  PsOptions ps;
+  StacksOptions stacks;
+  AttachOptions attach;
 };
 
 // Prints help itself. Throws Error{InvalidArgument} for a usage error, with a text for the user.

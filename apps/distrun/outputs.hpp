@@ -19,6 +19,8 @@ class Outputs {
 
   runner::EventSink& sink() noexcept { return sinks_; }
   report::Console& console() noexcept { return console_; }
+  // `sink` hears everything as well; it must outlive the run.
+  void add(runner::EventSink& sink) { sinks_.add(sink); }
   // Writes the reports, adds to the record what could not be written, and tells the end.
   void finish(runner::RunRecord& record);
 

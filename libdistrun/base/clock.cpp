@@ -38,9 +38,9 @@ std::string iso8601(std::int64_t wall_ns) {
 std::string human(Nanoseconds duration) {
   const double seconds = static_cast<double>(duration.count()) / 1e9;
   char text[48];
-  if (seconds < 1e-3) {
+  if (seconds < 0.9995e-3) {  // more would round to 1000 us
     std::snprintf(text, sizeof text, "%.0f us", seconds * 1e6);
-  } else if (seconds < 1.0) {
+  } else if (seconds < 0.99995) {
     std::snprintf(text, sizeof text, "%.1f ms", seconds * 1e3);
   } else if (seconds < 120.0) {
     std::snprintf(text, sizeof text, "%.1f s", seconds);

@@ -45,6 +45,7 @@ wire::RawThread thread_of(const DumpThread& thread) {
   raw.name = text_in(thread.name);
   raw.pcs.assign(thread.pcs, thread.pcs + std::min<std::size_t>(thread.pc_count, kDumpPcsMax));
   raw.crashed = (thread.flags & kDumpCrashed) != 0;
+  raw.incomplete = (thread.flags & kDumpIncomplete) != 0;
   if (raw.pcs.empty()) raw.why_none = text_of(why_of(thread));
   return raw;
 }

@@ -117,7 +117,7 @@ Blocked blocked_thread(const Connections& all, const std::vector<LockWait>& lock
 std::vector<Blocked> blocked_threads(const Connections& all) {
   std::vector<Blocked> threads;
   const std::vector<LockWait> lock_waits = read_lock_waits();
-  for (const Process& process : all.processes) {
+  for (const Party& process : all.processes) {
     const std::vector<int> tids = numbers_in(proc_path(process.pid, "task"), kThreadsMax).numbers;
     const RemoteMemory memory(process.pid, may_be_read(process.pid, tids));
     for (const int tid : tids) threads.push_back(blocked_thread(all, lock_waits, memory, tid));

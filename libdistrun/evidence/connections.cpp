@@ -22,8 +22,8 @@ constexpr std::chrono::milliseconds kOthersTime{500};
 
 bool is_socket(DescriptorKind kind) { return kind == DescriptorKind::UnixSocket || kind == DescriptorKind::Tcp; }
 
-bool holds_sockets(const std::vector<Process>& processes) {
-  return std::any_of(processes.begin(), processes.end(), [](const Process& process) {
+bool holds_sockets(const std::vector<Party>& processes) {
+  return std::any_of(processes.begin(), processes.end(), [](const Party& process) {
     const auto& list = process.descriptors.list;
     return std::any_of(list.begin(), list.end(), [](const Descriptor& descriptor) {
       return is_socket(descriptor.kind) || descriptor.kind == DescriptorKind::Udp;
@@ -166,7 +166,7 @@ void look_at_others(Builder& builder, Connections& all) {
                       std::to_string(left) + (pids.cut ? " and more" : ""));
 }
 
-std::vector<Process> look_at_asked(std::vector<pid_t> pids, std::vector<std::string>& notes) {
+std::vector<Party> look_at_asked(std::vector<pid_t> pids, std::vector<std::string>& notes) {
   std::sort(pids.begin(), pids.end());
   pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
   if (pids.size() > kProcessesMax) {
@@ -174,11 +174,11 @@ std::vector<Process> look_at_asked(std::vector<pid_t> pids, std::vector<std::str
                     std::to_string(kProcessesMax) + " were looked at");
     pids.resize(kProcessesMax);
   }
-  std::vector<Process> processes;
+  std::vector<Party> processes;
   std::map<std::string, std::vector<std::string>> hidden;  // by the reason
   for (const pid_t pid : pids) {
     processes.push_back({pid, name_in(proc_path(pid, "")), descriptors_of(pid)});
-    const Process& process = processes.back();
+    const Party& process = processes.back();
     const std::string who = std::to_string(pid) + " (" + process.name + ")";
     if (!process.descriptors.why_none.empty()) hidden[process.descriptors.why_none].push_back(who);
     if (process.descriptors.cut)
@@ -211,14 +211,14 @@ std::string describe(const Connection& connection) {
   return "pipe " + (connection.path.empty() ? std::to_string(connection.id.inode) : connection.path);
 }
 
-const Process* Connections::process(pid_t pid) const {
+const Party* Connections::process(pid_t pid) const {
   const auto at = std::lower_bound(processes.begin(), processes.end(), pid,
-                                   [](const Process& process, pid_t wanted) { return process.pid < wanted; });
+                                   [](const Party& process, pid_t wanted) { return process.pid < wanted; });
   return at != processes.end() && at->pid == pid ? &*at : nullptr;
 }
 
 const Descriptor* Connections::descriptor(pid_t pid, int fd) const {
-  const Process* found = process(pid);
+  const Party* found = process(pid);
   if (found == nullptr) return nullptr;
   const auto& fds = found->descriptors.list;
   const auto at = std::lower_bound(fds.begin(), fds.end(), fd,
@@ -241,8 +241,11 @@ const Connection* Connections::find(pid_t pid, int fd) const {
 }
 
 std::string describe_other(pid_t pid) {
+  constexpr std::size_t kLengthMax = 48;  // it is said again and again
   const std::string stat = read_proc_file(proc_path(pid, "stat"), 1024).text;
-  if (stat.rfind(") D ") == std::string::npos) return proc::describe_process(pid);
+  // The command line of one in state D is not read: that could hang as well.
+  const std::string full = stat.rfind(") D ") == std::string::npos ? proc::describe_process(pid) : "";
+  if (!full.empty() && full.size() <= kLengthMax) return full;
   return std::to_string(pid) + " (" + name_in(proc_path(pid, "")) + ")";
 }
 
@@ -251,15 +254,15 @@ Connections find_connections(std::vector<pid_t> pids) {
   all.processes = look_at_asked(std::move(pids), all.notes);
   if (holds_sockets(all.processes)) {
     std::vector<pid_t> looked_at;
-    for (const Process& process : all.processes) looked_at.push_back(process.pid);
+    for (const Party& process : all.processes) looked_at.push_back(process.pid);
     all.sockets = read_sockets(looked_at);
     all.notes.insert(all.notes.end(), all.sockets.notes.begin(), all.sockets.notes.end());
   }
   Builder builder(all.sockets);
-  for (const Process& process : all.processes) {
+  for (const Party& process : all.processes) {
     for (const Descriptor& descriptor : process.descriptors.list) builder.add_connection(descriptor);
   }
-  for (const Process& process : all.processes) {
+  for (const Party& process : all.processes) {
     for (const Descriptor& descriptor : process.descriptors.list) builder.add_end(process.pid, descriptor);
   }
   look_at_others(builder, all);

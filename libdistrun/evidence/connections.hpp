@@ -44,21 +44,22 @@ struct Connection {
 // "pipe 8812", "unix 9911 <-> 9912", "tcp 127.0.0.1:5000 <-> 127.0.0.1:41000".
 std::string describe(const Connection& connection);
 
-struct Process {
+// A process with what it holds open.
+struct Party {
   pid_t pid = 0;
   std::string name;
   Descriptors descriptors;
 };
 
 struct Connections {
-  std::vector<Process> processes;       // asked for, ascending
+  std::vector<Party> processes;       // asked for, ascending
   std::vector<Connection> list;         // all that have an end in one of these; in a fixed order
   std::map<pid_t, std::string> others;  // that hold other ends, by "4711 (command line)"
   SocketTable sockets;
   int hidden = 0;                       // processes of others whose descriptors could not be read
   std::vector<std::string> notes;       // what else could not be seen
 
-  const Process* process(pid_t pid) const;
+  const Party* process(pid_t pid) const;
   // Null if it is not asked for, or has no such descriptor.
   const Descriptor* descriptor(pid_t pid, int fd) const;
   // Null if that is no end of a connection.

@@ -139,7 +139,7 @@ std::string lock_name(const Descriptor& descriptor) {
 // A lock of an open file belongs to all that have inherited it, and to nobody by number.
 std::vector<pid_t> lock_holders(const Connections& all, const std::string& file) {
   std::vector<pid_t> holders;
-  for (const Process& process : all.processes) {
+  for (const Party& process : all.processes) {
     const auto& fds = process.descriptors.list;
     const bool holds = std::any_of(fds.begin(), fds.end(), [&](const Descriptor& descriptor) {
       return std::find(descriptor.locks.begin(), descriptor.locks.end(), file) != descriptor.locks.end();

@@ -43,7 +43,11 @@ constexpr Rule kRules[] = {
     {Library, "libtsan.so*", "*"},
     {Library, "libubsan.so*", "*"},
     {Machinery, "distrun-rank*", "*"},
-    {Machinery, "*", "*", "*/libdistrun/sdk/*"},
+    // Inlined functions come without their namespace; their headers tell.
+    {Library, "*", "*", "/usr/include/*"},
+    {Library, "*", "*", "*/include/c++/*"},
+    {Machinery, "*", "*", "*/libdistrun/*"},
+    {Machinery, "*", "*", "*/include/distrun/*"},
     {Machinery, "*", "distrun_plugin_entry"},
     {Machinery, "*", "(anonymous namespace)::*", "*", "*(void\\*, distrun_*"},
     {Machinery, "*", "distrun::(anonymous namespace)::*"},

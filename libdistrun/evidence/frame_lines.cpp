@@ -47,6 +47,7 @@ class Writer {
   };
 
   bool is_folded(std::uint32_t frame) const;
+  Line asked_of_distrun(const Ids& frames) const;
   void take_cycle(const Ids& frames, std::size_t at, std::size_t length, std::size_t count);
   void take_frame(std::uint32_t frame, std::size_t count);
   void add_mark(std::uint32_t mark);
@@ -75,8 +76,13 @@ bool Writer::is_folded(std::uint32_t frame) const {
 }
 
 std::vector<Line> Writer::write(const Ids& frames) {
-  // A stack of nothing but library frames is told by them.
-  folds_ = std::any_of(frames.begin(), frames.end(), [&](std::uint32_t frame) { return tree_.is_user(frame); });
+  // A stack of nothing but library frames is told by them; one of distrun's by what the test asked distrun to do.
+  const auto has = [&](FrameClass is) {
+    return std::any_of(frames.begin(), frames.end(),
+                       [&](std::uint32_t frame) { return !is_mark(frame) && tree_.classes[frame] == is; });
+  };
+  folds_ = has(FrameClass::User);
+  if (!folds_ && frames.size() > 1 && has(FrameClass::Machinery) && wants_strong_) return {asked_of_distrun(frames)};
   for (std::size_t at = 0; at < frames.size();) {
     std::size_t length = 1;
     std::size_t count = 1;
@@ -92,6 +98,21 @@ std::vector<Line> Writer::write(const Ids& frames) {
   }
   add_run();
   return cut();
+}
+
+Line Writer::asked_of_distrun(const Ids& frames) const {
+  Run run;
+  bool found = false;
+  for (const std::uint32_t frame : frames) {
+    ++run.frames;
+    if (is_mark(frame)) continue;
+    run.has_library |= tree_.classes[frame] == FrameClass::Library;
+    run.has_machinery |= tree_.classes[frame] == FrameClass::Machinery;
+    const bool is_asked = qualified_name(tree_.frames[frame].function).starts_with("distrun::Rank::");
+    if (!found || is_asked) run.outermost = frame;
+    found = true;
+  }
+  return Line().add(Tone::Dim, "in " + called(run));
 }
 
 void Writer::take_cycle(const Ids& frames, std::size_t at, std::size_t length, std::size_t count) {

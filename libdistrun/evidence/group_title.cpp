@@ -66,6 +66,8 @@ std::string threads_text(const Stacks& stacks, const Group& group) {
   const std::string threads = std::to_string(count) + " threads";
   if (others.size() < count) return threads + ", " + std::to_string(count - others.size()) + " main";
   std::string name = shared_name(others);
+  // A thread that nobody has named has its process's name.
+  if (name == base::one_line(stacks.processes[group.holders.front().process].command, kNameMax)) name.clear();
   if (!name.empty()) name = " \"" + name + "\"";
   if (count > kThreadIdsMax) return threads + name;
   return (count == 1 ? "thread " : "threads ") + ids_of(others) + name;

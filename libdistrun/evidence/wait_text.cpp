@@ -146,7 +146,7 @@ std::string waiting_text(const Connections& all, const Names& names, const Block
 
 Names::Names(const Connections& all, const std::vector<Blocked>& blocked) {
   names_ = all.others;
-  for (const Process& process : all.processes)
+  for (const Party& process : all.processes)
     names_[process.pid] = std::to_string(process.pid) + " (" + process.name + ")";
   for (const Blocked& thread : blocked) names_.insert(thread.strangers.begin(), thread.strangers.end());
 }

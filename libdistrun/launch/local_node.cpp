@@ -96,11 +96,17 @@ io::Task<Prepared> LocalNode::prepare(std::string plugin, std::string isolation,
 
 std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& events) {
   const std::uint64_t tag = next_tag_++;
-  auto world = std::make_shared<LocalWorld>(loop_, events, spec.world_size, options_.output_cap, tag,
-                                            [this, tag](pid_t pid) { return is_foreign(tag, pid); });
+  LocalWorld::Options options;
+  options.world_size = spec.world_size;
+  options.output_cap = options_.output_cap;
+  options.tag = tag;
+  options.is_foreign = [this, tag](pid_t pid) { return is_foreign(tag, pid); };
+  options.probe = {options_.probe_program, environment()};
+  auto world = std::make_shared<LocalWorld>(loop_, events, std::move(options));
   std::erase_if(worlds_, [](const auto& old) { return old.expired(); });
   worlds_.push_back(world);
   try {
+    world->open_board();
     if (spec.isolation == "exec") {
       exec_ranks(world, spec);
     } else {
@@ -129,6 +135,7 @@ void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, ZygoteHandle
     ends.push_back(world->make_rank());
     for (const base::Fd* fd : {&ends.back().control, &ends.back().out, &ends.back().err}) fds.push_back(fd->get());
   }
+  fds.push_back(world->board_fd());
   zygote.fork(order_for(world->tag(), count, options_.files_max), fds,
               [weak = std::weak_ptr(world), first, count](const std::optional<wire::ForkAnswer>& answer) {
                 const auto alive = weak.lock();
@@ -145,7 +152,7 @@ void LocalNode::exec_ranks(const std::shared_ptr<LocalWorld>& world, const World
   child.environment = environment();
   for (int rank = 0; rank < spec.world_size; ++rank) {
     const RankEnds ends = world->make_rank();
-    child.descriptors = {{ends.control.get(), 3}, {ends.out.get(), 1}, {ends.err.get(), 2}};
+    child.descriptors = {{ends.control.get(), 3}, {world->board_fd(), 4}, {ends.out.get(), 1}, {ends.err.get(), 2}};
     const pid_t pid = proc::start_rank(child).pid;
     loop_.post([weak = std::weak_ptr(world), rank, pid] {
       if (const auto alive = weak.lock()) alive->started(rank, pid);
@@ -154,6 +161,7 @@ void LocalNode::exec_ranks(const std::shared_ptr<LocalWorld>& world, const World
 }
 
 bool LocalNode::is_foreign(std::uint64_t tag, pid_t pid) const {
+  if (spared_.contains(pid)) return true;
   for (const auto& [plugin, zygote] : zygotes_) {
     if (zygote->pid() == pid) return true;
   }

@@ -3,6 +3,7 @@
 // thread that never ends before the process, because ranks die with the thread that is their parent.
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace distrun::launch {
 
 struct LocalNodeOptions {
   std::string rank_program;      // path of distrun-rank
+  std::string probe_program;     // path of distrun-probe
   std::string run_id;
   std::size_t output_cap = std::size_t{1} << 20;  // bytes kept of each stream of each rank
   std::uint64_t files_max = 0;   // soft RLIMIT_NOFILE that ranks get back; 0: unchanged
@@ -27,6 +29,7 @@ class LocalNode final : public Node {
   io::Task<wire::PluginTable> list(std::string plugin, wire::ListOrder order, base::Nanoseconds bound) override;
   io::Task<Prepared> prepare(std::string plugin, std::string isolation, base::Nanoseconds bound) override;
   std::shared_ptr<World> spawn(const WorldSpec& spec, WorldEvents& events) override;
+  void spare(int pid) override { spared_.insert(pid); }
   void cancel() override;
   void release(const std::string& plugin) override;
   void close() override;
@@ -45,6 +48,7 @@ class LocalNode final : public Node {
   std::uint64_t next_tag_;
   std::map<std::string, std::unique_ptr<ZygoteHandle>> zygotes_;
   std::vector<std::weak_ptr<LocalWorld>> worlds_;
+  std::set<int> spared_;
   HelperProcess* lister_ = nullptr;  // the one at work
   std::map<std::string, std::string> exec_only_;  // plugins that must not be forked, and why
 };

@@ -4,17 +4,19 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <utility>
 
 #include <distrun/base/check.hpp>
+#include <distrun/base/error.hpp>
 #include <distrun/proc/pidfd.hpp>
 #include <distrun/proc/process_tree.hpp>
 
 namespace distrun::launch {
-LocalWorld::LocalWorld(io::Loop& loop, WorldEvents& events, int world_size, std::size_t output_cap,
-                       std::uint64_t tag, std::function<bool(pid_t)> is_foreign)
-    : loop_(loop), events_(events), output_cap_(output_cap), tag_(tag), is_foreign_(std::move(is_foreign)),
-      members_(static_cast<std::size_t>(world_size)) {}
+
+LocalWorld::LocalWorld(io::Loop& loop, WorldEvents& events, Options options)
+    : loop_(loop), events_(events), options_(std::move(options)),
+      members_(static_cast<std::size_t>(options_.world_size)) {}
 
 LocalWorld::~LocalWorld() {
   for (Member& member : members_) {
@@ -32,8 +34,8 @@ RankEnds LocalWorld::make_rank() {
   base::FdPair err = base::make_pipe();
   Member& member = at(rank);
   member.connection = std::move(control.first);
-  member.out = std::make_unique<OutputPipe>(loop_, std::move(out.first), output_cap_);
-  member.err = std::make_unique<OutputPipe>(loop_, std::move(err.first), output_cap_);
+  member.out = std::make_unique<OutputPipe>(loop_, std::move(out.first), options_.output_cap);
+  member.err = std::make_unique<OutputPipe>(loop_, std::move(err.first), options_.output_cap);
   return {std::move(control.second), std::move(out.second), std::move(err.second)};
 }
 
@@ -45,7 +47,7 @@ void LocalWorld::started(int rank, pid_t pid) {
   member.socket = std::make_unique<io::FrameSocket>(
       loop_, std::move(member.connection),
       io::FrameSocket::Handlers{
-          [this, rank](const wire::Frame& frame) { events_.on_frame(rank, frame); },
+          [this, rank](const wire::Frame& frame) { on_frame(rank, frame); },
           [this, rank](const std::string& why) {
             if (!at(rank).ended) events_.on_connection_lost(rank, why);
           }});
@@ -71,7 +73,8 @@ bool LocalWorld::owns(pid_t pid) const noexcept {
   for (const Member& member : members_) {
     if (member.pid == pid && !member.ended) return true;
   }
-  return false;
+  if (collector_ && collector_->probe_pid() == pid) return true;
+  return std::any_of(naming_.begin(), naming_.end(), [pid](const auto& probe) { return probe->pid() == pid; });
 }
 
 void LocalWorld::send(int rank, wire::Bytes packed) {
@@ -87,6 +90,77 @@ void LocalWorld::signal(int rank, int signal) {
   ::kill(member.pid, signal);
 }
 
+std::optional<board::Shown> LocalWorld::shown(int rank) const {
+  if (!board_) return std::nullopt;
+  return board::read(board_->slot(rank), board_->world_size());
+}
+
+void LocalWorld::on_frame(int rank, const wire::Frame& frame) {
+  if (frame.kind != wire::FrameKind::Stacks) return events_.on_frame(rank, frame);
+  try {
+    auto raw = wire::decode<wire::RawStacks>(wire::view_of(frame.payload));
+    if (collector_) collector_->on_raw(rank, std::move(raw));
+  } catch (const Error& error) {
+    events_.on_connection_lost(rank, std::string("it sent what are no stacks: ") + error.what());
+  }
+}
+
+bool LocalWorld::ask_for_stacks(int rank) {
+  try {
+    send(rank, wire::pack_frame(wire::FrameKind::DumpStacks, static_cast<std::uint16_t>(rank), {}));
+    return !at(rank).ended && !at(rank).socket->closed();
+  } catch (const Error&) {
+    return false;  // it does not read
+  }
+}
+
+// A second tracer would be refused, so whoever asks while a collection goes on gets what that brings.
+void LocalWorld::collect_stacks(const StackOrder& order, OnStacks on_stacks) {
+  waiting_for_stacks_.push_back(std::move(on_stacks));
+  if (collector_) return;
+  std::vector<StackCollector::Target> targets;
+  for (int rank = 0; rank < made_; ++rank) {
+    if (at(rank).pid != 0 && !at(rank).ended) targets.push_back({rank, at(rank).pid});
+  }
+  collector_ = std::make_unique<StackCollector>(
+      loop_, options_.probe, std::move(targets), order, [this](int rank) { return ask_for_stacks(rank); },
+      [weak = weak_from_this()](const evidence::Stacks& stacks) {
+        if (const auto alive = weak.lock()) alive->on_collected(stacks);
+      });
+}
+
+void LocalWorld::on_collected(const evidence::Stacks& stacks) {
+  collector_.reset();
+  const std::vector<OnStacks> waiting = std::exchange(waiting_for_stacks_, {});
+  for (const OnStacks& on_stacks : waiting) on_stacks(stacks);
+}
+
+std::optional<board::Dump> LocalWorld::crash(int rank) const {
+  if (!board_) return std::nullopt;
+  return board::read(board_->slot(rank).crash);
+}
+
+void LocalWorld::name_stacks(std::vector<std::pair<int, wire::RawStacks>> by_rank, base::Nanoseconds bound,
+                             OnStacks on_stacks) {
+  wire::ProbeOrder order;
+  std::vector<int> ranks;
+  for (auto& [rank, raw] : by_rank) {
+    ranks.push_back(rank);
+    order.raw.push_back(std::move(raw));
+  }
+  naming_.push_back(std::make_unique<Probe>(
+      loop_, options_.probe, order, bound, [ranks, on_stacks = std::move(on_stacks)](ProbeResult result) {
+        for (evidence::Process& process : result.stacks.processes) {
+          const auto index = static_cast<std::size_t>(process.index);
+          if (index < ranks.size()) process.rank = ranks[index];
+          process.sources.push_back({"crash handler", true, result.error});
+        }
+        on_stacks(std::move(result.stacks));
+      }));
+}
+
+bool LocalWorld::is_from_ranks(int pid) const { return proc::tag_of(pid) == options_.tag; }
+
 proc::Captured LocalWorld::standard_output(int rank) const { return at(rank).out->capture().captured(); }
 proc::Captured LocalWorld::standard_error(int rank) const { return at(rank).err->capture().captured(); }
 
@@ -97,7 +171,7 @@ void LocalWorld::finish_output() {
   }
 }
 
-bool LocalWorld::is_leftover(pid_t pid) const { return !owns(pid) && !is_foreign_(pid); }
+bool LocalWorld::is_leftover(pid_t pid) const { return !owns(pid) && !options_.is_foreign(pid); }
 
 std::vector<std::string> LocalWorld::leftovers() {
   constexpr int kPasses = 100;

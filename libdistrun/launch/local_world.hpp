@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include <distrun/board/board.hpp>
 #include <distrun/io/frame_socket.hpp>
 #include <distrun/launch/node.hpp>
 #include <distrun/launch/output_pipe.hpp>
+#include <distrun/launch/stack_collector.hpp>
 
 namespace distrun::launch {
 
@@ -21,15 +23,24 @@ struct RankEnds {
   base::Fd err;
 };
 
-class LocalWorld final : public World {
+class LocalWorld final : public World, public std::enable_shared_from_this<LocalWorld> {
  public:
-  // `is_foreign` tells children of this process that are not this world's to end.
-  LocalWorld(io::Loop& loop, WorldEvents& events, int world_size, std::size_t output_cap, std::uint64_t tag,
-             std::function<bool(pid_t)> is_foreign);
+  struct Options {
+    int world_size = 1;
+    std::size_t output_cap = 0;
+    std::uint64_t tag = 0;
+    std::function<bool(pid_t)> is_foreign;  // tells children of this process that are not this world's to end
+    Probe::Program probe;
+  };
+  LocalWorld(io::Loop& loop, WorldEvents& events, Options options);
   ~LocalWorld() override;
 
-  std::uint64_t tag() const noexcept { return tag_; }
+  std::uint64_t tag() const noexcept { return options_.tag; }
   bool owns(pid_t pid) const noexcept;
+  // Makes the board, before any rank. Throws Error if there is no memory for it.
+  void open_board() { board_.emplace(static_cast<int>(members_.size())); }
+  // For the ranks, all of them.
+  int board_fd() const noexcept { return board_->fd(); }
   // Descriptors for the next rank.
   RankEnds make_rank();
   // The rank runs. Tells the events.
@@ -38,6 +49,12 @@ class LocalWorld final : public World {
 
   void send(int rank, wire::Bytes packed) override;
   void signal(int rank, int signal) override;
+  std::optional<board::Shown> shown(int rank) const override;
+  void collect_stacks(const StackOrder& order, OnStacks on_stacks) override;
+  std::optional<board::Dump> crash(int rank) const override;
+  void name_stacks(std::vector<std::pair<int, wire::RawStacks>> by_rank, base::Nanoseconds bound,
+                   OnStacks on_stacks) override;
+  bool is_from_ranks(int pid) const override;
   proc::Captured standard_output(int rank) const override;
   proc::Captured standard_error(int rank) const override;
   void finish_output() override;
@@ -57,15 +74,20 @@ class LocalWorld final : public World {
   Member& at(int rank) { return members_[static_cast<std::size_t>(rank)]; }
   const Member& at(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
   void on_death(int rank);
+  void on_frame(int rank, const wire::Frame& frame);
+  bool ask_for_stacks(int rank);
+  void on_collected(const evidence::Stacks& stacks);
   bool is_leftover(pid_t pid) const;
 
   io::Loop& loop_;
   WorldEvents& events_;
-  std::size_t output_cap_;
-  std::uint64_t tag_;
-  std::function<bool(pid_t)> is_foreign_;
+  Options options_;
+  std::optional<board::Board> board_;
   std::vector<Member> members_;
   int made_ = 0;
+  std::unique_ptr<StackCollector> collector_;      // the one at work
+  std::vector<OnStacks> waiting_for_stacks_;       // whoever wants what it brings
+  std::vector<std::unique_ptr<Probe>> naming_;
 };
 
 }  // namespace distrun::launch

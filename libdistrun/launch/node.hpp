@@ -2,11 +2,16 @@
 // A node is a machine where ranks run. The runner and the reports see ranks only through these
 // interfaces; this machine is one implementation, others can follow. Lives on: the coordinator's loop.
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <distrun/base/clock.hpp>
+#include <distrun/board/slot_reader.hpp>
+#include <distrun/evidence/stacks.hpp>
 #include <distrun/io/task.hpp>
 #include <distrun/proc/capture.hpp>
 #include <distrun/proc/exit_status.hpp>
@@ -35,6 +40,12 @@ class WorldEvents {
   virtual void on_spawn_failed(const std::string& why) = 0;
 };
 
+struct StackOrder {
+  int samples = 3;               // tell spinning from waiting
+  base::Nanoseconds bound = std::chrono::seconds(1);  // what has not come by then is left out
+};
+using OnStacks = std::function<void(evidence::Stacks)>;
+
 // The ranks of one attempt. Destroying a world with living ranks kills them.
 class World {
  public:
@@ -43,6 +54,18 @@ class World {
   virtual void send(int rank, wire::Bytes packed) = 0;
   // To the rank and the processes of its group; silent if it has ended.
   virtual void signal(int rank, int signal) = 0;
+  // What the rank shows of itself; nothing before it has begun. Never blocks. Of a rank that has ended: the last.
+  virtual std::optional<board::Shown> shown(int rank) const = 0;
+  // Reads the stacks of all living ranks, from outside and, where that is refused, from inside. `on_stacks` is called
+  // once, within the bound, unless the world is destroyed before.
+  virtual void collect_stacks(const StackOrder& order, OnStacks on_stacks) = 0;
+  // What a rank that has crashed has left of its last moment; nothing if it could not.
+  virtual std::optional<board::Dump> crash(int rank) const = 0;
+  // Gives the stacks of crashed ranks names. As collect_stacks().
+  virtual void name_stacks(std::vector<std::pair<int, wire::RawStacks>> by_rank, base::Nanoseconds bound,
+                           OnStacks on_stacks) = 0;
+  // Whether a process descends from the ranks.
+  virtual bool is_from_ranks(int pid) const = 0;
   // What has been read up to now.
   virtual proc::Captured standard_output(int rank) const = 0;
   virtual proc::Captured standard_error(int rank) const = 0;
@@ -72,6 +95,8 @@ class Node {
   // Starts the ranks of one attempt of a prepared plugin. `events` must outlive the world.
   // Never throws: what goes wrong comes as on_spawn_failed.
   virtual std::shared_ptr<World> spawn(const WorldSpec& spec, WorldEvents& events) = 0;
+  // A child of this process that belongs to no rank: nobody's leftover.
+  virtual void spare(int pid) = 0;
   // Listing and loading that go on now fail soon.
   virtual void cancel() = 0;
   // Lets go of a plugin: its zygote ends.

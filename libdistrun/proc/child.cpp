@@ -20,7 +20,7 @@ namespace {
 
 namespace process = boost::process::v2;
 
-constexpr int kHighest = 3;  // the highest descriptor that a child is given
+constexpr int kHighest = 4;  // the highest descriptor that a child is given
 
 // Sources moved above every target, so that placing one never overwrites another.
 class Placement {
@@ -35,7 +35,7 @@ class Placement {
     for (int standard = STDIN_FILENO; standard <= STDERR_FILENO; ++standard) {
       if (!named[static_cast<std::size_t>(standard)]) add(null.get(), standard);
     }
-    first_closed_ = named[kHighest] ? kHighest + 1 : kHighest;
+    while (first_closed_ <= kHighest && named[static_cast<std::size_t>(first_closed_)]) ++first_closed_;
   }
   const std::vector<std::pair<base::Fd, int>>& entries() const noexcept { return entries_; }
   // From here on the child has no descriptors.
@@ -48,7 +48,7 @@ class Placement {
     entries_.emplace_back(base::Fd(high), target);
   }
   std::vector<std::pair<base::Fd, int>> entries_;
-  int first_closed_ = 0;
+  int first_closed_ = STDERR_FILENO + 1;
 };
 
 void reset_signals() {

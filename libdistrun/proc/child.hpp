@@ -15,8 +15,8 @@ struct ChildSpec {
   std::string program;                  // an absolute path
   std::vector<std::string> arguments;   // without the program's name
   std::vector<std::string> environment; // "KEY=value"; the whole of it
-  // Descriptor of ours -> its number in the child, 0 to 3. Standard streams are /dev/null unless named; the
-  // child has these descriptors and no others.
+  // Descriptor of ours -> its number in the child, 0 to 4, without a gap after 2. Standard streams are /dev/null
+  // unless named; the child has these descriptors and no others.
   std::vector<std::pair<int, int>> descriptors;
 };
 

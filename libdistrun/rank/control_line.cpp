@@ -102,11 +102,11 @@ wire::RunOrder ControlLine::receive_order() {
   rank_ = frame->rank;
   auto order = wire::decode<wire::RunOrder>(wire::view_of(frame->payload));
   coordinator_pid_ = order.coordinator_pid;
-  inbox_.emplace(order.world_size);
   return order;
 }
 
-void ControlLine::start_listening() {
+void ControlLine::start_listening(std::int32_t world_size, board::SlotWriter& writer) {
+  inbox_.emplace(rank_, world_size, writer);
   // Runs to the end of the process, which the main thread brings about with _exit.
   base::Thread("distrun-listen", [this] { listen(); }).leave_running();
 }

@@ -26,8 +26,9 @@ class ControlLine {
   }
   // Waits for the run order, on the calling thread. Ends the process if the coordinator goes first.
   wire::RunOrder receive_order();
-  void start_listening();
-  // From the order on.
+  // `writer` shows the waits for what arrives here; it must outlive the line.
+  void start_listening(std::int32_t world_size, board::SlotWriter& writer);
+  // From then on.
   Inbox& inbox() noexcept { return *inbox_; }
 
  private:

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/board/board.hpp>
+#include <distrun/board/slot_writer.hpp>
 #include <distrun/rank/control_line.hpp>
 #include <distrun/rank/crash_handler.hpp>
 #include <distrun/rank/environment.hpp>
@@ -25,13 +27,16 @@ namespace {
 
 constexpr int kLeakFoundExitCode = 23;  // the leak sanitizer's own
 
-board::DumpArea crash_area;  // of this process; no page of it exists before a crash
-
 // The kernel kills this rank when the coordinator's thread that is its parent ends. Asked for only now that the
 // parent is the coordinator: a forked rank had another one at birth. If it died before, the parent differs.
 void die_with(std::int32_t coordinator_pid) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != coordinator_pid) ::_exit(1);
+}
+
+// Where Yama lets nobody trace but ancestors, the coordinator and what it starts may: its probe. No effect elsewhere.
+void let_probe_in(std::int32_t coordinator_pid) {
+  ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(coordinator_pid), 0, 0, 0);
 }
 
 // On request only (DISTRUN_LEAK_CHECK=1): the check stops all threads by ptrace, which does not always succeed, and
@@ -53,18 +58,18 @@ int exit_code_of(std::int32_t result) {
   return result == DISTRUN_SKIPPED ? wire::find_skip("generic")->exit_code : wire::kTestErrorExitCode;
 }
 
-std::int32_t run_test(const Plugin* plugin, const std::string& path, const wire::RunOrder& order,
-                      ControlLine& line, RankApi& api) {
+std::int32_t run_test(const Plugin* plugin, const std::string& path, const wire::RunOrder& order, RankApi& api) {
   std::optional<Plugin> own;
   try {
     if (plugin == nullptr) {
-      line.send(wire::FrameKind::Phase, wire::PhaseChange{wire::Phase::Load});
+      api.enter_phase(wire::Phase::Load);
       plugin = &own.emplace(path);
     }
   } catch (const Error& error) {
     api.report(error.type(), error.what());
     return DISTRUN_FAILED;
   }
+  if (order.debug) api.wait_for_debugger();
   const std::int32_t result = plugin->run(order.test_id, api.line());
   if (result == DISTRUN_NOT_FOUND) {
     api.report("PluginError", "the plugin lists the test " + order.test_id + " but does not know it when it is to run");
@@ -76,20 +81,26 @@ std::int32_t run_test(const Plugin* plugin, const std::string& path, const wire:
 
 }  // namespace
 
-void run_rank(base::Fd control, const Plugin* plugin, const std::string& path) {
-  install_crash_handler(crash_area);
+void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std::string& path) {
   ControlLine line(std::move(control));
   line.send(wire::FrameKind::Hello, wire::Hello{wire::kControlAbi, ::getpid()});
   const wire::RunOrder order = line.receive_order();
   die_with(order.coordinator_pid);
+  let_probe_in(order.coordinator_pid);
+  const board::RankBoard shown(board.get(), order.rank, order.world_size);
+  board.reset();
+  board::SlotWriter writer(shown.own());
+  writer.attach();
+  install_crash_handler(shown.own()->crash);
   set_environment(order);
-  line.start_listening();
-  RankApi api(order, line);
+  line.start_listening(order.world_size, writer);
+  RankApi api(order, line, writer);
   const std::optional<OwnLeaks> leaks = order.leaks_strict ? std::make_optional<OwnLeaks>() : std::nullopt;
-  const std::int32_t result = run_test(plugin, path, order, line, api);
+  const std::int32_t result = run_test(plugin, path, order, api);
   if (leaks) {
     for (const wire::LeakReport& leak : leaks->look()) line.send(wire::FrameKind::Leak, leak);
   }
+  writer.enter_phase(wire::Phase::Exit);
   // The result first: what may hang from here on (flushing into a full pipe that a test made) is the phase "exit".
   line.send(wire::FrameKind::Done, wire::Done{result == DISTRUN_OK, api.checks()});
   leave(exit_code_of(result));

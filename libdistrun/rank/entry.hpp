@@ -8,7 +8,8 @@
 
 namespace distrun::rank {
 
-// `plugin` is null for a rank that loads `path` itself, in the phase "load".
-[[noreturn]] void run_rank(base::Fd control, const Plugin* plugin, const std::string& path);
+// `board` is the memory in which this rank shows what it does (libdistrun/board). `plugin` is null for a rank that
+// loads `path` itself, in the phase "load".
+[[noreturn]] void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std::string& path);
 
 }  // namespace distrun::rank

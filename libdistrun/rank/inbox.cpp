@@ -12,7 +12,22 @@ std::string who(const wire::PeerFailed& failure) {
   return "rank " + std::to_string(failure.rank) + " failed: " + failure.text;
 }
 
+base::TimePoint deadline_after(std::int64_t timeout_ms) {
+  const base::TimePoint now = base::system_clock().now();
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(base::TimePoint::max() - now);
+  if (timeout_ms < 0 || timeout_ms >= left.count()) return base::TimePoint::max();
+  return now + std::chrono::milliseconds(timeout_ms);
+}
+
 }  // namespace
+
+board::PeerSet Inbox::others() const noexcept {
+  board::PeerSet peers;
+  for (std::int32_t rank = 0; rank < world_size_; ++rank) {
+    if (rank != rank_) peers.add(rank);
+  }
+  return peers;
+}
 
 void Inbox::put(wire::BarrierRelease release) {
   const std::lock_guard lock(mutex_);
@@ -52,11 +67,9 @@ void Inbox::disconnect() {
 // Empty once `ready`; else how the wait ended. What has arrived beats a failure that came after it.
 template <class Ready>
 std::optional<Waited> Inbox::wait(std::unique_lock<std::mutex>& lock, std::int64_t timeout_ms,
-                                  const std::string& what, Ready ready) {
+                                  const board::WaitInfo& shown, const std::string& what, Ready ready) {
   const auto over = [&] { return ready() || peer_failed_ || disconnected_; };
-  if (timeout_ms < 0) {
-    changed_.wait(lock, over);
-  } else if (!changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), over)) {
+  if (!board::wait_until(writer_, shown, lock, changed_, deadline_after(timeout_ms), over)) {
     return Waited{DISTRUN_TIMEOUT,
                   what + " did not end within " + base::human(std::chrono::milliseconds(timeout_ms)), -1, {}};
   }
@@ -65,9 +78,16 @@ std::optional<Waited> Inbox::wait(std::unique_lock<std::mutex>& lock, std::int64
   return Waited{DISTRUN_DISCONNECTED, what + " cannot end: the connection to the coordinator is gone", -1, {}};
 }
 
-Waited Inbox::wait_for_release(const std::string& barrier, std::int64_t timeout_ms) {
+Waited Inbox::wait_for_release(const std::string& barrier, std::int64_t timeout_ms, base::Location site) {
+  board::WaitInfo shown;
+  shown.kind = board::WaitKind::Barrier;
+  shown.name = barrier;
+  shown.rule = board::PeerRule::All;
+  shown.peers = others();
+  shown.site = site;
   std::unique_lock lock(mutex_);
-  auto failed = wait(lock, timeout_ms, "barrier \"" + barrier + "\"", [&] { return releases_.contains(barrier); });
+  auto failed = wait(lock, timeout_ms, shown, "barrier \"" + barrier + "\"",
+                     [&] { return releases_.contains(barrier); });
   if (failed) return std::move(*failed);
   auto release = releases_.extract(releases_.find(barrier));
   if (release.mapped().error.empty()) return {};
@@ -91,10 +111,18 @@ bool Inbox::has_message(std::int32_t from, const std::string& tag) {
   return find(from, tag) != messages_.end();
 }
 
-Waited Inbox::wait_for_message(std::int32_t from, const std::string& tag, std::int64_t timeout_ms) {
+Waited Inbox::wait_for_message(std::int32_t from, const std::string& tag, std::int64_t timeout_ms,
+                               base::Location site) {
+  board::WaitInfo shown;
+  shown.kind = board::WaitKind::Receive;
+  shown.name = tag;
+  shown.rule = board::PeerRule::Any;
+  if (from < 0) shown.peers = others();
+  shown.peers.add(from);
+  shown.site = site;
   std::unique_lock lock(mutex_);
   const std::string sender = from < 0 ? "any rank" : "rank " + std::to_string(from);
-  auto failed = wait(lock, timeout_ms, "receive(\"" + tag + "\") from " + sender,
+  auto failed = wait(lock, timeout_ms, shown, "receive(\"" + tag + "\") from " + sender,
                      [&] { return find(from, tag) != messages_.end() || nobody_sends(from); });
   if (failed) return std::move(*failed);
   const auto found = find(from, tag);

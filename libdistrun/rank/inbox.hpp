@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include <distrun/board/wait.hpp>
 #include <distrun/wire/control.hpp>
 
 namespace distrun::rank {
@@ -24,7 +25,9 @@ struct Waited {
 
 class Inbox {
  public:
-  explicit Inbox(std::int32_t world_size) : world_size_(world_size) {}
+  // `writer` shows the waits, and must outlive the inbox.
+  Inbox(std::int32_t rank, std::int32_t world_size, board::SlotWriter& writer)
+      : rank_(rank), world_size_(world_size), writer_(writer) {}
 
   // Bytes of messages that nobody has received yet.
   static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
@@ -36,21 +39,24 @@ class Inbox {
   void put(wire::PeerFinished peer);
   void disconnect();
 
-  // timeout_ms < 0: no bound.
-  Waited wait_for_release(const std::string& barrier, std::int64_t timeout_ms);
-  Waited wait_for_message(std::int32_t from, const std::string& tag, std::int64_t timeout_ms);
+  // timeout_ms < 0: no bound. `site` is where the test waits, for the board.
+  Waited wait_for_release(const std::string& barrier, std::int64_t timeout_ms, base::Location site);
+  Waited wait_for_message(std::int32_t from, const std::string& tag, std::int64_t timeout_ms, base::Location site);
   // Whether wait_for_message would return at once.
   bool has_message(std::int32_t from, const std::string& tag);
 
  private:
   template <class Ready>
   std::optional<Waited> wait(std::unique_lock<std::mutex>& lock, std::int64_t timeout_ms,
-                             const std::string& what, Ready ready);
+                             const board::WaitInfo& shown, const std::string& what, Ready ready);
+  board::PeerSet others() const noexcept;
   std::deque<wire::RankMessage>::iterator find(std::int32_t from, const std::string& tag);
 
   bool nobody_sends(std::int32_t from) const;
 
+  const std::int32_t rank_;
   const std::int32_t world_size_;
+  board::SlotWriter& writer_;
   std::mutex mutex_;
   std::condition_variable changed_;
   // All guarded by mutex_.

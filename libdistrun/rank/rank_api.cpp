@@ -1,5 +1,8 @@
 #include <distrun/rank/rank_api.hpp>
 
+#include <poll.h>
+
+#include <fstream>
 #include <utility>
 
 #include <distrun/rank/plugin.hpp>
@@ -8,6 +11,19 @@ namespace distrun::rank {
 namespace {
 
 constexpr std::size_t kMessageMax = std::size_t{16} << 20;
+
+// Where the calling thread's next barrier or receive stands in the test's source.
+thread_local base::Location next_site;
+
+bool is_traced() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("TracerPid:")) return line.find_first_of("123456789") != std::string::npos;
+  }
+  return false;
+}
+
+base::Location take_site() noexcept { return std::exchange(next_site, base::Location{}); }
 
 }  // namespace
 
@@ -18,8 +34,8 @@ std::int32_t RankApi::tell(const Waited& waited, distrun_sink why, void* context
   return waited.code;
 }
 
-RankApi::RankApi(const wire::RunOrder& order, ControlLine& line)
-    : order_(order), line_(line), worker_name_("worker" + std::to_string(order.rank)) {
+RankApi::RankApi(const wire::RunOrder& order, ControlLine& line, board::SlotWriter& writer)
+    : order_(order), line_(line), writer_(writer), worker_name_("worker" + std::to_string(order.rank)) {
   api_.size = sizeof api_;
   api_.abi = DISTRUN_ABI;
   api_.self = this;
@@ -45,6 +61,20 @@ RankApi::RankApi(const wire::RunOrder& order, ControlLine& line)
   api_.barrier = barrier;
   api_.send = send;
   api_.receive = receive;
+  api_.site = site;
+}
+
+void RankApi::enter_phase(wire::Phase phase) {
+  writer_.enter_phase(phase);
+  line_.send(wire::FrameKind::Phase, wire::PhaseChange{phase});
+}
+
+void RankApi::wait_for_debugger() {
+  constexpr int kPatience = 60'000;  // ms
+  board::WaitInfo info;
+  info.name = "a debugger";
+  const board::Wait shown(writer_, info);
+  for (int waited = 0; waited < kPatience && !is_traced(); ++waited) ::poll(nullptr, 0, 1);
 }
 
 void RankApi::report(const std::string& type, const std::string& text) {
@@ -57,7 +87,7 @@ void RankApi::report(const std::string& type, const std::string& text) {
 
 void RankApi::phase(void* self, std::int32_t phase) {
   if (phase < DISTRUN_PHASE_SET_UP || phase > DISTRUN_PHASE_TEAR_DOWN) return;
-  of(self).line_.send(wire::FrameKind::Phase, wire::PhaseChange{static_cast<wire::Phase>(phase)});
+  of(self).enter_phase(static_cast<wire::Phase>(phase));
 }
 
 void RankApi::error(void* self, const distrun_error* error) {
@@ -83,12 +113,15 @@ void RankApi::note(void* self, distrun_string key, distrun_string value) {
 
 void RankApi::checks(void* self, std::uint64_t count) { of(self).checks_ += count; }
 
+void RankApi::site(void*, const char* file, std::uint32_t line) { next_site = {file, line}; }
+
 std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,
                               void* context, std::int32_t* because_of) {
   const std::string barrier = text_of(name);
   ControlLine& line = of(self).line_;
   line.send(wire::FrameKind::BarrierEnter, wire::BarrierEnter{barrier});
-  return of(self).tell(line.inbox().wait_for_release(barrier, timeout_ms), why, context, because_of);
+  const Waited waited = line.inbox().wait_for_release(barrier, timeout_ms, take_site());
+  return of(self).tell(waited, why, context, because_of);
 }
 
 std::int32_t RankApi::send(void* self, std::int32_t to, distrun_string tag, const void* data, std::size_t size) {
@@ -110,7 +143,7 @@ std::int32_t RankApi::receive(void* self, std::int32_t* from, distrun_string tag
   const std::string wanted = text_of(tag);
   Inbox& inbox = api.line_.inbox();
   if (!inbox.has_message(*from, wanted)) api.line_.send(wire::FrameKind::ReceiveWait, wire::ReceiveWait{*from, wanted});
-  const Waited waited = inbox.wait_for_message(*from, wanted, timeout_ms);
+  const Waited waited = inbox.wait_for_message(*from, wanted, timeout_ms, take_site());
   if (waited.code == DISTRUN_OK) {
     *from = waited.message.from;
     message(context, waited.message.data.data(), waited.message.data.size());

@@ -10,14 +10,18 @@ namespace distrun::rank {
 
 class RankApi {
  public:
-  // Both must outlive it.
-  RankApi(const wire::RunOrder& order, ControlLine& line);
+  // All must outlive it.
+  RankApi(const wire::RunOrder& order, ControlLine& line, board::SlotWriter& writer);
   RankApi(const RankApi&) = delete;
   RankApi& operator=(const RankApi&) = delete;
 
   const distrun_rank& line() const noexcept { return api_; }
   std::uint64_t checks() const noexcept { return checks_; }
 
+  // Tells the coordinator, and shows it on the board.
+  void enter_phase(wire::Phase phase);
+  // Returns when a debugger is attached, or none has come for a minute.
+  void wait_for_debugger();
   // For errors of the rank's own machinery.
   void report(const std::string& type, const std::string& text);
 
@@ -28,6 +32,7 @@ class RankApi {
   static void skip(void* self, std::int32_t code, distrun_string reason);
   static void note(void* self, distrun_string key, distrun_string value);
   static void checks(void* self, std::uint64_t count);
+  static void site(void* self, const char* file, std::uint32_t line);
   static std::int32_t barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,
                               void* context, std::int32_t* because_of);
   static std::int32_t send(void* self, std::int32_t to, distrun_string tag, const void* data, std::size_t size);
@@ -38,6 +43,7 @@ class RankApi {
 
   const wire::RunOrder& order_;
   ControlLine& line_;
+  board::SlotWriter& writer_;
   std::string worker_name_;
   std::atomic<std::uint64_t> checks_{0};
   std::atomic<std::int32_t> noticed_{-1};  // the rank whose failure a wait here has told

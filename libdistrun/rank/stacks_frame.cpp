@@ -44,6 +44,7 @@ void put(Writer& writer, const board::DumpThread& thread) noexcept {
   writer.number(count);
   for (std::uint32_t i = 0; i < count; ++i) writer.number(thread.pcs[i]);
   writer.number(static_cast<std::uint8_t>((thread.flags & board::kDumpCrashed) != 0));
+  writer.number(static_cast<std::uint8_t>((thread.flags & board::kDumpIncomplete) != 0));
   const bool silent = thread.why_none == board::NoStack::None;
   const char* why = count > 0 ? "" : board::text_of(silent ? board::NoStack::NoAnswer : thread.why_none);
   writer.string(why, 64);

@@ -92,11 +92,12 @@ void answer(const base::Fd& line, const T& message) {
   ::dup2(packet.fds[first + 2].get(), STDERR_FILENO);
   line.release();
   ::dup3(packet.fds[first].get(), kControlFd, O_CLOEXEC);
+  base::Fd board = std::move(packet.fds.back());
   packet.fds.clear();
   set_tag(order.tag);
   restore_files_limit(order.files_max);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-  run_rank(base::Fd(kControlFd), &plugin, "");
+  run_rank(base::Fd(kControlFd), std::move(board), &plugin, "");
 }
 
 wire::ForkAnswer fork_all(wire::Packet& packet, const wire::ForkOrder& order, base::Fd& line, const Plugin& plugin) {
@@ -113,7 +114,7 @@ wire::ForkAnswer fork_all(wire::Packet& packet, const wire::ForkOrder& order, ba
 
 bool is_sound(const wire::ForkOrder& order, const wire::Packet& packet) {
   return order.ranks > 0 && order.ranks <= wire::kRanksPerRequest &&
-         packet.fds.size() == static_cast<std::size_t>(order.ranks) * 3;
+         packet.fds.size() == static_cast<std::size_t>(order.ranks) * 3 + 1;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <distrun/base/text.hpp>
 #include <distrun/report/excerpt.hpp>
 #include <distrun/report/findings.hpp>
+#include <distrun/report/look_text.hpp>
 
 namespace distrun::report {
 namespace {
@@ -46,9 +47,11 @@ void add_error(std::string& out, const RankError& error, const Paint& paint) {
   add_lines(out, "    ", error.stack);
 }
 
+// A crash is told with the outcome, and its stack by the look at it.
 void add_errors(std::string& out, const std::vector<RankError>& errors, std::size_t from,
                 const Paint& paint) {
   for (std::size_t i = from; i < errors.size() && i < kErrorsMax; ++i) {
+    if (errors[i].is_crash) continue;
     out += i == 0 ? "  " : "  also ";
     add_error(out, errors[i], paint);
   }
@@ -87,7 +90,7 @@ void add_culprit(std::string& out, const Finding& finding, const Paint& paint) {
 void add_in_one_line(std::string& out, const Finding& finding) {
   out += base::ranks_label(finding.ranks) + ": ";
   if (!error_is_the_story(finding)) out += finding.story;
-  if (!finding.sample->errors.empty()) {
+  if (!finding.sample->errors.empty() && !finding.sample->errors.front().is_crash) {
     const RankError& error = finding.sample->errors.front();
     const std::string place = place_of(error);
     if (!error_is_the_story(finding)) out += "; ";
@@ -145,6 +148,14 @@ void add_others(std::string& out, const std::vector<Finding>& others) {
   if (others.size() > kOthersMax) out += kMore;
 }
 
+// What the ranks did when the time ran out or one crashed. Looks that somebody asked for were told at once.
+void add_looks(std::string& out, const std::vector<runner::Look>& looks, const Paint& paint) {
+  for (const runner::Look& look : looks) {
+    const bool told = look.kind == runner::LookKind::Timeout || look.kind == runner::LookKind::Crash;
+    if (told && !look.text.empty()) out += "\n" + painted(look.text, paint);
+  }
+}
+
 }  // namespace
 
 std::string attempt_text(const runner::AttemptRecord& attempt, const Paint& paint) {
@@ -156,6 +167,7 @@ std::string attempt_text(const runner::AttemptRecord& attempt, const Paint& pain
   add_culprits(out, findings.culprits, paint);
   add_others(out, findings.others);
   add_leaks(out, attempt.leaks, paint);
+  add_looks(out, attempt.looks, paint);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include <distrun/report/console.hpp>
 
+#include <distrun/report/look_text.hpp>
 #include <distrun/report/run_end_text.hpp>
 #include <distrun/report/test_line.hpp>
 
@@ -56,6 +57,11 @@ void Console::on_rank_phase(const std::string& id, int, int rank, wire::Phase ph
 }
 
 void Console::on_rank_error(const std::string&, int, int, const runner::RankError&) {}
+
+// What led to a failure is told with it.
+void Console::on_look(const std::string& id, int, const runner::Look& look) {
+  if (look.kind == runner::LookKind::Slow || look.kind == runner::LookKind::Asked) print(look_text(id, look, paint_));
+}
 
 void Console::on_rank_end(const std::string& id, int, const runner::RankRecord& rank) {
   progress_.rank_ended(id, rank.rank, rank.outcome.kind);

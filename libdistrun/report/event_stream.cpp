@@ -1,6 +1,7 @@
 #include <distrun/report/event_stream.hpp>
 
 #include <distrun/report/json_parts.hpp>
+#include <distrun/report/look_json.hpp>
 
 namespace distrun::report {
 
@@ -63,6 +64,12 @@ void EventStream::on_rank_error(const std::string& id, int attempt, int rank,
                                 const runner::RankError& error) {
   begin("error", id, attempt, rank);
   write_error_fields(line_, error);
+  end();
+}
+
+void EventStream::on_look(const std::string& id, int attempt, const runner::Look& look) {
+  begin("look", id, attempt);
+  write_look_fields(line_, look);
   end();
 }
 

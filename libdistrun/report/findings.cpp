@@ -4,6 +4,7 @@
 #include <map>
 
 #include <distrun/base/text.hpp>
+#include <distrun/runner/describe.hpp>
 
 namespace distrun::report {
 namespace {
@@ -94,6 +95,7 @@ class Folder {
 std::string story_of(const AttemptRecord& attempt, const RankRecord& rank) {
   std::string story = deed_told(rank.outcome);
   if (phase_matters(attempt, rank)) story += std::string(" in ") + name_of(rank.phase);
+  if (const std::string crash = runner::crash_text(rank); !crash.empty()) story += ": " + crash;
   if (rank.declared_death) story += ", as declared";
   if (rank.because_of >= 0) {
     const RankRecord* cause = find_rank(attempt, rank.because_of);

@@ -101,6 +101,7 @@ void write_error_fields(JsonWriter& out, const runner::RankError& error) {
   out.field("line", error.line);
   out.field("stack", error.stack);
   out.field("ends_body", error.ended_body);
+  out.field("crash", error.is_crash);
   out.field_if(error.because_of >= 0, "because_of", error.because_of);
   out.field("at_ms", error.at);
 }

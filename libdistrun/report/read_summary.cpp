@@ -199,6 +199,7 @@ void read_error(const Json& from, runner::RankError& error) {
   read(from, "line", error.line);
   read(from, "stack", error.stack);
   read(from, "ends_body", error.ended_body);
+  read(from, "crash", error.is_crash);
   read(from, "because_of", error.because_of);
   read(from, "at_ms", error.at);
 }
@@ -245,6 +246,17 @@ void read_leak(const Json& from, runner::Leak& leak) {
   read(from, "removed", leak.removed);
 }
 
+// The text that people read, and when; the table of frames is for machines.
+void read_look(const Json& from, runner::Look& look) {
+  read_enum(from, "why", runner::kLookKindCount, look.kind);
+  read(from, "at_ms", look.at);
+  read(from, "took_ms", look.took);
+  read_each(from, "text", [&](const Json& item) {
+    if (!item.is_string()) refuse_field("text", item, "a list of texts");
+    look.text.emplace_back().add(evidence::Tone::Plain, base::one_line(item.get<std::string>()));
+  });
+}
+
 void read_attempt(const Json& from, runner::AttemptRecord& attempt) {
   read(from, "n", attempt.n);
   read_enum(from, "kind", static_cast<int>(runner::AttemptKind::Retry) + 1, attempt.kind);
@@ -258,6 +270,7 @@ void read_attempt(const Json& from, runner::AttemptRecord& attempt) {
   });
   read_each_object(from, "leaks",
                    [&](const Json& item) { read_leak(item, attempt.leaks.emplace_back()); });
+  read_each_object(from, "looks", [&](const Json& item) { read_look(item, attempt.looks.emplace_back()); });
   read(from, "infra_error", attempt.infra_error);
   read_each_object(from, "ranks",
                    [&](const Json& item) { read_rank(item, attempt.ranks.emplace_back()); });

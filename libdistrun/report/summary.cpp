@@ -1,6 +1,7 @@
 #include <distrun/report/summary.hpp>
 
 #include <distrun/report/json_parts.hpp>
+#include <distrun/report/look_json.hpp>
 
 namespace distrun::report {
 namespace {
@@ -51,6 +52,8 @@ void write_attempt(JsonWriter& out, const runner::AttemptRecord& attempt) {
   write_array(out, "culprits", attempt.culprits);
   out.key("leaks");
   write_leaks(out, attempt.leaks);
+  out.key("looks");
+  write_looks(out, attempt.looks);
   out.field_if(!attempt.infra_error.empty(), "infra_error", attempt.infra_error);
   out.key("ranks");
   out.begin_array();

@@ -61,7 +61,7 @@ io::Task<AttemptRecord> Attempt::run() {
 void Attempt::cancel(Urgency urgency) {
   if (!world_ || state_ == State::Sweeping || state_ == State::Over) return;
   record_.cancelled = true;
-  if (state_ == State::Running || state_ == State::Grace) terminate();
+  if (state_ == State::Running || state_ == State::Looking || state_ == State::Grace) terminate();
   if (urgency == Urgency::AtOnce && state_ == State::Terminating) kill();
 }
 
@@ -83,7 +83,7 @@ void Attempt::on_rank_started(int rank, int pid) {
 void Attempt::on_spawn_failed(const std::string& why) {
   spawn_expected_ = 0;
   if (record_.infra_error.empty()) record_.infra_error = why;
-  if (state_ == State::Running || state_ == State::Grace) terminate();
+  if (state_ == State::Running || state_ == State::Looking || state_ == State::Grace) terminate();
   check_all_ended();
 }
 
@@ -129,8 +129,9 @@ void Attempt::on_hello(int rank, const wire::Hello& hello) {
   enter_phase(state, !forked ? wire::Phase::Load : test_.info.has_fixture ? wire::Phase::SetUp : wire::Phase::Body);
   // The order goes first, whatever other ranks have sent to this one already.
   state.ordered = true;
-  send(rank,
-       wire::pack(wire::FrameKind::Run, static_cast<std::uint16_t>(rank), order_for(order_, test_, *dirs_, rank)));
+  wire::RunOrder order = order_for(order_, test_, *dirs_, rank);
+  order.debug = rank == run_.settings.debug_rank;
+  send(rank, wire::pack(wire::FrameKind::Run, static_cast<std::uint16_t>(rank), order));
   for (wire::Bytes& frame : state.held_back) send(rank, std::move(frame));
   state.held_back.clear();
 }
@@ -226,6 +227,7 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status) {
   }
   if (!state.done) leave_desks(state);
   run_.events.on_rank_end(test_.id, record_.n, state.record);
+  if (status.signal() != 0) name_crash(state);
   check_all_ended();
 }
 
@@ -235,6 +237,11 @@ void Attempt::enter_phase(RankState& rank, wire::Phase phase) {
   if (!rank.decided()) rank.record.phase = phase;  // a report wants the phase in which it went wrong
   rank.deadline = run_.loop.clock().now() + bound_of(phase, test_.info, run_.settings);
   if (phase != wire::Phase::Spawn) run_.events.on_rank_phase(test_.id, record_.n, rank.record.rank, phase);
+  if (phase == wire::Phase::Body && run_.settings.stacks_after.count() > 0 && !timed_look_) {
+    timed_look_ = true;
+    slow_at_ = run_.loop.clock().now() + run_.settings.stacks_after;
+    if (slow_at_ < state_deadline_) arm();
+  }
   // The alarm stands for the earliest deadline; a later one need not move it.
   if (phase != wire::Phase::Spawn && rank.deadline < state_deadline_) arm();
 }

@@ -5,15 +5,20 @@
 // States, and what moves them on:
 //
 //   running      ranks start and work; every phase of every rank has a bound
-//     a rank fails, dies or times out: the others are told (peer-failed)           -> grace
+//     a rank fails or dies: the others are told (peer-failed)                      -> grace
+//     a rank runs past a bound: the stacks of all are asked for                    -> looking
 //     all ranks have ended                                                         -> sweeping
+//   looking      the stacks come, within 1 s; nobody is told or ended before       -> grace, or terminating
+//                if every rank has run out of time
 //   grace        the others may report their own errors, 0.5 s                     -> terminating
 //   terminating  SIGTERM was sent to who is left (and SIGCONT, for the stopped), 0.5 s   -> killing
 //   killing      SIGKILL was sent; a process that stays 1 s longer is given up    -> sweeping
 //   sweeping     what outlived the ranks is found, named, ended                    -> over
 //   over         judged
 //
-// In every state but over, the last rank's end moves on to sweeping. A cancellation goes to terminating at once.
+// In every state but over, the last rank's end moves on to sweeping, once the stacks that were asked for are there. A
+// cancellation goes to terminating at once. While a debugger holds a rank no bound runs out.
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,11 +61,26 @@ class Attempt final : public launch::WorldEvents {
 
   // Once. Completes within the test's bounds and the graces, whatever its ranks do.
   io::Task<AttemptRecord> run();
+  // Reads the stacks of all ranks now, and tells them to the events, or to `on_look` alone. False when it is too late.
+  bool look_now(std::function<void(const Look&)> on_look = {}) { return look(LookKind::Asked, std::move(on_look)); }
+  // What the ranks are doing, for whoever asks.
+  std::vector<RankView> views() const;
+  const std::vector<RankState>& ranks() const noexcept { return ranks_; }
+  const PlannedTest& test() const noexcept { return test_; }
+  int n() const noexcept { return record_.n; }
+  Nanoseconds age() const { return since_start(); }
+  // The clocks of all bounds stand still from pause() to resume(), and so do the ranks.
+  void pause();
+  void resume();
   // Somebody stops the run. May be called again, more urgently.
   void cancel(Urgency urgency);
 
  private:
-  enum class State { Running, Grace, Terminating, Killing, Sweeping, Over };
+  struct Crash {
+    int rank = 0;
+    board::Dump dump;
+  };
+  enum class State { Running, Looking, Grace, Terminating, Killing, Sweeping, Over };
 
   void on_rank_started(int rank, int pid) override;
   void on_frame(int rank, const wire::Frame& frame) override;
@@ -93,6 +113,13 @@ class Attempt final : public launch::WorldEvents {
   void on_alarm();
   void arm();
   void time_out_ranks(base::TimePoint now);
+  bool held_by_debugger();
+  bool look(LookKind kind, std::function<void(const Look&)> on_look = {});
+  void on_looked(Look look, evidence::Stacks stacks, const std::function<void(const Look&)>& on_look = {});
+  void name_crash(const RankState& rank);
+  void name_crashes();
+  void on_crashes_named(Look look, const std::vector<Crash>& crashes, evidence::Stacks stacks);
+  void end_look();
   void lose_ranks(base::TimePoint now);
   void enter(State state, Nanoseconds stay);
   void move_on();
@@ -107,6 +134,7 @@ class Attempt final : public launch::WorldEvents {
   Nanoseconds since_start() const { return run_.loop.clock().now() - started_; }
 
   const RunContext& run_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for stacks that come later
   const PlannedTest& test_;
   AttemptRecord record_;
   State state_ = State::Running;
@@ -118,6 +146,15 @@ class Attempt final : public launch::WorldEvents {
   int decisions_ = 0;
   int first_failed_ = -1;
   int spawn_expected_ = 0;             // ranks that are not started yet and still may be
+  std::vector<Crash> crashes_;         // whose addresses have no names yet
+  bool held_ = false;                  // by a debugger, when it was last looked at
+  bool naming_ = false;                // others' are being given theirs
+  int looks_pending_ = 0;              // stacks that were asked for and have not come
+  bool bystanders_ = false;            // of a timeout: ranks whose own time is not over
+  bool timed_look_ = false;            // --stacks-after has been seen to
+  base::TimePoint slow_at_ = base::TimePoint::max();    // when --stacks-after wants a look
+  base::TimePoint paused_at_ = base::TimePoint::max();  // while paused
+  std::vector<int> stopped_;           // ranks that the pause has stopped
   std::unique_ptr<WorkDirs> dirs_;
   wire::RunOrder order_;
   std::shared_ptr<launch::World> world_;

@@ -8,6 +8,7 @@
 #include <distrun/proc/process_tree.hpp>
 #include <distrun/runner/attempt.hpp>
 #include <distrun/runner/judge.hpp>
+#include <distrun/runner/sanitizer_report.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -18,21 +19,44 @@ Nanoseconds same_time(Nanoseconds bound) {
   return std::clamp<Nanoseconds>(bound / 10, std::chrono::milliseconds(50), std::chrono::milliseconds(500));
 }
 
+// A rank that a sanitizer has ended says why on its standard error.
+void add_sanitizer_error(RankRecord& rank) {
+  if (rank.outcome.kind == OutcomeKind::Passed || rank.outcome.kind == OutcomeKind::Skipped) return;
+  auto report = find_sanitizer_report(rank.err.text);
+  if (!report) return;
+  RankError error;
+  error.type = std::move(report->sanitizer);
+  error.text = std::move(report->summary);
+  error.file = std::move(report->file);
+  error.line = report->line;
+  error.is_crash = true;
+  rank.errors.insert(rank.errors.begin(), std::move(error));  // it tells more than a stack through abort()
+}
+
+// The stacks come within their bound; this is for a loop that is late.
+constexpr auto kLookSlack = std::chrono::milliseconds(100);
+
 }  // namespace
 
 void Attempt::arm() {
+  if (paused_at_ != base::TimePoint::max()) return alarm_.cancel();
   base::TimePoint next = state_deadline_;
   for (const RankState& rank : ranks_) {
     if (rank.ended) continue;
-    if (state_ == State::Running) next = std::min(next, rank.deadline);
+    if (state_ == State::Running && run_.settings.debug_rank < 0) next = std::min(next, rank.deadline);
     next = std::min(next, rank.lost_at);
   }
+  if (state_ == State::Running) next = std::min(next, slow_at_);
   if (state_ != State::Sweeping && state_ != State::Over) alarm_.set(next);
 }
 
 void Attempt::on_alarm() {
   const base::TimePoint now = run_.loop.clock().now();
   lose_ranks(now);
+  if (state_ == State::Running && now >= slow_at_) {
+    slow_at_ = base::TimePoint::max();
+    look(LookKind::Slow);
+  }
   if (state_ == State::Running) time_out_ranks(now);
   if (now >= state_deadline_) move_on();
   arm();
@@ -50,7 +74,7 @@ void Attempt::lose_ranks(base::TimePoint now) {
 void Attempt::time_out_ranks(base::TimePoint now) {
   const bool any = std::any_of(ranks_.begin(), ranks_.end(),
                                [&](const RankState& rank) { return !rank.ended && now >= rank.deadline; });
-  if (!any) return;
+  if (!any || held_by_debugger()) return;
   const bool unstarted = std::any_of(ranks_.begin(), ranks_.end(),
                                      [&](const RankState& rank) { return !rank.started && now >= rank.deadline; });
   if (unstarted && spawn_expected_ > 0 && record_.infra_error.empty()) {
@@ -58,17 +82,17 @@ void Attempt::time_out_ranks(base::TimePoint now) {
                           base::human(bound_of(wire::Phase::Spawn, test_.info, run_.settings));
     return terminate();
   }
-  bool bystanders = false;
+  enter(State::Looking, run_.graces.evidence + kLookSlack);
   for (RankState& rank : ranks_) {
     if (rank.ended) continue;
     const Nanoseconds bound = bound_of(rank.record.phase, test_.info, run_.settings);
     if (rank.deadline > now + same_time(bound)) {
-      bystanders = true;
+      bystanders_ = true;
       continue;
     }
     if (!rank.decided()) fail(rank, {OutcomeKind::TimedOut, 0, base::human(bound)});
   }
-  if (!bystanders) terminate();  // nobody is left who could use a grace
+  look(LookKind::Timeout);
 }
 
 void Attempt::enter(State state, Nanoseconds stay) {
@@ -79,6 +103,10 @@ void Attempt::enter(State state, Nanoseconds stay) {
 
 void Attempt::move_on() {
   switch (state_) {
+    case State::Looking:
+      if (!bystanders_) return terminate();  // nobody is left who could use a grace
+      tell_peers(at(first_failed_));
+      return enter(State::Grace, run_.graces.peers);
     case State::Grace: return terminate();
     case State::Terminating: return kill();
     case State::Killing: return give_up();
@@ -123,7 +151,7 @@ void Attempt::give_up() {
 // ---- the end
 
 void Attempt::check_all_ended() {
-  if (state_ == State::Sweeping || state_ == State::Over || spawn_expected_ > 0) return;
+  if (state_ == State::Sweeping || state_ == State::Over || spawn_expected_ > 0 || looks_pending_ > 0) return;
   const bool alive = std::any_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.alive(); });
   if (!alive) sweep();
 }
@@ -143,6 +171,7 @@ void Attempt::finish(std::vector<Leak> leaks) {
   for (RankState& rank : ranks_) {
     rank.record.out = world_->standard_output(rank.record.rank);
     rank.record.err = world_->standard_error(rank.record.rank);
+    add_sanitizer_error(rank.record);
     record_.ranks.push_back(std::move(rank.record));
   }
   if (!run_.settings.leaks_off) std::move(leaks.begin(), leaks.end(), std::back_inserter(record_.leaks));

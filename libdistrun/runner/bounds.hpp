@@ -7,6 +7,7 @@ namespace distrun::runner {
 
 // What follows a failure, a timeout or a cancellation. Not scaled by --timeout-scale.
 struct Graces {
+  Nanoseconds evidence = std::chrono::milliseconds(1000); // for the stacks of a timeout or a crash
   Nanoseconds peers = std::chrono::milliseconds(500);     // for the others to report their own errors
   Nanoseconds terminate = std::chrono::milliseconds(500); // from SIGTERM to SIGKILL
   Nanoseconds kill = std::chrono::milliseconds(1000);     // from SIGKILL to giving a process up

@@ -23,6 +23,8 @@ const RankError* decisive_error(const RankRecord& rank) {
   return rank.errors.empty() ? nullptr : &rank.errors.front();
 }
 
+std::string after_colon(const std::string& text) { return text.empty() ? "" : ": " + text; }
+
 std::string describe_rank(const RankRecord& rank) {
   const std::string in_phase = std::string(" in ") + wire::name_of(rank.phase);
   switch (rank.outcome.kind) {
@@ -33,7 +35,7 @@ std::string describe_rank(const RankRecord& rank) {
       return rank.exit_code > 0 ? " failed: it exited with code " + std::to_string(rank.exit_code) + in_phase
                                 : " failed" + in_phase;
     case OutcomeKind::TimedOut: return " ran past the bound of " + rank.outcome.text + in_phase;
-    case OutcomeKind::Signaled: return " was " + describe(rank.outcome) + in_phase;
+    case OutcomeKind::Signaled: return " was " + describe(rank.outcome) + in_phase + after_colon(crash_text(rank));
     case OutcomeKind::Lost: return " was " + describe(rank.outcome);
     default: return " " + describe(rank.outcome) + in_phase;
   }
@@ -113,6 +115,13 @@ std::string describe_disagreement(const AttemptRecord& attempt, const RankRecord
     return text + ", " + name_of_rank(rank.rank) + " " + short_outcome(rank);
   }
   return text;
+}
+
+std::string crash_text(const RankRecord& rank) {
+  for (const RankError& error : rank.errors) {
+    if (error.is_crash) return base::one_line(error.text) + place(error);
+  }
+  return "";
 }
 
 std::string describe_leaks(const std::vector<Leak>& leaks) {

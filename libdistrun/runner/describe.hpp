@@ -15,6 +15,8 @@ std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& cau
 std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord& follower);
 // "outcomes disagree: rank 1 skipped (no network), rank 0 passed".
 std::string describe_disagreement(const AttemptRecord& attempt, const RankRecord& skipped);
+// What a crashed rank's handler has told: "null pointer (address 0x0) in f (x.cpp:7)"; empty if it told nothing.
+std::string crash_text(const RankRecord& rank);
 // "left behind: process 4711 (sleep 100), file /tmp/x".
 std::string describe_leaks(const std::vector<Leak>& leaks);
 

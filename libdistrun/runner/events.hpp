@@ -36,6 +36,8 @@ class EventSink {
   virtual void on_rank_start(const std::string& id, int attempt, int rank, int pid) = 0;
   virtual void on_rank_phase(const std::string& id, int attempt, int rank, wire::Phase phase) = 0;
   virtual void on_rank_error(const std::string& id, int attempt, int rank, const RankError& error) = 0;
+  // The ranks were looked at: on a timeout or a crash, because the test is slow, or because somebody asked.
+  virtual void on_look(const std::string& id, int attempt, const Look& look) = 0;
   // Its outcome is final; its output is complete once the attempt has ended.
   virtual void on_rank_end(const std::string& id, int attempt, const RankRecord& rank) = 0;
   virtual void on_attempt_end(const std::string& id, const AttemptRecord& attempt) = 0;

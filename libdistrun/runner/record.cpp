@@ -14,6 +14,16 @@ const char* name_of(LeakKind kind) noexcept {
   return "unknown";
 }
 
+const char* name_of(LookKind kind) noexcept {
+  switch (kind) {
+    case LookKind::Timeout: return "timeout";
+    case LookKind::Crash: return "crash";
+    case LookKind::Slow: return "slow";
+    case LookKind::Asked: return "asked";
+  }
+  return "unknown";
+}
+
 const char* name_of(AttemptKind kind) noexcept {
   switch (kind) {
     case AttemptKind::First: return "first";

@@ -3,10 +3,14 @@
 // Plain values; whoever holds one owns it.
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <distrun/base/clock.hpp>
+#include <distrun/board/slot_reader.hpp>
+#include <distrun/evidence/text_line.hpp>
+#include <distrun/evidence/stacks.hpp>
 #include <distrun/proc/capture.hpp>
 #include <distrun/runner/outcome.hpp>
 #include <distrun/wire/control.hpp>
@@ -26,6 +30,7 @@ struct RankError {
   bool ended_body = true;
   int because_of = -1;            // the rank from whose failure it follows
   Nanoseconds at{};               // since the attempt began
+  bool is_crash = false;          // told by a crash handler or a sanitizer, not by the test
 };
 
 struct RankRecord {
@@ -60,6 +65,28 @@ struct Leak {
   bool removed = false;           // false: left where it is; somebody should look
 };
 
+// Why somebody looked at what the ranks did.
+enum class LookKind : std::uint8_t { Timeout, Crash, Slow, Asked };
+inline constexpr int kLookKindCount = 4;
+const char* name_of(LookKind kind) noexcept;  // "timeout"
+
+// What a rank showed on the board at that moment.
+struct RankView {
+  int rank = 0;
+  std::optional<board::Shown> shown;   // nothing if it has shown nothing
+};
+
+// What was seen of the ranks at one moment: what they showed, and the stacks of their threads.
+struct Look {
+  LookKind kind = LookKind::Timeout;
+  Nanoseconds at{};               // since the attempt began
+  Nanoseconds took{};
+  std::int64_t at_ns = 0;         // of the monotonic clock, for the times on the board
+  std::vector<RankView> ranks;
+  evidence::Stacks stacks;
+  std::vector<evidence::Line> text;  // what people read of it
+};
+
 enum class AttemptKind : std::uint8_t { First, Repeat, Retry };
 const char* name_of(AttemptKind kind) noexcept;
 
@@ -73,6 +100,7 @@ struct AttemptRecord {
   Nanoseconds duration{};
   std::vector<RankRecord> ranks;
   std::vector<Leak> leaks;
+  std::vector<Look> looks;        // in the order in which they were taken, at most 10
   std::string infra_error;        // why distrun could not do its part; empty: it could
   bool cancelled = false;
 };
@@ -122,6 +150,8 @@ struct Settings {
   std::vector<std::string> filters;
   Nanoseconds timeout = std::chrono::seconds(300);
   Nanoseconds timeout_override{}; // 0: none
+  int debug_rank = -1;            // begins under a debugger, and no bound runs out; -1: none
+  Nanoseconds stacks_after{};     // into a test's body, without ending it; 0: never
   double timeout_scale = 1.0;
   int repeat = 1;
   int retries = 0;

@@ -1,10 +1,13 @@
 #include <distrun/runner/run.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
 #include <distrun/base/error.hpp>
 #include <distrun/runner/judge.hpp>
+#include <distrun/runner/status.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -47,18 +50,18 @@ io::Task<void> Run::run() {
   events_.on_run_start(record_, count);
   for (const Problem& problem : record_.problems) events_.on_problem(problem);
   scan_.forget();
-  int done = 0;
-  for (; done < count && !cancelled_; ++done) {
-    PlannedTest& test = tests_[static_cast<std::size_t>(done)];
-    co_await run_test(test, done, count);
-    const bool last_of_plugin = done + 1 == count || tests_[static_cast<std::size_t>(done) + 1].plugin != test.plugin;
+  for (; done_ < count && !cancelled_; ++done_) {
+    PlannedTest& test = tests_[static_cast<std::size_t>(done_)];
+    co_await run_test(test, done_, count);
+    const bool last_of_plugin =
+        done_ + 1 == count || tests_[static_cast<std::size_t>(done_) + 1].plugin != test.plugin;
     if (last_of_plugin) node_.release(test.plugin);
     if (record_.settings.fail_fast && !record_.tests.empty() && !is_good(record_.tests.back().verdict)) {
-      ++done;
+      ++done_;
       break;
     }
   }
-  record_.not_run += count - done;
+  record_.not_run += count - done_;
   record_.interrupted = cancelled_;
   record_.duration = loop_.clock().now() - started;
 }
@@ -67,6 +70,28 @@ void Run::cancel(Urgency urgency) {
   cancelled_ = true;
   node_.cancel();
   if (attempt_) attempt_->cancel(urgency);
+}
+
+wire::RunStatus Run::status() const {
+  wire::RunStatus status;
+  status.run_id = record_.run_id;
+  status.pid = ::getpid();
+  status.done = done_;
+  status.count = static_cast<int>(tests_.size());
+  if (attempt_) describe(*attempt_, loop_.clock().now(), status);
+  return status;
+}
+
+bool Run::look_now(std::function<void(const Look&)> on_look) {
+  return attempt_ && attempt_->look_now(std::move(on_look));
+}
+
+void Run::pause() {
+  if (attempt_) attempt_->pause();
+}
+
+void Run::resume() {
+  if (attempt_) attempt_->resume();
 }
 
 io::Task<void> Run::list_plugins() {

@@ -1,6 +1,7 @@
 #pragma once
 // A run from start to end: lists plugins, plans, runs every test with its repeats and retries, one at a
 // time, and keeps the record. Lives on: the coordinator's loop.
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -8,6 +9,7 @@
 #include <distrun/runner/attempt.hpp>
 #include <distrun/runner/events.hpp>
 #include <distrun/runner/plan.hpp>
+#include <distrun/wire/inspect.hpp>
 
 namespace distrun::runner {
 
@@ -21,6 +23,14 @@ class Run {
   io::Task<void> run();
   // Stops: the current attempt is cancelled, the rest is not run. May be called again, more urgently.
   void cancel(Urgency urgency);
+
+  // What goes on, for whoever asks.
+  wire::RunStatus status() const;
+  // Reads the stacks of the ranks that run: told to the events, or to `on_look` alone. False if none runs.
+  bool look_now(std::function<void(const Look&)> on_look = {});
+  // The user stops the clock (Ctrl-Z): bounds and ranks stand still from pause() to resume().
+  void pause();
+  void resume();
 
   // Complete once run() is.
   const RunRecord& record() const noexcept { return record_; }
@@ -46,6 +56,7 @@ class Run {
   std::vector<PlannedTest> tests_;
   std::set<std::string> unusable_;    // plugins that cannot be loaded
   std::unique_ptr<Attempt> attempt_;  // the current one
+  int done_ = 0;
   bool cancelled_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include <distrun/sdk/context.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include <distrun/base/rng.hpp>
@@ -47,6 +48,12 @@ void throw_unless_ok(std::int32_t code, const Reply& reply, const std::string& d
   }
 }
 
+// A host of an older build has no such function.
+void tell_site(const distrun_rank& line, base::Location where) {
+  constexpr std::size_t kEnd = offsetof(distrun_rank, site) + sizeof(line.site);
+  if (line.size >= kEnd && line.site != nullptr) line.site(line.self, where.file, where.line);
+}
+
 }  // namespace
 
 PeerFailed::PeerFailed(std::string why, int rank, base::Location where)
@@ -70,6 +77,7 @@ std::uint64_t Rank::seed() const noexcept { return base::derive_seed(line_.seed,
 
 void Rank::barrier(std::string_view name, std::chrono::milliseconds timeout, base::Location where) {
   Reply reply;
+  tell_site(line_, where);
   const std::int32_t code =
       line_.barrier(line_.self, lend(name), bound_ms(timeout), take_why, &reply, &reply.because_of);
   throw_unless_ok(code, reply, "barrier '" + std::string(name) + "'", where);
@@ -88,6 +96,7 @@ std::string Rank::receive(int from, std::string_view tag, std::chrono::milliseco
   const std::string doing = "receive '" + std::string(tag) + "' from rank " + std::to_string(from);
   if (from < 0) throw Error(ErrorKind::InvalidArgument, doing + ": no such rank", where);
   Reply reply;
+  tell_site(line_, where);
   const std::int32_t code = line_.receive(line_.self, &from, lend(tag), bound_ms(timeout),
                                           take_data, take_why, &reply, &reply.because_of);
   throw_unless_ok(code, reply, doing, where);
@@ -98,6 +107,7 @@ Message Rank::receive_from_any(std::string_view tag, std::chrono::milliseconds t
                                base::Location where) {
   Reply reply;
   std::int32_t from = -1;
+  tell_site(line_, where);
   const std::int32_t code = line_.receive(line_.self, &from, lend(tag), bound_ms(timeout),
                                           take_data, take_why, &reply, &reply.because_of);
   throw_unless_ok(code, reply, "receive '" + std::string(tag) + "' from any rank", where);

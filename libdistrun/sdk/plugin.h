@@ -162,6 +162,9 @@ typedef struct distrun_rank {
    * `message` gets the bytes on DISTRUN_OK, else `why` the text, as with barrier. */
   int32_t (*receive)(void* self, int32_t* from, distrun_string tag, int64_t timeout_ms,
                      distrun_sink message, distrun_sink why, void* context, int32_t* because_of);
+  /* Where in the source the calling thread's next barrier or receive stands, for whoever looks at a
+   * rank that hangs. `file` is kept as it is: a string that lives on. There if `size` says so. */
+  void (*site)(void* self, const char* file, uint32_t line);
 } distrun_rank;
 
 /* Filled by the plugin. `self` goes back as the first argument of each call. */

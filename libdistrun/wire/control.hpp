@@ -10,7 +10,7 @@
 namespace distrun::wire {
 
 // Changes when a message changes; coordinator and ranks of one build agree by construction, others refuse.
-inline constexpr std::uint32_t kControlAbi = 1;
+inline constexpr std::uint32_t kControlAbi = 2;
 
 enum class Phase : std::uint8_t { Spawn, Load, Rendezvous, SetUp, Body, TearDown, Exit };
 inline constexpr int kPhaseCount = 7;
@@ -43,13 +43,15 @@ struct RunOrder {
   std::string gpu_driver;
   std::int32_t gpus = 0;
   bool leaks_strict = false;        // look for descriptors and threads that the test leaves
+  bool debug = false;               // begin when a debugger is attached
   std::string temp_dir;             // of the attempt, shared by its ranks
   std::string work_dir;             // of this rank
   std::string init_method;
   std::vector<KeyValue> env;        // set in the rank before anything else
 };
 DISTRUN_FIELDS(RunOrder, m.run_id, m.test_id, m.rank, m.world_size, m.attempt, m.coordinator_pid, m.seed,
-               m.backend, m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.temp_dir, m.work_dir, m.init_method, m.env)
+               m.backend, m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.debug,
+               m.temp_dir, m.work_dir, m.init_method, m.env)
 
 struct PhaseChange {
   Phase phase = Phase::Spawn;

@@ -26,7 +26,10 @@ bool is_known(FrameKind kind) noexcept {
     case FrameKind::ProbeOrder:
     case FrameKind::ProbeTable:
     case FrameKind::ProbeProcess:
-    case FrameKind::ProbeDone: return true;
+    case FrameKind::ProbeDone:
+    case FrameKind::Inspect:
+    case FrameKind::RunStatus:
+    case FrameKind::ToldStacks: return true;
   }
   return false;
 }

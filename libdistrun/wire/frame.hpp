@@ -43,6 +43,10 @@ enum class FrameKind : std::uint16_t {
   ProbeTable = 65,
   ProbeProcess = 66,
   ProbeDone = 67,
+  // to a running coordinator, and from it (wire/inspect.hpp)
+  Inspect = 80,
+  RunStatus = 81,
+  ToldStacks = 82,
 };
 bool is_known(FrameKind kind) noexcept;
 inline bool is_optional(FrameKind kind) noexcept {

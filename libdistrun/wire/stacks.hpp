@@ -91,11 +91,13 @@ DISTRUN_FIELDS(RawModule, m.bias, m.path)
 struct RawThread {
   std::int32_t tid = 0;
   std::string name;
-  std::vector<std::uint64_t> pcs;     // innermost first, each inside the instruction that runs or calls
+  // Innermost first, each inside the instruction that runs or calls; a 0 stands where some are left out.
+  std::vector<std::uint64_t> pcs;
   bool crashed = false;
+  bool incomplete = false;            // it could not be followed to the outermost frame
   std::string why_none;               // "it blocks the signal that asks for its stack"; empty: there are pcs
 };
-DISTRUN_FIELDS(RawThread, m.tid, m.name, m.pcs, m.crashed, m.why_none)
+DISTRUN_FIELDS(RawThread, m.tid, m.name, m.pcs, m.crashed, m.incomplete, m.why_none)
 
 struct RawStacks {
   std::int32_t pid = 0;

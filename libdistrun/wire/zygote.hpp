@@ -10,7 +10,7 @@
 
 namespace distrun::wire {
 
-// A request carries 3 descriptors per rank: control socket, stdout, stderr. SCM_RIGHTS takes 253.
+// A request carries 3 descriptors per rank, control socket, stdout, stderr, and the board. SCM_RIGHTS takes 253.
 inline constexpr std::int32_t kRanksPerRequest = 80;
 inline constexpr std::size_t kPacketSizeMax = 16 << 10;
 

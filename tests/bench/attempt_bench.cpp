@@ -86,5 +86,22 @@ void death_to_verdict(benchmark::State& state) {
 }
 BENCHMARK(death_to_verdict)->Unit(benchmark::kMillisecond)->UseManualTime();
 
+// From the bound of a body that hangs to the verdict: stacks of all ranks, three samples, and the end of the ranks.
+void bound_to_verdict(benchmark::State& state) {
+  Silence silence;
+  Harness harness(silence);
+  const int ranks = static_cast<int>(state.range(0));
+  harness.attempt("trivial", ranks, "process");
+  for (auto _ : state) {
+    const runner::AttemptRecord attempt = harness.attempt("last_rank_hangs", ranks, "process");
+    if (attempt.verdict != Verdict::Timeout || attempt.looks.size() != 1) {
+      state.SkipWithError(("not a timeout with a look: " + attempt.message).c_str());
+      return;
+    }
+    state.SetIterationTime(std::chrono::duration<double>(attempt.duration - kBodyBound).count());
+  }
+}
+BENCHMARK(bound_to_verdict)->Arg(4)->Arg(64)->Unit(benchmark::kMillisecond)->UseManualTime();
+
 }  // namespace
 }  // namespace distrun::bench

@@ -1,6 +1,7 @@
 // What the benchmarks run: a test that does nothing, and ranks that die at a known moment.
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -30,6 +31,11 @@ DISTRUN_TEST(Bench, last_rank_dies, .may_die = {dies(-1)}) {
 DISTRUN_TEST(Bench, last_rank_dies_while_others_wait) {
   rank.barrier("before");
   if (rank.rank() + 1 == rank.world_size()) die(rank);
+  rank.barrier("after");
+}
+
+DISTRUN_TEST(Bench, last_rank_hangs) {
+  if (rank.rank() + 1 == rank.world_size()) ::pause();
   rank.barrier("after");
 }
 

@@ -13,6 +13,7 @@ namespace {
 launch::LocalNodeOptions node_options(const std::string& run_id) {
   launch::LocalNodeOptions options;
   options.rank_program = DISTRUN_BIN_DIR "/distrun-rank";
+  options.probe_program = DISTRUN_BIN_DIR "/distrun-probe";
   options.run_id = run_id;
   return options;
 }
@@ -41,6 +42,7 @@ runner::PlannedTest Harness::planned(const std::string& test, int world_size, co
   planned.info.suite = "Bench";
   planned.info.name = test;
   planned.info.world_size = world_size;
+  planned.info.timeout_ms = std::chrono::duration_cast<std::chrono::milliseconds>(kBodyBound).count();
   planned.id = planned.info.id();
   planned.plugin = bench_plugin();
   planned.variant.world_size = world_size;

@@ -4,6 +4,7 @@
 #include <distrun/base/rng.hpp>
 #include <distrun/wire/control.hpp>
 #include <distrun/wire/frame.hpp>
+#include <distrun/wire/inspect.hpp>
 #include <distrun/wire/stacks.hpp>
 
 #include "fuzz.hpp"
@@ -48,6 +49,9 @@ void decode(const wire::Frame& frame) {
     case FrameKind::ProbeTable: return round_trip<wire::StackTable>(frame.payload);
     case FrameKind::ProbeProcess: return round_trip<wire::ProcessStacks>(frame.payload);
     case FrameKind::ProbeDone: return round_trip<wire::ProbeDone>(frame.payload);
+    case FrameKind::Inspect: return round_trip<wire::InspectOrder>(frame.payload);
+    case FrameKind::RunStatus: return round_trip<wire::RunStatus>(frame.payload);
+    case FrameKind::ToldStacks: return round_trip<wire::ToldStacks>(frame.payload);
     default: return;
   }
 }

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include <distrun/board/layout.hpp>
 #include <distrun/wire/frame.hpp>
 #include <distrun/wire/stacks.hpp>
 #include <distrun/report/summary.hpp>
@@ -81,6 +82,18 @@ void write_stacks(const std::string& name, const evidence::Stacks& stacks) {
   write("stacks/" + name, bytes);
 }
 
+// Scribbles: 3 bytes where, 1 how many, and what.
+void write_board() {
+  const auto wait = static_cast<std::uint32_t>(offsetof(board::Slot, waits));
+  wire::Bytes bytes;
+  for (std::uint32_t at = wait; at < wait + 320; at += 16) {
+    for (const std::uint32_t byte : {at & 255U, at >> 8 & 255U, at >> 16, 16U}) bytes.push_back(std::byte(byte));
+    bytes.insert(bytes.end(), 16, std::byte{1});
+  }
+  write("board/waits", bytes);
+  write("board/nothing", {}, "none");
+}
+
 void write_summary(const std::string& name, runner::TestRecord test) {
   runner::RunRecord run = report::samples::empty_run();
   report::samples::add(run, std::move(test));
@@ -99,6 +112,7 @@ int main(int argc, char** argv) {
   write_stacks("kernel", evidence::samples::one_in_kernel());
   write_stacks("stripped", evidence::samples::stripped());
   write_stacks("without_answers", evidence::samples::without_answers());
+  write_board();
   write_summary("passing", report::samples::passing());
   write_summary("failing", report::samples::failing());
   write_summary("leaking", report::samples::leaking());

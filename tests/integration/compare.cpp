@@ -147,6 +147,45 @@ void compare_output(Findings& findings, const Row& row, const AttemptResult& att
   }
 }
 
+const LookResult* timeout_look(const AttemptResult& attempt) {
+  for (const LookResult& look : attempt.looks) {
+    if (look.why == "timeout") return &look;
+  }
+  return nullptr;
+}
+
+// Of a rank that lived: the kernel and the probe, or the rank's own listener, have told what it did; of a culprit
+// perhaps why they could not.
+void compare_evidence(Findings& findings, const Row& row, const LookResult& look, int rank) {
+  const SeenProcess* seen = look.find(rank);
+  const std::string name = "rank " + std::to_string(rank);
+  const bool is_culprit = std::find(row.culprits.begin(), row.culprits.end(), rank) != row.culprits.end();
+  if (seen == nullptr) return findings.expect(false, name + " was not looked at");
+  const auto answered = [&](const char* source) {
+    return std::find(seen->answered.begin(), seen->answered.end(), source) != seen->answered.end();
+  };
+  findings.expect(answered("kernel"), name + ": the kernel has not answered");
+  if (row.unseen.empty() || !is_culprit) {
+    findings.expect(seen->threads_with_stacks > 0, name + " has no stack");
+    return;
+  }
+  const bool told = std::any_of(seen->not_answered.begin(), seen->not_answered.end(),
+                                [&](const std::string& why) { return holds(why, row.unseen); });
+  findings.expect(told || holds(look.text, row.unseen), name + ": nothing says " + quoted(row.unseen));
+}
+
+void compare_looks(Findings& findings, const Row& row, const AttemptResult& attempt) {
+  if (attempt.verdict != "timeout") return;
+  const LookResult* look = timeout_look(attempt);
+  if (look == nullptr) return findings.expect(false, "nobody has looked at the ranks");
+  for (const std::string& text : row.seen) {
+    findings.expect(holds(look->text, text), "the look lacks " + quoted(text) + ":\n" + look->text);
+  }
+  for (const RankResult& rank : attempt.ranks) {
+    if (rank.outcome == "timed out" && rank.pid > 0) compare_evidence(findings, row, *look, rank.rank);
+  }
+}
+
 // Every rank of a passed test that is not declared to die passed, and checked something.
 void compare_checks(Findings& findings, const AttemptResult& attempt) {
   if (attempt.verdict != "pass" && attempt.verdict != "leak") return;
@@ -233,6 +272,7 @@ Texts differences(const Row& row, const TestResult& test, const std::string& iso
     compare_leaks(findings, row, attempt);
     compare_checks(findings, attempt);
     compare_output(findings, row, attempt);
+    compare_looks(findings, row, attempt);
   }
   if (!as_right || row.bound_ms == 0) compare_time(findings, row, attempt, test.duration_ms);
   if (!row.phase.empty()) findings.equal("phase", attempt.phase, row.phase);

@@ -18,6 +18,42 @@ void get(const Json& object, const char* name, T& value) {
   if (!object[name].is_null()) object[name].get_to(value);
 }
 
+ErrorResult read_error(const Json& json) {
+  ErrorResult error;
+  get(json, "type", error.type);
+  get(json, "text", error.text);
+  get(json, "file", error.file);
+  get(json, "line", error.line);
+  get(json, "crash", error.crash);
+  return error;
+}
+
+SeenProcess read_process(const Json& json) {
+  SeenProcess process;
+  get(json, "rank", process.rank);
+  for (const Json& source : json.at("sources")) {
+    const auto name = source.at("name").get<std::string>();
+    if (source.at("answered").get<bool>()) {
+      process.answered.push_back(name);
+    } else {
+      process.not_answered.push_back(name + ": " + source.at("why_not").get<std::string>());
+    }
+  }
+  for (const Json& thread : json.at("threads")) {
+    ++process.threads;
+    process.threads_with_stacks += thread.at("frames").empty() ? 0 : 1;
+  }
+  return process;
+}
+
+LookResult read_look(const Json& json) {
+  LookResult look;
+  get(json, "why", look.why);
+  for (const Json& line : json.at("text")) look.text += line.get<std::string>() + "\n";
+  for (const Json& process : json.at("processes")) look.processes.push_back(read_process(process));
+  return look;
+}
+
 RankResult read_rank(const Json& json) {
   RankResult rank;
   get(json, "rank", rank.rank);
@@ -32,6 +68,7 @@ RankResult read_rank(const Json& json) {
   for (const Json& error : json.at("errors")) {
     get(error, "type", rank.error_types.emplace_back());
     get(error, "text", rank.error_texts.emplace_back());
+    rank.errors.push_back(read_error(error));
   }
   for (const Json& note : json.at("notes")) {
     rank.notes[note.at("key").get<std::string>()] = note.at("value").get<std::string>();
@@ -61,6 +98,7 @@ AttemptResult read_attempt(const Json& json) {
   get(json, "culprits", attempt.culprits);
   get(json, "infra_error", attempt.infra_error);
   get(json, "duration_ms", attempt.duration_ms);
+  for (const Json& look : json.at("looks")) attempt.looks.push_back(read_look(look));
   for (const Json& leak : json.at("leaks")) attempt.leaks.push_back(read_leak(leak));
   for (const Json& rank : json.at("ranks")) attempt.ranks.push_back(read_rank(rank));
   return attempt;
@@ -97,6 +135,13 @@ Summary read(const Json& json) {
 }
 
 }  // namespace
+
+const SeenProcess* LookResult::find(int rank) const {
+  for (const SeenProcess& process : processes) {
+    if (process.rank == rank) return &process;
+  }
+  return nullptr;
+}
 
 const TestResult* Summary::find(const std::string& id) const {
   for (const TestResult& test : tests) {

@@ -7,6 +7,14 @@
 
 namespace distrun::testing {
 
+struct ErrorResult {
+  std::string type;
+  std::string text;
+  std::string file;
+  int line = 0;
+  bool crash = false;
+};
+
 struct RankResult {
   int rank = -1;
   int pid = 0;
@@ -19,6 +27,7 @@ struct RankResult {
   int because_of = -1;
   std::vector<std::string> error_types;
   std::vector<std::string> error_texts;
+  std::vector<ErrorResult> errors;
   std::map<std::string, std::string> notes;
   std::string out;
   std::string err;
@@ -32,6 +41,23 @@ struct LeakResult {
   bool removed = false;
 };
 
+// What a look has told of one process.
+struct SeenProcess {
+  int rank = -1;
+  std::vector<std::string> answered;      // names of sources
+  std::vector<std::string> not_answered;  // "probe: why not"
+  int threads = 0;
+  int threads_with_stacks = 0;
+};
+
+struct LookResult {
+  std::string why;
+  std::string text;                       // all its lines
+  std::vector<SeenProcess> processes;
+
+  const SeenProcess* find(int rank) const;
+};
+
 struct AttemptResult {
   int n = 0;
   std::string kind;
@@ -40,6 +66,7 @@ struct AttemptResult {
   std::string phase;
   std::vector<int> culprits;
   std::vector<LeakResult> leaks;
+  std::vector<LookResult> looks;
   std::string infra_error;
   std::int64_t duration_ms = -1;  // -1: the summary does not say
   std::vector<RankResult> ranks;

@@ -33,7 +33,7 @@ bool has(const std::vector<std::string>& lines, const std::string& text) {
   return found;
 }
 
-Process process(pid_t pid, const std::string& name, std::vector<Descriptor> descriptors) {
+Party process(pid_t pid, const std::string& name, std::vector<Descriptor> descriptors) {
   return {pid, name, {pid, std::move(descriptors), false, ""}};
 }
 

@@ -52,7 +52,8 @@ std::optional<wire::RawStacks> stacks_while(const Body& body) {
     hello = wire::pack(wire::FrameKind::Hello, 3, wire::Hello{});
     rank::ControlLine line(std::move(rank_end));
     line.receive_order();
-    line.start_listening();
+    board::SlotWriter writer;
+    line.start_listening(1, writer);
     body();
     return 0;
   });

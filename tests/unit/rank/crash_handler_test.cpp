@@ -22,7 +22,7 @@ using distrun::testing::Symbols;
 
 #if DISTRUN_SANITIZED
 // Crashes stay crashes: the sanitizer would make exit codes of them.
-extern "C" const char* __asan_default_options() {
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
   return "handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0";
 }
 #endif

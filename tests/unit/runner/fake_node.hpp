@@ -26,7 +26,8 @@ class World final : public launch::World {
     Clock::time_point at;
   };
 
-  World(launch::WorldSpec spec, launch::WorldEvents& events) : spec_(std::move(spec)), events_(events) {}
+  World(io::Loop& loop, launch::WorldSpec spec, launch::WorldEvents& events)
+      : loop_(loop), spec_(std::move(spec)), events_(events) {}
 
   // ---- what ranks do
   void start(int rank) { events_.on_rank_started(rank, 1000 + rank); }
@@ -82,6 +83,9 @@ class World final : public launch::World {
   const launch::WorldSpec& spec() const { return spec_; }
 
   std::vector<Signal> signals;
+  int looks = 0;                         // how often stacks were asked for
+  bool hold_stacks = false;              // they come with give_stacks() only
+  std::vector<launch::OnStacks> waiting_for_stacks;
   std::vector<wire::FrameKind> sent_kinds;
   std::vector<std::string> left;         // until somebody ends it
   int ends_needed = 0;                   // calls of end_leftovers() until they are gone
@@ -99,6 +103,21 @@ class World final : public launch::World {
     if (sent_.back().rank != rank) throw std::logic_error("a frame for another rank");
   }
   void signal(int rank, int number) override { signals.push_back({rank, number, Clock::now()}); }
+  std::optional<board::Shown> shown(int) const override { return std::nullopt; }
+  void collect_stacks(const launch::StackOrder&, launch::OnStacks on_stacks) override {
+    waiting_for_stacks.push_back(std::move(on_stacks));
+    ++looks;
+    if (!hold_stacks) give_stacks();
+  }
+  // What a probe would have brought.
+  void give_stacks() {
+    for (launch::OnStacks& on_stacks : std::exchange(waiting_for_stacks, {})) {
+      loop_.post([on_stacks = std::move(on_stacks)] { on_stacks({}); });
+    }
+  }
+  bool is_from_ranks(int) const override { return false; }
+  std::optional<board::Dump> crash(int) const override { return std::nullopt; }
+  void name_stacks(std::vector<std::pair<int, wire::RawStacks>>, base::Nanoseconds, launch::OnStacks) override {}
   proc::Captured standard_output(int rank) const override {
     const auto found = output.find(rank);
     return {found == output.end() ? "" : found->second, 0, 0};
@@ -114,6 +133,7 @@ class World final : public launch::World {
   }
 
  private:
+  io::Loop& loop_;
   launch::WorldSpec spec_;
   launch::WorldEvents& events_;
   std::vector<wire::Frame> sent_;
@@ -128,6 +148,7 @@ class Node final : public launch::Node {
     if (found == tables.end()) throw Error(ErrorKind::Failed, plugin + ": its lister was killed");
     co_return found->second;
   }
+  void spare(int) override {}
   io::Task<launch::Prepared> prepare(std::string plugin, std::string isolation, base::Nanoseconds) override {
     ++prepared;
     if (unloadable == plugin) throw Error(ErrorKind::Failed, plugin + ": it crashed while loading");
@@ -137,7 +158,7 @@ class Node final : public launch::Node {
     co_return answer;
   }
   std::shared_ptr<launch::World> spawn(const launch::WorldSpec& spec, launch::WorldEvents& events) override {
-    world = std::make_shared<World>(spec, events);
+    world = std::make_shared<World>(loop_, spec, events);
     ++spawned;
     if (script) loop_.post([this, made = world] { script(*made); });
     return world;

@@ -19,7 +19,7 @@ struct Broom {
     places.temp_dir = scratch.directory("tmp");
     places.start_dir = scratch.directory("start");
     scan.emplace(places);
-    world = std::make_shared<fake::World>(launch::WorldSpec{"ring.so", "process", 1}, events);
+    world = std::make_shared<fake::World>(loop, launch::WorldSpec{"ring.so", "process", 1}, events);
   }
   std::vector<Leak>& sweep(bool patient = true) {
     run.emplace(loop, *world, *scan, places.run_id, graces, patient,

@@ -18,7 +18,8 @@ const FrameKind kKnown[] = {FrameKind::Hello,      FrameKind::Phase,       Frame
                             FrameKind::PeerFailed, FrameKind::Finish,      FrameKind::BarrierRelease,
                             FrameKind::PeerFinished, FrameKind::Leak,
                             FrameKind::ProbeOrder, FrameKind::ProbeTable,  FrameKind::ProbeProcess,
-                            FrameKind::ProbeDone};
+                            FrameKind::ProbeDone,  FrameKind::Inspect,    FrameKind::RunStatus,
+                            FrameKind::ToldStacks};
 
 void append(Bytes& bytes, const Bytes& more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <distrun/wire/control.hpp>
+#include <distrun/wire/inspect.hpp>
 #include <distrun/wire/plugin_table.hpp>
 #include <distrun/wire/stacks.hpp>
 #include <distrun/wire/zygote.hpp>
@@ -10,7 +11,9 @@
 namespace distrun::wire::samples {
 
 inline RawStacks raw_stacks() {
-  return {42, {{0x1000, "/lib/x.so"}}, {{42, "main", {1, 2}, true, ""}, {43, "helper", {}, false, "it ended"}}};
+  return {42,
+          {{0x1000, "/lib/x.so"}},
+          {{42, "main", {1, 0, 2}, true, true, ""}, {43, "helper", {}, false, false, "it ended"}}};
 }
 
 inline StackTable stack_table() {
@@ -30,6 +33,10 @@ inline ProcessStacks process_stacks() {
 }
 
 inline ProbeOrder probe_order() { return {{42, 43}, {raw_stacks()}, 3, 20, 200}; }
+
+inline RunStatus run_status() {
+  return {"3f9c0a1b", 4711, "Ring.pass", 2, 1500, 3, 10, {{1, 4712, "body", 1400, "barrier", 20, 4096}}};
+}
 
 inline RunOrder run_order() {
   RunOrder order;
@@ -84,6 +91,9 @@ void each_message(Visit visit) {
   visit(process_stacks());
   visit(probe_order());
   visit(ProbeDone{"no probe"});
+  visit(InspectOrder{InspectKind::Stacks, 3});
+  visit(run_status());
+  visit(ToldStacks{"Ring.pass", 1500, 40, {{{{1, "rank 0"}, {0, " waits"}}}, {}}});
   visit(BarrierEnter{"start"});
   visit(BarrierRelease{"start", "rank 1 is gone", 1});
   visit(RankMessage{1, 2, "token", std::string("\0\xff data", 7)});

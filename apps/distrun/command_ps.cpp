@@ -1,0 +1,57 @@
+// distrun ps: what the ranks of running distruns do, a line each.
+#include <cstdio>
+#include <string>
+
+#include <distrun/base/clock.hpp>
+#include <distrun/base/error.hpp>
+#include <distrun/base/text.hpp>
+
+#include "commands.hpp"
+#include "exit_codes.hpp"
+#include "run_socket.hpp"
+
+namespace distrun::cli {
+namespace {
+
+std::string time_of(std::int64_t ms) { return ms < 0 ? "-" : base::human(std::chrono::milliseconds(ms)); }
+
+std::string headline(const wire::RunStatus& run) {
+  std::string text = "run " + run.run_id + " (pid " + std::to_string(run.pid) + "), " + std::to_string(run.done) +
+                     " of " + std::to_string(run.count) + " tests done";
+  if (run.test.empty()) return text + ", between two tests";
+  text += ": " + base::one_line(run.test, 400) + ", " + time_of(run.test_ms);
+  return run.attempt > 1 ? text + ", attempt " + std::to_string(run.attempt) : text;
+}
+
+void print(const wire::RunStatus& run) {
+  std::printf("%s\n", headline(run).c_str());
+  if (run.ranks.empty()) return;
+  std::printf("  %4s  %7s  %-10s  %8s  %8s  %9s  %s\n", "rank", "pid", "doing", "since", "cpu", "memory", "waits in");
+  for (const wire::RankStatus& rank : run.ranks) {
+    const std::string waits = rank.waits.empty() ? "" : "  " + base::one_line(rank.waits, 400);
+    std::printf("  %4d  %7d  %-10s  %8s  %8s  %5.1f MiB%s\n", rank.rank, rank.pid, base::one_line(rank.doing).c_str(),
+                time_of(rank.since_ms).c_str(), time_of(static_cast<std::int64_t>(rank.cpu_ms)).c_str(),
+                static_cast<double>(rank.memory_bytes) / (1 << 20), waits.c_str());
+  }
+}
+
+}  // namespace
+
+int ps(const PsOptions& options) {
+  std::vector<std::string> runs = options.run.empty() ? running_ids() : std::vector<std::string>{find_run(options.run)};
+  int shown = 0;
+  for (const std::string& id : runs) {
+    try {
+      const wire::RunStatus status = ask_status(id);
+      if (shown++ > 0) std::printf("\n");
+      print(status);
+    } catch (const Error& error) {
+      std::fprintf(stderr, "distrun: %s: %s\n", base::one_line(id).c_str(), error.what());
+    }
+  }
+  if (shown > 0) return kSuccess;
+  std::printf("no distrun of this user runs at the moment\n");
+  return runs.empty() ? kSuccess : kInfraError;
+}
+
+}  // namespace distrun::cli

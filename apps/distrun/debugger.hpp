@@ -1,0 +1,47 @@
+#pragma once
+// --debug RANK: gdb in the foreground, on that rank of each attempt. The terminal is gdb's as long as it runs, so that
+// Ctrl-C reaches gdb and what it debugs, and nobody else. Lives on: the coordinator's loop.
+#include <memory>
+#include <string>
+
+#include <distrun/io/fd_watch.hpp>
+#include <distrun/io/one_shot.hpp>
+#include <distrun/launch/node.hpp>
+#include <distrun/proc/child.hpp>
+#include <distrun/runner/events.hpp>
+
+namespace distrun::cli {
+
+class Debugger final : public runner::EventSink {
+ public:
+  // Throws Error{Failed} if there is no gdb.
+  Debugger(io::Loop& loop, launch::Node& node, int rank);
+  // Once: completes when gdb has ended, or at once if none was started.
+  io::Task<void> ended();
+
+  void on_run_start(const runner::RunRecord&, int) override {}
+  void on_problem(const runner::Problem&) override {}
+  void on_test_start(const runner::TestStart&) override {}
+  void on_attempt_start(const runner::AttemptStart&) override {}
+  void on_rank_start(const std::string& id, int attempt, int rank, int pid) override;
+  void on_rank_phase(const std::string&, int, int, wire::Phase) override {}
+  void on_rank_error(const std::string&, int, int, const runner::RankError&) override {}
+  void on_look(const std::string&, int, const runner::Look&) override {}
+  void on_rank_end(const std::string&, int, const runner::RankRecord&) override {}
+  void on_attempt_end(const std::string&, const runner::AttemptRecord&) override {}
+  void on_test_end(const runner::TestRecord&) override {}
+  void on_run_end(const runner::RunRecord&) override {}
+
+ private:
+  void on_death();
+
+  io::Loop& loop_;
+  launch::Node& node_;
+  int rank_;
+  std::string program_;
+  pid_t pid_ = 0;
+  std::unique_ptr<io::FdWatch> death_;
+  io::OneShot<bool> over_;
+};
+
+}  // namespace distrun::cli

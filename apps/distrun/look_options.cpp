@@ -1,0 +1,65 @@
+// The arguments of the commands that look at what runs.
+#include <CLI/CLI.hpp>
+
+#include <climits>
+
+#include "parsing.hpp"
+
+namespace distrun::cli {
+namespace {
+
+constexpr char kRunHelp[] = "The run: the start of its id, as `distrun ps` shows it (default: the only one)";
+constexpr char kStacksExamples[] = R"(
+Examples:
+  distrun stacks                      the run that goes on: what its ranks wait for, and their stacks
+  distrun stacks 3f9c 2               rank 2 of the run whose id starts with 3f9c
+  distrun stacks --pid 4711 4712      any processes: their stacks, and which pipes, sockets and locks
+                                      connect them and who waits on which
+Processes are stopped for a few milliseconds while their stacks are read, and go on as before.)";
+
+}  // namespace
+
+CommandLine parse_ps(const std::vector<std::string>& arguments) {
+  CommandLine line;
+  CLI::App app("Shows what the ranks of running distruns do: a line per rank.", "distrun ps");
+  app.add_option("run", line.ps.run, "Only this run: the start of its id")->type_name("RUN");
+  if (parse(app, arguments)) line.kind = CommandKind::Ps;
+  return line;
+}
+
+CommandLine parse_stacks(const std::vector<std::string>& arguments) {
+  CommandLine line;
+  std::string rank;
+  std::string color = "auto";
+  std::vector<std::string> pids;
+  CLI::App app("Shows what ranks, or any processes, do at this moment: stacks of all threads, merged.",
+               "distrun stacks");
+  app.footer(kStacksExamples);
+  app.add_option("run", line.stacks.run, kRunHelp)->type_name("RUN");
+  app.add_option("rank", rank, "Only this rank")->type_name("RANK");
+  app.add_option("--pid", pids, "Any processes instead of a run's ranks")->type_name("PID");
+  app.add_option("--color", color, "auto, always or never")->type_name("WHEN");
+  if (!parse(app, arguments)) return line;
+  if (!rank.empty()) line.stacks.rank = number("RANK", rank, 0, INT_MAX);
+  for (const std::string& pid : pids) line.stacks.pids.push_back(number("--pid", pid, 1, INT_MAX));
+  if (!pids.empty() && !line.stacks.run.empty()) refuse("stacks: either a run or --pid is wanted, not both");
+  line.stacks.color = color_of(color);
+  line.kind = CommandKind::Stacks;
+  return line;
+}
+
+CommandLine parse_attach(const std::vector<std::string>& arguments) {
+  CommandLine line;
+  std::string rank;
+  CLI::App app("Opens gdb on a live rank. No bound runs out while it is attached.", "distrun attach");
+  app.add_option("run", line.attach.run, "The run: the start of its id, as `distrun ps` shows it")
+      ->required()
+      ->type_name("RUN");
+  app.add_option("rank", rank, "The rank")->required()->type_name("RANK");
+  if (!parse(app, arguments)) return line;
+  line.attach.rank = number("RANK", rank, 0, INT_MAX);
+  line.kind = CommandKind::Attach;
+  return line;
+}
+
+}  // namespace distrun::cli

@@ -1,0 +1,90 @@
+#include "run_server.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <distrun/base/error.hpp>
+#include <distrun/runner/look.hpp>
+
+#include "run_socket.hpp"
+
+namespace distrun::cli {
+namespace {
+
+constexpr std::size_t kClientsMax = 16;
+
+std::int64_t ms_of(base::Nanoseconds duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
+wire::ToldStacks told(const std::string& test, const runner::Look& look) {
+  wire::ToldStacks stacks;
+  stacks.test = test;
+  stacks.at_ms = ms_of(look.at);
+  stacks.took_ms = ms_of(look.took);
+  for (const evidence::Line& line : look.text) {
+    wire::ToldLine& to = stacks.lines.emplace_back();
+    for (const auto& segment : line.segments) {
+      to.segments.push_back({static_cast<std::uint8_t>(segment.tone), segment.text});
+    }
+  }
+  return stacks;
+}
+
+}  // namespace
+
+RunServer::RunServer(io::Loop& loop, runner::Run& run, const std::string& run_id) : loop_(loop), run_(run) {
+  listener_ = std::make_unique<io::FdWatch>(loop, listen_for(run_id), [this] { on_connection(); });
+}
+
+void RunServer::on_connection() {
+  base::Fd socket(::accept4(listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket || clients_.size() >= kClientsMax || !is_trusted(socket.get())) return;
+  const int client = next_client_++;
+  clients_[client] = std::make_unique<io::FrameSocket>(
+      loop_, std::move(socket),
+      io::FrameSocket::Handlers{[this, client](const wire::Frame& frame) { on_frame(client, frame); },
+                                [this, client](const std::string&) { drop(client); }});
+}
+
+void RunServer::on_frame(int client, const wire::Frame& frame) {
+  try {
+    if (frame.kind != wire::FrameKind::Inspect) return drop(client);
+    const auto order = wire::decode<wire::InspectOrder>(wire::view_of(frame.payload));
+    if (order.kind == wire::InspectKind::Stacks) return answer_stacks(client, order.rank);
+    send(client, wire::FrameKind::RunStatus, run_.status());
+  } catch (const Error&) {
+    drop(client);
+  }
+}
+
+void RunServer::answer_stacks(int client, int rank) {
+  const std::string test = run_.status().test;
+  const bool taken = run_.look_now([this, alive = std::weak_ptr(alive_), client, rank, test](const runner::Look& look) {
+    if (alive.expired()) return;
+    send(client, wire::FrameKind::ToldStacks, told(test, rank < 0 ? look : runner::only(rank, look)));
+  });
+  if (!taken) send(client, wire::FrameKind::ToldStacks, wire::ToldStacks{});
+}
+
+template <class T>
+void RunServer::send(int client, wire::FrameKind kind, const T& message) {
+  const auto found = clients_.find(client);
+  if (found == clients_.end()) return;
+  try {
+    found->second->send(wire::pack(kind, 0, message));
+  } catch (const Error&) {
+    drop(client);  // it does not read
+  }
+}
+
+// Later, since this may be called from inside the socket's handler.
+void RunServer::drop(int client) {
+  loop_.post([this, alive = std::weak_ptr(alive_), client] {
+    if (!alive.expired()) clients_.erase(client);
+  });
+}
+
+}  // namespace distrun::cli

@@ -1,0 +1,14 @@
+#pragma once
+// The words for what the board shows.
+#include <string>
+
+#include <distrun/board/slot_reader.hpp>
+
+namespace distrun::board {
+
+// "barrier \"meet\" for rank 1, 3", "receive(\"go\") from any of rank 0, 2"
+std::string describe(const ShownWait& wait);
+// "test.cpp:41"; empty if it is not known
+std::string site_of(const ShownWait& wait);
+
+}  // namespace distrun::board

@@ -1,0 +1,53 @@
+#include <distrun/runner/status.hpp>
+
+#include <algorithm>
+
+#include <distrun/proc/usage.hpp>
+#include <distrun/runner/describe.hpp>
+#include <distrun/runner/look.hpp>
+
+namespace distrun::runner {
+namespace {
+
+std::int64_t ms_of(Nanoseconds duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
+std::string doing(const RankState& rank) {
+  if (rank.decided()) return describe(rank.record.outcome);
+  return rank.started ? name_of(rank.record.phase) : "not started";
+}
+
+void add_wait(wire::RankStatus& status, const std::vector<WaitLine>& lines) {
+  const auto own = std::find_if(lines.begin(), lines.end(), [&](const WaitLine& line) {
+    return std::find(line.ranks.begin(), line.ranks.end(), status.rank) != line.ranks.end();
+  });
+  if (own == lines.end()) return;
+  status.since_ms = ms_of(own->longest);
+  status.waits = wait_text(*own);
+}
+
+}  // namespace
+
+void describe(const Attempt& attempt, base::TimePoint now, wire::RunStatus& status) {
+  status.test = attempt.test().id;
+  status.attempt = attempt.n();
+  status.test_ms = ms_of(attempt.age());
+  const std::int64_t now_ns = std::chrono::duration_cast<Nanoseconds>(now.time_since_epoch()).count();
+  const std::vector<WaitLine> lines = wait_lines(attempt.views(), now_ns);
+  for (const RankState& rank : attempt.ranks()) {
+    wire::RankStatus line;
+    line.rank = rank.record.rank;
+    line.pid = rank.record.pid;
+    line.doing = doing(rank);
+    add_wait(line, lines);
+    if (rank.alive()) {
+      const proc::Usage usage = proc::usage_of(rank.record.pid);
+      line.cpu_ms = static_cast<std::uint64_t>(ms_of(usage.cpu));
+      line.memory_bytes = usage.memory_bytes;
+    }
+    status.ranks.push_back(std::move(line));
+  }
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,11 @@
+#pragma once
+// What the ranks of an attempt do at this moment, a line each, for `distrun ps`.
+#include <distrun/runner/attempt.hpp>
+#include <distrun/wire/inspect.hpp>
+
+namespace distrun::runner {
+
+// Fills in the test and its ranks. Reads the board and /proc; never blocks.
+void describe(const Attempt& attempt, base::TimePoint now, wire::RunStatus& status);
+
+}  // namespace distrun::runner

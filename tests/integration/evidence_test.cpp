@@ -1,0 +1,186 @@
+// Looking at a run while it goes on: ps, stacks, attach, the signal and the key for stacks, debuggers and Ctrl-Z.
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+
+// A run of one test whose rank 1 sleeps while the others wait for it.
+class HangingRun {
+ public:
+  explicit HangingRun(const std::string& timeout = "100s") : running_(sandbox_.start(arguments(timeout))) {
+    REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return waits(); }));
+  }
+
+  // Whether three ranks wait for the fourth, and that shows itself too.
+  bool waits() const {
+    if (id().empty()) return false;  // ps would tell of the runs of other tests
+    const std::string text = status();
+    const std::regex waiting("barrier \"meet\" [^\n]* for rank 1\n");
+    const auto found = std::distance(std::sregex_iterator(text.begin(), text.end(), waiting), std::sregex_iterator());
+    return found == 3 && !std::regex_search(text, std::regex(" 1 +[0-9]+ +[a-z]+ +- "));
+  }
+  std::string status() const { return ask({"ps", id()}).out; }
+  Ended ask(std::vector<std::string> arguments) const {
+    Command command = sandbox_.command(std::move(arguments));
+    command.capture = sandbox_.output() + "/asked";
+    return Running(command).wait(scaled(milliseconds(10'000)));
+  }
+  std::string id() const { return sandbox_.run_id_in_use(); }
+  // Of a rank, as ps tells it; 0: it tells none.
+  pid_t pid_of(int rank) const {
+    const std::string text = status();
+    std::smatch found;
+    const std::regex line("\n +" + std::to_string(rank) + " +([0-9]+) ");
+    return std::regex_search(text, found, line) ? std::stoi(found[1]) : 0;
+  }
+  Running& running() { return running_; }
+  const Sandbox& sandbox() const { return sandbox_; }
+  Ended stop() {
+    running_.signal(SIGINT);
+    Ended ended = running_.wait(scaled(milliseconds(5'000)));
+    sandbox_.sweep();
+    return ended;
+  }
+
+ private:
+  std::vector<std::string> arguments(const std::string& timeout) const {
+    const std::string scale = std::to_string(time_scale());
+    return {"run",       "--output", sandbox_.output(),  "--filter", "Hangs.one_sleeps",
+            "--timeout", timeout,    "--timeout-scale", scale,      plugin("hangs")};
+  }
+
+  Sandbox sandbox_{distrun_program()};
+  Running running_;
+};
+
+// Traces a process as a debugger would, until it is destroyed.
+class Tracer {
+ public:
+  explicit Tracer(pid_t pid) : pid_(pid) { REQUIRE(::ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) == 0); }
+  ~Tracer() {
+    // To be let go a tracee must be stopped.
+    ::ptrace(PTRACE_INTERRUPT, pid_, nullptr, nullptr);
+    eventually(milliseconds(1000), [&] { return ::ptrace(PTRACE_DETACH, pid_, nullptr, nullptr) == 0; });
+  }
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+
+ private:
+  pid_t pid_;
+};
+
+}  // namespace
+
+TEST_CASE("ps tells of each rank what it waits for and for whom", "[look]") {
+  HangingRun run;
+  const Ended told = run.ask({"ps"});
+  CHECK(told.exit_code == 0);
+  CHECK_THAT(told.out, Contains("run " + run.id()) && Contains("Hangs.one_sleeps"));
+  CHECK_THAT(told.out, Contains("barrier \"meet\" (hangs.cpp:") && Contains("for rank 1"));
+  for (int rank = 0; rank < 4; ++rank) CHECK(is_alive(run.pid_of(rank)));
+  run.stop();
+}
+
+TEST_CASE("stacks shows where each rank is, of a run that goes on as before", "[look]") {
+  HangingRun run;
+  const Ended all = run.ask({"stacks", run.id()});
+  CHECK(all.exit_code == 0);
+  CHECK_THAT(all.out, Contains("fixture::hang") && Contains("rank 1 has been in body"));
+  CHECK_THAT(all.out, Contains("ranks 0, 2-3 have waited"));
+  const Ended one = run.ask({"stacks", run.id(), "1"});
+  CHECK_THAT(one.out, Contains("fixture::hang") && !Contains("ranks 0, 2-3"));
+  CHECK(run.waits());
+  CHECK(run.stop().exit_code == 130);
+}
+
+TEST_CASE("stacks --pid shows any processes, and says of those that are none", "[look]") {
+  HangingRun run;
+  const Ended told = run.ask({"stacks", "--pid", std::to_string(run.pid_of(1)), std::to_string(run.pid_of(2))});
+  CHECK(told.exit_code == 0);
+  CHECK_THAT(told.out, Contains("fixture::hang") && Contains("process " + std::to_string(run.pid_of(1))));
+  CHECK_THAT(told.out, Contains("connections"));
+  run.stop();
+  const Ended nobody = run.ask({"stacks", "--pid", "999999999"});
+  CHECK(nobody.exit_code == 3);
+}
+
+TEST_CASE("a quit signal prints the stacks, and the run goes on", "[look]") {
+  HangingRun run;
+  run.running().signal(SIGQUIT);
+  pause_for(scaled(milliseconds(500)));
+  CHECK(run.waits());
+  const Ended ended = run.stop();
+  CHECK_THAT(ended.out, Contains("fixture::hang") && Contains("Hangs.one_sleeps after"));
+}
+
+TEST_CASE("a slow test is shown once with --stacks-after, and goes on", "[look]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = sandbox.run({"run", "--output", sandbox.output(), "--timeout", "1s", "--stacks-after", "300ms",
+                                   "--filter", "Hangs.one_sleeps", plugin("hangs")});
+  CHECK(ended.exit_code == 1);
+  const Summary summary = sandbox.summary();
+  const auto& looks = summary.tests.at(0).attempts.at(0).looks;
+  REQUIRE(looks.size() == 2);
+  CHECK(looks[0].why == "slow");
+  CHECK(looks[1].why == "timeout");
+  CHECK_THAT(ended.out, Contains("Hangs.one_sleeps after"));
+  CHECK(wrong_with_reports(sandbox) == "");
+}
+
+TEST_CASE("no bound runs out while a debugger holds a rank, and then it does", "[look]") {
+  HangingRun run("2s");
+  {
+    const Tracer debugger(run.pid_of(1));
+    CHECK_FALSE(run.running().ends_within(scaled(milliseconds(4'000))));
+  }
+  const Ended ended = run.running().wait(scaled(milliseconds(10'000)));
+  CHECK(ended.exit_code == 1);
+  CHECK(run.sandbox().summary().tests.at(0).verdict == "timeout");
+  run.sandbox().sweep();
+}
+
+TEST_CASE("Ctrl-Z stops the ranks and the clocks with the run", "[look]") {
+  HangingRun run("3s");
+  const pid_t rank = run.pid_of(2);
+  const auto state_of = [](pid_t pid) {
+    for (const ProcessInfo& info : living_processes()) {
+      if (info.pid == pid) return info.state;
+    }
+    return '?';
+  };
+  // As the terminal does: to the guard and the coordinator, which are one group.
+  ::kill(-run.running().pid(), SIGTSTP);
+  CHECK(eventually(scaled(milliseconds(2'000)), [&] { return state_of(rank) == 'T'; }));
+  pause_for(scaled(milliseconds(4'000)));
+  CHECK(state_of(rank) == 'T');
+  ::kill(-run.running().pid(), SIGCONT);
+  CHECK(eventually(scaled(milliseconds(1'000)), [&] { return state_of(rank) == 'S'; }));
+  const Ended ended = run.running().wait(scaled(milliseconds(10'000)));
+  CHECK(ended.exit_code == 1);
+  CHECK(run.sandbox().summary().tests.at(0).verdict == "timeout");
+  run.sandbox().sweep();
+}
+
+TEST_CASE("who asks for a run or a rank that there is not gets a sentence", "[look]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended stacks = sandbox.run({"stacks", "nosuchrun"});
+  CHECK(stacks.exit_code == 2);
+  CHECK_THAT(stacks.err, Contains("nosuchrun") || Contains("no distrun"));
+  HangingRun run;
+  const Ended attach = run.ask({"attach", run.id(), "99"});
+  CHECK(attach.exit_code == 2);
+  CHECK_THAT(attach.err, Contains("has no rank 99"));
+  run.stop();
+}

@@ -1,0 +1,94 @@
+#include <distrun/board/seq_cell.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <thread>
+
+using distrun::board::SeqCell;
+
+namespace {
+
+struct Record {
+  std::array<std::uint64_t, 24> words{};
+};
+
+Record filled_with(std::uint64_t value) {
+  Record record;
+  record.words.fill(value);
+  return record;
+}
+
+bool is_whole(const Record& record) {
+  for (const std::uint64_t word : record.words) {
+    if (word != record.words.front()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a cell that was never written has nothing to read") {
+  const SeqCell<Record> cell;
+  CHECK_FALSE(cell.read().has_value());
+}
+
+TEST_CASE("a cell gives back what was written last") {
+  SeqCell<Record> cell;
+  for (std::uint64_t value = 1; value < 100; ++value) {
+    cell.write(filled_with(value));
+    REQUIRE(cell.read().has_value());
+    CHECK(cell.read()->words == filled_with(value).words);
+  }
+}
+
+TEST_CASE("a reader never sees half a record, while a writer writes without pause") {
+  SeqCell<Record> cell;
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    for (std::uint64_t value = 1; !stop; ++value) cell.write(filled_with(value));
+  });
+  int seen = 0;
+  std::uint64_t last = 0;
+  while (seen < 20'000) {
+    const auto record = cell.read();
+    if (!record) continue;
+    ++seen;
+    if (!is_whole(*record) || record->words.front() < last) {
+      stop = true;
+      writer.join();
+      FAIL("record " << record->words.front() << " after " << last << (is_whole(*record) ? "" : ", torn"));
+    }
+    last = record->words.front();
+  }
+  stop = true;
+  writer.join();
+}
+
+TEST_CASE("of several writers at once one writes, and nothing is torn") {
+  SeqCell<Record> cell;
+  std::atomic<int> written{0};
+  std::vector<std::thread> writers;
+  for (std::uint64_t me = 1; me <= 4; ++me) {
+    writers.emplace_back([&, me] {
+      for (int i = 0; i < 5'000; ++i) written += cell.try_write(filled_with(me)) ? 1 : 0;
+    });
+  }
+  int torn = 0;
+  while (written < 1'000) {
+    const auto record = cell.read();
+    torn += record && !is_whole(*record) ? 1 : 0;
+  }
+  for (std::thread& writer : writers) writer.join();
+  CHECK(torn == 0);
+  CHECK(is_whole(cell.read().value()));
+}
+
+TEST_CASE("a cell whose writer stopped in the middle is passed over, by readers and by writers") {
+  // The first word of a cell is its sequence number: an odd one says that somebody writes.
+  SeqCell<Record> cell;
+  cell.write(filled_with(7));
+  reinterpret_cast<std::atomic<std::uint32_t>*>(&cell)->store(3);
+  CHECK_FALSE(cell.read().has_value());
+  CHECK_FALSE(cell.try_write(filled_with(8)));
+}
