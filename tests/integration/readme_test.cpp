@@ -1,0 +1,60 @@
+// What README.md shows of examples/hung_rank is what the tools print of it.
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+
+#include <regex>
+#include <string>
+
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+
+// The block of README.md that starts with that command, without the command.
+std::string shown(const std::string& command) {
+  const std::string readme = read_file(DISTRUN_README);
+  const std::string head = "```console\n$ " + command + "\n";
+  const std::size_t start = readme.find(head);
+  if (start == std::string::npos) return "README.md shows no `" + command + "`";
+  const std::size_t from = start + head.size();
+  return readme.substr(from, readme.find("```", from) - from);
+}
+
+// Without what differs from run to run: ids, addresses, times, numbers of processes and of frames of libraries.
+std::string steady(std::string text) {
+  const auto replace = [&](const char* what, const char* with) {
+    text = std::regex_replace(text, std::regex(what), with);
+  };
+  replace("[0-9a-f]{12}", "RUN");
+  replace("0x[0-9a-f]+", "ADDRESS");
+  replace("[0-9.]+ (us|ms|s|MiB)\\b", "AMOUNT");
+  replace("[0-9]+ min [0-9]+ s", "AMOUNT");
+  replace("[0-9]+ (library|frames)", "N $1");
+  replace("\\b[0-9]{2,}\\b(?=[ )\\n,])(?![^\\n]*AT)", "N");
+  replace("hung_rank\\.cpp:N", "hung_rank.cpp:LINE");
+  replace(" +", " ");
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("README shows what ps and stacks print of four hanging ranks", "[readme]") {
+  const Sandbox sandbox(distrun_program());
+  Running running = sandbox.start({"--timeout", "100s", DISTRUN_HUNG_RANK});
+  const auto ask = [&](const std::string& command) {
+    const std::string run = sandbox.run_id_in_use();
+    if (run.empty()) return std::string();
+    Command asked = sandbox.command({command, run});
+    asked.capture = sandbox.output() + "/asked";
+    return Running(asked).wait(scaled(milliseconds(10'000))).out;
+  };
+  REQUIRE(eventually(scaled(milliseconds(10'000)),
+                     [&] { return ask("ps").find("barrier \"epoch\"") != std::string::npos; }));
+  CHECK(steady(ask("ps")) == steady(shown("distrun ps")));
+  CHECK(steady(ask("stacks")) == steady(shown("distrun stacks")));
+  running.signal(SIGINT);
+  CHECK(running.wait(scaled(milliseconds(5'000))).exit_code == 130);
+  sandbox.sweep();
+}
