@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -39,6 +40,19 @@ ExitStatus watch(pid_t coordinator, const sigset_t& signals) {
   }
 }
 
+// How the terminal was before the coordinator took its keys one by one; one that is killed cannot give it back.
+class KeptTerminal {
+ public:
+  KeptTerminal() : is_terminal_(::tcgetattr(STDIN_FILENO, &mode_) == 0) {}
+  void restore() const {
+    if (is_terminal_ && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp()) ::tcsetattr(STDIN_FILENO, TCSANOW, &mode_);
+  }
+
+ private:
+  termios mode_{};
+  bool is_terminal_;
+};
+
 void clean_up(const RunPlaces& places, const ExitStatus& status) {
   std::vector<pid_t> left;
   const int ended = end_children([](pid_t) { return true; }, kRounds, left);
@@ -66,6 +80,7 @@ int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& 
   sigset_t mask;
   ::sigprocmask(SIG_BLOCK, &signals, &mask);
   std::fflush(nullptr);
+  const KeptTerminal terminal;
   const pid_t guard = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) base::throw_errno("cannot start the coordinator", errno);
@@ -76,6 +91,7 @@ int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& 
   }
   const ExitStatus status = watch(child, signals);
   if (status.exited() && own_children().empty()) return status.code();
+  if (!status.exited()) terminal.restore();
   clean_up(places, status);
   return status.exited() ? status.code() : kInfraErrorExitCode;
 }

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <regex>
@@ -81,7 +82,42 @@ class Tracer {
   pid_t pid_;
 };
 
+// Makes a command that of a user without rights, if this is root's. False if there is no way to do so.
+bool drop_rights(const Sandbox& sandbox, Command& command) {
+  constexpr unsigned kNobody = 65534;
+  if (::geteuid() != 0) return true;
+  for (const std::string& path : {sandbox.temp(), sandbox.start_directory(), sandbox.output()}) {
+    if (::chown(path.c_str(), kNobody, kNobody) != 0) return false;
+  }
+  if (::chmod((sandbox.temp() + "/..").c_str(), 0755) != 0) return false;
+  const std::vector<std::string> dropping = {"--reuid", "65534", "--regid", "65534", "--clear-groups", command.program};
+  command.arguments.insert(command.arguments.begin(), dropping.begin(), dropping.end());
+  command.program = "/usr/bin/setpriv";
+  Command probe = command;
+  probe.arguments.resize(dropping.size());
+  probe.arguments.push_back("--version");
+  return exists(command.program) && Running(probe).wait(scaled(milliseconds(10'000))).exit_code == 0;
+}
+
 }  // namespace
+
+TEST_CASE("a rank that refuses the probe answers itself, and the report says so", "[look]") {
+  const Sandbox sandbox(distrun_program());
+  Command command = sandbox.command({"run", "--output", sandbox.output(), "--timeout", "1s", "--timeout-scale",
+                                     std::to_string(time_scale()), "--filter", "Hangs.not_dumpable", plugin("hangs")});
+  command.capture = sandbox.output() + "/console";
+  if (!drop_rights(sandbox, command)) {
+    WARN("skipped: another user cannot run " << distrun_program());
+    return;
+  }
+  CHECK(Running(command).wait(scaled(milliseconds(20'000))).exit_code == 1);
+  const LookResult look = sandbox.summary().tests.at(0).attempts.at(0).looks.at(0);
+  CHECK_THAT(look.text, Contains("fixture::hang") && Contains("no answer from the probe"));
+  const SeenProcess* rank = look.find(1);
+  REQUIRE(rank != nullptr);
+  CHECK(rank->answered == std::vector<std::string>{"kernel", "listener"});
+  CHECK(rank->not_answered.size() == 1);
+}
 
 TEST_CASE("ps tells of each rank what it waits for and for whom", "[look]") {
   HangingRun run;
