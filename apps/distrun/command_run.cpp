@@ -28,14 +28,15 @@ constexpr auto kTick = std::chrono::milliseconds(100);
 // Keeps the console's status line alive while nothing happens.
 class Ticker {
  public:
-  Ticker(io::Loop& loop, report::Console& console)
-      : loop_(loop), console_(console), resized_(loop.context(), SIGWINCH), alarm_(loop, [this] { tick(); }) {
+  Ticker(io::Loop& loop, report::Console& console, const runner::Run& run)
+      : loop_(loop), console_(console), run_(run), resized_(loop.context(), SIGWINCH), alarm_(loop, [this] { tick(); }) {
     alarm_.set(loop_.clock().now() + kTick);
     wait_for_resize();
   }
 
  private:
   void tick() {
+    console_.waiting(run_.long_waits());
     console_.tick();
     alarm_.set(loop_.clock().now() + kTick);
   }
@@ -49,6 +50,7 @@ class Ticker {
 
   io::Loop& loop_;
   report::Console& console_;
+  const runner::Run& run_;
   boost::asio::signal_set resized_;
   io::Alarm alarm_;
 };
@@ -81,7 +83,7 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
     main.listen_to_keys();
   }
   {
-    const Ticker ticker(main.loop(), outputs.console());
+    const Ticker ticker(main.loop(), outputs.console(), run);
     main.run(run_all(run, debugger));
   }
   main.node().close();

@@ -29,6 +29,8 @@ class Console final : public runner::EventSink {
   // Brings the status line up to date. To be called about ten times a second; without a terminal
   // too, where a run that has been silent for a minute gets a line that says what it is at.
   void tick();
+  // What ranks have waited for, for long; for the status line.
+  void waiting(std::string waits) { progress_.waiting(std::move(waits)); }
   // The terminal has another width now.
   void resize(int width);
   // Where the reports are, or will be; before on_run_end.

@@ -19,6 +19,7 @@ void Progress::run_started(int tests) { tests_ = tests; }
 
 void Progress::test_started(const std::string& id, base::TimePoint now) {
   running_[id] = {now, ++started_, {}};
+  waits_.clear();  // of another test
 }
 
 void Progress::attempt_started(const std::string& id, int world_size) {
@@ -47,13 +48,17 @@ base::Nanoseconds Progress::longest(base::TimePoint now) const {
   return entry == nullptr ? base::Nanoseconds{} : now - entry->second.since;
 }
 
+std::string Progress::doing_of(const Running& test) const {
+  return waits_.empty() ? activity_text(test.doing) : base::one_line(waits_, 400);
+}
+
 std::string Progress::status(base::TimePoint now, std::size_t width) const {
   std::string head = std::to_string(ended_) + " of " + std::to_string(tests_);
   if (bad_ > 0) head += ", " + std::to_string(bad_) + " bad";
   const Entry* entry = find_oldest();
   if (entry == nullptr) return fit(head, width);
   const auto& [id, test] = *entry;
-  const std::string tail = ", " + base::human(now - test.since) + " | " + activity_text(test.doing);
+  const std::string tail = ", " + base::human(now - test.since) + " | " + doing_of(test);
   head += " | ";
   const std::size_t used = display_width(head) + display_width(tail);
   const std::size_t room = width > used + kIdWidthMin ? width - used : kIdWidthMin;
@@ -65,7 +70,7 @@ std::string Progress::oldest(base::TimePoint now) const {
   if (entry == nullptr) return "";
   const auto& [id, test] = *entry;
   return base::one_line(id, 1000) + ", " + base::human(now - test.since) + " | " +
-         activity_text(test.doing);
+         doing_of(test);
 }
 
 void Progress::set(const std::string& id, int rank, const char* doing) {

@@ -18,6 +18,8 @@ class Progress {
   void attempt_started(const std::string& id, int world_size);
   void rank_in_phase(const std::string& id, int rank, wire::Phase phase);
   void rank_ended(const std::string& id, int rank, runner::OutcomeKind outcome);
+  // What the ranks of the test that runs have waited for, for long; empty: nothing. Shown in place of their phases.
+  void waiting(std::string waits) { waits_ = std::move(waits); }
   void test_ended(const runner::TestRecord& test);
 
   bool idle() const noexcept { return running_.empty(); }
@@ -39,12 +41,14 @@ class Progress {
 
   void set(const std::string& id, int rank, const char* doing);
   const Entry* find_oldest() const;
+  std::string doing_of(const Running& test) const;
 
   int tests_ = 0;
   int ended_ = 0;
   int bad_ = 0;
   std::uint64_t started_ = 0;
   std::map<std::string, Running> running_;
+  std::string waits_;
 };
 
 // "0-2 body, 3 set-up"; groups that would be too long to list are counted: "128 ranks body".

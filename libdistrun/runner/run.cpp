@@ -6,7 +6,9 @@
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/rank_list.hpp>
 #include <distrun/runner/judge.hpp>
+#include <distrun/runner/look.hpp>
 #include <distrun/runner/status.hpp>
 
 namespace distrun::runner {
@@ -20,6 +22,9 @@ Problem problem_of(const std::string& plugin, const char* phase, std::string tex
   }
   return {plugin, phase, std::move(text)};
 }
+
+// Shorter waits are how ranks work.
+constexpr Nanoseconds kLongWait = std::chrono::seconds(1);
 
 // What the test as a whole says: that of the attempt that gave it its verdict.
 std::string message_of(const TestRecord& test) {
@@ -80,6 +85,19 @@ wire::RunStatus Run::status() const {
   status.count = static_cast<int>(tests_.size());
   if (attempt_) describe(*attempt_, loop_.clock().now(), status);
   return status;
+}
+
+std::string Run::long_waits() const {
+  if (!attempt_) return "";
+  const std::int64_t now_ns =
+      std::chrono::duration_cast<Nanoseconds>(loop_.clock().now().time_since_epoch()).count();
+  std::string text;
+  for (const WaitLine& line : wait_lines(attempt_->views(), now_ns)) {
+    if (line.what.empty() || line.longest < kLongWait) continue;
+    text += (text.empty() ? "" : "; ") + base::ranks_label(line.ranks) + ": " + base::human(line.longest) + " in " +
+            wait_text(line);
+  }
+  return text;
 }
 
 bool Run::look_now(std::function<void(const Look&)> on_look) {

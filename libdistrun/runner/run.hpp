@@ -26,6 +26,8 @@ class Run {
 
   // What goes on, for whoever asks.
   wire::RunStatus status() const;
+  // What ranks have waited for, or done, for longer than a second: "ranks 0, 2-3: 3.1 s in barrier ..."; or empty.
+  std::string long_waits() const;
   // Reads the stacks of the ranks that run: told to the events, or to `on_look` alone. False if none runs.
   bool look_now(std::function<void(const Look&)> on_look = {});
   // The user stops the clock (Ctrl-Z): bounds and ranks stand still from pause() to resume().
