@@ -26,6 +26,7 @@ constexpr Rule kRules[] = {
     {Library, "*", "__cxxabiv1::*"},
     {Library, "*", "_start"},
     {Library, "*", "__libc_start_*"},
+    {Library, "*", "__clang_call_terminate"},
     {Library, "*", "__vdso_*"},
     {Library, "*vdso*", "*"},
     {Library, "ld-*.so*", "*"},
@@ -46,6 +47,7 @@ constexpr Rule kRules[] = {
     // Inlined functions come without their namespace; their headers tell.
     {Library, "*", "*", "/usr/include/*"},
     {Library, "*", "*", "*/include/c++/*"},
+    {Library, "*", "*", "*/include/*/c++/*"},
     {Machinery, "*", "*", "*/libdistrun/*"},
     {Machinery, "*", "*", "*/include/distrun/*"},
     {Machinery, "*", "distrun_plugin_entry"},

@@ -10,6 +10,7 @@
 #include <distrun/board/slot_writer.hpp>
 
 #include "../support/forked.hpp"
+#include "../support/thread_sanitizer.hpp"
 
 using namespace distrun;
 using namespace distrun::board;
@@ -50,6 +51,10 @@ TEST_CASE("a descriptor that is no board of that many ranks is refused") {
 }
 
 TEST_CASE("a rank that writes into a peer's slot dies, and the slot is as it was") {
+  if (testing::kThreadSanitizer) {
+    WARN(testing::kOwnFaults);
+    return;
+  }
   const Board board(2);
   const RankBoard one(board.fd(), 1, 2);
   SlotWriter(one.own()).attach();

@@ -17,6 +17,7 @@
 #include "cast.hpp"
 #include "loopback.hpp"
 #include "support/scratch.hpp"
+#include "../support/thread_sanitizer.hpp"
 
 using namespace distrun;
 using namespace distrun::evidence;
@@ -281,6 +282,10 @@ TEST_CASE("who waits for a mutex between processes waits for the one that has it
 }
 
 TEST_CASE("a thread that joins another waits for that one") {
+  if (testing::kThreadSanitizer) {
+    WARN(testing::kOwnThread);
+    return;
+  }
   const Actor joiner({}, [] { std::thread([] { testing::rest(); }).join(); });
   REQUIRE(testing::eventually(testing::kLongWait, [&] { return look_at(joiner.pid()).kind == WaitKind::Thread; }));
   const std::vector<Blocked> threads = blocked_threads(find_connections({joiner.pid()}));
