@@ -83,6 +83,7 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   std::optional<Debugger> debugger;
   if (options.settings.debug_rank >= 0) {
     outputs.add(debugger.emplace(main.loop(), main.node(), options.settings.debug_rank));
+    debugger->on_ended([&] { run.let_go(); });
   } else {
     main.listen_to_keys();
   }

@@ -35,14 +35,18 @@ void give_terminal_to(pid_t group) {
 Debugger::Debugger(io::Loop& loop, launch::Node& node, int rank)
     : loop_(loop), node_(node), rank_(rank), program_(find_program("gdb")), over_(loop) {}
 
-void Debugger::on_rank_start(const std::string& id, int, int rank, int pid) {
-  if (rank != rank_ || pid_ != 0) return;
-  std::printf("gdb on rank %d (pid %d) of %s: it waits before its body; set breakpoints, then continue\n", rank, pid,
-              id.c_str());
+void Debugger::on_rank_start(const std::string&, int, int rank, int pid) {
+  if (rank == rank_) rank_pid_ = pid;
+}
+
+void Debugger::on_rank_phase(const std::string& id, int, int rank, wire::Phase phase) {
+  if (rank != rank_ || phase != wire::Phase::Rendezvous || pid_ != 0) return;
+  std::printf("gdb on rank %d (pid %d) of %s: it waits before its body; set breakpoints, then continue\n", rank,
+              rank_pid_, id.c_str());
   std::fflush(stdout);
   proc::ChildSpec spec;
   spec.program = program_;
-  spec.arguments = {"-q", "-p", std::to_string(pid)};
+  spec.arguments = {"-q", "-p", std::to_string(rank_pid_)};
   spec.environment = proc::inherited_environment();
   spec.descriptors = {{STDIN_FILENO, STDIN_FILENO}, {STDOUT_FILENO, STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}};
   proc::Child started = proc::start_helper(loop_.context(), spec);
@@ -56,6 +60,7 @@ void Debugger::on_death() {
   if (!proc::try_reap(pid_)) return;
   death_.reset();
   give_terminal_to(::getpgrp());
+  on_ended_();
   over_.set(true);
 }
 

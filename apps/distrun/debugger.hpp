@@ -1,6 +1,7 @@
 #pragma once
 // --debug RANK: gdb in the foreground, on that rank of each attempt. The terminal is gdb's as long as it runs, so that
 // Ctrl-C reaches gdb and what it debugs, and nobody else. Lives on: the coordinator's loop.
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,8 @@ class Debugger final : public runner::EventSink {
  public:
   // Throws Error{Failed} if there is no gdb.
   Debugger(io::Loop& loop, launch::Node& node, int rank);
+  // Called when gdb has ended.
+  void on_ended(std::function<void()> on_ended) { on_ended_ = std::move(on_ended); }
   // Once: completes when gdb has ended, or at once if none was started.
   io::Task<void> ended();
 
@@ -24,7 +27,8 @@ class Debugger final : public runner::EventSink {
   void on_test_start(const runner::TestStart&) override {}
   void on_attempt_start(const runner::AttemptStart&) override {}
   void on_rank_start(const std::string& id, int attempt, int rank, int pid) override;
-  void on_rank_phase(const std::string&, int, int, wire::Phase) override {}
+  // In the rendezvous it waits for a debugger: one that came earlier could be gone by then.
+  void on_rank_phase(const std::string& id, int attempt, int rank, wire::Phase phase) override;
   void on_rank_error(const std::string&, int, int, const runner::RankError&) override {}
   void on_look(const std::string&, int, const runner::Look&) override {}
   void on_rank_end(const std::string&, int, const runner::RankRecord&) override {}
@@ -39,8 +43,10 @@ class Debugger final : public runner::EventSink {
   launch::Node& node_;
   int rank_;
   std::string program_;
-  pid_t pid_ = 0;
+  pid_t rank_pid_ = 0;
+  pid_t pid_ = 0;       // of gdb
   std::unique_ptr<io::FdWatch> death_;
+  std::function<void()> on_ended_ = [] {};
   io::OneShot<bool> over_;
 };
 

@@ -155,6 +155,9 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
   settings.repeat = number("--repeat", raw.repeat, 1, 1'000'000);
   settings.retries = number("--retries", raw.retries, 0, 1000);
+  if (settings.debug_rank >= 0 && (settings.repeat > 1 || settings.retries > 0)) {
+    refuse("--debug: a test is debugged once; leave --repeat and --retries out");
+  }
   settings.fail_fast = raw.fail_fast;
   settings.seed = raw.seed.empty() ? base::random_seed() >> 32  // short enough to type
                                    : number<std::uint64_t>("--seed", raw.seed, 0, UINT64_MAX);

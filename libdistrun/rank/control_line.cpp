@@ -127,6 +127,7 @@ void ControlLine::handle(const wire::Frame& frame) {
   switch (frame.kind) {
     case wire::FrameKind::PeerFailed: inbox_->put(wire::decode<wire::PeerFailed>(payload)); break;
     case wire::FrameKind::BarrierRelease: inbox_->put(wire::decode<wire::BarrierRelease>(payload)); break;
+    case wire::FrameKind::Finish: let_go_ = true; break;
     case wire::FrameKind::PeerFinished: inbox_->put(wire::decode<wire::PeerFinished>(payload)); break;
     case wire::FrameKind::Message: take_message(frame); break;
     case wire::FrameKind::DumpStacks: send_stacks(); break;

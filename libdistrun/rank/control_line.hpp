@@ -5,6 +5,7 @@
 //
 // Deaths: when the coordinator dies, the listener kills the rank's process group, itself included. When the test
 // closes or shuts down our descriptor, the listener stops and the coordinator sees a lost rank.
+#include <atomic>
 #include <mutex>
 #include <optional>
 
@@ -28,6 +29,8 @@ class ControlLine {
   wire::RunOrder receive_order();
   // `writer` shows the waits for what arrives here; it must outlive the line.
   void start_listening(std::int32_t world_size, board::SlotWriter& writer);
+  // Whether the coordinator has said that no debugger is going to come, or come back.
+  bool is_let_go() const noexcept { return let_go_; }
   // From then on.
   Inbox& inbox() noexcept { return *inbox_; }
 
@@ -44,6 +47,7 @@ class ControlLine {
   base::Fd socket_;
   std::uint16_t rank_ = 0;         // this and the next: from the order on
   int coordinator_pid_ = 0;
+  std::atomic<bool> let_go_{false};
   std::mutex sending_;         // one frame at a time
   wire::FrameSplitter splitter_;  // of whichever thread reads: first the main one, then the listener
   std::optional<Inbox> inbox_;

@@ -73,8 +73,10 @@ void RankApi::wait_for_debugger() {
   constexpr int kPatience = 60'000;  // ms
   board::WaitInfo info;
   info.name = "a debugger";
+  enter_phase(wire::Phase::Rendezvous);  // tells the coordinator that a debugger may come
   const board::Wait shown(writer_, info);
-  for (int waited = 0; waited < kPatience && !is_traced(); ++waited) ::poll(nullptr, 0, 1);
+  for (int waited = 0; waited < kPatience && !is_traced() && !line_.is_let_go(); ++waited) ::poll(nullptr, 0, 1);
+  enter_phase(wire::Phase::SetUp);
 }
 
 void RankApi::report(const std::string& type, const std::string& text) {

@@ -20,7 +20,7 @@ class RankApi {
 
   // Tells the coordinator, and shows it on the board.
   void enter_phase(wire::Phase phase);
-  // Returns when a debugger is attached, or none has come for a minute.
+  // Returns when a debugger is attached, has ended, or has not come for a minute.
   void wait_for_debugger();
   // For errors of the rank's own machinery.
   void report(const std::string& type, const std::string& text);

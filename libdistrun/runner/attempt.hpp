@@ -63,6 +63,8 @@ class Attempt final : public launch::WorldEvents {
   io::Task<AttemptRecord> run();
   // Reads the stacks of all ranks now, and tells them to the events, or to `on_look` alone. False when it is too late.
   bool look_now(std::function<void(const Look&)> on_look = {}) { return look(LookKind::Asked, std::move(on_look)); }
+  // The debugger of the rank that is debugged has ended.
+  void let_go();
   // What the ranks are doing, for whoever asks.
   std::vector<RankView> views() const;
   const std::vector<RankState>& ranks() const noexcept { return ranks_; }

@@ -116,6 +116,12 @@ bool Attempt::held_by_debugger() {
   return held || was_held;
 }
 
+void Attempt::let_go() {
+  const int rank = run_.settings.debug_rank;
+  if (rank < 0 || rank >= static_cast<int>(ranks_.size()) || !at(rank).alive()) return;
+  send(rank, wire::pack_frame(wire::FrameKind::Finish, static_cast<std::uint16_t>(rank), {}));
+}
+
 void Attempt::pause() {
   if (paused_at_ != base::TimePoint::max()) return;
   paused_at_ = run_.loop.clock().now();

@@ -51,6 +51,7 @@ io::Task<void> Run::run() {
   const base::TimePoint started = loop_.clock().now();
   record_.started_wall_ns = loop_.clock().wall_ns();
   co_await list_plugins();
+  refuse_to_debug_many();
   const int count = static_cast<int>(tests_.size());
   events_.on_run_start(record_, count);
   for (const Problem& problem : record_.problems) events_.on_problem(problem);
@@ -104,12 +105,25 @@ bool Run::look_now(std::function<void(const Look&)> on_look) {
   return attempt_ && attempt_->look_now(std::move(on_look));
 }
 
+void Run::let_go() {
+  if (attempt_) attempt_->let_go();
+}
+
 void Run::pause() {
   if (attempt_) attempt_->pause();
 }
 
 void Run::resume() {
   if (attempt_) attempt_->resume();
+}
+
+// There is one terminal, and one debugger for it.
+void Run::refuse_to_debug_many() {
+  if (record_.settings.debug_rank < 0 || tests_.size() <= 1) return;
+  record_.problems.push_back({"", "start", "--debug wants one test, and " + std::to_string(tests_.size()) +
+                                               " are selected: name it with --filter"});
+  record_.not_run += static_cast<int>(tests_.size());
+  tests_.clear();
 }
 
 io::Task<void> Run::list_plugins() {

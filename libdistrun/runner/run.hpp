@@ -30,6 +30,8 @@ class Run {
   std::string long_waits() const;
   // Reads the stacks of the ranks that run: told to the events, or to `on_look` alone. False if none runs.
   bool look_now(std::function<void(const Look&)> on_look = {});
+  // The debugger of --debug has ended.
+  void let_go();
   // The user stops the clock (Ctrl-Z): bounds and ranks stand still from pause() to resume().
   void pause();
   void resume();
@@ -40,6 +42,7 @@ class Run {
 
  private:
   io::Task<void> list_plugins();
+  void refuse_to_debug_many();
   io::Task<void> run_test(PlannedTest& test, int index, int count);
   io::Task<void> run_attempts(PlannedTest& test, TestRecord& record);
   // False if the test cannot be run any further.

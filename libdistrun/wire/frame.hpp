@@ -36,7 +36,7 @@ enum class FrameKind : std::uint16_t {
   DumpStacks = 33 | kOptionalKind,
   PeerFailed = 34,
   BarrierRelease = 35,
-  Finish = 36,
+  Finish = 36,  // waits for no debugger any more
   PeerFinished = 37,
   // to the probe, and from it (wire/stacks.hpp)
   ProbeOrder = 64,

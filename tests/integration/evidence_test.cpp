@@ -209,6 +209,29 @@ TEST_CASE("Ctrl-Z stops the ranks and the clocks with the run", "[look]") {
   run.sandbox().sweep();
 }
 
+TEST_CASE("a debugger is for one test, once", "[look]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended many = sandbox.run({"--debug", "1", "--output", sandbox.output(), plugin("hangs")});
+  CHECK(many.exit_code == 3);
+  CHECK_THAT(many.out, Contains("--debug wants one test"));
+  CHECK(sandbox.summary().tests.empty());
+  const Ended often = sandbox.run({"--debug", "1", "--repeat", "2", plugin("passes")});
+  CHECK(often.exit_code == 2);
+}
+
+TEST_CASE("a rank starts under gdb, and its test passes when gdb lets it go", "[look]") {
+  const Sandbox sandbox(distrun_program());
+  if (!exists("/usr/bin/gdb")) {
+    WARN("skipped: there is no gdb");
+    return;
+  }
+  const Ended ended = sandbox.run({"--debug", "1", "--output", sandbox.output(), "--filter", "Passes.trivial",
+                                   plugin("passes")});
+  CHECK(ended.exit_code == 0);
+  CHECK_THAT(ended.out, Contains("gdb on rank 1"));
+  CHECK(sandbox.remains() == std::vector<std::string>{});
+}
+
 TEST_CASE("who asks for a run or a rank that there is not gets a sentence", "[look]") {
   const Sandbox sandbox(distrun_program());
   const Ended stacks = sandbox.run({"stacks", "nosuchrun"});
