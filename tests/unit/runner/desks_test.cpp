@@ -110,7 +110,7 @@ TEST_CASE("a declared death lets the others go on without it") {
 }
 
 TEST_CASE("a barrier desk does what its model does, in random sequences") {
-  base::Rng rng(GENERATE(range(1, 31)));
+  base::Rng rng(GENERATE(range(1U, 31U)));
   for (int round = 0; round < 50; ++round) {
     const int world_size = 1 + static_cast<int>(rng.below(5));
     BarrierDesk desk(world_size);

@@ -83,7 +83,7 @@ TEST_CASE("a stopped attempt is cancelled and a broken one an infra-error, whate
 }
 
 TEST_CASE("outcomes that follow from another rank's never hide the first cause", "[runner]") {
-  distrun::base::Rng rng(GENERATE(1, 2, 3));
+  distrun::base::Rng rng(GENERATE(1U, 2U, 3U));
   for (int number = 0; number < kCombinations; ++number) {
     AttemptRecord attempt = attempt_of(combination(number));
     std::vector<int> order{1, 2, 3, 4};

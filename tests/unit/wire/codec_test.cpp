@@ -63,7 +63,7 @@ TEST_CASE("a message with a byte too many is refused") {
 }
 
 TEST_CASE("a message with wrong bytes is read or refused, and nothing else happens") {
-  base::Rng rng(GENERATE(1, 2, 3));
+  base::Rng rng(GENERATE(1U, 2U, 3U));
   samples::each_message([&](const auto& message) {
     using Message = std::decay_t<decltype(message)>;
     const Bytes good = encode(message);

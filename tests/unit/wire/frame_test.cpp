@@ -80,7 +80,7 @@ TEST_CASE("every known kind passes the splitter, and only those") {
 }
 
 TEST_CASE("a stream gives the same frames byte by byte, in pieces and at once") {
-  base::Rng rng(GENERATE(range(1, 21)));
+  base::Rng rng(GENERATE(range(1U, 21U)));
   const Bytes bytes = random_stream(rng);
   FrameSplitter whole;
   whole.feed(view_of(bytes));
