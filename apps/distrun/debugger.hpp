@@ -9,11 +9,11 @@
 #include <distrun/io/one_shot.hpp>
 #include <distrun/launch/node.hpp>
 #include <distrun/proc/child.hpp>
-#include <distrun/runner/events.hpp>
+#include <distrun/runner/silent_sink.hpp>
 
 namespace distrun::cli {
 
-class Debugger final : public runner::EventSink {
+class Debugger final : public runner::SilentSink {
  public:
   // Throws Error{Failed} if there is no gdb.
   Debugger(io::Loop& loop, launch::Node& node, int rank);
@@ -22,19 +22,9 @@ class Debugger final : public runner::EventSink {
   // Once: completes when gdb has ended, or at once if none was started.
   io::Task<void> ended();
 
-  void on_run_start(const runner::RunRecord&, int) override {}
-  void on_problem(const runner::Problem&) override {}
-  void on_test_start(const runner::TestStart&) override {}
-  void on_attempt_start(const runner::AttemptStart&) override {}
   void on_rank_start(const std::string& id, int attempt, int rank, int pid) override;
   // In the rendezvous it waits for a debugger: one that came earlier could be gone by then.
   void on_rank_phase(const std::string& id, int attempt, int rank, wire::Phase phase) override;
-  void on_rank_error(const std::string&, int, int, const runner::RankError&) override {}
-  void on_look(const std::string&, int, const runner::Look&) override {}
-  void on_rank_end(const std::string&, int, const runner::RankRecord&) override {}
-  void on_attempt_end(const std::string&, const runner::AttemptRecord&) override {}
-  void on_test_end(const runner::TestRecord&) override {}
-  void on_run_end(const runner::RunRecord&) override {}
 
  private:
   void on_death();

@@ -12,28 +12,17 @@
 
 #include <distrun/base/fd.hpp>
 #include <distrun/base/text.hpp>
+#include <distrun/evidence/proc_files.hpp>
 
 namespace distrun::evidence {
 namespace {
 
 constexpr std::size_t kFileMax = 16 << 10;
 
-std::string read_file(int directory, const char* name) {
-  const base::Fd file(::openat(directory, name, O_RDONLY | O_CLOEXEC));
-  std::string text;
-  char buffer[4096];
-  while (file && text.size() < kFileMax) {
-    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
-    if (got <= 0) break;
-    text.append(buffer, static_cast<std::size_t>(got));
-  }
-  return text;
-}
-
-std::string path_of(pid_t pid, const char* name) { return "/proc/" + std::to_string(pid) + "/" + name; }
+std::string read_file(int directory, const char* name) { return read_proc_file(directory, name, kFileMax).text; }
 
 base::Fd open_task(pid_t pid, pid_t tid) {
-  const std::string path = path_of(pid, "task/") + std::to_string(tid);
+  const std::string path = proc_path(pid, "task/") + std::to_string(tid);
   return base::Fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
@@ -158,7 +147,7 @@ std::uint64_t cpu_ns_from(std::string_view schedstat) {
 
 // The number behind "Name:" in /proc/PID/status.
 std::int64_t status_number(pid_t pid, std::string_view name) {
-  const std::string status = read_file(AT_FDCWD, path_of(pid, "status").c_str());
+  const std::string status = read_file(AT_FDCWD, proc_path(pid, "status").c_str());
   const std::size_t at = status.find("\n" + std::string(name));
   if (at == std::string::npos) return -1;
   std::string_view rest = std::string_view(status).substr(at + 1 + name.size());
@@ -181,7 +170,7 @@ void read_stat(int directory, wire::TaskState& task) {
 
 std::vector<pid_t> tasks_of(pid_t pid) {
   std::vector<pid_t> tids;
-  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(::opendir(path_of(pid, "task").c_str()), &::closedir);
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(::opendir(proc_path(pid, "task").c_str()), &::closedir);
   if (!tasks) return tids;
   while (const dirent* entry = ::readdir(tasks.get())) {
     std::string_view name = entry->d_name;
@@ -216,7 +205,7 @@ Pulse read_pulse(pid_t pid, pid_t tid) {
 }
 
 std::string command_of(pid_t pid) {
-  return base::one_line(read_file(AT_FDCWD, path_of(pid, "comm").c_str()), 64);
+  return base::one_line(read_file(AT_FDCWD, proc_path(pid, "comm").c_str()), 64);
 }
 
 pid_t tracer_of(pid_t pid) { return static_cast<pid_t>(std::max<std::int64_t>(0, status_number(pid, "TracerPid:"))); }

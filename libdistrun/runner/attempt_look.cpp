@@ -15,10 +15,6 @@ namespace {
 constexpr std::size_t kLooksMax = 10;
 constexpr Nanoseconds kDebuggerPause = std::chrono::milliseconds(500);  // from one look for it to the next
 
-std::int64_t monotonic_ns(base::TimePoint now) {
-  return std::chrono::duration_cast<Nanoseconds>(now.time_since_epoch()).count();
-}
-
 }  // namespace
 
 std::vector<RankView> Attempt::views() const {

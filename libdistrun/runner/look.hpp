@@ -11,6 +11,11 @@ namespace distrun::runner {
 // then the merged stacks. At most 200 lines.
 std::vector<evidence::Line> describe(const Look& look);
 
+// As the board tells times.
+inline std::int64_t monotonic_ns(base::TimePoint time) {
+  return std::chrono::duration_cast<Nanoseconds>(time.time_since_epoch()).count();
+}
+
 // What a look tells of one rank.
 Look only(int rank, Look look);
 

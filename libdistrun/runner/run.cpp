@@ -90,8 +90,7 @@ wire::RunStatus Run::status() const {
 
 std::string Run::long_waits() const {
   if (!attempt_) return "";
-  const std::int64_t now_ns =
-      std::chrono::duration_cast<Nanoseconds>(loop_.clock().now().time_since_epoch()).count();
+  const std::int64_t now_ns = monotonic_ns(loop_.clock().now());
   std::string text;
   for (const WaitLine& line : wait_lines(attempt_->views(), now_ns)) {
     if (line.what.empty() || line.longest < kLongWait) continue;

@@ -33,8 +33,7 @@ void describe(const Attempt& attempt, base::TimePoint now, wire::RunStatus& stat
   status.test = attempt.test().id;
   status.attempt = attempt.n();
   status.test_ms = ms_of(attempt.age());
-  const std::int64_t now_ns = std::chrono::duration_cast<Nanoseconds>(now.time_since_epoch()).count();
-  const std::vector<WaitLine> lines = wait_lines(attempt.views(), now_ns);
+  const std::vector<WaitLine> lines = wait_lines(attempt.views(), monotonic_ns(now));
   for (const RankState& rank : attempt.ranks()) {
     wire::RankStatus line;
     line.rank = rank.record.rank;
