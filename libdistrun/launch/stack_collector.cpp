@@ -53,7 +53,9 @@ StackCollector::StackCollector(io::Loop& loop, Probe::Program program, std::vect
       ask_rank_(std::move(ask_rank)),
       on_stacks_(std::move(on_stacks)),
       alarm_(loop, [this] { name_answers(); }) {
-  probe_ = std::make_unique<Probe>(loop_, program_, order_for(targets_, order.samples), order.bound,
+  // A probe that is stuck must leave the listeners time to answer.
+  const base::Nanoseconds for_probe = order.bound * 3 / 5;
+  probe_ = std::make_unique<Probe>(loop_, program_, order_for(targets_, order.samples), for_probe,
                                    [this](ProbeResult result) { on_probed(std::move(result)); });
 }
 

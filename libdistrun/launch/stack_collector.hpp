@@ -2,7 +2,7 @@
 // One collection of stacks: from outside by a probe; for processes that refuse it, from inside through their own
 // listener, whose addresses a second probe gives names. Lives on: the coordinator's loop.
 //
-//   probing   the probe reads all processes
+//   probing   the probe reads all processes; three fifths of the time
 //     some refused, and can be asked                    -> asking
 //     else                                              -> over
 //   asking    the rank's listeners were asked; half of the time that is left
