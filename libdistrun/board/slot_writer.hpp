@@ -42,7 +42,7 @@ class SlotWriter {
   Slot* slot() const noexcept { return slot_; }
 
  private:
-  int take_cell() noexcept;
+  static std::size_t fill(WaitRecord& record, const WaitInfo& info) noexcept;
 
   Slot* slot_;
 };
