@@ -121,6 +121,7 @@ std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t time
                               void* context, std::int32_t* because_of) {
   const std::string barrier = text_of(name);
   ControlLine& line = of(self).line_;
+  of(self).writer_.note(board::WaitKind::Barrier, barrier);
   line.send(wire::FrameKind::BarrierEnter, wire::BarrierEnter{barrier});
   const Waited waited = line.inbox().wait_for_release(barrier, timeout_ms, take_site());
   return of(self).tell(waited, why, context, because_of);
@@ -134,6 +135,7 @@ std::int32_t RankApi::send(void* self, std::int32_t to, distrun_string tag, cons
   message.to = to;
   message.tag = text_of(tag);
   message.data.assign(static_cast<const char*>(data), size);
+  api.writer_.note(board::WaitKind::Send, message.tag, to);
   api.line_.send(wire::FrameKind::Message, message);
   return DISTRUN_OK;
 }
@@ -144,9 +146,13 @@ std::int32_t RankApi::receive(void* self, std::int32_t* from, distrun_string tag
   if (*from < -1 || *from >= api.order_.world_size) return DISTRUN_INVALID;
   const std::string wanted = text_of(tag);
   Inbox& inbox = api.line_.inbox();
-  if (!inbox.has_message(*from, wanted)) api.line_.send(wire::FrameKind::ReceiveWait, wire::ReceiveWait{*from, wanted});
+  const bool waits = !inbox.has_message(*from, wanted);
+  const wire::ReceiveWait wait{*from, wanted};
+  if (waits) api.line_.send(wire::FrameKind::ReceiveWait, wait);
   const Waited waited = inbox.wait_for_message(*from, wanted, timeout_ms, take_site());
+  if (waits) api.line_.send(wire::FrameKind::ReceiveEnd, wait);
   if (waited.code == DISTRUN_OK) {
+    api.writer_.note(board::WaitKind::Receive, wanted, waited.message.from);
     *from = waited.message.from;
     message(context, waited.message.data.data(), waited.message.data.size());
   }

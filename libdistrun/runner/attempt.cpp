@@ -104,6 +104,7 @@ void Attempt::handle(int rank, const wire::Frame& frame) {
     case wire::FrameKind::Done: return on_done(rank, payload<wire::Done>(frame));
     case wire::FrameKind::Message: return on_message(rank, payload<wire::RankMessage>(frame));
     case wire::FrameKind::ReceiveWait: return on_receive_wait(rank, payload<wire::ReceiveWait>(frame));
+    case wire::FrameKind::ReceiveEnd: return receives_.end(rank, payload<wire::ReceiveWait>(frame));
     case wire::FrameKind::BarrierEnter:
       if (const auto release = barriers_.enter(rank, payload<wire::BarrierEnter>(frame).name)) this->release(*release);
       return;
@@ -174,7 +175,6 @@ void Attempt::on_message(int rank, wire::RankMessage message) {
   }
   message.from = rank;
   const int to = message.to;
-  receives_.delivered(message);
   try {
     post(to, wire::pack(wire::FrameKind::Message, static_cast<std::uint16_t>(to), message));
   } catch (const Error& error) {

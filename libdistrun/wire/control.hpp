@@ -10,7 +10,7 @@
 namespace distrun::wire {
 
 // Changes when a message changes; coordinator and ranks of one build agree by construction, others refuse.
-inline constexpr std::uint32_t kControlAbi = 2;
+inline constexpr std::uint32_t kControlAbi = 3;
 
 enum class Phase : std::uint8_t { Spawn, Load, Rendezvous, SetUp, Body, TearDown, Exit };
 inline constexpr int kPhaseCount = 7;
@@ -97,10 +97,12 @@ struct RankMessage {
 DISTRUN_FIELDS(RankMessage, m.from, m.to, m.tag, m.data)
 
 // A rank has nothing to receive and waits. The answer, if the sender is not going to send any more, is
-// PeerFinished; nothing otherwise.
+// PeerFinished; nothing otherwise. The same in ReceiveEnd: it waits no longer, whatever came. (What the coordinator has
+// sent it cannot tell that: the rank may have had it before it said that it waits.)
 struct ReceiveWait {
   std::int32_t from = -1;     // -1: any rank
   std::string tag;
+  bool operator==(const ReceiveWait&) const = default;
 };
 DISTRUN_FIELDS(ReceiveWait, m.from, m.tag)
 

@@ -17,6 +17,7 @@ bool is_known(FrameKind kind) noexcept {
     case FrameKind::Done:
     case FrameKind::ReceiveWait:
     case FrameKind::Leak:
+    case FrameKind::ReceiveEnd:
     case FrameKind::Run:
     case FrameKind::DumpStacks:
     case FrameKind::PeerFailed:

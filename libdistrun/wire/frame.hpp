@@ -31,6 +31,7 @@ enum class FrameKind : std::uint16_t {
   Done = 9,
   ReceiveWait = 10,
   Leak = 11,
+  ReceiveEnd = 12,
   // coordinator to rank
   Run = 32,
   DumpStacks = 33 | kOptionalKind,
