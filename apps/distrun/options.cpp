@@ -85,7 +85,8 @@ void add_selection(CLI::App& app, Raw& raw) {
       ->type_name("NAME");
   app.add_option("--gpus", raw.gpus, "How many devices the virtual driver offers (default 0)")->type_name("N");
   app.add_option("--isolation", raw.isolation,
-                 "process: ranks are forked for every attempt (default); exec: each is started anew")
+                 "process: ranks are forked for every attempt (default); exec: each is started anew; pool: one set of "
+                 "ranks runs all tests of a suite; threads: the ranks are threads of one process")
       ->type_name("MODE");
   app.add_option("--timeout-scale", raw.timeout_scale, "Multiply every bound, for slow machines and sanitizers")
       ->type_name("FACTOR");
@@ -139,7 +140,7 @@ runner::Settings settings_of(const Raw& raw) {
   settings.gpu_driver = one_of("--gpu-driver", raw.gpu_driver, {"auto", "cuda", "virtual", "none"});
   const int gpus = number("--gpus", raw.gpus, 0, 64);
   settings.gpus = settings.gpu_driver == "virtual" ? gpus : 0;
-  settings.isolation = one_of("--isolation", raw.isolation, {"process", "exec"});
+  settings.isolation = one_of("--isolation", raw.isolation, {"process", "exec", "pool", "threads"});
   settings.filters = raw.filters;
   runner::Filter{raw.filters};  // refuses now what it would refuse later
   settings.timeout_scale = number("--timeout-scale", raw.timeout_scale, 0.001, 1000.0);

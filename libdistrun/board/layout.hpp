@@ -79,6 +79,7 @@ struct Slot {
   // Now.
   std::atomic<std::uint32_t> phase{0};
   std::atomic<std::uint32_t> waits_not_shown{0};
+  std::atomic<std::uint32_t> leaving{0};    // not 0: this rank's thread has called exit()
   std::atomic<std::int64_t> phase_since_ns{0};
   // Grows whenever the rank gets on; so do the numbers of cells and of operations.
   std::atomic<std::uint64_t> progress{0};

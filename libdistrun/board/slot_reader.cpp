@@ -84,6 +84,7 @@ std::optional<Shown> read(const Slot& slot, int world_size) {
   shown.phase_since_ns = slot.phase_since_ns.load(std::memory_order_relaxed);
   shown.epoch = epoch_of(slot);
   shown.waits_not_shown = slot.waits_not_shown.load(std::memory_order_relaxed);
+  shown.leaving = slot.leaving.load(std::memory_order_relaxed) != 0;
   shown.waits = waits_of(slot, world_size, shown.body_tid);
   shown.operations = operations_of(slot);
   return shown;

@@ -55,6 +55,10 @@ void SlotWriter::enter_phase(wire::Phase phase) noexcept {
   progress();
 }
 
+void SlotWriter::leave() noexcept {
+  if (slot_ != nullptr) slot_->leaving.store(1, std::memory_order_relaxed);
+}
+
 void SlotWriter::progress() noexcept {
   if (slot_ != nullptr) slot_->progress.fetch_add(1, std::memory_order_relaxed);
 }

@@ -105,8 +105,8 @@ wire::RunOrder ControlLine::receive_order() {
   return order;
 }
 
-void ControlLine::start_listening(std::int32_t world_size, board::SlotWriter& writer) {
-  inbox_.emplace(rank_, world_size, writer);
+void ControlLine::start_listening(std::vector<Inbox*> inboxes) {
+  inboxes_ = std::move(inboxes);
   // Runs to the end of the process, which the main thread brings about with _exit.
   base::Thread("distrun-listen", [this] { listen(); }).leave_running();
 }
@@ -119,32 +119,45 @@ void ControlLine::listen() {
     // What the coordinator sends is always readable; if it is not, this rank cannot be led any further.
     end_with_coordinator();
   }
-  inbox_->disconnect();
+  for (Inbox* inbox : inboxes_) inbox->disconnect();
+}
+
+// Throws Error for a rank that is not here.
+Inbox& ControlLine::inbox_of(const wire::Frame& frame) {
+  if (inboxes_.size() == 1) return *inboxes_.front();
+  if (frame.rank >= inboxes_.size()) {
+    throw Error(ErrorKind::Failed, "the coordinator sent a frame for rank " + std::to_string(frame.rank));
+  }
+  return *inboxes_[frame.rank];
 }
 
 void ControlLine::handle(const wire::Frame& frame) {
   const wire::BytesView payload = wire::view_of(frame.payload);
+  Inbox& inbox = inbox_of(frame);
   switch (frame.kind) {
-    case wire::FrameKind::PeerFailed: inbox_->put(wire::decode<wire::PeerFailed>(payload)); break;
-    case wire::FrameKind::BarrierRelease: inbox_->put(wire::decode<wire::BarrierRelease>(payload)); break;
+    case wire::FrameKind::Run: inbox.put(wire::decode<wire::RunOrder>(payload)); break;
+    case wire::FrameKind::Dismiss: inbox.dismiss(); break;
+    case wire::FrameKind::PeerFailed: inbox.put(wire::decode<wire::PeerFailed>(payload)); break;
+    case wire::FrameKind::BarrierRelease: inbox.put(wire::decode<wire::BarrierRelease>(payload)); break;
     case wire::FrameKind::Finish: let_go_ = true; break;
-    case wire::FrameKind::PeerFinished: inbox_->put(wire::decode<wire::PeerFinished>(payload)); break;
-    case wire::FrameKind::Message: take_message(frame); break;
+    case wire::FrameKind::PeerFinished: inbox.put(wire::decode<wire::PeerFinished>(payload)); break;
+    case wire::FrameKind::Message: take_message(frame, inbox); break;
     case wire::FrameKind::DumpStacks: send_stacks(); break;
     default: break;
   }
 }
 
-void ControlLine::take_message(const wire::Frame& frame) {
+void ControlLine::take_message(const wire::Frame& frame, Inbox& inbox) {
   auto message = wire::decode<wire::RankMessage>(wire::view_of(frame.payload));
   const std::int32_t from = message.from;
   const std::string tag = message.tag;
-  if (inbox_->put(std::move(message))) return;
+  const std::int32_t to = message.to;
+  if (inbox.put(std::move(message))) return;
   wire::ErrorReport error;
   error.type = "Overloaded";
   error.text = "a message \"" + tag + "\" from rank " + std::to_string(from) + " was dropped: " +
                std::to_string(Inbox::kBytesMax >> 20) + " MiB of messages wait here that nobody receives";
-  send(wire::FrameKind::Error, error);
+  send(wire::FrameKind::Error, to, error);
 }
 
 }  // namespace distrun::rank

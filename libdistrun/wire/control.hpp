@@ -44,13 +44,15 @@ struct RunOrder {
   std::int32_t gpus = 0;
   bool leaks_strict = false;        // look for descriptors and threads that the test leaves
   bool debug = false;               // begin when a debugger is attached
+  bool stay = false;                // wait for another order after this one
+  bool threads = false;             // the world's ranks are threads of this process
   std::string temp_dir;             // of the attempt, shared by its ranks
   std::string work_dir;             // of this rank
   std::string init_method;
   std::vector<KeyValue> env;        // set in the rank before anything else
 };
 DISTRUN_FIELDS(RunOrder, m.run_id, m.test_id, m.rank, m.world_size, m.attempt, m.coordinator_pid, m.seed,
-               m.backend, m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.debug,
+               m.backend, m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.debug, m.stay, m.threads,
                m.temp_dir, m.work_dir, m.init_method, m.env)
 
 struct PhaseChange {

@@ -24,6 +24,7 @@ bool is_known(FrameKind kind) noexcept {
     case FrameKind::BarrierRelease:
     case FrameKind::Finish:
     case FrameKind::PeerFinished:
+    case FrameKind::Dismiss:
     case FrameKind::ProbeOrder:
     case FrameKind::ProbeTable:
     case FrameKind::ProbeProcess:

@@ -47,7 +47,9 @@ class World final : public launch::World {
     say(rank, wire::FrameKind::Error, wire::ErrorReport{"RuntimeError", text, "ring.cpp", 41, "", true, because_of});
   }
   void done(int rank, bool passed = true) { say(rank, wire::FrameKind::Done, wire::Done{passed, 7}); }
-  void end(int rank, proc::ExitStatus status = proc::ExitStatus::of_code(0)) { events_.on_rank_ended(rank, status); }
+  void end(int rank, proc::ExitStatus status = proc::ExitStatus::of_code(0)) {
+    events_.on_rank_ended(rank, status, -1);
+  }
   void pass(int rank) {
     done(rank);
     end(rank);
@@ -91,6 +93,7 @@ class World final : public launch::World {
   int ends_needed = 0;                   // calls of end_leftovers() until they are gone
   std::function<void()> on_end_leftovers = [] {};
   bool deaf = false;                     // sending to it overflows
+  bool offspring = false;                // processes of living ranks
   std::map<int, std::string> output;
 
   // ---- launch::World
@@ -124,6 +127,8 @@ class World final : public launch::World {
   }
   proc::Captured standard_error(int) const override { return {}; }
   void finish_output() override {}
+  void forget_output() override { output.clear(); }
+  bool has_offspring() override { return offspring; }
   std::vector<std::string> leftovers() override { return left; }
   int end_leftovers() override {
     on_end_leftovers();
