@@ -232,6 +232,7 @@ void Attempt::on_connection_lost(int rank, const std::string& why) {
 }
 
 void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
+  if (state_ == State::Over) return;  // one that was kept: it is told with the ranks that wait
   RankState& state = at(rank);
   state.ended = true;
   state.settled = false;

@@ -41,7 +41,8 @@ std::shared_ptr<launch::World> StandingWorld::lend(const launch::WorldSpec& spec
 
 void StandingWorld::take_back(bool whole) {
   lent_to_ = nullptr;
-  if (!whole) forget();
+  if (!whole) return forget();
+  if (alive_.size() < pids_.size()) broken_ = last_death_;  // when its test was over already
 }
 
 void StandingWorld::forget() {
@@ -82,11 +83,12 @@ void StandingWorld::on_connection_lost(int rank, const std::string& why) {
 
 void StandingWorld::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   alive_.erase(rank);
+  last_death_ = "rank " + std::to_string(rank) + " " + text_of(status);
   if (lent_to_ != nullptr) return lent_to_->on_rank_ended(rank, status, because_of);
   if (closed_) {
     if (alive_.empty() && !closed_->is_set()) closed_->set(true);
   } else if (broken_.empty()) {
-    broken_ = "rank " + std::to_string(rank) + " " + text_of(status);
+    broken_ = last_death_;
   }
 }
 

@@ -52,6 +52,7 @@ class StandingWorld final : public launch::WorldEvents {
   std::vector<int> pids_;
   std::set<int> alive_;
   std::string broken_;
+  std::string last_death_;
   std::unique_ptr<io::OneShot<bool>> closed_;   // while close() waits
 };
 
