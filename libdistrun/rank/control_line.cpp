@@ -1,6 +1,5 @@
 #include <distrun/rank/control_line.hpp>
 
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -32,15 +31,6 @@ bool asks_for_stacks(const std::byte* bytes, std::size_t size) {
   if (size != wire::kFrameHeaderSize) return false;
   std::memcpy(&kind, bytes + sizeof(std::uint32_t), sizeof kind);
   return kind == static_cast<std::uint16_t>(wire::FrameKind::DumpStacks);
-}
-
-// A fault here ends the rank by its signal, blocked or not; what others send to the process goes to the test's own
-// threads. Only the question for this thread's stack gets through.
-void take_no_signals() {
-  sigset_t all;
-  sigfillset(&all);
-  sigdelset(&all, dump_signal());
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
 }  // namespace
@@ -107,12 +97,12 @@ wire::RunOrder ControlLine::receive_order() {
 
 void ControlLine::start_listening(std::vector<Inbox*> inboxes) {
   inboxes_ = std::move(inboxes);
-  // Runs to the end of the process, which the main thread brings about with _exit.
-  base::Thread("distrun-listen", [this] { listen(); }).leave_running();
+  // Runs to the end of the process, which the main thread brings about with _exit. What others send to the process is
+  // for the test's own threads.
+  base::Thread("distrun-listen", [this] { listen(); }, base::Faults::Blocked).leave_running();
 }
 
 void ControlLine::listen() {
-  take_no_signals();
   try {
     while (const auto frame = read_frame()) handle(*frame);
   } catch (const Error&) {
