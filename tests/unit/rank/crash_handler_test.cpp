@@ -85,7 +85,7 @@ void compare_crash(const Symbols& symbols, const fixtures::CrashSite& site, int 
   const auto place = symbols.innermost_in(crashed_thread(result), expected.file);
   CHECK(place.function == site.function);
   if (!fixtures::holds(site.any_line, signal)) CHECK(place.line == expected.line);
-  CHECK(symbols.has_function(crashed_thread(result), "main") == site.above_body);
+  if (site.above_body) CHECK(symbols.has_function(crashed_thread(result), "main"));
   CHECK(result.dump->exception_type == site.exception_type);
   CHECK(result.dump->exception_text == site.exception_text);
 }
