@@ -15,23 +15,34 @@ namespace {
 
 std::string time_of(std::int64_t ms) { return ms < 0 ? "-" : base::human(std::chrono::milliseconds(ms)); }
 
+std::string name_of(const wire::TestStatus& test) {
+  const std::string text = base::one_line(test.test, 400) + ", " + time_of(test.test_ms);
+  return test.attempt > 1 ? text + ", attempt " + std::to_string(test.attempt) : text;
+}
+
 std::string headline(const wire::RunStatus& run) {
   std::string text = "run " + run.run_id + " (pid " + std::to_string(run.pid) + "), " + std::to_string(run.done) +
                      " of " + std::to_string(run.count) + " tests done";
-  if (run.test.empty()) return text + ", between two tests";
-  text += ": " + base::one_line(run.test, 400) + ", " + time_of(run.test_ms);
-  return run.attempt > 1 ? text + ", attempt " + std::to_string(run.attempt) : text;
+  if (run.tests.empty()) return text + ", between two tests";
+  return run.tests.size() == 1 ? text + ": " + name_of(run.tests.front()) : text;
 }
 
-void print(const wire::RunStatus& run) {
-  std::printf("%s\n", headline(run).c_str());
-  if (run.ranks.empty()) return;
+void print(const wire::TestStatus& test) {
+  if (test.ranks.empty()) return;
   std::printf("  %4s  %7s  %-10s  %8s  %8s  %9s  %s\n", "rank", "pid", "doing", "since", "cpu", "memory", "waits in");
-  for (const wire::RankStatus& rank : run.ranks) {
+  for (const wire::RankStatus& rank : test.ranks) {
     const std::string waits = rank.waits.empty() ? "" : "  " + base::one_line(rank.waits, 400);
     std::printf("  %4d  %7d  %-10s  %8s  %8s  %5.1f MiB%s\n", rank.rank, rank.pid, base::one_line(rank.doing).c_str(),
                 time_of(rank.since_ms).c_str(), time_of(static_cast<std::int64_t>(rank.cpu_ms)).c_str(),
                 static_cast<double>(rank.memory_bytes) / (1 << 20), waits.c_str());
+  }
+}
+
+void print(const wire::RunStatus& run) {
+  std::printf("%s\n", headline(run).c_str());
+  for (const wire::TestStatus& test : run.tests) {
+    if (run.tests.size() > 1) std::printf(" %s\n", name_of(test).c_str());
+    print(test);
   }
 }
 

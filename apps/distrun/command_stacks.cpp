@@ -28,7 +28,7 @@ void print(const std::vector<evidence::Line>& lines, bool color) {
   std::fputs(report::painted(lines, report::Paint(color)).c_str(), stdout);
 }
 
-std::vector<evidence::Line> lines_of(const wire::ToldStacks& told) {
+std::vector<evidence::Line> lines_of(const wire::ToldLook& told) {
   std::vector<evidence::Line> lines;
   for (const wire::ToldLine& line : told.lines) {
     evidence::Line& to = lines.emplace_back();
@@ -44,14 +44,13 @@ std::vector<evidence::Line> lines_of(const wire::ToldStacks& told) {
 int stacks_of_run(const StacksOptions& options) {
   const std::string id = find_run(options.run);
   const wire::ToldStacks told = ask_stacks(id, options.rank);
-  if (told.test.empty()) {
-    std::printf("run %s runs no test at the moment\n", id.c_str());
-    return kSuccess;
+  if (told.looks.empty()) std::printf("run %s runs no test at the moment\n", id.c_str());
+  for (const wire::ToldLook& look : told.looks) {
+    std::printf("%s after %s, stacks taken in %s\n", look.test.c_str(),
+                base::human(std::chrono::milliseconds(look.at_ms)).c_str(),
+                base::human(std::chrono::milliseconds(look.took_ms)).c_str());
+    print(lines_of(look), wants_color(options.color));
   }
-  std::printf("%s after %s, stacks taken in %s\n", told.test.c_str(),
-              base::human(std::chrono::milliseconds(told.at_ms)).c_str(),
-              base::human(std::chrono::milliseconds(told.took_ms)).c_str());
-  print(lines_of(told), wants_color(options.color));
   return kSuccess;
 }
 

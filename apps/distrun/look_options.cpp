@@ -56,6 +56,8 @@ CommandLine parse_attach(const std::vector<std::string>& arguments) {
       ->required()
       ->type_name("RUN");
   app.add_option("rank", rank, "The rank")->required()->type_name("RANK");
+  app.add_option("--test", line.attach.test, "The test it runs, where several tests run at the same time")
+      ->type_name("ID");
   if (!parse(app, arguments)) return line;
   line.attach.rank = number("RANK", rank, 0, INT_MAX);
   line.kind = CommandKind::Attach;

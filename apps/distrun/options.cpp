@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -10,6 +11,7 @@
 #include <distrun/base/rng.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/runner/filter.hpp>
+#include <distrun/runner/machine.hpp>
 
 #include "duration.hpp"
 #include "parsing.hpp"
@@ -32,6 +34,7 @@ struct Raw {
   std::string timeout_scale = "1";
   std::string stacks_after;
   std::string debug;
+  std::string jobs = "1";
   std::string repeat = "1";
   std::string retries = "0";
   bool fail_fast = false;
@@ -103,6 +106,9 @@ void add_execution(CLI::App& app, Raw& raw) {
                  "Start this rank under gdb; it waits before its body, and no bound runs out. Select one test "
                  "with --filter")
       ->type_name("RANK");
+  app.add_option("-j,--jobs", raw.jobs,
+                 "Run so many tests at a time, as far as cores, memory and devices allow; auto: one for each core")
+      ->type_name("N");
   app.add_option("--repeat", raw.repeat, "Run every test so often; each time must pass")->type_name("N");
   app.add_option("--retries", raw.retries, "Try a failed test again up to so often; a pass then makes it flaky")
       ->type_name("N");
@@ -147,6 +153,10 @@ runner::Settings settings_of(const Raw& raw) {
   return settings;
 }
 
+int jobs_of(const std::string& text) {
+  return text == "auto" ? std::max(runner::this_machine().cpus, 1) : number("--jobs", text, 1, 256);
+}
+
 void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   settings.timeout = raw.timeout.empty() ? default_timeout() : parse_duration("--timeout", raw.timeout);
   if (!raw.timeout_override.empty()) {
@@ -154,6 +164,7 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   }
   if (!raw.stacks_after.empty()) settings.stacks_after = parse_duration("--stacks-after", raw.stacks_after);
   if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
+  settings.jobs = jobs_of(raw.jobs);
   settings.repeat = number("--repeat", raw.repeat, 1, 1'000'000);
   settings.retries = number("--retries", raw.retries, 0, 1000);
   if (settings.debug_rank >= 0 && (settings.repeat > 1 || settings.retries > 0)) {

@@ -48,6 +48,7 @@ struct StacksOptions {
 struct AttachOptions {
   std::string run;
   int rank = 0;
+  std::string test;     // where several run; empty: the only one
 };
 
 enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, Done };

@@ -19,18 +19,18 @@ std::int64_t ms_of(base::Nanoseconds duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
-wire::ToldStacks told(const std::string& test, const runner::Look& look) {
-  wire::ToldStacks stacks;
-  stacks.test = test;
-  stacks.at_ms = ms_of(look.at);
-  stacks.took_ms = ms_of(look.took);
+wire::ToldLook told(const std::string& test, const runner::Look& look) {
+  wire::ToldLook one;
+  one.test = test;
+  one.at_ms = ms_of(look.at);
+  one.took_ms = ms_of(look.took);
   for (const evidence::Line& line : look.text) {
-    wire::ToldLine& to = stacks.lines.emplace_back();
+    wire::ToldLine& to = one.lines.emplace_back();
     for (const auto& segment : line.segments) {
       to.segments.push_back({static_cast<std::uint8_t>(segment.tone), segment.text});
     }
   }
-  return stacks;
+  return one;
 }
 
 }  // namespace
@@ -60,13 +60,20 @@ void RunServer::on_frame(int client, const wire::Frame& frame) {
   }
 }
 
+// One answer, when the looks at all running tests are there.
 void RunServer::answer_stacks(int client, int rank) {
-  const std::string test = run_.status().test;
-  const bool taken = run_.look_now([this, alive = std::weak_ptr(alive_), client, rank, test](const runner::Look& look) {
+  struct Answer {
+    wire::ToldStacks stacks;
+    int to_come = 0;
+  };
+  const auto answer = std::make_shared<Answer>();
+  answer->to_come = run_.look_now([this, alive = std::weak_ptr(alive_), client, rank, answer](
+                                      const std::string& test, const runner::Look& look) {
     if (alive.expired()) return;
-    send(client, wire::FrameKind::ToldStacks, told(test, rank < 0 ? look : runner::only(rank, look)));
+    answer->stacks.looks.push_back(told(test, rank < 0 ? look : runner::only(rank, look)));
+    if (--answer->to_come == 0) send(client, wire::FrameKind::ToldStacks, answer->stacks);
   });
-  if (!taken) send(client, wire::FrameKind::ToldStacks, wire::ToldStacks{});
+  if (answer->to_come == 0) send(client, wire::FrameKind::ToldStacks, answer->stacks);
 }
 
 template <class T>

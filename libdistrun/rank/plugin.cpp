@@ -54,6 +54,7 @@ wire::TestInfo info_of(const distrun_test& test) {
     const distrun_may_die& death = test.may_die[i];
     info.may_die.push_back({death.rank, static_cast<wire::DeathKind>(death.how), death.value});
   }
+  info.devices = test.devices;
   if (test.skip_reason.size > 0) info.skip.push_back({test.skip_code, text_of(test.skip_reason)});
   return info;
 }

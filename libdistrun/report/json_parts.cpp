@@ -27,6 +27,7 @@ void write_settings(JsonWriter& out, const runner::Settings& settings) {
   out.field_if(settings.timeout_override.count() > 0, "timeout_override_ms",
                settings.timeout_override);
   out.field("timeout_scale", settings.timeout_scale);
+  out.field("jobs", settings.jobs);
   out.field("repeat", settings.repeat);
   out.field("retries", settings.retries);
   out.field("fail_fast", settings.fail_fast);

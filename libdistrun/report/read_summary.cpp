@@ -172,6 +172,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "timeout_ms", settings.timeout);
   read(from, "timeout_override_ms", settings.timeout_override);
   read(from, "timeout_scale", settings.timeout_scale);
+  read(from, "jobs", settings.jobs);
   read(from, "repeat", settings.repeat);
   read(from, "retries", settings.retries);
   read(from, "fail_fast", settings.fail_fast);

@@ -57,6 +57,7 @@ std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint
     line += ", " + plural(settings.gpus, "GPU") + " (" + base::one_line(settings.gpu_driver) + ")";
   }
   if (settings.isolation != "process") line += ", isolation " + base::one_line(settings.isolation);
+  if (settings.jobs > 1) line += ", " + std::to_string(settings.jobs) + " tests at a time";
   if (settings.repeat > 1) line += ", each " + std::to_string(settings.repeat) + " times";
   if (settings.retries > 0) line += ", retries " + std::to_string(settings.retries);
   return line + ", seed " + std::to_string(settings.seed) + "\n";

@@ -43,9 +43,11 @@ Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptK
   for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].record.rank = static_cast<int>(i);
   order_ = common_order(test, run.settings, run.run_id, n, *dirs_);
   order_.stay = stay;
+  run_.names.begin(test_.id);
 }
 
 Attempt::~Attempt() {
+  run_.names.end(test_.id);
   if (standing_ != nullptr) standing_->take_back(kept_);
 }
 

@@ -29,10 +29,10 @@
 
 #include <distrun/io/one_shot.hpp>
 #include <distrun/launch/node.hpp>
-#include <distrun/proc/leak_scan.hpp>
 #include <distrun/runner/barrier_desk.hpp>
 #include <distrun/runner/bounds.hpp>
 #include <distrun/runner/events.hpp>
+#include <distrun/runner/name_watch.hpp>
 #include <distrun/runner/plan.hpp>
 #include <distrun/runner/rank_state.hpp>
 #include <distrun/runner/receive_desk.hpp>
@@ -47,7 +47,7 @@ struct RunContext {
   io::Loop& loop;
   launch::Node& node;
   EventSink& events;
-  proc::LeakScan& scan;
+  NameWatch& names;
   const Settings& settings;
   WorkDirPool& dirs;
   std::string run_id;

@@ -182,7 +182,7 @@ bool Attempt::may_be_kept() const {
       std::all_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.alive() && rank.settled; });
   const bool fine = state_ == State::Running && first_failed_ < 0 && !record_.cancelled && record_.leaks.empty() &&
                     record_.infra_error.empty();
-  return order_.stay && all_here && fine && !world_->has_offspring() && run_.scan.look().empty();
+  return order_.stay && all_here && fine && !world_->has_offspring() && run_.names.look().empty();
 }
 
 void Attempt::keep() {
@@ -213,7 +213,7 @@ void Attempt::sweep() {
   state_ = State::Sweeping;
   alarm_.cancel();
   const bool patient = first_failed_ < 0 && !record_.cancelled;
-  sweep_ = std::make_unique<Sweep>(run_.loop, *world_, run_.scan, run_.run_id, run_.graces, patient,
+  sweep_ = std::make_unique<Sweep>(run_.loop, *world_, run_.names, run_.run_id, run_.graces, patient,
                                    [this](std::vector<Leak> leaks) { finish(std::move(leaks)); });
   sweep_->start();
 }

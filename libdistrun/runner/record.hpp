@@ -153,6 +153,7 @@ struct Settings {
   int debug_rank = -1;            // begins under a debugger, and no bound runs out; -1: none
   Nanoseconds stacks_after{};     // into a test's body, without ending it; 0: never
   double timeout_scale = 1.0;
+  int jobs = 1;                   // tests at the same time
   int repeat = 1;
   int retries = 0;
   bool fail_fast = false;

@@ -2,7 +2,11 @@
 
 #include <unistd.h>
 
+#include <boost/asio/co_spawn.hpp>
+
 #include <algorithm>
+#include <exception>
+#include <numeric>
 #include <utility>
 
 #include <distrun/base/error.hpp>
@@ -38,9 +42,14 @@ std::string message_of(const TestRecord& test) {
 }  // namespace
 
 Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings)
-    : loop_(loop), node_(node), events_(events), scan_(places),
+    : loop_(loop), node_(node), events_(events), names_(places),
       dirs_(places.run_dir(), settings.keep_work_dir),
-      context_{loop, node, events, scan_, record_.settings, dirs_, places.run_id}, standing_(loop, node) {
+      context_{loop, node, events, names_, record_.settings, dirs_, places.run_id},
+      plugins_(loop, node, record_.settings,
+               [this](const std::string& plugin, const std::string& text) {
+                 if (!cancelled_) add_problem(plugin, "load", text);
+               }),
+      batch_over_(std::make_shared<io::OneShot<bool>>(loop)) {
   record_.run_id = places.run_id;
   record_.settings = std::move(settings);
 }
@@ -52,34 +61,89 @@ io::Task<void> Run::run() {
   record_.started_wall_ns = loop_.clock().wall_ns();
   co_await list_plugins();
   refuse_to_debug_many();
-  const int count = static_cast<int>(tests_.size());
-  events_.on_run_start(record_, count);
+  events_.on_run_start(record_, static_cast<int>(tests_.size()));
   for (const Problem& problem : record_.problems) events_.on_problem(problem);
-  scan_.forget();
-  for (; done_ < count && !cancelled_; ++done_) {
-    PlannedTest& test = tests_[static_cast<std::size_t>(done_)];
-    co_await run_test(test, done_, count);
-    const bool last_of_plugin =
-        done_ + 1 == count || tests_[static_cast<std::size_t>(done_) + 1].plugin != test.plugin;
-    if (last_of_plugin) {
-      co_await end_standing(nullptr);
-      node_.release(test.plugin);
-    }
-    if (record_.settings.fail_fast && !record_.tests.empty() && !is_good(record_.tests.back().verdict)) {
-      ++done_;
-      break;
-    }
+  names_.forget();
+  plugins_.expect(tests_);
+  schedule_.emplace(batches(tests_), Room::of_machine(record_.machine.cpus, memory_available()));
+  co_await run_lanes();
+  finish(started);
+}
+
+// The first lane's work is this coroutine's own.
+io::Task<void> Run::run_lanes() {
+  const int jobs = std::max(record_.settings.jobs, 1);
+  int others = jobs - 1;
+  io::OneShot<bool> all_over(loop_);
+  const auto on_problem = [this](const std::string& plugin, const std::string& text) {
+    add_problem(plugin, "between tests", text);
+  };
+  for (int i = 0; i < jobs; ++i) lanes_.push_back(std::make_unique<Lane>(context_, plugins_, on_problem));
+  std::exception_ptr failure;
+  const auto on_end = [&](const std::exception_ptr& error) {
+    if (error) failure = error;
+    if (--others == 0) all_over.set(true);
+  };
+  for (int i = 1; i < jobs; ++i) {
+    boost::asio::co_spawn(loop_.context(), work(*lanes_[static_cast<std::size_t>(i)]), on_end);
   }
-  co_await end_standing(nullptr);
-  record_.not_run += count - done_;
+  co_await work(*lanes_.front());
+  if (jobs > 1) co_await all_over.wait();
+  if (failure) std::rethrow_exception(failure);
+}
+
+io::Task<void> Run::work(Lane& lane) {
+  while (!stopped_ && !schedule_->empty()) {
+    const std::optional<Batch> batch = schedule_->next();
+    if (!batch) {  // those that are left have no room yet
+      const std::shared_ptr<io::OneShot<bool>> one_over = batch_over_;
+      co_await one_over->wait();
+      continue;
+    }
+    for (std::size_t i = batch->begin; i < batch->end && !stopped_; ++i) {
+      const bool stay = i + 1 < batch->end && !tests_[i + 1].skipped();
+      co_await run_test(lane, tests_[i], i, stay);
+    }
+    co_await lane.rest();
+    schedule_->over(*batch);
+    std::exchange(batch_over_, std::make_shared<io::OneShot<bool>>(loop_))->set(true);
+  }
+}
+
+void Run::finish(base::TimePoint started) {
+  tell_suspicions();
+  std::vector<std::size_t> places(order_.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::sort(places.begin(), places.end(), [this](std::size_t a, std::size_t b) { return order_[a] < order_[b]; });
+  std::vector<TestRecord> sorted;
+  for (const std::size_t place : places) sorted.push_back(std::move(record_.tests[place]));
+  record_.tests = std::move(sorted);
+  record_.not_run += static_cast<int>(tests_.size()) - done_;
   record_.interrupted = cancelled_;
   record_.duration = loop_.clock().now() - started;
 }
 
+void Run::tell_suspicions() {
+  if (record_.settings.leaks_off) return;
+  for (const NameWatch::Suspicion& suspicion : names_.suspicions()) {
+    std::string tests;
+    for (const std::string& test : suspicion.tests) tests += (tests.empty() ? "" : ", ") + test;
+    add_problem("", "left behind", suspicion.path + " was left behind by one of the tests that ran then: " + tests);
+  }
+}
+
 void Run::cancel(Urgency urgency) {
-  cancelled_ = true;
+  cancelled_ = stopped_ = true;
   node_.cancel();
-  if (attempt_) attempt_->cancel(urgency);
+  for (const auto& lane : lanes_) lane->cancel(urgency);
+}
+
+std::vector<Attempt*> Run::attempts() const {
+  std::vector<Attempt*> running;
+  for (const auto& lane : lanes_) {
+    if (lane->attempt() != nullptr) running.push_back(lane->attempt());
+  }
+  return running;
 }
 
 wire::RunStatus Run::status() const {
@@ -88,36 +152,43 @@ wire::RunStatus Run::status() const {
   status.pid = ::getpid();
   status.done = done_;
   status.count = static_cast<int>(tests_.size());
-  if (attempt_) describe(*attempt_, loop_.clock().now(), status);
+  for (const Attempt* attempt : attempts()) status.tests.push_back(describe(*attempt, loop_.clock().now()));
   return status;
 }
 
 std::string Run::long_waits() const {
-  if (!attempt_) return "";
   const std::int64_t now_ns = monotonic_ns(loop_.clock().now());
   std::string text;
-  for (const WaitLine& line : wait_lines(attempt_->views(), now_ns)) {
-    if (line.what.empty() || line.longest < kLongWait) continue;
-    text += (text.empty() ? "" : "; ") + base::ranks_label(line.ranks) + ": " + base::human(line.longest) + " in " +
-            wait_text(line);
+  for (const Attempt* attempt : attempts()) {
+    for (const WaitLine& line : wait_lines(attempt->views(), now_ns)) {
+      if (line.what.empty() || line.longest < kLongWait) continue;
+      text += (text.empty() ? "" : "; ") + base::ranks_label(line.ranks) + ": " + base::human(line.longest) + " in " +
+              wait_text(line);
+    }
   }
   return text;
 }
 
-bool Run::look_now(std::function<void(const Look&)> on_look) {
-  return attempt_ && attempt_->look_now(std::move(on_look));
+int Run::look_now(const OnLook& on_look) {
+  int looks = 0;
+  for (Attempt* attempt : attempts()) {
+    std::function<void(const Look&)> told;
+    if (on_look) told = [on_look, test = attempt->test().id](const Look& look) { on_look(test, look); };
+    if (attempt->look_now(std::move(told))) ++looks;
+  }
+  return looks;
 }
 
 void Run::let_go() {
-  if (attempt_) attempt_->let_go();
+  for (Attempt* attempt : attempts()) attempt->let_go();
 }
 
 void Run::pause() {
-  if (attempt_) attempt_->pause();
+  for (Attempt* attempt : attempts()) attempt->pause();
 }
 
 void Run::resume() {
-  if (attempt_) attempt_->resume();
+  for (Attempt* attempt : attempts()) attempt->resume();
 }
 
 // There is one terminal, and one debugger for it.
@@ -146,117 +217,41 @@ io::Task<void> Run::list_plugins() {
   }
 }
 
-io::Task<void> Run::run_test(PlannedTest& test, int index, int count) {
+io::Task<void> Run::run_test(Lane& lane, PlannedTest& test, std::size_t index, bool stay) {
   const base::TimePoint started = loop_.clock().now();
   TestRecord record;
-  if (!test.skipped()) {
-    const bool usable = co_await prepare(test);
-    if (!usable) {
-      ++record_.not_run;
-      co_return;
+  bool usable = true;
+  if (!test.skipped()) usable = co_await plugins_.prepare(test);
+  if (usable && !cancelled_) {
+    record.info = test.info;
+    record.plugin = test.plugin;
+    record.variant = test.variant;
+    const TestStart start{test.info,    test.id,                 test.plugin, test.variant, static_cast<int>(index),
+                          static_cast<int>(tests_.size())};
+    events_.on_test_start(start);
+    if (test.skipped()) {
+      record.verdict = Verdict::Skip;
+      record.message = test.info.skip.front().reason;
+    } else {
+      co_await lane.run(test, record, stay);
+      record.verdict = judge_test(record.attempts);
+      record.message = message_of(record);
     }
-  }
-  record.info = test.info;
-  record.plugin = test.plugin;
-  record.variant = test.variant;
-  const TestStart start{test.info, test.id, test.plugin, test.variant, index, count};
-  events_.on_test_start(start);
-  if (test.skipped()) {
-    record.verdict = Verdict::Skip;
-    record.message = test.info.skip.front().reason;
+    close_test(std::move(record), index, started);
   } else {
-    co_await run_attempts(test, record);
-    record.verdict = judge_test(record.attempts);
-    record.message = message_of(record);
+    ++record_.not_run;
   }
-  close_test(std::move(record), started);
+  ++done_;
+  plugins_.test_over(test);
 }
 
-void Run::close_test(TestRecord record, base::TimePoint started) {
+void Run::close_test(TestRecord record, std::size_t index, base::TimePoint started) {
   record.duration = loop_.clock().now() - started;
   ++record_.totals[static_cast<std::size_t>(record.verdict)];
+  if (record_.settings.fail_fast && !is_good(record.verdict)) stopped_ = true;
   record_.tests.push_back(std::move(record));
+  order_.push_back(index);
   events_.on_test_end(record_.tests.back());
-}
-
-// The last of its kind in the run's order lets its ranks end as in the other isolations, judged with it.
-bool Run::next_is_alike(const PlannedTest& test) const {
-  const auto next = static_cast<std::size_t>(done_) + 1;
-  if (next >= tests_.size() || tests_[next].skipped()) return false;
-  const PlannedTest& other = tests_[next];
-  return other.plugin == test.plugin && other.info.suite == test.info.suite &&
-         other.variant.isolation == test.variant.isolation && other.variant.world_size == test.variant.world_size;
-}
-
-io::Task<void> Run::run_attempts(PlannedTest& test, TestRecord& record) {
-  for (int repeat = 0; repeat < record_.settings.repeat && !cancelled_; ++repeat) {
-    const bool stay = repeat + 1 < record_.settings.repeat || next_is_alike(test);
-    bool going = co_await run_attempt(test, record, repeat == 0 ? AttemptKind::First : AttemptKind::Repeat, stay);
-    for (int retry = 0; retry < record_.settings.retries && going; ++retry) {
-      if (is_good(record.attempts.back().verdict) || cancelled_) break;
-      going = co_await run_attempt(test, record, AttemptKind::Retry, stay);
-    }
-    if (!going) break;
-  }
-}
-
-io::Task<void> Run::end_standing(const PlannedTest* test) {
-  if (!standing_.broken().empty()) {
-    add_problem(standing_.plugin(), "between tests",
-                "of the ranks of " + standing_.suite() + " that waited for their next test, " + standing_.broken());
-  }
-  launch::WorldSpec wanted;
-  if (test != nullptr) wanted = spec_of(*test);
-  if (test == nullptr || !standing_.serves(wanted, test->info.suite)) co_await standing_.close();
-}
-
-io::Task<bool> Run::run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay) {
-  const int n = static_cast<int>(record.attempts.size()) + 1;
-  std::string failure;
-  try {
-    const bool usable = co_await prepare(test);
-    if (usable && !cancelled_) {
-      const bool standing = launch::ranks_stay(test.variant.isolation);
-      if (standing) co_await end_standing(&test);
-      attempt_ = std::make_unique<Attempt>(context_, test, n, kind, standing ? &standing_ : nullptr, standing && stay);
-      AttemptRecord result = co_await attempt_->run();
-      attempt_.reset();
-      record.attempts.push_back(std::move(result));
-      co_return true;
-    }
-    failure = cancelled_ ? "" : "the plugin can no longer be loaded";
-  } catch (const Error& error) {
-    failure = error.what();
-  }
-  attempt_.reset();
-  AttemptRecord failed;
-  failed.n = n;
-  failed.kind = kind;
-  failed.infra_error = failure;
-  failed.cancelled = cancelled_;
-  const Judgement judgement = judge(failed);
-  failed.verdict = judgement.verdict;
-  failed.message = judgement.message;
-  failed.phase = judgement.phase;
-  record.attempts.push_back(std::move(failed));
-  co_return false;
-}
-
-io::Task<bool> Run::prepare(PlannedTest& test) {
-  if (unusable_.contains(test.plugin)) co_return false;
-  std::string failure;
-  try {
-    const launch::Prepared prepared =
-        co_await node_.prepare(test.plugin, test.variant.isolation, load_bound(record_.settings));
-    test.variant.isolation = prepared.isolation;
-    if (!prepared.reason.empty()) test.variant.isolation_reason = prepared.reason;
-  } catch (const Error& error) {
-    failure = error.what();
-  }
-  if (failure.empty()) co_return true;
-  unusable_.insert(test.plugin);
-  if (!cancelled_) add_problem(test.plugin, "load", failure);
-  co_return false;
 }
 
 void Run::add_problem(const std::string& plugin, const char* phase, const std::string& text) {

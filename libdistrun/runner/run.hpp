@@ -1,14 +1,17 @@
 #pragma once
-// A run from start to end: lists plugins, plans, runs every test with its repeats and retries, one at a
-// time, and keeps the record. Lives on: the coordinator's loop.
+// A run from start to end: lists plugins, plans, runs every test on one of its lanes (runner/lane.hpp), and keeps the
+// record. Lives on: the coordinator's loop.
 #include <functional>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include <distrun/runner/attempt.hpp>
 #include <distrun/runner/events.hpp>
+#include <distrun/runner/lane.hpp>
 #include <distrun/runner/plan.hpp>
+#include <distrun/runner/preparation.hpp>
+#include <distrun/runner/schedule.hpp>
 #include <distrun/wire/inspect.hpp>
 
 namespace distrun::runner {
@@ -21,15 +24,17 @@ class Run {
 
   // Once. Never throws for what a plugin does: that becomes a problem or a verdict.
   io::Task<void> run();
-  // Stops: the current attempt is cancelled, the rest is not run. May be called again, more urgently.
+  // Stops: the current attempts are cancelled, the rest is not run. May be called again, more urgently.
   void cancel(Urgency urgency);
 
   // What goes on, for whoever asks.
   wire::RunStatus status() const;
   // What ranks have waited for, or done, for longer than a second: "ranks 0, 2-3: 3.1 s in barrier ..."; or empty.
   std::string long_waits() const;
-  // Reads the stacks of the ranks that run: told to the events, or to `on_look` alone. False if none runs.
-  bool look_now(std::function<void(const Look&)> on_look = {});
+  // Reads the stacks of the ranks of every test that runs: told to the events, or to `on_look` alone. How many looks
+  // are to come.
+  using OnLook = std::function<void(const std::string& test, const Look& look)>;
+  int look_now(const OnLook& on_look = {});
   // The debugger of --debug has ended.
   void let_go();
   // The user stops the clock (Ctrl-Z): bounds and ranks stand still from pause() to resume().
@@ -43,30 +48,31 @@ class Run {
  private:
   io::Task<void> list_plugins();
   void refuse_to_debug_many();
-  io::Task<void> run_test(PlannedTest& test, int index, int count);
-  io::Task<void> run_attempts(PlannedTest& test, TestRecord& record);
-  // False if the test cannot be run any further.
-  // `stay`: another attempt of the same kind follows, for which ranks may stay.
-  io::Task<bool> run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay);
-  // Ends ranks that stayed and are of no use for the test; none: of no use at all.
-  io::Task<void> end_standing(const PlannedTest* test);
-  bool next_is_alike(const PlannedTest& test) const;
-  io::Task<bool> prepare(PlannedTest& test);
+  io::Task<void> run_lanes();
+  // Batch after batch, until none is left.
+  io::Task<void> work(Lane& lane);
+  io::Task<void> run_test(Lane& lane, PlannedTest& test, std::size_t index, bool stay);
   void add_problem(const std::string& plugin, const char* phase, const std::string& text);
-  void close_test(TestRecord record, base::TimePoint started);
+  void close_test(TestRecord record, std::size_t index, base::TimePoint started);
+  void tell_suspicions();
+  void finish(base::TimePoint started);
+  std::vector<Attempt*> attempts() const;
 
   io::Loop& loop_;
   launch::Node& node_;
   EventSink& events_;
   RunRecord record_;
-  proc::LeakScan scan_;
+  NameWatch names_;
   WorkDirPool dirs_;
   RunContext context_;
+  Preparation plugins_;
   std::vector<PlannedTest> tests_;
-  std::set<std::string> unusable_;    // plugins that cannot be loaded
-  StandingWorld standing_;
-  std::unique_ptr<Attempt> attempt_;  // the current one
+  std::vector<std::size_t> order_;    // of record_.tests: each test's place in tests_
+  std::optional<Schedule> schedule_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::shared_ptr<io::OneShot<bool>> batch_over_;   // set when the next batch is over
   int done_ = 0;
+  bool stopped_ = false;              // no further test begins
   bool cancelled_ = false;
 };
 

@@ -29,7 +29,8 @@ void add_wait(wire::RankStatus& status, const std::vector<WaitLine>& lines) {
 
 }  // namespace
 
-void describe(const Attempt& attempt, base::TimePoint now, wire::RunStatus& status) {
+wire::TestStatus describe(const Attempt& attempt, base::TimePoint now) {
+  wire::TestStatus status;
   status.test = attempt.test().id;
   status.attempt = attempt.n();
   status.test_ms = ms_of(attempt.age());
@@ -47,6 +48,7 @@ void describe(const Attempt& attempt, base::TimePoint now, wire::RunStatus& stat
     }
     status.ranks.push_back(std::move(line));
   }
+  return status;
 }
 
 }  // namespace distrun::runner

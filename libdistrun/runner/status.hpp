@@ -6,6 +6,6 @@
 namespace distrun::runner {
 
 // Fills in the test and its ranks. Reads the board and /proc; never blocks.
-void describe(const Attempt& attempt, base::TimePoint now, wire::RunStatus& status);
+wire::TestStatus describe(const Attempt& attempt, base::TimePoint now);
 
 }  // namespace distrun::runner

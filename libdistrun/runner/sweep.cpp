@@ -21,9 +21,9 @@ LeakKind kind_of(proc::NameKind kind) {
 
 }  // namespace
 
-Sweep::Sweep(io::Loop& loop, launch::World& world, proc::LeakScan& scan, std::string run_id, const Graces& graces,
+Sweep::Sweep(io::Loop& loop, launch::World& world, NameWatch& names, std::string run_id, const Graces& graces,
              bool patient, OnDone on_done)
-    : loop_(loop), world_(world), scan_(scan), run_id_(std::move(run_id)), graces_(graces),
+    : loop_(loop), world_(world), names_(names), run_id_(std::move(run_id)), graces_(graces),
       until_(loop.clock().now() + (patient ? graces.leak : Nanoseconds::zero())), on_done_(std::move(on_done)),
       alarm_(loop, [this] { ending_ ? end() : look(); }) {}
 
@@ -33,7 +33,7 @@ void Sweep::again_in_a_moment() { alarm_.set(loop_.clock().now() + kMoment); }
 
 void Sweep::look() {
   const std::vector<std::string> processes = world_.leftovers();
-  const std::vector<proc::NewName> names = scan_.look();
+  const std::vector<proc::NewName> names = names_.look();
   if (processes.empty() && names.empty()) return finish();
   if (loop_.clock().now() < until_) return again_in_a_moment();
   for (const std::string& process : processes) leaks_.push_back({LeakKind::Process, process, true});
@@ -71,12 +71,12 @@ void Sweep::end() {
       }
     }
   }
-  tell(scan_.look());  // with what the processes worked until now
+  tell(names_.look());  // with what the processes worked until now
   finish();
 }
 
 void Sweep::finish() {
-  scan_.forget();
+  names_.forget();
   on_done_(std::move(leaks_));
 }
 

@@ -12,8 +12,8 @@
 
 #include <distrun/io/loop.hpp>
 #include <distrun/launch/node.hpp>
-#include <distrun/proc/leak_scan.hpp>
 #include <distrun/runner/bounds.hpp>
+#include <distrun/runner/name_watch.hpp>
 
 namespace distrun::runner {
 
@@ -21,8 +21,8 @@ class Sweep {
  public:
   using OnDone = std::function<void(std::vector<Leak>)>;
 
-  // `world` and `scan` must outlive it. With `patient` the grace is given, else everything goes at once.
-  Sweep(io::Loop& loop, launch::World& world, proc::LeakScan& scan, std::string run_id, const Graces& graces,
+  // `world` and `names` must outlive it. With `patient` the grace is given, else everything goes at once.
+  Sweep(io::Loop& loop, launch::World& world, NameWatch& names, std::string run_id, const Graces& graces,
         bool patient, OnDone on_done);
 
   // May call on_done at once.
@@ -38,7 +38,7 @@ class Sweep {
 
   io::Loop& loop_;
   launch::World& world_;
-  proc::LeakScan& scan_;
+  NameWatch& names_;
   std::string run_id_;
   Graces graces_;
   bool ending_ = false;

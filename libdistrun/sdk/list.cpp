@@ -53,6 +53,11 @@ distrun_string isolation_of(const TestOptions& options) {
   return {};
 }
 
+std::int32_t devices_of(const Plan& plan) {
+  const bool one_each = plan.options.world_size && plan.options.world_size->rule == WorldSize::Rule::Gpus;
+  return one_each ? plan.decision.world_size : plan.options.devices;
+}
+
 // The row of all elements, but for their parameters. Points into the plan and the two lists.
 distrun_test row_of(const Plan& plan, const std::vector<std::int32_t>& sizes,
                     const std::vector<distrun_may_die>& deaths) {
@@ -78,7 +83,8 @@ distrun_test row_of(const Plan& plan, const std::vector<std::int32_t>& sizes,
       .may_die = deaths.data(),
       .may_die_count = deaths.size(),
       .skip_code = decision.skip ? decision.skip->code : 0,
-      .skip_reason = decision.skip ? lend(decision.skip->reason) : distrun_string{}};
+      .skip_reason = decision.skip ? lend(decision.skip->reason) : distrun_string{},
+      .devices = devices_of(plan)};
 }
 
 std::string lines(const std::vector<std::string>& texts) {

@@ -92,6 +92,7 @@ typedef struct distrun_test {
   size_t may_die_count;
   int32_t skip_code;          /* of the skip table; 86 is the generic one */
   distrun_string skip_reason;
+  int32_t devices;            /* that it works with; tests with some do not run at the same time */
 } distrun_test;
 
 /* Given to list(): the run's settings, and where the tests go. */

@@ -30,17 +30,23 @@ struct RankStatus {
 };
 DISTRUN_FIELDS(RankStatus, m.rank, m.pid, m.doing, m.since_ms, m.waits, m.cpu_ms, m.memory_bytes)
 
+// One that runs.
+struct TestStatus {
+  std::string test;
+  std::int32_t attempt = 0;
+  std::int64_t test_ms = 0;     // since its attempt began
+  std::vector<RankStatus> ranks;
+};
+DISTRUN_FIELDS(TestStatus, m.test, m.attempt, m.test_ms, m.ranks)
+
 struct RunStatus {
   std::string run_id;
   std::int32_t pid = 0;         // of the coordinator
-  std::string test;             // that runs; empty: none does
-  std::int32_t attempt = 0;
-  std::int64_t test_ms = 0;     // since its attempt began
   std::int32_t done = 0;
   std::int32_t count = 0;
-  std::vector<RankStatus> ranks;
+  std::vector<TestStatus> tests;
 };
-DISTRUN_FIELDS(RunStatus, m.run_id, m.pid, m.test, m.attempt, m.test_ms, m.done, m.count, m.ranks)
+DISTRUN_FIELDS(RunStatus, m.run_id, m.pid, m.done, m.count, m.tests)
 
 // Lines for people, in pieces that have a tone (evidence/text_line.hpp).
 struct ToldSegment {
@@ -54,12 +60,18 @@ struct ToldLine {
 };
 DISTRUN_FIELDS(ToldLine, m.segments)
 
-struct ToldStacks {
-  std::string test;             // empty: no test runs
+// The look at one test.
+struct ToldLook {
+  std::string test;
   std::int64_t at_ms = 0;       // since its attempt began
   std::int64_t took_ms = 0;
   std::vector<ToldLine> lines;
 };
-DISTRUN_FIELDS(ToldStacks, m.test, m.at_ms, m.took_ms, m.lines)
+DISTRUN_FIELDS(ToldLook, m.test, m.at_ms, m.took_ms, m.lines)
+
+struct ToldStacks {
+  std::vector<ToldLook> looks;  // empty: no test runs
+};
+DISTRUN_FIELDS(ToldStacks, m.looks)
 
 }  // namespace distrun::wire

@@ -55,12 +55,13 @@ struct TestInfo {
   bool has_fixture = false;          // its set-up and tear-down phases hold user code
   std::vector<MayDie> may_die;
   std::vector<SkipReport> skip;      // at most one: why it does not run
+  std::int32_t devices = 0;          // that it works with
 
   // "Suite.name/key=value,..."
   std::string id() const;
 };
 DISTRUN_FIELDS(TestInfo, m.suite, m.name, m.parameters, m.file, m.line, m.world_rule, m.world_sizes,
-               m.world_size, m.timeout_ms, m.isolation, m.env_rendezvous, m.has_fixture, m.may_die, m.skip)
+               m.world_size, m.timeout_ms, m.isolation, m.env_rendezvous, m.has_fixture, m.may_die, m.skip, m.devices)
 
 struct PluginTable {
   std::vector<TestInfo> tests;

@@ -26,9 +26,9 @@ std::string bench_plugin() { return DISTRUN_BENCH_PLUGIN; }
 Harness::Harness(runner::EventSink& sink)
     : places_(proc::RunPlaces::here(base::random_hex(12))),
       node_(loop_, node_options(places_.run_id)),
-      scan_(places_),
+      names_(places_),
       dirs_(places_.run_dir(), false),
-      context_{loop_, node_, sink, scan_, settings_, dirs_, places_.run_id} {
+      context_{loop_, node_, sink, names_, settings_, dirs_, places_.run_id} {
   proc::become_subreaper();
 }
 

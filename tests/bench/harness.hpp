@@ -31,7 +31,7 @@ class Harness {
   io::Loop loop_;
   launch::LocalNode node_;
   runner::Settings settings_;
-  proc::LeakScan scan_;
+  runner::NameWatch names_;
   runner::WorkDirPool dirs_;
   runner::RunContext context_;
 };

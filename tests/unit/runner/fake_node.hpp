@@ -172,6 +172,7 @@ class Node final : public launch::Node {
   }
   std::shared_ptr<launch::World> spawn(const launch::WorldSpec& spec, launch::WorldEvents& events) override {
     world = std::make_shared<World>(loop_, spec, events);
+    worlds.push_back(world);
     ++spawned;
     if (script) loop_.post([this, made = world] { script(*made); });
     return world;
@@ -181,6 +182,7 @@ class Node final : public launch::Node {
   void close() override {}
 
   std::shared_ptr<World> world;             // the last one
+  std::vector<std::shared_ptr<World>> worlds;  // all
   std::function<void(World&)> script;       // what each new world does
   std::map<std::string, wire::PluginTable> tables;
   std::string unloadable;

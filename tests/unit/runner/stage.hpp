@@ -59,7 +59,7 @@ class Stage {
     places.run_id = "stage0run0id";
     places.temp_dir = scratch.directory("tmp");
     places.start_dir = scratch.directory("start");
-    scan.emplace(places);
+    names.emplace(places);
     dirs.emplace(places.run_dir(), settings.keep_work_dir);
     test.info.suite = "Ring";
     test.info.name = "pass";
@@ -97,7 +97,7 @@ class Stage {
   fake::Node node;
   Told told;
   proc::RunPlaces places;
-  std::optional<proc::LeakScan> scan;
+  std::optional<NameWatch> names;
   std::optional<WorkDirPool> dirs;
   Settings settings;
   PlannedTest test;
@@ -108,7 +108,7 @@ class Stage {
  private:
   const RunContext* context() {
     context_ = std::make_unique<RunContext>(
-        RunContext{loop, node, told, *scan, settings, *dirs, places.run_id, graces});
+        RunContext{loop, node, told, *names, settings, *dirs, places.run_id, graces});
     return context_.get();
   }
   std::unique_ptr<RunContext> context_;

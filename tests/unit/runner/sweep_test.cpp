@@ -18,11 +18,11 @@ struct Broom {
     places.run_id = "sweep0run0id";
     places.temp_dir = scratch.directory("tmp");
     places.start_dir = scratch.directory("start");
-    scan.emplace(places);
+    names.emplace(places);
     world = std::make_shared<fake::World>(loop, launch::WorldSpec{"ring.so", "process", 1}, events);
   }
   std::vector<Leak>& sweep(bool patient = true) {
-    run.emplace(loop, *world, *scan, places.run_id, graces, patient,
+    run.emplace(loop, *world, *names, places.run_id, graces, patient,
                 [this](std::vector<Leak> leaks) { found = std::move(leaks); });
     run->start();
     if (!testing::run_until(loop, [&] { return found.has_value(); })) throw std::runtime_error("it does not end");
@@ -41,7 +41,7 @@ struct Broom {
   io::Loop loop;
   Deaf events;
   proc::RunPlaces places;
-  std::optional<proc::LeakScan> scan;
+  std::optional<NameWatch> names;
   Graces graces = short_graces();
   std::shared_ptr<fake::World> world;
   std::optional<Sweep> run;

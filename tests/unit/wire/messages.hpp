@@ -35,7 +35,7 @@ inline ProcessStacks process_stacks() {
 inline ProbeOrder probe_order() { return {{42, 43}, {raw_stacks()}, 3, 20, 200}; }
 
 inline RunStatus run_status() {
-  return {"3f9c0a1b", 4711, "Ring.pass", 2, 1500, 3, 10, {{1, 4712, "body", 1400, "barrier", 20, 4096}}};
+  return {"3f9c0a1b", 4711, 3, 10, {{"Ring.pass", 2, 1500, {{1, 4712, "body", 1400, "barrier", 20, 4096}}}}};
 }
 
 inline RunOrder run_order() {
@@ -93,7 +93,7 @@ void each_message(Visit visit) {
   visit(ProbeDone{"no probe"});
   visit(InspectOrder{InspectKind::Stacks, 3});
   visit(run_status());
-  visit(ToldStacks{"Ring.pass", 1500, 40, {{{{1, "rank 0"}, {0, " waits"}}}, {}}});
+  visit(ToldStacks{{{"Ring.pass", 1500, 40, {{{{1, "rank 0"}, {0, " waits"}}}, {}}}}});
   visit(BarrierEnter{"start"});
   visit(BarrierRelease{"start", "rank 1 is gone", 1});
   visit(RankMessage{1, 2, "token", std::string("\0\xff data", 7)});

@@ -1,0 +1,80 @@
+#include <distrun/runner/lane.hpp>
+
+#include <utility>
+
+#include <distrun/base/error.hpp>
+#include <distrun/runner/judge.hpp>
+
+namespace distrun::runner {
+
+Lane::Lane(const RunContext& run, Preparation& plugins, OnProblem on_problem)
+    : run_(run), plugins_(plugins), on_problem_(std::move(on_problem)), standing_(run.loop, run.node) {}
+
+void Lane::cancel(Urgency urgency) {
+  cancelled_ = true;
+  if (attempt_) attempt_->cancel(urgency);
+}
+
+io::Task<void> Lane::run(PlannedTest& test, TestRecord& record, bool stay) {
+  const Settings& settings = run_.settings;
+  for (int repeat = 0; repeat < settings.repeat && !cancelled_; ++repeat) {
+    const bool more = stay || repeat + 1 < settings.repeat;
+    bool going = co_await run_attempt(test, record, repeat == 0 ? AttemptKind::First : AttemptKind::Repeat, more);
+    for (int retry = 0; retry < settings.retries && going; ++retry) {
+      if (is_good(record.attempts.back().verdict) || cancelled_) break;
+      going = co_await run_attempt(test, record, AttemptKind::Retry, more);
+    }
+    if (!going) break;
+  }
+}
+
+io::Task<void> Lane::rest() { co_await end_standing(nullptr); }
+
+// Those that serve the test stay; without a test none does.
+io::Task<void> Lane::end_standing(const PlannedTest* test) {
+  if (!standing_.broken().empty()) {
+    on_problem_(standing_.plugin(), "of the ranks of " + standing_.suite() + " that waited for their next test, " +
+                                        standing_.broken());
+  }
+  const bool serves = test != nullptr && standing_.serves(spec_of(*test), test->info.suite);
+  if (!serves) co_await standing_.close();
+}
+
+// False if the test cannot be run any further.
+io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay) {
+  const int n = static_cast<int>(record.attempts.size()) + 1;
+  std::string failure;
+  try {
+    const bool usable = co_await plugins_.prepare(test);
+    if (usable && !cancelled_) {
+      const bool standing = launch::ranks_stay(test.variant.isolation);
+      co_await end_standing(standing ? &test : nullptr);
+      attempt_ = std::make_unique<Attempt>(run_, test, n, kind, standing ? &standing_ : nullptr, standing && stay);
+      AttemptRecord result = co_await attempt_->run();
+      attempt_.reset();
+      record.attempts.push_back(std::move(result));
+      co_return true;
+    }
+    failure = cancelled_ ? "" : "the plugin can no longer be loaded";
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  attempt_.reset();
+  record.attempts.push_back(failed_attempt(n, kind, failure));
+  co_return false;
+}
+
+AttemptRecord Lane::failed_attempt(int n, AttemptKind kind, const std::string& failure) const {
+  AttemptRecord failed;
+  failed.n = n;
+  failed.kind = kind;
+  failed.infra_error = failure;
+  failed.cancelled = cancelled_;
+  const Judgement judgement = judge(failed);
+  failed.verdict = judgement.verdict;
+  failed.message = judgement.message;
+  failed.phase = judgement.phase;
+  return failed;
+}
+
+}  // namespace distrun::runner

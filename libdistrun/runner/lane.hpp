@@ -1,0 +1,43 @@
+#pragma once
+// One test after the other: attempts, repeats and retries of each, and the ranks that stay between them. A run has as
+// many lanes as --jobs says. Lives on: the coordinator's loop.
+#include <functional>
+#include <memory>
+
+#include <distrun/runner/attempt.hpp>
+#include <distrun/runner/preparation.hpp>
+#include <distrun/runner/standing_world.hpp>
+
+namespace distrun::runner {
+
+class Lane {
+ public:
+  using OnProblem = std::function<void(const std::string& plugin, const std::string& text)>;
+
+  // All must outlive it. `on_problem` is told of ranks that died between two tests.
+  Lane(const RunContext& run, Preparation& plugins, OnProblem on_problem);
+
+  // All attempts of a test. `stay`: a test like it follows on this lane. Never throws for what a plugin does.
+  io::Task<void> run(PlannedTest& test, TestRecord& record, bool stay);
+  // Ends ranks that have stayed.
+  io::Task<void> rest();
+  // The rest of the test's attempts is not run.
+  void cancel(Urgency urgency);
+
+  // The one that goes on; null: none.
+  Attempt* attempt() const noexcept { return attempt_.get(); }
+
+ private:
+  io::Task<bool> run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay);
+  io::Task<void> end_standing(const PlannedTest* test);
+  AttemptRecord failed_attempt(int n, AttemptKind kind, const std::string& failure) const;
+
+  const RunContext& run_;
+  Preparation& plugins_;
+  OnProblem on_problem_;
+  StandingWorld standing_;
+  std::unique_ptr<Attempt> attempt_;
+  bool cancelled_ = false;
+};
+
+}  // namespace distrun::runner

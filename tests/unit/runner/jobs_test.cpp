@@ -1,0 +1,158 @@
+// Several tests at the same time.
+#include <catch2/catch.hpp>
+
+#include <csignal>
+#include <fstream>
+
+#include <distrun/runner/run.hpp>
+
+#include "stage.hpp"
+
+using namespace distrun;
+using namespace distrun::runner;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+// A run of tests with two ranks each, whose worlds do nothing but what the test makes them do.
+struct Show {
+  Show(const Names& tests, int jobs) : node(loop) {
+    places.run_id = "run0run0run0";
+    places.temp_dir = scratch.directory("tmp");
+    places.start_dir = scratch.directory("start");
+    settings.plugins = {"ring.so"};
+    settings.jobs = jobs;
+    for (const std::string& name : tests) {
+      wire::TestInfo& info = node.tables["ring.so"].tests.emplace_back();
+      info.suite = "Ring";
+      info.name = name;
+      info.world_size = 2;
+    }
+    node.script = [this](fake::World& world) {
+      world.start_and_greet_all();
+      ++begun;
+    };
+  }
+  void begin(std::size_t running) {
+    run.emplace(loop, node, told, places, settings);
+    boost::asio::co_spawn(loop.context(), run->run(), [this](const std::exception_ptr& error) {
+      if (error) std::rethrow_exception(error);
+      over = true;
+    });
+    REQUIRE(testing::run_until(loop, [&] { return begun == running; }));
+    testing::run_ready(loop);
+    REQUIRE(begun == running);  // and no more
+  }
+  void pass(std::size_t world) {
+    node.worlds[world]->pass(0);
+    node.worlds[world]->pass(1);
+  }
+  const RunRecord& finish() {
+    REQUIRE(testing::run_until(loop, [&] { return over; }));
+    return run->record();
+  }
+
+  testing::Scratch scratch;
+  io::Loop loop;
+  fake::Node node;
+  Told told;
+  proc::RunPlaces places;
+  Settings settings;
+  std::size_t begun = 0;   // worlds whose ranks are there
+  bool over = false;
+  std::optional<Run> run;
+};
+
+}  // namespace
+
+TEST_CASE("as many tests run at a time as there are jobs, and the next begins when one ends") {
+  Show show({"a", "b", "c"}, 2);
+  show.begin(2);
+  CHECK(show.told.count("test start") == 2);
+  CHECK(show.run->status().tests.size() == 2);
+  show.pass(1);
+  REQUIRE(testing::run_until(show.loop, [&] { return show.begun == 3; }));
+  CHECK(show.told.count("test end pass") == 1);
+  show.pass(2);
+  show.pass(0);
+  const RunRecord& record = show.finish();
+  CHECK(record.total(Verdict::Pass) == 3);
+  CHECK(exit_code_of(record) == 0);
+}
+
+TEST_CASE("tests stand in the record in the order of the run, whichever ended first") {
+  Show show({"a", "b"}, 2);
+  show.begin(2);
+  show.pass(1);
+  REQUIRE(testing::run_until(show.loop, [&] { return show.told.count("test end") == 1; }));
+  show.pass(0);
+  const RunRecord& record = show.finish();
+  REQUIRE(record.tests.size() == 2);
+  CHECK(record.tests[0].info.name == "a");
+  CHECK(record.tests[1].info.name == "b");
+}
+
+TEST_CASE("a plugin is let go after the last of its tests, not while others run") {
+  Show show({"a", "b"}, 2);
+  show.begin(2);
+  show.pass(1);
+  REQUIRE(testing::run_until(show.loop, [&] { return show.told.count("test end") == 1; }));
+  CHECK(show.node.released.empty());
+  show.pass(0);
+  show.finish();
+  CHECK(show.node.released == Names{"ring.so"});
+}
+
+TEST_CASE("after a failure with fail-fast, tests that run come to their end and no other begins") {
+  Show show({"a", "b", "c", "d"}, 2);
+  show.settings.fail_fast = true;
+  show.begin(2);
+  show.node.worlds[0]->error(0, "token is lost");
+  show.node.worlds[0]->end(0, proc::ExitStatus::of_code(10));
+  show.node.worlds[0]->pass(1);
+  REQUIRE(testing::run_until(show.loop, [&] { return show.told.count("test end fail") == 1; }));
+  show.pass(1);
+  const RunRecord& record = show.finish();
+  CHECK(record.tests.size() == 2);
+  CHECK(record.not_run == 2);
+}
+
+TEST_CASE("a cancelled run cancels every test that runs") {
+  Show show({"a", "b", "c"}, 2);
+  show.begin(2);
+  show.run->cancel(Urgency::Polite);
+  for (const auto& world : show.node.worlds) {
+    CHECK(world->was_sent(0, SIGTERM));
+    world->die(0, SIGTERM);
+    world->die(1, SIGTERM);
+  }
+  const RunRecord& record = show.finish();
+  CHECK(record.total(Verdict::Cancelled) == 2);
+  CHECK(exit_code_of(record) == 130);
+}
+
+TEST_CASE("a look is taken of every test that runs") {
+  Show show({"a", "b"}, 2);
+  show.begin(2);
+  Names looked;
+  CHECK(show.run->look_now([&](const std::string& test, const Look&) { looked.push_back(test); }) == 2);
+  REQUIRE(testing::run_until(show.loop, [&] { return looked.size() == 2; }));
+  show.pass(0);
+  show.pass(1);
+  show.finish();
+}
+
+TEST_CASE("a file that one of several tests has left is a problem of the run, with all that it may be of") {
+  Show show({"a", "b"}, 2);
+  show.begin(2);
+  std::ofstream(show.places.temp_dir + "/left") << "here";
+  show.pass(0);
+  show.pass(1);
+  const RunRecord& record = show.finish();
+  CHECK(record.total(Verdict::Pass) == 2);
+  REQUIRE(record.problems.size() == 1);
+  CHECK(record.problems[0].phase == "left behind");
+  CHECK_THAT(record.problems[0].text, Catch::Contains("/left") && Catch::Contains("Ring.a, Ring.b"));
+  CHECK(exit_code_of(record) == 3);
+}
