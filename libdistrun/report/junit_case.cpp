@@ -1,14 +1,13 @@
 #include <distrun/report/junit_case.hpp>
 
 #include <cstdio>
-#include <filesystem>
 
 #include <distrun/base/text.hpp>
 #include <distrun/report/attempt_text.hpp>
-#include <distrun/report/excerpt.hpp>
 #include <distrun/report/failure_text.hpp>
-#include <distrun/report/findings.hpp>
+#include <distrun/report/rank_output.hpp>
 #include <distrun/report/repeat_command.hpp>
+#include <distrun/report/test_names.hpp>
 
 namespace distrun::report {
 namespace {
@@ -20,7 +19,6 @@ using runner::Verdict;
 // Readers refuse files of tens of megabytes, so everything has a bound.
 constexpr std::size_t kOutputMax = 50U << 10U;       // bytes of stdout, and of stderr, of a test
 constexpr std::size_t kRerunOutputMax = 4U << 10U;   // the same of a further attempt
-constexpr std::size_t kStreamMax = 16U << 10U;       // of one rank: a flood leaves room for others
 constexpr int kRerunsMax = 10;
 
 // The elements for what went wrong: ours are errors, the test's are failures.
@@ -35,11 +33,6 @@ ElementNames names_for(Verdict verdict) {
   return {"failure", "rerunFailure", "flakyFailure"};
 }
 
-// The name without its suite, which is part of the class name.
-std::string case_name(const TestRecord& test) {
-  return test.info.id().substr(std::min(test.info.id().size(), test.info.suite.size() + 1));
-}
-
 std::string cause_of(const TestRecord& test, const AttemptRecord* attempt) {
   return attempt == nullptr || attempt->message.empty() ? test.message : attempt->message;
 }
@@ -52,29 +45,16 @@ std::string explanation(const runner::Settings& settings, const TestRecord& test
   return text + "again: " + repeat_command(settings, test) + "\n";
 }
 
-std::string prefixed(int rank, std::string_view output) {
-  const std::string prefix = "[rank " + std::to_string(rank) + "] ";
-  std::string text;
-  for (const std::string& line : base::split_lines(output)) text += prefix + line + "\n";
-  return excerpt_bytes(text, kStreamMax);
-}
-
-// Of all ranks, culprits first: what is left out of too much is their neighbours' output.
-void write_output(XmlWriter& out, const char* element, const AttemptRecord& attempt,
-                  const runner::Captured runner::RankRecord::* stream, std::size_t bytes_max) {
-  std::string text;
-  for (const runner::RankRecord* rank : culprits_first(attempt)) {
-    text += prefixed(rank->rank, (rank->*stream).text);
-  }
+void write_output(XmlWriter& out, const char* element, const std::string& text) {
   if (text.empty()) return;
   out.open(element);
-  out.text(excerpt_bytes(text, bytes_max));
+  out.text(text);
   out.close();
 }
 
 void write_outputs(XmlWriter& out, const AttemptRecord& attempt, std::size_t bytes_max) {
-  write_output(out, "system-out", attempt, &runner::RankRecord::out, bytes_max);
-  write_output(out, "system-err", attempt, &runner::RankRecord::err, bytes_max);
+  write_output(out, "system-out", rank_output(attempt, &runner::RankRecord::out, bytes_max));
+  write_output(out, "system-err", rank_output(attempt, &runner::RankRecord::err, bytes_max));
 }
 
 void write_failure(XmlWriter& out, const runner::Settings& settings, const TestRecord& test,
@@ -160,7 +140,7 @@ void write_junit_problem(XmlWriter& out, const runner::Problem& problem) {
 }
 
 std::string junit_class_name(const TestRecord& test) {
-  return std::filesystem::path(test.plugin).stem().string() + "." + test.info.suite;
+  return plugin_name(test) + "." + test.info.suite;
 }
 
 std::string junit_seconds(base::Nanoseconds duration) {

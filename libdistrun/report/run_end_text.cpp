@@ -38,14 +38,14 @@ std::string totals_text(const runner::RunRecord& run, const Paint& paint) {
   return text;
 }
 
+}  // namespace
+
 std::string totals_line(const runner::RunRecord& run, const Paint& paint) {
   const std::string totals = totals_text(run, paint);
   std::string line = run.interrupted ? paint(Style::Odd, "interrupted") + ", " : "";
   line += totals.empty() ? "no test was selected" : totals;
   return line + paint(Style::Dim, " in " + base::human(run.duration)) + "\n";
 }
-
-}  // namespace
 
 std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports,
                          const Paint& paint) {

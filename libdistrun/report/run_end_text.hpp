@@ -12,4 +12,7 @@ namespace distrun::report {
 std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports,
                          const Paint& paint);
 
+// "9 pass, 1 fail in 3.5 s", one line with its newline.
+std::string totals_line(const runner::RunRecord& run, const Paint& paint);
+
 }  // namespace distrun::report

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include <distrun/report/ctrf.hpp>
 #include <distrun/report/event_stream.hpp>
 #include <distrun/report/junit.hpp>
 #include <distrun/report/summary.hpp>
@@ -23,6 +24,8 @@ TEST_CASE("reports of every kind can be written", "[written-reports]") {
   write_whole_file(prefix + "empty-summary.json", summary_json(empty_run()));
   write_whole_file(prefix + "junit.xml", junit_xml(full_run()));
   write_whole_file(prefix + "empty-junit.xml", junit_xml(empty_run()));
+  write_whole_file(prefix + "ctrf.json", ctrf_json(full_run()));
+  write_whole_file(prefix + "empty-ctrf.json", ctrf_json(empty_run()));
   EventStream stream(prefix + "events.ndjson", distrun::base::system_clock());
   replay(full_run(), stream);
   CHECK(stream.error().empty());

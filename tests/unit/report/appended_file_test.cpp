@@ -1,0 +1,50 @@
+#include <catch2/catch.hpp>
+
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include <distrun/base/error.hpp>
+#include <distrun/report/appended_file.hpp>
+#include <distrun/report/whole_file.hpp>
+
+#include "scratch.hpp"
+
+using namespace distrun;
+using namespace distrun::report;
+using namespace distrun::report::samples;
+using Catch::Contains;
+
+TEST_CASE("what is added stands after what was there", "[report]") {
+  const Scratch scratch;
+  const std::string path = scratch.path("step");
+  AppendedFile(path).append("first\n");
+  AppendedFile second(path);
+  CHECK(second.size() == 6);
+  second.append("second\n");
+  second.append("third\n");
+  CHECK(content_of(path) == "first\nsecond\nthird\n");
+  CHECK(second.size() == 19);
+}
+
+TEST_CASE("a file that cannot be added to is told with its reason", "[report]") {
+  CHECK_THROWS_WITH(AppendedFile("/no/such/step"), Contains("cannot add to /no/such/step") && Contains("ENOENT"));
+  CHECK_THROWS_WITH(AppendedFile("/dev/full").append("x"), Contains("cannot add to /dev/full") && Contains("ENOSPC"));
+  const Scratch scratch;
+  CHECK_THROWS_AS(AppendedFile(scratch.directory()), Error);
+}
+
+TEST_CASE("what does not fit is not added by half", "[report]") {
+  const Scratch scratch;
+  const std::string path = scratch.path("step");
+  write_whole_file(path, "what others wrote\n");
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit tight{100, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &tight);
+  CHECK_THROWS_WITH(AppendedFile(path).append(std::string(1000, 'x')), Contains("EFBIG"));
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(content_of(path) == "what others wrote\n");
+}
