@@ -7,9 +7,12 @@
 #include <filesystem>
 #include <iostream>
 
+#include <unistd.h>
+
 #include <distrun/base/error.hpp>
 #include <distrun/base/rng.hpp>
 #include <distrun/base/text.hpp>
+#include <distrun/report/destination.hpp>
 #include <distrun/runner/filter.hpp>
 #include <distrun/runner/machine.hpp>
 
@@ -44,6 +47,9 @@ struct Raw {
   std::string json;
   std::string junit;
   std::string events;
+  std::string ctrf;
+  std::string github = "off";
+  bool github_skips = false;
   bool keep_work_dir = false;
   std::string leaks = "normal";
   bool skips_pass = false;
@@ -66,6 +72,15 @@ std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts
 base::Nanoseconds default_timeout() {
   const char* text = std::getenv("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT");
   return text == nullptr ? std::chrono::seconds(300) : parse_duration("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT", text);
+}
+
+// Those that were added since the last call stand under this headline in the help.
+void end_group(CLI::App& app, const char* headline) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_group() == "Options" && !option->get_positional() && option != app.get_help_ptr()) {
+      option->group(headline);
+    }
+  }
 }
 
 // What decides which tests there are; `run` and `list` share it.
@@ -93,6 +108,7 @@ void add_selection(CLI::App& app, Raw& raw) {
       ->type_name("MODE");
   app.add_option("--timeout-scale", raw.timeout_scale, "Multiply every bound, for slow machines and sanitizers")
       ->type_name("FACTOR");
+  end_group(app, "What runs");
 }
 
 void add_execution(CLI::App& app, Raw& raw) {
@@ -124,17 +140,30 @@ void add_execution(CLI::App& app, Raw& raw) {
       ->type_name("MODE");
   app.add_flag("--keep-work-dir", raw.keep_work_dir, "Leave the ranks' work directories for a look");
   app.add_flag("--skips-pass", raw.skips_pass, "Exit with 0 when every test was skipped");
+  end_group(app, "How it runs");
+}
+
+// Reports that can be made of a run at any time; `run` and `show` share them.
+void add_later_reports(CLI::App& app, Raw& raw) {
+  app.add_option("--junit", raw.junit, "Write JUnit XML for CI")->type_name("FILE");
+  app.add_option("--ctrf", raw.ctrf, "Write a CTRF report (Common Test Report Format, ctrf.io)")->type_name("FILE");
+  app.add_flag("--github", raw.github,
+               "Annotate the code in GitHub Actions and add to the step's summary; =auto: only where "
+               "GITHUB_ACTIONS is true; =off: not at all (default)")
+      ->option_text("[=WHEN]");
+  app.add_flag("--github-skips", raw.github_skips, "With --github, tell skipped tests too");
 }
 
 void add_reports(CLI::App& app, Raw& raw) {
   app.add_option("-o,--output", raw.output, "Write summary.json, junit.xml and events.ndjson there")->type_name("DIR");
   app.add_option("--json", raw.json, "Write the summary (see: distrun show)")->type_name("FILE");
-  app.add_option("--junit", raw.junit, "Write JUnit XML for CI")->type_name("FILE");
   app.add_option("--events", raw.events, "Write every event as a line of JSON while the run goes on")
       ->type_name("FILE");
+  add_later_reports(app, raw);
   app.add_option("--color", raw.color, "auto (on a terminal, unless NO_COLOR is set), always or never")
       ->type_name("WHEN");
   app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
+  end_group(app, "What it tells");
 }
 
 runner::Settings settings_of(const Raw& raw) {
@@ -182,7 +211,7 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
 }
 
 ReportPaths report_paths_of(const Raw& raw) {
-  ReportPaths paths{raw.json, raw.junit, raw.events};
+  ReportPaths paths{raw.json, raw.junit, raw.events, raw.ctrf};
   if (raw.output.empty()) return paths;
   const auto otherwise = [&](std::string& path, const char* name) {
     if (path.empty()) path = raw.output + "/" + name;
@@ -194,6 +223,21 @@ ReportPaths report_paths_of(const Raw& raw) {
   otherwise(paths.junit, "junit.xml");
   otherwise(paths.events, "events.ndjson");
   return paths;
+}
+
+// What GitHub is to read goes to standard output, where nothing may stand that it cannot be told from.
+GithubOptions github_options_of(const Raw& raw, const ReportPaths& reports) {
+  const std::string when = raw.github == "true" ? "on" : raw.github;  // CLI11's value of a flag without one
+  one_of("--github", when, {"off", "auto", "on"});
+  GithubOptions options;
+  if (when == "on") options.choice = GithubChoice::On;
+  if (when == "auto") options.choice = GithubChoice::Auto;
+  options.skips = raw.github_skips;
+  if (options.skips && options.choice == GithubChoice::Off) refuse("--github-skips: say --github, too");
+  if (options.choice == GithubChoice::On && writes_to_stdout(reports)) {
+    refuse("--github writes to standard output, and so does a report: give the report a file, or say --github=auto");
+  }
+  return options;
 }
 
 constexpr char kRunExamples[] = R"(
@@ -232,6 +276,7 @@ CommandLine parse_run(const std::vector<std::string>& arguments) {
   line.run.color = color_of(raw.color);
   line.run.quiet = raw.quiet;
   line.run.reports = report_paths_of(raw);
+  line.run.github = github_options_of(raw, line.run.reports);
   return line;
 }
 
@@ -255,14 +300,24 @@ CommandLine parse_show(const std::vector<std::string>& arguments) {
       ->required()
       ->type_name("SUMMARY.json");
   app.add_option("--color", raw.color, "auto, always or never")->type_name("WHEN");
+  add_later_reports(app, raw);
+  app.footer("\nA report that goes to standard output (-) takes the place of the text.");
   CommandLine line;
   if (!parse(app, arguments)) return line;
   line.kind = CommandKind::Show;
-  line.show = {raw.report, color_of(raw.color)};
+  const ReportPaths reports{"", raw.junit, "", raw.ctrf};
+  line.show = {raw.report, color_of(raw.color), reports, github_options_of(raw, reports)};
   return line;
 }
 
 }  // namespace
+
+bool writes_to_stdout(const ReportPaths& paths) {
+  for (const std::string& path : {paths.summary, paths.junit, paths.events, paths.ctrf}) {
+    if (!path.empty() && report::descriptor_named(path) == STDOUT_FILENO) return true;
+  }
+  return false;
+}
 
 CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();

@@ -14,11 +14,23 @@ struct ReportPaths {
   std::string summary;
   std::string junit;
   std::string events;
+  std::string ctrf;
+};
+// Whether one of them is standard output, under any name.
+bool writes_to_stdout(const ReportPaths& paths);
+
+// Auto: where GitHub Actions runs us.
+enum class GithubChoice { Off, Auto, On };
+
+struct GithubOptions {
+  GithubChoice choice = GithubChoice::Off;
+  bool skips = false;  // tells skipped tests, too
 };
 
 struct RunOptions {
   runner::Settings settings;
   ReportPaths reports;
+  GithubOptions github;
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
 };
@@ -31,6 +43,8 @@ struct ListOptions {
 struct ShowOptions {
   std::string report;
   ColorChoice color = ColorChoice::Auto;
+  ReportPaths reports;        // to be written of it; junit and ctrf only
+  GithubOptions github;
 };
 
 // Of commands that look at what runs.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <distrun/base/error.hpp>
+#include <distrun/report/ctrf.hpp>
 #include <distrun/report/junit.hpp>
 #include <distrun/report/summary.hpp>
 #include <distrun/report/whole_file.hpp>
@@ -24,14 +25,16 @@ report::ConsoleOptions console_options(const RunOptions& options) {
 }  // namespace
 
 Outputs::Outputs(const RunOptions& options, const base::Clock& clock)
-    : paths_(options.reports), console_(STDOUT_FILENO, console_options(options), clock) {
+    : paths_(options.reports),
+      github_(options.github, !writes_to_stdout(options.reports)),
+      console_(STDOUT_FILENO, console_options(options), clock) {
   if (!paths_.events.empty()) {
     events_ = std::make_unique<report::EventStream>(paths_.events, clock);
     sinks_.add(*events_);  // before the console: a machine that waits for an event should not wait for a terminal
   }
   sinks_.add(console_);
   std::vector<std::string> named;
-  for (const std::string& path : {paths_.summary, paths_.junit, paths_.events}) {
+  for (const std::string& path : {paths_.summary, paths_.junit, paths_.events, paths_.ctrf}) {
     if (!path.empty()) named.push_back(path);
   }
   console_.reports(std::move(named));
@@ -47,14 +50,25 @@ void Outputs::write(runner::RunRecord& record, const std::string& path,
   }
 }
 
+void Outputs::add_to_github_summary(runner::RunRecord& record) {
+  try {
+    github_.add_summary(record);
+  } catch (const Error& error) {
+    record.problems.push_back({"", "report", error.what()});
+  }
+}
+
 void Outputs::finish(runner::RunRecord& record) {
   if (events_ && !events_->error().empty()) record.problems.push_back({"", "report", events_->error()});
+  add_to_github_summary(record);
+  write(record, paths_.ctrf, report::ctrf_json);
   write(record, paths_.junit, report::junit_xml);
   write(record, paths_.summary, report::summary_json);
   const bool events_were_fine = events_ && events_->error().empty();
   if (events_) events_->on_run_end(record);
   if (events_were_fine && !events_->error().empty()) record.problems.push_back({"", "report", events_->error()});
   console_.on_run_end(record);
+  github_.annotate(record);
 }
 
 }  // namespace distrun::cli

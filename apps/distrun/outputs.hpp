@@ -1,5 +1,5 @@
 #pragma once
-// Everything that a run writes: console, event stream, summary and JUnit.
+// Everything that a run writes: console, event stream, summary, JUnit, CTRF, and what GitHub shows.
 #include <memory>
 #include <string>
 
@@ -8,6 +8,7 @@
 #include <distrun/report/event_stream.hpp>
 
 #include "fan_out.hpp"
+#include "github_output.hpp"
 #include "options.hpp"
 
 namespace distrun::cli {
@@ -26,8 +27,10 @@ class Outputs {
 
  private:
   void write(runner::RunRecord& record, const std::string& path, std::string (*compose)(const runner::RunRecord&));
+  void add_to_github_summary(runner::RunRecord& record);
 
   ReportPaths paths_;
+  GithubOutput github_;  // before the console, whose text it frames
   report::Console console_;
   std::unique_ptr<report::EventStream> events_;
   FanOut sinks_;

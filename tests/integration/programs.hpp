@@ -13,11 +13,11 @@ inline std::string plugin(const std::string& name) {
   return std::string(DISTRUN_PLUGIN_DIR) + "/fixture_" + name + ".so";
 }
 
-// What scripts/validate-reports says against the files of --output; empty: nothing, or it cannot be run here.
+// What scripts/validate-reports says against all that is in output(); empty: nothing, or it cannot be run here.
 inline std::string wrong_with_reports(const Sandbox& sandbox) {
-  const std::string directory = sandbox.output();
-  Command command = sandbox.command(
-      {directory + "/summary.json", directory + "/junit.xml", directory + "/events.ndjson"});
+  std::vector<std::string> paths;
+  for (const std::string& name : names_in(sandbox.output())) paths.push_back(sandbox.output() + "/" + name);
+  Command command = sandbox.command(paths);
   command.program = DISTRUN_VALIDATE_REPORTS;
   const Ended ended = Running(command).wait(scaled(milliseconds(30'000)));
   constexpr int kCannotValidate = 2;

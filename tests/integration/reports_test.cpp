@@ -22,7 +22,7 @@ TEST_CASE("reports of good and bad tests are valid", "[reports]") {
   const std::string name = GENERATE("passes", "fails", "crashes", "exits", "floods", "skips", "load_exit");
   const Ended ended =
       sandbox.run({"run", "--output", sandbox.output(), "--retries", "1", "--timeout", "5s",
-                   plugin(name)},
+                   "--ctrf", sandbox.output() + "/ctrf.json", plugin(name)},
                   milliseconds(60'000));
   INFO(name);
   REQUIRE_FALSE(ended.out_of_time);
@@ -33,19 +33,20 @@ TEST_CASE("each report goes where it is told", "[reports]") {
   const Sandbox sandbox(distrun_program());
   const std::string stem = sandbox.output() + "/";
   const Ended ended = sandbox.run({"run", "--json", stem + "a.json", "--junit", stem + "b.xml",
-                                   "--events", stem + "c.ndjson", "--filter", "Fails.require",
+                                   "--events", stem + "c.ndjson", "--ctrf", stem + "d.json", "--filter", "Fails.require",
                                    plugin("fails")});
   CHECK(ended.exit_code == 1);
   CHECK(read_summary(stem + "a.json").tests.size() == 1);
   CHECK_THAT(read_file(stem + "b.xml"), Contains("<testsuite") && Contains("rank 2 failed"));
   CHECK(wrong_with_events(stem + "c.ndjson") == "");
-  CHECK(names_in(sandbox.output()).size() == 3);
+  CHECK_THAT(read_file(stem + "d.json"), Contains("\"reportFormat\": \"CTRF\"") && Contains("rank 2 failed"));
+  CHECK(names_in(sandbox.output()).size() == 4);
   CHECK(sandbox.remains().empty());
 }
 
 TEST_CASE("a report that cannot be written is an infra error with a sentence", "[reports]") {
   const Sandbox sandbox(distrun_program());
-  const std::string option = GENERATE("--json", "--junit", "--events");
+  const std::string option = GENERATE("--json", "--junit", "--events", "--ctrf");
   const std::string path = GENERATE("/dev/full", "/proc/no/such/directory/report");
   const Ended ended = sandbox.run({"run", option, path, "--filter", "Passes.trivial", plugin("passes")});
   INFO(option << " " << path << " said: " << ended.out << ended.err);

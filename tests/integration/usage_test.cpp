@@ -45,6 +45,10 @@ std::vector<Refused> refused() {
       {{"--gpus", "-1"}, {"--gpus", "-1"}},
       {{"--color", "purple"}, {"--color", "purple", "always", "never"}},
       {{"--leaks", "some"}, {"--leaks", "some", "strict", "off"}},
+      {{"--quiet", "--github=often"}, {"--github", "often", "auto", "off"}},
+      {{"--quiet", "--github-skips"}, {"--github-skips", "--github"}},
+      {{"--github", "--events", "-"}, {"--github", "standard output"}},
+      {{"--github", "--ctrf", "/dev/stdout"}, {"--github", "standard output"}},
       {{"--seed", "abc"}, {"--seed", "abc"}},
       {{"--env", "NOTHING"}, {"--env", "NOTHING", "="}},
       {{"--env", "=value"}, {"--env", "=value"}},
@@ -97,7 +101,7 @@ TEST_CASE("help names every option and exit code", "[cli]") {
   for (const char* part :
        {"--world-size", "--backend", "--agent", "--gpu-driver", "--gpus", "--isolation", "--filter",
         "--timeout", "--timeout-override", "--timeout-scale", "--repeat", "--retries", "--fail-fast",
-        "--seed", "--env", "--output", "--json", "--junit", "--events", "--keep-work-dir", "--leaks",
+        "--seed", "--env", "--output", "--json", "--junit", "--events", "--ctrf", "--github", "--keep-work-dir", "--leaks",
         "--skips-pass", "--color", "130"}) {
     CHECK_THAT(ended.out, Catch::Contains(part));
   }
