@@ -3,7 +3,7 @@
 #include <array>
 #include <set>
 
-#include <distrun/report/ctrf_test.hpp>
+#include <distrun/report/ctrf_case.hpp>
 #include <distrun/report/json_parts.hpp>
 
 namespace distrun::report {
@@ -68,7 +68,7 @@ void write_tests(JsonWriter& out, const runner::RunRecord& run) {
   out.key("tests");
   out.begin_array();
   for (const runner::Problem& problem : run.problems) write_ctrf_problem(out, problem);
-  for (const runner::TestRecord& test : run.tests) write_ctrf_test(out, run.settings, test);
+  for (const runner::TestRecord& test : run.tests) write_ctrf_case(out, run.settings, test);
   out.end_array();
 }
 

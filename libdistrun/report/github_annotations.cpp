@@ -143,7 +143,7 @@ std::string github_annotations(const runner::RunRecord& run, const GithubAnnotat
                      notices.text(kNoticesMax);
   if (missing.empty()) return text;
   return text + github_command("notice", {{"title", "distrun: not all are shown"}},
-                               missing + " left out, since GitHub takes ten of each kind from a step; the log has them");
+                               missing + " left out, since GitHub takes ten of each kind; the log has them");
 }
 
 }  // namespace distrun::report

@@ -88,7 +88,8 @@ TEST_CASE("a summary of a step that others have filled is left as it is", "[gith
   const Sandbox sandbox(distrun_program());
   const std::string summary = sandbox.output() + "/step";
   write_file(summary, std::string((1U << 20U) - 100, 'x'));
-  const Ended ended = run_as_step(sandbox, {"run", "--github", "--filter", "Passes.trivial", plugin("passes")}, summary);
+  const Ended ended =
+      run_as_step(sandbox, {"run", "--github", "--filter", "Passes.trivial", plugin("passes")}, summary);
   CHECK(ended.exit_code == kInfraError);
   CHECK_THAT(ended.out, Contains("cannot add to " + summary) && Contains("1048576"));
   CHECK(read_file(summary).size() == (1U << 20U) - 100);

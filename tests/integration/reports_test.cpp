@@ -33,8 +33,8 @@ TEST_CASE("each report goes where it is told", "[reports]") {
   const Sandbox sandbox(distrun_program());
   const std::string stem = sandbox.output() + "/";
   const Ended ended = sandbox.run({"run", "--json", stem + "a.json", "--junit", stem + "b.xml",
-                                   "--events", stem + "c.ndjson", "--ctrf", stem + "d.json", "--filter", "Fails.require",
-                                   plugin("fails")});
+                                   "--events", stem + "c.ndjson", "--ctrf", stem + "d.json",
+                                   "--filter", "Fails.require", plugin("fails")});
   CHECK(ended.exit_code == 1);
   CHECK(read_summary(stem + "a.json").tests.size() == 1);
   CHECK_THAT(read_file(stem + "b.xml"), Contains("<testsuite") && Contains("rank 2 failed"));

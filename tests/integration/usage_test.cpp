@@ -101,8 +101,8 @@ TEST_CASE("help names every option and exit code", "[cli]") {
   for (const char* part :
        {"--world-size", "--backend", "--agent", "--gpu-driver", "--gpus", "--isolation", "--filter",
         "--timeout", "--timeout-override", "--timeout-scale", "--repeat", "--retries", "--fail-fast",
-        "--seed", "--env", "--output", "--json", "--junit", "--events", "--ctrf", "--github", "--keep-work-dir", "--leaks",
-        "--skips-pass", "--color", "130"}) {
+        "--seed", "--env", "--output", "--json", "--junit", "--events", "--ctrf", "--github",
+        "--keep-work-dir", "--leaks", "--skips-pass", "--color", "130"}) {
     CHECK_THAT(ended.out, Catch::Contains(part));
   }
   ended = sandbox.run({"--version"});

@@ -4,7 +4,7 @@
 
 #include <distrun/base/text.hpp>
 #include <distrun/report/ctrf.hpp>
-#include <distrun/report/ctrf_test.hpp>
+#include <distrun/report/ctrf_case.hpp>
 
 #include "nasty.hpp"
 #include "samples.hpp"

@@ -1,4 +1,4 @@
-#include <distrun/report/ctrf_test.hpp>
+#include <distrun/report/ctrf_case.hpp>
 
 #include <distrun/base/text.hpp>
 #include <distrun/report/attempt_text.hpp>
@@ -141,7 +141,7 @@ CtrfStatus ctrf_status(Verdict verdict) noexcept {
   }
 }
 
-void write_ctrf_test(JsonWriter& out, const runner::Settings& settings, const TestRecord& test) {
+void write_ctrf_case(JsonWriter& out, const runner::Settings& settings, const TestRecord& test) {
   const AttemptRecord* telling = went_well(test.verdict) ? nullptr : telling_attempt(test);
   out.begin_object();
   out.field("name", named(case_name(test)));

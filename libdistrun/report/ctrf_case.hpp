@@ -13,7 +13,7 @@ CtrfStatus ctrf_status(runner::Verdict verdict) noexcept;
 
 // An element of `tests` for one test with all its attempts. Message, trace and output are those of the attempt that
 // explains the verdict.
-void write_ctrf_test(JsonWriter& out, const runner::Settings& settings, const runner::TestRecord& test);
+void write_ctrf_case(JsonWriter& out, const runner::Settings& settings, const runner::TestRecord& test);
 // An element for something that kept tests from running.
 void write_ctrf_problem(JsonWriter& out, const runner::Problem& problem);
 
