@@ -103,15 +103,15 @@ TEST_CASE("CTRF has the attempts that were tried again", "[report]") {
 TEST_CASE("CTRF has a bound for each test", "[report]") {
   runner::TestRecord test = failing();
   std::string flood;
-  for (int i = 0; i < 100'000; ++i) flood += "line " + std::to_string(i) + "\n";
+  for (int i = 0; i < 10'000; ++i) flood += "line " + std::to_string(i) + "\n";
   for (runner::RankRecord& rank : test.attempts[0].ranks) rank.out.text = rank.err.text = flood;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 20; ++i) {
     test.attempts.push_back(test.attempts[0]);
     test.attempts.back().kind = runner::AttemptKind::Retry;
   }
   const json told = test_of(test);
   CHECK(bytes_of(told["stdout"]) < 55U * 1024U);
-  CHECK(told["retryAttempts"].size() == 1000);
+  CHECK(told["retryAttempts"].size() == 20);
   CHECK(bytes_of(told["retryAttempts"][9]["stdout"]) < 5U * 1024U);
   CHECK(told["retryAttempts"][10].count("stdout") == 0);
 }

@@ -1,0 +1,13 @@
+# A run while it goes on, a line for what is worth one. Of the event stream:
+#   distrun --events >(jq --unbuffered -rf live.jq) ...
+def one_line: gsub("[[:space:]]+"; " ") | gsub("[[:cntrl:]]"; "?");
+
+if .kind == "run_start" then "\(.tests) tests"
+elif .kind == "error" and .because_of == null then "  rank \(.rank): \(.type): \(.text | one_line)"
+elif .kind == "problem" then "problem: \(.text | one_line)"
+elif .kind == "look" then "  stacks were taken (\(.why))"
+elif .kind == "attempt_end" and .verdict != "pass" then "  attempt \(.attempt): \(.verdict)"
+elif .kind == "test_end" then "\(.verdict)  \(.test)"
+elif .kind == "run_end" then
+  [.totals | to_entries[] | select(.value > 0) | "\(.value) \(.key)"] | "done: " + join(", ")
+else empty end

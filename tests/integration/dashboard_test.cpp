@@ -1,0 +1,177 @@
+// What examples/dashboard/README.md shows is what its commands print, and what they feed finds all it asks for.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+
+const std::string kFolder = DISTRUN_SOURCE_DIR "/examples/dashboard";
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    lines.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return lines;
+}
+
+struct Step {
+  std::string command;
+  std::string shown;  // what the page says that it prints
+};
+
+// The commands of all console blocks, in order.
+std::vector<Step> steps_of_readme() {
+  std::vector<Step> steps;
+  bool in_block = false;
+  for (const std::string& line : lines_of(read_file(kFolder + "/README.md"))) {
+    if (line.starts_with("```")) {
+      in_block = line == "```console";
+    } else if (in_block && line.starts_with("$ ")) {
+      steps.push_back({line.substr(2), ""});
+    } else if (in_block && !steps.empty()) {
+      steps.back().shown += line + "\n";
+    }
+  }
+  return steps;
+}
+
+// Without what differs from run to run and from machine to machine.
+std::string steady(std::string text) {
+  const std::string source = DISTRUN_SOURCE_DIR "/";
+  for (std::size_t at = text.find(source); at != std::string::npos; at = text.find(source)) {
+    text.erase(at, source.size());
+  }
+  return std::regex_replace(text, std::regex("--seed [0-9]+"), "--seed N");
+}
+
+// A place where the page's commands find what they name.
+class Workplace {
+ public:
+  Workplace() : sandbox_(distrun_program()) {
+    namespace fs = std::filesystem;
+    fs::create_directory_symlink(DISTRUN_SOURCE_DIR "/examples", sandbox_.start_directory() + "/examples");
+    fs::create_directory_symlink(fs::path(distrun_program()).parent_path().parent_path(),
+                                 sandbox_.start_directory() + "/build");
+  }
+
+  Ended shell(const std::string& command) const {
+    Command bash = sandbox_.command({"-c", command});
+    bash.program = "/bin/bash";
+    std::erase_if(bash.environment, [](const std::string& entry) { return entry.starts_with("PATH="); });
+    const std::string programs = std::filesystem::path(distrun_program()).parent_path().string();
+    bash.environment.push_back("PATH=" + programs + ":/usr/local/bin:/usr/bin:/bin");
+    bash.environment.push_back("GITHUB_WORKSPACE=" DISTRUN_SOURCE_DIR);
+    return Running(bash).wait(scaled(milliseconds(60'000)));
+  }
+  bool has_jq() const {
+    if (shell("command -v jq").exit_code == 0) return true;
+    WARN("not tested: jq is not installed (scripts/setup installs it)");
+    return false;
+  }
+  std::string path(const std::string& name) const { return sandbox_.start_directory() + "/" + name; }
+
+ private:
+  Sandbox sandbox_;
+};
+
+std::string metrics_of(const Workplace& workplace, const std::string& summary) {
+  const Ended ended = workplace.shell("jq -r -f examples/dashboard/prometheus.jq " + summary);
+  INFO(ended.err);
+  REQUIRE(ended.exit_code == 0);
+  return ended.out;
+}
+
+// Names of metrics in `text`.
+std::set<std::string> metrics_in(const std::string& text) {
+  const std::regex name("distrun_[a-z_]+");
+  std::set<std::string> names;
+  for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at) names.insert(at->str());
+  return names;
+}
+
+// Prometheus' text format, as far as prometheus.jq uses it: of every metric HELP and TYPE, then its samples.
+std::string wrong_with_metrics(const std::string& text) {
+  const std::regex head("# (HELP|TYPE) (distrun_[a-z_]+) (.+)");
+  const std::regex sample(R"re((distrun_[a-z_]+)\{([a-z_]+="([^"\\]|\\["\\n])*",?)+\} [0-9][0-9.e-]*)re");
+  std::set<std::string> told;
+  std::string current;
+  for (const std::string& line : lines_of(text)) {
+    std::smatch part;
+    if (std::regex_match(line, part, head)) {
+      if (part[1] == "HELP" && !told.insert(part[2]).second) return "told twice: " + line;
+      if (part[1] == "TYPE" && part[2] != current) return "no HELP before: " + line;
+      current = part[2];
+    } else if (!std::regex_match(line, part, sample) || part[1] != current) {
+      return "not a sample of " + current + ": " + line;
+    }
+  }
+  return told.empty() ? "no metrics" : "";
+}
+
+}  // namespace
+
+TEST_CASE("every command of the dashboards' page prints what the page shows", "[readme]") {
+  const Workplace workplace;
+  if (!workplace.has_jq()) return;
+  const std::vector<Step> steps = steps_of_readme();
+  REQUIRE(steps.size() > 10);
+  for (const Step& step : steps) {
+    const Ended ended = workplace.shell(step.command);
+    INFO("$ " << step.command << "\n" << ended.err);
+    CHECK_FALSE(ended.out_of_time);
+    CHECK(steady(ended.out) == steady(step.shown));
+    CHECK(ended.exit_code == 0);
+  }
+}
+
+TEST_CASE("each metric of the Grafana dashboard is one that the converter makes", "[readme]") {
+  const Workplace workplace;
+  if (!workplace.has_jq()) return;
+  workplace.shell("distrun --retries 1 --json summary.json build/plugins/nightly.so");
+  const std::string metrics = metrics_of(workplace, "summary.json");
+  CHECK(wrong_with_metrics(metrics) == "");
+  const std::string dashboard = read_file(kFolder + "/grafana-dashboard.json");
+  CHECK(wrong_with_json(dashboard) == "");
+  CHECK(metrics_in(dashboard) == metrics_in(metrics));
+  for (const std::string& name : metrics_in(read_file(kFolder + "/README.md"))) {
+    CHECK_THAT(metrics, Contains("# TYPE " + name + " "));
+  }
+}
+
+TEST_CASE("metrics stay metrics whatever a test is called", "[readme]") {
+  const Workplace workplace;
+  if (!workplace.has_jq()) return;
+  write_file(workplace.path("summary.json"), R"({"started": "2026-01-31T12:00:00.000Z",
+    "duration_ms": 1,
+    "exit_code": 1, "machine": {"hostname": "a\"b"}, "settings": {"world_size": 1}, "totals": {"fail": 1}, "problems": [],
+    "tests": [{"id": "\"} 1\nforged 2 \\ \\n \u001b[31m \u0000", "suite": "{}", "plugin": "", "verdict": "fail",
+               "duration_ms": 2.5, "world_size": 1, "attempts": [{"leaks": [], "culprits": [0]}]}]})");
+  const std::string metrics = metrics_of(workplace, "summary.json");
+  INFO(metrics);
+  CHECK(wrong_with_metrics(metrics) == "");
+  CHECK_THAT(metrics, Contains(R"(test="\"} 1\nforged 2 \\ \\n  [31m  ")"));
+}
+
+TEST_CASE("the examples for CI run what the dashboards' page runs", "[readme]") {
+  std::string commands;
+  for (const Step& step : steps_of_readme()) commands += step.command + "\n";
+  for (const char* file : {"/github-workflow.yml", "/gitlab-ci.yml"}) {
+    const std::string text = read_file(kFolder + file);
+    const std::size_t at = text.find("distrun --");
+    REQUIRE(at != std::string::npos);
+    CHECK_THAT(commands, Contains(text.substr(at, text.find('\n', at) - at)));
+    CHECK_THAT(text, Contains("reports"));
+  }
+}
