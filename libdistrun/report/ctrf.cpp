@@ -12,7 +12,9 @@ namespace {
 constexpr char kSpecVersion[] = "0.0.0";
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-std::int64_t end_wall_ns(const runner::RunRecord& run) { return run.started_wall_ns + run.duration.count(); }
+// Sums of whole milliseconds: a summary keeps no more of the start, and a report made of it must say the same.
+std::int64_t start_ms(const runner::RunRecord& run) { return run.started_wall_ns / kNsPerMs; }
+std::int64_t stop_ms(const runner::RunRecord& run) { return start_ms(run) + run.duration.count() / kNsPerMs; }
 
 class Counts {
  public:
@@ -51,8 +53,8 @@ void write_summary(JsonWriter& out, const runner::RunRecord& run) {
   out.begin_object();
   Counts(run).write(out);
   out.field("flaky", run.total(runner::Verdict::Flaky));
-  out.field("start", run.started_wall_ns / kNsPerMs);
-  out.field("stop", end_wall_ns(run) / kNsPerMs);
+  out.field("start", start_ms(run));
+  out.field("stop", stop_ms(run));
   out.field("duration", run.duration.count() / kNsPerMs);
   out.key("extra");
   out.begin_object();
@@ -99,7 +101,7 @@ std::string ctrf_json(const runner::RunRecord& run) {
   out.begin_object();
   out.field("reportFormat", "CTRF");
   out.field("specVersion", kSpecVersion);
-  out.field("timestamp", base::iso8601(end_wall_ns(run)));
+  out.field("timestamp", base::iso8601(stop_ms(run) * kNsPerMs));
   out.field("generatedBy", "distrun");
   out.key("results");
   out.begin_object();

@@ -154,8 +154,8 @@ TEST_CASE("metrics stay metrics whatever a test is called", "[readme]") {
   const Workplace workplace;
   if (!workplace.has_jq()) return;
   write_file(workplace.path("summary.json"), R"({"started": "2026-01-31T12:00:00.000Z",
-    "duration_ms": 1,
-    "exit_code": 1, "machine": {"hostname": "a\"b"}, "settings": {"world_size": 1}, "totals": {"fail": 1}, "problems": [],
+    "duration_ms": 1, "exit_code": 1, "problems": [],
+    "machine": {"hostname": "a\"b"}, "settings": {"world_size": 1}, "totals": {"fail": 1},
     "tests": [{"id": "\"} 1\nforged 2 \\ \\n \u001b[31m \u0000", "suite": "{}", "plugin": "", "verdict": "fail",
                "duration_ms": 2.5, "world_size": 1, "attempts": [{"leaks": [], "culprits": [0]}]}]})");
   const std::string metrics = metrics_of(workplace, "summary.json");
