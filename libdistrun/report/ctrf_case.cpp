@@ -25,6 +25,7 @@ struct Bounds {
 };
 constexpr Bounds kOfTest{64U << 10U, 50U << 10U};
 constexpr Bounds kOfRetry{8U << 10U, 4U << 10U};
+constexpr std::size_t kMessageMax = 4000;
 constexpr std::size_t kRetriesTold = 10;  // with trace and output; the others in short
 
 std::int64_t whole_ms(base::Nanoseconds duration) {
@@ -49,6 +50,11 @@ void write_lines(JsonWriter& out, const char* name, const std::string& text) {
   if (!text.empty()) write_array(out, name, base::split_lines(text));
 }
 
+void write_message(JsonWriter& out, const std::string& text) {
+  const std::string message = base::one_line(text, kMessageMax);
+  if (!message.empty()) out.field("message", message);
+}
+
 void write_evidence(JsonWriter& out, const AttemptRecord& attempt, const Bounds& bounds) {
   const std::string trace = excerpt_bytes(attempt_text(attempt, Paint(false)), bounds.trace);
   if (!trace.empty()) out.field("trace", trace);
@@ -68,7 +74,7 @@ void write_retry(JsonWriter& out, const TestRecord& test, const AttemptRecord& a
   out.field("attempt", attempt.n);
   out.field("status", name_of(ctrf_status(attempt.verdict)));
   out.field("duration", whole_ms(attempt.duration));
-  if (!attempt.message.empty()) out.field("message", attempt.message);
+  write_message(out, attempt.message);
   if (const Place place = failure_place(test, &attempt); place.line > 0) out.field("line", place.line);
   if (in_full) write_evidence(out, attempt, kOfRetry);
   out.key("extra");
@@ -155,7 +161,7 @@ void write_ctrf_case(JsonWriter& out, const runner::Settings& settings, const Te
     out.key("parameters");
     write_parameters(out, test.info.parameters);
   }
-  if (!test.message.empty()) out.field("message", test.message);
+  write_message(out, test.message);
   if (telling != nullptr) write_evidence(out, *telling, kOfTest);
   write_retries(out, test);
   out.field("flaky", test.verdict == Verdict::Flaky);
@@ -170,7 +176,7 @@ void write_ctrf_problem(JsonWriter& out, const runner::Problem& problem) {
   out.field("rawStatus", "problem");
   out.field("duration", 0);
   write_array(out, "suite", std::vector<std::string>{"distrun"});
-  out.field("message", base::one_line(problem.text));
+  write_message(out, problem.text);
   out.field("trace", excerpt_bytes(problem.text, kOfTest.trace));
   out.key("extra");
   out.begin_object();

@@ -109,7 +109,9 @@ TEST_CASE("CTRF has a bound for each test", "[report]") {
     test.attempts.push_back(test.attempts[0]);
     test.attempts.back().kind = runner::AttemptKind::Retry;
   }
+  test.message = std::string(1U << 20U, 'x');
   const json told = test_of(test);
+  CHECK(told["message"].get<std::string>().size() < 5000);
   CHECK(bytes_of(told["stdout"]) < 55U * 1024U);
   CHECK(told["retryAttempts"].size() == 20);
   CHECK(bytes_of(told["retryAttempts"][9]["stdout"]) < 5U * 1024U);
