@@ -1,6 +1,8 @@
 #include <distrun/report/ctrf.hpp>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <set>
 
 #include <distrun/report/ctrf_case.hpp>
@@ -15,6 +17,12 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 // Sums of whole milliseconds: a summary keeps no more of the start, and a report made of it must say the same.
 std::int64_t start_ms(const runner::RunRecord& run) { return run.started_wall_ns / kNsPerMs; }
 std::int64_t stop_ms(const runner::RunRecord& run) { return start_ms(run) + run.duration.count() / kNsPerMs; }
+
+// A summary may name any times, even such whose sum no clock can show.
+std::string timestamp(const runner::RunRecord& run) {
+  constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max() / kNsPerMs;
+  return base::iso8601(std::clamp<std::int64_t>(stop_ms(run), 0, kLatest) * kNsPerMs);
+}
 
 class Counts {
  public:
@@ -101,7 +109,7 @@ std::string ctrf_json(const runner::RunRecord& run) {
   out.begin_object();
   out.field("reportFormat", "CTRF");
   out.field("specVersion", kSpecVersion);
-  out.field("timestamp", base::iso8601(stop_ms(run) * kNsPerMs));
+  out.field("timestamp", timestamp(run));
   out.field("generatedBy", "distrun");
   out.key("results");
   out.begin_object();

@@ -1,5 +1,10 @@
-// A summary file: read or refused. One that is read can be written, and what is written reads the same.
+// A summary file: read or refused. One that is read can be written, and what is written reads the same. Whatever it
+// holds, the reports that can be made of it keep their bounds.
 #include <distrun/base/error.hpp>
+#include <distrun/base/text.hpp>
+#include <distrun/report/ctrf.hpp>
+#include <distrun/report/github_annotations.hpp>
+#include <distrun/report/github_summary.hpp>
 #include <distrun/report/read_summary.hpp>
 #include <distrun/report/summary.hpp>
 
@@ -7,6 +12,19 @@
 
 using namespace distrun;
 using fuzz::require;
+
+namespace {
+
+void check_reports(const runner::RunRecord& run) {
+  require(report::ctrf_json(run).starts_with("{\n"), "CTRF is an object");
+  const std::string page = report::github_summary(run, report::kGithubSummaryMin);
+  require(page.size() <= report::kGithubSummaryMin, "the summary of a step keeps its limit");
+  for (const std::string& line : base::split_lines(report::github_annotations(run, {"/ci", true}))) {
+    require(line.starts_with("::"), "an annotation is one line");
+  }
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   runner::RunRecord run;
@@ -19,5 +37,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string once = report::summary_json(run);
   const std::string twice = report::summary_json(report::read_summary(once));
   require(once == twice, "a summary that was written is read as it is");
+  check_reports(run);
   return 0;
 }
