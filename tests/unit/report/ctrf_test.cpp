@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <limits>
+
 #include <distrun/base/text.hpp>
 #include <distrun/report/ctrf.hpp>
 #include <distrun/report/ctrf_case.hpp>
@@ -116,6 +118,13 @@ TEST_CASE("CTRF has a bound for each test", "[report]") {
   CHECK(told["retryAttempts"].size() == 20);
   CHECK(bytes_of(told["retryAttempts"][9]["stdout"]) < 5U * 1024U);
   CHECK(told["retryAttempts"][10].count("stdout") == 0);
+}
+
+TEST_CASE("CTRF has a time even for a run that ended later than a clock can show", "[report]") {
+  runner::RunRecord run = empty_run();
+  run.started_wall_ns = std::numeric_limits<std::int64_t>::max();
+  run.duration = base::Nanoseconds::max();
+  CHECK(json::parse(ctrf_json(run))["timestamp"].get<std::string>().starts_with("2262-"));
 }
 
 TEST_CASE("CTRF is valid JSON whatever a test says", "[report]") {
