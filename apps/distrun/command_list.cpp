@@ -46,6 +46,7 @@ Json json_of(const runner::PlannedTest& test) {
   json["id"] = test.id;
   json["suite"] = test.info.suite;
   json["name"] = test.info.name;
+  json["description"] = test.info.description.empty() ? Json(nullptr) : Json(test.info.description);
   json["plugin"] = test.plugin;
   json["parameters"] = std::move(parameters);
   json["file"] = test.info.file;
@@ -73,13 +74,15 @@ void print_json(const Listing& listing) {
 
 void print_text(const Listing& listing) {
   for (const runner::PlannedTest& test : listing.tests) {
+    std::string line = base::one_line(test.id, 400);
     if (test.skipped()) {
-      std::printf("%s  (skipped: %s)\n", base::one_line(test.id, 400).c_str(),
-                  base::one_line(test.info.skip.front().reason).c_str());
+      line += "  (skipped: " + base::one_line(test.info.skip.front().reason) + ")";
     } else {
-      std::printf("%s  (%d %s)\n", base::one_line(test.id, 400).c_str(), test.info.world_size,
-                  test.info.world_size == 1 ? "rank" : "ranks");
+      const int ranks = test.info.world_size;
+      line += "  (" + std::to_string(ranks) + (ranks == 1 ? " rank)" : " ranks)");
     }
+    if (!test.info.description.empty()) line += "  " + base::one_line(test.info.description, 400);
+    std::printf("%s\n", line.c_str());
   }
   std::fflush(stdout);
   for (const std::string& problem : listing.problems) std::fprintf(stderr, "distrun: %s\n", problem.c_str());

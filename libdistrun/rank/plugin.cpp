@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cstddef>
 #include <optional>
 
 #include <distrun/base/error.hpp>
@@ -34,6 +35,11 @@ struct Listing {
   std::optional<std::string> failure;
 };
 
+// Plugins of an older build have no such field.
+bool has_later_fields(const distrun_test& test) {
+  return test.size >= offsetof(distrun_test, description) + sizeof test.description;
+}
+
 wire::TestInfo info_of(const distrun_test& test) {
   wire::TestInfo info;
   info.suite = text_of(test.suite);
@@ -54,8 +60,11 @@ wire::TestInfo info_of(const distrun_test& test) {
     const distrun_may_die& death = test.may_die[i];
     info.may_die.push_back({death.rank, static_cast<wire::DeathKind>(death.how), death.value});
   }
-  info.devices = test.devices;
   if (test.skip_reason.size > 0) info.skip.push_back({test.skip_code, text_of(test.skip_reason)});
+  if (has_later_fields(test)) {
+    info.devices = test.devices;
+    info.description = text_of(test.description);
+  }
   return info;
 }
 

@@ -15,10 +15,16 @@ bool understands(const Struct* other) noexcept {
   return other != nullptr && other->abi == DISTRUN_ABI && other->size >= sizeof(Struct);
 }
 
+// With the tests of other frameworks, which are known only now that all of the plugin is loaded.
+const Registry& all_tests() {
+  registry().load_sources();
+  return registry();
+}
+
 std::int32_t list(void*, const distrun_list* to) noexcept {
   if (!understands(to)) return DISTRUN_INCOMPATIBLE;
   try {
-    return list_tests(registry(), *to);
+    return list_tests(all_tests(), *to);
   } catch (...) {
     to->fail(to->self, lend(current_failure().text));
     return DISTRUN_INVALID;
@@ -28,7 +34,7 @@ std::int32_t list(void*, const distrun_list* to) noexcept {
 std::int32_t run(void*, distrun_string test_id, const distrun_rank* rank) noexcept {
   if (!understands(rank)) return DISTRUN_INCOMPATIBLE;
   try {
-    return run_test(registry(), view(test_id), *rank);
+    return run_test(all_tests(), view(test_id), *rank);
   } catch (...) {
     Tally(*rank).report(current_failure());
     return DISTRUN_FAILED;

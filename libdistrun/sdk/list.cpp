@@ -30,10 +30,14 @@ void plan_test(const Registry& registry, const TestDeclaration& test, const List
                std::vector<Plan>& plans, std::vector<std::string>& findings) {
   try {
     Plan plan{&test, registry.options_of(test), {}, {}};
-    const auto flaws = flaws_of_options(plan.options);
+    auto flaws = flaws_of_options(plan.options);
+    if (test.bridged && !plan.options.parameters.empty()) {
+      flaws.emplace_back("it has parameters from distrun, where its own framework gives it some");
+    }
     for (const std::string& flaw : flaws) findings.push_back(finding(test, flaw));
     if (!flaws.empty()) return;
-    plan.elements = plan.options.parameters.elements();
+    plan.elements = test.bridged ? std::vector<Parameters>{test.bridged->element}
+                                 : plan.options.parameters.elements();
     plan.decision = decide(plan.options, run);
     plans.push_back(std::move(plan));
   } catch (...) {
@@ -84,7 +88,8 @@ distrun_test row_of(const Plan& plan, const std::vector<std::int32_t>& sizes,
       .may_die_count = deaths.size(),
       .skip_code = decision.skip ? decision.skip->code : 0,
       .skip_reason = decision.skip ? lend(decision.skip->reason) : distrun_string{},
-      .devices = devices_of(plan)};
+      .devices = devices_of(plan),
+      .description = test.bridged ? lend(test.bridged->description) : distrun_string{}};
 }
 
 std::string lines(const std::vector<std::string>& texts) {

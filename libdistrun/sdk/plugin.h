@@ -92,7 +92,9 @@ typedef struct distrun_test {
   size_t may_die_count;
   int32_t skip_code;          /* of the skip table; 86 is the generic one */
   distrun_string skip_reason;
+  /* From here on there if `size` says so. */
   int32_t devices;            /* that it works with; tests with some do not run at the same time */
+  distrun_string description; /* for people; empty: the id says it all */
 } distrun_test;
 
 /* Given to list(): the run's settings, and where the tests go. */

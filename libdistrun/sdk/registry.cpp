@@ -30,10 +30,20 @@ std::vector<std::string> common(const std::vector<std::string>& suite,
 
 }  // namespace
 
-const TestDeclaration* Registry::find_test(std::string_view suite,
-                                           std::string_view name) const noexcept {
+void Registry::load_sources() {
+  for (const TestSource& source : std::exchange(sources_, {})) {
+    for (TestDeclaration& test : source.tests()) {
+      if (test.bridged) test.bridged->defaults = source.options;
+      add(std::move(test));
+    }
+  }
+}
+
+const TestDeclaration* Registry::find_test(std::string_view suite, std::string_view name,
+                                           std::string_view element) const {
   const auto found = std::find_if(tests_.begin(), tests_.end(), [&](const TestDeclaration& test) {
-    return test.suite == suite && test.name == name;
+    return test.suite == suite && test.name == name &&
+           (!test.bridged || test.bridged->element.to_string() == element);
   });
   return found == tests_.end() ? nullptr : &*found;
 }
@@ -46,7 +56,8 @@ const SuiteDeclaration* Registry::find_suite(std::string_view suite) const noexc
 
 TestOptions Registry::options_of(const TestDeclaration& test) const {
   const SuiteDeclaration* suite = find_suite(test.suite);
-  return suite == nullptr ? test.options() : merged(suite->options(), test.options());
+  TestOptions own = suite == nullptr ? test.options() : merged(suite->options(), test.options());
+  return test.bridged ? merged(test.bridged->defaults(), std::move(own)) : own;
 }
 
 Registry& registry() {
@@ -76,6 +87,11 @@ bool declare(TestDeclaration test) {
 
 bool declare(SuiteDeclaration suite) {
   registry().add(std::move(suite));
+  return true;
+}
+
+bool declare(TestSource source) {
+  registry().add(std::move(source));
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include <distrun/sdk/bridge.hpp>
 #include <distrun/sdk/test.hpp>
 
 namespace distrun::detail {
@@ -12,19 +13,26 @@ class Registry {
  public:
   void add(TestDeclaration test) { tests_.push_back(std::move(test)); }
   void add(SuiteDeclaration suite) { suites_.push_back(std::move(suite)); }
+  void add(TestSource source) { sources_.push_back(std::move(source)); }
+  // Adds the tests of the sources that were added since the last time. Throws what a source throws.
+  void load_sources();
 
   const std::vector<TestDeclaration>& tests() const noexcept { return tests_; }
   const std::vector<SuiteDeclaration>& suites() const noexcept { return suites_; }
-  // The first of that name; null if there is none.
-  const TestDeclaration* find_test(std::string_view suite, std::string_view name) const noexcept;
+  // The first of that name; null if there is none. Of bridged tests, which have one declaration for
+  // each element, the one with that element.
+  const TestDeclaration* find_test(std::string_view suite, std::string_view name,
+                                   std::string_view element = "") const;
   const SuiteDeclaration* find_suite(std::string_view suite) const noexcept;
 
-  // The test's own options over those of its suite. Throws whatever evaluating them throws.
+  // The test's own options over those of its suite, and these over those of its plugin. Throws
+  // whatever evaluating them throws.
   TestOptions options_of(const TestDeclaration& test) const;
 
  private:
   std::vector<TestDeclaration> tests_;
   std::vector<SuiteDeclaration> suites_;
+  std::vector<TestSource> sources_;
 };
 
 // The plugin's own.

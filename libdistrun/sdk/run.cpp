@@ -14,7 +14,9 @@ class TestRun {
   TestRun(const TestDeclaration& test, Rank& rank) : test_(test), rank_(rank) {}
 
   std::int32_t run() {
-    if (set_up()) {
+    if (test_.bridged) {
+      bridged();
+    } else if (set_up()) {
       body();
       tear_down();
     }
@@ -47,6 +49,12 @@ class TestRun {
         throw Error(ErrorKind::Failed, "skip: " + skip.reason, test_.where);
       }
     });
+  }
+
+  // Its framework runs all that belongs to the test, and its bridge tells the phases after the first.
+  void bridged() {
+    enter(test_.has_fixture ? DISTRUN_PHASE_SET_UP : DISTRUN_PHASE_BODY);
+    guarded([&] { test_.bridged->run(rank_); });
   }
 
   void enter(std::int32_t phase) { rank_.line().phase(rank_.line().self, phase); }
@@ -105,9 +113,10 @@ Id parse_id(std::string_view text) {
 std::int32_t run_test(const Registry& registry, std::string_view test_id,
                       const distrun_rank& line) {
   const Id id = parse_id(test_id);
-  const TestDeclaration* test = registry.find_test(id.suite, id.name);
+  const TestDeclaration* test = registry.find_test(id.suite, id.name, id.element);
   if (test == nullptr) return DISTRUN_NOT_FOUND;
-  auto parameters = registry.options_of(*test).parameters.find(id.element);
+  auto parameters = test->bridged ? std::make_optional(test->bridged->element)
+                                  : registry.options_of(*test).parameters.find(id.element);
   if (!parameters) return DISTRUN_NOT_FOUND;
   Rank rank(line, std::move(*parameters));
   if (line.shares_process != 0) {

@@ -27,7 +27,10 @@ class Tally {
   // `line` must outlive it.
   explicit Tally(const distrun_rank& line) noexcept : line_(line) {}
 
-  void count_check() noexcept { checks_.fetch_add(1, std::memory_order_relaxed); }
+  void count_check() noexcept { count_checks(1); }
+  void count_checks(std::uint64_t more) noexcept {
+    checks_.fetch_add(more, std::memory_order_relaxed);
+  }
   // The rank has failed from here on.
   void report(const Failure& failure);
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }

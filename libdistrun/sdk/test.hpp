@@ -14,6 +14,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <distrun/base/location.hpp>
@@ -44,6 +45,14 @@ void run_subtests(Rank& rank, const Product& settings,
 
 namespace detail {
 
+// What only a test of another framework has (sdk/bridge.hpp).
+struct BridgedTest {
+  std::function<void(Rank&)> run;         // all of it, in place of TestDeclaration::make
+  std::function<TestOptions()> defaults;  // of the whole plugin: those of its suite come over them
+  Parameters element;                     // what follows the '/' of its id
+  std::string description;                // what its framework calls it
+};
+
 struct TestDeclaration {
   std::string suite;
   std::string name;
@@ -51,6 +60,7 @@ struct TestDeclaration {
   std::function<TestOptions()> options;
   bool has_fixture = false;
   std::function<std::unique_ptr<Fixture>()> make;
+  std::optional<BridgedTest> bridged{};
 };
 struct SuiteDeclaration {
   std::string suite;

@@ -19,7 +19,11 @@ std::string finding(base::Location where, const std::string& subject, const std:
   return place(where) + ": " + subject + ": " + flaw;
 }
 
-std::string subject_of(const TestDeclaration& test) { return test.suite + "." + test.name; }
+std::string subject_of(const TestDeclaration& test) {
+  const std::string name = test.suite + "." + test.name;
+  if (!test.bridged || test.bridged->element.empty()) return name;
+  return name + "/" + test.bridged->element.to_string();
+}
 std::string subject_of(const SuiteDeclaration& suite) { return "suite " + suite.suite; }
 
 // Reports each declaration whose subject came before.

@@ -55,6 +55,10 @@ void check_test(const TestInfo& test) {
     check_text(test, parameter.value, "parameter's value");
   }
   check_world(test);
+  if (test.description.size() > kDescriptionSizeMax) {
+    refuse(test, "its description has " + std::to_string(test.description.size()) + " bytes, the limit is " +
+                     std::to_string(kDescriptionSizeMax));
+  }
   if (test.timeout_ms < 0) refuse(test, "its timeout is negative");
   if (test.skip.size() > 1) refuse(test, "it has more than one skip reason");
   if (!test.isolation.empty() && !is_isolation(test.isolation)) {

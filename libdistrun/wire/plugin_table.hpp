@@ -14,6 +14,7 @@ namespace distrun::wire {
 inline constexpr std::size_t kTestsMax = 1'000'000;  // per plugin
 inline constexpr std::int32_t kWorldSizeMax = 1024;
 inline constexpr std::size_t kNameSizeMax = 1024;    // of a suite, a test, a key or a value
+inline constexpr std::size_t kDescriptionSizeMax = 8192;
 
 // The settings of the run that skip conditions may look at.
 struct ListOrder {
@@ -56,12 +57,14 @@ struct TestInfo {
   std::vector<MayDie> may_die;
   std::vector<SkipReport> skip;      // at most one: why it does not run
   std::int32_t devices = 0;          // that it works with
+  std::string description;           // for people: what another framework calls it; empty: the id says it all
 
   // "Suite.name/key=value,..."
   std::string id() const;
 };
 DISTRUN_FIELDS(TestInfo, m.suite, m.name, m.parameters, m.file, m.line, m.world_rule, m.world_sizes,
-               m.world_size, m.timeout_ms, m.isolation, m.env_rendezvous, m.has_fixture, m.may_die, m.skip, m.devices)
+               m.world_size, m.timeout_ms, m.isolation, m.env_rendezvous, m.has_fixture, m.may_die, m.skip, m.devices,
+               m.description)
 
 struct PluginTable {
   std::vector<TestInfo> tests;

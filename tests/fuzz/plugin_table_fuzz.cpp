@@ -25,6 +25,7 @@ void check(const wire::TestInfo& test) {
   for (const wire::KeyValue& parameter : test.parameters) {
     require(is_name(parameter.key) && !parameter.key.empty() && is_name(parameter.value), "a parameter");
   }
+  require(test.description.size() <= wire::kDescriptionSizeMax, "a description");
   require(test.world_size >= 0 && test.world_size <= wire::kWorldSizeMax, "a world size is within its limits");
   require(test.world_size > 0 || !test.skip.empty(), "a test without a world has a reason to be skipped");
   require(std::string(wire::name_of(test.world_rule)) != "unknown", "a world rule is known");

@@ -155,6 +155,7 @@ struct FakeList {
     std::int64_t timeout_ms;
     bool env_rendezvous, has_fixture;
     std::vector<distrun_may_die> may_die;
+    std::string description;
   };
 
   FakeList() {
@@ -192,7 +193,8 @@ struct FakeList {
             test.timeout_ms,
             test.env_rendezvous != 0,
             test.has_fixture != 0,
-            {test.may_die, test.may_die + test.may_die_count}};
+            {test.may_die, test.may_die + test.may_die_count},
+            text_of(test.description)};
   }
 
   std::string backend = "shm";

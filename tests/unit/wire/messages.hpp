@@ -74,6 +74,7 @@ inline TestInfo test_info() {
   info.has_fixture = true;
   info.may_die = {{2, DeathKind::Signal, 9}};
   info.skip = {{86, "no network"}};
+  info.description = "passes once round";
   return info;
 }
 
