@@ -11,6 +11,7 @@
 
 #include "compare.hpp"
 #include "fixtures/expected.hpp"
+#include "fixtures/expected_bridges.hpp"
 #include "matrix.hpp"
 #include "support/sandbox.hpp"
 
@@ -234,6 +235,14 @@ TEST_CASE("fixtures that skip are told from those that disagree", "[fixtures]") 
 
 TEST_CASE("fixtures that are flaky pass on a retry", "[fixtures]") {
   run_together(distrun::fixtures::flaky_group());
+}
+
+TEST_CASE("tests of GoogleTest come to what they come to on any rank", "[fixtures][bridges]") {
+  run_together(distrun::fixtures::gtest_group());
+}
+
+TEST_CASE("test cases of Catch2 come to what they come to on any rank", "[fixtures][bridges]") {
+  run_together(distrun::fixtures::catch2_group());
 }
 
 TEST_CASE("plugins that go wrong while they are loaded are named", "[fixtures]") {
