@@ -15,8 +15,11 @@ endforeach()
 # A plugin is linked with these; the headers that it may include are named one by one.
 install(TARGETS distrun_base distrun_wire distrun_sdk EXPORT distrunTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES libdistrun/short_names.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun)
-foreach(header IN ITEMS check.hpp context.hpp options.hpp parameters.hpp plugin.h tally.hpp test.hpp)
+install(FILES libdistrun/short_names.hpp libdistrun/gtest.hpp libdistrun/catch2.hpp
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun)
+install(DIRECTORY libdistrun/bridge DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun
+  FILES_MATCHING PATTERN "*.hpp")
+foreach(header IN ITEMS bridge.hpp check.hpp context.hpp options.hpp parameters.hpp plugin.h tally.hpp test.hpp)
   install(FILES libdistrun/sdk/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun/sdk)
 endforeach()
 install(DIRECTORY libdistrun/base DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun

@@ -39,6 +39,7 @@ cmake -S "$outside" -B "$room/outside" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX
   -DCMAKE_CXX_FLAGS="$flags" > "$room/configure.log" || fail "$(cat "$room/configure.log")"
 cmake --build "$room/outside" > "$room/build.log" || fail "$(cat "$room/build.log")"
 check_exports "$room/outside/outside.so"
+check_exports "$room/outside/outside_gtest.so"
 
 "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" "$outside/line.c" \
   -o "$room/line"
@@ -54,6 +55,6 @@ if command -v pkg-config > /dev/null && [ -z "$sanitize" ]; then
 fi
 
 if [ -x "$prefix/bin/distrun" ]; then
-  "$prefix/bin/distrun" "$room/outside/outside.so"
+  "$prefix/bin/distrun" "$room/outside/outside.so" "$room/outside/outside_gtest.so"
 fi
 echo "the installed package works"
