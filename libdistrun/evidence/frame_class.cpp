@@ -24,6 +24,13 @@ constexpr Rule kRules[] = {
     {Library, "*", "std::*"},
     {Library, "*", "__gnu_cxx::*"},
     {Library, "*", "__cxxabiv1::*"},
+    // What runs a test of another framework.
+    {Library, "*", "testing::Test::*"},
+    {Library, "*", "testing::TestInfo::*"},
+    {Library, "*", "testing::TestSuite::*"},
+    {Library, "*", "testing::UnitTest::*"},
+    {Library, "*", "testing::internal::*"},
+    {Library, "*", "Catch::*"},
     {Library, "*", "_start"},
     {Library, "*", "__libc_start_*"},
     {Library, "*", "__clang_call_terminate"},

@@ -28,6 +28,9 @@ TEST_CASE("a frame's class follows from its module and its name") {
   CHECK(class_in("", "__vdso_clock_gettime") == Library);
   CHECK(class_in(plugin, "void std::__invoke_impl<void, ring::f>(std::__invoke_other)") == Library);
   CHECK(class_in(plugin, "std::function<void (ring::A)>::operator()(ring::A) const") == Library);
+  CHECK(class_in(plugin, "testing::UnitTest::Run()") == Library);
+  CHECK(class_in(plugin, "Catch::RunContext::runTest(Catch::TestCase const&)") == Library);
+  CHECK(class_in(plugin, "testing::mine()") == User);
   CHECK(class_in("/usr/bin/distrun-rank", "main") == Machinery);
   CHECK(class_in("/usr/bin/distrun-rank", "") == Machinery);
   CHECK(class_in(plugin, "distrun_plugin_entry") == Machinery);
