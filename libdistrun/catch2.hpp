@@ -32,7 +32,7 @@
 #define DISTRUN_CATCH2_PLUGIN(...)                                                           \
   namespace {                                                                                \
   [[maybe_unused]] const bool distrun_catch2_declared =                                      \
-      ::distrun::detail::declare(::distrun::detail::TestSource{                              \
+      ::distrun::detail::declare(::distrun::detail::TestFramework{                              \
           DISTRUN_DETAIL_OPTIONS(__VA_ARGS__), ::distrun::detail::catch2::declared_tests}); \
   }                                                                                          \
   static_assert(true, "a semicolon belongs here")

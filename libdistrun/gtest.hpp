@@ -23,7 +23,7 @@
 #define DISTRUN_GTEST_PLUGIN(...)                                                           \
   namespace {                                                                               \
   [[maybe_unused]] const bool distrun_gtest_declared =                                      \
-      ::distrun::detail::declare(::distrun::detail::TestSource{                             \
+      ::distrun::detail::declare(::distrun::detail::TestFramework{                             \
           DISTRUN_DETAIL_OPTIONS(__VA_ARGS__), ::distrun::detail::gtest::declared_tests}); \
   }                                                                                         \
   static_assert(true, "a semicolon belongs here")

@@ -1,6 +1,6 @@
 #pragma once
 // How tests of another framework become tests of a plugin: what <distrun/gtest.hpp> and
-// <distrun/catch2.hpp> are made with. The framework keeps its own list of tests; a TestSource turns
+// <distrun/catch2.hpp> are made with. The framework keeps its own list of tests; a TestFramework turns
 // that into declarations, each of which runs one test by means of the framework. What comes of it
 // is told to the rank's tally, as our own checks do.
 #include <functional>
@@ -15,13 +15,13 @@
 namespace distrun::detail {
 
 // All tests of a framework within this plugin.
-struct TestSource {
+struct TestFramework {
   std::function<TestOptions()> options;  // for all of them; a DISTRUN_SUITE and the test's own win
   // Called once, before tests are listed or run. Each declaration has `bridged`, and options of its
   // own in `options`; its `make` is not used.
   std::function<std::vector<TestDeclaration>()> tests;
 };
-bool declare(TestSource source);
+bool declare(TestFramework framework);
 
 // Texts as parts of an id. What an id cannot hold (and '%') becomes %XX, the byte in hexadecimal, so
 // that two texts never become one. A value may hold '.' and '/', and a name may hold ','.

@@ -17,7 +17,7 @@ bool understands(const Struct* other) noexcept {
 
 // With the tests of other frameworks, which are known only now that all of the plugin is loaded.
 const Registry& all_tests() {
-  registry().load_sources();
+  registry().load_frameworks();
   return registry();
 }
 

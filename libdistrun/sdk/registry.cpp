@@ -30,10 +30,10 @@ std::vector<std::string> common(const std::vector<std::string>& suite,
 
 }  // namespace
 
-void Registry::load_sources() {
-  for (const TestSource& source : std::exchange(sources_, {})) {
-    for (TestDeclaration& test : source.tests()) {
-      if (test.bridged) test.bridged->defaults = source.options;
+void Registry::load_frameworks() {
+  for (const TestFramework& framework : std::exchange(frameworks_, {})) {
+    for (TestDeclaration& test : framework.tests()) {
+      if (test.bridged) test.bridged->defaults = framework.options;
       add(std::move(test));
     }
   }
@@ -90,8 +90,8 @@ bool declare(SuiteDeclaration suite) {
   return true;
 }
 
-bool declare(TestSource source) {
-  registry().add(std::move(source));
+bool declare(TestFramework framework) {
+  registry().add(std::move(framework));
   return true;
 }
 

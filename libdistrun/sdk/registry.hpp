@@ -13,9 +13,9 @@ class Registry {
  public:
   void add(TestDeclaration test) { tests_.push_back(std::move(test)); }
   void add(SuiteDeclaration suite) { suites_.push_back(std::move(suite)); }
-  void add(TestSource source) { sources_.push_back(std::move(source)); }
-  // Adds the tests of the sources that were added since the last time. Throws what a source throws.
-  void load_sources();
+  void add(TestFramework framework) { frameworks_.push_back(std::move(framework)); }
+  // Adds the tests of the frameworks that were added since the last time. Throws what they throw.
+  void load_frameworks();
 
   const std::vector<TestDeclaration>& tests() const noexcept { return tests_; }
   const std::vector<SuiteDeclaration>& suites() const noexcept { return suites_; }
@@ -32,7 +32,7 @@ class Registry {
  private:
   std::vector<TestDeclaration> tests_;
   std::vector<SuiteDeclaration> suites_;
-  std::vector<TestSource> sources_;
+  std::vector<TestFramework> frameworks_;
 };
 
 // The plugin's own.

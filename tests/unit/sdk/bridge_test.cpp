@@ -42,8 +42,8 @@ Parameters element(int n) {
 
 detail::Registry registry_of(std::vector<detail::TestDeclaration> tests, const TestOptions& options = {}) {
   detail::Registry registry;
-  registry.add(detail::TestSource{[options] { return options; }, [tests] { return tests; }});
-  registry.load_sources();
+  registry.add(detail::TestFramework{[options] { return options; }, [tests] { return tests; }});
+  registry.load_frameworks();
   return registry;
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("texts become parts of an id that no other text becomes", "[sdk]") {
   }
 }
 
-TEST_CASE("tests of a source are listed with what their framework calls them", "[sdk]") {
+TEST_CASE("tests of a framework are listed with what their framework calls them", "[sdk]") {
   const auto registry = registry_of({recording("Theirs", "plain"),
                                      recording("Theirs", "many", element(1)),
                                      recording("Theirs", "many", element(2))});
