@@ -22,10 +22,13 @@ Variant variant_of(const wire::TestInfo& info, const Settings& settings) {
 }
 
 // Why a test cannot run with this isolation; empty if it can.
-std::string refusal(const wire::TestInfo& info, const std::string& isolation, bool reentrant) {
+std::string refusal(const wire::TestInfo& info, const std::string& isolation, wire::Reuse reuse) {
   if (!launch::ranks_stay(isolation)) return "";
-  if (!reentrant) return "its plugin runs one test in a process, and with the isolation " + isolation + " ranks stay";
+  if (reuse == wire::Reuse::Once) {
+    return "its plugin runs one test in a process, and with the isolation " + isolation + " ranks stay";
+  }
   if (isolation != "threads") return "";
+  if (reuse != wire::Reuse::Together) return "its plugin cannot run ranks as threads";
   if (info.env_rendezvous) return "it wants variables of its own for each rank, and ranks that are threads share them";
   if (!info.may_die.empty()) return "it loses a rank on purpose, and ranks that are threads die together";
   return "";
@@ -61,7 +64,7 @@ std::vector<PlannedTest> plan(const std::string& plugin, wire::PluginTable table
     if (!filter.selects(info.suite, test.id)) continue;
     test.variant = variant_of(info, settings);
     test.plugin = plugin;
-    const std::string refused = refusal(info, test.variant.isolation, table.reentrant);
+    const std::string refused = refusal(info, test.variant.isolation, table.reuse);
     if (!refused.empty() && info.skip.empty()) info.skip.push_back({kSkipCode, refused});
     test.info = std::move(info);
     tests.push_back(std::move(test));

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <boost/asio/co_spawn.hpp>
-
 #include <algorithm>
 #include <exception>
 #include <numeric>
@@ -11,6 +9,7 @@
 
 #include <distrun/base/error.hpp>
 #include <distrun/base/rank_list.hpp>
+#include <distrun/io/spawn.hpp>
 #include <distrun/runner/judge.hpp>
 #include <distrun/runner/look.hpp>
 #include <distrun/runner/status.hpp>
@@ -85,7 +84,7 @@ io::Task<void> Run::run_lanes() {
     if (--others == 0) all_over.set(true);
   };
   for (int i = 1; i < jobs; ++i) {
-    boost::asio::co_spawn(loop_.context(), work(*lanes_[static_cast<std::size_t>(i)]), on_end);
+    io::spawn(loop_, work(*lanes_[static_cast<std::size_t>(i)]), on_end);
   }
   co_await work(*lanes_.front());
   if (jobs > 1) co_await all_over.wait();

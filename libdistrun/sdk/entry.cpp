@@ -50,6 +50,6 @@ std::int32_t distrun_plugin_entry(const distrun_host* host, distrun_plugin* plug
   plugin->runtime = 0;
   plugin->list = list;
   plugin->run = run;
-  plugin->reentrant = 1;
+  plugin->reuse = registry().has_frameworks() ? DISTRUN_RUNS_AGAIN : DISTRUN_RUNS_TOGETHER;
   return DISTRUN_OK;
 }

@@ -55,6 +55,11 @@ enum {
   DISTRUN_WORLD_ANY_OF = 2,
   DISTRUN_WORLD_GPUS = 3
 };
+enum {
+  DISTRUN_RUNS_ONCE = 0,
+  DISTRUN_RUNS_AGAIN = 1,     /* one test after the other */
+  DISTRUN_RUNS_TOGETHER = 2   /* and on several threads at once, each for another rank */
+};
 enum { DISTRUN_DEATH_ANY = 0, DISTRUN_DEATH_SIGNAL = 1, DISTRUN_DEATH_EXIT = 2 };
 enum { DISTRUN_PHASE_SET_UP = 3, DISTRUN_PHASE_BODY = 4, DISTRUN_PHASE_TEAR_DOWN = 5 };
 
@@ -180,11 +185,11 @@ typedef struct distrun_plugin {
   /* Lists every test through list->add, in order of declaration, or says why not to list->fail. */
   int32_t (*list)(void* self, const distrun_list* list);
   /* Runs the test of that id on this rank: DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND. At most
-   * once a process, unless the plugin is reentrant. */
+   * once a process, unless `reuse` says otherwise. */
   int32_t (*run)(void* self, distrun_string test_id, const distrun_rank* rank);
-  /* Not 0: run() may be called again, and by several threads at once, each for another rank. Without
-   * it the plugin's tests are skipped where ranks stay or are threads (--isolation pool, threads). */
-  int32_t reentrant;
+  /* DISTRUN_RUNS_...: how often run() may be called. Tests are skipped where that is not enough
+   * (--isolation pool, threads). */
+  int32_t reuse;
 } distrun_plugin;
 
 /* What the loading program is. */

@@ -13,7 +13,12 @@ class Registry {
  public:
   void add(TestDeclaration test) { tests_.push_back(std::move(test)); }
   void add(SuiteDeclaration suite) { suites_.push_back(std::move(suite)); }
-  void add(TestFramework framework) { frameworks_.push_back(std::move(framework)); }
+  void add(TestFramework framework) {
+    has_frameworks_ = true;
+    frameworks_.push_back(std::move(framework));
+  }
+  // Other frameworks run one test at a time.
+  bool has_frameworks() const noexcept { return has_frameworks_; }
   // Adds the tests of the frameworks that were added since the last time. Throws what they throw.
   void load_frameworks();
 
@@ -33,6 +38,7 @@ class Registry {
   std::vector<TestDeclaration> tests_;
   std::vector<SuiteDeclaration> suites_;
   std::vector<TestFramework> frameworks_;
+  bool has_frameworks_ = false;
 };
 
 // The plugin's own.

@@ -101,6 +101,9 @@ PluginTable read_plugin_table(BytesView bytes) {
     throw Error(ErrorKind::InvalidArgument, "the plugin lists " + std::to_string(table.tests.size()) +
                                                 " tests, the limit is " + std::to_string(kTestsMax));
   }
+  if (table.reuse > Reuse::Together) {
+    throw Error(ErrorKind::InvalidArgument, "the plugin says how often it runs by a number that means nothing");
+  }
   std::unordered_set<std::string> ids;
   for (const TestInfo& test : table.tests) {
     check_test(test);

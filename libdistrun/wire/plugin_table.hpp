@@ -66,11 +66,18 @@ DISTRUN_FIELDS(TestInfo, m.suite, m.name, m.parameters, m.file, m.line, m.world_
                m.world_size, m.timeout_ms, m.isolation, m.env_rendezvous, m.has_fixture, m.may_die, m.skip, m.devices,
                m.description)
 
+// How many tests a plugin can run in one process.
+enum class Reuse : std::uint8_t {
+  Once,
+  Again,      // one after the other
+  Together,   // and on several threads at once, each for another rank
+};
+
 struct PluginTable {
   std::vector<TestInfo> tests;
-  bool reentrant = false;     // it can run one test after the other in a process, and on several threads at once
+  Reuse reuse = Reuse::Once;
 };
-DISTRUN_FIELDS(PluginTable, m.tests, m.reentrant)
+DISTRUN_FIELDS(PluginTable, m.tests, m.reuse)
 
 // The isolations there are, in the order in which they are told.
 inline constexpr const char* kIsolations[] = {"process", "exec", "pool", "threads"};

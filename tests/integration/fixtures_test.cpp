@@ -170,6 +170,7 @@ Texts isolations_of(const Group& group) {
     case distrun::fixtures::Isolation::Process: return {"process"};
     case distrun::fixtures::Isolation::Exec: return {"exec"};
     case distrun::fixtures::Isolation::Staying: return {"pool", "threads"};
+    case distrun::fixtures::Isolation::OneAtATime: return {"process", "exec", "pool"};
     case distrun::fixtures::Isolation::One: return {"process", "exec"};
     case distrun::fixtures::Isolation::All: break;
   }

@@ -24,7 +24,7 @@ struct Show {
     places.start_dir = scratch.directory("start");
     settings.plugins = {"ring.so"};
     settings.isolation = isolation;
-    node.tables["ring.so"].reentrant = true;
+    node.tables["ring.so"].reuse = wire::Reuse::Together;
     for (const std::string& name : tests) add("Ring", name);
     node.script = [this](fake::World& world) {
       world.answer = [this](fake::World& from, int rank, const wire::Frame& frame) { answer(from, rank, frame); };
@@ -213,11 +213,19 @@ TEST_CASE("tests that cannot run where ranks stay are skipped with the reason") 
 }
 
 TEST_CASE("a plugin that serves one test a process is skipped where ranks stay") {
-  Show show({"a"});
-  show.node.tables["ring.so"].reentrant = false;
+  Show show({"a"}, GENERATE(std::string("pool"), std::string("threads")));
+  show.node.tables["ring.so"].reuse = wire::Reuse::Once;
   show.play();
   CHECK(show.verdicts() == Names{"skip"});
   CHECK(show.node.spawned == 0);
+}
+
+TEST_CASE("a plugin that runs tests one after the other has ranks that stay, but no threads") {
+  const std::string isolation = GENERATE(std::string("pool"), std::string("threads"));
+  Show show({"a"}, isolation);
+  show.node.tables["ring.so"].reuse = wire::Reuse::Again;
+  show.play();
+  CHECK(show.verdicts() == Names{isolation == "pool" ? "pass" : "skip"});
 }
 
 TEST_CASE("ranks that died with their process follow from the rank that ended it") {
