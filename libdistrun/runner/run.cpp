@@ -51,6 +51,7 @@ io::Task<void> Run::run() {
   const base::TimePoint started = loop_.clock().now();
   record_.started_wall_ns = loop_.clock().wall_ns();
   co_await list_plugins();
+  select_tests();
   refuse_to_debug_many();
   const int count = static_cast<int>(tests_.size());
   events_.on_run_start(record_, count);
@@ -127,12 +128,14 @@ void Run::refuse_to_debug_many() {
 
 io::Task<void> Run::list_plugins() {
   const Filter filter(record_.settings.filters);
+  Rerun rerun(record_.settings);
   for (const std::string& plugin : record_.settings.plugins) {
     if (cancelled_) break;
     std::string failure;
     try {
       const wire::ListOrder order = list_order(record_.settings);
       wire::PluginTable table = co_await node_.list(plugin, order, load_bound(record_.settings));
+      rerun.keep_wanted(plugin, table);
       std::vector<PlannedTest> planned = plan(plugin, std::move(table), filter, record_.settings);
       std::move(planned.begin(), planned.end(), std::back_inserter(tests_));
     } catch (const Error& error) {
@@ -140,6 +143,13 @@ io::Task<void> Run::list_plugins() {
     }
     if (!failure.empty() && !cancelled_) record_.problems.push_back(problem_of(plugin, "list", failure));
   }
+  record_.gone = rerun.gone();
+}
+
+void Run::select_tests() {
+  record_.selected = static_cast<int>(tests_.size());
+  tests_ = shard_of(std::move(tests_), record_.settings.shard);
+  if (record_.settings.shuffle) shuffle(tests_, record_.settings.seed);
 }
 
 io::Task<void> Run::run_test(PlannedTest& test, int index, int count) {
@@ -176,14 +186,21 @@ void Run::close_test(TestRecord record, base::TimePoint started) {
 }
 
 io::Task<void> Run::run_attempts(PlannedTest& test, TestRecord& record) {
-  for (int repeat = 0; repeat < record_.settings.repeat && !cancelled_; ++repeat) {
+  const Settings& settings = record_.settings;
+  const int times = settings.until_fail > 0 ? settings.until_fail : settings.repeat;
+  for (int repeat = 0; repeat < times && !cancelled_; ++repeat) {
     bool going = co_await run_attempt(test, record, repeat == 0 ? AttemptKind::First : AttemptKind::Repeat);
     for (int retry = 0; retry < record_.settings.retries && going; ++retry) {
       if (is_good(record.attempts.back().verdict) || cancelled_) break;
       going = co_await run_attempt(test, record, AttemptKind::Retry);
     }
-    if (!going) break;
+    if (!going || is_settled(record)) break;
   }
+}
+
+// With --until-fail: what does not pass now, be it that it is skipped, has told what it can.
+bool Run::is_settled(const TestRecord& test) const {
+  return record_.settings.until_fail > 0 && test.attempts.back().verdict != Verdict::Pass;
 }
 
 io::Task<bool> Run::run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind) {

@@ -9,6 +9,7 @@
 #include <distrun/runner/attempt.hpp>
 #include <distrun/runner/events.hpp>
 #include <distrun/runner/plan.hpp>
+#include <distrun/runner/selection.hpp>
 #include <distrun/wire/inspect.hpp>
 
 namespace distrun::runner {
@@ -42,12 +43,14 @@ class Run {
 
  private:
   io::Task<void> list_plugins();
+  void select_tests();
   void refuse_to_debug_many();
   io::Task<void> run_test(PlannedTest& test, int index, int count);
   io::Task<void> run_attempts(PlannedTest& test, TestRecord& record);
   // False if the test cannot be run any further.
   io::Task<bool> run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind);
   io::Task<bool> prepare(PlannedTest& test);
+  bool is_settled(const TestRecord& test) const;
   void add_problem(const std::string& plugin, const char* phase, const std::string& text);
   void close_test(TestRecord record, base::TimePoint started);
 
