@@ -64,7 +64,9 @@ std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint
   }
   if (settings.isolation != "process") line += ", isolation " + base::one_line(settings.isolation);
   if (settings.repeat > 1) line += ", each " + std::to_string(settings.repeat) + " times";
-  if (settings.until_fail > 0) line += ", each until it fails, " + std::to_string(settings.until_fail) + " times at most";
+  if (settings.until_fail > 0) {
+    line += ", each until it fails, " + std::to_string(settings.until_fail) + " times at most";
+  }
   if (settings.retries > 0) line += ", retries " + std::to_string(settings.retries);
   if (settings.shard.count > 1) line += ", " + shard_text(run);
   if (settings.shuffle) line += ", shuffled";

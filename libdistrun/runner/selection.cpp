@@ -59,7 +59,8 @@ void shuffle(std::vector<PlannedTest>& tests, std::uint64_t seed) {
   std::vector<Place> places;
   for (std::size_t i = 0; i < tests.size(); ++i) {
     const PlannedTest& test = tests[i];
-    places.emplace_back(base::derive_seed(seed, file_name_of(test.plugin)), test.plugin, base::derive_seed(seed, test.id), i);
+    const std::uint64_t place_of_plugin = base::derive_seed(seed, file_name_of(test.plugin));
+    places.emplace_back(place_of_plugin, test.plugin, base::derive_seed(seed, test.id), i);
   }
   std::sort(places.begin(), places.end());
   std::vector<PlannedTest> shuffled;

@@ -84,7 +84,7 @@ TEST_CASE("the command that repeats a test repeats it as often, and reads no fil
   settings.until_fail = 20;
   settings.shard = {2, 3};
   settings.shuffle = true;
-  settings.config = "/home/me/.distrun.toml";
+  settings.config = "../.distrun.toml";
   CHECK(repeat_command(settings, failing()) ==
         "distrun --config=none --world-size 4 --until-fail=20 --filter Ring.gather --seed 17 build/plugins/ring.so");
 }
