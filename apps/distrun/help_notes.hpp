@@ -25,7 +25,7 @@ While it runs:
   s or Ctrl-\ shows what every rank does, with stacks; Ctrl-Z stops ranks and clocks.
 
 Exit codes:
-  0    every test passed or is flaky; so does a shard that is empty
+  0    every test passed or is flaky, or the shard is empty
   1    some test did not
   2    the command line or the settings make no sense; nothing was started
   3    distrun or the machine failed, or a plugin could not be loaded

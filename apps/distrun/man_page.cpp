@@ -72,10 +72,14 @@ void add_notes(std::string& out, const std::string& notes, const char* macro) {
 void add_command(std::string& out, const CommandInfo& command) {
   out += ".SS \"" + escaped(usage_line(command)) + "\"\n" + escaped(command.description) + "\n";
   for (const std::string& group : groups_of(command)) add_options(out, command, group);
+  bool prose = false;  // whose lines go on from one to the next
   for (const std::string& line : base::split_lines(command.notes)) {
     const bool is_heading = !line.empty() && line.front() != ' ';
     if (is_heading) {
-      out += ".PP\n\\fI" + escaped(line) + "\\fR\n";
+      prose = line == "Notes:";
+      out += ".PP\n\\fI" + escaped(line) + "\\fR\n" + (prose ? ".PP\n" : "");
+    } else if (prose && !line.empty()) {
+      out += escaped(line.substr(line.find_first_not_of(' '))) + "\n";
     } else {
       add_line(out, line);
     }

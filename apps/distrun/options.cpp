@@ -181,7 +181,7 @@ void add_config(CLI::App& app, Raw& raw) {
   app.add_option("--config", raw.config, "Read settings from this file; none: from no file (default: " +
                                              std::string(kConfigName) + ", looked for upwards)")
       ->type_name("FILE");
-  app.get_help_ptr()->group("Settings")->description("Print this text");
+  app.get_help_ptr()->group("Settings");
 }
 
 void add_run(CLI::App& app, Raw& raw) {

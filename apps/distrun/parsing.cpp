@@ -48,6 +48,7 @@ ColorChoice color_of(const std::string& text) {
 }
 
 bool parse(CLI::App& app, const Arguments& arguments) {
+  app.get_help_ptr()->description("Print this text");
   if (arguments.described != nullptr) {
     *arguments.described = info_of(app);
     return false;

@@ -137,11 +137,11 @@ TEST_CASE("until-fail is refused with what makes no sense beside it", "[cli]") {
 TEST_CASE("the tests that failed are run again, with the plugins and settings of their run", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const std::string report =
-      failed_report(sandbox, {"--filter", "Fails.require Passes.world_of_1", "--world-size", "2", "--seed", "99",
+      failed_report(sandbox, {"--filter", "Fails.fail_with_text Passes.world_of_1", "--world-size", "2", "--seed", "99",
                               plugin("fails"), plugin("passes")});
   const Run again = run(sandbox, {"--rerun-failed", report});
   CHECK(again.ended.exit_code == 1);
-  CHECK(ids_of(again.summary) == Texts{"Fails.require"});
+  CHECK(ids_of(again.summary) == Texts{"Fails.fail_with_text"});
   CHECK(again.summary.seed == 99);
   CHECK(again.summary.tests.at(0).attempts.at(0).ranks.size() == 2);
   CHECK_THAT(read_file(sandbox.output() + "/summary.json"), Contains("\"rerun_failed\": \"" + report + "\""));
@@ -153,7 +153,9 @@ TEST_CASE("tests that are no more are named, and the others run", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const std::string report = failed_report(sandbox, {"--filter", "Fails.require Fails.expect*", plugin("fails")});
   std::string text = read_file(report);
-  for (std::size_t at = 0; (at = text.find("\"require\"", at)) != std::string::npos;) text.replace(at, 9, "\"renamed\"");
+  for (std::size_t at = 0; (at = text.find("\"require\"", at)) != std::string::npos;) {
+    text.replace(at, 9, "\"renamed\"");
+  }
   write_file(report, text);
   const Run again = run(sandbox, {"--rerun-failed", report});
   CHECK(again.ended.exit_code == 1);

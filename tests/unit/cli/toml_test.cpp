@@ -119,7 +119,8 @@ TEST_CASE("a file over the limit is refused, and one at the limit is read") {
 }
 
 TEST_CASE("a text that was written is read as it was") {
-  for (const std::string text : {"", "plain", "two words", "a\"b\\c", "tab\tline\nbell\x07 del\x7f", "\u00e9\U0001F600"}) {
+  for (const std::string text :
+       {"", "plain", "two words", "a\"b\\c", "tab\tline\nbell\x07 del\x7f", "\u00e9\U0001F600"}) {
     CHECK(only("a = " + toml_text(text)).values.front() == text);
   }
 }
