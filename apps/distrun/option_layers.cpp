@@ -34,6 +34,8 @@ Layer options_variable_layer(CLI::App& scratch) {
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     scratch.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    refuse(std::string(kOptionsVariable) + ": --help is for the command line alone");
   } catch (const CLI::ParseError& error) {
     refuse(std::string(kOptionsVariable) + ": " + error.what());
   }

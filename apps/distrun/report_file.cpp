@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <distrun/base/error.hpp>
 #include <distrun/base/text.hpp>
@@ -14,14 +14,41 @@
 
 namespace distrun::cli {
 
-runner::RunRecord read_report(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  if (!file || !(content << file.rdbuf())) {
-    throw Error(ErrorKind::InvalidArgument, "cannot read " + path + ": " + base::errno_text(errno));
+namespace {
+
+namespace fs = std::filesystem;
+
+// Far more than any run writes; a pipe without an end stops here.
+constexpr std::size_t kBytesMax = std::size_t{1} << 30;
+
+[[noreturn]] void refuse_file(const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::InvalidArgument, "cannot read " + path + ": " + why);
+}
+
+std::string read_whole(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_type type = fs::status(path, ignored).type();
+  if (type == fs::file_type::directory || type == fs::file_type::character || type == fs::file_type::block) {
+    refuse_file(path, "it is no file");
   }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) refuse_file(path, base::errno_text(errno));
+  std::string text;
+  std::string chunk(1 << 16, '\0');
+  while (file.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || file.gcount() > 0) {
+    text.append(chunk, 0, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > kBytesMax) refuse_file(path, "it has more than " + std::to_string(kBytesMax) + " bytes");
+  }
+  if (file.bad()) refuse_file(path, base::errno_text(errno));
+  return text;
+}
+
+}  // namespace
+
+runner::RunRecord read_report(const std::string& path) {
+  const std::string text = read_whole(path);
   try {
-    return report::read_summary(content.str());
+    return report::read_summary(text);
   } catch (Error& error) {
     throw error.while_doing(path);
   }

@@ -184,6 +184,13 @@ TEST_CASE("what is no report is refused by name", "[cli]") {
   const Ended gone = sandbox.run({"--rerun-failed", "gone.json"});
   CHECK(gone.exit_code == 2);
   CHECK_THAT(gone.err, Contains("gone.json"));
+  for (const std::string& path : {sandbox.temp(), std::string("/dev/zero")}) {
+    const Ended no_file = sandbox.run({"--rerun-failed", path});
+    CHECK(no_file.exit_code == 2);
+    CHECK_THAT(no_file.err, Contains(path) && Contains("no file"));
+  }
+  write_file(sandbox.temp() + "/empty.json", "");
+  CHECK_THAT(sandbox.run({"show", sandbox.temp() + "/empty.json"}).err, Contains("empty.json") && Contains("no JSON"));
   write_file(sandbox.temp() + "/odd.json", "{}");
   const Ended odd = sandbox.run({"--rerun-failed", sandbox.temp() + "/odd.json"});
   CHECK(odd.exit_code == 2);

@@ -104,6 +104,7 @@ TEST_CASE("what the environment says wrongly is refused by its name", "[cli]") {
   place.expect_refused({"DISTRUN_OPTIONS", "--no-such"}, "--no-such");
   place.expect_refused({"DISTRUN_OPTIONS", "plugin.so"}, "plugin.so");
   place.expect_refused({"DISTRUN_OPTIONS", "--debug"}, "--debug 0");
+  place.expect_refused({"DISTRUN_OPTIONS", "--help"}, "--help");
   Command command = place.sandbox().command({plugin("passes")});
   command.environment.emplace_back("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT=soon");
   const Ended ended = Running(command).wait(scaled(milliseconds(30'000)));
