@@ -273,10 +273,11 @@ void Session::name_raw(const wire::RawStacks& raw, std::int32_t index) {
     std::vector<std::uint32_t> inner;
     std::vector<std::uint32_t> outer;
     bool gap = false;
-    for (const std::uint64_t pc : thread.pcs) {
-      gap = gap || pc == 0;
-      if (pc == 0) continue;
-      const std::vector<std::uint32_t> added = table_.add(raw.modules, pc);
+    for (std::size_t i = 0; i < thread.pcs.size(); ++i) {
+      const bool stands_for_others = thread.pcs[i] == 0 && i > 0;
+      gap = gap || stands_for_others;
+      if (stands_for_others) continue;
+      const std::vector<std::uint32_t> added = table_.add(raw.modules, thread.pcs[i]);
       std::vector<std::uint32_t>& side = gap ? outer : inner;
       side.insert(side.end(), added.begin(), added.end());
     }

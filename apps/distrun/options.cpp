@@ -25,7 +25,7 @@ namespace {
 constexpr char kBackends[] = "shm|gloo|nccl|mpi|threads";
 constexpr char kAgents[] = "pipe|faulty|inproc";
 constexpr char kGpuDrivers[] = "auto|cuda|virtual|none";
-constexpr char kIsolations[] = "process|exec";
+constexpr char kIsolations[] = "process|exec|pool|threads";
 constexpr char kLeaks[] = "normal|strict|off";
 constexpr int kRepeatMax = 1'000'000;
 constexpr std::size_t kSlowMax = 100'000;
@@ -114,7 +114,8 @@ void add_selection(CLI::App& app, Raw& raw) {
   app.add_option("--gpu-driver", raw.gpu_driver, "Devices behind cuda:i")->type_name(kGpuDrivers);
   app.add_option("--gpus", raw.gpus, "How many devices the virtual driver offers")->type_name("N");
   app.add_option("--isolation", raw.isolation,
-                 "process: ranks are forked for every attempt; exec: each is started anew")
+                 "process: ranks are forked for every attempt; exec: each is started anew; pool: one set of ranks "
+                 "runs all tests of a suite; threads: the ranks are threads of one process")
       ->type_name(kIsolations);
   app.add_option("--timeout-scale", raw.timeout_scale, "Multiply every bound, for slow machines and sanitizers")
       ->type_name("FACTOR");

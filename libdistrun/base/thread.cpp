@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::size_t kNameMax = 15;  // the kernel's
 
-// A fault whose signal is blocked ends the process before any handler can tell where it was.
-sigset_t blocked_signals() {
+sigset_t blocked_signals(Faults faults) {
   sigset_t signals;
   sigfillset(&signals);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&signals, fault);
   sigdelset(&signals, stack_signal());
+  if (faults == Faults::Blocked) return signals;
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&signals, fault);
   return signals;
 }
 
@@ -28,8 +28,8 @@ sigset_t blocked_signals() {
 
 int stack_signal() noexcept { return SIGRTMAX - 3; }
 
-Thread::Thread(const std::string& name, std::function<void()> body) {
-  const sigset_t signals = blocked_signals();
+Thread::Thread(const std::string& name, std::function<void()> body, Faults faults) {
+  const sigset_t signals = blocked_signals(faults);
   sigset_t before;
   // Blocked around the start, because a thread inherits its maker's mask.
   pthread_sigmask(SIG_SETMASK, &signals, &before);

@@ -9,7 +9,7 @@ namespace distrun::board {
 
 const char* name_of(WaitKind kind) noexcept {
   static constexpr std::array<const char*, kWaitKindCount> kNames = {
-      "barrier", "receive", "RPC reply", "future", "RRef confirmation", "collective", "store get", "pool slot",
+      "barrier", "receive", "send", "RPC reply", "future", "RRef confirmation", "collective", "store get", "pool slot",
       "backward", "stream", "event", "wait"};
   const auto index = static_cast<std::size_t>(kind);
   return index < kNames.size() ? kNames[index] : "?";
@@ -21,6 +21,13 @@ std::string describe(const ShownWait& wait) {
   if (wait.rule == PeerRule::None || wait.peers.empty()) return text;
   const bool any = wait.rule == PeerRule::Any && wait.peers.size() > 1;
   return text + (any ? " for any of " : " for ") + base::ranks_label(wait.peers);
+}
+
+std::string describe(const ShownOperation& operation) {
+  std::string text = name_of(operation.kind);
+  if (!operation.name.empty()) text += " \"" + base::one_line(operation.name) + "\"";
+  if (operation.peer < 0) return text;
+  return text + (operation.kind == WaitKind::Receive ? " from rank " : " to rank ") + std::to_string(operation.peer);
 }
 
 std::string site_of(const ShownWait& wait) {

@@ -8,6 +8,8 @@ namespace distrun::board {
 
 // "barrier \"meet\" for rank 1, 3", "receive(\"go\") from any of rank 0, 2"
 std::string describe(const ShownWait& wait);
+// "send \"go\" to rank 2"
+std::string describe(const ShownOperation& operation);
 // "test.cpp:41"; empty if it is not known
 std::string site_of(const ShownWait& wait);
 

@@ -13,7 +13,7 @@
 
 namespace distrun::board {
 
-inline constexpr std::uint64_t kMagic = 0x31'64'72'61'6f'62'72'64;  // "drboard1"
+inline constexpr std::uint64_t kMagic = 0x32'64'72'61'6f'62'72'64;  // "drboard2"
 inline constexpr int kWaits = 64;        // at the same time, of all threads of a rank; more are not shown
 inline constexpr int kOperations = 64;   // the last so many
 inline constexpr int kPeersMax = 256;    // ranks that a record can name; more are "some"
@@ -21,10 +21,10 @@ inline constexpr std::size_t kNameSize = 64;
 inline constexpr std::size_t kFileSize = 80;
 
 enum class WaitKind : std::uint8_t {
-  Barrier, Receive, RpcReply, Future, RrefConfirmation, Collective, StoreGet, PoolSlot, Backward, Stream, Event,
+  Barrier, Receive, Send, RpcReply, Future, RrefConfirmation, Collective, StoreGet, PoolSlot, Backward, Stream, Event,
   Custom,  // a test's own
 };
-inline constexpr int kWaitKindCount = 12;
+inline constexpr int kWaitKindCount = 13;
 const char* name_of(WaitKind kind) noexcept;  // "barrier"
 
 // For which ranks somebody waits.
@@ -43,7 +43,8 @@ struct PeerSet {
   }
 };
 
-// One wait of one thread. Times are of the monotonic clock.
+// One wait of one thread. Times are of the monotonic clock. Its texts come last, one behind the other, so that a short
+// record is quick to write: what is behind them is left over from earlier records.
 struct WaitRecord {
   std::uint64_t id = 0;             // a message, a call: whatever the kind counts
   std::int64_t since_ns = 0;
@@ -53,13 +54,13 @@ struct WaitRecord {
   std::uint32_t line = 0;           // call site
   WaitKind kind = WaitKind::Custom;
   PeerRule rule = PeerRule::None;
-  std::uint8_t open = 0;            // 0: the cell is free
-  std::uint8_t unused[5] = {};
-  char name[kNameSize] = {};        // ends with a zero unless it fills the array
-  char file[kFileSize] = {};        // call site: the end of its path
+  std::uint8_t name_size = 0;
+  std::uint8_t file_size = 0;
+  std::uint8_t unused[4] = {};
+  char text[kNameSize + kFileSize];  // the name, and the call site: the end of its path
 };
 
-// One operation that was begun or ended.
+// One thing that the rank has done or begun to do; what it blocks in is a wait as well.
 struct Operation {
   std::uint64_t number = 0;         // counts from 1
   std::int64_t at_ns = 0;
@@ -78,10 +79,11 @@ struct Slot {
   // Now.
   std::atomic<std::uint32_t> phase{0};
   std::atomic<std::uint32_t> waits_not_shown{0};
+  std::atomic<std::uint32_t> leaving{0};    // not 0: this rank's thread has called exit()
   std::atomic<std::int64_t> phase_since_ns{0};
-  std::atomic<std::uint64_t> epoch{0};      // grows whenever the rank gets on
-  alignas(64) std::atomic<std::uint64_t> taken{0};  // a bit for each cell of waits
-  std::atomic<std::uint64_t> operation_count{0};
+  // Grows whenever the rank gets on; so do the numbers of cells and of operations.
+  std::atomic<std::uint64_t> progress{0};
+  alignas(64) std::atomic<std::uint64_t> operation_count{0};
   alignas(64) std::array<SeqCell<WaitRecord>, kWaits> waits;
   alignas(64) std::array<SeqCell<Operation>, kOperations> operations;
   alignas(64) DumpArea crash;

@@ -1,9 +1,12 @@
 #pragma once
-// A record in shared memory under a sequence lock: one writer at a time, any number of readers, nobody blocks. The
-// record travels as relaxed atomic words, so that a reader in the middle of a write reads old or new words, and
-// never undefined ones; the sequence number tells it that they do not belong together.
+// A record in shared memory under a sequence lock: any number of readers, nobody blocks. The record travels as relaxed
+// atomic words, so that a reader in the middle of a write reads old or new words, and never undefined ones; the
+// sequence number tells it that they do not belong together.
 //
-//   sequence 0: never written; odd: being written; even: whole
+//   sequence modulo 4   0: empty   1 or 3: being written   2: whole
+//
+// It only grows. A cell serves in one of two ways: as a place that is claimed, filled and released (claim, release), so
+// that taking it and showing it is one atomic exchange; or as one that is written over and over (try_write).
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -18,35 +21,39 @@ class SeqCell {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::uint64_t) == 0);
 
  public:
-  // Whoever calls owns the cell at that moment.
-  void write(const T& record) noexcept {
-    const std::uint32_t before = sequence_.load(std::memory_order_relaxed);
-    sequence_.store(before | 1, std::memory_order_relaxed);
-    put(record);
-    sequence_.store((before | 1) + 1, std::memory_order_release);
-  }
-
-  // What is in the cell is nothing any more; readers see none until the next write().
-  void clear() noexcept {
-    const std::uint32_t before = sequence_.load(std::memory_order_relaxed);
-    sequence_.store(before | 1, std::memory_order_release);
-  }
-
-  // For cells that several threads may write: false if another one is at it.
-  bool try_write(const T& record) noexcept {
-    std::uint32_t before = sequence_.load(std::memory_order_relaxed);
-    if ((before & 1) != 0 || !sequence_.compare_exchange_strong(before, before | 1)) return false;
-    put(record);
-    sequence_.store((before | 1) + 1, std::memory_order_release);
+  // Takes an empty cell and shows the first `size` bytes of the record in it; what is behind them is left over from
+  // earlier. False if somebody else has it.
+  bool claim(const T& record, std::size_t size = sizeof(T)) noexcept {
+    std::uint64_t before = sequence_.load(std::memory_order_relaxed);
+    if (before % 4 != 0 || !start(before)) return false;
+    put(record, size);
+    sequence_.store(before + 2, std::memory_order_release);
     return true;
   }
 
-  // Nothing if it was never written, or changed under each of a few attempts.
+  // Whoever has claimed it gives it back: it is empty.
+  void release() noexcept {
+    sequence_.store(sequence_.load(std::memory_order_relaxed) + 2, std::memory_order_release);
+  }
+
+  // How often it was claimed and given back.
+  std::uint64_t releases() const noexcept { return sequence_.load(std::memory_order_relaxed) / 4; }
+
+  // False if another writer is at it.
+  bool try_write(const T& record) noexcept {
+    std::uint64_t before = sequence_.load(std::memory_order_relaxed);
+    if (before % 2 != 0 || !start(before)) return false;
+    put(record, sizeof(T));
+    sequence_.store(before % 4 == 0 ? before + 2 : before + 4, std::memory_order_release);
+    return true;
+  }
+
+  // Nothing if it is empty, or changed under each of a few attempts.
   std::optional<T> read() const noexcept {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      const std::uint32_t before = sequence_.load(std::memory_order_acquire);
-      if (before == 0) return std::nullopt;
-      if ((before & 1) != 0) continue;
+      const std::uint64_t before = sequence_.load(std::memory_order_acquire);
+      if (before % 4 == 0) return std::nullopt;
+      if (before % 4 != 2) continue;
       const T record = get();
       if (sequence_.load(std::memory_order_relaxed) == before) return record;
     }
@@ -55,13 +62,22 @@ class SeqCell {
 
  private:
   static constexpr int kAttempts = 64;
-  static constexpr std::size_t kWords = sizeof(T) / sizeof(std::uint64_t);
+  static constexpr std::size_t kWordSize = sizeof(std::uint64_t);
+  static constexpr std::size_t kWords = sizeof(T) / kWordSize;
+
+  bool start(std::uint64_t& before) noexcept {
+    return sequence_.compare_exchange_strong(before, before + 1, std::memory_order_acquire,
+                                             std::memory_order_relaxed);
+  }
 
   // Release: who sees one of these words also sees the odd sequence number that was stored before.
-  void put(const T& record) noexcept {
-    std::array<std::uint64_t, kWords> words;
-    std::memcpy(words.data(), &record, sizeof record);
-    for (std::size_t i = 0; i < kWords; ++i) words_[i].store(words[i], std::memory_order_release);
+  void put(const T& record, std::size_t size) noexcept {
+    const char* from = reinterpret_cast<const char*>(&record);
+    for (std::size_t i = 0; i * kWordSize < size; ++i) {
+      std::uint64_t word;
+      std::memcpy(&word, from + i * kWordSize, kWordSize);
+      words_[i].store(word, std::memory_order_release);
+    }
   }
   // Acquire: the sequence number that is compared afterwards is at least as new as the words.
   T get() const noexcept {
@@ -72,7 +88,7 @@ class SeqCell {
     return record;
   }
 
-  std::atomic<std::uint32_t> sequence_{0};
+  std::atomic<std::uint64_t> sequence_{0};
   std::array<std::atomic<std::uint64_t>, kWords> words_{};
 };
 

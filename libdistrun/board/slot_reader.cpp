@@ -15,16 +15,17 @@ std::string text_of(const char (&from)[N]) {
 
 bool is_sound(const WaitRecord& record) {
 #ifdef DISTRUN_FUZZ_PLANTED_BUG
-  return record.open == 1;
+  return true;
 #endif
-  return record.open == 1 && static_cast<int>(record.kind) < kWaitKindCount &&
-         static_cast<int>(record.rule) <= static_cast<int>(PeerRule::Any);
+  return static_cast<int>(record.kind) < kWaitKindCount &&
+         static_cast<int>(record.rule) <= static_cast<int>(PeerRule::Any) &&
+         record.name_size <= kNameSize && record.file_size <= kFileSize;
 }
 
 ShownWait shown(const WaitRecord& record, int world_size, int body_tid) {
   ShownWait wait;
   wait.kind = record.kind;
-  wait.name = text_of(record.name);
+  wait.name.assign(record.text, record.name_size);
   wait.id = record.id;
   wait.rule = record.rule;
   for (int rank = 0; rank < std::min(world_size, kPeersMax); ++rank) {
@@ -34,7 +35,7 @@ ShownWait shown(const WaitRecord& record, int world_size, int body_tid) {
   wait.in_body = record.tid == body_tid;
   wait.since_ns = record.since_ns;
   wait.deadline_ns = record.deadline_ns;
-  wait.file = text_of(record.file);
+  wait.file.assign(record.text + record.name_size, record.file_size);
   wait.line = record.line;
   return wait;
 }
@@ -63,6 +64,14 @@ std::vector<ShownOperation> operations_of(const Slot& slot) {
   return operations;
 }
 
+// Whatever a rank shows is a sign that it gets on.
+std::uint64_t epoch_of(const Slot& slot) {
+  std::uint64_t epoch = slot.progress.load(std::memory_order_relaxed) +
+                        slot.operation_count.load(std::memory_order_relaxed);
+  for (const auto& cell : slot.waits) epoch += cell.releases();
+  return epoch;
+}
+
 }  // namespace
 
 std::optional<Shown> read(const Slot& slot, int world_size) {
@@ -73,8 +82,9 @@ std::optional<Shown> read(const Slot& slot, int world_size) {
   const std::uint32_t phase = slot.phase.load(std::memory_order_acquire);
   if (phase < wire::kPhaseCount) shown.phase = static_cast<wire::Phase>(phase);
   shown.phase_since_ns = slot.phase_since_ns.load(std::memory_order_relaxed);
-  shown.epoch = slot.epoch.load(std::memory_order_relaxed);
+  shown.epoch = epoch_of(slot);
   shown.waits_not_shown = slot.waits_not_shown.load(std::memory_order_relaxed);
+  shown.leaving = slot.leaving.load(std::memory_order_relaxed) != 0;
   shown.waits = waits_of(slot, world_size, shown.body_tid);
   shown.operations = operations_of(slot);
   return shown;

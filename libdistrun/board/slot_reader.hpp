@@ -41,6 +41,7 @@ struct Shown {
   std::int64_t phase_since_ns = 0;
   std::uint64_t epoch = 0;
   std::uint32_t waits_not_shown = 0;
+  bool leaving = false;                    // its thread has called exit(); told of ranks that are threads
   std::vector<ShownWait> waits;            // the longest first
   std::vector<ShownOperation> operations;  // the oldest first
 };

@@ -3,8 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <bit>
+#include <cstddef>
 #include <cstring>
 
 namespace distrun::board {
@@ -16,15 +15,16 @@ std::int64_t ns_of(base::TimePoint time) noexcept {
 
 std::int64_t now_ns() noexcept { return ns_of(coarse_now()); }
 
-template <std::size_t N>
-void copy_start(char (&to)[N], std::string_view text) noexcept {
-  if (!text.empty()) std::memcpy(to, text.data(), std::min(N, text.size()));
+// Of a path the end tells more.
+std::string_view end_of(std::string_view path) noexcept {
+  return path.size() > kFileSize ? path.substr(path.size() - kFileSize) : path;
 }
 
-// Of a path the end tells more.
-template <std::size_t N>
-void copy_end(char (&to)[N], std::string_view text) noexcept {
-  copy_start(to, text.size() > N ? text.substr(text.size() - N) : text);
+// g++ writes a copy of a bounded size as `rep movs`, which takes longer to start than all the rest; it is not told.
+void copy(char* to, std::string_view from) noexcept {
+  std::size_t size = from.size();
+  asm("" : "+r"(size));
+  if (size != 0) std::memcpy(to, from.data(), size);
 }
 
 std::int32_t own_tid() noexcept {
@@ -55,8 +55,12 @@ void SlotWriter::enter_phase(wire::Phase phase) noexcept {
   progress();
 }
 
+void SlotWriter::leave() noexcept {
+  if (slot_ != nullptr) slot_->leaving.store(1, std::memory_order_relaxed);
+}
+
 void SlotWriter::progress() noexcept {
-  if (slot_ != nullptr) slot_->epoch.fetch_add(1, std::memory_order_relaxed);
+  if (slot_ != nullptr) slot_->progress.fetch_add(1, std::memory_order_relaxed);
 }
 
 void SlotWriter::note(WaitKind kind, std::string_view name, int peer, std::uint64_t id) noexcept {
@@ -67,55 +71,48 @@ void SlotWriter::note(WaitKind kind, std::string_view name, int peer, std::uint6
   operation.id = id;
   operation.peer = peer;
   operation.kind = kind;
-  copy_start(operation.name, name);
+  copy(operation.name, name.substr(0, kNameSize));
   // A thread that was stopped in mid-write keeps its cell; that one record is lost then.
   slot_->operations[operation.number % kOperations].try_write(operation);
-  progress();
 }
 
-// A thread tries the cell that it had last: threads that wait in turns do not look for theirs.
-int SlotWriter::take_cell() noexcept {
-  static thread_local int last = 0;
-  std::uint64_t taken = slot_->taken.load(std::memory_order_relaxed);
-  for (;;) {
-    if (~taken == 0) return -1;
-    const int cell = (taken >> last & 1) == 0 ? last : std::countr_one(taken);
-    if (slot_->taken.compare_exchange_weak(taken, taken | std::uint64_t{1} << cell, std::memory_order_acquire,
-                                           std::memory_order_relaxed)) {
-      last = cell;
-      return cell;
-    }
-  }
-}
-
-int SlotWriter::begin_wait(const WaitInfo& info, base::TimePoint since, base::TimePoint deadline) noexcept {
-  if (slot_ == nullptr) return -1;
-  const int cell = take_cell();
-  if (cell < 0) {
-    slot_->waits_not_shown.fetch_add(1, std::memory_order_relaxed);
-    return -1;
-  }
-  WaitRecord record;
+// The bytes of the record that are used. `record.text` is only written as far as that.
+std::size_t SlotWriter::fill(WaitRecord& record, const WaitInfo& info) noexcept {
+  const std::string_view name = info.name.substr(0, kNameSize);
+  const std::string_view file = end_of(info.site.file);
+  const std::size_t size = name.size() + file.size();
+  if (size % 8 != 0) std::memset(record.text + size / 8 * 8, 0, 8);  // the last word is written as a whole
+  copy(record.text, name);
+  copy(record.text + name.size(), file);
+  record.name_size = static_cast<std::uint8_t>(name.size());
+  record.file_size = static_cast<std::uint8_t>(file.size());
   record.id = info.id;
-  record.since_ns = ns_of(since);
-  record.deadline_ns = deadline == base::TimePoint::max() ? 0 : ns_of(deadline);
   record.peers = info.peers;
-  record.tid = own_tid();
   record.line = info.site.line;
   record.kind = info.kind;
   record.rule = info.rule;
-  record.open = 1;
-  copy_start(record.name, info.name);
-  copy_end(record.file, info.site.file);
-  slot_->waits[static_cast<std::size_t>(cell)].write(record);
-  return cell;
+  return offsetof(WaitRecord, text) + size;
+}
+
+// A thread tries the cell that it had last: threads that wait in turns do not look for theirs.
+int SlotWriter::begin_wait(const WaitInfo& info, base::TimePoint since, base::TimePoint deadline) noexcept {
+  if (slot_ == nullptr) return -1;
+  static thread_local int last = 0;
+  WaitRecord record;
+  const std::size_t size = fill(record, info);
+  record.since_ns = ns_of(since);
+  record.deadline_ns = deadline == base::TimePoint::max() ? 0 : ns_of(deadline);
+  record.tid = own_tid();
+  for (int i = 0; i < kWaits; ++i) {
+    const int cell = (last + i) % kWaits;
+    if (slot_->waits[static_cast<std::size_t>(cell)].claim(record, size)) return last = cell;
+  }
+  slot_->waits_not_shown.fetch_add(1, std::memory_order_relaxed);
+  return -1;
 }
 
 void SlotWriter::end_wait(int cell) noexcept {
-  if (cell < 0) return;
-  slot_->waits[static_cast<std::size_t>(cell)].clear();
-  slot_->taken.fetch_and(~(std::uint64_t{1} << cell), std::memory_order_release);
-  progress();
+  if (cell >= 0) slot_->waits[static_cast<std::size_t>(cell)].release();
 }
 
 }  // namespace distrun::board

@@ -30,6 +30,8 @@ class SlotWriter {
   // Once, by the thread that is going to run the body.
   void attach() noexcept;
   void enter_phase(wire::Phase phase) noexcept;
+  // The rank's thread has called exit(). Async-signal-safe.
+  void leave() noexcept;
   // The rank got on: a message came, a task was done.
   void progress() noexcept;
   // Into the ring of last operations.
@@ -42,7 +44,7 @@ class SlotWriter {
   Slot* slot() const noexcept { return slot_; }
 
  private:
-  int take_cell() noexcept;
+  static std::size_t fill(WaitRecord& record, const WaitInfo& info) noexcept;
 
   Slot* slot_;
 };

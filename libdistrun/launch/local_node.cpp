@@ -72,7 +72,7 @@ ZygoteHandle* LocalNode::find_zygote(const std::string& plugin) const {
 
 io::Task<Prepared> LocalNode::prepare(std::string plugin, std::string isolation, base::Nanoseconds bound) {
   Prepared prepared;
-  prepared.isolation = "exec";
+  prepared.isolation = ranks_stay(isolation) ? isolation : "exec";
   if (isolation == "exec") co_return prepared;
   if (const auto known = exec_only_.find(plugin); known != exec_only_.end()) {
     prepared.reason = known->second;
@@ -90,7 +90,7 @@ io::Task<Prepared> LocalNode::prepare(std::string plugin, std::string isolation,
     zygotes_.erase(plugin);
     co_return prepared;
   }
-  prepared.isolation = "process";
+  prepared.isolation = isolation;
   co_return prepared;
 }
 
@@ -98,6 +98,7 @@ std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& even
   const std::uint64_t tag = next_tag_++;
   LocalWorld::Options options;
   options.world_size = spec.world_size;
+  options.threads = spec.isolation == "threads";
   options.output_cap = options_.output_cap;
   options.tag = tag;
   options.is_foreign = [this, tag](pid_t pid) { return is_foreign(tag, pid); };
@@ -107,7 +108,7 @@ std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& even
   worlds_.push_back(world);
   try {
     world->open_board();
-    if (spec.isolation == "exec") {
+    if (spec.isolation == "exec" || exec_only_.contains(spec.plugin)) {
       exec_ranks(world, spec);
     } else {
       fork_ranks(world, spec);
@@ -123,8 +124,8 @@ std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& even
 void LocalNode::fork_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec) {
   ZygoteHandle* zygote = find_zygote(spec.plugin);
   if (zygote == nullptr) throw Error(ErrorKind::Disconnected, spec.plugin + ": its zygote is gone");
-  for (int first = 0; first < spec.world_size; first += wire::kRanksPerRequest) {
-    fork_some(world, *zygote, first, std::min(wire::kRanksPerRequest, spec.world_size - first));
+  for (int first = 0; first < world->members(); first += wire::kRanksPerRequest) {
+    fork_some(world, *zygote, first, std::min(wire::kRanksPerRequest, world->members() - first));
   }
 }
 
@@ -132,7 +133,7 @@ void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, ZygoteHandle
   std::vector<RankEnds> ends;
   std::vector<int> fds;
   for (int i = 0; i < count; ++i) {
-    ends.push_back(world->make_rank());
+    ends.push_back(world->make_member());
     for (const base::Fd* fd : {&ends.back().control, &ends.back().out, &ends.back().err}) fds.push_back(fd->get());
   }
   fds.push_back(world->board_fd());
@@ -150,12 +151,12 @@ void LocalNode::exec_ranks(const std::shared_ptr<LocalWorld>& world, const World
   child.program = options_.rank_program;
   child.arguments = {"--rank", spec.plugin, std::to_string(world->tag()), std::to_string(options_.files_max)};
   child.environment = environment();
-  for (int rank = 0; rank < spec.world_size; ++rank) {
-    const RankEnds ends = world->make_rank();
+  for (int member = 0; member < world->members(); ++member) {
+    const RankEnds ends = world->make_member();
     child.descriptors = {{ends.control.get(), 3}, {world->board_fd(), 4}, {ends.out.get(), 1}, {ends.err.get(), 2}};
     const pid_t pid = proc::start_rank(child).pid;
-    loop_.post([weak = std::weak_ptr(world), rank, pid] {
-      if (const auto alive = weak.lock()) alive->started(rank, pid);
+    loop_.post([weak = std::weak_ptr(world), member, pid] {
+      if (const auto alive = weak.lock()) alive->started(member, pid);
     });
   }
 }

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 #include <distrun/base/check.hpp>
@@ -16,7 +18,7 @@ namespace distrun::launch {
 
 LocalWorld::LocalWorld(io::Loop& loop, WorldEvents& events, Options options)
     : loop_(loop), events_(events), options_(std::move(options)),
-      members_(static_cast<std::size_t>(options_.world_size)) {}
+      members_(options_.threads ? 1 : static_cast<std::size_t>(options_.world_size)) {}
 
 LocalWorld::~LocalWorld() {
   for (Member& member : members_) {
@@ -27,38 +29,47 @@ LocalWorld::~LocalWorld() {
   // Reaping is the node's: a rank in D state would block us here.
 }
 
-RankEnds LocalWorld::make_rank() {
-  const int rank = made_++;
+std::vector<int> LocalWorld::ranks_of(int member) const {
+  if (!options_.threads) return {member};
+  std::vector<int> all(static_cast<std::size_t>(options_.world_size));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+RankEnds LocalWorld::make_member() {
   base::FdPair control = base::make_socket_pair(SOCK_STREAM);
   base::FdPair out = base::make_pipe();
   base::FdPair err = base::make_pipe();
-  Member& member = at(rank);
+  Member& member = this->member(made_++);
   member.connection = std::move(control.first);
   member.out = std::make_unique<OutputPipe>(loop_, std::move(out.first), options_.output_cap);
   member.err = std::make_unique<OutputPipe>(loop_, std::move(err.first), options_.output_cap);
   return {std::move(control.second), std::move(out.second), std::move(err.second)};
 }
 
-void LocalWorld::started(int rank, pid_t pid) {
-  Member& member = at(rank);
+void LocalWorld::started(int index, pid_t pid) {
+  Member& member = this->member(index);
   member.pid = pid;
   // Heard only now: a rank says hello before the zygote has told its pid, and no order may reach it before
   // it is known to be our child.
   member.socket = std::make_unique<io::FrameSocket>(
       loop_, std::move(member.connection),
       io::FrameSocket::Handlers{
-          [this, rank](const wire::Frame& frame) { on_frame(rank, frame); },
-          [this, rank](const std::string& why) {
-            if (!at(rank).ended) events_.on_connection_lost(rank, why);
-          }});
-  member.death = std::make_unique<io::FdWatch>(loop_, proc::open_pidfd(pid), [this, rank] { on_death(rank); });
-  events_.on_rank_started(rank, pid);
+          [this, index](const wire::Frame& frame) { on_frame(index, frame); },
+          [this, index](const std::string& why) { on_lost(index, why); }});
+  member.death = std::make_unique<io::FdWatch>(loop_, proc::open_pidfd(pid), [this, index] { on_death(index); });
+  for (const int rank : ranks_of(index)) events_.on_rank_started(rank, pid);
+}
+
+void LocalWorld::on_lost(int index, const std::string& why) {
+  if (member(index).ended) return;
+  for (const int rank : ranks_of(index)) events_.on_connection_lost(rank, why);
 }
 
 void LocalWorld::spawn_failed(const std::string& why) { events_.on_spawn_failed(why); }
 
-void LocalWorld::on_death(int rank) {
-  Member& member = at(rank);
+void LocalWorld::on_death(int index) {
+  Member& member = this->member(index);
   const auto status = proc::try_reap(member.pid);
   if (!status) return;
   // Its last words, told before its death. Read after the reaping, not before: a watch may wake for nothing, and the
@@ -66,7 +77,23 @@ void LocalWorld::on_death(int rank) {
   member.socket->drain();
   member.ended = true;
   member.death.reset();
-  events_.on_rank_ended(rank, *status);
+  const int cause = options_.threads ? ended_by(*status) : -1;
+  if (cause >= 0) events_.on_rank_ended(cause, *status, -1);
+  for (const int rank : ranks_of(index)) {
+    if (rank != cause) events_.on_rank_ended(rank, *status, cause);
+  }
+}
+
+// The rank whose own thread has crashed the process, or called exit(); -1: none of them, or nobody knows.
+int LocalWorld::ended_by(proc::ExitStatus status) const {
+  for (int rank = 0; rank < options_.world_size; ++rank) {
+    const auto seen = shown(rank);
+    if (!seen) continue;
+    if (status.exited() && seen->leaving) return rank;
+    const auto dump = crash(rank);
+    if (dump && dump->signal == status.signal() && dump->crashed_tid == seen->body_tid) return rank;
+  }
+  return -1;
 }
 
 bool LocalWorld::owns(pid_t pid) const noexcept {
@@ -95,13 +122,24 @@ std::optional<board::Shown> LocalWorld::shown(int rank) const {
   return board::read(board_->slot(rank), board_->world_size());
 }
 
-void LocalWorld::on_frame(int rank, const wire::Frame& frame) {
-  if (frame.kind != wire::FrameKind::Stacks) return events_.on_frame(rank, frame);
+void LocalWorld::on_frame(int index, const wire::Frame& frame) {
+  if (frame.kind == wire::FrameKind::Stacks) return take_stacks(index, frame);
+  if (!options_.threads) return events_.on_frame(index, frame);
+  if (frame.kind == wire::FrameKind::Hello) {  // one for all
+    for (const int rank : ranks_of(index)) events_.on_frame(rank, frame);
+  } else if (frame.rank < options_.world_size) {
+    events_.on_frame(frame.rank, frame);
+  } else {
+    on_lost(index, "it sent a frame of rank " + std::to_string(frame.rank));
+  }
+}
+
+void LocalWorld::take_stacks(int index, const wire::Frame& frame) {
   try {
     auto raw = wire::decode<wire::RawStacks>(wire::view_of(frame.payload));
-    if (collector_) collector_->on_raw(rank, std::move(raw));
+    if (collector_) collector_->on_raw(index, std::move(raw));
   } catch (const Error& error) {
-    events_.on_connection_lost(rank, std::string("it sent what are no stacks: ") + error.what());
+    on_lost(index, std::string("it sent what are no stacks: ") + error.what());
   }
 }
 
@@ -119,18 +157,39 @@ void LocalWorld::collect_stacks(const StackOrder& order, OnStacks on_stacks) {
   waiting_for_stacks_.push_back(std::move(on_stacks));
   if (collector_) return;
   std::vector<StackCollector::Target> targets;
-  for (int rank = 0; rank < made_; ++rank) {
-    if (at(rank).pid != 0 && !at(rank).ended) targets.push_back({rank, at(rank).pid});
+  for (int index = 0; index < made_; ++index) {
+    if (member(index).pid != 0 && !member(index).ended) targets.push_back({index, member(index).pid});
   }
   collector_ = std::make_unique<StackCollector>(
       loop_, options_.probe, std::move(targets), order, [this](int rank) { return ask_for_stacks(rank); },
-      [weak = weak_from_this()](const evidence::Stacks& stacks) {
-        if (const auto alive = weak.lock()) alive->on_collected(stacks);
+      [weak = weak_from_this()](evidence::Stacks stacks) {
+        if (const auto alive = weak.lock()) alive->on_collected(std::move(stacks));
       });
 }
 
-void LocalWorld::on_collected(const evidence::Stacks& stacks) {
+// Of one process that is all ranks: each rank gets the thread that runs its body, as the board shows it; the others
+// are the process's.
+void LocalWorld::tell_ranks_apart(evidence::Stacks& stacks) const {
+  if (stacks.processes.empty()) return;
+  evidence::Process common = std::move(stacks.processes.front());
+  stacks.processes.clear();
+  common.rank = -1;
+  for (int rank = 0; rank < options_.world_size; ++rank) {
+    const auto seen = shown(rank);
+    evidence::Process own = common;
+    own.rank = rank;
+    own.threads.clear();
+    const auto is_own = [&](const wire::ThreadStack& thread) { return seen && thread.task.tid == seen->body_tid; };
+    std::copy_if(common.threads.begin(), common.threads.end(), std::back_inserter(own.threads), is_own);
+    std::erase_if(common.threads, is_own);
+    stacks.processes.push_back(std::move(own));
+  }
+  stacks.processes.push_back(std::move(common));
+}
+
+void LocalWorld::on_collected(evidence::Stacks stacks) {
   collector_.reset();
+  if (options_.threads) tell_ranks_apart(stacks);
   const std::vector<OnStacks> waiting = std::exchange(waiting_for_stacks_, {});
   for (const OnStacks& on_stacks : waiting) on_stacks(stacks);
 }
@@ -161,14 +220,34 @@ void LocalWorld::name_stacks(std::vector<std::pair<int, wire::RawStacks>> by_ran
 
 bool LocalWorld::is_from_ranks(int pid) const { return proc::tag_of(pid) == options_.tag; }
 
-proc::Captured LocalWorld::standard_output(int rank) const { return at(rank).out->capture().captured(); }
-proc::Captured LocalWorld::standard_error(int rank) const { return at(rank).err->capture().captured(); }
+// What threads of one process write cannot be told apart: it is shown with the first of them.
+proc::Captured LocalWorld::standard_output(int rank) const {
+  return options_.threads && rank > 0 ? proc::Captured{} : at(rank).out->capture().captured();
+}
+
+proc::Captured LocalWorld::standard_error(int rank) const {
+  return options_.threads && rank > 0 ? proc::Captured{} : at(rank).err->capture().captured();
+}
 
 void LocalWorld::finish_output() {
-  for (int rank = 0; rank < made_; ++rank) {
-    at(rank).out->drain();
-    at(rank).err->drain();
+  for (int index = 0; index < made_; ++index) {
+    member(index).out->drain();
+    member(index).err->drain();
   }
+}
+
+void LocalWorld::forget_output() {
+  for (int index = 0; index < made_; ++index) {
+    member(index).out->forget();
+    member(index).err->forget();
+  }
+}
+
+bool LocalWorld::has_offspring() {
+  const auto has_children = [](const Member& member) {
+    return member.pid != 0 && !member.ended && proc::has_living_children(member.pid);
+  };
+  return std::any_of(members_.begin(), members_.end(), has_children) || !leftovers().empty();
 }
 
 bool LocalWorld::is_leftover(pid_t pid) const { return !owns(pid) && !options_.is_foreign(pid); }

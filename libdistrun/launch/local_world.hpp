@@ -1,8 +1,8 @@
 #pragma once
 // The ranks of one attempt on this machine. Lives on: the coordinator's loop.
 //
-// A rank: made (descriptors) -> started (pid known) -> ended (reaped). Its connection may be lost before
-// it ends.
+// A member is a process: that of one rank, or of all of them if they are threads.
+// A member: made (descriptors) -> started (pid known) -> ended (reaped). Its connection may be lost before it ends.
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +27,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
  public:
   struct Options {
     int world_size = 1;
+    bool threads = false;            // one process for all ranks
     std::size_t output_cap = 0;
     std::uint64_t tag = 0;
     std::function<bool(pid_t)> is_foreign;  // tells children of this process that are not this world's to end
@@ -38,13 +39,15 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   std::uint64_t tag() const noexcept { return options_.tag; }
   bool owns(pid_t pid) const noexcept;
   // Makes the board, before any rank. Throws Error if there is no memory for it.
-  void open_board() { board_.emplace(static_cast<int>(members_.size())); }
+  void open_board() { board_.emplace(options_.world_size); }
   // For the ranks, all of them.
   int board_fd() const noexcept { return board_->fd(); }
-  // Descriptors for the next rank.
-  RankEnds make_rank();
-  // The rank runs. Tells the events.
-  void started(int rank, pid_t pid);
+  // How many processes are to be started.
+  int members() const noexcept { return static_cast<int>(members_.size()); }
+  // Descriptors for the next of them.
+  RankEnds make_member();
+  // It runs. Tells the events of its ranks.
+  void started(int member, pid_t pid);
   void spawn_failed(const std::string& why);
 
   void send(int rank, wire::Bytes packed) override;
@@ -58,6 +61,8 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   proc::Captured standard_output(int rank) const override;
   proc::Captured standard_error(int rank) const override;
   void finish_output() override;
+  void forget_output() override;
+  bool has_offspring() override;
   std::vector<std::string> leftovers() override;
   int end_leftovers() override;
 
@@ -71,12 +76,18 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
     std::unique_ptr<OutputPipe> err;
     std::unique_ptr<io::FdWatch> death;
   };
-  Member& at(int rank) { return members_[static_cast<std::size_t>(rank)]; }
-  const Member& at(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
-  void on_death(int rank);
-  void on_frame(int rank, const wire::Frame& frame);
+  Member& member(int index) { return members_[static_cast<std::size_t>(index)]; }
+  Member& at(int rank) { return member(options_.threads ? 0 : rank); }
+  const Member& at(int rank) const { return members_[options_.threads ? 0 : static_cast<std::size_t>(rank)]; }
+  std::vector<int> ranks_of(int member) const;
+  void on_death(int member);
+  void on_lost(int member, const std::string& why);
+  void on_frame(int member, const wire::Frame& frame);
+  void take_stacks(int member, const wire::Frame& frame);
+  int ended_by(proc::ExitStatus status) const;
   bool ask_for_stacks(int rank);
-  void on_collected(const evidence::Stacks& stacks);
+  void on_collected(evidence::Stacks stacks);
+  void tell_ranks_apart(evidence::Stacks& stacks) const;
   bool is_leftover(pid_t pid) const;
 
   io::Loop& loop_;

@@ -22,7 +22,7 @@ namespace distrun::launch {
 
 struct WorldSpec {
   std::string plugin;
-  std::string isolation;       // "process" or "exec"; as Prepared says
+  std::string isolation;       // as Prepared says
   int world_size = 1;
 };
 
@@ -34,8 +34,9 @@ class WorldEvents {
   virtual void on_frame(int rank, const wire::Frame& frame) = 0;
   // The rank's connection is gone or carries nonsense, while the rank may live on.
   virtual void on_connection_lost(int rank, const std::string& why) = 0;
-  // Reaped. Every frame that it sent has been told before; its output may still come.
-  virtual void on_rank_ended(int rank, proc::ExitStatus status) = 0;
+  // Reaped. Every frame that it sent has been told before; its output may still come. Of ranks that share a process,
+  // one that ended it is told first, and the others with `because_of` it; -1: it ended by itself.
+  virtual void on_rank_ended(int rank, proc::ExitStatus status, int because_of) = 0;
   // Ranks that were not told as started by now will not be.
   virtual void on_spawn_failed(const std::string& why) = 0;
 };
@@ -69,8 +70,12 @@ class World {
   // What has been read up to now.
   virtual proc::Captured standard_output(int rank) const = 0;
   virtual proc::Captured standard_error(int rank) const = 0;
-  // Reads what is in the pipes of ended ranks, once nobody writes any more.
+  // Reads what is in the pipes, once nobody writes any more.
   virtual void finish_output() = 0;
+  // What has been read up to now belonged to another test.
+  virtual void forget_output() = 0;
+  // Whether anything runs that the ranks have started, while they live.
+  virtual bool has_offspring() = 0;
   // Processes that outlived the ranks that started them and still run: "4711 (sleep 100)".
   virtual std::vector<std::string> leftovers() = 0;
   // Kills them; the number that is still there afterwards. Blocks for a few milliseconds at most.
@@ -79,8 +84,11 @@ class World {
 
 struct Prepared {
   std::string isolation;
-  std::string reason;          // why it is not the one asked for; empty: it is
+  std::string reason;          // why ranks do not begin as they would; empty: they do
 };
+
+// Whether ranks stay from one test to the next.
+inline bool ranks_stay(const std::string& isolation) { return isolation == "pool" || isolation == "threads"; }
 
 class Node {
  public:

@@ -14,7 +14,7 @@ constexpr int kDrainReads = 64;
 
 }  // namespace
 
-OutputPipe::OutputPipe(io::Loop& loop, base::Fd reading_end, std::size_t cap) : capture_(cap) {
+OutputPipe::OutputPipe(io::Loop& loop, base::Fd reading_end, std::size_t cap) : cap_(cap), capture_(cap) {
   base::set_nonblocking(reading_end.get());
   watch_ = std::make_unique<io::FdWatch>(loop, std::move(reading_end), [this] { read_some(); });
 }

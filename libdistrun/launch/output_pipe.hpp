@@ -14,11 +14,14 @@ class OutputPipe {
   const proc::Capture& capture() const noexcept { return capture_; }
   // Reads what is there now, within a bound, since a process left behind may write for ever.
   void drain();
+  // What was kept is dropped.
+  void forget() { capture_ = proc::Capture(cap_); }
   void close() { watch_.reset(); }
 
  private:
   bool read_some();
 
+  std::size_t cap_;
   proc::Capture capture_;
   std::unique_ptr<io::FdWatch> watch_;
 };

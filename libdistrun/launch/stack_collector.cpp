@@ -4,9 +4,12 @@
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/evidence/task_state.hpp>
 
 namespace distrun::launch {
 namespace {
+
+constexpr std::size_t kTasksRead = 512;  // of all processes together; some 40 us each
 
 wire::ProbeOrder order_for(const std::vector<StackCollector::Target>& targets, int samples) {
   wire::ProbeOrder order;
@@ -75,6 +78,13 @@ evidence::Process& StackCollector::process_of(std::size_t target) {
   return stacks_.processes.back();
 }
 
+void StackCollector::read_kernel(evidence::Process& process) const {
+  std::vector<pid_t> tasks = evidence::tasks_of(process.pid);
+  if (tasks.empty()) return;
+  tasks.resize(std::min(tasks.size(), std::max<std::size_t>(1, kTasksRead / targets_.size())));
+  for (const pid_t tid : tasks) process.threads.emplace_back().task = evidence::read_task(process.pid, tid);
+}
+
 void StackCollector::add_source(std::size_t target, const char* name, bool answered, const std::string& why_not) {
   process_of(target).sources.push_back({name, answered, why_not});
 }
@@ -84,6 +94,7 @@ void StackCollector::on_probed(ProbeResult result) {
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     evidence::Process& process = process_of(i);
     process.rank = targets_[i].rank;
+    if (process.threads.empty() && !result.error.empty()) read_kernel(process);
     const bool kernel = !process.threads.empty();
     add_source(i, "kernel", kernel, kernel ? "" : result.error.empty() ? process.why_none : result.error);
     const bool probed = has_stacks(process_of(i));

@@ -9,7 +9,8 @@
 //     all have answered, or the time is over            -> naming, or over if none has
 //   naming    a probe gives names to what they answered -> over
 //
-// The bound ends it in any state with what has come by then.
+// The bound ends it in any state with what has come by then. Of processes of which the probe has told nothing, since it
+// could not start, died or was stuck, the kernel's view is read here: of few threads, and that cannot block.
 #include <functional>
 #include <map>
 #include <memory>
@@ -45,6 +46,7 @@ class StackCollector {
   void on_named(ProbeResult result);
   void finish();
   evidence::Process& process_of(std::size_t target);
+  void read_kernel(evidence::Process& process) const;
   void add_source(std::size_t target, const char* name, bool answered, const std::string& why_not);
 
   io::Loop& loop_;

@@ -53,17 +53,29 @@ void become_subreaper() {
   }
 }
 
-std::vector<pid_t> own_children() {
-  // Children belong to the thread that forked them or was there when they were adopted.
+namespace {
+
+// Children belong to the thread that forked them or was there when they were adopted.
+std::vector<pid_t> children_of(const std::string& process) {
+  const std::string place = "/proc/" + process + "/task";
   std::vector<pid_t> pids;
-  DIR* tasks = ::opendir("/proc/self/task");
+  DIR* tasks = ::opendir(place.c_str());
   if (tasks == nullptr) return pids;
   while (const dirent* entry = ::readdir(tasks)) {
     if (entry->d_name[0] == '.') continue;
-    append_numbers(read_file(std::string("/proc/self/task/") + entry->d_name + "/children"), pids);
+    append_numbers(read_file(place + "/" + entry->d_name + "/children"), pids);
   }
   ::closedir(tasks);
   return pids;
+}
+
+}  // namespace
+
+std::vector<pid_t> own_children() { return children_of("self"); }
+
+bool has_living_children(pid_t pid) {
+  const std::vector<pid_t> children = children_of(std::to_string(pid));
+  return std::any_of(children.begin(), children.end(), [](pid_t child) { return !is_zombie(child); });
 }
 
 std::string describe_process(pid_t pid) {

@@ -1,6 +1,5 @@
 #include <distrun/rank/control_line.hpp>
 
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -32,15 +31,6 @@ bool asks_for_stacks(const std::byte* bytes, std::size_t size) {
   if (size != wire::kFrameHeaderSize) return false;
   std::memcpy(&kind, bytes + sizeof(std::uint32_t), sizeof kind);
   return kind == static_cast<std::uint16_t>(wire::FrameKind::DumpStacks);
-}
-
-// A fault here ends the rank by its signal, blocked or not; what others send to the process goes to the test's own
-// threads. Only the question for this thread's stack gets through.
-void take_no_signals() {
-  sigset_t all;
-  sigfillset(&all);
-  sigdelset(&all, dump_signal());
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
 }  // namespace
@@ -105,46 +95,59 @@ wire::RunOrder ControlLine::receive_order() {
   return order;
 }
 
-void ControlLine::start_listening(std::int32_t world_size, board::SlotWriter& writer) {
-  inbox_.emplace(rank_, world_size, writer);
-  // Runs to the end of the process, which the main thread brings about with _exit.
-  base::Thread("distrun-listen", [this] { listen(); }).leave_running();
+void ControlLine::start_listening(std::vector<Inbox*> inboxes) {
+  inboxes_ = std::move(inboxes);
+  // Runs to the end of the process, which the main thread brings about with _exit. What others send to the process is
+  // for the test's own threads.
+  base::Thread("distrun-listen", [this] { listen(); }, base::Faults::Blocked).leave_running();
 }
 
 void ControlLine::listen() {
-  take_no_signals();
   try {
     while (const auto frame = read_frame()) handle(*frame);
   } catch (const Error&) {
     // What the coordinator sends is always readable; if it is not, this rank cannot be led any further.
     end_with_coordinator();
   }
-  inbox_->disconnect();
+  for (Inbox* inbox : inboxes_) inbox->disconnect();
+}
+
+// Throws Error for a rank that is not here.
+Inbox& ControlLine::inbox_of(const wire::Frame& frame) {
+  if (inboxes_.size() == 1) return *inboxes_.front();
+  if (frame.rank >= inboxes_.size()) {
+    throw Error(ErrorKind::Failed, "the coordinator sent a frame for rank " + std::to_string(frame.rank));
+  }
+  return *inboxes_[frame.rank];
 }
 
 void ControlLine::handle(const wire::Frame& frame) {
   const wire::BytesView payload = wire::view_of(frame.payload);
+  Inbox& inbox = inbox_of(frame);
   switch (frame.kind) {
-    case wire::FrameKind::PeerFailed: inbox_->put(wire::decode<wire::PeerFailed>(payload)); break;
-    case wire::FrameKind::BarrierRelease: inbox_->put(wire::decode<wire::BarrierRelease>(payload)); break;
+    case wire::FrameKind::Run: inbox.put(wire::decode<wire::RunOrder>(payload)); break;
+    case wire::FrameKind::Dismiss: inbox.dismiss(); break;
+    case wire::FrameKind::PeerFailed: inbox.put(wire::decode<wire::PeerFailed>(payload)); break;
+    case wire::FrameKind::BarrierRelease: inbox.put(wire::decode<wire::BarrierRelease>(payload)); break;
     case wire::FrameKind::Finish: let_go_ = true; break;
-    case wire::FrameKind::PeerFinished: inbox_->put(wire::decode<wire::PeerFinished>(payload)); break;
-    case wire::FrameKind::Message: take_message(frame); break;
+    case wire::FrameKind::PeerFinished: inbox.put(wire::decode<wire::PeerFinished>(payload)); break;
+    case wire::FrameKind::Message: take_message(frame, inbox); break;
     case wire::FrameKind::DumpStacks: send_stacks(); break;
     default: break;
   }
 }
 
-void ControlLine::take_message(const wire::Frame& frame) {
+void ControlLine::take_message(const wire::Frame& frame, Inbox& inbox) {
   auto message = wire::decode<wire::RankMessage>(wire::view_of(frame.payload));
   const std::int32_t from = message.from;
   const std::string tag = message.tag;
-  if (inbox_->put(std::move(message))) return;
+  const std::int32_t to = message.to;
+  if (inbox.put(std::move(message))) return;
   wire::ErrorReport error;
   error.type = "Overloaded";
   error.text = "a message \"" + tag + "\" from rank " + std::to_string(from) + " was dropped: " +
                std::to_string(Inbox::kBytesMax >> 20) + " MiB of messages wait here that nobody receives";
-  send(wire::FrameKind::Error, error);
+  send(wire::FrameKind::Error, to, error);
 }
 
 }  // namespace distrun::rank

@@ -1,13 +1,15 @@
 #pragma once
-// A rank's end of its control socket. Any thread sends; one listener thread reads all the time, so that the
-// coordinator never waits for a rank, whatever the rank's body does. It also answers requests for stacks, without
-// allocating, since the body may hang within malloc.
+// The end of the control socket in the process of a rank, or of several that are its threads: frames carry the rank's
+// number. Any thread sends; one listener thread reads all the time, so that the coordinator never waits for a rank,
+// whatever the rank's body does. It also answers requests for stacks, without allocating, since the body may hang
+// within malloc.
 //
 // Deaths: when the coordinator dies, the listener kills the rank's process group, itself included. When the test
 // closes or shuts down our descriptor, the listener stops and the coordinator sees a lost rank.
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include <distrun/base/fd.hpp>
 #include <distrun/base/thread.hpp>
@@ -18,21 +20,20 @@ namespace distrun::rank {
 
 class ControlLine {
  public:
-  // Owns `socket`, a blocking stream socket. `rank` is not known before the order.
+  // Owns `socket`, a blocking stream socket.
   explicit ControlLine(base::Fd socket) : socket_(std::move(socket)) {}
 
   template <class T>
-  void send(wire::FrameKind kind, const T& message) {
-    send_bytes(wire::pack(kind, rank_, message));
+  void send(wire::FrameKind kind, std::int32_t rank, const T& message) {
+    send_bytes(wire::pack(kind, static_cast<std::uint16_t>(rank), message));
   }
-  // Waits for the run order, on the calling thread. Ends the process if the coordinator goes first.
+  // Waits for the first order, on the calling thread. Ends the process if the coordinator goes first.
   wire::RunOrder receive_order();
-  // `writer` shows the waits for what arrives here; it must outlive the line.
-  void start_listening(std::int32_t world_size, board::SlotWriter& writer);
+  // `inboxes` get what arrives from now on: the one of the process's rank, or that of each rank of the world, by its
+  // number. They must outlive the process's threads.
+  void start_listening(std::vector<Inbox*> inboxes);
   // Whether the coordinator has said that no debugger is going to come, or come back.
   bool is_let_go() const noexcept { return let_go_; }
-  // From then on.
-  Inbox& inbox() noexcept { return *inbox_; }
 
  private:
   // Blocks while the socket is full; silent if the connection is gone.
@@ -42,15 +43,16 @@ class ControlLine {
   std::optional<wire::Frame> read_frame();
   void listen();
   void handle(const wire::Frame& frame);
-  void take_message(const wire::Frame& frame);
+  void take_message(const wire::Frame& frame, Inbox& inbox);
+  Inbox& inbox_of(const wire::Frame& frame);
 
   base::Fd socket_;
-  std::uint16_t rank_ = 0;         // this and the next: from the order on
+  std::uint16_t rank_ = 0;         // of the first order; this and the next: from then on
   int coordinator_pid_ = 0;
   std::atomic<bool> let_go_{false};
   std::mutex sending_;         // one frame at a time
   wire::FrameSplitter splitter_;  // of whichever thread reads: first the main one, then the listener
-  std::optional<Inbox> inbox_;
+  std::vector<Inbox*> inboxes_;
 };
 
 }  // namespace distrun::rank

@@ -24,12 +24,15 @@ constexpr int kSignals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
 constexpr int kOthersMsMax = 300;  // for the thread that crashed first to end the process
 
 std::atomic<board::DumpArea*> crash_area{nullptr};
+thread_local board::DumpArea* own_crash_area = nullptr;  // of this thread; null: that of the process
 std::atomic<pid_t> process{0};      // that the area is for
 std::atomic<pid_t> crashed{0};      // the thread that crashed first
 std::terminate_handler previous_terminate = nullptr;
 
 // Not so in a child that a test has forked: the area is its parent's.
 bool is_our_process() { return ::getpid() == process.load(std::memory_order_relaxed); }
+
+board::DumpArea& area_of_this_thread() { return own_crash_area != nullptr ? *own_crash_area : *crash_area.load(); }
 
 [[noreturn]] void die_by(int signal) {
   struct sigaction action {};
@@ -68,7 +71,7 @@ void on_crash(int signal, siginfo_t* info, void* context) {
     const pid_t self = ::gettid();
     pid_t first = 0;
     if (crashed.compare_exchange_strong(first, self)) {
-      record(*crash_area.load(), *info, context);
+      record(area_of_this_thread(), *info, context);
     } else if (first != self) {
       wait_for_the_end();
     }
@@ -105,7 +108,7 @@ void record_exception() {
   static std::atomic<bool> recorded{false};  // of several threads the first; and what() may end here itself
   const std::type_info* type = abi::__cxa_current_exception_type();
   if (type == nullptr || !is_our_process() || recorded.exchange(true)) return;
-  board::DumpHead& head = crash_area.load()->head;
+  board::DumpHead& head = area_of_this_thread().head;
   head.exception_tid = ::gettid();
   keep_type(head, *type);
   keep_text(head);
@@ -143,6 +146,8 @@ void prepare_crash_handler() {
   for (const int signal : kSignals) handle(signal);
   previous_terminate = std::set_terminate(on_terminate);
 }
+
+void bind_crash_area(board::DumpArea& area) { own_crash_area = &area; }
 
 void install_crash_handler(board::DumpArea& area) {
   prepare_crash_handler();

@@ -26,4 +26,7 @@ void prepare_crash_handler();
 // process. May be called again, with another area.
 void install_crash_handler(board::DumpArea& area);
 
+// Crashes of the calling thread go into that area instead: ranks that are threads have one each. Once per thread.
+void bind_crash_area(board::DumpArea& area);
+
 }  // namespace distrun::rank

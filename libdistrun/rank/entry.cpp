@@ -6,18 +6,10 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 #include <utility>
 
-#include <distrun/base/error.hpp>
-#include <distrun/board/board.hpp>
-#include <distrun/board/slot_writer.hpp>
 #include <distrun/rank/control_line.hpp>
-#include <distrun/rank/crash_handler.hpp>
-#include <distrun/rank/environment.hpp>
-#include <distrun/rank/own_leaks.hpp>
-#include <distrun/rank/rank_api.hpp>
-#include <distrun/wire/skip_table.hpp>
+#include <distrun/rank/rank_process.hpp>
 
 // There when the rank was built with the address or leak sanitizer.
 extern "C" __attribute__((weak)) int __lsan_do_recoverable_leak_check();
@@ -53,57 +45,17 @@ bool wants_leak_check() {
   ::_exit(code);
 }
 
-int exit_code_of(std::int32_t result) {
-  if (result == DISTRUN_OK) return 0;
-  return result == DISTRUN_SKIPPED ? wire::find_skip("generic")->exit_code : wire::kTestErrorExitCode;
-}
-
-std::int32_t run_test(const Plugin* plugin, const std::string& path, const wire::RunOrder& order, RankApi& api) {
-  std::optional<Plugin> own;
-  try {
-    if (plugin == nullptr) {
-      api.enter_phase(wire::Phase::Load);
-      plugin = &own.emplace(path);
-    }
-  } catch (const Error& error) {
-    api.report(error.type(), error.what());
-    return DISTRUN_FAILED;
-  }
-  if (order.debug) api.wait_for_debugger();
-  const std::int32_t result = plugin->run(order.test_id, api.line());
-  if (result == DISTRUN_NOT_FOUND) {
-    api.report("PluginError", "the plugin lists the test " + order.test_id + " but does not know it when it is to run");
-  } else if (result != DISTRUN_OK && result != DISTRUN_FAILED && result != DISTRUN_SKIPPED) {
-    api.report("PluginError", "the plugin's run function returned " + std::to_string(result) + ", which means nothing");
-  }
-  return result;
-}
-
 }  // namespace
 
 void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std::string& path) {
   ControlLine line(std::move(control));
-  line.send(wire::FrameKind::Hello, wire::Hello{wire::kControlAbi, ::getpid()});
-  const wire::RunOrder order = line.receive_order();
+  line.send(wire::FrameKind::Hello, 0, wire::Hello{wire::kControlAbi, ::getpid()});
+  wire::RunOrder order = line.receive_order();
   die_with(order.coordinator_pid);
   let_probe_in(order.coordinator_pid);
-  const board::RankBoard shown(board.get(), order.rank, order.world_size);
+  RankProcess process(line, board, plugin, path, order);
   board.reset();
-  board::SlotWriter writer(shown.own());
-  writer.attach();
-  install_crash_handler(shown.own()->crash);
-  set_environment(order);
-  line.start_listening(order.world_size, writer);
-  RankApi api(order, line, writer);
-  const std::optional<OwnLeaks> leaks = order.leaks_strict ? std::make_optional<OwnLeaks>() : std::nullopt;
-  const std::int32_t result = run_test(plugin, path, order, api);
-  if (leaks) {
-    for (const wire::LeakReport& leak : leaks->look()) line.send(wire::FrameKind::Leak, leak);
-  }
-  writer.enter_phase(wire::Phase::Exit);
-  // The result first: what may hang from here on (flushing into a full pipe that a test made) is the phase "exit".
-  line.send(wire::FrameKind::Done, wire::Done{result == DISTRUN_OK, api.checks()});
-  leave(exit_code_of(result));
+  leave(process.run(std::move(order)));
 }
 
 }  // namespace distrun::rank

@@ -29,6 +29,32 @@ board::PeerSet Inbox::others() const noexcept {
   return peers;
 }
 
+void Inbox::put(wire::RunOrder order) {
+  const std::lock_guard lock(mutex_);
+  releases_.clear();
+  messages_.clear();
+  bytes_ = 0;
+  peer_failed_.reset();
+  finished_.clear();
+  order_ = std::move(order);
+  changed_.notify_all();
+}
+
+void Inbox::dismiss() {
+  const std::lock_guard lock(mutex_);
+  dismissed_ = true;
+  changed_.notify_all();
+}
+
+std::optional<wire::RunOrder> Inbox::wait_for_order() {
+  board::WaitInfo shown;
+  shown.name = "the next test";
+  std::unique_lock lock(mutex_);
+  board::wait_until(writer_, shown, lock, changed_, base::TimePoint::max(),
+                    [this] { return order_ || dismissed_ || disconnected_; });
+  return std::exchange(order_, std::nullopt);
+}
+
 void Inbox::put(wire::BarrierRelease release) {
   const std::lock_guard lock(mutex_);
   std::string name = release.name;

@@ -1,5 +1,5 @@
 #pragma once
-// What has arrived at a rank and somebody may wait for: barrier releases, messages, and the news that
+// What has arrived at a rank and somebody may wait for: its next order, barrier releases, messages, and the news that
 // another rank failed. The listener puts in; any thread of the rank waits. Thread-safe.
 #include <chrono>
 #include <condition_variable>
@@ -28,10 +28,16 @@ class Inbox {
   // `writer` shows the waits, and must outlive the inbox.
   Inbox(std::int32_t rank, std::int32_t world_size, board::SlotWriter& writer)
       : rank_(rank), world_size_(world_size), writer_(writer) {}
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
 
   // Bytes of messages that nobody has received yet.
   static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
 
+  // What was there for an earlier test is dropped.
+  void put(wire::RunOrder order);
+  // There is no further order.
+  void dismiss();
   void put(wire::BarrierRelease release);
   // False if there is no room: the message is dropped.
   bool put(wire::RankMessage message);
@@ -39,6 +45,8 @@ class Inbox {
   void put(wire::PeerFinished peer);
   void disconnect();
 
+  // The rank's next test; nothing if there is none.
+  std::optional<wire::RunOrder> wait_for_order();
   // timeout_ms < 0: no bound. `site` is where the test waits, for the board.
   Waited wait_for_release(const std::string& barrier, std::int64_t timeout_ms, base::Location site);
   Waited wait_for_message(std::int32_t from, const std::string& tag, std::int64_t timeout_ms, base::Location site);
@@ -60,6 +68,8 @@ class Inbox {
   std::mutex mutex_;
   std::condition_variable changed_;
   // All guarded by mutex_.
+  std::optional<wire::RunOrder> order_;
+  bool dismissed_ = false;
   std::multimap<std::string, wire::BarrierRelease> releases_;
   std::deque<wire::RankMessage> messages_;
   std::size_t bytes_ = 0;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 
 namespace distrun::rank {
 namespace {
@@ -37,6 +38,12 @@ std::map<int, std::string> open_descriptors() {
   return descriptors;
 }
 
+std::string name_of(int thread) {
+  std::string name;
+  std::getline(std::ifstream("/proc/self/task/" + std::to_string(thread) + "/comm"), name);
+  return name;
+}
+
 std::set<int> new_threads(const std::set<int>& old) {
   std::set<int> threads = numbers_in("/proc/self/task");
   for (const int thread : old) threads.erase(thread);
@@ -59,7 +66,7 @@ std::vector<wire::LeakReport> OwnLeaks::look() const {
     ::poll(nullptr, 0, 1);
     threads = new_threads(threads_);
   }
-  for (const int thread : threads) leaks.push_back({true, std::to_string(thread)});
+  for (const int thread : threads) leaks.push_back({true, std::to_string(thread) + " (" + name_of(thread) + ")"});
   return leaks;
 }
 

@@ -105,6 +105,7 @@ wire::PluginTable Plugin::list(const wire::ListOrder& order) const {
   if (code != DISTRUN_OK) {
     throw Error(ErrorKind::Failed, "PluginError", path_ + ": its list function returned " + std::to_string(code));
   }
+  listing.table.reentrant = plugin_.reentrant != 0;
   return std::move(listing.table);
 }
 

@@ -16,6 +16,7 @@ class Plugin {
   // Throws Error{Failed} with the plugin's own words.
   wire::PluginTable list(const wire::ListOrder& order) const;
   // DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND; anything else is the plugin's fault.
+  // More than once, and by several threads at once, only if the table says so.
   std::int32_t run(const std::string& test_id, const distrun_rank& rank) const;
 
  private:

@@ -27,15 +27,15 @@ base::Location take_site() noexcept { return std::exchange(next_site, base::Loca
 
 }  // namespace
 
-std::int32_t RankApi::tell(const Waited& waited, distrun_sink why, void* context, std::int32_t* because_of) {
+std::int32_t RankApi::answer(const Waited& waited, distrun_sink why, void* context, std::int32_t* because_of) {
   if (waited.code == DISTRUN_PEER_FAILED) noticed_ = waited.because_of;
   if (because_of != nullptr) *because_of = waited.because_of;
   if (waited.code != DISTRUN_OK && why != nullptr) why(context, waited.why.data(), waited.why.size());
   return waited.code;
 }
 
-RankApi::RankApi(const wire::RunOrder& order, ControlLine& line, board::SlotWriter& writer)
-    : order_(order), line_(line), writer_(writer), worker_name_("worker" + std::to_string(order.rank)) {
+RankApi::RankApi(const wire::RunOrder& order, ControlLine& line, Inbox& inbox, board::SlotWriter& writer)
+    : order_(order), line_(line), inbox_(inbox), writer_(writer), worker_name_("worker" + std::to_string(order.rank)) {
   api_.size = sizeof api_;
   api_.abi = DISTRUN_ABI;
   api_.self = this;
@@ -62,11 +62,12 @@ RankApi::RankApi(const wire::RunOrder& order, ControlLine& line, board::SlotWrit
   api_.send = send;
   api_.receive = receive;
   api_.site = site;
+  api_.shares_process = order.threads ? 1 : 0;
 }
 
 void RankApi::enter_phase(wire::Phase phase) {
   writer_.enter_phase(phase);
-  line_.send(wire::FrameKind::Phase, wire::PhaseChange{phase});
+  tell(wire::FrameKind::Phase, wire::PhaseChange{phase});
 }
 
 void RankApi::wait_for_debugger() {
@@ -84,7 +85,7 @@ void RankApi::report(const std::string& type, const std::string& text) {
   report.type = type;
   report.text = text;
   report.ends_body = true;
-  line_.send(wire::FrameKind::Error, report);
+  tell(wire::FrameKind::Error, report);
 }
 
 void RankApi::phase(void* self, std::int32_t phase) {
@@ -102,15 +103,15 @@ void RankApi::error(void* self, const distrun_error* error) {
   report.because_of = error->because_of;
   // Whatever goes wrong after the body has noticed a peer's failure follows from it.
   if (report.because_of < 0) report.because_of = of(self).noticed_;
-  of(self).line_.send(wire::FrameKind::Error, report);
+  of(self).tell(wire::FrameKind::Error, report);
 }
 
 void RankApi::skip(void* self, std::int32_t code, distrun_string reason) {
-  of(self).line_.send(wire::FrameKind::Skip, wire::SkipReport{code, text_of(reason)});
+  of(self).tell(wire::FrameKind::Skip, wire::SkipReport{code, text_of(reason)});
 }
 
 void RankApi::note(void* self, distrun_string key, distrun_string value) {
-  of(self).line_.send(wire::FrameKind::Note, wire::Note{text_of(key), text_of(value)});
+  of(self).tell(wire::FrameKind::Note, wire::Note{text_of(key), text_of(value)});
 }
 
 void RankApi::checks(void* self, std::uint64_t count) { of(self).checks_ += count; }
@@ -120,10 +121,11 @@ void RankApi::site(void*, const char* file, std::uint32_t line) { next_site = {f
 std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,
                               void* context, std::int32_t* because_of) {
   const std::string barrier = text_of(name);
-  ControlLine& line = of(self).line_;
-  line.send(wire::FrameKind::BarrierEnter, wire::BarrierEnter{barrier});
-  const Waited waited = line.inbox().wait_for_release(barrier, timeout_ms, take_site());
-  return of(self).tell(waited, why, context, because_of);
+  RankApi& api = of(self);
+  api.writer_.note(board::WaitKind::Barrier, barrier);
+  api.tell(wire::FrameKind::BarrierEnter, wire::BarrierEnter{barrier});
+  const Waited waited = api.inbox_.wait_for_release(barrier, timeout_ms, take_site());
+  return api.answer(waited, why, context, because_of);
 }
 
 std::int32_t RankApi::send(void* self, std::int32_t to, distrun_string tag, const void* data, std::size_t size) {
@@ -134,7 +136,8 @@ std::int32_t RankApi::send(void* self, std::int32_t to, distrun_string tag, cons
   message.to = to;
   message.tag = text_of(tag);
   message.data.assign(static_cast<const char*>(data), size);
-  api.line_.send(wire::FrameKind::Message, message);
+  api.writer_.note(board::WaitKind::Send, message.tag, to);
+  api.tell(wire::FrameKind::Message, message);
   return DISTRUN_OK;
 }
 
@@ -143,14 +146,18 @@ std::int32_t RankApi::receive(void* self, std::int32_t* from, distrun_string tag
   RankApi& api = of(self);
   if (*from < -1 || *from >= api.order_.world_size) return DISTRUN_INVALID;
   const std::string wanted = text_of(tag);
-  Inbox& inbox = api.line_.inbox();
-  if (!inbox.has_message(*from, wanted)) api.line_.send(wire::FrameKind::ReceiveWait, wire::ReceiveWait{*from, wanted});
+  Inbox& inbox = api.inbox_;
+  const bool waits = !inbox.has_message(*from, wanted);
+  const wire::ReceiveWait wait{*from, wanted};
+  if (waits) api.tell(wire::FrameKind::ReceiveWait, wait);
   const Waited waited = inbox.wait_for_message(*from, wanted, timeout_ms, take_site());
+  if (waits) api.tell(wire::FrameKind::ReceiveEnd, wait);
   if (waited.code == DISTRUN_OK) {
+    api.writer_.note(board::WaitKind::Receive, wanted, waited.message.from);
     *from = waited.message.from;
     message(context, waited.message.data.data(), waited.message.data.size());
   }
-  return api.tell(waited, why, context, because_of);
+  return api.answer(waited, why, context, because_of);
 }
 
 }  // namespace distrun::rank

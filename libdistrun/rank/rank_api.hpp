@@ -11,7 +11,7 @@ namespace distrun::rank {
 class RankApi {
  public:
   // All must outlive it.
-  RankApi(const wire::RunOrder& order, ControlLine& line, board::SlotWriter& writer);
+  RankApi(const wire::RunOrder& order, ControlLine& line, Inbox& inbox, board::SlotWriter& writer);
   RankApi(const RankApi&) = delete;
   RankApi& operator=(const RankApi&) = delete;
 
@@ -39,10 +39,15 @@ class RankApi {
   static std::int32_t receive(void* self, std::int32_t* from, distrun_string tag, std::int64_t timeout_ms,
                               distrun_sink message, distrun_sink why, void* context, std::int32_t* because_of);
 
-  std::int32_t tell(const Waited& waited, distrun_sink why, void* context, std::int32_t* because_of);
+  template <class T>
+  void tell(wire::FrameKind kind, const T& message) {
+    line_.send(kind, order_.rank, message);
+  }
+  std::int32_t answer(const Waited& waited, distrun_sink why, void* context, std::int32_t* because_of);
 
   const wire::RunOrder& order_;
   ControlLine& line_;
+  Inbox& inbox_;
   board::SlotWriter& writer_;
   std::string worker_name_;
   std::atomic<std::uint64_t> checks_{0};

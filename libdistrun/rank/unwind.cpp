@@ -90,13 +90,14 @@ std::uint64_t pc_of(const ucontext_t&) { return 0; }
 void step_out(ucontext_t&) {}
 #endif
 
-// Nothing can be executed at the pc: somebody called, jumped or returned to where no code is. Code that no file holds
-// may have been made at run time, so data that it cannot reach is no such jump.
+// Nothing can be executed at the pc, or no program has put there what is: somebody called, jumped or returned to where
+// no code is. Code that no file holds may have been made at run time, so data that it cannot reach is no such jump.
 bool has_left_code(const siginfo_t& info, std::uint64_t pc) {
-  if (reinterpret_cast<std::uint64_t>(info.si_addr) != pc) return false;
-  if (info.si_signo == SIGSEGV) return true;
   Module module;
-  return (info.si_signo == SIGILL || info.si_signo == SIGBUS) && !find_module(pc, module);
+  // An address that none can be is refused without being told.
+  if (info.si_signo == SIGSEGV && info.si_code == SI_KERNEL) return !find_module(pc, module);
+  if (reinterpret_cast<std::uint64_t>(info.si_addr) != pc) return false;
+  return info.si_signo == SIGSEGV || (info.si_signo != SIGABRT && !find_module(pc, module));
 }
 
 }  // namespace

@@ -46,6 +46,17 @@ void write_wait(JsonWriter& out, const board::ShownWait& wait, std::int64_t now_
   out.end_object();
 }
 
+void write_operation(JsonWriter& out, const board::ShownOperation& operation, std::int64_t now_ns) {
+  out.begin_object();
+  out.field("number", operation.number);
+  out.field("kind", board::name_of(operation.kind));
+  out.field("name", operation.name);
+  out.field("id", operation.id);
+  out.field_if(operation.peer >= 0, "peer", operation.peer);
+  out.field("ago_ms", base::Nanoseconds(now_ns - operation.at_ns));
+  out.end_object();
+}
+
 void write_view(JsonWriter& out, const runner::RankView& view, std::int64_t now_ns) {
   out.begin_object();
   out.field("rank", view.rank);
@@ -55,6 +66,10 @@ void write_view(JsonWriter& out, const runner::RankView& view, std::int64_t now_
     out.key("waits");
     out.begin_array();
     for (const board::ShownWait& wait : view.shown->waits) write_wait(out, wait, now_ns);
+    out.end_array();
+    out.key("operations");
+    out.begin_array();
+    for (const board::ShownOperation& each : view.shown->operations) write_operation(out, each, now_ns);
     out.end_array();
   }
   out.end_object();

@@ -34,35 +34,53 @@ void note_body(RankRecord& rank, wire::Phase phase, Nanoseconds at) {
 
 }  // namespace
 
-Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind)
+Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, StandingWorld* standing,
+                 bool stay)
     : run_(run),
       test_(test),
       started_(run.loop.clock().now()),
       ranks_(static_cast<std::size_t>(test.variant.world_size)),
       barriers_(test.variant.world_size),
       dirs_(run.dirs.take(test.variant.world_size)),
+      standing_(standing),
       alarm_(run.loop, [this] { on_alarm(); }),
       over_(run.loop) {
   record_.n = n;
   record_.kind = kind;
   for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].record.rank = static_cast<int>(i);
   order_ = common_order(test, run.settings, run.run_id, n, *dirs_);
+  order_.stay = stay;
 }
 
-Attempt::~Attempt() = default;
+Attempt::~Attempt() {
+  if (standing_ != nullptr) standing_->take_back(kept_);
+}
 
 io::Task<AttemptRecord> Attempt::run() {
   run_.events.on_attempt_start({test_.id, record_.n, record_.kind, test_.variant.world_size});
   spawn_expected_ = test_.variant.world_size;
   for (RankState& rank : ranks_) enter_phase(rank, wire::Phase::Spawn);
-  launch::WorldSpec spec;
-  spec.plugin = test_.plugin;
-  spec.isolation = test_.variant.isolation;
-  spec.world_size = test_.variant.world_size;
-  world_ = run_.node.spawn(spec, *this);
+  take_world();
   arm();
   co_await over_.wait();
   co_return std::move(record_);
+}
+
+// Ranks that have stayed are here at once; others come one by one.
+void Attempt::take_world() {
+  const launch::WorldSpec spec = spec_of(test_);
+  if (standing_ == nullptr) {
+    world_ = run_.node.spawn(spec, *this);
+    return;
+  }
+  const bool there = standing_->serves(spec, test_.info.suite);
+  world_ = standing_->lend(spec, test_.info.suite, *this);
+  for (RankState& rank : ranks_) {
+    if (!there) break;
+    const int number = rank.record.rank;
+    on_rank_started(number, standing_->pids()[static_cast<std::size_t>(number)]);
+    begin(rank);
+  }
 }
 
 void Attempt::cancel(Urgency urgency) {
@@ -111,6 +129,7 @@ void Attempt::handle(int rank, const wire::Frame& frame) {
     case wire::FrameKind::Done: return on_done(rank, payload<wire::Done>(frame));
     case wire::FrameKind::Message: return on_message(rank, payload<wire::RankMessage>(frame));
     case wire::FrameKind::ReceiveWait: return on_receive_wait(rank, payload<wire::ReceiveWait>(frame));
+    case wire::FrameKind::ReceiveEnd: return receives_.end(rank, payload<wire::ReceiveWait>(frame));
     case wire::FrameKind::BarrierEnter:
       if (const auto release = barriers_.enter(rank, payload<wire::BarrierEnter>(frame).name)) this->release(*release);
       return;
@@ -131,9 +150,13 @@ void Attempt::on_hello(int rank, const wire::Hello& hello) {
                     std::to_string(wire::kControlAbi) + ": they are of different builds");
     return;
   }
-  RankState& state = at(rank);
-  const bool forked = test_.variant.isolation == "process";
-  enter_phase(state, !forked ? wire::Phase::Load : test_.info.has_fixture ? wire::Phase::SetUp : wire::Phase::Body);
+  begin(at(rank));
+}
+
+void Attempt::begin(RankState& state) {
+  const int rank = state.record.rank;
+  const bool loaded = test_.variant.isolation != "exec";
+  enter_phase(state, !loaded ? wire::Phase::Load : test_.info.has_fixture ? wire::Phase::SetUp : wire::Phase::Body);
   // The order goes first, whatever other ranks have sent to this one already.
   state.ordered = true;
   wire::RunOrder order = order_for(order_, test_, *dirs_, rank);
@@ -173,6 +196,7 @@ void Attempt::on_done(int rank, const wire::Done& done) {
   state.record.checks = done.checks;
   enter_phase(state, wire::Phase::Exit);
   leave_desks(state);
+  if (order_.stay || order_.threads) settle(state);  // threads end together
 }
 
 void Attempt::on_message(int rank, wire::RankMessage message) {
@@ -181,7 +205,6 @@ void Attempt::on_message(int rank, wire::RankMessage message) {
   }
   message.from = rank;
   const int to = message.to;
-  receives_.delivered(message);
   try {
     post(to, wire::pack(wire::FrameKind::Message, static_cast<std::uint16_t>(to), message));
   } catch (const Error& error) {
@@ -215,13 +238,22 @@ void Attempt::on_connection_lost(int rank, const std::string& why) {
   arm();
 }
 
-void Attempt::on_rank_ended(int rank, proc::ExitStatus status) {
+void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
+  if (state_ == State::Over) return;  // one that was kept: it is told with the ranks that wait
   RankState& state = at(rank);
   state.ended = true;
+  state.settled = false;
   state.record.ended = since_start();
-  state.record.exit_code = status.exited() ? status.code() : -1;
-  state.record.signal = status.signal();
-  const Outcome outcome = outcome_at_end(state, status);
+  const bool dragged = because_of >= 0 && !state.done;  // a thread of the process that another one has ended
+  if (!dragged) {
+    state.record.exit_code = status.exited() ? status.code() : -1;
+    state.record.signal = status.signal();
+  } else if (!state.decided()) {
+    state.record.because_of = because_of;
+  }
+  const Outcome outcome =
+      dragged ? Outcome{OutcomeKind::Lost, 0, "its process ended with rank " + std::to_string(because_of)}
+              : outcome_at_end(state, because_of >= 0 ? proc::ExitStatus::of_code(0) : status);
   state.record.declared_death = is_declared(test_.info.may_die, rank, outcome);
   if (state.decided()) {
     // Its outcome stands.
@@ -234,7 +266,7 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status) {
   }
   if (!state.done) leave_desks(state);
   run_.events.on_rank_end(test_.id, record_.n, state.record);
-  if (status.signal() != 0) name_crash(state);
+  if (state.record.signal != 0) name_crash(state);
   check_all_ended();
 }
 

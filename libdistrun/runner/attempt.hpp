@@ -4,10 +4,13 @@
 //
 // States, and what moves them on:
 //
-//   running      ranks start and work; every phase of every rank has a bound
+//   running      ranks start, or have stayed from an earlier test, and work; every phase of every rank has a bound
 //     a rank fails or dies: the others are told (peer-failed)                      -> grace
 //     a rank runs past a bound: the stacks of all are asked for                    -> looking
 //     all ranks have ended                                                         -> sweeping
+//     all have settled: they have told their results and wait. If nothing went
+//     wrong and nothing is left, they are kept for the next test                   -> over
+//     else they are dismissed, and end
 //   looking      the stacks come, within 1 s; nobody is told or ended before       -> grace, or terminating
 //                if every rank has run out of time
 //   grace        the others may report their own errors, 0.5 s                     -> terminating
@@ -33,6 +36,7 @@
 #include <distrun/runner/plan.hpp>
 #include <distrun/runner/rank_state.hpp>
 #include <distrun/runner/receive_desk.hpp>
+#include <distrun/runner/standing_world.hpp>
 #include <distrun/runner/sweep.hpp>
 #include <distrun/runner/work_dirs.hpp>
 
@@ -56,7 +60,9 @@ enum class Urgency : std::uint8_t { Polite, AtOnce };
 class Attempt final : public launch::WorldEvents {
  public:
   // `n` counts the attempts of the test. Throws Error if there can be no work directories or no port.
-  Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind);
+  // With `standing` the ranks are its, and stay there if all went well and `stay` says so.
+  Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, StandingWorld* standing = nullptr,
+          bool stay = false);
   ~Attempt() override;
 
   // Once. Completes within the test's bounds and the graces, whatever its ranks do.
@@ -87,10 +93,12 @@ class Attempt final : public launch::WorldEvents {
   void on_rank_started(int rank, int pid) override;
   void on_frame(int rank, const wire::Frame& frame) override;
   void on_connection_lost(int rank, const std::string& why) override;
-  void on_rank_ended(int rank, proc::ExitStatus status) override;
+  void on_rank_ended(int rank, proc::ExitStatus status, int because_of) override;
   void on_spawn_failed(const std::string& why) override;
 
+  void take_world();
   void on_hello(int rank, const wire::Hello& hello);
+  void begin(RankState& rank);
   void on_phase(int rank, wire::Phase phase);
   void on_error(int rank, wire::ErrorReport report);
   void on_done(int rank, const wire::Done& done);
@@ -129,6 +137,10 @@ class Attempt final : public launch::WorldEvents {
   void kill();
   void give_up();
   void check_all_ended();
+  void settle(RankState& rank);
+  bool may_be_kept() const;
+  void keep();
+  void dismiss();
   void sweep();
   void finish(std::vector<Leak> leaks);
 
@@ -159,6 +171,8 @@ class Attempt final : public launch::WorldEvents {
   std::vector<int> stopped_;           // ranks that the pause has stopped
   std::unique_ptr<WorkDirs> dirs_;
   wire::RunOrder order_;
+  StandingWorld* standing_;
+  bool kept_ = false;                  // its ranks are, for the next test
   std::shared_ptr<launch::World> world_;
   std::unique_ptr<Sweep> sweep_;
   io::Alarm alarm_;

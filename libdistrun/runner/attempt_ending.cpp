@@ -152,8 +152,61 @@ void Attempt::give_up() {
 
 void Attempt::check_all_ended() {
   if (state_ == State::Sweeping || state_ == State::Over || spawn_expected_ > 0 || looks_pending_ > 0) return;
-  const bool alive = std::any_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.alive(); });
-  if (!alive) sweep();
+  bool alive = false;
+  for (const RankState& rank : ranks_) {
+    if (!rank.alive()) continue;
+    if (!rank.settled) return;
+    alive = true;
+  }
+  if (!alive) {
+    sweep();
+  } else if (may_be_kept()) {
+    keep();
+  } else {
+    dismiss();
+  }
+}
+
+// It has told its result; only the next test, or none, moves it.
+void Attempt::settle(RankState& rank) {
+  rank.settled = true;
+  rank.deadline = base::TimePoint::max();
+  const Outcome outcome = outcome_at_done(rank);
+  if (is_failure(outcome) && !rank.decided()) fail(rank, outcome);
+  check_all_ended();
+}
+
+// All ranks have settled. Whatever is odd is looked at with the ranks gone, as in the other isolations.
+bool Attempt::may_be_kept() const {
+  const bool all_here =
+      std::all_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.alive() && rank.settled; });
+  const bool fine = state_ == State::Running && first_failed_ < 0 && !record_.cancelled && record_.leaks.empty() &&
+                    record_.infra_error.empty();
+  return order_.stay && all_here && fine && !world_->has_offspring() && run_.scan.look().empty();
+}
+
+void Attempt::keep() {
+  alarm_.cancel();
+  kept_ = true;
+  for (RankState& rank : ranks_) {
+    rank.record.outcome = outcome_at_done(rank);
+    rank.record.ended = since_start();
+    decide(rank);
+    run_.events.on_rank_end(test_.id, record_.n, rank.record);
+  }
+  finish({});
+}
+
+// Those that have settled end now; the bound of their exit holds, or that of the state.
+void Attempt::dismiss() {
+  for (RankState& rank : ranks_) {
+    if (!rank.alive()) continue;
+    rank.settled = false;
+    const int number = rank.record.rank;
+    send(number, wire::pack_frame(wire::FrameKind::Dismiss, static_cast<std::uint16_t>(number), {}));
+    enter_phase(rank, wire::Phase::Exit);
+  }
+  arm();
 }
 
 void Attempt::sweep() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include <distrun/base/text.hpp>
 #include <distrun/evidence/frame_class.hpp>
@@ -25,9 +26,12 @@ const wire::ThreadStack* crashed_thread(int rank, const evidence::Stacks& stacks
   return nullptr;
 }
 
+// The processor has refused what an instruction wanted, and the kernel does not know which address it was.
+bool is_general_protection(const board::Dump& dump) { return dump.signal == SIGSEGV && dump.code == SI_KERNEL; }
+
 bool has_address(const board::Dump& dump) {
   // A signal that somebody sent has a sender's pid where the address would be.
-  return dump.code > 0 && (dump.signal == SIGSEGV || dump.signal == SIGBUS);
+  return dump.code > 0 && !is_general_protection(dump) && (dump.signal == SIGSEGV || dump.signal == SIGBUS);
 }
 
 std::string hex(std::uint64_t value) {
@@ -36,19 +40,23 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
-// The fault was at the instruction itself: there is no code, and who went there is to be named.
+// The fault was at the instruction itself, or in what happens to be where no code is: who went there is to be named.
 bool is_jump_to_nowhere(const board::Dump& dump, const wire::ThreadStack& thread, const evidence::Stacks& stacks) {
-  if (thread.frames.empty() || !has_address(dump)) return false;
-  return stacks.table[thread.frames.front()].pc == dump.address;
+  if (thread.frames.empty() || dump.code <= 0) return false;
+  const wire::StackFrame& innermost = stacks.table[thread.frames.front()];
+  if (has_address(dump)) return innermost.pc == dump.address;
+  return innermost.module.empty() && thread.frames.size() > 1;
 }
 
-std::string what_happened(const board::Dump& dump, bool jumped) {
+// `left_to`: where the instruction is that a jump to nowhere has led to.
+std::string what_happened(const board::Dump& dump, std::optional<std::uint64_t> left_to) {
   if (!dump.exception_type.empty()) {
     return "uncaught " + dump.exception_type + (dump.exception_text.empty() ? "" : ": " + dump.exception_text);
   }
+  if (left_to && *left_to < kNullPage) return "call of a null pointer";
+  if (left_to) return "jump to " + hex(*left_to) + ", where no code is,";
+  if (is_general_protection(dump)) return "general protection fault (a wild or misaligned pointer)";
   if (!has_address(dump)) return "";
-  if (jumped && dump.address < kNullPage) return "call of a null pointer";
-  if (jumped) return "jump to " + hex(dump.address) + ", where no code is,";
   return dump.address < kNullPage ? "null pointer (address " + hex(dump.address) + ")" : "address " + hex(dump.address);
 }
 
@@ -72,14 +80,15 @@ RankError crash_error(int rank, const board::Dump& dump, const evidence::Stacks&
   error.type = dump.exception_type.empty() ? base::signal_name(dump.signal) : dump.exception_type;
   const wire::ThreadStack* thread = crashed_thread(rank, stacks);
   if (thread == nullptr) {
-    error.text = what_happened(dump, false);
+    error.text = what_happened(dump, std::nullopt);
     return error;
   }
-  const bool jumped = is_jump_to_nowhere(dump, *thread, stacks);
-  error.text = what_happened(dump, jumped);
+  std::optional<std::uint64_t> left_to;
+  if (is_jump_to_nowhere(dump, *thread, stacks)) left_to = stacks.table[thread->frames.front()].pc;
+  error.text = what_happened(dump, left_to);
   error.stack = text_of(*thread, stacks);
   wire::ThreadStack from = *thread;
-  if (jumped) from.frames.erase(from.frames.begin());
+  if (left_to) from.frames.erase(from.frames.begin());
   if (const wire::StackFrame* frame = evidence::innermost_user_frame(stacks.table, from)) {
     error.text += (error.text.empty() ? "in " : " in ") + evidence::frame_name(*frame, kNameMax);
     error.file = frame->file;

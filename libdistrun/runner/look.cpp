@@ -51,7 +51,10 @@ WaitLine line_of(const std::vector<RankView>& views, const RankView& view, std::
   const board::ShownWait* wait = main_wait(*view.shown);
   const std::int64_t since = wait != nullptr ? wait->since_ns : view.shown->phase_since_ns;
   if (since > 0 && since < now_ns) line.longest = Nanoseconds(now_ns - since);
-  if (wait == nullptr) return line;
+  if (wait == nullptr) {
+    if (!view.shown->operations.empty()) line.last = board::describe(view.shown->operations.back());
+    return line;
+  }
   line.what = named(*wait);
   line.awaited = awaited(views, *wait);
   line.any = wait->rule == board::PeerRule::Any;
@@ -73,6 +76,7 @@ std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_
       lines.push_back(std::move(line));
     } else {
       like->ranks.push_back(view.rank);
+      if (like->last != line.last) like->last.clear();
       like->longest = std::max(like->longest, line.longest);
     }
   }
@@ -93,8 +97,9 @@ std::string describe(const WaitLine& line) {
   std::string text = base::ranks_label(line.ranks);
   const std::string since = line.longest.count() > 0 ? " for " + base::human(line.longest) : "";
   if (line.what.empty()) {
-    return text + (one ? " has been" : " have been") + " in " + name_of(line.phase) + since +
-           ", in no wait on the board";
+    text += std::string(one ? " has been" : " have been") + " in " + name_of(line.phase) + since +
+            ", in no wait on the board";
+    return line.last.empty() ? text : text + "; the last " + (one ? "it" : "they") + " did was " + line.last;
   }
   return text + (one ? " has waited" : " have waited") + since + " in " + wait_text(line);
 }

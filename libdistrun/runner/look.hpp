@@ -25,6 +25,7 @@ struct WaitLine {
   std::string what;               // "barrier \"meet\" (ring.cpp:41)"; empty: nothing that is shown
   std::vector<int> awaited;
   bool any = false;               // any of them is enough
+  std::string last;               // what they did last, if all the same: "send \"go\" to rank 2"; or empty
   wire::Phase phase = wire::Phase::Body;
   Nanoseconds longest{};
 };

@@ -40,7 +40,9 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
   order.agent = settings.agent;
   order.gpu_driver = settings.gpu_driver;
   order.gpus = settings.gpus;
-  order.leaks_strict = settings.leaks_strict;
+  order.threads = test.variant.isolation == "threads";
+  // What a test leaves in a process that stays would be the next one's.
+  order.leaks_strict = !settings.leaks_off && (settings.leaks_strict || launch::ranks_stay(test.variant.isolation));
   order.temp_dir = dirs.shared();
   order.init_method = "file://" + dirs.shared() + "/rendezvous";
   if (test.info.env_rendezvous) order.env.push_back({"MASTER_PORT", std::to_string(free_port())});

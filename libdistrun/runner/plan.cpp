@@ -5,6 +5,8 @@
 namespace distrun::runner {
 namespace {
 
+constexpr std::int32_t kSkipCode = 86;  // the generic one of the skip table
+
 Variant variant_of(const wire::TestInfo& info, const Settings& settings) {
   Variant variant;
   variant.world_size = info.world_size;
@@ -19,7 +21,25 @@ Variant variant_of(const wire::TestInfo& info, const Settings& settings) {
   return variant;
 }
 
+// Why a test cannot run with this isolation; empty if it can.
+std::string refusal(const wire::TestInfo& info, const std::string& isolation, bool reentrant) {
+  if (!launch::ranks_stay(isolation)) return "";
+  if (!reentrant) return "its plugin runs one test in a process, and with the isolation " + isolation + " ranks stay";
+  if (isolation != "threads") return "";
+  if (info.env_rendezvous) return "it wants variables of its own for each rank, and ranks that are threads share them";
+  if (!info.may_die.empty()) return "it loses a rank on purpose, and ranks that are threads die together";
+  return "";
+}
+
 }  // namespace
+
+launch::WorldSpec spec_of(const PlannedTest& test) {
+  launch::WorldSpec spec;
+  spec.plugin = test.plugin;
+  spec.isolation = test.variant.isolation;
+  spec.world_size = test.variant.world_size;
+  return spec;
+}
 
 wire::ListOrder list_order(const Settings& settings) {
   wire::ListOrder order;
@@ -41,6 +61,8 @@ std::vector<PlannedTest> plan(const std::string& plugin, wire::PluginTable table
     if (!filter.selects(info.suite, test.id)) continue;
     test.variant = variant_of(info, settings);
     test.plugin = plugin;
+    const std::string refused = refusal(info, test.variant.isolation, table.reentrant);
+    if (!refused.empty() && info.skip.empty()) info.skip.push_back({kSkipCode, refused});
     test.info = std::move(info);
     tests.push_back(std::move(test));
   }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <distrun/launch/node.hpp>
 #include <distrun/runner/filter.hpp>
 #include <distrun/runner/record.hpp>
 
@@ -16,6 +17,7 @@ struct PlannedTest {
 
   bool skipped() const noexcept { return !info.skip.empty(); }
 };
+launch::WorldSpec spec_of(const PlannedTest& test);
 
 // What a lister is told of the run.
 wire::ListOrder list_order(const Settings& settings);

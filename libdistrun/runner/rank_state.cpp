@@ -30,6 +30,8 @@ bool RankState::has_fatal_error() const noexcept {
   return std::any_of(record.errors.begin(), record.errors.end(), [](const RankError& e) { return e.ended_body; });
 }
 
+Outcome outcome_at_done(const RankState& rank) { return from_result(rank, 0); }
+
 Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status) {
   if (is_failure(rank.record.outcome)) return rank.record.outcome;
   const bool told = rank.done || rank.has_fatal_error();

@@ -15,6 +15,7 @@ struct RankState {
   bool ended = false;
   bool done = false;        // sent its result
   bool done_passed = false;
+  bool settled = false;     // and waits for its next test
   bool signaled_by_us = false;
   std::optional<wire::SkipReport> skip;
   bool ordered = false;               // its order is out
@@ -25,6 +26,9 @@ struct RankState {
   bool decided() const noexcept { return record.decided != 0; }
   bool has_fatal_error() const noexcept;
 };
+
+// The outcome of a rank that has told its result and lives on.
+Outcome outcome_at_done(const RankState& rank);
 
 // The outcome of a rank that has ended: what it reported, what we did to it, and its exit status, in
 // that order. An outcome that was decided before (a timeout, a lost connection) stays.

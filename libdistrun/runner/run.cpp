@@ -40,7 +40,7 @@ std::string message_of(const TestRecord& test) {
 Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings)
     : loop_(loop), node_(node), events_(events), scan_(places),
       dirs_(places.run_dir(), settings.keep_work_dir),
-      context_{loop, node, events, scan_, record_.settings, dirs_, places.run_id} {
+      context_{loop, node, events, scan_, record_.settings, dirs_, places.run_id}, standing_(loop, node) {
   record_.run_id = places.run_id;
   record_.settings = std::move(settings);
 }
@@ -62,12 +62,16 @@ io::Task<void> Run::run() {
     co_await run_test(test, done_, count);
     const bool last_of_plugin =
         done_ + 1 == count || tests_[static_cast<std::size_t>(done_) + 1].plugin != test.plugin;
-    if (last_of_plugin) node_.release(test.plugin);
+    if (last_of_plugin) {
+      co_await end_standing(nullptr);
+      node_.release(test.plugin);
+    }
     if (record_.settings.fail_fast && !record_.tests.empty() && !is_good(record_.tests.back().verdict)) {
       ++done_;
       break;
     }
   }
+  co_await end_standing(nullptr);
   record_.not_run += count - done_;
   record_.interrupted = cancelled_;
   record_.duration = loop_.clock().now() - started;
@@ -185,14 +189,24 @@ void Run::close_test(TestRecord record, base::TimePoint started) {
   events_.on_test_end(record_.tests.back());
 }
 
+// The last of its kind in the run's order lets its ranks end as in the other isolations, judged with it.
+bool Run::next_is_alike(const PlannedTest& test) const {
+  const auto next = static_cast<std::size_t>(done_) + 1;
+  if (next >= tests_.size() || tests_[next].skipped()) return false;
+  const PlannedTest& other = tests_[next];
+  return other.plugin == test.plugin && other.info.suite == test.info.suite &&
+         other.variant.isolation == test.variant.isolation && other.variant.world_size == test.variant.world_size;
+}
+
 io::Task<void> Run::run_attempts(PlannedTest& test, TestRecord& record) {
   const Settings& settings = record_.settings;
   const int times = settings.until_fail > 0 ? settings.until_fail : settings.repeat;
   for (int repeat = 0; repeat < times && !cancelled_; ++repeat) {
-    bool going = co_await run_attempt(test, record, repeat == 0 ? AttemptKind::First : AttemptKind::Repeat);
+    const bool stay = repeat + 1 < times || next_is_alike(test);
+    bool going = co_await run_attempt(test, record, repeat == 0 ? AttemptKind::First : AttemptKind::Repeat, stay);
     for (int retry = 0; retry < record_.settings.retries && going; ++retry) {
       if (is_good(record.attempts.back().verdict) || cancelled_) break;
-      going = co_await run_attempt(test, record, AttemptKind::Retry);
+      going = co_await run_attempt(test, record, AttemptKind::Retry, stay);
     }
     if (!going || is_settled(record)) break;
   }
@@ -203,13 +217,25 @@ bool Run::is_settled(const TestRecord& test) const {
   return record_.settings.until_fail > 0 && test.attempts.back().verdict != Verdict::Pass;
 }
 
-io::Task<bool> Run::run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind) {
+io::Task<void> Run::end_standing(const PlannedTest* test) {
+  if (!standing_.broken().empty()) {
+    add_problem(standing_.plugin(), "between tests",
+                "of the ranks of " + standing_.suite() + " that waited for their next test, " + standing_.broken());
+  }
+  launch::WorldSpec wanted;
+  if (test != nullptr) wanted = spec_of(*test);
+  if (test == nullptr || !standing_.serves(wanted, test->info.suite)) co_await standing_.close();
+}
+
+io::Task<bool> Run::run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay) {
   const int n = static_cast<int>(record.attempts.size()) + 1;
   std::string failure;
   try {
     const bool usable = co_await prepare(test);
     if (usable && !cancelled_) {
-      attempt_ = std::make_unique<Attempt>(context_, test, n, kind);
+      const bool standing = launch::ranks_stay(test.variant.isolation);
+      if (standing) co_await end_standing(&test);
+      attempt_ = std::make_unique<Attempt>(context_, test, n, kind, standing ? &standing_ : nullptr, standing && stay);
       AttemptRecord result = co_await attempt_->run();
       attempt_.reset();
       record.attempts.push_back(std::move(result));
@@ -239,10 +265,8 @@ io::Task<bool> Run::prepare(PlannedTest& test) {
   try {
     const launch::Prepared prepared =
         co_await node_.prepare(test.plugin, test.variant.isolation, load_bound(record_.settings));
-    if (prepared.isolation != test.variant.isolation) {
-      test.variant.isolation = prepared.isolation;
-      test.variant.isolation_reason = prepared.reason;
-    }
+    test.variant.isolation = prepared.isolation;
+    if (!prepared.reason.empty()) test.variant.isolation_reason = prepared.reason;
   } catch (const Error& error) {
     failure = error.what();
   }

@@ -48,7 +48,11 @@ class Run {
   io::Task<void> run_test(PlannedTest& test, int index, int count);
   io::Task<void> run_attempts(PlannedTest& test, TestRecord& record);
   // False if the test cannot be run any further.
-  io::Task<bool> run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind);
+  // `stay`: another attempt of the same kind follows, for which ranks may stay.
+  io::Task<bool> run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay);
+  // Ends ranks that stayed and are of no use for the test; none: of no use at all.
+  io::Task<void> end_standing(const PlannedTest* test);
+  bool next_is_alike(const PlannedTest& test) const;
   io::Task<bool> prepare(PlannedTest& test);
   bool is_settled(const TestRecord& test) const;
   void add_problem(const std::string& plugin, const char* phase, const std::string& text);
@@ -63,6 +67,7 @@ class Run {
   RunContext context_;
   std::vector<PlannedTest> tests_;
   std::set<std::string> unusable_;    // plugins that cannot be loaded
+  StandingWorld standing_;
   std::unique_ptr<Attempt> attempt_;  // the current one
   int done_ = 0;
   bool cancelled_ = false;

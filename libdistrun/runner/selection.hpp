@@ -37,7 +37,7 @@ class Rerun {
 std::vector<PlannedTest> shard_of(std::vector<PlannedTest> tests, const Shard& shard);
 
 // An order that depends on the seed and the tests alone: fewer tests keep theirs. The tests of a plugin stay together,
-// since its zygote would have to be made again for each of them otherwise.
+// since its zygote would have to be made again for each of them otherwise; so do those of a suite whose ranks stay.
 void shuffle(std::vector<PlannedTest>& tests, std::uint64_t seed);
 
 }  // namespace distrun::runner

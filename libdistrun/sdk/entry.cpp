@@ -44,5 +44,6 @@ std::int32_t distrun_plugin_entry(const distrun_host* host, distrun_plugin* plug
   plugin->runtime = 0;
   plugin->list = list;
   plugin->run = run;
+  plugin->reentrant = 1;
   return DISTRUN_OK;
 }

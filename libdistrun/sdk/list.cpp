@@ -44,7 +44,13 @@ void plan_test(const Registry& registry, const TestDeclaration& test, const List
 
 distrun_string isolation_of(const TestOptions& options) {
   if (!options.isolation) return {};
-  return lend(*options.isolation == Isolation::Exec ? "exec" : "process");
+  switch (*options.isolation) {
+    case Isolation::Process: return lend("process");
+    case Isolation::Exec: return lend("exec");
+    case Isolation::Pool: return lend("pool");
+    case Isolation::Threads: return lend("threads");
+  }
+  return {};
 }
 
 // The row of all elements, but for their parameters. Points into the plan and the two lists.

@@ -10,7 +10,7 @@
  *    DISTRUN_ABI is refused on both sides with a clear message.
  *  - A string is pointer and length, UTF-8, not terminated; NULL with 0 is empty. Strings belong to
  *    the side that made them and are good until the call returns; who wants to keep one copies it.
- *    Strings of distrun_rank itself are good for the life of the process.
+ *    Strings of distrun_rank itself are good until run() returns.
  *  - No function throws or longjmps across the line. int32_t results are DISTRUN_OK or an error
  *    below.
  *  - Functions of distrun_rank may be called from any thread; those of distrun_list only during
@@ -165,6 +165,7 @@ typedef struct distrun_rank {
   /* Where in the source the calling thread's next barrier or receive stands, for whoever looks at a
    * rank that hangs. `file` is kept as it is: a string that lives on. There if `size` says so. */
   void (*site)(void* self, const char* file, uint32_t line);
+  int32_t shares_process; /* not 0: the world's other ranks are threads of this process */
 } distrun_rank;
 
 /* Filled by the plugin. `self` goes back as the first argument of each call. */
@@ -176,8 +177,11 @@ typedef struct distrun_plugin {
   /* Lists every test through list->add, in order of declaration, or says why not to list->fail. */
   int32_t (*list)(void* self, const distrun_list* list);
   /* Runs the test of that id on this rank: DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND. At most
-   * once a process. */
+   * once a process, unless the plugin is reentrant. */
   int32_t (*run)(void* self, distrun_string test_id, const distrun_rank* rank);
+  /* Not 0: run() may be called again, and by several threads at once, each for another rank. Without
+   * it the plugin's tests are skipped where ranks stay or are threads (--isolation pool, threads). */
+  int32_t reentrant;
 } distrun_plugin;
 
 /* What the loading program is. */

@@ -110,6 +110,10 @@ std::int32_t run_test(const Registry& registry, std::string_view test_id,
   auto parameters = registry.options_of(*test).parameters.find(id.element);
   if (!parameters) return DISTRUN_NOT_FOUND;
   Rank rank(line, std::move(*parameters));
+  if (line.shares_process != 0) {
+    const RankBinding thread(rank);
+    return TestRun(*test, rank).run();
+  }
   const ProcessRank process(rank);
   return TestRun(*test, rank).run();
 }

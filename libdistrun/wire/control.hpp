@@ -10,7 +10,7 @@
 namespace distrun::wire {
 
 // Changes when a message changes; coordinator and ranks of one build agree by construction, others refuse.
-inline constexpr std::uint32_t kControlAbi = 2;
+inline constexpr std::uint32_t kControlAbi = 3;
 
 enum class Phase : std::uint8_t { Spawn, Load, Rendezvous, SetUp, Body, TearDown, Exit };
 inline constexpr int kPhaseCount = 7;
@@ -44,13 +44,15 @@ struct RunOrder {
   std::int32_t gpus = 0;
   bool leaks_strict = false;        // look for descriptors and threads that the test leaves
   bool debug = false;               // begin when a debugger is attached
+  bool stay = false;                // wait for another order after this one
+  bool threads = false;             // the world's ranks are threads of this process
   std::string temp_dir;             // of the attempt, shared by its ranks
   std::string work_dir;             // of this rank
   std::string init_method;
   std::vector<KeyValue> env;        // set in the rank before anything else
 };
 DISTRUN_FIELDS(RunOrder, m.run_id, m.test_id, m.rank, m.world_size, m.attempt, m.coordinator_pid, m.seed,
-               m.backend, m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.debug,
+               m.backend, m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.debug, m.stay, m.threads,
                m.temp_dir, m.work_dir, m.init_method, m.env)
 
 struct PhaseChange {
@@ -97,10 +99,12 @@ struct RankMessage {
 DISTRUN_FIELDS(RankMessage, m.from, m.to, m.tag, m.data)
 
 // A rank has nothing to receive and waits. The answer, if the sender is not going to send any more, is
-// PeerFinished; nothing otherwise.
+// PeerFinished; nothing otherwise. The same in ReceiveEnd: it waits no longer, whatever came. (What the coordinator has
+// sent it cannot tell that: the rank may have had it before it said that it waits.)
 struct ReceiveWait {
   std::int32_t from = -1;     // -1: any rank
   std::string tag;
+  bool operator==(const ReceiveWait&) const = default;
 };
 DISTRUN_FIELDS(ReceiveWait, m.from, m.tag)
 

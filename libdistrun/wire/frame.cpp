@@ -17,12 +17,14 @@ bool is_known(FrameKind kind) noexcept {
     case FrameKind::Done:
     case FrameKind::ReceiveWait:
     case FrameKind::Leak:
+    case FrameKind::ReceiveEnd:
     case FrameKind::Run:
     case FrameKind::DumpStacks:
     case FrameKind::PeerFailed:
     case FrameKind::BarrierRelease:
     case FrameKind::Finish:
     case FrameKind::PeerFinished:
+    case FrameKind::Dismiss:
     case FrameKind::ProbeOrder:
     case FrameKind::ProbeTable:
     case FrameKind::ProbeProcess:

@@ -31,6 +31,7 @@ enum class FrameKind : std::uint16_t {
   Done = 9,
   ReceiveWait = 10,
   Leak = 11,
+  ReceiveEnd = 12,
   // coordinator to rank
   Run = 32,
   DumpStacks = 33 | kOptionalKind,
@@ -38,6 +39,7 @@ enum class FrameKind : std::uint16_t {
   BarrierRelease = 35,
   Finish = 36,  // waits for no debugger any more
   PeerFinished = 37,
+  Dismiss = 38,  // there is no further order: end
   // to the probe, and from it (wire/stacks.hpp)
   ProbeOrder = 64,
   ProbeTable = 65,

@@ -1,5 +1,7 @@
 #include <distrun/wire/plugin_table.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 #include <distrun/base/error.hpp>
@@ -55,7 +57,7 @@ void check_test(const TestInfo& test) {
   check_world(test);
   if (test.timeout_ms < 0) refuse(test, "its timeout is negative");
   if (test.skip.size() > 1) refuse(test, "it has more than one skip reason");
-  if (!test.isolation.empty() && test.isolation != "process" && test.isolation != "exec") {
+  if (!test.isolation.empty() && !is_isolation(test.isolation)) {
     refuse(test, "unknown isolation '" + base::one_line(test.isolation) + "'");
   }
   for (const MayDie& death : test.may_die) {
@@ -64,6 +66,10 @@ void check_test(const TestInfo& test) {
 }
 
 }  // namespace
+
+bool is_isolation(std::string_view name) noexcept {
+  return std::find(std::begin(kIsolations), std::end(kIsolations), name) != std::end(kIsolations);
+}
 
 const char* name_of(WorldRule rule) noexcept {
   switch (rule) {

@@ -3,6 +3,7 @@
 // decided before a process is forked (world size, skip reasons) is decided by the lister.
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <distrun/wire/codec.hpp>
@@ -63,8 +64,13 @@ DISTRUN_FIELDS(TestInfo, m.suite, m.name, m.parameters, m.file, m.line, m.world_
 
 struct PluginTable {
   std::vector<TestInfo> tests;
+  bool reentrant = false;     // it can run one test after the other in a process, and on several threads at once
 };
-DISTRUN_FIELDS(PluginTable, m.tests)
+DISTRUN_FIELDS(PluginTable, m.tests, m.reentrant)
+
+// The isolations there are, in the order in which they are told.
+inline constexpr const char* kIsolations[] = {"process", "exec", "pool", "threads"};
+bool is_isolation(std::string_view name) noexcept;
 
 // Reads what a lister sent, which may be anything. Throws Error{InvalidArgument} that names the
 // test and the field: a table cut short, an empty or over-long name, two tests with one id, a world

@@ -91,7 +91,7 @@ DISTRUN_FIELDS(RawModule, m.bias, m.path)
 struct RawThread {
   std::int32_t tid = 0;
   std::string name;
-  // Innermost first, each inside the instruction that runs or calls; a 0 stands where some are left out.
+  // Innermost first, each inside the instruction that runs or calls; a 0 behind the first: some are left out.
   std::vector<std::uint64_t> pcs;
   bool crashed = false;
   bool incomplete = false;            // it could not be followed to the outermost frame

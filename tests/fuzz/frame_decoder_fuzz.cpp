@@ -39,6 +39,7 @@ void decode(const wire::Frame& frame) {
     case FrameKind::Message: return round_trip<wire::RankMessage>(frame.payload);
     case FrameKind::Note: return round_trip<wire::Note>(frame.payload);
     case FrameKind::Done: return round_trip<wire::Done>(frame.payload);
+    case FrameKind::ReceiveEnd:
     case FrameKind::ReceiveWait: return round_trip<wire::ReceiveWait>(frame.payload);
     case FrameKind::Leak: return round_trip<wire::LeakReport>(frame.payload);
     case FrameKind::Run: return round_trip<wire::RunOrder>(frame.payload);

@@ -37,6 +37,7 @@ void write_frames() {
   append(rank, wire::pack(FrameKind::BarrierEnter, 1, wire::BarrierEnter{"x"}));
   append(rank, wire::pack(FrameKind::Message, 1, wire::RankMessage{1, 2, "token", "data"}));
   append(rank, wire::pack(FrameKind::ReceiveWait, 1, wire::ReceiveWait{2, "token"}));
+  append(rank, wire::pack(FrameKind::ReceiveEnd, 1, wire::ReceiveWait{2, "token"}));
   append(rank, wire::pack(FrameKind::Note, 1, wire::Note{"key", "value"}));
   append(rank, wire::pack(FrameKind::Error, 1, wire::ErrorReport{"ValueError", "lost", "r.cpp", 4, "main", true, 2}));
   append(rank, wire::pack(FrameKind::Skip, 1, wire::SkipReport{74, "no CUDA"}));

@@ -88,7 +88,9 @@ std::vector<Invocation> start(const Group& group, const std::string& isolation) 
 }
 
 void compare_rows(const Group& group, const Invocation& invocation, const Summary& summary) {
-  for (const Row& row : invocation.rows) {
+  for (const Row& in_any : invocation.rows) {
+    const Row row = distrun::fixtures::in_isolation(in_any, invocation.isolation);
+    if (invocation.isolation == "threads" && !row.not_in_threads.empty()) continue;
     if (DISTRUN_SANITIZED && !row.not_sanitized.empty()) continue;
     if (DISTRUN_SANITIZED_THREADS && !row.not_thread_sanitized.empty()) continue;
     const TestResult* test = summary.find(row.test);
@@ -111,6 +113,12 @@ void compare_rows(const Group& group, const Invocation& invocation, const Summar
   }
 }
 
+bool holds_in_all(const Group& group) {
+  return std::all_of(group.rows.begin(), group.rows.end(), [](const Row& row) {
+    return row.not_in_threads.empty() && row.staying_verdict.empty();
+  });
+}
+
 // What holds for the invocation as a whole.
 Texts findings_of_run(const Group& group, const Invocation& invocation, const Ended& ended) {
   Texts findings;
@@ -118,7 +126,7 @@ Texts findings_of_run(const Group& group, const Invocation& invocation, const En
     findings.insert(findings.end(), texts.begin(), texts.end());
   };
   if (ended.out_of_time) findings.push_back("did not end in time");
-  if (group.parallel == 1 && ended.exit_code != group.exit_code) {
+  if (group.parallel == 1 && holds_in_all(group) && ended.exit_code != group.exit_code) {
     findings.push_back("exit code " + std::to_string(ended.exit_code) + ", signal " +
                        std::to_string(ended.signal) + ", not " + std::to_string(group.exit_code));
   }
@@ -160,12 +168,14 @@ Texts isolations_of(const Group& group) {
   switch (group.isolation) {
     case distrun::fixtures::Isolation::Process: return {"process"};
     case distrun::fixtures::Isolation::Exec: return {"exec"};
-    case distrun::fixtures::Isolation::Both: break;
+    case distrun::fixtures::Isolation::Staying: return {"pool", "threads"};
+    case distrun::fixtures::Isolation::One: return {"process", "exec"};
+    case distrun::fixtures::Isolation::All: break;
   }
-  return {"process", "exec"};
+  return {"process", "exec", "pool", "threads"};
 }
 
-// Both isolations at the same time.
+// All isolations at the same time.
 void run_together(const Group& group) {
   std::vector<Invocation> all;
   for (const std::string& isolation : isolations_of(group)) {
@@ -192,6 +202,10 @@ TEST_CASE("fixtures that fail do, for the right reason", "[fixtures]") {
 
 TEST_CASE("fixtures that crash are told by their signals", "[fixtures]") {
   run_together(distrun::fixtures::crashes_group());
+}
+
+TEST_CASE("deaths that a test declares are none, and others are", "[fixtures]") {
+  run_together(distrun::fixtures::declared_deaths_group());
 }
 
 TEST_CASE("fixtures that leave early have no result", "[fixtures]") {

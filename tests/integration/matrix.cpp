@@ -38,9 +38,9 @@ std::string matrix_text() {
   std::ostringstream out;
   int cells = 0;
   int good = 0;
-  out << "\nprocess  exec     fixture\n";
+  out << "\nprocess  exec     pool     threads  fixture\n";
   for (const auto& [fixture, isolations] : lines()) {
-    for (const char* isolation : {"process", "exec"}) {
+    for (const char* isolation : {"process", "exec", "pool", "threads"}) {
       std::string text = cell(isolations, isolation);
       text.resize(9, ' ');
       out << text;

@@ -47,8 +47,8 @@ ask() {
 
 expect "distrun sta" stacks
 expect "distrun --world" --world-size
-expect "distrun --isolation " process exec
-expect "distrun --isolation=p" process
+expect "distrun --isolation " process exec pool threads
+expect "distrun --isolation=p" process pool
 expect "distrun run --gpu-driver v" virtual
 expect "distrun completion " bash fish zsh
 expect "distrun show --sl" --slow

@@ -32,7 +32,7 @@ expect() {
 }
 
 expect 'distrun sta' stacks
-expect 'distrun --isolation ' process exec
-expect 'distrun --isolation=p' --isolation=process
+expect 'distrun --isolation ' process exec pool threads
+expect 'distrun --isolation=p' --isolation=process --isolation=pool
 expect 'distrun --output=r' --output=reports/
 expect 'distrun flaky.so --filter Flaky.fails' Flaky.fails_once Flaky.fails_always

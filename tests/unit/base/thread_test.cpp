@@ -49,6 +49,17 @@ TEST_CASE("a thread starts with all signals blocked and leaves its maker's mask 
   CHECK(::sigismember(&after, SIGINT) == ::sigismember(&before, SIGINT));
 }
 
+TEST_CASE("a thread takes the signals of its faults unless they are to be blocked, too") {
+  for (const auto faults : {distrun::base::Faults::Handled, distrun::base::Faults::Blocked}) {
+    sigset_t mask;
+    Thread("worker", [&] { ::pthread_sigmask(SIG_SETMASK, nullptr, &mask); }, faults).join();
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
+      CHECK(::sigismember(&mask, fault) == (faults == distrun::base::Faults::Blocked ? 1 : 0));
+    }
+    CHECK(::sigismember(&mask, distrun::base::stack_signal()) == 0);
+  }
+}
+
 TEST_CASE("a moved thread is joined where it went") {
   std::atomic<bool> ran = false;
   Thread first("worker", [&] { ran = true; });

@@ -36,7 +36,7 @@ TEST_CASE("a cell that was never written has nothing to read") {
 TEST_CASE("a cell gives back what was written last") {
   SeqCell<Record> cell;
   for (std::uint64_t value = 1; value < 100; ++value) {
-    cell.write(filled_with(value));
+    REQUIRE(cell.try_write(filled_with(value)));
     REQUIRE(cell.read().has_value());
     CHECK(cell.read()->words == filled_with(value).words);
   }
@@ -46,7 +46,7 @@ TEST_CASE("a reader never sees half a record, while a writer writes without paus
   SeqCell<Record> cell;
   std::atomic<bool> stop{false};
   std::thread writer([&] {
-    for (std::uint64_t value = 1; !stop; ++value) cell.write(filled_with(value));
+    for (std::uint64_t value = 1; !stop; ++value) cell.try_write(filled_with(value));
   });
   int seen = 0;
   std::uint64_t last = 0;
@@ -84,11 +84,55 @@ TEST_CASE("of several writers at once one writes, and nothing is torn") {
   CHECK(is_whole(cell.read().value()));
 }
 
+TEST_CASE("a cell that was claimed is nobody else's until it is given back, and then empty") {
+  SeqCell<Record> cell;
+  REQUIRE(cell.claim(filled_with(1)));
+  CHECK_FALSE(cell.claim(filled_with(2)));
+  CHECK(cell.read()->words == filled_with(1).words);
+  CHECK(cell.releases() == 0);
+  cell.release();
+  CHECK_FALSE(cell.read().has_value());
+  CHECK(cell.releases() == 1);
+  CHECK(cell.claim(filled_with(3)));
+}
+
+TEST_CASE("of a record that is claimed in part, only that part is written") {
+  SeqCell<Record> cell;
+  REQUIRE(cell.claim(filled_with(1)));
+  cell.release();
+  REQUIRE(cell.claim(filled_with(2), 9));  // a word and a byte: two words
+  const Record record = cell.read().value();
+  CHECK(record.words[1] == 2);
+  CHECK(record.words[2] == 1);
+}
+
+TEST_CASE("a cell that threads claim in turns belongs to one at a time") {
+  SeqCell<Record> cell;
+  std::atomic<int> owners{0};
+  std::atomic<int> worst{0};
+  std::vector<std::thread> threads;
+  for (std::uint64_t me = 1; me <= 4; ++me) {
+    threads.emplace_back([&, me] {
+      for (int i = 0; i < 20'000; ++i) {
+        if (!cell.claim(filled_with(me))) continue;
+        const int now = ++owners;
+        if (now > worst) worst = now;
+        --owners;
+        cell.release();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(worst == 1);
+  CHECK_FALSE(cell.read().has_value());
+}
+
 TEST_CASE("a cell whose writer stopped in the middle is passed over, by readers and by writers") {
   // The first word of a cell is its sequence number: an odd one says that somebody writes.
   SeqCell<Record> cell;
-  cell.write(filled_with(7));
-  reinterpret_cast<std::atomic<std::uint32_t>*>(&cell)->store(3);
+  REQUIRE(cell.try_write(filled_with(7)));
+  reinterpret_cast<std::atomic<std::uint64_t>*>(&cell)->store(3);
   CHECK_FALSE(cell.read().has_value());
   CHECK_FALSE(cell.try_write(filled_with(8)));
+  CHECK_FALSE(cell.claim(filled_with(8)));
 }

@@ -43,7 +43,7 @@ TEST_CASE("options of a command are found by their beginning, and described") {
 }
 
 TEST_CASE("values are the choices of the option, or what kind of thing it takes") {
-  CHECK(texts_of(found({"--isolation", ""})) == Words{"process", "exec"});
+  CHECK(texts_of(found({"--isolation", ""})) == Words{"process", "exec", "pool", "threads"});
   CHECK(texts_of(found({"plugin.so", "--gpu-driver", "v"})) == Words{"virtual"});
   CHECK(texts_of(found({"--color=a"})) == Words{"--color=auto", "--color=always"});
   CHECK(texts_of(found({"completion", ""})) == Words{"bash", "zsh", "fish"});

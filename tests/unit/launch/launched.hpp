@@ -66,7 +66,7 @@ class Ranks final : public WorldEvents {
     // A rank's connection closes just before its end is told.
     if (story[rank].find("done") == std::string::npos) add(rank, "lost");
   }
-  void on_rank_ended(int rank, proc::ExitStatus status) override {
+  void on_rank_ended(int rank, proc::ExitStatus status, int) override {
     add(rank, status.exited() ? "ended(" + std::to_string(status.code()) + ")"
                               : "killed(" + std::to_string(status.signal()) + ")");
     ends[rank] = status;

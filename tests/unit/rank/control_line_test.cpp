@@ -53,7 +53,8 @@ std::optional<wire::RawStacks> stacks_while(const Body& body) {
     rank::ControlLine line(std::move(rank_end));
     line.receive_order();
     board::SlotWriter writer;
-    line.start_listening(1, writer);
+    rank::Inbox inbox(3, 1, writer);
+    line.start_listening({&inbox});
     body();
     return 0;
   });

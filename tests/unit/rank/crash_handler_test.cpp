@@ -10,7 +10,7 @@
 #include <distrun/rank/crash_handler.hpp>
 #include <distrun/rank/stack_dump.hpp>
 
-#include "../../fixtures/crash_sites.hpp"
+#include "../../fixtures/crash_sites/sites.hpp"
 #include "../support/forked.hpp"
 #include "shared_area.hpp"
 #include "symbols.hpp"
@@ -70,25 +70,33 @@ void await_parked(int count) {
 
 }  // namespace
 
+namespace {
+
+void compare_crash(const Symbols& symbols, const fixtures::CrashSite& site, int signal) {
+  INFO(site.site << " by " << fixtures::name_of_signal(signal));
+  const Crash result = crash([&] { fixtures::crash_at(site.site, signal); });
+  CHECK(result.end == ForkedEnd{-1, signal});
+  const bool seen = !fixtures::holds(site.unseen, signal);
+  CHECK(result.dump.has_value() == seen);
+  if (!seen || !result.dump) return;
+  CHECK(result.dump->complete);
+  CHECK(result.dump->signal == signal);
+  const auto expected = fixtures::place_of(DISTRUN_CRASH_SOURCES, site.site);
+  const auto place = symbols.innermost_in(crashed_thread(result), expected.file);
+  CHECK(place.function == site.function);
+  if (!fixtures::holds(site.any_line, signal)) CHECK(place.line == expected.line);
+  if (site.above_body) CHECK(symbols.has_function(crashed_thread(result), "main"));
+  CHECK(result.dump->exception_type == site.exception_type);
+  CHECK(result.dump->exception_text == site.exception_text);
+}
+
+}  // namespace
+
 TEST_CASE("each crash site dies by its signal and is found by function and line", "[crash]") {
   const Symbols symbols;
   for (const auto& site : fixtures::crash_sites()) {
-    if (DISTRUN_SANITIZED && !site.sanitized) continue;
-    INFO(site.site);
-    const Crash result = crash([&] { fixtures::crash_at(site.site); });
-    CHECK(result.end == ForkedEnd{-1, site.signal});
-    CHECK(result.dump.has_value() == site.recorded);
-    if (!site.recorded || !result.dump) continue;
-    CHECK(result.dump->complete);
-    CHECK(result.dump->signal == site.signal);
-    const auto place = symbols.innermost_in(crashed_thread(result), fixtures::kCrashSource);
-    CHECK(place.function == site.function);
-    if (site.line_known) CHECK(place.line == fixtures::line_of_marker(DISTRUN_CRASH_SOURCE, site.site));
-    CHECK(result.dump->exception_type == site.exception_type);
-    CHECK(result.dump->exception_text == site.exception_text);
-    if (site.site != "helper_thread" && !site.site.starts_with("exception")) {
-      CHECK(symbols.has_function(crashed_thread(result), "main"));
-    }
+    if (DISTRUN_SANITIZED && site.changed_by == fixtures::Sanitizer::Address) continue;
+    for (const int signal : site.signals) compare_crash(symbols, site, signal);
   }
 }
 
@@ -102,7 +110,7 @@ TEST_CASE("a crash shows all other threads, and who cannot answer says why") {
       park();
     }).detach();
     await_parked(2);
-    fixtures::crash_at("plain_function");
+    fixtures::crash_at("plain_function", SIGSEGV);
   });
   REQUIRE(result.dump);
   const auto& threads = result.dump->stacks.threads;
@@ -120,7 +128,7 @@ TEST_CASE("threads that crash at the same time end the process by a signal and l
     const auto body = [] {
       ++ready;
       while (ready < 4) std::this_thread::yield();
-      fixtures::crash_at("plain_function");
+      fixtures::crash_at("plain_function", SIGSEGV);
     };
     for (int i = 0; i < 3; ++i) std::thread(body).detach();
     body();
@@ -143,7 +151,7 @@ TEST_CASE("a thread crashes while another one asks for stacks all the time") {
       }
     }).detach();
     await_parked(1);
-    fixtures::crash_at("plain_function");
+    fixtures::crash_at("plain_function", SIGSEGV);
   });
   CHECK(result.end.signal == SIGSEGV);
   REQUIRE(result.dump);
@@ -154,14 +162,14 @@ TEST_CASE("a thread crashes while another one asks for stacks all the time") {
 TEST_CASE("handlers that somebody has installed before stay theirs") {
   const Crash result = crash([] {
     ::signal(SIGSEGV, [](int) { ::_exit(7); });
-    fixtures::crash_at("plain_function");
+    fixtures::crash_at("plain_function", SIGSEGV);
   });
   CHECK(result.end == ForkedEnd{7, 0});
   const SharedArea area;
   const ForkedEnd end = testing::in_child([&] {
     ::signal(SIGFPE, [](int) { ::_exit(8); });
     rank::install_crash_handler(*area);
-    fixtures::crash_at("division_by_zero");
+    fixtures::crash_at("plain_function", SIGFPE);
     return 0;
   });
   CHECK(end == ForkedEnd{8, 0});
@@ -170,7 +178,7 @@ TEST_CASE("handlers that somebody has installed before stay theirs") {
 TEST_CASE("the crash of a child that a test forks is not the rank's") {
   const Crash result = crash([] {
     const ForkedEnd end = testing::in_child([] {
-      fixtures::crash_at("exception_int");
+      fixtures::crash_at("exception_int", SIGABRT);
       return 0;
     });
     ::_exit(end.signal);

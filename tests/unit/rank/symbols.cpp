@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <map>
 
 namespace distrun::testing {
 namespace {
@@ -61,6 +62,9 @@ int scopes_at(Dwarf_Die* unit, Dwarf_Addr pc, Dwarf_Die** scopes) {
 
 struct Symbols::State {
   Dwfl* dwfl = dwfl_begin(&callbacks);
+  std::map<std::uint64_t, std::vector<Place>> known;  // most frames come in many stacks
+
+  std::vector<Place> look_up(std::uint64_t pc) const;
 };
 
 Symbols::Symbols() : state_(std::make_unique<State>()) {
@@ -71,10 +75,16 @@ Symbols::Symbols() : state_(std::make_unique<State>()) {
 
 Symbols::~Symbols() { dwfl_end(state_->dwfl); }
 
-std::vector<Place> Symbols::find(std::uint64_t pc) const {
+const std::vector<Place>& Symbols::find(std::uint64_t pc) const {
+  const auto known = state_->known.find(pc);
+  if (known != state_->known.end()) return known->second;
+  return state_->known[pc] = state_->look_up(pc);
+}
+
+std::vector<Place> Symbols::State::look_up(std::uint64_t pc) const {
   std::vector<Place> places;
   Dwarf_Addr bias = 0;
-  Dwfl_Module* module = dwfl_addrmodule(state_->dwfl, pc);
+  Dwfl_Module* module = dwfl_addrmodule(dwfl, pc);
   Dwarf_Die* unit = module == nullptr ? nullptr : dwfl_module_addrdie(module, pc, &bias);
   if (unit == nullptr) return places;
   Dwarf_Die* scopes = nullptr;

@@ -24,7 +24,7 @@ class Symbols {
   Symbols& operator=(const Symbols&) = delete;
 
   // The function that holds the address last, before it those that were inlined there; the innermost first.
-  std::vector<Place> find(std::uint64_t pc) const;
+  const std::vector<Place>& find(std::uint64_t pc) const;
   // The innermost frame whose code stands in `file`; an empty place if there is none.
   Place innermost_in(const wire::RawThread& thread, std::string_view file) const;
   bool has_function(const wire::RawThread& thread, std::string_view function) const;

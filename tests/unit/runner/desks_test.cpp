@@ -148,20 +148,31 @@ TEST_CASE("a rank that waits for a message is told who has finished, before and 
   CHECK(desk.leave(3) == std::vector<int>{0, 1});
 }
 
-TEST_CASE("a rank's wait is over when its message is on the way, and only then") {
+TEST_CASE("a rank's wait is over when the rank says so") {
   ReceiveDesk desk;
   desk.wait(0, {1, "token"}, 4);
   CHECK(desk.waiting_in(0) == "receive(\"token\") from rank 1");
-  const auto deliver = [&](int from, const char* tag) { desk.delivered({from, 0, tag, ""}); };
-  deliver(1, "other");
-  deliver(2, "token");
+  desk.end(0, {1, "other"});
+  desk.end(0, {2, "token"});
+  desk.end(1, {1, "token"});
   CHECK_FALSE(desk.waiting_in(0).empty());
-  deliver(1, "token");
+  desk.end(0, {1, "token"});
   CHECK(desk.waiting_in(0).empty());
-  desk.wait(0, {-1, "token"}, 4);
-  CHECK(desk.waiting_in(0) == "receive(\"token\") from any rank");
-  deliver(3, "token");
-  CHECK(desk.waiting_in(0).empty());
+}
+
+TEST_CASE("threads of a rank may wait for the same, or for different messages, at once") {
+  ReceiveDesk desk;
+  desk.wait(0, {1, "token"}, 4);
+  desk.wait(0, {1, "token"}, 4);
+  desk.wait(0, {-1, "other"}, 4);
+  CHECK(desk.leave(1) == std::vector<int>{0});
+  desk.end(0, {1, "token"});
+  CHECK(desk.waiting_in(0) == "receive(\"token\") from rank 1");
+  desk.end(0, {1, "token"});
+  CHECK(desk.waiting_in(0) == "receive(\"other\") from any rank");
+  CHECK(desk.leave(2) == std::vector<int>{0});
+  desk.end(0, {-1, "other"});
+  CHECK(desk.leave(3).empty());
 }
 
 TEST_CASE("a rank that has finished waits for nothing") {

@@ -1,6 +1,7 @@
 #pragma once
 // A node whose worlds do what a test says: nothing happens but by the test's calls, and what the runner does to
 // them is kept.
+#include <csignal>
 #include <functional>
 #include <map>
 #include <memory>
@@ -47,7 +48,9 @@ class World final : public launch::World {
     say(rank, wire::FrameKind::Error, wire::ErrorReport{"RuntimeError", text, "ring.cpp", 41, "", true, because_of});
   }
   void done(int rank, bool passed = true) { say(rank, wire::FrameKind::Done, wire::Done{passed, 7}); }
-  void end(int rank, proc::ExitStatus status = proc::ExitStatus::of_code(0)) { events_.on_rank_ended(rank, status); }
+  void end(int rank, proc::ExitStatus status = proc::ExitStatus::of_code(0)) {
+    events_.on_rank_ended(rank, status, -1);
+  }
   void pass(int rank) {
     done(rank);
     end(rank);
@@ -90,7 +93,10 @@ class World final : public launch::World {
   std::vector<std::string> left;         // until somebody ends it
   int ends_needed = 0;                   // calls of end_leftovers() until they are gone
   std::function<void()> on_end_leftovers = [] {};
+  std::function<void(World&, int rank, const wire::Frame&)> answer;  // to each frame, a little later
+  bool mortal = false;                   // SIGTERM ends a rank
   bool deaf = false;                     // sending to it overflows
+  bool offspring = false;                // processes of living ranks
   std::map<int, std::string> output;
 
   // ---- launch::World
@@ -101,8 +107,12 @@ class World final : public launch::World {
     sent_.push_back(splitter.next().value());
     sent_kinds.push_back(sent_.back().kind);
     if (sent_.back().rank != rank) throw std::logic_error("a frame for another rank");
+    if (answer) loop_.post([this, rank, frame = sent_.back()] { answer(*this, rank, frame); });
   }
-  void signal(int rank, int number) override { signals.push_back({rank, number, Clock::now()}); }
+  void signal(int rank, int number) override {
+    signals.push_back({rank, number, Clock::now()});
+    if (mortal) loop_.post([this, rank, number] { if (number == SIGTERM) die(rank, number); });
+  }
   std::optional<board::Shown> shown(int) const override { return std::nullopt; }
   void collect_stacks(const launch::StackOrder&, launch::OnStacks on_stacks) override {
     waiting_for_stacks.push_back(std::move(on_stacks));
@@ -124,6 +134,8 @@ class World final : public launch::World {
   }
   proc::Captured standard_error(int) const override { return {}; }
   void finish_output() override {}
+  void forget_output() override { output.clear(); }
+  bool has_offspring() override { return offspring; }
   std::vector<std::string> leftovers() override { return left; }
   int end_leftovers() override {
     on_end_leftovers();
@@ -151,6 +163,7 @@ class Node final : public launch::Node {
   void spare(int) override {}
   io::Task<launch::Prepared> prepare(std::string plugin, std::string isolation, base::Nanoseconds) override {
     ++prepared;
+    if (on_prepare) std::exchange(on_prepare, {})();
     if (unloadable == plugin) throw Error(ErrorKind::Failed, plugin + ": it crashed while loading");
     launch::Prepared answer;
     answer.isolation = exec_only.empty() ? isolation : "exec";
@@ -175,6 +188,7 @@ class Node final : public launch::Node {
   std::vector<std::string> released;
   int spawned = 0;
   int prepared = 0;
+  std::function<void()> on_prepare;         // once
   int cancelled = 0;
 
  private:

@@ -162,3 +162,17 @@ TEST_CASE("tests of a plugin that could not be listed are not said to be gone") 
   Rerun rerun(rerun_of({{"ring.so", "Ring.a"}}, {"ring.so"}));
   CHECK(rerun.gone().empty());
 }
+
+TEST_CASE("the tests of a suite stay together when they are shuffled, if its ranks do") {
+  std::vector<PlannedTest> tests;
+  for (int i = 0; i < 30; ++i) {
+    PlannedTest& test = tests.emplace_back(tests_of("ring.so", i + 1).back());
+    test.info.suite = i % 2 == 0 ? "Even" : "Odd";
+    test.id = test.info.id();
+    test.variant.isolation = "pool";
+  }
+  shuffle(tests, 3);
+  int changes = 0;
+  for (std::size_t i = 1; i < tests.size(); ++i) changes += tests[i].info.suite != tests[i - 1].info.suite ? 1 : 0;
+  CHECK(changes == 1);
+}

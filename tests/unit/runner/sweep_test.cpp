@@ -34,7 +34,7 @@ struct Broom {
     void on_rank_started(int, int) override {}
     void on_frame(int, const wire::Frame&) override {}
     void on_connection_lost(int, const std::string&) override {}
-    void on_rank_ended(int, proc::ExitStatus) override {}
+    void on_rank_ended(int, proc::ExitStatus, int) override {}
     void on_spawn_failed(const std::string&) override {}
   };
   testing::Scratch scratch;

@@ -16,7 +16,7 @@ const FrameKind kKnown[] = {FrameKind::Hello,      FrameKind::Phase,       Frame
                             FrameKind::Message,    FrameKind::Note,        FrameKind::Done,
                             FrameKind::Run,        FrameKind::ReceiveWait, FrameKind::DumpStacks,
                             FrameKind::PeerFailed, FrameKind::Finish,      FrameKind::BarrierRelease,
-                            FrameKind::PeerFinished, FrameKind::Leak,
+                            FrameKind::PeerFinished, FrameKind::Leak,         FrameKind::ReceiveEnd, FrameKind::Dismiss,
                             FrameKind::ProbeOrder, FrameKind::ProbeTable,  FrameKind::ProbeProcess,
                             FrameKind::ProbeDone,  FrameKind::Inspect,    FrameKind::RunStatus,
                             FrameKind::ToldStacks};

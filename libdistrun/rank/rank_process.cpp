@@ -1,0 +1,141 @@
+#include <distrun/rank/rank_process.hpp>
+
+#include <signal.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include <distrun/base/error.hpp>
+#include <distrun/base/thread.hpp>
+#include <distrun/board/board.hpp>
+#include <distrun/rank/crash_handler.hpp>
+#include <distrun/wire/skip_table.hpp>
+
+namespace distrun::rank {
+namespace {
+
+int exit_code_of(std::int32_t result) {
+  if (result == DISTRUN_OK) return 0;
+  return result == DISTRUN_SKIPPED ? wire::find_skip("generic")->exit_code : wire::kTestErrorExitCode;
+}
+
+thread_local board::SlotWriter* own_writer = nullptr;  // of a rank that is this thread
+
+// Runs on the thread that calls exit().
+void note_exit() {
+  if (own_writer != nullptr) own_writer->leave();
+}
+
+}  // namespace
+
+// One rank that is here.
+struct RankProcess::Place {
+  Place(int board, int rank, int world_size)
+      : shown(board, rank, world_size), writer(shown.own()), inbox(rank, world_size, writer) {}
+
+  board::RankBoard shown;
+  board::SlotWriter writer;
+  Inbox inbox;
+};
+
+RankProcess::RankProcess(ControlLine& line, const base::Fd& board, const Plugin* plugin, std::string path,
+                         const wire::RunOrder& first)
+    : line_(line), plugin_(plugin), path_(std::move(path)) {
+  const int begin = first.threads ? 0 : first.rank;
+  const int end = first.threads ? first.world_size : first.rank + 1;
+  for (int rank = begin; rank < end; ++rank) {
+    places_.push_back(std::make_unique<Place>(board.get(), rank, first.world_size));
+  }
+  install_crash_handler(places_.front()->shown.own()->crash);
+}
+
+RankProcess::~RankProcess() = default;
+
+int RankProcess::run(wire::RunOrder first) {
+  if (first.threads) return run_threads(std::move(first));
+  listen();
+  return serve(*places_.front(), std::move(first));
+}
+
+void RankProcess::listen() {
+  std::vector<Inbox*> inboxes;
+  for (const auto& place : places_) inboxes.push_back(&place->inbox);
+  line_.start_listening(std::move(inboxes));
+}
+
+// No rank begins before all are there: a thread that came later would count as one that a test has left.
+int RankProcess::run_threads(wire::RunOrder first) {
+  std::unique_lock all_there(loading_);
+  sigset_t mask;  // a test finds signals as in a process of its own
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+  std::atexit(note_exit);
+  places_[static_cast<std::size_t>(first.rank)]->inbox.put(std::move(first));
+  std::vector<base::Thread> threads;
+  for (std::size_t rank = 0; rank < places_.size(); ++rank) {
+    threads.emplace_back("rank " + std::to_string(rank), [this, &mask, &place = *places_[rank]] {
+      pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+      bind_crash_area(place.shown.own()->crash);
+      own_writer = &place.writer;
+      { const std::lock_guard begin(loading_); }
+      if (auto order = place.inbox.wait_for_order()) serve(place, std::move(*order));
+    });
+  }
+  listen();
+  all_there.unlock();
+  threads.clear();  // joins them
+  return 0;         // each has told its own result
+}
+
+int RankProcess::serve(Place& place, wire::RunOrder order) {
+  place.writer.attach();
+  for (;;) {
+    const int code = exit_code_of(run_test(place, order));
+    auto next = order.stay ? place.inbox.wait_for_order() : std::nullopt;
+    if (!next) return code;
+    order = std::move(*next);
+  }
+}
+
+std::int32_t RankProcess::run_test(Place& place, const wire::RunOrder& order) {
+  round_.begin(order);
+  RankApi api(order, line_, place.inbox, place.writer);
+  const std::int32_t result = call_plugin(order, api);
+  const std::vector<wire::LeakReport> leaks = round_.end();
+  for (const wire::LeakReport& leak : leaks) line_.send(wire::FrameKind::Leak, order.rank, leak);
+  place.writer.enter_phase(wire::Phase::Exit);
+  if (order.stay) std::fflush(nullptr);  // what a test printed belongs to that test
+  // Of a rank that ends the result goes first: what may hang from here on (flushing into a full pipe that a test made)
+  // is the phase "exit".
+  line_.send(wire::FrameKind::Done, order.rank, wire::Done{result == DISTRUN_OK, api.checks()});
+  return result;
+}
+
+const Plugin& RankProcess::plugin(RankApi& api) {
+  const std::lock_guard lock(loading_);
+  if (plugin_ == nullptr) {
+    api.enter_phase(wire::Phase::Load);
+    plugin_ = &own_plugin_.emplace(path_);
+  }
+  return *plugin_;
+}
+
+std::int32_t RankProcess::call_plugin(const wire::RunOrder& order, RankApi& api) {
+  std::int32_t result = DISTRUN_FAILED;
+  try {
+    const Plugin& loaded = plugin(api);
+    if (order.debug) api.wait_for_debugger();
+    result = loaded.run(order.test_id, api.line());
+  } catch (const Error& error) {
+    api.report(error.type(), error.what());
+    return DISTRUN_FAILED;
+  }
+  if (result == DISTRUN_NOT_FOUND) {
+    api.report("PluginError", "the plugin lists the test " + order.test_id + " but does not know it when it is to run");
+  } else if (result != DISTRUN_OK && result != DISTRUN_FAILED && result != DISTRUN_SKIPPED) {
+    api.report("PluginError", "the plugin's run function returned " + std::to_string(result) + ", which means nothing");
+  }
+  return result;
+}
+
+}  // namespace distrun::rank

@@ -1,0 +1,99 @@
+#include <distrun/runner/standing_world.hpp>
+
+#include <signal.h>
+
+#include <chrono>
+
+#include <distrun/runner/outcome.hpp>
+
+namespace distrun::runner {
+namespace {
+
+constexpr auto kClosePatience = std::chrono::seconds(1);
+
+std::string text_of(proc::ExitStatus status) {
+  return status.signaled() ? "was " + describe({OutcomeKind::Signaled, status.signal(), ""})
+                           : describe({OutcomeKind::Exited, status.code(), ""});
+}
+
+}  // namespace
+
+bool StandingWorld::serves(const launch::WorldSpec& spec, const std::string& suite) const {
+  return world_ && lent_to_ == nullptr && broken_.empty() && suite == suite_ && spec.plugin == spec_.plugin &&
+         spec.isolation == spec_.isolation && spec.world_size == spec_.world_size;
+}
+
+std::shared_ptr<launch::World> StandingWorld::lend(const launch::WorldSpec& spec, const std::string& suite,
+                                                   launch::WorldEvents& to) {
+  const bool again = serves(spec, suite);
+  if (!again) forget();
+  lent_to_ = &to;
+  if (again) {
+    world_->forget_output();
+    return world_;
+  }
+  spec_ = spec;
+  suite_ = suite;
+  pids_.assign(static_cast<std::size_t>(spec.world_size), 0);
+  world_ = node_.spawn(spec, *this);
+  return world_;
+}
+
+void StandingWorld::take_back(bool whole) {
+  lent_to_ = nullptr;
+  if (!whole) return forget();
+  if (alive_.size() < pids_.size()) broken_ = last_death_;  // when its test was over already
+}
+
+void StandingWorld::forget() {
+  world_.reset();
+  pids_.clear();
+  alive_.clear();
+  broken_.clear();
+}
+
+io::Task<void> StandingWorld::close() {
+  if (world_ && !alive_.empty()) {
+    closed_ = std::make_unique<io::OneShot<bool>>(loop_);
+    io::Alarm patience(loop_, [this] {
+      if (!closed_->is_set()) closed_->set(true);
+    });
+    patience.set(loop_.clock().now() + kClosePatience);
+    for (const int rank : alive_) world_->signal(rank, SIGKILL);
+    co_await closed_->wait();
+    closed_.reset();
+  }
+  forget();
+}
+
+void StandingWorld::on_rank_started(int rank, int pid) {
+  pids_[static_cast<std::size_t>(rank)] = pid;
+  alive_.insert(rank);
+  if (lent_to_ != nullptr) lent_to_->on_rank_started(rank, pid);
+}
+
+void StandingWorld::on_frame(int rank, const wire::Frame& frame) {
+  if (lent_to_ != nullptr) lent_to_->on_frame(rank, frame);  // else it is of a test that is over
+}
+
+void StandingWorld::on_connection_lost(int rank, const std::string& why) {
+  if (lent_to_ != nullptr) return lent_to_->on_connection_lost(rank, why);
+  if (broken_.empty() && why != "closed") broken_ = "rank " + std::to_string(rank) + " was lost: " + why;
+}
+
+void StandingWorld::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
+  alive_.erase(rank);
+  last_death_ = "rank " + std::to_string(rank) + " " + text_of(status);
+  if (lent_to_ != nullptr) return lent_to_->on_rank_ended(rank, status, because_of);
+  if (closed_) {
+    if (alive_.empty() && !closed_->is_set()) closed_->set(true);
+  } else if (broken_.empty()) {
+    broken_ = last_death_;
+  }
+}
+
+void StandingWorld::on_spawn_failed(const std::string& why) {
+  if (lent_to_ != nullptr) lent_to_->on_spawn_failed(why);
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,59 @@
+#pragma once
+// Ranks that stay from one test to the next, with the isolations "pool" and "threads". Between two tests nobody leads
+// them, and they wait. Lives on: the coordinator's loop.
+//
+//   none --lend--> lent --take_back, whole--> idle --lend, the same kind--> lent
+//    ^              `--take_back, broken--> none
+//    `---------------------------------------- close --`          (one dies while idle: broken, no use but to close)
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <distrun/io/one_shot.hpp>
+#include <distrun/launch/node.hpp>
+
+namespace distrun::runner {
+
+class StandingWorld final : public launch::WorldEvents {
+ public:
+  StandingWorld(io::Loop& loop, launch::Node& node) : loop_(loop), node_(node) {}
+
+  // Whether the ranks that wait serve this test: of the same plugin and suite, as many of them, and all alive.
+  bool serves(const launch::WorldSpec& spec, const std::string& suite) const;
+  // Ranks for a test, whose events go to `to` until take_back(): those that wait, if serves(), else new ones.
+  std::shared_ptr<launch::World> lend(const launch::WorldSpec& spec, const std::string& suite,
+                                      launch::WorldEvents& to);
+  // The test is over. `whole`: all ranks are alive and wait for another.
+  void take_back(bool whole);
+  const std::string& plugin() const noexcept { return spec_.plugin; }
+  const std::string& suite() const noexcept { return suite_; }
+  // Of the ranks that are lent.
+  const std::vector<int>& pids() const noexcept { return pids_; }
+  // What has happened to ranks while they were idle: "rank 1 was killed by signal 11 (SIGSEGV)"; or empty.
+  const std::string& broken() const noexcept { return broken_; }
+  // Ends the ranks that wait. Completes when they are gone, or after a second.
+  io::Task<void> close();
+
+ private:
+  void on_rank_started(int rank, int pid) override;
+  void on_frame(int rank, const wire::Frame& frame) override;
+  void on_connection_lost(int rank, const std::string& why) override;
+  void on_rank_ended(int rank, proc::ExitStatus status, int because_of) override;
+  void on_spawn_failed(const std::string& why) override;
+  void forget();
+
+  io::Loop& loop_;
+  launch::Node& node_;
+  launch::WorldSpec spec_;
+  std::string suite_;
+  std::shared_ptr<launch::World> world_;
+  launch::WorldEvents* lent_to_ = nullptr;
+  std::vector<int> pids_;
+  std::set<int> alive_;
+  std::string broken_;
+  std::string last_death_;
+  std::unique_ptr<io::OneShot<bool>> closed_;   // while close() waits
+};
+
+}  // namespace distrun::runner

@@ -1,0 +1,53 @@
+#include <distrun/launch/stack_collector.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+
+#include <sys/stat.h>
+
+#include "../../support/process.hpp"
+#include "../../support/scratch.hpp"
+#include "../support/loop.hpp"
+
+using namespace distrun;
+using namespace distrun::launch;
+
+namespace {
+
+// What is collected of a process that sleeps, by a probe that is the given shell script.
+evidence::Stacks collected_by(const std::string& script) {
+  testing::Scratch scratch;
+  const std::string path = scratch.path() + "/probe";
+  std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+  ::chmod(path.c_str(), 0700);
+  const testing::Running sleeper({"/bin/sleep", {"100"}});
+  io::Loop loop;
+  std::optional<evidence::Stacks> stacks;
+  StackOrder order;
+  order.bound = std::chrono::milliseconds(300);
+  StackCollector collector(loop, {path, {}}, {{-1, sleeper.pid()}}, order, [](int) { return false; },
+                           [&](evidence::Stacks all) { stacks = std::move(all); });
+  REQUIRE(testing::run_until(loop, [&] { return stacks.has_value(); }));
+  return *stacks;
+}
+
+}  // namespace
+
+TEST_CASE("where the probe is stuck, dies or talks nonsense, the kernel's view of each process is there all the same") {
+  const std::string script = GENERATE(std::string("exec sleep 100"), std::string("kill -9 $$"),
+                                      std::string("head -c 100 /dev/zero >&3; exit 1"));
+  INFO(script);
+  const evidence::Stacks stacks = collected_by(script);
+  REQUIRE(stacks.processes.size() == 1);
+  const evidence::Process& process = stacks.processes.front();
+  REQUIRE(process.threads.size() == 1);
+  CHECK(process.threads.front().task.state == 'S');
+  CHECK(process.threads.front().task.name == "sleep");
+  REQUIRE(process.sources.size() == 2);
+  CHECK(process.sources[0].name == "kernel");
+  CHECK(process.sources[0].answered);
+  CHECK(process.sources[1].name == "probe");
+  CHECK_FALSE(process.sources[1].answered);
+  CHECK_FALSE(process.sources[1].why_not.empty());
+}

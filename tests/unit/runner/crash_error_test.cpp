@@ -1,0 +1,113 @@
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+
+#include <distrun/runner/crash_error.hpp>
+
+using namespace distrun;
+
+namespace {
+
+wire::StackFrame frame_at(std::uint64_t pc, std::string function) {
+  wire::StackFrame frame;
+  frame.pc = pc;
+  frame.function = std::move(function);
+  if (frame.function.empty()) return frame;  // no file holds the code
+  frame.module = "/tests/plugin.so";
+  frame.file = "/tests/ring.cpp";
+  frame.line = 41;
+  return frame;
+}
+
+// Rank 0, which has crashed with these frames, innermost first.
+evidence::Stacks crashed_with(std::vector<wire::StackFrame> frames) {
+  evidence::Stacks stacks;
+  wire::ThreadStack thread;
+  thread.crashed = true;
+  for (std::uint32_t i = 0; i < frames.size(); ++i) thread.frames.push_back(i);
+  stacks.table = std::move(frames);
+  evidence::Process process;
+  process.rank = 0;
+  process.threads.push_back(std::move(thread));
+  stacks.processes.push_back(std::move(process));
+  return stacks;
+}
+
+board::Dump dump_of(int signal, int code, std::uint64_t address = 0) {
+  board::Dump dump;
+  dump.signal = signal;
+  dump.code = code;
+  dump.address = address;
+  return dump;
+}
+
+}  // namespace
+
+TEST_CASE("a crash says what was wrong, where the signal tells") {
+  struct Row {
+    int signal;
+    int code;
+    std::uint64_t address;
+    const char* text;
+  };
+  const Row rows[] = {
+      {SIGSEGV, SEGV_MAPERR, 0, "null pointer (address 0x0) in pass_token"},
+      {SIGSEGV, SEGV_MAPERR, 24, "null pointer (address 0x18) in pass_token"},
+      {SIGSEGV, SEGV_MAPERR, 0x12340, "address 0x12340 in pass_token"},
+      {SIGBUS, BUS_ADRERR, 0x12340, "address 0x12340 in pass_token"},
+      {SIGSEGV, SI_KERNEL, 0, "general protection fault (a wild or misaligned pointer) in pass_token"},
+      {SIGFPE, FPE_INTDIV, 0x500, "in pass_token"},
+      {SIGILL, ILL_ILLOPN, 0x500, "in pass_token"},
+      {SIGSEGV, SI_TKILL, 4711, "in pass_token"},
+      {SIGABRT, SI_TKILL, 4711, "in pass_token"},
+  };
+  for (const Row& row : rows) {
+    INFO("row " << &row - rows);
+    const auto stacks = crashed_with({frame_at(0x500, "pass_token(int)"), frame_at(0x600, "main")});
+    const auto error = runner::crash_error(0, dump_of(row.signal, row.code, row.address), stacks);
+    CHECK(error.text == row.text);
+    CHECK(error.file == "/tests/ring.cpp");
+    CHECK(error.line == 41);
+  }
+}
+
+TEST_CASE("of a jump to where no code is the caller is named") {
+  struct Row {
+    int signal;
+    int code;
+    std::uint64_t pc;
+    std::uint64_t address;
+    const char* text;
+  };
+  const Row rows[] = {
+      {SIGSEGV, SEGV_MAPERR, 0, 0, "call of a null pointer in pass_token"},
+      {SIGSEGV, SEGV_MAPERR, 0x77770000, 0x77770000, "jump to 0x77770000, where no code is, in pass_token"},
+      {SIGBUS, BUS_ADRERR, 0x77770000, 0x77770000, "jump to 0x77770000, where no code is, in pass_token"},
+      {SIGILL, ILL_ILLOPN, 0x77770000, 0x77770000, "jump to 0x77770000, where no code is, in pass_token"},
+      {SIGFPE, FPE_INTDIV, 0x77770002, 0x77770002, "jump to 0x77770002, where no code is, in pass_token"},
+      {SIGSEGV, SI_KERNEL, 0xdeadbeefdeadbeef, 0, "jump to 0xdeadbeefdeadbeef, where no code is, in pass_token"},
+  };
+  for (const Row& row : rows) {
+    INFO("row " << &row - rows);
+    const auto stacks = crashed_with({frame_at(row.pc, ""), frame_at(0x500, "pass_token(int)")});
+    const auto error = runner::crash_error(0, dump_of(row.signal, row.code, row.address), stacks);
+    CHECK(error.text == row.text);
+    CHECK(error.line == 41);
+  }
+}
+
+TEST_CASE("code that was made at run time is no jump to nowhere where nobody is known to have called it") {
+  const auto stacks = crashed_with({frame_at(0x77770000, "")});
+  CHECK(runner::crash_error(0, dump_of(SIGFPE, FPE_INTDIV, 0x77770000), stacks).text == "in 0x77770000");
+  // Sent, so it is not the instruction that did it.
+  const auto called = crashed_with({frame_at(0x77770000, ""), frame_at(0x500, "pass_token(int)")});
+  CHECK(runner::crash_error(0, dump_of(SIGILL, SI_TKILL, 4711), called).text == "in 0x77770000");
+}
+
+TEST_CASE("without stacks a crash still has its type") {
+  const auto error = runner::crash_error(0, dump_of(SIGBUS, BUS_ADRERR, 0x12340), {});
+  CHECK(error.is_crash);
+  CHECK(error.type == "SIGBUS");
+  CHECK(error.text == "address 0x12340");
+  CHECK(error.line == 0);
+}
