@@ -6,8 +6,10 @@
 #include <distrun/base/error.hpp>
 #include <distrun/base/rng.hpp>
 #include <distrun/base/text.hpp>
+#include <distrun/report/repeat_command.hpp>
 #include <distrun/runner/bounds.hpp>
 #include <distrun/runner/plan.hpp>
+#include <distrun/runner/selection.hpp>
 
 #include "commands.hpp"
 #include "coordinator.hpp"
@@ -88,6 +90,21 @@ void print_text(const Listing& listing) {
   for (const std::string& problem : listing.problems) std::fprintf(stderr, "distrun: %s\n", problem.c_str());
 }
 
+// For completion: what --filter selects each with, alone.
+void print_patterns(const Listing& listing, const std::string& before) {
+  for (const runner::PlannedTest& test : listing.tests) {
+    std::printf("%s%s\n", before.c_str(), report::filter_for(test.id).c_str());
+  }
+}
+
+void print(const Listing& listing, const ListOptions& options) {
+  switch (options.form) {
+    case ListForm::Text: return print_text(listing);
+    case ListForm::Json: return print_json(listing);
+    case ListForm::Patterns: return print_patterns(listing, options.before);
+  }
+}
+
 int coordinate(const ListOptions& options, const proc::RunPlaces& places, proc::Coordinator coordinator) {
   CoordinatorLoop main(std::move(coordinator), places);
   Listing listing;
@@ -98,7 +115,8 @@ int coordinate(const ListOptions& options, const proc::RunPlaces& places, proc::
   main.run(list_all(main.node(), options.settings, listing));
   main.node().close();
   if (listing.stopped) return kInterrupted;
-  options.json ? print_json(listing) : print_text(listing);
+  listing.tests = runner::shard_of(std::move(listing.tests), options.settings.shard);
+  print(listing, options);
   if (!listing.problems.empty()) return kInfraError;
   return listing.tests.empty() ? kNothingRan : kSuccess;
 }

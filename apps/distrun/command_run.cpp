@@ -1,6 +1,7 @@
 // distrun run: the coordinator with its reports, under a guard.
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -65,6 +66,18 @@ std::string joined(const std::vector<std::string>& texts) {
   return line;
 }
 
+// Tests of --rerun-failed that are no more: they have not passed, and nobody will see it otherwise.
+void warn_of_gone(const std::vector<std::string>& gone) {
+  constexpr std::size_t kNamedMax = 20;
+  if (gone.empty()) return;
+  std::fprintf(stderr, "distrun: warning: of the tests to run again %zu %s no more:\n", gone.size(),
+               gone.size() == 1 ? "is" : "are");
+  for (std::size_t i = 0; i < std::min(gone.size(), kNamedMax); ++i) {
+    std::fprintf(stderr, "  %s\n", base::one_line(gone[i], 400).c_str());
+  }
+  if (gone.size() > kNamedMax) std::fprintf(stderr, "  and %zu more\n", gone.size() - kNamedMax);
+}
+
 // A debugger may want a last look at what has ended.
 io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger) {
   co_await run.run();
@@ -94,10 +107,13 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   main.node().close();
   proc::remove_run_files(places, options.settings.keep_work_dir);
   outputs.finish(run.record());
-  if (run.record().tests.empty() && !options.settings.filters.empty() && run.record().problems.empty()) {
+  const runner::RunRecord& record = run.record();
+  const bool filtered_out = record.selected == 0 && record.gone.empty() && !record.settings.filters.empty();
+  if (filtered_out && record.problems.empty()) {
     std::fprintf(stderr, "distrun: no test matches --filter %s; `distrun list` names the tests\n",
                  base::one_line(joined(options.settings.filters)).c_str());
   }
+  warn_of_gone(run.record().gone);
   if (options.settings.keep_work_dir) std::printf("work directories: %s\n", places.run_dir().c_str());
   return exit_code_of(run.record());
 }
@@ -105,6 +121,10 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
 }  // namespace
 
 int run(const RunOptions& options) {
+  if (!options.nothing_to_run.why.empty()) {
+    std::printf("%s\n", options.nothing_to_run.why.c_str());
+    return options.nothing_to_run.exit_code;
+  }
   const proc::RunPlaces places = proc::RunPlaces::here(base::random_hex(kRunIdDigits));
   return proc::run_guarded(places, [&](proc::Coordinator coordinator) -> int {
     try {

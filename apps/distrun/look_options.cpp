@@ -9,17 +9,19 @@ namespace distrun::cli {
 namespace {
 
 constexpr char kRunHelp[] = "The run: the start of its id, as `distrun ps` shows it (default: the only one)";
-constexpr char kStacksExamples[] = R"(
+constexpr char kStacksNotes[] = R"(
 Examples:
-  distrun stacks                      the run that goes on: what its ranks wait for, and their stacks
-  distrun stacks 3f9c 2               rank 2 of the run whose id starts with 3f9c
-  distrun stacks --pid 4711 4712      any processes: their stacks, and which pipes, sockets and locks
-                                      connect them and who waits on which
-Processes are stopped for a few milliseconds while their stacks are read, and go on as before.)";
+  distrun stacks                  the run that goes on: what its ranks wait for, and their stacks
+  distrun stacks 3f9c 2           rank 2 of the run whose id starts with 3f9c
+  distrun stacks --pid 4711 4712  any processes: their stacks, and which pipes, sockets and locks
+                                  connect them and who waits on which
+
+Notes:
+  Processes are stopped for a few milliseconds while their stacks are read, and go on as before.)";
 
 }  // namespace
 
-CommandLine parse_ps(const std::vector<std::string>& arguments) {
+CommandLine parse_ps(const Arguments& arguments) {
   CommandLine line;
   CLI::App app("Shows what the ranks of running distruns do: a line per rank.", "distrun ps");
   app.add_option("run", line.ps.run, "Only this run: the start of its id")->type_name("RUN");
@@ -27,18 +29,18 @@ CommandLine parse_ps(const std::vector<std::string>& arguments) {
   return line;
 }
 
-CommandLine parse_stacks(const std::vector<std::string>& arguments) {
+CommandLine parse_stacks(const Arguments& arguments) {
   CommandLine line;
   std::string rank;
   std::string color = "auto";
   std::vector<std::string> pids;
   CLI::App app("Shows what ranks, or any processes, do at this moment: stacks of all threads, merged.",
                "distrun stacks");
-  app.footer(kStacksExamples);
+  app.footer(kStacksNotes);
   app.add_option("run", line.stacks.run, kRunHelp)->type_name("RUN");
   app.add_option("rank", rank, "Only this rank")->type_name("RANK");
   app.add_option("--pid", pids, "Any processes instead of a run's ranks")->type_name("PID");
-  app.add_option("--color", color, "auto, always or never")->type_name("WHEN");
+  app.add_option("--color", color, "Colours")->type_name(kColors)->capture_default_str();
   if (!parse(app, arguments)) return line;
   if (!rank.empty()) line.stacks.rank = number("RANK", rank, 0, INT_MAX);
   for (const std::string& pid : pids) line.stacks.pids.push_back(number("--pid", pid, 1, INT_MAX));
@@ -48,7 +50,7 @@ CommandLine parse_stacks(const std::vector<std::string>& arguments) {
   return line;
 }
 
-CommandLine parse_attach(const std::vector<std::string>& arguments) {
+CommandLine parse_attach(const Arguments& arguments) {
   CommandLine line;
   std::string rank;
   CLI::App app("Opens gdb on a live rank. No bound runs out while it is attached.", "distrun attach");

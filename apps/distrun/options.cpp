@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -16,11 +15,25 @@
 #include <distrun/runner/filter.hpp>
 #include <distrun/runner/machine.hpp>
 
+#include "config_file.hpp"
+#include "config_text.hpp"
 #include "duration.hpp"
+#include "help_notes.hpp"
+#include "option_layers.hpp"
 #include "parsing.hpp"
+#include "report_file.hpp"
+#include "shard.hpp"
 
 namespace distrun::cli {
 namespace {
+
+constexpr char kBackends[] = "shm|gloo|nccl|mpi|threads";
+constexpr char kAgents[] = "pipe|faulty|inproc";
+constexpr char kGpuDrivers[] = "auto|cuda|virtual|none";
+constexpr char kIsolations[] = "process|exec|pool|threads";
+constexpr char kLeaks[] = "normal|strict|off";
+constexpr int kRepeatMax = 1'000'000;
+constexpr std::size_t kSlowMax = 100'000;
 
 // What CLI11 fills; it becomes settings once it is checked.
 struct Raw {
@@ -32,13 +45,17 @@ struct Raw {
   std::string gpus = "0";
   std::string isolation = "process";
   std::vector<std::string> filters;
-  std::string timeout;
+  std::string shard = "1/1";
+  std::string rerun_failed;
+  bool shuffle = false;
+  std::string timeout = "300s";
   std::string timeout_override;
   std::string timeout_scale = "1";
   std::string stacks_after;
   std::string debug;
   std::string jobs = "1";
   std::string repeat = "1";
+  std::string until_fail;
   std::string retries = "0";
   bool fail_fast = false;
   std::string seed;
@@ -55,8 +72,9 @@ struct Raw {
   bool skips_pass = false;
   std::string color = "auto";
   bool quiet = false;
-  bool list_json = false;
-  std::string report;
+  std::string slow = "0";
+  std::string config;
+  bool print_config = false;
 };
 
 std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts) {
@@ -69,51 +87,62 @@ std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts
   return variables;
 }
 
-base::Nanoseconds default_timeout() {
-  const char* text = std::getenv("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT");
-  return text == nullptr ? std::chrono::seconds(300) : parse_duration("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT", text);
+// "true" for --until-fail alone; "false" beats what a file of settings says.
+int parse_until_fail(const Raw& raw) {
+  constexpr int kDefault = 1000;
+  if (raw.until_fail == "false") return 0;
+  if (raw.until_fail != "true") return number("--until-fail", raw.until_fail, 1, kRepeatMax);
+  const std::string next = raw.plugins.empty() ? "" : raw.plugins.front();
+  const bool is_number = !next.empty() && next.find_first_not_of("0123456789") == next.npos;
+  if (is_number) refuse("--until-fail " + next + ": MAX is written with a =, as in --until-fail=" + next);
+  return kDefault;
 }
 
-// Those that were added since the last call stand under this headline in the help.
-void end_group(CLI::App& app, const char* headline) {
-  for (CLI::Option* option : app.get_options()) {
-    if (option->get_group() == "Options" && !option->get_positional() && option != app.get_help_ptr()) {
-      option->group(headline);
-    }
-  }
+void begin_group(CLI::App& app, const char* heading) {
+  app.option_defaults()->group(heading)->always_capture_default();
 }
 
 // What decides which tests there are; `run` and `list` share it.
 void add_selection(CLI::App& app, Raw& raw) {
-  app.add_option("plugins", raw.plugins, "Test plugins (shared objects made with distrun_add_plugin)")
-      ->required()->type_name("PLUGIN.so");
-  app.add_option("-w,--world-size", raw.world_size, "Ranks of a test that runs with any number (default 4)")
-      ->type_name("N");
+  begin_group(app, "Which tests");
+  app.add_option("plugins", raw.plugins, "Test plugins: shared objects made with distrun_add_plugin")
+      ->type_name("PLUGIN.so");
   app.add_option("-f,--filter", raw.filters,
                  "Run the tests that match: a glob over Suite.name/key=value, over Suite.name, or over the suite; "
                  "a leading - excludes, as in --filter=-Slow.*; may be given again")
       ->type_name("GLOB")
       ->allow_extra_args(false);
-  app.add_option("--backend", raw.backend,
-                 "Process groups that tests get: shm, gloo, nccl, mpi or threads (default shm)")
-      ->type_name("NAME");
-  app.add_option("--agent", raw.agent, "RPC agent that tests get: pipe, faulty or inproc (default pipe)")
-      ->type_name("NAME");
-  app.add_option("--gpu-driver", raw.gpu_driver, "Devices behind cuda:i: auto, cuda, virtual or none (default auto)")
-      ->type_name("NAME");
-  app.add_option("--gpus", raw.gpus, "How many devices the virtual driver offers (default 0)")->type_name("N");
+  app.add_option("--shard", raw.shard,
+                 "Run part I of N, dealt out in turn over the tests that are selected; the N parts together are all "
+                 "of them, each once")
+      ->type_name("I/N");
+  begin_group(app, "Ranks");
+  app.add_option("-w,--world-size", raw.world_size, "Ranks of a test that runs with any number")->type_name("N");
+  app.add_option("--backend", raw.backend, "Process groups that tests get")->type_name(kBackends);
+  app.add_option("--agent", raw.agent, "RPC agent that tests get")->type_name(kAgents);
+  app.add_option("--gpu-driver", raw.gpu_driver, "Devices behind cuda:i")->type_name(kGpuDrivers);
+  app.add_option("--gpus", raw.gpus, "How many devices the virtual driver offers")->type_name("N");
   app.add_option("--isolation", raw.isolation,
-                 "process: ranks are forked for every attempt (default); exec: each is started anew; pool: one set of "
-                 "ranks runs all tests of a suite; threads: the ranks are threads of one process")
-      ->type_name("MODE");
+                 "process: ranks are forked for every attempt; exec: each is started anew; pool: one set of ranks "
+                 "runs all tests of a suite; threads: the ranks are threads of one process")
+      ->type_name(kIsolations);
   app.add_option("--timeout-scale", raw.timeout_scale, "Multiply every bound, for slow machines and sanitizers")
       ->type_name("FACTOR");
-  end_group(app, "What runs");
 }
 
 void add_execution(CLI::App& app, Raw& raw) {
-  app.add_option("--timeout", raw.timeout,
-                 "Bound of a test's body that names none itself: 500ms, 30s, 5m (default 300s)")->type_name("TIME");
+  begin_group(app, "Ranks");
+  app.add_option("--env", raw.env, "Set a variable in the ranks; may be given again")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--leaks", raw.leaks,
+                 "What left-overs of a test do: normal and strict make it fail (strict counts descriptors and "
+                 "threads too), off ends them silently")
+      ->type_name(kLeaks);
+  app.add_flag("--keep-work-dir", raw.keep_work_dir, "Leave the ranks' work directories for a look");
+  begin_group(app, "Time");
+  app.add_option("--timeout", raw.timeout, "Bound of a test's body that names none itself: 500ms, 30s, 5m")
+      ->type_name("TIME");
   app.add_option("--timeout-override", raw.timeout_override, "The same, for every test")->type_name("TIME");
   app.add_option("--stacks-after", raw.stacks_after,
                  "Show what every rank does, with stacks, when a body has run for so long; it goes on")
@@ -125,22 +154,27 @@ void add_execution(CLI::App& app, Raw& raw) {
   app.add_option("-j,--jobs", raw.jobs,
                  "Run so many tests at a time, as far as cores, memory and devices allow; auto: one for each core")
       ->type_name("N");
+}
+
+void add_repetition(CLI::App& app, Raw& raw) {
+  begin_group(app, "Order and repetition");
+  app.add_flag("--shuffle", raw.shuffle,
+               "Run tests in an order that the seed decides; those of a plugin stay together");
+  app.add_option("--seed", raw.seed,
+                 "Seed of everything random: in tests, and of --shuffle (default: a new one, printed)")
+      ->type_name("N");
   app.add_option("--repeat", raw.repeat, "Run every test so often; each time must pass")->type_name("N");
+  app.add_flag("--until-fail", raw.until_fail,
+               "Run every test until it does not pass, MAX times at most (1000 if MAX is left out)")
+      ->type_name("[=MAX]");
   app.add_option("--retries", raw.retries, "Try a failed test again up to so often; a pass then makes it flaky")
       ->type_name("N");
   app.add_flag("--fail-fast", raw.fail_fast, "End the run after the first test that fails");
-  app.add_option("--seed", raw.seed, "Seed of everything random in tests (default: a new one, printed)")
-      ->type_name("N");
-  app.add_option("--env", raw.env, "Set a variable in the ranks; may be given again")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  app.add_option("--leaks", raw.leaks,
-                 "What left-overs of a test do: normal and strict make it fail (strict counts descriptors and "
-                 "threads too), off ends them silently")
-      ->type_name("MODE");
-  app.add_flag("--keep-work-dir", raw.keep_work_dir, "Leave the ranks' work directories for a look");
+  app.add_option("--rerun-failed", raw.rerun_failed,
+                 "Run the tests again that did not pass in this summary, with its plugins, seed and settings where "
+                 "none are given here")
+      ->type_name("SUMMARY.json");
   app.add_flag("--skips-pass", raw.skips_pass, "Exit with 0 when every test was skipped");
-  end_group(app, "How it runs");
 }
 
 // Reports that can be made of a run at any time; `run` and `show` share them.
@@ -150,34 +184,53 @@ void add_later_reports(CLI::App& app, Raw& raw) {
   app.add_flag("--github", raw.github,
                "Annotate the code in GitHub Actions and add to the step's summary; =auto: only where "
                "GITHUB_ACTIONS is true; =off: not at all (default)")
-      ->option_text("[=WHEN]");
+      ->type_name("[=WHEN]");
   app.add_flag("--github-skips", raw.github_skips, "With --github, tell skipped tests too");
 }
 
 void add_reports(CLI::App& app, Raw& raw) {
+  begin_group(app, "Reports");
   app.add_option("-o,--output", raw.output, "Write summary.json, junit.xml and events.ndjson there")->type_name("DIR");
   app.add_option("--json", raw.json, "Write the summary (see: distrun show)")->type_name("FILE");
   app.add_option("--events", raw.events, "Write every event as a line of JSON while the run goes on")
       ->type_name("FILE");
   add_later_reports(app, raw);
-  app.add_option("--color", raw.color, "auto (on a terminal, unless NO_COLOR is set), always or never")
-      ->type_name("WHEN");
+  app.add_option("--slow", raw.slow, "Name the N slowest tests in the end, and where their time went")->type_name("N");
+  app.add_option("--color", raw.color, "auto: on a terminal, unless NO_COLOR is set")->type_name(kColors);
   app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
-  end_group(app, "What it tells");
+}
+
+void add_config(CLI::App& app, Raw& raw) {
+  begin_group(app, "Settings");
+  app.add_option("--config", raw.config, "Read settings from this file; none: from no file (default: " +
+                                             std::string(kConfigName) + ", looked for upwards)")
+      ->type_name("FILE");
+  app.get_help_ptr()->group("Settings");
+}
+
+void add_run(CLI::App& app, Raw& raw) {
+  app.footer(kRunNotes);
+  add_selection(app, raw);
+  add_execution(app, raw);
+  add_repetition(app, raw);
+  add_reports(app, raw);
+  add_config(app, raw);
+  app.add_flag("--print-config", raw.print_config, "Print every setting, and where it comes from, as such a file");
 }
 
 runner::Settings settings_of(const Raw& raw) {
   runner::Settings settings;
   settings.plugins = raw.plugins;
   settings.world_size = number("--world-size", raw.world_size, 1, wire::kWorldSizeMax);
-  settings.backend = one_of("--backend", raw.backend, {"shm", "gloo", "nccl", "mpi", "threads"});
-  settings.agent = one_of("--agent", raw.agent, {"pipe", "faulty", "inproc"});
-  settings.gpu_driver = one_of("--gpu-driver", raw.gpu_driver, {"auto", "cuda", "virtual", "none"});
+  settings.backend = one_of("--backend", raw.backend, kBackends);
+  settings.agent = one_of("--agent", raw.agent, kAgents);
+  settings.gpu_driver = one_of("--gpu-driver", raw.gpu_driver, kGpuDrivers);
   const int gpus = number("--gpus", raw.gpus, 0, 64);
   settings.gpus = settings.gpu_driver == "virtual" ? gpus : 0;
-  settings.isolation = one_of("--isolation", raw.isolation, {"process", "exec", "pool", "threads"});
+  settings.isolation = one_of("--isolation", raw.isolation, kIsolations);
   settings.filters = raw.filters;
   runner::Filter{raw.filters};  // refuses now what it would refuse later
+  settings.shard = parse_shard("--shard", raw.shard);
   settings.timeout_scale = number("--timeout-scale", raw.timeout_scale, 0.001, 1000.0);
   return settings;
 }
@@ -186,24 +239,36 @@ int jobs_of(const std::string& text) {
   return text == "auto" ? std::max(runner::this_machine().cpus, 1) : number("--jobs", text, 1, 256);
 }
 
+void add_repetition_settings(const Raw& raw, runner::Settings& settings) {
+  settings.repeat = number("--repeat", raw.repeat, 1, kRepeatMax);
+  settings.retries = number("--retries", raw.retries, 0, 1000);
+  if (!raw.until_fail.empty()) settings.until_fail = parse_until_fail(raw);
+  settings.fail_fast = raw.fail_fast;
+  settings.shuffle = raw.shuffle;
+  settings.seed = raw.seed.empty() ? base::random_seed() >> 32  // short enough to type
+                                   : number<std::uint64_t>("--seed", raw.seed, 0, UINT64_MAX);
+  const bool again = settings.repeat > 1 || settings.retries > 0 || settings.until_fail > 0;
+  if (settings.debug_rank >= 0 && again) {
+    refuse("--debug: a test is debugged once; leave --repeat, --until-fail and --retries out");
+  }
+  if (settings.until_fail > 0 && settings.repeat > 1) {
+    refuse("--until-fail: it says how often by itself; leave --repeat out, or write --until-fail=" + raw.repeat);
+  }
+  if (settings.until_fail > 0 && settings.retries > 0) {
+    refuse("--until-fail: a retry would hide the failure that it waits for; leave --retries out");
+  }
+}
+
 void add_execution_settings(const Raw& raw, runner::Settings& settings) {
-  settings.timeout = raw.timeout.empty() ? default_timeout() : parse_duration("--timeout", raw.timeout);
+  settings.timeout = parse_duration("--timeout", raw.timeout);
   if (!raw.timeout_override.empty()) {
     settings.timeout_override = parse_duration("--timeout-override", raw.timeout_override);
   }
   if (!raw.stacks_after.empty()) settings.stacks_after = parse_duration("--stacks-after", raw.stacks_after);
   if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
   settings.jobs = jobs_of(raw.jobs);
-  settings.repeat = number("--repeat", raw.repeat, 1, 1'000'000);
-  settings.retries = number("--retries", raw.retries, 0, 1000);
-  if (settings.debug_rank >= 0 && (settings.repeat > 1 || settings.retries > 0)) {
-    refuse("--debug: a test is debugged once; leave --repeat and --retries out");
-  }
-  settings.fail_fast = raw.fail_fast;
-  settings.seed = raw.seed.empty() ? base::random_seed() >> 32  // short enough to type
-                                   : number<std::uint64_t>("--seed", raw.seed, 0, UINT64_MAX);
   settings.env = environment_of(raw.env);
-  one_of("--leaks", raw.leaks, {"normal", "strict", "off"});
+  one_of("--leaks", raw.leaks, kLeaks);
   settings.leaks_strict = raw.leaks == "strict";
   settings.leaks_off = raw.leaks == "off";
   settings.skips_pass = raw.skips_pass;
@@ -240,74 +305,51 @@ GithubOptions github_options_of(const Raw& raw, const ReportPaths& reports) {
   return options;
 }
 
-constexpr char kRunExamples[] = R"(
-Commands:
-  distrun [run] PLUGIN.so...     run the plugins' tests (this page)
-  distrun list PLUGIN.so...      name their tests, and why some would be skipped
-  distrun show SUMMARY.json      print an earlier run again
-  distrun ps                     what the ranks of running distruns do, a line each
-  distrun stacks [RUN] [RANK]    what they wait for, and their stacks; --pid for any processes
-  distrun attach RUN RANK        gdb on a live rank
+// What a command line that has been parsed was completed from.
+struct Sources {
+  Origins origins;
+  std::string config;        // the file of settings that was read, or empty
+  runner::RunRecord report;  // of --rerun-failed, if it was given
+};
 
-Examples:
-  distrun plugin.so                              every test, with 4 ranks
-  distrun -w 2 --filter 'Ring.*' plugin.so       one suite, with 2 ranks
-  distrun --filter=-Slow.* plugin.so             all but one suite
-  distrun --repeat 100 --fail-fast plugin.so     until something fails
-  distrun --timeout 30s --output reports plugin.so
-
-While it runs: s or Ctrl-\ shows what every rank does, with stacks; Ctrl-Z stops ranks and clocks.
-
-Exit codes: 0 all passed, 1 some test failed, 2 usage, 3 distrun or the machine failed,
-            4 nothing ran, 130 interrupted)";
-
-CommandLine parse_run(const std::vector<std::string>& arguments) {
-  Raw raw;
-  CLI::App app("distrun runs tests that need several ranks, and when ranks hang it says why.", "distrun");
-  app.footer(kRunExamples);
-  add_selection(app, raw);
-  add_execution(app, raw);
-  add_reports(app, raw);
-  CommandLine line;
-  if (!parse(app, arguments)) return line;
-  line.kind = CommandKind::Run;
-  line.run.settings = settings_of(raw);
-  add_execution_settings(raw, line.run.settings);
-  line.run.color = color_of(raw.color);
-  line.run.quiet = raw.quiet;
-  line.run.reports = report_paths_of(raw);
-  line.run.github = github_options_of(raw, line.run.reports);
-  return line;
+// Sets what the command line leaves out.
+Sources fill_in(CLI::App& app, const Raw& raw) {
+  Sources sources{command_line_origins(app), "", {}};
+  if (!raw.rerun_failed.empty()) {
+    sources.report = read_report(raw.rerun_failed);
+    fill_in(app, report_layer(sources.report, raw.rerun_failed), sources.origins);
+  }
+  Raw unused;
+  CLI::App run("", "distrun");
+  add_run(run, unused);
+  const CommandInfo info = info_of(run);
+  fill_in(app, environment_layer(run), sources.origins);
+  fill_in(app, wanted_config(raw.config, info, sources.config), sources.origins);
+  return sources;
 }
 
-CommandLine parse_list(const std::vector<std::string>& arguments) {
-  Raw raw;
-  CLI::App app("Names the tests of plugins: id, ranks, and the reason of those that would be skipped.", "distrun list");
-  add_selection(app, raw);
-  app.add_flag("--json", raw.list_json, "As JSON, with everything that is known of each test");
-  CommandLine line;
-  if (!parse(app, arguments)) return line;
-  line.kind = CommandKind::List;
-  line.list.settings = settings_of(raw);
-  line.list.json = raw.list_json;
-  return line;
+void set_rerun(const Raw& raw, const runner::RunRecord& report, RunOptions& run) {
+  if (raw.rerun_failed.empty()) return;
+  run.settings.rerun_failed = raw.rerun_failed;
+  run.settings.rerun = failed_tests(report);
+  if (run.settings.plugins.empty()) run.settings.plugins = plugins_of(run.settings.rerun);
+  if (run.settings.rerun.empty()) run.nothing_to_run = why_nothing_reruns(report, raw.rerun_failed);
 }
 
-CommandLine parse_show(const std::vector<std::string>& arguments) {
-  Raw raw;
-  CLI::App app("Prints a run again from its summary: what ran, and what went wrong and why.", "distrun show");
-  app.add_option("report", raw.report, "A summary that --json or --output wrote")
-      ->required()
-      ->type_name("SUMMARY.json");
-  app.add_option("--color", raw.color, "auto, always or never")->type_name("WHEN");
-  add_later_reports(app, raw);
-  app.footer("\nA report that goes to standard output (-) takes the place of the text.");
-  CommandLine line;
-  if (!parse(app, arguments)) return line;
-  line.kind = CommandKind::Show;
-  const ReportPaths reports{"", raw.junit, "", raw.ctrf};
-  line.show = {raw.report, color_of(raw.color), reports, github_options_of(raw, reports)};
-  return line;
+void require_plugins(const std::vector<std::string>& plugins) {
+  if (plugins.empty()) refuse("plugins are wanted: the test plugins (.so files) to run");
+}
+
+RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report) {
+  RunOptions run;
+  run.settings = settings_of(raw);
+  add_execution_settings(raw, run.settings);
+  add_repetition_settings(raw, run.settings);
+  set_rerun(raw, report, run);
+  run.color = color_of(raw.color);
+  run.quiet = raw.quiet;
+  run.slow = number<std::size_t>("--slow", raw.slow, 0, kSlowMax);
+  return run;
 }
 
 }  // namespace
@@ -319,21 +361,75 @@ bool writes_to_stdout(const ReportPaths& paths) {
   return false;
 }
 
-CommandLine parse_command_line(const std::vector<std::string>& arguments) {
-  const std::string first = arguments.empty() ? "" : arguments.front();
-  const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (first == "--version" || first == "version") {
-    std::cout << "distrun " DISTRUN_VERSION "\n";
-    return {};
+CommandLine parse_run(const Arguments& arguments) {
+  Raw raw;
+  CLI::App app("distrun runs tests that need several ranks, and when ranks hang it says why.", "distrun");
+  add_run(app, raw);
+  CommandLine line;
+  if (!parse(app, arguments)) return line;
+  const Sources sources = fill_in(app, raw);
+  try {
+    line.run = run_options_of(raw, sources.report);
+  } catch (Error& error) {
+    add_origin(error, sources.origins);
+    throw;
   }
-  if (first == "help") return parse_run({"--help"});
-  if (first == "run") return parse_run(rest);
-  if (first == "list") return parse_list(rest);
-  if (first == "show") return parse_show(rest);
-  if (first == "ps") return parse_ps(rest);
-  if (first == "stacks") return parse_stacks(rest);
-  if (first == "attach") return parse_attach(rest);
-  return parse_run(arguments);
+  line.run.settings.config = sources.config;
+  if (raw.print_config) {
+    std::cout << config_text(app, sources.origins, sources.config);
+    return line;
+  }
+  if (line.run.nothing_to_run.why.empty()) require_plugins(line.run.settings.plugins);
+  line.run.reports = report_paths_of(raw);
+  line.run.github = github_options_of(raw, line.run.reports);
+  line.kind = CommandKind::Run;
+  return line;
+}
+
+CommandLine parse_list(const Arguments& arguments) {
+  Raw raw;
+  bool json = false;
+  CLI::App app("Names the tests of plugins: id, ranks, and the reason of those that would be skipped.", "distrun list");
+  add_selection(app, raw);
+  begin_group(app, "Reports");
+  app.add_flag("--json", json, "As JSON, with everything that is known of each test");
+  add_config(app, raw);
+  CommandLine line;
+  if (!parse(app, arguments)) return line;
+  const Sources sources = fill_in(app, raw);
+  try {
+    line.list.settings = settings_of(raw);
+  } catch (Error& error) {
+    add_origin(error, sources.origins);
+    throw;
+  }
+  require_plugins(line.list.settings.plugins);
+  line.list.form = json ? ListForm::Json : ListForm::Text;
+  line.kind = CommandKind::List;
+  return line;
+}
+
+CommandLine parse_show(const Arguments& arguments) {
+  Raw raw;
+  ShowOptions show;
+  CLI::App app("Prints a run again from its summary: what ran, and what went wrong and why.", "distrun show");
+  begin_group(app, "Options");
+  app.add_option("report", show.report, "A summary that --json or --output wrote")
+      ->required()
+      ->type_name("SUMMARY.json");
+  add_later_reports(app, raw);
+  app.add_option("--slow", raw.slow, "Name the N slowest tests in the end, and where their time went")->type_name("N");
+  app.add_option("--color", raw.color, "Colours")->type_name(kColors);
+  app.footer("\nA report that goes to standard output (-) takes the place of the text.");
+  CommandLine line;
+  if (!parse(app, arguments)) return line;
+  line.kind = CommandKind::Show;
+  show.color = color_of(raw.color);
+  show.slow = number<std::size_t>("--slow", raw.slow, 0, kSlowMax);
+  show.reports = {"", raw.junit, "", raw.ctrf};
+  show.github = github_options_of(raw, show.reports);
+  line.show = show;
+  return line;
 }
 
 }  // namespace distrun::cli

@@ -1,9 +1,12 @@
 #pragma once
 // The command line, read into plain structs. All flags are here.
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include <distrun/runner/record.hpp>
+
+#include "command_info.hpp"
 
 namespace distrun::cli {
 
@@ -27,17 +30,28 @@ struct GithubOptions {
   bool skips = false;  // tells skipped tests, too
 };
 
+// Nothing is run, for a good reason.
+struct NothingToRun {
+  std::string why;            // a sentence; empty: something is
+  int exit_code = 0;
+};
+
 struct RunOptions {
   runner::Settings settings;
+  NothingToRun nothing_to_run;
   ReportPaths reports;
   GithubOptions github;
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
+  std::size_t slow = 0;               // so many of the slowest tests are told
 };
+
+enum class ListForm { Text, Json, Patterns };
 
 struct ListOptions {
   runner::Settings settings;
-  bool json = false;
+  ListForm form = ListForm::Text;
+  std::string before;  // each pattern: "--filter="
 };
 
 struct ShowOptions {
@@ -45,6 +59,7 @@ struct ShowOptions {
   ColorChoice color = ColorChoice::Auto;
   ReportPaths reports;        // to be written of it; junit and ctrf only
   GithubOptions github;
+  std::size_t slow = 0;
 };
 
 // Of commands that look at what runs.
@@ -65,7 +80,16 @@ struct AttachOptions {
   std::string test;     // where several run; empty: the only one
 };
 
-enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, Done };
+struct CompletionOptions {
+  std::string shell;          // whose script is wanted
+};
+
+// What stands on a command line that is being typed.
+struct CompleteOptions {
+  std::vector<std::string> words;  // after the program's name; the last one is not complete
+};
+
+enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, Completion, Complete, Man, Done };
 
 struct CommandLine {
   CommandKind kind = CommandKind::Done;
@@ -76,9 +100,14 @@ struct CommandLine {
   PsOptions ps;
   StacksOptions stacks;
   AttachOptions attach;
+  CompletionOptions completion;
+  CompleteOptions complete;
 };
 
 // Prints help itself. Throws Error{InvalidArgument} for a usage error, with a text for the user.
 CommandLine parse_command_line(const std::vector<std::string>& arguments);
+
+// What each command takes: the first one is `run`; those that are for scripts alone are left out.
+std::vector<CommandInfo> describe_commands();
 
 }  // namespace distrun::cli

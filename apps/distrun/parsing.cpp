@@ -3,11 +3,31 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <iostream>
 
 #include <distrun/base/error.hpp>
 #include <distrun/base/text.hpp>
 
+#include "help_text.hpp"
+#include "nearest.hpp"
+
 namespace distrun::cli {
+namespace {
+
+// For the first option that is none.
+std::string hint(const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<std::string> known;
+  for (const OptionInfo& option : info_of(app).options) {
+    known.insert(known.end(), option.names.begin(), option.names.end());
+  }
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (name.starts_with("--") && app.get_option_no_throw(name) == nullptr) return did_you_mean(name, known);
+  }
+  return "";
+}
+
+}  // namespace
 
 void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, base::one_line(text, 400)); }
 
@@ -18,18 +38,30 @@ std::string one_of(const std::string& option, const std::string& text, const std
   refuse(option + " " + text + ": unknown; it is one of " + list);
 }
 
+std::string one_of(const std::string& option, const std::string& text, const char* choices) {
+  return one_of(option, text, split_choices(choices));
+}
+
 ColorChoice color_of(const std::string& text) {
-  one_of("--color", text, {"auto", "always", "never"});
+  one_of("--color", text, kColors);
   return text == "always" ? ColorChoice::Always : text == "never" ? ColorChoice::Never : ColorChoice::Auto;
 }
 
-bool parse(CLI::App& app, std::vector<std::string> arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::CallForHelp& help) {
-    app.exit(help);
+bool parse(CLI::App& app, const Arguments& arguments) {
+  app.get_help_ptr()->description("Print this text");
+  if (arguments.described != nullptr) {
+    *arguments.described = info_of(app);
     return false;
+  }
+  std::vector<std::string> words = arguments.words;
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    std::cout << help_text(info_of(app));
+    return false;
+  } catch (const CLI::ExtrasError& error) {
+    refuse(error.what() + hint(app, arguments.words));
   } catch (const CLI::ParseError& error) {
     refuse(error.what());
   }

@@ -3,8 +3,10 @@
 #include <charconv>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "command_info.hpp"
 #include "options.hpp"
 
 namespace CLI {
@@ -12,6 +14,15 @@ class App;
 }
 
 namespace distrun::cli {
+
+// The arguments of a command; or the wish to be told what it takes, which is what help and completion are made from.
+struct Arguments {
+  Arguments(std::vector<std::string> given) : words(std::move(given)) {}  // NOLINT(google-explicit-constructor)
+  explicit Arguments(CommandInfo& into) : described(&into) {}
+
+  std::vector<std::string> words;
+  CommandInfo* described = nullptr;
+};
 
 // What the user typed is shown without what a terminal would obey.
 [[noreturn]] void refuse(const std::string& text);
@@ -29,14 +40,21 @@ T number(const std::string& option, const std::string& text, T low, T high) {
 }
 
 std::string one_of(const std::string& option, const std::string& text, const std::vector<std::string>& choices);
+// The same with choices as they stand in help: "auto|always|never".
+std::string one_of(const std::string& option, const std::string& text, const char* choices);
 ColorChoice color_of(const std::string& text);
 
-// Parses with a CLI11 app. False if help was printed.
-bool parse(CLI::App& app, std::vector<std::string> arguments);
+inline constexpr char kColors[] = "auto|always|never";
 
+// Parses with a CLI11 app. False if help was printed, or the command was described.
+bool parse(CLI::App& app, const Arguments& arguments);
+
+CommandLine parse_run(const Arguments& arguments);
+CommandLine parse_list(const Arguments& arguments);
+CommandLine parse_show(const Arguments& arguments);
 // Of the commands that look at what runs: ps, stacks, attach.
-CommandLine parse_ps(const std::vector<std::string>& arguments);
-CommandLine parse_stacks(const std::vector<std::string>& arguments);
-CommandLine parse_attach(const std::vector<std::string>& arguments);
+CommandLine parse_ps(const Arguments& arguments);
+CommandLine parse_stacks(const Arguments& arguments);
+CommandLine parse_attach(const Arguments& arguments);
 
 }  // namespace distrun::cli

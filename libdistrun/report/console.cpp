@@ -78,7 +78,7 @@ void Console::on_test_end(const runner::TestRecord& test) {
 }
 
 void Console::on_run_end(const runner::RunRecord& run) {
-  print(run_end_text(run, reports_, paint_));
+  print(run_end_text(run, reports_, paint_, options_.slow));
   out_.write(erased_status());
   out_.drain(kPatience);
 }

@@ -2,6 +2,7 @@
 // The run as people see it: a line per finished test, on a terminal a status line below them that
 // shows what runs now, and in the end what went wrong and why.
 // Lives on: control loop. Never waits for the terminal, except in on_run_end.
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct ConsoleOptions {
   bool color = false;
   bool tty = false;    // shows the status line
   int width = 0;       // columns; used on a terminal only, 0 there means 80
+  std::size_t slow = 0;  // so many of the slowest tests are told in the end
   bool quiet = false;  // only what went wrong, and the totals
 };
 

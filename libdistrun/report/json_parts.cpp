@@ -13,6 +13,18 @@ void write_machine(JsonWriter& out, const runner::Machine& machine) {
   out.end_object();
 }
 
+namespace {
+
+void write_shard(JsonWriter& out, const runner::Shard& shard) {
+  out.key("shard");
+  out.begin_object();
+  out.field("index", shard.index);
+  out.field("count", shard.count);
+  out.end_object();
+}
+
+}  // namespace
+
 void write_settings(JsonWriter& out, const runner::Settings& settings) {
   out.begin_object();
   write_array(out, "plugins", settings.plugins);
@@ -23,12 +35,16 @@ void write_settings(JsonWriter& out, const runner::Settings& settings) {
   out.field("gpus", settings.gpus);
   out.field("isolation", settings.isolation);
   write_array(out, "filters", settings.filters);
+  out.field_if(!settings.rerun_failed.empty(), "rerun_failed", settings.rerun_failed);
+  write_shard(out, settings.shard);
+  out.field("shuffle", settings.shuffle);
   out.field("timeout_ms", settings.timeout);
   out.field_if(settings.timeout_override.count() > 0, "timeout_override_ms",
                settings.timeout_override);
   out.field("timeout_scale", settings.timeout_scale);
   out.field("jobs", settings.jobs);
   out.field("repeat", settings.repeat);
+  out.field_if(settings.until_fail > 0, "until_fail", settings.until_fail);
   out.field("retries", settings.retries);
   out.field("fail_fast", settings.fail_fast);
   out.field("seed", settings.seed);
@@ -37,6 +53,7 @@ void write_settings(JsonWriter& out, const runner::Settings& settings) {
   out.field("leaks", settings.leaks_off ? "off" : settings.leaks_strict ? "strict" : "normal");
   out.field("skips_pass", settings.skips_pass);
   out.field("keep_work_dir", settings.keep_work_dir);
+  out.field_if(!settings.config.empty(), "config", settings.config);
   write_array(out, "command_line", settings.command_line);
   out.end_object();
 }

@@ -169,11 +169,16 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "gpus", settings.gpus);
   read(from, "isolation", settings.isolation);
   read(from, "filters", settings.filters);
+  read(from, "rerun_failed", settings.rerun_failed);
+  read(object_at(from, "shard"), "index", settings.shard.index);
+  read(object_at(from, "shard"), "count", settings.shard.count);
+  read(from, "shuffle", settings.shuffle);
   read(from, "timeout_ms", settings.timeout);
   read(from, "timeout_override_ms", settings.timeout_override);
   read(from, "timeout_scale", settings.timeout_scale);
   read(from, "jobs", settings.jobs);
   read(from, "repeat", settings.repeat);
+  read(from, "until_fail", settings.until_fail);
   read(from, "retries", settings.retries);
   read(from, "fail_fast", settings.fail_fast);
   read(from, "seed", settings.seed);
@@ -184,6 +189,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   settings.leaks_strict = leaks == "strict";
   read(from, "skips_pass", settings.skips_pass);
   read(from, "keep_work_dir", settings.keep_work_dir);
+  read(from, "config", settings.config);
   read(from, "command_line", settings.command_line);
 }
 
@@ -229,6 +235,8 @@ void read_rank(const Json& from, runner::RankRecord& rank) {
   base::Nanoseconds duration{};
   read(from, "duration_ms", duration);
   rank.ended = rank.started + duration;
+  read(from, "body_began_ms", rank.body_began);
+  read(from, "body_ended_ms", rank.body_ended);
   read(from, "waiting_in", rank.waiting_in);
   read(from, "because_of", rank.because_of);
   read(from, "declared_death", rank.declared_death);
@@ -328,6 +336,7 @@ class Reader {
     run_.started_wall_ns = wall_ns_of(rest);
     read(rest, "duration_ms", run_.duration);
     read(rest, "interrupted", run_.interrupted);
+    read(rest, "selected", run_.selected);
     read_machine(object_at(rest, "machine"), run_.machine);
     read_settings(object_at(rest, "settings"), run_.settings);
     read_totals(object_at(rest, "totals"), run_.totals);

@@ -1,6 +1,7 @@
 #include <distrun/report/repeat_command.hpp>
 
 #include <cstdio>
+#include <utility>
 
 #include <distrun/base/text.hpp>
 
@@ -10,8 +11,42 @@ namespace {
 // Spaces would begin another pattern; a terminal would obey a control, or show nothing.
 bool must_not_stand(char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; }
 
-// An id is no pattern: what a filter would read as one is escaped, and what must not stand there
-// becomes a `?`, which matches it too.
+std::string short_number(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", number);
+  return text;
+}
+
+std::string seconds(base::Nanoseconds duration) {
+  return short_number(static_cast<double>(duration.count()) / 1e9);
+}
+
+// Those that are not as they are by default, in the order in which people write them.
+class Options {
+ public:
+  void add(const char* name, std::string value) { options_.push_back({name, std::move(value)}); }
+  void add_unless(bool is_default, const char* name, std::string value) {
+    if (!is_default) add(name, std::move(value));
+  }
+  std::vector<wire::KeyValue> take() { return std::move(options_); }
+
+ private:
+  std::vector<wire::KeyValue> options_;
+};
+
+void add_timeouts(Options& options, const runner::Settings& settings) {
+  const runner::Settings usual;
+  options.add_unless(settings.timeout == usual.timeout, "--timeout", seconds(settings.timeout));
+  options.add_unless(settings.timeout_override.count() == 0, "--timeout-override",
+                     seconds(settings.timeout_override));
+  options.add_unless(settings.timeout_scale == usual.timeout_scale, "--timeout-scale",
+                     short_number(settings.timeout_scale));
+}
+
+std::string until_fail(int most) { return "--until-fail=" + std::to_string(most); }
+
+}  // namespace
+
 std::string filter_for(const std::string& id) {
   const bool shows_all = base::printable(id) == id;
   std::string pattern;
@@ -26,62 +61,38 @@ std::string filter_for(const std::string& id) {
   return pattern;
 }
 
-std::string short_number(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", number);
-  return text;
-}
-
-std::string seconds(base::Nanoseconds duration) {
-  return short_number(static_cast<double>(duration.count()) / 1e9);
-}
-
-class CommandLine {
- public:
-  explicit CommandLine(std::string program) : text_(base::shell_quoted(program)) {}
-
-  void word(const std::string& text) { text_ += " " + base::shell_quoted(text); }
-  void option(const char* name, const std::string& value) {
-    text_ += std::string(" ") + name;
-    word(value);
-  }
-  void option_unless(bool is_default, const char* name, const std::string& value) {
-    if (!is_default) option(name, value);
-  }
-  const std::string& text() const noexcept { return text_; }
-
- private:
-  std::string text_;
-};
-
-void add_timeouts(CommandLine& line, const runner::Settings& settings) {
+std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
   const runner::Settings usual;
-  line.option_unless(settings.timeout == usual.timeout, "--timeout", seconds(settings.timeout));
-  line.option_unless(settings.timeout_override.count() == 0, "--timeout-override",
-                     seconds(settings.timeout_override));
-  line.option_unless(settings.timeout_scale == usual.timeout_scale, "--timeout-scale",
-                     short_number(settings.timeout_scale));
+  Options options;
+  options.add("--world-size", std::to_string(settings.world_size));
+  options.add_unless(settings.backend == usual.backend, "--backend", settings.backend);
+  options.add_unless(settings.agent == usual.agent, "--agent", settings.agent);
+  options.add_unless(settings.gpu_driver == usual.gpu_driver, "--gpu-driver", settings.gpu_driver);
+  options.add_unless(settings.gpu_driver != "virtual", "--gpus", std::to_string(settings.gpus));
+  options.add_unless(settings.isolation == usual.isolation, "--isolation", settings.isolation);
+  add_timeouts(options, settings);
+  options.add_unless(!settings.leaks_strict, "--leaks", "strict");
+  options.add_unless(!settings.leaks_off, "--leaks", "off");
+  for (const wire::KeyValue& pair : settings.env) options.add("--env", pair.key + "=" + pair.value);
+  return options.take();
 }
-
-}  // namespace
 
 std::string repeat_command(const runner::Settings& settings, const runner::TestRecord& test) {
-  const runner::Settings usual;
-  CommandLine line(settings.command_line.empty() ? "distrun" : settings.command_line.front());
-  line.option("--world-size", std::to_string(settings.world_size));
-  line.option_unless(settings.backend == usual.backend, "--backend", settings.backend);
-  line.option_unless(settings.agent == usual.agent, "--agent", settings.agent);
-  line.option_unless(settings.gpu_driver == usual.gpu_driver, "--gpu-driver", settings.gpu_driver);
-  line.option_unless(settings.gpu_driver != "virtual", "--gpus", std::to_string(settings.gpus));
-  line.option_unless(settings.isolation == usual.isolation, "--isolation", settings.isolation);
-  add_timeouts(line, settings);
-  if (settings.leaks_strict) line.word("--leaks=strict");
-  if (settings.leaks_off) line.word("--leaks=off");
-  for (const wire::KeyValue& pair : settings.env) line.option("--env", pair.key + "=" + pair.value);
-  line.option("--filter", filter_for(test.info.id()));
-  line.option("--seed", std::to_string(settings.seed));
-  line.word(test.plugin);
-  return base::printable(line.text());
+  std::string line = base::shell_quoted(settings.command_line.empty() ? "distrun" : settings.command_line.front());
+  const auto add = [&](const std::string& word) { line += " " + base::shell_quoted(word); };
+  // What a file says besides must not come in; what is named here has its values already.
+  if (!settings.config.empty()) add("--config=none");
+  for (const wire::KeyValue& option : setting_options(settings)) {
+    add(option.key);
+    add(option.value);
+  }
+  if (settings.until_fail > 0) add(until_fail(settings.until_fail));
+  add("--filter");
+  add(filter_for(test.info.id()));
+  add("--seed");
+  add(std::to_string(settings.seed));
+  add(test.plugin);
+  return base::printable(line);
 }
 
 }  // namespace distrun::report

@@ -2,6 +2,7 @@
 
 #include <distrun/base/text.hpp>
 #include <distrun/report/failure_text.hpp>
+#include <distrun/report/slow_tests.hpp>
 #include <distrun/report/test_line.hpp>
 
 namespace distrun::report {
@@ -43,18 +44,20 @@ std::string totals_text(const runner::RunRecord& run, const Paint& paint) {
 std::string totals_line(const runner::RunRecord& run, const Paint& paint) {
   const std::string totals = totals_text(run, paint);
   std::string line = run.interrupted ? paint(Style::Odd, "interrupted") + ", " : "";
-  line += totals.empty() ? "no test was selected" : totals;
+  const std::string nothing = is_empty_shard(run) ? shard_text(run) + " is empty" : "no test was selected";
+  line += totals.empty() ? nothing : totals;
   return line + paint(Style::Dim, " in " + base::human(run.duration)) + "\n";
 }
 
 std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports,
-                         const Paint& paint) {
+                         const Paint& paint, std::size_t slow) {
   std::string out;
   add_failures(out, run, paint, [](Verdict verdict) { return verdict == Verdict::Flaky; });
   add_failures(out, run, paint, is_told);
   out += '\n';
   for (const runner::Problem& problem : run.problems) out += problem_lines(problem, paint);
   for (const std::string& report : reports) out += "report: " + base::one_line(report, 500) + "\n";
+  out += slow_tests_text(run, slow, paint);
   return out + totals_line(run, paint);
 }
 

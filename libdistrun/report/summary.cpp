@@ -31,6 +31,8 @@ void write_rank(JsonWriter& out, const runner::RankRecord& rank) {
   out.field("rank", rank.rank);
   out.field("pid", rank.pid);
   write_outcome_fields(out, rank);
+  out.field_if(rank.body_began.count() > 0, "body_began_ms", rank.body_began);
+  out.field_if(rank.body_ended.count() > 0, "body_ended_ms", rank.body_ended);
   write_errors(out, rank.errors);
   out.key("notes");
   write_key_values(out, rank.notes);
@@ -103,6 +105,7 @@ void write_run_fields(JsonWriter& out, const runner::RunRecord& run) {
   out.field("duration_ms", run.duration);
   out.field("exit_code", exit_code_of(run));
   out.field("interrupted", run.interrupted);
+  out.field("selected", run.selected);
   out.key("machine");
   write_machine(out, run.machine);
   out.key("settings");

@@ -47,6 +47,12 @@ std::string test_line(const runner::TestRecord& test, const Paint& paint, int wi
          paint(Style::Dim, cause);
 }
 
+std::string shard_text(const runner::RunRecord& run) {
+  const runner::Shard& shard = run.settings.shard;
+  return "shard " + std::to_string(shard.index) + "/" + std::to_string(shard.count) + " of " +
+         plural(run.selected, "test");
+}
+
 std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint) {
   const runner::Settings& settings = run.settings;
   std::string line = paint(Style::Bold, "run " + base::one_line(run.run_id)) + ": " +
@@ -59,7 +65,13 @@ std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint
   if (settings.isolation != "process") line += ", isolation " + base::one_line(settings.isolation);
   if (settings.jobs > 1) line += ", " + std::to_string(settings.jobs) + " tests at a time";
   if (settings.repeat > 1) line += ", each " + std::to_string(settings.repeat) + " times";
+  if (settings.until_fail > 0) {
+    line += ", each until it fails, " + std::to_string(settings.until_fail) + " times at most";
+  }
   if (settings.retries > 0) line += ", retries " + std::to_string(settings.retries);
+  if (settings.shard.count > 1) line += ", " + shard_text(run);
+  if (settings.shuffle) line += ", shuffled";
+  if (!settings.config.empty()) line += ", config " + base::one_line(settings.config, 500);
   return line + ", seed " + std::to_string(settings.seed) + "\n";
 }
 

@@ -13,6 +13,9 @@ std::string test_line(const runner::TestRecord& test, const Paint& paint, int wi
 // The first line of a run: what is run, and how.
 std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint);
 
+// "shard 2/3 of 10 tests"
+std::string shard_text(const runner::RunRecord& run);
+
 // "problem: ring.so: list: TEXT", one line or more, ending in a newline.
 std::string problem_lines(const runner::Problem& problem, const Paint& paint);
 

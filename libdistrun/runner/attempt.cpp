@@ -25,6 +25,13 @@ T payload(const wire::Frame& frame) {
   return wire::decode<T>(wire::view_of(frame.payload));
 }
 
+// Phases come in order, but for what a rank makes up: the first of each counts.
+void note_body(RankRecord& rank, wire::Phase phase, Nanoseconds at) {
+  const bool began = rank.body_began.count() > 0;
+  if (phase == wire::Phase::Body && !began) rank.body_began = at;
+  if (phase > wire::Phase::Body && began && rank.body_ended.count() == 0) rank.body_ended = at;
+}
+
 }  // namespace
 
 Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, StandingWorld* standing,
@@ -269,6 +276,7 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
 
 void Attempt::enter_phase(RankState& rank, wire::Phase phase) {
   if (!rank.decided()) rank.record.phase = phase;  // a report wants the phase in which it went wrong
+  note_body(rank.record, phase, since_start());
   rank.deadline = run_.loop.clock().now() + bound_of(phase, test_.info, run_.settings);
   if (phase != wire::Phase::Spawn) run_.events.on_rank_phase(test_.id, record_.n, rank.record.rank, phase);
   if (phase == wire::Phase::Body && run_.settings.stacks_after.count() > 0 && !timed_look_) {

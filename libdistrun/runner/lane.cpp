@@ -17,15 +17,21 @@ void Lane::cancel(Urgency urgency) {
 
 io::Task<void> Lane::run(PlannedTest& test, TestRecord& record, bool stay) {
   const Settings& settings = run_.settings;
-  for (int repeat = 0; repeat < settings.repeat && !cancelled_; ++repeat) {
-    const bool more = stay || repeat + 1 < settings.repeat;
+  const int times = settings.until_fail > 0 ? settings.until_fail : settings.repeat;
+  for (int repeat = 0; repeat < times && !cancelled_; ++repeat) {
+    const bool more = stay || repeat + 1 < times;
     bool going = co_await run_attempt(test, record, repeat == 0 ? AttemptKind::First : AttemptKind::Repeat, more);
     for (int retry = 0; retry < settings.retries && going; ++retry) {
       if (is_good(record.attempts.back().verdict) || cancelled_) break;
       going = co_await run_attempt(test, record, AttemptKind::Retry, more);
     }
-    if (!going) break;
+    if (!going || is_settled(record)) break;
   }
+}
+
+// With --until-fail: what does not pass now, be it that it is skipped, has told what it can.
+bool Lane::is_settled(const TestRecord& test) const {
+  return run_.settings.until_fail > 0 && test.attempts.back().verdict != Verdict::Pass;
 }
 
 io::Task<void> Lane::rest() { co_await end_standing(nullptr); }

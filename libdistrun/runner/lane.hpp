@@ -29,6 +29,7 @@ class Lane {
 
  private:
   io::Task<bool> run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay);
+  bool is_settled(const TestRecord& test) const;
   io::Task<void> end_standing(const PlannedTest* test);
   AttemptRecord failed_attempt(int n, AttemptKind kind, const std::string& failure) const;
 

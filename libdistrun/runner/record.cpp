@@ -33,13 +33,17 @@ const char* name_of(AttemptKind kind) noexcept {
   return "unknown";
 }
 
+bool is_empty_shard(const RunRecord& run) noexcept {
+  return run.settings.shard.count > 1 && run.selected > 0 && run.tests.empty() && run.not_run == 0;
+}
+
 int exit_code_of(const RunRecord& run) noexcept {
   if (run.interrupted) return 130;
   if (!run.problems.empty() || run.total(Verdict::InfraError) > 0) return 3;
   const int good = run.total(Verdict::Pass) + run.total(Verdict::Flaky);
   const int skipped = run.total(Verdict::Skip);
   if (good + skipped < static_cast<int>(run.tests.size())) return 1;
-  if (good > 0) return 0;
+  if (good > 0 || is_empty_shard(run)) return 0;
   return skipped > 0 && run.settings.skips_pass ? 0 : 4;
 }
 

@@ -43,6 +43,8 @@ struct RankRecord {
   std::uint64_t checks = 0;
   Nanoseconds started{};          // since the attempt began
   Nanoseconds ended{};
+  Nanoseconds body_began{};       // the same; 0: its body never began
+  Nanoseconds body_ended{};       // 0: its body never came to its end
   // When what decided its outcome was learned, as a position in the order of all such events of the
   // attempt; 0: nothing yet. The judge finds the first cause by it.
   int decided = 0;
@@ -139,6 +141,18 @@ struct Machine {
   std::uint64_t memory_bytes = 0;
 };
 
+// A part of a run's tests, of `count` parts; `index` counts from 1. 1 of 1: all of them.
+struct Shard {
+  int index = 1;
+  int count = 1;
+};
+
+// A test of an earlier run, by the plugin as it was given then.
+struct TestName {
+  std::string plugin;
+  std::string id;
+};
+
 struct Settings {
   std::vector<std::string> plugins;
   int world_size = 4;
@@ -148,6 +162,10 @@ struct Settings {
   int gpus = 0;                   // devices that the driver offers
   std::string isolation = "process";
   std::vector<std::string> filters;
+  std::string rerun_failed;       // the summary whose failed tests alone run; empty: any test runs
+  std::vector<TestName> rerun;    // those tests
+  Shard shard;
+  bool shuffle = false;           // the order of the tests comes from the seed
   Nanoseconds timeout = std::chrono::seconds(300);
   Nanoseconds timeout_override{}; // 0: none
   int debug_rank = -1;            // begins under a debugger, and no bound runs out; -1: none
@@ -155,6 +173,7 @@ struct Settings {
   double timeout_scale = 1.0;
   int jobs = 1;                   // tests at the same time
   int repeat = 1;
+  int until_fail = 0;             // attempts at most, until one does not pass; 0: `repeat` counts
   int retries = 0;
   bool fail_fast = false;
   std::uint64_t seed = 0;
@@ -163,6 +182,7 @@ struct Settings {
   bool leaks_off = false;
   bool skips_pass = false;
   bool keep_work_dir = false;
+  std::string config;             // the file that some of these come from; empty: none
   std::vector<std::string> command_line;  // for the line that repeats a test
 };
 
@@ -177,7 +197,9 @@ struct RunRecord {
   Totals totals{};
   std::vector<Problem> problems;
   std::vector<TestRecord> tests;
+  int selected = 0;               // before the shard was taken
   int not_run = 0;                // selected, but the run ended before them
+  std::vector<std::string> gone;  // ids of settings.rerun that their plugin no longer has
   bool interrupted = false;
 
   int total(Verdict verdict) const { return totals[static_cast<std::size_t>(verdict)]; }
@@ -185,6 +207,8 @@ struct RunRecord {
 
 // The exit code of a run, section "exit codes" of the manual: 0 all passed or flaky, 1 some did not,
 // 3 infra error, 4 nothing ran, 130 interrupted. Precedence 130, 3, 1, 4. (2 is a usage error.)
+// A shard that got none of the tests has done its part: 0.
+bool is_empty_shard(const RunRecord& run) noexcept;
 int exit_code_of(const RunRecord& run) noexcept;
 
 }  // namespace distrun::runner

@@ -59,6 +59,7 @@ io::Task<void> Run::run() {
   const base::TimePoint started = loop_.clock().now();
   record_.started_wall_ns = loop_.clock().wall_ns();
   co_await list_plugins();
+  select_tests();
   refuse_to_debug_many();
   events_.on_run_start(record_, static_cast<int>(tests_.size()));
   for (const Problem& problem : record_.problems) events_.on_problem(problem);
@@ -201,12 +202,14 @@ void Run::refuse_to_debug_many() {
 
 io::Task<void> Run::list_plugins() {
   const Filter filter(record_.settings.filters);
+  Rerun rerun(record_.settings);
   for (const std::string& plugin : record_.settings.plugins) {
     if (cancelled_) break;
     std::string failure;
     try {
       const wire::ListOrder order = list_order(record_.settings);
       wire::PluginTable table = co_await node_.list(plugin, order, load_bound(record_.settings));
+      rerun.keep_wanted(plugin, table);
       std::vector<PlannedTest> planned = plan(plugin, std::move(table), filter, record_.settings);
       std::move(planned.begin(), planned.end(), std::back_inserter(tests_));
     } catch (const Error& error) {
@@ -214,6 +217,13 @@ io::Task<void> Run::list_plugins() {
     }
     if (!failure.empty() && !cancelled_) record_.problems.push_back(problem_of(plugin, "list", failure));
   }
+  record_.gone = rerun.gone();
+}
+
+void Run::select_tests() {
+  record_.selected = static_cast<int>(tests_.size());
+  tests_ = shard_of(std::move(tests_), record_.settings.shard);
+  if (record_.settings.shuffle) shuffle(tests_, record_.settings.seed);
 }
 
 io::Task<void> Run::run_test(Lane& lane, PlannedTest& test, std::size_t index, bool stay) {

@@ -12,6 +12,7 @@
 #include <distrun/runner/plan.hpp>
 #include <distrun/runner/preparation.hpp>
 #include <distrun/runner/schedule.hpp>
+#include <distrun/runner/selection.hpp>
 #include <distrun/wire/inspect.hpp>
 
 namespace distrun::runner {
@@ -47,6 +48,7 @@ class Run {
 
  private:
   io::Task<void> list_plugins();
+  void select_tests();
   void refuse_to_debug_many();
   io::Task<void> run_lanes();
   // Batch after batch, until none is left.

@@ -1,5 +1,5 @@
 # What `cmake --install` puts where: programs into bin, what plugins are built with into include and lib,
-# the schemas of the reports into share.
+# the schemas of the reports, the man page and the completion of shells into share.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -43,3 +43,10 @@ install(FILES ${PROJECT_BINARY_DIR}/distrun.pc DESTINATION ${pkgconfig_dir})
 
 install(DIRECTORY libdistrun/report/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/distrun/schema
   FILES_MATCHING PATTERN "*.json" PATTERN "*.xsd")
+
+set(manual ${PROJECT_BINARY_DIR}/apps/distrun)
+install(FILES ${manual}/distrun.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${manual}/distrun.bash RENAME distrun
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${manual}/distrun.zsh RENAME _distrun DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${manual}/distrun.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -54,6 +54,11 @@ if command -v pkg-config > /dev/null && [ -z "$sanitize" ]; then
   check_exports "$room/by_hand.so"
 fi
 
+for file in man/man1/distrun.1 bash-completion/completions/distrun zsh/site-functions/_distrun \
+  fish/vendor_completions.d/distrun.fish; do
+  [ -s "$prefix/share/$file" ] || fail "share/$file is not installed"
+done
+
 if [ -x "$prefix/bin/distrun" ]; then
   "$prefix/bin/distrun" "$room/outside/outside.so" "$room/outside/outside_gtest.so"
 fi

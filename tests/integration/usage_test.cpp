@@ -38,6 +38,12 @@ std::vector<Refused> refused() {
       {{"--repeat", "0"}, {"--repeat", "0"}},
       {{"--repeat", "some"}, {"--repeat", "some"}},
       {{"--retries", "-1"}, {"--retries", "-1"}},
+      {{"--shard", "0/3"}, {"--shard", "0/3", "1 to N", "1/3"}},
+      {{"--shard", "4/3"}, {"--shard", "4/3"}},
+      {{"--shard", "2"}, {"--shard", "2"}},
+      {{"--slow", "-1"}, {"--slow", "-1"}},
+      {{"--config", "gone.toml"}, {"gone.toml", "--config none"}},
+      {{"--rerun-failed", "gone.json"}, {"gone.json"}},
       {{"--isolation", "thin"}, {"--isolation", "thin", "process", "exec"}},
       {{"--backend", "glue"}, {"--backend", "glue", "shm", "gloo"}},
       {{"--agent", "bond"}, {"--agent", "bond", "pipe", "inproc"}},
@@ -101,8 +107,9 @@ TEST_CASE("help names every option and exit code", "[cli]") {
   for (const char* part :
        {"--world-size", "--backend", "--agent", "--gpu-driver", "--gpus", "--isolation", "--filter",
         "--timeout", "--timeout-override", "--timeout-scale", "--repeat", "--retries", "--fail-fast",
-        "--seed", "--env", "--output", "--json", "--junit", "--events", "--ctrf", "--github",
-        "--keep-work-dir", "--leaks", "--skips-pass", "--color", "130"}) {
+        "--seed", "--env", "--output", "--json", "--junit", "--events", "--ctrf", "--github", "--jobs",
+        "--keep-work-dir", "--leaks", "--skips-pass", "--color", "--shard", "--shuffle", "--until-fail",
+        "--rerun-failed", "--slow", "--config", "--print-config", "130"}) {
     CHECK_THAT(ended.out, Catch::Contains(part));
   }
   ended = sandbox.run({"--version"});

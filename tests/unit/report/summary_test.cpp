@@ -161,3 +161,27 @@ TEST_CASE("a summary cut at any byte is refused, never half read", "[report]") {
     if (refusal(text.substr(0, size)) == "none") FAIL("a cut summary was read at " << size);
   }
 }
+
+TEST_CASE("what chose the tests of a run is read back as it was written", "[report]") {
+  runner::RunRecord run = empty_run();
+  run.selected = 12;
+  run.settings.rerun_failed = "old/summary.json";
+  run.settings.shard = {2, 3};
+  run.settings.shuffle = true;
+  run.settings.until_fail = 20;
+  run.settings.config = "../.distrun.toml";
+  add(run, failing());
+  run.tests[0].attempts[0].ranks[0].body_began = std::chrono::milliseconds(3);
+  run.tests[0].attempts[0].ranks[0].body_ended = std::chrono::milliseconds(7);
+  const runner::RunRecord read = read_summary(summary_json(run));
+  CHECK(read.selected == 12);
+  CHECK(read.settings.rerun_failed == "old/summary.json");
+  CHECK(read.settings.shard.index == 2);
+  CHECK(read.settings.shard.count == 3);
+  CHECK(read.settings.shuffle);
+  CHECK(read.settings.until_fail == 20);
+  CHECK(read.settings.config == "../.distrun.toml");
+  const runner::RankRecord& rank = read.tests[0].attempts[0].ranks[0];
+  CHECK(rank.body_began == std::chrono::milliseconds(3));
+  CHECK(rank.body_ended == std::chrono::milliseconds(7));
+}

@@ -75,8 +75,18 @@ TEST_CASE("the command that repeats a test has what differs from the defaults", 
   settings.env = {{"NAME", "two words"}};
   CHECK(repeat_command(settings, failing()) ==
         "distrun --world-size 8 --backend gloo --gpu-driver virtual --gpus 2 --timeout 1.5 "
-        "--timeout-scale 3 --leaks=strict --env 'NAME=two words' --filter Ring.gather --seed 17 "
+        "--timeout-scale 3 --leaks strict --env 'NAME=two words' --filter Ring.gather --seed 17 "
         "build/plugins/ring.so");
+}
+
+TEST_CASE("the command that repeats a test repeats it as often, and reads no file of settings", "[report]") {
+  runner::Settings settings = empty_run().settings;
+  settings.until_fail = 20;
+  settings.shard = {2, 3};
+  settings.shuffle = true;
+  settings.config = "../.distrun.toml";
+  CHECK(repeat_command(settings, failing()) ==
+        "distrun --config=none --world-size 4 --until-fail=20 --filter Ring.gather --seed 17 build/plugins/ring.so");
 }
 
 TEST_CASE("the command that repeats a test is safe to print and to paste", "[report]") {

@@ -147,3 +147,21 @@ TEST_CASE("pass, skip and flaky are good verdicts, and no others are") {
     CHECK(is_good(verdict) == (verdict == Verdict::Pass || verdict == Verdict::Skip || verdict == Verdict::Flaky));
   }
 }
+
+TEST_CASE("a shard that got none of the tests has done its part, one of no tests has not") {
+  RunRecord run;
+  run.settings.shard = {3, 3};
+  CHECK(exit_code_of(run) == 4);  // no test was selected for any of the shards
+  run.selected = 2;
+  CHECK(exit_code_of(run) == 0);
+  run.problems.push_back({"ring.so", "list", "gone"});
+  CHECK(exit_code_of(run) == 3);
+}
+
+TEST_CASE("a shard whose tests could not run is not empty") {
+  RunRecord run;
+  run.settings.shard = {1, 3};
+  run.selected = 2;
+  run.not_run = 1;
+  CHECK(exit_code_of(run) == 4);
+}

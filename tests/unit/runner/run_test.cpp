@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include <csignal>
+#include <set>
 
 #include <distrun/runner/run.hpp>
 
@@ -210,4 +211,56 @@ TEST_CASE("no attempt finds what another has left in its directories") {
   };
   show.play();
   CHECK(clean == 12);
+}
+
+TEST_CASE("a test is run until it fails, and no further") {
+  Show show({"a", "b"});
+  show.settings.until_fail = 5;
+  const auto pass = show.node.script;
+  show.node.script = [&, n = 0](fake::World& world) mutable { ++n == 3 ? fail(world) : pass(world); };
+  const RunRecord& record = show.play();
+  CHECK(show.verdicts() == Names{"fail", "pass"});
+  CHECK(record.tests[0].attempts.size() == 3);
+  CHECK(record.tests[1].attempts.size() == 5);
+}
+
+TEST_CASE("a run takes its shard of what is selected, and knows how many that were") {
+  Show show({"a", "b", "c", "d"});
+  show.settings.filters = {"-Ring.a"};
+  show.settings.shard = {1, 2};
+  const RunRecord& record = show.play();
+  CHECK(record.selected == 3);
+  REQUIRE(record.tests.size() == 2);
+  CHECK(record.tests[0].info.name == "b");
+  CHECK(record.tests[1].info.name == "d");
+}
+
+TEST_CASE("shards of a shuffled run are those of the run in order") {
+  std::set<std::string> seen;
+  for (const int index : {1, 2}) {
+    Show show({"a", "b", "c", "d", "e"});
+    show.settings.shard = {index, 2};
+    show.settings.shuffle = true;
+    show.settings.seed = static_cast<std::uint64_t>(index);  // each machine its own
+    for (const TestRecord& test : show.play().tests) CHECK(seen.insert(test.info.name).second);
+  }
+  CHECK(seen.size() == 5);
+}
+
+TEST_CASE("the tests of an earlier run are run again, and those that are gone are named") {
+  Show show({"a", "b", "c"});
+  show.settings.rerun_failed = "summary.json";
+  show.settings.rerun = {{"ring.so", "Ring.c"}, {"ring.so", "Ring.x"}};
+  const RunRecord& record = show.play();
+  REQUIRE(record.tests.size() == 1);
+  CHECK(record.tests[0].info.name == "c");
+  CHECK(record.gone == Names{"Ring.x"});
+}
+
+TEST_CASE("the record says when bodies began and ended") {
+  Show show({"a"});
+  const RankRecord& rank = show.play().tests.at(0).attempts.at(0).ranks.at(0);
+  CHECK(rank.body_began.count() > 0);
+  CHECK(rank.body_ended >= rank.body_began);
+  CHECK(rank.body_ended <= rank.ended);
 }

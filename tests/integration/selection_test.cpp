@@ -1,0 +1,208 @@
+// Which tests run, in what order and how often: --shard, --shuffle, --until-fail, --rerun-failed, --slow.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "compare.hpp"
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+
+using Texts = std::vector<std::string>;
+
+struct Run {
+  Ended ended;
+  Summary summary;
+};
+
+// With --output, whose reports are valid.
+Run run(const Sandbox& sandbox, Texts arguments) {
+  arguments.insert(arguments.begin(), {"run", "--output", sandbox.output()});
+  const Ended ended = sandbox.run(std::move(arguments));
+  INFO("the console got: " << ended.out << ended.err);
+  REQUIRE_FALSE(ended.out_of_time);
+  CHECK(wrong_with_reports(sandbox) == "");
+  Run result{ended, sandbox.summary()};
+  CHECK(result.summary.exit_code == ended.exit_code);
+  return result;
+}
+
+Texts ids_of(const Summary& summary) {
+  Texts ids;
+  for (const TestResult& test : summary.tests) ids.push_back(test.id);
+  return ids;
+}
+
+// The report of a run of the fixtures that fail: kept, since --output is written again.
+std::string failed_report(const Sandbox& sandbox, Texts arguments) {
+  const std::string report = sandbox.temp() + "/failed.json";
+  arguments.insert(arguments.begin(), {"run", "--json", report});
+  CHECK(sandbox.run(std::move(arguments)).exit_code == 1);
+  return report;
+}
+
+const Texts kWorlds = {"--filter", "Passes.world_of_*"};
+
+Texts with(const Texts& more, const Texts& arguments) {
+  Texts all = more;
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the shards of a run are disjoint and complete, shuffled or not", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const Texts all = ids_of(run(sandbox, with(kWorlds, {plugin("passes")})).summary);
+  for (const bool shuffled : {false, true}) {
+    std::multiset<std::string> seen;
+    for (const char* shard : {"1/2", "2/2"}) {
+      Texts arguments = with(kWorlds, {"--shard", shard, plugin("passes")});
+      if (shuffled) arguments.emplace_back("--shuffle");
+      const Run part = run(sandbox, arguments);
+      CHECK(part.ended.exit_code == 0);
+      for (const std::string& id : ids_of(part.summary)) seen.insert(id);
+    }
+    CHECK(seen == std::multiset<std::string>(all.begin(), all.end()));
+  }
+}
+
+TEST_CASE("list shows what is in a shard", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended listed = sandbox.run(with({"list"}, with(kWorlds, {"--shard", "1/5", plugin("passes")})));
+  CHECK(listed.exit_code == 0);
+  CHECK_THAT(listed.out, Catch::StartsWith("Passes.world_of_1 "));
+  CHECK(std::count(listed.out.begin(), listed.out.end(), '\n') == 1);
+}
+
+TEST_CASE("an empty shard says so and is fine; a shard of nothing is nothing", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const Run empty = run(sandbox, {"--filter", "Passes.world_of_1", "--shard", "2/2", plugin("passes")});
+  CHECK(empty.ended.exit_code == 0);
+  CHECK_THAT(empty.ended.out, Contains("shard 2/2 of 1 test is empty"));
+  CHECK(empty.ended.err.empty());
+  const Run nothing = run(sandbox, {"--filter", "No.such", "--shard", "2/2", plugin("passes")});
+  CHECK(nothing.ended.exit_code == 4);
+  CHECK_THAT(nothing.ended.err, Contains("no test matches"));
+}
+
+TEST_CASE("a shuffled order is repeated by the seed that the run prints", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const Run first = run(sandbox, with(kWorlds, {"--shuffle", plugin("passes")}));
+  const std::string seed = std::to_string(first.summary.seed);
+  CHECK_THAT(first.ended.out, Contains("shuffled, seed " + seed));
+  const Run again = run(sandbox, with(kWorlds, {"--shuffle", "--seed", seed, plugin("passes")}));
+  CHECK(ids_of(again.summary) == ids_of(first.summary));
+  std::set<Texts> orders;
+  for (const char* other : {"1", "2", "3", "4", "5"}) {
+    orders.insert(ids_of(run(sandbox, with(kWorlds, {"--shuffle", "--seed", other, plugin("passes")})).summary));
+  }
+  CHECK(orders.size() > 1);
+}
+
+TEST_CASE("until-fail runs a test until it fails, or as often as it may", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const Run passes = run(sandbox, {"--until-fail=4", "--filter", "Passes.world_of_1", plugin("passes")});
+  CHECK(passes.ended.exit_code == 0);
+  CHECK(passes.summary.tests.at(0).attempts.size() == 4);
+  CHECK_THAT(passes.ended.out, Contains("until it fails, 4 times at most"));
+  const Run fails = run(sandbox, {"--until-fail", "--filter", "Fails.require", plugin("fails")});
+  CHECK(fails.ended.exit_code == 1);
+  CHECK(fails.summary.tests.at(0).attempts.size() == 1);
+  CHECK_THAT(fails.ended.out, Contains("--until-fail=1000"));  // in the line that repeats it
+}
+
+TEST_CASE("until-fail is refused with what makes no sense beside it", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const auto refused = [&](const Texts& arguments, const char* part) {
+    const Ended ended = sandbox.run(with(arguments, {plugin("passes")}));
+    CHECK(ended.exit_code == 2);
+    CHECK_THAT(ended.err, Contains(part));
+  };
+  refused({"--until-fail", "--repeat", "3"}, "--until-fail=3");
+  refused({"--until-fail", "--retries", "1"}, "--retries");
+  refused({"--until-fail", "--debug", "0"}, "--debug");
+  refused({"--until-fail", "20"}, "--until-fail=20");
+  refused({"--until-fail=0"}, "--until-fail 0: a number from 1");
+  refused({"--until-fail=soon"}, "--until-fail soon");
+}
+
+TEST_CASE("the tests that failed are run again, with the plugins and settings of their run", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const std::string report =
+      failed_report(sandbox, {"--filter", "Fails.fail_with_text Passes.world_of_1", "--world-size", "2", "--seed", "99",
+                              plugin("fails"), plugin("passes")});
+  const Run again = run(sandbox, {"--rerun-failed", report});
+  CHECK(again.ended.exit_code == 1);
+  CHECK(ids_of(again.summary) == Texts{"Fails.fail_with_text"});
+  CHECK(again.summary.seed == 99);
+  CHECK(again.summary.tests.at(0).attempts.at(0).ranks.size() == 2);
+  CHECK_THAT(read_file(sandbox.output() + "/summary.json"), Contains("\"rerun_failed\": \"" + report + "\""));
+  const Run other = run(sandbox, {"--rerun-failed", report, "--world-size", "3", plugin("fails")});
+  CHECK(other.summary.tests.at(0).attempts.at(0).ranks.size() == 3);  // the command line beats the report
+}
+
+TEST_CASE("tests that are no more are named, and the others run", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const std::string report = failed_report(sandbox, {"--filter", "Fails.require Fails.expect*", plugin("fails")});
+  std::string text = read_file(report);
+  for (std::size_t at = 0; (at = text.find("\"require\"", at)) != std::string::npos;) {
+    text.replace(at, 9, "\"renamed\"");
+  }
+  write_file(report, text);
+  const Run again = run(sandbox, {"--rerun-failed", report});
+  CHECK(again.ended.exit_code == 1);
+  CHECK_THAT(again.ended.err, Contains("warning") && Contains("1 is no more") && Contains("Fails.renamed"));
+  CHECK_FALSE(again.summary.tests.empty());
+}
+
+TEST_CASE("a report without failures gives nothing to run again", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  run(sandbox, {"--filter", "Passes.world_of_1", plugin("passes")});
+  const Ended again = sandbox.run({"--rerun-failed", sandbox.output() + "/summary.json"});
+  CHECK(again.exit_code == 0);
+  CHECK_THAT(again.out, Contains("nothing to run again"));
+}
+
+TEST_CASE("a report of a run that had problems does not say that all is well", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  run(sandbox, {plugin("load_crash")});
+  const Ended again = sandbox.run({"--rerun-failed", sandbox.output() + "/summary.json"});
+  CHECK(again.exit_code == 4);
+  CHECK_THAT(again.out, Contains("had problems"));
+}
+
+TEST_CASE("what is no report is refused by name", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended gone = sandbox.run({"--rerun-failed", "gone.json"});
+  CHECK(gone.exit_code == 2);
+  CHECK_THAT(gone.err, Contains("gone.json"));
+  for (const std::string& path : {sandbox.temp(), std::string("/dev/zero")}) {
+    const Ended no_file = sandbox.run({"--rerun-failed", path});
+    CHECK(no_file.exit_code == 2);
+    CHECK_THAT(no_file.err, Contains(path) && Contains("no file"));
+  }
+  write_file(sandbox.temp() + "/empty.json", "");
+  CHECK_THAT(sandbox.run({"show", sandbox.temp() + "/empty.json"}).err, Contains("empty.json") && Contains("no JSON"));
+  write_file(sandbox.temp() + "/odd.json", "{}");
+  const Ended odd = sandbox.run({"--rerun-failed", sandbox.temp() + "/odd.json"});
+  CHECK(odd.exit_code == 2);
+  CHECK_THAT(odd.err, Contains("odd.json") && Contains("no summary"));
+}
+
+TEST_CASE("the slowest tests are told in the end, and by show", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const Run slow = run(sandbox, with(kWorlds, {"--slow", "2", plugin("passes")}));
+  CHECK_THAT(slow.ended.out, Contains("\nslowest  ") && Contains("before the bodies"));
+  const Ended shown = sandbox.run({"show", "--slow", "2", sandbox.output() + "/summary.json"});
+  const std::string told = slow.ended.out.substr(slow.ended.out.find("\nslowest"));
+  CHECK_THAT(shown.out, Contains(told.substr(0, told.find(" before"))));
+  CHECK_THAT(sandbox.run({"show", sandbox.output() + "/summary.json"}).out, !Contains("slowest"));
+}

@@ -1,0 +1,129 @@
+// Where settings come from: the command line, the environment, .distrun.toml; and --print-config, which says so.
+#include <catch2/catch.hpp>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "compare.hpp"
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+
+using Texts = std::vector<std::string>;
+
+class Place {
+ public:
+  explicit Place(const std::string& settings = "") : sandbox_(distrun_program()) {
+    if (!settings.empty()) write_file(file(), settings);
+  }
+
+  std::string file() const { return sandbox_.start_directory() + "/.distrun.toml"; }
+  const Sandbox& sandbox() const { return sandbox_; }
+  // With DISTRUN_OPTIONS, if it is not empty.
+  Ended run(Texts arguments, const std::string& options = "") const {
+    Command command = sandbox_.command(std::move(arguments));
+    if (!options.empty()) command.environment.push_back("DISTRUN_OPTIONS=" + options);
+    return Running(command).wait(scaled(milliseconds(30'000)));
+  }
+  // The line of a setting.
+  std::string printed(const std::string& key, Texts arguments = {}, const std::string& options = "") const {
+    arguments.emplace_back("--print-config");
+    const Ended ended = run(std::move(arguments), options);
+    INFO(ended.err);
+    CHECK(ended.exit_code == 0);
+    const std::size_t at = ended.out.find("\n" + key + " = ");
+    return at == std::string::npos ? "none" : ended.out.substr(at + 1, ended.out.find('\n', at + 1) - at - 1);
+  }
+  void expect_refused(const Texts& parts, const std::string& options = "") const {
+    const Ended ended = run({plugin("passes")}, options);
+    CHECK(ended.exit_code == 2);
+    CHECK(ended.out.empty());
+    for (const std::string& part : parts) CHECK_THAT(ended.err, Contains(part));
+    CHECK(unprintable(ended.err).empty());
+  }
+
+ private:
+  Sandbox sandbox_;
+};
+
+}  // namespace
+
+TEST_CASE("the command line beats the environment, and that beats the file", "[cli]") {
+  const Place place("world-size = 2\n");
+  CHECK_THAT(place.printed("world-size"), Contains("\"2\"") && Contains(".distrun.toml:1"));
+  CHECK_THAT(place.printed("world-size", {}, "--world-size 3"), Contains("\"3\"") && Contains("DISTRUN_OPTIONS"));
+  CHECK_THAT(place.printed("world-size", {"-w", "5"}, "-w 3"), Contains("\"5\"") && Contains("command line"));
+  CHECK_THAT(place.printed("world-size", {"--config", "none"}), Contains("\"4\"") && Contains("default"));
+}
+
+TEST_CASE("a run goes by the file, and its report says which", "[cli]") {
+  const Place place("world-size = 2\nfilter = ['Passes.world_of_1']\nskips-pass = true\n");
+  const Ended ended = place.run({"--output", place.sandbox().output(), plugin("passes")});
+  CHECK(ended.exit_code == 0);
+  CHECK_THAT(ended.out, Contains("1 test, world size 2") && Contains("config " + place.file()));
+  CHECK(place.sandbox().summary().tests.size() == 1);
+  CHECK(wrong_with_reports(place.sandbox()) == "");
+  const Ended listed = place.run({"list", plugin("passes")});
+  CHECK(listed.out == "Passes.world_of_1  (1 rank)\n");
+}
+
+TEST_CASE("the settings that are printed are a file that says the same", "[cli]") {
+  const Place place("filter = ['a\"b', 'c']\nfail-fast = true\nenv = 'A=1'\nuntil-fail = 3\ntimeout = '7s'\n");
+  const Ended first = place.run({"--print-config"});
+  REQUIRE(first.exit_code == 0);
+  const std::string copy = place.sandbox().temp() + "/copy.toml";
+  write_file(copy, first.out);
+  for (const char* key : {"filter", "fail-fast", "env", "until-fail", "timeout", "backend", "shuffle"}) {
+    const std::string was = place.printed(key);
+    const std::string is = place.printed(key, {"--config", copy});
+    CHECK(is.substr(0, is.find("  ")) == was.substr(0, was.find("  ")));
+  }
+}
+
+TEST_CASE("what a file says wrongly is refused with its place", "[cli]") {
+  Place("word-size = 2\n").expect_refused({".distrun.toml:1: word-size", "did you mean world-size?"});
+  Place("\nworld-size = 0\n").expect_refused({".distrun.toml:2: --world-size 0", "1 to 1024"});
+  Place("timeout = 'soon'\n").expect_refused({".distrun.toml:1: --timeout soon", "30s"});
+  Place("isolation = 'thin'\n").expect_refused({".distrun.toml:1: --isolation thin", "process, exec"});
+  Place("fail-fast = 'maybe'\n").expect_refused({".distrun.toml:1: fail-fast is true or false"});
+  Place("until-fail = true\nretries = 2\n").expect_refused({".distrun.toml:1: --until-fail", "--retries"});
+  Place("[run]\n").expect_refused({".distrun.toml:1: sections"});
+  Place("\xff").expect_refused({".distrun.toml:1:", "UTF-8"});
+  Place(std::string(70'000, '#')).expect_refused({".distrun.toml:1:", "65536"});
+}
+
+TEST_CASE("what the environment says wrongly is refused by its name", "[cli]") {
+  const Place place;
+  place.expect_refused({"DISTRUN_OPTIONS", "--world-size 0"}, "--world-size 0");
+  place.expect_refused({"DISTRUN_OPTIONS", "--no-such"}, "--no-such");
+  place.expect_refused({"DISTRUN_OPTIONS", "plugin.so"}, "plugin.so");
+  place.expect_refused({"DISTRUN_OPTIONS", "--debug"}, "--debug 0");
+  place.expect_refused({"DISTRUN_OPTIONS", "--help"}, "--help");
+  Command command = place.sandbox().command({plugin("passes")});
+  command.environment.emplace_back("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT=soon");
+  const Ended ended = Running(command).wait(scaled(milliseconds(30'000)));
+  CHECK(ended.exit_code == 2);
+  CHECK_THAT(ended.err, Contains("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT") && Contains("soon"));
+}
+
+TEST_CASE("a file that is named must be there, and be a file", "[cli]") {
+  const Place place;
+  for (const std::string& path : {std::string("gone.toml"), place.sandbox().temp(), std::string("/dev/zero")}) {
+    const Ended ended = place.run({"--config", path, plugin("passes")});
+    CHECK(ended.exit_code == 2);
+    CHECK_THAT(ended.err, Contains(path) && Contains("file"));
+  }
+}
+
+TEST_CASE("an option that is not known is answered with the nearest that is", "[cli]") {
+  const Place place;
+  const Ended ended = place.run({"--timout", "3", plugin("passes")});
+  CHECK(ended.exit_code == 2);
+  CHECK_THAT(ended.err, Contains("did you mean --timeout?"));
+}

@@ -1,0 +1,78 @@
+#include <catch2/catch.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include <distrun/base/error.hpp>
+
+#include "option_layers.hpp"
+
+using namespace distrun;
+using namespace distrun::cli;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+// An app with an option of each kind.
+struct Tool {
+  Tool() {
+    app.add_option("--size", size);
+    app.add_option("--filter", filters)->allow_extra_args(false);
+    app.add_flag("--quick", quick);
+  }
+  void parse(Texts words) {
+    std::reverse(words.begin(), words.end());
+    app.parse(words);
+    origins = command_line_origins(app);
+  }
+
+  CLI::App app;
+  std::string size = "4";
+  Texts filters;
+  bool quick = false;
+  Origins origins;
+};
+
+}  // namespace
+
+TEST_CASE("a layer sets what the command line leaves out, and the first layer wins") {
+  Tool tool;
+  tool.parse({"--size", "1"});
+  fill_in(tool.app, {{"size", {{"2"}, "file:1"}}, {"filter", {{"a", "b"}, "file:2"}}}, tool.origins);
+  fill_in(tool.app, {{"filter", {{"c"}, "file:9"}}, {"quick", {{"true"}, "file:3"}}}, tool.origins);
+  CHECK(tool.size == "1");
+  CHECK(tool.filters == Texts{"a", "b"});
+  CHECK(tool.quick);
+  CHECK(tool.origins == Origins{{"size", "command line"}, {"filter", "file:2"}, {"quick", "file:3"}});
+}
+
+TEST_CASE("a layer may name what a command does not know, and a flag that is off") {
+  Tool tool;
+  tool.parse({});
+  fill_in(tool.app, {{"other", {{"2"}, "file:1"}}, {"quick", {{}, "file:2"}}}, tool.origins);
+  CHECK_FALSE(tool.quick);
+  CHECK(tool.origins.empty());
+}
+
+TEST_CASE("a value that cannot be one is refused with where it is from") {
+  Tool tool;
+  tool.parse({});
+  CHECK_THROWS_WITH(fill_in(tool.app, {{"quick", {{"maybe"}, "file:7"}}}, tool.origins),
+                    Catch::StartsWith("file:7: --quick"));
+}
+
+TEST_CASE("an error about an option says where its value is from, unless that is the command line") {
+  const Origins origins = {{"size", "file:1"}, {"filter", "command line"}};
+  const auto told = [&](const std::string& text) {
+    Error error(ErrorKind::InvalidArgument, text);
+    add_origin(error, origins);
+    return std::string(error.what());
+  };
+  CHECK(told("--size 0: a number is wanted") == "file:1: --size 0: a number is wanted");
+  CHECK(told("--size: not with --filter") == "file:1: --size: not with --filter");
+  CHECK(told("--filter x: odd") == "--filter x: odd");
+  CHECK(told("--sizes 0: odd") == "--sizes 0: odd");
+  CHECK(told("no option") == "no option");
+}
