@@ -27,9 +27,13 @@ int run_program(std::vector<std::string> arguments) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-void run_of(benchmark::State& state, const std::string& filter, int tests) {
+void run_of(benchmark::State& state, const std::string& filter, int tests,
+            const std::vector<std::string>& options = {}) {
+  std::vector<std::string> arguments{distrun_program(), "--filter", filter};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  arguments.push_back(bench_plugin());
   for (auto _ : state) {
-    if (run_program({distrun_program(), "--filter", filter, bench_plugin()}) != 0) {
+    if (run_program(arguments) != 0) {
       state.SkipWithError("the run did not pass");
       return;
     }
@@ -39,6 +43,16 @@ void run_of(benchmark::State& state, const std::string& filter, int tests) {
 BENCHMARK_CAPTURE(run_of, one_test, std::string("Bench.trivial"), 1)
     ->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK_CAPTURE(run_of, a_thousand_tests, std::string("Thousand.*"), 1000)
+    ->Unit(benchmark::kMillisecond)->UseRealTime();
+
+using Options = std::vector<std::string>;
+BENCHMARK_CAPTURE(run_of, a_thousand_by_exec, std::string("Thousand.*"), 1000, Options{"--isolation", "exec"})
+    ->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(1);
+BENCHMARK_CAPTURE(run_of, a_thousand_in_a_pool, std::string("Thousand.*"), 1000, Options{"--isolation", "pool"})
+    ->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(run_of, a_thousand_in_threads, std::string("Thousand.*"), 1000, Options{"--isolation", "threads"})
+    ->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(run_of, a_thousand_with_two_jobs, std::string("Thousand.*"), 1000, Options{"--jobs", "2"})
     ->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
