@@ -52,6 +52,7 @@ io::Task<void> Run::run() {
   record_.started_wall_ns = loop_.clock().wall_ns();
   co_await list_plugins();
   refuse_to_debug_many();
+  if (arrange_) arrange_(tests_);
   const int count = static_cast<int>(tests_.size());
   events_.on_run_start(record_, count);
   for (const Problem& problem : record_.problems) events_.on_problem(problem);
@@ -59,9 +60,7 @@ io::Task<void> Run::run() {
   for (; done_ < count && !cancelled_; ++done_) {
     PlannedTest& test = tests_[static_cast<std::size_t>(done_)];
     co_await run_test(test, done_, count);
-    const bool last_of_plugin =
-        done_ + 1 == count || tests_[static_cast<std::size_t>(done_) + 1].plugin != test.plugin;
-    if (last_of_plugin) node_.release(test.plugin);
+    if (is_last_of_plugin(done_)) node_.release(test.plugin);
     if (record_.settings.fail_fast && !record_.tests.empty() && !is_good(record_.tests.back().verdict)) {
       ++done_;
       break;
@@ -140,6 +139,11 @@ io::Task<void> Run::list_plugins() {
     }
     if (!failure.empty() && !cancelled_) record_.problems.push_back(problem_of(plugin, "list", failure));
   }
+}
+
+bool Run::is_last_of_plugin(int index) const {
+  const auto at = tests_.begin() + index;
+  return std::none_of(at + 1, tests_.end(), [&](const PlannedTest& later) { return later.plugin == at->plugin; });
 }
 
 io::Task<void> Run::run_test(PlannedTest& test, int index, int count) {

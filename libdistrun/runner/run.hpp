@@ -5,6 +5,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <distrun/runner/attempt.hpp>
 #include <distrun/runner/events.hpp>
@@ -19,6 +21,8 @@ class Run {
   Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings);
   ~Run();
 
+  // Decides the order of the selected tests, which is that of declaration otherwise. Before run().
+  void arrange(std::function<void(std::vector<PlannedTest>&)> arrange) { arrange_ = std::move(arrange); }
   // Once. Never throws for what a plugin does: that becomes a problem or a verdict.
   io::Task<void> run();
   // Stops: the current attempt is cancelled, the rest is not run. May be called again, more urgently.
@@ -48,6 +52,7 @@ class Run {
   // False if the test cannot be run any further.
   io::Task<bool> run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind);
   io::Task<bool> prepare(PlannedTest& test);
+  bool is_last_of_plugin(int index) const;
   void add_problem(const std::string& plugin, const char* phase, const std::string& text);
   void close_test(TestRecord record, base::TimePoint started);
 
@@ -59,6 +64,7 @@ class Run {
   WorkDirPool dirs_;
   RunContext context_;
   std::vector<PlannedTest> tests_;
+  std::function<void(std::vector<PlannedTest>&)> arrange_;
   std::set<std::string> unusable_;    // plugins that cannot be loaded
   std::unique_ptr<Attempt> attempt_;  // the current one
   int done_ = 0;
