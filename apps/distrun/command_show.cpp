@@ -1,8 +1,5 @@
 // distrun show: an earlier run, from its summary.
-#include <cerrno>
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 
 #include <distrun/base/error.hpp>
 #include <distrun/report/read_summary.hpp>
@@ -10,19 +7,16 @@
 
 #include "commands.hpp"
 #include "exit_codes.hpp"
+#include "summary_file.hpp"
 #include "terminal.hpp"
 
 namespace distrun::cli {
 
 int show(const ShowOptions& options) {
-  std::ifstream file(options.report, std::ios::binary);
-  std::ostringstream content;
-  if (!file || !(content << file.rdbuf())) {
-    throw Error(ErrorKind::InvalidArgument, "cannot read " + options.report + ": " + base::errno_text(errno));
-  }
+  const std::string json = summary_text(options.report);
   runner::RunRecord run;
   try {
-    run = report::read_summary(content.str());
+    run = report::read_summary(json);
   } catch (Error& error) {
     throw error.while_doing(options.report);
   }

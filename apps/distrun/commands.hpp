@@ -10,5 +10,6 @@ int show(const ShowOptions& options);
 int ps(const PsOptions& options);
 int stacks(const StacksOptions& options);
 int attach(const AttachOptions& options);
+int history(const HistoryOptions& options);
 
 }  // namespace distrun::cli

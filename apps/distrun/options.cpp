@@ -36,11 +36,13 @@ struct Raw {
   std::string retries = "0";
   bool fail_fast = false;
   std::string seed;
+  std::string order = "declared";
   std::vector<std::string> env;
   std::string output;
   std::string json;
   std::string junit;
   std::string events;
+  std::string history;
   bool keep_work_dir = false;
   std::string leaks = "normal";
   bool skips_pass = false;
@@ -106,6 +108,10 @@ void add_execution(CLI::App& app, Raw& raw) {
   app.add_option("--retries", raw.retries, "Try a failed test again up to so often; a pass then makes it flaky")
       ->type_name("N");
   app.add_flag("--fail-fast", raw.fail_fast, "End the run after the first test that fails");
+  app.add_option("--order", raw.order,
+                 "declared: as the plugins name them (default); failed-first: what did not pass the last time, then "
+                 "the longest, as the history knows them")
+      ->type_name("ORDER");
   app.add_option("--seed", raw.seed, "Seed of everything random in tests (default: a new one, printed)")
       ->type_name("N");
   app.add_option("--env", raw.env, "Set a variable in the ranks; may be given again")
@@ -125,6 +131,10 @@ void add_reports(CLI::App& app, Raw& raw) {
   app.add_option("--junit", raw.junit, "Write JUnit XML for CI")->type_name("FILE");
   app.add_option("--events", raw.events, "Write every event as a line of JSON while the run goes on")
       ->type_name("FILE");
+  app.add_option("--history", raw.history,
+                 "Where the run is remembered (default: $DISTRUN_HISTORY, else ~/.local/state/distrun/history.db), or "
+                 "off; see distrun history --help")
+      ->type_name("PATH|off");
   app.add_option("--color", raw.color, "auto (on a terminal, unless NO_COLOR is set), always or never")
       ->type_name("WHEN");
   app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
@@ -192,6 +202,7 @@ Commands:
   distrun ps                     what the ranks of running distruns do, a line each
   distrun stacks [RUN] [RANK]    what they wait for, and their stacks; --pid for any processes
   distrun attach RUN RANK        gdb on a live rank
+  distrun history [TEST...]      what came of tests in earlier runs: verdicts, flakiness, durations
 
 Examples:
   distrun plugin.so                              every test, with 4 ranks
@@ -220,6 +231,9 @@ CommandLine parse_run(const std::vector<std::string>& arguments) {
   line.run.color = color_of(raw.color);
   line.run.quiet = raw.quiet;
   line.run.reports = report_paths_of(raw);
+  const std::string order = one_of("--order", raw.order, {"declared", "failed-first"});
+  line.run.order = order == "declared" ? TestOrder::Declared : TestOrder::FailedFirst;
+  line.run.history = raw.history;
   return line;
 }
 
@@ -266,6 +280,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   if (first == "ps") return parse_ps(rest);
   if (first == "stacks") return parse_stacks(rest);
   if (first == "attach") return parse_attach(rest);
+  if (first == "history") return parse_history(rest);
   return parse_run(arguments);
 }
 

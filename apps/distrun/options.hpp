@@ -16,9 +16,13 @@ struct ReportPaths {
   std::string events;
 };
 
+enum class TestOrder { Declared, FailedFirst };
+
 struct RunOptions {
   runner::Settings settings;
   ReportPaths reports;
+  TestOrder order = TestOrder::Declared;
+  std::string history;        // a path or "off"; empty: where it always is
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
 };
@@ -50,7 +54,18 @@ struct AttachOptions {
   int rank = 0;
 };
 
-enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, Done };
+struct HistoryOptions {
+  std::vector<std::string> patterns;  // as of --filter; none: a table of all tests
+  std::vector<std::string> imports;   // summaries
+  std::string history;                // as of a run
+  base::Nanoseconds since{};          // how long ago at most; 0: any time
+  int limit = 0;                      // lines; 0: all
+  bool json = false;
+  bool suggest_timeouts = false;
+  ColorChoice color = ColorChoice::Auto;
+};
+
+enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, History, Done };
 
 struct CommandLine {
   CommandKind kind = CommandKind::Done;
@@ -61,6 +76,7 @@ struct CommandLine {
   PsOptions ps;
   StacksOptions stacks;
   AttachOptions attach;
+  HistoryOptions history;
 };
 
 // Prints help itself. Throws Error{InvalidArgument} for a usage error, with a text for the user.

@@ -38,5 +38,7 @@ bool parse(CLI::App& app, std::vector<std::string> arguments);
 CommandLine parse_ps(const std::vector<std::string>& arguments);
 CommandLine parse_stacks(const std::vector<std::string>& arguments);
 CommandLine parse_attach(const std::vector<std::string>& arguments);
+// Of the one that looks back.
+CommandLine parse_history(const std::vector<std::string>& arguments);
 
 }  // namespace distrun::cli
