@@ -146,7 +146,8 @@ TEST_CASE("a plugin is the same one wherever its file lies") {
 
 TEST_CASE("what a test printed can do no harm") {
   History history = History::in_memory();
-  runner::TestRecord test = test_of("Ring.\xff", Verdict::Fail, 1ms, "\x1b[2J'; DROP TABLE run; --" + std::string(9999, 'x'));
+  const std::string message = "\x1b[2J'; DROP TABLE run; --" + std::string(9999, 'x');
+  runner::TestRecord test = test_of("Ring.\xff", Verdict::Fail, 1ms, message);
   test.variant.backend = std::string("a\0b", 3);
   history.record(run_of("run0", 1, {test}));
   const Result result = history.results({}, 0).at(0);
