@@ -130,7 +130,9 @@ std::string result_line(const history::Result& result, bool with_id, bool with_p
   std::string note = note_of(result);
   if (with_plugin) note = result.plugin + (note.empty() ? "" : "  ") + note;
   if (!note.empty() && with_id) note = "  " + note;
-  return text + last_column(with_id ? shown_id(result.test) : "", note, kTaken, look) + "\n";
+  text += last_column(with_id ? shown_id(result.test) : "", note, kTaken, look);
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
 }
 
 // As --timeout takes it.

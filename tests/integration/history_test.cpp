@@ -34,7 +34,8 @@ class Remembering {
   Command command(Texts arguments) const {
     Command command = sandbox_.command(std::move(arguments));
     std::erase_if(command.environment, [](const std::string& entry) {
-      return entry.starts_with("DISTRUN_HISTORY=") || entry.starts_with("XDG_STATE_HOME=") || entry.starts_with("HOME=");
+      const std::string name = entry.substr(0, entry.find('='));
+      return name == "DISTRUN_HISTORY" || name == "XDG_STATE_HOME" || name == "HOME";
     });
     command.environment.insert(command.environment.end(), variables_.begin(), variables_.end());
     return command;
@@ -198,7 +199,6 @@ TEST_CASE("with failed-first the tests come in the order that the history sugges
   REQUIRE(hinted.size() == 3);
   CHECK(hinted.back() == "Passes.trivial");
   CHECK(order({}) == declared);
-  CHECK(here.run({"--order", "random", plugin("passes")}).exit_code == kUsage);
 }
 
 TEST_CASE("summaries of elsewhere are imported once, and one that is none keeps the others not out", "[history]") {
@@ -229,10 +229,15 @@ TEST_CASE("timeouts are suggested for what has passed five times", "[history]") 
 TEST_CASE("what history does not take is refused with the way out", "[history]") {
   const Remembering here;
   const std::vector<std::pair<Texts, std::string>> refused = {
-      {{"--since", "7"}, "7d"},          {{"--since", "soon"}, "--since"},    {{"--since", "-1d"}, "--since"},
-      {{"--limit", "-1"}, "--limit"},      {{"--color", "purple"}, "never"},
-      {{"--import", "x", "--json"}, "--import"}, {{"--history", "off"}, "DISTRUN_HISTORY"},
-      {{"Ring.\\"}, "escapes nothing"},  {{"--no-such-option"}, "--no-such-option"}};
+      {{"--since", "7"}, "7d"},
+      {{"--since", "soon"}, "--since"},
+      {{"--since", "-1d"}, "--since"},
+      {{"--limit", "-1"}, "--limit"},
+      {{"--color", "purple"}, "never"},
+      {{"--import", "x", "--json"}, "--import"},
+      {{"--history", "off"}, "DISTRUN_HISTORY"},
+      {{"Ring.\\"}, "escapes nothing"},
+      {{"--no-such-option"}, "--no-such-option"}};
   for (const auto& [arguments, part] : refused) {
     Texts all = arguments;
     all.insert(all.begin(), "history");

@@ -43,6 +43,7 @@ std::vector<Refused> refused() {
       {{"--agent", "bond"}, {"--agent", "bond", "pipe", "inproc"}},
       {{"--gpu-driver", "magic"}, {"--gpu-driver", "magic", "virtual", "none"}},
       {{"--gpus", "-1"}, {"--gpus", "-1"}},
+      {{"--order", "random"}, {"--order", "random", "declared", "failed-first"}},
       {{"--color", "purple"}, {"--color", "purple", "always", "never"}},
       {{"--leaks", "some"}, {"--leaks", "some", "strict", "off"}},
       {{"--seed", "abc"}, {"--seed", "abc"}},
@@ -98,7 +99,7 @@ TEST_CASE("help names every option and exit code", "[cli]") {
        {"--world-size", "--backend", "--agent", "--gpu-driver", "--gpus", "--isolation", "--filter",
         "--timeout", "--timeout-override", "--timeout-scale", "--repeat", "--retries", "--fail-fast",
         "--seed", "--env", "--output", "--json", "--junit", "--events", "--keep-work-dir", "--leaks",
-        "--skips-pass", "--color", "130"}) {
+        "--skips-pass", "--order", "--history", "--color", "130"}) {
     CHECK_THAT(ended.out, Catch::Contains(part));
   }
   ended = sandbox.run({"--version"});

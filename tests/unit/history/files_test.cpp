@@ -109,6 +109,19 @@ TEST_CASE("an empty file becomes a history, and is an empty one to readers") {
   CHECK(History(path, History::Access::Read).runs() == 1);
 }
 
+// Somebody removes the file, and does not know what else belongs to it.
+TEST_CASE("a history whose file was removed begins anew, whatever its log held") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  record_one(path, "old");
+  REQUIRE(testing::exists(path + "-wal"));
+  REQUIRE(::unlink(path.c_str()) == 0);
+  record_one(path, "new");
+  const std::vector<Result> results = History(path, History::Access::Read).results({}, 0);
+  REQUIRE(results.size() == 1);
+  CHECK(results.front().run_id == "new");
+}
+
 TEST_CASE("a reader makes no file") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
