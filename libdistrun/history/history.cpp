@@ -18,7 +18,7 @@ const std::string& made(const std::string& path, Database::Access access) {
 History::History(const std::string& path, Access access, const Limits& limits, base::Milliseconds patience)
     : database_(made(path, access), access, patience), limits_(limits), patience_(patience) {
   if (access == Access::Write) {
-    prepare(database_);
+    prepare(database_, is_shared_by_hosts(path) ? Journal::Rollback : Journal::Log);
   } else {
     empty_ = !check(database_);
   }
@@ -26,7 +26,7 @@ History::History(const std::string& path, Access access, const Limits& limits, b
 
 History::History(const Limits& limits)
     : database_(Database::in_memory()), limits_(limits), patience_(kPatience) {
-  prepare(database_);
+  prepare(database_, Journal::Rollback);
 }
 
 bool History::record(const runner::RunRecord& run) {

@@ -57,10 +57,10 @@ bool is_too_large(Database& database, const Limits& limits) {
 }  // namespace
 
 void keep_limits(Database& database, const Limits& limits) {
+  std::int64_t too_many = database.number("SELECT count(*) FROM run") - limits.runs;
+  if (too_many <= 0 && !is_too_large(database, limits)) return;
   Remover remover(database);
-  for (std::int64_t runs = database.number("SELECT count(*) FROM run"); runs > limits.runs; --runs) {
-    remover.remove_oldest();
-  }
+  for (; too_many > 0; --too_many) remover.remove_oldest();
   while (is_too_large(database, limits) && remover.remove_oldest()) {
   }
 }

@@ -2,10 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 #include <distrun/base/error.hpp>
 #include <distrun/base/fd.hpp>
@@ -15,6 +19,10 @@ namespace {
 
 constexpr mode_t kOwnDirectory = 0700;
 constexpr mode_t kOwnFile = 0600;
+
+// What statfs(2) says of NFS, SMB (three times), AFS, 9P, Ceph, Lustre, GPFS, BeeGFS and, as with sshfs, FUSE.
+constexpr std::uint32_t kNetworks[] = {0x6969,     0x517b,     0xff534d42, 0xfe534d42, 0x5346414f, 0x01021997,
+                                       0x00c36400, 0x0bd00bd0, 0x47504653, 0x19830326, 0x65735546};
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -58,6 +66,13 @@ void make_place(const std::string& path) {
   if (!S_ISREG(found.st_mode)) {
     throw Error(ErrorKind::Failed, path + " is no regular file; name another with --history or DISTRUN_HISTORY");
   }
+}
+
+bool is_shared_by_hosts(const std::string& path) {
+  struct statfs system {};
+  if (::statfs(path.c_str(), &system) != 0) return false;
+  const auto type = static_cast<std::uint32_t>(system.f_type);
+  return std::find(std::begin(kNetworks), std::end(kNetworks), type) != std::end(kNetworks);
 }
 
 }  // namespace distrun::history

@@ -15,4 +15,7 @@ std::optional<std::string> find_place(const std::string& wish = "");
 // Throws Error{Failed} if that cannot be, or if something else than a regular file is there.
 void make_place(const std::string& path);
 
+// Whether several hosts may see the file at once: it is on a network file system, as home directories of clusters are.
+bool is_shared_by_hosts(const std::string& path);
+
 }  // namespace distrun::history

@@ -73,17 +73,17 @@ bool check(Database& database) {
                        "; use that one, or name another file with --history or DISTRUN_HISTORY");
 }
 
-void prepare(Database& database) {
+void prepare(Database& database, Journal journal) {
   if (!check(database)) {
     database.run("PRAGMA auto_vacuum = INCREMENTAL");  // has to come before the first table
     Transaction transaction(database, Database::Access::Write);
-    if (!check(database)) make_tables(database);           // somebody else may have been faster
+    if (!check(database)) make_tables(database);  // somebody else may have been faster
     transaction.commit();
   }
-  // Readers and the writer do not wait for each other, and a power failure costs the newest runs, not the file. Where
-  // there can be no write-ahead log (or not now, since somebody reads) SQLite stays with its journal.
+  // A power failure costs the newest runs, not the file. While somebody else uses the file its journal cannot be
+  // changed; then this run goes by the one that it has.
   try {
-    database.run("PRAGMA journal_mode = WAL");
+    database.run(journal == Journal::Log ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE");
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Timeout) throw;
   }

@@ -13,9 +13,13 @@ namespace distrun::history {
 
 inline constexpr int kSchemaVersion = 1;
 
+// How a change becomes whole. With a log, readers and the writer do not wait for each other, and a change does not wait
+// for the disk; but it needs memory that all who use the file share, so they have to be on one host.
+enum class Journal { Log, Rollback };
+
 // An empty file becomes a history; any other has to be one that this program understands.
 // Throws Error{Failed} that says what was found, and what to do.
-void prepare(Database& database);
+void prepare(Database& database, Journal journal);
 // The same, but an empty file is left so. False: it is empty.
 bool check(Database& database);
 

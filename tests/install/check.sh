@@ -54,6 +54,7 @@ if command -v pkg-config > /dev/null && [ -z "$sanitize" ]; then
 fi
 
 if [ -x "$prefix/bin/distrun" ]; then
-  "$prefix/bin/distrun" "$room/outside/outside.so"
+  "$prefix/bin/distrun" --history "$room/history.db" "$room/outside/outside.so"
+  "$prefix/bin/distrun" history --history "$room/history.db"
 fi
 echo "the installed package works"

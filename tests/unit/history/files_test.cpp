@@ -7,6 +7,7 @@
 
 #include <distrun/base/error.hpp>
 #include <distrun/history/history.hpp>
+#include <distrun/history/schema.hpp>
 
 #include "../../support/scratch.hpp"
 #include "../support/forked.hpp"
@@ -127,6 +128,29 @@ TEST_CASE("a reader makes no file") {
   const std::string path = scratch.path() + "/history.db";
   CHECK_THROWS_WITH(History(path, History::Access::Read), Contains(path));
   CHECK(testing::names_in(scratch.path()).empty());
+}
+
+// As on a network file system, which several hosts see.
+TEST_CASE("a history without a log is the same, and can get one and lose it again") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  const auto journal_of = [&](Journal journal) {
+    Database database(path, Database::Access::Write, 100ms);
+    prepare(database, journal);
+    Statement mode(database, "PRAGMA journal_mode");
+    mode.step();
+    return std::string(mode.text(0));
+  };
+  testing::write_file(path, "");
+  CHECK(journal_of(Journal::Rollback) == "delete");
+  CHECK_FALSE(testing::exists(path + "-wal"));
+  CHECK(journal_of(Journal::Log) == "wal");
+  record_one(path, "run0");
+  CHECK(journal_of(Journal::Rollback) == "delete");
+  CHECK_FALSE(testing::exists(path + "-wal"));
+  CHECK(History(path, History::Access::Read).runs() == 1);
+  record_one(path, "run1");
+  CHECK(History(path, History::Access::Read).runs() == 2);
 }
 
 TEST_CASE("names that mean something to SQLite are only names") {

@@ -87,3 +87,9 @@ TEST_CASE("a place that is no file is refused") {
   CHECK_THROWS_WITH(make_place(scratch.path() + "/file/history.db"), Catch::Contains(scratch.path()));
   CHECK_THROWS_WITH(make_place("/proc/none/history.db"), Catch::Contains("/proc/none"));
 }
+
+TEST_CASE("a local file is not shared by hosts, nor one that is not there") {
+  const testing::Scratch scratch;
+  CHECK_FALSE(is_shared_by_hosts("/proc/self/stat"));
+  CHECK_FALSE(is_shared_by_hosts(scratch.path() + "/none"));
+}
