@@ -3,8 +3,8 @@
 #include <tuple>
 #include <utility>
 
+#include <distrun/history/column_values.hpp>
 #include <distrun/history/history.hpp>
-#include <distrun/history/verdict_name.hpp>
 
 namespace distrun::history {
 namespace {
@@ -50,13 +50,13 @@ void keep_newest(std::vector<Result>& results, std::size_t limit) {
 
 Result result_of(const Statement& row, const Test& test) {
   Result result;
-  result.at_ms = row.integer(0);
+  result.at_ms = time_of(row.integer(0));
   result.run_id = row.text(1);
   result.position = static_cast<int>(row.integer(2));
   result.plugin = test.plugin;
   result.test = test.id;
   result.verdict = verdict_named(row.text(3));
-  result.duration = std::chrono::microseconds(row.integer(4));
+  result.duration = duration_of(row.integer(4));
   result.attempts = static_cast<int>(row.integer(5));
   result.message = row.text(6);
   result.variant.world_size = static_cast<int>(row.integer(7));
@@ -81,7 +81,7 @@ runner::Hints History::hints() {
   Statement tests(database_, "SELECT plugin, name, last_verdict, median_us FROM test WHERE last_verdict IS NOT NULL");
   while (tests.step()) {
     hints.add(std::string(tests.text(0)), std::string(tests.text(1)),
-              {verdict_named(tests.text(2)), std::chrono::microseconds(tests.integer(3))});
+              {verdict_named(tests.text(2)), duration_of(tests.integer(3))});
   }
   return hints;
 }
@@ -98,9 +98,13 @@ std::vector<TestLine> History::tests(const Selection& selection) {
   for (Test& test : tests_in(database_, selection.filter)) {
     results.with(test.row, selection.since_ms);
     if (!results.step()) continue;
-    TestLine line{std::move(test.plugin), std::move(test.id), verdict_named(results.text(1)), results.integer(0), {}};
+    TestLine line;
+    line.plugin = std::move(test.plugin);
+    line.id = std::move(test.id);
+    line.at_ms = time_of(results.integer(0));
+    line.verdict = verdict_named(results.text(1));
     do {
-      tally.add(verdict_named(results.text(1)), std::chrono::microseconds(results.integer(2)));
+      tally.add(verdict_named(results.text(1)), duration_of(results.integer(2)));
     } while (results.step());
     line.statistics = tally.take();
     lines.push_back(std::move(line));

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <distrun/base/text.hpp>
+#include <distrun/history/column_values.hpp>
 #include <distrun/history/history.hpp>
-#include <distrun/history/verdict_name.hpp>
 
 namespace distrun::history {
 namespace {
@@ -89,7 +89,7 @@ void Recorder::update(std::int64_t test) {
   Tally tally;
   newest_.with(test, kWindow);
   while (newest_.step()) {
-    tally.add(verdict_named(newest_.text(0)), std::chrono::microseconds(newest_.integer(1)));
+    tally.add(verdict_named(newest_.text(0)), duration_of(newest_.integer(1)));
   }
   const Statistics statistics = tally.take();
   if (statistics.last) update_test_.run(name_of(*statistics.last), microseconds(statistics.median), test);

@@ -57,9 +57,8 @@ void make_tables(Database& database) {
   throw Error(ErrorKind::Failed, database.path() + " " + what);
 }
 
-}  // namespace
-
-bool check(Database& database) {
+// As check(), within a transaction: somebody may make the tables between two looks.
+bool has_tables(Database& database) {
   const std::int64_t application = database.number("PRAGMA application_id");
   const bool is_empty = database.number("SELECT count(*) FROM sqlite_master") == 0;
   if (application == 0 && is_empty) return false;
@@ -73,11 +72,18 @@ bool check(Database& database) {
                        "; use that one, or name another file with --history or DISTRUN_HISTORY");
 }
 
+}  // namespace
+
+bool check(Database& database) {
+  const Transaction snapshot(database, Database::Access::Read);
+  return has_tables(database);
+}
+
 void prepare(Database& database, Journal journal) {
   if (!check(database)) {
     database.run("PRAGMA auto_vacuum = INCREMENTAL");  // has to come before the first table
     Transaction transaction(database, Database::Access::Write);
-    if (!check(database)) make_tables(database);  // somebody else may have been faster
+    if (!has_tables(database)) make_tables(database);  // somebody else may have been faster
     transaction.commit();
   }
   // A power failure costs the newest runs, not the file. While somebody else uses the file its journal cannot be

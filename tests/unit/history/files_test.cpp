@@ -203,3 +203,18 @@ TEST_CASE("a directory that cannot be written is an error with its name, and rea
   CHECK(end == testing::ForkedEnd{0, 0});
   ::chmod(directory.c_str(), 0755);
 }
+
+TEST_CASE("values that nobody would record do no harm") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  record_one(path);
+  sql(path, "UPDATE result SET verdict = 'splendid', duration_us = 9223372036854775807, attempts = -7");
+  sql(path, "UPDATE result SET at_ms = 9223372036854775807; UPDATE test SET median_us = -1, last_verdict = 'x'");
+  record_one(path, "run1");
+  History history(path, History::Access::Read);
+  const Result strange = history.results({}, 1).at(0);
+  CHECK(strange.verdict == Verdict::InfraError);
+  CHECK(strange.duration > 24h);
+  CHECK(history.tests({}).at(0).statistics.results == 2);
+  CHECK(history.hints().of("ring.so", "Ring.t0").last == Verdict::Pass);
+}

@@ -65,6 +65,23 @@ std::string wrong_with(const std::string& path, int tests) {
   }
 }
 
+// In a history that nobody else uses; all of it has to be there afterwards.
+void record_at_once(const std::string& path, int processes, int runs) {
+  std::vector<pid_t> children;
+  for (int process = 0; process < processes; ++process) {
+    children.push_back(testing::fork_child([&] {
+      for (int i = 0; i < runs; ++i) {
+        const std::string id = std::to_string(process) + "-" + std::to_string(i);
+        if (!History(path, History::Access::Write, {}, kLong).record(run_of(id, i + 1, some_tests(5)))) return 1;
+      }
+      return 0;
+    }));
+  }
+  for (const pid_t child : children) CHECK(testing::wait_for(child) == testing::ForkedEnd{0, 0});
+  CHECK(History(path, History::Access::Read).runs() == processes * runs);
+  CHECK(wrong_with(path, 5) == "");
+}
+
 void kill_recorder(const std::string& path, int tests, int round, int after_ms) {
   const pid_t child = testing::fork_child([&]() -> int { record_for_ever(path, tests, round); });
   ::poll(nullptr, 0, after_ms);
@@ -80,26 +97,19 @@ std::mt19937 seeded() {
 
 }  // namespace
 
-TEST_CASE("processes that make and fill one history at once lose nothing") {
+TEST_CASE("processes that fill one history at once lose nothing") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/state/history.db";
-  constexpr int kProcesses = 4;
-  constexpr int kRuns = 25;
-  std::vector<pid_t> children;
-  for (int process = 0; process < kProcesses; ++process) {
-    children.push_back(testing::fork_child([&] {
-      for (int i = 0; i < kRuns; ++i) {
-        const std::string id = std::to_string(process) + "-" + std::to_string(i);
-        if (!History(path, History::Access::Write, {}, kLong).record(run_of(id, i + 1, some_tests(5)))) return 1;
-      }
-      return 0;
-    }));
+  record_at_once(path, 4, 25);
+  CHECK(History(path, History::Access::Read).results({}, 0).size() == 4 * 25 * 5);
+}
+
+TEST_CASE("processes that make a history at once make one") {
+  for (int round = 0; round < 20; ++round) {
+    const testing::Scratch scratch;
+    INFO("round " << round);
+    record_at_once(scratch.path() + "/state/history.db", 5, 1);
   }
-  for (const pid_t child : children) CHECK(testing::wait_for(child) == testing::ForkedEnd{0, 0});
-  History history(path, History::Access::Read);
-  CHECK(history.runs() == kProcesses * kRuns);
-  CHECK(history.results({}, 0).size() == kProcesses * kRuns * 5);
-  CHECK(wrong_with(path, 5).empty());
 }
 
 TEST_CASE("a recorder that is killed leaves a whole history, and nothing of its last run or all of it") {
