@@ -13,10 +13,9 @@ using report::Style;
 
 constexpr std::size_t kVerdictWidth = 11;  // "infra-error"
 constexpr std::size_t kShareWidth = 5;     // "20/20", " 100%"
-constexpr std::size_t kDurationWidth = 12; // "123 min 45 s"
-constexpr std::size_t kAgeWidth = 12;      // "59 min ago", "2026-11-20"
+constexpr std::size_t kDurationWidth = 10; // "2 min 05 s"
+constexpr std::size_t kAgeWidth = 10;      // "59 min ago", "2026-11-20"
 constexpr std::size_t kRunWidth = 12;
-constexpr std::size_t kRoomMin = 20;       // of the last column, however narrow the terminal is
 // A default that is so many times as long as what a test needs makes people wait when it hangs.
 constexpr int kFarTooLong = 10;
 
@@ -56,13 +55,11 @@ std::string plural(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-// What a line has room for, after `taken` columns. Not cut where there is no terminal.
+// The id is whole, since the next command may want it; of the note what a terminal has room for after `taken` columns.
 std::string last_column(const std::string& id, const std::string& note, std::size_t taken, const HistoryLook& look) {
   if (look.width == 0) return id + look.paint(Style::Dim, note);
-  const std::size_t room = std::max(look.width, taken + kRoomMin) - taken;
-  const std::string shown = report::fit_middle(id, room);
-  const std::size_t used = report::display_width(shown);
-  return shown + look.paint(Style::Dim, room > used + 8 ? report::fit(note, room - used) : "");
+  const std::size_t used = taken + report::display_width(id);
+  return id + look.paint(Style::Dim, look.width > used + 8 ? report::fit(note, look.width - used) : "");
 }
 
 std::string shown_id(const std::string& id) { return base::one_line(id, 2000); }
