@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <distrun/base/error.hpp>
+
 namespace distrun::history {
 namespace {
 
@@ -70,7 +72,12 @@ void give_back_space(Database& database, const Limits& limits) {
   const std::int64_t too_many = pages.all - pages.limit;
   const std::int64_t idle = pages.free > pages.all / 4 ? pages.free - pages.all / 8 : 0;
   const std::int64_t count = std::min({std::max(too_many, idle), pages.free, kPagesAtOnce});
-  if (count > 0) database.run(("PRAGMA incremental_vacuum(" + std::to_string(count) + ")").c_str());
+  if (count <= 0) return;
+  try {
+    database.run(("PRAGMA incremental_vacuum(" + std::to_string(count) + ")").c_str());
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Timeout) throw;  // somebody writes: the next one will do it
+  }
 }
 
 }  // namespace distrun::history
