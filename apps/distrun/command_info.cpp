@@ -23,6 +23,9 @@ OptionInfo info_of(const CLI::Option& option) {
   return info;
 }
 
+// "FILE" stands for a value, "off" for itself.
+bool is_placeholder(const std::string& word) { return !word.empty() && word.front() >= 'A' && word.front() <= 'Z'; }
+
 }  // namespace
 
 std::string OptionInfo::long_name() const {
@@ -33,7 +36,15 @@ std::string OptionInfo::long_name() const {
 }
 
 std::vector<std::string> OptionInfo::choices() const {
-  return value.find('|') == std::string::npos ? std::vector<std::string>{} : split_choices(value);
+  if (value.find('|') == std::string::npos) return {};
+  std::vector<std::string> words = split_choices(value);
+  std::erase_if(words, [](const std::string& word) { return is_placeholder(word); });
+  return words;
+}
+
+bool OptionInfo::takes_file() const {
+  const std::vector<std::string> parts = split_choices(value);
+  return std::find(parts.begin(), parts.end(), "FILE") != parts.end();
 }
 
 const OptionInfo* CommandInfo::find(const std::string& wanted) const {

@@ -23,8 +23,11 @@ struct OptionInfo {
   bool is_flag() const noexcept { return value.empty() || value.front() == '['; }
   // "world-size" of --world-size; empty if it has no long name.
   std::string long_name() const;
-  // The values that it takes if they are a closed set; else none.
+  // The words that it takes: all of "a|b"; of "FILE|off", which takes others too, "off".
   std::vector<std::string> choices() const;
+  // Whether a value that is none of the choices is a path.
+  bool takes_file() const;
+  bool takes_directory() const noexcept { return value == "DIR"; }
 };
 
 struct CommandInfo {

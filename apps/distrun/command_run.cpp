@@ -17,6 +17,7 @@
 #include "debugger.hpp"
 #include "exit_codes.hpp"
 #include "outputs.hpp"
+#include "run_history.hpp"
 #include "run_server.hpp"
 #include "terminal.hpp"
 
@@ -89,6 +90,7 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   Outputs outputs(options, main.loop().clock());
   runner::Run run(main.loop(), main.node(), outputs.sink(), places, options.settings);
   run.record().machine = runner::this_machine();
+  arrange_tests(options, run);
   main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });
   main.on_look([&] { run.look_now(); });
   main.on_pause([&] { run.pause(); }, [&] { run.resume(); });
@@ -115,6 +117,7 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   }
   warn_of_gone(run.record().gone);
   if (options.settings.keep_work_dir) std::printf("work directories: %s\n", places.run_dir().c_str());
+  remember(options, run.record());
   return exit_code_of(run.record());
 }
 

@@ -10,6 +10,7 @@ int show(const ShowOptions& options);
 int ps(const PsOptions& options);
 int stacks(const StacksOptions& options);
 int attach(const AttachOptions& options);
+int history(const HistoryOptions& options);
 int completion(const CompletionOptions& options);
 int complete(const CompleteOptions& options);
 int man();

@@ -21,6 +21,7 @@ int dispatch(const cli::CommandLine& line) {
     case cli::CommandKind::Ps: return cli::ps(line.ps);
     case cli::CommandKind::Stacks: return cli::stacks(line.stacks);
     case cli::CommandKind::Attach: return cli::attach(line.attach);
+    case cli::CommandKind::History: return cli::history(line.history);
     case cli::CommandKind::Completion: return cli::completion(line.completion);
     case cli::CommandKind::Complete: return cli::complete(line.complete);
     case cli::CommandKind::Man: return cli::man();

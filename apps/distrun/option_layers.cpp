@@ -80,6 +80,8 @@ void fill_in(CLI::App& app, const Layer& layer, Origins& origins) {
 Layer environment_layer(CLI::App& scratch) {
   Layer layer = options_variable_layer(scratch);
   if (const char* timeout = std::getenv(kTimeoutVariable)) layer.insert({"timeout", {{timeout}, kTimeoutVariable}});
+  const char* history = std::getenv(kHistoryVariable);
+  if (history != nullptr && *history != '\0') layer.insert({"history", {{history}, kHistoryVariable}});
   return layer;
 }
 

@@ -36,11 +36,15 @@ struct NothingToRun {
   int exit_code = 0;
 };
 
+enum class TestOrder { Declared, FailedFirst };
+
 struct RunOptions {
   runner::Settings settings;
   NothingToRun nothing_to_run;
   ReportPaths reports;
   GithubOptions github;
+  TestOrder order = TestOrder::Declared;
+  std::string history;        // a path or "off"; empty: where it always is
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
   std::size_t slow = 0;               // so many of the slowest tests are told
@@ -80,6 +84,17 @@ struct AttachOptions {
   std::string test;     // where several run; empty: the only one
 };
 
+struct HistoryOptions {
+  std::vector<std::string> patterns;  // as of --filter; none: a table of all tests
+  std::vector<std::string> imports;   // summaries
+  std::string history;                // as of a run
+  base::Nanoseconds since{};          // how long ago at most; 0: any time
+  int limit = 0;                      // lines; 0: all
+  bool json = false;
+  bool suggest_timeouts = false;
+  ColorChoice color = ColorChoice::Auto;
+};
+
 struct CompletionOptions {
   std::string shell;          // whose script is wanted
 };
@@ -89,7 +104,7 @@ struct CompleteOptions {
   std::vector<std::string> words;  // after the program's name; the last one is not complete
 };
 
-enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, Completion, Complete, Man, Done };
+enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, History, Completion, Complete, Man, Done };
 
 struct CommandLine {
   CommandKind kind = CommandKind::Done;
@@ -100,6 +115,7 @@ struct CommandLine {
   PsOptions ps;
   StacksOptions stacks;
   AttachOptions attach;
+  HistoryOptions history;
   CompletionOptions completion;
   CompleteOptions complete;
 };

@@ -56,5 +56,7 @@ CommandLine parse_show(const Arguments& arguments);
 CommandLine parse_ps(const Arguments& arguments);
 CommandLine parse_stacks(const Arguments& arguments);
 CommandLine parse_attach(const Arguments& arguments);
+// Of the one that looks back.
+CommandLine parse_history(const Arguments& arguments);
 
 }  // namespace distrun::cli

@@ -135,6 +135,14 @@ void read(const Json& object, const char* name, std::vector<wire::KeyValue>& int
   });
 }
 
+// Only of a date can the seconds be told without an overflow.
+bool is_date(const std::tm& parts) {
+  const auto within = [](int value, int low, int high) { return value >= low && value <= high; };
+  constexpr int kYearMax = 2261;  // what nanoseconds since 1970 can say in 64 bits
+  return within(parts.tm_year, 1970, kYearMax) && within(parts.tm_mon, 1, 12) && within(parts.tm_mday, 1, 31) &&
+         within(parts.tm_hour, 0, 23) && within(parts.tm_min, 0, 59) && within(parts.tm_sec, 0, 60);
+}
+
 std::int64_t wall_ns_of(const Json& run) {
   std::string text;
   read(run, "started", text);
@@ -144,8 +152,7 @@ std::int64_t wall_ns_of(const Json& run) {
   const int fields =
       std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &parts.tm_year, &parts.tm_mon,
                   &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &ms);
-  constexpr int kYearMax = 2261;  // what nanoseconds since 1970 can say in 64 bits
-  if (fields < 6 || parts.tm_year < 1970 || parts.tm_year > kYearMax) {
+  if (fields < 6 || !is_date(parts)) {
     refuse_field("started", run.at("started"), "a time like 2026-01-31T12:00:00.000Z");
   }
   parts.tm_year -= 1900;

@@ -224,6 +224,7 @@ void Run::select_tests() {
   record_.selected = static_cast<int>(tests_.size());
   tests_ = shard_of(std::move(tests_), record_.settings.shard);
   if (record_.settings.shuffle) shuffle(tests_, record_.settings.seed);
+  if (arrange_) arrange_(tests_);
 }
 
 io::Task<void> Run::run_test(Lane& lane, PlannedTest& test, std::size_t index, bool stay) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <distrun/runner/events.hpp>
@@ -23,6 +24,8 @@ class Run {
   Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings);
   ~Run();
 
+  // Decides the order of the selected tests, which is that of declaration otherwise. Before run().
+  void arrange(std::function<void(std::vector<PlannedTest>&)> arrange) { arrange_ = std::move(arrange); }
   // Once. Never throws for what a plugin does: that becomes a problem or a verdict.
   io::Task<void> run();
   // Stops: the current attempts are cancelled, the rest is not run. May be called again, more urgently.
@@ -69,6 +72,7 @@ class Run {
   RunContext context_;
   Preparation plugins_;
   std::vector<PlannedTest> tests_;
+  std::function<void(std::vector<PlannedTest>&)> arrange_;
   std::vector<std::size_t> order_;    // of record_.tests: each test's place in tests_
   std::optional<Schedule> schedule_;
   std::vector<std::unique_ptr<Lane>> lanes_;

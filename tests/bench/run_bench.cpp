@@ -27,9 +27,9 @@ int run_program(std::vector<std::string> arguments) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-void run_of(benchmark::State& state, const std::string& filter, int tests) {
+void run_of(benchmark::State& state, const std::string& filter, int tests, const std::string& history = "off") {
   for (auto _ : state) {
-    if (run_program({distrun_program(), "--filter", filter, bench_plugin()}) != 0) {
+    if (run_program({distrun_program(), "--history", history, "--filter", filter, bench_plugin()}) != 0) {
       state.SkipWithError("the run did not pass");
       return;
     }
@@ -37,6 +37,9 @@ void run_of(benchmark::State& state, const std::string& filter, int tests) {
   state.SetItemsProcessed(state.iterations() * tests);
 }
 BENCHMARK_CAPTURE(run_of, one_test, std::string("Bench.trivial"), 1)
+    ->Unit(benchmark::kMillisecond)->UseRealTime();
+// In a file that is there afterwards: what many runs have to do with each other is part of it.
+BENCHMARK_CAPTURE(run_of, one_test_remembered, std::string("Bench.trivial"), 1, std::string("bench-history.db"))
     ->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK_CAPTURE(run_of, a_thousand_tests, std::string("Thousand.*"), 1000)
     ->Unit(benchmark::kMillisecond)->UseRealTime();

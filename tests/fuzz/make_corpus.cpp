@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <distrun/board/layout.hpp>
 #include <distrun/wire/frame.hpp>
@@ -102,6 +103,16 @@ void write_summary(const std::string& name, runner::TestRecord test) {
   write("summary/" + name, {}, text);
 }
 
+// Summaries of whole runs, as an import gets them.
+void write_history(const std::string& name, std::vector<runner::TestRecord> tests) {
+  runner::RunRecord run = report::samples::empty_run();
+  for (runner::TestRecord& test : tests) {
+    for (runner::AttemptRecord& attempt : test.attempts) attempt.ranks.clear();
+    report::samples::add(run, std::move(test));
+  }
+  write("history/" + name, {}, report::summary_json(run));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -117,5 +128,8 @@ int main(int argc, char** argv) {
   write_summary("passing", report::samples::passing());
   write_summary("failing", report::samples::failing());
   write_summary("leaking", report::samples::leaking());
+  write_history("one", {report::samples::passing()});
+  write_history("flaky", {report::samples::flaky(), report::samples::skipped(), report::samples::cancelled()});
+  write_history("often", std::vector(5, report::samples::failing()));
   return 0;
 }

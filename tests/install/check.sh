@@ -60,6 +60,7 @@ for file in man/man1/distrun.1 bash-completion/completions/distrun zsh/site-func
 done
 
 if [ -x "$prefix/bin/distrun" ]; then
-  "$prefix/bin/distrun" "$room/outside/outside.so" "$room/outside/outside_gtest.so"
+  "$prefix/bin/distrun" --history "$room/history.db" "$room/outside/outside.so" "$room/outside/outside_gtest.so"
+  "$prefix/bin/distrun" history --history "$room/history.db"
 fi
 echo "the installed package works"
