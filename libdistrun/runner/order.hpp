@@ -31,8 +31,8 @@ class Hints {
 
 // Tests that did not simply pass the last time come first; then the longest first, a test without a duration being
 // taken for one of a second. So news comes early, and the end does not wait for a long one. Tests that will be skipped
-// come last. Otherwise the order stays. The tests of a suite whose ranks stay are taken as one, which takes as long as all
-// of them and has failed if one has.
+// come last. Otherwise the order stays. The tests of a suite whose ranks stay are taken as one, which takes as long as
+// all of them and has failed if one has.
 void order_failed_first(std::vector<PlannedTest>& tests, const Hints& hints);
 
 }  // namespace distrun::runner
