@@ -1,10 +1,13 @@
 // distrun ps: what the ranks of running distruns do, a line each.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
 #include <distrun/base/clock.hpp>
 #include <distrun/base/error.hpp>
 #include <distrun/base/text.hpp>
+#include <distrun/daemon/address.hpp>
+#include <distrun/daemon/client.hpp>
 
 #include "commands.hpp"
 #include "exit_codes.hpp"
@@ -35,10 +38,40 @@ void print(const wire::RunStatus& run) {
   }
 }
 
+// Of the daemon's runs those that no coordinator tells of: they wait, or have only just started.
+void print(const wire::DaemonRun& run) {
+  const std::string age = time_of(run.since_ms);
+  const std::string stopped = run.stopped ? ", stopped" : "";
+  if (run.pid > 0) {
+    std::printf("run %s (pid %d) starts, %s: %s\n", run.run_id.c_str(), run.pid, age.c_str(),
+                base::one_line(run.command).c_str());
+  } else {
+    std::printf("run %s waits in the daemon for %s%s, %d ahead: %s\n", run.run_id.c_str(), age.c_str(), stopped.c_str(),
+                run.ahead, base::one_line(run.command).c_str());
+  }
+}
+
+std::vector<wire::DaemonRun> daemon_runs(const PsOptions& options, const std::vector<std::string>& told) {
+  std::vector<wire::DaemonRun> runs;
+  try {
+    const auto daemon = daemon::find_status(daemon::socket_path());
+    if (daemon) runs = daemon->runs;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "distrun: %s\n", error.what());
+  }
+  std::erase_if(runs, [&](const wire::DaemonRun& run) {
+    return !run.run_id.starts_with(options.run) || std::find(told.begin(), told.end(), run.run_id) != told.end();
+  });
+  return runs;
+}
+
 }  // namespace
 
 int ps(const PsOptions& options) {
-  std::vector<std::string> runs = options.run.empty() ? running_ids() : std::vector<std::string>{find_run(options.run)};
+  std::vector<std::string> runs = running_ids();
+  const std::vector<wire::DaemonRun> waiting = daemon_runs(options, runs);
+  if (!options.run.empty() && waiting.empty()) runs = {find_run(options.run)};
+  std::erase_if(runs, [&](const std::string& id) { return !id.starts_with(options.run); });
   int shown = 0;
   for (const std::string& id : runs) {
     try {
@@ -49,7 +82,9 @@ int ps(const PsOptions& options) {
       std::fprintf(stderr, "distrun: %s: %s\n", base::one_line(id).c_str(), error.what());
     }
   }
-  if (shown > 0) return kSuccess;
+  if (shown > 0 && !waiting.empty()) std::printf("\n");
+  for (const wire::DaemonRun& run : waiting) print(run);
+  if (shown > 0 || !waiting.empty()) return kSuccess;
   std::printf("no distrun of this user runs at the moment\n");
   return runs.empty() ? kSuccess : kInfraError;
 }

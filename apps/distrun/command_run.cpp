@@ -8,6 +8,7 @@
 #include <distrun/base/error.hpp>
 #include <distrun/base/rng.hpp>
 #include <distrun/base/text.hpp>
+#include <distrun/daemon/own_run.hpp>
 #include <distrun/runner/machine.hpp>
 #include <distrun/runner/run.hpp>
 
@@ -22,7 +23,6 @@
 namespace distrun::cli {
 namespace {
 
-constexpr int kRunIdDigits = 12;
 constexpr auto kTick = std::chrono::milliseconds(100);
 
 // Keeps the console's status line alive while nothing happens.
@@ -79,7 +79,8 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });
   main.on_look([&] { run.look_now(); });
   main.on_pause([&] { run.pause(); }, [&] { run.resume(); });
-  const RunServer server(main.loop(), run, places.run_id);
+  const RunServer server(main.loop(), run, places.run_id, [&] { main.interrupt(); });
+  if (!options.run_id.empty()) main.stand_by_when_stopped();
   std::optional<Debugger> debugger;
   if (options.settings.debug_rank >= 0) {
     outputs.add(debugger.emplace(main.loop(), main.node(), options.settings.debug_rank));
@@ -105,7 +106,8 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
 }  // namespace
 
 int run(const RunOptions& options) {
-  const proc::RunPlaces places = proc::RunPlaces::here(base::random_hex(kRunIdDigits));
+  const proc::RunPlaces places =
+      proc::RunPlaces::here(options.run_id.empty() ? base::random_hex(daemon::kRunIdDigits) : options.run_id);
   return proc::run_guarded(places, [&](proc::Coordinator coordinator) -> int {
     try {
       return coordinate(options, places, std::move(coordinator));

@@ -10,5 +10,8 @@ int show(const ShowOptions& options);
 int ps(const PsOptions& options);
 int stacks(const StacksOptions& options);
 int attach(const AttachOptions& options);
+int cancel(const CancelOptions& options);
+// The run in the daemon, with this process as its face: same output, same exit code.
+int submit(const std::vector<std::string>& command_line);
 
 }  // namespace distrun::cli

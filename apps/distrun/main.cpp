@@ -4,10 +4,11 @@
 #include <vector>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/fd.hpp>
+#include <distrun/daemon/own_run.hpp>
 
 #include "commands.hpp"
 #include "exit_codes.hpp"
-#include "terminal.hpp"
 
 namespace {
 
@@ -15,12 +16,14 @@ using namespace distrun;
 
 int dispatch(const cli::CommandLine& line) {
   switch (line.kind) {
-    case cli::CommandKind::Run: return cli::run(line.run);
+    case cli::CommandKind::Run:
+      return line.run.through_daemon ? cli::submit(line.run.settings.command_line) : cli::run(line.run);
     case cli::CommandKind::List: return cli::list(line.list);
     case cli::CommandKind::Show: return cli::show(line.show);
     case cli::CommandKind::Ps: return cli::ps(line.ps);
     case cli::CommandKind::Stacks: return cli::stacks(line.stacks);
     case cli::CommandKind::Attach: return cli::attach(line.attach);
+    case cli::CommandKind::Cancel: return cli::cancel(line.cancel);
     case cli::CommandKind::Done: return line.exit_code;
   }
   return cli::kUsage;
@@ -29,10 +32,13 @@ int dispatch(const cli::CommandLine& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  cli::open_standard_descriptors();
+  base::open_standard_descriptors();
   cli::CommandLine line;
   try {
+    const std::string run_id = daemon::enter_own_run();
     line = cli::parse_command_line({argv + 1, argv + argc});
+    if (!run_id.empty()) line.run.through_daemon = false;
+    line.run.run_id = run_id;
     line.run.settings.command_line = {argv, argv + argc};
     return dispatch(line);
   } catch (const Error& error) {

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <iostream>
 
+#include <distrun/base/duration.hpp>
 #include <distrun/base/error.hpp>
 #include <distrun/base/rng.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/runner/filter.hpp>
 
-#include "duration.hpp"
 #include "parsing.hpp"
 
 namespace distrun::cli {
@@ -46,6 +46,7 @@ struct Raw {
   bool skips_pass = false;
   std::string color = "auto";
   bool quiet = false;
+  bool daemon = false;
   bool list_json = false;
   std::string report;
 };
@@ -62,7 +63,7 @@ std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts
 
 base::Nanoseconds default_timeout() {
   const char* text = std::getenv("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT");
-  return text == nullptr ? std::chrono::seconds(300) : parse_duration("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT", text);
+  return text == nullptr ? std::chrono::seconds(300) : base::parse_duration("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT", text);
 }
 
 // What decides which tests there are; `run` and `list` share it.
@@ -128,6 +129,14 @@ void add_reports(CLI::App& app, Raw& raw) {
   app.add_option("--color", raw.color, "auto (on a terminal, unless NO_COLOR is set), always or never")
       ->type_name("WHEN");
   app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
+  app.add_flag("--daemon", raw.daemon,
+               "Run it in the daemon, in turn with others' runs (see: distrund --help); DISTRUN_DAEMON=1 does the same");
+}
+
+bool wants_daemon(const Raw& raw) {
+  const char* text = std::getenv("DISTRUN_DAEMON");
+  const std::string variable = text == nullptr ? "" : text;
+  return raw.daemon || (!variable.empty() && variable != "0");
 }
 
 runner::Settings settings_of(const Raw& raw) {
@@ -147,11 +156,11 @@ runner::Settings settings_of(const Raw& raw) {
 }
 
 void add_execution_settings(const Raw& raw, runner::Settings& settings) {
-  settings.timeout = raw.timeout.empty() ? default_timeout() : parse_duration("--timeout", raw.timeout);
+  settings.timeout = raw.timeout.empty() ? default_timeout() : base::parse_duration("--timeout", raw.timeout);
   if (!raw.timeout_override.empty()) {
-    settings.timeout_override = parse_duration("--timeout-override", raw.timeout_override);
+    settings.timeout_override = base::parse_duration("--timeout-override", raw.timeout_override);
   }
-  if (!raw.stacks_after.empty()) settings.stacks_after = parse_duration("--stacks-after", raw.stacks_after);
+  if (!raw.stacks_after.empty()) settings.stacks_after = base::parse_duration("--stacks-after", raw.stacks_after);
   if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
   settings.repeat = number("--repeat", raw.repeat, 1, 1'000'000);
   settings.retries = number("--retries", raw.retries, 0, 1000);
@@ -192,6 +201,7 @@ Commands:
   distrun ps                     what the ranks of running distruns do, a line each
   distrun stacks [RUN] [RANK]    what they wait for, and their stacks; --pid for any processes
   distrun attach RUN RANK        gdb on a live rank
+  distrun cancel RUN|all         end a run politely, as Ctrl-C does
 
 Examples:
   distrun plugin.so                              every test, with 4 ranks
@@ -220,6 +230,10 @@ CommandLine parse_run(const std::vector<std::string>& arguments) {
   line.run.color = color_of(raw.color);
   line.run.quiet = raw.quiet;
   line.run.reports = report_paths_of(raw);
+  line.run.through_daemon = wants_daemon(raw);
+  if (line.run.through_daemon && line.run.settings.debug_rank >= 0) {
+    refuse("--debug: gdb needs this terminal; leave --daemon and DISTRUN_DAEMON out");
+  }
   return line;
 }
 
@@ -266,6 +280,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   if (first == "ps") return parse_ps(rest);
   if (first == "stacks") return parse_stacks(rest);
   if (first == "attach") return parse_attach(rest);
+  if (first == "cancel") return parse_cancel(rest);
   return parse_run(arguments);
 }
 

@@ -21,6 +21,8 @@ struct RunOptions {
   ReportPaths reports;
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
+  bool through_daemon = false;
+  std::string run_id;         // that the daemon has given it; empty: it makes one
 };
 
 struct ListOptions {
@@ -45,12 +47,16 @@ struct StacksOptions {
   ColorChoice color = ColorChoice::Auto;
 };
 
+struct CancelOptions {
+  std::string run;            // start of its id; "all"
+};
+
 struct AttachOptions {
   std::string run;
   int rank = 0;
 };
 
-enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, Done };
+enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, Cancel, Done };
 
 struct CommandLine {
   CommandKind kind = CommandKind::Done;
@@ -61,6 +67,7 @@ struct CommandLine {
   PsOptions ps;
   StacksOptions stacks;
   AttachOptions attach;
+  CancelOptions cancel;
 };
 
 // Prints help itself. Throws Error{InvalidArgument} for a usage error, with a text for the user.

@@ -34,9 +34,10 @@ ColorChoice color_of(const std::string& text);
 // Parses with a CLI11 app. False if help was printed.
 bool parse(CLI::App& app, std::vector<std::string> arguments);
 
-// Of the commands that look at what runs: ps, stacks, attach.
+// Of the commands that look at what runs: ps, stacks, attach, cancel.
 CommandLine parse_ps(const std::vector<std::string>& arguments);
 CommandLine parse_stacks(const std::vector<std::string>& arguments);
 CommandLine parse_attach(const std::vector<std::string>& arguments);
+CommandLine parse_cancel(const std::vector<std::string>& arguments);
 
 }  // namespace distrun::cli

@@ -66,6 +66,13 @@ std::vector<pid_t> own_children() {
   return pids;
 }
 
+std::vector<pid_t> children_of(pid_t pid) {
+  const std::string number = std::to_string(pid);
+  std::vector<pid_t> pids;
+  append_numbers(read_file("/proc/" + number + "/task/" + number + "/children"), pids);
+  return pids;
+}
+
 std::string describe_process(pid_t pid) {
   const std::string place = "/proc/" + std::to_string(pid);
   std::string command = read_file(place + "/cmdline", 400);

@@ -16,6 +16,9 @@ void become_subreaper();
 // Direct children, zombies included. One small read; needs no privilege.
 std::vector<pid_t> own_children();
 
+// Direct children of another process with one thread. Empty if it has ended.
+std::vector<pid_t> children_of(pid_t pid);
+
 // "4711 (sleep 100)": the command line, or the name in brackets if it has none; "4711 (forked by a rank)" for one
 // that runs no program of its own.
 std::string describe_process(pid_t pid);

@@ -146,7 +146,7 @@ TEST_CASE("a frame that would fill the queue over its limit is refused as a whol
     text = error.what();
   }
   CHECK(kind == ErrorKind::Overloaded);
-  CHECK_THAT(text, Catch::Contains("the rank does not read"));
+  CHECK_THAT(text, Catch::Contains("the peer does not read"));
   line.socket.send(large(10, 5));
   std::vector<int> fills;
   CHECK(run_until(line.loop, [&] {
