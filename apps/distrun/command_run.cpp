@@ -8,7 +8,6 @@
 #include <distrun/base/error.hpp>
 #include <distrun/base/rng.hpp>
 #include <distrun/base/text.hpp>
-#include <distrun/daemon/own_run.hpp>
 #include <distrun/runner/machine.hpp>
 #include <distrun/runner/run.hpp>
 
@@ -71,7 +70,8 @@ io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger) {
   if (debugger) co_await debugger->ended();
 }
 
-int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::Coordinator coordinator) {
+int coordinate(const RunOptions& options, const proc::RunPlaces& places, std::optional<daemon::OwnRun> own,
+               proc::Coordinator coordinator) {
   CoordinatorLoop main(std::move(coordinator), places);
   Outputs outputs(options, main.loop().clock());
   runner::Run run(main.loop(), main.node(), outputs.sink(), places, options.settings);
@@ -80,7 +80,7 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   main.on_look([&] { run.look_now(); });
   main.on_pause([&] { run.pause(); }, [&] { run.resume(); });
   const RunServer server(main.loop(), run, places.run_id, [&] { main.interrupt(); });
-  if (!options.run_id.empty()) main.stand_by_when_stopped();
+  if (own) main.stand_by_when_stopped();
   std::optional<Debugger> debugger;
   if (options.settings.debug_rank >= 0) {
     outputs.add(debugger.emplace(main.loop(), main.node(), options.settings.debug_rank));
@@ -94,6 +94,7 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   }
   main.node().close();
   proc::remove_run_files(places, options.settings.keep_work_dir);
+  if (own) own->give_place_back();  // the reports may wait for their readers
   outputs.finish(run.record());
   if (run.record().tests.empty() && !options.settings.filters.empty() && run.record().problems.empty()) {
     std::fprintf(stderr, "distrun: no test matches --filter %s; `distrun list` names the tests\n",
@@ -105,12 +106,12 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
 
 }  // namespace
 
-int run(const RunOptions& options) {
+int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
   const proc::RunPlaces places =
-      proc::RunPlaces::here(options.run_id.empty() ? base::random_hex(daemon::kRunIdDigits) : options.run_id);
+      proc::RunPlaces::here(own ? own->id : base::random_hex(daemon::kRunIdDigits));
   return proc::run_guarded(places, [&](proc::Coordinator coordinator) -> int {
     try {
-      return coordinate(options, places, std::move(coordinator));
+      return coordinate(options, places, std::move(own), std::move(coordinator));
     } catch (const Error& error) {
       std::fprintf(stderr, "distrun: %s\n", error.what());
       proc::remove_run_files(places);

@@ -1,10 +1,15 @@
 #pragma once
 // The subcommands. Each returns an exit code (exit_codes.hpp) and throws Error for what it cannot do.
+#include <optional>
+
+#include <distrun/daemon/own_run.hpp>
+
 #include "options.hpp"
 
 namespace distrun::cli {
 
-int run(const RunOptions& options);
+// `own`: what the daemon has given it, if that has started it.
+int run(const RunOptions& options, std::optional<daemon::OwnRun> own);
 int list(const ListOptions& options);
 int show(const ShowOptions& options);
 int ps(const PsOptions& options);

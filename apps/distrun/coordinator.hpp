@@ -29,8 +29,8 @@ class CoordinatorLoop {
     on_pause_ = std::move(on_pause);
     on_resume_ = std::move(on_resume);
   }
-  // A run of the daemon's: on Ctrl-Z ranks and clocks stand still, but this process stays, since no shell waits for it to
-  // stop, and it must notice when the daemon dies.
+  // A run of the daemon's: on Ctrl-Z ranks and clocks stand still, but this process stays, since no shell waits for it
+  // to stop, and it must notice when the daemon dies.
   void stand_by_when_stopped();
   // As one Ctrl-C. Called again it hurries.
   void interrupt() { on_end_signal(); }

@@ -1,11 +1,12 @@
 // distrun: runs tests that need several ranks, and when ranks hang it says why.
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <distrun/base/error.hpp>
 #include <distrun/base/fd.hpp>
-#include <distrun/daemon/own_run.hpp>
 
 #include "commands.hpp"
 #include "exit_codes.hpp"
@@ -14,10 +15,10 @@ namespace {
 
 using namespace distrun;
 
-int dispatch(const cli::CommandLine& line) {
+int dispatch(const cli::CommandLine& line, std::optional<daemon::OwnRun> own) {
   switch (line.kind) {
     case cli::CommandKind::Run:
-      return line.run.through_daemon ? cli::submit(line.run.settings.command_line) : cli::run(line.run);
+      return line.run.through_daemon ? cli::submit(line.run.settings.command_line) : cli::run(line.run, std::move(own));
     case cli::CommandKind::List: return cli::list(line.list);
     case cli::CommandKind::Show: return cli::show(line.show);
     case cli::CommandKind::Ps: return cli::ps(line.ps);
@@ -35,12 +36,11 @@ int main(int argc, char** argv) {
   base::open_standard_descriptors();
   cli::CommandLine line;
   try {
-    const std::string run_id = daemon::enter_own_run();
+    std::optional<daemon::OwnRun> own = daemon::enter_own_run();
     line = cli::parse_command_line({argv + 1, argv + argc});
-    if (!run_id.empty()) line.run.through_daemon = false;
-    line.run.run_id = run_id;
+    if (own) line.run.through_daemon = false;
     line.run.settings.command_line = {argv, argv + argc};
-    return dispatch(line);
+    return dispatch(line, std::move(own));
   } catch (const Error& error) {
     std::fprintf(stderr, "distrun: %s\n", error.what());
     if (error.kind() != ErrorKind::InvalidArgument) return cli::kInfraError;

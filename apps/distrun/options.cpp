@@ -130,7 +130,7 @@ void add_reports(CLI::App& app, Raw& raw) {
       ->type_name("WHEN");
   app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
   app.add_flag("--daemon", raw.daemon,
-               "Run it in the daemon, in turn with others' runs (see: distrund --help); DISTRUN_DAEMON=1 does the same");
+               "Run it in the daemon, in turn with others (see: distrund --help); DISTRUN_DAEMON=1 does the same");
 }
 
 bool wants_daemon(const Raw& raw) {

@@ -22,7 +22,6 @@ struct RunOptions {
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
   bool through_daemon = false;
-  std::string run_id;         // that the daemon has given it; empty: it makes one
 };
 
 struct ListOptions {

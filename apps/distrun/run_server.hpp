@@ -1,6 +1,6 @@
 #pragma once
-// Lets `distrun ps`, `stacks` and `attach` look at a run, and `cancel` end it: an abstract Unix socket, so that no file is left, for this
-// user and root alone. Lives on: the coordinator's loop.
+// Lets `distrun ps`, `stacks` and `attach` look at a run, and `cancel` end it: an abstract Unix socket, so that no file
+// is left, for this user and root alone. Lives on: the coordinator's loop.
 #include <functional>
 #include <map>
 #include <memory>

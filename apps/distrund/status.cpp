@@ -18,9 +18,9 @@ int running_in(const wire::DaemonStatus& status) {
 }
 
 void print(const wire::DaemonRun& run) {
-  const std::string state = run.stopped ? "stopped" : run.pid > 0 ? "runs" : "waits";
-  std::printf("  %s  %-7s  %10s  %s\n", base::one_line(run.run_id).c_str(), state.c_str(), time_of(run.since_ms).c_str(),
-              base::one_line(run.command).c_str());
+  const std::string state = run.over ? "prints" : run.stopped ? "stopped" : run.pid > 0 ? "runs" : "waits";
+  std::printf("  %s  %-7s  %10s  %s\n", base::one_line(run.run_id).c_str(), state.c_str(),
+              time_of(run.since_ms).c_str(), base::one_line(run.command).c_str());
 }
 
 }  // namespace

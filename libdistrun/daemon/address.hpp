@@ -9,9 +9,9 @@ namespace distrun::daemon {
 // socket.
 std::string socket_path(const std::string& given = "");
 
-// Makes the socket's folder with mode 0700, if it is one of the above and missing. Throws Error{Failed} if the folder is
-// no directory, another user's, or one that others can write to, who could then put a socket of theirs there; one of the
-// above must not even be readable for them.
+// Makes the socket's folder with mode 0700, if it is one of the above and missing. Throws Error{Failed} if the folder
+// is no directory, another user's, or one that others can write to, who could then put a socket of theirs there; one of
+// the above must not even be readable for them.
 void prepare_folder_of(const std::string& socket);
 
 }  // namespace distrun::daemon

@@ -33,18 +33,36 @@ base::Fd take_handed_over() {
   return socket;
 }
 
-// What a dead daemon has left. Anything but a socket is somebody's.
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  return address;
+}
+
+// A socket of systemd's has a listener though there is no daemon.
+bool somebody_listens(const std::string& path) {
+  const sockaddr_un address = address_of(path);
+  const base::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) base::throw_errno("cannot make a socket", errno);
+  return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+         errno != ECONNREFUSED;
+}
+
+// What a dead daemon has left. Anything else is somebody's.
 void remove_stale(const std::string& path) {
   struct stat status{};
   if (::lstat(path.c_str(), &status) != 0) return;
   if (!S_ISSOCK(status.st_mode)) throw Error(ErrorKind::Failed, path + " is no socket: move it away, or use --socket");
+  if (somebody_listens(path)) {
+    throw Error(ErrorKind::Failed, "another program listens at " + path +
+                                       ", systemd for its distrund.socket perhaps: use that one, or --socket");
+  }
   if (::unlink(path.c_str()) != 0) base::throw_errno("cannot remove the old " + path, errno);
 }
 
 base::Fd make(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const sockaddr_un address = address_of(path);
   base::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) base::throw_errno("cannot make a socket", errno);
   const mode_t before = ::umask(0177);

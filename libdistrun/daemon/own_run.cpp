@@ -1,5 +1,6 @@
 #include <distrun/daemon/own_run.hpp>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -7,7 +8,6 @@
 #include <string_view>
 
 #include <distrun/base/error.hpp>
-#include <distrun/base/fd.hpp>
 
 namespace distrun::daemon {
 namespace {
@@ -18,15 +18,21 @@ bool is_run_id(std::string_view text) {
 
 }  // namespace
 
-std::string enter_own_run() {
+void OwnRun::give_place_back() {
+  if (place) (void)!::write(place.get(), "x", 1);
+  place.reset();
+}
+
+std::optional<OwnRun> enter_own_run() {
   const char* value = std::getenv(kOwnRunVariable);
-  if (value == nullptr) return "";
+  if (value == nullptr) return std::nullopt;
   const std::string run_id = value;
   ::unsetenv(kOwnRunVariable);
-  if (!is_run_id(run_id)) return "";  // not the daemon's doing
+  if (!is_run_id(run_id)) return std::nullopt;  // not the daemon's doing
   const base::Fd directory(kDirectoryDescriptor);
   if (::fchdir(directory.get()) != 0) base::throw_errno("cannot enter the directory that the client is in", errno);
-  return run_id;
+  ::fcntl(kPlaceDescriptor, F_SETFD, FD_CLOEXEC);
+  return OwnRun{run_id, base::Fd(kPlaceDescriptor)};
 }
 
 }  // namespace distrun::daemon

@@ -1,9 +1,12 @@
 #include <distrun/daemon/run_process.hpp>
 
 #include <signal.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
+#include <distrun/daemon/own_run.hpp>
 #include <distrun/proc/pidfd.hpp>
 #include <distrun/proc/process_tree.hpp>
 
@@ -17,11 +20,23 @@ enum Urgency { kPolite, kHurry, kKillCoordinator, kKillAll };
 
 }  // namespace
 
-RunProcess::RunProcess(io::Loop& loop, const proc::ChildSpec& spec, std::function<void(proc::ExitStatus)> on_ended)
-    : on_ended_(std::move(on_ended)), loop_(loop), patience_(loop, [this] { end(); }) {
+RunProcess::RunProcess(io::Loop& loop, proc::ChildSpec spec, Handlers handlers)
+    : handlers_(std::move(handlers)), loop_(loop), patience_(loop, [this] { end(); }) {
+  base::FdPair line = base::make_pipe();
+  base::set_nonblocking(line.first.get());
+  spec.descriptors.emplace_back(line.second.get(), kPlaceDescriptor);
   proc::Child child = proc::start_helper(loop.context(), spec);
   pid_ = child.pid;
-  death_ = std::make_unique<io::FdWatch>(loop, std::move(child.pidfd), [this] { on_readable(); });
+  line_ = std::make_unique<io::FdWatch>(loop, std::move(line.first), [this] { on_word(); });
+  death_ = std::make_unique<io::FdWatch>(loop, std::move(child.pidfd), [this] { on_death(); });
+}
+
+void RunProcess::on_word() {
+  char word = 0;
+  const ssize_t got = ::read(line_->fd(), &word, 1);
+  if (got < 0 && errno == EAGAIN) return;
+  line_.reset();
+  if (got == 1) handlers_.on_over();
 }
 
 // The pid is ours until it is reaped here, so no other process can be meant.
@@ -51,13 +66,14 @@ void RunProcess::kill_coordinator() {
   for (const pid_t child : proc::children_of(pid_)) ::kill(child, SIGKILL);
 }
 
-void RunProcess::on_readable() {
+void RunProcess::on_death() {
   const auto status = proc::try_reap(pid_);
   if (!status) return;
   pid_ = 0;
   patience_.cancel();
+  line_.reset();
   death_.reset();
-  const auto on_ended = std::exchange(on_ended_, {});
+  const auto on_ended = std::exchange(handlers_.on_ended, {});
   on_ended(*status);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The process of a run that the daemon has started: a distrun, whose first process is the run's guard. It leads a session
-// of its own, and the kernel tells it to end when the daemon dies. Lives on: the daemon's loop.
+// The process of a run that the daemon has started: a distrun, whose first process is the run's guard. It leads a
+// session of its own, and the kernel tells it to end when the daemon dies. Lives on: the daemon's loop.
 #include <functional>
 #include <memory>
 
@@ -12,9 +12,13 @@ namespace distrun::daemon {
 
 class RunProcess {
  public:
-  // Starts it. `on_ended` is called once, when it is reaped, and may destroy this. Throws Error{Failed} if it cannot be
-  // started.
-  RunProcess(io::Loop& loop, const proc::ChildSpec& spec, std::function<void(proc::ExitStatus)> on_ended);
+  struct Handlers {
+    std::function<void()> on_over;                    // its tests are over: it has said so on its line
+    std::function<void(proc::ExitStatus)> on_ended;   // once, when it is reaped; may destroy this
+  };
+
+  // Starts it; `spec` gets the line, kPlaceDescriptor. Throws Error{Failed} if it cannot be started.
+  RunProcess(io::Loop& loop, proc::ChildSpec spec, Handlers handlers);
   RunProcess(const RunProcess&) = delete;
   RunProcess& operator=(const RunProcess&) = delete;
 
@@ -26,14 +30,16 @@ class RunProcess {
   void end();
 
  private:
-  void on_readable();
+  void on_death();
+  void on_word();
   void kill_coordinator();
 
   pid_t pid_ = 0;
   int urgency_ = 0;  // of end()
-  std::function<void(proc::ExitStatus)> on_ended_;
+  Handlers handlers_;
   io::Loop& loop_;
   io::Alarm patience_;
+  std::unique_ptr<io::FdWatch> line_;
   std::unique_ptr<io::FdWatch> death_;
 };
 

@@ -8,16 +8,17 @@ namespace distrun::daemon {
 
 int RunQueue::places_taken() const {
   return static_cast<int>(std::count_if(runs_.begin(), runs_.end(), [](const auto& entry) {
-    return entry.second.running && !entry.second.stopped;
+    return entry.second.running && !entry.second.stopped && !entry.second.over;
   }));
 }
 
 void RunQueue::add(const std::string& run_id) {
-  const bool starts_at_once = queued_.empty() && places_taken() < limits_.parallel;
-  if (!starts_at_once && static_cast<int>(queued_.size()) >= limits_.queued) {
-    throw Error(ErrorKind::Overloaded, std::to_string(queued_.size()) +
-                                           " runs wait already, which is the limit: try again later, leave --daemon out, "
-                                           "or start distrund with a larger --queue");
+  // Those that are about to start are in the queue too.
+  const int waiting = places_taken() + static_cast<int>(queued_.size()) - limits_.parallel;
+  if (waiting >= limits_.queued) {
+    throw Error(ErrorKind::Overloaded, std::to_string(waiting) +
+                                           " runs wait already, which is the limit: try again later, leave "
+                                           "--daemon out, or start distrund with a larger --queue");
   }
   runs_[run_id] = {};
   queued_.push_back(run_id);
@@ -43,6 +44,10 @@ void RunQueue::set_stopped(const std::string& run_id, bool stopped) {
   if (const auto found = runs_.find(run_id); found != runs_.end()) found->second.stopped = stopped;
 }
 
+void RunQueue::set_over(const std::string& run_id) {
+  if (const auto found = runs_.find(run_id); found != runs_.end()) found->second.over = true;
+}
+
 int RunQueue::ahead(const std::string& run_id) const {
   const auto place = std::find(queued_.begin(), queued_.end(), run_id);
   if (place == queued_.end()) return 0;
@@ -52,6 +57,11 @@ int RunQueue::ahead(const std::string& run_id) const {
 bool RunQueue::is_stopped(const std::string& run_id) const {
   const auto found = runs_.find(run_id);
   return found != runs_.end() && found->second.stopped;
+}
+
+bool RunQueue::is_over(const std::string& run_id) const {
+  const auto found = runs_.find(run_id);
+  return found != runs_.end() && found->second.over;
 }
 
 }  // namespace distrun::daemon

@@ -1,6 +1,7 @@
 #pragma once
 // Which runs wait and which may start: first come, first served, so many at once. A run that its user has stopped with
-// Ctrl-Z takes no place, and one that waits is passed over as long as it is stopped. Knows ids only.
+// Ctrl-Z takes no place, and one that waits is passed over as long as it is stopped; nor does one whose tests are over,
+// and which only waits for a reader of its output. Knows ids only.
 #include <deque>
 #include <map>
 #include <optional>
@@ -26,18 +27,23 @@ class RunQueue {
   // One that goes on may make more run than may start at once: nothing else is held up for it.
   void set_stopped(const std::string& run_id, bool stopped);
 
+  // It runs, but its tests are over: it takes no place any more.
+  void set_over(const std::string& run_id);
+
   // How many come before one that waits, those that run included; 0 for others.
   int ahead(const std::string& run_id) const;
   bool is_stopped(const std::string& run_id) const;
+  bool is_over(const std::string& run_id) const;
   const std::deque<std::string>& queued() const noexcept { return queued_; }
 
  private:
-  // Running, and not stopped.
+  // Running, and neither stopped nor over.
   int places_taken() const;
 
   struct State {
     bool running = false;
     bool stopped = false;
+    bool over = false;
   };
   Limits limits_;
   std::map<std::string, State> runs_;

@@ -92,10 +92,16 @@ proc::ChildSpec Runs::child_of(const std::string& run_id, const Run& run) const 
 }
 
 void Runs::start(const std::string& run_id, Run& run) {
+  RunProcess::Handlers handlers;
+  handlers.on_over = [this, run_id] {
+    queue_.set_over(run_id);
+    go_on_soon();
+  };
+  handlers.on_ended = [this, run_id](proc::ExitStatus status) {
+    finish(run_id, {status.code(), status.signal(), ""});
+  };
   try {
-    run.process = std::make_unique<RunProcess>(loop_, child_of(run_id, run), [this, run_id](proc::ExitStatus status) {
-      finish(run_id, {status.code(), status.signal(), ""});
-    });
+    run.process = std::make_unique<RunProcess>(loop_, child_of(run_id, run), std::move(handlers));
   } catch (const Error& error) {
     return finish(run_id, {kInfraError, 0, error.what()});
   }
@@ -168,6 +174,7 @@ wire::DaemonRun Runs::status_of(const std::string& run_id, const Run& run) const
   const base::Nanoseconds age = loop_.clock().now() - run.since;
   status.since_ms = std::chrono::duration_cast<base::Milliseconds>(age).count();
   status.stopped = queue_.is_stopped(run_id);
+  status.over = queue_.is_over(run_id);
   status.command = command_of(run.order);
   return status;
 }

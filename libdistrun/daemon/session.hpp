@@ -1,7 +1,7 @@
 #pragma once
-// One connection of a client, the daemon's end. It may cost only so much: it has 5 s to say hello and then 5 s to say what
-// it wants, what it sends is bounded, and if it does not read what it is told it loses the connection.
-// Lives on: the daemon's loop.
+// One connection of a client, the daemon's end. It may cost only so much: it has 5 s to say hello and then 5 s to say
+// what it wants, what it sends is bounded, and if it does not read what it is told it loses the connection. Lives on:
+// the daemon's loop.
 #include <functional>
 #include <memory>
 #include <string>

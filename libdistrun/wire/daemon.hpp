@@ -1,7 +1,8 @@
 #pragma once
 // What the daemon and its clients say to each other, as frames on a Unix stream socket. A client says hello; its
 // standard output, standard error and start directory ride along as descriptors if it brings a run. Then it submits the
-// run, and is told how that gets on until it has ended, or it asks one question. Closing the connection cancels its run.
+// run, and is told how that gets on until it has ended, or it asks one question. Closing the connection cancels its
+// run.
 //
 //   DaemonHello, SubmitRun, SignalRun*   ->   RunAccepted, RunPosition*, RunStarted, RunEnded
 //   DaemonHello, AskDaemon               ->   DaemonStatus
@@ -93,9 +94,10 @@ struct DaemonRun {
   std::int32_t ahead = 0;
   std::int64_t since_ms = 0;             // in this state
   bool stopped = false;                  // by Ctrl-Z: takes no place
+  bool over = false;                     // its tests are; its output is not read yet: takes no place
   std::string command;                   // shortened
 };
-DISTRUN_FIELDS(DaemonRun, m.run_id, m.pid, m.ahead, m.since_ms, m.stopped, m.command)
+DISTRUN_FIELDS(DaemonRun, m.run_id, m.pid, m.ahead, m.since_ms, m.stopped, m.over, m.command)
 
 struct DaemonStatus {
   std::string version;

@@ -1,6 +1,6 @@
 #pragma once
-// What a running distrun tells whoever looks at it (`distrun ps`, `stacks`, `attach`, `cancel`): one order, one answer, as frames
-// on a Unix socket whose abstract name holds the user and the run: "distrun-UID-RUNID".
+// What a running distrun tells whoever looks at it (`distrun ps`, `stacks`, `attach`, `cancel`): one order, one answer,
+// as frames on a Unix socket whose abstract name holds the user and the run: "distrun-UID-RUNID".
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -53,6 +53,12 @@ if command -v pkg-config > /dev/null && [ -z "$sanitize" ]; then
   check_exports "$room/by_hand.so"
 fi
 
+if [ -x "$prefix/bin/distrund" ]; then
+  unit=$prefix/lib/systemd/user/distrund.service
+  [ -f "$prefix/lib/systemd/user/distrund.socket" ] || fail "there is no distrund.socket"
+  grep -q "^ExecStart=$room/prefix/bin/distrund " "$unit" || fail "the unit starts another program: $(cat "$unit")"
+fi
+
 if [ -x "$prefix/bin/distrun" ]; then
   "$prefix/bin/distrun" "$room/outside/outside.so"
 fi
