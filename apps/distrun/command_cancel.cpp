@@ -17,10 +17,16 @@ namespace {
 
 constexpr char kAll[] = "all";
 
-std::vector<std::string> ids_in(const std::optional<wire::DaemonStatus>& status) {
+// A daemon that does not answer keeps nobody from ending what it has not started.
+std::vector<std::string> ids_in_daemon(const std::string& socket) {
   std::vector<std::string> ids;
-  if (!status) return ids;
-  for (const wire::DaemonRun& run : status->runs) ids.push_back(run.run_id);
+  try {
+    const std::optional<wire::DaemonStatus> status = daemon::find_status(socket);
+    if (!status) return ids;
+    for (const wire::DaemonRun& run : status->runs) ids.push_back(run.run_id);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "distrun: %s\n", error.what());
+  }
   return ids;
 }
 
@@ -51,7 +57,7 @@ int cancel_one(const std::string& id) {
 
 int cancel(const CancelOptions& options) {
   const std::string socket = daemon::socket_path();
-  const std::vector<std::string> in_daemon = ids_in(daemon::find_status(socket));
+  const std::vector<std::string> in_daemon = ids_in_daemon(socket);
   if (options.run != kAll) {
     const std::string id = find_run(options.run, in_daemon);
     const int told = holds(in_daemon, id) ? cancel_in_daemon(socket, id) : cancel_one(id);

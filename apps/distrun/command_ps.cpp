@@ -38,26 +38,32 @@ void print(const wire::RunStatus& run) {
   }
 }
 
-// Of the daemon's runs those that no coordinator tells of: they wait, or have only just started.
-void print(const wire::DaemonRun& run) {
-  const std::string age = time_of(run.since_ms);
-  const std::string stopped = run.stopped ? ", stopped" : "";
+std::string state_of(const wire::DaemonRun& run) {
   if (run.pid > 0) {
-    std::printf("run %s (pid %d) starts, %s: %s\n", run.run_id.c_str(), run.pid, age.c_str(),
-                base::one_line(run.command).c_str());
-  } else {
-    std::printf("run %s waits in the daemon for %s%s, %d ahead: %s\n", run.run_id.c_str(), age.c_str(), stopped.c_str(),
-                run.ahead, base::one_line(run.command).c_str());
+    return "(pid " + std::to_string(run.pid) + ") " +
+           (run.over ? "is over, but for the reader of its output" : "starts, " + time_of(run.since_ms));
   }
+  return "waits in the daemon for " + time_of(run.since_ms) + (run.stopped ? ", stopped, " : ", ") +
+         std::to_string(run.ahead) + " ahead";
 }
 
-std::vector<wire::DaemonRun> daemon_runs(const PsOptions& options, const std::vector<std::string>& told) {
+void print(const wire::DaemonRun& run) {
+  std::printf("run %s %s: %s\n", base::one_line(run.run_id).c_str(), state_of(run).c_str(),
+              base::one_line(run.command).c_str());
+}
+
+// Of the daemon's runs those of which no coordinator tells: they wait, have only just started, or are over. `told`
+// keeps those that can be asked.
+std::vector<wire::DaemonRun> daemon_runs(const PsOptions& options, std::vector<std::string>& told) {
   std::vector<wire::DaemonRun> runs;
   try {
     const auto daemon = daemon::find_status(daemon::socket_path());
     if (daemon) runs = daemon->runs;
   } catch (const Error& error) {
     std::fprintf(stderr, "distrun: %s\n", error.what());
+  }
+  for (const wire::DaemonRun& run : runs) {
+    if (run.over) std::erase(told, run.run_id);
   }
   std::erase_if(runs, [&](const wire::DaemonRun& run) {
     return !run.run_id.starts_with(options.run) || std::find(told.begin(), told.end(), run.run_id) != told.end();

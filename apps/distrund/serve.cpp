@@ -24,10 +24,21 @@ ServerOptions server_options(const Options& options) {
   return to;
 }
 
-// Ends the server for the signals that ask for it; the second hurries.
+bool is_ignored(int signal) {
+  struct sigaction action{};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+// Ends the server for the signals that ask for it; the second hurries. Whoever started the daemon may have said that it
+// is to outlive its terminal, as nohup does.
 class Ends {
  public:
-  Ends(io::Loop& loop, Server& server) : signals_(loop.context(), SIGINT, SIGTERM, SIGHUP), server_(server) { wait(); }
+  Ends(io::Loop& loop, Server& server) : signals_(loop.context(), SIGTERM), server_(server) {
+    for (const int signal : {SIGINT, SIGHUP}) {
+      if (!is_ignored(signal)) signals_.add(signal);
+    }
+    wait();
+  }
 
  private:
   void wait() {

@@ -230,6 +230,8 @@ TEST_CASE("a run that is over but whose output nobody reads holds up no other", 
   REQUIRE(eventually(scaled(milliseconds(60'000)), [&] { return daemon.shows("prints"); }));
   expect_served(daemon);
   CHECK(daemon.shows("prints"));
+  const Ended ps = daemon.start(Sandbox(distrun_program()), {"ps"}).wait(scaled(kLong));
+  CHECK_THAT(ps.out, Contains("is over, but for the reader of its output"));
   ::close(line[0]);  // as head does
   CHECK(deaf.wait(scaled(kLong)).exit_code == 1);
   CHECK(sandbox.remains() == Texts{});
