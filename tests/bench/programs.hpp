@@ -7,7 +7,7 @@
 
 namespace distrun::bench {
 
-// With standard output at /dev/null. 0 if it cannot be started.
+// With standard output and errors at /dev/null. 0 if it cannot be started.
 pid_t start_program(std::vector<std::string> arguments);
 // Its exit code; -1 if it did not exit.
 int wait_for_program(pid_t pid);
