@@ -42,10 +42,15 @@ int cancel_in_daemon(const std::string& socket, const std::string& which) {
   return static_cast<int>(cancelled.queued.size() + cancelled.running.size());
 }
 
+// 1: it ends, or has ended; 0: it cannot be told.
 int cancel_one(const std::string& id) {
   try {
     cancel_run(id);
   } catch (const Error& error) {
+    if (error.kind() == ErrorKind::Disconnected) {  // it was there a moment ago
+      std::printf("run %s has ended\n", base::one_line(id).c_str());
+      return 1;
+    }
     std::fprintf(stderr, "distrun: %s: %s\n", base::one_line(id).c_str(), error.what());
     return 0;
   }
