@@ -39,8 +39,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"run", parse_run}, {"list", parse_list},     {"show", parse_show},
     {"ps", parse_ps},   {"stacks", parse_stacks}, {"attach", parse_attach},
-    {"history", parse_history},
-    {"completion", parse_completion},
+    {"cancel", parse_cancel}, {"history", parse_history}, {"completion", parse_completion},
 };
 
 // What scripts of ours call: the last word of `distrun complete -- WORD...` is the one that is being typed.

@@ -24,7 +24,6 @@
 namespace distrun::cli {
 namespace {
 
-constexpr int kRunIdDigits = 12;
 constexpr auto kTick = std::chrono::milliseconds(100);
 
 // Keeps the console's status line alive while nothing happens.
@@ -85,7 +84,8 @@ io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger) {
   if (debugger) co_await debugger->ended();
 }
 
-int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::Coordinator coordinator) {
+int coordinate(const RunOptions& options, const proc::RunPlaces& places, std::optional<daemon::OwnRun> own,
+               proc::Coordinator coordinator) {
   CoordinatorLoop main(std::move(coordinator), places);
   Outputs outputs(options, main.loop().clock());
   runner::Run run(main.loop(), main.node(), outputs.sink(), places, options.settings);
@@ -94,7 +94,8 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });
   main.on_look([&] { run.look_now(); });
   main.on_pause([&] { run.pause(); }, [&] { run.resume(); });
-  const RunServer server(main.loop(), run, places.run_id);
+  const RunServer server(main.loop(), run, places.run_id, [&] { main.interrupt(); });
+  if (own) main.stand_by_when_stopped();
   std::optional<Debugger> debugger;
   if (options.settings.debug_rank >= 0) {
     outputs.add(debugger.emplace(main.loop(), main.node(), options.settings.debug_rank));
@@ -108,6 +109,7 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   }
   main.node().close();
   proc::remove_run_files(places, options.settings.keep_work_dir);
+  if (own) own->give_place_back();  // the reports may wait for their readers
   outputs.finish(run.record());
   const runner::RunRecord& record = run.record();
   const bool filtered_out = record.selected == 0 && record.gone.empty() && !record.settings.filters.empty();
@@ -123,15 +125,15 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
 
 }  // namespace
 
-int run(const RunOptions& options) {
+int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
   if (!options.nothing_to_run.why.empty()) {
     std::printf("%s\n", options.nothing_to_run.why.c_str());
     return options.nothing_to_run.exit_code;
   }
-  const proc::RunPlaces places = proc::RunPlaces::here(base::random_hex(kRunIdDigits));
+  const proc::RunPlaces places = proc::RunPlaces::here(own ? own->id : base::random_hex(daemon::kRunIdDigits));
   return proc::run_guarded(places, [&](proc::Coordinator coordinator) -> int {
     try {
-      return coordinate(options, places, std::move(coordinator));
+      return coordinate(options, places, std::move(own), std::move(coordinator));
     } catch (const Error& error) {
       std::fprintf(stderr, "distrun: %s\n", error.what());
       proc::remove_run_files(places);

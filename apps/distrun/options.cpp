@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include <distrun/base/duration.hpp>
 #include <distrun/base/error.hpp>
 #include <distrun/base/rng.hpp>
 #include <distrun/runner/filter.hpp>
@@ -12,7 +13,6 @@
 
 #include "config_file.hpp"
 #include "config_text.hpp"
-#include "duration.hpp"
 #include "help_notes.hpp"
 #include "option_layers.hpp"
 #include "parsing.hpp"
@@ -105,6 +105,7 @@ void add_execution(CLI::App& app, Raw& raw) {
   app.add_option("-j,--jobs", raw.jobs,
                  "Run so many tests at a time, as far as cores, memory and devices allow; auto: one for each core")
       ->type_name("N");
+  app.add_flag("--daemon", raw.daemon, "Let the daemon run it, in turn with the runs of others (see: distrund --help)");
 }
 
 void add_repetition(CLI::App& app, Raw& raw) {
@@ -198,11 +199,11 @@ TestOrder order_of(const Raw& raw) {
 }
 
 void add_execution_settings(const Raw& raw, runner::Settings& settings) {
-  settings.timeout = parse_duration("--timeout", raw.timeout);
+  settings.timeout = base::parse_duration("--timeout", raw.timeout);
   if (!raw.timeout_override.empty()) {
-    settings.timeout_override = parse_duration("--timeout-override", raw.timeout_override);
+    settings.timeout_override = base::parse_duration("--timeout-override", raw.timeout_override);
   }
-  if (!raw.stacks_after.empty()) settings.stacks_after = parse_duration("--stacks-after", raw.stacks_after);
+  if (!raw.stacks_after.empty()) settings.stacks_after = base::parse_duration("--stacks-after", raw.stacks_after);
   if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
   settings.jobs = jobs_of(raw.jobs);
   settings.env = environment_of(raw.env);
@@ -256,6 +257,10 @@ RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report) {
   set_rerun(raw, report, run);
   run.order = order_of(raw);
   run.history = raw.history;
+  run.through_daemon = raw.daemon;
+  if (run.through_daemon && run.settings.debug_rank >= 0) {
+    refuse("--debug: gdb needs this terminal; leave --daemon and DISTRUN_DAEMON out, or say --daemon=false");
+  }
   run.color = color_of(raw.color);
   run.quiet = raw.quiet;
   run.slow = number<std::size_t>("--slow", raw.slow, 0, kSlowMax);

@@ -48,6 +48,7 @@ struct RunOptions {
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
   std::size_t slow = 0;               // so many of the slowest tests are told
+  bool through_daemon = false;
 };
 
 enum class ListForm { Text, Json, Patterns };
@@ -78,6 +79,10 @@ struct StacksOptions {
   ColorChoice color = ColorChoice::Auto;
 };
 
+struct CancelOptions {
+  std::string run;            // start of its id; "all"
+};
+
 struct AttachOptions {
   std::string run;
   int rank = 0;
@@ -104,7 +109,7 @@ struct CompleteOptions {
   std::vector<std::string> words;  // after the program's name; the last one is not complete
 };
 
-enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, History, Completion, Complete, Man, Done };
+enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, Cancel, History, Completion, Complete, Man, Done };
 
 struct CommandLine {
   CommandKind kind = CommandKind::Done;
@@ -115,6 +120,7 @@ struct CommandLine {
   PsOptions ps;
   StacksOptions stacks;
   AttachOptions attach;
+  CancelOptions cancel;
   HistoryOptions history;
   CompletionOptions completion;
   CompleteOptions complete;

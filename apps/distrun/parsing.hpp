@@ -52,10 +52,11 @@ bool parse(CLI::App& app, const Arguments& arguments);
 CommandLine parse_run(const Arguments& arguments);
 CommandLine parse_list(const Arguments& arguments);
 CommandLine parse_show(const Arguments& arguments);
-// Of the commands that look at what runs: ps, stacks, attach.
+// Of the commands that look at what runs: ps, stacks, attach, cancel.
 CommandLine parse_ps(const Arguments& arguments);
 CommandLine parse_stacks(const Arguments& arguments);
 CommandLine parse_attach(const Arguments& arguments);
+CommandLine parse_cancel(const Arguments& arguments);
 // Of the one that looks back.
 CommandLine parse_history(const Arguments& arguments);
 

@@ -29,6 +29,7 @@ struct Raw {
   std::string stacks_after;
   std::string debug;
   std::string jobs = "1";
+  bool daemon = false;
   std::string repeat = "1";
   std::string until_fail;
   std::string retries = "0";

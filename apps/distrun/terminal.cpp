@@ -1,6 +1,5 @@
 #include "terminal.hpp"
 
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -17,14 +16,9 @@ bool is_dumb() {
 
 }  // namespace
 
-void open_standard_descriptors() {
-  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
-    // The lowest free number is given out, so each of these fills exactly its own gap.
-    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
-  }
-}
-
 bool output_is_terminal() { return ::isatty(STDOUT_FILENO) == 1 && !is_dumb(); }
+
+bool errors_are_terminal() { return ::isatty(STDERR_FILENO) == 1 && !is_dumb(); }
 
 bool wants_color(ColorChoice choice) {
   if (choice != ColorChoice::Auto) return choice == ColorChoice::Always;

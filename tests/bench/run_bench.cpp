@@ -1,31 +1,13 @@
 // Whole runs through the program: start, list, a thousand tests that do nothing, reports.
 #include <benchmark/benchmark.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <string>
-#include <vector>
 
 #include "harness.hpp"
+#include "programs.hpp"
 
 namespace distrun::bench {
 namespace {
-
-int run_program(std::vector<std::string> arguments) {
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", 1, 0);
-  pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, pointers[0], &actions, nullptr, pointers.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  int status = -1;
-  if (error != 0 || ::waitpid(pid, &status, 0) != pid) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 void run_of(benchmark::State& state, const std::string& filter, int tests, const std::string& history = "off") {
   for (auto _ : state) {

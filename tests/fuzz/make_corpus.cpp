@@ -96,6 +96,25 @@ void write_board() {
   write("board/nothing", {}, "none");
 }
 
+// A client with a run, and the daemon's side.
+void write_daemon() {
+  wire::Bytes client = wire::pack(FrameKind::DaemonHello, 0, wire::DaemonHello{});
+  append(client, wire::pack(FrameKind::SubmitRun, 0, wire::samples::submission()));
+  append(client, wire::pack(FrameKind::SignalRun, 0, wire::RunSignal{2}));
+  append(client, wire::pack(FrameKind::CancelRuns, 0, wire::CancelOrder{"all"}));
+  append(client, wire::pack_frame(FrameKind::AskDaemon, 0, {}));
+  write("daemon/client", client);
+  write("daemon/half", {client.begin(), client.begin() + 30});
+  wire::Bytes daemon = wire::pack(FrameKind::RunAccepted, 0, wire::RunAccepted{"3f9c0a1b2c3d", 2});
+  append(daemon, wire::pack(FrameKind::RunPosition, 0, wire::RunPosition{1}));
+  append(daemon, wire::pack(FrameKind::RunStarted, 0, wire::RunStarted{4712}));
+  append(daemon, wire::pack(FrameKind::RunEnded, 0, wire::RunEnded{130, 0, "cancelled"}));
+  append(daemon, wire::pack(FrameKind::RunsCancelled, 0, wire::RunsCancelled{{"3f9c"}, {}}));
+  append(daemon, wire::pack(FrameKind::DaemonStatus, 0, wire::samples::daemon_status()));
+  append(daemon, wire::pack(FrameKind::Refusal, 0, wire::Refusal{"full"}));
+  write("daemon/daemon", daemon);
+}
+
 void write_summary(const std::string& name, runner::TestRecord test) {
   runner::RunRecord run = report::samples::empty_run();
   report::samples::add(run, std::move(test));
@@ -125,6 +144,7 @@ int main(int argc, char** argv) {
   write_stacks("stripped", evidence::samples::stripped());
   write_stacks("without_answers", evidence::samples::without_answers());
   write_board();
+  write_daemon();
   write_summary("passing", report::samples::passing());
   write_summary("failing", report::samples::failing());
   write_summary("leaking", report::samples::leaking());

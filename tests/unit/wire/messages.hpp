@@ -3,6 +3,7 @@
 #include <string>
 
 #include <distrun/wire/control.hpp>
+#include <distrun/wire/daemon.hpp>
 #include <distrun/wire/inspect.hpp>
 #include <distrun/wire/plugin_table.hpp>
 #include <distrun/wire/stacks.hpp>
@@ -78,6 +79,12 @@ inline TestInfo test_info() {
   return info;
 }
 
+inline Submission submission() { return {{"distrun", "-w", "2", "ring.so"}, {"PATH=/bin", "EMPTY="}, 027}; }
+
+inline DaemonStatus daemon_status() {
+  return {"0.1.0", 4711, 90'000, 2, 100, 17, {{"3f9c0a1b2c3d", 4712, 0, 1500, true, false, "distrun ring.so"}}};
+}
+
 // Calls `visit` with a value of every message type.
 template <class Visit>
 void each_message(Visit visit) {
@@ -95,6 +102,17 @@ void each_message(Visit visit) {
   visit(InspectOrder{InspectKind::Stacks, 3});
   visit(run_status());
   visit(ToldStacks{{{"Ring.pass", 1500, 40, {{{{1, "rank 0"}, {0, " waits"}}}, {}}}}});
+  visit(DaemonHello{7});
+  visit(submission());
+  visit(RunSignal{2});
+  visit(CancelOrder{"3f9c"});
+  visit(Refusal{"the queue is full"});
+  visit(RunAccepted{"3f9c0a1b2c3d", 2});
+  visit(RunPosition{1});
+  visit(RunStarted{4712});
+  visit(RunEnded{130, 15, "cancelled"});
+  visit(RunsCancelled{{"3f9c"}, {"0a1b", "2c3d"}});
+  visit(daemon_status());
   visit(BarrierEnter{"start"});
   visit(BarrierRelease{"start", "rank 1 is gone", 1});
   visit(RankMessage{1, 2, "token", std::string("\0\xff data", 7)});
