@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 
 #include <distrun/evidence/proc_files.hpp>
@@ -12,81 +13,99 @@ namespace {
 
 using enum CallShape;
 
-// Calls in which a thread may stay for long. Those under #ifdef are not on every machine.
+// Where a thread may be found; of other calls the number says enough. Those under #ifdef are not on every machine.
 constexpr CallInfo kCalls[] = {
-    {SYS_read, "read", Reads},
-    {SYS_readv, "readv", Reads},
-    {SYS_pread64, "pread64", Reads},
-    {SYS_preadv, "preadv", Reads},
-    {SYS_recvfrom, "recvfrom", Reads},
-    {SYS_recvmsg, "recvmsg", Reads},
-    {SYS_recvmmsg, "recvmmsg", Reads},
-    {SYS_write, "write", Writes},
-    {SYS_writev, "writev", Writes},
-    {SYS_pwrite64, "pwrite64", Writes},
-    {SYS_pwritev, "pwritev", Writes},
-    {SYS_sendto, "sendto", Writes},
-    {SYS_sendmsg, "sendmsg", Writes},
-    {SYS_sendmmsg, "sendmmsg", Writes},
-    {SYS_vmsplice, "vmsplice", Writes},
-    {SYS_splice, "splice", Moves},
-    {SYS_sendfile, "sendfile", Sends},
-    {SYS_accept, "accept", Accepts},
-    {SYS_accept4, "accept4", Accepts},
-    {SYS_connect, "connect", Connects},
-    {SYS_openat, "openat", OpensAt},
+    {SYS_read, "read", Reads, "dxu"},
+    {SYS_readv, "readv", Reads, "dxd"},
+    {SYS_pread64, "pread64", Reads, "dxuu"},
+    {SYS_preadv, "preadv", Reads, "dxdu"},
+    {SYS_recvfrom, "recvfrom", Reads, "dxux"},
+    {SYS_recvmsg, "recvmsg", Reads, "dxx"},
+    {SYS_recvmmsg, "recvmmsg", Reads, "dxux"},
+    {SYS_write, "write", Writes, "dxu"},
+    {SYS_writev, "writev", Writes, "dxd"},
+    {SYS_pwrite64, "pwrite64", Writes, "dxuu"},
+    {SYS_pwritev, "pwritev", Writes, "dxdu"},
+    {SYS_sendto, "sendto", Writes, "dxux"},
+    {SYS_sendmsg, "sendmsg", Writes, "dxx"},
+    {SYS_sendmmsg, "sendmmsg", Writes, "dxux"},
+    {SYS_vmsplice, "vmsplice", Writes, "dxux"},
+    {SYS_splice, "splice", Moves, "dxdxu"},
+    {SYS_sendfile, "sendfile", Sends, "ddxu"},
+    {SYS_accept, "accept", Accepts, "dxx"},
+    {SYS_accept4, "accept4", Accepts, "dxxx"},
+    {SYS_connect, "connect", Connects, "dxu"},
+    {SYS_openat, "openat", OpensAt, "dxx"},
 #ifdef SYS_open
-    {SYS_open, "open", Opens},
+    {SYS_open, "open", Opens, "xx"},
 #endif
 #ifdef SYS_poll
-    {SYS_poll, "poll", Polls},
+    {SYS_poll, "poll", Polls, "xud"},
 #endif
-    {SYS_ppoll, "ppoll", PollsSpec},
+    {SYS_ppoll, "ppoll", PollsSpec, "xu"},
 #ifdef SYS_select
-    {SYS_select, "select", Selects},
+    {SYS_select, "select", Selects, "d"},
 #endif
-    {SYS_pselect6, "pselect6", SelectsSpec},
+    {SYS_pselect6, "pselect6", SelectsSpec, "d"},
 #ifdef SYS_epoll_wait
-    {SYS_epoll_wait, "epoll_wait", EpollWaits},
+    {SYS_epoll_wait, "epoll_wait", EpollWaits, "dxdd"},
 #endif
-    {SYS_epoll_pwait, "epoll_pwait", EpollWaits},
+    {SYS_epoll_pwait, "epoll_pwait", EpollWaits, "dxdd"},
 #ifdef SYS_epoll_pwait2
-    {SYS_epoll_pwait2, "epoll_pwait2", EpollSpec},
+    {SYS_epoll_pwait2, "epoll_pwait2", EpollSpec, "dxdx"},
 #endif
-    {SYS_wait4, "wait4", WaitsChild},
-    {SYS_waitid, "waitid", WaitsId},
-    {SYS_futex, "futex", Futex},
-    {SYS_flock, "flock", Flock},
-    {SYS_fcntl, "fcntl", Fcntl},
-    {SYS_nanosleep, "nanosleep", Sleeps},
-    {SYS_clock_nanosleep, "clock_nanosleep", SleepsClock},
+    {SYS_wait4, "wait4", WaitsChild, "dxx"},
+    {SYS_waitid, "waitid", WaitsId, "ddxx"},
+    {SYS_futex, "futex", Futex, "x"},
+    {SYS_flock, "flock", Flock, "dd"},
+    {SYS_fcntl, "fcntl", Fcntl, "ddx"},
+    {SYS_nanosleep, "nanosleep", Sleeps, ""},
+    {SYS_clock_nanosleep, "clock_nanosleep", SleepsClock, ""},
 #ifdef SYS_pause
-    {SYS_pause, "pause", Signal},
+    {SYS_pause, "pause", Signal, ""},
 #endif
-    {SYS_rt_sigsuspend, "rt_sigsuspend", Signal},
-    {SYS_rt_sigtimedwait, "rt_sigtimedwait", Signal},
-    {SYS_restart_syscall, "restart_syscall", Restarts},
-    {SYS_ioctl, "ioctl", Other},
-    {SYS_fsync, "fsync", Other},
-    {SYS_fdatasync, "fdatasync", Other},
-    {SYS_msgrcv, "msgrcv", Other},
-    {SYS_msgsnd, "msgsnd", Other},
-    {SYS_semop, "semop", Other},
-    {SYS_semtimedop, "semtimedop", Other},
-    {SYS_io_getevents, "io_getevents", Other},
+    {SYS_rt_sigsuspend, "rt_sigsuspend", Signal, ""},
+    {SYS_rt_sigtimedwait, "rt_sigtimedwait", Signal, ""},
+    {SYS_restart_syscall, "restart_syscall", Restarts, ""},
+    {SYS_ioctl, "ioctl", Other, "dxx"},
+    {SYS_fsync, "fsync", Other, "d"},
+    {SYS_fdatasync, "fdatasync", Other, "d"},
+    {SYS_msgrcv, "msgrcv", Other, "dxu"},
+    {SYS_msgsnd, "msgsnd", Other, "dxux"},
+    {SYS_semop, "semop", Other, "dxu"},
+    {SYS_semtimedop, "semtimedop", Other, "dxu"},
+    {SYS_io_getevents, "io_getevents", Other, "xdd"},
 #ifdef SYS_io_uring_enter
-    {SYS_io_uring_enter, "io_uring_enter", Other},
+    {SYS_io_uring_enter, "io_uring_enter", Other, "duu"},
 #endif
-    {SYS_mq_timedreceive, "mq_timedreceive", Other},
-    {SYS_mq_timedsend, "mq_timedsend", Other},
-    {SYS_sched_yield, "sched_yield", Other},
-    {SYS_clone, "clone", Other},
+    {SYS_mq_timedreceive, "mq_timedreceive", Other, "dxuxx"},
+    {SYS_mq_timedsend, "mq_timedsend", Other, "dxuux"},
+    {SYS_sched_yield, "sched_yield", Other, ""},
+    {SYS_clone, "clone", Other, "x"},
 #ifdef SYS_vfork
-    {SYS_vfork, "vfork", Other},
+    {SYS_vfork, "vfork", Other, ""},
 #endif
-    {SYS_execve, "execve", Other},
-    {SYS_exit_group, "exit_group", Other},
+    {SYS_execve, "execve", Other, "x"},
+    {SYS_exit_group, "exit_group", Other, "d"},
+    {SYS_close, "close", Other, "d"},
+    {SYS_exit, "exit", Other, "d"},
+    {SYS_clone3, "clone3", Other, "xu"},
+    {SYS_mmap, "mmap", Other, "xuxxdx"},
+    {SYS_munmap, "munmap", Other, "xu"},
+    {SYS_mprotect, "mprotect", Other, "xux"},
+    {SYS_madvise, "madvise", Other, "xud"},
+#ifdef SYS_fork
+    {SYS_fork, "fork", Other, ""},
+#endif
 };
+
+std::string argument_text(char kind, std::uint64_t value) {
+  if (kind == 'd') return std::to_string(static_cast<std::int32_t>(value));
+  if (kind == 'u') return std::to_string(value);
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
 
 }  // namespace
 
@@ -135,6 +154,18 @@ const CallInfo* restarted_call(std::string_view kernel_function) {
   if (contains("poll")) return find_call(SYS_ppoll);
 #endif
   return nullptr;
+}
+
+std::string describe_syscall(std::string_view line) {
+  const auto call = parse_syscall(line);
+  if (!call || call->where != SyscallText::Where::InCall) return "";
+  const CallInfo* info = find_call(call->number);
+  if (info == nullptr) return "syscall " + std::to_string(call->number);
+  std::string text;
+  for (std::size_t i = 0; info->arguments[i] != '\0'; ++i) {
+    text += (i == 0 ? "" : ", ") + argument_text(info->arguments[i], call->args[i]);
+  }
+  return text.empty() ? info->name : info->name + ("(" + text + ")");
 }
 
 }  // namespace distrun::evidence

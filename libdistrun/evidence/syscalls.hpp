@@ -54,11 +54,16 @@ struct CallInfo {
   long number = -1;
   const char* name = "";
   CallShape shape = CallShape::Other;
+  // How each argument is written, six at most. d: a number with a sign, u: one without, x: an address or a mask.
+  const char* arguments = "";
 };
 // Null for one that is not in the table.
 const CallInfo* find_call(long number);
 // The call that restart_syscall goes on with, by the kernel function (/proc/PID/task/TID/wchan) in which the thread
 // sleeps; its arguments are those of that call. Null if that does not tell.
 const CallInfo* restarted_call(std::string_view kernel_function);
+
+// What /proc/PID/syscall says, as one reads it: "read(3, 0x7ffc0, 1)". Empty for a thread that is in none.
+std::string describe_syscall(std::string_view line);
 
 }  // namespace distrun::evidence

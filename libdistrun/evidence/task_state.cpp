@@ -2,17 +2,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <memory>
 
 #include <distrun/base/fd.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/evidence/proc_files.hpp>
+#include <distrun/evidence/syscalls.hpp>
 
 namespace distrun::evidence {
 namespace {
@@ -34,96 +33,6 @@ bool take_number(std::string_view& text, Number& value, int radix = 10) {
   if (error != std::errc{}) return false;
   text.remove_prefix(static_cast<std::size_t>(next - text.data()));
   return true;
-}
-
-// How a system call is written: of each argument, d: a number with a sign, u: one without, x: an address or a mask.
-struct SyscallForm {
-  long number;
-  const char* name;
-  const char* arguments;
-};
-
-// Where a thread of a test may be found waiting; of the others the number says enough.
-constexpr SyscallForm kSyscalls[] = {
-    {SYS_read, "read", "dxu"},
-    {SYS_write, "write", "dxu"},
-    {SYS_readv, "readv", "dxd"},
-    {SYS_writev, "writev", "dxd"},
-    {SYS_pread64, "pread64", "dxuu"},
-    {SYS_pwrite64, "pwrite64", "dxuu"},
-    {SYS_openat, "openat", "dxx"},
-    {SYS_close, "close", "d"},
-    {SYS_fsync, "fsync", "d"},
-    {SYS_fdatasync, "fdatasync", "d"},
-    {SYS_flock, "flock", "dd"},
-    {SYS_fcntl, "fcntl", "ddx"},
-    {SYS_ioctl, "ioctl", "dxx"},
-    {SYS_connect, "connect", "dxu"},
-    {SYS_accept, "accept", "dxx"},
-    {SYS_accept4, "accept4", "dxxx"},
-    {SYS_recvfrom, "recvfrom", "dxux"},
-    {SYS_recvmsg, "recvmsg", "dxx"},
-    {SYS_recvmmsg, "recvmmsg", "dxux"},
-    {SYS_sendto, "sendto", "dxux"},
-    {SYS_sendmsg, "sendmsg", "dxx"},
-    {SYS_sendfile, "sendfile", "ddxu"},
-    {SYS_splice, "splice", "dxdxu"},
-    {SYS_ppoll, "ppoll", "xu"},
-    {SYS_pselect6, "pselect6", "d"},
-    {SYS_epoll_pwait, "epoll_pwait", "dxdd"},
-    {SYS_epoll_pwait2, "epoll_pwait2", "dxdx"},
-    {SYS_futex, "futex", "x"},
-    {SYS_nanosleep, "nanosleep", ""},
-    {SYS_clock_nanosleep, "clock_nanosleep", ""},
-    {SYS_sched_yield, "sched_yield", ""},
-    {SYS_wait4, "wait4", "dxx"},
-    {SYS_waitid, "waitid", "ddxx"},
-    {SYS_rt_sigsuspend, "rt_sigsuspend", ""},
-    {SYS_rt_sigtimedwait, "rt_sigtimedwait", ""},
-    {SYS_restart_syscall, "restart_syscall", ""},
-    {SYS_exit, "exit", "d"},
-    {SYS_exit_group, "exit_group", "d"},
-    {SYS_clone, "clone", "x"},
-    {SYS_clone3, "clone3", "xu"},
-    {SYS_execve, "execve", "x"},
-    {SYS_mmap, "mmap", "xuxxdx"},
-    {SYS_munmap, "munmap", "xu"},
-    {SYS_mprotect, "mprotect", "xux"},
-    {SYS_madvise, "madvise", "xud"},
-    {SYS_semtimedop, "semtimedop", "dxu"},
-    {SYS_msgrcv, "msgrcv", "dxu"},
-    {SYS_io_getevents, "io_getevents", "xdd"},
-    {SYS_io_uring_enter, "io_uring_enter", "duu"},
-#ifdef SYS_poll  // what only older architectures have
-    {SYS_open, "open", "xx"},
-    {SYS_poll, "poll", "xud"},
-    {SYS_select, "select", "d"},
-    {SYS_epoll_wait, "epoll_wait", "dxdd"},
-    {SYS_pause, "pause", ""},
-    {SYS_fork, "fork", ""},
-    {SYS_vfork, "vfork", ""},
-#endif
-};
-
-std::string argument_text(char kind, std::uint64_t value) {
-  if (kind == 'd') return std::to_string(static_cast<std::int32_t>(value));
-  if (kind == 'u') return std::to_string(value);
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
-std::string call_text(const SyscallForm& form, std::string_view arguments) {
-  std::string text = form.name;
-  if (*form.arguments == '\0') return text;
-  text += '(';
-  for (const char* kind = form.arguments; *kind != '\0'; ++kind) {
-    std::uint64_t value = 0;
-    if (!take_number(arguments, value, 16)) break;
-    if (kind != form.arguments) text += ", ";
-    text += argument_text(*kind, value);
-  }
-  return text + ')';
 }
 
 // "[<0>] do_wait+0x5/0x9" -> "do_wait", line by line.
@@ -211,14 +120,5 @@ std::string command_of(pid_t pid) {
 pid_t tracer_of(pid_t pid) { return static_cast<pid_t>(std::max<std::int64_t>(0, status_number(pid, "TracerPid:"))); }
 
 std::int64_t user_of(pid_t pid) { return status_number(pid, "Uid:"); }
-
-std::string describe_syscall(std::string_view line) {
-  std::int64_t number = -1;
-  if (!take_number(line, number) || number < 0) return "";  // "running", or stopped outside of any
-  for (const SyscallForm& form : kSyscalls) {
-    if (form.number == number) return call_text(form, line);
-  }
-  return "syscall " + std::to_string(number);
-}
 
 }  // namespace distrun::evidence

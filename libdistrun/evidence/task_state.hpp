@@ -31,7 +31,4 @@ inline bool is_traced(pid_t pid) { return tracer_of(pid) != 0; }
 // The user that the process runs for; -1 if it is gone.
 std::int64_t user_of(pid_t pid);
 
-// What /proc/PID/syscall says, as one reads it: "read(3, 0x7ffc0, 1)". Empty for a thread that is in none.
-std::string describe_syscall(std::string_view line);
-
 }  // namespace distrun::evidence

@@ -155,6 +155,7 @@ void LocalNode::exec_ranks(const std::shared_ptr<LocalWorld>& world, const World
     const RankEnds ends = world->make_member();
     child.descriptors = {{ends.control.get(), 3}, {world->board_fd(), 4}, {ends.out.get(), 1}, {ends.err.get(), 2}};
     const pid_t pid = proc::start_rank(child).pid;
+    world->adopt(member, pid);
     loop_.post([weak = std::weak_ptr(world), member, pid] {
       if (const auto alive = weak.lock()) alive->started(member, pid);
     });

@@ -106,7 +106,7 @@ bool LocalWorld::owns(pid_t pid) const noexcept {
 
 void LocalWorld::send(int rank, wire::Bytes packed) {
   Member& member = at(rank);
-  if (member.pid != 0 && !member.ended) member.socket->send(std::move(packed));
+  if (member.socket && !member.ended) member.socket->send(std::move(packed));
 }
 
 void LocalWorld::signal(int rank, int signal) {

@@ -46,6 +46,8 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   int members() const noexcept { return static_cast<int>(members_.size()); }
   // Descriptors for the next of them.
   RankEnds make_member();
+  // It is there, and ours, though nobody is told yet.
+  void adopt(int member, pid_t pid) { this->member(member).pid = pid; }
   // It runs. Tells the events of its ranks.
   void started(int member, pid_t pid);
   void spawn_failed(const std::string& why);

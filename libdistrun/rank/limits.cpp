@@ -14,6 +14,11 @@ void set_soft_limit(__rlimit_resource resource, std::uint64_t value) {
 
 }  // namespace
 
+std::uint64_t tag() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_LOCKS, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 void set_tag(std::uint64_t tag) { set_soft_limit(RLIMIT_LOCKS, tag); }
 
 void restore_files_limit(std::uint64_t files_max) {

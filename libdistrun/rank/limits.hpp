@@ -5,6 +5,7 @@
 namespace distrun::rank {
 
 void set_tag(std::uint64_t tag);
+std::uint64_t tag();
 // The descriptor limit that the user had; 0: as it is.
 void restore_files_limit(std::uint64_t files_max);
 

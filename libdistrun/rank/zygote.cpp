@@ -94,20 +94,24 @@ void answer(const base::Fd& line, const T& message) {
   ::dup3(packet.fds[first].get(), kControlFd, O_CLOEXEC);
   base::Fd board = std::move(packet.fds.back());
   packet.fds.clear();
-  set_tag(order.tag);
   restore_files_limit(order.files_max);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   run_rank(base::Fd(kControlFd), std::move(board), &plugin, "");
 }
 
 wire::ForkAnswer fork_all(wire::Packet& packet, const wire::ForkOrder& order, base::Fd& line, const Plugin& plugin) {
+  static const std::uint64_t own_tag = tag();
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   std::fflush(nullptr);  // what the plugin printed while loading must not come out of every rank
   ::sigprocmask(SIG_SETMASK, &all, &before);
+  // Before the fork, so that they are known for what they are from their first moment: the sweep of another attempt
+  // may see them before their own has been told.
+  set_tag(order.tag);
   Forked forked = fork_ranks(order.ranks);
   if (forked.rank >= 0) become_rank(forked.rank, packet, order, line, before, plugin);
+  set_tag(own_tag);
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   return {std::move(forked.pids), forked.error};
 }

@@ -1,7 +1,9 @@
 // Whole runs through the program: start, list, a thousand tests that do nothing, reports.
 #include <benchmark/benchmark.h>
 
+#include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "harness.hpp"
 #include "programs.hpp"
@@ -9,21 +11,37 @@
 namespace distrun::bench {
 namespace {
 
-void run_of(benchmark::State& state, const std::string& filter, int tests, const std::string& history = "off") {
+using Options = std::vector<std::string>;
+
+void run_of(benchmark::State& state, const std::string& filter, int tests, const Options& options = {}) {
+  ::setenv("DISTRUN_HISTORY", "off", 1);  // unless the options name one
+  std::vector<std::string> arguments{distrun_program(), "--filter", filter};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  arguments.push_back(bench_plugin());
   for (auto _ : state) {
-    if (run_program({distrun_program(), "--history", history, "--filter", filter, bench_plugin()}) != 0) {
+    if (run_program(arguments) != 0) {
       state.SkipWithError("the run did not pass");
       return;
     }
   }
   state.SetItemsProcessed(state.iterations() * tests);
 }
+
 BENCHMARK_CAPTURE(run_of, one_test, std::string("Bench.trivial"), 1)
     ->Unit(benchmark::kMillisecond)->UseRealTime();
 // In a file that is there afterwards: what many runs have to do with each other is part of it.
-BENCHMARK_CAPTURE(run_of, one_test_remembered, std::string("Bench.trivial"), 1, std::string("bench-history.db"))
+BENCHMARK_CAPTURE(run_of, one_test_remembered, std::string("Bench.trivial"), 1,
+                  Options{"--history", "bench-history.db"})
     ->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK_CAPTURE(run_of, a_thousand_tests, std::string("Thousand.*"), 1000)
+    ->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(run_of, a_thousand_by_exec, std::string("Thousand.*"), 1000, Options{"--isolation", "exec"})
+    ->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(1);
+BENCHMARK_CAPTURE(run_of, a_thousand_in_a_pool, std::string("Thousand.*"), 1000, Options{"--isolation", "pool"})
+    ->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(run_of, a_thousand_in_threads, std::string("Thousand.*"), 1000, Options{"--isolation", "threads"})
+    ->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(run_of, a_thousand_with_two_jobs, std::string("Thousand.*"), 1000, Options{"--jobs", "2"})
     ->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST_CASE("a step of GitHub Actions gets annotations after the console's text, a
   CHECK(sandbox.remains().empty());
 }
 
-TEST_CASE("with --github=auto annotations come only where GitHub Actions runs it, and leave stdout to a report",
+TEST_CASE("with --github=auto a run speaks up only where GitHub runs it, and leaves standard output to a report",
           "[github]") {
   const Sandbox sandbox(distrun_program());
   const std::string summary = sandbox.output() + "/step";

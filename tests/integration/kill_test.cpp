@@ -38,7 +38,7 @@ Round choose(std::mt19937& random) {
   const auto below = [&](std::size_t bound) { return std::size_t{random()} % bound; };
   Round round;
   round.plugin = plugins[below(plugins.size())];
-  round.isolation = below(2) == 0 ? "process" : "exec";
+  round.isolation = std::vector<std::string>{"process", "exec", "pool", "threads"}[below(4)];
   round.victim = below(2) == 0 ? Victim::Guard : Victim::Coordinator;
   round.after_ms = static_cast<int>(below(kKillAfterMsMax));
   return round;

@@ -8,6 +8,7 @@
 #include <latch>
 #include <thread>
 
+#include <distrun/evidence/syscalls.hpp>
 #include <distrun/evidence/task_state.hpp>
 
 #include "../support/thread_sanitizer.hpp"
@@ -37,9 +38,9 @@ TEST_CASE("a thread that is in no system call has none") {
   CHECK(describe_syscall("read").empty());
 }
 
-TEST_CASE("a line that is cut short is told as far as it goes") {
-  CHECK(describe_syscall(line_of(SYS_read, "0x3")) == "read(3)");
-  CHECK(describe_syscall(std::to_string(SYS_read)) == "read()");
+TEST_CASE("a line that is cut short tells nothing") {
+  CHECK(describe_syscall(line_of(SYS_read, "0x3")).empty());
+  CHECK(describe_syscall(std::to_string(SYS_read)).empty());
 }
 
 TEST_CASE("the threads of this process are found, the main thread first, with their states") {

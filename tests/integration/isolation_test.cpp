@@ -1,0 +1,98 @@
+// What an isolation promises beyond the verdicts that expected.hpp compares in each; several tests at a time.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compare.hpp"
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+
+std::string fixture(const std::string& name) { return std::string(DISTRUN_PLUGIN_DIR) + "/fixture_" + name + ".so"; }
+
+Summary run(const Sandbox& sandbox, Texts arguments) {
+  arguments.insert(arguments.begin(), {"run", "--output", sandbox.output(), "--color", "never"});
+  if (time_scale() != 1) arguments.insert(arguments.end(), {"--timeout-scale", std::to_string(time_scale())});
+  const Ended ended = sandbox.run(std::move(arguments), scaled(milliseconds(60'000)));
+  INFO("the console got: " << ended.out << ended.err);
+  REQUIRE_FALSE(ended.out_of_time);
+  for (const std::string& left : sandbox.remains()) FAIL_CHECK(left);
+  sandbox.sweep();
+  return sandbox.summary();
+}
+
+// The processes of rank 1, and how many tests each of them ran.
+std::map<int, int> tests_by_process(const Summary& summary) {
+  std::map<int, int> counts;
+  for (const TestResult& test : summary.tests) ++counts[test.attempts.at(0).ranks.at(1).pid];
+  return counts;
+}
+
+}  // namespace
+
+TEST_CASE("a crash where ranks stay does not reach the next test, a hundred times", "[isolation]") {
+  const std::string isolation = GENERATE("pool", "threads");
+  const Sandbox sandbox(DISTRUN_BIN);
+  const Summary summary = run(sandbox, {"--isolation", isolation, "--filter", "Alternates.*/hundred=3,*",
+                                        fixture("alternates")});
+  CHECK(summary.tests.size() == 200);
+  for (const TestResult& test : summary.tests) {
+    INFO(test.id << ": " << test.message);
+    CHECK(test.verdict == (test.id.ends_with("crash") ? "crash" : "pass"));
+  }
+}
+
+TEST_CASE("ranks serve one test in process, and all tests of a suite in pool", "[isolation]") {
+  const Texts tests{"--filter", "Passes.trivial", "--filter", "Passes.barriers", "--filter", "Passes.ring",
+                    fixture("passes")};
+  const auto processes = [&](const std::string& isolation) {
+    const Sandbox sandbox(DISTRUN_BIN);
+    Texts arguments{"--isolation", isolation};
+    arguments.insert(arguments.end(), tests.begin(), tests.end());
+    return tests_by_process(run(sandbox, arguments));
+  };
+  CHECK(processes("process").size() == 3);
+  CHECK(processes("pool").size() == 1);
+  CHECK(processes("threads").size() == 1);
+}
+
+TEST_CASE("in threads all ranks are one process", "[isolation]") {
+  const Sandbox sandbox(DISTRUN_BIN);
+  const Summary summary = run(sandbox, {"--isolation", "threads", "--filter", "Passes.trivial", fixture("passes")});
+  std::set<int> pids;
+  for (const RankResult& rank : summary.tests.at(0).attempts.at(0).ranks) pids.insert(rank.pid);
+  CHECK(pids.size() == 1);
+}
+
+TEST_CASE("with --jobs tests overlap, and come to what they come to alone", "[isolation]") {
+  const std::string isolation = GENERATE("process", "exec", "pool", "threads");
+  const Sandbox sandbox(DISTRUN_BIN);
+  const auto verdicts = [&](const std::string& jobs) {
+    const Summary summary = run(sandbox, {"--jobs", jobs, "--isolation", isolation, "--timeout", "20s",
+                                          fixture("fails"), fixture("passes"), fixture("exits")});
+    std::map<std::string, std::string> all;
+    for (const TestResult& test : summary.tests) all[test.id] = test.verdict;
+    return all;
+  };
+  const auto alone = verdicts("1");
+  for (const auto& [test, verdict] : verdicts("4")) {
+    INFO(test << " with isolation " << isolation);
+    CHECK(verdict == alone.at(test));
+  }
+  int running = 0;
+  int most = 0;
+  std::ifstream events(sandbox.output() + "/events.ndjson");
+  for (std::string line; std::getline(events, line);) {
+    running += line.find("\"kind\":\"test_start\"") != line.npos ? 1 : 0;
+    running -= line.find("\"kind\":\"test_end\"") != line.npos ? 1 : 0;
+    most = std::max(most, running);
+  }
+  CHECK(most > 1);
+  CHECK(most <= 4);
+}
