@@ -16,8 +16,11 @@
 #include "debugger.hpp"
 #include "exit_codes.hpp"
 #include "outputs.hpp"
+#include "program_output.hpp"
+#include "program_path.hpp"
 #include "run_server.hpp"
 #include "terminal.hpp"
+#include "terminal_input.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -71,10 +74,15 @@ io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger) {
   if (debugger) co_await debugger->ended();
 }
 
-int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::Coordinator coordinator) {
+int coordinate(RunOptions options, const proc::RunPlaces& places, proc::Coordinator coordinator) {
   CoordinatorLoop main(std::move(coordinator), places);
   Outputs outputs(options, main.loop().clock());
+  std::optional<ProgramOutput> program_output;
+  std::optional<TerminalInput> input;
+  if (!options.settings.program.empty()) program_output.emplace(main.loop(), options);
+  if (options.settings.stdin_rank >= 0) options.settings.stdin_fd = input.emplace(main.loop()).rank_end();
   runner::Run run(main.loop(), main.node(), outputs.sink(), places, options.settings);
+  if (program_output) run.show_output(*program_output);
   run.record().machine = runner::this_machine();
   main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });
   main.on_look([&] { run.look_now(); });
@@ -84,7 +92,7 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   if (options.settings.debug_rank >= 0) {
     outputs.add(debugger.emplace(main.loop(), main.node(), options.settings.debug_rank));
     debugger->on_ended([&] { run.let_go(); });
-  } else {
+  } else if (!input) {
     main.listen_to_keys();
   }
   {
@@ -93,6 +101,7 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   }
   main.node().close();
   proc::remove_run_files(places, options.settings.keep_work_dir);
+  if (program_output) program_output->finish(run.record());
   outputs.finish(run.record());
   if (run.record().tests.empty() && !options.settings.filters.empty() && run.record().problems.empty()) {
     std::fprintf(stderr, "distrun: no test matches --filter %s; `distrun list` names the tests\n",
@@ -115,6 +124,11 @@ int run(const RunOptions& options) {
       return kInfraError;
     }
   });
+}
+
+int exec(RunOptions options) {
+  options.settings.program_path = find_program(options.settings.program.front());
+  return run(options);
 }
 
 }  // namespace distrun::cli

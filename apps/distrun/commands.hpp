@@ -5,6 +5,7 @@
 namespace distrun::cli {
 
 int run(const RunOptions& options);
+int exec(RunOptions options);
 int list(const ListOptions& options);
 int show(const ShowOptions& options);
 int ps(const PsOptions& options);

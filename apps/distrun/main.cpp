@@ -16,6 +16,7 @@ using namespace distrun;
 int dispatch(const cli::CommandLine& line) {
   switch (line.kind) {
     case cli::CommandKind::Run: return cli::run(line.run);
+    case cli::CommandKind::Exec: return cli::exec(line.run);
     case cli::CommandKind::List: return cli::list(line.list);
     case cli::CommandKind::Show: return cli::show(line.show);
     case cli::CommandKind::Ps: return cli::ps(line.ps);

@@ -48,6 +48,13 @@ struct Raw {
   bool quiet = false;
   bool list_json = false;
   std::string report;
+  std::string grace;
+  std::string kill_after;
+  std::string stdin_rank;
+  std::string log_dir;
+  bool no_prefix = false;
+  bool tee = false;
+  bool verbose = false;
 };
 
 std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts) {
@@ -128,7 +135,6 @@ void add_reports(CLI::App& app, Raw& raw) {
       ->type_name("FILE");
   app.add_option("--color", raw.color, "auto (on a terminal, unless NO_COLOR is set), always or never")
       ->type_name("WHEN");
-  app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
 }
 
 runner::Settings settings_of(const Raw& raw) {
@@ -188,6 +194,7 @@ ReportPaths report_paths_of(const Raw& raw) {
 constexpr char kRunExamples[] = R"(
 Commands:
   distrun [run] PLUGIN.so...     run the plugins' tests (this page)
+  distrun exec -- PROGRAM ...    run any program as ranks
   distrun list PLUGIN.so...      name their tests, and why some would be skipped
   distrun show SUMMARY.json      print an earlier run again
   distrun ps                     what the ranks of running distruns do, a line each
@@ -213,6 +220,7 @@ CommandLine parse_run(const std::vector<std::string>& arguments) {
   add_selection(app, raw);
   add_execution(app, raw);
   add_reports(app, raw);
+  app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
   CommandLine line;
   if (!parse(app, arguments)) return line;
   line.kind = CommandKind::Run;
@@ -221,6 +229,93 @@ CommandLine parse_run(const std::vector<std::string>& arguments) {
   line.run.color = color_of(raw.color);
   line.run.quiet = raw.quiet;
   line.run.reports = report_paths_of(raw);
+  return line;
+}
+
+constexpr char kExecExamples[] = R"(
+Each of N processes runs the program with RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, MASTER_ADDR and
+MASTER_PORT in its environment. When one fails, the others get their grace and are ended.
+
+Examples:
+  distrun exec -w 4 -- ./train --steps 100
+  distrun exec -w 2 --timeout 10m --stacks-after 1m -- python3 train.py
+  distrun exec -w 8 --per-rank-log logs --output reports -- ./solver
+
+While it runs: s or Ctrl-\ shows what every rank does, with stacks; distrun ps, stacks and attach work on it.
+
+Exit codes: 0 every rank exited with 0 and nothing was left behind, 1 some rank did not or something was, 2 usage,
+            3 distrun or the machine failed, or the program cannot be run, 130 interrupted)";
+
+void add_exec(CLI::App& app, Raw& raw) {
+  app.add_option("-w,--world-size", raw.world_size, "How many ranks (default 4)")->type_name("N");
+  app.add_option("--timeout", raw.timeout, "Show the stacks of all ranks and end them when they have run for so long: "
+                                           "30s, 5m (default 0: never)")->type_name("TIME");
+  app.add_option("--timeout-scale", raw.timeout_scale, "Multiply every bound")->type_name("FACTOR");
+  app.add_option("--stacks-after", raw.stacks_after,
+                 "Show what every rank does, with stacks, when they have run for so long; they go on")
+      ->type_name("TIME");
+  app.add_option("--grace", raw.grace,
+                 "What the others get to end by themselves when a rank has failed (default 500ms)")
+      ->type_name("TIME");
+  app.add_option("--kill-after", raw.kill_after, "From SIGTERM to SIGKILL, for ranks that are ended (default 500ms)")
+      ->type_name("TIME");
+  app.add_option("--env", raw.env, "Set a variable in the ranks; may be given again")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--stdin", raw.stdin_rank, "The rank that gets standard input (default: none, it is /dev/null)")
+      ->type_name("RANK");
+  app.add_option("--leaks", raw.leaks, "normal: processes, shared memory and sockets that are left behind are a "
+                                       "failure; off: they are ended silently")->type_name("MODE");
+  app.add_flag("--no-prefix", raw.no_prefix, "Show lines as they are, without [rank N]");
+  app.add_option("--per-rank-log", raw.log_dir, "Write all output of each rank to DIR/rankN.out and DIR/rankN.err too")
+      ->type_name("DIR");
+  app.add_flag("--tee", raw.tee, "Keep output in the reports too: 1 MiB of each stream of each rank");
+  app.add_flag("-v,--verbose", raw.verbose, "Tell the run's id at the beginning, and its end if it is good");
+}
+
+runner::Settings exec_settings(const Raw& raw) {
+  runner::Settings settings = settings_of(raw);
+  const bool endless = raw.timeout.empty() || raw.timeout == "0";
+  settings.timeout = endless ? base::Nanoseconds{} : parse_duration("--timeout", raw.timeout);
+  if (!raw.stacks_after.empty()) settings.stacks_after = parse_duration("--stacks-after", raw.stacks_after);
+  if (!raw.grace.empty()) settings.peer_grace = parse_duration("--grace", raw.grace);
+  if (!raw.kill_after.empty()) settings.terminate_grace = parse_duration("--kill-after", raw.kill_after);
+  settings.env = environment_of(raw.env);
+  if (!raw.stdin_rank.empty()) settings.stdin_rank = number("--stdin", raw.stdin_rank, 0, settings.world_size - 1);
+  settings.leaks_off = one_of("--leaks", raw.leaks, {"normal", "off"}) == "off";
+  settings.isolation = "program";
+  settings.keep_output = raw.tee;
+  return settings;
+}
+
+// What follows the options, behind `--` or without it.
+std::vector<std::string> program_of(CLI::App& app) {
+  std::vector<std::string> words = app.remaining();
+  if (!words.empty() && words.front() == "--") {
+    words.erase(words.begin());
+  } else if (!words.empty() && words.front().starts_with("-")) {
+    refuse(words.front() + ": unknown option; the program stands behind --");
+  }
+  if (words.empty()) refuse("exec: a program is wanted: distrun exec [OPTIONS] -- PROGRAM [ARGUMENT...]");
+  return words;
+}
+
+CommandLine parse_exec(const std::vector<std::string>& arguments) {
+  Raw raw;
+  CLI::App app("Runs any program as ranks, and watches them as tests are watched:\n"
+               "distrun exec [OPTIONS] -- PROGRAM [ARGUMENT...]", "distrun exec");
+  app.footer(kExecExamples);
+  app.prefix_command();
+  add_exec(app, raw);
+  add_reports(app, raw);
+  CommandLine line;
+  if (!parse(app, arguments)) return line;
+  line.kind = CommandKind::Exec;
+  line.run.settings = exec_settings(raw);
+  line.run.settings.program = program_of(app);
+  line.run.color = color_of(raw.color);
+  line.run.reports = report_paths_of(raw);
+  line.run.program = {!raw.no_prefix, raw.verbose, raw.log_dir};
   return line;
 }
 
@@ -262,6 +357,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   }
   if (first == "help") return parse_run({"--help"});
   if (first == "run") return parse_run(rest);
+  if (first == "exec") return parse_exec(rest);
   if (first == "list") return parse_list(rest);
   if (first == "show") return parse_show(rest);
   if (first == "ps") return parse_ps(rest);

@@ -16,11 +16,19 @@ struct ReportPaths {
   std::string events;
 };
 
+// Of `distrun exec`, where settings.program is not empty.
+struct ProgramOptions {
+  bool prefix = true;         // lines begin with the name of their rank
+  bool verbose = false;       // tells the beginning and a good end, too
+  std::string log_dir;        // a file for each rank and stream; empty: none
+};
+
 struct RunOptions {
   runner::Settings settings;
   ReportPaths reports;
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
+  ProgramOptions program;
 };
 
 struct ListOptions {
@@ -50,7 +58,7 @@ struct AttachOptions {
   int rank = 0;
 };
 
-enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, Done };
+enum class CommandKind { Run, Exec, List, Show, Ps, Stacks, Attach, Done };
 
 struct CommandLine {
   CommandKind kind = CommandKind::Done;

@@ -26,10 +26,10 @@ void open_standard_descriptors() {
 
 bool output_is_terminal() { return ::isatty(STDOUT_FILENO) == 1 && !is_dumb(); }
 
-bool wants_color(ColorChoice choice) {
+bool wants_color(ColorChoice choice, int fd) {
   if (choice != ColorChoice::Auto) return choice == ColorChoice::Always;
   const char* no_color = std::getenv("NO_COLOR");
-  return output_is_terminal() && (no_color == nullptr || *no_color == '\0');
+  return ::isatty(fd) == 1 && !is_dumb() && (no_color == nullptr || *no_color == '\0');
 }
 
 int terminal_width() {

@@ -18,6 +18,7 @@ struct ConsoleOptions {
   bool tty = false;    // shows the status line
   int width = 0;       // columns; used on a terminal only, 0 there means 80
   bool quiet = false;  // only what went wrong, and the totals
+  bool silent = false; // and nothing at all if nothing went wrong
 };
 
 class Console final : public runner::EventSink {

@@ -63,9 +63,24 @@ void add_timeouts(CommandLine& line, const runner::Settings& settings) {
                      short_number(settings.timeout_scale));
 }
 
+std::string repeat_program(const runner::Settings& settings) {
+  CommandLine line(settings.command_line.empty() ? "distrun" : settings.command_line.front());
+  line.word("exec");
+  line.option("--world-size", std::to_string(settings.world_size));
+  line.option_unless(settings.timeout.count() == 0, "--timeout", seconds(settings.timeout));
+  line.option_unless(settings.timeout_scale == 1, "--timeout-scale", short_number(settings.timeout_scale));
+  line.option_unless(settings.stdin_rank < 0, "--stdin", std::to_string(settings.stdin_rank));
+  if (settings.leaks_off) line.word("--leaks=off");
+  for (const wire::KeyValue& pair : settings.env) line.option("--env", pair.key + "=" + pair.value);
+  line.word("--");
+  for (const std::string& word : settings.program) line.word(word);
+  return base::printable(line.text());
+}
+
 }  // namespace
 
 std::string repeat_command(const runner::Settings& settings, const runner::TestRecord& test) {
+  if (!settings.program.empty()) return repeat_program(settings);
   const runner::Settings usual;
   CommandLine line(settings.command_line.empty() ? "distrun" : settings.command_line.front());
   line.option("--world-size", std::to_string(settings.world_size));

@@ -141,6 +141,11 @@ struct Machine {
 
 struct Settings {
   std::vector<std::string> plugins;
+  std::vector<std::string> program;  // of `distrun exec`, instead of plugins: argv
+  std::string program_path;
+  int stdin_rank = -1;            // of its ranks: reads stdin_fd; -1: none does
+  int stdin_fd = -1;
+  bool keep_output = true;        // what ranks write goes into the record
   int world_size = 4;
   std::string backend = "shm";
   std::string agent = "pipe";
@@ -148,11 +153,13 @@ struct Settings {
   int gpus = 0;                   // devices that the driver offers
   std::string isolation = "process";
   std::vector<std::string> filters;
-  Nanoseconds timeout = std::chrono::seconds(300);
+  Nanoseconds timeout = std::chrono::seconds(300);  // 0: none
   Nanoseconds timeout_override{}; // 0: none
   int debug_rank = -1;            // begins under a debugger, and no bound runs out; -1: none
   Nanoseconds stacks_after{};     // into a test's body, without ending it; 0: never
   double timeout_scale = 1.0;
+  Nanoseconds peer_grace = std::chrono::milliseconds(500);       // for the others when a rank has failed
+  Nanoseconds terminate_grace = std::chrono::milliseconds(500);  // from SIGTERM to SIGKILL
   int repeat = 1;
   int retries = 0;
   bool fail_fast = false;

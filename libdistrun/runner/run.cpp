@@ -9,6 +9,7 @@
 #include <distrun/base/rank_list.hpp>
 #include <distrun/runner/judge.hpp>
 #include <distrun/runner/look.hpp>
+#include <distrun/runner/program.hpp>
 #include <distrun/runner/status.hpp>
 
 namespace distrun::runner {
@@ -38,11 +39,13 @@ std::string message_of(const TestRecord& test) {
 }  // namespace
 
 Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings)
-    : loop_(loop), node_(node), events_(events), scan_(places),
+    : loop_(loop), node_(node), events_(events), scan_(places, settings.program.empty()),
       dirs_(places.run_dir(), settings.keep_work_dir),
       context_{loop, node, events, scan_, record_.settings, dirs_, places.run_id}, standing_(loop, node) {
   record_.run_id = places.run_id;
   record_.settings = std::move(settings);
+  context_.graces.peers = record_.settings.peer_grace;
+  context_.graces.terminate = record_.settings.terminate_grace;
 }
 
 Run::~Run() = default;
@@ -130,6 +133,7 @@ void Run::refuse_to_debug_many() {
 }
 
 io::Task<void> Run::list_plugins() {
+  if (!record_.settings.program.empty()) tests_.push_back(plan_program(record_.settings));
   const Filter filter(record_.settings.filters);
   for (const std::string& plugin : record_.settings.plugins) {
     if (cancelled_) break;

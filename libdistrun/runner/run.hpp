@@ -19,6 +19,9 @@ class Run {
   Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings);
   ~Run();
 
+  // What programs write goes there too, as it comes. `sink` must outlive the run.
+  void show_output(OutputSink& sink) { context_.output = &sink; }
+
   // Once. Never throws for what a plugin does: that becomes a problem or a verdict.
   io::Task<void> run();
   // Stops: the current attempt is cancelled, the rest is not run. May be called again, more urgently.
