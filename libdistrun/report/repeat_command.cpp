@@ -64,11 +64,15 @@ void add_timeouts(CommandLine& line, const runner::Settings& settings) {
 }
 
 std::string repeat_program(const runner::Settings& settings) {
+  const runner::Settings usual;
   CommandLine line(settings.command_line.empty() ? "distrun" : settings.command_line.front());
   line.word("exec");
   line.option("--world-size", std::to_string(settings.world_size));
   line.option_unless(settings.timeout.count() == 0, "--timeout", seconds(settings.timeout));
   line.option_unless(settings.timeout_scale == 1, "--timeout-scale", short_number(settings.timeout_scale));
+  line.option_unless(settings.peer_grace == usual.peer_grace, "--grace", seconds(settings.peer_grace));
+  line.option_unless(settings.terminate_grace == usual.terminate_grace, "--kill-after",
+                     seconds(settings.terminate_grace));
   line.option_unless(settings.stdin_rank < 0, "--stdin", std::to_string(settings.stdin_rank));
   if (settings.leaks_off) line.word("--leaks=off");
   for (const wire::KeyValue& pair : settings.env) line.option("--env", pair.key + "=" + pair.value);

@@ -257,6 +257,7 @@ TEST_CASE("ranks that end themselves within their grace are not killed", "[exec]
                                  "if [ $RANK = 1 ]; then exit 5; fi; sleep 1; echo ended by itself");
   CHECK(ended.exit_code == 1);
   CHECK(ended.out == "[rank 0] ended by itself\n");
+  CHECK_THAT(ended.err, Contains("--grace 20 -- /bin/sh"));  // the line that repeats it
   CHECK(ended.duration < scaled(milliseconds(15'000)));
 }
 
