@@ -23,6 +23,16 @@ OptionInfo info_of(const CLI::Option& option) {
   return info;
 }
 
+// CLI11 has no option for what stands behind those of a prefix command.
+OptionInfo program_info() {
+  OptionInfo info;
+  info.value = kProgram;
+  info.description = "The program, and its arguments";
+  info.group = "Program";
+  info.repeats = info.required = true;
+  return info;
+}
+
 // "FILE" stands for a value, "off" for itself.
 bool is_placeholder(const std::string& word) { return !word.empty() && word.front() >= 'A' && word.front() <= 'Z'; }
 
@@ -57,6 +67,7 @@ const OptionInfo* CommandInfo::find(const std::string& wanted) const {
 CommandInfo info_of(const CLI::App& app) {
   CommandInfo info{app.get_name(), app.get_description(), {}, app.get_footer()};
   const CLI::Option* help = app.get_help_ptr();
+  if (app.get_prefix_command()) info.options.push_back(program_info());
   for (const CLI::Option* option : app.get_options()) {
     if (option != help && !option->get_group().empty()) info.options.push_back(info_of(*option));
   }

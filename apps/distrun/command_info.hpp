@@ -10,6 +10,9 @@ class App;
 
 namespace distrun::cli {
 
+// The value of what stands behind all options: a command line of its own.
+inline constexpr char kProgram[] = "-- PROGRAM";
+
 struct OptionInfo {
   std::vector<std::string> names;  // "-w", "--world-size"; none: an argument that is known by its place
   std::string value;               // "N", or the choices "a|b"; "[=MAX]" may follow a flag; empty: a flag

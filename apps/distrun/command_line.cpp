@@ -37,8 +37,8 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"run", parse_run}, {"list", parse_list},     {"show", parse_show},
-    {"ps", parse_ps},   {"stacks", parse_stacks}, {"attach", parse_attach},
+    {"run", parse_run}, {"exec", parse_exec}, {"list", parse_list}, {"show", parse_show},
+    {"ps", parse_ps}, {"stacks", parse_stacks}, {"attach", parse_attach},
     {"cancel", parse_cancel}, {"history", parse_history}, {"completion", parse_completion},
 };
 

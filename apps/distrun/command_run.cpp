@@ -17,9 +17,12 @@
 #include "debugger.hpp"
 #include "exit_codes.hpp"
 #include "outputs.hpp"
+#include "program_output.hpp"
+#include "program_path.hpp"
 #include "run_history.hpp"
 #include "run_server.hpp"
 #include "terminal.hpp"
+#include "terminal_input.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -84,11 +87,16 @@ io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger) {
   if (debugger) co_await debugger->ended();
 }
 
-int coordinate(const RunOptions& options, const proc::RunPlaces& places, std::optional<daemon::OwnRun> own,
+int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<daemon::OwnRun> own,
                proc::Coordinator coordinator) {
   CoordinatorLoop main(std::move(coordinator), places);
   Outputs outputs(options, main.loop().clock());
+  std::optional<ProgramOutput> program_output;
+  std::optional<TerminalInput> input;
+  if (!options.settings.program.empty()) program_output.emplace(main.loop(), options);
+  if (options.settings.stdin_rank >= 0) options.settings.stdin_fd = input.emplace(main.loop()).rank_end();
   runner::Run run(main.loop(), main.node(), outputs.sink(), places, options.settings);
+  if (program_output) run.show_output(*program_output);
   run.record().machine = runner::this_machine();
   arrange_tests(options, run);
   main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });
@@ -100,7 +108,7 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, std::op
   if (options.settings.debug_rank >= 0) {
     outputs.add(debugger.emplace(main.loop(), main.node(), options.settings.debug_rank));
     debugger->on_ended([&] { run.let_go(); });
-  } else {
+  } else if (!input) {
     main.listen_to_keys();
   }
   {
@@ -110,6 +118,7 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, std::op
   main.node().close();
   proc::remove_run_files(places, options.settings.keep_work_dir);
   if (own) own->give_place_back();  // the reports may wait for their readers
+  if (program_output) program_output->finish(run.record());
   outputs.finish(run.record());
   const runner::RunRecord& record = run.record();
   const bool filtered_out = record.selected == 0 && record.gone.empty() && !record.settings.filters.empty();
@@ -140,6 +149,11 @@ int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
       return kInfraError;
     }
   });
+}
+
+int exec(RunOptions options) {
+  options.settings.program_path = find_program(options.settings.program.front());
+  return run(options, std::nullopt);
 }
 
 }  // namespace distrun::cli

@@ -10,6 +10,7 @@ namespace distrun::cli {
 
 // `own`: what the daemon has given it, if that has started it.
 int run(const RunOptions& options, std::optional<daemon::OwnRun> own);
+int exec(RunOptions options);
 int list(const ListOptions& options);
 int show(const ShowOptions& options);
 int ps(const PsOptions& options);

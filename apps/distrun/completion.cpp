@@ -70,7 +70,7 @@ class Completer {
   void add_values(const OptionInfo& option, const std::string& begin) {
     for (const std::string& choice : option.choices()) add(choice, "", begin);
     if (option.value == "PLUGIN.so") found_.paths = PathKind::Plugin;
-    if (option.takes_file() || option.value == "SUMMARY.json") found_.paths = PathKind::Any;
+    if (option.takes_file() || option.value == kProgram || option.value == "SUMMARY.json") found_.paths = PathKind::Any;
     if (option.takes_directory()) found_.paths = PathKind::Directory;
     found_.runs = option.value == "RUN";
     found_.tests = option.value == "GLOB";

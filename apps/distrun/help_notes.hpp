@@ -6,6 +6,7 @@ namespace distrun::cli {
 inline constexpr char kRunNotes[] = R"(
 Commands:
   distrun [run] PLUGIN.so...     run the plugins' tests (this page)
+  distrun exec -- PROGRAM...     run any program as ranks
   distrun list PLUGIN.so...      name their tests, and why some would be skipped
   distrun show SUMMARY.json      print an earlier run again
   distrun ps                     what the ranks of running distruns do, a line each

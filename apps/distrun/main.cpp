@@ -21,6 +21,7 @@ int dispatch(const cli::CommandLine& line, std::optional<daemon::OwnRun> own) {
       const bool submits = line.run.through_daemon && line.run.nothing_to_run.why.empty();
       return submits ? cli::submit(line.run.settings.command_line) : cli::run(line.run, std::move(own));
     }
+    case cli::CommandKind::Exec: return cli::exec(line.run);
     case cli::CommandKind::List: return cli::list(line.list);
     case cli::CommandKind::Show: return cli::show(line.show);
     case cli::CommandKind::Ps: return cli::ps(line.ps);

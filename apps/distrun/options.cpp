@@ -32,16 +32,6 @@ constexpr char kLeaks[] = "normal|strict|off";
 constexpr int kRepeatMax = 1'000'000;
 constexpr char kOrders[] = "declared|failed-first";
 
-std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts) {
-  std::vector<wire::KeyValue> variables;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos) refuse("--env " + text + ": KEY=VALUE is wanted");
-    variables.push_back({text.substr(0, equals), text.substr(equals + 1)});
-  }
-  return variables;
-}
-
 // "true" for --until-fail alone; "false" beats what a file of settings says.
 int parse_until_fail(const Raw& raw) {
   constexpr int kDefault = 1000;

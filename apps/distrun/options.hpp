@@ -38,6 +38,13 @@ struct NothingToRun {
 
 enum class TestOrder { Declared, FailedFirst };
 
+// Of `distrun exec`, where settings.program is not empty.
+struct ProgramOptions {
+  bool prefix = true;         // lines begin with the name of their rank
+  bool verbose = false;       // tells the beginning and a good end, too
+  std::string log_dir;        // a file for each rank and stream; empty: none
+};
+
 struct RunOptions {
   runner::Settings settings;
   NothingToRun nothing_to_run;
@@ -49,6 +56,7 @@ struct RunOptions {
   bool quiet = false;
   std::size_t slow = 0;               // so many of the slowest tests are told
   bool through_daemon = false;
+  ProgramOptions program;
 };
 
 enum class ListForm { Text, Json, Patterns };
@@ -109,7 +117,9 @@ struct CompleteOptions {
   std::vector<std::string> words;  // after the program's name; the last one is not complete
 };
 
-enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, Cancel, History, Completion, Complete, Man, Done };
+enum class CommandKind {
+  Run, Exec, List, Show, Ps, Stacks, Attach, Cancel, History, Completion, Complete, Man, Done
+};
 
 struct CommandLine {
   CommandKind kind = CommandKind::Done;

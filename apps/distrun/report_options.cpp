@@ -11,10 +11,28 @@
 #include "parsing.hpp"
 
 namespace distrun::cli {
+namespace {
 
-void add_later_reports(CLI::App& app, Raw& raw) {
+void add_later_files(CLI::App& app, Raw& raw) {
   app.add_option("--junit", raw.junit, "Write JUnit XML for CI")->type_name("FILE");
   app.add_option("--ctrf", raw.ctrf, "Write a CTRF report (Common Test Report Format, ctrf.io)")->type_name("FILE");
+}
+
+void add_files_of_run(CLI::App& app, Raw& raw) {
+  app.add_option("-o,--output", raw.output, "Write summary.json, junit.xml and events.ndjson there")->type_name("DIR");
+  app.add_option("--json", raw.json, "Write the summary (see: distrun show)")->type_name("FILE");
+  app.add_option("--events", raw.events, "Write every event as a line of JSON while the run goes on")
+      ->type_name("FILE");
+}
+
+void add_color(CLI::App& app, Raw& raw) {
+  app.add_option("--color", raw.color, "auto: on a terminal, unless NO_COLOR is set")->type_name(kColors);
+}
+
+}  // namespace
+
+void add_later_reports(CLI::App& app, Raw& raw) {
+  add_later_files(app, raw);
   app.add_flag("--github", raw.github,
                "Annotate the code in GitHub Actions and add to the step's summary; =auto: only where "
                "GITHUB_ACTIONS is true; =off: not at all (default)")
@@ -24,18 +42,22 @@ void add_later_reports(CLI::App& app, Raw& raw) {
 
 void add_reports(CLI::App& app, Raw& raw) {
   begin_group(app, "Reports");
-  app.add_option("-o,--output", raw.output, "Write summary.json, junit.xml and events.ndjson there")->type_name("DIR");
-  app.add_option("--json", raw.json, "Write the summary (see: distrun show)")->type_name("FILE");
-  app.add_option("--events", raw.events, "Write every event as a line of JSON while the run goes on")
-      ->type_name("FILE");
+  add_files_of_run(app, raw);
   add_later_reports(app, raw);
   app.add_option("--slow", raw.slow, "Name the N slowest tests in the end, and where their time went")->type_name("N");
   app.add_option("--history", raw.history,
                  "Where the run is remembered (default: ~/.local/state/distrun/history.db), or off: nowhere; see "
                  "distrun history --help")
       ->type_name("FILE|off");
-  app.add_option("--color", raw.color, "auto: on a terminal, unless NO_COLOR is set")->type_name(kColors);
+  add_color(app, raw);
   app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
+}
+
+void add_program_reports(CLI::App& app, Raw& raw) {
+  begin_group(app, "Reports");
+  add_files_of_run(app, raw);
+  add_later_files(app, raw);
+  add_color(app, raw);
 }
 
 ReportPaths report_paths_of(const Raw& raw) {

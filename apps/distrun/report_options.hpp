@@ -13,6 +13,8 @@ inline constexpr std::size_t kSlowMax = 100'000;
 void add_later_reports(CLI::App& app, Raw& raw);
 // All of a run's.
 void add_reports(CLI::App& app, Raw& raw);
+// Of `distrun exec`, whose standard output is the programs'.
+void add_program_reports(CLI::App& app, Raw& raw);
 
 // Makes the directory of --output. They throw Error{InvalidArgument} for what cannot be.
 ReportPaths report_paths_of(const Raw& raw);

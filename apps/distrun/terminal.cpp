@@ -20,10 +20,10 @@ bool output_is_terminal() { return ::isatty(STDOUT_FILENO) == 1 && !is_dumb(); }
 
 bool errors_are_terminal() { return ::isatty(STDERR_FILENO) == 1 && !is_dumb(); }
 
-bool wants_color(ColorChoice choice) {
+bool wants_color(ColorChoice choice, int fd) {
   if (choice != ColorChoice::Auto) return choice == ColorChoice::Always;
   const char* no_color = std::getenv("NO_COLOR");
-  return output_is_terminal() && (no_color == nullptr || *no_color == '\0');
+  return ::isatty(fd) == 1 && !is_dumb() && (no_color == nullptr || *no_color == '\0');
 }
 
 int terminal_width() {

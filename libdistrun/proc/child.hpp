@@ -41,5 +41,7 @@ Child start_rank(const ChildSpec& spec);
 
 // This process's environment without the variables that distrun gives meaning to in ranks.
 std::vector<std::string> inherited_environment();
+// The whole of it, with `variables` ("KEY=value") in place of those of the same names. Of equal names the last counts.
+std::vector<std::string> environment_with(const std::vector<std::string>& variables);
 
 }  // namespace distrun::proc

@@ -19,7 +19,8 @@ struct NewName {
 
 class LeakScan {
  public:
-  explicit LeakScan(const RunPlaces& places);
+  // Without `files`, ordinary files are nobody's concern.
+  explicit LeakScan(const RunPlaces& places, bool files = true);
 
   // From now on, what is there counts as old.
   void forget();
@@ -41,6 +42,7 @@ class LeakScan {
   static bool unchanged(Place& place);
   static std::set<std::string> read(const Place& place);
 
+  bool files_;
   std::string own_name_;  // of the run's directory
   std::vector<Place> places_;
 };

@@ -10,6 +10,7 @@
 #include <distrun/proc/process_tree.hpp>
 #include <distrun/runner/judge.hpp>
 #include <distrun/runner/orders.hpp>
+#include <distrun/runner/program.hpp>
 #include <distrun/wire/frame.hpp>
 
 namespace distrun::runner {
@@ -70,9 +71,11 @@ io::Task<AttemptRecord> Attempt::run() {
 
 // Ranks that have stayed are here at once; others come one by one.
 void Attempt::take_world() {
-  const launch::WorldSpec spec = spec_of(test_);
+  launch::WorldSpec spec = spec_of(test_);
   if (standing_ == nullptr) {
+    if (test_.is_program()) spec.program = program_spec(run_.settings, run_.run_id, dirs_->shared());
     world_ = run_.node.spawn(spec, *this);
+    if (test_.is_program() && run_.output != nullptr) gate_.emplace(run_.loop, *run_.output, *world_);
     return;
   }
   const bool there = standing_->serves(spec, test_.info.suite);
@@ -116,7 +119,7 @@ void Attempt::on_spawn_failed(const std::string& why) {
 
 void Attempt::on_frame(int rank, const wire::Frame& frame) {
   try {
-    handle(rank, frame);
+    test_.is_program() ? handle_program(frame) : handle(rank, frame);
   } catch (const Error& error) {
     on_connection_lost(rank, std::string("it sent what is no message: ") + error.what());
   }
@@ -144,6 +147,21 @@ void Attempt::handle(int rank, const wire::Frame& frame) {
     }
     default: throw Error(ErrorKind::InvalidArgument, "a rank does not send this kind of frame");
   }
+}
+
+// A program that begins says nothing.
+void Attempt::handle_program(const wire::Frame& frame) {
+  if (frame.kind != wire::FrameKind::Error) throw Error(ErrorKind::InvalidArgument, "a program sends no frames");
+  on_spawn_failed(payload<wire::ErrorReport>(frame).text);
+}
+
+// Nothing has begun if an error came before.
+void Attempt::on_program(int rank) {
+  if (record_.infra_error.empty()) enter_phase(at(rank), wire::Phase::Body);
+}
+
+void Attempt::on_output(int rank, launch::Stream stream, std::string_view bytes) {
+  if (gate_) gate_->on_output(rank, stream, bytes);
 }
 
 void Attempt::on_hello(int rank, const wire::Hello& hello) {
@@ -255,8 +273,9 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   }
   const Outcome outcome =
       dragged ? Outcome{OutcomeKind::Lost, 0, "its process ended with rank " + std::to_string(because_of)}
-              : outcome_at_end(state, because_of >= 0 ? proc::ExitStatus::of_code(0) : status);
+              : outcome_of_ended(state, because_of >= 0 ? proc::ExitStatus::of_code(0) : status);
   state.record.declared_death = is_declared(test_.info.may_die, rank, outcome);
+  if (test_.is_program() && outcome.kind == OutcomeKind::Passed) enter_phase(state, wire::Phase::Exit);
   if (state.decided()) {
     // Its outcome stands.
   } else if (is_failure(outcome) && !state.record.declared_death) {
@@ -270,6 +289,10 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   run_.events.on_rank_end(test_.id, record_.n, state.record);
   if (state.record.signal != 0) name_crash(state);
   check_all_ended();
+}
+
+Outcome Attempt::outcome_of_ended(const RankState& rank, proc::ExitStatus status) const {
+  return test_.is_program() ? outcome_of_program(rank, status) : outcome_at_end(rank, status);
 }
 
 // ---- bookkeeping
@@ -307,6 +330,7 @@ void Attempt::fail(RankState& rank, const Outcome& outcome) {
 }
 
 void Attempt::tell_peers(const RankState& failed) {
+  if (test_.is_program()) return;  // they do not listen
   wire::PeerFailed news;
   news.rank = failed.record.rank;
   news.text = failed.record.errors.empty() ? describe(failed.record.outcome)

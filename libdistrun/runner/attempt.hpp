@@ -33,6 +33,7 @@
 #include <distrun/runner/bounds.hpp>
 #include <distrun/runner/events.hpp>
 #include <distrun/runner/name_watch.hpp>
+#include <distrun/runner/output_gate.hpp>
 #include <distrun/runner/plan.hpp>
 #include <distrun/runner/rank_state.hpp>
 #include <distrun/runner/receive_desk.hpp>
@@ -52,6 +53,7 @@ struct RunContext {
   WorkDirPool& dirs;
   std::string run_id;
   Graces graces{};
+  OutputSink* output = nullptr;   // shows what programs write; null: nobody does
 };
 
 // How a run is stopped: with the grace for SIGTERM, or with SIGKILL at once.
@@ -95,8 +97,12 @@ class Attempt final : public launch::WorldEvents {
   void on_connection_lost(int rank, const std::string& why) override;
   void on_rank_ended(int rank, proc::ExitStatus status, int because_of) override;
   void on_spawn_failed(const std::string& why) override;
+  void on_program(int rank) override;
+  void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
 
   void take_world();
+  void handle_program(const wire::Frame& frame);
+  Outcome outcome_of_ended(const RankState& rank, proc::ExitStatus status) const;
   void on_hello(int rank, const wire::Hello& hello);
   void begin(RankState& rank);
   void on_phase(int rank, wire::Phase phase);
@@ -174,6 +180,7 @@ class Attempt final : public launch::WorldEvents {
   StandingWorld* standing_;
   bool kept_ = false;                  // its ranks are, for the next test
   std::shared_ptr<launch::World> world_;
+  std::optional<OutputGate> gate_;     // of programs
   std::unique_ptr<Sweep> sweep_;
   io::Alarm alarm_;
   io::OneShot<bool> over_;

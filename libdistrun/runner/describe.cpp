@@ -32,6 +32,7 @@ std::string describe_rank(const RankRecord& rank) {
       if (const RankError* error = decisive_error(rank)) {
         return " failed: " + base::one_line(error->text) + place(*error);
       }
+      if (!rank.outcome.text.empty()) return " " + rank.outcome.text;
       return rank.exit_code > 0 ? " failed: it exited with code " + std::to_string(rank.exit_code) + in_phase
                                 : " failed" + in_phase;
     case OutcomeKind::TimedOut: return " ran past the bound of " + rank.outcome.text + in_phase;
@@ -77,10 +78,28 @@ std::string describe_waiting(const AttemptRecord& attempt, const std::vector<int
   return "; " + base::ranks_label(waiting) + " waited in " + where;
 }
 
+// Of programs: whether a later exit code follows from the first one nobody knows.
+std::string describe_program_failure(const AttemptRecord& attempt, const std::vector<int>& culprits) {
+  const RankRecord& cause = attempt.ranks[static_cast<std::size_t>(culprits.front())];
+  std::vector<int> alike;
+  std::vector<int> others;
+  for (std::size_t i = 1; i < culprits.size(); ++i) {
+    const bool same = attempt.ranks[static_cast<std::size_t>(culprits[i])].outcome == cause.outcome;
+    (same ? alike : others).push_back(culprits[i]);
+  }
+  std::string text = name_of_rank(cause.rank) + describe_rank(cause);
+  if (!alike.empty()) text += "; so did " + base::ranks_label(alike);
+  if (!others.empty()) text += "; " + base::ranks_label(others) + " failed after it";
+  return text;
+}
+
 }  // namespace
 
 std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>& culprits) {
   const RankRecord& cause = attempt.ranks[static_cast<std::size_t>(culprits.front())];
+  if (cause.outcome.kind == OutcomeKind::Failed && !cause.outcome.text.empty()) {
+    return describe_program_failure(attempt, culprits);
+  }
   std::string text = name_of_rank(cause.rank) + describe_rank(cause);
   if (culprits.size() > 1) {
     const std::vector<int> others(culprits.begin() + 1, culprits.end());

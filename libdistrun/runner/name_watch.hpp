@@ -13,7 +13,8 @@ namespace distrun::runner {
 
 class NameWatch {
  public:
-  explicit NameWatch(const proc::RunPlaces& places) : scan_(places) {}
+  // Without `files`, ordinary files are nobody's concern.
+  explicit NameWatch(const proc::RunPlaces& places, bool files = true) : scan_(places, files) {}
 
   // An attempt of that test begins, or is over.
   void begin(const std::string& test);

@@ -10,7 +10,6 @@
 #include <distrun/base/fd.hpp>
 
 namespace distrun::runner {
-namespace {
 
 int free_port() {
   const base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -24,8 +23,6 @@ int free_port() {
   }
   return ntohs(address.sin_port);
 }
-
-}  // namespace
 
 wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id,
                             int attempt, const WorkDirs& dirs) {

@@ -13,4 +13,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
                             int attempt, const WorkDirs& dirs);
 wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const WorkDirs& dirs, int rank);
 
+// Of TCP on 127.0.0.1; free a moment ago. Throws Error{Failed}.
+int free_port();
+
 }  // namespace distrun::runner

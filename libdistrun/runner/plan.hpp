@@ -14,7 +14,8 @@ struct PlannedTest {
   std::string id;
   std::string plugin;
   Variant variant;
-
+  // Its ranks are somebody's programs: they tell nothing, and their exit codes decide.
+  bool is_program() const noexcept { return variant.isolation == "program"; }
   bool skipped() const noexcept { return !info.skip.empty(); }
 };
 launch::WorldSpec spec_of(const PlannedTest& test);

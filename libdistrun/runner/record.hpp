@@ -155,6 +155,11 @@ struct TestName {
 
 struct Settings {
   std::vector<std::string> plugins;
+  std::vector<std::string> program;  // of `distrun exec`, instead of plugins: argv
+  std::string program_path;
+  int stdin_rank = -1;            // of its ranks: reads stdin_fd; -1: none does
+  int stdin_fd = -1;
+  bool keep_output = true;        // what ranks write goes into the record
   int world_size = 4;
   std::string backend = "shm";
   std::string agent = "pipe";
@@ -166,11 +171,13 @@ struct Settings {
   std::vector<TestName> rerun;    // those tests
   Shard shard;
   bool shuffle = false;           // the order of the tests comes from the seed
-  Nanoseconds timeout = std::chrono::seconds(300);
+  Nanoseconds timeout = std::chrono::seconds(300);  // 0: none
   Nanoseconds timeout_override{}; // 0: none
   int debug_rank = -1;            // begins under a debugger, and no bound runs out; -1: none
   Nanoseconds stacks_after{};     // into a test's body, without ending it; 0: never
   double timeout_scale = 1.0;
+  Nanoseconds peer_grace = std::chrono::milliseconds(500);       // for the others when a rank has failed
+  Nanoseconds terminate_grace = std::chrono::milliseconds(500);  // from SIGTERM to SIGKILL
   int jobs = 1;                   // tests at the same time
   int repeat = 1;
   int until_fail = 0;             // attempts at most, until one does not pass; 0: `repeat` counts

@@ -12,6 +12,7 @@
 #include <distrun/io/spawn.hpp>
 #include <distrun/runner/judge.hpp>
 #include <distrun/runner/look.hpp>
+#include <distrun/runner/program.hpp>
 #include <distrun/runner/status.hpp>
 
 namespace distrun::runner {
@@ -41,7 +42,7 @@ std::string message_of(const TestRecord& test) {
 }  // namespace
 
 Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings)
-    : loop_(loop), node_(node), events_(events), names_(places),
+    : loop_(loop), node_(node), events_(events), names_(places, settings.program.empty()),
       dirs_(places.run_dir(), settings.keep_work_dir),
       context_{loop, node, events, names_, record_.settings, dirs_, places.run_id},
       plugins_(loop, node, record_.settings,
@@ -51,6 +52,8 @@ Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunP
       batch_over_(std::make_shared<io::OneShot<bool>>(loop)) {
   record_.run_id = places.run_id;
   record_.settings = std::move(settings);
+  context_.graces.peers = record_.settings.peer_grace;
+  context_.graces.terminate = record_.settings.terminate_grace;
 }
 
 Run::~Run() = default;
@@ -201,6 +204,7 @@ void Run::refuse_to_debug_many() {
 }
 
 io::Task<void> Run::list_plugins() {
+  if (!record_.settings.program.empty()) tests_.push_back(plan_program(record_.settings));
   const Filter filter(record_.settings.filters);
   Rerun rerun(record_.settings);
   for (const std::string& plugin : record_.settings.plugins) {

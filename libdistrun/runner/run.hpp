@@ -26,6 +26,9 @@ class Run {
 
   // Decides the order of the selected tests, which is that of declaration otherwise. Before run().
   void arrange(std::function<void(std::vector<PlannedTest>&)> arrange) { arrange_ = std::move(arrange); }
+  // What programs write goes there too, as it comes. `sink` must outlive the run.
+  void show_output(OutputSink& sink) { context_.output = &sink; }
+
   // Once. Never throws for what a plugin does: that becomes a problem or a verdict.
   io::Task<void> run();
   // Stops: the current attempts are cancelled, the rest is not run. May be called again, more urgently.
