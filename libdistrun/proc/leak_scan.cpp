@@ -94,7 +94,7 @@ void LeakScan::forget() {
   }
 }
 
-std::vector<NewName> LeakScan::look() {
+std::vector<NewName> LeakScan::look(InUse in_use) {
   std::vector<NewName> found;
   for (Place& place : places_) {
     if (unchanged(place) && !place.stale) continue;
@@ -104,7 +104,7 @@ std::vector<NewName> LeakScan::look() {
       const std::string path = place.directory + "/" + name;
       struct stat status{};
       if (::lstat(path.c_str(), &status) != 0 || status.st_uid != ::geteuid()) continue;
-      if (is_in_use(path)) continue;
+      if (in_use == InUse::LeftOut && is_in_use(path)) continue;
       const NameKind kind = S_ISSOCK(status.st_mode) ? NameKind::Socket
                             : place.shared_memory    ? NameKind::SharedMemory
                                                      : NameKind::File;

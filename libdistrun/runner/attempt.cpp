@@ -20,6 +20,13 @@ constexpr std::size_t kNotesMax = 1000;
 constexpr std::size_t kLeaksMax = 1000;  // told by ranks
 constexpr std::size_t kHeldBackMax = std::size_t{64} << 20;  // bytes for a rank that has not begun
 
+// What a process does first with an order.
+wire::Phase first_phase(const PlannedTest& test) {
+  if (test.host == wire::HostWork::TearDown) return wire::Phase::TearDown;
+  if (test.variant.isolation == "exec") return wire::Phase::Load;
+  return test.info.has_fixture ? wire::Phase::SetUp : wire::Phase::Body;
+}
+
 template <class T>
 T payload(const wire::Frame& frame) {
   return wire::decode<T>(wire::view_of(frame.payload));
@@ -83,6 +90,18 @@ void Attempt::cancel(Urgency urgency) {
   record_.cancelled = true;
   if (state_ == State::Running || state_ == State::Looking || state_ == State::Grace) terminate();
   if (urgency == Urgency::AtOnce && state_ == State::Terminating) kill();
+}
+
+void Attempt::lose_host(const std::string& why) {
+  if (!world_ || state_ != State::Running) return;  // else it has an end of its own already
+  record_.lost_host = why;
+  const wire::PeerFailed news{-1, why};
+  for (const RankState& rank : ranks_) {
+    if (rank.ended || rank.done) continue;
+    send(rank.record.rank, wire::pack(wire::FrameKind::PeerFailed, static_cast<std::uint16_t>(rank.record.rank), news));
+  }
+  enter(State::Grace, run_.graces.peers);
+  check_all_ended();
 }
 
 // ---- what ranks do
@@ -150,12 +169,11 @@ void Attempt::on_hello(int rank, const wire::Hello& hello) {
 
 void Attempt::begin(RankState& state) {
   const int rank = state.record.rank;
-  const bool loaded = test_.variant.isolation != "exec";
-  enter_phase(state, !loaded ? wire::Phase::Load : test_.info.has_fixture ? wire::Phase::SetUp : wire::Phase::Body);
+  enter_phase(state, first_phase(test_));
   // The order goes first, whatever other ranks have sent to this one already.
   state.ordered = true;
   wire::RunOrder order = order_for(order_, test_, *dirs_, rank);
-  order.debug = rank == run_.settings.debug_rank;
+  order.debug = rank == run_.settings.debug_rank && !test_.is_host();
   send(rank, wire::pack(wire::FrameKind::Run, static_cast<std::uint16_t>(rank), order));
   for (wire::Bytes& frame : state.held_back) send(rank, std::move(frame));
   state.held_back.clear();
@@ -185,13 +203,28 @@ void Attempt::on_error(int rank, wire::ErrorReport report) {
 }
 
 void Attempt::on_done(int rank, const wire::Done& done) {
+  if (test_.is_host()) take_suite_settings(done);
   RankState& state = at(rank);
   state.done = true;
   state.done_passed = done.passed;
   state.record.checks = done.checks;
   enter_phase(state, wire::Phase::Exit);
   leave_desks(state);
-  if (order_.stay || order_.threads) settle(state);  // threads end together
+  if (stays(state)) settle(state);
+}
+
+// A host that could not set its suite up ends; threads end together.
+bool Attempt::stays(const RankState& rank) const {
+  return order_.threads || (order_.stay && (rank.done_passed || !test_.is_host()));
+}
+
+void Attempt::take_suite_settings(const wire::Done& done) {
+  std::size_t bytes = 0;
+  for (const wire::KeyValue& setting : done.suite_settings) bytes += setting.key.size() + setting.value.size();
+  if (done.suite_settings.size() > wire::kSuiteSettingsMax || bytes > wire::kSuiteSettingsBytesMax) {
+    throw Error(ErrorKind::InvalidArgument, "more settings than a host may set");
+  }
+  suite_settings_ = done.suite_settings;
 }
 
 void Attempt::on_message(int rank, wire::RankMessage message) {

@@ -26,6 +26,7 @@ std::string refusal(const wire::TestInfo& info, const std::string& isolation, bo
   if (!launch::ranks_stay(isolation)) return "";
   if (!reentrant) return "its plugin runs one test in a process, and with the isolation " + isolation + " ranks stay";
   if (isolation != "threads") return "";
+  if (info.gpu_per_rank) return "it wants a device of its own for each rank, and ranks that are threads share them";
   if (info.env_rendezvous) return "it wants variables of its own for each rank, and ranks that are threads share them";
   if (!info.may_die.empty()) return "it loses a rank on purpose, and ranks that are threads die together";
   return "";
