@@ -5,6 +5,7 @@
 
 #include <distrun/base/clock.hpp>
 #include <distrun/base/error.hpp>
+#include <distrun/base/rank_list.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/daemon/address.hpp>
 #include <distrun/daemon/client.hpp>
@@ -35,8 +36,9 @@ void print(const wire::TestStatus& test) {
   std::printf("  %4s  %7s  %-10s  %8s  %8s  %9s  %s\n", "rank", "pid", "doing", "since", "cpu", "memory", "waits in");
   for (const wire::RankStatus& rank : test.ranks) {
     const std::string waits = rank.waits.empty() ? "" : "  " + base::one_line(rank.waits, 400);
-    std::printf("  %4d  %7d  %-10s  %8s  %8s  %5.1f MiB%s\n", rank.rank, rank.pid, base::one_line(rank.doing).c_str(),
-                time_of(rank.since_ms).c_str(), time_of(static_cast<std::int64_t>(rank.cpu_ms)).c_str(),
+    std::printf("  %4s  %7d  %-10s  %8s  %8s  %5.1f MiB%s\n", base::rank_list({rank.rank}).c_str(), rank.pid,
+                base::one_line(rank.doing).c_str(), time_of(rank.since_ms).c_str(),
+                time_of(static_cast<std::int64_t>(rank.cpu_ms)).c_str(),
                 static_cast<double>(rank.memory_bytes) / (1 << 20), waits.c_str());
   }
 }

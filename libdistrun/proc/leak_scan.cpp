@@ -95,7 +95,7 @@ void LeakScan::forget() {
   }
 }
 
-std::vector<NewName> LeakScan::look() {
+std::vector<NewName> LeakScan::look(InUse in_use) {
   std::vector<NewName> found;
   for (Place& place : places_) {
     if (unchanged(place) && !place.stale) continue;
@@ -109,7 +109,8 @@ std::vector<NewName> LeakScan::look() {
                             : place.shared_memory    ? NameKind::SharedMemory
                                                      : NameKind::File;
       const bool wanted = files_ || kind != NameKind::File;
-      if (wanted && !is_in_use(path)) found.push_back({kind, path});
+      const bool left_out = in_use == InUse::LeftOut && wanted && is_in_use(path);
+      if (wanted && !left_out) found.push_back({kind, path});
     }
   }
   return found;

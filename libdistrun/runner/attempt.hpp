@@ -84,6 +84,10 @@ class Attempt final : public launch::WorldEvents {
   void resume();
   // Somebody stops the run. May be called again, more urgently.
   void cancel(Urgency urgency);
+  // The host of the test's suite has died: "was killed by signal 9 (SIGKILL)". The ranks are told, and end.
+  void lose_host(const std::string& why);
+  // What a host has set for the ranks of its suite.
+  const std::vector<wire::KeyValue>& suite_settings() const noexcept { return suite_settings_; }
 
  private:
   struct Crash {
@@ -108,6 +112,7 @@ class Attempt final : public launch::WorldEvents {
   void on_phase(int rank, wire::Phase phase);
   void on_error(int rank, wire::ErrorReport report);
   void on_done(int rank, const wire::Done& done);
+  void take_suite_settings(const wire::Done& done);
   void on_message(int rank, wire::RankMessage message);
   void on_leak(int rank, const wire::LeakReport& leak);
   void on_receive_wait(int rank, const wire::ReceiveWait& wait);
@@ -144,6 +149,7 @@ class Attempt final : public launch::WorldEvents {
   void give_up();
   void check_all_ended();
   void settle(RankState& rank);
+  bool stays(const RankState& rank) const;
   bool may_be_kept() const;
   void keep();
   void dismiss();
@@ -179,6 +185,7 @@ class Attempt final : public launch::WorldEvents {
   wire::RunOrder order_;
   StandingWorld* standing_;
   bool kept_ = false;                  // its ranks are, for the next test
+  std::vector<wire::KeyValue> suite_settings_;
   std::shared_ptr<launch::World> world_;
   std::optional<OutputGate> gate_;     // of programs
   std::unique_ptr<Sweep> sweep_;

@@ -23,6 +23,9 @@ class NameWatch {
   std::vector<proc::NewName> look();
   // From now on, what is there counts as old.
   void forget();
+  // New names, also those with which a process works, become old: they are there for the tests that come. None while
+  // others run.
+  std::vector<proc::NewName> adopt();
 
   struct Suspicion {
     std::string path;

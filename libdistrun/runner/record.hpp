@@ -34,7 +34,7 @@ struct RankError {
 };
 
 struct RankRecord {
-  int rank = 0;
+  int rank = 0;                   // -1: the host of the suite
   int pid = 0;                    // 0: never started
   Outcome outcome;
   int exit_code = -1;             // as the kernel told it; -1: none
@@ -104,6 +104,7 @@ struct AttemptRecord {
   std::vector<Leak> leaks;
   std::vector<Look> looks;        // in the order in which they were taken, at most 10
   std::string infra_error;        // why distrun could not do its part; empty: it could
+  std::string lost_host;          // how the suite's host died meanwhile: "was killed by signal 9 (SIGKILL)"; or empty
   bool cancelled = false;
 };
 
@@ -125,6 +126,17 @@ struct TestRecord {
   std::string message;
   Nanoseconds duration{};
   std::vector<AttemptRecord> attempts;  // empty for a test that was skipped before any rank
+};
+
+// The host of a suite, the process with its code for outside the ranks.
+struct HostRecord {
+  std::string plugin;
+  std::string suite;
+  Verdict verdict = Verdict::Pass;
+  std::string message;            // as a test's
+  Nanoseconds set_up{};           // how long it took
+  Nanoseconds tear_down{};
+  RankRecord rank;                // as a rank's, with the number -1
 };
 
 // Something that kept tests from running: a plugin that cannot be listed, a report that cannot be written.
@@ -204,6 +216,7 @@ struct RunRecord {
   Totals totals{};
   std::vector<Problem> problems;
   std::vector<TestRecord> tests;
+  std::vector<HostRecord> hosts;  // in the order in which they ended
   int selected = 0;               // before the shard was taken
   int not_run = 0;                // selected, but the run ended before them
   std::vector<std::string> gone;  // ids of settings.rerun that their plugin no longer has

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <distrun/runner/events.hpp>
+#include <distrun/runner/hosts.hpp>
 #include <distrun/runner/lane.hpp>
 #include <distrun/runner/plan.hpp>
 #include <distrun/runner/preparation.hpp>
@@ -60,6 +61,10 @@ class Run {
   // Batch after batch, until none is left.
   io::Task<void> work(Lane& lane);
   io::Task<void> run_test(Lane& lane, PlannedTest& test, std::size_t index, bool stay);
+  io::Task<void> run_in_suite(Lane& lane, PlannedTest& test, TestRecord& record, bool stay);
+  void lose_host(const SuiteHost& host);
+  // Those that are left, in the end.
+  io::Task<void> close_hosts();
   void add_problem(const std::string& plugin, const char* phase, const std::string& text);
   void close_test(TestRecord record, std::size_t index, base::TimePoint started);
   void tell_suspicions();
@@ -76,6 +81,7 @@ class Run {
   Preparation plugins_;
   std::vector<PlannedTest> tests_;
   std::function<void(std::vector<PlannedTest>&)> arrange_;
+  Hosts hosts_;
   std::vector<std::size_t> order_;    // of record_.tests: each test's place in tests_
   std::optional<Schedule> schedule_;
   std::vector<std::unique_ptr<Lane>> lanes_;

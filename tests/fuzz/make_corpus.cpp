@@ -43,7 +43,7 @@ void write_frames() {
   append(rank, wire::pack(FrameKind::Error, 1, wire::ErrorReport{"ValueError", "lost", "r.cpp", 4, "main", true, 2}));
   append(rank, wire::pack(FrameKind::Skip, 1, wire::SkipReport{74, "no CUDA"}));
   append(rank, wire::pack(FrameKind::Leak, 1, wire::LeakReport{false, "5 (/tmp/x)"}));
-  append(rank, wire::pack(FrameKind::Done, 1, wire::Done{true, 7}));
+  append(rank, wire::pack(FrameKind::Done, 1, wire::Done{true, 7, {}}));
   write("frame_decoder/rank", rank, std::string(1, '\0'));
   write("frame_decoder/rank_in_pieces", rank, "\x05");
   write("frame_decoder/cut", {rank.begin(), rank.end() - 3}, "\x01");

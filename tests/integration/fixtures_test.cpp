@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -287,6 +288,18 @@ TEST_CASE("tests of GoogleTest come to what they come to on any rank", "[fixture
 
 TEST_CASE("test cases of Catch2 come to what they come to on any rank", "[fixtures][bridges]") {
   run_together(distrun::fixtures::catch2_group());
+}
+
+TEST_CASE("suites whose fixtures go wrong fail, for the right reason", "[fixtures]") {
+  for (const Group& group : distrun::fixtures::suite_groups()) {
+    run_together(group);
+  }
+}
+
+TEST_CASE("ranks see the devices of the run, or one each", "[fixtures]") {
+  ::setenv("CUDA_VISIBLE_DEVICES", "5,3", 1);
+  run_together(distrun::fixtures::devices_group());
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
 TEST_CASE("plugins that go wrong while they are loaded are named", "[fixtures]") {

@@ -56,6 +56,12 @@ inline RunOrder run_order() {
   order.work_dir = "/tmp/run/1/rank2";
   order.init_method = "file:///tmp/run/1/rendezvous";
   order.env = {{"KEY", "value"}, {"EMPTY", ""}};
+  order.suite = "Ring";
+  order.suite_code = true;
+  order.host = HostWork::TearDown;
+  order.run_world_size = 8;
+  order.suite_dir = "/tmp/run/2";
+  order.suite_settings = {{"port", "4711"}};
   return order;
 }
 
@@ -73,6 +79,7 @@ inline TestInfo test_info() {
   info.isolation = "exec";
   info.env_rendezvous = true;
   info.has_fixture = true;
+  info.has_host = info.has_suite_code = info.gpu_per_rank = true;
   info.may_die = {{2, DeathKind::Signal, 9}};
   info.skip = {{86, "no network"}};
   info.description = "passes once round";
@@ -121,7 +128,7 @@ void each_message(Visit visit) {
   visit(LeakReport{true, "5 (/tmp/x)"});
   visit(Note{"device", "cpu"});
   visit(PeerFailed{3, "token is lost"});
-  visit(Done{true, 1234567890123ULL});
+  visit(Done{true, 1234567890123ULL, {{"port", "4711"}}});
   visit(ListOrder{4, "shm", "pipe", "auto", 2, "process"});
   visit(test_info());
   visit(PluginTable{{test_info(), TestInfo{}}});
