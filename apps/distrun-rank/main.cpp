@@ -3,6 +3,7 @@
 //   distrun-rank --list PLUGIN                        lister: tells the plugin's tests, once
 //   distrun-rank --zygote PLUGIN COORDINATOR_PID      zygote: forks ranks on request
 //   distrun-rank --rank PLUGIN TAG FILES_MAX          a rank started by exec
+//   distrun-rank --program TAG FILES_MAX COORDINATOR_PID PATH ARGV0 ARGUMENT...    a rank that becomes a program
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <distrun/rank/entry.hpp>
 #include <distrun/rank/limits.hpp>
 #include <distrun/rank/lister.hpp>
+#include <distrun/rank/program.hpp>
 #include <distrun/rank/zygote.hpp>
 
 namespace {
@@ -42,6 +44,16 @@ bool has_line() {
   distrun::rank::run_rank(take_line(), distrun::base::Fd(kBoardFd), nullptr, plugin);
 }
 
+[[noreturn]] void run_program(char** words) {
+  distrun::rank::ProgramOrder order;
+  order.tag = std::strtoull(words[0], nullptr, 10);
+  order.files_max = std::strtoull(words[1], nullptr, 10);
+  order.coordinator_pid = std::atoi(words[2]);
+  order.path = words[3];
+  order.arguments = words + 4;
+  distrun::rank::become_program(take_line(), order);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -55,6 +67,7 @@ int main(int argc, char** argv) {
     if (mode == "--zygote" && argc == 4) {
       return distrun::rank::run_zygote(argv[2], take_line(), std::atoi(argv[3]));
     }
+    if (mode == "--program" && argc >= 7) run_program(argv + 2);
     if (mode == "--rank" && argc == 5) run_exec_rank(argv[2], argv[3], argv[4]);
   } catch (const distrun::Error& error) {
     std::fprintf(stderr, "distrun-rank: %s\n", error.what());

@@ -23,6 +23,19 @@ OptionInfo info_of(const CLI::Option& option) {
   return info;
 }
 
+// CLI11 has no option for what stands behind those of a prefix command.
+OptionInfo program_info() {
+  OptionInfo info;
+  info.value = kProgram;
+  info.description = "The program, and its arguments";
+  info.group = "Program";
+  info.repeats = info.required = true;
+  return info;
+}
+
+// "FILE" stands for a value, "off" for itself.
+bool is_placeholder(const std::string& word) { return !word.empty() && word.front() >= 'A' && word.front() <= 'Z'; }
+
 }  // namespace
 
 std::string OptionInfo::long_name() const {
@@ -33,7 +46,15 @@ std::string OptionInfo::long_name() const {
 }
 
 std::vector<std::string> OptionInfo::choices() const {
-  return value.find('|') == std::string::npos ? std::vector<std::string>{} : split_choices(value);
+  if (value.find('|') == std::string::npos) return {};
+  std::vector<std::string> words = split_choices(value);
+  std::erase_if(words, [](const std::string& word) { return is_placeholder(word); });
+  return words;
+}
+
+bool OptionInfo::takes_file() const {
+  const std::vector<std::string> parts = split_choices(value);
+  return std::find(parts.begin(), parts.end(), "FILE") != parts.end();
 }
 
 const OptionInfo* CommandInfo::find(const std::string& wanted) const {
@@ -46,6 +67,7 @@ const OptionInfo* CommandInfo::find(const std::string& wanted) const {
 CommandInfo info_of(const CLI::App& app) {
   CommandInfo info{app.get_name(), app.get_description(), {}, app.get_footer()};
   const CLI::Option* help = app.get_help_ptr();
+  if (app.get_prefix_command()) info.options.push_back(program_info());
   for (const CLI::Option* option : app.get_options()) {
     if (option != help && !option->get_group().empty()) info.options.push_back(info_of(*option));
   }

@@ -10,6 +10,9 @@ class App;
 
 namespace distrun::cli {
 
+// The value of what stands behind all options: a command line of its own.
+inline constexpr char kProgram[] = "-- PROGRAM";
+
 struct OptionInfo {
   std::vector<std::string> names;  // "-w", "--world-size"; none: an argument that is known by its place
   std::string value;               // "N", or the choices "a|b"; "[=MAX]" may follow a flag; empty: a flag
@@ -23,8 +26,11 @@ struct OptionInfo {
   bool is_flag() const noexcept { return value.empty() || value.front() == '['; }
   // "world-size" of --world-size; empty if it has no long name.
   std::string long_name() const;
-  // The values that it takes if they are a closed set; else none.
+  // The words that it takes: all of "a|b"; of "FILE|off", which takes others too, "off".
   std::vector<std::string> choices() const;
+  // Whether a value that is none of the choices is a path.
+  bool takes_file() const;
+  bool takes_directory() const noexcept { return value == "DIR"; }
 };
 
 struct CommandInfo {

@@ -1,10 +1,14 @@
 // distrun ps: what the ranks of running distruns do, a line each.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
 #include <distrun/base/clock.hpp>
 #include <distrun/base/error.hpp>
+#include <distrun/base/rank_list.hpp>
 #include <distrun/base/text.hpp>
+#include <distrun/daemon/address.hpp>
+#include <distrun/daemon/client.hpp>
 
 #include "commands.hpp"
 #include "exit_codes.hpp"
@@ -32,8 +36,9 @@ void print(const wire::TestStatus& test) {
   std::printf("  %4s  %7s  %-10s  %8s  %8s  %9s  %s\n", "rank", "pid", "doing", "since", "cpu", "memory", "waits in");
   for (const wire::RankStatus& rank : test.ranks) {
     const std::string waits = rank.waits.empty() ? "" : "  " + base::one_line(rank.waits, 400);
-    std::printf("  %4d  %7d  %-10s  %8s  %8s  %5.1f MiB%s\n", rank.rank, rank.pid, base::one_line(rank.doing).c_str(),
-                time_of(rank.since_ms).c_str(), time_of(static_cast<std::int64_t>(rank.cpu_ms)).c_str(),
+    std::printf("  %4s  %7d  %-10s  %8s  %8s  %5.1f MiB%s\n", base::rank_list({rank.rank}).c_str(), rank.pid,
+                base::one_line(rank.doing).c_str(), time_of(rank.since_ms).c_str(),
+                time_of(static_cast<std::int64_t>(rank.cpu_ms)).c_str(),
                 static_cast<double>(rank.memory_bytes) / (1 << 20), waits.c_str());
   }
 }
@@ -46,10 +51,46 @@ void print(const wire::RunStatus& run) {
   }
 }
 
+std::string state_of(const wire::DaemonRun& run) {
+  if (run.pid > 0) {
+    return "(pid " + std::to_string(run.pid) + ") " +
+           (run.over ? "is over, but for the reader of its output" : "starts, " + time_of(run.since_ms));
+  }
+  return "waits in the daemon for " + time_of(run.since_ms) + (run.stopped ? ", stopped, " : ", ") +
+         std::to_string(run.ahead) + " ahead";
+}
+
+void print(const wire::DaemonRun& run) {
+  std::printf("run %s %s: %s\n", base::one_line(run.run_id).c_str(), state_of(run).c_str(),
+              base::one_line(run.command).c_str());
+}
+
+// Of the daemon's runs those of which no coordinator tells: they wait, have only just started, or are over. `told`
+// keeps those that can be asked.
+std::vector<wire::DaemonRun> daemon_runs(const PsOptions& options, std::vector<std::string>& told) {
+  std::vector<wire::DaemonRun> runs;
+  try {
+    const auto daemon = daemon::find_status(daemon::socket_path());
+    if (daemon) runs = daemon->runs;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "distrun: %s\n", error.what());
+  }
+  for (const wire::DaemonRun& run : runs) {
+    if (run.over) std::erase(told, run.run_id);
+  }
+  std::erase_if(runs, [&](const wire::DaemonRun& run) {
+    return !run.run_id.starts_with(options.run) || std::find(told.begin(), told.end(), run.run_id) != told.end();
+  });
+  return runs;
+}
+
 }  // namespace
 
 int ps(const PsOptions& options) {
-  std::vector<std::string> runs = options.run.empty() ? running_ids() : std::vector<std::string>{find_run(options.run)};
+  std::vector<std::string> runs = running_ids();
+  const std::vector<wire::DaemonRun> waiting = daemon_runs(options, runs);
+  if (!options.run.empty() && waiting.empty()) runs = {find_run(options.run)};
+  std::erase_if(runs, [&](const std::string& id) { return !id.starts_with(options.run); });
   int shown = 0;
   for (const std::string& id : runs) {
     try {
@@ -60,7 +101,9 @@ int ps(const PsOptions& options) {
       std::fprintf(stderr, "distrun: %s: %s\n", base::one_line(id).c_str(), error.what());
     }
   }
-  if (shown > 0) return kSuccess;
+  if (shown > 0 && !waiting.empty()) std::printf("\n");
+  for (const wire::DaemonRun& run : waiting) print(run);
+  if (shown > 0 || !waiting.empty()) return kSuccess;
   std::printf("no distrun of this user runs at the moment\n");
   return runs.empty() ? kSuccess : kInfraError;
 }

@@ -17,13 +17,16 @@
 #include "debugger.hpp"
 #include "exit_codes.hpp"
 #include "outputs.hpp"
+#include "program_output.hpp"
+#include "program_path.hpp"
+#include "run_history.hpp"
 #include "run_server.hpp"
 #include "terminal.hpp"
+#include "terminal_input.hpp"
 
 namespace distrun::cli {
 namespace {
 
-constexpr int kRunIdDigits = 12;
 constexpr auto kTick = std::chrono::milliseconds(100);
 
 // Keeps the console's status line alive while nothing happens.
@@ -84,20 +87,28 @@ io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger) {
   if (debugger) co_await debugger->ended();
 }
 
-int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::Coordinator coordinator) {
+int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<daemon::OwnRun> own,
+               proc::Coordinator coordinator) {
   CoordinatorLoop main(std::move(coordinator), places);
   Outputs outputs(options, main.loop().clock());
+  std::optional<ProgramOutput> program_output;
+  std::optional<TerminalInput> input;
+  if (!options.settings.program.empty()) program_output.emplace(main.loop(), options);
+  if (options.settings.stdin_rank >= 0) options.settings.stdin_fd = input.emplace(main.loop()).rank_end();
   runner::Run run(main.loop(), main.node(), outputs.sink(), places, options.settings);
+  if (program_output) run.show_output(*program_output);
   run.record().machine = runner::this_machine();
+  arrange_tests(options, run);
   main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });
   main.on_look([&] { run.look_now(); });
   main.on_pause([&] { run.pause(); }, [&] { run.resume(); });
-  const RunServer server(main.loop(), run, places.run_id);
+  const RunServer server(main.loop(), run, places.run_id, [&] { main.interrupt(); });
+  if (own) main.stand_by_when_stopped();
   std::optional<Debugger> debugger;
   if (options.settings.debug_rank >= 0) {
     outputs.add(debugger.emplace(main.loop(), main.node(), options.settings.debug_rank));
     debugger->on_ended([&] { run.let_go(); });
-  } else {
+  } else if (!input) {
     main.listen_to_keys();
   }
   {
@@ -106,6 +117,8 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   }
   main.node().close();
   proc::remove_run_files(places, options.settings.keep_work_dir);
+  if (own) own->give_place_back();  // the reports may wait for their readers
+  if (program_output) program_output->finish(run.record());
   outputs.finish(run.record());
   const runner::RunRecord& record = run.record();
   const bool filtered_out = record.selected == 0 && record.gone.empty() && !record.settings.filters.empty();
@@ -115,26 +128,32 @@ int coordinate(const RunOptions& options, const proc::RunPlaces& places, proc::C
   }
   warn_of_gone(run.record().gone);
   if (options.settings.keep_work_dir) std::printf("work directories: %s\n", places.run_dir().c_str());
+  remember(options, run.record());
   return exit_code_of(run.record());
 }
 
 }  // namespace
 
-int run(const RunOptions& options) {
+int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
   if (!options.nothing_to_run.why.empty()) {
     std::printf("%s\n", options.nothing_to_run.why.c_str());
     return options.nothing_to_run.exit_code;
   }
-  const proc::RunPlaces places = proc::RunPlaces::here(base::random_hex(kRunIdDigits));
+  const proc::RunPlaces places = proc::RunPlaces::here(own ? own->id : base::random_hex(daemon::kRunIdDigits));
   return proc::run_guarded(places, [&](proc::Coordinator coordinator) -> int {
     try {
-      return coordinate(options, places, std::move(coordinator));
+      return coordinate(options, places, std::move(own), std::move(coordinator));
     } catch (const Error& error) {
       std::fprintf(stderr, "distrun: %s\n", error.what());
       proc::remove_run_files(places);
       return kInfraError;
     }
   });
+}
+
+int exec(RunOptions options) {
+  options.settings.program_path = find_program(options.settings.program.front());
+  return run(options, std::nullopt);
 }
 
 }  // namespace distrun::cli

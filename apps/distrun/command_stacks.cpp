@@ -11,6 +11,7 @@
 #include <distrun/evidence/tree_text.hpp>
 #include <distrun/launch/stack_collector.hpp>
 #include <distrun/proc/child.hpp>
+#include <distrun/proc/program.hpp>
 #include <distrun/report/look_text.hpp>
 
 #include "commands.hpp"
@@ -62,7 +63,7 @@ evidence::Stacks collect(const std::vector<int>& pids) {
   order.bound = kBound;
   evidence::Stacks found;
   const launch::StackCollector collector(
-      loop, {program_beside("distrun-probe"), proc::inherited_environment()}, std::move(targets), order,
+      loop, {proc::program_beside("distrun-probe"), proc::inherited_environment()}, std::move(targets), order,
       [](int) { return false; },
       [&](evidence::Stacks stacks) {
         found = std::move(stacks);

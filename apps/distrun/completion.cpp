@@ -70,8 +70,8 @@ class Completer {
   void add_values(const OptionInfo& option, const std::string& begin) {
     for (const std::string& choice : option.choices()) add(choice, "", begin);
     if (option.value == "PLUGIN.so") found_.paths = PathKind::Plugin;
-    if (option.value == "FILE" || option.value == "SUMMARY.json") found_.paths = PathKind::Any;
-    if (option.value == "DIR") found_.paths = PathKind::Directory;
+    if (option.takes_file() || option.value == kProgram || option.value == "SUMMARY.json") found_.paths = PathKind::Any;
+    if (option.takes_directory()) found_.paths = PathKind::Directory;
     found_.runs = option.value == "RUN";
     found_.tests = option.value == "GLOB";
   }

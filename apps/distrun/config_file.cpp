@@ -1,5 +1,6 @@
 #include "config_file.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -98,8 +99,10 @@ Layer config_layer(const std::string& path, std::string_view text, const Command
     const std::string place = path + ":" + std::to_string(entry.line);
     const OptionInfo& option = option_of(entry, run, place);
     std::vector<std::string> texts = texts_of(entry, option, place);
+    const std::vector<std::string> words = option.choices();
     for (std::string& value : texts) {
-      const bool is_path = option.value == "FILE" || option.value == "DIR";
+      const bool is_word = std::find(words.begin(), words.end(), value) != words.end();
+      const bool is_path = !is_word && (option.takes_file() || option.takes_directory());
       if (is_path && !value.empty()) value = beside(path, value);
     }
     layer[entry.key] = {std::move(texts), place};

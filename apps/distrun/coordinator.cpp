@@ -3,15 +3,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 
 #include <exception>
-#include <filesystem>
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/proc/program.hpp>
 
 namespace distrun::cli {
 namespace {
@@ -37,24 +36,14 @@ bool is_readable(int fd) {
 
 launch::LocalNodeOptions node_options(const proc::RunPlaces& places) {
   launch::LocalNodeOptions options;
-  options.rank_program = program_beside("distrun-rank");
-  options.probe_program = program_beside("distrun-probe");
+  options.rank_program = proc::program_beside("distrun-rank");
+  options.probe_program = proc::program_beside("distrun-probe");
   options.run_id = places.run_id;
   options.files_max = raise_files_limit();
   return options;
 }
 
 }  // namespace
-
-std::string program_beside(const std::string& name) {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::string path = (self.parent_path() / name).string();
-  if (error || ::access(path.c_str(), X_OK) != 0) {
-    throw Error(ErrorKind::Failed, "cannot find " + path + ", which belongs beside distrun: install it again");
-  }
-  return path;
-}
 
 CoordinatorLoop::CoordinatorLoop(proc::Coordinator coordinator, const proc::RunPlaces& places)
     : signals_(loop_.context(), SIGINT, SIGTERM, SIGHUP) {
@@ -90,16 +79,29 @@ void CoordinatorLoop::listen_to_keys() {
 void CoordinatorLoop::on_signal(int signal) {
   if (signal == SIGQUIT) return on_look_();
   if (signal == SIGTSTP) return on_stop_signal();
+  if (signal == SIGCONT) return go_on_if_stopped();
   on_end_signal();
 }
 
 // The ranks lead groups of their own, so the terminal's stop has not reached them.
 void CoordinatorLoop::on_stop_signal() {
+  if (stopped_) return;
   on_pause_();
+  stopped_ = stands_by_;
+  if (stands_by_) return;
   if (keys_) keys_->give_back();
   ::raise(SIGSTOP);
   if (keys_) keys_->take();
   on_resume_();
+}
+
+void CoordinatorLoop::stand_by_when_stopped() {
+  stands_by_ = true;
+  signals_.add(SIGCONT);
+}
+
+void CoordinatorLoop::go_on_if_stopped() {
+  if (std::exchange(stopped_, false)) on_resume_();
 }
 
 void CoordinatorLoop::on_end_signal() {
@@ -114,6 +116,7 @@ void CoordinatorLoop::on_end_signal() {
 
 void CoordinatorLoop::stop(runner::Urgency urgency) {
   stopping_ = true;
+  go_on_if_stopped();
   if (on_stop_) on_stop_(urgency);
 }
 

@@ -29,6 +29,11 @@ class CoordinatorLoop {
     on_pause_ = std::move(on_pause);
     on_resume_ = std::move(on_resume);
   }
+  // A run of the daemon's: on Ctrl-Z ranks and clocks stand still, but this process stays, since no shell waits for it
+  // to stop, and it must notice when the daemon dies.
+  void stand_by_when_stopped();
+  // As one Ctrl-C. Called again it hurries.
+  void interrupt() { on_end_signal(); }
   // Keys of the terminal are heard from now on.
   void listen_to_keys();
   // Runs `task` to its end. Rethrows what it throws.
@@ -39,6 +44,7 @@ class CoordinatorLoop {
   void on_signal(int signal);
   void on_end_signal();
   void on_stop_signal();
+  void go_on_if_stopped();
   void stop(runner::Urgency urgency);
 
   io::Loop loop_;
@@ -52,9 +58,8 @@ class CoordinatorLoop {
   std::unique_ptr<Keys> keys_;
   base::TimePoint first_signal_{};
   bool stopping_ = false;
+  bool stands_by_ = false;
+  bool stopped_ = false;     // and standing by
 };
-
-// The path of a program of distrun's, which stand side by side. Throws Error{Failed} if it is not there.
-std::string program_beside(const std::string& name);
 
 }  // namespace distrun::cli

@@ -6,11 +6,14 @@ namespace distrun::cli {
 inline constexpr char kRunNotes[] = R"(
 Commands:
   distrun [run] PLUGIN.so...     run the plugins' tests (this page)
+  distrun exec -- PROGRAM...     run any program as ranks
   distrun list PLUGIN.so...      name their tests, and why some would be skipped
   distrun show SUMMARY.json      print an earlier run again
   distrun ps                     what the ranks of running distruns do, a line each
   distrun stacks [RUN] [RANK]    what they wait for, and their stacks; --pid for any processes
   distrun attach RUN RANK        gdb on a live rank
+  distrun cancel RUN|all         end a run politely, as Ctrl-C does
+  distrun history [TEST...]      what came of tests in earlier runs: verdicts, flakiness, durations
   distrun completion SHELL       a script that completes command lines: bash, zsh or fish
 
 Examples:
@@ -35,6 +38,8 @@ Exit codes:
 Environment:
   DISTRUN_OPTIONS                       options, as on the command line, which beats them
   DISTRIBUTED_TESTS_DEFAULT_TIMEOUT     --timeout, where nothing above says it
+  DISTRUN_DAEMON                        1: --daemon, where nothing above says it
+  DISTRUN_HISTORY                       --history, where nothing above says it
   NO_COLOR                              no colours, unless --color says otherwise
   TMPDIR                                where ranks have their directories (/tmp)
 

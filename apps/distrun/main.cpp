@@ -1,26 +1,34 @@
 // distrun: runs tests that need several ranks, and when ranks hang it says why.
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/fd.hpp>
 
 #include "commands.hpp"
 #include "exit_codes.hpp"
-#include "terminal.hpp"
 
 namespace {
 
 using namespace distrun;
 
-int dispatch(const cli::CommandLine& line) {
+int dispatch(const cli::CommandLine& line, std::optional<daemon::OwnRun> own) {
   switch (line.kind) {
-    case cli::CommandKind::Run: return cli::run(line.run);
+    case cli::CommandKind::Run: {
+      const bool submits = line.run.through_daemon && line.run.nothing_to_run.why.empty();
+      return submits ? cli::submit(line.run.settings.command_line) : cli::run(line.run, std::move(own));
+    }
+    case cli::CommandKind::Exec: return cli::exec(line.run);
     case cli::CommandKind::List: return cli::list(line.list);
     case cli::CommandKind::Show: return cli::show(line.show);
     case cli::CommandKind::Ps: return cli::ps(line.ps);
     case cli::CommandKind::Stacks: return cli::stacks(line.stacks);
     case cli::CommandKind::Attach: return cli::attach(line.attach);
+    case cli::CommandKind::Cancel: return cli::cancel(line.cancel);
+    case cli::CommandKind::History: return cli::history(line.history);
     case cli::CommandKind::Completion: return cli::completion(line.completion);
     case cli::CommandKind::Complete: return cli::complete(line.complete);
     case cli::CommandKind::Man: return cli::man();
@@ -32,12 +40,14 @@ int dispatch(const cli::CommandLine& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  cli::open_standard_descriptors();
+  base::open_standard_descriptors();
   cli::CommandLine line;
   try {
+    std::optional<daemon::OwnRun> own = daemon::enter_own_run();
     line = cli::parse_command_line({argv + 1, argv + argc});
+    if (own) line.run.through_daemon = false;
     line.run.settings.command_line = {argv, argv + argc};
-    return dispatch(line);
+    return dispatch(line, std::move(own));
   } catch (const Error& error) {
     std::fprintf(stderr, "distrun: %s\n", error.what());
     if (error.kind() != ErrorKind::InvalidArgument) return cli::kInfraError;

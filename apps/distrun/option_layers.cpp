@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include <distrun/base/error.hpp>
 
@@ -51,6 +52,13 @@ Layer options_variable_layer(CLI::App& scratch) {
   return given_in(scratch, kOptionsVariable);
 }
 
+// Empty is as good as not set.
+std::optional<std::string> set_variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
 }  // namespace
 
 bool is_for_one_run(const std::string& name) {
@@ -80,6 +88,10 @@ void fill_in(CLI::App& app, const Layer& layer, Origins& origins) {
 Layer environment_layer(CLI::App& scratch) {
   Layer layer = options_variable_layer(scratch);
   if (const char* timeout = std::getenv(kTimeoutVariable)) layer.insert({"timeout", {{timeout}, kTimeoutVariable}});
+  if (const auto history = set_variable(kHistoryVariable)) layer.insert({"history", {{*history}, kHistoryVariable}});
+  if (const auto daemon = set_variable(kDaemonVariable)) {
+    layer.insert({"daemon", {{*daemon == "0" ? "false" : "true"}, kDaemonVariable}});
+  }
   return layer;
 }
 

@@ -25,6 +25,8 @@ using Origins = std::map<std::string, std::string>;  // the same; what is not in
 
 inline constexpr char kOptionsVariable[] = "DISTRUN_OPTIONS";
 inline constexpr char kTimeoutVariable[] = "DISTRIBUTED_TESTS_DEFAULT_TIMEOUT";
+inline constexpr char kDaemonVariable[] = "DISTRUN_DAEMON";
+inline constexpr char kHistoryVariable[] = "DISTRUN_HISTORY";
 
 // Options of `distrun run` that are about one run alone have no place but the command line. By long name.
 bool is_for_one_run(const std::string& name);

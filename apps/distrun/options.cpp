@@ -3,25 +3,22 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 
-#include <unistd.h>
-
+#include <distrun/base/duration.hpp>
 #include <distrun/base/error.hpp>
 #include <distrun/base/rng.hpp>
-#include <distrun/base/text.hpp>
-#include <distrun/report/destination.hpp>
 #include <distrun/runner/filter.hpp>
 #include <distrun/runner/machine.hpp>
 
 #include "config_file.hpp"
 #include "config_text.hpp"
-#include "duration.hpp"
 #include "help_notes.hpp"
 #include "option_layers.hpp"
 #include "parsing.hpp"
+#include "raw_options.hpp"
 #include "report_file.hpp"
+#include "report_options.hpp"
 #include "shard.hpp"
 
 namespace distrun::cli {
@@ -33,59 +30,7 @@ constexpr char kGpuDrivers[] = "auto|cuda|virtual|none";
 constexpr char kIsolations[] = "process|exec|pool|threads";
 constexpr char kLeaks[] = "normal|strict|off";
 constexpr int kRepeatMax = 1'000'000;
-constexpr std::size_t kSlowMax = 100'000;
-
-// What CLI11 fills; it becomes settings once it is checked.
-struct Raw {
-  std::vector<std::string> plugins;
-  std::string world_size = "4";
-  std::string backend = "shm";
-  std::string agent = "pipe";
-  std::string gpu_driver = "auto";
-  std::string gpus = "0";
-  std::string isolation = "process";
-  std::vector<std::string> filters;
-  std::string shard = "1/1";
-  std::string rerun_failed;
-  bool shuffle = false;
-  std::string timeout = "300s";
-  std::string timeout_override;
-  std::string timeout_scale = "1";
-  std::string stacks_after;
-  std::string debug;
-  std::string jobs = "1";
-  std::string repeat = "1";
-  std::string until_fail;
-  std::string retries = "0";
-  bool fail_fast = false;
-  std::string seed;
-  std::vector<std::string> env;
-  std::string output;
-  std::string json;
-  std::string junit;
-  std::string events;
-  std::string ctrf;
-  std::string github = "off";
-  bool github_skips = false;
-  bool keep_work_dir = false;
-  std::string leaks = "normal";
-  bool skips_pass = false;
-  std::string color = "auto";
-  bool quiet = false;
-  std::string slow = "0";
-  std::string config;
-  bool print_config = false;
-};
-
-std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts) {
-  std::vector<wire::KeyValue> variables;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos) refuse("--env " + text + ": KEY=VALUE is wanted");
-    variables.push_back({text.substr(0, equals), text.substr(equals + 1)});
-  }
-  return variables;
-}
+constexpr char kOrders[] = "declared|failed-first";
 
 // "true" for --until-fail alone; "false" beats what a file of settings says.
 int parse_until_fail(const Raw& raw) {
@@ -96,10 +41,6 @@ int parse_until_fail(const Raw& raw) {
   const bool is_number = !next.empty() && next.find_first_not_of("0123456789") == next.npos;
   if (is_number) refuse("--until-fail " + next + ": MAX is written with a =, as in --until-fail=" + next);
   return kDefault;
-}
-
-void begin_group(CLI::App& app, const char* heading) {
-  app.option_defaults()->group(heading)->always_capture_default();
 }
 
 // What decides which tests there are; `run` and `list` share it.
@@ -154,10 +95,15 @@ void add_execution(CLI::App& app, Raw& raw) {
   app.add_option("-j,--jobs", raw.jobs,
                  "Run so many tests at a time, as far as cores, memory and devices allow; auto: one for each core")
       ->type_name("N");
+  app.add_flag("--daemon", raw.daemon, "Let the daemon run it, in turn with the runs of others (see: distrund --help)");
 }
 
 void add_repetition(CLI::App& app, Raw& raw) {
   begin_group(app, "Order and repetition");
+  app.add_option("--order", raw.order,
+                 "declared: as the plugins name them; failed-first: what did not pass the last time, then the longest, "
+                 "as the history knows them")
+      ->type_name(kOrders);
   app.add_flag("--shuffle", raw.shuffle,
                "Run tests in an order that the seed decides; those of a plugin stay together");
   app.add_option("--seed", raw.seed,
@@ -175,29 +121,6 @@ void add_repetition(CLI::App& app, Raw& raw) {
                  "none are given here")
       ->type_name("SUMMARY.json");
   app.add_flag("--skips-pass", raw.skips_pass, "Exit with 0 when every test was skipped");
-}
-
-// Reports that can be made of a run at any time; `run` and `show` share them.
-void add_later_reports(CLI::App& app, Raw& raw) {
-  app.add_option("--junit", raw.junit, "Write JUnit XML for CI")->type_name("FILE");
-  app.add_option("--ctrf", raw.ctrf, "Write a CTRF report (Common Test Report Format, ctrf.io)")->type_name("FILE");
-  app.add_flag("--github", raw.github,
-               "Annotate the code in GitHub Actions and add to the step's summary; =auto: only where "
-               "GITHUB_ACTIONS is true; =off: not at all (default)")
-      ->type_name("[=WHEN]");
-  app.add_flag("--github-skips", raw.github_skips, "With --github, tell skipped tests too");
-}
-
-void add_reports(CLI::App& app, Raw& raw) {
-  begin_group(app, "Reports");
-  app.add_option("-o,--output", raw.output, "Write summary.json, junit.xml and events.ndjson there")->type_name("DIR");
-  app.add_option("--json", raw.json, "Write the summary (see: distrun show)")->type_name("FILE");
-  app.add_option("--events", raw.events, "Write every event as a line of JSON while the run goes on")
-      ->type_name("FILE");
-  add_later_reports(app, raw);
-  app.add_option("--slow", raw.slow, "Name the N slowest tests in the end, and where their time went")->type_name("N");
-  app.add_option("--color", raw.color, "auto: on a terminal, unless NO_COLOR is set")->type_name(kColors);
-  app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
 }
 
 void add_config(CLI::App& app, Raw& raw) {
@@ -259,12 +182,18 @@ void add_repetition_settings(const Raw& raw, runner::Settings& settings) {
   }
 }
 
+TestOrder order_of(const Raw& raw) {
+  if (one_of("--order", raw.order, kOrders) == "declared") return TestOrder::Declared;
+  if (raw.shuffle) refuse("--order failed-first: --shuffle wants another order; leave one of them out");
+  return TestOrder::FailedFirst;
+}
+
 void add_execution_settings(const Raw& raw, runner::Settings& settings) {
-  settings.timeout = parse_duration("--timeout", raw.timeout);
+  settings.timeout = base::parse_duration("--timeout", raw.timeout);
   if (!raw.timeout_override.empty()) {
-    settings.timeout_override = parse_duration("--timeout-override", raw.timeout_override);
+    settings.timeout_override = base::parse_duration("--timeout-override", raw.timeout_override);
   }
-  if (!raw.stacks_after.empty()) settings.stacks_after = parse_duration("--stacks-after", raw.stacks_after);
+  if (!raw.stacks_after.empty()) settings.stacks_after = base::parse_duration("--stacks-after", raw.stacks_after);
   if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
   settings.jobs = jobs_of(raw.jobs);
   settings.env = environment_of(raw.env);
@@ -273,36 +202,6 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   settings.leaks_off = raw.leaks == "off";
   settings.skips_pass = raw.skips_pass;
   settings.keep_work_dir = raw.keep_work_dir;
-}
-
-ReportPaths report_paths_of(const Raw& raw) {
-  ReportPaths paths{raw.json, raw.junit, raw.events, raw.ctrf};
-  if (raw.output.empty()) return paths;
-  const auto otherwise = [&](std::string& path, const char* name) {
-    if (path.empty()) path = raw.output + "/" + name;
-  };
-  std::error_code error;
-  std::filesystem::create_directories(raw.output, error);
-  if (error) refuse("--output " + raw.output + ": cannot make the directory: " + error.message());
-  otherwise(paths.summary, "summary.json");
-  otherwise(paths.junit, "junit.xml");
-  otherwise(paths.events, "events.ndjson");
-  return paths;
-}
-
-// What GitHub is to read goes to standard output, where nothing may stand that it cannot be told from.
-GithubOptions github_options_of(const Raw& raw, const ReportPaths& reports) {
-  const std::string when = raw.github == "true" ? "on" : raw.github;  // CLI11's value of a flag without one
-  one_of("--github", when, {"off", "auto", "on"});
-  GithubOptions options;
-  if (when == "on") options.choice = GithubChoice::On;
-  if (when == "auto") options.choice = GithubChoice::Auto;
-  options.skips = raw.github_skips;
-  if (options.skips && options.choice == GithubChoice::Off) refuse("--github-skips: say --github, too");
-  if (options.choice == GithubChoice::On && writes_to_stdout(reports)) {
-    refuse("--github writes to standard output, and so does a report: give the report a file, or say --github=auto");
-  }
-  return options;
 }
 
 // What a command line that has been parsed was completed from.
@@ -346,6 +245,12 @@ RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report) {
   add_execution_settings(raw, run.settings);
   add_repetition_settings(raw, run.settings);
   set_rerun(raw, report, run);
+  run.order = order_of(raw);
+  run.history = raw.history;
+  run.through_daemon = raw.daemon;
+  if (run.through_daemon && run.settings.debug_rank >= 0) {
+    refuse("--debug: gdb needs this terminal; leave --daemon and DISTRUN_DAEMON out, or say --daemon=false");
+  }
   run.color = color_of(raw.color);
   run.quiet = raw.quiet;
   run.slow = number<std::size_t>("--slow", raw.slow, 0, kSlowMax);
@@ -354,11 +259,8 @@ RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report) {
 
 }  // namespace
 
-bool writes_to_stdout(const ReportPaths& paths) {
-  for (const std::string& path : {paths.summary, paths.junit, paths.events, paths.ctrf}) {
-    if (!path.empty() && report::descriptor_named(path) == STDOUT_FILENO) return true;
-  }
-  return false;
+void begin_group(CLI::App& app, const char* heading) {
+  app.option_defaults()->group(heading)->always_capture_default();
 }
 
 CommandLine parse_run(const Arguments& arguments) {

@@ -36,14 +36,27 @@ struct NothingToRun {
   int exit_code = 0;
 };
 
+enum class TestOrder { Declared, FailedFirst };
+
+// Of `distrun exec`, where settings.program is not empty.
+struct ProgramOptions {
+  bool prefix = true;         // lines begin with the name of their rank
+  bool verbose = false;       // tells the beginning and a good end, too
+  std::string log_dir;        // a file for each rank and stream; empty: none
+};
+
 struct RunOptions {
   runner::Settings settings;
   NothingToRun nothing_to_run;
   ReportPaths reports;
   GithubOptions github;
+  TestOrder order = TestOrder::Declared;
+  std::string history;        // a path or "off"; empty: where it always is
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
   std::size_t slow = 0;               // so many of the slowest tests are told
+  bool through_daemon = false;
+  ProgramOptions program;
 };
 
 enum class ListForm { Text, Json, Patterns };
@@ -74,10 +87,25 @@ struct StacksOptions {
   ColorChoice color = ColorChoice::Auto;
 };
 
+struct CancelOptions {
+  std::string run;            // start of its id; "all"
+};
+
 struct AttachOptions {
   std::string run;
   int rank = 0;
   std::string test;     // where several run; empty: the only one
+};
+
+struct HistoryOptions {
+  std::vector<std::string> patterns;  // as of --filter; none: a table of all tests
+  std::vector<std::string> imports;   // summaries
+  std::string history;                // as of a run
+  base::Nanoseconds since{};          // how long ago at most; 0: any time
+  int limit = 0;                      // lines; 0: all
+  bool json = false;
+  bool suggest_timeouts = false;
+  ColorChoice color = ColorChoice::Auto;
 };
 
 struct CompletionOptions {
@@ -89,7 +117,9 @@ struct CompleteOptions {
   std::vector<std::string> words;  // after the program's name; the last one is not complete
 };
 
-enum class CommandKind { Run, List, Show, Ps, Stacks, Attach, Completion, Complete, Man, Done };
+enum class CommandKind {
+  Run, Exec, List, Show, Ps, Stacks, Attach, Cancel, History, Completion, Complete, Man, Done
+};
 
 struct CommandLine {
   CommandKind kind = CommandKind::Done;
@@ -100,6 +130,8 @@ struct CommandLine {
   PsOptions ps;
   StacksOptions stacks;
   AttachOptions attach;
+  CancelOptions cancel;
+  HistoryOptions history;
   CompletionOptions completion;
   CompleteOptions complete;
 };

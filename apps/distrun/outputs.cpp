@@ -15,6 +15,12 @@ namespace {
 
 report::ConsoleOptions console_options(const RunOptions& options) {
   report::ConsoleOptions console;
+  if (!options.settings.program.empty()) {
+    // The programs' output stands there: no status line, and only what they do not say themselves.
+    console.color = wants_color(options.color, STDERR_FILENO);
+    console.quiet = console.silent = !options.program.verbose;
+    return console;
+  }
   console.color = wants_color(options.color);
   console.tty = output_is_terminal();
   console.width = terminal_width();
@@ -28,7 +34,7 @@ report::ConsoleOptions console_options(const RunOptions& options) {
 Outputs::Outputs(const RunOptions& options, const base::Clock& clock)
     : paths_(options.reports),
       github_(options.github, !writes_to_stdout(options.reports)),
-      console_(STDOUT_FILENO, console_options(options), clock) {
+      console_(options.settings.program.empty() ? STDOUT_FILENO : STDERR_FILENO, console_options(options), clock) {
   if (!paths_.events.empty()) {
     events_ = std::make_unique<report::EventStream>(paths_.events, clock);
     sinks_.add(*events_);  // before the console: a machine that waits for an event should not wait for a terminal

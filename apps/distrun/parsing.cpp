@@ -47,6 +47,16 @@ ColorChoice color_of(const std::string& text) {
   return text == "always" ? ColorChoice::Always : text == "never" ? ColorChoice::Never : ColorChoice::Auto;
 }
 
+std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts) {
+  std::vector<wire::KeyValue> variables;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) refuse("--env " + text + ": KEY=VALUE is wanted");
+    variables.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return variables;
+}
+
 bool parse(CLI::App& app, const Arguments& arguments) {
   app.get_help_ptr()->description("Print this text");
   if (arguments.described != nullptr) {

@@ -43,6 +43,8 @@ std::string one_of(const std::string& option, const std::string& text, const std
 // The same with choices as they stand in help: "auto|always|never".
 std::string one_of(const std::string& option, const std::string& text, const char* choices);
 ColorChoice color_of(const std::string& text);
+// Of --env: each KEY=VALUE.
+std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts);
 
 inline constexpr char kColors[] = "auto|always|never";
 
@@ -50,11 +52,15 @@ inline constexpr char kColors[] = "auto|always|never";
 bool parse(CLI::App& app, const Arguments& arguments);
 
 CommandLine parse_run(const Arguments& arguments);
+CommandLine parse_exec(const Arguments& arguments);
 CommandLine parse_list(const Arguments& arguments);
 CommandLine parse_show(const Arguments& arguments);
-// Of the commands that look at what runs: ps, stacks, attach.
+// Of the commands that look at what runs: ps, stacks, attach, cancel.
 CommandLine parse_ps(const Arguments& arguments);
 CommandLine parse_stacks(const Arguments& arguments);
 CommandLine parse_attach(const Arguments& arguments);
+CommandLine parse_cancel(const Arguments& arguments);
+// Of the one that looks back.
+CommandLine parse_history(const Arguments& arguments);
 
 }  // namespace distrun::cli

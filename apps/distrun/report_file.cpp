@@ -25,7 +25,9 @@ constexpr std::size_t kBytesMax = std::size_t{1} << 30;
   throw Error(ErrorKind::InvalidArgument, "cannot read " + path + ": " + why);
 }
 
-std::string read_whole(const std::string& path) {
+}  // namespace
+
+std::string read_report_text(const std::string& path) {
   std::error_code ignored;
   const fs::file_type type = fs::status(path, ignored).type();
   if (type == fs::file_type::directory || type == fs::file_type::character || type == fs::file_type::block) {
@@ -43,10 +45,8 @@ std::string read_whole(const std::string& path) {
   return text;
 }
 
-}  // namespace
-
 runner::RunRecord read_report(const std::string& path) {
-  const std::string text = read_whole(path);
+  const std::string text = read_report_text(path);
   try {
     return report::read_summary(text);
   } catch (Error& error) {

@@ -1,5 +1,5 @@
 #pragma once
-// A summary that an earlier run wrote, for `distrun show` and --rerun-failed.
+// A summary that an earlier run wrote, for `distrun show`, `distrun history --import` and --rerun-failed.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,8 @@
 
 namespace distrun::cli {
 
-// Throws Error{InvalidArgument} that names the file and what is wrong with it.
+// Both throw Error{InvalidArgument} that names the file and what is wrong with it.
+std::string read_report_text(const std::string& path);
 runner::RunRecord read_report(const std::string& path);
 
 // Those that did not pass, as the exit code counts them: skipped and flaky ones are fine.

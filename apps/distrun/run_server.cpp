@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/peer.hpp>
 #include <distrun/runner/look.hpp>
 
 #include "run_socket.hpp"
@@ -35,13 +37,14 @@ wire::ToldLook told(const std::string& test, const runner::Look& look) {
 
 }  // namespace
 
-RunServer::RunServer(io::Loop& loop, runner::Run& run, const std::string& run_id) : loop_(loop), run_(run) {
+RunServer::RunServer(io::Loop& loop, runner::Run& run, const std::string& run_id, std::function<void()> on_cancel)
+    : loop_(loop), run_(run), on_cancel_(std::move(on_cancel)) {
   listener_ = std::make_unique<io::FdWatch>(loop, listen_for(run_id), [this] { on_connection(); });
 }
 
 void RunServer::on_connection() {
   base::Fd socket(::accept4(listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket || clients_.size() >= kClientsMax || !is_trusted(socket.get())) return;
+  if (!socket || clients_.size() >= kClientsMax || !base::is_trusted_peer(socket.get())) return;
   const int client = next_client_++;
   clients_[client] = std::make_unique<io::FrameSocket>(
       loop_, std::move(socket),
@@ -54,6 +57,7 @@ void RunServer::on_frame(int client, const wire::Frame& frame) {
     if (frame.kind != wire::FrameKind::Inspect) return drop(client);
     const auto order = wire::decode<wire::InspectOrder>(wire::view_of(frame.payload));
     if (order.kind == wire::InspectKind::Stacks) return answer_stacks(client, order.rank);
+    if (order.kind == wire::InspectKind::Cancel) loop_.post(on_cancel_);  // the answer first
     send(client, wire::FrameKind::RunStatus, run_.status());
   } catch (const Error&) {
     drop(client);

@@ -10,8 +10,6 @@ namespace distrun::cli {
 
 // Nonblocking. Throws Error{Failed}.
 base::Fd listen_for(const std::string& run_id);
-// Whether the process at the other end is this user's, or root's.
-bool is_trusted(int socket);
 
 // Ids of the runs of this user that go on, sorted.
 std::vector<std::string> running_ids();
@@ -19,8 +17,10 @@ std::vector<std::string> running_ids();
 wire::RunStatus ask_status(const std::string& run_id);
 // `rank` -1: all.
 wire::ToldStacks ask_stacks(const std::string& run_id, int rank);
+// Ends it politely, as one Ctrl-C does. Throws as ask_status().
+wire::RunStatus cancel_run(const std::string& run_id);
 // The run that a user means: by the start of its id, or the only one that goes on. Throws Error{InvalidArgument} with
-// the choice if there is none or more than one.
-std::string find_run(const std::string& wanted);
+// the choice if there is none or more than one. `more`: ids of others that may be meant, of runs that wait.
+std::string find_run(const std::string& wanted, const std::vector<std::string>& more = {});
 
 }  // namespace distrun::cli

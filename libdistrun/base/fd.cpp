@@ -36,4 +36,11 @@ void set_nonblocking(int fd, bool on) {
   if (flags < 0 || ::fcntl(fd, F_SETFL, wanted) != 0) throw_errno("cannot set O_NONBLOCK", errno);
 }
 
+void open_standard_descriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    // The lowest free number is given out, so each of these fills exactly its own gap.
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+  }
+}
+
 }  // namespace distrun::base

@@ -37,5 +37,7 @@ FdPair make_pipe();
 // Connected Unix sockets; `type` is SOCK_STREAM or SOCK_SEQPACKET.
 FdPair make_socket_pair(int type);
 void set_nonblocking(int fd, bool on = true);
+// Descriptors 0 to 2 that are closed become /dev/null, so that no file of ours gets their number. First of all in main.
+void open_standard_descriptors();
 
 }  // namespace distrun::base

@@ -10,8 +10,8 @@ namespace distrun::evidence {
 
 enum class FrameClass : std::uint8_t {
   User,       // the test's code, and everything that no rule knows
-  Library,    // C and C++ library, dynamic linker, vdso; with the trampolines of std::function, std::thread and such,
-              // and what runs tests of GoogleTest and Catch2
+  Library,    // C and C++ library, dynamic linker, vdso, how the Python interpreter calls itself; with the
+              // trampolines of std::function, std::thread and such, and what runs tests of GoogleTest and Catch2
   Machinery,  // of distrun itself: distrun-rank, and the SDK's part of a plugin
 };
 

@@ -5,9 +5,11 @@
 
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/wire/packet.hpp>
 
 namespace distrun::io {
 namespace {
@@ -15,10 +17,16 @@ namespace {
 constexpr std::size_t kReadSize = 64 << 10;
 // Per turn of the loop, so that a rank that floods its socket cannot starve the others.
 constexpr int kReadsPerTurn = 16;
+// As many as the kernel passes on at once: none is lost, and the limit is noticed.
+constexpr std::size_t kDescriptorsPerRead = 253;
 
 }  // namespace
 
-FrameSocket::FrameSocket(Loop& loop, base::Fd socket, Handlers handlers) : handlers_(std::move(handlers)) {
+FrameSocket::FrameSocket(Loop& loop, base::Fd socket, Handlers handlers)
+    : FrameSocket(loop, std::move(socket), std::move(handlers), Limits{}) {}
+
+FrameSocket::FrameSocket(Loop& loop, base::Fd socket, Handlers handlers, const Limits& limits)
+    : handlers_(std::move(handlers)), limits_(limits), splitter_(limits.payload_max) {
   base::set_nonblocking(socket.get());
   watch_ = std::make_unique<FdWatch>(loop, std::move(socket), [this] { on_readable(); });
 }
@@ -34,9 +42,32 @@ void FrameSocket::drain() {
   }
 }
 
+// Descriptors of a peer that may send none are closed by the kernel.
+ssize_t FrameSocket::receive(std::span<std::byte> buffer) {
+  iovec part{buffer.data(), buffer.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptorsPerRead * sizeof(int))> control;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (limits_.descriptors_max > 0) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+  }
+  const ssize_t got = ::recvmsg(watch_->fd(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (got <= 0 || limits_.descriptors_max == 0) return got;
+  std::vector<base::Fd> came = wire::take_descriptors(message);
+  descriptors_count_ += came.size();
+  std::move(came.begin(), came.end(), std::back_inserter(descriptors_));
+  return got;
+}
+
 FrameSocket::ReadResult FrameSocket::read_once() {
   std::array<std::byte, kReadSize> buffer;
-  const ssize_t got = ::recv(watch_->fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  const ssize_t got = receive(buffer);
+  if (descriptors_count_ > limits_.descriptors_max) {
+    close("more than " + std::to_string(limits_.descriptors_max) + " descriptors came");
+    return ReadResult::End;
+  }
   if (got > 0) {
     splitter_.feed(wire::view_of(buffer.data(), static_cast<std::size_t>(got)));
     deliver();
@@ -68,9 +99,9 @@ void FrameSocket::close(std::string why) {
 
 void FrameSocket::send(wire::Bytes packed) {
   if (closed_) return;
-  if (queue_bytes_ + packed.size() > kQueueMax) {
-    throw Error(ErrorKind::Overloaded, "the rank does not read: " + std::to_string(queue_bytes_) +
-                                           " bytes wait for it, the limit is " + std::to_string(kQueueMax));
+  if (queue_bytes_ + packed.size() > limits_.queue_max) {
+    throw Error(ErrorKind::Overloaded, "the peer does not read: " + std::to_string(queue_bytes_) +
+                                           " bytes wait for it, the limit is " + std::to_string(limits_.queue_max));
   }
   queue_bytes_ += packed.size();
   queue_.push_back(std::move(packed));

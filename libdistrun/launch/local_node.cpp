@@ -1,6 +1,7 @@
 #include <distrun/launch/local_node.hpp>
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -72,6 +73,8 @@ ZygoteHandle* LocalNode::find_zygote(const std::string& plugin) const {
 
 io::Task<Prepared> LocalNode::prepare(std::string plugin, std::string isolation, base::Nanoseconds bound) {
   Prepared prepared;
+  prepared.isolation = isolation;
+  if (isolation == "program") co_return prepared;
   prepared.isolation = ranks_stay(isolation) ? isolation : "exec";
   if (isolation == "exec") co_return prepared;
   if (const auto known = exec_only_.find(plugin); known != exec_only_.end()) {
@@ -99,6 +102,7 @@ std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& even
   LocalWorld::Options options;
   options.world_size = spec.world_size;
   options.threads = spec.isolation == "threads";
+  options.program = spec.isolation == "program";
   options.output_cap = options_.output_cap;
   options.tag = tag;
   options.is_foreign = [this, tag](pid_t pid) { return is_foreign(tag, pid); };
@@ -107,6 +111,10 @@ std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& even
   std::erase_if(worlds_, [](const auto& old) { return old.expired(); });
   worlds_.push_back(world);
   try {
+    if (options.program) {
+      exec_programs(world, spec.program);
+      return world;
+    }
     world->open_board();
     if (spec.isolation == "exec" || exec_only_.contains(spec.plugin)) {
       exec_ranks(world, spec);
@@ -158,6 +166,25 @@ void LocalNode::exec_ranks(const std::shared_ptr<LocalWorld>& world, const World
     world->adopt(member, pid);
     loop_.post([weak = std::weak_ptr(world), member, pid] {
       if (const auto alive = weak.lock()) alive->started(member, pid);
+    });
+  }
+}
+
+// distrun-rank prepares each process and becomes the program.
+void LocalNode::exec_programs(const std::shared_ptr<LocalWorld>& world, const ProgramSpec& program) {
+  proc::ChildSpec child;
+  child.program = options_.rank_program;
+  child.arguments = {"--program", std::to_string(world->tag()), std::to_string(options_.files_max),
+                     std::to_string(::getpid()), program.path};
+  child.arguments.insert(child.arguments.end(), program.arguments.begin(), program.arguments.end());
+  for (int rank = 0; rank < world->members(); ++rank) {
+    const RankEnds ends = world->make_member();
+    child.environment = proc::environment_with(program.variables.at(static_cast<std::size_t>(rank)));
+    child.descriptors = {{ends.control.get(), 3}, {ends.out.get(), 1}, {ends.err.get(), 2}};
+    if (rank == program.stdin_rank) child.descriptors.emplace_back(program.stdin_fd, 0);
+    const pid_t pid = proc::start_rank(child).pid;
+    loop_.post([weak = std::weak_ptr(world), rank, pid] {
+      if (const auto alive = weak.lock()) alive->started(rank, pid);
     });
   }
 }

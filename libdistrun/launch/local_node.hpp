@@ -38,6 +38,7 @@ class LocalNode final : public Node {
   void fork_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec);
   void fork_some(const std::shared_ptr<LocalWorld>& world, ZygoteHandle& zygote, int first, int count);
   void exec_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec);
+  void exec_programs(const std::shared_ptr<LocalWorld>& world, const ProgramSpec& program);
   // A child that is no world's leftover: a zygote, a rank of a live world, or what carries a live world's tag.
   bool is_foreign(std::uint64_t tag, pid_t pid) const;
   ZygoteHandle* find_zygote(const std::string& plugin) const;

@@ -44,7 +44,16 @@ RankEnds LocalWorld::make_member() {
   member.connection = std::move(control.first);
   member.out = std::make_unique<OutputPipe>(loop_, std::move(out.first), options_.output_cap);
   member.err = std::make_unique<OutputPipe>(loop_, std::move(err.first), options_.output_cap);
+  if (options_.program) follow_output(made_ - 1);
   return {std::move(control.second), std::move(out.second), std::move(err.second)};
+}
+
+void LocalWorld::follow_output(int index) {
+  const auto tell = [this, index](Stream stream) {
+    return [this, index, stream](std::string_view bytes) { events_.on_output(index, stream, bytes); };
+  };
+  member(index).out->follow(tell(Stream::Out));
+  member(index).err->follow(tell(Stream::Err));
 }
 
 void LocalWorld::started(int index, pid_t pid) {
@@ -63,6 +72,8 @@ void LocalWorld::started(int index, pid_t pid) {
 
 void LocalWorld::on_lost(int index, const std::string& why) {
   if (member(index).ended) return;
+  // The line closes as the process becomes its program.
+  if (options_.program && why == "closed") return events_.on_program(index);
   for (const int rank : ranks_of(index)) events_.on_connection_lost(rank, why);
 }
 
@@ -233,6 +244,13 @@ void LocalWorld::finish_output() {
   for (int index = 0; index < made_; ++index) {
     member(index).out->drain();
     member(index).err->drain();
+  }
+}
+
+void LocalWorld::hold_output(bool hold) {
+  for (int index = 0; index < made_; ++index) {
+    member(index).out->hold(hold);
+    member(index).err->hold(hold);
   }
 }
 

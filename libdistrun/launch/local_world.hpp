@@ -28,6 +28,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   struct Options {
     int world_size = 1;
     bool threads = false;            // one process for all ranks
+    bool program = false;            // ranks become programs, which say nothing
     std::size_t output_cap = 0;
     std::uint64_t tag = 0;
     std::function<bool(pid_t)> is_foreign;  // tells children of this process that are not this world's to end
@@ -63,6 +64,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   proc::Captured standard_output(int rank) const override;
   proc::Captured standard_error(int rank) const override;
   void finish_output() override;
+  void hold_output(bool hold) override;
   void forget_output() override;
   bool has_offspring() override;
   std::vector<std::string> leftovers() override;
@@ -84,6 +86,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   std::vector<int> ranks_of(int member) const;
   void on_death(int member);
   void on_lost(int member, const std::string& why);
+  void follow_output(int member);
   void on_frame(int member, const wire::Frame& frame);
   void take_stacks(int member, const wire::Frame& frame);
   int ended_by(proc::ExitStatus status) const;

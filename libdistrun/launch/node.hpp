@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,11 +21,24 @@
 
 namespace distrun::launch {
 
+// What ranks run with the isolation "program": no plugin, but somebody's program.
+struct ProgramSpec {
+  std::string path;                     // of the file
+  std::vector<std::string> arguments;   // from argv[0] on
+  // Of each rank: "KEY=value", over the environment of this process.
+  std::vector<std::vector<std::string>> variables;
+  int stdin_rank = -1;                  // the rank that reads `stdin_fd`; the others /dev/null
+  int stdin_fd = -1;                    // the caller's
+};
+
 struct WorldSpec {
   std::string plugin;
   std::string isolation;       // as Prepared says
   int world_size = 1;
+  ProgramSpec program;         // of the isolation "program"
 };
+
+enum class Stream : std::uint8_t { Out, Err };
 
 // What a world tells. Calls come one at a time on the loop, never from inside a call to World or Node.
 class WorldEvents {
@@ -39,6 +53,10 @@ class WorldEvents {
   virtual void on_rank_ended(int rank, proc::ExitStatus status, int because_of) = 0;
   // Ranks that were not told as started by now will not be.
   virtual void on_spawn_failed(const std::string& why) = 0;
+  // The rank's process has become its program. Programs only.
+  virtual void on_program(int /*rank*/) {}
+  // It has written. Programs only. Also from inside finish_output().
+  virtual void on_output(int /*rank*/, Stream /*stream*/, std::string_view /*bytes*/) {}
 };
 
 struct StackOrder {
@@ -72,6 +90,8 @@ class World {
   virtual proc::Captured standard_error(int rank) const = 0;
   // Reads what is in the pipes, once nobody writes any more.
   virtual void finish_output() = 0;
+  // Nothing is read any more, so that ranks that write wait; or it is again. Of programs only.
+  virtual void hold_output(bool /*hold*/) {}
   // What has been read up to now belonged to another test.
   virtual void forget_output() = 0;
   // Whether anything runs that the ranks have started, while they live.

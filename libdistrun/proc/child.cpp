@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 
 #include <array>
 #include <cerrno>
+#include <map>
 #include <string_view>
 
 #include <distrun/base/error.hpp>
@@ -60,14 +63,34 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+// False if the parent has ended meanwhile: the kernel tells only those that have asked before.
+bool lead_session(pid_t parent) {
+  ::setsid();
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+  return ::getppid() == parent;
+}
+
 // Runs in the forked child: system calls only.
 struct ChildSetUp {
   const Placement& placement;
+  const ChildSpec& spec;
+  const char* const* arguments;  // with the name in front, ended by a null pointer
+  pid_t parent;
 
+  template <class Launcher>
+  boost::system::error_code on_setup(Launcher&, const process::filesystem::path&, const char* const*& argv) const {
+    argv = arguments;
+    return {};
+  }
   template <class Launcher>
   boost::system::error_code on_exec_setup(Launcher&, const process::filesystem::path&,
                                           const char* const*&) const {
-    ::setpgid(0, 0);
+    if (!spec.own_session) {
+      ::setpgid(0, 0);
+    } else if (!lead_session(parent)) {
+      ::_exit(1);
+    }
+    if (spec.file_mask >= 0) ::umask(static_cast<mode_t>(spec.file_mask));
     for (const auto& [source, target] : placement.entries()) {
       if (::dup2(source.get(), target) < 0) return {errno, boost::system::system_category()};
     }
@@ -137,9 +160,10 @@ Child start_helper(boost::asio::io_context& context, const ChildSpec& spec) {
   process::posix::default_launcher launcher;  // fork and exec; vfork breaks asio in the parent
   const std::vector<char*> environment = pointers_to(spec.environment);
   launcher.env = environment.data();
+  const std::vector<char*> arguments = pointers_to(spec.arguments, spec.name.empty() ? &spec.program : &spec.name);
   // By its executor: the overload for contexts throws what is meant for `error`.
   auto started = launcher(context.get_executor(), error, process::filesystem::path(spec.program), spec.arguments,
-                          ChildSetUp{placement});
+                          ChildSetUp{placement, spec, arguments.data(), ::getpid()});
   if (error) {
     if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, 0);  // it could not exec and is about to end
     throw_cannot_start(spec, error.value());
@@ -172,6 +196,16 @@ std::vector<std::string> inherited_environment() {
     for (const std::string_view name : kOurs) ours = ours || text.starts_with(name);
     if (!ours) result.emplace_back(text);
   }
+  return result;
+}
+
+std::vector<std::string> environment_with(const std::vector<std::string>& variables) {
+  std::map<std::string, std::string> by_name;
+  const auto put = [&](const std::string& text) { by_name[text.substr(0, text.find('='))] = text; };
+  for (char** entry = environ; *entry != nullptr; ++entry) put(*entry);
+  for (const std::string& text : variables) put(text);
+  std::vector<std::string> result;
+  for (auto& [name, text] : by_name) result.push_back(std::move(text));
   return result;
 }
 

@@ -18,6 +18,13 @@ struct ChildSpec {
   // Descriptor of ours -> its number in the child, 0 to 4, without a gap after 2. Standard streams are /dev/null
   // unless named; the child has these descriptors and no others.
   std::vector<std::pair<int, int>> descriptors;
+
+  // The rest is done by start_helper only.
+  std::string name;             // its argv[0]; empty: `program`
+  int file_mask = -1;           // umask; -1: ours
+  // It leads a session of its own, so no terminal of ours reaches it, and gets SIGTERM from the kernel when the thread
+  // that started it has ended.
+  bool own_session = false;
 };
 
 struct Child {
@@ -34,5 +41,7 @@ Child start_rank(const ChildSpec& spec);
 
 // This process's environment without the variables that distrun gives meaning to in ranks.
 std::vector<std::string> inherited_environment();
+// The whole of it, with `variables` ("KEY=value") in place of those of the same names. Of equal names the last counts.
+std::vector<std::string> environment_with(const std::vector<std::string>& variables);
 
 }  // namespace distrun::proc

@@ -60,7 +60,8 @@ bool is_of_a_run(const std::string& name, const std::string& own_name) {
 
 }  // namespace
 
-LeakScan::LeakScan(const RunPlaces& places) : own_name_("distrun-" + places.run_id) {
+LeakScan::LeakScan(const RunPlaces& places, bool files)
+    : files_(files), own_name_("distrun-" + places.run_id) {
   std::set<std::string> seen;
   for (const std::string& directory : {std::string("/dev/shm"), places.temp_dir, places.start_dir}) {
     if (seen.insert(directory).second) places_.push_back({directory, directory == "/dev/shm", {}, -1, false});
@@ -94,7 +95,7 @@ void LeakScan::forget() {
   }
 }
 
-std::vector<NewName> LeakScan::look() {
+std::vector<NewName> LeakScan::look(InUse in_use) {
   std::vector<NewName> found;
   for (Place& place : places_) {
     if (unchanged(place) && !place.stale) continue;
@@ -104,11 +105,12 @@ std::vector<NewName> LeakScan::look() {
       const std::string path = place.directory + "/" + name;
       struct stat status{};
       if (::lstat(path.c_str(), &status) != 0 || status.st_uid != ::geteuid()) continue;
-      if (is_in_use(path)) continue;
       const NameKind kind = S_ISSOCK(status.st_mode) ? NameKind::Socket
                             : place.shared_memory    ? NameKind::SharedMemory
                                                      : NameKind::File;
-      found.push_back({kind, path});
+      const bool wanted = files_ || kind != NameKind::File;
+      const bool left_out = in_use == InUse::LeftOut && wanted && is_in_use(path);
+      if (wanted && !left_out) found.push_back({kind, path});
     }
   }
   return found;

@@ -19,13 +19,16 @@ struct NewName {
 
 class LeakScan {
  public:
-  explicit LeakScan(const RunPlaces& places);
+  // Without `files`, ordinary files are nobody's concern.
+  explicit LeakScan(const RunPlaces& places, bool files = true);
 
   // From now on, what is there counts as old.
   void forget();
   // Names that appeared since, are this user's, and with which no process works. They stay new until forget().
   // The run's own directory and other runs' names ("distrun-...") are not looked at.
-  std::vector<NewName> look();
+  std::vector<NewName> look() { return look(InUse::LeftOut); }
+  // Also those with which a process works.
+  std::vector<NewName> look_at_all() { return look(InUse::Too); }
 
  private:
   struct Place {
@@ -38,9 +41,12 @@ class LeakScan {
     bool settled = false;
     bool stale = false;  // it changed since forget()
   };
+  enum class InUse { LeftOut, Too };
+  std::vector<NewName> look(InUse in_use);
   static bool unchanged(Place& place);
   static std::set<std::string> read(const Place& place);
 
+  bool files_;
   std::string own_name_;  // of the run's directory
   std::vector<Place> places_;
 };

@@ -73,8 +73,10 @@ std::vector<pid_t> children_of(const std::string& process) {
 
 std::vector<pid_t> own_children() { return children_of("self"); }
 
+std::vector<pid_t> children_of(pid_t pid) { return children_of(std::to_string(pid)); }
+
 bool has_living_children(pid_t pid) {
-  const std::vector<pid_t> children = children_of(std::to_string(pid));
+  const std::vector<pid_t> children = children_of(pid);
   return std::any_of(children.begin(), children.end(), [](pid_t child) { return !is_zombie(child); });
 }
 

@@ -16,7 +16,9 @@ void become_subreaper();
 // Direct children, zombies included. One small read; needs no privilege.
 std::vector<pid_t> own_children();
 
-// Of another process; zombies do not count. False if it cannot be asked.
+// Of another process, zombies included. Empty if it has ended or cannot be asked.
+std::vector<pid_t> children_of(pid_t pid);
+// Zombies do not count. False if it cannot be asked.
 bool has_living_children(pid_t pid);
 
 // "4711 (sleep 100)": the command line, or the name in brackets if it has none; "4711 (forked by a rank)" for one

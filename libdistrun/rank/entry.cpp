@@ -47,12 +47,16 @@ bool wants_leak_check() {
 
 }  // namespace
 
+void depend_on(std::int32_t coordinator_pid) {
+  die_with(coordinator_pid);
+  let_probe_in(coordinator_pid);
+}
+
 void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std::string& path) {
   ControlLine line(std::move(control));
   line.send(wire::FrameKind::Hello, 0, wire::Hello{wire::kControlAbi, ::getpid()});
   wire::RunOrder order = line.receive_order();
-  die_with(order.coordinator_pid);
-  let_probe_in(order.coordinator_pid);
+  depend_on(order.coordinator_pid);
   RankProcess process(line, board, plugin, path, order);
   board.reset();
   leave(process.run(std::move(order)));

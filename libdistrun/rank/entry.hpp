@@ -1,6 +1,7 @@
 #pragma once
 // The life of a rank: hello, order, run, done, end. Both kinds of rank come here: forked ones with a
 // plugin that is loaded already, and those started by exec with its path.
+#include <cstdint>
 #include <string>
 
 #include <distrun/base/fd.hpp>
@@ -11,5 +12,8 @@ namespace distrun::rank {
 // `board` is the memory in which this rank shows what it does (libdistrun/board). `plugin` is null for a rank that
 // loads `path` itself, in the phase "load".
 [[noreturn]] void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std::string& path);
+
+// This process ends with the coordinator, which is its parent, and lets it look inside. Kept through exec.
+void depend_on(std::int32_t coordinator_pid);
 
 }  // namespace distrun::rank

@@ -9,6 +9,7 @@ namespace distrun::rank {
 namespace {
 
 std::string who(const wire::PeerFailed& failure) {
+  if (failure.rank < 0) return "the suite's host " + failure.text;
   return "rank " + std::to_string(failure.rank) + " failed: " + failure.text;
 }
 

@@ -35,9 +35,13 @@ struct Listing {
   std::optional<std::string> failure;
 };
 
-// Plugins of an older build have no such field.
+// Plugins of an older build have no such fields.
 bool has_later_fields(const distrun_test& test) {
   return test.size >= offsetof(distrun_test, description) + sizeof test.description;
+}
+
+bool knows_of_hosts(const distrun_test& test) {
+  return test.size >= offsetof(distrun_test, gpu_per_rank) + sizeof test.gpu_per_rank;
 }
 
 wire::TestInfo info_of(const distrun_test& test) {
@@ -64,6 +68,11 @@ wire::TestInfo info_of(const distrun_test& test) {
   if (has_later_fields(test)) {
     info.devices = test.devices;
     info.description = text_of(test.description);
+  }
+  if (knows_of_hosts(test)) {
+    info.has_host = test.has_host != 0;
+    info.has_suite_code = test.has_suite_code != 0;
+    info.gpu_per_rank = test.gpu_per_rank != 0;
   }
   return info;
 }
@@ -121,6 +130,19 @@ wire::PluginTable Plugin::list(const wire::ListOrder& order) const {
 
 std::int32_t Plugin::run(const std::string& test_id, const distrun_rank& rank) const {
   return plugin_.run(plugin_.self, view(test_id), &rank);
+}
+
+std::int32_t Plugin::leave(const distrun_rank& rank) const {
+  return plugin_.leave != nullptr ? plugin_.leave(plugin_.self, &rank) : DISTRUN_OK;
+}
+
+std::int32_t Plugin::set_up_host(const std::string& suite, const distrun_rank& host) const {
+  return plugin_.set_up_host != nullptr ? plugin_.set_up_host(plugin_.self, view(suite), &host) : DISTRUN_NOT_FOUND;
+}
+
+std::int32_t Plugin::tear_down_host(const std::string& suite, const distrun_rank& host) const {
+  return plugin_.tear_down_host != nullptr ? plugin_.tear_down_host(plugin_.self, view(suite), &host)
+                                           : DISTRUN_NOT_FOUND;
 }
 
 }  // namespace distrun::rank

@@ -18,6 +18,11 @@ class Plugin {
   // DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND; anything else is the plugin's fault.
   // More than once, and by several threads at once, only if the table says so.
   std::int32_t run(const std::string& test_id, const distrun_rank& rank) const;
+  // No further test comes to the rank: DISTRUN_OK or _FAILED.
+  std::int32_t leave(const distrun_rank& rank) const;
+  // In the host of a suite; as run().
+  std::int32_t set_up_host(const std::string& suite, const distrun_rank& host) const;
+  std::int32_t tear_down_host(const std::string& suite, const distrun_rank& host) const;
 
  private:
   std::string path_;

@@ -63,6 +63,21 @@ RankApi::RankApi(const wire::RunOrder& order, ControlLine& line, Inbox& inbox, b
   api_.receive = receive;
   api_.site = site;
   api_.shares_process = order.threads ? 1 : 0;
+  fill_in_suite();
+}
+
+void RankApi::fill_in_suite() {
+  for (const wire::KeyValue& setting : order_.suite_settings) {
+    settings_.push_back({view(setting.key), view(setting.value)});
+  }
+  api_.suite_dir = view(order_.suite_dir);
+  api_.settings = settings_.data();
+  api_.setting_count = settings_.size();
+  api_.set = set;
+  if (order_.host == wire::HostWork::None) return;
+  api_.rank = -1;
+  api_.world_size = order_.run_world_size;
+  api_.temp_dir = api_.suite_dir;
 }
 
 void RankApi::enter_phase(wire::Phase phase) {
@@ -115,6 +130,26 @@ void RankApi::note(void* self, distrun_string key, distrun_string value) {
 }
 
 void RankApi::checks(void* self, std::uint64_t count) { of(self).checks_ += count; }
+
+std::int32_t RankApi::set(void* self, distrun_string key, distrun_string value) {
+  RankApi& api = of(self);
+  if (api.order_.host != wire::HostWork::SetUp) return DISTRUN_INVALID;
+  const std::lock_guard lock(api.setting_);
+  auto wanted = api.set_;
+  wanted[text_of(key)] = text_of(value);
+  std::size_t bytes = 0;
+  for (const auto& [each, its_value] : wanted) bytes += each.size() + its_value.size();
+  if (wanted.size() > wire::kSuiteSettingsMax || bytes > wire::kSuiteSettingsBytesMax) return DISTRUN_INVALID;
+  api.set_ = std::move(wanted);
+  return DISTRUN_OK;
+}
+
+std::vector<wire::KeyValue> RankApi::suite_settings() {
+  const std::lock_guard lock(setting_);
+  std::vector<wire::KeyValue> settings;
+  for (const auto& [key, value] : set_) settings.push_back({key, value});
+  return settings;
+}
 
 void RankApi::site(void*, const char* file, std::uint32_t line) { next_site = {file, line}; }
 

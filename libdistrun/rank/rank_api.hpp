@@ -1,7 +1,10 @@
 #pragma once
 // Fills distrun_rank, what a plugin's run() gets, with functions over the control line.
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include <distrun/rank/control_line.hpp>
 #include <distrun/sdk/plugin.h>
@@ -17,6 +20,8 @@ class RankApi {
 
   const distrun_rank& line() const noexcept { return api_; }
   std::uint64_t checks() const noexcept { return checks_; }
+  // What a host has set by now.
+  std::vector<wire::KeyValue> suite_settings();
 
   // Tells the coordinator, and shows it on the board.
   void enter_phase(wire::Phase phase);
@@ -33,6 +38,7 @@ class RankApi {
   static void note(void* self, distrun_string key, distrun_string value);
   static void checks(void* self, std::uint64_t count);
   static void site(void* self, const char* file, std::uint32_t line);
+  static std::int32_t set(void* self, distrun_string key, distrun_string value);
   static std::int32_t barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,
                               void* context, std::int32_t* because_of);
   static std::int32_t send(void* self, std::int32_t to, distrun_string tag, const void* data, std::size_t size);
@@ -43,6 +49,7 @@ class RankApi {
   void tell(wire::FrameKind kind, const T& message) {
     line_.send(kind, order_.rank, message);
   }
+  void fill_in_suite();
   std::int32_t answer(const Waited& waited, distrun_sink why, void* context, std::int32_t* because_of);
 
   const wire::RunOrder& order_;
@@ -52,6 +59,9 @@ class RankApi {
   std::string worker_name_;
   std::atomic<std::uint64_t> checks_{0};
   std::atomic<std::int32_t> noticed_{-1};  // the rank whose failure a wait here has told
+  std::vector<distrun_key_value> settings_;  // of the suite, as the plugin sees them
+  std::mutex setting_;
+  std::map<std::string, std::string> set_;   // guarded by setting_; by the host
   distrun_rank api_{};
 };
 

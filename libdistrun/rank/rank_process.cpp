@@ -89,16 +89,23 @@ int RankProcess::run_threads(wire::RunOrder first) {
 
 int RankProcess::serve(Place& place, wire::RunOrder order) {
   place.writer.attach();
-  for (;;) {
-    const int code = exit_code_of(run_test(place, order));
-    auto next = order.stay ? place.inbox.wait_for_order() : std::nullopt;
-    if (!next) return code;
+  for (bool first = true;; first = false) {
+    round_.begin(order, first && order.suite_code && order.stay);
+    const std::int32_t result = run_test(place, order);
+    const bool stays = order.stay && (order.host == wire::HostWork::None || result == DISTRUN_OK);
+    if (!stays) return exit_code_of(result);
+    auto next = place.inbox.wait_for_order();
+    if (!next) return exit_code_of(leave(place, order) == DISTRUN_OK ? result : DISTRUN_FAILED);
     order = std::move(*next);
   }
 }
 
+std::int32_t RankProcess::leave(Place& place, const wire::RunOrder& last) {
+  RankApi api(last, line_, place.inbox, place.writer);
+  return plugin_ == nullptr ? DISTRUN_OK : plugin_->leave(api.line());
+}
+
 std::int32_t RankProcess::run_test(Place& place, const wire::RunOrder& order) {
-  round_.begin(order);
   RankApi api(order, line_, place.inbox, place.writer);
   const std::int32_t result = call_plugin(order, api);
   const std::vector<wire::LeakReport> leaks = round_.end();
@@ -107,8 +114,21 @@ std::int32_t RankProcess::run_test(Place& place, const wire::RunOrder& order) {
   if (order.stay) std::fflush(nullptr);  // what a test printed belongs to that test
   // Of a rank that ends the result goes first: what may hang from here on (flushing into a full pipe that a test made)
   // is the phase "exit".
-  line_.send(wire::FrameKind::Done, order.rank, wire::Done{result == DISTRUN_OK, api.checks()});
+  line_.send(wire::FrameKind::Done, order.rank, wire::Done{result == DISTRUN_OK, api.checks(), api.suite_settings()});
   return result;
+}
+
+// With the last test of a rank ends what stood around its tests.
+std::int32_t RankProcess::call(const Plugin& loaded, const wire::RunOrder& order, const RankApi& api) {
+  switch (order.host) {
+    case wire::HostWork::SetUp: return loaded.set_up_host(order.suite, api.line());
+    case wire::HostWork::TearDown: return loaded.tear_down_host(order.suite, api.line());
+    case wire::HostWork::None: break;
+  }
+  const std::int32_t result = loaded.run(order.test_id, api.line());
+  if (order.stay) return result;
+  const std::int32_t left = loaded.leave(api.line());
+  return left == DISTRUN_OK ? result : left;
 }
 
 const Plugin& RankProcess::plugin(RankApi& api) {
@@ -125,13 +145,13 @@ std::int32_t RankProcess::call_plugin(const wire::RunOrder& order, RankApi& api)
   try {
     const Plugin& loaded = plugin(api);
     if (order.debug) api.wait_for_debugger();
-    result = loaded.run(order.test_id, api.line());
+    result = call(loaded, order, api);
   } catch (const Error& error) {
     api.report(error.type(), error.what());
     return DISTRUN_FAILED;
   }
   if (result == DISTRUN_NOT_FOUND) {
-    api.report("PluginError", "the plugin lists the test " + order.test_id + " but does not know it when it is to run");
+    api.report("PluginError", "the plugin lists " + order.test_id + " but does not know it when it is to run");
   } else if (result != DISTRUN_OK && result != DISTRUN_FAILED && result != DISTRUN_SKIPPED) {
     api.report("PluginError", "the plugin's run function returned " + std::to_string(result) + ", which means nothing");
   }

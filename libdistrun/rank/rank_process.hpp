@@ -41,6 +41,9 @@ class RankProcess {
   int serve(Place& place, wire::RunOrder order);
   std::int32_t run_test(Place& place, const wire::RunOrder& order);
   std::int32_t call_plugin(const wire::RunOrder& order, RankApi& api);
+  std::int32_t call(const Plugin& loaded, const wire::RunOrder& order, const RankApi& api);
+  // No further test comes to a rank that has stayed.
+  std::int32_t leave(Place& place, const wire::RunOrder& last);
   // Loads it if nobody has. Throws Error that says what is wrong with it.
   const Plugin& plugin(RankApi& api);
 

@@ -13,7 +13,8 @@ namespace distrun::rank {
 
 class Round {
  public:
-  void begin(const wire::RunOrder& order);
+  // `sets_up_suite`: what the rank opens then is there to stay, and nobody looks for what is left.
+  void begin(const wire::RunOrder& order, bool sets_up_suite);
   // What the test has left open in this process, if the order wants it looked for; told to one of the ranks.
   std::vector<wire::LeakReport> end();
 

@@ -72,13 +72,15 @@ void Console::on_attempt_end(const std::string&, const runner::AttemptRecord&) {
 
 void Console::on_test_end(const runner::TestRecord& test) {
   progress_.test_ended(test);
+  if (options_.silent) return;  // there is one test, and its failure is told in full
   const bool worth_a_line = !options_.quiet || test.verdict == runner::Verdict::Flaky ||
                             !is_good(test.verdict);
   if (worth_a_line) print(test_line(test, paint_, options_.tty ? options_.width : 0) + "\n");
 }
 
 void Console::on_run_end(const runner::RunRecord& run) {
-  print(run_end_text(run, reports_, paint_, options_.slow));
+  const bool worth_a_word = !options_.silent || exit_code_of(run) != 0;
+  if (worth_a_word) print(run_end_text(run, reports_, paint_, options_.slow));
   out_.write(erased_status());
   out_.drain(kPatience);
 }

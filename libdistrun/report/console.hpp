@@ -20,6 +20,7 @@ struct ConsoleOptions {
   int width = 0;       // columns; used on a terminal only, 0 there means 80
   std::size_t slow = 0;  // so many of the slowest tests are told in the end
   bool quiet = false;  // only what went wrong, and the totals
+  bool silent = false; // and nothing at all if nothing went wrong
 };
 
 class Console final : public runner::EventSink {

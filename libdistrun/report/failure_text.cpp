@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <distrun/base/rank_list.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/report/attempt_text.hpp>
 #include <distrun/report/excerpt.hpp>
@@ -39,9 +40,9 @@ std::string circumstances(const runner::TestRecord& test, const AttemptRecord* a
 void add_stream(std::string& out, int rank, const char* name, const runner::Captured& captured,
                 const Paint& paint) {
   if (captured.text.empty()) return;
-  const std::string title = std::string("  ") + name + " of rank " + std::to_string(rank) + ":";
+  const std::string title = std::string("  ") + name + " of " + base::ranks_label({rank}) + ":";
   out += "\n" + paint(Style::Dim, title) + "\n";
-  const std::string prefix = paint(Style::Dim, "  " + std::to_string(rank) + "|");
+  const std::string prefix = paint(Style::Dim, "  " + base::rank_list({rank}) + "|");
   for (const std::string& line : excerpt_lines(captured.text, kOutputLinesMax)) {
     out += prefix + (line.empty() ? "" : " " + line) + "\n";
   }

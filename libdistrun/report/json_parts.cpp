@@ -28,6 +28,7 @@ void write_shard(JsonWriter& out, const runner::Shard& shard) {
 void write_settings(JsonWriter& out, const runner::Settings& settings) {
   out.begin_object();
   write_array(out, "plugins", settings.plugins);
+  if (!settings.program.empty()) write_array(out, "program", settings.program);
   out.field("world_size", settings.world_size);
   out.field("backend", settings.backend);
   out.field("agent", settings.agent);

@@ -23,6 +23,9 @@ class Outlet {
   // Waits until all is out. Gives up, with the error ETIMEDOUT, once nothing moved for `patience`.
   void drain(base::Milliseconds patience);
 
+  // Bytes that the reader has not taken yet.
+  std::size_t pending() const noexcept { return pending_.size(); }
+
   // The errno of the first failure, after which nothing is written; 0: none.
   int error() const noexcept { return error_; }
 

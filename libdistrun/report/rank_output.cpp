@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kStreamMax = 16U << 10U;  // of one rank: a flood leaves room for others
 
 std::string prefixed(int rank, std::string_view output) {
-  const std::string prefix = "[rank " + std::to_string(rank) + "] ";
+  const std::string prefix = rank < 0 ? "[host] " : "[rank " + std::to_string(rank) + "] ";
   std::string text;
   for (const std::string& line : base::split_lines(output)) text += prefix + line + "\n";
   return excerpt_bytes(text, kStreamMax);

@@ -2,8 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <ctime>
 #include <limits>
 
 #include <nlohmann/json.hpp>
@@ -11,6 +9,7 @@
 #include <distrun/base/error.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/report/summary.hpp>
+#include <distrun/report/wall_time.hpp>
 
 namespace distrun::report {
 namespace {
@@ -139,18 +138,9 @@ std::int64_t wall_ns_of(const Json& run) {
   std::string text;
   read(run, "started", text);
   if (text.empty()) return 0;
-  std::tm parts{};
-  int ms = 0;
-  const int fields =
-      std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &parts.tm_year, &parts.tm_mon,
-                  &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &ms);
-  constexpr int kYearMax = 2261;  // what nanoseconds since 1970 can say in 64 bits
-  if (fields < 6 || parts.tm_year < 1970 || parts.tm_year > kYearMax) {
-    refuse_field("started", run.at("started"), "a time like 2026-01-31T12:00:00.000Z");
-  }
-  parts.tm_year -= 1900;
-  parts.tm_mon -= 1;
-  return static_cast<std::int64_t>(timegm(&parts)) * 1'000'000'000 + ms * 1'000'000LL;
+  const std::optional<std::int64_t> wall_ns = try_read_wall_time(text);
+  if (!wall_ns) refuse_field("started", run.at("started"), "a time like 2026-01-31T12:00:00.000Z");
+  return *wall_ns;
 }
 
 void read_machine(const Json& from, runner::Machine& machine) {
@@ -162,6 +152,7 @@ void read_machine(const Json& from, runner::Machine& machine) {
 
 void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "plugins", settings.plugins);
+  read(from, "program", settings.program);
   read(from, "world_size", settings.world_size);
   read(from, "backend", settings.backend);
   read(from, "agent", settings.agent);

@@ -45,6 +45,43 @@ void add_timeouts(Options& options, const runner::Settings& settings) {
 
 std::string until_fail(int most) { return "--until-fail=" + std::to_string(most); }
 
+class CommandLine {
+ public:
+  explicit CommandLine(const runner::Settings& settings)
+      : text_(base::shell_quoted(settings.command_line.empty() ? "distrun" : settings.command_line.front())) {}
+  void add(const std::string& word) { text_ += " " + base::shell_quoted(word); }
+  void add(const std::vector<wire::KeyValue>& options) {
+    for (const wire::KeyValue& option : options) {
+      add(option.key);
+      add(option.value);
+    }
+  }
+  std::string text() const { return base::printable(text_); }
+
+ private:
+  std::string text_;
+};
+
+std::string repeat_program(const runner::Settings& settings) {
+  const runner::Settings usual;
+  Options options;
+  options.add("--world-size", std::to_string(settings.world_size));
+  options.add_unless(settings.timeout.count() == 0, "--timeout", seconds(settings.timeout));
+  options.add_unless(settings.timeout_scale == 1, "--timeout-scale", short_number(settings.timeout_scale));
+  options.add_unless(settings.peer_grace == usual.peer_grace, "--grace", seconds(settings.peer_grace));
+  options.add_unless(settings.terminate_grace == usual.terminate_grace, "--kill-after",
+                     seconds(settings.terminate_grace));
+  options.add_unless(settings.stdin_rank < 0, "--stdin", std::to_string(settings.stdin_rank));
+  options.add_unless(!settings.leaks_off, "--leaks", "off");
+  for (const wire::KeyValue& pair : settings.env) options.add("--env", pair.key + "=" + pair.value);
+  CommandLine line(settings);
+  line.add("exec");
+  line.add(options.take());
+  line.add("--");
+  for (const std::string& word : settings.program) line.add(word);
+  return line.text();
+}
+
 }  // namespace
 
 std::string filter_for(const std::string& id) {
@@ -78,21 +115,18 @@ std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
 }
 
 std::string repeat_command(const runner::Settings& settings, const runner::TestRecord& test) {
-  std::string line = base::shell_quoted(settings.command_line.empty() ? "distrun" : settings.command_line.front());
-  const auto add = [&](const std::string& word) { line += " " + base::shell_quoted(word); };
+  if (!settings.program.empty()) return repeat_program(settings);
+  CommandLine line(settings);
   // What a file says besides must not come in; what is named here has its values already.
-  if (!settings.config.empty()) add("--config=none");
-  for (const wire::KeyValue& option : setting_options(settings)) {
-    add(option.key);
-    add(option.value);
-  }
-  if (settings.until_fail > 0) add(until_fail(settings.until_fail));
-  add("--filter");
-  add(filter_for(test.info.id()));
-  add("--seed");
-  add(std::to_string(settings.seed));
-  add(test.plugin);
-  return base::printable(line);
+  if (!settings.config.empty()) line.add("--config=none");
+  line.add(setting_options(settings));
+  if (settings.until_fail > 0) line.add(until_fail(settings.until_fail));
+  line.add("--filter");
+  line.add(filter_for(test.info.id()));
+  line.add("--seed");
+  line.add(std::to_string(settings.seed));
+  line.add(test.plugin);
+  return line.text();
 }
 
 }  // namespace distrun::report

@@ -98,6 +98,26 @@ void write_problems(JsonWriter& out, const std::vector<runner::Problem>& problem
   out.end_array();
 }
 
+// Only where there are any.
+void write_hosts(JsonWriter& out, const std::vector<runner::HostRecord>& hosts) {
+  if (hosts.empty()) return;
+  out.key("hosts");
+  out.begin_array();
+  for (const runner::HostRecord& host : hosts) {
+    out.begin_object();
+    out.field("suite", host.suite);
+    out.field("plugin", host.plugin);
+    out.field("verdict", name_of(host.verdict));
+    out.field("message", host.message);
+    out.field("set_up_ms", host.set_up);
+    out.field("tear_down_ms", host.tear_down);
+    out.key("rank");
+    write_rank(out, host.rank);
+    out.end_object();
+  }
+  out.end_array();
+}
+
 void write_run_fields(JsonWriter& out, const runner::RunRecord& run) {
   out.field("schema", kSummarySchema);
   out.field("run_id", run.run_id);
@@ -121,6 +141,7 @@ std::string summary_json(const runner::RunRecord& run) {
   out.begin_object();
   write_run_fields(out, run);
   write_problems(out, run.problems);
+  write_hosts(out, run.hosts);
   out.key("tests");
   out.begin_array();
   for (const runner::TestRecord& test : run.tests) write_test(out, test);

@@ -55,6 +55,10 @@ std::string shard_text(const runner::RunRecord& run) {
 
 std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint) {
   const runner::Settings& settings = run.settings;
+  if (!settings.program.empty()) {
+    return paint(Style::Bold, "run " + base::one_line(run.run_id)) + ": " + base::one_line(settings.program.front()) +
+           ", world size " + std::to_string(settings.world_size) + "\n";
+  }
   std::string line = paint(Style::Bold, "run " + base::one_line(run.run_id)) + ": " +
                      plural(tests, "test") + ", world size " + std::to_string(settings.world_size) +
                      ", backend " + base::one_line(settings.backend) + ", agent " +

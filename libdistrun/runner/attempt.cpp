@@ -10,6 +10,7 @@
 #include <distrun/proc/process_tree.hpp>
 #include <distrun/runner/judge.hpp>
 #include <distrun/runner/orders.hpp>
+#include <distrun/runner/program.hpp>
 #include <distrun/wire/frame.hpp>
 
 namespace distrun::runner {
@@ -18,7 +19,13 @@ namespace {
 constexpr std::size_t kErrorsMax = 100;  // kept of each rank
 constexpr std::size_t kNotesMax = 1000;
 constexpr std::size_t kLeaksMax = 1000;  // told by ranks
-constexpr std::size_t kHeldBackMax = std::size_t{64} << 20;  // bytes for a rank that has not begun
+
+// What a process does first with an order.
+wire::Phase first_phase(const PlannedTest& test) {
+  if (test.host == wire::HostWork::TearDown) return wire::Phase::TearDown;
+  if (test.variant.isolation == "exec") return wire::Phase::Load;
+  return test.info.has_fixture ? wire::Phase::SetUp : wire::Phase::Body;
+}
 
 template <class T>
 T payload(const wire::Frame& frame) {
@@ -70,9 +77,11 @@ io::Task<AttemptRecord> Attempt::run() {
 
 // Ranks that have stayed are here at once; others come one by one.
 void Attempt::take_world() {
-  const launch::WorldSpec spec = spec_of(test_);
+  launch::WorldSpec spec = spec_of(test_);
   if (standing_ == nullptr) {
+    if (test_.is_program()) spec.program = program_spec(run_.settings, run_.run_id, dirs_->shared());
     world_ = run_.node.spawn(spec, *this);
+    if (test_.is_program() && run_.output != nullptr) gate_.emplace(run_.loop, *run_.output, *world_);
     return;
   }
   const bool there = standing_->serves(spec, test_.info.suite);
@@ -90,6 +99,18 @@ void Attempt::cancel(Urgency urgency) {
   record_.cancelled = true;
   if (state_ == State::Running || state_ == State::Looking || state_ == State::Grace) terminate();
   if (urgency == Urgency::AtOnce && state_ == State::Terminating) kill();
+}
+
+void Attempt::lose_host(const std::string& why) {
+  if (!world_ || state_ != State::Running) return;  // else it has an end of its own already
+  record_.lost_host = why;
+  const wire::PeerFailed news{-1, why};
+  for (const RankState& rank : ranks_) {
+    if (rank.ended || rank.done) continue;
+    send(rank.record.rank, wire::pack(wire::FrameKind::PeerFailed, static_cast<std::uint16_t>(rank.record.rank), news));
+  }
+  enter(State::Grace, run_.graces.peers);
+  check_all_ended();
 }
 
 // ---- what ranks do
@@ -116,7 +137,7 @@ void Attempt::on_spawn_failed(const std::string& why) {
 
 void Attempt::on_frame(int rank, const wire::Frame& frame) {
   try {
-    handle(rank, frame);
+    test_.is_program() ? handle_program(frame) : handle(rank, frame);
   } catch (const Error& error) {
     on_connection_lost(rank, std::string("it sent what is no message: ") + error.what());
   }
@@ -146,6 +167,21 @@ void Attempt::handle(int rank, const wire::Frame& frame) {
   }
 }
 
+// A program that begins says nothing.
+void Attempt::handle_program(const wire::Frame& frame) {
+  if (frame.kind != wire::FrameKind::Error) throw Error(ErrorKind::InvalidArgument, "a program sends no frames");
+  on_spawn_failed(payload<wire::ErrorReport>(frame).text);
+}
+
+// Nothing has begun if an error came before.
+void Attempt::on_program(int rank) {
+  if (record_.infra_error.empty()) enter_phase(at(rank), wire::Phase::Body);
+}
+
+void Attempt::on_output(int rank, launch::Stream stream, std::string_view bytes) {
+  if (gate_) gate_->on_output(rank, stream, bytes);
+}
+
 void Attempt::on_hello(int rank, const wire::Hello& hello) {
   if (hello.abi != wire::kControlAbi) {
     on_spawn_failed("distrun-rank speaks version " + std::to_string(hello.abi) + " of the control protocol, distrun " +
@@ -157,12 +193,11 @@ void Attempt::on_hello(int rank, const wire::Hello& hello) {
 
 void Attempt::begin(RankState& state) {
   const int rank = state.record.rank;
-  const bool loaded = test_.variant.isolation != "exec";
-  enter_phase(state, !loaded ? wire::Phase::Load : test_.info.has_fixture ? wire::Phase::SetUp : wire::Phase::Body);
+  enter_phase(state, first_phase(test_));
   // The order goes first, whatever other ranks have sent to this one already.
   state.ordered = true;
   wire::RunOrder order = order_for(order_, test_, *dirs_, rank);
-  order.debug = rank == run_.settings.debug_rank;
+  order.debug = rank == run_.settings.debug_rank && !test_.is_host();
   send(rank, wire::pack(wire::FrameKind::Run, static_cast<std::uint16_t>(rank), order));
   for (wire::Bytes& frame : state.held_back) send(rank, std::move(frame));
   state.held_back.clear();
@@ -192,43 +227,34 @@ void Attempt::on_error(int rank, wire::ErrorReport report) {
 }
 
 void Attempt::on_done(int rank, const wire::Done& done) {
+  if (test_.is_host()) take_suite_settings(done);
   RankState& state = at(rank);
   state.done = true;
   state.done_passed = done.passed;
   state.record.checks = done.checks;
   enter_phase(state, wire::Phase::Exit);
   leave_desks(state);
-  if (order_.stay || order_.threads) settle(state);  // threads end together
+  if (stays(state)) settle(state);
 }
 
-void Attempt::on_message(int rank, wire::RankMessage message) {
-  if (message.to < 0 || message.to >= static_cast<int>(ranks_.size())) {
-    throw Error(ErrorKind::InvalidArgument, "a message to rank " + std::to_string(message.to));
+// A host that could not set its suite up ends; threads end together.
+bool Attempt::stays(const RankState& rank) const {
+  return order_.threads || (order_.stay && (rank.done_passed || !test_.is_host()));
+}
+
+void Attempt::take_suite_settings(const wire::Done& done) {
+  std::size_t bytes = 0;
+  for (const wire::KeyValue& setting : done.suite_settings) bytes += setting.key.size() + setting.value.size();
+  if (done.suite_settings.size() > wire::kSuiteSettingsMax || bytes > wire::kSuiteSettingsBytesMax) {
+    throw Error(ErrorKind::InvalidArgument, "more settings than a host may set");
   }
-  message.from = rank;
-  const int to = message.to;
-  try {
-    post(to, wire::pack(wire::FrameKind::Message, static_cast<std::uint16_t>(to), message));
-  } catch (const Error& error) {
-    RankError dropped;
-    dropped.type = "Overloaded";
-    dropped.text = "a message \"" + message.tag + "\" to rank " + std::to_string(to) + " was dropped: " + error.what();
-    dropped.ended_body = false;
-    add_error(at(rank), std::move(dropped));
-  }
+  suite_settings_ = done.suite_settings;
 }
 
 void Attempt::on_leak(int rank, const wire::LeakReport& leak) {
   if (record_.leaks.size() >= kLeaksMax) return;
   record_.leaks.push_back({leak.thread ? LeakKind::Thread : LeakKind::Descriptor,
                            "of rank " + std::to_string(rank) + ": " + leak.what, true});
-}
-
-void Attempt::on_receive_wait(int rank, const wire::ReceiveWait& wait) {
-  for (const int finished : receives_.wait(rank, wait, static_cast<int>(ranks_.size()))) {
-    send(rank,
-         wire::pack(wire::FrameKind::PeerFinished, static_cast<std::uint16_t>(rank), wire::PeerFinished{finished}));
-  }
 }
 
 void Attempt::on_connection_lost(int rank, const std::string& why) {
@@ -255,8 +281,9 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   }
   const Outcome outcome =
       dragged ? Outcome{OutcomeKind::Lost, 0, "its process ended with rank " + std::to_string(because_of)}
-              : outcome_at_end(state, because_of >= 0 ? proc::ExitStatus::of_code(0) : status);
+              : outcome_of_ended(state, because_of >= 0 ? proc::ExitStatus::of_code(0) : status);
   state.record.declared_death = is_declared(test_.info.may_die, rank, outcome);
+  if (test_.is_program() && outcome.kind == OutcomeKind::Passed) enter_phase(state, wire::Phase::Exit);
   if (state.decided()) {
     // Its outcome stands.
   } else if (is_failure(outcome) && !state.record.declared_death) {
@@ -270,6 +297,10 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   run_.events.on_rank_end(test_.id, record_.n, state.record);
   if (state.record.signal != 0) name_crash(state);
   check_all_ended();
+}
+
+Outcome Attempt::outcome_of_ended(const RankState& rank, proc::ExitStatus status) const {
+  return test_.is_program() ? outcome_of_program(rank, status) : outcome_at_end(rank, status);
 }
 
 // ---- bookkeeping
@@ -306,33 +337,6 @@ void Attempt::fail(RankState& rank, const Outcome& outcome) {
   enter(State::Grace, run_.graces.peers);
 }
 
-void Attempt::tell_peers(const RankState& failed) {
-  wire::PeerFailed news;
-  news.rank = failed.record.rank;
-  news.text = failed.record.errors.empty() ? describe(failed.record.outcome)
-                                           : base::one_line(failed.record.errors.back().text);
-  for (const RankState& rank : ranks_) {
-    if (&rank == &failed || rank.ended || rank.done) continue;
-    send(rank.record.rank, wire::pack(wire::FrameKind::PeerFailed, static_cast<std::uint16_t>(rank.record.rank), news));
-  }
-}
-
-void Attempt::leave_desks(const RankState& rank) {
-  // After a failure the news of it is what releases the others.
-  if (state_ != State::Running) return;
-  const int left = rank.record.rank;
-  for (const Release& each : barriers_.leave(left, rank.record.declared_death)) release(each);
-  for (const int waiter : receives_.leave(left)) {
-    send(waiter,
-         wire::pack(wire::FrameKind::PeerFinished, static_cast<std::uint16_t>(waiter), wire::PeerFinished{left}));
-  }
-}
-
-std::string Attempt::waiting_in(int rank) const {
-  const std::string barrier = barriers_.waiting_in(rank);
-  return barrier.empty() ? receives_.waiting_in(rank) : barrier;
-}
-
 // A rank that failed because of one that failed because of another: the report wants the last.
 int Attempt::root_cause(int rank) const {
   const int count = static_cast<int>(ranks_.size());
@@ -342,33 +346,6 @@ int Attempt::root_cause(int rank) const {
     rank = next;
   }
   return rank;
-}
-
-void Attempt::release(const Release& release) {
-  wire::BarrierRelease message{release.barrier, release.error, release.because_of};
-  for (const int rank : release.ranks) {
-    send(rank, wire::pack(wire::FrameKind::BarrierRelease, static_cast<std::uint16_t>(rank), message));
-  }
-}
-
-// Keeps what comes before the rank has its order, within a bound. Throws Error{Overloaded} beyond it.
-void Attempt::post(int rank, wire::Bytes packed) {
-  RankState& to = at(rank);
-  if (to.ordered) return world_->send(rank, std::move(packed));
-  if (to.held_back_bytes + packed.size() > kHeldBackMax) {
-    throw Error(ErrorKind::Overloaded, "rank " + std::to_string(rank) + " has not begun, and " +
-                                           std::to_string(to.held_back_bytes) + " bytes wait for it already");
-  }
-  to.held_back_bytes += packed.size();
-  to.held_back.push_back(std::move(packed));
-}
-
-void Attempt::send(int rank, wire::Bytes packed) {
-  try {
-    post(rank, std::move(packed));
-  } catch (const Error& error) {
-    on_connection_lost(rank, error.what());  // a rank that does not read cannot be led
-  }
 }
 
 }  // namespace distrun::runner

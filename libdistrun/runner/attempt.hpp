@@ -33,6 +33,7 @@
 #include <distrun/runner/bounds.hpp>
 #include <distrun/runner/events.hpp>
 #include <distrun/runner/name_watch.hpp>
+#include <distrun/runner/output_gate.hpp>
 #include <distrun/runner/plan.hpp>
 #include <distrun/runner/rank_state.hpp>
 #include <distrun/runner/receive_desk.hpp>
@@ -52,6 +53,7 @@ struct RunContext {
   WorkDirPool& dirs;
   std::string run_id;
   Graces graces{};
+  OutputSink* output = nullptr;   // shows what programs write; null: nobody does
 };
 
 // How a run is stopped: with the grace for SIGTERM, or with SIGKILL at once.
@@ -82,6 +84,10 @@ class Attempt final : public launch::WorldEvents {
   void resume();
   // Somebody stops the run. May be called again, more urgently.
   void cancel(Urgency urgency);
+  // The host of the test's suite has died: "was killed by signal 9 (SIGKILL)". The ranks are told, and end.
+  void lose_host(const std::string& why);
+  // What a host has set for the ranks of its suite.
+  const std::vector<wire::KeyValue>& suite_settings() const noexcept { return suite_settings_; }
 
  private:
   struct Crash {
@@ -95,13 +101,18 @@ class Attempt final : public launch::WorldEvents {
   void on_connection_lost(int rank, const std::string& why) override;
   void on_rank_ended(int rank, proc::ExitStatus status, int because_of) override;
   void on_spawn_failed(const std::string& why) override;
+  void on_program(int rank) override;
+  void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
 
   void take_world();
+  void handle_program(const wire::Frame& frame);
+  Outcome outcome_of_ended(const RankState& rank, proc::ExitStatus status) const;
   void on_hello(int rank, const wire::Hello& hello);
   void begin(RankState& rank);
   void on_phase(int rank, wire::Phase phase);
   void on_error(int rank, wire::ErrorReport report);
   void on_done(int rank, const wire::Done& done);
+  void take_suite_settings(const wire::Done& done);
   void on_message(int rank, wire::RankMessage message);
   void on_leak(int rank, const wire::LeakReport& leak);
   void on_receive_wait(int rank, const wire::ReceiveWait& wait);
@@ -138,6 +149,7 @@ class Attempt final : public launch::WorldEvents {
   void give_up();
   void check_all_ended();
   void settle(RankState& rank);
+  bool stays(const RankState& rank) const;
   bool may_be_kept() const;
   void keep();
   void dismiss();
@@ -173,7 +185,9 @@ class Attempt final : public launch::WorldEvents {
   wire::RunOrder order_;
   StandingWorld* standing_;
   bool kept_ = false;                  // its ranks are, for the next test
+  std::vector<wire::KeyValue> suite_settings_;
   std::shared_ptr<launch::World> world_;
+  std::optional<OutputGate> gate_;     // of programs
   std::unique_ptr<Sweep> sweep_;
   io::Alarm alarm_;
   io::OneShot<bool> over_;

@@ -33,6 +33,14 @@ void add_sanitizer_error(RankRecord& rank) {
   rank.errors.insert(rank.errors.begin(), std::move(error));  // it tells more than a stack through abort()
 }
 
+// It has been shown while it came.
+void forget_text(RankRecord& rank) {
+  for (Captured* stream : {&rank.out, &rank.err}) {
+    stream->text.clear();
+    stream->bytes_dropped = stream->bytes_total;
+  }
+}
+
 // The stacks come within their bound; this is for a loop that is late.
 constexpr auto kLookSlack = std::chrono::milliseconds(100);
 
@@ -182,7 +190,9 @@ bool Attempt::may_be_kept() const {
       std::all_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.alive() && rank.settled; });
   const bool fine = state_ == State::Running && first_failed_ < 0 && !record_.cancelled && record_.leaks.empty() &&
                     record_.infra_error.empty();
-  return order_.stay && all_here && fine && !world_->has_offspring() && run_.names.look().empty();
+  if (!order_.stay || !all_here || !fine) return false;
+  if (test_.is_host()) return true;  // what it has started and made is for the suite's tests
+  return !world_->has_offspring() && run_.names.look().empty();
 }
 
 void Attempt::keep() {
@@ -225,6 +235,7 @@ void Attempt::finish(std::vector<Leak> leaks) {
     rank.record.out = world_->standard_output(rank.record.rank);
     rank.record.err = world_->standard_error(rank.record.rank);
     add_sanitizer_error(rank.record);
+    if (!run_.settings.keep_output) forget_text(rank.record);
     record_.ranks.push_back(std::move(rank.record));
   }
   if (!run_.settings.leaks_off) std::move(leaks.begin(), leaks.end(), std::back_inserter(record_.leaks));

@@ -8,6 +8,7 @@
 #include <distrun/runner/attempt.hpp>
 #include <distrun/runner/crash_error.hpp>
 #include <distrun/runner/look.hpp>
+#include <distrun/runner/script_note.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -46,6 +47,7 @@ void Attempt::on_looked(Look look, evidence::Stacks stacks, const std::function<
   look.took = since_start() - look.at;
   look.stacks = std::move(stacks);
   look.text = describe(look);
+  if (test_.is_program()) add_script_notes(look);
   const bool of_timeout = look.kind == LookKind::Timeout;
   if (on_look) {
     on_look(look);

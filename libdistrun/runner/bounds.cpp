@@ -23,7 +23,7 @@ Nanoseconds scaled(Nanoseconds bound, const Settings& settings) {
 Nanoseconds body_bound(const wire::TestInfo& test, const Settings& settings) {
   if (settings.timeout_override > Nanoseconds::zero()) return settings.timeout_override;
   if (test.timeout_ms > 0) return std::min(std::chrono::milliseconds(test.timeout_ms), kLongest);
-  return settings.timeout;
+  return settings.timeout > Nanoseconds::zero() ? settings.timeout : Nanoseconds(kLongest);
 }
 
 }  // namespace

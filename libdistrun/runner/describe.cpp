@@ -25,22 +25,6 @@ const RankError* decisive_error(const RankRecord& rank) {
 
 std::string after_colon(const std::string& text) { return text.empty() ? "" : ": " + text; }
 
-std::string describe_rank(const RankRecord& rank) {
-  const std::string in_phase = std::string(" in ") + wire::name_of(rank.phase);
-  switch (rank.outcome.kind) {
-    case OutcomeKind::Failed:
-      if (const RankError* error = decisive_error(rank)) {
-        return " failed: " + base::one_line(error->text) + place(*error);
-      }
-      return rank.exit_code > 0 ? " failed: it exited with code " + std::to_string(rank.exit_code) + in_phase
-                                : " failed" + in_phase;
-    case OutcomeKind::TimedOut: return " ran past the bound of " + rank.outcome.text + in_phase;
-    case OutcomeKind::Signaled: return " was " + describe(rank.outcome) + in_phase + after_colon(crash_text(rank));
-    case OutcomeKind::Lost: return " was " + describe(rank.outcome);
-    default: return " " + describe(rank.outcome) + in_phase;
-  }
-}
-
 std::string short_outcome(const RankRecord& rank) {
   if (rank.outcome.kind == OutcomeKind::Skipped) return "skipped (" + rank.outcome.text + ")";
   return describe(rank.outcome);
@@ -77,11 +61,46 @@ std::string describe_waiting(const AttemptRecord& attempt, const std::vector<int
   return "; " + base::ranks_label(waiting) + " waited in " + where;
 }
 
+// Of programs: whether a later exit code follows from the first one nobody knows.
+std::string describe_program_failure(const AttemptRecord& attempt, const std::vector<int>& culprits) {
+  const RankRecord& cause = attempt.ranks[static_cast<std::size_t>(culprits.front())];
+  std::vector<int> alike;
+  std::vector<int> others;
+  for (std::size_t i = 1; i < culprits.size(); ++i) {
+    const bool same = attempt.ranks[static_cast<std::size_t>(culprits[i])].outcome == cause.outcome;
+    (same ? alike : others).push_back(culprits[i]);
+  }
+  std::string text = name_of_rank(cause.rank) + describe_deed(cause);
+  if (!alike.empty()) text += "; so did " + base::ranks_label(alike);
+  if (!others.empty()) text += "; " + base::ranks_label(others) + " failed after it";
+  return text;
+}
+
 }  // namespace
+
+std::string describe_deed(const RankRecord& rank) {
+  const std::string in_phase = std::string(" in ") + wire::name_of(rank.phase);
+  switch (rank.outcome.kind) {
+    case OutcomeKind::Failed:
+      if (const RankError* error = decisive_error(rank)) {
+        return " failed: " + base::one_line(error->text) + place(*error);
+      }
+      if (!rank.outcome.text.empty()) return " " + rank.outcome.text;
+      return rank.exit_code > 0 ? " failed: it exited with code " + std::to_string(rank.exit_code) + in_phase
+                                : " failed" + in_phase;
+    case OutcomeKind::TimedOut: return " ran past the bound of " + rank.outcome.text + in_phase;
+    case OutcomeKind::Signaled: return " was " + describe(rank.outcome) + in_phase + after_colon(crash_text(rank));
+    case OutcomeKind::Lost: return " was " + describe(rank.outcome);
+    default: return " " + describe(rank.outcome) + in_phase;
+  }
+}
 
 std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>& culprits) {
   const RankRecord& cause = attempt.ranks[static_cast<std::size_t>(culprits.front())];
-  std::string text = name_of_rank(cause.rank) + describe_rank(cause);
+  if (cause.outcome.kind == OutcomeKind::Failed && !cause.outcome.text.empty()) {
+    return describe_program_failure(attempt, culprits);
+  }
+  std::string text = name_of_rank(cause.rank) + describe_deed(cause);
   if (culprits.size() > 1) {
     const std::vector<int> others(culprits.begin() + 1, culprits.end());
     const bool passive = cause.outcome.kind == OutcomeKind::Signaled || cause.outcome.kind == OutcomeKind::Lost;
@@ -95,7 +114,7 @@ std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>&
 
 std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& cause, const std::vector<int>& awaited) {
   const RankRecord& first = attempt.ranks[static_cast<std::size_t>(awaited.front())];
-  return name_of_rank(cause.rank) + describe_rank(cause) + ", waiting in " + cause.waiting_in + " for " +
+  return name_of_rank(cause.rank) + describe_deed(cause) + ", waiting in " + cause.waiting_in + " for " +
          base::ranks_label(awaited) + " in " + wire::name_of(first.phase);
 }
 

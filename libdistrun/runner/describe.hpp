@@ -7,6 +7,9 @@
 
 namespace distrun::runner {
 
+// What a rank did, to follow its name: " failed: token is lost (ring.cpp:41)".
+std::string describe_deed(const RankRecord& rank);
+
 // "rank 2 failed: token is lost (ring.cpp:41); rank 3 failed too". The first culprit is the cause.
 std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>& culprits);
 // "rank 0 ran past the bound of 1.0 s in body, waiting in barrier "x" for rank 1 in set-up".

@@ -134,6 +134,9 @@ Judgement judge_agreement(const AttemptRecord& attempt) {
 Judgement judge_record(const AttemptRecord& attempt) {
   if (attempt.cancelled) return {Verdict::Cancelled, {}, wire::Phase::Exit, "the run was stopped"};
   if (!attempt.infra_error.empty()) return {Verdict::InfraError, {}, wire::Phase::Spawn, attempt.infra_error};
+  if (!attempt.lost_host.empty()) {
+    return {Verdict::Crash, {}, wire::Phase::Body, "the suite's host " + attempt.lost_host};
+  }
   if (attempt.ranks.empty()) return {Verdict::Skip, {}, wire::Phase::Spawn, "there were no ranks to run"};
   const RankRecord* cause = earliest(attempt, [&](const RankRecord& r) { return is_independent(attempt, r); });
   if (cause != nullptr) return judge_cause(attempt, *cause);

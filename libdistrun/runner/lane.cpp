@@ -59,7 +59,7 @@ io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, AttemptK
       AttemptRecord result = co_await attempt_->run();
       attempt_.reset();
       record.attempts.push_back(std::move(result));
-      co_return true;
+      co_return !test.share || !test.share->lost;
     }
     failure = cancelled_ ? "" : "the plugin can no longer be loaded";
   } catch (const Error& error) {

@@ -30,6 +30,16 @@ void NameWatch::forget() {
   if (since_quiet_.size() <= 1) scan_.forget();
 }
 
+std::vector<proc::NewName> NameWatch::adopt() {
+  if (since_quiet_.size() > 1) {
+    suspect();
+    return {};
+  }
+  std::vector<proc::NewName> names = scan_.look_at_all();
+  scan_.forget();
+  return names;
+}
+
 // What is there first when a test begins is not that test's.
 void NameWatch::suspect() {
   for (const proc::NewName& name : scan_.look()) {

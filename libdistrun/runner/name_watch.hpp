@@ -13,7 +13,8 @@ namespace distrun::runner {
 
 class NameWatch {
  public:
-  explicit NameWatch(const proc::RunPlaces& places) : scan_(places) {}
+  // Without `files`, ordinary files are nobody's concern.
+  explicit NameWatch(const proc::RunPlaces& places, bool files = true) : scan_(places, files) {}
 
   // An attempt of that test begins, or is over.
   void begin(const std::string& test);
@@ -22,6 +23,9 @@ class NameWatch {
   std::vector<proc::NewName> look();
   // From now on, what is there counts as old.
   void forget();
+  // New names, also those with which a process works, become old: they are there for the tests that come. None while
+  // others run.
+  std::vector<proc::NewName> adopt();
 
   struct Suspicion {
     std::string path;

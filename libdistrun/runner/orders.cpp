@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <sstream>
 
 #include <distrun/base/error.hpp>
 #include <distrun/base/fd.hpp>
 
 namespace distrun::runner {
-namespace {
 
 int free_port() {
   const base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -23,6 +24,27 @@ int free_port() {
     base::throw_errno("cannot find a free port on 127.0.0.1", errno);
   }
   return ntohs(address.sin_port);
+}
+
+namespace {
+
+constexpr char kVisibleDevices[] = "CUDA_VISIBLE_DEVICES";
+
+// "2" of the list "0,2"; where there is no list, or it is too short, the rank's number.
+std::string device_of(int rank) {
+  const char* list = std::getenv(kVisibleDevices);
+  std::istringstream devices(list == nullptr ? "" : list);
+  std::string device;
+  for (int i = 0; i <= rank; ++i) {
+    if (!std::getline(devices, device, ',')) return std::to_string(rank);
+  }
+  return device;
+}
+
+void give_own_device(wire::RunOrder& order) {
+  order.gpus = 1;
+  order.env.insert(order.env.begin(),
+                   {{kVisibleDevices, device_of(order.rank)}, {"DISTRUN_GPU", std::to_string(order.rank)}});
 }
 
 }  // namespace
@@ -41,6 +63,14 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
   order.gpu_driver = settings.gpu_driver;
   order.gpus = settings.gpus;
   order.threads = test.variant.isolation == "threads";
+  order.suite = test.info.suite;
+  order.suite_code = test.info.has_suite_code;
+  order.host = test.host;
+  order.run_world_size = settings.world_size;
+  if (test.share) {
+    order.suite_dir = test.share->dir;
+    order.suite_settings = test.share->settings;
+  }
   // What a test leaves in a process that stays would be the next one's.
   order.leaks_strict = !settings.leaks_off && (settings.leaks_strict || launch::ranks_stay(test.variant.isolation));
   order.temp_dir = dirs.shared();
@@ -56,6 +86,7 @@ wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const W
   if (test.info.env_rendezvous) {
     common.env.insert(common.env.begin(), {{"RANK", std::to_string(rank)}, {"LOCAL_RANK", std::to_string(rank)}});
   }
+  if (test.info.gpu_per_rank) give_own_device(common);
   return common;
 }
 

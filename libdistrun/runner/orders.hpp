@@ -11,6 +11,10 @@ namespace distrun::runner {
 // was free a moment ago.
 wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id,
                             int attempt, const WorkDirs& dirs);
+// A rank that is to see one device alone sees the one that has its place in CUDA_VISIBLE_DEVICES as distrun has it.
 wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const WorkDirs& dirs, int rank);
+
+// Of TCP on 127.0.0.1; free a moment ago. Throws Error{Failed}.
+int free_port();
 
 }  // namespace distrun::runner

@@ -22,6 +22,7 @@ const char* name_of(OutcomeKind kind) noexcept {
 std::string describe(const Outcome& outcome) {
   switch (outcome.kind) {
     case OutcomeKind::Skipped: return "skipped: " + outcome.text;
+    case OutcomeKind::Failed: return outcome.text.empty() ? name_of(outcome.kind) : outcome.text;
     case OutcomeKind::Exited:
       return "exited with code " + std::to_string(outcome.value) + " without a result";
     case OutcomeKind::Signaled:

@@ -21,7 +21,7 @@ const char* name_of(OutcomeKind kind) noexcept;  // "passed", "killed by us"
 struct Outcome {
   OutcomeKind kind = OutcomeKind::Running;
   int value = 0;      // exit code, signal or skip code
-  std::string text;   // the skip reason; what was lost
+  std::string text;   // the skip reason; what was lost; of a program that failed: how
 
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };

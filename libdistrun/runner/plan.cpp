@@ -29,6 +29,7 @@ std::string refusal(const wire::TestInfo& info, const std::string& isolation, wi
   }
   if (isolation != "threads") return "";
   if (reuse != wire::Reuse::Together) return "its plugin cannot run ranks as threads";
+  if (info.gpu_per_rank) return "it wants a device of its own for each rank, and ranks that are threads share them";
   if (info.env_rendezvous) return "it wants variables of its own for each rank, and ranks that are threads share them";
   if (!info.may_die.empty()) return "it loses a rank on purpose, and ranks that are threads die together";
   return "";

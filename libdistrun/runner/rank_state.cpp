@@ -43,6 +43,15 @@ Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status) {
   return from_exit_code(status.code());
 }
 
+Outcome outcome_of_program(const RankState& rank, proc::ExitStatus status) {
+  if (is_failure(rank.record.outcome)) return rank.record.outcome;
+  if (status.exited() && status.code() == 0) return {OutcomeKind::Passed, 0, ""};
+  if (rank.signaled_by_us) return {OutcomeKind::KilledByUs, 0, ""};
+  if (status.signaled()) return {OutcomeKind::Signaled, status.signal(), ""};
+  if (status.code() < 0) return {OutcomeKind::Lost, 0, "its exit status was taken by somebody else"};
+  return {OutcomeKind::Failed, status.code(), "exited with code " + std::to_string(status.code())};
+}
+
 bool is_declared(const std::vector<wire::MayDie>& may_die, int rank, const Outcome& outcome) {
   if (outcome.kind != OutcomeKind::Signaled && outcome.kind != OutcomeKind::Exited) return false;
   const auto how = outcome.kind == OutcomeKind::Signaled ? wire::DeathKind::Signal : wire::DeathKind::ExitCode;

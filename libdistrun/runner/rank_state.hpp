@@ -34,6 +34,9 @@ Outcome outcome_at_done(const RankState& rank);
 // that order. An outcome that was decided before (a timeout, a lost connection) stays.
 Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status);
 
+// The same of a rank that is somebody's program: its exit code is its result.
+Outcome outcome_of_program(const RankState& rank, proc::ExitStatus status);
+
 // Whether the test declared this death.
 bool is_declared(const std::vector<wire::MayDie>& may_die, int rank, const Outcome& outcome);
 

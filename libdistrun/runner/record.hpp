@@ -34,7 +34,7 @@ struct RankError {
 };
 
 struct RankRecord {
-  int rank = 0;
+  int rank = 0;                   // -1: the host of the suite
   int pid = 0;                    // 0: never started
   Outcome outcome;
   int exit_code = -1;             // as the kernel told it; -1: none
@@ -104,6 +104,7 @@ struct AttemptRecord {
   std::vector<Leak> leaks;
   std::vector<Look> looks;        // in the order in which they were taken, at most 10
   std::string infra_error;        // why distrun could not do its part; empty: it could
+  std::string lost_host;          // how the suite's host died meanwhile: "was killed by signal 9 (SIGKILL)"; or empty
   bool cancelled = false;
 };
 
@@ -125,6 +126,17 @@ struct TestRecord {
   std::string message;
   Nanoseconds duration{};
   std::vector<AttemptRecord> attempts;  // empty for a test that was skipped before any rank
+};
+
+// The host of a suite, the process with its code for outside the ranks.
+struct HostRecord {
+  std::string plugin;
+  std::string suite;
+  Verdict verdict = Verdict::Pass;
+  std::string message;            // as a test's
+  Nanoseconds set_up{};           // how long it took
+  Nanoseconds tear_down{};
+  RankRecord rank;                // as a rank's, with the number -1
 };
 
 // Something that kept tests from running: a plugin that cannot be listed, a report that cannot be written.
@@ -155,6 +167,11 @@ struct TestName {
 
 struct Settings {
   std::vector<std::string> plugins;
+  std::vector<std::string> program;  // of `distrun exec`, instead of plugins: argv
+  std::string program_path;
+  int stdin_rank = -1;            // of its ranks: reads stdin_fd; -1: none does
+  int stdin_fd = -1;
+  bool keep_output = true;        // what ranks write goes into the record
   int world_size = 4;
   std::string backend = "shm";
   std::string agent = "pipe";
@@ -166,11 +183,13 @@ struct Settings {
   std::vector<TestName> rerun;    // those tests
   Shard shard;
   bool shuffle = false;           // the order of the tests comes from the seed
-  Nanoseconds timeout = std::chrono::seconds(300);
+  Nanoseconds timeout = std::chrono::seconds(300);  // 0: none
   Nanoseconds timeout_override{}; // 0: none
   int debug_rank = -1;            // begins under a debugger, and no bound runs out; -1: none
   Nanoseconds stacks_after{};     // into a test's body, without ending it; 0: never
   double timeout_scale = 1.0;
+  Nanoseconds peer_grace = std::chrono::milliseconds(500);       // for the others when a rank has failed
+  Nanoseconds terminate_grace = std::chrono::milliseconds(500);  // from SIGTERM to SIGKILL
   int jobs = 1;                   // tests at the same time
   int repeat = 1;
   int until_fail = 0;             // attempts at most, until one does not pass; 0: `repeat` counts
@@ -197,6 +216,7 @@ struct RunRecord {
   Totals totals{};
   std::vector<Problem> problems;
   std::vector<TestRecord> tests;
+  std::vector<HostRecord> hosts;  // in the order in which they ended
   int selected = 0;               // before the shard was taken
   int not_run = 0;                // selected, but the run ended before them
   std::vector<std::string> gone;  // ids of settings.rerun that their plugin no longer has

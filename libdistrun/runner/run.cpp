@@ -10,8 +10,10 @@
 #include <distrun/base/error.hpp>
 #include <distrun/base/rank_list.hpp>
 #include <distrun/io/spawn.hpp>
+#include <distrun/runner/host_events.hpp>
 #include <distrun/runner/judge.hpp>
 #include <distrun/runner/look.hpp>
+#include <distrun/runner/program.hpp>
 #include <distrun/runner/status.hpp>
 
 namespace distrun::runner {
@@ -41,16 +43,19 @@ std::string message_of(const TestRecord& test) {
 }  // namespace
 
 Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings)
-    : loop_(loop), node_(node), events_(events), names_(places),
+    : loop_(loop), node_(node), events_(events), names_(places, settings.program.empty()),
       dirs_(places.run_dir(), settings.keep_work_dir),
       context_{loop, node, events, names_, record_.settings, dirs_, places.run_id},
       plugins_(loop, node, record_.settings,
                [this](const std::string& plugin, const std::string& text) {
                  if (!cancelled_) add_problem(plugin, "load", text);
                }),
+      hosts_(context_, [this](const SuiteHost& host) { lose_host(host); }),
       batch_over_(std::make_shared<io::OneShot<bool>>(loop)) {
   record_.run_id = places.run_id;
   record_.settings = std::move(settings);
+  context_.graces.peers = record_.settings.peer_grace;
+  context_.graces.terminate = record_.settings.terminate_grace;
 }
 
 Run::~Run() = default;
@@ -65,8 +70,10 @@ io::Task<void> Run::run() {
   for (const Problem& problem : record_.problems) events_.on_problem(problem);
   names_.forget();
   plugins_.expect(tests_);
+  hosts_.expect(tests_);
   schedule_.emplace(batches(tests_), Room::of_machine(record_.machine.cpus, memory_available()));
   co_await run_lanes();
+  co_await close_hosts();
   finish(started);
 }
 
@@ -136,6 +143,7 @@ void Run::cancel(Urgency urgency) {
   cancelled_ = stopped_ = true;
   node_.cancel();
   for (const auto& lane : lanes_) lane->cancel(urgency);
+  for (Attempt* work : hosts_.at_work()) work->cancel(urgency);
 }
 
 std::vector<Attempt*> Run::attempts() const {
@@ -143,6 +151,7 @@ std::vector<Attempt*> Run::attempts() const {
   for (const auto& lane : lanes_) {
     if (lane->attempt() != nullptr) running.push_back(lane->attempt());
   }
+  for (Attempt* work : hosts_.at_work()) running.push_back(work);
   return running;
 }
 
@@ -174,6 +183,7 @@ int Run::look_now(const OnLook& on_look) {
   for (Attempt* attempt : attempts()) {
     std::function<void(const Look&)> told;
     if (on_look) told = [on_look, test = attempt->test().id](const Look& look) { on_look(test, look); };
+    if (attempt->test().is_host()) told = naming_host(std::move(told));
     if (attempt->look_now(std::move(told))) ++looks;
   }
   return looks;
@@ -201,6 +211,7 @@ void Run::refuse_to_debug_many() {
 }
 
 io::Task<void> Run::list_plugins() {
+  if (!record_.settings.program.empty()) tests_.push_back(plan_program(record_.settings));
   const Filter filter(record_.settings.filters);
   Rerun rerun(record_.settings);
   for (const std::string& plugin : record_.settings.plugins) {
@@ -224,6 +235,7 @@ void Run::select_tests() {
   record_.selected = static_cast<int>(tests_.size());
   tests_ = shard_of(std::move(tests_), record_.settings.shard);
   if (record_.settings.shuffle) shuffle(tests_, record_.settings.seed);
+  if (arrange_) arrange_(tests_);
 }
 
 io::Task<void> Run::run_test(Lane& lane, PlannedTest& test, std::size_t index, bool stay) {
@@ -238,11 +250,11 @@ io::Task<void> Run::run_test(Lane& lane, PlannedTest& test, std::size_t index, b
     const TestStart start{test.info,    test.id,                 test.plugin, test.variant, static_cast<int>(index),
                           static_cast<int>(tests_.size())};
     events_.on_test_start(start);
+    if (!test.skipped()) co_await run_in_suite(lane, test, record, stay);
     if (test.skipped()) {
       record.verdict = Verdict::Skip;
       record.message = test.info.skip.front().reason;
     } else {
-      co_await lane.run(test, record, stay);
       record.verdict = judge_test(record.attempts);
       record.message = message_of(record);
     }
@@ -252,6 +264,30 @@ io::Task<void> Run::run_test(Lane& lane, PlannedTest& test, std::size_t index, b
   }
   ++done_;
   plugins_.test_over(test);
+}
+
+// The first test of a suite waits for its host, the last one for the host's end.
+io::Task<void> Run::run_in_suite(Lane& lane, PlannedTest& test, TestRecord& record, bool stay) {
+  const bool ready = co_await hosts_.enter(test, record);
+  if (ready) co_await lane.run(test, record, stay);
+  if (!cancelled_) co_await hosts_.leave(test, record);
+  record.info = test.info;
+}
+
+void Run::lose_host(const SuiteHost& host) {
+  for (Attempt* attempt : attempts()) {
+    const PlannedTest& test = attempt->test();
+    if (!test.is_host() && test.plugin == host.plugin() && test.info.suite == host.suite()) {
+      attempt->lose_host(host.death());
+    }
+  }
+}
+
+io::Task<void> Run::close_hosts() {
+  const Hosts::Ending ending = cancelled_ ? Hosts::Ending::Kill : Hosts::Ending::TearDown;
+  const std::vector<Problem> problems = co_await hosts_.close(ending);
+  for (const Problem& problem : problems) add_problem(problem.plugin, problem.phase.c_str(), problem.text);
+  record_.hosts = hosts_.records();
 }
 
 void Run::close_test(TestRecord record, std::size_t index, base::TimePoint started) {

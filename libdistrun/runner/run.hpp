@@ -5,9 +5,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <distrun/runner/events.hpp>
+#include <distrun/runner/hosts.hpp>
 #include <distrun/runner/lane.hpp>
 #include <distrun/runner/plan.hpp>
 #include <distrun/runner/preparation.hpp>
@@ -22,6 +24,11 @@ class Run {
   // `node` and `events` must outlive it.
   Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings);
   ~Run();
+
+  // Decides the order of the selected tests, which is that of declaration otherwise. Before run().
+  void arrange(std::function<void(std::vector<PlannedTest>&)> arrange) { arrange_ = std::move(arrange); }
+  // What programs write goes there too, as it comes. `sink` must outlive the run.
+  void show_output(OutputSink& sink) { context_.output = &sink; }
 
   // Once. Never throws for what a plugin does: that becomes a problem or a verdict.
   io::Task<void> run();
@@ -54,6 +61,10 @@ class Run {
   // Batch after batch, until none is left.
   io::Task<void> work(Lane& lane);
   io::Task<void> run_test(Lane& lane, PlannedTest& test, std::size_t index, bool stay);
+  io::Task<void> run_in_suite(Lane& lane, PlannedTest& test, TestRecord& record, bool stay);
+  void lose_host(const SuiteHost& host);
+  // Those that are left, in the end.
+  io::Task<void> close_hosts();
   void add_problem(const std::string& plugin, const char* phase, const std::string& text);
   void close_test(TestRecord record, std::size_t index, base::TimePoint started);
   void tell_suspicions();
@@ -69,6 +80,8 @@ class Run {
   RunContext context_;
   Preparation plugins_;
   std::vector<PlannedTest> tests_;
+  std::function<void(std::vector<PlannedTest>&)> arrange_;
+  Hosts hosts_;
   std::vector<std::size_t> order_;    // of record_.tests: each test's place in tests_
   std::optional<Schedule> schedule_;
   std::vector<std::unique_ptr<Lane>> lanes_;

@@ -29,7 +29,7 @@ std::shared_ptr<launch::World> StandingWorld::lend(const launch::WorldSpec& spec
   if (!again) forget();
   lent_to_ = &to;
   if (again) {
-    world_->forget_output();
+    if (output_ == Output::Forgotten) world_->forget_output();
     return world_;
   }
   spec_ = spec;
@@ -50,6 +50,7 @@ void StandingWorld::forget() {
   pids_.clear();
   alive_.clear();
   broken_.clear();
+  last_status_.reset();
 }
 
 io::Task<void> StandingWorld::close() {
@@ -63,6 +64,7 @@ io::Task<void> StandingWorld::close() {
     co_await closed_->wait();
     closed_.reset();
   }
+  if (world_) world_->end_leftovers();  // what they have started ends with them
   forget();
 }
 
@@ -78,17 +80,24 @@ void StandingWorld::on_frame(int rank, const wire::Frame& frame) {
 
 void StandingWorld::on_connection_lost(int rank, const std::string& why) {
   if (lent_to_ != nullptr) return lent_to_->on_connection_lost(rank, why);
-  if (broken_.empty() && why != "closed") broken_ = "rank " + std::to_string(rank) + " was lost: " + why;
+  if (why != "closed") break_with(rank, "was lost: " + why);
+}
+
+void StandingWorld::break_with(int rank, std::string how) {
+  if (!broken_.empty()) return;
+  broken_ = "rank " + std::to_string(rank) + " " + std::move(how);
+  on_broken_();
 }
 
 void StandingWorld::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   alive_.erase(rank);
   last_death_ = "rank " + std::to_string(rank) + " " + text_of(status);
+  last_status_ = status;
   if (lent_to_ != nullptr) return lent_to_->on_rank_ended(rank, status, because_of);
   if (closed_) {
     if (alive_.empty() && !closed_->is_set()) closed_->set(true);
-  } else if (broken_.empty()) {
-    broken_ = last_death_;
+  } else {
+    break_with(rank, text_of(status));
   }
 }
 

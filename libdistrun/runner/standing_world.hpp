@@ -5,7 +5,9 @@
 //   none --lend--> lent --take_back, whole--> idle --lend, the same kind--> lent
 //    ^              `--take_back, broken--> none
 //    `---------------------------------------- close --`          (one dies while idle: broken, no use but to close)
+#include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,7 +19,12 @@ namespace distrun::runner {
 
 class StandingWorld final : public launch::WorldEvents {
  public:
-  StandingWorld(io::Loop& loop, launch::Node& node) : loop_(loop), node_(node) {}
+  // What the ranks write while they are idle is forgotten with what they wrote before, or kept for who comes next.
+  enum class Output { Forgotten, Kept };
+  StandingWorld(io::Loop& loop, launch::Node& node, Output output = Output::Forgotten)
+      : loop_(loop), node_(node), output_(output) {}
+  // Called when one dies or is lost while they are idle; not by close().
+  void on_broken(std::function<void()> tell) { on_broken_ = std::move(tell); }
 
   // Whether the ranks that wait serve this test: of the same plugin and suite, as many of them, and all alive.
   bool serves(const launch::WorldSpec& spec, const std::string& suite) const;
@@ -32,7 +39,11 @@ class StandingWorld final : public launch::WorldEvents {
   const std::vector<int>& pids() const noexcept { return pids_; }
   // What has happened to ranks while they were idle: "rank 1 was killed by signal 11 (SIGSEGV)"; or empty.
   const std::string& broken() const noexcept { return broken_; }
-  // Ends the ranks that wait. Completes when they are gone, or after a second.
+  // The last rank that has died, and how; nothing if none has.
+  const std::optional<proc::ExitStatus>& last_death() const noexcept { return last_status_; }
+  // Null if there is none.
+  launch::World* world() const noexcept { return world_.get(); }
+  // Ends the ranks that wait, and what they have started. Completes when they are gone, or after a second.
   io::Task<void> close();
 
  private:
@@ -42,9 +53,12 @@ class StandingWorld final : public launch::WorldEvents {
   void on_rank_ended(int rank, proc::ExitStatus status, int because_of) override;
   void on_spawn_failed(const std::string& why) override;
   void forget();
+  void break_with(int rank, std::string how);
 
   io::Loop& loop_;
   launch::Node& node_;
+  Output output_;
+  std::function<void()> on_broken_ = [] {};
   launch::WorldSpec spec_;
   std::string suite_;
   std::shared_ptr<launch::World> world_;
@@ -53,6 +67,7 @@ class StandingWorld final : public launch::WorldEvents {
   std::set<int> alive_;
   std::string broken_;
   std::string last_death_;
+  std::optional<proc::ExitStatus> last_status_;
   std::unique_ptr<io::OneShot<bool>> closed_;   // while close() waits
 };
 

@@ -4,6 +4,7 @@
 
 #include <distrun/proc/usage.hpp>
 #include <distrun/runner/describe.hpp>
+#include <distrun/runner/host_events.hpp>
 #include <distrun/runner/look.hpp>
 
 namespace distrun::runner {
@@ -41,6 +42,7 @@ wire::TestStatus describe(const Attempt& attempt, base::TimePoint now) {
     line.pid = rank.record.pid;
     line.doing = doing(rank);
     add_wait(line, lines);
+    if (attempt.test().is_host()) line.rank = kHostRank;
     if (rank.alive()) {
       const proc::Usage usage = proc::usage_of(rank.record.pid);
       line.cpu_ms = static_cast<std::uint64_t>(ms_of(usage.cpu));

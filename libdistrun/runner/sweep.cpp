@@ -21,6 +21,12 @@ LeakKind kind_of(proc::NameKind kind) {
 
 }  // namespace
 
+Leak leak_of(const proc::NewName& name, const std::string& run_id) {
+  const bool ours = name.path.find(run_id) != std::string::npos;
+  if (ours) proc::remove_tree(name.path);
+  return {kind_of(name.kind), name.path, ours};
+}
+
 Sweep::Sweep(io::Loop& loop, launch::World& world, NameWatch& names, std::string run_id, const Graces& graces,
              bool patient, OnDone on_done)
     : loop_(loop), world_(world), names_(names), run_id_(std::move(run_id)), graces_(graces),
@@ -45,11 +51,7 @@ void Sweep::look() {
 
 void Sweep::tell(const std::vector<proc::NewName>& names) {
   for (const proc::NewName& name : names) {
-    if (find_leak(name.path) != nullptr) continue;
-    // Names that carry the run's id are the run's to remove; others may be somebody's: told, not touched.
-    const bool ours = name.path.find(run_id_) != std::string::npos;
-    if (ours) proc::remove_tree(name.path);
-    leaks_.push_back({kind_of(name.kind), name.path, ours});
+    if (find_leak(name.path) == nullptr) leaks_.push_back(leak_of(name, run_id_));
   }
 }
 

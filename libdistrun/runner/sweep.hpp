@@ -17,6 +17,9 @@
 
 namespace distrun::runner {
 
+// A name that was left. Names that carry the run's id are the run's to remove, and are; others may be somebody's.
+Leak leak_of(const proc::NewName& name, const std::string& run_id);
+
 class Sweep {
  public:
   using OnDone = std::function<void(std::vector<Leak>)>;

@@ -32,7 +32,8 @@ class WorkDirPool {
   // `keep` leaves every attempt's directories for a look. The run's directory is removed by who ends the run.
   WorkDirPool(std::string run_dir, bool keep) : run_dir_(std::move(run_dir)), keep_(keep) {}
 
-  // Empty directories, for this attempt alone. Throws Error{Failed} with the path. The pool must outlive them.
+  // Empty directories, for this attempt alone; for no ranks, the shared one. Throws Error{Failed} with the path. The
+  // pool must outlive them.
   std::unique_ptr<WorkDirs> take(int world_size);
 
  private:

@@ -48,10 +48,14 @@ void throw_unless_ok(std::int32_t code, const Reply& reply, const std::string& d
   }
 }
 
-// A host of an older build has no such function.
+// A distrun of an older build has no such function.
 void tell_site(const distrun_rank& line, base::Location where) {
   constexpr std::size_t kEnd = offsetof(distrun_rank, site) + sizeof(line.site);
   if (line.size >= kEnd && line.site != nullptr) line.site(line.self, where.file, where.line);
+}
+
+bool knows_of_suites(const distrun_rank& line) noexcept {
+  return line.size >= offsetof(distrun_rank, setting_count) + sizeof(line.setting_count);
 }
 
 }  // namespace
@@ -72,6 +76,27 @@ std::string_view Rank::backend() const noexcept { return view(line_.backend); }
 std::string_view Rank::agent() const noexcept { return view(line_.agent); }
 std::string_view Rank::gpu_driver() const noexcept { return view(line_.gpu_driver); }
 std::string_view Rank::init_method() const noexcept { return view(line_.init_method); }
+
+std::string_view Rank::suite_dir() const noexcept {
+  return knows_of_suites(line_) ? view(line_.suite_dir) : std::string_view();
+}
+
+std::string_view Rank::setting(std::string_view key) const {
+  std::string known;
+  for (std::size_t i = 0; knows_of_suites(line_) && i < line_.setting_count; ++i) {
+    if (view(line_.settings[i].key) == key) return view(line_.settings[i].value);
+    known += (known.empty() ? "" : ", ") + std::string(view(line_.settings[i].key));
+  }
+  throw Error(ErrorKind::InvalidArgument, "KeyError",
+              "no setting '" + std::string(key) + "'; the suite's host has set " +
+                  (known.empty() ? "none" : known));
+}
+
+void Rank::refuse_suite() const {
+  throw Error(ErrorKind::InvalidArgument,
+              suite_ == nullptr ? "the suite has no fixture: declare it with DISTRUN_SUITE_FIXTURE"
+                                : "the suite's fixture is of another class");
+}
 
 std::uint64_t Rank::seed() const noexcept { return base::derive_seed(line_.seed, worker_name()); }
 

@@ -33,6 +33,8 @@ struct Message {
   std::string data;
 };
 
+class SuiteFixture;
+
 class Rank {
  public:
   // `line` must outlive the context.
@@ -55,6 +57,14 @@ class Rank {
   std::string_view gpu_driver() const noexcept;
   std::string_view init_method() const noexcept;  // "file:///..."
   const Parameters& parameters() const noexcept { return parameters_; }
+  // Shared by the suite's host and all of its tests' ranks; removed after the suite's last test.
+  // Empty if the suite has no code for a host.
+  std::string_view suite_dir() const noexcept;
+  // What the suite's host has set. Throws Error{InvalidArgument, KeyError} with the keys there are.
+  std::string_view setting(std::string_view key) const;
+  // This rank's fixture of the suite (sdk/suite.hpp). Throws Error{InvalidArgument} if it is no T.
+  template <class T>
+  T& suite() const;
 
   // The same on every rank for shared_seed(), another on each for seed(); both repeat with --seed.
   std::uint64_t seed() const noexcept;
@@ -81,11 +91,15 @@ class Rank {
   const distrun_rank& line() const noexcept { return line_; }
   // For the SDK: what the checks and errors of this rank came to.
   detail::Tally& tally() noexcept { return tally_; }
+  void use_suite(SuiteFixture* suite) noexcept { suite_ = suite; }
 
  private:
+  [[noreturn]] void refuse_suite() const;
+
   const distrun_rank& line_;
   Parameters parameters_;
   detail::Tally tally_;
+  SuiteFixture* suite_ = nullptr;
 };
 
 // The rank that this thread works for. Throws Error{Failed} outside a test.

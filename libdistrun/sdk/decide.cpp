@@ -60,7 +60,8 @@ MaybeSkip unless_enough_devices(int needed, int given) {
 MaybeSkip find_skip(const TestOptions& options, const ListContext& run) {
   if (auto skip = unless_one_of("backend", options.backends, run.backend)) return skip;
   if (auto skip = unless_one_of("agent", options.agents, run.agent)) return skip;
-  if (auto skip = unless_enough_devices(options.devices, run.gpus)) return skip;
+  const int devices = options.gpu_per_rank ? std::max(options.devices, run.world_size) : options.devices;
+  if (auto skip = unless_enough_devices(devices, run.gpus)) return skip;
   for (const SkipCondition& condition : options.skip) {
     if (auto skip = condition(run)) return skip;
   }

@@ -1,18 +1,26 @@
 // The C line: what the loading program calls. Nothing is thrown across it.
+#include <cstddef>
+
 #include <distrun/sdk/failure.hpp>
 #include <distrun/sdk/list.hpp>
 #include <distrun/sdk/plugin.h>
 #include <distrun/sdk/run.hpp>
 #include <distrun/sdk/string.hpp>
+#include <distrun/sdk/suite_run.hpp>
 
 namespace {
 
 using namespace distrun::detail;
 
-// Whether the other side has every field that this ABI started with.
+// Whether the other side has every field that this ABI started with; later ones are looked for
+// where they are used.
 template <class Struct>
-bool understands(const Struct* other) noexcept {
-  return other != nullptr && other->abi == DISTRUN_ABI && other->size >= sizeof(Struct);
+bool understands(const Struct* other, std::size_t first_size = sizeof(Struct)) noexcept {
+  return other != nullptr && other->abi == DISTRUN_ABI && other->size >= first_size;
+}
+
+bool understands(const distrun_rank* rank) noexcept {
+  return understands(rank, offsetof(distrun_rank, suite_dir));
 }
 
 // With the tests of other frameworks, which are known only now that all of the plugin is loaded.
@@ -41,15 +49,32 @@ std::int32_t run(void*, distrun_string test_id, const distrun_rank* rank) noexce
   }
 }
 
+std::int32_t leave(void*, const distrun_rank* rank) noexcept {
+  return understands(rank) ? leave_suite(*rank) : DISTRUN_INCOMPATIBLE;
+}
+
+std::int32_t set_up(void*, distrun_string suite, const distrun_rank* host) noexcept {
+  return understands(host) ? set_up_host(registry(), view(suite), *host) : DISTRUN_INCOMPATIBLE;
+}
+
+std::int32_t tear_down(void*, distrun_string suite, const distrun_rank* host) noexcept {
+  return understands(host) ? tear_down_host(view(suite), *host) : DISTRUN_INCOMPATIBLE;
+}
+
 }  // namespace
 
 std::int32_t distrun_plugin_entry(const distrun_host* host, distrun_plugin* plugin) {
   plugin->abi = DISTRUN_ABI;
-  if (!understands(host) || plugin->size < sizeof(distrun_plugin)) return DISTRUN_INCOMPATIBLE;
+  constexpr std::size_t kFirstSize = offsetof(distrun_plugin, leave);
+  if (!understands(host) || plugin->size < kFirstSize) return DISTRUN_INCOMPATIBLE;
   plugin->self = nullptr;
   plugin->runtime = 0;
   plugin->list = list;
   plugin->run = run;
   plugin->reuse = registry().has_frameworks() ? DISTRUN_RUNS_AGAIN : DISTRUN_RUNS_TOGETHER;
+  if (plugin->size < sizeof(distrun_plugin)) return DISTRUN_OK;  // a distrun that knows no hosts
+  plugin->leave = leave;
+  plugin->set_up_host = set_up;
+  plugin->tear_down_host = tear_down;
   return DISTRUN_OK;
 }

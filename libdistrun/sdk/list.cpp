@@ -14,6 +14,7 @@ struct Plan {
   TestOptions options;
   std::vector<Parameters> elements;
   Decision decision;
+  const SuiteFixtureDeclaration* suite_fixture;  // null if the suite has none
 };
 
 ListContext context_of(const distrun_list& list) {
@@ -29,7 +30,7 @@ ListContext context_of(const distrun_list& list) {
 void plan_test(const Registry& registry, const TestDeclaration& test, const ListContext& run,
                std::vector<Plan>& plans, std::vector<std::string>& findings) {
   try {
-    Plan plan{&test, registry.options_of(test), {}, {}};
+    Plan plan{&test, registry.options_of(test), {}, {}, registry.find_suite_fixture(test.suite)};
     auto flaws = flaws_of_options(plan.options);
     if (test.bridged && !plan.options.parameters.empty()) {
       flaws.emplace_back("it has parameters from distrun, where its own framework gives it some");
@@ -59,7 +60,7 @@ distrun_string isolation_of(const TestOptions& options) {
 
 std::int32_t devices_of(const Plan& plan) {
   const bool one_each = plan.options.world_size && plan.options.world_size->rule == WorldSize::Rule::Gpus;
-  return one_each ? plan.decision.world_size : plan.options.devices;
+  return one_each || plan.options.gpu_per_rank ? plan.decision.world_size : plan.options.devices;
 }
 
 // The row of all elements, but for their parameters. Points into the plan and the two lists.
@@ -83,13 +84,16 @@ distrun_test row_of(const Plan& plan, const std::vector<std::int32_t>& sizes,
       .timeout_ms = plan.options.timeout.count(),
       .isolation = isolation_of(plan.options),
       .env_rendezvous = plan.options.env_rendezvous,
-      .has_fixture = test.has_fixture,
+      .has_fixture = test.has_fixture || plan.suite_fixture != nullptr,
       .may_die = deaths.data(),
       .may_die_count = deaths.size(),
       .skip_code = decision.skip ? decision.skip->code : 0,
       .skip_reason = decision.skip ? lend(decision.skip->reason) : distrun_string{},
       .devices = devices_of(plan),
-      .description = test.bridged ? lend(test.bridged->description) : distrun_string{}};
+      .description = test.bridged ? lend(test.bridged->description) : distrun_string{},
+      .has_host = plan.suite_fixture != nullptr && plan.suite_fixture->has_host,
+      .has_suite_code = plan.suite_fixture != nullptr,
+      .gpu_per_rank = plan.options.gpu_per_rank};
 }
 
 std::string lines(const std::vector<std::string>& texts) {

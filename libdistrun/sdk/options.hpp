@@ -5,7 +5,7 @@
 //
 // A suite's options are the defaults of its tests; of both hold: the skip conditions (the suite's
 // first), may_die, backends and agents (their common part), devices (the larger number),
-// env_rendezvous. They are evaluated when tests are listed or run, not while the plugin is loaded.
+// env_rendezvous, gpu_per_rank. They are evaluated when tests are listed or run, not while the plugin is loaded.
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -88,6 +88,7 @@ struct TestOptions {
   std::vector<std::string> agents{};
   int devices = 0;              // needs at least so many
   bool env_rendezvous = false;  // wants RANK, LOCAL_RANK and MASTER_PORT
+  bool gpu_per_rank = false;    // rank r sees one device, the r-th; skipped where there are fewer
   std::vector<Death> may_die{};
   std::vector<SkipCondition> skip{};  // the first that holds skips the test
   Product parameters{};               // one test per element

@@ -100,6 +100,9 @@ typedef struct distrun_test {
   /* From here on there if `size` says so. */
   int32_t devices;            /* that it works with; tests with some do not run at the same time */
   distrun_string description; /* for people; empty: the id says it all */
+  int32_t has_host;           /* not 0: the suite has code for its host; alike in all of its tests */
+  int32_t has_suite_code;     /* not 0: and code for its ranks, which stands around the tests */
+  int32_t gpu_per_rank;       /* not 0: each rank sees one device of its own */
 } distrun_test;
 
 /* Given to list(): the run's settings, and where the tests go. */
@@ -133,7 +136,10 @@ typedef struct distrun_error {
 /* Receives bytes that are good until it returns. */
 typedef void (*distrun_sink)(void* context, const void* data, size_t size);
 
-/* Given to run(): the rank, its settings, and its line to the coordinator. */
+/* Given to run(): the rank, its settings, and its line to the coordinator.
+ *
+ * The host of a suite gets one too: there `rank` is -1, world_size is what --world-size says, temp_dir is
+ * suite_dir, and barrier, send and receive have nobody to reach. */
 typedef struct distrun_rank {
   uint32_t size;
   uint32_t abi;
@@ -174,6 +180,13 @@ typedef struct distrun_rank {
    * rank that hangs. `file` is kept as it is: a string that lives on. There if `size` says so. */
   void (*site)(void* self, const char* file, uint32_t line);
   int32_t shares_process; /* not 0: the world's other ranks are threads of this process */
+  /* From here on there if `size` says so. */
+  distrun_string suite_dir; /* shared by a suite's host and ranks, removed after its last test; empty: no host */
+  const distrun_key_value* settings; /* what the suite's host has set */
+  size_t setting_count;
+  /* In the host, before set_up_host() returns: what `settings` of the suite's ranks will have. A key that is there
+   * gets another value. DISTRUN_INVALID: not the host, or over 1000 keys or 1 MiB of keys and values. */
+  int32_t (*set)(void* self, distrun_string key, distrun_string value);
 } distrun_rank;
 
 /* Filled by the plugin. `self` goes back as the first argument of each call. */
@@ -190,6 +203,12 @@ typedef struct distrun_plugin {
   /* DISTRUN_RUNS_...: how often run() may be called. Tests are skipped where that is not enough
    * (--isolation pool, threads). */
   int32_t reuse;
+  /* From here on there if `size` says so; NULL: there is nothing to do. Results as of run(). */
+  /* No further test comes to this rank; on the thread that ran its tests. DISTRUN_OK or _FAILED. */
+  int32_t (*leave)(void* self, const distrun_rank* rank);
+  /* In a suite's host: before the suite's first test has any rank, and after its last. The same process. */
+  int32_t (*set_up_host)(void* self, distrun_string suite, const distrun_rank* host);
+  int32_t (*tear_down_host)(void* self, distrun_string suite, const distrun_rank* host);
 } distrun_plugin;
 
 /* What the loading program is. */

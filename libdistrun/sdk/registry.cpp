@@ -54,6 +54,14 @@ const SuiteDeclaration* Registry::find_suite(std::string_view suite) const noexc
   return found == suites_.end() ? nullptr : &*found;
 }
 
+const SuiteFixtureDeclaration* Registry::find_suite_fixture(
+    std::string_view suite) const noexcept {
+  const auto found =
+      std::find_if(suite_fixtures_.begin(), suite_fixtures_.end(),
+                   [&](const SuiteFixtureDeclaration& one) { return one.suite == suite; });
+  return found == suite_fixtures_.end() ? nullptr : &*found;
+}
+
 TestOptions Registry::options_of(const TestDeclaration& test) const {
   const SuiteDeclaration* suite = find_suite(test.suite);
   TestOptions own = suite == nullptr ? test.options() : merged(suite->options(), test.options());
@@ -71,6 +79,7 @@ TestOptions merged(TestOptions suite, TestOptions test) {
   both.agents = common(both.agents, test.agents, "agent");
   both.devices = std::max(both.devices, test.devices);
   both.env_rendezvous = both.env_rendezvous || test.env_rendezvous;
+  both.gpu_per_rank = both.gpu_per_rank || test.gpu_per_rank;
   append(both.may_die, std::move(test.may_die));
   append(both.skip, std::move(test.skip));
   if (test.world_size) both.world_size = std::move(test.world_size);
@@ -92,6 +101,11 @@ bool declare(SuiteDeclaration suite) {
 
 bool declare(TestFramework framework) {
   registry().add(std::move(framework));
+  return true;
+}
+
+bool declare(SuiteFixtureDeclaration fixture) {
+  registry().add(std::move(fixture));
   return true;
 }
 

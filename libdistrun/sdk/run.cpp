@@ -3,32 +3,38 @@
 #include <optional>
 
 #include <distrun/sdk/current.hpp>
-#include <distrun/sdk/failure.hpp>
-#include <distrun/sdk/string.hpp>
+#include <distrun/sdk/suite_run.hpp>
+#include <distrun/sdk/user_code.hpp>
 
 namespace distrun::detail {
 namespace {
 
 class TestRun {
  public:
-  TestRun(const TestDeclaration& test, Rank& rank) : test_(test), rank_(rank) {}
+  TestRun(const Registry& registry, const TestDeclaration& test, Rank& rank)
+      : registry_(registry), test_(test), rank_(rank) {}
 
   std::int32_t run() {
+    const bool has_suite = registry_.find_suite_fixture(test_.suite) != nullptr;
+    if (test_.has_fixture || has_suite) enter(DISTRUN_PHASE_SET_UP);
+    if (enter_suite(registry_, test_.suite, rank_, skip_)) run_in_suite();
+    fixture_.reset();
+    return result_of(rank_, skip_);
+  }
+
+ private:
+  void run_in_suite() {
     if (test_.bridged) {
       bridged();
     } else if (set_up()) {
       body();
       tear_down();
     }
-    fixture_.reset();
-    return finish();
   }
 
- private:
   bool set_up() {
-    if (test_.has_fixture) enter(DISTRUN_PHASE_SET_UP);
     const Scope scope(rank_.tally(), "in set-up: ");
-    return guarded([&] {
+    return guarded(rank_.tally(), skip_, [&] {
       fixture_ = test_.make();
       fixture_->set_up(rank_);
     });
@@ -36,57 +42,24 @@ class TestRun {
 
   void body() {
     enter(DISTRUN_PHASE_BODY);
-    guarded([&] { fixture_->body(rank_); });
+    guarded(rank_.tally(), skip_, [&] { fixture_->body(rank_); });
   }
 
   void tear_down() {
     if (test_.has_fixture) enter(DISTRUN_PHASE_TEAR_DOWN);
     const Scope scope(rank_.tally(), "in tear-down: ");
-    guarded([&] {
-      try {
-        fixture_->tear_down(rank_);
-      } catch (const Skip& skip) {  // too late: the body has said what came of the test
-        throw Error(ErrorKind::Failed, "skip: " + skip.reason, test_.where);
-      }
-    });
+    guarded_to_the_end(rank_.tally(), test_.where, [&] { fixture_->tear_down(rank_); });
   }
 
   // Its framework runs all that belongs to the test, and its bridge tells the phases after the first.
   void bridged() {
-    enter(test_.has_fixture ? DISTRUN_PHASE_SET_UP : DISTRUN_PHASE_BODY);
-    guarded([&] { test_.bridged->run(rank_); });
+    if (!test_.has_fixture) enter(DISTRUN_PHASE_BODY);
+    guarded(rank_.tally(), skip_, [&] { test_.bridged->run(rank_); });
   }
 
   void enter(std::int32_t phase) { rank_.line().phase(rank_.line().self, phase); }
 
-  // Whether the action came to its end. Whatever ended it early has been reported then.
-  template <class Action>
-  bool guarded(Action action) {
-    try {
-      action();
-      return true;
-    } catch (const CheckFailed&) {
-      rank_.tally().mark_failed();
-    } catch (const Skip& skip) {
-      skip_ = skip;
-    } catch (...) {
-      rank_.tally().report(current_failure());
-    }
-    return false;
-  }
-
-  std::int32_t finish() {
-    Tally& tally = rank_.tally();
-    if (skip_ && tally.failed()) {
-      tally.report({.type = "Skip", .text = "skipped after a failed check: " + skip_->reason});
-    }
-    tally.finish();
-    if (tally.failed()) return DISTRUN_FAILED;
-    if (!skip_) return DISTRUN_OK;
-    rank_.line().skip(rank_.line().self, skip_->code, lend(skip_->reason));
-    return DISTRUN_SKIPPED;
-  }
-
+  const Registry& registry_;
   const TestDeclaration& test_;
   Rank& rank_;
   std::unique_ptr<Fixture> fixture_;
@@ -121,10 +94,10 @@ std::int32_t run_test(const Registry& registry, std::string_view test_id,
   Rank rank(line, std::move(*parameters));
   if (line.shares_process != 0) {
     const RankBinding thread(rank);
-    return TestRun(*test, rank).run();
+    return TestRun(registry, *test, rank).run();
   }
   const ProcessRank process(rank);
-  return TestRun(*test, rank).run();
+  return TestRun(registry, *test, rank).run();
 }
 
 }  // namespace distrun::detail

@@ -10,7 +10,8 @@
 // `rank` is the context (sdk/context.hpp). Options follow the name: .world_size = fixed(2),
 // .timeout = 5s. A suite gets defaults for its tests with DISTRUN_SUITE(Hello, .timeout = 5s).
 // DISTRUN_TEST_F(Fixture, name) makes the body a member of Fixture, a class derived from
-// distrun::Fixture whose name is the suite's, so it uses the fixture's members.
+// distrun::Fixture whose name is the suite's, so it uses the fixture's members. What a suite does
+// once, around all of its tests, is in sdk/suite.hpp.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -22,6 +23,7 @@
 #include <distrun/sdk/context.hpp>
 #include <distrun/sdk/options.hpp>
 #include <distrun/sdk/parameters.hpp>
+#include <distrun/sdk/suite.hpp>
 
 namespace distrun {
 

@@ -25,6 +25,9 @@ std::string subject_of(const TestDeclaration& test) {
   return name + "/" + test.bridged->element.to_string();
 }
 std::string subject_of(const SuiteDeclaration& suite) { return "suite " + suite.suite; }
+std::string subject_of(const SuiteFixtureDeclaration& fixture) {
+  return "the fixture of suite " + fixture.suite;
+}
 
 // Reports each declaration whose subject came before.
 template <class Declaration>
@@ -36,6 +39,16 @@ void find_doubles(const std::vector<Declaration>& declarations,
     if (is_new) continue;
     findings.push_back(finding(one.where, subject_of(one),
                                "is declared twice, first at " + place(before->second)));
+  }
+}
+
+template <class Declaration>
+void find_testless(const std::vector<Declaration>& declarations,
+                   const std::set<std::string_view>& has_tests,
+                   std::vector<std::string>& findings) {
+  for (const Declaration& one : declarations) {
+    if (has_tests.contains(one.suite)) continue;
+    findings.push_back(finding(one.where, subject_of(one), "has no tests"));
   }
 }
 
@@ -78,12 +91,11 @@ std::vector<std::string> flaws_of_names(const Registry& registry) {
   for (const TestDeclaration& test : registry.tests()) find_bad_names(test, findings);
   find_doubles(registry.tests(), findings);
   find_doubles(registry.suites(), findings);
+  find_doubles(registry.suite_fixtures(), findings);
   std::set<std::string_view> has_tests;
   for (const TestDeclaration& test : registry.tests()) has_tests.insert(test.suite);
-  for (const SuiteDeclaration& suite : registry.suites()) {
-    if (has_tests.contains(suite.suite)) continue;
-    findings.push_back(finding(suite.where, subject_of(suite), "has no tests"));
-  }
+  find_testless(registry.suites(), has_tests, findings);
+  find_testless(registry.suite_fixtures(), has_tests, findings);
   return findings;
 }
 

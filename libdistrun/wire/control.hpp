@@ -10,7 +10,7 @@
 namespace distrun::wire {
 
 // Changes when a message changes; coordinator and ranks of one build agree by construction, others refuse.
-inline constexpr std::uint32_t kControlAbi = 3;
+inline constexpr std::uint32_t kControlAbi = 4;
 
 enum class Phase : std::uint8_t { Spawn, Load, Rendezvous, SetUp, Body, TearDown, Exit };
 inline constexpr int kPhaseCount = 7;
@@ -29,7 +29,15 @@ struct Hello {
 };
 DISTRUN_FIELDS(Hello, m.abi, m.pid)
 
-// Everything that a rank needs to run one test.
+// What a suite's host may set for the suite's ranks.
+inline constexpr std::size_t kSuiteSettingsMax = 1000;
+inline constexpr std::size_t kSuiteSettingsBytesMax = std::size_t{1} << 20;  // of keys and values
+
+// What the host of a suite is to do; None: this is no host, but a rank.
+enum class HostWork : std::uint8_t { None, SetUp, TearDown };
+
+// Everything that a rank needs to run one test, or a suite's host to set it up. A host has the rank 0 of a world of
+// one; whoever shows it calls it -1.
 struct RunOrder {
   std::string run_id;
   std::string test_id;
@@ -50,10 +58,17 @@ struct RunOrder {
   std::string work_dir;             // of this rank
   std::string init_method;
   std::vector<KeyValue> env;        // set in the rank before anything else
+  std::string suite;
+  bool suite_code = false;          // the suite has code of its own in the rank, which stands around its tests
+  HostWork host = HostWork::None;
+  std::int32_t run_world_size = 0;  // of --world-size, for the host
+  std::string suite_dir;            // shared by the suite's host and ranks; empty: it has no host
+  std::vector<KeyValue> suite_settings;  // what the host has set
 };
 DISTRUN_FIELDS(RunOrder, m.run_id, m.test_id, m.rank, m.world_size, m.attempt, m.coordinator_pid, m.seed,
                m.backend, m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.debug, m.stay, m.threads,
-               m.temp_dir, m.work_dir, m.init_method, m.env)
+               m.temp_dir, m.work_dir, m.init_method, m.env, m.suite, m.suite_code, m.host, m.run_world_size,
+               m.suite_dir, m.suite_settings)
 
 struct PhaseChange {
   Phase phase = Phase::Spawn;
@@ -136,7 +151,8 @@ DISTRUN_FIELDS(PeerFailed, m.rank, m.text)
 struct Done {
   bool passed = false;
   std::uint64_t checks = 0;   // that ran on this rank
+  std::vector<KeyValue> suite_settings;  // of a host that has set its suite up
 };
-DISTRUN_FIELDS(Done, m.passed, m.checks)
+DISTRUN_FIELDS(Done, m.passed, m.checks, m.suite_settings)
 
 }  // namespace distrun::wire

@@ -31,7 +31,19 @@ bool is_known(FrameKind kind) noexcept {
     case FrameKind::ProbeDone:
     case FrameKind::Inspect:
     case FrameKind::RunStatus:
-    case FrameKind::ToldStacks: return true;
+    case FrameKind::ToldStacks:
+    case FrameKind::DaemonHello:
+    case FrameKind::SubmitRun:
+    case FrameKind::SignalRun:
+    case FrameKind::CancelRuns:
+    case FrameKind::AskDaemon:
+    case FrameKind::Refusal:
+    case FrameKind::RunAccepted:
+    case FrameKind::RunPosition:
+    case FrameKind::RunStarted:
+    case FrameKind::RunEnded:
+    case FrameKind::RunsCancelled:
+    case FrameKind::DaemonStatus: return true;
   }
   return false;
 }
@@ -64,9 +76,9 @@ std::optional<Frame> FrameSplitter::next() {
     const auto kind = static_cast<FrameKind>(header.number<std::uint16_t>());
     const auto rank = header.number<std::uint16_t>();
 #ifndef DISTRUN_FUZZ_PLANTED_BUG
-    if (size > kFramePayloadMax) {
-      throw Error(ErrorKind::InvalidArgument, "a frame announces " + std::to_string(size) +
-                                                  " bytes; the limit is 64 MiB");
+    if (size > payload_max_) {
+      throw Error(ErrorKind::InvalidArgument, "a frame announces " + std::to_string(size) + " bytes; the limit is " +
+                                                  std::to_string(payload_max_ >> 20) + " MiB");
     }
 #endif
     if (!is_known(kind) && !is_optional(kind)) {

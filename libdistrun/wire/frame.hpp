@@ -49,6 +49,19 @@ enum class FrameKind : std::uint16_t {
   Inspect = 80,
   RunStatus = 81,
   ToldStacks = 82,
+  // to the daemon, and from it (wire/daemon.hpp)
+  DaemonHello = 96,
+  SubmitRun = 97,
+  SignalRun = 98,
+  CancelRuns = 99,
+  AskDaemon = 100,
+  Refusal = 104,
+  RunAccepted = 105,
+  RunPosition = 106,
+  RunStarted = 107,
+  RunEnded = 108,
+  RunsCancelled = 109,
+  DaemonStatus = 110,
 };
 bool is_known(FrameKind kind) noexcept;
 inline bool is_optional(FrameKind kind) noexcept {
@@ -72,6 +85,8 @@ Bytes pack(FrameKind kind, std::uint16_t rank, const T& message) {
 // left. Unknown optional kinds are dropped here. Holds at most one frame beyond what was fed.
 class FrameSplitter {
  public:
+  // `payload_max`: of a frame that is taken; for a peer who has little to say.
+  explicit FrameSplitter(std::size_t payload_max = kFramePayloadMax) noexcept : payload_max_(payload_max) {}
   void feed(BytesView bytes);
   // Throws Error{InvalidArgument} on an unknown kind or a size over the limit; the stream cannot be
   // read any further then.
@@ -80,6 +95,7 @@ class FrameSplitter {
   std::size_t pending() const noexcept { return buffer_.size() - start_; }
 
  private:
+  std::size_t payload_max_;
   Bytes buffer_;
   std::size_t start_ = 0;
 };

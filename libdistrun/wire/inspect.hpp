@@ -1,6 +1,6 @@
 #pragma once
-// What a running distrun tells whoever looks at it (`distrun ps`, `stacks`, `attach`): one order, one answer, as frames
-// on a Unix socket whose abstract name holds the user and the run: "distrun-UID-RUNID".
+// What a running distrun tells whoever looks at it (`distrun ps`, `stacks`, `attach`, `cancel`): one order, one answer,
+// as frames on a Unix socket whose abstract name holds the user and the run: "distrun-UID-RUNID".
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,7 +11,8 @@ namespace distrun::wire {
 
 inline constexpr char kInspectPrefix[] = "distrun-";
 
-enum class InspectKind : std::uint8_t { Status, Stacks };
+// Cancel ends the run politely, as one Ctrl-C does, and is answered as Status is.
+enum class InspectKind : std::uint8_t { Status, Stacks, Cancel };
 
 struct InspectOrder {
   InspectKind kind = InspectKind::Status;

@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::size_t kFdsMax = 253;  // the kernel's SCM_MAX_FD
 
-std::vector<base::Fd> take_fds(msghdr& message) {
+}  // namespace
+
+std::vector<base::Fd> take_descriptors(msghdr& message) {
   std::vector<base::Fd> fds;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
@@ -27,8 +29,6 @@ std::vector<base::Fd> take_fds(msghdr& message) {
   }
   return fds;
 }
-
-}  // namespace
 
 void send_packet(int socket, BytesView bytes, std::span<const int> fds) {
   if (bytes.size() > kPacketSizeMax || fds.size() > kFdsMax) {
@@ -71,7 +71,7 @@ std::optional<Packet> receive_packet(int socket) {
     const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     if (got > 0) {
       packet.bytes.resize(static_cast<std::size_t>(got));
-      packet.fds = take_fds(message);
+      packet.fds = take_descriptors(message);
       return packet;
     }
     if (got == 0) return std::nullopt;

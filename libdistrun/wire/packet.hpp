@@ -8,6 +8,8 @@
 #include <distrun/base/fd.hpp>
 #include <distrun/wire/buffer.hpp>
 
+struct msghdr;
+
 namespace distrun::wire {
 
 struct Packet {
@@ -20,5 +22,8 @@ struct Packet {
 void send_packet(int socket, BytesView bytes, std::span<const int> fds = {});
 // Empty when the peer has closed. Throws Error{Timeout} if a non-blocking socket has nothing.
 std::optional<Packet> receive_packet(int socket);
+
+// Owns the descriptors that came with a message; to be called once for each.
+std::vector<base::Fd> take_descriptors(msghdr& message);
 
 }  // namespace distrun::wire

@@ -54,6 +54,9 @@ struct TestInfo {
   std::string isolation;             // required by the test; empty: any
   bool env_rendezvous = false;       // wants RANK, LOCAL_RANK and MASTER_PORT
   bool has_fixture = false;          // its set-up and tear-down phases hold user code
+  bool has_host = false;             // its suite has code for a host, and
+  bool has_suite_code = false;       // code for the ranks, which stands around its tests
+  bool gpu_per_rank = false;         // each rank sees one device of its own
   std::vector<MayDie> may_die;
   std::vector<SkipReport> skip;      // at most one: why it does not run
   std::int32_t devices = 0;          // that it works with
@@ -64,7 +67,7 @@ struct TestInfo {
 };
 DISTRUN_FIELDS(TestInfo, m.suite, m.name, m.parameters, m.file, m.line, m.world_rule, m.world_sizes,
                m.world_size, m.timeout_ms, m.isolation, m.env_rendezvous, m.has_fixture, m.may_die, m.skip, m.devices,
-               m.description)
+               m.description, m.has_host, m.has_suite_code, m.gpu_per_rank)
 
 // How many tests a plugin can run in one process.
 enum class Reuse : std::uint8_t {

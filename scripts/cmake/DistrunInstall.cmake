@@ -12,6 +12,16 @@ foreach(program IN ITEMS distrun distrun-rank distrun-probe distrund)
   endif()
 endforeach()
 
+# The daemon's units for `systemctl --user`. The service names the program where it is installed to, which is known
+# then.
+if(TARGET distrund)
+  set(distrund_service ${PROJECT_BINARY_DIR}/distrund.service)
+  install(CODE "set(DISTRUN_PROGRAMS \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+    configure_file(\"${PROJECT_SOURCE_DIR}/apps/distrund/distrund.service.in\" \"${distrund_service}\" @ONLY)")
+  install(FILES ${distrund_service} ${PROJECT_SOURCE_DIR}/apps/distrund/distrund.socket
+    DESTINATION lib/systemd/user)
+endif()
+
 # A plugin is linked with these; the headers that it may include are named one by one.
 install(TARGETS distrun_base distrun_wire distrun_sdk EXPORT distrunTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

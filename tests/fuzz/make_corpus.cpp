@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <distrun/board/layout.hpp>
 #include <distrun/wire/frame.hpp>
@@ -42,7 +43,7 @@ void write_frames() {
   append(rank, wire::pack(FrameKind::Error, 1, wire::ErrorReport{"ValueError", "lost", "r.cpp", 4, "main", true, 2}));
   append(rank, wire::pack(FrameKind::Skip, 1, wire::SkipReport{74, "no CUDA"}));
   append(rank, wire::pack(FrameKind::Leak, 1, wire::LeakReport{false, "5 (/tmp/x)"}));
-  append(rank, wire::pack(FrameKind::Done, 1, wire::Done{true, 7}));
+  append(rank, wire::pack(FrameKind::Done, 1, wire::Done{true, 7, {}}));
   write("frame_decoder/rank", rank, std::string(1, '\0'));
   write("frame_decoder/rank_in_pieces", rank, "\x05");
   write("frame_decoder/cut", {rank.begin(), rank.end() - 3}, "\x01");
@@ -95,11 +96,40 @@ void write_board() {
   write("board/nothing", {}, "none");
 }
 
+// A client with a run, and the daemon's side.
+void write_daemon() {
+  wire::Bytes client = wire::pack(FrameKind::DaemonHello, 0, wire::DaemonHello{});
+  append(client, wire::pack(FrameKind::SubmitRun, 0, wire::samples::submission()));
+  append(client, wire::pack(FrameKind::SignalRun, 0, wire::RunSignal{2}));
+  append(client, wire::pack(FrameKind::CancelRuns, 0, wire::CancelOrder{"all"}));
+  append(client, wire::pack_frame(FrameKind::AskDaemon, 0, {}));
+  write("daemon/client", client);
+  write("daemon/half", {client.begin(), client.begin() + 30});
+  wire::Bytes daemon = wire::pack(FrameKind::RunAccepted, 0, wire::RunAccepted{"3f9c0a1b2c3d", 2});
+  append(daemon, wire::pack(FrameKind::RunPosition, 0, wire::RunPosition{1}));
+  append(daemon, wire::pack(FrameKind::RunStarted, 0, wire::RunStarted{4712}));
+  append(daemon, wire::pack(FrameKind::RunEnded, 0, wire::RunEnded{130, 0, "cancelled"}));
+  append(daemon, wire::pack(FrameKind::RunsCancelled, 0, wire::RunsCancelled{{"3f9c"}, {}}));
+  append(daemon, wire::pack(FrameKind::DaemonStatus, 0, wire::samples::daemon_status()));
+  append(daemon, wire::pack(FrameKind::Refusal, 0, wire::Refusal{"full"}));
+  write("daemon/daemon", daemon);
+}
+
 void write_summary(const std::string& name, runner::TestRecord test) {
   runner::RunRecord run = report::samples::empty_run();
   report::samples::add(run, std::move(test));
   const std::string text = report::summary_json(run);
   write("summary/" + name, {}, text);
+}
+
+// Summaries of whole runs, as an import gets them.
+void write_history(const std::string& name, std::vector<runner::TestRecord> tests) {
+  runner::RunRecord run = report::samples::empty_run();
+  for (runner::TestRecord& test : tests) {
+    for (runner::AttemptRecord& attempt : test.attempts) attempt.ranks.clear();
+    report::samples::add(run, std::move(test));
+  }
+  write("history/" + name, {}, report::summary_json(run));
 }
 
 }  // namespace
@@ -114,8 +144,12 @@ int main(int argc, char** argv) {
   write_stacks("stripped", evidence::samples::stripped());
   write_stacks("without_answers", evidence::samples::without_answers());
   write_board();
+  write_daemon();
   write_summary("passing", report::samples::passing());
   write_summary("failing", report::samples::failing());
   write_summary("leaking", report::samples::leaking());
+  write_history("one", {report::samples::passing()});
+  write_history("flaky", {report::samples::flaky(), report::samples::skipped(), report::samples::cancelled()});
+  write_history("often", std::vector(5, report::samples::failing()));
   return 0;
 }

@@ -59,7 +59,14 @@ for file in man/man1/distrun.1 bash-completion/completions/distrun zsh/site-func
   [ -s "$prefix/share/$file" ] || fail "share/$file is not installed"
 done
 
+if [ -x "$prefix/bin/distrund" ]; then
+  unit=$prefix/lib/systemd/user/distrund.service
+  [ -f "$prefix/lib/systemd/user/distrund.socket" ] || fail "there is no distrund.socket"
+  grep -q "^ExecStart=$room/prefix/bin/distrund " "$unit" || fail "the unit starts another program: $(cat "$unit")"
+fi
+
 if [ -x "$prefix/bin/distrun" ]; then
-  "$prefix/bin/distrun" "$room/outside/outside.so" "$room/outside/outside_gtest.so"
+  "$prefix/bin/distrun" --history "$room/history.db" "$room/outside/outside.so" "$room/outside/outside_gtest.so"
+  "$prefix/bin/distrun" history --history "$room/history.db"
 fi
 echo "the installed package works"

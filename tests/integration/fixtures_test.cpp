@@ -1,18 +1,22 @@
-// Runs every fixture in every isolation and compares with tests/fixtures/expected.hpp.
+// Runs every fixture in every isolation, and through the daemon, and compares with tests/fixtures/expected.hpp.
 #define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "compare.hpp"
+#include "daemon.hpp"
 #include "fixtures/expected.hpp"
 #include "fixtures/expected_bridges.hpp"
 #include "matrix.hpp"
+#include "same_summary.hpp"
 #include "support/sandbox.hpp"
 
 namespace {
@@ -29,8 +33,17 @@ class MatrixPrinter : public Catch::TestEventListenerBase {
 };
 CATCH_REGISTER_LISTENER(MatrixPrinter)
 
+constexpr char kDaemon[] = "daemon";  // stands for an isolation: `process`, through the daemon
+
+// One for all: runs start at once, as those without a daemon do.
+Daemon& the_daemon() {
+  static Daemon daemon({"--parallel", "64"});
+  return daemon;
+}
+
 // One invocation of distrun for some of the rows of a group.
 struct Invocation {
+  std::string way;        // an isolation, or kDaemon
   std::string isolation;
   std::vector<Row> rows;
   std::unique_ptr<Sandbox> sandbox;
@@ -68,22 +81,25 @@ Texts arguments_of(const Group& group, const Invocation& invocation) {
     for (const Row& row : invocation.rows) arguments.insert(arguments.end(), {"--filter", row.test});
   }
   const double scale = group.timeout_scale * time_scale();
+  if (invocation.way == kDaemon) arguments.push_back("--daemon");
   if (scale != 1) arguments.insert(arguments.end(), {"--timeout-scale", std::to_string(scale)});
   arguments.push_back(plugin_path(sandbox, group.plugin));
   return arguments;
 }
 
 // Rows are dealt out in turn, so that slow ones that stand together are not together.
-std::vector<Invocation> start(const Group& group, const std::string& isolation) {
+std::vector<Invocation> start(const Group& group, const std::string& way) {
   std::vector<Invocation> invocations(static_cast<std::size_t>(group.parallel));
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
     invocations[i % invocations.size()].rows.push_back(group.rows[i]);
   }
   for (Invocation& invocation : invocations) {
-    invocation.isolation = isolation;
+    invocation.way = way;
+    invocation.isolation = way == kDaemon ? "process" : way;
     invocation.sandbox = std::make_unique<Sandbox>(DISTRUN_BIN);
-    invocation.running =
-        std::make_unique<Running>(invocation.sandbox->command(arguments_of(group, invocation)));
+    const Texts arguments = arguments_of(group, invocation);
+    invocation.running = std::make_unique<Running>(
+        way == kDaemon ? the_daemon().command(*invocation.sandbox, arguments) : invocation.sandbox->command(arguments));
   }
   return invocations;
 }
@@ -102,8 +118,8 @@ void compare_rows(const Group& group, const Invocation& invocation, const Summar
       findings = differences(row, *test, invocation.isolation);
       for (std::string& wrong : wrong_with_leaks(*test)) findings.push_back(std::move(wrong));
     }
-    enter_in_matrix(row.test, invocation.isolation, findings);
-    INFO(row.test << ", isolation " << invocation.isolation);
+    enter_in_matrix(row.test, invocation.way, findings);
+    INFO(row.test << ", isolation " << invocation.way);
     for (const std::string& finding : findings) FAIL_CHECK(finding);
   }
   for (const TestResult& test : summary.tests) {
@@ -154,8 +170,8 @@ void finish(const Group& group, std::vector<Invocation>& invocations) {
         invocation.running->wait(scaled(std::chrono::seconds(group.seconds_max)));
     const Texts findings = findings_of_run(group, invocation, ended);
     invocation.sandbox->sweep();
-    enter_in_matrix("[" + group.name + "]", invocation.isolation, findings);
-    INFO("group \"" << group.name << "\", isolation " << invocation.isolation);
+    enter_in_matrix("[" + group.name + "]", invocation.way, findings);
+    INFO("group \"" << group.name << "\", isolation " << invocation.way);
     for (const std::string& finding : findings) FAIL_CHECK(finding);
   }
 }
@@ -177,21 +193,49 @@ Texts isolations_of(const Group& group) {
   return {"process", "exec", "pool", "threads"};
 }
 
-// All isolations at the same time.
+Texts differences_of(const Invocation& plain, const Invocation& through) {
+  try {
+    return unequal(through.rows, plain.sandbox->summary(), through.sandbox->summary());
+  } catch (const std::exception& error) {
+    return {error.what()};
+  }
+}
+
+// What came of the runs in the daemon is what came of those of `process` without it.
+void run_through_daemon(const Group& group, const std::vector<Invocation>& others) {
+  std::vector<const Invocation*> plain;
+  for (const Invocation& other : others) {
+    if (other.way == "process") plain.push_back(&other);
+  }
+  if (plain.empty()) return;
+  std::vector<Invocation> through = start(group, kDaemon);
+  finish(group, through);
+  for (std::size_t i = 0; i < through.size(); ++i) {
+    const Texts findings = differences_of(*plain[i], through[i]);
+    enter_in_matrix("[" + group.name + "]", kDaemon, findings);
+    for (const std::string& finding : findings) FAIL_CHECK(finding);
+  }
+}
+
+// All isolations at the same time; then through the daemon.
 void run_together(const Group& group) {
   std::vector<Invocation> all;
   for (const std::string& isolation : isolations_of(group)) {
     for (Invocation& invocation : start(group, isolation)) all.push_back(std::move(invocation));
   }
   finish(group, all);
+  run_through_daemon(group, all);
 }
 
 // For groups whose runs would be blamed for each other: there is only one /dev/shm.
 void run_in_turn(const Group& group) {
+  std::vector<Invocation> all;
   for (const std::string& isolation : isolations_of(group)) {
     std::vector<Invocation> invocations = start(group, isolation);
     finish(group, invocations);
+    std::move(invocations.begin(), invocations.end(), std::back_inserter(all));
   }
+  run_through_daemon(group, all);
 }
 
 }  // namespace
@@ -244,6 +288,18 @@ TEST_CASE("tests of GoogleTest come to what they come to on any rank", "[fixture
 
 TEST_CASE("test cases of Catch2 come to what they come to on any rank", "[fixtures][bridges]") {
   run_together(distrun::fixtures::catch2_group());
+}
+
+TEST_CASE("suites whose fixtures go wrong fail, for the right reason", "[fixtures]") {
+  for (const Group& group : distrun::fixtures::suite_groups()) {
+    run_together(group);
+  }
+}
+
+TEST_CASE("ranks see the devices of the run, or one each", "[fixtures]") {
+  ::setenv("CUDA_VISIBLE_DEVICES", "5,3", 1);
+  run_together(distrun::fixtures::devices_group());
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
 TEST_CASE("plugins that go wrong while they are loaded are named", "[fixtures]") {

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <random>
@@ -34,7 +35,7 @@ struct Round {
 };
 
 Round choose(std::mt19937& random) {
-  const std::vector<std::string> plugins = {"hangs", "leaves", "crashes", "passes", "floods"};
+  const std::vector<std::string> plugins = {"hangs", "leaves", "crashes", "passes", "floods", "suites"};
   const auto below = [&](std::size_t bound) { return std::size_t{random()} % bound; };
   Round round;
   round.plugin = plugins[below(plugins.size())];
@@ -82,6 +83,30 @@ Result play(const Round& round) {
 }
 
 }  // namespace
+
+TEST_CASE("a suite's host and its server end with a distrun that is killed", "[kill][alone]") {
+  const Victim victim = GENERATE(Victim::Guard, Victim::Coordinator);
+  const std::string isolation = GENERATE(std::string("process"), std::string("exec"));
+  const Sandbox sandbox(distrun_program());
+  Running running = sandbox.start({"run", "--output", sandbox.output(), "--isolation", isolation, "--filter",
+                                   "KeepsHost", plugin("suites")});
+  const std::string events = sandbox.output() + "/events.ndjson";
+  const auto runs = [&] {
+    const std::string told = exists(events) ? read_file(events) : "";
+    return told.find("\"phase\":\"body\"") != std::string::npos;
+  };
+  REQUIRE(eventually(scaled(milliseconds(20'000)), runs));
+  const std::vector<std::string> alive = sandbox.remains();
+  CHECK(std::count_if(alive.begin(), alive.end(), [](const std::string& what) {
+          return what.find("sleep") != std::string::npos;
+        }) == 1);
+  strike(running, victim);
+  CHECK(eventually(scaled(kGoneWithin), [&] { return sandbox.remains().empty(); }));
+  for (const std::string& what : sandbox.remains()) UNSCOPED_INFO(what);
+  CHECK(sandbox.remains().empty());
+  sandbox.sweep();
+  running.wait(milliseconds(0));
+}
 
 TEST_CASE("nothing is left a second after distrun was killed", "[kill][alone]") {
   const int rounds = number_from_environment("DISTRUN_KILL_ROUNDS", 40);

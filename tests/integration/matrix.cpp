@@ -38,9 +38,9 @@ std::string matrix_text() {
   std::ostringstream out;
   int cells = 0;
   int good = 0;
-  out << "\nprocess  exec     pool     threads  fixture\n";
+  out << "\nprocess  exec     pool     threads  daemon   fixture\n";
   for (const auto& [fixture, isolations] : lines()) {
-    for (const char* isolation : {"process", "exec", "pool", "threads"}) {
+    for (const char* isolation : {"process", "exec", "pool", "threads", "daemon"}) {
       std::string text = cell(isolations, isolation);
       text.resize(9, ' ');
       out << text;
@@ -50,7 +50,7 @@ std::string matrix_text() {
       ++cells;
       good += findings.empty() ? 1 : 0;
       for (const std::string& finding : findings) {
-        out << "                    " << isolation << ": " << finding << '\n';
+        out << "                           " << isolation << ": " << finding << '\n';
       }
     }
   }

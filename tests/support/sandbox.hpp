@@ -28,7 +28,7 @@ class Sandbox {
   std::string output() const { return output_; }      // for --output
   const std::string& mark() const noexcept { return mark_; }
 
-  // distrun with these arguments; what the tests need in its environment is there.
+  // distrun with these arguments; what the tests need in its environment is there. It keeps no history.
   Command command(std::vector<std::string> arguments) const;
   Running start(std::vector<std::string> arguments) const { return Running(command(arguments)); }
   Ended run(std::vector<std::string> arguments, milliseconds limit = milliseconds(30'000)) const;

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <distrun/base/rng.hpp>
 #include <distrun/io/frame_socket.hpp>
 #include <distrun/wire/control.hpp>
+#include <distrun/wire/packet.hpp>
 
 #include "../support/loop.hpp"
 
@@ -146,7 +148,7 @@ TEST_CASE("a frame that would fill the queue over its limit is refused as a whol
     text = error.what();
   }
   CHECK(kind == ErrorKind::Overloaded);
-  CHECK_THAT(text, Catch::Contains("the rank does not read"));
+  CHECK_THAT(text, Catch::Contains("the peer does not read"));
   line.socket.send(large(10, 5));
   std::vector<int> fills;
   CHECK(run_until(line.loop, [&] {
@@ -195,4 +197,65 @@ TEST_CASE("a socket may be destroyed while it sends and before its reader reads"
   line->socket.send(large(4'000'000, 1));
   run_ready(line->loop);
   CHECK_NOTHROW(line.reset());
+}
+
+TEST_CASE("a peer that has little to say is held to that") {
+  Loop loop;
+  base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
+  std::vector<std::string> closed;
+  std::vector<wire::Frame> frames;
+  FrameSocket::Limits limits;
+  limits.payload_max = std::size_t{1} << 20;
+  limits.queue_max = 1000;
+  FrameSocket socket(loop, std::move(pair.first),
+                     FrameSocket::Handlers{[&](const wire::Frame& frame) { frames.push_back(frame); },
+                                           [&](const std::string& why) { closed.push_back(why); }},
+                     limits);
+  const auto fill = [&] {
+    for (int i = 0; i < 100'000; ++i) socket.send(large(900, 1));
+  };
+  CHECK_THROWS_WITH(fill(), Catch::Contains("the limit is 1000"));
+  const wire::Bytes header = wire::pack_frame(FrameKind::Stacks, 1, {});
+  wire::Bytes announced = header;
+  announced[2] = std::byte{0x11};  // 1 MiB and 64 KiB
+  REQUIRE(::send(pair.second.get(), announced.data(), announced.size(), 0) > 0);
+  REQUIRE(run_until(loop, [&] { return !closed.empty(); }));
+  CHECK_THAT(closed.front(), Catch::Contains("the limit is 1 MiB"));
+  CHECK(frames.empty());
+}
+
+TEST_CASE("descriptors come along in their order, and only as many as may") {
+  Loop loop;
+  base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
+  std::vector<std::string> closed;
+  std::vector<wire::Frame> frames;
+  FrameSocket::Limits limits;
+  limits.descriptors_max = 3;
+  FrameSocket socket(loop, std::move(pair.first),
+                     FrameSocket::Handlers{[&](const wire::Frame& frame) { frames.push_back(frame); },
+                                           [&](const std::string& why) { closed.push_back(why); }},
+                     limits);
+  const base::FdPair pipe = base::make_pipe();
+  const std::vector<int> two{pipe.second.get(), pipe.first.get()};
+  wire::send_packet(pair.second.get(), wire::view_of(note("with two")), two);
+  REQUIRE(run_until(loop, [&] { return frames.size() == 1; }));
+  const std::vector<base::Fd> came = socket.take_descriptors();
+  REQUIRE(came.size() == 2);
+  CHECK((::fcntl(came[0].get(), F_GETFD) & FD_CLOEXEC) != 0);
+  REQUIRE(::write(came[0].get(), "x", 1) == 1);
+  char byte = 0;
+  CHECK(::read(came[1].get(), &byte, 1) == 1);
+  CHECK(socket.take_descriptors().empty());
+  wire::send_packet(pair.second.get(), wire::view_of(note("with two more")), two);
+  REQUIRE(run_until(loop, [&] { return !closed.empty(); }));
+  CHECK(closed.front() == "more than 3 descriptors came");
+}
+
+TEST_CASE("descriptors that nobody expects are not kept") {
+  Line line;
+  const base::FdPair pipe = base::make_pipe();
+  wire::send_packet(line.peer.get(), wire::view_of(note("with one")), std::vector<int>{pipe.second.get()});
+  REQUIRE(run_until(line.loop, [&] { return line.frames.size() == 1; }));
+  CHECK(line.socket.take_descriptors().empty());
+  CHECK(line.closed.empty());
 }

@@ -224,3 +224,36 @@ TEST_CASE("ranks do not inherit what their tests' settings give them") {
     CHECK_FALSE(has(std::string(name) + "=x"));
   }
 }
+
+TEST_CASE("a helper has the name, the umask and the session that were asked for") {
+  base::FdPair out = base::make_pipe();
+  ChildSpec spec;
+  spec.program = "/bin/sh";
+  spec.name = "another-name";
+  const std::string session_and_terminal = "cut -d' ' -f6 /proc/$$/stat; cut -d' ' -f7 /proc/$$/stat";
+  spec.arguments = {"-c", "head -c 12 /proc/$$/cmdline; echo; umask; " + session_and_terminal};
+  spec.environment = {"PATH=/usr/bin:/bin"};
+  spec.descriptors = {{out.second.get(), 1}};
+  spec.file_mask = 0137;
+  spec.own_session = true;
+  const Child child = helper(spec);
+  CHECK(lines_of(out, child) == std::vector<std::string>{"another-name", "0137", std::to_string(child.pid), "0"});
+}
+
+TEST_CASE("a helper with a session of its own is told to end when its parent has") {
+  base::FdPair line = base::make_pipe();
+  const testing::ForkedEnd end = testing::in_child([&] {
+    ChildSpec spec;
+    spec.program = "/bin/sleep";
+    spec.arguments = {"100"};
+    spec.own_session = true;
+    const Child child = helper(spec);
+    return ::write(line.second.get(), &child.pid, sizeof child.pid) == sizeof child.pid ? 0 : 1;
+  });
+  REQUIRE(end == testing::ForkedEnd{0, 0});
+  pid_t pid = 0;
+  REQUIRE(::read(line.first.get(), &pid, sizeof pid) == sizeof pid);
+  const auto is_gone = [&] { return ::kill(pid, 0) != 0 || is_zombie(pid); };
+  for (int i = 0; i < 10'000 && !is_gone(); ++i) ::poll(nullptr, 0, 1);
+  CHECK(is_gone());
+}

@@ -49,6 +49,24 @@ void await_end(pid_t child) {
 
 }  // namespace
 
+TEST_CASE("another process's children are known") {
+  const pid_t parent = fork_child([] {
+    const pid_t child = paused_child();
+    ::pause();
+    return child > 0 ? 0 : 1;
+  });
+  std::vector<pid_t> children;
+  for (int i = 0; i < kRounds && children.empty(); ++i) {
+    ::poll(nullptr, 0, 1);
+    children = children_of(parent);
+  }
+  REQUIRE(children.size() == 1);
+  CHECK(contains(children_of(::getpid()), parent));
+  end(parent);
+  ::kill(children.front(), SIGKILL);
+  CHECK(children_of(parent).empty());
+}
+
 TEST_CASE("own children are all children, of whichever thread, zombies included") {
   CHECK(own_children().empty());
   const pid_t running = paused_child();

@@ -272,6 +272,27 @@ runner::RunRecord full_run() {
   return run;
 }
 
+runner::RunRecord run_with_hosts() {
+  runner::RunRecord run = empty_run();
+  runner::TestRecord test = test_named("Fleet", "sails", Verdict::Fail,
+                                       "the suite's set-up failed: no water (fleet.cpp:7)");
+  test.attempts.push_back(attempt_of(1, Verdict::Fail, {OutcomeKind::Failed, 0, ""}));
+  runner::AttemptRecord& attempt = test.attempts.back();
+  attempt.message = test.message;
+  attempt.phase = wire::Phase::SetUp;
+  attempt.culprits = {-1};
+  attempt.ranks.resize(1);
+  attempt.ranks[0].rank = -1;
+  attempt.ranks[0].errors = {{"RuntimeError", "no water", "fleet.cpp", 7, "", true, -1, 1ms}};
+  attempt.ranks[0].out = captured("filling the dock\n");
+  run.hosts.push_back({"fleet.so", "Fleet", Verdict::Fail, test.message, 3ms, 0ms, attempt.ranks[0]});
+  add(run, std::move(test));
+  add(run, passing());
+  run.hosts.push_back({"ring.so", "Ring", Verdict::Pass, "", 3ms, 4ms, run.tests.back().attempts[0].ranks[0]});
+  run.hosts.back().rank.rank = -1;
+  return run;
+}
+
 void replay_test(const runner::TestRecord& test, runner::EventSink& sink) {
   const std::string id = test.info.id();
   sink.on_test_start({test.info, id, test.plugin, test.variant, 0, 1});

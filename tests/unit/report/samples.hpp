@@ -44,6 +44,9 @@ void add(runner::RunRecord& run, runner::TestRecord test);
 // All of the above and a problem.
 runner::RunRecord full_run();
 
+// A suite whose host has failed, and its test; another whose host was fine.
+runner::RunRecord run_with_hosts();
+
 // Tells `sink` of everything that `run` holds, in the order of a real run.
 void replay(const runner::RunRecord& run, runner::EventSink& sink);
 void replay_test(const runner::TestRecord& test, runner::EventSink& sink);

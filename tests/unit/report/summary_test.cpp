@@ -44,6 +44,19 @@ TEST_CASE("the summary of a run has its totals, problems and tests", "[report]")
   CHECK(summary["tests"].size() == full_run().tests.size());
 }
 
+TEST_CASE("the summary has the hosts of suites, and what became of them", "[report]") {
+  const json summary = json::parse(summary_json(run_with_hosts()));
+  REQUIRE(summary["hosts"].size() == 2);
+  CHECK(summary["hosts"][0]["suite"] == "Fleet");
+  CHECK(summary["hosts"][0]["verdict"] == "fail");
+  CHECK(summary["hosts"][0]["rank"]["rank"] == -1);
+  CHECK(summary["hosts"][0]["rank"]["error"]["text"] == "no water");
+  CHECK(summary["hosts"][1]["tear_down_ms"] == 4);
+  CHECK(summary["tests"][0]["attempts"][0]["culprits"] == json::array({-1}));
+  CHECK_FALSE(json::parse(summary_json(full_run())).contains("hosts"));
+  CHECK(read_summary(summary_json(run_with_hosts())).tests.at(0).attempts.at(0).ranks.at(0).rank == -1);
+}
+
 TEST_CASE("the summary of a test has its parameters in order of declaration", "[report]") {
   runner::RunRecord run = empty_run();
   add(run, passing());

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include <distrun/report/excerpt.hpp>
+#include <distrun/report/failure_text.hpp>
 #include <distrun/report/findings.hpp>
+#include <distrun/report/junit.hpp>
 #include <distrun/report/repeat_command.hpp>
 #include <distrun/report/test_line.hpp>
 
@@ -59,6 +61,15 @@ TEST_CASE("a culprit of which there is no record is no finding", "[report]") {
   const Findings findings = findings_of(test.attempts[0]);
   REQUIRE(findings.culprits.size() == 1);
   CHECK(findings.culprits[0].ranks == std::vector<int>{2});
+}
+
+TEST_CASE("the host of a suite is called so", "[report]") {
+  const runner::RunRecord run = run_with_hosts();
+  const std::string text = failure_text(run.settings, run.tests[0], Paint(false));
+  CHECK_THAT(text, Catch::Contains("the suite's set-up failed: no water (fleet.cpp:7)"));
+  CHECK_THAT(text, Catch::Contains("the host: RuntimeError: no water"));
+  CHECK_THAT(text, Catch::Contains("stdout of the host:\n  host| filling the dock"));
+  CHECK_THAT(junit_xml(run), Catch::Contains("[host] filling the dock"));
 }
 
 TEST_CASE("the command that repeats a test has what differs from the defaults", "[report]") {

@@ -26,7 +26,10 @@ TEST_CASE("reports of every kind can be written", "[written-reports]") {
   write_whole_file(prefix + "empty-junit.xml", junit_xml(empty_run()));
   write_whole_file(prefix + "ctrf.json", ctrf_json(full_run()));
   write_whole_file(prefix + "empty-ctrf.json", ctrf_json(empty_run()));
+  write_whole_file(prefix + "hosts-summary.json", summary_json(run_with_hosts()));
+  write_whole_file(prefix + "hosts-junit.xml", junit_xml(run_with_hosts()));
   EventStream stream(prefix + "events.ndjson", distrun::base::system_clock());
   replay(full_run(), stream);
+  replay(run_with_hosts(), stream);
   CHECK(stream.error().empty());
 }

@@ -19,7 +19,7 @@ namespace distrun::runner::fake {
 
 using Clock = std::chrono::steady_clock;
 
-class World final : public launch::World {
+class World : public launch::World {
  public:
   struct Signal {
     int rank;
@@ -47,7 +47,7 @@ class World final : public launch::World {
   void error(int rank, const std::string& text, int because_of = -1) {
     say(rank, wire::FrameKind::Error, wire::ErrorReport{"RuntimeError", text, "ring.cpp", 41, "", true, because_of});
   }
-  void done(int rank, bool passed = true) { say(rank, wire::FrameKind::Done, wire::Done{passed, 7}); }
+  void done(int rank, bool passed = true) { say(rank, wire::FrameKind::Done, wire::Done{passed, 7, {}}); }
   void end(int rank, proc::ExitStatus status = proc::ExitStatus::of_code(0)) {
     events_.on_rank_ended(rank, status, -1);
   }

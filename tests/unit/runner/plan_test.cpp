@@ -165,6 +165,27 @@ TEST_CASE("a test that asks for env:// gets a port of its own and the ranks' num
   CHECK(std::stoi(value_of(first, "MASTER_PORT")) > 0);
 }
 
+TEST_CASE("a rank with a device of its own sees the one at its place among those that distrun sees") {
+  const testing::Scratch scratch;
+  WorkDirPool pool(scratch.path() + "/run", false);
+  const auto dirs = pool.take(3);
+  PlannedTest test;
+  test.variant.world_size = 3;
+  test.info.gpu_per_rank = true;
+  Settings settings;
+  settings.gpus = 3;
+  const wire::RunOrder common = common_order(test, settings, "id", 1, *dirs);
+  ::setenv("CUDA_VISIBLE_DEVICES", "5,3", 1);
+  for (const auto& [rank, device] : {std::pair(0, "5"), std::pair(1, "3"), std::pair(2, "2")}) {
+    const wire::RunOrder order = order_for(common, test, *dirs, rank);
+    CHECK(value_of(order, "CUDA_VISIBLE_DEVICES") == device);
+    CHECK(value_of(order, "DISTRUN_GPU") == std::to_string(rank));
+    CHECK(order.gpus == 1);
+  }
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  CHECK(value_of(order_for(common, test, *dirs, 1), "CUDA_VISIBLE_DEVICES") == "1");
+}
+
 TEST_CASE("an attempt has a directory of its own and one for each rank, and takes them away once used") {
   const testing::Scratch scratch;
   const std::string run_dir = scratch.path() + "/run";

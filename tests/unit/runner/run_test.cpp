@@ -264,3 +264,16 @@ TEST_CASE("the record says when bodies began and ended") {
   CHECK(rank.body_ended >= rank.body_began);
   CHECK(rank.body_ended <= rank.ended);
 }
+
+TEST_CASE("tests run in the order that was arranged, and a plugin is kept until the last of its tests") {
+  Show show({"a", "b"});
+  show.add("other.so", "c");
+  show.settings.plugins = {"ring.so", "other.so"};
+  show.run.emplace(show.loop, show.node, show.told, show.places, show.settings);
+  show.run->arrange([](std::vector<PlannedTest>& tests) { std::swap(tests[1], tests[2]); });
+  testing::run_task(show.loop, show.run->run());
+  std::vector<std::string> names;
+  for (const TestRecord& test : show.run->record().tests) names.push_back(test.info.name);
+  CHECK(names == std::vector<std::string>{"a", "c", "b"});
+  CHECK(show.node.released == std::vector<std::string>{"other.so", "ring.so"});
+}

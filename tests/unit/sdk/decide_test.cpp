@@ -106,6 +106,17 @@ TEST_CASE("small and odd world sizes skip except with mpi", "[sdk]") {
   CHECK(skip_of(skip_if_odd_worldsize(), 3, 0, "mpi").empty());
 }
 
+TEST_CASE("a test that gives each rank a device needs as many as ranks", "[sdk]") {
+  ListContext run;
+  run.world_size = 4;
+  run.gpus = 3;
+  CHECK(decide({.gpu_per_rank = true}, run).skip.value().reason == "needs 4 devices; this run has 3");
+  CHECK_FALSE(decide({.world_size = gpus(), .gpu_per_rank = true}, run).skip);
+  CHECK_FALSE(decide({.world_size = fixed(2), .gpu_per_rank = true}, run).skip);
+  CHECK(detail::merged({.gpu_per_rank = true}, {}).gpu_per_rank);
+  CHECK(detail::merged({}, {.gpu_per_rank = true}).gpu_per_rank);
+}
+
 TEST_CASE("require_n_gpus_for_nccl_backend leaves other backends alone", "[sdk]") {
   CHECK(skip_of(require_n_gpus_for_nccl_backend(2), 4, 1, "nccl") ==
         "77 Need at least 2 CUDA devices");

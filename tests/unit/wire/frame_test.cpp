@@ -19,7 +19,11 @@ const FrameKind kKnown[] = {FrameKind::Hello,      FrameKind::Phase,       Frame
                             FrameKind::PeerFinished, FrameKind::Leak,         FrameKind::ReceiveEnd, FrameKind::Dismiss,
                             FrameKind::ProbeOrder, FrameKind::ProbeTable,  FrameKind::ProbeProcess,
                             FrameKind::ProbeDone,  FrameKind::Inspect,    FrameKind::RunStatus,
-                            FrameKind::ToldStacks};
+                            FrameKind::ToldStacks, FrameKind::DaemonHello, FrameKind::SubmitRun,
+                            FrameKind::SignalRun,  FrameKind::CancelRuns,  FrameKind::AskDaemon,
+                            FrameKind::Refusal,    FrameKind::RunAccepted, FrameKind::RunPosition,
+                            FrameKind::RunStarted, FrameKind::RunEnded,    FrameKind::RunsCancelled,
+                            FrameKind::DaemonStatus};
 
 void append(Bytes& bytes, const Bytes& more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <distrun/wire/control.hpp>
+#include <distrun/wire/daemon.hpp>
 #include <distrun/wire/inspect.hpp>
 #include <distrun/wire/plugin_table.hpp>
 #include <distrun/wire/stacks.hpp>
@@ -55,6 +56,12 @@ inline RunOrder run_order() {
   order.work_dir = "/tmp/run/1/rank2";
   order.init_method = "file:///tmp/run/1/rendezvous";
   order.env = {{"KEY", "value"}, {"EMPTY", ""}};
+  order.suite = "Ring";
+  order.suite_code = true;
+  order.host = HostWork::TearDown;
+  order.run_world_size = 8;
+  order.suite_dir = "/tmp/run/2";
+  order.suite_settings = {{"port", "4711"}};
   return order;
 }
 
@@ -72,10 +79,17 @@ inline TestInfo test_info() {
   info.isolation = "exec";
   info.env_rendezvous = true;
   info.has_fixture = true;
+  info.has_host = info.has_suite_code = info.gpu_per_rank = true;
   info.may_die = {{2, DeathKind::Signal, 9}};
   info.skip = {{86, "no network"}};
   info.description = "passes once round";
   return info;
+}
+
+inline Submission submission() { return {{"distrun", "-w", "2", "ring.so"}, {"PATH=/bin", "EMPTY="}, 027}; }
+
+inline DaemonStatus daemon_status() {
+  return {"0.1.0", 4711, 90'000, 2, 100, 17, {{"3f9c0a1b2c3d", 4712, 0, 1500, true, false, "distrun ring.so"}}};
 }
 
 // Calls `visit` with a value of every message type.
@@ -95,6 +109,17 @@ void each_message(Visit visit) {
   visit(InspectOrder{InspectKind::Stacks, 3});
   visit(run_status());
   visit(ToldStacks{{{"Ring.pass", 1500, 40, {{{{1, "rank 0"}, {0, " waits"}}}, {}}}}});
+  visit(DaemonHello{7});
+  visit(submission());
+  visit(RunSignal{2});
+  visit(CancelOrder{"3f9c"});
+  visit(Refusal{"the queue is full"});
+  visit(RunAccepted{"3f9c0a1b2c3d", 2});
+  visit(RunPosition{1});
+  visit(RunStarted{4712});
+  visit(RunEnded{130, 15, "cancelled"});
+  visit(RunsCancelled{{"3f9c"}, {"0a1b", "2c3d"}});
+  visit(daemon_status());
   visit(BarrierEnter{"start"});
   visit(BarrierRelease{"start", "rank 1 is gone", 1});
   visit(RankMessage{1, 2, "token", std::string("\0\xff data", 7)});
@@ -103,7 +128,7 @@ void each_message(Visit visit) {
   visit(LeakReport{true, "5 (/tmp/x)"});
   visit(Note{"device", "cpu"});
   visit(PeerFailed{3, "token is lost"});
-  visit(Done{true, 1234567890123ULL});
+  visit(Done{true, 1234567890123ULL, {{"port", "4711"}}});
   visit(ListOrder{4, "shm", "pipe", "auto", 2, "process"});
   visit(test_info());
   visit(PluginTable{{test_info(), TestInfo{}}});

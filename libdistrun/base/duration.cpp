@@ -1,4 +1,4 @@
-#include "duration.hpp"
+#include <distrun/base/duration.hpp>
 
 #include <charconv>
 #include <string_view>
@@ -6,7 +6,7 @@
 #include <distrun/base/error.hpp>
 #include <distrun/base/text.hpp>
 
-namespace distrun::cli {
+namespace distrun::base {
 namespace {
 
 constexpr double kMaxSeconds = 7 * 24 * 3600;
@@ -21,17 +21,17 @@ double seconds_per(std::string_view unit) {
 
 }  // namespace
 
-base::Nanoseconds parse_duration(const std::string& option, const std::string& text) {
+Nanoseconds parse_duration(const std::string& option, const std::string& text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   const double seconds = error == std::errc{} ? number * seconds_per(unit) : 0;
   if (!(seconds > 0 && seconds <= kMaxSeconds)) {
     throw Error(ErrorKind::InvalidArgument,
-                option + " " + base::one_line(text) +
+                option + " " + one_line(text) +
                     ": a duration such as 500ms, 30s, 5m or 1h is wanted, more than 0 and at most 7 days");
   }
-  return base::Nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+  return Nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
-}  // namespace distrun::cli
+}  // namespace distrun::base

@@ -4,9 +4,9 @@
 
 #include <distrun/base/clock.hpp>
 
-namespace distrun::cli {
+namespace distrun::base {
 
 // Throws Error{InvalidArgument} that names `option`, the text and what is allowed (more than 0, at most 7 days).
-base::Nanoseconds parse_duration(const std::string& option, const std::string& text);
+Nanoseconds parse_duration(const std::string& option, const std::string& text);
 
-}  // namespace distrun::cli
+}  // namespace distrun::base

@@ -1,0 +1,61 @@
+#pragma once
+// The options of `distrun run`, as they were typed; other commands share some. They become settings once they are
+// checked.
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace distrun::cli {
+
+// What CLI11 fills.
+struct Raw {
+  std::vector<std::string> plugins;
+  std::string world_size = "4";
+  std::string backend = "shm";
+  std::string agent = "pipe";
+  std::string gpu_driver = "auto";
+  std::string gpus = "0";
+  std::string isolation = "process";
+  std::vector<std::string> filters;
+  std::string shard = "1/1";
+  std::string rerun_failed;
+  bool shuffle = false;
+  std::string timeout = "300s";
+  std::string timeout_override;
+  std::string timeout_scale = "1";
+  std::string stacks_after;
+  std::string debug;
+  std::string jobs = "1";
+  bool daemon = false;
+  std::string repeat = "1";
+  std::string until_fail;
+  std::string retries = "0";
+  bool fail_fast = false;
+  std::string order = "declared";
+  std::string seed;
+  std::vector<std::string> env;
+  std::string output;
+  std::string json;
+  std::string junit;
+  std::string events;
+  std::string ctrf;
+  std::string github = "off";
+  bool github_skips = false;
+  std::string history;
+  bool keep_work_dir = false;
+  std::string leaks = "normal";
+  bool skips_pass = false;
+  std::string color = "auto";
+  bool quiet = false;
+  std::string slow = "0";
+  std::string config;
+  bool print_config = false;
+};
+
+// What is added to `app` next stands under this heading.
+void begin_group(CLI::App& app, const char* heading);
+
+}  // namespace distrun::cli

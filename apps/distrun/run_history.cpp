@@ -1,0 +1,47 @@
+#include "run_history.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+#include <distrun/base/error.hpp>
+#include <distrun/history/history.hpp>
+#include <distrun/history/place.hpp>
+#include <distrun/runner/order.hpp>
+
+namespace distrun::cli {
+namespace {
+
+runner::Hints hints_of(const RunOptions& options) {
+  const auto place = history::find_place(options.history);
+  if (!place || ::access(place->c_str(), F_OK) != 0) return {};  // nothing is known yet
+  try {
+    return history::History(*place, history::History::Access::Read).hints();
+  } catch (const Error& error) {
+    std::fprintf(stderr, "distrun: --order failed-first knows nothing of earlier runs: %s\n", error.what());
+    return {};
+  }
+}
+
+}  // namespace
+
+void arrange_tests(const RunOptions& options, runner::Run& run) {
+  if (options.order != TestOrder::FailedFirst) return;
+  run.arrange([hints = hints_of(options)](std::vector<runner::PlannedTest>& tests) {
+    runner::order_failed_first(tests, hints);
+  });
+}
+
+void remember(const RunOptions& options, const runner::RunRecord& run) {
+  if (run.tests.empty() || options.settings.debug_rank >= 0) return;
+  const auto place = history::find_place(options.history);
+  if (!place) return;
+  try {
+    history::History(*place, history::History::Access::Write).record(run);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "distrun: this run is not in the history: %s\n", error.what());
+  }
+}
+
+}  // namespace distrun::cli

@@ -1,0 +1,23 @@
+#pragma once
+// The daemon's command line. All flags are here.
+#include <string>
+#include <vector>
+
+#include <distrun/base/clock.hpp>
+
+namespace distrun::daemon {
+
+enum class Command { Serve, Status, Done };
+
+struct Options {
+  Command command = Command::Done;  // Done: help or the version was printed
+  std::string socket;               // where it listens
+  int parallel = 1;
+  int queued = 100;
+  base::Nanoseconds idle_exit{};    // 0: never
+};
+
+// Prints help itself. Throws Error{InvalidArgument} for a usage error, with a text for the user.
+Options parse_options(const std::vector<std::string>& arguments);
+
+}  // namespace distrun::daemon

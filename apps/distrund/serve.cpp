@@ -1,0 +1,72 @@
+#include "serve.hpp"
+
+#include <signal.h>
+
+#include <boost/asio/signal_set.hpp>
+
+#include <cstdio>
+
+#include <distrun/daemon/address.hpp>
+#include <distrun/daemon/instance_lock.hpp>
+#include <distrun/daemon/listener.hpp>
+#include <distrun/daemon/server.hpp>
+#include <distrun/proc/program.hpp>
+
+namespace distrun::daemon {
+namespace {
+
+ServerOptions server_options(const Options& options) {
+  ServerOptions to;
+  to.program = proc::program_beside("distrun");
+  to.version = DISTRUN_VERSION;
+  to.limits = {options.parallel, options.queued};
+  to.idle_exit = options.idle_exit;
+  return to;
+}
+
+bool is_ignored(int signal) {
+  struct sigaction action{};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+// Ends the server for the signals that ask for it; the second hurries. Whoever started the daemon may have said that it
+// is to outlive its terminal, as nohup does.
+class Ends {
+ public:
+  Ends(io::Loop& loop, Server& server) : signals_(loop.context(), SIGTERM), server_(server) {
+    for (const int signal : {SIGINT, SIGHUP}) {
+      if (!is_ignored(signal)) signals_.add(signal);
+    }
+    wait();
+  }
+
+ private:
+  void wait() {
+    signals_.async_wait([this](const auto& error, int) {
+      if (error) return;
+      server_.stop();
+      wait();
+    });
+  }
+  boost::asio::signal_set signals_;
+  Server& server_;
+};
+
+}  // namespace
+
+int serve(const Options& options) {
+  ::signal(SIGPIPE, SIG_IGN);
+  ServerOptions to = server_options(options);
+  prepare_folder_of(options.socket);
+  const InstanceLock lock(options.socket);
+  Listener listener(options.socket);
+  io::Loop loop;
+  Server server(loop, listener.take_socket(), std::move(to), [&] { loop.stop(); });
+  const Ends ends(loop, server);
+  std::printf("distrund listens at %s, %d at once\n", options.socket.c_str(), options.parallel);
+  std::fflush(stdout);
+  loop.run();
+  return kEnded;
+}
+
+}  // namespace distrun::daemon

@@ -1,0 +1,46 @@
+#include <distrun/history/history.hpp>
+
+#include <distrun/history/limits.hpp>
+#include <distrun/history/place.hpp>
+#include <distrun/history/recorder.hpp>
+#include <distrun/history/schema.hpp>
+
+namespace distrun::history {
+namespace {
+
+const std::string& made(const std::string& path, Database::Access access) {
+  if (access == Database::Access::Write) make_place(path);
+  return path;
+}
+
+}  // namespace
+
+History::History(const std::string& path, Access access, const Limits& limits, base::Milliseconds patience)
+    : database_(made(path, access), access, patience), limits_(limits), patience_(patience) {
+  if (access == Access::Write) {
+    prepare(database_, is_shared_by_hosts(path) ? Journal::Rollback : Journal::Log);
+  } else {
+    empty_ = !check(database_);
+  }
+}
+
+History::History(const Limits& limits)
+    : database_(Database::in_memory()), limits_(limits), patience_(kPatience) {
+  prepare(database_, Journal::Rollback);
+}
+
+bool History::record(const runner::RunRecord& run) {
+  database_.be_patient(patience_);
+  {
+    Transaction transaction(database_, Access::Write);
+    Recorder recorder(database_, limits_.results_per_test);
+    if (!recorder.record(run)) return false;
+    keep_limits(database_, limits_);
+    transaction.commit();
+  }
+  give_back_space(database_, limits_);
+  database_.shorten_log();
+  return true;
+}
+
+}  // namespace distrun::history

@@ -1,0 +1,40 @@
+#include <distrun/rank/program.hpp>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include <distrun/base/error.hpp>
+#include <distrun/rank/control_line.hpp>
+#include <distrun/rank/entry.hpp>
+#include <distrun/rank/limits.hpp>
+
+namespace distrun::rank {
+namespace {
+
+constexpr int kNotStarted = 127;  // as shells have it
+
+const char* advice(int error) {
+  if (error == ENOEXEC) return ": it is neither a binary of this machine nor a script that begins with #!";
+  if (error == ENOENT) return ": it, or the interpreter that it names, is not there";
+  return "";
+}
+
+}  // namespace
+
+void become_program(base::Fd line, const ProgramOrder& order) {
+  set_tag(order.tag);
+  restore_files_limit(order.files_max);
+  depend_on(order.coordinator_pid);
+  ::execve(order.path, order.arguments, environ);
+  const int error = errno;
+  wire::ErrorReport report;
+  report.type = "ExecFailed";
+  report.text = "cannot start " + std::string(order.path) + ": " + base::errno_text(error) + advice(error);
+  ControlLine(std::move(line)).send(wire::FrameKind::Error, 0, report);
+  ::_exit(kNotStarted);
+}
+
+}  // namespace distrun::rank

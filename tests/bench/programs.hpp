@@ -1,0 +1,16 @@
+#pragma once
+// Whole programs, for benchmarks that time them as a user would.
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace distrun::bench {
+
+// With standard output and errors at /dev/null. 0 if it cannot be started.
+pid_t start_program(std::vector<std::string> arguments);
+// Its exit code; -1 if it did not exit.
+int wait_for_program(pid_t pid);
+int run_program(std::vector<std::string> arguments);
+
+}  // namespace distrun::bench

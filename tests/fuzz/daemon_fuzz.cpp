@@ -1,0 +1,90 @@
+// What a client sends to the daemon, as a stream of frames. Whatever it is, it is read or refused, and a submission
+// that is taken can be started: within the limits, and no text is cut.
+#include <optional>
+
+#include <distrun/base/error.hpp>
+#include <distrun/wire/daemon.hpp>
+#include <distrun/wire/frame.hpp>
+
+#include "fuzz.hpp"
+
+namespace {
+
+using namespace distrun;
+using fuzz::require;
+using wire::FrameKind;
+
+// Nothing if it is refused.
+template <class T>
+std::optional<T> read(const wire::Frame& frame) {
+  try {
+    T message = wire::decode<T>(wire::view_of(frame.payload));
+    require(wire::encode(message).size() == frame.payload.size(), "a message that was read takes as many bytes again");
+    return message;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::size_t bytes_of(const std::vector<std::string>& texts) {
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) {
+    require(text.find('\0') == std::string::npos, "no text that is passed on holds a zero byte");
+    bytes += text.size() + 1;
+  }
+  return bytes;
+}
+
+void submit(const wire::Frame& frame) {
+  const auto submission = read<wire::Submission>(frame);
+  if (!submission) return;
+  try {
+    wire::check(*submission);
+  } catch (const Error&) {
+    return;
+  }
+  require(!submission->arguments.empty(), "a run has a program's name");
+  require(submission->arguments.size() <= wire::kArgumentsMax, "arguments are bounded");
+  require(bytes_of(submission->arguments) <= wire::kArgumentsBytesMax, "bytes of arguments are bounded");
+  require(bytes_of(submission->environment) <= wire::kEnvironmentBytesMax, "bytes of the environment are bounded");
+  require(submission->file_mask <= 0777, "a umask is one");
+}
+
+void signal(const wire::Frame& frame) {
+  const auto order = read<wire::RunSignal>(frame);
+  if (order && wire::may_be_sent(*order)) require(order->number > 0 && order->number < 32, "a signal is one");
+}
+
+void take(const wire::Frame& frame) {
+  switch (frame.kind) {
+    case FrameKind::DaemonHello: read<wire::DaemonHello>(frame); return;
+    case FrameKind::SubmitRun: return submit(frame);
+    case FrameKind::SignalRun: return signal(frame);
+    case FrameKind::CancelRuns: read<wire::CancelOrder>(frame); return;
+    case FrameKind::Refusal: read<wire::Refusal>(frame); return;
+    case FrameKind::RunAccepted: read<wire::RunAccepted>(frame); return;
+    case FrameKind::RunPosition: read<wire::RunPosition>(frame); return;
+    case FrameKind::RunStarted: read<wire::RunStarted>(frame); return;
+    case FrameKind::RunEnded: read<wire::RunEnded>(frame); return;
+    case FrameKind::RunsCancelled: read<wire::RunsCancelled>(frame); return;
+    case FrameKind::DaemonStatus: read<wire::DaemonStatus>(frame); return;
+    default: return;
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  wire::FrameSplitter splitter(wire::kDaemonPayloadMax);
+  splitter.feed(wire::view_of(data, size));
+  try {
+    while (const auto frame = splitter.next()) {
+      require(frame->payload.size() <= wire::kDaemonPayloadMax, "a frame to the daemon is bounded");
+      take(*frame);
+    }
+  } catch (const Error&) {
+    return 0;  // the connection ends
+  }
+  require(splitter.pending() < wire::kFrameHeaderSize + wire::kDaemonPayloadMax, "a part of a frame is bounded");
+  return 0;
+}

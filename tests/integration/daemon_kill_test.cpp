@@ -1,0 +1,78 @@
+// The daemon is killed in the middle of runs: nothing is left, and the next can start at once.
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <list>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "daemon.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Texts = std::vector<std::string>;
+
+constexpr int kRounds = 20;
+constexpr milliseconds kGoneWithin{3000};
+constexpr milliseconds kLong{30'000};
+
+struct Client {
+  Client(const Daemon& daemon, const std::string& fixture)
+      : sandbox(distrun_program()),
+        running(daemon.start(sandbox, {"run", "--daemon", "--output", sandbox.output(), "--timeout", "100s",
+                                       plugin(fixture)})) {}
+
+  // How it goes when its daemon was killed, or the run was over before; empty: as it should.
+  std::string wrong() {
+    const Ended ended = running.wait(scaled(kLong));
+    if (ended.out_of_time) return "the client did not end";
+    eventually(scaled(kGoneWithin), [&] { return sandbox.remains().empty(); });
+    std::string left;
+    for (const std::string& what : sandbox.remains()) left += what + "\n";
+    sandbox.sweep();
+    const auto says = [&](const char* text) { return ended.err.find(text) != std::string::npos; };
+    // The second is right for a client that came only when the daemon was dead.
+    const bool told = ended.exit_code == 3 && (says("the daemon has died") || says("no daemon listens"));
+    if (!told && ended.exit_code != 0 && ended.exit_code != 1) {
+      left += "exit code " + std::to_string(ended.exit_code) + ": " + ended.err;
+    }
+    return left;
+  }
+
+  Sandbox sandbox;
+  Running running;
+};
+
+}  // namespace
+
+TEST_CASE("nothing is left when a daemon was killed, and the next one serves at once", "[daemon][kill][alone]") {
+  const char* given = std::getenv("DISTRUN_KILL_SEED");
+  const unsigned seed = given == nullptr ? std::random_device()() : static_cast<unsigned>(std::atol(given));
+  std::cout << "DISTRUN_KILL_SEED=" << seed << " repeats the choice" << std::endl;
+  std::mt19937 random(seed);
+  Daemon daemon({"--parallel", "2"});
+  for (int round = 0; round < kRounds; ++round) {
+    const Texts fixtures = {"hangs", "leaves", "crashes", "passes", "floods"};
+    std::list<Client> clients;
+    for (int i = 0; i < 3; ++i) clients.emplace_back(daemon, fixtures[random() % fixtures.size()]);
+    pause_for(milliseconds(random() % 500));
+    daemon.kill();
+    daemon.start();
+    for (Client& client : clients) {
+      INFO("round " << round << ", " << client.sandbox.start_directory());
+      CHECK(client.wrong() == "");
+    }
+    const Sandbox sandbox(distrun_program());
+    const Ended served =
+        daemon.start(sandbox, {"run", "--daemon", "--filter", "Passes.trivial", plugin("passes")}).wait(scaled(kLong));
+    CHECK(served.exit_code == 0);
+  }
+  const Ended ended = daemon.stop();
+  CHECK(ended.exit_code == 0);
+  CHECK_FALSE(exists(daemon.socket()));
+}

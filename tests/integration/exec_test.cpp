@@ -1,0 +1,300 @@
+// distrun exec: programs that know nothing of distrun, as ranks.
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+class Exec {
+ public:
+  // `options`, then a program with its arguments.
+  Ended run(std::vector<std::string> options, std::vector<std::string> program) const {
+    return sandbox_.run(arguments(std::move(options), program));
+  }
+  Ended shell(std::vector<std::string> options, const std::string& script) const {
+    return run(std::move(options), {"/bin/sh", "-c", script});
+  }
+  Running start(std::vector<std::string> options, std::vector<std::string> program) const {
+    return sandbox_.start(arguments(std::move(options), program));
+  }
+  // Asks while a run goes on.
+  Ended ask(std::vector<std::string> arguments) const {
+    Command command = sandbox_.command(std::move(arguments));
+    command.capture = sandbox_.output() + "/asked";
+    return Running(command).wait(scaled(milliseconds(10'000)));
+  }
+  const Sandbox& sandbox() const { return sandbox_; }
+  TestResult result() const { return sandbox_.summary().tests.at(0); }
+
+ private:
+  std::vector<std::string> arguments(std::vector<std::string> options, const std::vector<std::string>& program) const {
+    std::vector<std::string> all{"exec", "--output", sandbox_.output()};
+    all.insert(all.end(), options.begin(), options.end());
+    all.push_back("--");
+    all.insert(all.end(), program.begin(), program.end());
+    return all;
+  }
+  Sandbox sandbox_{distrun_program()};
+};
+
+// The command lines of the run's processes contain this, so often.
+bool runs(const Exec& exec, const std::string& name, std::size_t count) {
+  const auto processes = exec.sandbox().processes();
+  return static_cast<std::size_t>(std::count_if(processes.begin(), processes.end(), [&](const ProcessInfo& process) {
+           return process.name == name;
+         })) == count;
+}
+
+}  // namespace
+
+TEST_CASE("a program whose ranks all exit with 0 passes, and nothing is said of it", "[exec]") {
+  const Exec exec;
+  const Ended ended = exec.run({"-w", "4"}, {"/bin/true"});
+  INFO(ended.err);
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.out.empty());
+  CHECK(ended.err.empty());
+  CHECK(exec.result().id == "exec.true");
+  CHECK(exec.result().verdict == "pass");
+  CHECK(wrong_with_reports(exec.sandbox()).empty());
+  CHECK(exec.sandbox().remains().empty());
+}
+
+TEST_CASE("a rank's exit code is the failure, told on standard error", "[exec]") {
+  const Exec exec;
+  const Ended ended = exec.shell({"-w", "4"}, "if [ $RANK = 2 ]; then exit 3; fi; exec sleep 100");
+  CHECK(ended.exit_code == 1);
+  CHECK(ended.out.empty());
+  CHECK_THAT(ended.err, Contains("rank 2: exited with code 3") && Contains("ended by distrun after rank 2 failed"));
+  CHECK_THAT(ended.err, Contains("exec --world-size 4 -- /bin/sh -c"));  // how to run it again
+  CHECK(exec.result().verdict == "fail");
+  CHECK(exec.result().message == "rank 2 exited with code 3");
+  CHECK(wrong_with_reports(exec.sandbox()).empty());
+  CHECK(exec.sandbox().remains().empty());
+}
+
+TEST_CASE("exit codes that mean a skip for tests are failures of programs", "[exec]") {
+  const Exec exec;
+  CHECK(exec.shell({"-w", "2"}, "exit 77").exit_code == 1);
+  CHECK(exec.result().verdict == "fail");
+  CHECK(exec.run({"-w", "2"}, {"/bin/false"}).exit_code == 1);
+}
+
+TEST_CASE("a program that is killed by a signal has crashed", "[exec]") {
+  const Exec exec;
+  const Ended ended = exec.shell({"-w", "3"}, "if [ $RANK = 1 ]; then kill -SEGV $$; fi; exec sleep 100");
+  CHECK(ended.exit_code == 1);
+  CHECK(exec.result().verdict == "crash");
+  CHECK_THAT(exec.result().message, Contains("rank 1 was killed by signal 11 (SIGSEGV)"));
+}
+
+TEST_CASE("output is shown with the rank's name, each stream on its own, and kept only on request", "[exec]") {
+  const bool tee = GENERATE(false, true);
+  const Exec exec;
+  std::vector<std::string> options{"-w", "2"};
+  if (tee) options.push_back("--tee");
+  const Ended ended = exec.shell(options, "echo out $RANK; echo err $RANK >&2; printf 'no end'");
+  CHECK(ended.exit_code == 0);
+  CHECK(sorted_lines(ended.out) == std::vector<std::string>{"[rank 0] no end", "[rank 0] out 0", "[rank 1] no end",
+                                                            "[rank 1] out 1"});
+  CHECK(sorted_lines(ended.err) == std::vector<std::string>{"[rank 0] err 0", "[rank 1] err 1"});
+  const std::string summary = content_of(exec.sandbox().output() + "/summary.json");
+  CHECK((summary.find("out 1") != std::string::npos) == tee);
+  CHECK(exec.shell({"-w", "1", "--no-prefix"}, "echo bare").out == "bare\n");
+}
+
+TEST_CASE("all of a large output arrives, and in the ranks' files too", "[exec]") {
+  const Exec exec;
+  const std::string logs = exec.sandbox().output() + "/logs";
+  const Ended ended = exec.shell({"-w", "2", "--per-rank-log", logs}, "seq 1 200000; echo $RANK >&2");
+  CHECK(ended.exit_code == 0);
+  std::string expected;
+  for (int i = 1; i <= 200000; ++i) expected += std::to_string(i) + "\n";
+  CHECK((content_of(logs + "/rank1.out") == expected));
+  CHECK(content_of(logs + "/rank1.err") == "1\n");
+  CHECK(std::count(ended.out.begin(), ended.out.end(), '\n') == 400000);
+}
+
+TEST_CASE("each rank finds who it is in its environment, and the user's own is there", "[exec]") {
+  const Exec exec;
+  const std::string script =
+      "echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $GROUP_RANK $MASTER_ADDR $DEPTH; "
+      "test $MASTER_PORT -gt 0 && test -n \"$DISTRUN_RUN_ID\" && test -d $DISTRUN_TEMP_DIR && "
+      "test -n \"$PATH\" && test $DISTRUN_RANK = $RANK";
+  const Ended ended = exec.shell({"-w", "2", "--env", "DEPTH=7"}, script);
+  CHECK(ended.exit_code == 0);
+  CHECK(sorted_lines(ended.out) ==
+        std::vector<std::string>{"[rank 0] 0 0 2 2 0 127.0.0.1 7", "[rank 1] 1 1 2 2 0 127.0.0.1 7"});
+}
+
+TEST_CASE("a program that hangs is shown with its stacks when its time is over, and ended", "[exec]") {
+  const Exec exec;
+  const Ended ended = exec.run({"-w", "2", "--timeout", "2s"}, {"sleep", "100"});
+  CHECK(ended.exit_code == 1);
+  CHECK(exec.result().verdict == "timeout");
+  CHECK_THAT(exec.result().message, Contains("ran past the bound of 2.0 s in body"));
+  CHECK_THAT(ended.err, Contains("ranks 0-1 (main threads, waiting in") && Contains("nanosleep"));
+  CHECK(exec.sandbox().remains().empty());
+}
+
+TEST_CASE("a run of programs can be looked at from outside", "[exec]") {
+  const Exec exec;
+  Running running = exec.start({"-w", "2"}, {"sleep", "100"});
+  REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return runs(exec, "sleep", 2); }));
+  const std::string id = exec.sandbox().run_id_in_use();
+  const Ended ps = exec.ask({"ps", id});
+  CHECK_THAT(ps.out, Contains("exec.sleep") && Contains("body"));
+  const Ended stacks = exec.ask({"stacks", id});
+  CHECK_THAT(stacks.out, Contains("ranks 0-1") && Contains("nanosleep"));
+  running.signal(SIGINT);
+  CHECK(running.wait(scaled(milliseconds(5'000))).exit_code == 130);
+  CHECK(exec.sandbox().remains().empty());
+}
+
+TEST_CASE("a process that a program leaves behind is named and ended", "[exec]") {
+  const Exec exec;
+  const Ended ended = exec.shell({"-w", "2"}, "if [ $RANK = 1 ]; then setsid sleep 1234 >/dev/null 2>&1 & fi; exit 0");
+  CHECK(ended.exit_code == 1);
+  CHECK(exec.result().verdict == "leak");
+  CHECK_THAT(ended.err, Contains("sleep 1234"));
+  CHECK(exec.sandbox().remains().empty());
+}
+
+TEST_CASE("files that a program writes are its results and no leak", "[exec]") {
+  const Exec exec;
+  const Ended ended = exec.shell({"-w", "2"}, "echo done > result-$RANK");
+  CHECK(ended.exit_code == 0);
+  const std::string result = exec.sandbox().start_directory() + "/result-1";
+  CHECK(content_of(result) == "done\n");
+  exec.sandbox().sweep();
+}
+
+TEST_CASE("a program that cannot be run is refused before anything starts", "[exec]") {
+  const Exec exec;
+  const std::string file = exec.sandbox().output() + "/program";
+  const auto refused = [&](const std::string& program, const std::string& part) {
+    const Ended ended = exec.sandbox().run({"exec", "-w", "2", "--", program});
+    INFO(program << ": " << ended.err);
+    CHECK(ended.exit_code == 3);
+    CHECK_THAT(ended.err, Contains("cannot") && Contains(program) && Contains(part));
+  };
+  refused("no-such-program", "PATH");
+  refused("./no-such-program", "No such file");
+  refused("/tmp", "directory");
+  std::ofstream(file) << "neither script nor binary\n";
+  chmod(file.c_str(), 0600);
+  refused(file, "not executable");
+  chmod(file.c_str(), 0700);
+  refused(file, "#!");
+  std::ofstream(file) << "#!/no/such/interpreter\n";
+  refused(file, "interpreter");
+  CHECK(exec.sandbox().remains().empty());
+}
+
+TEST_CASE("a command line of exec that makes no sense is refused", "[exec]") {
+  const Exec exec;
+  const auto refused = [&](std::vector<std::string> arguments, const std::string& part) {
+    arguments.insert(arguments.begin(), "exec");
+    const Ended ended = exec.sandbox().run(arguments);
+    CHECK(ended.exit_code == 2);
+    CHECK_THAT(ended.err, Contains(part));
+  };
+  refused({}, "program");
+  refused({"-w", "2", "--"}, "program");
+  refused({"--world-sise", "2", "--", "/bin/true"}, "--world-sise");
+  refused({"-w", "0", "--", "/bin/true"}, "--world-size");
+  refused({"-w", "2", "--stdin", "2", "--", "/bin/true"}, "--stdin");
+  refused({"--timeout", "soon", "--", "/bin/true"}, "--timeout");
+}
+
+TEST_CASE("options behind the program are the program's", "[exec]") {
+  const Exec exec;
+  const Ended ended = exec.sandbox().run({"exec", "-w", "1", "echo", "-w", "7", "--", "--timeout"});
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.out == "[rank 0] -w 7 -- --timeout\n");
+}
+
+TEST_CASE("standard input is empty, but for the rank that is given it", "[exec]") {
+  const Exec exec;
+  Command command = exec.sandbox().command({});
+  command.arguments = {"-c",  "echo hello | exec \"$@\"", "sh", command.program, "exec", "-w", "2", "--stdin", "1",
+                       "cat"};
+  command.program = "/bin/sh";
+  const Ended ended = Running(command).wait(scaled(milliseconds(10'000)));
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.out == "[rank 1] hello\n");
+}
+
+TEST_CASE("ranks that end themselves within their grace are not killed", "[exec]") {
+  const Exec exec;
+  const Ended ended = exec.shell({"-w", "2", "--grace", "20s"},
+                                 "if [ $RANK = 1 ]; then exit 5; fi; sleep 1; echo ended by itself");
+  CHECK(ended.exit_code == 1);
+  CHECK(ended.out == "[rank 0] ended by itself\n");
+  CHECK_THAT(ended.err, Contains("--grace 20 -- /bin/sh"));  // the line that repeats it
+  CHECK(ended.duration < scaled(milliseconds(15'000)));
+}
+
+TEST_CASE("64 ranks of a program", "[exec]") {
+  const Exec exec;
+  const Ended ended = exec.shell({"-w", "64"}, "echo $RANK");
+  CHECK(ended.exit_code == 0);
+  CHECK(sorted_lines(ended.out).size() == 64);
+}
+
+TEST_CASE("nothing is left when distrun is killed while programs run", "[exec]") {
+  const bool coordinator = GENERATE(false, true);
+  const Exec exec;
+  Running running = exec.start({"-w", "3"}, {"/bin/sh", "-c", "sleep 1234 & setsid sleep 1234 & wait"});
+  REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return runs(exec, "sleep", 6); }));
+  if (coordinator) {
+    kill(children_of(running.pid()).at(0), SIGKILL);
+  } else {
+    running.signal(SIGKILL);
+  }
+  CHECK(eventually(scaled(milliseconds(3'000)), [&] { return exec.sandbox().remains().empty(); }));
+  running.wait(milliseconds(0));
+  exec.sandbox().sweep();
+}
+
+TEST_CASE("of a Python script its name is told, and nothing that is not known", "[exec]") {
+  const Exec exec;
+  if (exec.run({"-w", "1"}, {"python3", "-c", "pass"}).exit_code != 0) return;  // there is no Python here
+  const std::string script = exec.sandbox().output() + "/train.py";
+  std::ofstream(script) << "import time\nprint('begun')\ntime.sleep(1000)\n";
+  const std::string logs = exec.sandbox().output() + "/logs";
+  Running running = exec.start({"-w", "2", "--per-rank-log", logs}, {"python3", script});
+  const auto begun = [&](const char* log) { return content_of(logs + log) == "begun\n"; };  // it is not held back
+  REQUIRE(eventually(scaled(milliseconds(20'000)), [&] { return begun("/rank0.out") && begun("/rank1.out"); }));
+  const Ended stacks = exec.ask({"stacks", exec.sandbox().run_id_in_use()});
+  CHECK_THAT(stacks.out, Contains("train.py; stacks show the interpreter, not which line of Python runs"));
+  running.signal(SIGINT);
+  CHECK(running.wait(scaled(milliseconds(5'000))).exit_code == 130);
+  CHECK(exec.sandbox().remains().empty());
+}

@@ -1,0 +1,44 @@
+#pragma once
+// Runs whose program is a shell, for tests of what the daemon does with runs.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include <distrun/base/fd.hpp>
+#include <distrun/wire/daemon.hpp>
+
+namespace distrun::testing {
+
+inline constexpr char kShell[] = "/bin/sh";
+
+inline wire::Submission order(const std::string& script) { return {{"sh", "-c", script}, {"PATH=/usr/bin:/bin"}, 022}; }
+
+// Where a run writes to, and the directory that it starts in. `output` is its own to read.
+struct Place {
+  explicit Place(const std::string& path = "/") : directory(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+
+  std::vector<base::Fd> descriptors() const {
+    std::vector<base::Fd> all;
+    for (const int fd : {output.second.get(), output.second.get(), directory.get()}) {
+      all.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+    }
+    return all;
+  }
+  // All that was written; comes to its end only if nobody has it open any more.
+  std::string written() {
+    output.second.reset();
+    std::string text;
+    char buffer[4096];
+    for (ssize_t got = 0; (got = ::read(output.first.get(), buffer, sizeof buffer)) > 0;) {
+      text.append(buffer, static_cast<std::size_t>(got));
+    }
+    return text;
+  }
+
+  base::FdPair output = base::make_pipe();
+  base::Fd directory;
+};
+
+}  // namespace distrun::testing

@@ -1,0 +1,311 @@
+// The daemon with real sockets: clients that keep to the protocol, and those that do not.
+#include <catch2/catch.hpp>
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <list>
+
+#include <distrun/daemon/listener.hpp>
+#include <distrun/daemon/server.hpp>
+
+#include "../support/forked.hpp"
+#include "../support/loop.hpp"
+#include "raw_client.hpp"
+#include "support/scratch.hpp"
+
+using namespace distrun;
+using namespace distrun::testing;
+using wire::FrameKind;
+
+namespace {
+
+daemon::ServerOptions options(int connections_max = 200) {
+  daemon::ServerOptions options;
+  options.program = kShell;
+  options.version = "1.2.3";
+  options.limits = {1, 2};
+  options.connections_max = connections_max;
+  return options;
+}
+
+struct Stage {
+  explicit Stage(daemon::ServerOptions with = options())
+      : listener(scratch.path() + "/d.sock"),
+        server(loop, listener.take_socket(), std::move(with), [this] { over = true; }) {}
+  ~Stage() {  // no run outlives its test
+    server.stop();
+    run_until(loop, [&] { return over; });
+  }
+
+  RawClient& client() { return clients.emplace_back(scratch.path() + "/d.sock"); }
+  bool gets(RawClient& from, FrameKind kind) {
+    return run_until(loop, [&] { return from.listen() || from.find(kind) != nullptr; }) && from.find(kind) != nullptr;
+  }
+  bool is_closed(RawClient& from) {
+    return run_until(loop, [&] { return from.listen(); });
+  }
+  // Somebody else is served meanwhile.
+  bool answers() {
+    RawClient& other = client();
+    other.hello();
+    other.ask();
+    return gets(other, FrameKind::DaemonStatus);
+  }
+
+  io::Loop loop;
+  Scratch scratch;
+  daemon::Listener listener;
+  bool over = false;
+  std::list<RawClient> clients;
+  daemon::Server server;
+};
+
+}  // namespace
+
+TEST_CASE("a run is accepted, started and told to have ended") {
+  Stage stage;
+  Place place;
+  RawClient& client = stage.client();
+  client.submit("echo done; exit 5", place);
+  REQUIRE(stage.gets(client, FrameKind::RunEnded));
+  CHECK(client.read<wire::RunAccepted>(FrameKind::RunAccepted).run_id.size() == 12);
+  CHECK(client.read<wire::RunStarted>(FrameKind::RunStarted).pid > 0);
+  CHECK(client.read<wire::RunEnded>(FrameKind::RunEnded).exit_code == 5);
+  CHECK(stage.is_closed(client));
+  CHECK(place.written() == "done\n");
+}
+
+TEST_CASE("the daemon tells what it does") {
+  Stage stage;
+  Place place;
+  RawClient& first = stage.client();
+  first.submit("exec sleep 100", place);
+  REQUIRE(stage.gets(first, FrameKind::RunStarted));
+  RawClient& second = stage.client();
+  second.submit("exit 0", place);
+  REQUIRE(stage.gets(second, FrameKind::RunAccepted));
+  CHECK(second.read<wire::RunAccepted>(FrameKind::RunAccepted).ahead == 1);
+  RawClient& asks = stage.client();
+  asks.hello();
+  asks.ask();
+  REQUIRE(stage.gets(asks, FrameKind::DaemonStatus));
+  const auto status = asks.read<wire::DaemonStatus>(FrameKind::DaemonStatus);
+  CHECK(status.version == "1.2.3");
+  CHECK(status.pid == ::getpid());
+  CHECK(status.parallel == 1);
+  CHECK(status.queued_max == 2);
+  CHECK(status.done == 0);
+  REQUIRE(status.runs.size() == 2);
+  CHECK(status.runs[0].pid == first.read<wire::RunStarted>(FrameKind::RunStarted).pid);
+}
+
+TEST_CASE("a client of another version is told what to do") {
+  Stage stage;
+  RawClient& client = stage.client();
+  client.hello(wire::kDaemonAbi + 1);
+  REQUIRE(stage.is_closed(client));
+  CHECK_THAT(client.refusal(), Catch::Contains("version") && Catch::Contains("start the distrund"));
+}
+
+TEST_CASE("a client that does not keep to the protocol loses its connection, and nobody else does") {
+  const wire::Bytes garbage(100, std::byte{0xff});
+  const wire::Bytes zeros(8, std::byte{0});
+  const wire::Bytes hello = wire::pack(FrameKind::DaemonHello, 0, wire::DaemonHello{});
+  const auto after_hello = [&](const wire::Bytes& bytes) {
+    wire::Bytes both = hello;
+    both.insert(both.end(), bytes.begin(), bytes.end());
+    return both;
+  };
+  wire::Bytes too_large = wire::pack_frame(FrameKind::SubmitRun, 0, {});
+  too_large[3] = std::byte{1};  // 16 MiB are announced
+  const wire::Bytes cut = wire::pack_frame(FrameKind::SubmitRun, 0, wire::view_of(wire::Bytes(3)));
+  const auto bytes = GENERATE_COPY(values<wire::Bytes>(
+      {garbage, zeros, wire::pack_frame(FrameKind::AskDaemon, 0, {}), after_hello(hello), after_hello(garbage),
+       after_hello(too_large), after_hello(cut), after_hello(wire::pack_frame(FrameKind::RunStatus, 0, {})),
+       after_hello(wire::pack(FrameKind::SubmitRun, 0, order("exit 0"))),
+       after_hello(wire::pack(FrameKind::SignalRun, 0, wire::RunSignal{SIGINT}))}));
+  Stage stage;
+  Place place;
+  RawClient& good = stage.client();
+  good.submit("exec sleep 100", place);
+  REQUIRE(stage.gets(good, FrameKind::RunStarted));
+  RawClient& client = stage.client();
+  client.send(bytes);
+  CHECK(stage.is_closed(client));
+  CHECK(stage.answers());
+  CHECK_FALSE(good.listen());
+}
+
+TEST_CASE("a run comes with exactly three descriptors") {
+  Stage stage;
+  Place place;
+  std::vector<base::Fd> two = place.descriptors();
+  two.pop_back();
+  RawClient& client = stage.client();
+  client.hello_with(two);
+  client.send(wire::pack(FrameKind::SubmitRun, 0, order("exit 0")));
+  REQUIRE(stage.is_closed(client));
+  CHECK_THAT(client.refusal(), Catch::Contains("3 descriptors, not 2"));
+  std::vector<base::Fd> many = place.descriptors();
+  for (base::Fd& more : place.descriptors()) many.push_back(std::move(more));
+  RawClient& other = stage.client();
+  other.hello_with(many);
+  CHECK(stage.is_closed(other));
+}
+
+TEST_CASE("a connection brings one run, and only signals of a terminal") {
+  Stage stage;
+  Place place;
+  RawClient& client = stage.client();
+  client.submit("exec sleep 100", place);
+  REQUIRE(stage.gets(client, FrameKind::RunStarted));
+  const bool again = GENERATE(true, false);
+  if (again) client.send(wire::pack(FrameKind::SubmitRun, 0, order("exit 0")));
+  if (!again) client.send(wire::pack(FrameKind::SignalRun, 0, wire::RunSignal{SIGKILL}));
+  REQUIRE(stage.is_closed(client));
+  CHECK_THAT(client.refusal(), Catch::Contains(again ? "one run" : "signal 9 cannot be sent"));
+}
+
+TEST_CASE("a full queue refuses") {
+  Stage stage;
+  Place place;
+  for (int i = 0; i < 3; ++i) {
+    RawClient& client = stage.client();
+    client.submit("exec sleep 100", place);
+    REQUIRE(stage.gets(client, i == 0 ? FrameKind::RunStarted : FrameKind::RunAccepted));
+  }
+  RawClient& late = stage.client();
+  late.submit("exit 0", place);
+  REQUIRE(stage.is_closed(late));
+  CHECK_THAT(late.refusal(), Catch::Contains("2 runs wait already"));
+}
+
+TEST_CASE("a client over the limit of connections is told so") {
+  Stage stage(options(1));
+  Place place;
+  RawClient& first = stage.client();
+  first.submit("exec sleep 100", place);
+  REQUIRE(stage.gets(first, FrameKind::RunStarted));
+  RawClient& second = stage.client();
+  REQUIRE(stage.is_closed(second));
+  CHECK_THAT(second.refusal(), Catch::Contains("1 connections, which is the limit"));
+}
+
+TEST_CASE("a client that goes away takes its run with it, and the next one starts") {
+  Stage stage;
+  Place place;
+  RawClient& running = stage.client();
+  running.submit("exec sleep 100", place);
+  REQUIRE(stage.gets(running, FrameKind::RunStarted));
+  const pid_t pid = running.read<wire::RunStarted>(FrameKind::RunStarted).pid;
+  RawClient& waits = stage.client();
+  waits.submit("exit 0", place);
+  REQUIRE(stage.gets(waits, FrameKind::RunAccepted));
+  RawClient& last = stage.client();
+  last.submit("exit 9", place);
+  REQUIRE(stage.gets(last, FrameKind::RunAccepted));
+  waits.hang_up();
+  running.hang_up();
+  REQUIRE(stage.gets(last, FrameKind::RunEnded));
+  CHECK(last.read<wire::RunEnded>(FrameKind::RunEnded).exit_code == 9);
+  CHECK(::kill(pid, 0) != 0);
+}
+
+TEST_CASE("a client that reads nothing delays nobody") {
+  Stage stage;
+  Place place;
+  RawClient& deaf = stage.client();
+  deaf.hello();
+  for (int i = 0; i < 16; ++i) deaf.ask();
+  RawClient& client = stage.client();
+  client.submit("exit 4", place);
+  CHECK(stage.gets(client, FrameKind::RunEnded));
+}
+
+TEST_CASE("a client that asks without end loses its connection") {
+  Stage stage;
+  RawClient& client = stage.client();
+  client.hello();
+  for (int i = 0; i < 17; ++i) client.ask();
+  REQUIRE(stage.is_closed(client));
+  CHECK_THAT(client.refusal(), Catch::Contains("more than 16 requests"));
+}
+
+TEST_CASE("clients that say nothing, or half of something, are dropped after five seconds") {
+  Stage stage;
+  RawClient& silent = stage.client();
+  RawClient& greets = stage.client();
+  greets.hello();
+  RawClient& half = stage.client();
+  half.hello();
+  const wire::Bytes whole = wire::pack(FrameKind::SubmitRun, 0, order("exit 0"));
+  half.send({whole.begin(), whole.end() - 1});
+  CHECK(stage.answers());
+  const auto begin = std::chrono::steady_clock::now();
+  for (RawClient* client : {&silent, &greets, &half}) {
+    REQUIRE(stage.is_closed(*client));
+    CHECK_THAT(client->refusal(), Catch::Contains("nothing was asked"));
+  }
+  CHECK(std::chrono::steady_clock::now() - begin > std::chrono::seconds(4));
+}
+
+TEST_CASE("a daemon that is stopped tells those who wait, and ends those that run") {
+  Stage stage;
+  Place place;
+  RawClient& running = stage.client();
+  running.submit("trap 'kill $!; exit 130' TERM; sleep 100 & echo x; wait", place);
+  REQUIRE(stage.gets(running, FrameKind::RunStarted));
+  char byte = 0;
+  REQUIRE(::read(place.output.first.get(), &byte, 1) == 1);
+  RawClient& waits = stage.client();
+  waits.submit("exit 0", place);
+  REQUIRE(stage.gets(waits, FrameKind::RunAccepted));
+  stage.server.stop();
+  REQUIRE(run_until(stage.loop, [&] { return stage.over; }));
+  for (RawClient* client : {&running, &waits}) {
+    REQUIRE(stage.gets(*client, FrameKind::RunEnded));
+    const auto ended = client->read<wire::RunEnded>(FrameKind::RunEnded);
+    CHECK(ended.exit_code == 130);
+    CHECK(ended.why == "the daemon was told to stop");
+  }
+  CHECK_FALSE(stage.client().connected());
+}
+
+TEST_CASE("a daemon without work ends when it was told to") {
+  daemon::ServerOptions with = options();
+  with.idle_exit = std::chrono::milliseconds(50);
+  Stage stage(std::move(with));
+  Place place;
+  RawClient& client = stage.client();
+  client.submit("exec sleep 0.3", place);
+  REQUIRE(stage.gets(client, FrameKind::RunEnded));
+  CHECK_FALSE(stage.over);
+  CHECK(run_until(stage.loop, [&] { return stage.over; }));
+}
+
+TEST_CASE("another user's connection is closed unheard") {
+  if (::getuid() != 0) {
+    WARN("skipped: only root can become another user");
+    return;
+  }
+  Stage stage;
+  ::chmod(stage.scratch.path().c_str(), 0755);
+  ::chmod((stage.scratch.path() + "/d.sock").c_str(), 0777);
+  const pid_t child = fork_child([&] {
+    constexpr uid_t kNobody = 65534;
+    if (::setresuid(kNobody, kNobody, kNobody) != 0) return 1;
+    RawClient stranger(stage.scratch.path() + "/d.sock");
+    if (!stranger.connected()) return 2;
+    stranger.hello();
+    stranger.ask();
+    while (!stranger.listen()) ::sched_yield();
+    return stranger.frames.empty() ? 0 : 3;
+  });
+  int status = -1;
+  REQUIRE(run_until(stage.loop, [&] { return ::waitpid(child, &status, WNOHANG) == child; }));
+  CHECK(status == 0);
+  CHECK(stage.answers());
+}

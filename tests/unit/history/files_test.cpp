@@ -1,0 +1,220 @@
+// Files that are not what they should be. None of them is ever changed.
+#include <catch2/catch.hpp>
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <distrun/base/error.hpp>
+#include <distrun/history/history.hpp>
+#include <distrun/history/schema.hpp>
+
+#include "../../support/scratch.hpp"
+#include "../support/forked.hpp"
+#include "samples.hpp"
+
+using namespace distrun;
+using namespace distrun::history;
+using namespace distrun::history::samples;
+using Catch::Contains;
+
+namespace {
+
+// Somebody else's hands.
+void sql(const std::string& path, const std::string& statements) {
+  sqlite3* connection = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &connection) == SQLITE_OK);
+  const int code = sqlite3_exec(connection, statements.c_str(), nullptr, nullptr, nullptr);
+  sqlite3_close(connection);
+  REQUIRE(code == SQLITE_OK);
+}
+
+void record_one(const std::string& path, const std::string& run_id = "run0", int tests = 1) {
+  std::vector<runner::TestRecord> records;
+  for (int i = 0; i < tests; ++i) records.push_back(test_of("Ring.t" + std::to_string(i)));
+  History(path, History::Access::Write).record(run_of(run_id, 1, records));
+}
+
+// Records and reads; both have to be refused, for the same reason.
+void expect_refusal(const std::string& path, const std::string& reason, const std::string& remedy) {
+  const std::string before = testing::read_file(path);
+  CHECK_THROWS_WITH(record_one(path, "another"), Contains(path) && Contains(reason) && Contains(remedy));
+  CHECK_THROWS_WITH(History(path, History::Access::Read).tests({}), Contains(path) && Contains(reason));
+  CHECK(testing::read_file(path) == before);
+}
+
+}  // namespace
+
+TEST_CASE("a file that is no database is refused and left as it is") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/thesis.txt";
+  testing::write_file(path, "It was a dark and stormy night, and no database was in sight. " + std::string(5000, '.'));
+  expect_refusal(path, "not a database", "--history");
+}
+
+TEST_CASE("a database of another program is refused and left as it is") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/bookmarks.db";
+  sql(path, "CREATE TABLE bookmark (url TEXT)");
+  expect_refusal(path, "another program", "DISTRUN_HISTORY");
+  sql(path, "PRAGMA application_id = 17");
+  expect_refusal(path, "another program", "DISTRUN_HISTORY");
+}
+
+TEST_CASE("a history of a newer distrun is refused and left as it is") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  record_one(path);
+  sql(path, "PRAGMA user_version = 2; PRAGMA wal_checkpoint(TRUNCATE)");
+  expect_refusal(path, "version 2", "this one knows 1");
+}
+
+TEST_CASE("a damaged history is refused with what to do, and left as it is") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  record_one(path, "run0", 2000);
+  sql(path, "PRAGMA wal_checkpoint(TRUNCATE)");
+  std::string bytes = testing::read_file(path);
+  REQUIRE(bytes.size() > 100'000);
+  for (std::size_t i = 4096; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 37);
+  testing::write_file(path, bytes);
+  ::unlink((path + "-wal").c_str());
+  ::unlink((path + "-shm").c_str());
+  expect_refusal(path, "malformed", "move it away");
+}
+
+TEST_CASE("a history that was cut short is refused, not emptied") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  record_one(path, "run0", 2000);
+  sql(path, "PRAGMA wal_checkpoint(TRUNCATE)");
+  REQUIRE(::truncate(path.c_str(), 3 * 4096) == 0);
+  ::unlink((path + "-wal").c_str());
+  ::unlink((path + "-shm").c_str());
+  expect_refusal(path, "malformed", "move it away");
+}
+
+TEST_CASE("an empty file becomes a history, and is an empty one to readers") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  testing::write_file(path, "");
+  {
+    History history(path, History::Access::Read);
+    CHECK(history.tests({}).empty());
+    CHECK(history.results({}, 0).empty());
+    CHECK(history.hints().size() == 0);
+    CHECK(history.runs() == 0);
+  }
+  CHECK(testing::read_file(path).empty());
+  record_one(path);
+  CHECK(History(path, History::Access::Read).runs() == 1);
+}
+
+// Somebody removes the file, and does not know what else belongs to it.
+TEST_CASE("a history whose file was removed begins anew, whatever its log held") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  record_one(path, "old");
+  REQUIRE(testing::exists(path + "-wal"));
+  REQUIRE(::unlink(path.c_str()) == 0);
+  record_one(path, "new");
+  const std::vector<Result> results = History(path, History::Access::Read).results({}, 0);
+  REQUIRE(results.size() == 1);
+  CHECK(results.front().run_id == "new");
+}
+
+TEST_CASE("a reader makes no file") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  CHECK_THROWS_WITH(History(path, History::Access::Read), Contains(path));
+  CHECK(testing::names_in(scratch.path()).empty());
+}
+
+// As on a network file system, which several hosts see.
+TEST_CASE("a history without a log is the same, and can get one and lose it again") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  const auto journal_of = [&](Journal journal) {
+    Database database(path, Database::Access::Write, 100ms);
+    prepare(database, journal);
+    Statement mode(database, "PRAGMA journal_mode");
+    mode.step();
+    return std::string(mode.text(0));
+  };
+  testing::write_file(path, "");
+  CHECK(journal_of(Journal::Rollback) == "delete");
+  CHECK_FALSE(testing::exists(path + "-wal"));
+  CHECK(journal_of(Journal::Log) == "wal");
+  record_one(path, "run0");
+  CHECK(journal_of(Journal::Rollback) == "delete");
+  CHECK_FALSE(testing::exists(path + "-wal"));
+  CHECK(History(path, History::Access::Read).runs() == 1);
+  record_one(path, "run1");
+  CHECK(History(path, History::Access::Read).runs() == 2);
+}
+
+TEST_CASE("names that mean something to SQLite are only names") {
+  const testing::Scratch scratch;
+  REQUIRE(::chdir(scratch.path().c_str()) == 0);
+  for (const std::string name : {":memory:", "file:x.db?mode=memory", "a b%20c.db"}) {
+    record_one(name);
+    CHECK(testing::exists(scratch.path() + "/" + name));
+    CHECK(History(name, History::Access::Read).runs() == 1);
+  }
+}
+
+TEST_CASE("the file and what belongs to it is its owner's alone") {
+  const testing::Scratch scratch;
+  ::umask(0);
+  const std::string path = scratch.path() + "/history.db";
+  record_one(path);
+  for (const std::string& name : testing::names_in(scratch.path())) {
+    struct stat found {};
+    REQUIRE(::stat((scratch.path() + "/" + name).c_str(), &found) == 0);
+    CHECK((found.st_mode & 0777U) == 0600U);
+  }
+}
+
+// Root may write anywhere, so a child gives that up.
+TEST_CASE("a directory that cannot be written is an error with its name, and reading goes on") {
+  const testing::Scratch scratch;
+  const std::string directory = scratch.directory("read-only");
+  const std::string path = directory + "/history.db";
+  record_one(path);
+  for (const char* end : {"", "-wal", "-shm"}) ::chmod((path + end).c_str(), 0444);
+  ::chmod(directory.c_str(), 0555);
+  ::chmod(scratch.path().c_str(), 0755);
+  const testing::ForkedEnd end = testing::in_child([&] {
+    if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return 1;
+    try {
+      record_one(path, "another");
+      return 2;
+    } catch (const Error& error) {
+      if (std::string(error.what()).find(path) == std::string::npos) return 3;
+    }
+    try {
+      record_one(directory + "/new.db");
+      return 4;
+    } catch (const Error& error) {
+      if (std::string(error.what()).find("Permission denied") == std::string::npos) return 5;
+    }
+    return History(path, History::Access::Read).runs() == 1 ? 0 : 6;
+  });
+  CHECK(end == testing::ForkedEnd{0, 0});
+  ::chmod(directory.c_str(), 0755);
+}
+
+TEST_CASE("values that nobody would record do no harm") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  record_one(path);
+  sql(path, "UPDATE result SET verdict = 'splendid', duration_us = 9223372036854775807, attempts = -7");
+  sql(path, "UPDATE result SET at_ms = 9223372036854775807; UPDATE test SET median_us = -1, last_verdict = 'x'");
+  record_one(path, "run1");
+  History history(path, History::Access::Read);
+  const Result strange = history.results({}, 1).at(0);
+  CHECK(strange.verdict == Verdict::InfraError);
+  CHECK(strange.duration > 24h);
+  CHECK(history.tests({}).at(0).statistics.results == 2);
+  CHECK(history.hints().of("ring.so", "Ring.t0").last == Verdict::Pass);
+}

@@ -1,0 +1,95 @@
+#include <catch2/catch.hpp>
+
+#include <sys/stat.h>
+
+#include <cstdlib>
+
+#include <distrun/base/error.hpp>
+#include <distrun/history/place.hpp>
+
+#include "../../support/scratch.hpp"
+
+using namespace distrun;
+using namespace distrun::history;
+
+namespace {
+
+// The variables that decide; each case is a process of its own.
+void set(const char* history, const char* state, const char* home) {
+  const auto put = [](const char* name, const char* value) {
+    value == nullptr ? ::unsetenv(name) : ::setenv(name, value, 1);
+  };
+  put("DISTRUN_HISTORY", history);
+  put("XDG_STATE_HOME", state);
+  put("HOME", home);
+}
+
+unsigned mode_of(const std::string& path) {
+  struct stat found {};
+  REQUIRE(::stat(path.c_str(), &found) == 0);
+  return found.st_mode & 07777U;
+}
+
+}  // namespace
+
+TEST_CASE("the option beats the variable, which beats the directories of the user") {
+  set("/var/h.db", "/state", "/somebody");
+  CHECK(find_place("x.db") == "x.db");
+  CHECK(find_place() == "/var/h.db");
+  set(nullptr, "/state", "/somebody");
+  CHECK(find_place() == "/state/distrun/history.db");
+  set("", "", "/somebody");
+  CHECK(find_place() == "/somebody/.local/state/distrun/history.db");
+  set(nullptr, "relative", "/somebody");
+  CHECK(find_place() == "/somebody/.local/state/distrun/history.db");
+}
+
+TEST_CASE("off is off, and so is a user without directories") {
+  set("off", "/state", "/somebody");
+  CHECK_FALSE(find_place());
+  CHECK(find_place("x.db") == "x.db");
+  set("/var/h.db", nullptr, nullptr);
+  CHECK_FALSE(find_place("off"));
+  set(nullptr, nullptr, nullptr);
+  CHECK_FALSE(find_place());
+  set(nullptr, "relative", "relative");
+  CHECK_FALSE(find_place());
+}
+
+TEST_CASE("a place is made with what leads to it, for its owner alone") {
+  const testing::Scratch scratch;
+  ::umask(0);
+  const std::string path = scratch.path() + "/state/distrun/history.db";
+  make_place(path);
+  CHECK(mode_of(path) == 0600);
+  CHECK(mode_of(scratch.path() + "/state/distrun") == 0700);
+  CHECK(mode_of(scratch.path() + "/state") == 0700);
+}
+
+TEST_CASE("a place that is there is left as it is") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  testing::write_file(path, "precious");
+  REQUIRE(::chmod(path.c_str(), 0640) == 0);
+  make_place(path);
+  CHECK(testing::read_file(path) == "precious");
+  CHECK(mode_of(path) == 0640);
+}
+
+TEST_CASE("a place that is no file is refused") {
+  const testing::Scratch scratch;
+  const std::string fifo = scratch.path() + "/fifo";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(make_place(fifo), Catch::Contains(fifo + " is no regular file") && Catch::Contains("--history"));
+  CHECK_THROWS_WITH(make_place(scratch.path()), Catch::Contains("is no regular file"));
+  CHECK_THROWS_WITH(make_place("/dev/null"), Catch::Contains("is no regular file"));
+  testing::write_file(scratch.path() + "/file", "x");
+  CHECK_THROWS_WITH(make_place(scratch.path() + "/file/history.db"), Catch::Contains(scratch.path()));
+  CHECK_THROWS_WITH(make_place("/proc/none/history.db"), Catch::Contains("/proc/none"));
+}
+
+TEST_CASE("a local file is not shared by hosts, nor one that is not there") {
+  const testing::Scratch scratch;
+  CHECK_FALSE(is_shared_by_hosts("/proc/self/stat"));
+  CHECK_FALSE(is_shared_by_hosts(scratch.path() + "/none"));
+}

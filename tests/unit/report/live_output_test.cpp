@@ -1,0 +1,194 @@
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <distrun/base/fd.hpp>
+#include <distrun/report/live_output.hpp>
+#include <distrun/report/rank_logs.hpp>
+
+#include "samples.hpp"
+#include "scratch.hpp"
+
+using namespace distrun;
+using namespace distrun::report;
+using namespace distrun::report::samples;
+using namespace std::chrono_literals;
+using runner::Stream;
+
+namespace {
+
+base::Fd file_at(const std::string& path) {
+  return base::Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+}
+
+// Live output into two files, or into one for both streams, and a clock that only the test moves.
+class Terminal {
+ public:
+  explicit Terminal(const LiveOptions& options, bool one_file = false)
+      : out_(file_at(scratch_.path("out"))), err_(file_at(scratch_.path(one_file ? "out" : "err"))),
+        live_(out_.get(), err_.get(), options, clock_) {}
+
+  void write(int rank, std::string_view bytes, Stream stream = Stream::Out) { live_.on_output(rank, stream, bytes); }
+  void pass(base::Nanoseconds time) {
+    clock_.pass(time);
+    live_.tick();
+  }
+  LiveOutput& live() { return live_; }
+  std::string out() const { return content_of(scratch_.path("out")); }
+  std::string err() const { return content_of(scratch_.path("err")); }
+
+ private:
+  Scratch scratch_;
+  base::Fd out_;
+  base::Fd err_;
+  StillClock clock_;
+  LiveOutput live_;
+};
+
+LiveOptions of_ranks(int world_size) {
+  LiveOptions options;
+  options.world_size = world_size;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("each line stands behind the name of its rank, on the stream that it was written to") {
+  Terminal terminal(of_ranks(3));
+  terminal.write(0, "a\nb\n");
+  terminal.write(2, "c\n", Stream::Err);
+  CHECK(terminal.out() == "[rank 0] a\n[rank 0] b\n");
+  CHECK(terminal.err() == "[rank 2] c\n");
+}
+
+TEST_CASE("a line that comes in pieces is shown once it is whole, whatever others write meanwhile") {
+  Terminal terminal(of_ranks(2));
+  terminal.write(0, "half ");
+  terminal.write(1, "other\n");
+  CHECK(terminal.out() == "[rank 1] other\n");
+  terminal.write(0, "a line\nnext");
+  CHECK(terminal.out() == "[rank 1] other\n[rank 0] half a line\n");
+  CHECK(terminal.live().finish().empty());
+  CHECK(terminal.out() == "[rank 1] other\n[rank 0] half a line\n[rank 0] next\n");
+}
+
+TEST_CASE("the bytes of a line go out as they came") {
+  Terminal terminal(of_ranks(1));
+  const std::string line("\x1b[31mred\x1b[0m \xff\xfe \0 \r 50%\n", 24);
+  terminal.write(0, line);
+  CHECK(terminal.out() == "[rank 0] " + line);
+}
+
+TEST_CASE("a prompt is shown after a moment without its end, and what follows continues it") {
+  Terminal terminal(of_ranks(2));
+  terminal.write(0, "name? ");
+  terminal.pass(400ms);
+  CHECK(terminal.out().empty());
+  terminal.pass(200ms);
+  CHECK(terminal.out() == "[rank 0] name? ");
+  SECTION("by the same rank") {
+    terminal.write(0, "Ada\nmore\n");
+    CHECK(terminal.out() == "[rank 0] name? Ada\n[rank 0] more\n");
+  }
+  SECTION("after another rank has written") {
+    terminal.write(1, "hurry\n");
+    terminal.write(0, "Ada\n");
+    CHECK(terminal.out() == "[rank 0] name? \n[rank 1] hurry\n[rank 0] Ada\n");
+  }
+  SECTION("by nothing") {
+    terminal.live().finish();
+    CHECK(terminal.out() == "[rank 0] name? \n");
+  }
+}
+
+TEST_CASE("a line without end is not kept, and not changed as long as nobody else writes") {
+  Terminal terminal(of_ranks(2));
+  const std::string chunk(LiveOutput::kLineMax / 2, 'x');
+  for (int i = 0; i < 5; ++i) terminal.write(0, chunk);
+  CHECK(terminal.out().size() >= 2 * LiveOutput::kLineMax);
+  terminal.write(0, "\n");
+  CHECK(terminal.out() == "[rank 0] " + std::string(5 * chunk.size(), 'x') + "\n");
+}
+
+TEST_CASE("streams that end in one file share its lines and keep their order") {
+  Terminal terminal(of_ranks(1), true);
+  terminal.write(0, "question ");
+  terminal.pass(1s);
+  terminal.write(0, "warning\n", Stream::Err);
+  terminal.write(0, "answer\n");
+  CHECK(terminal.out() == "[rank 0] question \n[rank 0] warning\n[rank 0] answer\n");
+}
+
+TEST_CASE("without prefixes lines stay whole") {
+  LiveOptions options = of_ranks(2);
+  options.prefix = false;
+  Terminal terminal(options);
+  terminal.write(0, "on");
+  terminal.write(1, "two\n");
+  terminal.write(0, "e\n");
+  CHECK(terminal.out() == "two\none\n");
+}
+
+TEST_CASE("ranks have colours of their own, and what a rank left switched on ends before the next line") {
+  LiveOptions options = of_ranks(2);
+  options.color = {true, false};
+  Terminal terminal(options);
+  terminal.write(0, "a\n");
+  terminal.write(1, "b\n");
+  terminal.write(1, "c\n", Stream::Err);
+  CHECK(terminal.out() == "\x1b[0;36m[rank 0]\x1b[0m a\n\x1b[0;33m[rank 1]\x1b[0m b\n");
+  CHECK(terminal.err() == "[rank 1] c\n");
+}
+
+TEST_CASE("a reader that does not read makes it full, and one that reads again does not") {
+  base::FdPair pipe = base::make_pipe();
+  StillClock clock;
+  LiveOutput live(pipe.second.get(), pipe.second.get(), of_ranks(1), clock);
+  std::string line(1000, 'x');
+  line += '\n';
+  std::size_t lines = 0;
+  for (; !live.is_full() && lines < 10'000; ++lines) live.on_output(0, Stream::Out, line);
+  CHECK(lines * line.size() >= LiveOutput::kPendingMax);
+  REQUIRE(live.is_full());
+  std::string buffer(1 << 16, ' ');
+  for (int i = 0; i < 100 && live.is_full(); ++i) REQUIRE(::read(pipe.first.get(), buffer.data(), buffer.size()) > 0);
+  CHECK_FALSE(live.is_full());
+}
+
+TEST_CASE("what cannot be shown is told, and a reader that has gone is not") {
+  StillClock clock;
+  SECTION("a full disk") {
+    const base::Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+    LiveOutput live(full.get(), full.get(), of_ranks(1), clock);
+    live.on_output(0, Stream::Out, "a\n");
+    CHECK_THAT(live.finish(), Catch::Contains("No space left"));
+  }
+  SECTION("a closed pipe") {
+    ::signal(SIGPIPE, SIG_IGN);
+    base::FdPair pipe = base::make_pipe();
+    pipe.first.reset();
+    LiveOutput live(pipe.second.get(), pipe.second.get(), of_ranks(1), clock);
+    live.on_output(0, Stream::Out, "a\n");
+    CHECK(live.finish().empty());
+  }
+}
+
+TEST_CASE("each rank has a file for each stream, with all that it wrote") {
+  const Scratch scratch;
+  const std::string directory = scratch.path("logs/deep");
+  RankLogs logs(directory, 2);
+  const std::string much(3 << 20, 'x');
+  logs.write(1, Stream::Out, much);
+  logs.write(1, Stream::Out, "end");
+  logs.write(0, Stream::Err, std::string_view("\0\n", 2));
+  CHECK(content_of(directory + "/rank1.out") == much + "end");
+  CHECK(content_of(directory + "/rank0.err") == std::string("\0\n", 2));
+  CHECK(content_of(directory + "/rank0.out").empty());
+  CHECK(logs.failure().empty());
+}
+
+TEST_CASE("a directory that cannot be made is named") {
+  CHECK_THROWS_WITH(RankLogs("/proc/none/logs", 1), Catch::Contains("/proc/none/logs"));
+}
