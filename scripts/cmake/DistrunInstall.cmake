@@ -16,7 +16,8 @@ endforeach()
 install(TARGETS distrun_base distrun_wire distrun_sdk EXPORT distrunTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES libdistrun/short_names.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun)
-foreach(header IN ITEMS check.hpp context.hpp options.hpp parameters.hpp plugin.h tally.hpp test.hpp)
+foreach(header IN ITEMS backends.hpp captured_output.hpp check.hpp context.hpp devices.hpp environment.hpp file_lock.hpp
+                        library.hpp options.hpp parameters.hpp plugin.h shared_file.hpp tally.hpp test.hpp)
   install(FILES libdistrun/sdk/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun/sdk)
 endforeach()
 install(DIRECTORY libdistrun/base DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun
