@@ -39,11 +39,12 @@ TEST_CASE("every rank that starts is told with its process", "[row:multiprocess/
 
 TEST_CASE("a rank whose body raised exits with 10, and a bare exit with 10 is a failure too",
           "[row:multiprocess_join/verdict-2-any-rank-with-code-10]") {
-  const CaseRun run = run_case("Scenario.one_exits_10");
-  const AttemptResult& attempt = run.attempt("Scenario.one_exits_10");
+  const AttemptResult attempt = run_case("Scenario.one_exits_10").attempt("Scenario.one_exits_10");
   CHECK(attempt.verdict == "fail");
   CHECK(attempt.culprits == std::vector<int>{1});
   CHECK_THAT(attempt.message, Contains("rank 1 failed") && Contains("10"));
+  const AttemptResult raised = run_case("Scenario.two_throw").attempt("Scenario.two_throw");
+  for (const RankResult& rank : raised.ranks) CHECK(rank.exit_code == (rank.outcome == "failed" ? 10 : 0));
 }
 
 TEST_CASE("a suite goes on after its worst test", "[row:multiprocess/suite-is-never-stopped-early]") {

@@ -100,6 +100,7 @@ TEST_CASE("a skip that all ranks throw has the reason that they give",
   CHECK(attempt.verdict == "skip");
   CHECK(attempt.message == "no such day");
   CHECK(outcomes_of(attempt) == Texts{"skipped", "skipped", "skipped", "skipped"});
+  for (const RankResult& rank : attempt.ranks) CHECK(rank.exit_code == 86);
 }
 
 TEST_CASE("a condition that holds skips before there is any rank",
