@@ -1,31 +1,13 @@
 #include <distrun/runner/orders.hpp>
 
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <sstream>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/fd.hpp>
+#include <distrun/base/free_port.hpp>
 
 namespace distrun::runner {
-
-int free_port() {
-  const base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (!socket || ::bind(socket.get(), generic, size) != 0 || ::getsockname(socket.get(), generic, &size) != 0) {
-    base::throw_errno("cannot find a free port on 127.0.0.1", errno);
-  }
-  return ntohs(address.sin_port);
-}
-
 namespace {
 
 constexpr char kVisibleDevices[] = "CUDA_VISIBLE_DEVICES";
@@ -75,7 +57,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
   order.leaks_strict = !settings.leaks_off && (settings.leaks_strict || launch::ranks_stay(test.variant.isolation));
   order.temp_dir = dirs.shared();
   order.init_method = "file://" + dirs.shared() + "/rendezvous";
-  if (test.info.env_rendezvous) order.env.push_back({"MASTER_PORT", std::to_string(free_port())});
+  if (test.info.env_rendezvous) order.env.push_back({"MASTER_PORT", std::to_string(base::find_free_port())});
   order.env.insert(order.env.end(), settings.env.begin(), settings.env.end());
   return order;
 }

@@ -14,7 +14,4 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
 // A rank that is to see one device alone sees the one that has its place in CUDA_VISIBLE_DEVICES as distrun has it.
 wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const WorkDirs& dirs, int rank);
 
-// Of TCP on 127.0.0.1; free a moment ago. Throws Error{Failed}.
-int free_port();
-
 }  // namespace distrun::runner

@@ -67,6 +67,31 @@ SkipCondition require_n_gpus_for_nccl_backend(int n) {
                   [n](const ListContext& run) { return run.backend == "nccl" && run.gpus < n; });
 }
 
+SkipCondition require_n_gpus_for_nccl_backend(int n, std::string_view backend) {
+  return entry_if(multi_gpu(n),
+                  [n, nccl = backend == "nccl"](const ListContext& run) { return nccl && run.gpus < n; });
+}
+
+SkipCondition nccl_skip_if_lt_x_gpu(std::string_view backend, int x) {
+  return require_n_gpus_for_nccl_backend(x, backend);
+}
+
+SkipCondition skip_if_too_few_gpus() {
+  return [](const ListContext& run) -> std::optional<Skip> {
+    if (run.backend == "nccl" && run.gpus == 0) return skip_entry("no_cuda");
+    if (run.gpus > 0 && run.gpus < run.world_size) return skip_entry(multi_gpu(run.world_size));
+    return std::nullopt;
+  };
+}
+
+SkipCondition skip_if_rocm() {
+  return entry_if("skipIfRocm", [](const ListContext&) { return false; });
+}
+
+SkipCondition skip_if_win32() {
+  return skip_if(false, "This unit test case is not supported on Windows platform");
+}
+
 SkipCondition require_world_size(int n) {
   return skip_if([n](const ListContext& run) { return run.world_size < n; },
                  "Test requires world size of " + std::to_string(n));

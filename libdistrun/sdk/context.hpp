@@ -44,6 +44,7 @@ class Rank {
 
   int rank() const noexcept { return line_.rank; }
   int world_size() const noexcept { return line_.world_size; }
+  bool is_master() const noexcept { return line_.rank == 0; }
   int attempt() const noexcept { return line_.attempt; }  // 1 for the first
   int gpus() const noexcept { return line_.gpus; }
   std::string_view worker_name() const noexcept;  // "worker2"

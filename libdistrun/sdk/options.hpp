@@ -78,6 +78,12 @@ SkipCondition skip_if_no_gpu();           // fewer devices than ranks
 SkipCondition skip_if_small_worldsize();  // 2 ranks or fewer, except with mpi
 SkipCondition skip_if_odd_worldsize();    // except with mpi
 SkipCondition require_n_gpus_for_nccl_backend(int n);
+// For tests that name their backend themselves; devices count only with nccl.
+SkipCondition require_n_gpus_for_nccl_backend(int n, std::string_view backend);
+SkipCondition nccl_skip_if_lt_x_gpu(std::string_view backend, int x);
+SkipCondition skip_if_too_few_gpus();     // nccl without devices; with devices, fewer than ranks
+SkipCondition skip_if_rocm();             // never holds here: devices are CUDA's
+SkipCondition skip_if_win32();            // nor does this
 SkipCondition require_world_size(int n);
 
 struct TestOptions {

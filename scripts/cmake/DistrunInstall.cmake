@@ -29,7 +29,9 @@ install(FILES libdistrun/short_names.hpp libdistrun/gtest.hpp libdistrun/catch2.
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun)
 install(DIRECTORY libdistrun/bridge DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun
   FILES_MATCHING PATTERN "*.hpp")
-foreach(header IN ITEMS bridge.hpp check.hpp context.hpp options.hpp parameters.hpp plugin.h tally.hpp test.hpp)
+foreach(header IN ITEMS backends.hpp bridge.hpp captured_output.hpp check.hpp context.hpp devices.hpp environment.hpp
+                        file_lock.hpp host.hpp library.hpp options.hpp parameters.hpp plugin.h shared_file.hpp
+                        suite.hpp tally.hpp test.hpp)
   install(FILES libdistrun/sdk/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun/sdk)
 endforeach()
 install(DIRECTORY libdistrun/base DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun

@@ -109,9 +109,9 @@ TEST_CASE("help names every option and exit code", "[cli]") {
   for (const char* part :
        {"--world-size", "--backend", "--agent", "--gpu-driver", "--gpus", "--isolation", "--filter",
         "--timeout", "--timeout-override", "--timeout-scale", "--repeat", "--retries", "--fail-fast",
-         "--seed", "--env", "--output", "--json", "--junit", "--events", "--ctrf", "--github", "--jobs",
-         "--keep-work-dir", "--leaks", "--skips-pass", "--color", "--shard", "--shuffle", "--until-fail",
-         "--order", "--history", "--rerun-failed", "--slow", "--config", "--print-config", "130"}) {
+        "--seed", "--env", "--output", "--json", "--junit", "--events", "--ctrf", "--github", "--jobs",
+        "--keep-work-dir", "--leaks", "--skips-pass", "--color", "--shard", "--shuffle", "--until-fail",
+        "--order", "--history", "--daemon", "--rerun-failed", "--slow", "--config", "--print-config", "130"}) {
     CHECK_THAT(ended.out, Catch::Contains(part));
   }
   ended = sandbox.run({"--version"});

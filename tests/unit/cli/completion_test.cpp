@@ -29,7 +29,10 @@ bool has(const Candidates& candidates, const std::string& text) {
 
 TEST_CASE("the first word may be a command, a plugin or an option of run") {
   const Candidates any = found({""});
-  for (const char* command : {"run", "list", "show", "ps", "stacks", "attach", "completion"}) CHECK(has(any, command));
+  for (const char* command :
+       {"run", "exec", "list", "show", "ps", "stacks", "attach", "cancel", "history", "completion"}) {
+    CHECK(has(any, command));
+  }
   CHECK(any.paths == PathKind::Plugin);
   CHECK(texts_of(found({"sta"})) == Words{"stacks"});
   CHECK(has(found({"--world"}), "--world-size"));
@@ -50,6 +53,9 @@ TEST_CASE("values are the choices of the option, or what kind of thing it takes"
   CHECK(found({"--json", ""}).paths == PathKind::Any);
   CHECK(found({"-o", "x"}).paths == PathKind::Directory);
   CHECK(found({"--output=x"}).paths == PathKind::Directory);
+  CHECK(texts_of(found({"--history", ""})) == Words{"off"});
+  CHECK(found({"--history", ""}).paths == PathKind::Any);
+  CHECK(found({"exec", "--", "tr"}).paths == PathKind::Any);
   CHECK(found({"--seed", ""}).words.empty());
   CHECK(found({"show", ""}).paths == PathKind::Any);
 }

@@ -23,6 +23,7 @@ CommandInfo run_info() {
                  {{"--fail-fast"}, "", "", "", "", false, false},
                  {{"--until-fail"}, "[=MAX]", "", "", "", false, false},
                  {{"--output"}, "DIR", "", "", "", false, false},
+                 {{"--history"}, "FILE|off", "", "", "", false, false},
                  {{"--rerun-failed"}, "SUMMARY.json", "", "", "", false, false}};
   return run;
 }
@@ -133,4 +134,9 @@ TEST_CASE("what cannot be read is named, with the way out") {
   CHECK(refused(scratch.path()).find("this is no file") != std::string::npos);
   REQUIRE(::mkfifo((scratch.path() + "/pipe").c_str(), 0600) == 0);
   CHECK(refused(scratch.path() + "/pipe").find("this is no file") != std::string::npos);  // and nobody waits for it
+}
+
+TEST_CASE("what stands for itself is no path, also where files are wanted") {
+  CHECK(layer_of("history = \"runs.db\"").at("history").texts == Texts{"conf/runs.db"});
+  CHECK(layer_of("history = \"off\"").at("history").texts == Texts{"off"});
 }

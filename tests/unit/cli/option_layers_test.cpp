@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <distrun/base/error.hpp>
 
@@ -34,6 +35,23 @@ struct Tool {
   bool quick = false;
   Origins origins;
 };
+
+// A variable as long as this lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~Variable() { ::unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+Layer layer_of_environment() {
+  CLI::App scratch;
+  return environment_layer(scratch);
+}
 
 }  // namespace
 
@@ -75,4 +93,20 @@ TEST_CASE("an error about an option says where its value is from, unless that is
   CHECK(told("--filter x: odd") == "--filter x: odd");
   CHECK(told("--sizes 0: odd") == "--sizes 0: odd");
   CHECK(told("no option") == "no option");
+}
+
+TEST_CASE("variables are a layer of their own; an empty one says nothing, and 0 says no") {
+  {
+    const Variable history("DISTRUN_HISTORY", "runs.db");
+    const Variable daemon("DISTRUN_DAEMON", "1");
+    const Layer layer = layer_of_environment();
+    CHECK(layer.at("history").texts == Texts{"runs.db"});
+    CHECK(layer.at("history").origin == "DISTRUN_HISTORY");
+    CHECK(layer.at("daemon").texts == Texts{"true"});
+  }
+  const Variable history("DISTRUN_HISTORY", "");
+  const Variable daemon("DISTRUN_DAEMON", "0");
+  const Layer layer = layer_of_environment();
+  CHECK_FALSE(layer.contains("history"));
+  CHECK(layer.at("daemon").texts == Texts{"false"});
 }

@@ -128,3 +128,22 @@ TEST_CASE("require_world_size has the harness's text", "[sdk]") {
   CHECK(skip_of(require_world_size(5), 4) == "86 Test requires world size of 5");
   CHECK(skip_of(require_world_size(4), 4).empty());
 }
+
+TEST_CASE("a backend that the test names itself beats the run's", "[sdk]") {
+  CHECK(skip_of(require_n_gpus_for_nccl_backend(2, "nccl"), 4, 1) == "77 Need at least 2 CUDA devices");
+  CHECK(skip_of(require_n_gpus_for_nccl_backend(2, "gloo"), 4, 1, "nccl").empty());
+  CHECK(skip_of(nccl_skip_if_lt_x_gpu("nccl", 3), 4, 2) == "80 Need at least 3 CUDA devices");
+  CHECK(skip_of(nccl_skip_if_lt_x_gpu("nccl", 3), 4, 3).empty());
+}
+
+TEST_CASE("skip_if_too_few_gpus counts devices where there are any", "[sdk]") {
+  CHECK(skip_of(skip_if_too_few_gpus(), 4, 0).empty());
+  CHECK(skip_of(skip_if_too_few_gpus(), 4, 0, "nccl") == "74 CUDA is not available.");
+  CHECK(skip_of(skip_if_too_few_gpus(), 4, 3) == "81 Need at least 4 CUDA devices");
+  CHECK(skip_of(skip_if_too_few_gpus(), 4, 4, "nccl").empty());
+}
+
+TEST_CASE("conditions for other systems never hold", "[sdk]") {
+  CHECK(skip_of(skip_if_rocm(), 4).empty());
+  CHECK(skip_of(skip_if_win32(), 4).empty());
+}

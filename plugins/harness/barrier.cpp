@@ -1,0 +1,50 @@
+// The barrier of a test's own logic.
+#include <distrun/sdk/test.hpp>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+
+namespace {
+
+void touch(const std::string& path) { std::ofstream(path) << "here"; }
+bool is_there(const std::string& path) { return std::ifstream(path).good(); }
+
+}  // namespace
+
+DISTRUN_TEST(Barrier, nobody_leaves_before_all_have_come) {
+  rank.note("rows", "[row:barrier/Barrier.init]");
+  for (int round = 0; round < 3; ++round) {
+    const std::string head = std::string(rank.temp_dir()) + "/came-" + std::to_string(round) + "-";
+    touch(head + std::to_string(rank.rank()));
+    rank.barrier();  // the same name again counts anew
+    for (int other = 0; other < rank.world_size(); ++other) {
+      DISTRUN_EXPECT(is_there(head + std::to_string(other)));
+    }
+  }
+}
+
+DISTRUN_TEST(Barrier, a_bound_of_its_own_runs_out_as_an_error) {
+  rank.note("rows", "[row:barrier/Barrier.sync-wait_for-None-timeout-10]");
+  if (rank.is_master()) {
+    DISTRUN_EXPECT_THROWS(distrun::Error, "barrier 'alone'", rank.barrier("alone", 20ms));
+  }
+  rank.barrier("after");
+  DISTRUN_EXPECT(true);
+}
+
+// Who waits for fewer than all says so with messages: a barrier is everybody's.
+DISTRUN_TEST(Barrier, some_ranks_meet_by_messages, .world_size = fixed(4)) {
+  rank.note("rows", "[row:barrier/explicit-wait_for]");
+  if (rank.rank() == 0) {
+    for (int other = 1; other < 3; ++other) DISTRUN_EXPECT(rank.receive(other, "came") == "yes");
+    for (int other = 1; other < 3; ++other) rank.send(other, "go on", "");
+  } else if (rank.rank() < 3) {
+    rank.send(0, "came", "yes");
+    DISTRUN_EXPECT(rank.receive(0, "go on").empty());
+  } else {
+    DISTRUN_EXPECT(rank.rank() == 3);  // goes its own way
+  }
+}

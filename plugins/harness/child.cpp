@@ -1,0 +1,52 @@
+// How a rank comes to run its test, seen from within.
+#include <distrun/sdk/test.hpp>
+
+#include <dirent.h>
+
+#include <string>
+
+namespace {
+
+int count_threads() {
+  int count = 0;
+  DIR* tasks = opendir("/proc/self/task");
+  if (tasks == nullptr) return 0;
+  while (const dirent* task = readdir(tasks)) count += task->d_name[0] != '.';
+  closedir(tasks);
+  return count;
+}
+
+}  // namespace
+
+class Child : public distrun::Fixture {
+ public:
+  Child() { order_ = "made"; }
+  void set_up(distrun::Rank& rank) override {
+    DISTRUN_EXPECT(order_ == "made");
+    DISTRUN_EXPECT(&distrun::this_rank() == &rank);
+    DISTRUN_EXPECT(count_threads() > 1);  // somebody listens while the body does whatever it does
+    order_ = "set up";
+  }
+  void tear_down(distrun::Rank& rank) override {
+    DISTRUN_EXPECT(order_ == "body");
+    rank.barrier("everybody tears down");
+  }
+
+ protected:
+  std::string order_;
+};
+
+// One object per rank and test, so the second test begins where the first did.
+DISTRUN_TEST_F(Child, first_test_of_a_suite) {
+  rank.note("rows",
+            "[row:multiprocess_child/rank-entry-point-_run] [row:multiprocess_child/order-of-actions-in-run_test] "
+            "[row:multiprocess/set-up-parent-per-test]");
+  DISTRUN_EXPECT(order_ == "set up");
+  order_ = "body";
+}
+
+DISTRUN_TEST_F(Child, second_test_of_a_suite) {
+  rank.note("rows", "[row:multiprocess_child/rank-entry-point-_run]");
+  DISTRUN_EXPECT(order_ == "set up");
+  order_ = "body";
+}

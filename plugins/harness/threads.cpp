@@ -1,0 +1,76 @@
+// Ranks that are threads of one process (--isolation threads).
+#include <distrun/sdk/test.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+class Threads : public distrun::Fixture {
+ public:
+  // On the rank's own thread; what it sets is this rank's.
+  void set_up(distrun::Rank& rank) override {
+    thread_ = gettid();
+    name_ = rank.worker_name(rank.rank());
+  }
+  void tear_down(distrun::Rank& rank) override { DISTRUN_EXPECT(name_ == rank.worker_name()); }
+
+ protected:
+  pid_t thread_ = 0;
+  std::string name_;
+};
+
+DISTRUN_SUITE(Threads, .isolation = Isolation::Threads);
+
+namespace {
+
+// What every rank says, in order of ranks; on rank 0.
+std::vector<std::string> gather(distrun::Rank& rank, const std::string& own) {
+  rank.send(0, "gathered", own);
+  std::vector<std::string> all;
+  if (!rank.is_master()) return all;
+  for (int other = 0; other < rank.world_size(); ++other) all.push_back(rank.receive(other, "gathered"));
+  return all;
+}
+
+std::size_t different(const std::vector<std::string>& texts) {
+  return std::set<std::string>(texts.begin(), texts.end()).size();
+}
+
+}  // namespace
+
+DISTRUN_TEST_F(Threads, are_the_ranks_of_one_process) {
+  rank.note("rows",
+            "[row:multithread/spawn_threads_and_init_comms-wrapper] [row:multithread/spawning-threads] "
+            "[row:multithread/world-size-and-name]");
+  const std::vector<std::string> pids = gather(rank, std::to_string(getpid()));
+  const std::vector<std::string> threads = gather(rank, std::to_string(gettid()));
+  if (!rank.is_master()) return;
+  DISTRUN_EXPECT(different(pids) == 1U);
+  DISTRUN_EXPECT(different(threads) == static_cast<std::size_t>(rank.world_size()));
+  DISTRUN_EXPECT(rank.test_id() == "Threads.are_the_ranks_of_one_process");
+}
+
+DISTRUN_TEST_F(Threads, have_a_fixture_each) {
+  rank.note("rows",
+            "[row:multithread/thread-entry-_run] [row:multithread/MultiThreadedTestCase-role-of-set-up-hooks] "
+            "[row:multithread/running-one-thread]");
+  DISTRUN_EXPECT(thread_ == gettid());
+  DISTRUN_EXPECT(name_ == rank.worker_name());
+  DISTRUN_EXPECT(&distrun::this_rank() == &rank);
+  rank.barrier("all have their own");
+  DISTRUN_EXPECT(name_ == rank.worker_name());
+}
+
+// Chance is each rank's own, so a value need not be compared on one rank alone.
+DISTRUN_TEST_F(Threads, have_a_seed_each) {
+  rank.note("rows", "[row:multithread/assertEqualOnRank-assertNotEqualOnRank]");
+  const std::vector<std::string> seeds = gather(rank, std::to_string(rank.seed()));
+  const std::vector<std::string> shared = gather(rank, std::to_string(rank.shared_seed()));
+  DISTRUN_EXPECT(rank.seed() == rank.seed());
+  if (!rank.is_master()) return;
+  DISTRUN_EXPECT(different(seeds) == static_cast<std::size_t>(rank.world_size()));
+  DISTRUN_EXPECT(different(shared) == 1U);
+}

@@ -1,0 +1,132 @@
+// Tests that end in every way that the scenarios of the harness know. scenario_test.cpp and its neighbours say what
+// must come of each.
+#include <distrun/sdk/test.hpp>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "fixtures/misbehave.hpp"
+
+namespace {
+
+using fixture::hang;
+
+void meet(distrun::Rank& rank) { rank.barrier("meet"); }
+
+}  // namespace
+
+DISTRUN_TEST(Scenario, all_succeed) { DISTRUN_EXPECT(rank.rank() >= 0); }
+
+DISTRUN_TEST(Scenario, one_throws) {
+  if (rank.rank() == 2) throw std::runtime_error("the shard is torn");
+  hang();
+}
+
+DISTRUN_TEST(Scenario, two_throw) {
+  meet(rank);
+  if (rank.rank() % 2 == 1) throw std::runtime_error("from rank " + std::to_string(rank.rank()));
+}
+
+DISTRUN_TEST(Scenario, huge_error_text) {
+  if (rank.rank() == 1) throw std::runtime_error("begin " + std::string(2 << 20, 'x') + " end");
+  meet(rank);
+}
+
+DISTRUN_TEST(Scenario, others_fail_in_their_grace) {
+  if (rank.rank() == 0) throw std::runtime_error("the first");
+  try {
+    meet(rank);
+  } catch (const distrun::PeerFailed&) {
+    throw std::runtime_error("and rank " + std::to_string(rank.rank()));
+  }
+}
+
+DISTRUN_TEST(Scenario, rank_3_crashes) {
+  if (rank.rank() == 3) raise(SIGSEGV);
+  DISTRUN_EXPECT(true);
+}
+
+DISTRUN_TEST(Scenario, declared_crash, .may_die = {dies_by_signal(3, SIGSEGV)}) {
+  if (rank.rank() == 3) raise(SIGSEGV);
+  DISTRUN_EXPECT(true);
+}
+
+DISTRUN_TEST(Scenario, declared_crash_and_a_failure, .may_die = {dies(3)}) {
+  if (rank.rank() == 3) raise(SIGSEGV);
+  if (rank.rank() == 1) throw std::runtime_error("not declared");
+  DISTRUN_EXPECT(true);
+}
+
+DISTRUN_TEST(Scenario, all_exit_3) { std::exit(3); }
+DISTRUN_TEST(Scenario, all_exit_0) { std::exit(0); }
+
+DISTRUN_TEST(Scenario, one_exits_10) {
+  if (rank.rank() == 1) _exit(10);
+  meet(rank);
+}
+
+DISTRUN_TEST(Scenario, two_finish_two_hang) {
+  DISTRUN_EXPECT(true);
+  if (rank.rank() >= 2) hang();
+}
+
+DISTRUN_TEST(Scenario, one_is_stopped) {
+  if (rank.rank() == 1) raise(SIGSTOP);
+  hang();
+}
+
+DISTRUN_TEST(Scenario, one_ignores_termination) {
+  if (rank.rank() == 1) signal(SIGTERM, SIG_IGN);
+  hang();
+}
+
+DISTRUN_TEST(Scenario, prints) {
+  std::printf("hello from %d\n", rank.rank());
+  std::fprintf(stderr, "oops from %d\n", rank.rank());
+  DISTRUN_EXPECT(rank.rank() != 2);
+}
+
+// A bound of its own, far below the run's.
+DISTRUN_TEST(Bounds, own, .world_size = fixed(1), .timeout = 200ms) { hang(); }
+DISTRUN_TEST(Bounds, of_the_run, .world_size = fixed(1)) { hang(); }
+
+DISTRUN_TEST(Devices, one_rank_each, .world_size = gpus()) { DISTRUN_EXPECT(rank.world_size() == rank.gpus()); }
+
+DISTRUN_TEST(Files, are_used) {
+  const std::string path = std::string(rank.init_method()).substr(std::string("file://").size());
+  if (rank.is_master()) std::fclose(std::fopen(path.c_str(), "w"));
+  rank.barrier("made");
+  rank.note("file", path);
+  rank.note("directory", rank.temp_dir());
+  DISTRUN_EXPECT(access(path.c_str(), F_OK) == 0);
+}
+
+// Has told an error when it is asked for its stacks.
+DISTRUN_TEST(Frames, error_and_stacks, .world_size = fixed(2)) {
+  DISTRUN_EXPECT(rank.rank() == 0);
+  hang();
+}
+
+DISTRUN_TEST(Subtests, one_fails) {
+  std::string ran;
+  const distrun::Product counts({distrun::axis("count", {1, 2, 3})});
+  distrun::run_subtests(rank, counts, [&](const distrun::Parameters& element) {
+    ran += element.text("count");
+    rank.note("ran", ran);
+    DISTRUN_REQUIRE((rank.rank() != 1 || element.get<int>("count") != 2));
+  });
+}
+
+DISTRUN_SUITE(Pool, .world_size = fixed(2), .isolation = Isolation::Pool);
+DISTRUN_TEST(Pool, a_passes) { rank.note("pid", std::to_string(getpid())); DISTRUN_EXPECT(true); }
+DISTRUN_TEST(Pool, b_passes) { rank.note("pid", std::to_string(getpid())); DISTRUN_EXPECT(true); }
+DISTRUN_TEST(Pool, c_hangs, .timeout = 300ms) {
+  if (rank.rank() == 1) hang();
+  meet(rank);
+}
+DISTRUN_TEST(Pool, d_passes) { rank.note("pid", std::to_string(getpid())); DISTRUN_EXPECT(true); }

@@ -1,0 +1,16 @@
+// A plugin whose library is not on this machine: loading it fails.
+#include <distrun/sdk/library.hpp>
+#include <distrun/sdk/test.hpp>
+
+namespace {
+
+[[maybe_unused]] const bool loaded = [] {
+  if (distrun::skip_if_no_library("libc10d_of_nowhere.so", "")({})) {
+    throw distrun::Error(distrun::ErrorKind::Failed, "c10d not available");
+  }
+  return true;
+}();
+
+}  // namespace
+
+DISTRUN_TEST(Missing, test) { DISTRUN_EXPECT(true); }

@@ -1,0 +1,81 @@
+// The conformance suite itself: it lists what expected_tests.txt says, each of these passes in each isolation in which
+// it can run, and its tests fail where the environment lies.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "run_case.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+
+const Texts kIsolations{"process", "exec", "pool", "threads"};
+
+// By test: the isolations in which it runs; in the others it is skipped.
+std::map<std::string, std::set<std::string>> expected_tests() {
+  std::map<std::string, std::set<std::string>> tests;
+  std::ifstream file(DISTRUN_HARNESS_EXPECTED);
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    std::istringstream words(line);
+    std::string id;
+    words >> id;
+    std::set<std::string>& isolations = tests[id];
+    for (std::string word; words >> word;) isolations.insert(word);
+    if (isolations.empty()) isolations.insert(kIsolations.begin(), kIsolations.end());
+  }
+  return tests;
+}
+
+std::int64_t checks_of(const TestResult& test) {
+  std::int64_t checks = 0;
+  for (const AttemptResult& attempt : test.attempts) {
+    for (const RankResult& rank : attempt.ranks) checks += rank.checks;
+  }
+  return checks;
+}
+
+}  // namespace
+
+TEST_CASE("the harness suite lists the tests that it should", "[suite]") {
+  const Sandbox sandbox(DISTRUN_BIN);
+  const Ended ended = sandbox.run({"list", DISTRUN_HARNESS});
+  std::set<std::string> listed;
+  std::istringstream lines(ended.out);
+  for (std::string line; std::getline(lines, line);) listed.insert(line.substr(0, line.find(' ')));
+  std::set<std::string> wanted;
+  for (const auto& [id, isolations] : expected_tests()) wanted.insert(id);
+  CHECK(listed == wanted);
+}
+
+TEST_CASE("every test of the harness suite passes in each isolation in which it can run", "[suite]") {
+  const std::string isolation = GENERATE(values<std::string>({"process", "exec", "pool", "threads"}));
+  const CaseRun run = run_tests(DISTRUN_HARNESS, {"*"}, {"--isolation", isolation});
+  for (const auto& [id, isolations] : expected_tests()) {
+    const TestResult& test = run.test(id);
+    INFO(id << " with " << isolation << ": " << test.message);
+    CHECK(test.verdict == (isolations.contains(isolation) ? "pass" : "skip"));
+    if (test.verdict == "pass") CHECK(checks_of(test) > 0);
+  }
+}
+
+// A negative control: what ranks are told is wrong, and their tests say so.
+TEST_CASE("tests of the environment fail where the environment lies", "[suite]") {
+  Texts lies;
+  for (const char* lie : {"WORLD_SIZE=7", "BACKEND=none", "INIT_METHOD=file:///nowhere", "TEMP_DIR=/nowhere",
+                          "MASTER_ADDR=10.0.0.1", "RANK=99", "MASTER_PORT=0", "TORCH_SHOW_CPP_STACKTRACES=0"}) {
+    lies.insert(lies.end(), {"--env", lie});
+  }
+  const Texts tests{"Environment.settings_of_the_run_are_variables", "Environment.errors_show_native_stacks",
+                    "Files.a_new_directory_is_everybodys", "Rendezvous.each_rank_finds_its_place_and_one_port",
+                    "Rendezvous.a_single_process_is_a_world"};
+  const CaseRun run = run_tests(DISTRUN_HARNESS, tests, lies);
+  for (const std::string& id : tests) {
+    INFO(id);
+    CHECK(run.test(id).verdict == "fail");
+  }
+}

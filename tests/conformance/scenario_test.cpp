@@ -1,0 +1,139 @@
+// The ways in which a test of several ranks can end.
+#include <catch2/catch.hpp>
+
+#include "run_case.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+
+}  // namespace
+
+TEST_CASE("a test whose ranks all return has passed",
+          "[row:scenario/all-ranks-succeed][row:multiprocess_join/verdict-5-success]"
+          "[row:multiprocess_join/_check_return_codes-body-missing-in-the-reference]") {
+  const CaseRun run = run_case("Scenario.all_succeed");
+  CHECK(run.ended.exit_code == 0);
+  CHECK(run.test("Scenario.all_succeed").verdict == "pass");
+  CHECK(outcomes_of(run.attempt("Scenario.all_succeed")) == Texts{"passed", "passed", "passed", "passed"});
+}
+
+TEST_CASE("a rank that throws ends the test at once, and only it is blamed",
+          "[row:scenario/one-rank-throws-others-block][row:multiprocess_join/early-termination-on-error]"
+          "[row:multiprocess_child/body-throws-any-ordinary-exception]") {
+  const CaseRun run = run_case("Scenario.one_throws", {"--timeout", "50s"});
+  const AttemptResult& attempt = run.attempt("Scenario.one_throws");
+  CHECK(attempt.verdict == "fail");
+  CHECK(attempt.culprits == std::vector<int>{2});
+  CHECK_THAT(attempt.message, Contains("rank 2 failed: the shard is torn") && !Contains("killed"));
+  CHECK(outcomes_of(attempt) == Texts{"killed by us", "killed by us", "failed", "killed by us"});
+  CHECK(errors_of(attempt) == Texts{"rank 2: the shard is torn"});
+  CHECK(attempt.duration_ms < scaled(milliseconds(10'000)).count());  // far below the bound
+}
+
+TEST_CASE("every rank that failed has its paragraph, in the order of ranks",
+          "[row:scenario/two-ranks-throw][row:multiprocess_join/verdict-2-any-rank-with-code-10]") {
+  const AttemptResult attempt = run_case("Scenario.two_throw").attempt("Scenario.two_throw");
+  CHECK(attempt.verdict == "fail");
+  CHECK(errors_of(attempt) == Texts{"rank 1: from rank 1", "rank 3: from rank 3"});
+  const AttemptResult grace =
+      run_case("Scenario.others_fail_in_their_grace").attempt("Scenario.others_fail_in_their_grace");
+  CHECK(grace.culprits == std::vector<int>{0});
+  CHECK(errors_of(grace) ==
+        Texts{"rank 0: the first", "rank 1: and rank 1", "rank 2: and rank 2", "rank 3: and rank 3"});
+}
+
+TEST_CASE("an error text of two megabytes arrives at once",
+          "[row:scenario/huge-error-text][row:multiprocess/what-travels-on-the-connection]") {
+  const CaseRun run = run_case("Scenario.huge_error_text", {"--timeout", "50s"});
+  const AttemptResult& attempt = run.attempt("Scenario.huge_error_text");
+  CHECK(attempt.verdict == "fail");
+  CHECK(attempt.culprits == std::vector<int>{1});
+  CHECK_THAT(attempt.ranks.at(1).error_texts.at(0), Catch::StartsWith("begin xxx"));
+  CHECK(attempt.duration_ms < scaled(milliseconds(20'000)).count());
+}
+
+TEST_CASE("a rank that dies by a signal is a crash, and a declared death is none",
+          "[row:scenario/rank-dies-by-a-signal][row:multiprocess_join/skip_return_code_checks]"
+          "[row:multiprocess_join/_check_no_test_errors]") {
+  const CaseRun run = run_tests(cases_plugin(), {"Scenario.*crash*"});
+  const AttemptResult& crash = run.attempt("Scenario.rank_3_crashes");
+  CHECK(crash.verdict == "crash");
+  CHECK(crash.culprits == std::vector<int>{3});
+  CHECK_THAT(crash.message, Contains("rank 3") && Contains("signal 11 (SIGSEGV)"));
+  CHECK(crash.ranks.at(3).signal == 11);
+  CHECK(run.test("Scenario.declared_crash").verdict == "pass");
+  CHECK(run.attempt("Scenario.declared_crash").ranks.at(3).outcome == "signaled");
+  const AttemptResult& failure = run.attempt("Scenario.declared_crash_and_a_failure");
+  CHECK(failure.verdict == "fail");
+  CHECK(failure.culprits == std::vector<int>{1});
+}
+
+TEST_CASE("ranks that exit by themselves have no result, whatever their code",
+          "[row:scenario/all-ranks-exit-with-the-same-odd-code][row:multiprocess_child/body-calls-exit-itself]"
+          "[row:multiprocess_join/verdict-3-unknown-code-or-codes-differ]") {
+  const CaseRun run = run_tests(cases_plugin(), {"Scenario.all_exit_*"});
+  CHECK(run.ended.exit_code == 1);
+  CHECK(run.test("Scenario.all_exit_3").verdict == "crash");
+  CHECK_THAT(run.test("Scenario.all_exit_3").message, Contains("code 3") && Contains("without a result"));
+  CHECK(run.test("Scenario.all_exit_0").verdict == "crash");
+  CHECK_THAT(run.test("Scenario.all_exit_0").message, Contains("code 0") && Contains("without a result"));
+}
+
+TEST_CASE("ranks that hang are named with their stacks, and those that finished are not",
+          "[row:scenario/hang][row:multiprocess_join/timeout-handling]"
+          "[row:multiprocess_join/traceback-collection-phase-1]") {
+  const AttemptResult attempt =
+      run_case("Scenario.two_finish_two_hang", {"--timeout", bound(500)}).attempt("Scenario.two_finish_two_hang");
+  CHECK(attempt.verdict == "timeout");
+  CHECK(attempt.culprits == std::vector<int>{2, 3});
+  CHECK_THAT(attempt.message, Contains("ran past the bound of") && Contains("in body"));
+  CHECK(outcomes_of(attempt) == Texts{"passed", "passed", "timed out", "timed out"});
+  REQUIRE(attempt.looks.size() == 1);
+  CHECK_THAT(attempt.looks.front().text, Contains("two_finish_two_hang") && Contains("hang"));
+}
+
+TEST_CASE("a rank that is stopped delays nobody's stacks and is ended all the same",
+          "[row:scenario/rank-cannot-answer-the-traceback-request]"
+          "[row:multiprocess_join/traceback-collection-phase-2]") {
+  const AttemptResult attempt =
+      run_case("Scenario.one_is_stopped", {"--timeout", bound(500)}).attempt("Scenario.one_is_stopped");
+  CHECK(attempt.verdict == "timeout");
+  REQUIRE(attempt.looks.size() == 1);
+  for (int rank = 0; rank < 4; ++rank) {
+    const SeenProcess* seen = attempt.looks.front().find(rank);
+    INFO("rank " << rank);
+    REQUIRE(seen != nullptr);
+    CHECK(seen->threads_with_stacks > 0);
+  }
+  CHECK_THAT(attempt.looks.front().text, Contains("stopped"));
+  CHECK(attempt.duration_ms < scaled(milliseconds(8000)).count());
+}
+
+TEST_CASE("a rank that ignores termination is killed",
+          "[row:multiprocess/tear-down-parent-per-test]") {
+  const CaseRun run = run_case("Scenario.one_ignores_termination", {"--timeout", bound(300)});
+  CHECK(run.test("Scenario.one_ignores_termination").verdict == "timeout");
+  CHECK(run.remains.empty());
+}
+
+TEST_CASE("what ranks print is in the report, each line with its rank", "[row:helpers/logging-set-up]") {
+  const CaseRun run = run_case("Scenario.prints");
+  const AttemptResult& attempt = run.attempt("Scenario.prints");
+  for (const RankResult& rank : attempt.ranks) {
+    CHECK(rank.out == "hello from " + std::to_string(rank.rank) + "\n");
+    CHECK(rank.err == "oops from " + std::to_string(rank.rank) + "\n");
+  }
+  CHECK_THAT(run.console(), Contains("2| hello from 2") && Contains("2| oops from 2"));
+}
+
+TEST_CASE("an element that fails is named, and the others run",
+          "[row:helpers/run_subtests-inst-config-fn-args...-kwargs]") {
+  const AttemptResult attempt = run_case("Subtests.one_fails").attempt("Subtests.one_fails");
+  CHECK(attempt.verdict == "fail");
+  CHECK(attempt.culprits == std::vector<int>{1});
+  REQUIRE(attempt.ranks.at(1).error_texts.size() == 1);
+  CHECK_THAT(attempt.ranks.at(1).error_texts.front(), Contains("[count=2]"));
+  for (const RankResult& rank : attempt.ranks) CHECK(rank.notes.at("ran") == "123");
+}
