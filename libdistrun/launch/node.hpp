@@ -35,7 +35,7 @@ struct WorldSpec {
   std::string plugin;
   std::string isolation;       // as Prepared says
   int world_size = 1;
-  ProgramSpec program;         // of the isolation "program"
+  ProgramSpec program{};       // of the isolation "program"
 };
 
 enum class Stream : std::uint8_t { Out, Err };

@@ -151,7 +151,7 @@ DISTRUN_FIELDS(PeerFailed, m.rank, m.text)
 struct Done {
   bool passed = false;
   std::uint64_t checks = 0;   // that ran on this rank
-  std::vector<KeyValue> suite_settings;  // of a host that has set its suite up
+  std::vector<KeyValue> suite_settings{};  // of a host that has set its suite up
 };
 DISTRUN_FIELDS(Done, m.passed, m.checks, m.suite_settings)
 
