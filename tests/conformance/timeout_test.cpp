@@ -27,7 +27,7 @@ TEST_CASE("the default bound comes from a variable, which an option beats",
   CHECK_THAT(sandbox.summary().tests.at(0).message, Contains("ran past the bound of 300.0 ms"));
   const Ended wrong = timed({}, "soon");
   CHECK(wrong.exit_code == 2);
-  CHECK_THAT(wrong.err, Contains("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT soon"));
+  CHECK_THAT(wrong.err, Contains("DISTRIBUTED_TESTS_DEFAULT_TIMEOUT: --timeout soon"));
 }
 
 TEST_CASE("a bound is the test's own, then the run's, then 300 seconds",

@@ -283,7 +283,8 @@ runner::RunRecord run_with_hosts() {
   attempt.culprits = {-1};
   attempt.ranks.resize(1);
   attempt.ranks[0].rank = -1;
-  attempt.ranks[0].errors = {{"RuntimeError", "no water", "fleet.cpp", 7, "", true, -1, 1ms}};
+  attempt.ranks[0].errors.clear();
+  attempt.ranks[0].errors.push_back({"RuntimeError", "no water", "fleet.cpp", 7, "", true, -1, 1ms});
   attempt.ranks[0].out = captured("filling the dock\n");
   run.hosts.push_back({"fleet.so", "Fleet", Verdict::Fail, test.message, 3ms, 0ms, attempt.ranks[0]});
   add(run, std::move(test));
