@@ -54,7 +54,10 @@ Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptK
       over_(run.loop) {
   record_.n = n;
   record_.kind = kind;
-  for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].record.rank = static_cast<int>(i);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    ranks_[i].record.rank = static_cast<int>(i);
+    ranks_[i].shares_process = test.variant.isolation == "threads";
+  }
   order_ = common_order(test, run.settings, run.run_id, n, *dirs_);
   order_.stay = stay;
   run_.names.begin(test_.id);

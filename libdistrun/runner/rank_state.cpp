@@ -40,6 +40,7 @@ Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status) {
   }
   if (rank.signaled_by_us) return {OutcomeKind::KilledByUs, 0, ""};
   if (status.signaled()) return {OutcomeKind::Signaled, status.signal(), ""};
+  if (rank.shares_process && status.code() >= 0) return {OutcomeKind::Exited, status.code(), ""};
   return from_exit_code(status.code());
 }
 

@@ -16,6 +16,7 @@ struct RankState {
   bool done = false;        // sent its result
   bool done_passed = false;
   bool settled = false;     // and waits for its next test
+  bool shares_process = false;  // with the other ranks: what a code of its end means is nobody's
   bool signaled_by_us = false;
   std::optional<wire::SkipReport> skip;
   bool ordered = false;               // its order is out

@@ -94,6 +94,10 @@ TEST_CASE("a rank's outcome is what it told, what was done to it, and how it end
 TEST_CASE("a skip has the reason that was told, or that of its exit code") {
   CHECK(outcome_at_end(state_of(Told::Skip), ExitStatus::of_code(86)).text == "no CUDA");
   CHECK(outcome_at_end(RankState{}, ExitStatus::of_code(74)).text == "CUDA is not available.");
+  RankState thread;
+  thread.shares_process = true;  // one rank's code would skip, or fail, the others
+  CHECK(outcome_at_end(thread, ExitStatus::of_code(74)).kind == OutcomeKind::Exited);
+  CHECK(outcome_at_end(thread, ExitStatus::of_code(10)).kind == OutcomeKind::Exited);
 }
 
 TEST_CASE("a bad outcome that was decided before the end stays") {
