@@ -1,0 +1,60 @@
+#pragma once
+// Which tests a soak runs, and how: everything that is random comes from here, and from one seed. The order of draws
+// does not depend on how many are wanted, so an invocation can be had again by the seed and its number.
+//
+// An invocation goes to distrun's own command line, see play.hpp. One that goes through a daemon would be one more
+// thing to draw here, and one more way to start it there; what must come of it stays the same.
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "fixtures/expected_soak.hpp"
+
+namespace distrun::soak {
+
+// One test of the plugin `soak` (tests/fixtures/soak.cpp).
+struct Case {
+  std::string fault;
+  std::string moment;
+  int world_size = 1;
+  int culprit = 0;
+
+  std::string id() const;
+};
+
+// One run of distrun.
+struct Invocation {
+  int number = 0;           // from 0, in order of drawing
+  std::string isolation;
+  int jobs = 1;
+  std::uint64_t seed = 0;   // of distrun: it shuffles
+  fixtures::Disturbs disturbs = fixtures::Disturbs::Nothing;
+  std::chrono::milliseconds after{};  // when it happens
+  std::vector<Case> cases;
+};
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : random_(seed) {}
+
+  // The next one, with at most so many tests. The first for each isolation has every fault once and no disturbance.
+  Invocation next(int cases_max);
+
+ private:
+  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_() % bound); }
+  template <class T>
+  const T& one_of(const std::vector<T>& all) { return all[below(all.size())]; }
+  void shuffle(std::vector<std::string>& names);
+  void choose_disturbance(Invocation& invocation);
+  std::string next_fault(const Invocation& invocation);
+  Case choose_case(const Invocation& invocation);
+
+  std::mt19937_64 random_;
+  int drawn_ = 0;
+  std::map<std::string, std::vector<std::string>> bags_;  // faults that an isolation has not had in this turn
+};
+
+}  // namespace distrun::soak
