@@ -7,6 +7,7 @@ namespace {
 
 constexpr int kCasesMin = 20;
 constexpr int kCasesMax = 50;
+constexpr int kCasesCutShort = 10;  // of a run that does not come to its end
 constexpr int kJobsMax = 4;
 constexpr int kStrikeMsMax = 2500;
 
@@ -61,7 +62,7 @@ Case Draw::choose_case(const Invocation& invocation) {
 void Draw::choose_disturbance(Invocation& invocation) {
   invocation.jobs = below(3) == 0 ? 2 + static_cast<int>(below(kJobsMax - 1)) : 1;
   const auto& disturbance = one_of(fixtures::soak_disturbances());
-  if (below(2) == 0 && disturbance.not_in != invocation.isolation) invocation.disturbs = disturbance.what;
+  if (below(4) != 0 && disturbance.not_in != invocation.isolation) invocation.disturbs = disturbance.what;
 }
 
 Invocation Draw::next(int cases_max) {
@@ -79,6 +80,8 @@ Invocation Draw::next(int cases_max) {
   } else {
     choose_disturbance(invocation);
   }
+  const bool is_cut_short = fixtures::soak_disturbance(invocation.disturbs).told == fixtures::Told::ByEvents;
+  if (is_cut_short) count = kCasesCutShort;
   for (int i = 0; i < count; ++i) invocation.cases.push_back(choose_case(invocation));
   // Cut off only afterwards: what is drawn does not depend on how much is wanted.
   if (count > cases_max) invocation.cases.resize(static_cast<std::size_t>(cases_max));

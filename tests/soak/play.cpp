@@ -1,5 +1,7 @@
 #include "play.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -50,7 +52,7 @@ class Run {
     if (!disk_) command.environment.push_back("SOAK_DISK=limit");
     has_reader(invocation_.disturbs) ? run_with_reader(std::move(command)) : run_alone(std::move(command));
     look();
-    sandbox_.sweep();
+    sweep();
     return std::move(seen_);
   }
   std::string output() const { return sandbox_.output(); }
@@ -62,6 +64,7 @@ class Run {
   void finish(Running& running, milliseconds limit);
   void look();
   Texts remains() const;
+  void sweep() const;
 
   const Invocation& invocation_;
   std::string plugin_;
@@ -146,6 +149,15 @@ void Run::look() {
   eventually(seen_.signal != 0 ? scaled(kGoneWithin) : milliseconds(0), nothing_left);
   seen_.remains = remains();
   seen_.verdicts = verdicts_in_events(sandbox_.output() + "/events.ndjson");
+}
+
+// Only what is this run's: Sandbox::sweep() would take names in /dev/shm from those beside it. Directories go with the
+// sandbox.
+void Run::sweep() const {
+  for (const ProcessInfo& info : sandbox_.processes()) kill(info.pid, SIGKILL);
+  for (const std::string& name : names_in("/dev/shm")) {
+    if (!run_id_.empty() && name.find(run_id_) != std::string::npos) std::filesystem::remove("/dev/shm/" + name);
+  }
 }
 
 bool all_right(const std::vector<Checked>& all) {
