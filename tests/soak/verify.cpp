@@ -35,7 +35,6 @@ std::string blame_differs(const Case& played, Blamed blamed, std::vector<int> cu
   switch (blamed) {
     case Blamed::Nobody: return culprits.empty() ? "" : are + "none";
     case Blamed::Culprit: return culprits == std::vector{played.culprit} ? "" : are + list_of({played.culprit});
-    case Blamed::Everybody: return culprits == all ? "" : are + list_of(all);
     case Blamed::Somebody: break;
   }
   const bool some = !culprits.empty() && std::includes(all.begin(), all.end(), culprits.begin(), culprits.end());
