@@ -69,8 +69,9 @@ TestOptions Registry::options_of(const TestDeclaration& test) const {
 }
 
 Registry& registry() {
-  static Registry the_plugins;
-  return the_plugins;
+  // Never destroyed: where ranks are threads, one that calls exit() must not take it from the others.
+  static auto* const the_plugins = new Registry;
+  return *the_plugins;
 }
 
 TestOptions merged(TestOptions suite, TestOptions test) {
