@@ -103,15 +103,15 @@ class Stage {
   PlannedTest test;
   Graces graces = short_graces();
   std::optional<AttemptRecord> record;
-  std::optional<Attempt> attempt;
+  std::unique_ptr<RunContext> run_context;
+  std::optional<Attempt> attempt;       // uses it to its own end
 
  private:
   const RunContext* context() {
-    context_ = std::make_unique<RunContext>(
+    run_context = std::make_unique<RunContext>(
         RunContext{loop, node, told, *names, settings, *dirs, places.run_id, graces});
-    return context_.get();
+    return run_context.get();
   }
-  std::unique_ptr<RunContext> context_;
 };
 
 }  // namespace distrun::runner
