@@ -24,12 +24,17 @@ const char* name_of(board::PeerRule rule) noexcept {
   return "none";
 }
 
-template <class Numbers>
-void write_numbers(JsonWriter& out, const char* name, const Numbers& numbers) {
+template <class Items, class Write>
+void write_list(JsonWriter& out, const char* name, const Items& items, Write write) {
   out.key(name);
   out.begin_array();
-  for (const auto number : numbers) out.value(static_cast<std::int64_t>(number));
+  for (const auto& item : items) write(item);
   out.end_array();
+}
+
+template <class Numbers>
+void write_numbers(JsonWriter& out, const char* name, const Numbers& numbers) {
+  write_list(out, name, numbers, [&](const auto number) { out.value(static_cast<std::int64_t>(number)); });
 }
 
 void write_wait(JsonWriter& out, const board::ShownWait& wait, std::int64_t now_ns) {
@@ -63,14 +68,9 @@ void write_view(JsonWriter& out, const runner::RankView& view, std::int64_t now_
   if (view.shown) {
     out.field("phase", wire::name_of(view.shown->phase));
     out.field("epoch", view.shown->epoch);
-    out.key("waits");
-    out.begin_array();
-    for (const board::ShownWait& wait : view.shown->waits) write_wait(out, wait, now_ns);
-    out.end_array();
-    out.key("operations");
-    out.begin_array();
-    for (const board::ShownOperation& each : view.shown->operations) write_operation(out, each, now_ns);
-    out.end_array();
+    write_list(out, "waits", view.shown->waits, [&](const auto& wait) { write_wait(out, wait, now_ns); });
+    write_list(out, "operations", view.shown->operations,
+               [&](const auto& each) { write_operation(out, each, now_ns); });
   }
   out.end_object();
 }
@@ -118,14 +118,8 @@ void write_process(JsonWriter& out, const evidence::Process& process) {
   out.field("rank", process.rank);
   out.field("pid", process.pid);
   out.field("why_none", process.why_none);
-  out.key("sources");
-  out.begin_array();
-  for (const evidence::Source& source : process.sources) write_source(out, source);
-  out.end_array();
-  out.key("threads");
-  out.begin_array();
-  for (const wire::ThreadStack& thread : process.threads) write_thread(out, thread);
-  out.end_array();
+  write_list(out, "sources", process.sources, [&](const auto& each) { write_source(out, each); });
+  write_list(out, "threads", process.threads, [&](const auto& each) { write_thread(out, each); });
   out.end_object();
 }
 
@@ -135,22 +129,10 @@ void write_look_fields(JsonWriter& out, const runner::Look& look) {
   out.field("why", name_of(look.kind));
   out.field("at_ms", look.at);
   out.field("took_ms", look.took);
-  out.key("text");
-  out.begin_array();
-  for (const evidence::Line& line : look.text) out.value(evidence::plain(line));
-  out.end_array();
-  out.key("ranks");
-  out.begin_array();
-  for (const runner::RankView& view : look.ranks) write_view(out, view, look.at_ns);
-  out.end_array();
-  out.key("processes");
-  out.begin_array();
-  for (const evidence::Process& process : look.stacks.processes) write_process(out, process);
-  out.end_array();
-  out.key("frames");
-  out.begin_array();
-  for (const wire::StackFrame& frame : look.stacks.table) write_frame(out, frame);
-  out.end_array();
+  write_list(out, "text", look.text, [&](const auto& line) { out.value(evidence::plain(line)); });
+  write_list(out, "ranks", look.ranks, [&](const auto& view) { write_view(out, view, look.at_ns); });
+  write_list(out, "processes", look.stacks.processes, [&](const auto& each) { write_process(out, each); });
+  write_list(out, "frames", look.stacks.table, [&](const auto& each) { write_frame(out, each); });
 }
 
 void write_looks(JsonWriter& out, const std::vector<runner::Look>& looks) {

@@ -60,12 +60,6 @@ void check_golden(const std::string& name, const std::string& now) {
   CHECK(golden(name, now) == now);
 }
 
-runner::RunRecord run_of(runner::TestRecord test) {
-  runner::RunRecord run = empty_run();
-  add(run, std::move(test));
-  return run;
-}
-
 // Starts test `id` of four ranks on `console`.
 void start(Console& console, const runner::TestRecord& test) {
   const std::string id = test.info.id();

@@ -20,12 +20,6 @@ using runner::Verdict;
 
 namespace {
 
-runner::RunRecord run_of(runner::TestRecord test) {
-  runner::RunRecord run = empty_run();
-  add(run, std::move(test));
-  return run;
-}
-
 json test_of(runner::TestRecord test) { return json::parse(ctrf_json(run_of(std::move(test))))["results"]["tests"][0]; }
 
 std::size_t bytes_of(const json& lines) {

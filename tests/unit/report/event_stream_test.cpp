@@ -35,12 +35,6 @@ std::vector<json> events_of(const runner::RunRecord& run) {
   return events;
 }
 
-runner::RunRecord run_of(runner::TestRecord test) {
-  runner::RunRecord run = empty_run();
-  add(run, std::move(test));
-  return run;
-}
-
 json first_of(const std::vector<json>& events, const std::string& kind, int rank = -1) {
   for (const json& event : events) {
     if (event["kind"] == kind && (rank < 0 || event["rank"] == rank)) return event;

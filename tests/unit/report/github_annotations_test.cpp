@@ -63,12 +63,6 @@ std::vector<Command> all_obeyed(const std::string& text) {
   return commands;
 }
 
-runner::RunRecord run_of(runner::TestRecord test) {
-  runner::RunRecord run = empty_run();
-  add(run, std::move(test));
-  return run;
-}
-
 Command only_command_of(const runner::RunRecord& run, const GithubAnnotationOptions& options = {}) {
   const std::vector<Command> commands = all_obeyed(github_annotations(run, options));
   REQUIRE(commands.size() == 1);

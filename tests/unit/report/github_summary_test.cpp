@@ -17,12 +17,6 @@ using Catch::Contains;
 
 namespace {
 
-runner::RunRecord run_of(runner::TestRecord test) {
-  runner::RunRecord run = empty_run();
-  add(run, std::move(test));
-  return run;
-}
-
 std::string summary_of(const runner::RunRecord& run) { return github_summary(run, kGithubSummaryMax); }
 
 // What Markdown reads of a text: all but the fenced blocks, of which none may be left open.

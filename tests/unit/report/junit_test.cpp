@@ -12,12 +12,6 @@ using Catch::Contains;
 
 namespace {
 
-runner::RunRecord run_of(runner::TestRecord test) {
-  runner::RunRecord run = empty_run();
-  add(run, std::move(test));
-  return run;
-}
-
 std::string junit_of(runner::TestRecord test) {
   return junit_xml(run_of(std::move(test)));
 }

@@ -261,6 +261,12 @@ void add(runner::RunRecord& run, runner::TestRecord test) {
   run.tests.push_back(std::move(test));
 }
 
+runner::RunRecord run_of(runner::TestRecord test) {
+  runner::RunRecord run = empty_run();
+  add(run, std::move(test));
+  return run;
+}
+
 runner::RunRecord full_run() {
   runner::RunRecord run = empty_run();
   for (auto make : {passing, failing, crashing, timing_out, deadlocked, skipped, leaking, flaky,

@@ -41,6 +41,8 @@ runner::TestRecord hostile();
 
 // Totals included.
 void add(runner::RunRecord& run, runner::TestRecord test);
+// A run of this test alone.
+runner::RunRecord run_of(runner::TestRecord test);
 // All of the above and a problem.
 runner::RunRecord full_run();
 
