@@ -3,9 +3,7 @@
 
 #include <csignal>
 
-#include <distrun/runner/run.hpp>
-
-#include "stage.hpp"
+#include "run_stage.hpp"
 
 using namespace distrun;
 using namespace distrun::runner;
@@ -13,23 +11,14 @@ using proc::ExitStatus;
 
 namespace {
 
-using Names = std::vector<std::string>;
 using Act = std::function<void(fake::World&, int rank)>;
 
 // A run of tests with two ranks each, whose suites have hosts. Everybody does what an order asks for.
-struct Show {
-  explicit Show(const Names& tests) : node(loop) {
-    places.run_id = "run0run0run0";
-    places.temp_dir = scratch.directory("tmp");
-    places.start_dir = scratch.directory("start");
-    settings.plugins = {"ring.so"};
+struct Show : RunStage {
+  explicit Show(const Names& tests) {
     for (const std::string& id : tests) {
-      wire::TestInfo info;
-      info.suite = id.substr(0, id.find('.'));
-      info.name = id.substr(id.find('.') + 1);
-      info.world_size = 2;
+      wire::TestInfo& info = add(id.substr(0, id.find('.')), id.substr(id.find('.') + 1));
       info.has_host = info.has_suite_code = info.has_fixture = true;
-      node.tables["ring.so"].tests.push_back(std::move(info));
     }
     node.script = [this](fake::World& world) {
       world.answer = [this](fake::World& from, int rank, const wire::Frame& frame) { answer(from, rank, frame); };
@@ -49,29 +38,12 @@ struct Show {
       world.pass(rank);
     }
   }
-  const RunRecord& play() {
-    run.emplace(loop, node, told, places, settings);
-    testing::run_task(loop, run->run());
-    return run->record();
-  }
-  Names verdicts() const {
-    Names names;
-    for (const TestRecord& test : run->record().tests) names.emplace_back(name_of(test.verdict));
-    return names;
-  }
   const TestRecord& test(std::size_t index) const { return run->record().tests.at(index); }
 
-  testing::Scratch scratch;
-  io::Loop loop;
-  fake::Node node;
-  Told told;
-  proc::RunPlaces places;
-  Settings settings;
   std::map<std::string, Act> acts;  // instead of passing
   std::vector<wire::RunOrder> orders;
-  Names happened;                   // works of hosts, and tests
+  Names happened;  // works of hosts, and tests
   std::shared_ptr<fake::World> host;
-  std::optional<Run> run;
 };
 
 void fail(fake::World& world, int rank) {
@@ -186,8 +158,7 @@ TEST_CASE("a host that crashes while it sets up is a crash, with its signal") {
   show.acts["Ring (set-up)"] = segfault;
   show.play();
   CHECK(show.verdicts() == Names{"crash"});
-  CHECK(show.test(0).message ==
-        "the suite's set-up failed: the host was killed by signal 11 (SIGSEGV) in set-up");
+  CHECK(show.test(0).message == "the suite's set-up failed: the host was killed by signal 11 (SIGSEGV) in set-up");
 }
 
 TEST_CASE("a host that hangs is looked at and ended when the bound of its phase runs out") {
@@ -336,8 +307,8 @@ TEST_CASE("whoever asks is told of the host while it works") {
 }
 
 TEST_CASE("a host is one process, forked or not as the ranks are") {
-  const std::string isolation = GENERATE(std::string("process"), std::string("exec"), std::string("pool"),
-                                         std::string("threads"));
+  const std::string isolation =
+      GENERATE(std::string("process"), std::string("exec"), std::string("pool"), std::string("threads"));
   Show show({"Ring.a"});
   show.settings.isolation = isolation;
   show.node.tables["ring.so"].reuse = wire::Reuse::Together;

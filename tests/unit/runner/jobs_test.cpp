@@ -4,38 +4,25 @@
 #include <csignal>
 #include <fstream>
 
-#include <distrun/runner/run.hpp>
-
-#include "stage.hpp"
+#include "run_stage.hpp"
 
 using namespace distrun;
 using namespace distrun::runner;
 
 namespace {
 
-using Names = std::vector<std::string>;
-
 // A run of tests with two ranks each, whose worlds do nothing but what the test makes them do.
-struct Show {
-  Show(const Names& tests, int jobs) : node(loop) {
-    places.run_id = "run0run0run0";
-    places.temp_dir = scratch.directory("tmp");
-    places.start_dir = scratch.directory("start");
-    settings.plugins = {"ring.so"};
+struct Show : RunStage {
+  Show(const Names& tests, int jobs) {
     settings.jobs = jobs;
-    for (const std::string& name : tests) {
-      wire::TestInfo& info = node.tables["ring.so"].tests.emplace_back();
-      info.suite = "Ring";
-      info.name = name;
-      info.world_size = 2;
-    }
+    for (const std::string& name : tests) add("Ring", name);
     node.script = [this](fake::World& world) {
       world.start_and_greet_all();
       ++begun;
     };
   }
   void begin(std::size_t running) {
-    run.emplace(loop, node, told, places, settings);
+    make();
     boost::asio::co_spawn(loop.context(), run->run(), [this](const std::exception_ptr& error) {
       if (error) std::rethrow_exception(error);
       over = true;
@@ -53,15 +40,8 @@ struct Show {
     return run->record();
   }
 
-  testing::Scratch scratch;
-  io::Loop loop;
-  fake::Node node;
-  Told told;
-  proc::RunPlaces places;
-  Settings settings;
-  std::size_t begun = 0;   // worlds whose ranks are there
+  std::size_t begun = 0;  // worlds whose ranks are there
   bool over = false;
-  std::optional<Run> run;
 };
 
 }  // namespace

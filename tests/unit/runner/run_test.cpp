@@ -3,9 +3,7 @@
 #include <csignal>
 #include <set>
 
-#include <distrun/runner/run.hpp>
-
-#include "stage.hpp"
+#include "run_stage.hpp"
 
 using namespace distrun;
 using namespace distrun::runner;
@@ -14,44 +12,15 @@ using proc::ExitStatus;
 namespace {
 
 // A run of one plugin, "ring.so", whose tests have two ranks each.
-struct Show {
-  explicit Show(const std::vector<std::string>& tests) : node(loop) {
-    places.run_id = "run0run0run0";
-    places.temp_dir = scratch.directory("tmp");
-    places.start_dir = scratch.directory("start");
-    settings.plugins = {"ring.so"};
-    for (const std::string& name : tests) add("ring.so", name);
+struct Show : RunStage {
+  explicit Show(const std::vector<std::string>& tests) {
+    for (const std::string& name : tests) add("Ring", name);
     node.script = [](fake::World& world) {
       world.start_and_greet_all();
       world.pass(0);
       world.pass(1);
     };
   }
-  void add(const std::string& plugin, const std::string& name) {
-    wire::TestInfo info;
-    info.suite = "Ring";
-    info.name = name;
-    info.world_size = 2;
-    node.tables[plugin].tests.push_back(std::move(info));
-  }
-  const RunRecord& play() {
-    run.emplace(loop, node, told, places, settings);
-    testing::run_task(loop, run->run());
-    return run->record();
-  }
-  std::vector<std::string> verdicts() const {
-    std::vector<std::string> names;
-    for (const TestRecord& test : run->record().tests) names.emplace_back(name_of(test.verdict));
-    return names;
-  }
-
-  testing::Scratch scratch;
-  io::Loop loop;
-  fake::Node node;
-  Told told;
-  proc::RunPlaces places;
-  Settings settings;
-  std::optional<Run> run;
 };
 
 void fail(fake::World& world) {
@@ -60,8 +29,6 @@ void fail(fake::World& world) {
   world.end(0, ExitStatus::of_code(10));
   world.pass(1);
 }
-
-using Names = std::vector<std::string>;
 
 }  // namespace
 
@@ -143,7 +110,7 @@ TEST_CASE("a plugin that cannot be listed is a problem, and the others run") {
 
 TEST_CASE("a plugin that cannot be loaded is one problem, and its tests are not run") {
   Show show({"a", "b"});
-  show.add("other.so", "c");
+  show.add("Ring", "c", "other.so");
   show.settings.plugins = {"ring.so", "other.so"};
   show.node.unloadable = "ring.so";
   const RunRecord& record = show.play();
@@ -267,7 +234,7 @@ TEST_CASE("the record says when bodies began and ended") {
 
 TEST_CASE("tests run in the order that was arranged, and a plugin is kept until the last of its tests") {
   Show show({"a", "b"});
-  show.add("other.so", "c");
+  show.add("Ring", "c", "other.so");
   show.settings.plugins = {"ring.so", "other.so"};
   show.run.emplace(show.loop, show.node, show.told, show.places, show.settings);
   show.run->arrange([](std::vector<PlannedTest>& tests) { std::swap(tests[1], tests[2]); });

@@ -4,9 +4,7 @@
 #include <csignal>
 #include <fstream>
 
-#include <distrun/runner/run.hpp>
-
-#include "stage.hpp"
+#include "run_stage.hpp"
 
 using namespace distrun;
 using namespace distrun::runner;
@@ -14,15 +12,9 @@ using proc::ExitStatus;
 
 namespace {
 
-using Names = std::vector<std::string>;
-
 // A run of tests with two ranks each, which do what an order asks for: tell their result, and end if they may not stay.
-struct Show {
-  explicit Show(const Names& tests, const std::string& isolation = "pool") : node(loop) {
-    places.run_id = "run0run0run0";
-    places.temp_dir = scratch.directory("tmp");
-    places.start_dir = scratch.directory("start");
-    settings.plugins = {"ring.so"};
+struct Show : RunStage {
+  explicit Show(const Names& tests, const std::string& isolation = "pool") {
     settings.isolation = isolation;
     node.tables["ring.so"].reuse = wire::Reuse::Together;
     for (const std::string& name : tests) add("Ring", name);
@@ -30,13 +22,6 @@ struct Show {
       world.answer = [this](fake::World& from, int rank, const wire::Frame& frame) { answer(from, rank, frame); };
       world.start_and_greet_all();
     };
-  }
-  wire::TestInfo& add(const std::string& suite, const std::string& name) {
-    wire::TestInfo info;
-    info.suite = suite;
-    info.name = name;
-    info.world_size = 2;
-    return node.tables["ring.so"].tests.emplace_back(std::move(info));
   }
   void answer(fake::World& world, int rank, const wire::Frame& frame) {
     if (frame.kind == wire::FrameKind::Dismiss && !stuck) {
@@ -50,28 +35,11 @@ struct Show {
     world.done(rank);
     if (!order.stay && !order.threads) world.end(rank);  // threads end together, when they are dismissed
   }
-  const RunRecord& play() {
-    run.emplace(loop, node, told, places, settings);
-    testing::run_task(loop, run->run());
-    return run->record();
-  }
-  Names verdicts() const {
-    Names names;
-    for (const TestRecord& test : run->record().tests) names.emplace_back(name_of(test.verdict));
-    return names;
-  }
 
-  testing::Scratch scratch;
-  io::Loop loop;
-  fake::Node node;
-  Told told;
-  proc::RunPlaces places;
-  Settings settings;
   std::map<std::string, std::function<void(fake::World&, int)>> acts;  // instead of passing
   std::vector<wire::RunOrder> orders;
   std::vector<int> dismissed;
-  bool stuck = false;   // nobody ends when dismissed
-  std::optional<Run> run;
+  bool stuck = false;  // nobody ends when dismissed
 };
 
 void fail_rank_0(fake::World& world, int rank) {
