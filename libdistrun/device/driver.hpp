@@ -3,6 +3,8 @@
 // everything happens at once), virtual/ (devices emulated on the CPU: asynchronous streams, memory that host code
 // can't touch, and a check of stream order), cuda/ (a module, opened on first use).
 //
+// `site` is where the work is asked for, unless a CallSite (call_site.hpp) says better.
+//
 // A driver is the plain mechanism: no current device, no pools, no caching. Those are stream.hpp and allocator.hpp, the
 // same for all drivers. Every call may come from any thread. Calls that put work on a stream return before it is done
 // (cpu: after); what goes wrong while it runs is thrown by the next synchronize() of that stream, and stays.
@@ -93,10 +95,12 @@ class Driver {
 
   // Device or host memory on either side. From or to pageable host memory the call may wait for the stream; the host
   // side must live on until the work is done.
-  virtual void copy(StreamRef stream, void* to, const void* from, std::size_t bytes) = 0;
-  virtual void fill(StreamRef stream, void* memory, int byte, std::size_t bytes) = 0;
+  virtual void copy(StreamRef stream, void* to, const void* from, std::size_t bytes,
+                    base::Location site = base::Location::here()) = 0;
+  virtual void fill(StreamRef stream, void* memory, int byte, std::size_t bytes,
+                    base::Location site = base::Location::here()) = 0;
   // Host kernels; cuda throws Error{Unimplemented}: its operators are kernels of its own (tensor/cuda).
-  virtual void launch(StreamRef stream, Kernel kernel, base::Location site) = 0;
+  virtual void launch(StreamRef stream, Kernel kernel, base::Location site = base::Location::here()) = 0;
   // On a thread of the driver's, after what is on the stream. It must not use the driver.
   virtual void call_host(StreamRef stream, std::function<void()> body) = 0;
   // A kernel that does nothing for that long.

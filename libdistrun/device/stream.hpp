@@ -23,7 +23,8 @@ class Stream {
   StreamRef ref() const noexcept { return {device_.index, id_}; }
   Driver& driver() const { return driver_of(device_); }
   bool is_idle() const { return driver().is_idle(ref()); }
-  void synchronize() const;  // shows itself on the board
+  // Shows itself on the board. Throws what has gone wrong on the stream, every time.
+  void synchronize(base::Location site = base::Location::here()) const;
   friend auto operator<=>(const Stream&, const Stream&) = default;
 
  private:
@@ -34,17 +35,21 @@ std::string to_string(Stream stream);  // "cuda:0 stream 3"
 
 Stream default_stream(Device device);
 Stream current_stream(Device device);
-void set_current_stream(Stream stream) noexcept;
+void set_current_stream(Stream stream);
 // The next of the device's pool, round robin: 32 of each priority.
 Stream stream_from_pool(Device device, Priority priority = Priority::Normal);
-// A stream of the caller's own that nobody else gets; destroyed by destroy_stream().
+// A stream of the caller's own that nobody else gets, until destroy_stream().
 Stream make_stream(Device device, Priority priority = Priority::Normal);
+void destroy_stream(Stream stream);
 
 int current_device() noexcept;  // among the GPUs
+// Throws Error{InvalidArgument} for one that is not there, with what is.
 void set_current_device(int index);
-void synchronize(Device device);
+// Waits for all that is on the device's streams by now. Shows itself on the board.
+void synchronize(Device device, base::Location site = base::Location::here());
 
-// Made on the device of the first stream that it is recorded on.
+// A point on a stream. Made on the device of the first stream that it is recorded on, and recorded there only. Until it
+// is recorded it is done, and nobody waits for it. Owned by one; threads may share it.
 class Event {
  public:
   explicit Event(EventOptions options = {}) : options_(options) {}
@@ -56,12 +61,17 @@ class Event {
   void record();                    // on the current stream of the current device
   void block(Stream stream) const;  // what comes later on the stream waits for the event
   bool is_done() const;
-  void synchronize() const;  // shows itself on the board
+  void synchronize(base::Location site = base::Location::here()) const;  // shows itself on the board
+  // From this one to the other; both are made with timing, recorded and done, else it throws Error{InvalidArgument}.
   base::Nanoseconds elapsed(const Event& until) const;
+  // Of an event that was made with `interprocess`. Throws Error{InvalidArgument} for others.
   IpcHandle export_handle(Device device);
   static Event import_handle(Device device, const IpcHandle& handle);
 
  private:
+  bool is_made() const noexcept { return id_ != EventId{}; }
+  void make_on(Device device);
+
   EventOptions options_;
   Device device_;
   EventId id_{};

@@ -9,6 +9,8 @@
 
 namespace distrun::device {
 
+class WaitBoard;  // blocking.hpp
+
 // A value: a snapshot is a copy.
 struct ThreadState {
   bool grad_enabled = true;
@@ -17,6 +19,7 @@ struct ThreadState {
   std::vector<StreamId> streams;         // by GPU; those beyond it: the default stream
   std::int64_t autograd_context = -1;    // of distributed autograd; -1: none
   std::shared_ptr<const void> profiler;  // of profiler/; empty: none
+  WaitBoard* board = nullptr;            // of the rank that this is work of; null: the process's
 };
 
 // The calling thread's. Any function may change it; a guard puts it back.
