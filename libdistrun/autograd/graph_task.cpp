@@ -42,8 +42,7 @@ class NodeScope {
     const std::string name = node.name();
     std::vector<const Tensor*> inputs;
     for (const Tensor& gradient : gradients) inputs.push_back(&gradient);
-    const Scope scope(ScopeKind::Node, name, node.sequence(), node.thread(), inputs.data(), inputs.size());
-    entered_ = hook_->enter(scope);
+    entered_ = hook_->enter({ScopeKind::Node, name, node.sequence(), node.thread(), inputs});
   }
   ~NodeScope() {
     if (hook_ != nullptr) hook_->leave(entered_);
@@ -337,8 +336,10 @@ void GraphTask::wait_for_work(DeviceWorker* worker) {
     return;
   }
   std::unique_lock guard(mutex_);
-  device::wait_until({.kind = board::WaitKind::Backward, .name = "nodes on GPUs"}, guard, changed_,
-                     [this] { return is_done() || !ready_.empty(); });
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Backward;
+  info.name = "nodes of GPUs";
+  device::wait_until(info, guard, changed_, [this] { return is_done() || !ready_.empty(); });
 }
 
 void GraphTask::wake_driver() {

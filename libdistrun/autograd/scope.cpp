@@ -16,8 +16,8 @@ ScopeHook* set_scope_hook(ScopeHook* hook) noexcept {
 
 TensorList Scope::inputs() const {
   TensorList list;
-  for (std::size_t i = 0; i < count_; ++i) {
-    if (inputs_[i]->defined()) list.push_back(*inputs_[i]);
+  for (const Tensor* const input : input_places) {
+    if (input->defined()) list.push_back(*input);
   }
   return list;
 }
@@ -31,7 +31,7 @@ OperatorScope::OperatorScope(const char* name, const TensorList& inputs) noexcep
 }
 
 void OperatorScope::enter(const char* name, const Tensor* const* inputs, std::size_t count) noexcept {
-  entered_ = hook_->enter(Scope(ScopeKind::Operator, name, Node::next_sequence(), 0, inputs, count));
+  entered_ = hook_->enter({ScopeKind::Operator, name, Node::next_sequence(), 0, {inputs, count}});
 }
 
 }  // namespace distrun::autograd

@@ -3,6 +3,7 @@
 // begins and ends, and the same of each node of a backward pass. Without a hook it costs one load of a pointer.
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include <distrun/tensor/tensor.hpp>
@@ -12,22 +13,15 @@ namespace distrun::autograd {
 enum class ScopeKind : std::uint8_t { Operator, Node };
 
 // What is entered. Good during enter() alone, but for `name` of an operator, which lives on.
-class Scope {
- public:
-  Scope(ScopeKind kind, std::string_view name, std::uint64_t sequence, std::uint32_t thread, const Tensor* const* inputs,
-        std::size_t count) noexcept
-      : kind(kind), name(name), sequence(sequence), thread(thread), inputs_(inputs), count_(count) {}
+struct Scope {
+  ScopeKind kind = ScopeKind::Operator;
+  std::string_view name;                       // "mul"; "MulBackward0"
+  std::uint64_t sequence = 0;                  // of an operator: that of the node that it makes, if it makes one
+  std::uint32_t thread = 0;                    // of a node: number of the thread whose operator made it
+  std::span<const Tensor* const> input_places;
 
-  const ScopeKind kind;
-  const std::string_view name;   // "mul"; "MulBackward0"
-  const std::uint64_t sequence;  // of an operator: that of the node that it makes, if it makes one
-  const std::uint32_t thread;    // of a node: number of the thread whose operator made it; of an operator: 0
   // Copies of the handles; undefined ones are left out.
   TensorList inputs() const;
-
- private:
-  const Tensor* const* inputs_;
-  std::size_t count_;
 };
 
 // Any thread. enter() and leave() come in pairs on one thread, nested. Neither may throw.

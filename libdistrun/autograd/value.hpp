@@ -15,7 +15,7 @@ using IntList = std::vector<std::int64_t>;
 using Value = std::variant<std::monostate, Tensor, bool, std::int64_t, double, std::string, TensorList, IntList>;
 
 // In the order of Value's alternatives.
-enum class ValueKind : std::uint8_t { None, Tensor, Bool, Int, Float, String, TensorList, IntList };
+enum class ValueKind : std::uint8_t { None, Tensor, Bool, Int, Float, String, Tensors, Ints };
 inline ValueKind kind_of(const Value& value) noexcept { return static_cast<ValueKind>(value.index()); }
 std::string_view name_of(ValueKind kind) noexcept;  // "Tensor", "int", "Tensor[]"
 

@@ -139,7 +139,7 @@ Ref<Node> grad_fn_of_view(const Tensor& view, Variable& variable) {
   const Tensor& base = variable.view->base;
   Edge edge = gradient_edge(base);
   if (!edge) return variable.grad_fn;
-  auto node = make_node_for<AsStridedBackward>(Placement(base, view));
+  auto node = make_node_for(AsStridedBackward{Placement(base, view)});
   node->add_next_edge(std::move(edge));
   variable.output = node->add_input(view);
   variable.grad_fn = std::move(node);
