@@ -20,6 +20,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include <distrun/autograd/grad_mode.hpp>
 #include <distrun/autograd/saved_tensor.hpp>
 #include <distrun/autograd/value.hpp>
 
@@ -100,7 +101,10 @@ template <class Function, class... Arguments>
 auto apply(Arguments&&... arguments) {
   FunctionCall call(typeid(Function), &Function::backward);
   (call.add_argument(arguments), ...);
-  const auto forward = [&](FunctionContext& context) { return Function::forward(context, arguments...); };
+  const auto forward = [&](FunctionContext& context) {
+    const NoGradGuard unrecorded;
+    return Function::forward(context, arguments...);
+  };
   return detail::run_forward(call, std::type_identity<decltype(forward(call.begin()))>(), forward);
 }
 
