@@ -2,6 +2,7 @@
 
 #include <distrun/autograd/operators.hpp>
 #include <distrun/autograd/overload_of.hpp>
+#include <distrun/base/error.hpp>
 
 namespace distrun::autograd {
 namespace {
@@ -24,6 +25,34 @@ Int numel_of(Tensor tensor) { return tensor.numel(); }
 Tensor ones_of(Dims sizes, std::string dtype) { return tensor::ones(sizes, {tensor::parse_dtype(dtype), {}}); }
 Tensor zeros_of(Dims sizes, std::string dtype) { return tensor::zeros(sizes, {tensor::parse_dtype(dtype), {}}); }
 Tensor to_device(Tensor tensor, std::string device) { return distrun::to(tensor, device::parse_device(device)); }
+
+using Pair = std::array<Int, 2>;
+Pair pair_of(const char* op, const char* what, const Dims& dims) {
+  if (dims.size() == 2) return {dims[0], dims[1]};
+  if (dims.size() == 1) return {dims[0], dims[0]};
+  throw Error(ErrorKind::InvalidArgument,
+              std::string(op) + ": " + what + " must have 1 or 2 numbers, not " + std::to_string(dims.size()));
+}
+Tensor conv2d_of(Tensor input, Tensor weight, detail::TensorOrNone bias, Dims stride, Dims padding) {
+  return distrun::conv2d(input, weight, bias,
+                         {pair_of("conv2d", "stride", stride), pair_of("conv2d", "padding", padding)});
+}
+Tensor max_pool2d_of(Tensor input, Dims window, Dims stride, Dims padding) {
+  const Pair no_stride{0, 0};
+  return distrun::max_pool2d(input, {pair_of("max_pool2d", "window", window),
+                                     stride.empty() ? no_stride : pair_of("max_pool2d", "stride", stride),
+                                     pair_of("max_pool2d", "padding", padding)});
+}
+Tensor embedding_bag_of(Tensor table, Tensor indices, Tensor offsets, std::string mode, bool sparse,
+                        detail::TensorOrNone weights) {
+  if (mode != "sum" && mode != "mean") {
+    throw Error(ErrorKind::InvalidArgument, "embedding_bag: mode must be \"sum\" or \"mean\"");
+  }
+  const BagMode bag_mode = mode == "sum" ? BagMode::Sum : BagMode::Mean;
+  return distrun::embedding_bag(table, {indices, offsets, bag_mode, weights}, sparse);
+}
+Tensor rand_of(Dims sizes, std::string dtype) { return tensor::rand(sizes, {tensor::parse_dtype(dtype), {}}); }
+Tensor randn_of(Dims sizes, std::string dtype) { return tensor::randn(sizes, {tensor::parse_dtype(dtype), {}}); }
 
 using TT = Tensor (*)(const Tensor&, const Tensor&);
 using TS = Tensor (*)(const Tensor&, const Scalar&);
@@ -66,6 +95,10 @@ void add_products(OperatorList& list) {
   list["matmul"] = {overload(&distrun::matmul)};
   list["multi_dot"] = {overload(&distrun::multi_dot)};
   list["linear"] = {overload(&linear_of, {kNone})};
+  const Value none_around = IntList{0}, each = IntList{1};
+  list["conv2d"] = {overload(&conv2d_of, {kNone, each, none_around})};
+  list["max_pool2d"] = {overload(&max_pool2d_of, {Value(IntList{}), none_around})};
+  list["embedding_bag"] = {overload(&embedding_bag_of, {Value(std::string("mean")), Value(false), kNone})};
 }
 
 void add_reductions(OperatorList& list) {
@@ -75,6 +108,7 @@ void add_reductions(OperatorList& list) {
   list["mse_loss"] = {overload(&distrun::mse_loss)};
   list["all"] = {overload(&distrun::all)};
   list["equal"] = {overload(&distrun::equal)};
+  list["nonzero"] = {overload(&tensor::nonzero)};
   list["item"] = {overload(&item_of)};
 }
 
@@ -104,6 +138,8 @@ void add_makers(OperatorList& list) {
   const Value float32 = std::string("float32");
   list["ones"] = {overload(&ones_of, {float32})};
   list["zeros"] = {overload(&zeros_of, {float32})};
+  list["rand"] = {overload(&rand_of, {float32})};
+  list["randn"] = {overload(&randn_of, {float32})};
   list["ones_like"] = {overload(&tensor::ones_like)};
   list["zeros_like"] = {overload(&tensor::zeros_like)};
   list["clone"] = {overload(&distrun::clone)};
