@@ -60,6 +60,13 @@ void run_into(const Tensor& out, DType dtype, Fill fill) {
             result, Constant());
 }
 
+Tensor run_unary(const UnaryOp& op, const Tensor& a, DType dtype, const Scalar& parameter) {
+  const kernels::Run run = run_of(op, dtype);
+  Tensor out = empty(a.sizes(), {dtype, a.device()});
+  pointwise(op.name, run, out, to(a, dtype), Constant(parameter, dtype));
+  return out;
+}
+
 DType dtype_of_result(const BinaryOp& op, DType common) { return op.needs_floating ? floating(common) : common; }
 
 }  // namespace
@@ -143,13 +150,14 @@ Tensor compare(const ComparisonOp& op, const Tensor& a, const Scalar& b) {
   return out;
 }
 
+Tensor unary(const UnaryOp& op, const Tensor& a) {
+  check(op.name, a);
+  return run_unary(op, a, op.needs_floating ? floating(a.dtype()) : a.dtype(), 0);
+}
+
 Tensor unary(const UnaryOp& op, const Tensor& a, const Scalar& parameter) {
   check(op.name, a);
-  const DType dtype = op.needs_floating ? floating(a.dtype()) : result_type(a, parameter);
-  const kernels::Run run = run_of(op, dtype);
-  Tensor out = empty(a.sizes(), {dtype, a.device()});
-  pointwise(op.name, run, out, to(a, dtype), Constant(parameter, dtype));
-  return out;
+  return run_unary(op, a, result_type(a, parameter), parameter);
 }
 
 }  // namespace distrun::tensor

@@ -32,6 +32,7 @@ struct UnaryOp {
   kernels::Unary kernel;
   bool needs_floating = false;
 };
-Tensor unary(const UnaryOp& op, const Tensor& a, const Scalar& parameter = 0);
+Tensor unary(const UnaryOp& op, const Tensor& a);
+Tensor unary(const UnaryOp& op, const Tensor& a, const Scalar& parameter);  // which takes part in promotion
 
 }  // namespace distrun::tensor

@@ -11,7 +11,9 @@
 namespace distrun::tensor::plain {
 namespace {
 
-std::size_t bytes_of(const Tensor& tensor) { return static_cast<std::size_t>(tensor.numel()) * size_of(tensor.dtype()); }
+std::size_t bytes_of(const Tensor& tensor) {
+  return static_cast<std::size_t>(tensor.numel()) * size_of(tensor.dtype());
+}
 
 bool is_one_block(const Tensor& out, const Tensor& from) {
   return out.is_contiguous() && from.is_contiguous() && out.sizes() == from.sizes() && out.dtype() == from.dtype();
@@ -86,9 +88,8 @@ Tensor of_parts(const Tensor& tensor, Change change) {
 Tensor clone(const Tensor& tensor) {
   check_defined("clone", {&tensor});
   if (tensor.is_sparse()) {
-    return of_parts(tensor, [](const Tensor& indices, const Tensor& values) {
-      return std::pair(clone(indices), clone(values));
-    });
+    return of_parts(
+        tensor, [](const Tensor& indices, const Tensor& values) { return std::pair(clone(indices), clone(values)); });
   }
   Tensor out = empty_like(tensor);
   set_elements(out, tensor, false);
@@ -121,7 +122,8 @@ Tensor to(const Tensor& tensor, Device device, bool non_blocking) {
 void copy_(const Tensor& out, const Tensor& from, bool non_blocking) {
   check_defined("copy_", {&out, &from});
   check_dense("copy_", {&out, &from});
-  if (!is_expandable(from.sizes(), out.sizes())) refuse("copy_", "the source does not stretch to the output", {&out, &from});
+  if (!is_expandable(from.sizes(), out.sizes()))
+    refuse("copy_", "the source does not stretch to the output", {&out, &from});
   check_writable("copy_", out);
   set_elements(out, from, non_blocking);
   out.bump_version();

@@ -19,8 +19,10 @@ constexpr BinaryOp kDiv{"div", Binary::Div, true}, kDivInPlace{"div_", Binary::D
 // Of sums and differences: a factor 0.5 of integers would be 0.
 void check_alpha(const char* op, DType dtype, const Scalar& alpha) {
   if (alpha.is_floating() && !is_floating(dtype)) {
-    refuse(op, "for tensors of " + std::string(name_of(dtype)) + " alpha must not be a floating number, and it is " +
-                   to_string(alpha), {});
+    refuse(op,
+           "for tensors of " + std::string(name_of(dtype)) + " alpha must not be a floating number, and it is " +
+               to_string(alpha),
+           {});
   }
 }
 
@@ -43,7 +45,8 @@ void check_no_bool(const char* op, DType dtype) {
 
 Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   check_defined("add", {&a, &b});
-  if (a.is_sparse() || b.is_sparse()) [[unlikely]] return add_sparse(a, b, alpha);
+  if (a.is_sparse() || b.is_sparse()) [[unlikely]]
+    return add_sparse(a, b, alpha);
   if (alpha.is_floating()) check_alpha("add", result_type(a, b), alpha);
   return binary(kAdd, a, b, alpha);
 }
@@ -55,7 +58,8 @@ Tensor add(const Tensor& a, const Scalar& b, const Scalar& alpha) {
 
 Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   check_defined("sub", {&a, &b});
-  if (a.is_sparse() || b.is_sparse()) [[unlikely]] return add_sparse(a, b, negated(alpha));
+  if (a.is_sparse() || b.is_sparse()) [[unlikely]]
+    return add_sparse(a, b, negated(alpha));
   check_alpha("sub", result_type(a, b), alpha);
   check_no_bool("sub", result_type(a, b));
   return binary(kSub, a, b, negated(alpha));
@@ -74,30 +78,35 @@ Tensor rsub(const Scalar& a, const Tensor& b) {
 
 Tensor mul(const Tensor& a, const Tensor& b) {
   check_defined("mul", {&a, &b});
-  if (a.is_sparse() || b.is_sparse()) [[unlikely]] return mul_sparse(a, b);
+  if (a.is_sparse() || b.is_sparse()) [[unlikely]]
+    return mul_sparse(a, b);
   return binary(kMul, a, b);
 }
 Tensor mul(const Tensor& a, const Scalar& b) {
   check_defined("mul", {&a});
-  if (a.is_sparse()) [[unlikely]] return mul_sparse(a, b);
+  if (a.is_sparse()) [[unlikely]]
+    return mul_sparse(a, b);
   return binary(kMul, a, b);
 }
 
 Tensor div(const Tensor& a, const Tensor& b) {
   check_defined("div", {&a, &b});
-  if (a.is_sparse()) [[unlikely]] return div_sparse(a, b);
+  if (a.is_sparse()) [[unlikely]]
+    return div_sparse(a, b);
   return binary(kDiv, a, b);
 }
 Tensor div(const Tensor& a, const Scalar& b) {
   check_defined("div", {&a});
-  if (a.is_sparse()) [[unlikely]] return div_sparse(a, b);
+  if (a.is_sparse()) [[unlikely]]
+    return div_sparse(a, b);
   return binary(kDiv, a, b);
 }
 Tensor rdiv(const Scalar& a, const Tensor& b) { return binary(BinaryOp{"rdiv", Binary::Div, true}, a, b); }
 
 void add_(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   check_defined("add_", {&a, &b});
-  if (a.is_sparse() || b.is_sparse()) [[unlikely]] return add_sparse_(a, b, alpha);
+  if (a.is_sparse() || b.is_sparse()) [[unlikely]]
+    return add_sparse_(a, b, alpha);
   check_alpha("add_", result_type(a, b), alpha);
   binary_(kAddInPlace, a, b, alpha);
 }
@@ -109,7 +118,8 @@ void add_(const Tensor& a, const Scalar& b, const Scalar& alpha) {
 
 void sub_(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   check_defined("sub_", {&a, &b});
-  if (a.is_sparse() || b.is_sparse()) [[unlikely]] return add_sparse_(a, b, negated(alpha));
+  if (a.is_sparse() || b.is_sparse()) [[unlikely]]
+    return add_sparse_(a, b, negated(alpha));
   check_alpha("sub_", result_type(a, b), alpha);
   check_no_bool("sub_", result_type(a, b));
   binary_(kSubInPlace, a, b, negated(alpha));
@@ -123,22 +133,26 @@ void sub_(const Tensor& a, const Scalar& b, const Scalar& alpha) {
 
 void mul_(const Tensor& a, const Tensor& b) {
   check_defined("mul_", {&a, &b});
-  if (a.is_sparse() || b.is_sparse()) [[unlikely]] return mul_sparse_(a, b);
+  if (a.is_sparse() || b.is_sparse()) [[unlikely]]
+    return mul_sparse_(a, b);
   binary_(kMulInPlace, a, b);
 }
 void mul_(const Tensor& a, const Scalar& b) {
   check_defined("mul_", {&a});
-  if (a.is_sparse()) [[unlikely]] return mul_sparse_(a, b);
+  if (a.is_sparse()) [[unlikely]]
+    return mul_sparse_(a, b);
   binary_(kMulInPlace, a, b);
 }
 void div_(const Tensor& a, const Tensor& b) {
   check_defined("div_", {&a, &b});
-  if (a.is_sparse()) [[unlikely]] return div_sparse_(a, b);
+  if (a.is_sparse()) [[unlikely]]
+    return div_sparse_(a, b);
   binary_(kDivInPlace, a, b);
 }
 void div_(const Tensor& a, const Scalar& b) {
   check_defined("div_", {&a});
-  if (a.is_sparse()) [[unlikely]] return div_sparse_(a, b);
+  if (a.is_sparse()) [[unlikely]]
+    return div_sparse_(a, b);
   binary_(kDivInPlace, a, b);
 }
 
@@ -160,7 +174,7 @@ void fill_(const Tensor& a, const Scalar& value) {
 }
 void zero_(const Tensor& a) { fill_(a, 0); }
 
-#define DISTRUN_COMPARISON(name, Name)                                                                          \
+#define DISTRUN_COMPARISON(name, Name)                                                                           \
   Tensor name(const Tensor& a, const Tensor& b) { return compare(ComparisonOp{#name, Comparison::Name}, a, b); } \
   Tensor name(const Tensor& a, const Scalar& b) { return compare(ComparisonOp{#name, Comparison::Name}, a, b); }
 DISTRUN_COMPARISON(eq, Eq)

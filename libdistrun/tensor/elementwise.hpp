@@ -35,7 +35,7 @@ void div_(const Tensor& a, const Tensor& b);
 void div_(const Tensor& a, const Scalar& b);
 
 Tensor neg(const Tensor& a);
-Tensor cos(const Tensor& a);      // integers become float32, as for sin and sigmoid
+Tensor cos(const Tensor& a);  // integers become float32, as for sin and sigmoid
 Tensor sin(const Tensor& a);
 Tensor sigmoid(const Tensor& a);
 Tensor clamp_min(const Tensor& a, const Scalar& least);  // not a number stays so

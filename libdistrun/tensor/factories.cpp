@@ -84,10 +84,10 @@ template <class T>
 std::vector<T> to_vector(const Tensor& tensor) {
   const Tensor here = contiguous(to(tensor, device::kCpu));
   const T* elements = here.data_as<T>();
-  return {elements, elements + here.numel()};
+  return std::vector<T>(elements, elements + here.numel());
 }
 
-#define DISTRUN_FOR_ELEMENT(T)                                                    \
+#define DISTRUN_FOR_ELEMENT(T)                                             \
   template Tensor from_values<T>(std::span<const T>, const Dims&, Device); \
   template std::vector<T> to_vector<T>(const Tensor&);
 DISTRUN_FOR_ELEMENT(bool)

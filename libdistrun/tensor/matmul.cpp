@@ -96,8 +96,9 @@ Dims broadcast_batches(const char* op, const Tensor& a, const Tensor& b) {
   for (std::size_t i = 1; i <= std::min(of_a.size(), of_b.size()); ++i) {
     const std::int64_t from_a = of_a[of_a.size() - i], from_b = of_b[of_b.size() - i];
     if (from_a != from_b && from_a != 1 && from_b != 1) {
-      refuse(op, "the size of tensor a (" + std::to_string(from_a) + ") must match the size of tensor b (" +
-                     std::to_string(from_b) + ") at non-singleton dimension " + std::to_string(sizes.size() - i),
+      refuse(op,
+             "the size of tensor a (" + std::to_string(from_a) + ") must match the size of tensor b (" +
+                 std::to_string(from_b) + ") at non-singleton dimension " + std::to_string(sizes.size() - i),
              {&a, &b});
     }
     sizes[sizes.size() - i] = from_a == 1 ? from_b : from_a;
@@ -140,8 +141,8 @@ class ChainOrder {
   void choose(const std::vector<std::int64_t>& sizes, std::size_t from, std::size_t to) {
     double& least = cost_[from * count_ + to];
     for (std::size_t last = from; last < to; ++last) {
-      const double product = static_cast<double>(sizes[from]) * static_cast<double>(sizes[last + 1]) *
-                             static_cast<double>(sizes[to + 1]);
+      const double product =
+          static_cast<double>(sizes[from]) * static_cast<double>(sizes[last + 1]) * static_cast<double>(sizes[to + 1]);
       const double cost = cost_[from * count_ + last] + cost_[(last + 1) * count_ + to] + product;
       if (last > from && cost >= least) continue;
       least = cost;
@@ -164,15 +165,17 @@ constexpr std::size_t kMostFactors = 256;  // the order is found in cubic time, 
 
 void check_factors(const TensorList& tensors) {
   if (tensors.size() < 2 || tensors.size() > kMostFactors) {
-    refuse("multi_dot", "2 to " + std::to_string(kMostFactors) + " tensors are needed, but got " +
-                            std::to_string(tensors.size()), {});
+    refuse("multi_dot",
+           "2 to " + std::to_string(kMostFactors) + " tensors are needed, but got " + std::to_string(tensors.size()),
+           {});
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     check("multi_dot", tensors.front(), tensors[i]);
     const bool may_be_vector = i == 0 || i + 1 == tensors.size();
     if (tensors[i].dim() != 2 && !(may_be_vector && tensors[i].dim() == 1)) {
-      refuse("multi_dot", "tensor " + std::to_string(i) + " must have " + (may_be_vector ? "1 or " : "") +
-                              "2 dimensions", {&tensors[i]});
+      refuse("multi_dot",
+             "tensor " + std::to_string(i) + " must have " + (may_be_vector ? "1 or " : "") + "2 dimensions",
+             {&tensors[i]});
     }
   }
 }
@@ -192,9 +195,10 @@ Tensor bmm(const Tensor& a, const Tensor& b) {
   check_rank("bmm", a, 3);
   check_rank("bmm", b, 3);
   if (a.size(0) != b.size(0) || a.size(2) != b.size(1)) {
-    refuse("bmm", "expected size for first two dimensions of batch2 tensor to be: [" + std::to_string(a.size(0)) +
-                      ", " + std::to_string(a.size(2)) + "] but got: [" + std::to_string(b.size(0)) + ", " +
-                      std::to_string(b.size(1)) + "]",
+    refuse("bmm",
+           "expected size for first two dimensions of batch2 tensor to be: [" + std::to_string(a.size(0)) + ", " +
+               std::to_string(a.size(2)) + "] but got: [" + std::to_string(b.size(0)) + ", " +
+               std::to_string(b.size(1)) + "]",
            {&a, &b});
   }
   return multiply_batches("bmm", a, b);
@@ -233,14 +237,15 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check("linear", x, weight);
   check_rank("linear", weight, 2);
   if (x.dim() == 0 || x.size(-1) != weight.size(1)) {
-    refuse("linear", "mat1 and mat2 shapes cannot be multiplied (" +
-                         std::to_string(x.dim() == 0 ? 1 : x.numel() / std::max<std::int64_t>(x.size(-1), 1)) + "x" +
-                         std::to_string(x.dim() == 0 ? 1 : x.size(-1)) + " and " + std::to_string(weight.size(1)) +
-                         "x" + std::to_string(weight.size(0)) + ")",
+    refuse("linear",
+           "mat1 and mat2 shapes cannot be multiplied (" +
+               std::to_string(x.dim() == 0 ? 1 : x.numel() / std::max<std::int64_t>(x.size(-1), 1)) + "x" +
+               std::to_string(x.dim() == 0 ? 1 : x.size(-1)) + " and " + std::to_string(weight.size(1)) + "x" +
+               std::to_string(weight.size(0)) + ")",
            {&x, &weight});
   }
   Dims sizes = x.sizes();
-  sizes.back() = weight.size(0);
+  sizes[sizes.size() - 1] = weight.size(0);
   const std::int64_t rows = device::count_of(Dims(x.sizes().span().first(x.sizes().size() - 1)));
   Tensor out = view(multiply_matrices("linear", reshape(x, {rows, x.size(-1)}), t(weight)), sizes);
   return bias.defined() ? add(out, bias) : out;

@@ -38,7 +38,8 @@ struct PointwiseInput {
 // out[i] = run(inputs[i]...). Inputs have the dtype that `run` is for, and stretch to the output's sizes; all are on
 // the output's device. An input that shares memory with the output in another way than element by element must be
 // copied before: see apart().
-void pointwise(const char* name, kernels::Run run, const Tensor& out, const PointwiseInput& a, const Constant& parameter);
+void pointwise(const char* name, kernels::Run run, const Tensor& out, const PointwiseInput& a,
+               const Constant& parameter);
 void pointwise(const char* name, kernels::Run run, const Tensor& out, const PointwiseInput& a, const PointwiseInput& b,
                const Constant& parameter);
 void fill_pointwise(const Tensor& out, const Constant& value);

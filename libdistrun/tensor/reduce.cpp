@@ -94,9 +94,8 @@ void Summation::run_columns(const std::byte* in, std::byte* out) const {
     for (std::int64_t first = 0; first < columns; first += kColumns) {
       const std::int64_t count = std::min(kColumns, columns - first);
       Sum sums[kColumns] = {};
-      for_each_offset(summed, summed_strides, [&](std::int64_t offset) {
-        gather(in + at + offset + first * stride, stride, count, sums);
-      });
+      for_each_offset(summed, summed_strides,
+                      [&](std::int64_t offset) { gather(in + at + offset + first * stride, stride, count, sums); });
       for (std::int64_t i = 0; i < count; ++i, out += out_bytes) store(sums[i], out_type, out);
     }
   });
@@ -123,8 +122,13 @@ void join(Dims& sizes, Dims& strides) {
 
 Summation summation_of(const StridedImpl& in, const std::vector<bool>& is_summed) {
   const kernels::ElementKernels& elements = *kernels::table().elements;
-  Summation sums{elements.total[static_cast<int>(in.dtype)], elements.gather[static_cast<int>(in.dtype)],
-                 sum_type(in.dtype), {}, {}, {}, {}};
+  Summation sums{elements.total[static_cast<int>(in.dtype)],
+                 elements.gather[static_cast<int>(in.dtype)],
+                 sum_type(in.dtype),
+                 {},
+                 {},
+                 {},
+                 {}};
   for (std::size_t i = 0; i < in.sizes.size(); ++i) {
     (is_summed[i] ? sums.summed : sums.kept).push_back(in.sizes[i]);
     (is_summed[i] ? sums.summed_strides : sums.kept_strides)
@@ -160,7 +164,7 @@ Tensor sum(const Tensor& tensor) {
   Tensor out = empty({}, {sum_type(in.dtype), in.device});
   Sum total{0};
   kernels::table().elements->total[static_cast<int>(in.dtype)](in.data, static_cast<std::int64_t>(size_of(in.dtype)),
-                                                              in.numel, &total);
+                                                               in.numel, &total);
   store(total, out.dtype(), out.data());
   return out;
 }
@@ -172,7 +176,8 @@ Tensor sum(const Tensor& tensor, const Dims& dims, bool keep_dims) {
   for (const std::int64_t dim : dims) {
     const std::size_t at = wrap_dim("sum", dim, tensor.sizes().size());
     if (tensor.dim() == 0) continue;
-    if (is_summed[at]) refuse("sum", "dimension " + std::to_string(at) + " appears twice in " + to_string(dims), {&tensor});
+    if (is_summed[at])
+      refuse("sum", "dimension " + std::to_string(at) + " appears twice in " + to_string(dims), {&tensor});
     is_summed[at] = true;
   }
   return sum_over(tensor, is_summed, keep_dims);
@@ -182,7 +187,8 @@ Tensor sum_to_size(const Tensor& tensor, const Dims& sizes) {
   check_defined("sum_to_size", {&tensor});
   if (tensor.sizes() == sizes) return tensor;
   check_dense("sum_to_size", {&tensor});
-  if (!is_expandable(sizes, tensor.sizes())) refuse("sum_to_size", "sizes " + to_string(sizes) + " do not stretch to these", {&tensor});
+  if (!is_expandable(sizes, tensor.sizes()))
+    refuse("sum_to_size", "sizes " + to_string(sizes) + " do not stretch to these", {&tensor});
   const std::size_t shift = tensor.sizes().size() - sizes.size();
   std::vector<bool> is_summed(tensor.sizes().size(), true);
   for (std::size_t i = 0; i < sizes.size(); ++i) is_summed[i + shift] = sizes[i] == 1 && tensor.sizes()[i + shift] != 1;
@@ -212,7 +218,8 @@ bool equal(const Tensor& a, const Tensor& b) {
 
 Tensor mse_loss(const Tensor& input, const Tensor& target) {
   check_defined("mse_loss", {&input, &target});
-  if (input.sizes() != target.sizes()) refuse("mse_loss", "input and target must have the same sizes", {&input, &target});
+  if (input.sizes() != target.sizes())
+    refuse("mse_loss", "input and target must have the same sizes", {&input, &target});
   const Tensor difference = sub(input, target);
   return mean(mul(difference, difference));
 }

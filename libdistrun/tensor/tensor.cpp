@@ -78,9 +78,7 @@ void StridedImpl::let_go() noexcept {
   this->~StridedImpl();
 }
 
-std::int64_t Tensor::size(std::int64_t dim) const {
-  return impl_->sizes[wrap_dim("size", dim, impl_->sizes.size())];
-}
+std::int64_t Tensor::size(std::int64_t dim) const { return impl_->sizes[wrap_dim("size", dim, impl_->sizes.size())]; }
 
 Scalar Tensor::item() const {
   const StridedImpl& impl = strided();

@@ -82,7 +82,8 @@ class Tensor {
   std::uint32_t use_count() const noexcept { return impl_ ? impl_->use_count() : 0; }
   // Throws Error{InvalidArgument} for a sparse or undefined one.
   const StridedImpl& strided() const {
-    if (!impl_ || impl_->layout != Layout::Strided) [[unlikely]] refuse_strided();
+    if (!impl_ || impl_->layout != Layout::Strided) [[unlikely]]
+      refuse_strided();
     return static_cast<const StridedImpl&>(*impl_);
   }
 
@@ -104,7 +105,8 @@ class Tensor {
   std::byte* data() const { return strided().data; }
   template <class T>
   T* data_as() const {
-    if (strided().dtype != dtype_of<T>) [[unlikely]] refuse_dtype(dtype_of<T>);
+    if (strided().dtype != dtype_of<T>) [[unlikely]]
+      refuse_dtype(dtype_of<T>);
     return reinterpret_cast<T*>(data());
   }
 

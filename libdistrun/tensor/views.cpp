@@ -28,7 +28,8 @@ Dims inferred(const char* op, const Tensor& tensor, const Dims& wanted) {
   const std::int64_t known = device::count_of(sizes);
   if (open && known != 0 && tensor.numel() % known == 0) sizes[*open] = tensor.numel() / known;
   if ((open && known == 0) || device::count_of(sizes) != tensor.numel()) {
-    refuse(op, "sizes " + to_string(wanted) + " are invalid for input of " + std::to_string(tensor.numel()) + " elements",
+    refuse(op,
+           "sizes " + to_string(wanted) + " are invalid for input of " + std::to_string(tensor.numel()) + " elements",
            {&tensor});
   }
   return sizes;
@@ -92,8 +93,10 @@ Tensor view(const Tensor& tensor, const Dims& wanted) {
   const Dims sizes = inferred("view", tensor, wanted);
   const std::optional<Dims> strides = strides_for(impl, sizes);
   if (!strides) {
-    refuse("view", "sizes " + to_string(wanted) + " are not compatible with strides " + to_string(impl.strides) +
-                       "; reshape() copies where it must", {&tensor});
+    refuse("view",
+           "sizes " + to_string(wanted) + " are not compatible with strides " + to_string(impl.strides) +
+               "; reshape() copies where it must",
+           {&tensor});
   }
   return view_of(impl, sizes, *strides, impl.offset);
 }
@@ -155,7 +158,8 @@ Tensor permute(const Tensor& tensor, const Dims& order) {
   const StridedImpl& impl = tensor.strided();
   Dims sizes = impl.sizes, strides = impl.strides;
   Dims is_taken(impl.sizes.size(), 0);
-  if (order.size() != impl.sizes.size()) refuse("permute", "each dimension must be named once in " + to_string(order), {&tensor});
+  if (order.size() != impl.sizes.size())
+    refuse("permute", "each dimension must be named once in " + to_string(order), {&tensor});
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::size_t from = wrap_dim("permute", order[i], order.size());
     if (is_taken[from]++ != 0) refuse("permute", "each dimension must be named once in " + to_string(order), {&tensor});
@@ -201,8 +205,10 @@ Tensor select(const Tensor& tensor, std::int64_t dim, std::int64_t index) {
   const std::size_t at = wrap_dim("select", dim, impl.sizes.size());
   const std::int64_t size = impl.sizes[at];
   if (index < -size || index >= size) {
-    refuse("select", "index " + std::to_string(index) + " is out of bounds for dimension " + std::to_string(at) +
-                         " with size " + std::to_string(size), {&tensor});
+    refuse("select",
+           "index " + std::to_string(index) + " is out of bounds for dimension " + std::to_string(at) + " with size " +
+               std::to_string(size),
+           {&tensor});
   }
   const std::int64_t position = index < 0 ? index + size : index;
   return view_of(impl, without(impl.sizes, at), without(impl.strides, at), impl.offset + position * impl.strides[at]);
@@ -225,7 +231,8 @@ TensorList split(const Tensor& tensor, const Dims& sizes, std::int64_t dim) {
 TensorList split(const Tensor& tensor, std::int64_t size, std::int64_t dim) {
   const std::int64_t whole = tensor.strided().sizes.empty() ? 0 : tensor.size(dim);
   if (tensor.dim() == 0 || size < 0 || (size == 0 && whole != 0)) {
-    refuse("split", "pieces of size " + std::to_string(size) + " do not make up dimension " + std::to_string(dim), {&tensor});
+    refuse("split", "pieces of size " + std::to_string(size) + " do not make up dimension " + std::to_string(dim),
+           {&tensor});
   }
   TensorList pieces;
   std::int64_t start = 0;

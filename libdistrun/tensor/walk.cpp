@@ -73,7 +73,7 @@ void Walk::join() {
   }
 }
 
-void Walk::run(kernels::Run run, std::byte* const* data, const void* parameter) const {
+void Walk::run(kernels::Run kernel, std::byte* const* data, const void* parameter) const {
   if (count_ == 0) return;
   std::array<std::byte*, kMost> at{};
   std::array<std::int64_t, kMost> inner{};
@@ -82,11 +82,11 @@ void Walk::run(kernels::Run run, std::byte* const* data, const void* parameter) 
     at[block] = data[block];
     inner[block] = sizes_.empty() ? 0 : strides_[block][last];
   }
-  if (sizes_.empty()) return run(at.data(), inner.data(), 1, parameter);
+  if (sizes_.empty()) return kernel(at.data(), inner.data(), 1, parameter);
 
   Dims index(last, 0);
   for (;;) {
-    run(at.data(), inner.data(), sizes_[last], parameter);
+    kernel(at.data(), inner.data(), sizes_[last], parameter);
     std::size_t dim = last;
     for (; dim > 0; --dim) {
       for (std::size_t block = 0; block < blocks_; ++block) at[block] += strides_[block][dim - 1];

@@ -22,8 +22,8 @@ class Walk {
   // Over `sizes`. The first is the output. A null one stands for a constant: it stays where it is.
   Walk(const Dims& sizes, std::initializer_list<const StridedImpl*> blocks);
 
-  // Calls `run` for each innermost run, with the data of all blocks.
-  void run(kernels::Run run, std::byte* const* data, const void* parameter) const;
+  // Calls the kernel for each innermost run, with the data of all blocks.
+  void run(kernels::Run kernel, std::byte* const* data, const void* parameter) const;
 
  private:
   void drop_and_order();

@@ -39,7 +39,9 @@ template <class T>
 struct Neg {
   static constexpr bool kIsFor = !std::is_same_v<T, bool>;
   explicit Neg(const void*) {}
-  T operator()(T a) const { return is_float<T> ? static_cast<T>(-a) : static_cast<T>(Wide<T>{0} - static_cast<Wide<T>>(a)); }
+  T operator()(T a) const {
+    return is_float<T> ? static_cast<T>(-a) : static_cast<T>(Wide<T>{0} - static_cast<Wide<T>>(a));
+  }
 };
 
 template <class T>
@@ -125,12 +127,12 @@ struct ClampMinBackward {
   T operator()(T gradient, T input) const { return input < least ? T{0} : gradient; }
 };
 
-#define DISTRUN_COMPARISON(Name, symbol)                          \
-  template <class T>                                              \
-  struct Name {                                                   \
-    static constexpr bool kIsFor = true;                          \
-    explicit Name(const void*) {}                                 \
-    bool operator()(T a, T b) const { return a symbol b; }        \
+#define DISTRUN_COMPARISON(Name, symbol)                   \
+  template <class T>                                       \
+  struct Name {                                            \
+    static constexpr bool kIsFor = true;                   \
+    explicit Name(const void*) {}                          \
+    bool operator()(T a, T b) const { return a symbol b; } \
   };
 DISTRUN_COMPARISON(Eq, ==)
 DISTRUN_COMPARISON(Ne, !=)
@@ -305,10 +307,10 @@ template <class From, class To>
 constexpr Run kConvert = &unary_run<Convert<From, To>, From, To>;
 
 // In the order of DType.
-#define DISTRUN_FOR_DTYPES(entry)                                                                               \
-  {                                                                                                             \
-    entry(bool), entry(std::uint8_t), entry(std::int8_t), entry(std::int16_t), entry(std::int32_t),             \
-        entry(std::int64_t), entry(float), entry(double)                                                        \
+#define DISTRUN_FOR_DTYPES(entry)                                                                   \
+  {                                                                                                 \
+    entry(bool), entry(std::uint8_t), entry(std::int8_t), entry(std::int16_t), entry(std::int32_t), \
+        entry(std::int64_t), entry(float), entry(double)                                            \
   }
 #define DISTRUN_NEG(T) unary_entry<Neg, T>()
 #define DISTRUN_COS(T) unary_entry<Cos, T>()
@@ -327,8 +329,8 @@ constexpr Run kConvert = &unary_run<Convert<From, To>, From, To>;
 #define DISTRUN_LE(T) &binary_run<Le<T>, T, bool>
 #define DISTRUN_GT(T) &binary_run<Gt<T>, T, bool>
 #define DISTRUN_GE(T) &binary_run<Ge<T>, T, bool>
-#define DISTRUN_CONVERT(From)                                                                                    \
-  {                                                                                                              \
+#define DISTRUN_CONVERT(From)                                                                                      \
+  {                                                                                                                \
     kConvert<From, bool>, kConvert<From, std::uint8_t>, kConvert<From, std::int8_t>, kConvert<From, std::int16_t>, \
         kConvert<From, std::int32_t>, kConvert<From, std::int64_t>, kConvert<From, float>, kConvert<From, double>  \
   }

@@ -24,8 +24,13 @@ void multiply(const Product& p) {
 }  // namespace
 
 extern const Multiply multiply_integers[kDTypeCount];
-constexpr Multiply multiply_integers[kDTypeCount] = {
-    nullptr, &multiply<std::uint8_t>, &multiply<std::int8_t>, &multiply<std::int16_t>, &multiply<std::int32_t>,
-    &multiply<std::int64_t>, nullptr, nullptr};
+constexpr Multiply multiply_integers[kDTypeCount] = {nullptr,
+                                                     &multiply<std::uint8_t>,
+                                                     &multiply<std::int8_t>,
+                                                     &multiply<std::int16_t>,
+                                                     &multiply<std::int32_t>,
+                                                     &multiply<std::int64_t>,
+                                                     nullptr,
+                                                     nullptr};
 
 }  // namespace distrun::tensor::kernels

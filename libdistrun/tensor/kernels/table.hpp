@@ -33,7 +33,7 @@ inline constexpr int kComparisonCount = 6;
 
 // Sums are made in these: double for floating dtypes, std::int64_t (which wraps) for the others. In one order on all
 // machines, so that a sum is the same number everywhere.
-using Total = void (*)(const std::byte* data, std::int64_t stride, std::int64_t count, void* total);  // total += all
+using Total = void (*)(const std::byte* data, std::int64_t stride, std::int64_t count, void* total);    // total += all
 using Gather = void (*)(const std::byte* data, std::int64_t stride, std::int64_t count, void* totals);  // totals[i] +=
 
 // C = A B, or C += A B, of row-major or column-major blocks. Strides in elements; one of each pair is 1.
