@@ -1,17 +1,25 @@
 #include "central_differences.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <mutex>
+#include <utility>
 
 #include <catch2/catch.hpp>
 
 #include <distrun/autograd/backward.hpp>
 #include <distrun/autograd/variable.hpp>
+#include <distrun/device/gpu.hpp>
+#include <distrun/device/order_report.hpp>
 #include <distrun/tensor/ops.hpp>
 
 namespace distrun::test {
 namespace {
 
 constexpr double kStep = 1e-5, kTolerance = 1e-6;
+
+std::mutex reports_mutex;
+std::vector<std::string> reports;
 
 Tensor dense(const Tensor& tensor) { return tensor.is_sparse() ? tensor::to_dense(tensor) : tensor; }
 
@@ -43,6 +51,10 @@ TensorList moved(const TensorList& inputs, std::size_t which, std::size_t elemen
 TensorList leaves_of(const TensorList& inputs, Device device) {
   TensorList leaves;
   for (const Tensor& input : inputs) {
+    if (input.numel() == 0) {
+      leaves.push_back(set_requires_grad(tensor::to(input, device, false)));
+      continue;
+    }
     const tensor::StridedImpl& from = input.strided();
     const auto elements = static_cast<std::int64_t>(from.storage()->bytes() / sizeof(double));
     const Tensor block = tensor::to(tensor::as_strided(input, {elements}, {1}, 0), device);
@@ -92,6 +104,28 @@ Tensor RandomTensors::tensor(const Dims& sizes) {
     return tensor::permute(tensor, order);
   }
   return block == sizes ? tensor : tensor::narrow(tensor, 0, 1, sizes[0]);
+}
+
+Device virtual_gpu() {
+  static const bool is_chosen = [] {
+    device::tell_order_reports_to([](const device::OrderReport& report) {
+      const std::lock_guard lock(reports_mutex);
+      reports.push_back(report.text);
+    });
+    device::GpuSettings settings;
+    settings.driver = "virtual";
+    settings.devices = 2;
+    settings.seed = 1;
+    settings.check_order = true;
+    device::choose_gpu_driver(settings);
+    return true;
+  }();
+  return device::cuda(is_chosen ? 0 : -1);
+}
+
+std::vector<std::string> order_reports() {
+  const std::lock_guard lock(reports_mutex);
+  return std::exchange(reports, {});
 }
 
 void check_gradients(const Function& function, const TensorList& inputs, Device device, RandomTensors& random) {

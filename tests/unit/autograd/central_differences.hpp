@@ -28,6 +28,11 @@ class RandomTensors {
   base::Rng rng_;
 };
 
+// The first of two virtual devices of this process, whose stream order is checked.
+Device virtual_gpu();
+// What was found since the last call.
+std::vector<std::string> order_reports();
+
 // The inputs are on the CPU; the function runs on `device`. Checks with Catch.
 void check_gradients(const Function& function, const TensorList& inputs, Device device, RandomTensors& random);
 
