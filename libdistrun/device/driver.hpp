@@ -74,6 +74,8 @@ class Driver {
   // Waits for the device's work first, as cudaFree does.
   virtual void free(int device, void* memory) = 0;
   virtual std::size_t free_bytes(int device) const = 0;
+  // What the caching allocator tells, for reports: a part of such memory is handed out, asked for at that site.
+  virtual void block_taken(const void*, std::size_t, base::Location) {}
   // Host memory that copies of all devices reach without staging.
   virtual void* allocate_pinned(std::size_t bytes) = 0;
   virtual void free_pinned(void* memory) = 0;
@@ -89,6 +91,9 @@ class Driver {
   virtual void record(StreamRef stream, EventId event) = 0;  // the event stands for all that is on the stream by now
   virtual void wait(StreamRef stream, EventId event) = 0;    // what comes later on the stream waits; any device
   virtual bool is_done(EventId event) = 0;                   // never recorded: yes
+  // What the caching allocator asks before it hands out memory again. Other than is_done() it tells the driver no more than
+  // that this memory is free of what the event stands for.
+  virtual bool is_done_with(const void*, std::size_t, EventId event) { return is_done(event); }
   virtual void synchronize(EventId event) = 0;
   // Throws Error{InvalidArgument} without timing, before both are recorded, or before both are done.
   virtual base::Nanoseconds elapsed(EventId from, EventId to) = 0;
@@ -115,6 +120,9 @@ class Driver {
 
   // Which device owns the memory; -1: the host does. What copies between tensors and RPC channels ask.
   virtual int device_of(const void* memory) const noexcept = 0;
+  // For whoever has touched an address that nobody may: "device memory of cuda:1 (allocated at ring.cpp:12)", not
+  // terminated; its length, 0 if the address is none of the driver's. Async-signal-safe.
+  virtual std::size_t describe(const void*, char*, std::size_t) const noexcept { return 0; }
 };
 
 }  // namespace distrun::device

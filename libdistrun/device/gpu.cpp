@@ -5,9 +5,12 @@
 #include <mutex>
 
 #include <distrun/base/error.hpp>
+#include <distrun/device/virtual/virtual_driver.hpp>
 
 namespace distrun::device {
 namespace {
+
+constexpr int kDevicesMax = 64;
 
 // What came of making the driver. Immutable once it is there, and never destroyed.
 struct Gpu {
@@ -19,8 +22,18 @@ std::mutex choosing;
 GpuSettings* chosen = nullptr;  // guarded by choosing; null: the usual
 std::atomic<const Gpu*> made{nullptr};
 
+std::unique_ptr<Driver> make_virtual(const GpuSettings& settings) {
+  VirtualSettings wanted;
+  wanted.devices = settings.devices;
+  wanted.seed = settings.seed;
+  wanted.check_order = settings.check_order;
+  if (settings.memory_bytes > 0) wanted.memory_bytes = settings.memory_bytes;
+  return make_virtual_driver(wanted);
+}
+
 Gpu make(const GpuSettings& settings) {
   if (settings.driver == "none") return {nullptr, "--gpu-driver is none"};
+  if (settings.driver == "virtual") return {make_virtual(settings), ""};
   return {nullptr, "no NVIDIA driver on this machine"};
 }
 
@@ -43,6 +56,13 @@ void choose_gpu_driver(const GpuSettings& settings) {
   if (!is_known(settings.driver)) {
     throw Error(ErrorKind::InvalidArgument,
                 "there is no GPU driver '" + settings.driver + "': auto, cuda, virtual and none are");
+  }
+  if (settings.devices < 0 || settings.devices > kDevicesMax) {
+    throw Error(ErrorKind::InvalidArgument, std::to_string(settings.devices) + " devices are not possible: 0 to " +
+                                                std::to_string(kDevicesMax) + " are");
+  }
+  if (settings.driver == "virtual" && settings.devices == 0) {
+    throw Error(ErrorKind::InvalidArgument, "the virtual driver has as many devices as it is told: at least 1");
   }
   const std::lock_guard lock(choosing);
   if (made.load(std::memory_order_relaxed) != nullptr) {
