@@ -24,6 +24,13 @@ std::size_t wrap_dim(const char* op, std::int64_t dim, std::size_t rank) {
   return static_cast<std::size_t>(dim < 0 ? dim + count : dim);
 }
 
+void refuse_index(const char* op, std::int64_t index, std::size_t dim, const Tensor& tensor) {
+  refuse(op,
+         "index " + std::to_string(index) + " is out of bounds for dimension " + std::to_string(dim) + " with size " +
+             std::to_string(tensor.sizes()[dim]),
+         {&tensor});
+}
+
 Dims broadcast(const char* op, const Tensor& a, const Tensor& b) {
   const Dims& longer = a.dim() >= b.dim() ? a.sizes() : b.sizes();
   const Dims& shorter = a.dim() >= b.dim() ? b.sizes() : a.sizes();

@@ -12,6 +12,8 @@ namespace distrun::tensor {
 
 // 0 .. rank - 1 from -rank .. rank - 1. A tensor without dimensions has one for this. Throws Error{InvalidArgument}.
 std::size_t wrap_dim(const char* op, std::int64_t dim, std::size_t rank);
+// For an index that is not -size .. size - 1 of that dimension.
+[[noreturn]] void refuse_index(const char* op, std::int64_t index, std::size_t dim, const Tensor& tensor);
 // What both stretch to: sizes from the last on are equal, or one of them is 1. Throws Error{InvalidArgument}.
 Dims broadcast(const char* op, const Tensor& a, const Tensor& b);
 // True if the first stretches to the second.

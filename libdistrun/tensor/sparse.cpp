@@ -8,6 +8,7 @@
 #include <distrun/tensor/copy.hpp>
 #include <distrun/tensor/elementwise.hpp>
 #include <distrun/tensor/factories.hpp>
+#include <distrun/tensor/joining.hpp>
 #include <distrun/tensor/rows.hpp>
 #include <distrun/tensor/shape.hpp>
 #include <distrun/tensor/sparse_entries.hpp>
@@ -128,6 +129,37 @@ Tensor to_dense(const Tensor& tensor) {
   const Tensor out = zeros(tensor.sizes(), tensor.options());
   add_rows_(rows_by_place(out, sparse_dim(tensor)), places_on_device(tensor), sparse(tensor).values);
   return out;
+}
+
+Tensor sparse_mask(const Tensor& dense, const Tensor& like) {
+  check_defined("sparse_mask", {&dense});
+  check_dense("sparse_mask", {&dense});
+  check_same_device("sparse_mask", {&dense, &like});
+  const SparseParts& parts = sparse(like);
+  if (dense.sizes() != like.sizes()) refuse("sparse_mask", "both must have the same sizes", {&dense, &like});
+  return sparse_coo_unchecked(parts.indices, take_rows(rows_by_place(dense, sparse_dim(like)), places_on_device(like)),
+                              like.sizes(), parts.coalesced);
+}
+
+Tensor select_sparse(const Tensor& tensor, std::int64_t dim, std::int64_t index) {
+  const SparseParts& parts = sparse(tensor);
+  const std::size_t at = wrap_dim("select", dim, tensor.sizes().size());
+  const std::int64_t size = tensor.sizes()[at], sparse_dims = sparse_dim(tensor);
+  if (static_cast<std::int64_t>(at) >= sparse_dims) refuse("select", "not along a dense dimension", {&tensor});
+  if (index < -size || index >= size) refuse_index("select", index, at, tensor);
+  const std::int64_t wanted = index < 0 ? index + size : index;
+  const auto row = static_cast<std::int64_t>(at);
+  const std::vector<std::int64_t> numbers = to_vector<std::int64_t>(select(parts.indices, 0, row));
+  std::vector<std::int64_t> entries;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] == wanted) entries.push_back(static_cast<std::int64_t>(i));
+  }
+  const Tensor taken = on_device(entries, tensor.device());
+  const Tensor others =
+      cat({narrow(parts.indices, 0, 0, row), narrow(parts.indices, 0, row + 1, sparse_dims - row - 1)}, 0);
+  Dims sizes = tensor.sizes();
+  sizes.erase(at);
+  return sparse_coo_unchecked(t(take_rows(t(others), taken)), take_rows(parts.values, taken), sizes, parts.coalesced);
 }
 
 }  // namespace plain

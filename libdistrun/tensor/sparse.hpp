@@ -42,6 +42,11 @@ Tensor empty_sparse(const Dims& sizes, TensorOptions options, std::int64_t spars
 
 Tensor coalesce(const Tensor& sparse);  // itself if it is
 Tensor to_dense(const Tensor& sparse);
+// The elements of a dense tensor where `like` has entries, as a sparse one with the same indices.
+Tensor sparse_mask(const Tensor& dense, const Tensor& like);
+// The entries whose index in a sparse dimension is that, without the dimension. Other than views it has bytes of its
+// own. Waits for the device.
+Tensor select_sparse(const Tensor& sparse, std::int64_t dim, std::int64_t index);
 
 }  // namespace plain
 }  // namespace distrun::tensor

@@ -12,29 +12,27 @@ namespace distrun::tensor {
 namespace {
 
 // Strides of dimensions with one element or of an empty tensor mean nothing.
-bool is_dense(const Dims& sizes, const Dims& strides) noexcept {
+bool is_dense(const Dims& sizes, const Dims& strides, std::int64_t numel) noexcept {
   std::int64_t expected = 1;
-  for (std::size_t i = sizes.size(); i-- > 0;) {
-    if (sizes[i] == 0) return true;
+  for (std::size_t i = sizes.size(); numel != 0 && i-- > 0;) {
     if (sizes[i] != 1 && strides[i] != expected) return false;
     expected *= sizes[i];
   }
   return true;
 }
 
-// The elements that it reaches must lie in the storage, whatever the numbers are: views are also made from what another
-// rank has sent.
-void check_reach(const StridedImpl& tensor) {
-  const auto elements = static_cast<std::int64_t>(tensor.storage()->bytes() / size_of(tensor.dtype));
-  const Reach reach = reach_of(tensor.sizes, tensor.strides, tensor.offset);
-  if (tensor.numel == 0 ? tensor.offset >= 0 && tensor.offset <= elements
-                        : reach.is_valid && reach.first >= 0 && reach.last < elements) {
-    return;
-  }
-  throw Error(ErrorKind::InvalidArgument,
-              "as_strided: sizes " + to_string(tensor.sizes) + ", strides " + to_string(tensor.strides) +
-                  " and offset " + std::to_string(tensor.offset) + " reach beyond a storage of " +
-                  std::to_string(elements) + " " + std::string(name_of(tensor.dtype)) + " elements");
+// Of the element at the offset. All that the block reaches must lie in the storage, whatever the numbers are: views are
+// also made from what another rank has sent. Of an empty one the offset means nothing.
+std::byte* address_in(const Storage& storage, const TensorImpl& tensor, const Dims& strides, std::int64_t offset) {
+  const auto element_bytes = static_cast<std::int64_t>(size_of(tensor.dtype));
+  const std::int64_t elements = static_cast<std::int64_t>(storage.bytes()) / element_bytes;
+  if (tensor.numel == 0 && offset >= 0) return storage.data();
+  const Reach reach = reach_of(tensor.sizes, strides, offset);
+  if (reach.is_valid && reach.first >= 0 && reach.last < elements) return storage.data() + offset * element_bytes;
+  throw Error(ErrorKind::InvalidArgument, "as_strided: sizes " + to_string(tensor.sizes) + ", strides " +
+                                              to_string(strides) + " and offset " + std::to_string(offset) +
+                                              " reach beyond a storage of " + std::to_string(elements) + " " +
+                                              std::string(name_of(tensor.dtype)) + " elements");
 }
 
 }  // namespace
@@ -46,13 +44,10 @@ StridedImpl::StridedImpl(Ref<Storage> storage, DType dtype_, Dims sizes_, Dims s
     : TensorImpl(Layout::Strided, dtype_, storage->device(), std::move(sizes_)),
       strides(std::move(strides_)),
       offset(offset_),
-      data(storage->data() == nullptr ? nullptr
-                                      : storage->data() + offset_ * static_cast<std::int64_t>(size_of(dtype_))),
-      contiguous(is_dense(sizes, strides)),
+      data(address_in(*storage, *this, strides, offset_)),
+      contiguous(is_dense(sizes, strides, numel)),
       storage_(std::move(storage)),
-      in_storage_(false) {
-  check_reach(*this);
-}
+      in_storage_(false) {}
 
 StridedImpl::StridedImpl(Ref<Storage> storage, DType dtype_, Dims sizes_)
     : TensorImpl(Layout::Strided, dtype_, storage->device(), std::move(sizes_)),

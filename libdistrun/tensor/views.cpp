@@ -200,16 +200,12 @@ Tensor narrow(const Tensor& tensor, std::int64_t dim, std::int64_t start, std::i
 }
 
 Tensor select(const Tensor& tensor, std::int64_t dim, std::int64_t index) {
+  if (tensor.defined() && tensor.is_sparse()) return select_sparse(tensor, dim, index);
   const StridedImpl& impl = tensor.strided();
   if (impl.sizes.empty()) refuse("select", "cannot be applied to a tensor without dimensions", {&tensor});
   const std::size_t at = wrap_dim("select", dim, impl.sizes.size());
   const std::int64_t size = impl.sizes[at];
-  if (index < -size || index >= size) {
-    refuse("select",
-           "index " + std::to_string(index) + " is out of bounds for dimension " + std::to_string(at) + " with size " +
-               std::to_string(size),
-           {&tensor});
-  }
+  if (index < -size || index >= size) refuse_index("select", index, at, tensor);
   const std::int64_t position = index < 0 ? index + size : index;
   return view_of(impl, without(impl.sizes, at), without(impl.strides, at), impl.offset + position * impl.strides[at]);
 }

@@ -24,7 +24,8 @@ Tensor unsqueeze(const Tensor& tensor, std::int64_t dim);
 Tensor squeeze(const Tensor& tensor, std::int64_t dim);  // itself unless that size is 1
 
 Tensor narrow(const Tensor& tensor, std::int64_t dim, std::int64_t start, std::int64_t length);
-Tensor select(const Tensor& tensor, std::int64_t dim, std::int64_t index);  // without that dimension; -1: the last
+// Without that dimension; -1 is the last. Of a sparse one it is no view, but select_sparse().
+Tensor select(const Tensor& tensor, std::int64_t dim, std::int64_t index);
 // Pieces of `size`, the last may be smaller.
 TensorList split(const Tensor& tensor, std::int64_t size, std::int64_t dim = 0);
 TensorList split(const Tensor& tensor, const Dims& sizes, std::int64_t dim = 0);
