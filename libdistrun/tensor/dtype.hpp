@@ -7,6 +7,7 @@
 
 namespace distrun::tensor {
 
+// In the order of promotion: what comes later wins, but for U8 with I8.
 enum class DType : std::uint8_t { Bool, U8, I8, I16, I32, I64, F32, F64 };
 inline constexpr int kDTypeCount = 8;
 

@@ -9,7 +9,7 @@
 namespace distrun::tensor {
 
 // The base of what is counted. Made with a count of 0; the first Ref makes it 1. Deleted by the last Ref, through
-// let_go(), which a class hides to be released in another way.
+// let_go(), which a class overrides to be released in another way.
 class Counted {
  public:
   Counted() noexcept = default;
@@ -18,9 +18,13 @@ class Counted {
   virtual ~Counted() = default;
 
   void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  // Nobody else can count up what one handle is left of, so the last one goes without an atomic change.
   void release() const noexcept {
-    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) const_cast<Counted*>(this)->let_go();
+    const bool is_last = count_.load(std::memory_order_acquire) == 1;
+    if (is_last || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) const_cast<Counted*>(this)->let_go();
   }
+  // The first count of an object that only its maker knows: cheaper than retain().
+  void retain_first() const noexcept { count_.store(1, std::memory_order_relaxed); }
   std::uint32_t use_count() const noexcept { return count_.load(std::memory_order_acquire); }
 
  protected:
@@ -56,6 +60,14 @@ class Ref {
     if (object_ != nullptr) object_->release();
   }
 
+  // Of an object that was just made.
+  static Ref first(T* object) noexcept {
+    Ref made;
+    made.object_ = object;
+    object->retain_first();
+    return made;
+  }
+
   T* get() const noexcept { return object_; }
   T* operator->() const noexcept { return object_; }
   T& operator*() const noexcept { return *object_; }
@@ -69,7 +81,7 @@ class Ref {
 
 template <class T, class... Arguments>
 Ref<T> make_ref(Arguments&&... arguments) {
-  return Ref<T>(new T(std::forward<Arguments>(arguments)...));
+  return Ref<T>::first(new T(std::forward<Arguments>(arguments)...));
 }
 
 }  // namespace distrun::tensor

@@ -4,8 +4,12 @@
 // tensor", as gradients that are not needed.
 //
 // What operators there are: ops.hpp (plain, nothing is recorded) and, for users, <distrun/autograd/ops.hpp>. Not
-// thread-safe: two threads may read one tensor, not change it.
+// thread-safe: two threads may read one tensor and make views of it, not change it.
+//
+// The plain operators live in the namespace tensor::plain, which tensor uses. So `tensor::add(a, b)` names one, but an
+// unqualified `add(a, b)` does not find it through its arguments: to users that is the recorded operator.
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,26 +21,17 @@
 
 namespace distrun::tensor {
 
+namespace plain {}
+using namespace plain;
+
 using device::Dims;
 
 enum class Layout : std::uint8_t { Strided, Sparse };  // Sparse: COO, sparse.hpp
-
-class Tensor;
 
 // What autograd keeps of a tensor; its own file is autograd/variable.hpp. Owned by the tensor.
 class GradientInfo {
  public:
   virtual ~GradientInfo() = default;
-};
-
-// Counts the in-place changes of a tensor and its views; they share it, whoever detaches from them too.
-class Version final : public Counted {
- public:
-  std::uint32_t current() const noexcept { return value_.load(std::memory_order_acquire); }
-  void bump() noexcept { value_.fetch_add(1, std::memory_order_acq_rel); }
-
- private:
-  std::atomic<std::uint32_t> value_{0};
 };
 
 // What handles share. Immovable.
@@ -49,19 +44,32 @@ class TensorImpl : public Counted {
   const Device device;
   const Dims sizes;
   const std::int64_t numel;
-  Ref<Version> version;                    // made by the first view or the first in-place change; shared by views
   std::unique_ptr<GradientInfo> gradient;  // none: it needs no gradient and nothing was asked
 };
 
 class StridedImpl final : public TensorImpl {
  public:
+  // Throws Error{InvalidArgument} if it reaches beyond the storage.
   StridedImpl(Ref<Storage> storage, DType dtype, Dims sizes, Dims strides, std::int64_t offset);
+  // Contiguous, in the room() beside the bytes of a small storage. To be made by make_small() alone.
+  StridedImpl(Ref<Storage> storage, DType dtype, Dims sizes);
+  static Ref<StridedImpl> make_small(DType dtype, Dims sizes, std::size_t bytes);
 
-  const Ref<Storage> storage;
+  const Ref<Storage>& storage() const noexcept { return storage_; }
+
   const Dims strides;         // in elements
   const std::int64_t offset;  // in elements
+  std::byte* const data;      // of the element at the offset
   const bool contiguous;
+
+ private:
+  void let_go() noexcept override;
+
+  Ref<Storage> storage_;
+  const bool in_storage_;  // stands in its storage's block
 };
+
+struct TensorOptions;
 
 class Tensor {
  public:
@@ -71,23 +79,36 @@ class Tensor {
   bool defined() const noexcept { return static_cast<bool>(impl_); }
   bool is_same(const Tensor& other) const noexcept { return impl_ == other.impl_; }
   TensorImpl* impl() const noexcept { return impl_.get(); }
-  const StridedImpl& strided() const;  // throws Error{InvalidArgument} for a sparse or undefined one
+  std::uint32_t use_count() const noexcept { return impl_ ? impl_->use_count() : 0; }
+  // Throws Error{InvalidArgument} for a sparse or undefined one.
+  const StridedImpl& strided() const {
+    if (!impl_ || impl_->layout != Layout::Strided) [[unlikely]]
+      refuse_strided();
+    return static_cast<const StridedImpl&>(*impl_);
+  }
 
-  DType dtype() const { return impl_->dtype; }
-  Device device() const { return impl_->device; }
-  Layout layout() const { return impl_->layout; }
-  bool is_sparse() const { return impl_->layout == Layout::Sparse; }
-  std::int64_t dim() const { return static_cast<std::int64_t>(impl_->sizes.size()); }
-  const Dims& sizes() const { return impl_->sizes; }
+  // These are for defined tensors.
+  DType dtype() const noexcept { return impl_->dtype; }
+  Device device() const noexcept { return impl_->device; }
+  Layout layout() const noexcept { return impl_->layout; }
+  bool is_sparse() const noexcept { return impl_->layout == Layout::Sparse; }
+  std::int64_t dim() const noexcept { return static_cast<std::int64_t>(impl_->sizes.size()); }
+  const Dims& sizes() const noexcept { return impl_->sizes; }
   std::int64_t size(std::int64_t dim) const;  // -1: the last
-  const Dims& strides() const { return strided().strides; }
-  std::int64_t numel() const { return impl_->numel; }
-  bool is_contiguous() const { return strided().contiguous; }
+  std::int64_t numel() const noexcept { return impl_->numel; }
+  TensorOptions options() const noexcept;
 
+  // Of strided ones.
+  const Dims& strides() const { return strided().strides; }
+  bool is_contiguous() const { return strided().contiguous; }
   // Of the first element. On a GPU it is an address of the device, of no use to host code.
-  std::byte* data() const;
+  std::byte* data() const { return strided().data; }
   template <class T>
-  T* data_as() const;  // throws Error{InvalidArgument} if the dtype is another
+  T* data_as() const {
+    if (strided().dtype != dtype_of<T>) [[unlikely]]
+      refuse_dtype(dtype_of<T>);
+    return reinterpret_cast<T*>(data());
+  }
 
   // The one element, in whatever dtype; waits for the device. Throws Error{InvalidArgument} unless numel() is 1.
   Scalar item() const;
@@ -96,11 +117,15 @@ class Tensor {
     return item().to<T>();
   }
 
-  std::uint32_t version() const;  // in-place changes so far
+  // In-place changes so far, of it and of all that share its bytes.
+  std::uint32_t version() const;
   void bump_version() const;
   void record_stream(Stream stream) const;
 
  private:
+  [[noreturn]] void refuse_strided() const;
+  [[noreturn]] void refuse_dtype(DType wanted) const;
+
   Ref<TensorImpl> impl_;
 };
 
@@ -111,12 +136,12 @@ struct TensorOptions {
   Device device = device::kCpu;
 };
 
-// Elements not set.
-Tensor empty(const Dims& sizes, TensorOptions options = {});
-// A view: another shape of the same bytes. It shares the version. Throws if it reaches beyond the storage.
-Tensor as_strided(const Tensor& base, Dims sizes, Dims strides, std::int64_t offset);
-// A tensor with the same bytes, version and shape and no gradient: detach().
-Tensor alias(const Tensor& tensor);
+inline TensorOptions Tensor::options() const noexcept { return {dtype(), device()}; }
+
+// "float32 [2, 3]", with the device if it is a GPU, "sparse" if it is: for the texts of errors.
+std::string describe(const Tensor& tensor);
+// The whole tensor as people of the field print it: print.hpp.
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace distrun::tensor
 
