@@ -10,7 +10,7 @@
 namespace distrun::device {
 namespace {
 
-constexpr std::size_t kAlignment = 64;           // a cache line, and the widest vector
+constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 std::byte* aligned(void* memory, std::size_t alignment) {

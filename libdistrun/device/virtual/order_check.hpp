@@ -6,8 +6,8 @@
 // run, and however the threads went.
 //
 // The host is one, whichever of its threads asks: that threads of the host, or ranks, keep their own order among
-// themselves (by locks, messages, barriers) is not seen here, so it is taken for granted. What a wait has shown to one of
-// them all know.
+// themselves (by locks, messages, barriers) is not seen here, so it is taken for granted. What a wait has shown to one
+// of them all know.
 //
 // Not thread-safe.
 #include <set>
@@ -46,7 +46,8 @@ class OrderCheck {
   void wait(std::size_t stream, const VectorClock& known) { clocks_[stream].join(known); }
   // The host has waited for it, or has seen that it is done.
   void host_saw(const VectorClock& known) { host_.join(known); }
-  // Nobody can be in conflict with accesses to [begin, end) that `known` knows: the bytes were kept until those were done.
+  // Nobody can be in conflict with accesses to [begin, end) that `known` knows: the bytes were kept until those were
+  // done.
   void forget(const Lattice& bytes, const VectorClock& known) { log_.forget(bytes.begin, bytes.end, known); }
 
   const VectorClock& host_clock() const noexcept { return host_; }
@@ -66,7 +67,7 @@ class OrderCheck {
   AccessLog log_;
   std::size_t log_limit_ = 1 << 16;  // what no longer matters is looked for beyond it
   std::vector<OrderReport> found_;
-  std::set<std::string> told_;       // so that a loop is one report
+  std::set<std::string> told_;  // so that a loop is one report
 };
 
 }  // namespace distrun::device::virtual_gpu
