@@ -36,8 +36,7 @@ class NestingGuard {
 
 class NodeScope {
  public:
-  NodeScope(const Node& node, const Gradients& gradients)
-      : hook_(detail::scope_hook.load(std::memory_order_acquire)) {
+  NodeScope(const Node& node, const Gradients& gradients) : hook_(detail::scope_hook.load(std::memory_order_acquire)) {
     if (hook_ == nullptr) return;
     const std::string name = node.name();
     std::vector<const Tensor*> inputs;
@@ -238,9 +237,9 @@ Gradients GraphTask::call(Node& node, Gradients gradients) {
 void GraphTask::deliver(const Node& node, Gradients results) {
   const Edges& edges = node.next_edges();
   if (results.size() != edges.size()) {
-    throw Error(ErrorKind::InvalidArgument, "Function " + node.name() + " returned an incorrect number of gradients (expected " +
-                                                std::to_string(edges.size()) + ", got " +
-                                                std::to_string(results.size()) + ")");
+    throw Error(ErrorKind::InvalidArgument,
+                "Function " + node.name() + " returned an incorrect number of gradients (expected " +
+                    std::to_string(edges.size()) + ", got " + std::to_string(results.size()) + ")");
   }
   if (state_.anomaly_checked) check_for_nan(node, results);
   for (std::size_t i = 0; i < edges.size(); ++i) {

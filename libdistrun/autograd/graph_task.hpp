@@ -8,8 +8,8 @@
 // gradients that somebody will feed() to a node from outside (messages of other ranks); the pass is not done before.
 //
 // The first error ends it: what is ready is dropped, what runs is waited for, and gradients that have reached leaves
-// stay. Everything is usable afterwards. Where nothing but CPU nodes takes part and nobody feeds, one thread does it all
-// without a lock.
+// stay. Everything is usable afterwards. Where nothing but CPU nodes takes part and nobody feeds, one thread does it
+// all without a lock.
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -106,7 +106,7 @@ class GraphTask final : public tensor::Counted {
   std::vector<Root> roots_;
   std::vector<Ref<Node>> expected_;
   std::function<void()> on_done_;
-  bool is_shared_ = false;  // other threads take part: what follows is locked
+  bool is_shared_ = false;     // other threads take part: what follows is locked
   std::uint32_t nesting_ = 0;  // passes around this one
 
   mutable std::mutex mutex_;  // guards what follows, if shared

@@ -4,16 +4,16 @@
 #include <distrun/autograd/record.hpp>
 #include <distrun/base/error.hpp>
 #include <distrun/tensor/copy.hpp>
-#include <distrun/tensor/factories.hpp>
 #include <distrun/tensor/elementwise.hpp>
+#include <distrun/tensor/factories.hpp>
 #include <distrun/tensor/reduce.hpp>
 #include <distrun/tensor/views.hpp>
 
 namespace distrun::autograd {
 namespace {
 
-// Where a view lies in its base's block of memory. Gradients of the base get a block of the same shape, so that the same
-// strides find the view's part of it.
+// Where a view lies in its base's block of memory. Gradients of the base get a block of the same shape, so that the
+// same strides find the view's part of it.
 class Placement {
  public:
   Placement(const Tensor& base, const Tensor& view)
@@ -129,7 +129,8 @@ void mark_view(const Tensor& view, const Tensor& of) {
   variable.view = std::make_unique<ViewInfo>();
   variable.view->base = source != nullptr && source->view ? source->view->base : of;
   variable.view->version = view.version();
-  variable.view->is_unrecorded = !is_grad_enabled() || (source != nullptr && source->view && source->view->is_unrecorded);
+  variable.view->is_unrecorded =
+      !is_grad_enabled() || (source != nullptr && source->view && source->view->is_unrecorded);
 }
 
 Ref<Node> grad_fn_of_view(const Tensor& view, Variable& variable) {
@@ -151,18 +152,21 @@ void check_in_place(const Tensor& tensor) {
   if (variable == nullptr || !is_grad_enabled()) return;
   if (!variable->view) {
     if (!variable->requires_grad || variable->grad_fn) return;
-    refuse("a leaf Variable that requires grad is being used in an in-place operation. Do it where nothing is recorded "
-           "(NoGradGuard), or on a clone()");
+    refuse(
+        "a leaf Variable that requires grad is being used in an in-place operation. Do it where nothing is recorded "
+        "(NoGradGuard), or on a clone()");
   }
   const Tensor& base = variable->view->base;
   if (!requires_grad(base)) return;
   if (is_leaf(base)) {
-    refuse("a view of a leaf Variable that requires grad is being used in an in-place operation. Do it where nothing is "
-           "recorded (NoGradGuard), or on a view of a clone()");
+    refuse(
+        "a view of a leaf Variable that requires grad is being used in an in-place operation. Do it where nothing is "
+        "recorded (NoGradGuard), or on a view of a clone()");
   }
   if (variable->view->is_unrecorded) {
-    refuse("A view was created in no_grad mode and is being modified inplace with grad mode enabled. Make the view where "
-           "operators are recorded, or change it where they are not");
+    refuse(
+        "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Make the view where "
+        "operators are recorded, or change it where they are not");
   }
 }
 

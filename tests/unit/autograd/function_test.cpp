@@ -3,7 +3,7 @@
 #include <distrun/autograd/anomaly.hpp>
 #include <distrun/autograd/backward.hpp>
 #include <distrun/autograd/function.hpp>
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/autograd/scope.hpp>
 #include <distrun/autograd/variable.hpp>
 
@@ -125,9 +125,10 @@ TEST_CASE("wrong gradients of a function are told with its name") {
   const Tensor a = leaf(), b = leaf();
   CHECK_THROWS_WITH(backward(sum(apply<TooFew>(a, b))),
                     "Function TooFewBackward returned an incorrect number of gradients (expected 2, got 1)");
-  CHECK_THROWS_WITH(backward(sum(apply<WrongSize>(a))),
-                    "Function WrongSizeBackward returned an invalid gradient at index 0 - got [2, 2] but expected shape "
-                    "compatible with [3]");
+  CHECK_THROWS_WITH(
+      backward(sum(apply<WrongSize>(a))),
+      "Function WrongSizeBackward returned an invalid gradient at index 0 - got [2, 2] but expected shape "
+      "compatible with [3]");
 }
 
 TEST_CASE("anomaly mode names the node whose gradient is not a number, and its forward call") {
@@ -152,8 +153,8 @@ TEST_CASE("the scope hook sees operators and nodes, with their sequence numbers 
   CHECK(autograd::set_scope_hook(&recorder) == nullptr);
   backward(sum(a * a));
   CHECK(autograd::set_scope_hook(nullptr) == &recorder);
-  CHECK(recorder.entered == std::vector<std::string>{"mul", "sum", "SumBackward0", "MulBackward0",
-                                                      "torch::autograd::AccumulateGrad"});
+  CHECK(recorder.entered ==
+        std::vector<std::string>{"mul", "sum", "SumBackward0", "MulBackward0", "torch::autograd::AccumulateGrad"});
   CHECK(recorder.left == 5);
   CHECK(recorder.inputs == 2 + 1 + 3);
   CHECK(recorder.sequence_of_mul == recorder.sequence_of_node);
