@@ -36,14 +36,15 @@ class Memory {
 
 // For the current stream of the device. 0 bytes: no memory, data() is null. When the device is full its cached blocks
 // are given back and it is tried again; then Error{Overloaded, "OutOfMemoryError"} tells the sizes and what holds them.
-std::unique_ptr<Memory> allocate(Device device, std::size_t bytes);
-// Host memory that copies reach without staging; cached as well.
+std::unique_ptr<Memory> allocate(Device device, std::size_t bytes, base::Location site = base::Location::here());
+// Host memory that copies reach without staging; cached as well. Throws Error{Unimplemented} where there is no GPU.
 std::unique_ptr<Memory> allocate_pinned(std::size_t bytes);
 
 struct AllocatorStatistics {
   std::uint64_t allocations = 0, reused = 0, frees = 0, driver_allocations = 0, retries = 0;
   std::size_t bytes_in_use = 0, bytes_in_use_peak = 0, bytes_cached = 0, bytes_waiting = 0;  // waiting: for streams
 };
+// Since the process began. Of the CPU nothing is counted.
 AllocatorStatistics allocator_statistics(Device device);
 void reset_peak(Device device);
 // Gives every cached block back to the driver.

@@ -18,6 +18,8 @@ struct Device {
   friend auto operator<=>(const Device&, const Device&) = default;
 };
 
+inline constexpr int kDevicesMax = 64;  // GPUs of a process
+
 inline constexpr Device kCpu{};
 inline Device cuda(int index) noexcept { return {DeviceType::Cuda, static_cast<std::int16_t>(index)}; }
 

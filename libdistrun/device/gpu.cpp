@@ -5,12 +5,11 @@
 #include <mutex>
 
 #include <distrun/base/error.hpp>
+#include <distrun/device/cuda/cuda_module.hpp>
 #include <distrun/device/virtual/virtual_driver.hpp>
 
 namespace distrun::device {
 namespace {
-
-constexpr int kDevicesMax = 64;
 
 // What came of making the driver. Immutable once it is there, and never destroyed.
 struct Gpu {
@@ -34,7 +33,8 @@ std::unique_ptr<Driver> make_virtual(const GpuSettings& settings) {
 Gpu make(const GpuSettings& settings) {
   if (settings.driver == "none") return {nullptr, "--gpu-driver is none"};
   if (settings.driver == "virtual") return {make_virtual(settings), ""};
-  return {nullptr, "no NVIDIA driver on this machine"};
+  CudaDriver cuda = open_cuda_driver(settings.devices);
+  return {std::move(cuda.driver), cuda.why_none};
 }
 
 const Gpu& gpu() {

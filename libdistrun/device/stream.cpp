@@ -14,7 +14,6 @@ namespace distrun::device {
 namespace {
 
 constexpr std::size_t kPoolSize = 32;  // of each priority
-constexpr std::size_t kDevicesMax = 64;
 
 // A device's streams of one priority, made when the first is asked for.
 struct Pool {

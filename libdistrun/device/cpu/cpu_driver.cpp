@@ -73,6 +73,8 @@ class CpuDriver final : public Driver {
     std::optional<base::TimePoint> recorded;
   };
 
+  Timed& find(EventId event);
+
   std::atomic<std::uint64_t> next_stream_{1};
   std::mutex recording_;
   std::map<EventId, Timed> events_;  // guarded by recording_
@@ -119,15 +121,19 @@ void CpuDriver::destroy_event(int, EventId event) {
 
 void CpuDriver::record(StreamRef, EventId event) {
   const std::lock_guard lock(recording_);
+  find(event).recorded = base::system_clock().now();
+}
+
+CpuDriver::Timed& CpuDriver::find(EventId event) {
   const auto found = events_.find(event);
-  if (found == events_.end()) throw Error(ErrorKind::InvalidArgument, "the event does not exist");
-  found->second.recorded = base::system_clock().now();
+  if (found == events_.end()) throw Error(ErrorKind::InvalidArgument, "the event does not exist, or no more");
+  return found->second;
 }
 
 base::Nanoseconds CpuDriver::elapsed(EventId from, EventId to) {
   const std::lock_guard lock(recording_);
-  const Timed& first = events_[from];
-  const Timed& last = events_[to];
+  const Timed& first = find(from);
+  const Timed& last = find(to);
   if (!first.timing || !last.timing) {
     throw Error(ErrorKind::InvalidArgument, "both events must be made with timing to tell the time between them");
   }
@@ -144,6 +150,8 @@ void CpuDriver::busy(StreamRef, std::uint64_t cycles) {
 }
 
 }  // namespace
+
+std::unique_ptr<Driver> make_cpu_driver() { return std::make_unique<CpuDriver>(); }
 
 // Never destroyed: threads and statics may use it until the process ends.
 Driver& cpu_driver() {

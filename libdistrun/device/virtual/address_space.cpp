@@ -116,10 +116,11 @@ void* AddressSpace::add_imported(int device, TwoViews views) {
 
 void AddressSpace::remove_imported(void* memory) {
   const std::lock_guard lock(mutex_);
-  const auto found = imported_.find(static_cast<std::byte*>(memory));
-  if (found == imported_.end()) throw Error(ErrorKind::InvalidArgument, "no imported memory begins there, or no more");
-  forget_blocks(number_of(memory), number_of(found->first + found->second.views.bytes()));
-  imported_.erase(found);
+  const Imported* found = find_imported(memory);
+  if (found == nullptr) throw Error(ErrorKind::InvalidArgument, "no imported memory is there, or no more");
+  const std::byte* begin = found->views.view();
+  forget_blocks(number_of(begin), number_of(begin + found->views.bytes()));
+  imported_.erase(begin);
 }
 
 Place AddressSpace::place(const void* address, std::size_t bytes) const {

@@ -5,6 +5,7 @@
 
 #include <distrun/device/driver.hpp>
 #include <distrun/device/virtual/scheduler.hpp>
+#include <distrun/device/virtual/shared_area.hpp>
 #include <distrun/device/virtual/vector_clock.hpp>
 
 namespace distrun::device::virtual_gpu {
@@ -14,6 +15,7 @@ struct Recorded {
   EventOptions options;
   std::shared_ptr<Point> point;  // of the last recording; null: none yet
   VectorClock clock;             // what that stands for
+  std::shared_ptr<SharedEvent> shared;  // other processes may have it too; then it has the last recording
 };
 
 class Events {

@@ -10,12 +10,21 @@ namespace {
 constexpr std::size_t kReportsMax = 100;       // different ones
 constexpr std::size_t kRecordsMax = 1 << 20;  // then everything is forgotten, and what follows is checked afresh
 
-std::string at(base::Location site) {
-  return site.line == 0 ? "" : std::string(" at ") + site.file + ":" + std::to_string(site.line);
+std::string at(const std::string& file, std::uint32_t line) {
+  return line == 0 ? "" : " at " + file + ":" + std::to_string(line);
+}
+std::string at(base::Location site) { return at(site.file, site.line); }
+
+std::string what(bool writes, const std::string& name, const std::string& place, const std::string& stream) {
+  return (writes ? "the write by " : "the read by ") + name + place + " on " + stream;
 }
 
 std::string what(const AccessRecord& access, const std::string& stream) {
-  return std::string(access.writes ? "the write by " : "the read by ") + access.name + at(access.site) + " on " + stream;
+  return what(access.writes, access.name, at(access.site), stream);
+}
+
+std::string unordered(const std::string& fresh, const std::string& earlier) {
+  return fresh + " is not ordered after " + earlier + ": nothing says that it waits for it";
 }
 
 // The bytes that both reach over.
@@ -38,7 +47,7 @@ const VectorClock& OrderCheck::clock_of(std::size_t stream) {
   return clocks_[stream];
 }
 
-void OrderCheck::touch(std::size_t stream, const char* name, base::Location site, Access access, const Lattice& bytes,
+AccessRecord OrderCheck::touch(std::size_t stream, const char* name, base::Location site, Access access, const Lattice& bytes,
                        const Block& block) {
   VectorClock& clock = clocks_[stream];
   clock.join(host_);
@@ -51,19 +60,29 @@ void OrderCheck::touch(std::size_t stream, const char* name, base::Location site
   fresh.name = name;
   fresh.site = site;
   log_.add(fresh, clock, [&](const AccessRecord& earlier) { report(earlier, fresh, block); });
-  if (log_.size() <= log_limit_) return;
+  if (log_.size() <= log_limit_) return fresh;
   log_.forget_all(host_);
   if (log_.size() > kRecordsMax) log_ = AccessLog();
   log_limit_ = std::max(log_limit_, 2 * log_.size());
+  return fresh;
+}
+
+bool OrderCheck::is_new(const std::string& text) { return told_.size() < kReportsMax && told_.insert(text).second; }
+
+void OrderCheck::report_foreign(const AccessRecord& fresh, const std::string& name, const std::string& file,
+                                std::uint32_t line, bool writes, const std::string& stream) {
+  OrderReport found;
+  found.second = fresh.site;
+  found.text = unordered(what(fresh, names_[fresh.stream]), what(writes, name, at(file, line), stream));
+  if (is_new(found.text)) found_.push_back(std::move(found));
 }
 
 void OrderCheck::report(const AccessRecord& earlier, const AccessRecord& fresh, const Block& block) {
   OrderReport found;
   found.first = earlier.site;
   found.second = fresh.site;
-  found.text = what(fresh, names_[fresh.stream]) + " is not ordered after " + what(earlier, names_[earlier.stream]) +
-               ": nothing says that it waits for it";
-  if (told_.size() >= kReportsMax || !told_.insert(found.text).second) return;
+  found.text = unordered(what(fresh, names_[fresh.stream]), what(earlier, names_[earlier.stream]));
+  if (!is_new(found.text)) return;
   found.text += " (" + common_bytes(earlier, fresh) + " in common";
   if (block.number != 0) {
     found.text += " of an allocation of " + byte_text(static_cast<std::size_t>(block.end - block.begin)) + at(block.site);

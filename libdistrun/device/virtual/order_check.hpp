@@ -34,8 +34,12 @@ class OrderCheck {
   std::size_t add_stream(std::string name);
 
   // Work that touches those bytes is put on the stream; `block_of` tells which allocation an address belongs to.
-  void touch(std::size_t stream, const char* name, base::Location site, Access access, const Lattice& bytes,
-             const Block& block);
+  // What it has kept.
+  AccessRecord touch(std::size_t stream, const char* name, base::Location site, Access access, const Lattice& bytes,
+                     const Block& block);
+  // Another process has touched bytes of `fresh`, and its clock does not know that access.
+  void report_foreign(const AccessRecord& fresh, const std::string& name, const std::string& file, std::uint32_t line,
+                      bool writes, const std::string& stream);
   // What a point on the stream stands for that is recorded now.
   const VectorClock& clock_of(std::size_t stream);
   // Work that is put on the stream from now on comes after all that `known` knows.
@@ -45,11 +49,16 @@ class OrderCheck {
   // Nobody can be in conflict with accesses to [begin, end) that `known` knows: the bytes were kept until those were done.
   void forget(const Lattice& bytes, const VectorClock& known) { log_.forget(bytes.begin, bytes.end, known); }
 
+  const VectorClock& host_clock() const noexcept { return host_; }
+  const std::string& name_of(std::size_t stream) const { return names_[stream]; }
+
   // What was found since the last call.
   std::vector<OrderReport> take_reports();
 
  private:
   void report(const AccessRecord& earlier, const AccessRecord& fresh, const Block& block);
+  // Whether it is a new one that there is room for.
+  bool is_new(const std::string& text);
 
   std::vector<std::string> names_;
   std::vector<VectorClock> clocks_;  // of streams

@@ -257,34 +257,44 @@ void Scheduler::start_thread_if_needed() {
   threads_.emplace_back("vgpu " + std::to_string(threads_.size()), [this] { serve(); });
 }
 
+// It may block; whoever can go on meanwhile gets a thread.
+template <class Code>
+void Scheduler::run_user_code(Lock& lock, const Code& code) {
+  ++in_callbacks_;
+  if (!ready_.empty() || !timers_.empty()) start_thread_if_needed();
+  lock.unlock();
+  code();
+  lock.lock();
+  --in_callbacks_;
+}
+
 void Scheduler::run_head(Lock& lock, const std::shared_ptr<Queue>& queue) {
   Work work = std::move(queue->works.front());
-  const bool is_callback = work.kind == Work::Kind::Host;
-  in_callbacks_ += is_callback;
-  lock.unlock();
   std::optional<base::Error> error;
-  try {
-    work.body();
-  } catch (...) {
-    error = current_error().while_doing(name_of(queue->stream));
+  const auto run = [&] {
+    try {
+      work.body();
+    } catch (...) {
+      error = current_error().while_doing(name_of(queue->stream));
+    }
+  };
+  if (work.kind == Work::Kind::Host) {
+    run_user_code(lock, run);
+  } else {
+    lock.unlock();
+    run();
+    lock.lock();
   }
-  work.body = nullptr;
-  lock.lock();
-  in_callbacks_ -= is_callback;
   if (error && !queue->error) queue->error = std::move(error);
   pop(*queue);
   advance({queue});
+  run_user_code(lock, [&work] { work.body = nullptr; });
 }
 
 void Scheduler::rest(Lock& lock) {
   std::vector<Work> spent;
   spent.swap(spent_);
-  if (!spent.empty()) {
-    lock.unlock();
-    spent.clear();
-    lock.lock();
-    return;
-  }
+  if (!spent.empty()) return run_user_code(lock, [&spent] { spent.clear(); });
   ++idle_;
   // One of those that rest keeps the time.
   if (timers_.empty() || timer_is_kept_) {

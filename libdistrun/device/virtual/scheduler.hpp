@@ -86,6 +86,8 @@ class Scheduler {
   void fire_timers();
   std::shared_ptr<Queue> take_ready();
   void run_head(Lock& lock, const std::shared_ptr<Queue>& queue);
+  template <class Code>
+  void run_user_code(Lock& lock, const Code& code);
   void rest(Lock& lock);
   void serve();
   void start_thread_if_needed();

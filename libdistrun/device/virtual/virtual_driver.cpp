@@ -11,6 +11,7 @@
 #include <distrun/device/stream.hpp>
 #include <distrun/device/virtual/address_space.hpp>
 #include <distrun/device/virtual/events.hpp>
+#include <distrun/device/virtual/exchange.hpp>
 #include <distrun/device/virtual/order_check.hpp>
 #include <distrun/device/virtual/scheduler.hpp>
 
@@ -90,6 +91,8 @@ class VirtualDriver final : public Driver {
   void put(const Request& request, Work work);
   void tell_found();
   VectorClock known_of(StreamRef stream);
+  // With what another process has recorded.
+  Recorded last_recording(EventId event);
   void host_saw(const VectorClock& known);
   // Where a kernel touches a region, of which it takes note.
   Region place(const Region& region, Request& request) const;
@@ -101,6 +104,7 @@ class VirtualDriver final : public Driver {
   std::map<StreamRef, std::size_t> numbers_;
   Events events_;
   OrderCheck check_;
+  Exchange exchange_{space_, check_};
   std::uint64_t next_stream_ = 1;
 
   Scheduler scheduler_;  // the last: its threads end first
@@ -143,12 +147,15 @@ void VirtualDriver::free(int device, void* memory) {
   } catch (const base::Error&) {
     // Told by the stream that has it; the memory is free all the same.
   }
+  const std::lock_guard lock(mutex_);
   if (settings_.check_order && place.device >= 0) {
-    const std::lock_guard lock(mutex_);
     const Region all = flat_region(place.allocation.begin, place.allocation.bytes, Access::Write);
-    for (const auto& [stream, number] : numbers_) check_.forget(*lattice_of(all), check_.clock_of(number));
+    for (const auto& [stream, number] : numbers_) {
+      if (stream.device == device) check_.forget(*lattice_of(all), check_.clock_of(number));
+    }
   }
   space_.free(device, memory);
+  exchange_.forget(memory);
 }
 
 void VirtualDriver::block_taken(const void* memory, std::size_t bytes, base::Location site) {
@@ -195,6 +202,7 @@ void VirtualDriver::host_saw(const VectorClock& known) {
   if (!settings_.check_order) return;
   const std::lock_guard lock(mutex_);
   check_.host_saw(known);
+  exchange_.host_saw(known);
 }
 
 bool VirtualDriver::is_idle(StreamRef stream) {
@@ -228,11 +236,20 @@ void VirtualDriver::synchronize_device(int device) {
 EventId VirtualDriver::make_event(int device, EventOptions options) {
   check_device(device);
   const std::lock_guard lock(mutex_);
-  return events_.make(device, options);
+  const EventId event = events_.make(device, options);
+  if (options.interprocess) events_.find(event).shared = exchange_.make_event();
+  return event;
+}
+
+Recorded VirtualDriver::last_recording(EventId event) {
+  Recorded recorded = events_.find(event);
+  if (recorded.shared != nullptr) recorded.point = exchange_.last_recording(recorded.shared, recorded.clock);
+  return recorded;
 }
 
 void VirtualDriver::destroy_event(int, EventId event) {
   const std::lock_guard lock(mutex_);
+  exchange_.release(events_.find(event).shared);
   events_.destroy(event);
 }
 
@@ -247,13 +264,14 @@ void VirtualDriver::record(StreamRef stream, EventId event) {
   work.kind = Work::Kind::Record;
   work.point = std::make_shared<Point>();
   if (settings_.check_order) recorded.clock = check_.clock_of(number_of(stream));
+  if (recorded.shared != nullptr) exchange_.record(recorded.shared, recorded.clock, *work.point);
   recorded.point = work.point;
   scheduler_.push(stream, std::move(work));
 }
 
 void VirtualDriver::wait(StreamRef stream, EventId event) {
   const std::lock_guard lock(mutex_);
-  const Recorded& recorded = events_.find(event);
+  const Recorded recorded = last_recording(event);
   if (recorded.point == nullptr) return;
   Work work;
   work.kind = Work::Kind::Wait;
@@ -264,10 +282,13 @@ void VirtualDriver::wait(StreamRef stream, EventId event) {
 
 bool VirtualDriver::is_done(EventId event) {
   const std::lock_guard lock(mutex_);
-  const Recorded& recorded = events_.find(event);
+  const Recorded recorded = last_recording(event);
   if (recorded.point == nullptr) return true;
   const bool done = scheduler_.is_done(recorded.point);
-  if (done && settings_.check_order) check_.host_saw(recorded.clock);
+  if (done && settings_.check_order) {
+    check_.host_saw(recorded.clock);
+    exchange_.host_saw(recorded.clock);
+  }
   return done;
 }
 
@@ -283,7 +304,7 @@ void VirtualDriver::synchronize(EventId event) {
   Recorded recorded;
   {
     const std::lock_guard lock(mutex_);
-    recorded = events_.find(event);
+    recorded = last_recording(event);
   }
   if (recorded.point == nullptr) return;
   scheduler_.synchronize(recorded.point);
@@ -319,7 +340,9 @@ void VirtualDriver::put(const Request& request, Work work) {
     const std::size_t number = number_of(request.stream);
     if (settings_.check_order) {
       for (const auto& [lattice, access] : request.touched) {
-        check_.touch(number, request.name, request.site, access, lattice, space_.block_of(address_of(lattice)));
+        const Block block = space_.block_of(address_of(lattice));
+        const AccessRecord kept = check_.touch(number, request.name, request.site, access, lattice, block);
+        exchange_.touch(kept, check_.clock_of(number), check_.name_of(number));
       }
     }
     scheduler_.push(request.stream, std::move(work));
@@ -393,11 +416,44 @@ void VirtualDriver::busy(StreamRef stream, std::uint64_t cycles) {
 
 // ---- other processes
 
-IpcHandle VirtualDriver::export_memory(const void*, std::size_t*) { return {}; }
-void* VirtualDriver::import_memory(int, const IpcHandle&) { return nullptr; }
-void VirtualDriver::close_imported(int, void*) {}
-IpcHandle VirtualDriver::export_event(EventId) { return {}; }
-EventId VirtualDriver::import_event(int, const IpcHandle&) { return {}; }
+IpcHandle VirtualDriver::export_memory(const void* memory, std::size_t* offset) {
+  const std::lock_guard lock(mutex_);
+  return exchange_.export_memory(memory, offset);
+}
+
+void* VirtualDriver::import_memory(int device, const IpcHandle& handle) {
+  check_device(device);
+  const std::lock_guard lock(mutex_);
+  return exchange_.import_memory(device, handle);
+}
+
+void VirtualDriver::close_imported(int device, void* memory) {
+  check_device(device);
+  try {
+    scheduler_.synchronize_device(device);
+  } catch (const base::Error&) {
+    // Told by the stream that has it.
+  }
+  const std::lock_guard lock(mutex_);
+  exchange_.close_imported(memory);
+}
+
+IpcHandle VirtualDriver::export_event(EventId event) {
+  const std::lock_guard lock(mutex_);
+  const Recorded& recorded = events_.find(event);
+  if (recorded.shared == nullptr) {
+    throw Error(ErrorKind::InvalidArgument, "only an event that is made for other processes can be exported");
+  }
+  return exchange_.export_event(recorded.shared);
+}
+
+EventId VirtualDriver::import_event(int device, const IpcHandle& handle) {
+  check_device(device);
+  const std::lock_guard lock(mutex_);
+  const EventId event = events_.make(device, {.interprocess = true});
+  events_.find(event).shared = exchange_.import_event(handle);
+  return event;
+}
 
 }  // namespace
 }  // namespace virtual_gpu
