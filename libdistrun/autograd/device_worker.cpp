@@ -24,7 +24,7 @@ Workers& workers() {
 }  // namespace
 
 DeviceWorker::DeviceWorker(Device device) : device_(device) {
-  base::Thread("autograd " + to_string(device), [this] {
+  base::Thread("distrun-ag " + to_string(device), [this] {
     worker_of_thread = this;
     run_until([] { return false; });
   }).leave_running();
