@@ -310,7 +310,7 @@ void GraphTask::run() {
     drive_to_end();
   }
   wait_for_leaves();
-  if (error_) std::rethrow_exception(error_);
+  if (const std::exception_ptr failure = error()) std::rethrow_exception(failure);
 }
 
 void GraphTask::drive_to_end() {

@@ -45,7 +45,7 @@ class GraphTask final : public tensor::Counted {
   std::size_t capture(const Edge& edge);
   // Counts what can be reached from a node that will be fed, and waits for `holds` feedings of it. The node is kept.
   void expect(Ref<Node> node, std::uint32_t holds = 1);
-  // Called once, on the thread that does the last bit of work or brings the error.
+  // Called once, on the thread that does the last bit of work or brings the error. Must not throw.
   void on_done(std::function<void()> callback) { on_done_ = std::move(callback); }
 
   // ---- from here on any thread

@@ -150,12 +150,12 @@ Ref<Node> grad_fn_of_view(const Tensor& view, Variable& variable) {
 void check_in_place(const Tensor& tensor) {
   const Variable* variable = variable_of(tensor);
   if (variable == nullptr || !is_grad_enabled()) return;
-  if (!variable->view) {
-    if (!variable->requires_grad || variable->grad_fn) return;
+  if (variable->requires_grad && !grad_fn(tensor)) {
     refuse(
         "a leaf Variable that requires grad is being used in an in-place operation. Do it where nothing is recorded "
         "(NoGradGuard), or on a clone()");
   }
+  if (!variable->view) return;
   const Tensor& base = variable->view->base;
   if (!requires_grad(base)) return;
   if (is_leaf(base)) {

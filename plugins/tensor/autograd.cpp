@@ -93,7 +93,7 @@ DISTRUN_TEST(Autograd, in_place_changes_are_seen) {
     const Tensor b = a * 2;
     distrun::mul_(distrun::select(b, 0, 0), 3);
     distrun::backward(distrun::sum(b));
-    DISTRUN_EXPECT(distrun::sum(distrun::grad(a)).item_as<float>() == 30);
+    DISTRUN_EXPECT(distrun::sum(distrun::grad(a)).item_as<double>() == 30);
     const Tensor kept = a * a * b;
     distrun::add_(b, 1);
     DISTRUN_EXPECT(error_of(distrun::sum(kept)).find("modified by an inplace operation") != std::string::npos);
