@@ -22,6 +22,7 @@ namespace {
 constinit thread_local std::uint32_t nesting_of_thread = 0;
 constexpr std::uint32_t kNestingOfThread = 50;
 constexpr std::uint32_t kNestingMost = 5000;
+constexpr std::uint32_t kNestingOfWorkerMost = 200;
 
 class NestingGuard {
  public:
@@ -300,11 +301,14 @@ void GraphTask::drive() {
 }
 
 void GraphTask::run() {
-  if (nesting_ > kNestingMost) {
-    throw Error(ErrorKind::Overloaded, "backward passes within nodes of others are nested more than " +
-                                           std::to_string(kNestingMost) + " deep");
+  // A worker's thread can't be left waiting for another: that one may need the worker.
+  const bool on_worker = current_device_worker() != nullptr;
+  const std::uint32_t most = on_worker ? kNestingOfWorkerMost : kNestingMost;
+  if (nesting_ > most) {
+    throw Error(ErrorKind::Overloaded,
+                "backward passes within nodes of others are nested more than " + std::to_string(most) + " deep");
   }
-  if (nesting_ > 0 && nesting_ % kNestingOfThread == 0) {
+  if (!on_worker && nesting_ > 0 && nesting_ % kNestingOfThread == 0) {
     base::Thread("autograd nested", [this] { drive_to_end(); }).join();
   } else {
     drive_to_end();

@@ -43,6 +43,7 @@ struct SumAndSign {
 struct Doubles {  // in place
   static Tensor forward(FunctionContext& context, const Tensor& x) {
     mul_(x, 2);
+    context.save_for_backward({x});
     context.mark_dirty({x});
     return x;
   }
@@ -114,6 +115,7 @@ TEST_CASE("a function may change its argument in place") {
   const Tensor y = x * 1;
   const Tensor z = apply<Doubles>(y);
   CHECK(z.is_same(y));
+  CHECK(y.use_count() == 2);  // what the node keeps is not y, which has the node
   CHECK(grad_fn(y)->name() == "DoublesBackward");
   const Tensor base = x * 3;
   apply<Doubles>(narrow(base, 0, 0, 1));
