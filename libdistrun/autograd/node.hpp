@@ -49,7 +49,8 @@ using PostHook = std::function<TensorList(TensorList results, const TensorList& 
 enum class HookId : std::uint64_t {};
 
 // Counted (Ref<Node>); identity matters: the same node is the same object. Its graph is built by one thread; after that
-// passes on any threads may run it. A node that keeps tensors runs in one pass at a time, or under retain_graph in many.
+// passes on any threads may run it. A node that keeps tensors runs in one pass at a time, or under retain_graph in
+// many.
 class Node {
  public:
   Node() noexcept;

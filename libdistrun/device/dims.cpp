@@ -20,29 +20,12 @@ Dims::Dims(std::size_t count, std::int64_t value) {
   std::fill(begin(), end(), value);
 }
 
-Dims& Dims::operator=(Dims&& other) noexcept {
-  if (this == &other) return *this;
-  release();
-  take(other);
-  return *this;
-}
-
 // What is on the heap has room for kMost, so that growing never moves it.
 void Dims::assign(std::span<const std::int64_t> values) {
   check_count(values.size());
   if (values.size() > kInline) heap_ = new std::int64_t[kMost];
   size_ = values.size();
   std::copy(values.begin(), values.end(), begin());
-}
-
-void Dims::take(Dims& other) noexcept {
-  size_ = other.size_;
-  if (size_ > kInline) {
-    heap_ = other.heap_;
-  } else {
-    std::copy_n(other.inline_, size_, inline_);
-  }
-  other.size_ = 0;
 }
 
 void Dims::insert(std::size_t at, std::int64_t value) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -22,10 +23,22 @@ class Dims {
   Dims(const std::vector<std::int64_t>& values) : Dims(std::span<const std::int64_t>(values)) {}
   // `count` times the same.
   Dims(std::size_t count, std::int64_t value);
-  Dims(const Dims& other) { assign(other.span()); }
+  // What is in place is copied as a whole: that is two moves, and no loop.
+  Dims(const Dims& other) {
+    if (other.size_ <= kInline) [[likely]] {
+      copy_in_place(other);
+    } else {
+      assign(other.span());
+    }
+  }
   Dims(Dims&& other) noexcept { take(other); }
   Dims& operator=(const Dims& other) { return *this = Dims(other); }
-  Dims& operator=(Dims&& other) noexcept;
+  Dims& operator=(Dims&& other) noexcept {
+    if (this == &other) return *this;
+    release();
+    take(other);
+    return *this;
+  }
   ~Dims() { release(); }
 
   std::size_t size() const noexcept { return size_; }
@@ -53,14 +66,26 @@ class Dims {
   const std::int64_t* data() const noexcept { return size_ > kInline ? heap_ : inline_; }
   std::int64_t* data() noexcept { return size_ > kInline ? heap_ : inline_; }
   void assign(std::span<const std::int64_t> values);
-  void take(Dims& other) noexcept;
+  void copy_in_place(const Dims& other) noexcept {
+    size_ = other.size_;
+    std::memcpy(inline_, other.inline_, sizeof inline_);
+  }
+  void take(Dims& other) noexcept {
+    if (other.size_ <= kInline) [[likely]] {
+      copy_in_place(other);
+    } else {
+      size_ = other.size_;
+      heap_ = other.heap_;
+    }
+    other.size_ = 0;
+  }
   void release() noexcept {
     if (size_ > kInline) delete[] heap_;
   }
 
   std::size_t size_ = 0;
   union {
-    std::int64_t inline_[kInline];
+    std::int64_t inline_[kInline] = {};
     std::int64_t* heap_;
   };
 };

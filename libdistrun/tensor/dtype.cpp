@@ -12,18 +12,17 @@ namespace {
 struct Row {
   std::string_view name;
   std::string_view others[3];  // what else it is called
-  std::size_t bytes;
 };
 
 constexpr std::array<Row, kDTypeCount> kRows{{
-    {"bool", {}, 1},
-    {"uint8", {"u8", "byte"}, 1},
-    {"int8", {"i8", "char"}, 1},
-    {"int16", {"i16", "short"}, 2},
-    {"int32", {"i32", "int"}, 4},
-    {"int64", {"i64", "long"}, 8},
-    {"float32", {"f32", "float"}, 4},
-    {"float64", {"f64", "double"}, 8},
+    {"bool", {}},
+    {"uint8", {"u8", "byte"}},
+    {"int8", {"i8", "char"}},
+    {"int16", {"i16", "short"}},
+    {"int32", {"i32", "int"}},
+    {"int64", {"i64", "long"}},
+    {"float32", {"f32", "float"}},
+    {"float64", {"f64", "double"}},
 }};
 
 const Row& row_of(DType dtype) noexcept { return kRows[static_cast<std::size_t>(dtype)]; }
@@ -38,7 +37,6 @@ bool is_called(const Row& row, std::string_view name) noexcept {
 
 }  // namespace
 
-std::size_t size_of(DType dtype) noexcept { return row_of(dtype).bytes; }
 std::string_view name_of(DType dtype) noexcept { return row_of(dtype).name; }
 
 DType parse_dtype(std::string_view name) {

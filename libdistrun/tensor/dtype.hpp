@@ -11,7 +11,11 @@ namespace distrun::tensor {
 enum class DType : std::uint8_t { Bool, U8, I8, I16, I32, I64, F32, F64 };
 inline constexpr int kDTypeCount = 8;
 
-std::size_t size_of(DType dtype) noexcept;
+// Of an element, in bytes.
+constexpr std::size_t size_of(DType dtype) noexcept {
+  constexpr std::size_t kBytes[kDTypeCount] = {1, 1, 1, 2, 4, 8, 4, 8};
+  return kBytes[static_cast<std::size_t>(dtype)];
+}
 std::string_view name_of(DType dtype) noexcept;  // "float32"
 // "float32", and the short and old names: "f32", "float", "double", "long". Throws Error{InvalidArgument}.
 DType parse_dtype(std::string_view name);

@@ -13,24 +13,24 @@ namespace {
 // Up to so many bytes a tensor of the CPU is one allocation with its bytes; malloc is at its best there.
 constexpr std::size_t kSmall = 512;
 
-std::size_t bytes_of(const Dims& sizes, DType dtype) {
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(device::count_of(sizes), static_cast<std::int64_t>(size_of(dtype)), &bytes)) {
-    throw Error(ErrorKind::InvalidArgument, "a tensor of " + to_string(sizes) + " " + std::string(name_of(dtype)) +
-                                                " elements has more bytes than can be counted");
+std::size_t bytes_of(std::int64_t numel, DType dtype) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(numel), size_of(dtype), &bytes)) {
+    throw Error(ErrorKind::InvalidArgument, "a tensor of " + std::to_string(numel) + " " + std::string(name_of(dtype)) +
+                                                " elements has too many bytes");
   }
-  return static_cast<std::size_t>(bytes);
+  return bytes;
 }
 
 }  // namespace
 
 Tensor empty(const Dims& sizes, TensorOptions options) {
-  const std::size_t bytes = bytes_of(sizes, options.dtype);
+  Shape shape(sizes);
+  const std::size_t bytes = bytes_of(shape.numel, options.dtype);
   if (bytes <= kSmall && options.device.is_cpu()) {
-    return Tensor(StridedImpl::make_small(options.dtype, sizes, bytes));
+    return Tensor(StridedImpl::make_small(options.dtype, std::move(shape), bytes));
   }
-  return Tensor(make_ref<StridedImpl>(Storage::make(options.device, bytes), options.dtype, sizes,
-                                      device::contiguous_strides(sizes), 0));
+  return Tensor(make_ref<StridedImpl>(Storage::make(options.device, bytes), options.dtype, std::move(shape)));
 }
 
 Tensor full(const Dims& sizes, const Scalar& value, TensorOptions options) {
@@ -68,7 +68,7 @@ Tensor scalar_tensor(const Scalar& value, TensorOptions options) { return full({
 
 Tensor from_data(const void* data, const Dims& sizes, TensorOptions options) {
   const Tensor here = empty(sizes, {options.dtype, device::kCpu});
-  if (here.numel() > 0) std::memcpy(here.data(), data, bytes_of(sizes, options.dtype));
+  if (here.numel() > 0) std::memcpy(here.data(), data, bytes_of(here.numel(), options.dtype));
   return to(here, options.device);
 }
 

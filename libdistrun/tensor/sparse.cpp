@@ -17,7 +17,7 @@
 namespace distrun::tensor {
 
 SparseImpl::SparseImpl(Ref<SparseParts> shared, Dims sizes_)
-    : TensorImpl(Layout::Sparse, shared->values.dtype(), shared->values.device(), std::move(sizes_)),
+    : TensorImpl(Layout::Sparse, shared->values.dtype(), shared->values.device(), sizes_, Shape(sizes_).numel),
       parts(std::move(shared)) {}
 
 const SparseParts& sparse(const Tensor& tensor) {

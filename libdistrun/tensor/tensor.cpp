@@ -37,11 +37,26 @@ std::byte* address_in(const Storage& storage, const TensorImpl& tensor, const Di
 
 }  // namespace
 
-TensorImpl::TensorImpl(Layout layout_, DType dtype_, Device device_, Dims sizes_)
-    : layout(layout_), dtype(dtype_), device(device_), sizes(std::move(sizes_)), numel(device::count_of(sizes)) {}
+TensorImpl::TensorImpl(Layout layout_, DType dtype_, Device device_, Dims sizes_, std::int64_t numel_)
+    : layout(layout_), dtype(dtype_), device(device_), sizes(std::move(sizes_)), numel(numel_) {}
+
+Shape::Shape(const Dims& sizes_) : sizes(sizes_), strides(sizes_) {
+  bool is_sound = true, is_empty = false;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    const std::int64_t size = sizes[i];
+    strides[i] = numel;
+    is_empty |= size == 0;
+    is_sound &= size >= 0;
+    if (size > 1 && __builtin_mul_overflow(numel, size, &numel)) is_sound = false;
+  }
+  if (is_empty && is_sound) numel = 0;
+  if (!is_sound) {
+    throw Error(ErrorKind::InvalidArgument, "no tensor can have sizes " + to_string(sizes));
+  }
+}
 
 StridedImpl::StridedImpl(Ref<Storage> storage, DType dtype_, Dims sizes_, Dims strides_, std::int64_t offset_)
-    : TensorImpl(Layout::Strided, dtype_, storage->device(), std::move(sizes_)),
+    : TensorImpl(Layout::Strided, dtype_, storage->device(), sizes_, device::count_of(sizes_)),
       strides(std::move(strides_)),
       offset(offset_),
       data(address_in(*storage, *this, strides, offset_)),
@@ -49,19 +64,19 @@ StridedImpl::StridedImpl(Ref<Storage> storage, DType dtype_, Dims sizes_, Dims s
       storage_(std::move(storage)),
       in_storage_(false) {}
 
-StridedImpl::StridedImpl(Ref<Storage> storage, DType dtype_, Dims sizes_)
-    : TensorImpl(Layout::Strided, dtype_, storage->device(), std::move(sizes_)),
-      strides(device::contiguous_strides(sizes)),
+StridedImpl::StridedImpl(Ref<Storage> storage, DType dtype_, Shape shape, bool in_storage)
+    : TensorImpl(Layout::Strided, dtype_, storage->device(), std::move(shape.sizes), shape.numel),
+      strides(std::move(shape.strides)),
       offset(0),
       data(storage->data()),
       contiguous(true),
       storage_(std::move(storage)),
-      in_storage_(true) {}
+      in_storage_(in_storage) {}
 
-Ref<StridedImpl> StridedImpl::make_small(DType dtype, Dims sizes, std::size_t bytes) {
+Ref<StridedImpl> StridedImpl::make_small(DType dtype, Shape shape, std::size_t bytes) {
   Ref<Storage> storage = Storage::make_small(bytes, sizeof(StridedImpl));
   void* room = storage->room();
-  return Ref<StridedImpl>::first(new (room) StridedImpl(std::move(storage), dtype, std::move(sizes)));
+  return Ref<StridedImpl>::first(new (room) StridedImpl(std::move(storage), dtype, std::move(shape), true));
 }
 
 void StridedImpl::let_go() noexcept {

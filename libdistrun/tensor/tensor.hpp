@@ -37,7 +37,7 @@ class GradientInfo {
 // What handles share. Immovable.
 class TensorImpl : public Counted {
  public:
-  TensorImpl(Layout layout, DType dtype, Device device, Dims sizes);
+  TensorImpl(Layout layout, DType dtype, Device device, Dims sizes, std::int64_t numel);
 
   const Layout layout;
   const DType dtype;
@@ -47,13 +47,24 @@ class TensorImpl : public Counted {
   std::unique_ptr<GradientInfo> gradient;  // none: it needs no gradient and nothing was asked
 };
 
+// Sizes, with what follows from them for a block without holes.
+struct Shape {
+  // Throws Error{InvalidArgument} for a negative size, or more elements than an std::int64_t can count.
+  explicit Shape(const Dims& sizes);
+
+  Dims sizes;
+  Dims strides;  // in elements
+  std::int64_t numel = 1;
+};
+
 class StridedImpl final : public TensorImpl {
  public:
   // Throws Error{InvalidArgument} if it reaches beyond the storage.
   StridedImpl(Ref<Storage> storage, DType dtype, Dims sizes, Dims strides, std::int64_t offset);
-  // Contiguous, in the room() beside the bytes of a small storage. To be made by make_small() alone.
-  StridedImpl(Ref<Storage> storage, DType dtype, Dims sizes);
-  static Ref<StridedImpl> make_small(DType dtype, Dims sizes, std::size_t bytes);
+  // Contiguous.
+  StridedImpl(Ref<Storage> storage, DType dtype, Shape shape, bool in_storage = false);
+  // Of the CPU, in the room() beside the bytes of a small storage: one allocation for all.
+  static Ref<StridedImpl> make_small(DType dtype, Shape shape, std::size_t bytes);
 
   const Ref<Storage>& storage() const noexcept { return storage_; }
 

@@ -27,6 +27,7 @@ find_package(spdlog REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(SQLite3 3.40 REQUIRED)
+find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 
 add_library(distrun_flags INTERFACE)
 target_compile_options(distrun_flags INTERFACE
