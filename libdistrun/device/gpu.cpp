@@ -85,4 +85,9 @@ int gpu_count() noexcept {
 
 std::string why_no_gpu() noexcept { return gpu().why_none; }
 
+std::size_t describe_address(const void* address, char* text, std::size_t size) noexcept {
+  const Gpu* there = made.load(std::memory_order_acquire);
+  return there != nullptr && there->driver != nullptr ? there->driver->describe(address, text, size) : 0;
+}
+
 }  // namespace distrun::device

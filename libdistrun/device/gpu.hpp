@@ -1,6 +1,7 @@
 #pragma once
 // The process's GPU driver: which one is behind `cuda:i`. It is made on first use, after the fork, from the rank's
 // settings (--gpu-driver, --gpus); programs without a rank choose it themselves.
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -23,5 +24,7 @@ Driver& gpu_driver();
 int gpu_count() noexcept;
 // Empty if gpu_driver() answers, else why it doesn't: "no NVIDIA driver on this machine".
 std::string why_no_gpu() noexcept;
+// Driver::describe() of the driver, if it is there by now; 0 if not. Async-signal-safe.
+std::size_t describe_address(const void* address, char* text, std::size_t size) noexcept;
 
 }  // namespace distrun::device

@@ -254,7 +254,7 @@ std::shared_ptr<Queue> Scheduler::take_ready() {
 void Scheduler::start_thread_if_needed() {
   const int limit = std::min(kThreads + in_callbacks_, kThreadsMax);
   if (idle_ > 0 || stopping_ || static_cast<int>(threads_.size()) >= limit) return;
-  threads_.emplace_back("vgpu " + std::to_string(threads_.size()), [this] { serve(); });
+  threads_.emplace_back("distrun-vgpu" + std::to_string(threads_.size()), [this] { serve(); });
 }
 
 // It may block; whoever can go on meanwhile gets a thread.

@@ -91,17 +91,12 @@ TEST_CASE("callbacks that wait for other streams do not keep those from running"
 TEST_CASE("what a piece of work owns may use the streams when it is let go of") {
   Streams streams;
   std::promise<void> released;
-  struct Owned {
-    Streams& streams;
-    std::promise<void>& done;
-    ~Owned() {
-      streams.record(kSecond);
-      done.set_value();
-    }
+  const auto let_go = [&](int* owned) {
+    delete owned;
+    streams.record(kSecond);
+    released.set_value();
   };
-  auto owned = std::make_shared<Owned>(Owned{streams, released});
-  streams.call(kFirst, [owned] {});
-  owned.reset();
+  streams.call(kFirst, [owned = std::shared_ptr<int>(new int, let_go)] {});
   released.get_future().wait();
   streams.scheduler.synchronize(kSecond);
 }
