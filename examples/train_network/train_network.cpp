@@ -7,7 +7,7 @@
 #include <memory>
 
 #include <distrun/autograd/backward.hpp>
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/nn/layers.hpp>
 #include <distrun/nn/sgd.hpp>
 #include <distrun/sdk/test.hpp>
@@ -47,16 +47,15 @@ float train(const distrun::TensorList& parameters, Forward forward) {
 
 DISTRUN_TEST(Training, two_layers_learn_a_curve, .world_size = fixed(1)) {
   distrun::manual_seed(1);
-  nn::Sequential network({std::make_shared<nn::Linear>(1, 32), std::make_shared<nn::ReLU>(),
-                          std::make_shared<nn::Linear>(32, 1)});
+  nn::Sequential network(
+      {std::make_shared<nn::Linear>(1, 32), std::make_shared<nn::ReLU>(), std::make_shared<nn::Linear>(32, 1)});
   const float loss = train(network.parameters(), [&network](const Tensor& x) { return network(x); });
   DISTRUN_EXPECT(loss < 0.05f);
 }
 
 // A layer lives where its weights are. What one computes is copied to the other's device, and on the way back its
 // gradient is copied the other way; every copy waits for what it needs, and nobody else waits for anything.
-DISTRUN_TEST(Training, two_devices_learn_together, .world_size = fixed(1),
-             .skip = {skip_if_lt_x_gpu(2)}) {
+DISTRUN_TEST(Training, two_devices_learn_together, .world_size = fixed(1), .skip = {skip_if_lt_x_gpu(2)}) {
   distrun::manual_seed(1);
   const distrun::Device front = distrun::device::cuda(0), back = distrun::device::cuda(1);
   nn::Linear first(1, 32), second(32, 1);

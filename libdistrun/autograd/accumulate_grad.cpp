@@ -64,9 +64,7 @@ AccumulateGrad::AccumulateGrad(const Tensor& variable) : Node(Leaf{}), variable_
 
 Ref<Node> AccumulateGrad::handle() {
   if (count_up() == 0) variable_->retain();
-  Ref<Node> handle(this);  // counts once more
-  count_down();
-  return handle;
+  return Ref<Node>::adopt(this);
 }
 
 void AccumulateGrad::let_go() noexcept { variable_->release(); }

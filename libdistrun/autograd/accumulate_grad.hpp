@@ -7,10 +7,10 @@
 
 namespace distrun::autograd {
 
-// Adds `gradient` to what `place` holds for `variable`. Into an empty place it is moved if that can't be noticed: nobody
-// else has the tensor or, if it is strided, its bytes, and it lies in memory as gradients of `variable` do; for a sparse
-// one, its indices and values are contiguous (views of them that others hold are no obstacle). Else it is copied.
-// So who keeps a handle of a gradient in a hook or custom function keeps its values.
+// Adds `gradient` to what `place` holds for `variable`. Into an empty place it is moved if that can't be noticed:
+// nobody else has the tensor or, if it is strided, its bytes, and it lies in memory as gradients of `variable` do; for
+// a sparse one, its indices and values are contiguous (views of them that others hold are no obstacle). Else it is
+// copied. So who keeps a handle of a gradient in a hook or custom function keeps its values.
 void accumulate_into(Tensor& place, Tensor gradient, const Tensor& variable);
 
 // One for each leaf, made by Variable::accumulator() and owned by it. Any thread: passes of several threads may end in

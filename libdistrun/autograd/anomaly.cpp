@@ -59,8 +59,8 @@ std::string forward_text(const Node& node) {
 void check_for_nan(const Node& node, const Gradients& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i].defined() || !has_nan(results[i])) continue;
-    throw Error(ErrorKind::Failed, "Function '" + node.name() + "' returned nan values in its " + std::to_string(i) +
-                                       "th output.");
+    throw Error(ErrorKind::Failed,
+                "Function '" + node.name() + "' returned nan values in its " + std::to_string(i) + "th output.");
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Anomaly mode: finds the operator behind a gradient that is not a number, or behind a backward pass that fails. While
-// it is on, each node remembers the stack of the forward call that made it, and every result of a node is looked at; both
-// cost far more than the work itself. It is a part of the thread's state, and passes begun under it look, too.
+// it is on, each node remembers the stack of the forward call that made it, and every result of a node is looked at;
+// both cost far more than the work itself. It is a part of the thread's state, and passes begun under it look, too.
 #include <string>
 
 #include <distrun/autograd/node.hpp>

@@ -3,8 +3,8 @@
 #include <distrun/autograd/graph_task.hpp>
 #include <distrun/autograd/variable.hpp>
 #include <distrun/base/error.hpp>
-#include <distrun/tensor/factories.hpp>
 #include <distrun/tensor/copy.hpp>
+#include <distrun/tensor/factories.hpp>
 
 namespace distrun::autograd {
 namespace {
@@ -75,8 +75,9 @@ TensorList gradients(const TensorList& outputs, const TensorList& inputs, const 
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     results.push_back(task->captured(i));
     if (!results.back().defined() && !allow_unused) {
-      refuse("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused to get an "
-             "undefined gradient for it");
+      refuse(
+          "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused to get an "
+          "undefined gradient for it");
     }
   }
   return results;

@@ -40,8 +40,8 @@ class DeviceWorker {
   const Device device_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Work> heap_;     // guarded by mutex_
-  std::uint64_t wakes_ = 0;    // guarded by mutex_
+  std::vector<Work> heap_;   // guarded by mutex_
+  std::uint64_t wakes_ = 0;  // guarded by mutex_
 };
 
 // Of that GPU; started by the first call. Throws Error{Overloaded} if there is no thread to be had.

@@ -58,7 +58,7 @@ class FunctionNode final : public Node {
 
   void save(const TensorList& results) {
     for (const Tensor& tensor : context.to_save_) {
-      context.saved_.emplace_back(tensor, contains(results, tensor) && !contains(context.dirty_, tensor));
+      context.saved_.emplace_back(tensor, contains(results, tensor));
     }
     context.to_save_.clear();
   }

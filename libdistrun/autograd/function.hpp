@@ -12,9 +12,9 @@
 //   };
 //   Tensor y = apply<Scale>(x, 2.0);
 //
-// forward() returns a Tensor or a TensorList; nothing is recorded within it. backward() gets one gradient per result and
-// returns one per tensor among forward's arguments, lists flattened, undefined where there is none. It runs at most once
-// per pass, on whatever thread runs the pass, and is not recorded.
+// forward() returns a Tensor or a TensorList; nothing is recorded within it. backward() gets one gradient per result
+// and returns one per tensor among forward's arguments, lists flattened, undefined where there is none. It runs at most
+// once per pass, on whatever thread runs the pass, and is not recorded.
 #include <map>
 #include <string>
 #include <typeinfo>

@@ -22,6 +22,7 @@ namespace {
 constinit thread_local std::uint32_t nesting_of_thread = 0;
 constexpr std::uint32_t kNestingOfThread = 50;
 constexpr std::uint32_t kNestingMost = 5000;
+constexpr std::uint32_t kNestingOfWorkerMost = 200;
 
 class NestingGuard {
  public:
@@ -36,8 +37,7 @@ class NestingGuard {
 
 class NodeScope {
  public:
-  NodeScope(const Node& node, const Gradients& gradients)
-      : hook_(detail::scope_hook.load(std::memory_order_acquire)) {
+  NodeScope(const Node& node, const Gradients& gradients) : hook_(detail::scope_hook.load(std::memory_order_acquire)) {
     if (hook_ == nullptr) return;
     const std::string name = node.name();
     std::vector<const Tensor*> inputs;
@@ -238,9 +238,9 @@ Gradients GraphTask::call(Node& node, Gradients gradients) {
 void GraphTask::deliver(const Node& node, Gradients results) {
   const Edges& edges = node.next_edges();
   if (results.size() != edges.size()) {
-    throw Error(ErrorKind::InvalidArgument, "Function " + node.name() + " returned an incorrect number of gradients (expected " +
-                                                std::to_string(edges.size()) + ", got " +
-                                                std::to_string(results.size()) + ")");
+    throw Error(ErrorKind::InvalidArgument,
+                "Function " + node.name() + " returned an incorrect number of gradients (expected " +
+                    std::to_string(edges.size()) + ", got " + std::to_string(results.size()) + ")");
   }
   if (state_.anomaly_checked) check_for_nan(node, results);
   for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -301,17 +301,20 @@ void GraphTask::drive() {
 }
 
 void GraphTask::run() {
-  if (nesting_ > kNestingMost) {
-    throw Error(ErrorKind::Overloaded, "backward passes within nodes of others are nested more than " +
-                                           std::to_string(kNestingMost) + " deep");
+  // A worker's thread can't be left waiting for another: that one may need the worker.
+  const bool on_worker = current_device_worker() != nullptr;
+  const std::uint32_t most = on_worker ? kNestingOfWorkerMost : kNestingMost;
+  if (nesting_ > most) {
+    throw Error(ErrorKind::Overloaded,
+                "backward passes within nodes of others are nested more than " + std::to_string(most) + " deep");
   }
-  if (nesting_ > 0 && nesting_ % kNestingOfThread == 0) {
+  if (!on_worker && nesting_ > 0 && nesting_ % kNestingOfThread == 0) {
     base::Thread("autograd nested", [this] { drive_to_end(); }).join();
   } else {
     drive_to_end();
   }
   wait_for_leaves();
-  if (error_) std::rethrow_exception(error_);
+  if (const std::exception_ptr failure = error()) std::rethrow_exception(failure);
 }
 
 void GraphTask::drive_to_end() {

@@ -8,8 +8,8 @@
 // gradients that somebody will feed() to a node from outside (messages of other ranks); the pass is not done before.
 //
 // The first error ends it: what is ready is dropped, what runs is waited for, and gradients that have reached leaves
-// stay. Everything is usable afterwards. Where nothing but CPU nodes takes part and nobody feeds, one thread does it all
-// without a lock.
+// stay. Everything is usable afterwards. Where nothing but CPU nodes takes part and nobody feeds, one thread does it
+// all without a lock.
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -45,7 +45,7 @@ class GraphTask final : public tensor::Counted {
   std::size_t capture(const Edge& edge);
   // Counts what can be reached from a node that will be fed, and waits for `holds` feedings of it. The node is kept.
   void expect(Ref<Node> node, std::uint32_t holds = 1);
-  // Called once, on the thread that does the last bit of work or brings the error.
+  // Called once, on the thread that does the last bit of work or brings the error. Must not throw.
   void on_done(std::function<void()> callback) { on_done_ = std::move(callback); }
 
   // ---- from here on any thread
@@ -106,7 +106,7 @@ class GraphTask final : public tensor::Counted {
   std::vector<Root> roots_;
   std::vector<Ref<Node>> expected_;
   std::function<void()> on_done_;
-  bool is_shared_ = false;  // other threads take part: what follows is locked
+  bool is_shared_ = false;     // other threads take part: what follows is locked
   std::uint32_t nesting_ = 0;  // passes around this one
 
   mutable std::mutex mutex_;  // guards what follows, if shared

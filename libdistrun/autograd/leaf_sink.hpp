@@ -1,6 +1,6 @@
 #pragma once
-// Where a pass puts the gradients of leaves, if not into the leaves: for passes that must leave grad() alone, as those of
-// distributed autograd do.
+// Where a pass puts the gradients of leaves, if not into the leaves: for passes that must leave grad() alone, as those
+// of distributed autograd do.
 #include <map>
 #include <mutex>
 #include <unordered_map>

@@ -49,7 +49,8 @@ using PostHook = std::function<TensorList(TensorList results, const TensorList& 
 enum class HookId : std::uint64_t {};
 
 // Counted (Ref<Node>); identity matters: the same node is the same object. Its graph is built by one thread; after that
-// passes on any threads may run it. A node that keeps tensors runs in one pass at a time, or under retain_graph in many.
+// passes on any threads may run it. A node that keeps tensors runs in one pass at a time, or under retain_graph in
+// many.
 class Node {
  public:
   Node() noexcept;
@@ -114,7 +115,6 @@ class Node {
   virtual void let_go() noexcept;
   // Counts a handle by hand; what the count was before.
   std::uint32_t count_up() const noexcept { return count_.fetch_add(1, std::memory_order_acq_rel); }
-  void count_down() const noexcept { count_.fetch_sub(1, std::memory_order_acq_rel); }
 
  private:
   NodeHooks& make_hooks();

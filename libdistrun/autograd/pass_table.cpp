@@ -20,9 +20,7 @@ std::size_t PassTable::slot_of(const Node* node) const noexcept {
   return slot;
 }
 
-EntryIndex PassTable::find(const Node* node) const noexcept {
-  return slots_.empty() ? kNone : slots_[slot_of(node)];
-}
+EntryIndex PassTable::find(const Node* node) const noexcept { return slots_.empty() ? kNone : slots_[slot_of(node)]; }
 
 EntryIndex PassTable::at(Node* node) {
   if (2 * (entries_.size() + 1) > slots_.size()) grow();

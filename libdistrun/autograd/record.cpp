@@ -3,7 +3,8 @@
 namespace distrun::autograd {
 
 bool any_needs_gradient(const TensorList& inputs) {
-  return is_grad_enabled() && std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return requires_grad(t); });
+  return is_grad_enabled() &&
+         std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return requires_grad(t); });
 }
 
 Tensor with_history(Tensor result, Ref<Node> node) {

@@ -6,7 +6,8 @@
 //   static constexpr const char* kName = "MulBackward0";     // or: const char* name() const
 //   Gradients apply(const Node& node, Gradients gradients);  // one result per edge; undefined for those not needed
 //   void release() noexcept;                                 // if it keeps tensors
-// apply() is called with at least one defined gradient. Results may be broadcast, and of another dtype: gradient_fit.hpp.
+// apply() is called with at least one defined gradient. Results may be broadcast, and of another dtype:
+// gradient_fit.hpp.
 #include <algorithm>
 
 #include <distrun/autograd/anomaly.hpp>
@@ -23,8 +24,10 @@ class FormulaNode final : public Node {
   explicit FormulaNode(Formula kept) : formula(std::move(kept)) {}
 
   std::string name() const override {
-    if constexpr (requires { formula.name(); }) return formula.name();
-    else return Formula::kName;
+    if constexpr (requires { formula.name(); })
+      return formula.name();
+    else
+      return Formula::kName;
   }
   Gradients apply(Gradients gradients) override {
     const bool has_any = std::any_of(gradients.begin(), gradients.end(), [](const Tensor& g) { return g.defined(); });
@@ -40,7 +43,8 @@ class FormulaNode final : public Node {
 template <class Formula>
 Ref<FormulaNode<Formula>> make_node_for(Formula formula) {
   auto node = tensor::make_ref<FormulaNode<Formula>>(std::move(formula));
-  if (is_anomaly_mode()) [[unlikely]] node->set_forward_site(forward_site());
+  if (is_anomaly_mode()) [[unlikely]]
+    node->set_forward_site(forward_site());
   return node;
 }
 

@@ -16,8 +16,8 @@ namespace {
     which += ", output " + std::to_string(output_number(tensor)) + " of " + maker->name();
   }
   std::string text = "one of the variables needed for gradient computation has been modified by an inplace operation: ";
-  text += which + ", is at version " + std::to_string(tensor.version()) + "; " + owner.name() +
-          " expected version " + std::to_string(saved) +
+  text += which + ", is at version " + std::to_string(tensor.version()) + "; " + owner.name() + " expected version " +
+          std::to_string(saved) +
           ". Keep a clone() of it, or change it after the backward pass; anomaly mode names the forward call";
   throw Error(ErrorKind::Failed, text);
 }
@@ -25,9 +25,8 @@ namespace {
 }  // namespace
 
 void throw_released(const Node& owner) {
-  throw Error(ErrorKind::Failed,
-              "Trying to backward through the graph a second time, and what " + owner.name() +
-                  " had kept for it is released. Pass retain_graph = true to the first pass");
+  throw Error(ErrorKind::Failed, "Trying to backward through the graph a second time, and what " + owner.name() +
+                                     " had kept for it is released. Pass retain_graph = true to the first pass");
 }
 
 SavedTensor::SavedTensor(const Tensor& tensor, bool is_output)

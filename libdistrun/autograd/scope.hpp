@@ -15,9 +15,9 @@ enum class ScopeKind : std::uint8_t { Operator, Node };
 // What is entered. Good during enter() alone, but for `name` of an operator, which lives on.
 struct Scope {
   ScopeKind kind = ScopeKind::Operator;
-  std::string_view name;                       // "mul"; "MulBackward0"
-  std::uint64_t sequence = 0;                  // of an operator: that of the node that it makes, if it makes one
-  std::uint32_t thread = 0;                    // of a node: number of the thread whose operator made it
+  std::string_view name;       // "mul"; "MulBackward0"
+  std::uint64_t sequence = 0;  // of an operator: that of the node that it makes, if it makes one
+  std::uint32_t thread = 0;    // of a node: number of the thread whose operator made it
   std::span<const Tensor* const> input_places;
 
   // Copies of the handles; undefined ones are left out.
@@ -33,7 +33,8 @@ class ScopeHook {
   virtual void leave(void* entered) noexcept = 0;
 };
 
-// Null: none. The hook must outlive every operator and pass that was begun before it was taken away. Returns the former.
+// Null: none. The hook must outlive every operator and pass that was begun before it was taken away. Returns the
+// former.
 ScopeHook* set_scope_hook(ScopeHook* hook) noexcept;
 
 namespace detail {

@@ -21,8 +21,8 @@ class AccumulateGrad;
 // Where a view comes from.
 struct ViewInfo {
   Tensor base;
-  std::mutex mutex;           // guards grad_fn and version: threads that only read a view may renew them
-  std::uint32_t version = 0;  // of the bytes when grad_fn was made
+  std::mutex mutex;            // guards grad_fn and version: threads that only read a view may renew them
+  std::uint32_t version = 0;   // of the bytes when grad_fn was made
   bool is_unrecorded = false;  // made while recording was off
 };
 
@@ -30,8 +30,8 @@ class Variable final : public tensor::GradientInfo {
  public:
   ~Variable() override;
 
-  // The node that accumulates into `owner`, the tensor that this belongs to. One for the tensor's life; holding it holds
-  // the tensor. Any thread.
+  // The node that accumulates into `owner`, the tensor that this belongs to. One for the tensor's life; holding it
+  // holds the tensor. Any thread.
   Ref<Node> accumulator(const Tensor& owner);
 
   bool requires_grad = false;  // as a leaf

@@ -4,16 +4,16 @@
 #include <distrun/autograd/record.hpp>
 #include <distrun/base/error.hpp>
 #include <distrun/tensor/copy.hpp>
-#include <distrun/tensor/factories.hpp>
 #include <distrun/tensor/elementwise.hpp>
+#include <distrun/tensor/factories.hpp>
 #include <distrun/tensor/reduce.hpp>
 #include <distrun/tensor/views.hpp>
 
 namespace distrun::autograd {
 namespace {
 
-// Where a view lies in its base's block of memory. Gradients of the base get a block of the same shape, so that the same
-// strides find the view's part of it.
+// Where a view lies in its base's block of memory. Gradients of the base get a block of the same shape, so that the
+// same strides find the view's part of it.
 class Placement {
  public:
   Placement(const Tensor& base, const Tensor& view)
@@ -97,7 +97,6 @@ class CopySlices final : public Node {
 
   Gradients apply(Gradients gradients) override {
     if (!gradients[0].defined()) return Gradients(next_edges().size());
-    if (!inner_) throw_released(*this);
     Tensor whole = placement_.copy(gradients[0]);
     const Tensor part = placement_.view_of(whole);
     Gradients of_part(1);
@@ -129,7 +128,8 @@ void mark_view(const Tensor& view, const Tensor& of) {
   variable.view = std::make_unique<ViewInfo>();
   variable.view->base = source != nullptr && source->view ? source->view->base : of;
   variable.view->version = view.version();
-  variable.view->is_unrecorded = !is_grad_enabled() || (source != nullptr && source->view && source->view->is_unrecorded);
+  variable.view->is_unrecorded =
+      !is_grad_enabled() || (source != nullptr && source->view && source->view->is_unrecorded);
 }
 
 Ref<Node> grad_fn_of_view(const Tensor& view, Variable& variable) {
@@ -149,20 +149,23 @@ Ref<Node> grad_fn_of_view(const Tensor& view, Variable& variable) {
 void check_in_place(const Tensor& tensor) {
   const Variable* variable = variable_of(tensor);
   if (variable == nullptr || !is_grad_enabled()) return;
-  if (!variable->view) {
-    if (!variable->requires_grad || variable->grad_fn) return;
-    refuse("a leaf Variable that requires grad is being used in an in-place operation. Do it where nothing is recorded "
-           "(NoGradGuard), or on a clone()");
+  if (variable->requires_grad && !grad_fn(tensor)) {
+    refuse(
+        "a leaf Variable that requires grad is being used in an in-place operation. Do it where nothing is recorded "
+        "(NoGradGuard), or on a clone()");
   }
+  if (!variable->view) return;
   const Tensor& base = variable->view->base;
   if (!requires_grad(base)) return;
   if (is_leaf(base)) {
-    refuse("a view of a leaf Variable that requires grad is being used in an in-place operation. Do it where nothing is "
-           "recorded (NoGradGuard), or on a view of a clone()");
+    refuse(
+        "a view of a leaf Variable that requires grad is being used in an in-place operation. Do it where nothing is "
+        "recorded (NoGradGuard), or on a view of a clone()");
   }
   if (variable->view->is_unrecorded) {
-    refuse("A view was created in no_grad mode and is being modified inplace with grad mode enabled. Make the view where "
-           "operators are recorded, or change it where they are not");
+    refuse(
+        "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Make the view where "
+        "operators are recorded, or change it where they are not");
   }
 }
 

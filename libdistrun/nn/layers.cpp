@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/base/error.hpp>
 
 namespace distrun::nn {
@@ -44,8 +44,7 @@ Tensor Conv2d::forward(const Tensor& input) { return conv2d(input, weight(), bia
 
 Tensor ReLU::forward(const Tensor& input) { return relu(input); }
 
-MaxPool2d::MaxPool2d(std::int64_t window, std::int64_t stride)
-    : options_{{window, window}, {stride, stride}, {0, 0}} {}
+MaxPool2d::MaxPool2d(std::int64_t window, std::int64_t stride) : options_{{window, window}, {stride, stride}, {0, 0}} {}
 Tensor MaxPool2d::forward(const Tensor& input) { return max_pool2d(input, options_); }
 
 Tensor Flatten::forward(const Tensor& input) { return flatten(input, first_, last_); }
@@ -68,8 +67,8 @@ EmbeddingBag::EmbeddingBag(std::int64_t rows, std::int64_t width, Options option
 
 Tensor EmbeddingBag::forward(const Tensor& input) {
   if (input.dim() != 2) {
-    throw Error(ErrorKind::InvalidArgument, "EmbeddingBag: without offsets, indices must be [bags, n], not " +
-                                                device::to_string(input.sizes()));
+    throw Error(ErrorKind::InvalidArgument,
+                "EmbeddingBag: without offsets, indices must be [bags, n], not " + device::to_string(input.sizes()));
   }
   const Tensor offsets = mul(arange(input.size(0), input.device()), input.size(1));
   return forward(reshape(input, {input.numel()}), offsets);

@@ -1,6 +1,6 @@
 #pragma once
-// Networks from parts. A Module has parameters and parts of its own, in the order in which they were added; forward() is
-// what it computes. Modules are resources, held by std::shared_ptr; a rank may own one and others call it.
+// Networks from parts. A Module has parameters and parts of its own, in the order in which they were added; forward()
+// is what it computes. Modules are resources, held by std::shared_ptr; a rank may own one and others call it.
 #include <memory>
 #include <string>
 #include <utility>

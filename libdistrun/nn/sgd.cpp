@@ -1,7 +1,7 @@
 #include <distrun/nn/sgd.hpp>
 
 #include <distrun/autograd/grad_mode.hpp>
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/autograd/variable.hpp>
 #include <distrun/base/error.hpp>
 

@@ -4,8 +4,8 @@
 
 #include <distrun/autograd/backward.hpp>
 #include <distrun/autograd/function.hpp>
-#include <distrun/autograd/operator_table.hpp>
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
+#include <distrun/autograd/operators/operator_table.hpp>
 #include <distrun/autograd/variable.hpp>
 #include <distrun/base/thread.hpp>
 #include <distrun/nn/sgd.hpp>
@@ -83,7 +83,7 @@ DISTRUN_TEST(Autograd, gradients_of_ranks_are_their_own) {
     distrun::backward(distrun::sum(a * a * b));
     DISTRUN_EXPECT(is_full_of(distrun::grad(a), 4 * number));
     DISTRUN_EXPECT(is_full_of(distrun::grad(b), number * number));
-    rank.barrier("device " + distrun::to_string(device));
+    rank.barrier("device " + distrun::device::to_string(device));
   }
 }
 
@@ -93,7 +93,7 @@ DISTRUN_TEST(Autograd, in_place_changes_are_seen) {
     const Tensor b = a * 2;
     distrun::mul_(distrun::select(b, 0, 0), 3);
     distrun::backward(distrun::sum(b));
-    DISTRUN_EXPECT(distrun::sum(distrun::grad(a)).item_as<float>() == 30);
+    DISTRUN_EXPECT(distrun::sum(distrun::grad(a)).item_as<double>() == 30);
     const Tensor kept = a * a * b;
     distrun::add_(b, 1);
     DISTRUN_EXPECT(error_of(distrun::sum(kept)).find("modified by an inplace operation") != std::string::npos);

@@ -3,7 +3,7 @@
 
 #include <distrun/autograd/backward.hpp>
 #include <distrun/autograd/grad_mode.hpp>
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/autograd/variable.hpp>
 
 namespace {
@@ -45,9 +45,8 @@ void chained_adds(benchmark::State& state) {
     distrun::set_grad(a, {});
     distrun::set_grad(b, {});
   }
-  state.counters["per add"] = benchmark::Counter(static_cast<double>(state.range(0)),
-                                                 benchmark::Counter::kIsIterationInvariantRate |
-                                                     benchmark::Counter::kInvert);
+  state.counters["per add"] = benchmark::Counter(
+      static_cast<double>(state.range(0)), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(chained_adds)->Arg(100)->Arg(1'000'000)->Unit(benchmark::kMicrosecond);
 

@@ -1,5 +1,5 @@
-// The suite of tensors and gradients: it lists what expected_tests.txt says, and each test passes with one rank and with
-// four, on the CPU alone and with virtual devices.
+// The suite of tensors and gradients: it lists what expected_tests.txt says, and each test passes with one rank and
+// with four, on the CPU alone and with virtual devices.
 #include <catch2/catch.hpp>
 
 #include <fstream>

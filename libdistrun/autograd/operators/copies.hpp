@@ -1,5 +1,6 @@
 #pragma once
-// Copies as users call them: to another place, dtype or device, recorded. <distrun/tensor/copy.hpp> says what each does.
+// Copies as users call them: to another place, dtype or device, recorded. <distrun/tensor/copy.hpp> says what each
+// does.
 #include <distrun/tensor/tensor.hpp>
 
 namespace distrun {

@@ -2,8 +2,8 @@
 
 #include <distrun/autograd/record.hpp>
 #include <distrun/autograd/scope.hpp>
-#include <distrun/tensor/matmul.hpp>
 #include <distrun/tensor/elementwise.hpp>
+#include <distrun/tensor/matmul.hpp>
 #include <distrun/tensor/views.hpp>
 
 namespace distrun {

@@ -21,8 +21,8 @@ struct SparseCooBackward {
     const Tensor made = result.unpack(node);
     const Tensor dense = gradients[0].is_sparse() ? tensor::to_dense(gradients[0]) : gradients[0];
     const Tensor rows = tensor::rows_by_place(dense, tensor::sparse_dim(made));
-    gradients[0] = tensor::reshape(tensor::take_rows(rows, tensor::places_on_device(made)),
-                                   tensor::sparse(made).values.sizes());
+    gradients[0] =
+        tensor::reshape(tensor::take_rows(rows, tensor::places_on_device(made)), tensor::sparse(made).values.sizes());
     return gradients;
   }
   void release() noexcept { result.release(); }

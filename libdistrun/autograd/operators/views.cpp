@@ -104,9 +104,7 @@ Dims inverse(const Tensor& tensor, const Dims& order) {
   return back;
 }
 
-bool shares_bytes(const Tensor& a, const Tensor& b) {
-  return a.strided().storage() == b.strided().storage();
-}
+bool shares_bytes(const Tensor& a, const Tensor& b) { return a.strided().storage() == b.strided().storage(); }
 
 TensorList pieces_of(const Tensor& tensor, TensorList parts, std::int64_t dim) {
   std::vector<PiecesBackward::Piece> pieces;

@@ -3,7 +3,7 @@
 #include <distrun/autograd/backward.hpp>
 #include <distrun/autograd/function.hpp>
 #include <distrun/autograd/grad_mode.hpp>
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/autograd/variable.hpp>
 #include <distrun/base/error.hpp>
 #include <distrun/base/thread.hpp>
@@ -44,8 +44,7 @@ struct Nested {
 TEST_CASE("roots that can't be are refused before anything is done") {
   const Tensor a = leaf();
   CHECK_THROWS_WITH(backward(a * 2), "grad can be implicitly created only for scalar outputs");
-  CHECK_THROWS_WITH(backward(ones({1})),
-                    "element 0 of tensors does not require grad and does not have a grad_fn");
+  CHECK_THROWS_WITH(backward(ones({1})), "element 0 of tensors does not require grad and does not have a grad_fn");
   CHECK_THROWS_WITH(backward(TensorList{}), Catch::Contains("No tensors provided for gradient computation"));
   CHECK_THROWS_WITH(backward(a * 2, ones({2})),
                     "Mismatch in shape: grad_output[0] has a shape of [2] and output[0] has a shape of [3, 3].");

@@ -1,9 +1,9 @@
 #pragma once
-// Gradients against central differences in float64: (f(x + h) - f(x - h)) / 2h for every element of every input, where f
-// is the sum of a function's results, each element with a weight of its own.
+// Gradients against central differences in float64: (f(x + h) - f(x - h)) / 2h for every element of every input, where
+// f is the sum of a function's results, each element with a weight of its own.
 #include <functional>
 
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/base/rng.hpp>
 
 namespace distrun::test {

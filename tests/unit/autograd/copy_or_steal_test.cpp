@@ -1,10 +1,11 @@
-// Where a gradient is kept as it came and where it is copied: in leaves, and in the map of a pass that leaves them alone.
+// Where a gradient is kept as it came and where it is copied: in leaves, and in the map of a pass that leaves them
+// alone.
 #include <catch2/catch.hpp>
 
 #include <distrun/autograd/backward.hpp>
 #include <distrun/autograd/function.hpp>
 #include <distrun/autograd/graph_task.hpp>
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/autograd/variable.hpp>
 
 namespace distrun {

@@ -3,7 +3,7 @@
 #include <distrun/autograd/anomaly.hpp>
 #include <distrun/autograd/backward.hpp>
 #include <distrun/autograd/function.hpp>
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/autograd/scope.hpp>
 #include <distrun/autograd/variable.hpp>
 
@@ -43,6 +43,7 @@ struct SumAndSign {
 struct Doubles {  // in place
   static Tensor forward(FunctionContext& context, const Tensor& x) {
     mul_(x, 2);
+    context.save_for_backward({x});
     context.mark_dirty({x});
     return x;
   }
@@ -114,6 +115,7 @@ TEST_CASE("a function may change its argument in place") {
   const Tensor y = x * 1;
   const Tensor z = apply<Doubles>(y);
   CHECK(z.is_same(y));
+  CHECK(y.use_count() == 2);  // what the node keeps is not y, which has the node
   CHECK(grad_fn(y)->name() == "DoublesBackward");
   const Tensor base = x * 3;
   apply<Doubles>(narrow(base, 0, 0, 1));
@@ -125,9 +127,10 @@ TEST_CASE("wrong gradients of a function are told with its name") {
   const Tensor a = leaf(), b = leaf();
   CHECK_THROWS_WITH(backward(sum(apply<TooFew>(a, b))),
                     "Function TooFewBackward returned an incorrect number of gradients (expected 2, got 1)");
-  CHECK_THROWS_WITH(backward(sum(apply<WrongSize>(a))),
-                    "Function WrongSizeBackward returned an invalid gradient at index 0 - got [2, 2] but expected shape "
-                    "compatible with [3]");
+  CHECK_THROWS_WITH(
+      backward(sum(apply<WrongSize>(a))),
+      "Function WrongSizeBackward returned an invalid gradient at index 0 - got [2, 2] but expected shape "
+      "compatible with [3]");
 }
 
 TEST_CASE("anomaly mode names the node whose gradient is not a number, and its forward call") {
@@ -152,8 +155,8 @@ TEST_CASE("the scope hook sees operators and nodes, with their sequence numbers 
   CHECK(autograd::set_scope_hook(&recorder) == nullptr);
   backward(sum(a * a));
   CHECK(autograd::set_scope_hook(nullptr) == &recorder);
-  CHECK(recorder.entered == std::vector<std::string>{"mul", "sum", "SumBackward0", "MulBackward0",
-                                                      "torch::autograd::AccumulateGrad"});
+  CHECK(recorder.entered ==
+        std::vector<std::string>{"mul", "sum", "SumBackward0", "MulBackward0", "torch::autograd::AccumulateGrad"});
   CHECK(recorder.left == 5);
   CHECK(recorder.inputs == 2 + 1 + 3);
   CHECK(recorder.sequence_of_mul == recorder.sequence_of_node);

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <distrun/autograd/graph_task.hpp>
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/autograd/variable.hpp>
 #include <distrun/base/error.hpp>
 #include <distrun/base/thread.hpp>

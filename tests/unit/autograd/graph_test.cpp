@@ -4,7 +4,7 @@
 #include <distrun/autograd/backward.hpp>
 #include <distrun/autograd/grad_mode.hpp>
 #include <distrun/autograd/node.hpp>
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/autograd/variable.hpp>
 
 namespace distrun {

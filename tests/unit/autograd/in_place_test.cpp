@@ -2,7 +2,7 @@
 
 #include <distrun/autograd/backward.hpp>
 #include <distrun/autograd/grad_mode.hpp>
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/autograd/variable.hpp>
 
 namespace distrun {
@@ -39,8 +39,8 @@ TEST_CASE("a formula notices that its own result was changed") {
   const Tensor a = leaf();
   const Tensor result = sigmoid(a);
   mul_(result, 2);
-  CHECK_THROWS_WITH(backward(sum(result)), Catch::Contains("a result of SigmoidBackward0") &&
-                                               Catch::Contains("expected version 0"));
+  CHECK_THROWS_WITH(backward(sum(result)),
+                    Catch::Contains("a result of SigmoidBackward0") && Catch::Contains("expected version 0"));
 }
 
 TEST_CASE("what was not kept may be changed") {

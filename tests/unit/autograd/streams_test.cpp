@@ -7,7 +7,7 @@
 #include <distrun/autograd/backward.hpp>
 #include <distrun/autograd/function.hpp>
 #include <distrun/autograd/graph_task.hpp>
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/autograd/variable.hpp>
 #include <distrun/base/thread.hpp>
 
@@ -32,9 +32,7 @@ struct SeesStream {
   }
 };
 
-Tensor leaf(Device device, const Dims& sizes = {64}) {
-  return set_requires_grad(ones(sizes, {DType::F32, device}));
-}
+Tensor leaf(Device device, const Dims& sizes = {64}) { return set_requires_grad(ones(sizes, {DType::F32, device})); }
 
 }  // namespace
 

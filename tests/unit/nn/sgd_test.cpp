@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include <distrun/autograd/backward.hpp>
-#include <distrun/autograd/operators.hpp>
+#include <distrun/autograd/operators/all.hpp>
 #include <distrun/autograd/variable.hpp>
 #include <distrun/nn/layers.hpp>
 #include <distrun/nn/sgd.hpp>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/autograd/operator_table.hpp>
+#include <distrun/autograd/operators/operator_table.hpp>
 
 namespace distrun::autograd {
 

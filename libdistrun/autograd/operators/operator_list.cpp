@@ -1,7 +1,7 @@
-#include <distrun/autograd/operator_list.hpp>
+#include <distrun/autograd/operators/operator_list.hpp>
 
-#include <distrun/autograd/operators.hpp>
-#include <distrun/autograd/overload_of.hpp>
+#include <distrun/autograd/operators/all.hpp>
+#include <distrun/autograd/operators/overload_of.hpp>
 #include <distrun/base/error.hpp>
 
 namespace distrun::autograd {

@@ -1,8 +1,8 @@
-#include <distrun/autograd/operator_table.hpp>
+#include <distrun/autograd/operators/operator_table.hpp>
 
 #include <array>
 
-#include <distrun/autograd/operator_list.hpp>
+#include <distrun/autograd/operators/operator_list.hpp>
 #include <distrun/base/error.hpp>
 
 namespace distrun::autograd {
@@ -64,8 +64,8 @@ Value call(const Overload& overload, std::span<const Value> arguments) {
 }  // namespace
 
 std::string_view name_of(ValueKind kind) noexcept {
-  static constexpr std::array<std::string_view, 8> kNames = {"none",   "Tensor",   "bool", "int",
-                                                             "float", "str", "Tensor[]", "int[]"};
+  static constexpr std::array<std::string_view, 8> kNames = {"none",  "Tensor", "bool",     "int",
+                                                             "float", "str",    "Tensor[]", "int[]"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

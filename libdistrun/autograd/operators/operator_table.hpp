@@ -11,14 +11,14 @@
 
 namespace distrun::autograd {
 
-// What a parameter takes. Number takes an int, a float or a bool; Float takes an int, too; Ints and Dims of sizes take a
-// list of int; an undefined tensor goes as None.
+// What a parameter takes. Number takes an int, a float or a bool; Float takes an int, too; Ints and Dims of sizes take
+// a list of int; an undefined tensor goes as None.
 enum class Parameter : std::uint8_t { Tensor, OptionalTensor, Tensors, Number, Int, Float, Bool, String, Ints };
 std::string_view name_of(Parameter parameter) noexcept;
 
 struct Overload {
   std::vector<Parameter> parameters;
-  std::vector<Value> defaults;  // of the last of them
+  std::vector<Value> defaults;                       // of the last of them
   std::function<Value(std::span<const Value>)> run;  // with a value for every parameter
 
   bool takes(std::span<const Value> arguments) const noexcept;

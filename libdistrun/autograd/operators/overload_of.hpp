@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <distrun/autograd/operator_table.hpp>
+#include <distrun/autograd/operators/operator_table.hpp>
 
 namespace distrun::autograd::detail {
 
