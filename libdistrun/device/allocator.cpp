@@ -6,6 +6,7 @@
 #include <distrun/base/error.hpp>
 #include <distrun/device/caching_allocator.hpp>
 #include <distrun/device/call_site.hpp>
+#include <distrun/device/cpu/block_cache.hpp>
 #include <distrun/device/cpu/cpu_memory.hpp>
 #include <distrun/device/gpu.hpp>
 #include <distrun/device/pinned_cache.hpp>
@@ -67,7 +68,8 @@ void reset_peak(Device device) {
 }
 
 void empty_cache(Device device) {
-  if (!device.is_cpu()) allocator_of(device).empty_cache();
+  if (device.is_cpu()) return free_kept_blocks();
+  allocator_of(device).empty_cache();
 }
 
 }  // namespace distrun::device

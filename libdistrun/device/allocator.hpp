@@ -47,7 +47,7 @@ struct AllocatorStatistics {
 // Since the process began. Of the CPU nothing is counted.
 AllocatorStatistics allocator_statistics(Device device);
 void reset_peak(Device device);
-// Gives every cached block back to the driver.
+// Gives every cached block back to the driver, or those of the CPU to malloc().
 void empty_cache(Device device);
 
 }  // namespace distrun::device

@@ -123,11 +123,12 @@ kernels::Product product(std::int64_t rows, std::int64_t inner, std::int64_t col
   return p;
 }
 
-void multiply(kernels::Multiply kernel, kernels::Product p, void* c, const void* a, const void* b) {
+template <class T>
+void multiply(kernels::Product p, T* c, const T* a, const T* b) {
   p.c = c;
   p.a = a;
   p.b = b;
-  kernel(p);
+  multiply_of("conv2d", dtype_of<T>, p)(p);
 }
 
 Tensor scratch(const Geometry& g, const Tensor& like) { return empty({g.patch(), g.out.count()}, like.options()); }
@@ -135,14 +136,14 @@ Tensor scratch(const Geometry& g, const Tensor& like) { return empty({g.patch(),
 template <class T>
 void forward(const Tensor& out, const Tensor& input, const Tensor& weight, const Geometry& g) {
   launch("conv2d", std::array{writes(out), reads(input), reads(weight), writes(scratch(g, input))},
-         [g, kernel = multiply_of("conv2d", dtype_of<T>)](Addresses data) {
+         [g](Addresses data) {
            auto* results = reinterpret_cast<T*>(data[0]);
            const auto* images = reinterpret_cast<const T*>(data[1]);
            auto* columns = reinterpret_cast<T*>(data[3]);
            for (std::int64_t i = 0; i < g.batch; ++i) {
              write_columns(g, images + i * g.image(), columns);
-             multiply(kernel, product(g.out_channels, g.patch(), g.out.count(), {}), results + i * g.result(), data[2],
-                      columns);
+             multiply<T>(product(g.out_channels, g.patch(), g.out.count(), {}), results + i * g.result(),
+                         reinterpret_cast<const T*>(data[2]), columns);
            }
          });
 }
@@ -150,13 +151,13 @@ void forward(const Tensor& out, const Tensor& input, const Tensor& weight, const
 template <class T>
 void input_gradient(const Tensor& out, const Tensor& gradient, const Tensor& weight, const Geometry& g) {
   launch("conv2d_input_gradient", std::array{updates(out), reads(gradient), reads(weight), writes(scratch(g, out))},
-         [g, kernel = multiply_of("conv2d", dtype_of<T>)](Addresses data) {
+         [g](Addresses data) {
            auto* images = reinterpret_cast<T*>(data[0]);
            const auto* gradients = reinterpret_cast<const T*>(data[1]);
            auto* columns = reinterpret_cast<T*>(data[3]);
            for (std::int64_t i = 0; i < g.batch; ++i) {
-             multiply(kernel, product(g.patch(), g.out_channels, g.out.count(), {.a_turned = true}), columns, data[2],
-                      gradients + i * g.result());
+             multiply<T>(product(g.patch(), g.out_channels, g.out.count(), {.a_turned = true}), columns,
+                         reinterpret_cast<const T*>(data[2]), gradients + i * g.result());
              add_columns(g, columns, images + i * g.image());
            }
          });
@@ -165,7 +166,7 @@ void input_gradient(const Tensor& out, const Tensor& gradient, const Tensor& wei
 template <class T>
 void weight_gradient(const Tensor& out, const Tensor& gradient, const Tensor& input, const Geometry& g) {
   launch("conv2d_weight_gradient", std::array{updates(out), reads(gradient), reads(input), writes(scratch(g, input))},
-         [g, kernel = multiply_of("conv2d", dtype_of<T>)](Addresses data) {
+         [g](Addresses data) {
            const auto* gradients = reinterpret_cast<const T*>(data[1]);
            const auto* images = reinterpret_cast<const T*>(data[2]);
            auto* columns = reinterpret_cast<T*>(data[3]);
@@ -173,7 +174,7 @@ void weight_gradient(const Tensor& out, const Tensor& gradient, const Tensor& in
            p.accumulate = true;
            for (std::int64_t i = 0; i < g.batch; ++i) {
              write_columns(g, images + i * g.image(), columns);
-             multiply(kernel, p, data[0], gradients + i * g.result(), columns);
+             multiply<T>(p, reinterpret_cast<T*>(data[0]), gradients + i * g.result(), columns);
            }
          });
 }

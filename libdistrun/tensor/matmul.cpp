@@ -30,16 +30,21 @@ void check_inner(const char* op, const Tensor& a, const Tensor& b) {
   refuse(op, "mat1 and mat2 shapes cannot be multiplied (" + shape_text(a) + " and " + shape_text(b) + ")", {&a, &b});
 }
 
+void check_no_bool(const char* op, const Tensor& tensor) {
+  if (tensor.dtype() == DType::Bool) refuse(op, "not for elements of bool", {&tensor});
+}
+
 Tensor multipliable(const Tensor& tensor) { return is_multipliable(tensor.strided()) ? tensor : clone(tensor); }
 
 Tensor multiply_matrices(const char* op, const Tensor& left, const Tensor& right) {
-  const kernels::Multiply multiply = multiply_of(op, left.dtype());
+  check_no_bool(op, left);
   const Tensor out = empty({left.size(0), right.size(1)}, left.options());
   if (out.numel() == 0) return out;
   if (left.size(1) == 0) return zeros(out.sizes(), out.options());
   const Tensor a = multipliable(left), b = multipliable(right);
+  const kernels::Product product = product_of(a.strided(), b.strided());
   launch(op, std::array{writes(out), reads(a), reads(b)},
-         [product = product_of(a.strided(), b.strided()), multiply](Addresses data) {
+         [product, multiply = multiply_of(op, out.dtype(), product)](Addresses data) {
            kernels::Product at = product;
            at.c = data[0];
            at.a = data[1];
@@ -107,7 +112,7 @@ Dims broadcast_batches(const char* op, const Tensor& a, const Tensor& b) {
 }
 
 Tensor multiply_batches(const char* op, const Tensor& left, const Tensor& right) {
-  const kernels::Multiply multiply = multiply_of(op, left.dtype());
+  check_no_bool(op, left);
   const Dims sizes = broadcast_batches(op, left, right);
   Dims out_sizes = sizes;
   out_sizes.push_back(left.size(-2));
@@ -116,10 +121,11 @@ Tensor multiply_batches(const char* op, const Tensor& left, const Tensor& right)
   if (out.numel() == 0) return out;
   if (left.size(-1) == 0) return zeros(out_sizes, out.options());
   const Tensor a = multipliable(left), b = multipliable(right);
+  const kernels::Product product = product_of(a.strided(), b.strided());
   const Batch batch{sizes, batch_strides(a.strided(), sizes), batch_strides(b.strided(), sizes),
                     left.size(-2) * right.size(-1) * static_cast<std::int64_t>(size_of(out.dtype()))};
   launch(op, std::array{writes(out), reads(a), reads(b)},
-         [batch, product = product_of(a.strided(), b.strided()), multiply](Addresses data) {
+         [batch, product, multiply = multiply_of(op, out.dtype(), product)](Addresses data) {
            multiply_batch(batch, product, multiply, data);
          });
   return out;

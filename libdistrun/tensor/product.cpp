@@ -8,6 +8,9 @@
 namespace distrun::tensor {
 namespace {
 
+// Up to so many multiplications loops are faster than Eigen.
+constexpr double kSmall = 1500;
+
 struct Strides {
   std::int64_t row, column;
 };
@@ -34,8 +37,13 @@ bool is_multipliable(const StridedImpl& tensor) noexcept {
   return (column == 1 && row >= columns) || (row == 1 && column >= rows);
 }
 
-kernels::Multiply multiply_of(const char* op, DType dtype) {
-  const kernels::Multiply multiply = kernels::table().multiply[static_cast<int>(dtype)];
+kernels::Multiply multiply_of(const char* op, DType dtype, const kernels::Product& product) {
+  const kernels::Table& table = kernels::table();
+  const double count =
+      static_cast<double>(product.rows) * static_cast<double>(product.inner) * static_cast<double>(product.columns);
+  if (count > kSmall && dtype == DType::F32) return table.multiply_f32;
+  if (count > kSmall && dtype == DType::F64) return table.multiply_f64;
+  const kernels::Multiply multiply = table.loop_products->multiply[static_cast<int>(dtype)];
   if (multiply == nullptr) refuse(op, "not for elements of " + std::string(name_of(dtype)), {});
   return multiply;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Memory of the host for tensors: one malloc() for the bytes and what stands for them.
+// Memory of the host for tensors: one block for the bytes and what stands for them.
 #include <distrun/device/allocator.hpp>
 
 namespace distrun::device {

@@ -10,39 +10,32 @@ namespace kernels {
 
 #define DISTRUN_DECLARE_KERNELS(set)                 \
   extern const ElementKernels element_kernels_##set; \
+  extern const LoopProducts loop_products_##set;     \
   extern const Multiply multiply_f32_##set;          \
   extern const Multiply multiply_f64_##set;
+#define DISTRUN_TABLE(set) \
+  { &element_kernels_##set, &loop_products_##set, multiply_f32_##set, multiply_f64_##set }
 DISTRUN_DECLARE_KERNELS(plain)
 #if DISTRUN_X86_KERNELS
 DISTRUN_DECLARE_KERNELS(avx2)
 DISTRUN_DECLARE_KERNELS(avx512)
 #endif
-#undef DISTRUN_DECLARE_KERNELS
-extern const Multiply multiply_integers[kDTypeCount];
 
 namespace {
-
-Table make_table(const ElementKernels& elements, Multiply f32, Multiply f64) noexcept {
-  Table table{&elements, {}};
-  for (int i = 0; i < kDTypeCount; ++i) table.multiply[i] = multiply_integers[i];
-  table.multiply[static_cast<int>(DType::F32)] = f32;
-  table.multiply[static_cast<int>(DType::F64)] = f64;
-  return table;
-}
 
 const Table& table_of(InstructionSet set) noexcept {
 #if DISTRUN_X86_KERNELS
   if (set == InstructionSet::Avx512) {
-    static const Table avx512 = make_table(element_kernels_avx512, multiply_f32_avx512, multiply_f64_avx512);
+    static const Table avx512 = DISTRUN_TABLE(avx512);
     return avx512;
   }
   if (set == InstructionSet::Avx2) {
-    static const Table avx2 = make_table(element_kernels_avx2, multiply_f32_avx2, multiply_f64_avx2);
+    static const Table avx2 = DISTRUN_TABLE(avx2);
     return avx2;
   }
 #endif
   (void)set;
-  static const Table plain = make_table(element_kernels_plain, multiply_f32_plain, multiply_f64_plain);
+  static const Table plain = DISTRUN_TABLE(plain);
   return plain;
 }
 

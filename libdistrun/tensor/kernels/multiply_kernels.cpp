@@ -4,6 +4,8 @@
 #define DISTRUN_NAMED(prefix, set) DISTRUN_JOIN(prefix, set)
 #define Eigen DISTRUN_NAMED(eigen_, DISTRUN_KERNEL_SET)
 #define EIGEN_DONT_PARALLELIZE
+// Eigen's own loops for small products are never taken: their sums are in an order that depends on addresses.
+#define EIGEN_GEMM_TO_COEFFBASED_THRESHOLD 1
 #define EIGEN_NO_DEBUG
 #include <Eigen/Core>
 

@@ -60,9 +60,15 @@ struct ElementKernels {
   Gather gather[kDTypeCount];
 };
 
+// Not for bool.
+struct LoopProducts {
+  Multiply multiply[kDTypeCount];
+};
+
 struct Table {
   const ElementKernels* elements;
-  Multiply multiply[kDTypeCount];
+  const LoopProducts* loop_products;
+  Multiply multiply_f32, multiply_f64;  // Eigen's
 };
 
 }  // namespace distrun::tensor::kernels
