@@ -13,6 +13,7 @@
 
 #include "config_file.hpp"
 #include "config_text.hpp"
+#include "gpus.hpp"
 #include "help_notes.hpp"
 #include "option_layers.hpp"
 #include "parsing.hpp"
@@ -149,7 +150,7 @@ runner::Settings settings_of(const Raw& raw) {
   settings.agent = one_of("--agent", raw.agent, kAgents);
   settings.gpu_driver = one_of("--gpu-driver", raw.gpu_driver, kGpuDrivers);
   const int gpus = number("--gpus", raw.gpus, 0, 64);
-  settings.gpus = settings.gpu_driver == "virtual" ? gpus : 0;
+  settings.gpus = settings.gpu_driver == "virtual" ? gpus : settings.gpu_driver == "none" ? 0 : cuda_devices();
   settings.isolation = one_of("--isolation", raw.isolation, kIsolations);
   settings.filters = raw.filters;
   runner::Filter{raw.filters};  // refuses now what it would refuse later

@@ -1,6 +1,5 @@
 # What `cmake --install` puts where: programs into bin, what plugins are built with into include and lib,
 # the schemas of the reports, the man page and the completion of shells into share.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/distrun)

@@ -2,7 +2,9 @@
 #include <cstring>
 
 #include <distrun/base/error.hpp>
+#include <distrun/device/blocking.hpp>
 #include <distrun/device/call_site.hpp>
+#include <distrun/device/stream.hpp>
 #include <distrun/device/virtual/driver.hpp>
 
 namespace distrun::device::virtual_gpu {
@@ -75,7 +77,14 @@ void VirtualDriver::copy(StreamRef stream, void* to, const void* from, std::size
     work.body = [own = target.own, begin = source.own, bytes] { std::memmove(own, begin, bytes); };
   }
   put(request, std::move(work));
-  if (target.device < 0 && !target.pinned) synchronize(stream);
+  if (target.device >= 0 || target.pinned) return;
+  const std::string name = "a copy on " + to_string(Stream(cuda(stream.device), stream.id));
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Stream;
+  info.name = name;
+  info.site = request.site;
+  const Wait wait(info);
+  synchronize(stream);
 }
 
 void VirtualDriver::fill(StreamRef stream, void* memory, int byte, std::size_t bytes, base::Location site) {
