@@ -25,7 +25,7 @@ bool is_changed(const CrashSite& site) {
   const Sanitizer here = DISTRUN_SANITIZED_THREADS ? Sanitizer::Threads
                          : DISTRUN_SANITIZED       ? Sanitizer::Address
                                                    : Sanitizer::None;
-  return here != Sanitizer::None && site.changed_by == here;
+  return here != Sanitizer::None && (site.changed_by == here || site.changed_by == Sanitizer::Any);
 }
 
 const ErrorResult* crash_of(const RankResult& rank) {
