@@ -168,6 +168,19 @@ TEST_CASE("a quit signal prints the stacks, and the run goes on", "[look]") {
   CHECK_THAT(ended.out, Contains("fixture::hang") && Contains("Hangs.one_sleeps after"));
 }
 
+TEST_CASE("ranks that are threads show their wait as ranks that are processes do", "[look]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = sandbox.run({"run", "--isolation", "threads", "--output", sandbox.output(), "--timeout", "1s",
+                                   "--filter", "Hangs.one_sleeps", plugin("hangs")});
+  CHECK(ended.exit_code == 1);
+  const auto& looks = sandbox.summary().tests.at(0).attempts.at(0).looks;
+  REQUIRE(looks.size() == 1);
+  CHECK_THAT(looks[0].text, Contains("rank 1 (thread ") && Contains("fixture::hang"));
+  const std::regex waiting("ranks 0, 2-3 \\(threads? [^\n]*waiting in futex\\)\n  in distrun::Rank::barrier");
+  CHECK(std::regex_search(looks[0].text, waiting));
+  CHECK_THAT(looks[0].text, Contains("2 threads of distrun itself"));  // the listener, and who waits for the ranks
+}
+
 TEST_CASE("a slow test is shown once with --stacks-after, and goes on", "[look]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"run", "--output", sandbox.output(), "--timeout", "1s", "--stacks-after", "300ms",
