@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "programs.hpp"
+#include "sandbox.hpp"
 
 namespace distrun::testing {
 
 class Daemon {
  public:
-  // Starts it, and waits until it answers. Throws std::runtime_error if it does not.
-  explicit Daemon(std::vector<std::string> options = {});
+  // Starts `program`, which is distrund, and waits until it answers. Throws std::runtime_error if it does not.
+  explicit Daemon(std::string program, std::vector<std::string> options = {});
   // Kills it if it runs.
   ~Daemon() = default;
 
@@ -22,6 +22,7 @@ class Daemon {
   Ended stop();
   // By itself.
   Ended wait(milliseconds limit) { return running_->wait(limit); }
+  pid_t pid() const { return running_->pid(); }
   std::string socket() const { return scratch_.path() + "/daemon.sock"; }
   // What `distrund --status` prints.
   std::string status() const;
