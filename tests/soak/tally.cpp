@@ -38,7 +38,7 @@ std::string Tally::describe(const Invocation& invocation, const Checked& checked
   std::string text = "wrong: " + checked.row + " in " + checked.isolation + ", invocation " +
                      std::to_string(invocation.number) +
                      ", " + fixtures::soak_disturbance(invocation.disturbs).name +
-                     (invocation.through_daemon ? ", by a daemon\n" : "\n");
+                     (invocation.through_daemon ? ", with --daemon\n" : "\n");
   for (const std::string& sentence : checked.wrong) text += "  " + sentence + "\n";
   if (!checked.id.empty()) {
     Invocation alone = invocation;

@@ -89,7 +89,7 @@ class Checker {
       check_summary();
     }
     check_run();
-    const std::string row = disturbance_.name + (invocation_.through_daemon ? ", by a daemon" : "");
+    const std::string row = disturbance_.name + (invocation_.through_daemon ? ", with --daemon" : "");
     checked_.push_back({row, invocation_.isolation, "", std::move(wrong_)});
     return std::move(checked_);
   }
