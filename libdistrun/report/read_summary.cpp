@@ -167,6 +167,12 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "timeout_ms", settings.timeout);
   read(from, "timeout_override_ms", settings.timeout_override);
   read(from, "timeout_scale", settings.timeout_scale);
+  read(from, "stacks_after_ms", settings.stacks_after);
+  read(from, "grace_ms", settings.peer_grace);
+  read(from, "kill_after_ms", settings.terminate_grace);
+  read(from, "debug_rank", settings.debug_rank);
+  read(from, "stdin_rank", settings.stdin_rank);
+  read(from, "keep_output", settings.keep_output);
   read(from, "jobs", settings.jobs);
   read(from, "repeat", settings.repeat);
   read(from, "until_fail", settings.until_fail);
@@ -304,6 +310,16 @@ void read_test(const Json& from, runner::TestRecord& test) {
                    [&](const Json& item) { read_attempt(item, test.attempts.emplace_back()); });
 }
 
+void read_host(const Json& from, runner::HostRecord& host) {
+  read(from, "suite", host.suite);
+  read(from, "plugin", host.plugin);
+  read_enum(from, "verdict", runner::kVerdictCount, host.verdict);
+  read(from, "message", host.message);
+  read(from, "set_up_ms", host.set_up);
+  read(from, "tear_down_ms", host.tear_down);
+  read_rank(object_at(from, "rank"), host.rank);
+}
+
 void check_schema(const Json& found) {
   const std::string read_here = kSummarySchema;
   if (!found.is_string()) refuse_field("schema", found, "a text");
@@ -337,6 +353,7 @@ class Reader {
       read(item, "phase", problem.phase);
       read(item, "text", problem.text);
     });
+    read_each_object(rest, "hosts", [this](const Json& item) { read_host(item, run_.hosts.emplace_back()); });
     return std::move(run_);
   }
 

@@ -65,7 +65,7 @@ TEST_CASE("nothing is left when a daemon was killed, and the next one serves at 
   const unsigned seed = given == nullptr ? std::random_device()() : static_cast<unsigned>(std::atol(given));
   std::cout << "DISTRUN_KILL_SEED=" << seed << " repeats the choice" << std::endl;
   std::mt19937 random(seed);
-  Daemon daemon({"--parallel", "2"});
+  Daemon daemon(daemon_program(), {"--parallel", "2"});
   for (int round = 0; round < kRounds; ++round) {
     const Texts fixtures = {"hangs", "leaves", "crashes", "passes", "floods"};
     std::list<Client> clients;

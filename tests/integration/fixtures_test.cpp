@@ -37,7 +37,7 @@ constexpr char kDaemon[] = "daemon";  // stands for an isolation: `process`, thr
 
 // One for all: runs start at once, as those without a daemon do.
 Daemon& the_daemon() {
-  static Daemon daemon({"--parallel", "64"});
+  static Daemon daemon(daemon_program(), {"--parallel", "64"});
   return daemon;
 }
 
