@@ -233,7 +233,8 @@ TEST_CASE("Ctrl-Z stops a suite's host that waits, and the server that it has st
     return ProcessInfo{};
   };
   // Four ranks, the host and its server, the zygote, the coordinator and the guard.
-  REQUIRE(eventually(scaled(milliseconds(20'000)), [&] { return server().pid != 0 && sandbox.processes().size() == 9; }));
+  const auto all_run = [&] { return server().pid != 0 && sandbox.processes().size() == 9; };
+  REQUIRE(eventually(scaled(milliseconds(20'000)), all_run));
   const ProcessInfo host_and_server = server();
   const auto both_are = [&](char state) {
     return state_of(host_and_server.pid) == state && state_of(host_and_server.parent) == state;

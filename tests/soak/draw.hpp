@@ -2,8 +2,8 @@
 // Which tests a soak runs, and how: everything that is random comes from here, and from one seed. The order of draws
 // does not depend on how many are wanted, so an invocation can be had again by the seed and its number.
 //
-// Some invocations go through a daemon, which is theirs alone: so the seed and a number repeat them, too. What must come
-// of their tests is the same.
+// Some invocations go through a daemon, which is theirs alone: so the seed and a number repeat them, too. What must
+// come of their tests is the same.
 #include <chrono>
 #include <cstdint>
 #include <map>
