@@ -74,7 +74,8 @@ std::size_t crash_count() {
 
 Summary crash_everywhere(const Sandbox& sandbox, int world_size) {
   // The bound is for sites that do not crash as they should.
-  const Ended ended = sandbox.run({"run", "--timeout", "10s", "--world-size", std::to_string(world_size), "--output", sandbox.output(),
+  const Ended ended = sandbox.run({"run", "--timeout", "10s", "--world-size", std::to_string(world_size), "--output",
+                                   sandbox.output(),
                                    plugin("crash_sites")},
                                   scaled(milliseconds(120'000)));
   INFO("the console got: " << ended.out << ended.err);

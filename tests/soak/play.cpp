@@ -21,7 +21,12 @@ namespace {
 using namespace distrun::testing;
 using fixtures::Disturbs;
 
-constexpr milliseconds kGoneWithin{1000};  // what is left after distrun was killed
+// What is left when the client or the CLI has ended already: a guard that was killed leaves its run's end to the
+// coordinator; a daemon that was killed leaves runs, which end as they do by SIGTERM.
+milliseconds gone_within(Disturbs what) {
+  if (what == Disturbs::KilledGuard) return milliseconds(1000);
+  return milliseconds(what == Disturbs::KilledDaemon ? 3000 : 0);
+}
 constexpr milliseconds kStartAndEnd{10'000};
 constexpr milliseconds kSlowPause{5};
 constexpr std::size_t kSlowBytes = 512;
@@ -155,9 +160,9 @@ void Run::look() {
   const bool is_told = invocation_.disturbs == Disturbs::KilledCoordinator ||
                        invocation_.disturbs == Disturbs::KilledDaemon;
   if (is_told && !changed) seen_.struck = false;
-  // When distrun ends it has cleaned up; only if the guard was killed, the coordinator is still at it.
+  // When distrun ends it has cleaned up, but for what gone_within() says.
   const auto nothing_left = [&] { return remains().empty(); };
-  eventually(invocation_.disturbs == Disturbs::KilledGuard ? scaled(kGoneWithin) : milliseconds(0), nothing_left);
+  eventually(scaled(gone_within(invocation_.disturbs)), nothing_left);
   seen_.remains = remains();
   seen_.verdicts = verdicts_in_events(sandbox_.output() + "/events.ndjson");
 }
