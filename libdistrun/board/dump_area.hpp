@@ -80,6 +80,7 @@ struct DumpHead {
   std::int32_t exception_tid;   // of the thread that nobody's catch could help; 0: none
   char exception_type[256];
   char exception_text[1024];    // what(); empty if it is no std::exception
+  char address_text[256];       // what `address` is, if somebody in the process knew
 };
 
 struct DumpArea {
@@ -101,6 +102,7 @@ struct Dump {
   std::uint32_t left_out = 0;
   std::string exception_type;    // demangled; empty: no exception ended the crashed thread
   std::string exception_text;
+  std::string address_text;      // "device memory of cuda:1 (allocated at ring.cpp:12)"; empty: nobody knew
 };
 
 // Nothing if nothing was written. Takes what is complete of an area whose writer died.

@@ -13,7 +13,7 @@
 
 namespace distrun::board {
 
-inline constexpr std::uint64_t kMagic = 0x32'64'72'61'6f'62'72'64;  // "drboard2"
+inline constexpr std::uint64_t kMagic = 0x33'64'72'61'6f'62'72'64;  // "drboard3"
 inline constexpr int kWaits = 64;        // at the same time, of all threads of a rank; more are not shown
 inline constexpr int kOperations = 64;   // the last so many
 inline constexpr int kPeersMax = 256;    // ranks that a record can name; more are "some"

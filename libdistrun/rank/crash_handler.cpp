@@ -28,6 +28,8 @@ thread_local board::DumpArea* own_crash_area = nullptr;  // of this thread; null
 std::atomic<pid_t> process{0};      // that the area is for
 std::atomic<pid_t> crashed{0};      // the thread that crashed first
 std::terminate_handler previous_terminate = nullptr;
+using Explainer = std::size_t (*)(const void*, char*, std::size_t);
+std::atomic<Explainer> explainer{nullptr};
 
 // Not so in a child that a test has forked: the area is its parent's.
 bool is_our_process() { return ::getpid() == process.load(std::memory_order_relaxed); }
@@ -54,11 +56,24 @@ void wait_for_the_end() {
   }
 }
 
+// An explainer that faults itself costs the explanation only.
+void explain_address(board::DumpHead& head) {
+  const Explainer explain = explainer.load(std::memory_order_acquire);
+  if (explain == nullptr || head.address == 0) return;
+  const bool answered = survives([&] {
+    const std::size_t size = explain(reinterpret_cast<const void*>(head.address), head.address_text,
+                                     sizeof head.address_text - 1);
+    head.address_text[size < sizeof head.address_text ? size : 0] = '\0';
+  });
+  if (!answered) head.address_text[0] = '\0';
+}
+
 void record(board::DumpArea& area, const siginfo_t& info, void* context) {
   area.head.signal = info.si_signo;
   area.head.code = info.si_code;
   area.head.address = info.si_code > 0 ? reinterpret_cast<std::uint64_t>(info.si_addr) : 0;
   area.head.crashed_tid = ::gettid();
+  explain_address(area.head);
   board::DumpThread& thread = begin_dump(area);
   thread.flags |= board::kDumpCrashed;
   unwind_crashed(thread, info, context);
@@ -146,6 +161,8 @@ void prepare_crash_handler() {
   for (const int signal : kSignals) handle(signal);
   previous_terminate = std::set_terminate(on_terminate);
 }
+
+void set_fault_explainer(Explainer explain) noexcept { explainer.store(explain, std::memory_order_release); }
 
 void bind_crash_area(board::DumpArea& area) { own_crash_area = &area; }
 

@@ -14,6 +14,8 @@
 // base::Thread. A thread that a test makes in another way has none unless it asks for one, so the kernel cannot call
 // the handler when its stack is used up, and ends the process at once: by SIGSEGV all the same, but without a word
 // here. The same holds for a fault in a thread that blocks its signal.
+#include <cstddef>
+
 #include <distrun/board/dump_area.hpp>
 
 namespace distrun::rank {
@@ -25,6 +27,10 @@ void prepare_crash_handler();
 // On the main thread, before others are started; prepares first if nobody has. `area` is fresh and outlives the
 // process. May be called again, with another area.
 void install_crash_handler(board::DumpArea& area);
+
+// Who is asked, in the signal handler, what an address is that a fault was at; null: nobody. It writes at most `size`
+// characters and returns how many.
+void set_fault_explainer(std::size_t (*explain)(const void* address, char* text, std::size_t size)) noexcept;
 
 // Crashes of the calling thread go into that area instead: ranks that are threads have one each. Once per thread.
 void bind_crash_area(board::DumpArea& area);

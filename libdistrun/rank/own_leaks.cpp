@@ -44,9 +44,15 @@ std::string name_of(int thread) {
   return name;
 }
 
+// What a runtime keeps for the process, from its first use on, is nobody's leak. It can be told by its names.
+bool is_of_runtime(const std::string& name) {
+  return name.starts_with("distrun-") || name.starts_with("/memfd:distrun ");
+}
+
 std::set<int> new_threads(const std::set<int>& old) {
   std::set<int> threads = numbers_in("/proc/self/task");
   for (const int thread : old) threads.erase(thread);
+  std::erase_if(threads, [](int thread) { return is_of_runtime(name_of(thread)); });
   return threads;
 }
 
@@ -58,7 +64,7 @@ std::vector<wire::LeakReport> OwnLeaks::look() const {
   std::vector<wire::LeakReport> leaks;
   for (const auto& [number, target] : open_descriptors()) {
     const auto old = descriptors_.find(number);
-    if (old != descriptors_.end() && old->second == target) continue;
+    if ((old != descriptors_.end() && old->second == target) || is_of_runtime(target)) continue;
     leaks.push_back({false, std::to_string(number) + " (" + target + ")"});
   }
   std::set<int> threads = new_threads(threads_);

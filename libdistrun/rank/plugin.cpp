@@ -18,9 +18,18 @@ std::string absolute(const std::string& path) {
   return path.find('/') == std::string::npos ? "./" + path : path;  // dlopen would search a bare name
 }
 
+std::string why_not_loaded() {
+  std::string why = ::dlerror();
+  if (why.find("libdistrun.so") != std::string::npos) {
+    why += " (the runtime that it uses: it is looked for where the plugin was built or installed, and in "
+           "LD_LIBRARY_PATH)";
+  }
+  return why;
+}
+
 distrun_plugin_entry_t open_entry(const std::string& path) {
   void* library = ::dlopen(absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) refuse(path, std::string("cannot be loaded: ") + ::dlerror());
+  if (library == nullptr) refuse(path, std::string("cannot be loaded: ") + why_not_loaded());
   void* symbol = ::dlsym(library, "distrun_plugin_entry");
   if (symbol == nullptr) {
     refuse(path, "is no distrun plugin: it has no symbol distrun_plugin_entry (link distrun::sdk, see "
@@ -99,9 +108,9 @@ Plugin::Plugin(const std::string& path) : path_(path) {
   }
   if (code != DISTRUN_OK) refuse(path, "refuses to start: its entry returned " + std::to_string(code));
   if (plugin_.list == nullptr || plugin_.run == nullptr) refuse(path, "offers no list or no run function");
-  if (plugin_.runtime != 0) {
-    refuse(path, "needs version " + std::to_string(plugin_.runtime) +
-                     " of the distrun runtime, which this distrun does not have");
+  if (plugin_.runtime != 0 && plugin_.runtime != DISTRUN_RUNTIME) {
+    refuse(path, "uses version " + std::to_string(plugin_.runtime) + " of the distrun runtime, this distrun has " +
+                     "version " + std::to_string(DISTRUN_RUNTIME) + ": build it with this distrun's headers");
   }
 }
 

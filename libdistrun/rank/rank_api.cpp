@@ -5,6 +5,7 @@
 #include <fstream>
 #include <utility>
 
+#include <distrun/rank/crash_handler.hpp>
 #include <distrun/rank/plugin.hpp>
 
 namespace distrun::rank {
@@ -74,6 +75,10 @@ void RankApi::fill_in_suite() {
   api_.settings = settings_.data();
   api_.setting_count = settings_.size();
   api_.set = set;
+  api_.waits = &writer_;
+  api_.wait_begin = wait_begin;
+  api_.wait_end = wait_end;
+  api_.explain_faults = explain_faults;
   if (order_.host == wire::HostWork::None) return;
   api_.rank = -1;
   api_.world_size = order_.run_world_size;
@@ -152,6 +157,21 @@ std::vector<wire::KeyValue> RankApi::suite_settings() {
 }
 
 void RankApi::site(void*, const char* file, std::uint32_t line) { next_site = {file, line}; }
+
+std::int32_t RankApi::wait_begin(void* waits, std::int32_t kind, distrun_string name, const char* file,
+                                 std::uint32_t line) {
+  board::WaitInfo info;
+  if (kind >= 0 && kind < board::kWaitKindCount) info.kind = static_cast<board::WaitKind>(kind);
+  info.name = {name.data, name.size};
+  info.site = {file != nullptr ? file : "", line};
+  return static_cast<board::SlotWriter*>(waits)->begin_wait(info, board::coarse_now(), base::TimePoint::max());
+}
+
+void RankApi::wait_end(void* waits, std::int32_t number) { static_cast<board::SlotWriter*>(waits)->end_wait(number); }
+
+void RankApi::explain_faults(void*, std::size_t (*explain)(const void*, char*, std::size_t)) {
+  set_fault_explainer(explain);
+}
 
 std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,
                               void* context, std::int32_t* because_of) {

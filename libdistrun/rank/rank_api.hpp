@@ -38,6 +38,10 @@ class RankApi {
   static void note(void* self, distrun_string key, distrun_string value);
   static void checks(void* self, std::uint64_t count);
   static void site(void* self, const char* file, std::uint32_t line);
+  static std::int32_t wait_begin(void* waits, std::int32_t kind, distrun_string name, const char* file,
+                                 std::uint32_t line);
+  static void wait_end(void* waits, std::int32_t number);
+  static void explain_faults(void* self, std::size_t (*explain)(const void*, char*, std::size_t));
   static std::int32_t set(void* self, distrun_string key, distrun_string value);
   static std::int32_t barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,
                               void* context, std::int32_t* because_of);

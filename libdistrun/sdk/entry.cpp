@@ -6,6 +6,7 @@
 #include <distrun/sdk/list.hpp>
 #include <distrun/sdk/plugin.h>
 #include <distrun/sdk/run.hpp>
+#include <distrun/sdk/runtime.h>
 #include <distrun/sdk/string.hpp>
 #include <distrun/sdk/suite_run.hpp>
 
@@ -42,8 +43,25 @@ std::int32_t list(void*, const distrun_list* to) noexcept {
   }
 }
 
+// While code of the plugin runs for that rank, the runtime, if the plugin is linked with it, knows the rank.
+class Attached {
+ public:
+  explicit Attached(const distrun_rank* rank) noexcept : rank_(rank) {
+    if (distrun_runtime_attach != nullptr) distrun_runtime_attach(rank);
+  }
+  ~Attached() {
+    if (distrun_runtime_detach != nullptr) distrun_runtime_detach(rank_);
+  }
+  Attached(const Attached&) = delete;
+  Attached& operator=(const Attached&) = delete;
+
+ private:
+  const distrun_rank* rank_;
+};
+
 std::int32_t run(void*, distrun_string test_id, const distrun_rank* rank) noexcept {
   if (!understands(rank)) return DISTRUN_INCOMPATIBLE;
+  const Attached attached(rank);
   try {
     return run_test(all_tests(), view(test_id), *rank);
   } catch (...) {
@@ -53,15 +71,21 @@ std::int32_t run(void*, distrun_string test_id, const distrun_rank* rank) noexce
 }
 
 std::int32_t leave(void*, const distrun_rank* rank) noexcept {
-  return understands(rank) ? leave_suite(*rank) : DISTRUN_INCOMPATIBLE;
+  if (!understands(rank)) return DISTRUN_INCOMPATIBLE;
+  const Attached attached(rank);
+  return leave_suite(*rank);
 }
 
 std::int32_t set_up(void*, distrun_string suite, const distrun_rank* host) noexcept {
-  return understands(host) ? set_up_host(registry(), view(suite), *host) : DISTRUN_INCOMPATIBLE;
+  if (!understands(host)) return DISTRUN_INCOMPATIBLE;
+  const Attached attached(host);
+  return set_up_host(registry(), view(suite), *host);
 }
 
 std::int32_t tear_down(void*, distrun_string suite, const distrun_rank* host) noexcept {
-  return understands(host) ? tear_down_host(view(suite), *host) : DISTRUN_INCOMPATIBLE;
+  if (!understands(host)) return DISTRUN_INCOMPATIBLE;
+  const Attached attached(host);
+  return tear_down_host(view(suite), *host);
 }
 
 }  // namespace
@@ -71,7 +95,7 @@ std::int32_t distrun_plugin_entry(const distrun_host* host, distrun_plugin* plug
   constexpr std::size_t kFirstSize = offsetof(distrun_plugin, leave);
   if (!understands(host) || plugin->size < kFirstSize) return DISTRUN_INCOMPATIBLE;
   plugin->self = nullptr;
-  plugin->runtime = 0;
+  plugin->runtime = distrun_runtime_attach != nullptr ? DISTRUN_RUNTIME : 0;
   plugin->list = list;
   plugin->run = run;
   plugin->reuse = registry().has_frameworks() ? DISTRUN_RUNS_AGAIN : DISTRUN_RUNS_TOGETHER;

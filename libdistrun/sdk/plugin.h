@@ -31,6 +31,8 @@ extern "C" {
 #endif
 
 #define DISTRUN_ABI 1u
+/* Of the runtime that goes with this file, libdistrun.so.1; plugins that use it carry it in distrun_plugin.runtime. */
+#define DISTRUN_RUNTIME 1u
 
 typedef struct distrun_string {
   const char* data;
@@ -187,6 +189,16 @@ typedef struct distrun_rank {
   /* In the host, before set_up_host() returns: what `settings` of the suite's ranks will have. A key that is there
    * gets another value. DISTRUN_INVALID: not the host, or over 1000 keys or 1 MiB of keys and values. */
   int32_t (*set)(void* self, distrun_string key, distrun_string value);
+  /* From here on there if `size` says so: what a runtime within the plugin needs. */
+  /* Shows that the calling thread waits, until wait_end() with the number that wait_begin() returned. `waits` and both
+   * functions are good until the process ends, whatever test runs then. Kinds are those of board/layout.hpp; `file` is
+   * kept as it is. Neither blocks or allocates. */
+  void* waits;
+  int32_t (*wait_begin)(void* waits, int32_t kind, distrun_string name, const char* file, uint32_t line);
+  void (*wait_end)(void* waits, int32_t number);
+  /* From now on, when the process crashes at an address, `explain` is asked in the signal handler what it is: it writes
+   * at most `size` characters ("device memory of cuda:0"), and returns how many, 0 if it does not know. */
+  void (*explain_faults)(void* self, size_t (*explain)(const void* address, char* text, size_t size));
 } distrun_rank;
 
 /* Filled by the plugin. `self` goes back as the first argument of each call. */

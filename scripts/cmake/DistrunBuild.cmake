@@ -27,6 +27,7 @@ find_package(spdlog REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(SQLite3 3.40 REQUIRED)
+find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 
 add_library(distrun_flags INTERFACE)
 target_compile_options(distrun_flags INTERFACE
@@ -61,12 +62,16 @@ if(DISTRUN_SANITIZE)
   add_link_options(${sanitize})
 endif()
 
-# distrun_library(NAME SOURCES a.cpp ... [DEPENDS other ...]): the target of one folder of libdistrun.
+# distrun_library(NAME [RUNTIME] SOURCES a.cpp ... [DEPENDS other ...]): the target of one folder of libdistrun. What
+# libdistrun.so is made of says RUNTIME: its names are seen outside.
 function(distrun_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "RUNTIME" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
   add_library(distrun_${name} STATIC ${arg_SOURCES})
   add_library(distrun::${name} ALIAS distrun_${name})
   set_target_properties(distrun_${name} PROPERTIES EXPORT_NAME ${name})
+  if(arg_RUNTIME)
+    set_target_properties(distrun_${name} PROPERTIES CXX_VISIBILITY_PRESET default)
+  endif()
   target_include_directories(distrun_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:include>)
   target_compile_features(distrun_${name} PUBLIC cxx_std_20)

@@ -1,10 +1,12 @@
-# distrun_add_plugin(NAME source.cpp ...): a test plugin NAME.so that exports one symbol and nothing else.
+# distrun_add_plugin(NAME [RUNTIME] source.cpp ...): a test plugin NAME.so that exports one symbol and nothing else.
+# With RUNTIME it uses devices and tensors, and is linked with libdistrun.so.
 # Used by this project's own plugins and, installed, by projects that say find_package(distrun).
 
 set(DISTRUN_PLUGIN_MAP ${CMAKE_CURRENT_LIST_DIR}/plugin.map)
 
 function(distrun_add_plugin name)
-  add_library(${name} MODULE ${ARGN})
+  cmake_parse_arguments(arg "RUNTIME" "" "" ${ARGN})
+  add_library(${name} MODULE ${arg_UNPARSED_ARGUMENTS})
   set_target_properties(${name} PROPERTIES
     PREFIX "" SUFFIX ".so" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     LINK_DEPENDS ${DISTRUN_PLUGIN_MAP})
@@ -12,6 +14,10 @@ function(distrun_add_plugin name)
     set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${DISTRUN_PLUGIN_DIR})
   endif()
   target_link_libraries(${name} PRIVATE distrun::sdk)
+  if(arg_RUNTIME)
+    target_link_libraries(${name} PRIVATE distrun::runtime)
+    target_link_options(${name} PRIVATE -Wl,-u,distrun_runtime_attach)
+  endif()
   if(TARGET distrun_flags)  # in this project
     target_link_libraries(${name} PRIVATE distrun_flags)
   endif()

@@ -1,0 +1,99 @@
+#pragma once
+// A few integers in place: sizes or strides of a tensor. Up to kInline without an allocation; kMost at all.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace distrun::device {
+
+// A value. Copies of up to kInline dimensions allocate nothing.
+class Dims {
+ public:
+  static constexpr std::size_t kInline = 5;
+  static constexpr std::size_t kMost = 64;
+
+  Dims() noexcept = default;
+  Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
+  explicit Dims(std::span<const std::int64_t> values) { assign(values); }
+  Dims(const std::vector<std::int64_t>& values) : Dims(std::span<const std::int64_t>(values)) {}
+  // `count` times the same.
+  Dims(std::size_t count, std::int64_t value);
+  // What is in place is copied as a whole: that is two moves, and no loop.
+  Dims(const Dims& other) {
+    if (other.size_ <= kInline) [[likely]] {
+      copy_in_place(other);
+    } else {
+      assign(other.span());
+    }
+  }
+  Dims(Dims&& other) noexcept { take(other); }
+  Dims& operator=(const Dims& other) { return *this = Dims(other); }
+  Dims& operator=(Dims&& other) noexcept {
+    if (this == &other) return *this;
+    release();
+    take(other);
+    return *this;
+  }
+  ~Dims() { release(); }
+
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  const std::int64_t* begin() const noexcept { return data(); }
+  const std::int64_t* end() const noexcept { return data() + size_; }
+  std::int64_t* begin() noexcept { return data(); }
+  std::int64_t* end() noexcept { return data() + size_; }
+  std::int64_t operator[](std::size_t i) const noexcept { return data()[i]; }
+  std::int64_t& operator[](std::size_t i) noexcept { return data()[i]; }
+  std::int64_t back() const noexcept { return data()[size_ - 1]; }
+  std::span<const std::int64_t> span() const noexcept { return {data(), size_}; }
+  std::vector<std::int64_t> to_vector() const { return {begin(), end()}; }
+
+  // Throws Error{InvalidArgument} beyond kMost.
+  void push_back(std::int64_t value) { insert(size_, value); }
+  void insert(std::size_t at, std::int64_t value);
+  void erase(std::size_t at) noexcept;
+
+  friend bool operator==(const Dims& a, const Dims& b) noexcept {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  const std::int64_t* data() const noexcept { return size_ > kInline ? heap_ : inline_; }
+  std::int64_t* data() noexcept { return size_ > kInline ? heap_ : inline_; }
+  void assign(std::span<const std::int64_t> values);
+  void copy_in_place(const Dims& other) noexcept {
+    size_ = other.size_;
+    std::memcpy(inline_, other.inline_, sizeof inline_);
+  }
+  void take(Dims& other) noexcept {
+    if (other.size_ <= kInline) [[likely]] {
+      copy_in_place(other);
+    } else {
+      size_ = other.size_;
+      heap_ = other.heap_;
+    }
+    other.size_ = 0;
+  }
+  void release() noexcept {
+    if (size_ > kInline) delete[] heap_;
+  }
+
+  std::size_t size_ = 0;
+  union {
+    std::int64_t inline_[kInline] = {};
+    std::int64_t* heap_;
+  };
+};
+
+// The product; 1 for none. Throws Error{InvalidArgument} when it is no longer an std::int64_t.
+std::int64_t count_of(const Dims& sizes);
+// Of a dense row-major block, in elements.
+Dims contiguous_strides(const Dims& sizes);
+std::string to_string(const Dims& dims);  // "[2, 3]"
+
+}  // namespace distrun::device

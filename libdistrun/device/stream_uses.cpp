@@ -1,0 +1,60 @@
+#include <distrun/device/stream_uses.hpp>
+
+#include <algorithm>
+
+#include <distrun/base/error.hpp>
+
+namespace distrun::device {
+
+EventPool::~EventPool() {
+  for (const auto& [device, events] : events_) {
+    for (const EventId event : events) driver_.destroy_event(device, event);
+  }
+}
+
+EventId EventPool::take(int device) {
+  std::vector<EventId>& events = events_[device];
+  if (events.empty()) return driver_.make_event(device, {});
+  const EventId event = events.back();
+  events.pop_back();
+  return event;
+}
+
+void StreamUses::add(StreamRef stream) {
+  if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end()) streams_.push_back(stream);
+}
+
+void StreamUses::close(EventPool& pool) noexcept {
+  for (const StreamRef stream : streams_) {
+    try {
+      const EventId event = pool.take(stream.device);
+      pending_.push_back({stream.device, event});
+      pool.driver().record(stream, event);
+    } catch (const base::Error&) {
+      // The stream is gone. An event that was recorded for another use, or never, is done.
+    }
+  }
+  streams_.clear();
+}
+
+bool StreamUses::is_over(EventPool& pool, const void* memory, std::size_t bytes) {
+  while (!pending_.empty()) {
+    const Pending last = pending_.back();
+    if (!pool.driver().is_done_with(memory, bytes, last.event)) return false;
+    pool.give(last.device, last.event);
+    pending_.pop_back();
+  }
+  return true;
+}
+
+void StreamUses::wait(EventPool& pool) {
+  for (const Pending& pending : pending_) {
+    try {
+      pool.driver().synchronize(pending.event);
+    } catch (const base::Error&) {
+      // What went wrong on the stream is told by the stream; it works on the memory no more.
+    }
+  }
+}
+
+}  // namespace distrun::device

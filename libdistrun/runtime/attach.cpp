@@ -1,0 +1,143 @@
+// The runtime's side of sdk/runtime.h: while a test runs, its rank's settings, board and reports are those of devices.
+//
+//   first attach of the process   the GPU driver is chosen, not made: that happens on first use
+//   each attach                   waits are shown on the rank's board; what breaks stream order is an error of the rank
+//   detach                        reports go to standard error again; waits that are still shown stay so
+//
+// Ranks that are threads are attached side by side: a wait or a report belongs to the rank whose thread, or whose task
+// (device/thread_state.hpp), it is made on; one of a thread that nobody's is, to the rank that was attached first.
+#include <distrun/sdk/runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <distrun/base/error.hpp>
+#include <distrun/base/rng.hpp>
+#include <distrun/device/blocking.hpp>
+#include <distrun/device/gpu.hpp>
+#include <distrun/device/order_report.hpp>
+#include <distrun/device/thread_state.hpp>
+
+namespace distrun::runtime {
+namespace {
+
+// Whether a field is there, in a distrun that may be older.
+bool has_waits(const distrun_rank& rank) noexcept {
+  return rank.size >= offsetof(distrun_rank, explain_faults) + sizeof rank.explain_faults;
+}
+
+distrun_string lend(std::string_view text) noexcept { return {text.data(), text.size()}; }
+
+// A rank's board. Lives on: a thread may wait longer than its test runs.
+class Board final : public device::WaitBoard {
+ public:
+  explicit Board(const distrun_rank& rank) noexcept
+      : waits_(rank.waits), begin_(rank.wait_begin), end_(rank.wait_end) {}
+
+  int begin_wait(const board::WaitInfo& info) noexcept override {
+    return begin_(waits_, static_cast<std::int32_t>(info.kind), lend(info.name), info.site.file, info.site.line);
+  }
+  void end_wait(int number) noexcept override { end_(waits_, number); }
+
+ private:
+  void* waits_;
+  decltype(distrun_rank::wait_begin) begin_;
+  decltype(distrun_rank::wait_end) end_;
+};
+
+// What the process knows of its ranks. Never destroyed: threads may report until the process ends.
+class Ranks {
+ public:
+  void attach(const distrun_rank& rank);
+  void detach(const distrun_rank& rank);
+
+ private:
+  struct Attached {
+    const distrun_rank* rank;
+    device::WaitBoard* board;
+  };
+
+  device::WaitBoard* board_of(const distrun_rank& rank);
+  void report(const device::OrderReport& found);
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  bool chosen_ = false;
+  std::vector<Attached> attached_;
+  std::map<void*, std::unique_ptr<Board>> boards_;  // by what the rank calls them; kept
+};
+
+Ranks& ranks() {
+  static auto* const only = new Ranks;
+  return *only;
+}
+
+// Each rank's delays are its own, and the same in each run with the seed.
+device::GpuSettings settings_of(const distrun_rank& rank) {
+  device::GpuSettings settings;
+  settings.driver = std::string(rank.gpu_driver.data, rank.gpu_driver.size);
+  settings.seed = base::derive_seed(rank.seed, "devices of rank " + std::to_string(rank.rank));
+  settings.check_order = true;
+  if (settings.driver == "virtual") settings.devices = rank.gpus;
+  if (settings.driver == "virtual" && rank.gpus == 0) settings.driver = "none";
+  return settings;
+}
+
+std::size_t explain(const void* address, char* text, std::size_t size) {
+  return device::describe_address(address, text, size);
+}
+
+device::WaitBoard* Ranks::board_of(const distrun_rank& rank) {
+  if (!has_waits(rank)) return nullptr;
+  std::unique_ptr<Board>& board = boards_[rank.waits];
+  if (board == nullptr) board = std::make_unique<Board>(rank);
+  return board.get();
+}
+
+void Ranks::attach(const distrun_rank& rank) {
+  const std::lock_guard lock(mutex_);
+  if (!chosen_) device::choose_gpu_driver(settings_of(rank));
+  chosen_ = true;
+  device::WaitBoard* const board = board_of(rank);
+  attached_.push_back({&rank, board});
+  device::thread_state().board = board;
+  if (attached_.size() > 1) return;
+  device::show_waits_on(board);
+  device::tell_order_reports_to([this](const device::OrderReport& found) { report(found); });
+  if (has_waits(rank)) rank.explain_faults(rank.self, explain);
+}
+
+void Ranks::detach(const distrun_rank& rank) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(attached_, [&](const Attached& each) { return each.rank == &rank; });
+  if (attached_.empty()) device::tell_order_reports_to({});
+}
+
+// An error of the rank that does not end its body: what comes after shows what comes of it.
+void Ranks::report(const device::OrderReport& found) {
+  const std::lock_guard lock(mutex_);
+  if (attached_.empty()) return;
+  const auto is_here = [board = device::thread_state().board](const Attached& each) { return each.board == board; };
+  const auto here = std::find_if(attached_.begin(), attached_.end(), is_here);
+  const distrun_rank& rank = here != attached_.end() ? *here->rank : *attached_.front().rank;
+  distrun_error error{};
+  error.size = sizeof error;
+  error.abi = DISTRUN_ABI;
+  error.type = lend("StreamOrderError");
+  error.text = lend(found.text);
+  error.file = lend(found.second.file);
+  error.line = found.second.line;
+  error.because_of = -1;
+  rank.error(rank.self, &error);
+}
+
+}  // namespace
+}  // namespace distrun::runtime
+
+void distrun_runtime_attach(const distrun_rank* rank) { distrun::runtime::ranks().attach(*rank); }
+void distrun_runtime_detach(const distrun_rank* rank) { distrun::runtime::ranks().detach(*rank); }

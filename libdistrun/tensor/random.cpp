@@ -1,0 +1,139 @@
+#include <distrun/tensor/random.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numbers>
+#include <string>
+
+#include <distrun/base/rng.hpp>
+#include <distrun/tensor/factories.hpp>
+#include <distrun/tensor/launch.hpp>
+#include <distrun/tensor/philox.hpp>
+#include <distrun/tensor/shape.hpp>
+
+namespace distrun::tensor {
+namespace {
+
+using Words = std::array<std::uint32_t, 4>;
+
+std::uint64_t initial_seed() {
+  const char* seed = std::getenv("DISTRUN_SEED");
+  const char* rank = std::getenv("DISTRUN_RANK");
+  if (seed == nullptr) return 0;
+  return base::derive_seed(std::strtoull(seed, nullptr, 10), std::string("tensors of rank ") + (rank ? rank : ""));
+}
+
+// How many elements a block of four words makes, and which.
+template <class T>
+inline constexpr std::int64_t kPerBlock = 16 / sizeof(T);
+
+float unit(const Words& words, std::int64_t i, float) {
+  return static_cast<float>(words[static_cast<std::size_t>(i)] >> 8) * 0x1p-24F;
+}
+double unit(const Words& words, std::int64_t i, double) {
+  const auto at = static_cast<std::size_t>(2 * i);
+  const std::uint64_t bits = (std::uint64_t{words[at + 1]} << 32 | words[at]) >> 11;
+  return static_cast<double>(bits) * 0x1p-53;
+}
+
+template <class T>
+void uniform_block(const Words& words, T* out) {
+  for (std::int64_t i = 0; i < kPerBlock<T>; ++i) out[i] = unit(words, i, T{});
+}
+
+// Box and Muller's: two uniform numbers make two normal ones.
+template <class T>
+void normal_block(const Words& words, T* out) {
+  for (std::int64_t i = 0; i < kPerBlock<T>; i += 2) {
+    const T radius = std::sqrt(T{-2} * std::log(T{1} - unit(words, i, T{})));
+    const T angle = T{2} * std::numbers::pi_v<T> * unit(words, i + 1, T{});
+    out[i] = radius * std::cos(angle);
+    out[i + 1] = radius * std::sin(angle);
+  }
+}
+
+template <class T>
+void fill_blocks(void (*make)(const Words&, T*), Generator::Range range, T* out, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; i += kPerBlock<T>) {
+    const Words words = philox(range.seed, range.first++, 0);
+    if (count - i >= kPerBlock<T>) {
+      make(words, out + i);
+      continue;
+    }
+    T last[kPerBlock<T>];
+    make(words, last);
+    std::copy_n(last, count - i, out + i);
+  }
+}
+
+template <class T>
+void launch_fill(const char* op, void (*make)(const Words&, T*), const Tensor& out, Generator& generator) {
+  const std::int64_t count = out.numel();
+  const Generator::Range range = generator.take(static_cast<std::uint64_t>(count / kPerBlock<T> + 1));
+  launch(op, std::array{writes(out)},
+         [make, range, count](Addresses data) { fill_blocks(make, range, reinterpret_cast<T*>(data[0]), count); });
+}
+
+}  // namespace
+
+std::uint64_t Generator::seed() const {
+  const std::lock_guard lock(mutex_);
+  return seed_;
+}
+
+void Generator::set_seed(std::uint64_t seed) {
+  const std::lock_guard lock(mutex_);
+  seed_ = seed;
+  next_ = 0;
+}
+
+Generator::Range Generator::take(std::uint64_t blocks) {
+  const std::lock_guard lock(mutex_);
+  const Range range{seed_, next_};
+  next_ += blocks;
+  return range;
+}
+
+Generator& default_generator() {
+  static Generator generator(initial_seed());
+  return generator;
+}
+void manual_seed(std::uint64_t seed) { default_generator().set_seed(seed); }
+
+namespace plain {
+namespace {
+
+Tensor empty_floating(const char* op, const Dims& sizes, TensorOptions options) {
+  if (!is_floating(options.dtype)) {
+    refuse(op, "a floating dtype is needed, not " + std::string(name_of(options.dtype)), {});
+  }
+  return empty(sizes, options);
+}
+
+}  // namespace
+
+Tensor rand(const Dims& sizes, TensorOptions options, Generator& generator) {
+  Tensor out = empty_floating("rand", sizes, options);
+  if (out.numel() == 0) return out;
+  if (options.dtype == DType::F32) {
+    launch_fill<float>("rand", &uniform_block<float>, out, generator);
+  } else {
+    launch_fill<double>("rand", &uniform_block<double>, out, generator);
+  }
+  return out;
+}
+
+Tensor randn(const Dims& sizes, TensorOptions options, Generator& generator) {
+  Tensor out = empty_floating("randn", sizes, options);
+  if (out.numel() == 0) return out;
+  if (options.dtype == DType::F32) {
+    launch_fill<float>("randn", &normal_block<float>, out, generator);
+  } else {
+    launch_fill<double>("randn", &normal_block<double>, out, generator);
+  }
+  return out;
+}
+
+}  // namespace plain
+}  // namespace distrun::tensor

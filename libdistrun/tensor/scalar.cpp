@@ -1,0 +1,37 @@
+#include <distrun/tensor/scalar.hpp>
+
+#include <charconv>
+
+namespace distrun::tensor {
+namespace {
+
+// The shortest text that reads back as the same number; a point shows that it is no integer.
+std::string shortest(double value) {
+  char buffer[32];
+  const std::to_chars_result end = std::to_chars(buffer, buffer + sizeof buffer, value);
+  std::string text(buffer, end.ptr);
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+  return text;
+}
+
+}  // namespace
+
+DType Scalar::dtype() const noexcept {
+  return std::visit([](auto value) { return dtype_of<decltype(value)>; }, value_);
+}
+
+std::int64_t Scalar::truncated() const noexcept {
+  constexpr double kLimit = 9223372036854775808.0;
+  const double value = std::get<double>(value_);
+  return value >= -kLimit && value < kLimit ? static_cast<std::int64_t>(value) : INT64_MIN;
+}
+
+std::string to_string(const Scalar& scalar) {
+  switch (scalar.dtype()) {
+    case DType::Bool: return scalar.to<bool>() ? "true" : "false";
+    case DType::F64: return shortest(scalar.to<double>());
+    default: return std::to_string(scalar.to<std::int64_t>());
+  }
+}
+
+}  // namespace distrun::tensor

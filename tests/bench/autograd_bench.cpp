@@ -1,0 +1,77 @@
+// What recording and backward passes cost, on tensors so small that the arithmetic is next to nothing.
+#include <benchmark/benchmark.h>
+
+#include <distrun/autograd/backward.hpp>
+#include <distrun/autograd/grad_mode.hpp>
+#include <distrun/autograd/operators/all.hpp>
+#include <distrun/autograd/variable.hpp>
+
+namespace {
+
+using distrun::Tensor;
+
+Tensor leaf() { return distrun::set_requires_grad(distrun::ones({3, 3})); }
+
+void add_plain(benchmark::State& state) {
+  const Tensor a = leaf(), b = leaf();
+  const distrun::NoGradGuard unrecorded;
+  for (auto _ : state) benchmark::DoNotOptimize(a + b);
+}
+BENCHMARK(add_plain);
+
+void add_recorded(benchmark::State& state) {
+  const Tensor a = leaf(), b = leaf();
+  for (auto _ : state) benchmark::DoNotOptimize(a + b);
+}
+BENCHMARK(add_recorded);
+
+// loss = sum(a + b), backward; gradients are cleared, so that each pass begins alike.
+void add_forward_and_backward(benchmark::State& state) {
+  const Tensor a = leaf(), b = leaf();
+  for (auto _ : state) {
+    distrun::backward(distrun::sum(a + b));
+    distrun::set_grad(a, {});
+    distrun::set_grad(b, {});
+  }
+}
+BENCHMARK(add_forward_and_backward);
+
+void chained_adds(benchmark::State& state) {
+  const Tensor a = leaf(), b = leaf();
+  for (auto _ : state) {
+    Tensor total = a;
+    for (int64_t i = 0; i < state.range(0); ++i) total = total + b;
+    distrun::backward(distrun::sum(total));
+    distrun::set_grad(a, {});
+    distrun::set_grad(b, {});
+  }
+  state.counters["per add"] = benchmark::Counter(
+      static_cast<double>(state.range(0)), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(chained_adds)->Arg(100)->Arg(1'000'000)->Unit(benchmark::kMicrosecond);
+
+void release_of_a_chain(benchmark::State& state) {
+  const Tensor a = leaf();
+  for (auto _ : state) {
+    state.PauseTiming();
+    Tensor total = a;
+    for (int64_t i = 0; i < state.range(0); ++i) total = total + 1;
+    state.ResumeTiming();
+    total = Tensor();
+  }
+}
+BENCHMARK(release_of_a_chain)->Arg(100'000)->Unit(benchmark::kMicrosecond);
+
+void two_layers(benchmark::State& state) {
+  const Tensor x = distrun::rand({32, 64});
+  const Tensor w1 = distrun::set_requires_grad(distrun::rand({64, 64}));
+  const Tensor w2 = distrun::set_requires_grad(distrun::rand({1, 64}));
+  for (auto _ : state) {
+    distrun::backward(distrun::mean(distrun::linear(distrun::relu(distrun::linear(x, w1)), w2)));
+    distrun::set_grad(w1, {});
+    distrun::set_grad(w2, {});
+  }
+}
+BENCHMARK(two_layers);
+
+}  // namespace

@@ -1,0 +1,91 @@
+#pragma once
+// What every driver of devices must do, whatever is behind it. The cases are in driver_contract.cpp and the like; each
+// driver has a binary of its own, whose one other source says what it is.
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <distrun/device/driver.hpp>
+
+namespace distrun::device {
+
+struct Subject {
+  std::unique_ptr<Driver> driver;  // null: it can't be had here
+  std::string why_absent;
+  bool is_asynchronous = true;
+  bool runs_host_kernels = true;
+  bool shares_with_processes = true;
+};
+
+// A driver of its own for a case.
+Subject make_subject();
+
+// Ends a case that this driver can't pass for a reason; ctest shows it as skipped.
+#define DISTRUN_SKIP_IF(condition, reason)                     \
+  if (condition) {                                             \
+    std::printf("skipped: %s\n", std::string(reason).c_str()); \
+    return;                                                    \
+  }
+
+// A subject with a driver, or the case is skipped.
+#define DISTRUN_SUBJECT(name)          \
+  const Subject name = make_subject(); \
+  DISTRUN_SKIP_IF(name.driver == nullptr, name.why_absent)
+
+// Memory of the driver's, for a scope.
+class Buffer {
+ public:
+  Buffer(Driver& driver, int device, std::size_t bytes)
+      : driver_(driver), device_(device), data_(driver.allocate(device, bytes)) {}
+  ~Buffer() { driver_.free(device_, data_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  Driver& driver_;
+  int device_;
+  void* data_;
+};
+
+// A stream, for a scope.
+class OwnStream {
+ public:
+  explicit OwnStream(Driver& driver, int device = 0, Priority priority = Priority::Normal)
+      : driver_(driver), ref_{device, driver.make_stream(device, priority)} {}
+  ~OwnStream() { driver_.destroy_stream(ref_); }
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+  operator StreamRef() const { return ref_; }
+
+ private:
+  Driver& driver_;
+  StreamRef ref_;
+};
+
+// An event, for a scope.
+class OwnEvent {
+ public:
+  explicit OwnEvent(Driver& driver, EventOptions options = {}, int device = 0)
+      : driver_(driver), device_(device), id_(driver.make_event(device, options)) {}
+  ~OwnEvent() { driver_.destroy_event(device_, id_); }
+  OwnEvent(const OwnEvent&) = delete;
+  OwnEvent& operator=(const OwnEvent&) = delete;
+  operator EventId() const { return id_; }
+
+ private:
+  Driver& driver_;
+  int device_;
+  EventId id_;
+};
+
+inline constexpr StreamRef kDefault{};
+
+// What is in device memory now, once the stream's work is done.
+std::vector<int> read(Driver& driver, StreamRef stream, const void* memory, std::size_t count);
+void write(Driver& driver, StreamRef stream, void* memory, const std::vector<int>& values);
+
+}  // namespace distrun::device

@@ -1,0 +1,169 @@
+#include <catch2/catch.hpp>
+
+#include <distrun/autograd/backward.hpp>
+#include <distrun/autograd/function.hpp>
+#include <distrun/autograd/grad_mode.hpp>
+#include <distrun/autograd/operators/all.hpp>
+#include <distrun/autograd/variable.hpp>
+#include <distrun/base/error.hpp>
+#include <distrun/base/thread.hpp>
+
+namespace distrun {
+namespace {
+
+Tensor leaf(const Dims& sizes = {3, 3}) { return set_requires_grad(ones(sizes)); }
+
+bool simulate_error = false;
+
+struct MayFail {
+  static Tensor forward(FunctionContext&, const Tensor& x) { return x * 1; }
+  static TensorList backward(FunctionContext&, TensorList gradients) {
+    if (simulate_error) throw Error(ErrorKind::Failed, "Simulate error on backward pass");
+    return gradients;
+  }
+};
+
+// A pass within a node of another, to a depth.
+struct Nested {
+  static Tensor forward(FunctionContext& context, const Tensor& x, std::int64_t depth) {
+    context.data["depth"] = depth;
+    return x * 1;
+  }
+  static TensorList backward(FunctionContext& context, TensorList gradients) {
+    const auto depth = std::get<std::int64_t>(context.data["depth"]);
+    if (depth == 0) return gradients;
+    const EnableGradGuard recorded;
+    const Tensor inner = leaf({2});
+    distrun::backward(sum(apply<Nested>(inner, depth - 1)));
+    return {gradients[0] + sum(grad(inner))};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("roots that can't be are refused before anything is done") {
+  const Tensor a = leaf();
+  CHECK_THROWS_WITH(backward(a * 2), "grad can be implicitly created only for scalar outputs");
+  CHECK_THROWS_WITH(backward(ones({1})), "element 0 of tensors does not require grad and does not have a grad_fn");
+  CHECK_THROWS_WITH(backward(TensorList{}), Catch::Contains("No tensors provided for gradient computation"));
+  CHECK_THROWS_WITH(backward(a * 2, ones({2})),
+                    "Mismatch in shape: grad_output[0] has a shape of [2] and output[0] has a shape of [3, 3].");
+  CHECK_THROWS_WITH(backward({sum(a)}, {Tensor(), Tensor()}), Catch::Contains("1 tensors and 2 gradients"));
+  CHECK_THROWS_WITH(backward({sum(a), Tensor()}), Catch::Contains("element 1 of tensors is undefined"));
+  CHECK_THROWS_WITH(backward(sum(a), {}, {.create_graph = true}), Catch::Contains("create_graph is not supported"));
+  CHECK_FALSE(grad(a).defined());
+}
+
+TEST_CASE("several roots make one pass, and a leaf may be a root") {
+  const Tensor a = leaf();
+  const Tensor middle = a * 2;
+  backward({sum(middle), sum(middle * middle)});
+  CHECK(equal(grad(a), full({3, 3}, 10.0)));
+  const Tensor b = leaf({});
+  backward(b);
+  CHECK(grad(b).item_as<float>() == 1);
+}
+
+TEST_CASE("a graph that is not retained gives its tensors away, and says so the second time") {
+  const Tensor a = leaf();
+  const Tensor loss = sum(a * a);
+  backward(loss, {}, {.retain_graph = true});
+  backward(loss);
+  CHECK(equal(grad(a), full({3, 3}, 4.0)));
+  CHECK_THROWS_WITH(backward(loss), Catch::Contains("Trying to backward through the graph a second time") &&
+                                        Catch::Contains("MulBackward0"));
+}
+
+TEST_CASE("gradients of chosen inputs leave grad() alone and run nothing else") {
+  const Tensor a = leaf(), b = leaf();
+  const Tensor middle = a * 2;
+  int calls = 0;
+  register_hook(b, [&calls](const Tensor& gradient) {
+    ++calls;
+    return gradient;
+  });
+  const TensorList found = gradients({sum(middle * b * middle)}, {middle, a});
+  CHECK(equal(found[0], full({3, 3}, 4.0)));
+  CHECK(equal(found[1], full({3, 3}, 8.0)));
+  CHECK(calls == 0);
+  CHECK_FALSE(grad(a).defined());
+  CHECK_THROWS_WITH(gradients({sum(middle)}, {b}), Catch::Contains("appears to not have been used in the graph"));
+  CHECK_FALSE(gradients({sum(a * 2)}, {b}, {}, {}, true)[0].defined());
+  CHECK_THROWS_WITH(gradients({sum(a)}, {ones({1})}), Catch::Contains("does not require grad"));
+}
+
+TEST_CASE("an error in a node ends the pass with its own text, and all stays usable") {
+  const Tensor a = leaf();
+  simulate_error = true;
+  for (int i = 0; i < 50; ++i) {
+    CHECK_THROWS_WITH(backward(sum(apply<MayFail>(a * 2))), "Simulate error on backward pass");
+  }
+  CHECK_FALSE(grad(a).defined());
+  simulate_error = false;
+  backward(sum(apply<MayFail>(a * 2)));
+  CHECK(equal(grad(a), full({3, 3}, 2.0)));
+}
+
+TEST_CASE("a pass may run within a node of another, however deep") {
+  const Tensor a = leaf({1});
+  constexpr std::int64_t kDepth = 300;
+  backward(sum(apply<Nested>(a, kDepth)));
+  // Each level adds the gradients of two elements of the next: g(0) = 1, g(n) = 1 + 2 g(n - 1), at 300 beyond float32.
+  CHECK(grad(a).item_as<float>() > 1e30f);
+  set_grad(a, {});
+  backward(sum(apply<Nested>(a, std::int64_t{3})));
+  CHECK(grad(a).item_as<float>() == 15);
+}
+
+TEST_CASE("threads run passes that end in one leaf at the same time") {
+  const Tensor shared = leaf();
+  constexpr int kThreads = 8, kPasses = 200;
+  {
+    std::vector<base::Thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back("pass", [&shared] {
+        for (int pass = 0; pass < kPasses; ++pass) {
+          const Tensor own = leaf();
+          backward(sum(shared * own + shared));
+        }
+      });
+    }
+  }
+  CHECK(equal(grad(shared), full({3, 3}, 2.0 * kThreads * kPasses)));
+}
+
+TEST_CASE("threads share a graph that is retained") {
+  const Tensor a = leaf();
+  const Tensor loss = sum(a * a * a);
+  constexpr int kThreads = 4, kPasses = 100;
+  {
+    std::vector<base::Thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back("pass", [&loss] {
+        for (int pass = 0; pass < kPasses; ++pass) backward(loss, {}, {.retain_graph = true});
+      });
+    }
+  }
+  CHECK(equal(grad(a), full({3, 3}, 3.0 * kThreads * kPasses)));
+}
+
+TEST_CASE("gradients come in the dtype of what they belong to") {
+  const Tensor a = set_requires_grad(ones({3, 3}, {DType::F32, {}}));
+  const Tensor b = set_requires_grad(ones({3, 3}, {DType::F64, {}}));
+  const Tensor total = sum(a + b);
+  CHECK(total.dtype() == DType::F64);
+  backward(total);
+  CHECK(grad(a).dtype() == DType::F32);
+  CHECK(grad(b).dtype() == DType::F64);
+}
+
+TEST_CASE("an unused result of several has a gradient of zeros") {
+  const Tensor t = set_requires_grad(ones({10, 2}));
+  const TensorList pieces = split(t, 2);
+  backward(sum(multi_dot({pieces[0], pieces[2], pieces[4]})));
+  CHECK(equal(narrow(grad(t), 0, 2, 2), zeros({2, 2})));
+  CHECK(equal(narrow(grad(t), 0, 6, 2), zeros({2, 2})));
+  CHECK_FALSE(equal(narrow(grad(t), 0, 0, 2), zeros({2, 2})));
+}
+
+}  // namespace distrun

@@ -1,0 +1,39 @@
+#pragma once
+// Gradients against central differences in float64: (f(x + h) - f(x - h)) / 2h for every element of every input, where
+// f is the sum of a function's results, each element with a weight of its own.
+#include <functional>
+
+#include <distrun/autograd/operators/all.hpp>
+#include <distrun/base/rng.hpp>
+
+namespace distrun::test {
+
+using Function = std::function<TensorList(const TensorList&)>;
+
+// Random float64 tensors; at least 0.2 from zero, where some functions have corners.
+class RandomTensors {
+ public:
+  explicit RandomTensors(std::uint64_t seed) : rng_(seed) {}
+
+  std::int64_t size(std::int64_t least, std::int64_t most);
+  Dims sizes(std::size_t rank);  // each 1..4, now and then 0
+  // A size that stretches to that: some are 1, some at the front are left out.
+  Dims narrower(const Dims& sizes);
+  double number();
+  // Contiguous, or a transposed or cut-out view.
+  Tensor tensor(const Dims& sizes);
+  bool chance(double probability) { return rng_.unit() < probability; }
+
+ private:
+  base::Rng rng_;
+};
+
+// The first of two virtual devices of this process, whose stream order is checked.
+Device virtual_gpu();
+// What was found since the last call.
+std::vector<std::string> order_reports();
+
+// The inputs are on the CPU; the function runs on `device`. Checks with Catch.
+void check_gradients(const Function& function, const TensorList& inputs, Device device, RandomTensors& random);
+
+}  // namespace distrun::test

@@ -1,0 +1,165 @@
+#include <catch2/catch.hpp>
+
+#include <distrun/autograd/anomaly.hpp>
+#include <distrun/autograd/backward.hpp>
+#include <distrun/autograd/function.hpp>
+#include <distrun/autograd/operators/all.hpp>
+#include <distrun/autograd/scope.hpp>
+#include <distrun/autograd/variable.hpp>
+
+namespace distrun {
+namespace {
+
+Tensor leaf(const Dims& sizes = {3}) { return set_requires_grad(full(sizes, 2.0)); }
+
+struct Cube {
+  static Tensor forward(FunctionContext& context, const Tensor& x, double factor) {
+    CHECK_FALSE(is_grad_enabled());
+    context.save_for_backward({x});
+    context.data["factor"] = factor;
+    return x * x * x * factor;
+  }
+  static TensorList backward(FunctionContext& context, TensorList gradients) {
+    const Tensor x = context.saved_tensors()[0];
+    return {gradients[0] * x * x * 3 * std::get<double>(context.data["factor"])};
+  }
+};
+
+// Of a list; two results, of which one has no gradient.
+struct SumAndSign {
+  static TensorList forward(FunctionContext& context, const TensorList& list) {
+    TensorList results = {list[0] + list[1], gt(list[0], 0), list[0] * 1};
+    context.mark_non_differentiable({results[2]});
+    return results;
+  }
+  static TensorList backward(FunctionContext& context, TensorList gradients) {
+    CHECK(gradients.size() == 3);
+    CHECK(context.needs_input_gradient(0));
+    CHECK_FALSE(context.needs_input_gradient(1));
+    return {gradients[0], {}};
+  }
+};
+
+struct Doubles {  // in place
+  static Tensor forward(FunctionContext& context, const Tensor& x) {
+    mul_(x, 2);
+    context.save_for_backward({x});
+    context.mark_dirty({x});
+    return x;
+  }
+  static TensorList backward(FunctionContext&, TensorList gradients) { return {gradients[0] * 2}; }
+};
+
+struct TooFew {
+  static Tensor forward(FunctionContext&, const Tensor& a, const Tensor& b) { return a + b; }
+  static TensorList backward(FunctionContext&, TensorList gradients) { return {gradients[0]}; }
+};
+
+struct WrongSize {
+  static Tensor forward(FunctionContext&, const Tensor& a) { return a * 1; }
+  static TensorList backward(FunctionContext&, TensorList) { return {ones({2, 2})}; }
+};
+
+struct Spoils {
+  static Tensor forward(FunctionContext&, const Tensor& a) { return a * 1; }
+  static TensorList backward(FunctionContext&, TensorList gradients) { return {gradients[0] * 0.0 / 0.0}; }
+};
+
+class Recorder final : public autograd::ScopeHook {
+ public:
+  void* enter(const autograd::Scope& scope) noexcept override {
+    entered.push_back(std::string(scope.name));
+    inputs += scope.inputs().size();
+    if (scope.name == "mul") sequence_of_mul = scope.sequence;
+    if (scope.name == "MulBackward0") sequence_of_node = scope.sequence;
+    return this;
+  }
+  void leave(void* given) noexcept override { left += given == this ? 1 : 0; }
+
+  std::vector<std::string> entered;
+  std::size_t inputs = 0, left = 0;
+  std::uint64_t sequence_of_mul = 1, sequence_of_node = 2;
+};
+
+}  // namespace
+
+TEST_CASE("a function of the user's has its formula, and keeps tensors and other data for it") {
+  const Tensor x = leaf();
+  const Tensor y = apply<Cube>(x, 0.5);
+  CHECK(grad_fn(y)->name() == "CubeBackward");
+  CHECK(equal(y, full({3}, 4.0)));
+  backward(sum(y));
+  CHECK(equal(grad(x), full({3}, 6.0)));
+  CHECK_THROWS_WITH(backward(sum(y)), Catch::Contains("Trying to backward through the graph a second time"));
+}
+
+TEST_CASE("what a function kept must not change") {
+  const Tensor x = leaf() * 1;
+  const Tensor y = apply<Cube>(x, 1.0);
+  add_(x, 1);
+  CHECK_THROWS_WITH(backward(sum(y)), Catch::Contains("modified by an inplace operation"));
+}
+
+TEST_CASE("a function takes lists and has several results, some without a gradient") {
+  const Tensor x = leaf();
+  const TensorList results = apply<SumAndSign>(TensorList{x, ones({3})});
+  CHECK(requires_grad(results[0]));
+  CHECK_FALSE(requires_grad(results[1]));
+  CHECK_FALSE(requires_grad(results[2]));
+  backward(sum(results[0]));
+  CHECK(equal(grad(x), ones({3})));
+}
+
+TEST_CASE("a function may change its argument in place") {
+  const Tensor x = leaf();
+  const Tensor y = x * 1;
+  const Tensor z = apply<Doubles>(y);
+  CHECK(z.is_same(y));
+  CHECK(y.use_count() == 2);  // what the node keeps is not y, which has the node
+  CHECK(grad_fn(y)->name() == "DoublesBackward");
+  const Tensor base = x * 3;
+  apply<Doubles>(narrow(base, 0, 0, 1));
+  backward(sum(z) + sum(base));
+  CHECK(equal(grad(x), tensor::from_values<float>({8, 5, 5})));
+}
+
+TEST_CASE("wrong gradients of a function are told with its name") {
+  const Tensor a = leaf(), b = leaf();
+  CHECK_THROWS_WITH(backward(sum(apply<TooFew>(a, b))),
+                    "Function TooFewBackward returned an incorrect number of gradients (expected 2, got 1)");
+  CHECK_THROWS_WITH(
+      backward(sum(apply<WrongSize>(a))),
+      "Function WrongSizeBackward returned an invalid gradient at index 0 - got [2, 2] but expected shape "
+      "compatible with [3]");
+}
+
+TEST_CASE("anomaly mode names the node whose gradient is not a number, and its forward call") {
+  const Tensor a = leaf();
+  {
+    const AnomalyGuard guard;
+    const autograd::ForwardName name("the second layer");
+    const Tensor y = apply<Spoils>(a);
+    CHECK_THROWS_WITH(backward(sum(y)), Catch::StartsWith("Function 'SpoilsBackward' returned nan values in its 0th "
+                                                          "output.\nThe forward call of SpoilsBackward was made at:\n"
+                                                          "  in the second layer\n"));
+  }
+  const Tensor quiet = apply<Spoils>(a);
+  backward(sum(quiet));
+  const AnomalyGuard guard;
+  CHECK_THROWS_WITH(backward(sum(quiet)), Catch::Contains("is known if it is made in anomaly mode"));
+}
+
+TEST_CASE("the scope hook sees operators and nodes, with their sequence numbers and inputs") {
+  const Tensor a = leaf();
+  Recorder recorder;
+  CHECK(autograd::set_scope_hook(&recorder) == nullptr);
+  backward(sum(a * a));
+  CHECK(autograd::set_scope_hook(nullptr) == &recorder);
+  CHECK(recorder.entered ==
+        std::vector<std::string>{"mul", "sum", "SumBackward0", "MulBackward0", "torch::autograd::AccumulateGrad"});
+  CHECK(recorder.left == 5);
+  CHECK(recorder.inputs == 2 + 1 + 3);
+  CHECK(recorder.sequence_of_mul == recorder.sequence_of_node);
+}
+
+}  // namespace distrun

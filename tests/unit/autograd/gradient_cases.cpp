@@ -1,0 +1,68 @@
+#include "gradient_cases.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace distrun::test {
+namespace {
+
+constexpr int kSeeds = 12;
+
+void check_all(const Cases& cases, Device device) {
+  for (const auto& [name, make_case] : cases) {
+    for (int seed = 0; seed < kSeeds; ++seed) {
+      INFO(name << ", seed " << seed << ", on " << to_string(device));
+      RandomTensors random(base::derive_seed(static_cast<std::uint64_t>(seed), name));
+      const Case made = make_case(random);
+      check_gradients(made.function, made.inputs, device, random);
+    }
+  }
+}
+
+}  // namespace
+
+MakeCase binary(std::function<Tensor(const Tensor&, const Tensor&)> function) {
+  return [function](RandomTensors& random) {
+    const Dims sizes = random.sizes(static_cast<std::size_t>(random.size(0, 3)));
+    const bool first_is_whole = random.chance(0.5);
+    const Dims other = random.narrower(sizes);
+    const Function run = [function](const TensorList& in) { return one(function(in[0], in[1])); };
+    return Case{run, {random.tensor(first_is_whole ? sizes : other), random.tensor(first_is_whole ? other : sizes)}};
+  };
+}
+
+MakeCase in_place(std::function<void(const Tensor&, const Tensor&)> function) {
+  return [function](RandomTensors& random) {
+    const Dims sizes = random.sizes(static_cast<std::size_t>(random.size(0, 3)));
+    const Function run = [function](const TensorList& in) {
+      const Tensor copy = clone(in[0]);
+      function(copy, in[1]);
+      return one(copy);
+    };
+    return Case{run, {random.tensor(sizes), random.tensor(random.narrower(sizes))}};
+  };
+}
+
+MakeCase unary(std::function<Tensor(const Tensor&)> function, std::size_t least_rank) {
+  return [function, least_rank](RandomTensors& random) {
+    const Dims sizes = random.sizes(static_cast<std::size_t>(random.size(static_cast<std::int64_t>(least_rank), 3)));
+    const Function run = [function](const TensorList& in) { return one(function(in[0])); };
+    return Case{run, {random.tensor(sizes)}};
+  };
+}
+
+MakeCase sized(MakeSizes sizes, Function function) {
+  return [sizes, function](RandomTensors& random) {
+    const auto size = [&random] { return random.chance(0.05) ? 0 : random.size(1, 4); };
+    TensorList inputs;
+    for (const Dims& each : sizes(size(), size(), size(), size())) inputs.push_back(random.tensor(each));
+    return Case{function, inputs};
+  };
+}
+
+void check_on_all_devices(const Cases& cases) {
+  check_all(cases, device::kCpu);
+  check_all(cases, virtual_gpu());
+  CHECK(order_reports().empty());
+}
+
+}  // namespace distrun::test

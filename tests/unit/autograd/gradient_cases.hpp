@@ -1,0 +1,35 @@
+#pragma once
+// Cases for check_gradients(): operators with random inputs of the sizes that they take. Every operator that has a
+// gradient is checked in all its overloads, over seeded shapes with zero sizes, broadcasting and views, on the CPU and
+// on a virtual device.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "central_differences.hpp"
+
+namespace distrun::test {
+
+struct Case {
+  Function function;
+  TensorList inputs;
+};
+using MakeCase = std::function<Case(RandomTensors&)>;
+using Cases = std::map<std::string, MakeCase>;  // by name
+using Sizes = std::vector<Dims>;
+
+inline TensorList one(Tensor tensor) { return {std::move(tensor)}; }
+
+// Of two tensors that stretch to common sizes.
+MakeCase binary(std::function<Tensor(const Tensor&, const Tensor&)> function);
+// The first keeps its sizes: for operators in place, on a clone.
+MakeCase in_place(std::function<void(const Tensor&, const Tensor&)> function);
+MakeCase unary(std::function<Tensor(const Tensor&)> function, std::size_t least_rank = 0);
+// Of tensors whose sizes are made of the same random numbers n, k, m, l.
+using MakeSizes = std::function<Sizes(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>;
+MakeCase sized(MakeSizes sizes, Function function);
+
+// With several seeds each.
+void check_on_all_devices(const Cases& cases);
+
+}  // namespace distrun::test

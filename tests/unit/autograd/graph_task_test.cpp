@@ -1,0 +1,124 @@
+// Passes that others feed, as those of distributed autograd are.
+#include <catch2/catch.hpp>
+
+#include <distrun/autograd/graph_task.hpp>
+#include <distrun/autograd/operators/all.hpp>
+#include <distrun/autograd/variable.hpp>
+#include <distrun/base/error.hpp>
+#include <distrun/base/thread.hpp>
+
+namespace distrun {
+namespace {
+
+using autograd::GradientMap;
+using autograd::Gradients;
+using autograd::GraphTask;
+using autograd::Ref;
+
+// Stands for tensors that were sent away: gradients come from outside.
+class Sent final : public autograd::Node {
+ public:
+  explicit Sent(const Tensor& tensor) {
+    add_input(tensor);
+    add_next_edge(autograd::gradient_edge(tensor));
+  }
+  std::string name() const override { return "Sent"; }
+  Gradients apply(Gradients gradients) override { return gradients; }
+};
+
+Gradients one(Tensor gradient) {
+  Gradients gradients(1);
+  gradients[0] = std::move(gradient);
+  return gradients;
+}
+
+Tensor leaf() { return set_requires_grad(ones({3, 3})); }
+Ref<GraphTask> make_task(GradientMap& map) {
+  return tensor::make_ref<GraphTask>(autograd::PassOptions{.leaves = &map});
+}
+
+}  // namespace
+
+TEST_CASE("a pass waits for what is fed to it, and is done by whoever feeds last") {
+  const Tensor a = leaf();
+  const auto first = tensor::make_ref<Sent>(a * 2), second = tensor::make_ref<Sent>(a * 3);
+  GradientMap map;
+  const Ref<GraphTask> task = make_task(map);
+  int done = 0;
+  task->on_done([&done] { ++done; });
+  const Tensor loss = sum(a);
+  task->add_root(autograd::gradient_edge(loss), ones_like(loss));
+  task->expect(first);
+  task->expect(second);
+  task->start();
+  task->drive();
+  CHECK_FALSE(task->is_done());
+  CHECK(map.size() == 0);  // the leaf waits for the gradients of all its uses
+  task->feed(*second, one(ones({3, 3})));
+  task->drive();
+  CHECK(done == 0);
+  task->feed(*first, one(ones({3, 3})));
+  task->drive();
+  CHECK(task->is_done());
+  CHECK(done == 1);
+  CHECK(equal(map.find(a), full({3, 3}, 6.0)));
+}
+
+TEST_CASE("an error from outside ends a pass that waits, and what is fed later is ignored") {
+  const Tensor a = leaf();
+  const auto sent = tensor::make_ref<Sent>(a * 2);
+  GradientMap map;
+  const Ref<GraphTask> task = make_task(map);
+  int done = 0;
+  task->on_done([&done] { ++done; });
+  task->expect(sent);
+  task->start();
+  task->fail(std::make_exception_ptr(Error(ErrorKind::Failed, "the peer is gone")));
+  CHECK(task->is_done());
+  CHECK(done == 1);
+  task->feed(*sent, one(ones({3, 3})));
+  task->drive();
+  CHECK(map.size() == 0);
+  CHECK_THROWS_WITH(std::rethrow_exception(task->error()), "the peer is gone");
+  CHECK(done == 1);
+}
+
+TEST_CASE("threads feed one pass at the same time") {
+  constexpr int kSends = 64, kThreads = 4;
+  const Tensor a = leaf();
+  std::vector<Ref<Sent>> sends;
+  GradientMap map;
+  const Ref<GraphTask> task = make_task(map);
+  for (int i = 0; i < kSends; ++i) {
+    sends.push_back(tensor::make_ref<Sent>(a * 2));
+    task->expect(sends.back());
+  }
+  task->start();
+  {
+    std::vector<base::Thread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back("feeder", [&, thread] {
+        for (int i = thread; i < kSends; i += kThreads) {
+          task->feed(*sends[static_cast<std::size_t>(i)], one(ones({3, 3})));
+          task->drive();
+        }
+      });
+    }
+  }
+  CHECK(task->is_done());
+  CHECK(equal(map.find(a), full({3, 3}, 2.0 * kSends)));
+}
+
+TEST_CASE("run() waits for what others feed") {
+  const Tensor a = leaf();
+  const auto sent = tensor::make_ref<Sent>(a * 2);
+  GradientMap map;
+  const Ref<GraphTask> task = make_task(map);
+  task->expect(sent);
+  base::Thread feeder("feeder", [&] { task->feed(*sent, one(ones({3, 3}))); });
+  feeder.join();
+  task->run();
+  CHECK(equal(map.find(a), full({3, 3}, 2.0)));
+}
+
+}  // namespace distrun

@@ -1,0 +1,97 @@
+#include <catch2/catch.hpp>
+
+#include <distrun/autograd/backward.hpp>
+#include <distrun/autograd/grad_mode.hpp>
+#include <distrun/autograd/operators/all.hpp>
+#include <distrun/autograd/variable.hpp>
+
+namespace distrun {
+namespace {
+
+Tensor leaf(const Dims& sizes = {3, 3}) { return set_requires_grad(ones(sizes)); }
+
+}  // namespace
+
+TEST_CASE("a leaf, and a view of one, can't be changed in place where it is recorded") {
+  const Tensor a = leaf();
+  CHECK_THROWS_WITH(add_(a, 1),
+                    Catch::Contains("a leaf Variable that requires grad is being used in an in-place operation."));
+  CHECK_THROWS_WITH(add_(select(a, 0, 0), 1), Catch::Contains("a view of a leaf Variable that requires grad"));
+  CHECK(equal(a, ones({3, 3})));
+  const NoGradGuard guard;
+  add_(a, 1);
+  CHECK(equal(a, full({3, 3}, 2.0)));
+  CHECK(is_leaf(a));
+}
+
+TEST_CASE("a formula notices that what it kept was changed") {
+  const Tensor a = leaf();
+  const Tensor b = a * 2;
+  const Tensor product = b * b;
+  add_(b, 1);
+  CHECK_THROWS_WITH(backward(sum(product)),
+                    Catch::StartsWith("one of the variables needed for gradient computation has been modified by an "
+                                      "inplace operation: float32 [3, 3], output 0 of AddBackward0, is at version 1; "
+                                      "MulBackward0 expected version 0"));
+}
+
+TEST_CASE("a formula notices that its own result was changed") {
+  const Tensor a = leaf();
+  const Tensor result = sigmoid(a);
+  mul_(result, 2);
+  CHECK_THROWS_WITH(backward(sum(result)),
+                    Catch::Contains("a result of SigmoidBackward0") && Catch::Contains("expected version 0"));
+}
+
+TEST_CASE("what was not kept may be changed") {
+  const Tensor a = leaf();
+  const Tensor b = a * 2;
+  const Tensor total = b + b;
+  add_(b, 1);
+  backward(sum(total));
+  CHECK(equal(grad(a), full({3, 3}, 4.0)));
+}
+
+TEST_CASE("a tensor without a gradient gets one by what is added to it") {
+  const Tensor a = leaf();
+  const Tensor total = zeros({3, 3});
+  add_(total, a);
+  CHECK(requires_grad(total));
+  CHECK(grad_fn(total)->name() == "AddBackward0");
+  backward(sum(total));
+  CHECK(equal(grad(a), ones({3, 3})));
+}
+
+TEST_CASE("a change of a view gives its base a history, and the view another") {
+  const Tensor a = leaf({3});
+  const Tensor base = zeros({3, 3});
+  const Tensor row = select(base, 0, 1);
+  CHECK_FALSE(requires_grad(row));
+  copy_(row, a);
+  CHECK(grad_fn(base)->name() == "CopySlices");
+  CHECK(grad_fn(row)->name() == "AsStridedBackward0");
+  backward(sum(base * base));
+  CHECK(equal(grad(a), full({3}, 2.0)));
+}
+
+TEST_CASE("a view that was made without recording is not changed where it is recorded") {
+  const Tensor base = leaf() * 1;
+  Tensor row;
+  {
+    const NoGradGuard guard;
+    row = select(base, 0, 0);
+  }
+  CHECK_THROWS_WITH(add_(row, 1), Catch::Contains("A view was created in no_grad mode"));
+}
+
+TEST_CASE("detached tensors share bytes and version, and no history") {
+  const Tensor a = leaf();
+  const Tensor b = a * 2;
+  const Tensor product = b * b;
+  const Tensor same = detach(b);
+  CHECK_FALSE(requires_grad(same));
+  add_(same, 1);
+  CHECK_THROWS_WITH(backward(sum(product)), Catch::Contains("modified by an inplace operation"));
+}
+
+}  // namespace distrun

@@ -1,0 +1,68 @@
+#include <catch2/catch.hpp>
+
+#include <distrun/autograd/backward.hpp>
+#include <distrun/autograd/operators/all.hpp>
+#include <distrun/autograd/operators/operator_table.hpp>
+#include <distrun/autograd/variable.hpp>
+#include <distrun/base/error.hpp>
+
+namespace distrun {
+namespace {
+
+using autograd::call_operator;
+using autograd::IntList;
+using autograd::Value;
+using Int = std::int64_t;
+
+Value call(std::string_view name, std::vector<Value> arguments) { return call_operator(name, arguments); }
+Tensor tensor_of(const Value& value) { return std::get<Tensor>(value); }
+
+}  // namespace
+
+TEST_CASE("operators are called by name, and the arguments choose the overload") {
+  const Tensor a = ones({2, 2});
+  CHECK(equal(tensor_of(call("add", {a, a})), full({2, 2}, 2.0)));
+  CHECK(equal(tensor_of(call("add", {a, a, Int{3}})), full({2, 2}, 4.0)));
+  CHECK(equal(tensor_of(call("add", {a, 0.5})), full({2, 2}, 1.5)));
+  CHECK(std::get<Int>(call("add", {Int{1}, Int{1}})) == 2);
+  CHECK(equal(tensor_of(call("sum", {a, IntList{0}})), full({2}, 2.0)));
+  CHECK(equal(tensor_of(call("stack", {TensorList{a, a}})), ones({2, 2, 2})));
+  CHECK(std::get<TensorList>(call("split", {ones({10, 2}), Int{2}})).size() == 5);
+  CHECK(equal(tensor_of(call("linear", {a, a})), full({2, 2}, 2.0)));
+  CHECK(equal(tensor_of(call("ones", {IntList{2, 2}})), a));
+  CHECK(std::get<bool>(call("equal", {a, a})));
+  CHECK(std::get<double>(call("item", {ones({1})})) == 1);
+}
+
+TEST_CASE("operators that are called by name are recorded") {
+  const Tensor a = set_requires_grad(ones({2, 2}));
+  backward(sum(tensor_of(call("mul", {a, Int{3}}))));
+  CHECK(equal(grad(a), full({2, 2}, 3.0)));
+}
+
+TEST_CASE("an unknown operator, and arguments that none takes, are told as what they are") {
+  CHECK_THROWS_WITH(call("ad", {}), "there is no operator named ad");
+  CHECK_THROWS_WITH(call("mul", {ones({1}), std::string("two")}),
+                    "operator mul does not take (Tensor, str); it takes (Tensor, Tensor) or (Tensor, number)");
+  CHECK_THROWS_WITH(call("sum", {}),
+                    "operator sum does not take (); it takes (Tensor) or (Tensor, int[], bool = false)");
+  CHECK_THROWS_WITH(call("add", {ones({1})}),
+                    "operator add does not take (Tensor); it takes (Tensor, Tensor, number = 1) or (Tensor, number, "
+                    "number = 1) or (number, number)");
+  try {
+    call("nothing", {});
+  } catch (const Error& error) {
+    CHECK(error.type() == "AttributeError");
+  }
+}
+
+TEST_CASE("the table has the operators that tests call over RPC") {
+  for (const char* name : {"add", "sub", "mul", "div", "matmul", "bmm", "cos", "stack", "split", "multi_dot", "sum",
+                           "relu", "sigmoid", "clamp_min", "narrow", "to_dense", "add_", "mul_", "div_"}) {
+    INFO(name);
+    CHECK(autograd::find_operator(name) != nullptr);
+  }
+  CHECK(autograd::operator_names().size() > 50);
+}
+
+}  // namespace distrun

@@ -1,0 +1,135 @@
+// Passes over graphs of GPUs: which stream a node runs on, and who waits for whom. The virtual driver's check of stream
+// order sees what is missing, however the streams happen to run.
+#include <mutex>
+
+#include <catch2/catch.hpp>
+
+#include <distrun/autograd/backward.hpp>
+#include <distrun/autograd/function.hpp>
+#include <distrun/autograd/graph_task.hpp>
+#include <distrun/autograd/operators/all.hpp>
+#include <distrun/autograd/variable.hpp>
+#include <distrun/base/thread.hpp>
+
+#include "central_differences.hpp"
+
+namespace distrun {
+namespace {
+
+using device::StreamGuard;
+
+const Device kFirst = device::cuda(0), kSecond = device::cuda(1);
+
+std::mutex stream_mutex;
+Stream stream_of_backward;
+
+struct SeesStream {
+  static Tensor forward(FunctionContext&, const Tensor& x) { return x * 2; }
+  static TensorList backward(FunctionContext&, TensorList gradients) {
+    const std::lock_guard lock(stream_mutex);
+    stream_of_backward = device::current_stream(gradients[0].device());
+    return {gradients[0] * 2};
+  }
+};
+
+Tensor leaf(Device device, const Dims& sizes = {64}) { return set_requires_grad(ones(sizes, {DType::F32, device})); }
+
+}  // namespace
+
+TEST_CASE("a node runs on the stream of its forward call, and the caller's stream waits for the leaves") {
+  test::virtual_gpu();
+  const Stream side = device::stream_from_pool(kFirst);
+  device::Event ready;
+  const Tensor a = leaf(kFirst);
+  ready.record(device::current_stream(kFirst));
+  Tensor total;
+  {
+    const StreamGuard guard(side);
+    ready.block(side);
+    total = sum(apply<SeesStream>(a) * 3);
+    ready.record(side);
+  }
+  ready.block(device::current_stream(kFirst));
+  backward(total);
+  CHECK(stream_of_backward == side);
+  CHECK(equal(cpu(grad(a)), full({64}, 6.0)));
+  CHECK(test::order_reports().empty());
+}
+
+TEST_CASE("gradients cross streams and devices in order") {
+  test::virtual_gpu();
+  const Tensor a = leaf(kFirst), host = set_requires_grad(ones({64}));
+  for (int pass = 0; pass < 20; ++pass) {
+    const Tensor there = to(a, kSecond) * to(host, kSecond);
+    Tensor branch;
+    device::Event made;
+    made.record(device::current_stream(kSecond));
+    {
+      const StreamGuard guard(device::stream_from_pool(kSecond));
+      made.block(device::current_stream(kSecond));
+      there.record_stream(device::current_stream(kSecond));
+      branch = sin(there) * 0.5;
+      made.record(device::current_stream(kSecond));
+    }
+    made.block(device::current_stream(kSecond));
+    branch.record_stream(device::current_stream(kSecond));
+    backward(cpu(sum(there + branch)));
+  }
+  const double expected = 20 * (1 + 0.5 * std::cos(1.0));
+  CHECK(std::abs(select(cpu(grad(a)), 0, 5).item_as<double>() - expected) < 1e-4);
+  CHECK(std::abs(select(grad(host), 0, 5).item_as<double>() - expected) < 1e-4);
+  CHECK(grad(a).device() == kFirst);
+  CHECK(test::order_reports().empty());
+}
+
+TEST_CASE("threads run passes over two devices at once, also within nodes") {
+  test::virtual_gpu();
+  const Tensor shared = leaf(kFirst);
+  cpu(shared);  // what made it is done, for all threads
+  constexpr int kThreads = 4, kPasses = 20;
+  {
+    std::vector<base::Thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back("pass", [&shared, i] {
+        for (int pass = 0; pass < kPasses; ++pass) {
+          const Tensor own = leaf(i % 2 == 0 ? kFirst : kSecond);
+          backward(sum(to(shared, own.device()) * own));
+        }
+      });
+    }
+  }
+  CHECK(equal(cpu(grad(shared)), full({64}, 1.0 * kThreads * kPasses)));
+  CHECK(test::order_reports().empty());
+}
+
+TEST_CASE("a pass within a node of a GPU is run by that GPU's worker") {
+  struct Inner {
+    static Tensor forward(FunctionContext&, const Tensor& x) { return x * 1; }
+    static TensorList backward(FunctionContext&, TensorList gradients) {
+      const EnableGradGuard recorded;
+      const Tensor own = leaf(kFirst), host = set_requires_grad(ones({64}));
+      distrun::backward(sum(own * to(host, kFirst) * to(to(own, kSecond), kFirst)));
+      return {gradients[0] * grad(own) * to(grad(host), kFirst)};
+    }
+  };
+  test::virtual_gpu();
+  const Tensor a = leaf(kFirst);
+  backward(sum(apply<Inner>(a)));
+  CHECK(equal(cpu(grad(a)), full({64}, 2.0)));
+  CHECK(test::order_reports().empty());
+}
+
+TEST_CASE("a map of gradients lets the reader's stream wait") {
+  test::virtual_gpu();
+  const Tensor a = leaf(kFirst);
+  autograd::GradientMap map;
+  const Tensor loss = sum(a * 5);
+  const auto task = tensor::make_ref<autograd::GraphTask>(autograd::PassOptions{.leaves = &map});
+  task->add_root(autograd::gradient_edge(loss), ones_like(loss));
+  task->run();
+  const StreamGuard guard(device::stream_from_pool(kFirst));
+  CHECK(equal(cpu(map.find(a)), full({64}, 5.0)));
+  CHECK(test::order_reports().empty());
+}
+
+}  // namespace distrun

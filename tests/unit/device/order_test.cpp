@@ -1,0 +1,316 @@
+// The check of stream order: for each rule a case that keeps it and one that does not, whatever the seed of the delays.
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+
+#include <catch2/catch.hpp>
+
+#include <distrun/base/fd.hpp>
+#include <distrun/device/caching_allocator.hpp>
+#include <distrun/device/order_report.hpp>
+#include <distrun/device/virtual/virtual_driver.hpp>
+
+namespace distrun::device {
+namespace {
+
+constexpr std::uint64_t kSeeds = 1000;
+constexpr StreamRef kDefault{};
+constexpr std::size_t kBytes = 4096;
+
+// Two devices whose order is checked, and what is found.
+class Checked {
+ public:
+  explicit Checked(std::uint64_t seed) {
+    VirtualSettings settings;
+    settings.devices = 2;
+    settings.seed = seed;
+    settings.check_order = true;
+    settings.memory_bytes = std::size_t{8} << 20;
+    driver_ = make_virtual_driver(settings);
+    tell_order_reports_to([this](const OrderReport& report) { found.push_back(report.text); });
+    other = {0, driver_->make_stream(0, Priority::Normal)};
+    memory = driver_->allocate(0, kBytes);
+  }
+  ~Checked() { tell_order_reports_to({}); }
+
+  Driver& operator*() const { return *driver_; }
+  Driver* operator->() const { return driver_.get(); }
+
+  // What the host has is filled in by one stream and read by another.
+  void read_on(StreamRef stream, const char* name = "sum", base::Location site = base::Location::here()) {
+    run(stream, name, Access::Read, site);
+  }
+  void write_on(StreamRef stream, const char* name = "fill", base::Location site = base::Location::here()) {
+    run(stream, name, Access::Write, site);
+  }
+  void order(StreamRef before, StreamRef after) {
+    const EventId event = driver_->make_event(before.device, {});
+    driver_->record(before, event);
+    driver_->wait(after, event);
+    driver_->destroy_event(before.device, event);
+  }
+
+  StreamRef other;
+  void* memory = nullptr;
+  std::vector<std::string> found;
+
+ private:
+  void run(StreamRef stream, const char* name, Access access, base::Location site) {
+    Kernel kernel;
+    kernel.name = name;
+    kernel.regions = {flat_region(memory, kBytes, access)};
+    kernel.body = [](const std::vector<Region>&) {};
+    driver_->launch(stream, std::move(kernel), site);
+  }
+
+  std::unique_ptr<Driver> driver_;
+};
+
+// For every seed the one is reported once, and the other never.
+void check_rule(const std::function<void(Checked&)>& unordered, const std::function<void(Checked&)>& ordered,
+                const std::string& words = "is not ordered after") {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    INFO("seed " << seed);
+    {
+      Checked world(seed);
+      unordered(world);
+      REQUIRE(world.found.size() == 1);
+      REQUIRE_THAT(world.found.front(), Catch::Contains(words));
+    }
+    Checked world(seed);
+    ordered(world);
+    REQUIRE(world.found.empty());
+  }
+}
+
+TEST_CASE("use after a copy") {
+  const auto copy = [](Checked& world) {
+    static int* const pinned = static_cast<int*>(std::aligned_alloc(256, kBytes));
+    world->copy(world.other, world.memory, pinned, kBytes);
+  };
+  check_rule(
+      [&](Checked& world) {
+        copy(world);
+        world.read_on(kDefault);
+      },
+      [&](Checked& world) {
+        copy(world);
+        world->synchronize(world.other);
+        world.read_on(kDefault);
+      },
+      "the write by copy");
+}
+
+TEST_CASE("use on another stream") {
+  check_rule(
+      [](Checked& world) {
+        world.write_on(world.other);
+        world.write_on(kDefault);
+      },
+      [](Checked& world) {
+        world.write_on(world.other);
+        world.order(world.other, kDefault);
+        world.write_on(kDefault);
+      });
+}
+
+TEST_CASE("an event that is recorded too early orders nothing") {
+  check_rule(
+      [](Checked& world) {
+        const EventId event = world->make_event(0, {});
+        world->record(world.other, event);
+        world.write_on(world.other);
+        world->wait(kDefault, event);
+        world.read_on(kDefault);
+      },
+      [](Checked& world) {
+        const EventId event = world->make_event(0, {});
+        world.write_on(world.other);
+        world->record(world.other, event);
+        world->wait(kDefault, event);
+        world.read_on(kDefault);
+      });
+}
+
+TEST_CASE("memory that the allocator hands out again") {
+  const auto reuse = [](Checked& world, bool recorded) {
+    CachingAllocator allocator(*world, 0);
+    auto memory = allocator.allocate(kBytes, StreamId{}, {"a.cpp", 1});
+    const auto* const begin = memory->data();
+    world.memory = memory->data();
+    world.write_on(kDefault);
+    world.order(kDefault, world.other);
+    world.read_on(world.other);
+    if (recorded) memory->record_stream(Stream(cuda(0), world.other.id));
+    memory.reset();
+    memory = allocator.allocate(kBytes, StreamId{}, {"b.cpp", 2});
+    if (!recorded) REQUIRE(memory->data() == begin);
+    world.memory = memory->data();
+    world.write_on(kDefault);
+  };
+  check_rule([&](Checked& world) { reuse(world, false); }, [&](Checked& world) { reuse(world, true); },
+             "record_stream() tells the allocator");
+}
+
+TEST_CASE("copies across devices") {
+  const auto copy = [](Checked& world, bool ordered) {
+    const StreamRef there{1, {}};
+    void* const target = world->allocate(1, kBytes);
+    world.write_on(kDefault);
+    world->copy(kDefault, target, world.memory, kBytes);
+    if (ordered) world.order(kDefault, there);
+    world.memory = target;
+    world.read_on(there);
+  };
+  check_rule([&](Checked& world) { copy(world, false); }, [&](Checked& world) { copy(world, true); });
+}
+
+TEST_CASE("what the host has waited for, or has seen to be done, comes before") {
+  Checked world(3);
+  const EventId event = world->make_event(0, {});
+  world.write_on(world.other);
+  world->record(world.other, event);
+  world->synchronize(event);
+  world.write_on(kDefault);
+  world->record(kDefault, event);
+  while (!world->is_done(event)) {
+  }
+  world.write_on(world.other);
+  world->synchronize_device(0);
+  world.write_on(kDefault);
+  while (!world->is_idle(kDefault)) {
+  }
+  world.write_on(world.other);
+  CHECK(world.found.empty());
+}
+
+TEST_CASE("reads need no order among themselves, columns of a matrix neither") {
+  Checked world(4);
+  world.read_on(kDefault);
+  world.read_on(world.other);
+  world->synchronize_device(0);
+  for (const StreamRef stream : {kDefault, world.other}) {
+    Kernel kernel;
+    kernel.name = "column";
+    Region column;
+    column.begin = static_cast<int*>(world.memory) + (stream == kDefault ? 0 : 1);
+    column.element_bytes = sizeof(int);
+    column.sizes = {512};
+    column.strides = {2};
+    column.access = Access::Write;
+    kernel.regions = {column};
+    kernel.body = [](const std::vector<Region>&) {};
+    world->launch(stream, std::move(kernel));
+  }
+  CHECK(world.found.empty());
+  world->fill(world.other, world.memory, 0, 8);  // reaches into both
+  REQUIRE(world.found.size() == 1);
+}
+
+TEST_CASE("order is passed on from stream to stream") {
+  Checked world(5);
+  const StreamRef third{1, {}};
+  world.write_on(world.other);
+  world.order(world.other, third);
+  world.order(third, kDefault);
+  world.write_on(kDefault);
+  CHECK(world.found.empty());
+}
+
+TEST_CASE("a report names both kernels, streams and sites, once") {
+  Checked world(6);
+  for (int i = 0; i < 3; ++i) {
+    world.write_on(world.other, "scale", {"first.cpp", 12});
+    world.read_on(kDefault, "sum", {"second.cpp", 34});
+  }
+  // The write of the next turn is not ordered after the read of the one before either.
+  REQUIRE(world.found.size() == 2);
+  CHECK(world.found[0] ==
+        "the read by sum at second.cpp:34 on cuda:0 default stream is not ordered after the write by scale at "
+        "first.cpp:12 on cuda:0 stream 1: nothing says that it waits for it (4.0 KiB in common)");
+}
+
+// ---- across processes
+
+struct Message {
+  std::uint64_t size = 0;
+  std::array<std::byte, 256> memory{};
+  std::array<std::byte, 256> event{};
+};
+
+std::array<std::byte, 256> packed(const IpcHandle& handle) {
+  std::array<std::byte, 256> bytes{};
+  std::copy(handle.bytes.begin(), handle.bytes.end(), bytes.begin());
+  return bytes;
+}
+
+IpcHandle unpacked(const std::array<std::byte, 256>& bytes, std::uint64_t size) {
+  IpcHandle handle;
+  handle.bytes.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+  return handle;
+}
+
+void say(int fd) { REQUIRE(::write(fd, "x", 1) == 1); }
+void hear(int fd) {
+  char byte;
+  REQUIRE(::read(fd, &byte, 1) == 1);
+}
+
+// The process that has the memory writes it, for each seed.
+int export_for_seeds(int line) {
+  for (std::uint64_t seed = 0; seed < 2 * kSeeds; ++seed) {
+    Checked world(seed);
+    const EventId event = world->make_event(0, {.interprocess = true});
+    std::size_t offset = 0;
+    const IpcHandle memory = world->export_memory(world.memory, &offset);
+    const IpcHandle handle = world->export_event(event);
+    world.write_on(world.other);
+    world->record(world.other, event);
+    const Message message{memory.bytes.size(), packed(memory), packed(handle)};
+    if (::write(line, &message, sizeof message) != sizeof message) return 1;
+    hear(line);
+  }
+  return 0;
+}
+
+TEST_CASE("memory of another process") {
+  base::FdPair line = base::make_socket_pair(SOCK_STREAM);
+  const pid_t exporter = ::fork();  // before any thread
+  if (exporter == 0) {
+    line.first.reset();
+    ::_exit(export_for_seeds(line.second.get()));
+  }
+  line.second.reset();
+  for (std::uint64_t seed = 0; seed < 2 * kSeeds; ++seed) {
+    const bool ordered = seed % 2 == 1;
+    INFO("seed " << seed << (ordered ? ", ordered" : ", unordered"));
+    Message message;
+    REQUIRE(::recv(line.first.get(), &message, sizeof message, MSG_WAITALL) == sizeof message);
+    Checked world(seed);
+    void* const own = world.memory;
+    world.memory = world->import_memory(1, unpacked(message.memory, message.size));
+    const EventId event = world->import_event(1, unpacked(message.event, message.size));
+    const StreamRef stream{1, {}};
+    if (ordered) world->wait(stream, event);
+    world.read_on(stream);
+    REQUIRE(world.found.size() == (ordered ? 0 : 1));
+    const std::string theirs = "cuda:0 stream 1 of process " + std::to_string(exporter);
+    if (!ordered) REQUIRE_THAT(world.found[0], Catch::Contains(theirs));
+    world->close_imported(1, world.memory);
+    world.memory = own;
+    say(line.first.get());
+  }
+  int status = 0;
+  REQUIRE(::waitpid(exporter, &status, 0) == exporter);
+  CHECK(status == 0);
+}
+
+}  // namespace
+}  // namespace distrun::device

@@ -1,0 +1,172 @@
+#include <distrun/device/virtual/scheduler.hpp>
+
+#include <atomic>
+#include <future>
+
+#include <catch2/catch.hpp>
+
+namespace distrun::device::virtual_gpu {
+namespace {
+
+constexpr StreamRef kFirst{0, StreamId{1}};
+constexpr StreamRef kSecond{0, StreamId{2}};
+
+struct Streams {
+  explicit Streams(std::uint64_t seed = 1) : scheduler(seed) {
+    for (const StreamRef stream : {kFirst, kSecond}) scheduler.open(stream, Priority::Normal);
+  }
+  void call(StreamRef stream, std::function<void()> body, Work::Kind kind = Work::Kind::Host) {
+    Work work;
+    work.kind = kind;
+    work.body = std::move(body);
+    scheduler.push(stream, std::move(work));
+  }
+  void busy(StreamRef stream, base::Nanoseconds length) {
+    Work work;
+    work.kind = Work::Kind::Busy;
+    work.length = length;
+    scheduler.push(stream, std::move(work));
+  }
+  std::shared_ptr<Point> record(StreamRef stream) {
+    Work work;
+    work.kind = Work::Kind::Record;
+    work.point = std::make_shared<Point>();
+    auto point = work.point;
+    scheduler.push(stream, std::move(work));
+    return point;
+  }
+  void wait(StreamRef stream, std::shared_ptr<Point> point) {
+    Work work;
+    work.kind = Work::Kind::Wait;
+    work.point = std::move(point);
+    scheduler.push(stream, std::move(work));
+  }
+
+  Scheduler scheduler;
+};
+
+TEST_CASE("streams that wait for each other in turn get on, for any seed") {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Streams streams(seed);
+    std::vector<int> order;
+    for (int i = 0; i < 10; ++i) {
+      const StreamRef here = i % 2 == 0 ? kFirst : kSecond;
+      const StreamRef there = i % 2 == 0 ? kSecond : kFirst;
+      streams.call(
+          here, [&order, i] { order.push_back(i); }, Work::Kind::Kernel);
+      streams.wait(there, streams.record(here));
+    }
+    streams.scheduler.synchronize(kSecond);
+    streams.scheduler.synchronize(kFirst);
+    CHECK(order == std::vector{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  }
+}
+
+TEST_CASE("busy streams take no thread, and are busy at the same time") {
+  Streams streams;
+  std::vector<StreamRef> many;
+  for (std::uint64_t i = 10; i < 60; ++i) {
+    many.push_back({0, StreamId{i}});
+    streams.scheduler.open(many.back(), Priority::Normal);
+    streams.busy(many.back(), std::chrono::milliseconds(20));
+  }
+  const base::TimePoint begin = base::system_clock().now();
+  streams.scheduler.synchronize_device(0);
+  CHECK(base::system_clock().now() - begin < std::chrono::milliseconds(50 * 20));  // one after the other
+}
+
+TEST_CASE("callbacks that wait for other streams do not keep those from running") {
+  Streams streams;
+  std::vector<StreamRef> many;
+  std::promise<void> go;
+  const std::shared_future<void> wait = go.get_future().share();
+  for (std::uint64_t i = 10; i < 26; ++i) {
+    many.push_back({0, StreamId{i}});
+    streams.scheduler.open(many.back(), Priority::Normal);
+    streams.call(many.back(), [wait] { wait.wait(); });
+  }
+  streams.call(kFirst, [&go] { go.set_value(); });
+  streams.scheduler.synchronize_device(0);
+}
+
+TEST_CASE("what a piece of work owns may use the streams when it is let go of") {
+  Streams streams;
+  std::promise<void> released;
+  const auto let_go = [&](int* owned) {
+    delete owned;
+    streams.record(kSecond);
+    released.set_value();
+  };
+  streams.call(kFirst, [owned = std::shared_ptr<int>(new int, let_go)] {});
+  released.get_future().wait();
+  streams.scheduler.synchronize(kSecond);
+}
+
+TEST_CASE("after an error a stream does no more, but nobody waits for it forever") {
+  Streams streams;
+  std::atomic<bool> ran{false};
+  streams.call(kFirst, [] { throw std::runtime_error("broken"); });
+  streams.call(kFirst, [&ran] { ran = true; });
+  streams.busy(kFirst, std::chrono::hours(1));
+  const auto point = streams.record(kFirst);
+  streams.wait(kSecond, point);
+  streams.scheduler.synchronize(kSecond);
+  CHECK_THROWS_WITH(streams.scheduler.synchronize(point), Catch::Contains("broken"));
+  CHECK_THROWS_WITH(streams.scheduler.is_idle(kFirst), Catch::Contains("cuda:0 stream 1: broken"));
+  CHECK_FALSE(ran);
+}
+
+TEST_CASE("what waits for another process goes on when that has come") {
+  Streams streams;
+  std::atomic<bool> arrived{false};
+  std::atomic<bool> ran{false};
+  auto point = std::make_shared<Point>();
+  point->has_arrived = [&arrived] { return arrived.load(); };
+  streams.wait(kFirst, point);
+  streams.call(kFirst, [&ran] { ran = true; });
+  CHECK_FALSE(streams.scheduler.is_idle(kFirst));
+  CHECK_FALSE(ran);
+  arrived = true;
+  streams.scheduler.synchronize(point);
+  streams.scheduler.synchronize(kFirst);
+  CHECK(ran);
+}
+
+TEST_CASE("a process that has ended does not keep a stream waiting") {
+  Streams streams;
+  auto point = std::make_shared<Point>();
+  point->has_arrived = [to = point.get()] {
+    to->error = base::Error(ErrorKind::Disconnected, "it has ended");
+    return true;
+  };
+  streams.wait(kFirst, point);
+  CHECK_THROWS_WITH(streams.scheduler.synchronize(kFirst), "it has ended");
+}
+
+TEST_CASE("a stream that does not exist is refused") {
+  Streams streams;
+  CHECK_THROWS_WITH(streams.scheduler.synchronize({3, StreamId{9}}), "cuda:3 stream 9 does not exist, or no more");
+  streams.scheduler.close(kFirst);
+  CHECK_THROWS_AS(streams.record(kFirst), Error);
+}
+
+TEST_CASE("work that has not begun is dropped with the scheduler") {
+  std::promise<void> begun;
+  std::promise<void> go;
+  std::atomic<bool> ran{false};
+  {
+    Streams streams;
+    streams.call(kFirst, [&] {
+      begun.set_value();
+      go.get_future().wait();
+    });
+    streams.busy(kSecond, std::chrono::hours(1));
+    streams.call(kSecond, [&ran] { ran = true; });
+    begun.get_future().wait();
+    go.set_value();
+  }
+  CHECK_FALSE(ran);
+}
+
+}  // namespace
+}  // namespace distrun::device::virtual_gpu

@@ -1,0 +1,93 @@
+#include <catch2/catch.hpp>
+
+#include <distrun/autograd/backward.hpp>
+#include <distrun/autograd/operators/all.hpp>
+#include <distrun/autograd/variable.hpp>
+#include <distrun/device/gpu.hpp>
+#include <distrun/nn/layers.hpp>
+
+namespace distrun {
+namespace {
+
+using Layers = std::vector<std::shared_ptr<nn::Module>>;
+
+nn::Sequential digits() {
+  return nn::Sequential(Layers{
+      std::make_shared<nn::Conv2d>(1, 16, 3), std::make_shared<nn::ReLU>(), std::make_shared<nn::Conv2d>(16, 32, 3),
+      std::make_shared<nn::ReLU>(), std::make_shared<nn::MaxPool2d>(2), std::make_shared<nn::Flatten>(),
+      std::make_shared<nn::Linear>(4608, 128), std::make_shared<nn::ReLU>(), std::make_shared<nn::Linear>(128, 10)});
+}
+
+std::vector<std::string> names_of(const nn::Module& module) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : module.named_parameters()) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("parameters come in order, with the names of the parts on the way") {
+  const nn::Sequential net(Layers{std::make_shared<nn::Linear>(3, 4), std::make_shared<nn::ReLU>(),
+                                  std::make_shared<nn::Linear>(4, 1, false)});
+  CHECK(names_of(net) == std::vector<std::string>{"0.weight", "0.bias", "2.weight"});
+  const TensorList parameters = net.parameters();
+  CHECK(parameters[0].sizes() == Dims{4, 3});
+  CHECK(parameters[1].sizes() == Dims{4});
+  for (const Tensor& parameter : parameters) CHECK((requires_grad(parameter) && is_leaf(parameter)));
+}
+
+TEST_CASE("a linear layer is x w^T + b, and its weights are within their bound") {
+  nn::Linear layer(4, 2);
+  const Tensor x = rand({3, 4});
+  CHECK(equal(layer(x), matmul(x, t(layer.weight())) + layer.bias()));
+  CHECK(equal(layer(x), linear(x, layer.weight(), layer.bias())));
+  CHECK(all(le(layer.weight() * layer.weight(), 0.25)).item_as<bool>());
+  CHECK_THROWS_WITH(nn::Linear(0, 1), "Linear: inputs must be at least 1, not 0");
+}
+
+TEST_CASE("the network for digits takes images, and every parameter gets a gradient") {
+  nn::Sequential net = digits();
+  const Tensor result = net(rand({2, 1, 28, 28}));
+  CHECK(result.sizes() == Dims{2, 10});
+  backward(nn::MSELoss()(result, zeros({2, 10})));
+  for (const auto& [name, parameter] : net.named_parameters()) {
+    INFO(name);
+    REQUIRE(grad(parameter).defined());
+    CHECK(grad(parameter).sizes() == parameter.sizes());
+  }
+  net.zero_grad();
+  CHECK_FALSE(grad(net.parameters()[0]).defined());
+}
+
+TEST_CASE("a table of embeddings adds up bags, with a dense or a sparse gradient") {
+  const Tensor indices = tensor::from_values<std::int64_t>({1, 2, 4, 5, 4, 3, 2, 9});
+  const Tensor offsets = tensor::from_values<std::int64_t>({0, 4});
+  nn::EmbeddingBag table(10, 10, {BagMode::Sum, true});
+  const Tensor bags = table.forward(indices, offsets, set_requires_grad(rand({8})));
+  CHECK(bags.sizes() == Dims{2, 10});
+  for (int pass = 0; pass < 2; ++pass) backward(sum(bags), {}, {.retain_graph = true});
+  const Tensor gradient = grad(table.weight());
+  CHECK(gradient.is_sparse());
+  CHECK(nnz(coalesce(gradient)) == 6);
+  nn::EmbeddingBag same(10, 10);
+  CHECK(equal(same(view(indices, {2, 4})), same.forward(indices, offsets)));
+  CHECK_THROWS_WITH(same(indices), Catch::Contains("indices must be [bags, n]"));
+}
+
+TEST_CASE("a module moves to a device with its gradients, and trains there") {
+  device::choose_gpu_driver({.driver = "virtual", .devices = 1});
+  nn::Linear layer(3, 2);
+  backward(sum(layer(ones({1, 3}))));
+  const Tensor before = grad(layer.weight());
+  layer.to(device::cuda(0));
+  CHECK(layer.weight().device() == device::cuda(0));
+  CHECK(requires_grad(layer.weight()));
+  CHECK(equal(cpu(grad(layer.weight())), before));
+  backward(sum(layer(ones({1, 3}, {DType::F32, device::cuda(0)}))));
+  CHECK(equal(cpu(grad(layer.weight())), before * 2));
+  CHECK(layer.is_training());
+  layer.train(false);
+  CHECK_FALSE(layer.is_training());
+}
+
+}  // namespace distrun

@@ -1,0 +1,179 @@
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <limits>
+
+#include <distrun/base/error.hpp>
+#include <distrun/tensor/ops.hpp>
+
+namespace distrun::tensor {
+namespace {
+
+using Catch::Matchers::Contains;
+
+Tensor f32(std::initializer_list<float> values, const Dims& sizes) { return from_values(values, sizes); }
+Tensor i64(std::initializer_list<std::int64_t> values, const Dims& sizes) { return from_values(values, sizes); }
+
+template <class T>
+std::vector<T> vec(std::initializer_list<T> values) {
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("a sum stretches both sides to common sizes") {
+  const Tensor column = f32({1, 2}, {2, 1});
+  const Tensor row = f32({10, 20, 30}, {3});
+  const Tensor sum = add(column, row);
+  CHECK(sum.sizes() == Dims{2, 3});
+  CHECK(to_vector<float>(sum) == vec<float>({11, 21, 31, 12, 22, 32}));
+  CHECK(to_vector<float>(sub(column, row, 2)) == vec<float>({-19, -39, -59, -18, -38, -58}));
+}
+
+TEST_CASE("sizes that do not stretch are refused with the operator, the sizes and the dtypes") {
+  const Tensor ten = ones({10}), five = ones({5}, {DType::F64});
+  CHECK_THROWS_WITH(add(ten, five),
+                    "add: the size of tensor a (10) must match the size of tensor b (5) at "
+                    "non-singleton dimension 0 (float32 [10] and float64 [5])");
+  CHECK_THROWS_WITH(mul(ones({2, 3}), ones({4, 3})), Contains("mul: the size of tensor a (2)") && Contains("(4)"));
+  CHECK_THROWS_WITH(add_(ones({1}), ones({2})), Contains("add_: ") && Contains("broadcast sizes [2]"));
+}
+
+TEST_CASE("dtypes are promoted, and numbers only by their kind") {
+  CHECK(add(ones({2}), ones({2}, {DType::F64})).dtype() == DType::F64);
+  CHECK(add(ones({2}, {DType::I64}), ones({2})).dtype() == DType::F32);
+  CHECK(mul(ones({2}, {DType::U8}), ones({2}, {DType::I8})).dtype() == DType::I16);
+  CHECK(mul(ones({2}), 2.5).dtype() == DType::F32);
+  CHECK(mul(ones({2}, {DType::I16}), 3).dtype() == DType::I16);
+  CHECK(mul(ones({2}, {DType::I16}), 0.5).dtype() == DType::F32);
+  CHECK(add(ones({2}, {DType::Bool}), 3).dtype() == DType::I64);
+  // Without dimensions a tensor counts less than one with.
+  CHECK(add(ones({2}), ones({}, {DType::F64})).dtype() == DType::F32);
+  CHECK(add(ones({2}, {DType::I32}), ones({}, {DType::I64})).dtype() == DType::I32);
+  CHECK(add(ones({2}, {DType::I32}), ones({}, {DType::F64})).dtype() == DType::F64);
+}
+
+TEST_CASE("every pair of dtypes adds and multiplies as its promoted type does") {
+  for (int i = 0; i < kDTypeCount; ++i) {
+    for (int j = 0; j < kDTypeCount; ++j) {
+      const DType a = static_cast<DType>(i), b = static_cast<DType>(j);
+      const Tensor sum = add(full({3}, 1, {a}), full({3}, 1, {b}));
+      CHECK(sum.dtype() == promote(a, b));
+      CHECK(to_vector<double>(to(sum, DType::F64)) == std::vector<double>(3, sum.dtype() == DType::Bool ? 1 : 2));
+      CHECK(to_vector<double>(to(mul(full({3}, 1, {a}), full({3}, 1, {b})), DType::F64)) == std::vector<double>(3, 1));
+    }
+  }
+}
+
+TEST_CASE("integers wrap as two's complement does") {
+  const Tensor most = full({3}, 127, {DType::I8});
+  CHECK(to_vector<std::int8_t>(add(most, most)) == std::vector<std::int8_t>(3, -2));
+  CHECK(to_vector<std::int64_t>(add(full({1}, INT64_MAX, {DType::I64}), 1)) == vec<std::int64_t>({INT64_MIN}));
+  CHECK(to_vector<std::int64_t>(neg(full({1}, INT64_MIN, {DType::I64}))) == vec<std::int64_t>({INT64_MIN}));
+  CHECK(to_vector<std::uint8_t>(sub(full({1}, 1, {DType::U8}), full({1}, 2, {DType::U8}))) == vec<std::uint8_t>({255}));
+  CHECK(to_vector<std::int16_t>(mul(full({1}, 300, {DType::I16}), 300)) == vec<std::int16_t>({24464}));
+}
+
+TEST_CASE("division is true division for integers too") {
+  const Tensor halves = div(i64({1, 2, 3}, {3}), 2);
+  CHECK(halves.dtype() == DType::F32);
+  CHECK(to_vector<float>(halves) == vec<float>({0.5F, 1.0F, 1.5F}));
+  CHECK(to_vector<float>(div(i64({1, 4}, {2}), i64({2, 8}, {2}))) == vec<float>({0.5F, 0.5F}));
+  CHECK(to_vector<float>(rdiv(1, i64({2, 4}, {2}))) == vec<float>({0.5F, 0.25F}));
+  CHECK(std::isinf(div(ones({1}), 0).item_as<float>()));
+}
+
+TEST_CASE("in-place operators keep the dtype, count a change and refuse what does not fit") {
+  const Tensor a = f32({1, 2, 3}, {3});
+  CHECK(a.version() == 0);
+  add_(a, ones({3}, {DType::F64}), 2);
+  mul_(a, 2);
+  CHECK(a.dtype() == DType::F32);
+  CHECK(to_vector<float>(a) == vec<float>({6, 8, 10}));
+  CHECK(a.version() == 2);
+  const Tensor integers = i64({1, 2}, {2});
+  CHECK_THROWS_WITH(div_(integers, 2), "div_: result type float32 can't be cast to the output's (int64 [2])");
+  CHECK_THROWS_WITH(add_(integers, ones({2})), Contains("result type float32"));
+  CHECK(integers.version() == 0);
+  CHECK(to_vector<std::int64_t>(integers) == vec<std::int64_t>({1, 2}));
+}
+
+TEST_CASE("an in-place operator may read its own output shifted or turned") {
+  const Tensor a = f32({1, 2, 3, 4}, {4});
+  add_(narrow(a, 0, 1, 3), narrow(a, 0, 0, 3));
+  CHECK(to_vector<float>(a) == vec<float>({1, 3, 5, 7}));
+  const Tensor square = f32({1, 2, 3, 4}, {2, 2});
+  add_(square, t(square));
+  CHECK(to_vector<float>(square) == vec<float>({2, 5, 5, 8}));
+  mul_(a, select(a, 0, 3));
+  CHECK(to_vector<float>(a) == vec<float>({7, 21, 35, 49}));
+}
+
+TEST_CASE("a tensor whose elements are one in memory is not written to") {
+  const Tensor wide = expand(ones({1, 3}), {2, 3});
+  CHECK_THROWS_WITH(add_(wide, 1), Contains("more than one element of the written-to tensor"));
+  CHECK_THROWS_WITH(copy_(wide, ones({2, 3})), Contains("copy_: more than one element"));
+}
+
+TEST_CASE("alpha of integers must be an integer, and bool tensors are not subtracted") {
+  CHECK_THROWS_WITH(add(i64({1}, {1}), i64({1}, {1}), 0.5), Contains("alpha must not be a floating number"));
+  CHECK_THROWS_WITH(sub(ones({1}, {DType::Bool}), ones({1}, {DType::Bool})),
+                    Contains("bool tensors cannot be subtracted"));
+  CHECK_THROWS_WITH(neg(ones({1}, {DType::Bool})), Contains("neg: not for elements of bool"));
+}
+
+TEST_CASE("operators on tensors that are not contiguous walk as they lie") {
+  const Tensor a = to(view(arange(24), {2, 3, 4}), DType::F32);
+  const Tensor turned = permute(a, {2, 0, 1});
+  const std::vector<float> expected = to_vector<float>(contiguous(turned));
+  CHECK(to_vector<float>(add(turned, 0)) == expected);
+  CHECK(to_vector<float>(add(contiguous(turned), zeros({1, 2, 1}))) == expected);
+  CHECK(to_vector<float>(sub(turned, contiguous(turned))) == std::vector<float>(24, 0));
+  const Tensor even = as_strided(a, {3, 2}, {8, 2}, 1);
+  CHECK(to_vector<float>(mul(even, even)) == vec<float>({1, 9, 81, 121, 289, 361}));
+}
+
+TEST_CASE("comparisons give bool, and nothing equals not-a-number") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor a = f32({1, nan, 3}, {3});
+  CHECK(eq(a, a).dtype() == DType::Bool);
+  CHECK(to_vector<bool>(eq(a, a)) == std::vector<bool>({true, false, true}));
+  CHECK(to_vector<bool>(ne(a, 3)) == std::vector<bool>({true, true, false}));
+  CHECK(to_vector<bool>(lt(a, i64({2, 2, 2}, {3}))) == std::vector<bool>({true, false, false}));
+  CHECK(to_vector<bool>(ge(a, 3)) == std::vector<bool>({false, false, true}));
+  CHECK(to_vector<bool>(le(a, 1)) == std::vector<bool>({true, false, false}));
+  CHECK(to_vector<bool>(gt(a, 1)) == std::vector<bool>({false, false, true}));
+}
+
+TEST_CASE("functions of one tensor") {
+  const Tensor a = f32({-1.5F, 0, 2}, {3});
+  CHECK(to_vector<float>(neg(a)) == vec<float>({1.5F, 0, -2}));
+  CHECK(to_vector<float>(relu(a)) == vec<float>({0, 0, 2}));
+  CHECK(to_vector<float>(clamp_min(a, -1)) == vec<float>({-1, 0, 2}));
+  CHECK(sigmoid(a).size(0) == 3);
+  CHECK(to_vector<float>(sigmoid(zeros({1}))) == vec<float>({0.5F}));
+  CHECK(to_vector<float>(cos(zeros({1}, {DType::I32}))) == vec<float>({1}));
+  CHECK(std::isnan(relu(full({1}, std::nan(""))).item_as<float>()));
+  CHECK(to_vector<float>(threshold_backward(ones({3}), a, 0)) == vec<float>({0, 0, 1}));
+  CHECK(to_vector<float>(clamp_min_backward(ones({3}), a, 0)) == vec<float>({0, 1, 1}));
+}
+
+TEST_CASE("tensors without elements and without dimensions go through every operator") {
+  const Tensor none = zeros({0, 3}), number = ones({});
+  CHECK(add(none, ones({3})).sizes() == Dims{0, 3});
+  CHECK(mul(none, 2).numel() == 0);
+  CHECK(relu(none).numel() == 0);
+  CHECK(eq(none, none).numel() == 0);
+  add_(none, none);
+  CHECK(add(number, number).item_as<float>() == 2);
+  CHECK(add(number, number).dim() == 0);
+  CHECK_THROWS_WITH(none.item(), Contains("item: a tensor with 0 elements"));
+  CHECK_THROWS_WITH(add(none, ones({4})), Contains("must match the size of tensor b (4)"));
+}
+
+TEST_CASE("an undefined tensor is refused by name") {
+  CHECK_THROWS_WITH(add(Tensor(), ones({1})), "add: a tensor is needed, and one is undefined");
+  CHECK_THROWS_AS(Tensor().strided(), Error);
+}
+
+}  // namespace distrun::tensor

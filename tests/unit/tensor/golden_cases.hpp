@@ -1,0 +1,23 @@
+#pragma once
+// The files that scripts/golden_tensor.py writes.
+#include <map>
+#include <string>
+#include <vector>
+
+#include <distrun/tensor/tensor.hpp>
+
+namespace distrun::tensor {
+
+struct GoldenCase {
+  std::string name;
+  std::string place;  // "sums.txt:12"
+  std::map<std::string, std::vector<double>> numbers;
+  std::map<std::string, Tensor> tensors;
+
+  const Tensor& operator[](const std::string& key) const { return tensors.at(key); }
+};
+
+// Of one file of tests/golden/tensor, on that device. Throws std::runtime_error for a line that is none.
+std::vector<GoldenCase> read_golden(const std::string& file, Device device);
+
+}  // namespace distrun::tensor

@@ -1,0 +1,18 @@
+#pragma once
+// What is computed for the golden cases, by the name that it has in the files.
+#include <functional>
+#include <map>
+#include <string>
+
+#include "golden_cases.hpp"
+
+namespace distrun::tensor {
+
+using GoldenResults = std::map<std::string, Tensor>;
+using GoldenCompute = std::function<GoldenResults(const GoldenCase&)>;
+
+inline constexpr const char* kGoldenFiles[] = {"elementwise.txt", "sums.txt", "products.txt", "images.txt", "bags.txt"};
+
+const std::map<std::string, GoldenCompute>& golden_operators();
+
+}  // namespace distrun::tensor

@@ -1,0 +1,66 @@
+// Convolutions and pooling beyond the golden cases: what is refused, and the edges.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include <distrun/tensor/closeness.hpp>
+#include <distrun/tensor/ops.hpp>
+
+namespace distrun::tensor {
+
+using Catch::Matchers::Contains;
+
+TEST_CASE("a convolution is linear in both arguments, and its gradients are its adjoints") {
+  Generator generator(7);
+  const TensorOptions f64{DType::F64, device::kCpu};
+  const Conv2dOptions options{{2, 1}, {1, 0}};
+  const Tensor x = randn({2, 3, 6, 5}, f64, generator), w = randn({4, 3, 3, 2}, f64, generator);
+  const Tensor y = conv2d(x, w, {}, options), g = randn(y.sizes(), f64, generator);
+  const double product = sum(mul(y, g)).item_as<double>();
+  CHECK(sum(mul(conv2d_input_gradient(g, w, x.sizes(), options), x)).item_as<double>() == Approx(product));
+  CHECK(sum(mul(conv2d_weight_gradient(g, x, w.sizes(), options), w)).item_as<double>() == Approx(product));
+}
+
+TEST_CASE("convolutions that do not fit are refused") {
+  const Tensor x = ones({1, 3, 5, 5});
+  CHECK_THROWS_WITH(conv2d(x, ones({4, 2, 3, 3}), {}),
+                    Contains("conv2d: input [1, 3, 5, 5] and weight [4, 2, 3, 3] do not fit: the channels differ"));
+  CHECK_THROWS_WITH(conv2d(x, ones({4, 3, 6, 6}), {}), Contains("the window is larger than the image"));
+  CHECK_THROWS_WITH(conv2d(x, ones({4, 3, 3}), {}), Contains("conv2d: a tensor with 4 dimensions is needed"));
+  CHECK_THROWS_WITH(conv2d(x, ones({4, 3, 3, 3}), ones({3})), Contains("a bias for each channel"));
+  CHECK_THROWS_WITH(conv2d(x, ones({4, 3, 3, 3}), {}, {{0, 1}, {0, 0}}), Contains("stride must be 1 or more"));
+  CHECK_THROWS_WITH(conv2d(x, ones({4, 3, 3, 3}, {DType::F64}), {}), Contains("same dtype"));
+  CHECK_THROWS_WITH(conv2d_input_gradient(ones({1, 4, 2, 2}), ones({4, 3, 3, 3}), {1, 3, 5, 5}),
+                    Contains("the gradient's sizes"));
+  CHECK_THROWS_WITH(conv2d_weight_gradient(ones({1, 4, 3, 3}), x, {4, 3}), Contains("have not 4 dimensions"));
+  CHECK_THROWS_WITH(conv2d(to(x, DType::I64), to(x, DType::I64), {}), Contains("a floating dtype is needed"));
+}
+
+TEST_CASE("a convolution of no images has no result, and its weight gradient is zero") {
+  const Tensor none = zeros({0, 3, 5, 5}), w = ones({4, 3, 3, 3});
+  CHECK(conv2d(none, w, ones({4})).sizes() == Dims{0, 4, 3, 3});
+  CHECK(sum(conv2d_weight_gradient(zeros({0, 4, 3, 3}), none, w.sizes())).item_as<float>() == 0);
+  CHECK(conv2d_input_gradient(zeros({0, 4, 3, 3}), w, none.sizes()).numel() == 0);
+}
+
+TEST_CASE("the gradient of pooling goes where the largest stood") {
+  const Tensor x = view(from_values<float>({1, 5, 2, 0, 3, 4, 8, 7, 6}), {1, 1, 3, 3});
+  const Pooled pooled = max_pool2d(x, {{2, 2}, {1, 1}, {0, 0}});
+  CHECK(to_vector<float>(pooled.values) == std::vector<float>{5, 5, 8, 7});
+  CHECK(to_vector<std::int64_t>(pooled.indices) == std::vector<std::int64_t>{1, 1, 6, 7});
+  const Tensor g = view(from_values<float>({1, 2, 3, 4}), {1, 1, 2, 2});
+  CHECK(to_vector<float>(max_pool2d_gradient(g, pooled.indices, x.sizes())) ==
+        std::vector<float>{0, 3, 0, 0, 0, 0, 3, 4, 0});
+}
+
+TEST_CASE("pooling: not-a-number wins, and what does not fit is refused") {
+  const Tensor x = view(from_values<float>({1, std::nanf(""), 3, 4}), {1, 1, 2, 2});
+  CHECK(std::isnan(max_pool2d(x).values.item_as<float>()));
+  CHECK(max_pool2d(ones({0, 2, 4, 4})).values.sizes() == Dims{0, 2, 2, 2});
+  CHECK_THROWS_WITH(max_pool2d(x, {{3, 3}, {0, 0}, {0, 0}}),
+                    Contains("window 3, stride 3 and padding 0 do not fit a size of 2"));
+  CHECK_THROWS_WITH(max_pool2d(x, {{2, 2}, {0, 0}, {2, 2}}), Contains("do not fit"));
+  CHECK_THROWS_WITH(max_pool2d(ones({4, 4})), Contains("max_pool2d: a tensor with 4 dimensions"));
+}
+
+}  // namespace distrun::tensor

@@ -1,0 +1,56 @@
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include <distrun/tensor/ops.hpp>
+#include <distrun/tensor/philox.hpp>
+
+namespace distrun::tensor {
+
+using Words = std::array<std::uint32_t, 4>;
+
+TEST_CASE("Philox gives its authors' numbers") {
+  CHECK(philox(0, 0, 0) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+  CHECK(philox(~0ULL, ~0ULL, ~0ULL) == Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  CHECK(philox(0x299f31d0a4093822, 0x85a308d3243f6a88, 0x0370734413198a2e) ==
+        Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+}
+
+TEST_CASE("the same seed gives the same numbers, and they go on") {
+  Generator a(5), b(5), c(6);
+  const Tensor first = rand({10}, {}, a);
+  CHECK(equal(first, rand({10}, {}, b)));
+  CHECK_FALSE(equal(first, rand({10}, {}, a)));
+  CHECK_FALSE(equal(first, rand({10}, {}, c)));
+  a.set_seed(5);
+  CHECK(equal(first, rand({10}, {}, a)));
+  CHECK(a.seed() == 5);
+  // Fewer elements are the start of more.
+  a.set_seed(5);
+  CHECK(equal(narrow(rand({103}, {}, a), 0, 0, 10), first));
+  manual_seed(5);
+  CHECK(equal(first, rand({10})));
+}
+
+TEST_CASE("uniform numbers fill [0, 1), normal ones have mean 0 and variance 1") {
+  const DType dtype = GENERATE(DType::F32, DType::F64);
+  Generator generator(11);
+  const Tensor uniform = rand({100000}, {dtype}, generator), normal = randn({100000}, {dtype}, generator);
+  CHECK(all(lt(uniform, 1)).item_as<bool>());
+  CHECK(all(ge(uniform, 0)).item_as<bool>());
+  CHECK(mean(uniform).item_as<double>() == Approx(0.5).margin(0.005));
+  CHECK(mean(mul(uniform, uniform)).item_as<double>() == Approx(1.0 / 3).margin(0.005));
+  CHECK(mean(normal).item_as<double>() == Approx(0).margin(0.01));
+  CHECK(mean(mul(normal, normal)).item_as<double>() == Approx(1).margin(0.02));
+  const Tensor square = mul(normal, normal);
+  CHECK(mean(mul(square, square)).item_as<double>() == Approx(3).margin(0.15));
+}
+
+TEST_CASE("random tensors are floating, and may be empty") {
+  CHECK_THROWS_WITH(rand({2}, {DType::I64}), "rand: a floating dtype is needed, not int64");
+  CHECK_THROWS_WITH(randn({2}, {DType::Bool}), "randn: a floating dtype is needed, not bool");
+  CHECK(rand({0, 3}).sizes() == Dims{0, 3});
+  CHECK(std::isfinite(randn({}).item_as<float>()));
+}
+
+}  // namespace distrun::tensor

@@ -1,0 +1,95 @@
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include <distrun/tensor/kernels/instruction_set.hpp>
+#include <distrun/tensor/ops.hpp>
+
+namespace distrun::tensor {
+namespace {
+
+using Catch::Matchers::Contains;
+
+Tensor numbered(const Dims& sizes, DType dtype = DType::F32) {
+  return view(to(arange(device::count_of(sizes)), dtype), sizes);
+}
+
+}  // namespace
+
+TEST_CASE("the sum of integers is int64, of floating numbers their own") {
+  CHECK(sum(full({300}, 1, {DType::Bool})).item_as<int>() == 300);
+  CHECK(sum(full({300}, 255, {DType::U8})).dtype() == DType::I64);
+  CHECK(sum(full({300}, 255, {DType::U8})).item_as<int>() == 76500);
+  CHECK(sum(full({2}, INT64_MAX, {DType::I64})).item_as<std::int64_t>() == -2);
+  CHECK(sum(ones({3})).dtype() == DType::F32);
+  CHECK(sum(ones({3}, {DType::F64})).dtype() == DType::F64);
+  CHECK(sum(zeros({0})).item_as<float>() == 0);
+  CHECK(sum(full({}, 4)).item_as<float>() == 4);
+}
+
+TEST_CASE("a sum over many elements keeps its precision") {
+  const Tensor tenths = full({1 << 20}, 0.1F);
+  const double exact = static_cast<double>(0.1F) * (1 << 20);
+  CHECK(sum(tenths).item_as<float>() == static_cast<float>(exact));
+}
+
+TEST_CASE("a sum is the same with every instruction set and in every layout that has the same order") {
+  Tensor values = cos(mul(numbered({70000}), 0.37));
+  const float expected = sum(values).item_as<float>();
+  for (const InstructionSet set : {InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512}) {
+    if (set > best_instruction_set()) continue;
+    use_instruction_set(set);
+    CHECK(instruction_set() == set);
+    CHECK(sum(values).item_as<float>() == expected);
+  }
+  use_instruction_set(best_instruction_set());
+}
+
+TEST_CASE("sums over dimensions, in any order of memory") {
+  const Tensor a = numbered({2, 3, 4});
+  CHECK(to_vector<float>(sum(a, {2})) == std::vector<float>{6, 22, 38, 54, 70, 86});
+  CHECK(to_vector<float>(sum(a, {0})) == std::vector<float>{12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34});
+  CHECK(to_vector<float>(sum(a, {0, 2})) == std::vector<float>{60, 92, 124});
+  CHECK(sum(a, {1}, true).sizes() == Dims{2, 1, 4});
+  CHECK(sum(a, {-1}).sizes() == Dims{2, 3});
+  CHECK(sum(a, {}).item_as<float>() == 276);
+  const Tensor turned = permute(a, {1, 2, 0});
+  CHECK(equal(sum(turned, {2}), sum(contiguous(turned), {2})));
+  CHECK(equal(sum(turned, {0}), sum(contiguous(turned), {0})));
+  CHECK(equal(sum(turned, {0, 1}), sum(a, {1, 2})));
+  CHECK(to_vector<float>(sum(expand(ones({1, 3}), {5, 3}), {0})) == std::vector<float>{5, 5, 5});
+  CHECK(to_vector<float>(sum(zeros({0, 3}), {0})) == std::vector<float>{0, 0, 0});
+  CHECK(sum(zeros({0, 3}), {1}).sizes() == Dims{0});
+  const Tensor wide = numbered({3, 1300});
+  CHECK(equal(sum(wide, {0}), add(add(select(wide, 0, 0), select(wide, 0, 1)), select(wide, 0, 2))));
+  CHECK_THROWS_WITH(sum(a, {0, -3}), Contains("dimension 0 appears twice"));
+  CHECK_THROWS_WITH(sum(a, {3}),
+                    Contains("sum: dimension out of range (expected to be in range of [-3, 2], but got 3)"));
+}
+
+TEST_CASE("what stretching repeated is summed up again") {
+  const Tensor a = numbered({2, 3});
+  CHECK(sum_to_size(a, {2, 3}).is_same(a));
+  CHECK(to_vector<float>(sum_to_size(a, {3})) == std::vector<float>{3, 5, 7});
+  CHECK(to_vector<float>(sum_to_size(a, {2, 1})) == std::vector<float>{3, 12});
+  CHECK(sum_to_size(a, {}).dim() == 0);
+  CHECK_THROWS_WITH(sum_to_size(a, {1, 1, 1}), Contains("sizes [1, 1, 1] do not stretch to these (float32 [2, 3])"));
+}
+
+TEST_CASE("all, equal and mean") {
+  CHECK(all(ones({4})).item_as<bool>());
+  CHECK_FALSE(all(numbered({4})).item_as<bool>());
+  CHECK(all(zeros({0})).item_as<bool>());
+  CHECK(all(full({1}, std::nan(""))).item_as<bool>());
+  CHECK(equal(numbered({2, 2}), numbered({2, 2})));
+  CHECK_FALSE(equal(numbered({4}), numbered({2, 2})));
+  CHECK_FALSE(equal(numbered({4}), numbered({4}, DType::F64)));
+  CHECK_FALSE(equal(full({1}, std::nan("")), full({1}, std::nan(""))));
+  CHECK(mean(numbered({5})).item_as<float>() == 2);
+  CHECK(std::isnan(mean(zeros({0})).item_as<float>()));
+  CHECK_THROWS_WITH(mean(ones({2}, {DType::I64})), Contains("mean: a floating dtype is needed (int64 [2])"));
+  CHECK(mse_loss(numbered({3}), zeros({3})).item_as<float>() == Approx(5.0 / 3));
+  CHECK_THROWS_WITH(mse_loss(ones({3}), ones({4})), Contains("mse_loss: input and target"));
+}
+
+}  // namespace distrun::tensor

@@ -1,0 +1,157 @@
+#include <catch2/catch.hpp>
+
+#include <distrun/tensor/closeness.hpp>
+#include <distrun/tensor/ops.hpp>
+
+namespace distrun::tensor {
+namespace {
+
+using Catch::Matchers::Contains;
+using Longs = std::vector<std::int64_t>;
+
+Tensor indices(std::initializer_list<std::int64_t> values, const Dims& sizes) { return from_values(values, sizes); }
+
+// [[0, 0, 3], [4, 0, 5]], not coalesced.
+Tensor sample() {
+  return sparse_coo(indices({0, 1, 1, 1, 2, 0, 2, 2}, {2, 4}), from_values<std::int64_t>({3, 4, 2, 3}), {2, 3});
+}
+
+Longs dense_values(const Tensor& tensor) { return to_vector<std::int64_t>(to(to_dense(tensor), DType::I64)); }
+
+}  // namespace
+
+TEST_CASE("a sparse tensor is what its entries add up to") {
+  const Tensor s = sample();
+  CHECK(s.is_sparse());
+  CHECK(s.sizes() == Dims{2, 3});
+  CHECK(s.dtype() == DType::I64);
+  CHECK(nnz(s) == 4);
+  CHECK(sparse_dim(s) == 2);
+  CHECK_FALSE(is_coalesced(s));
+  CHECK(dense_values(s) == Longs{0, 0, 3, 4, 0, 5});
+}
+
+TEST_CASE("coalescing sorts the indices and puts equal ones together") {
+  const Tensor c = coalesce(sample());
+  CHECK(is_coalesced(c));
+  CHECK(to_vector<std::int64_t>(sparse(c).indices) == Longs{0, 1, 1, 2, 0, 2});
+  CHECK(to_vector<std::int64_t>(sparse(c).values) == Longs{3, 4, 5});
+  CHECK(coalesce(c).is_same(c));
+  const Tensor blocks = sparse_coo(indices({1, 0, 1}, {1, 3}), from_values<float>({1, 2, 3, 4, 5, 6}, {3, 2}), {3, 2});
+  CHECK(to_vector<float>(sparse(coalesce(blocks)).values) == std::vector<float>{3, 4, 6, 8});
+  CHECK(to_vector<float>(to_dense(blocks)) == std::vector<float>{3, 4, 6, 8, 0, 0});
+}
+
+TEST_CASE("sums of sparse tensors are sparse, with dense ones dense") {
+  const Tensor s = sample();
+  const Tensor doubled = add(s, s);
+  CHECK(doubled.is_sparse());
+  CHECK_FALSE(is_coalesced(doubled));
+  CHECK(dense_values(doubled) == Longs{0, 0, 6, 8, 0, 10});
+  CHECK(is_coalesced(add(coalesce(s), coalesce(s))));
+  CHECK(nnz(add(coalesce(s), coalesce(s))) == 3);
+  CHECK(dense_values(sub(s, s, 3)) == Longs{0, 0, -6, -8, 0, -10});
+  const Tensor sum = add(ones({2, 3}), s, 2);
+  CHECK_FALSE(sum.is_sparse());
+  CHECK(to_vector<float>(sum) == std::vector<float>{1, 1, 7, 9, 1, 11});
+  CHECK(equal(add(s, ones({2, 3}, {DType::I64})), add(ones({2, 3}, {DType::I64}), s)));
+  CHECK(add(to(s, DType::F32), to(s, DType::F64)).dtype() == DType::F64);
+  CHECK_THROWS_WITH(add(s, zeros({3, 2})), Contains("add: sizes must be the same, since one is sparse"));
+  CHECK_THROWS_WITH(add(s, sparse_coo(indices({0}, {1, 1}), ones({1, 3}), {2, 3})), Contains("2 and 1"));
+}
+
+TEST_CASE("in-place operators change the tensor and those that share its entries") {
+  const Tensor s = sample();
+  const Tensor shared = alias(s);
+  add_(s, s);
+  CHECK(dense_values(shared) == Longs{0, 0, 6, 8, 0, 10});
+  mul_(s, 3);
+  CHECK(dense_values(s) == Longs{0, 0, 18, 24, 0, 30});
+  CHECK(s.version() == 2);
+  CHECK(shared.version() == 2);
+  CHECK_THROWS_WITH(div_(s, 2), Contains("div_: result type float32 is not the output's (sparse int64 [2, 3])"));
+  CHECK_THROWS_WITH(add_(s, ones({2, 3})), Contains("a dense tensor cannot be added to a sparse one in place"));
+  const Tensor dense = zeros({2, 3});
+  add_(dense, s, 0.5);
+  CHECK(to_vector<float>(dense) == std::vector<float>{0, 0, 9, 12, 0, 15});
+  add_(t(dense), t(ones({2, 3})));
+  CHECK(dense.version() == 2);
+}
+
+TEST_CASE("products and true division") {
+  const Tensor s = sample();
+  CHECK(dense_values(mul(s, 2)) == Longs{0, 0, 6, 8, 0, 10});
+  CHECK(mul(s, 0.5).dtype() == DType::F32);
+  const Tensor halves = div(s, 2);
+  CHECK(halves.dtype() == DType::F32);
+  CHECK(to_vector<float>(to_dense(halves)) == std::vector<float>{0, 0, 1.5, 2, 0, 2.5});
+  CHECK(dense_values(div(s, ones({}))) == dense_values(s));
+  CHECK_THROWS_WITH(div(s, ones({2, 3})), Contains("divided by a number"));
+  const Tensor other = sparse_coo(indices({1, 0, 2, 1}, {2, 2}), from_values<std::int64_t>({10, 20}), {2, 3});
+  const Tensor product = mul(s, other);
+  CHECK(is_coalesced(product));
+  CHECK(dense_values(product) == Longs{0, 0, 0, 0, 0, 50});
+  CHECK(nnz(product) == 1);
+  CHECK(dense_values(mul(s, view(arange(6), {2, 3}))) == Longs{0, 0, 6, 12, 0, 25});
+  CHECK(dense_values(mul(view(arange(6), {2, 3}), s)) == Longs{0, 0, 6, 12, 0, 25});
+  CHECK(dense_values(neg(s)) == Longs{0, 0, -3, -4, 0, -5});
+  CHECK(sum(s).item_as<int>() == 12);
+}
+
+TEST_CASE("stacked sparse tensors are one, and its parts are those again") {
+  const Tensor s = sample(), c = coalesce(s);
+  const Tensor all = stack({s, mul(s, 2)});
+  CHECK(all.is_sparse());
+  CHECK(all.sizes() == Dims{2, 2, 3});
+  CHECK(dense_values(all) == Longs{0, 0, 3, 4, 0, 5, 0, 0, 6, 8, 0, 10});
+  CHECK(dense_values(select(all, 0, 1)) == Longs{0, 0, 6, 8, 0, 10});
+  CHECK(dense_values(select(all, 2, -1)) == Longs{3, 5, 6, 10});
+  CHECK(is_coalesced(stack({c, c})));
+  CHECK(equal(to_dense(stack({s, s}, 1)), stack({to_dense(s), to_dense(s)}, 1)));
+  CHECK(equal(to_dense(stack({s, s}, 2)), stack({to_dense(s), to_dense(s)}, 2)));
+  CHECK(select(select(c, 0, 1), 0, 2).sizes() == Dims{});
+  CHECK(to_dense(select(select(c, 0, 1), 0, 2)).item_as<int>() == 5);
+  CHECK_THROWS_WITH(select(s, 0, 2), Contains("index 2 is out of bounds for dimension 0 with size 2"));
+  CHECK_THROWS_WITH(stack({s, ones({2, 3})}), Contains("all tensors must be sparse or none"));
+}
+
+TEST_CASE("copies keep what is coalesced, and detached ones share") {
+  const Tensor s = coalesce(sample());
+  CHECK(is_coalesced(to(s, DType::F32)));
+  CHECK(to(s, DType::F32).dtype() == DType::F32);
+  CHECK(is_coalesced(clone(s)));
+  CHECK_FALSE(clone(s).is_same(s));
+  CHECK(&sparse(alias(s)) == &sparse(s));
+  CHECK(nnz(zeros_like(s)) == 0);
+  CHECK(dense_values(zeros_like(s)) == Longs(6, 0));
+  CHECK(dense_values(sparse_mask(ones({2, 3}), s)) == Longs{0, 0, 1, 1, 0, 1});
+}
+
+TEST_CASE("entries that don't fit are refused") {
+  const Tensor values = ones({2});
+  CHECK(sparse_coo(indices({0, 4}, {1, 2}), values).sizes() == Dims{5});
+  CHECK_THROWS_WITH(sparse_coo(indices({0, 4}, {1, 2}), values, {4}), Contains("index 4 is out of range for 4 rows"));
+  CHECK_THROWS_WITH(sparse_coo(indices({0, -1}, {1, 2}), values, {4}), Contains("index -1 is out of range"));
+  CHECK_THROWS_WITH(sparse_coo(indices({0}, {1, 1}), values, {4}), Contains("sparse_coo: int64 indices"));
+  CHECK_THROWS_WITH(sparse_coo(ones({1, 2}), values, {4}), Contains("(float32 [1, 2] and float32 [2])"));
+  CHECK_THROWS_WITH(sparse_coo(indices({0, 1}, {1, 2}), values, {4, 4}), Contains("do not fit sizes [4, 4]"));
+  CHECK_THROWS_WITH(relu(sample()), Contains("relu: not for sparse tensors"));
+  CHECK_THROWS_WITH(matmul(sample(), ones({3, 3})), Contains("matmul: not for sparse tensors"));
+  CHECK_THROWS_WITH(sample().data(), Contains("a strided tensor is needed, and this one is sparse int64 [2, 3]"));
+  CHECK_THROWS_WITH(sparse(ones({1})), Contains("a sparse tensor is needed"));
+}
+
+TEST_CASE("sparse tensors without entries go through every operator") {
+  const Tensor none = zeros_like(sample());
+  CHECK(nnz(add(none, none)) == 0);
+  CHECK(nnz(mul(none, sample())) == 0);
+  CHECK(dense_values(add(none, sample())) == Longs{0, 0, 3, 4, 0, 5});
+  CHECK(sum(none).item_as<int>() == 0);
+  CHECK(nnz(stack({none, none})) == 0);
+  CHECK(nnz(select(none, 0, 0)) == 0);
+  CHECK(equal(none, none));
+  CHECK(equal(sample(), coalesce(sample())));
+  CHECK_FALSE(equal(none, sample()));
+}
+
+}  // namespace distrun::tensor
