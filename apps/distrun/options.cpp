@@ -93,6 +93,11 @@ void add_execution(CLI::App& app, Raw& raw) {
                  "Start this rank under gdb; it waits before its body, and no bound runs out. Select one test "
                  "with --filter")
       ->type_name("RANK");
+}
+
+// How many tests and runs go on beside each other.
+void add_concurrency(CLI::App& app, Raw& raw) {
+  begin_group(app, "At the same time");
   app.add_option("-j,--jobs", raw.jobs,
                  "Run so many tests at a time, as far as cores, memory and devices allow; auto: one for each core")
       ->type_name("N");
@@ -136,6 +141,7 @@ void add_run(CLI::App& app, Raw& raw) {
   app.footer(kRunNotes);
   add_selection(app, raw);
   add_execution(app, raw);
+  add_concurrency(app, raw);
   add_repetition(app, raw);
   add_reports(app, raw);
   add_config(app, raw);
