@@ -1,6 +1,8 @@
 // What goes wrong with devices is told as what it is.
 #include <catch2/catch.hpp>
 
+#include <csignal>
+
 #include "run_case.hpp"
 
 namespace {
