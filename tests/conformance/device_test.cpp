@@ -1,4 +1,6 @@
 // What goes wrong with devices is told as what it is.
+#include <signal.h>
+
 #include <catch2/catch.hpp>
 
 #include <csignal>

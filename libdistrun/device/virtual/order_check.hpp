@@ -10,6 +10,7 @@
 // of them all know.
 //
 // Not thread-safe.
+#include <deque>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,7 +41,7 @@ class OrderCheck {
   // Another process has touched bytes of `fresh`, and its clock does not know that access.
   void report_foreign(const AccessRecord& fresh, const std::string& name, const std::string& file, std::uint32_t line,
                       bool writes, const std::string& stream);
-  // What a point on the stream stands for that is recorded now.
+  // What a point on the stream stands for that is recorded now. Good as long as the check, and changes with the stream.
   const VectorClock& clock_of(std::size_t stream);
   // Work that is put on the stream from now on comes after all that `known` knows.
   void wait(std::size_t stream, const VectorClock& known) { clocks_[stream].join(known); }
@@ -61,8 +62,9 @@ class OrderCheck {
   // Whether it is a new one that there is room for.
   bool is_new(const std::string& text);
 
-  std::vector<std::string> names_;
-  std::vector<VectorClock> clocks_;  // of streams
+  // Of streams. They stay where they are when there are more.
+  std::deque<std::string> names_;
+  std::deque<VectorClock> clocks_;
   VectorClock host_;
   AccessLog log_;
   std::size_t log_limit_ = 1 << 16;  // what no longer matters is looked for beyond it
