@@ -44,9 +44,10 @@ std::string name_of(int thread) {
   return name;
 }
 
-// What a runtime keeps for the process, from its first use on, is nobody's leak. It can be told by its names.
+// What the runtime keeps for the process, from its first use on, is nobody's leak. It can be told by the names that
+// autograd/device_worker.cpp and device/virtual give. (A thread without a name of its own has that of the program.)
 bool is_of_runtime(const std::string& name) {
-  return name.starts_with("distrun-") || name.starts_with("/memfd:distrun ");
+  return name.starts_with("distrun-ag ") || name.starts_with("distrun-vgpu") || name.starts_with("/memfd:distrun ");
 }
 
 std::set<int> new_threads(const std::set<int>& old) {

@@ -3,8 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <csignal>
-
 #include "run_case.hpp"
 
 namespace {
