@@ -140,7 +140,8 @@ def convolution_gradients(gradient, x, w, stride, padding):
 
 def images():
     file = File("images", 4)
-    for stride, padding, dtype in (((1, 1), (0, 0), np.float32), ((2, 1), (1, 2), np.float64), ((3, 2), (0, 1), np.float32)):
+    for stride, padding, dtype in (((1, 1), (0, 0), np.float32), ((2, 1), (1, 2), np.float64),
+                                   ((3, 2), (0, 1), np.float32)):
         x, w = file.normal(2, 3, 7, 6, dtype=dtype), file.normal(4, 3, 3, 2, dtype=dtype)
         bias = file.normal(4, dtype=dtype)
         numbers = {"stride": stride, "padding": padding}
