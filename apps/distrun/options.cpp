@@ -13,6 +13,7 @@
 
 #include "config_file.hpp"
 #include "config_text.hpp"
+#include "gpus.hpp"
 #include "help_notes.hpp"
 #include "option_layers.hpp"
 #include "parsing.hpp"
@@ -92,6 +93,11 @@ void add_execution(CLI::App& app, Raw& raw) {
                  "Start this rank under gdb; it waits before its body, and no bound runs out. Select one test "
                  "with --filter")
       ->type_name("RANK");
+}
+
+// How many tests and runs go on beside each other.
+void add_concurrency(CLI::App& app, Raw& raw) {
+  begin_group(app, "At the same time");
   app.add_option("-j,--jobs", raw.jobs,
                  "Run so many tests at a time, as far as cores, memory and devices allow; auto: one for each core")
       ->type_name("N");
@@ -135,6 +141,7 @@ void add_run(CLI::App& app, Raw& raw) {
   app.footer(kRunNotes);
   add_selection(app, raw);
   add_execution(app, raw);
+  add_concurrency(app, raw);
   add_repetition(app, raw);
   add_reports(app, raw);
   add_config(app, raw);
@@ -149,7 +156,7 @@ runner::Settings settings_of(const Raw& raw) {
   settings.agent = one_of("--agent", raw.agent, kAgents);
   settings.gpu_driver = one_of("--gpu-driver", raw.gpu_driver, kGpuDrivers);
   const int gpus = number("--gpus", raw.gpus, 0, 64);
-  settings.gpus = settings.gpu_driver == "virtual" ? gpus : 0;
+  settings.gpus = settings.gpu_driver == "virtual" ? gpus : settings.gpu_driver == "none" ? 0 : cuda_devices();
   settings.isolation = one_of("--isolation", raw.isolation, kIsolations);
   settings.filters = raw.filters;
   runner::Filter{raw.filters};  // refuses now what it would refuse later

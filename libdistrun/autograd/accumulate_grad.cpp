@@ -64,7 +64,9 @@ AccumulateGrad::AccumulateGrad(const Tensor& variable) : Node(Leaf{}), variable_
 
 Ref<Node> AccumulateGrad::handle() {
   if (count_up() == 0) variable_->retain();
-  return Ref<Node>::adopt(this);
+  Ref<Node> handle(this);  // counts once more
+  count_down();
+  return handle;
 }
 
 void AccumulateGrad::let_go() noexcept { variable_->release(); }

@@ -115,6 +115,7 @@ class Node {
   virtual void let_go() noexcept;
   // Counts a handle by hand; what the count was before.
   std::uint32_t count_up() const noexcept { return count_.fetch_add(1, std::memory_order_acq_rel); }
+  void count_down() const noexcept { count_.fetch_sub(1, std::memory_order_acq_rel); }
 
  private:
   NodeHooks& make_hooks();

@@ -1,7 +1,7 @@
 #pragma once
-// How the runtime waits: seen. Whatever blocks a thread here (a stream, an event, a thread that waits in the engine) is a
-// Wait for as long as it lasts, and a rank shows it on its board, so that a hang can be explained. Without a rank it just
-// waits.
+// How the runtime waits: seen. Whatever blocks a thread here (a stream, an event, a thread that waits in the engine)
+// is a Wait for as long as it lasts, and a rank shows it on its board, so that a hang can be explained. Without a rank
+// it just waits.
 #include <condition_variable>
 #include <mutex>
 

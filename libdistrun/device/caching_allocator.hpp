@@ -1,7 +1,7 @@
 #pragma once
-// Memory of one device, taken from the driver in large segments and handed out in blocks. A block that is let go of joins
-// its free neighbours and waits in the list of its stream; the next request on that stream that fits takes the smallest
-// such block, and what is over stays free.
+// Memory of one device, taken from the driver in large segments and handed out in blocks. A block that is let go of
+// joins its free neighbours and waits in the list of its stream; the next request on that stream that fits takes the
+// smallest such block, and what is over stays free.
 //
 //   segment (one driver allocation, one stream)   | in use | free      | in use | waiting | free |
 //

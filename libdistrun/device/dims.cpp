@@ -7,8 +7,8 @@ namespace {
 
 void check_count(std::size_t count) {
   if (count <= Dims::kMost) return;
-  throw Error(ErrorKind::InvalidArgument, "a tensor has at most " + std::to_string(Dims::kMost) +
-                                              " dimensions, not " + std::to_string(count));
+  throw Error(ErrorKind::InvalidArgument,
+              "a tensor has at most " + std::to_string(Dims::kMost) + " dimensions, not " + std::to_string(count));
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ class Driver {
   virtual void record(StreamRef stream, EventId event) = 0;  // the event stands for all that is on the stream by now
   virtual void wait(StreamRef stream, EventId event) = 0;    // what comes later on the stream waits; any device
   virtual bool is_done(EventId event) = 0;                   // never recorded: yes
-  // What the caching allocator asks before it hands out memory again. Other than is_done() it tells the driver no more than
-  // that this memory is free of what the event stands for.
+  // What the caching allocator asks before it hands out memory again. Other than is_done() it tells the driver no more
+  // than that this memory is free of what the event stands for.
   virtual bool is_done_with(const void*, std::size_t, EventId event) { return is_done(event); }
   virtual void synchronize(EventId event) = 0;
   // Throws Error{InvalidArgument} without timing, before both are recorded, or before both are done.

@@ -26,8 +26,8 @@ void Event::make_on(Device device) {
     device_ = device;
   }
   if (device != device_) {
-    throw Error(ErrorKind::InvalidArgument, "an event of " + to_string(device_) +
-                                                " cannot be recorded on " + to_string(device) +
+    throw Error(ErrorKind::InvalidArgument, "an event of " + to_string(device_) + " cannot be recorded on " +
+                                                to_string(device) +
                                                 ": an event belongs to the device on which it is recorded first");
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Which streams still work on a piece of memory that its owner has let go of. While it is in use, streams are added; when
-// it is let go of, an event on each says how far they are; it is free when all of those are done.
+// Which streams still work on a piece of memory that its owner has let go of. While it is in use, streams are added;
+// when it is let go of, an event on each says how far they are; it is free when all of those are done.
 #include <map>
 #include <vector>
 

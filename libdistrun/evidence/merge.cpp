@@ -58,9 +58,14 @@ auto place_of(const Stacks& stacks, const Holder& holder) {
                     thread != nullptr ? thread->task.tid : 0, holder.process, holder.thread);
 }
 
+// Whether it runs a test's body; where ranks are threads, the main thread only waits for them.
+bool runs_body(const Process& process, const wire::ThreadStack& thread) {
+  return process.has_thread_ranks ? process.rank >= 0 : is_main(process, thread);
+}
+
 // A thread that distrun has in every rank, and that does its duty: nobody wants to read of it.
 bool is_own(const StackTree& tree, const Group& group, const Process& process, const wire::ThreadStack& thread) {
-  if (is_main(process, thread) || group.has_user_code || thread.crashed || thread.incomplete) return false;
+  if (runs_body(process, thread) || group.has_user_code || thread.crashed || thread.incomplete) return false;
   if (thread.motion == wire::Motion::Spinning || thread.task.state == 'D' || thread.gap_after >= 0) return false;
   return std::any_of(group.frames.begin(), group.frames.end(),
                      [&](std::uint32_t frame) { return tree.classes[frame] == FrameClass::Machinery; });

@@ -32,6 +32,9 @@ struct Process {
   std::vector<wire::ThreadStack> threads;
   std::string why_none;  // why no thread has a stack; empty: some may have
   std::vector<Source> sources;
+  // Its ranks are threads: each of them is told as a process that has this thread alone, and the other threads as one
+  // that is no rank. Known to who tells them apart.
+  bool has_thread_ranks = false;
 };
 
 struct Stacks {

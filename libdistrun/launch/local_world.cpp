@@ -185,6 +185,7 @@ void LocalWorld::tell_ranks_apart(evidence::Stacks& stacks) const {
   evidence::Process common = std::move(stacks.processes.front());
   stacks.processes.clear();
   common.rank = -1;
+  common.has_thread_ranks = true;
   for (int rank = 0; rank < options_.world_size; ++rank) {
     const auto seen = shown(rank);
     evidence::Process own = common;

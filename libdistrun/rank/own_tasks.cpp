@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -77,7 +78,7 @@ void read_name(pid_t tid, char (&name)[16]) noexcept {
   const std::string_view text = read_file(tid, "comm", buffer, sizeof buffer);
   const std::string_view line = text.substr(0, text.find('\n')).substr(0, sizeof name - 1);
   std::memset(name, 0, sizeof name);
-  std::memcpy(name, line.data(), line.size());
+  std::copy(line.begin(), line.end(), name);  // none, where the task has ended
 }
 
 }  // namespace distrun::rank

@@ -109,8 +109,8 @@ Plugin::Plugin(const std::string& path) : path_(path) {
   if (code != DISTRUN_OK) refuse(path, "refuses to start: its entry returned " + std::to_string(code));
   if (plugin_.list == nullptr || plugin_.run == nullptr) refuse(path, "offers no list or no run function");
   if (plugin_.runtime != 0 && plugin_.runtime != DISTRUN_RUNTIME) {
-    refuse(path, "uses version " + std::to_string(plugin_.runtime) + " of the distrun runtime, this distrun has version " +
-                     std::to_string(DISTRUN_RUNTIME) + ": build it with this distrun's headers");
+    refuse(path, "uses version " + std::to_string(plugin_.runtime) + " of the distrun runtime, this distrun has " +
+                     "version " + std::to_string(DISTRUN_RUNTIME) + ": build it with this distrun's headers");
   }
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/sanitizer.hpp>
 #include <distrun/rank/crash_handler.hpp>
 #include <distrun/rank/entry.hpp>
 #include <distrun/rank/fork_ranks.hpp>
@@ -25,15 +26,6 @@ namespace {
 
 constexpr int kControlFd = 3;         // in a rank; the zygote's own line has it before the fork
 constexpr std::size_t kTextMax = 4096;  // of an error in a packet
-
-// A zygote with the thread sanitizer (clang 14) dies when it forks through an intermediate that shares its memory.
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kThreadSanitizer = true;
-#elif defined(__has_feature)
-constexpr bool kThreadSanitizer = __has_feature(thread_sanitizer);
-#else
-constexpr bool kThreadSanitizer = false;
-#endif
 
 int thread_count() {
   struct stat status{};
@@ -57,7 +49,8 @@ bool has_device_open() {
 
 // Why this process must not be forked; empty if it may.
 std::string why_unsafe() {
-  if (kThreadSanitizer) return "distrun-rank is built with the thread sanitizer";
+  // It dies when it forks through an intermediate that shares its memory (clang 14).
+  if (base::kThreadSanitizer) return "distrun-rank is built with the thread sanitizer";
   const int threads = thread_count() - 1;
   if (threads > 0) {
     return "the plugin started " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") +

@@ -43,6 +43,12 @@ void write_settings(JsonWriter& out, const runner::Settings& settings) {
   out.field_if(settings.timeout_override.count() > 0, "timeout_override_ms",
                settings.timeout_override);
   out.field("timeout_scale", settings.timeout_scale);
+  out.field_if(settings.stacks_after.count() > 0, "stacks_after_ms", settings.stacks_after);
+  out.field("grace_ms", settings.peer_grace);
+  out.field("kill_after_ms", settings.terminate_grace);
+  out.field_if(settings.debug_rank >= 0, "debug_rank", settings.debug_rank);
+  out.field_if(settings.stdin_rank >= 0, "stdin_rank", settings.stdin_rank);
+  out.field("keep_output", settings.keep_output);
   out.field("jobs", settings.jobs);
   out.field("repeat", settings.repeat);
   out.field_if(settings.until_fail > 0, "until_fail", settings.until_fail);

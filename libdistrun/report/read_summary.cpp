@@ -167,6 +167,12 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "timeout_ms", settings.timeout);
   read(from, "timeout_override_ms", settings.timeout_override);
   read(from, "timeout_scale", settings.timeout_scale);
+  read(from, "stacks_after_ms", settings.stacks_after);
+  read(from, "grace_ms", settings.peer_grace);
+  read(from, "kill_after_ms", settings.terminate_grace);
+  read(from, "debug_rank", settings.debug_rank);
+  read(from, "stdin_rank", settings.stdin_rank);
+  read(from, "keep_output", settings.keep_output);
   read(from, "jobs", settings.jobs);
   read(from, "repeat", settings.repeat);
   read(from, "until_fail", settings.until_fail);
@@ -231,8 +237,7 @@ void read_rank(const Json& from, runner::RankRecord& rank) {
   read(from, "waiting_in", rank.waiting_in);
   read(from, "because_of", rank.because_of);
   read(from, "declared_death", rank.declared_death);
-  read_each_object(from, "errors",
-                   [&](const Json& item) { read_error(item, rank.errors.emplace_back()); });
+  read_each_object(from, "errors", [&](const Json& item) { read_error(item, rank.errors.emplace_back()); });
   read(from, "notes", rank.notes);
   read(from, "stdout", rank.out.text);
   read(from, "stderr", rank.err.text);
@@ -265,15 +270,12 @@ void read_attempt(const Json& from, runner::AttemptRecord& attempt) {
   read(from, "message", attempt.message);
   read_enum(from, "phase", wire::kPhaseCount, attempt.phase);
   read(from, "duration_ms", attempt.duration);
-  read_each(from, "culprits", [&](const Json& item) {
-    attempt.culprits.push_back(integer_of<int>("culprits", item));
-  });
-  read_each_object(from, "leaks",
-                   [&](const Json& item) { read_leak(item, attempt.leaks.emplace_back()); });
+  read_each(from, "culprits",
+            [&](const Json& item) { attempt.culprits.push_back(integer_of<int>("culprits", item)); });
+  read_each_object(from, "leaks", [&](const Json& item) { read_leak(item, attempt.leaks.emplace_back()); });
   read_each_object(from, "looks", [&](const Json& item) { read_look(item, attempt.looks.emplace_back()); });
   read(from, "infra_error", attempt.infra_error);
-  read_each_object(from, "ranks",
-                   [&](const Json& item) { read_rank(item, attempt.ranks.emplace_back()); });
+  read_each_object(from, "ranks", [&](const Json& item) { read_rank(item, attempt.ranks.emplace_back()); });
 }
 
 void read_variant(const Json& from, runner::Variant& variant) {
@@ -300,8 +302,17 @@ void read_test(const Json& from, runner::TestRecord& test) {
   read(from, "duration_ms", test.duration);
   read(from, "file", test.info.file);
   read(from, "line", test.info.line);
-  read_each_object(from, "attempts",
-                   [&](const Json& item) { read_attempt(item, test.attempts.emplace_back()); });
+  read_each_object(from, "attempts", [&](const Json& item) { read_attempt(item, test.attempts.emplace_back()); });
+}
+
+void read_host(const Json& from, runner::HostRecord& host) {
+  read(from, "suite", host.suite);
+  read(from, "plugin", host.plugin);
+  read_enum(from, "verdict", runner::kVerdictCount, host.verdict);
+  read(from, "message", host.message);
+  read(from, "set_up_ms", host.set_up);
+  read(from, "tear_down_ms", host.tear_down);
+  read_rank(object_at(from, "rank"), host.rank);
 }
 
 void check_schema(const Json& found) {
@@ -317,10 +328,9 @@ void check_schema(const Json& found) {
 class Reader {
  public:
   runner::RunRecord read_run(std::string_view text) {
-    const Json rest =
-        Json::parse(text, [this](int depth, Json::parse_event_t event, Json& item) {
-          return keep(depth, event, item);
-        });
+    const Json rest = Json::parse(text, [this](int depth, Json::parse_event_t event, Json& item) {
+      return keep(depth, event, item);
+    });
     if (!rest.is_object() || !schema_seen_) refuse("this is no summary: it has no schema");
     refuse_odd_tests(rest);
     read(rest, "run_id", run_.run_id);
@@ -337,6 +347,7 @@ class Reader {
       read(item, "phase", problem.phase);
       read(item, "text", problem.text);
     });
+    read_each_object(rest, "hosts", [this](const Json& item) { read_host(item, run_.hosts.emplace_back()); });
     return std::move(run_);
   }
 
@@ -356,9 +367,7 @@ class Reader {
   // Objects were taken out of the list; whatever is left is none.
   static void refuse_odd_tests(const Json& rest) {
     const Json* left = find(rest, "tests");
-    if (left != nullptr && !(left->is_array() && left->empty())) {
-      refuse_field("tests", *left, "a list of objects");
-    }
+    if (left != nullptr && !(left->is_array() && left->empty())) refuse_field("tests", *left, "a list of objects");
   }
 
   void take_test(const Json& item) {
@@ -381,8 +390,7 @@ runner::RunRecord read_summary(std::string_view json) {
   try {
     return Reader().read_run(json);
   } catch (const Json::parse_error& error) {
-    refuse("this is no JSON: at byte " + std::to_string(error.byte) + " of " +
-           std::to_string(json.size()));
+    refuse("this is no JSON: at byte " + std::to_string(error.byte) + " of " + std::to_string(json.size()));
   } catch (const Json::exception& error) {
     refuse(std::string("this is no summary: ") + error.what());
   }

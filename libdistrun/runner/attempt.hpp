@@ -133,6 +133,7 @@ class Attempt final : public launch::WorldEvents {
 
   void on_alarm();
   void arm();
+  base::TimePoint timeout_at() const;  // of the first rank, and of those that follow at once
   void time_out_ranks(base::TimePoint now);
   bool held_by_debugger();
   bool look(LookKind kind, std::function<void(const Look&)> on_look = {});

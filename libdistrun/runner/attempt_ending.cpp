@@ -13,11 +13,9 @@
 namespace distrun::runner {
 namespace {
 
-// Ranks reach a phase within milliseconds of each other, on a busy machine within tenths of a second: what expires
-// so soon after the first, expires with it.
-Nanoseconds same_time(Nanoseconds bound) {
-  return std::clamp<Nanoseconds>(bound / 10, std::chrono::milliseconds(50), std::chrono::milliseconds(500));
-}
+// Ranks reach a phase within milliseconds of each other, on a busy machine within tenths of a second. The first whose
+// time is over waits so long for others, so that who hangs is told from who waits for it.
+constexpr auto kSkew = std::chrono::milliseconds(500);
 
 // A rank that a sanitizer has ended says why on its standard error.
 void add_sanitizer_error(RankRecord& rank) {
@@ -51,9 +49,9 @@ void Attempt::arm() {
   base::TimePoint next = state_deadline_;
   for (const RankState& rank : ranks_) {
     if (rank.ended) continue;
-    if (state_ == State::Running && run_.settings.debug_rank < 0) next = std::min(next, rank.deadline);
     next = std::min(next, rank.lost_at);
   }
+  if (state_ == State::Running && run_.settings.debug_rank < 0) next = std::min(next, timeout_at());
   if (state_ == State::Running) next = std::min(next, slow_at_);
   if (state_ != State::Sweeping && state_ != State::Over) alarm_.set(next);
 }
@@ -79,10 +77,20 @@ void Attempt::lose_ranks(base::TimePoint now) {
   }
 }
 
+base::TimePoint Attempt::timeout_at() const {
+  base::TimePoint first = base::TimePoint::max();
+  for (const RankState& rank : ranks_) {
+    if (!rank.ended) first = std::min(first, rank.deadline);
+  }
+  base::TimePoint last = first;
+  for (const RankState& rank : ranks_) {
+    if (!rank.ended && rank.deadline - first <= kSkew) last = std::max(last, rank.deadline);
+  }
+  return last;
+}
+
 void Attempt::time_out_ranks(base::TimePoint now) {
-  const bool any = std::any_of(ranks_.begin(), ranks_.end(),
-                               [&](const RankState& rank) { return !rank.ended && now >= rank.deadline; });
-  if (!any || held_by_debugger()) return;
+  if (now < timeout_at() || held_by_debugger()) return;
   const bool unstarted = std::any_of(ranks_.begin(), ranks_.end(),
                                      [&](const RankState& rank) { return !rank.started && now >= rank.deadline; });
   if (unstarted && spawn_expected_ > 0 && record_.infra_error.empty()) {
@@ -93,11 +101,11 @@ void Attempt::time_out_ranks(base::TimePoint now) {
   enter(State::Looking, run_.graces.evidence + kLookSlack);
   for (RankState& rank : ranks_) {
     if (rank.ended) continue;
-    const Nanoseconds bound = bound_of(rank.record.phase, test_.info, run_.settings);
-    if (rank.deadline > now + same_time(bound)) {
+    if (rank.deadline > now) {
       bystanders_ = true;
       continue;
     }
+    const Nanoseconds bound = bound_of(rank.record.phase, test_.info, run_.settings);
     if (!rank.decided()) fail(rank, {OutcomeKind::TimedOut, 0, base::human(bound)});
   }
   look(LookKind::Timeout);

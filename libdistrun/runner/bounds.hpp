@@ -1,13 +1,15 @@
 #pragma once
 // Every bound that the runner sets, in one table.
 #include <distrun/base/clock.hpp>
+#include <distrun/base/sanitizer.hpp>
 #include <distrun/runner/record.hpp>
 
 namespace distrun::runner {
 
 // What follows a failure, a timeout or a cancellation. Not scaled by --timeout-scale.
 struct Graces {
-  Nanoseconds evidence = std::chrono::milliseconds(1000); // for the stacks of a timeout or a crash
+  // For the stacks of a timeout or a crash. With a sanitizer the probe reads several times as long.
+  Nanoseconds evidence = std::chrono::milliseconds(base::kSanitized ? 4000 : 1000);
   Nanoseconds peers = std::chrono::milliseconds(500);     // for the others to report their own errors
   Nanoseconds terminate = std::chrono::milliseconds(500); // from SIGTERM to SIGKILL
   Nanoseconds kill = std::chrono::milliseconds(1000);     // from SIGKILL to giving a process up

@@ -115,6 +115,18 @@ io::Task<std::vector<Problem>> Hosts::close(Ending ending) {
   co_return problems;
 }
 
+void Hosts::pause() {
+  for (const auto& [key, host] : hosts_) {
+    if (host) host->pause();
+  }
+}
+
+void Hosts::resume() {
+  for (const auto& [key, host] : hosts_) {
+    if (host) host->resume();
+  }
+}
+
 std::vector<Attempt*> Hosts::at_work() const {
   std::vector<Attempt*> works;
   for (const auto& [key, host] : hosts_) {

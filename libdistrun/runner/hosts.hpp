@@ -29,6 +29,10 @@ class Hosts {
   enum class Ending { TearDown, Kill };
   io::Task<std::vector<Problem>> close(Ending ending);
 
+  // Those that wait stand still from pause() to resume().
+  void pause();
+  void resume();
+
   // The works that hosts do now.
   std::vector<Attempt*> at_work() const;
   // Of those that have ended.

@@ -21,6 +21,9 @@ class Lane {
   io::Task<void> run(PlannedTest& test, TestRecord& record, bool stay);
   // Ends ranks that have stayed.
   io::Task<void> rest();
+  // Ranks that wait for their next test stand still from pause() to resume().
+  void pause() { standing_.pause(); }
+  void resume() { standing_.resume(); }
   // The rest of the test's attempts is not run.
   void cancel(Urgency urgency);
 

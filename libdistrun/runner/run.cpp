@@ -195,9 +195,13 @@ void Run::let_go() {
 
 void Run::pause() {
   for (Attempt* attempt : attempts()) attempt->pause();
+  for (const auto& lane : lanes_) lane->pause();
+  hosts_.pause();
 }
 
 void Run::resume() {
+  hosts_.resume();
+  for (const auto& lane : lanes_) lane->resume();
   for (Attempt* attempt : attempts()) attempt->resume();
 }
 

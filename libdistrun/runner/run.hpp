@@ -45,7 +45,7 @@ class Run {
   int look_now(const OnLook& on_look = {});
   // The debugger of --debug has ended.
   void let_go();
-  // The user stops the clock (Ctrl-Z): bounds and ranks stand still from pause() to resume().
+  // The user stops the clock (Ctrl-Z): bounds, ranks and hosts stand still from pause() to resume().
   void pause();
   void resume();
 

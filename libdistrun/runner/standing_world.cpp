@@ -3,7 +3,9 @@
 #include <signal.h>
 
 #include <chrono>
+#include <utility>
 
+#include <distrun/evidence/task_state.hpp>
 #include <distrun/runner/outcome.hpp>
 
 namespace distrun::runner {
@@ -29,6 +31,7 @@ std::shared_ptr<launch::World> StandingWorld::lend(const launch::WorldSpec& spec
   if (!again) forget();
   lent_to_ = &to;
   if (again) {
+    resume();
     if (output_ == Output::Forgotten) world_->forget_output();
     return world_;
   }
@@ -49,8 +52,24 @@ void StandingWorld::forget() {
   world_.reset();
   pids_.clear();
   alive_.clear();
+  stopped_.clear();
   broken_.clear();
   last_status_.reset();
+}
+
+void StandingWorld::pause() {
+  if (!world_ || lent_to_ != nullptr) return;
+  for (const int rank : alive_) {
+    const pid_t pid = pids_[static_cast<std::size_t>(rank)];
+    if (evidence::read_pulse(pid, pid).state == 'T' || !stopped_.insert(rank).second) continue;
+    world_->signal(rank, SIGSTOP);
+  }
+}
+
+void StandingWorld::resume() {
+  for (const int rank : std::exchange(stopped_, {})) {
+    if (world_) world_->signal(rank, SIGCONT);
+  }
 }
 
 io::Task<void> StandingWorld::close() {

@@ -43,6 +43,10 @@ class StandingWorld final : public launch::WorldEvents {
   const std::optional<proc::ExitStatus>& last_death() const noexcept { return last_status_; }
   // Null if there is none.
   launch::World* world() const noexcept { return world_.get(); }
+  // Stops the ranks that wait and what they have started, but for those that have stopped themselves, until resume()
+  // or until a test needs them. Does nothing while they are lent: who leads them stops them.
+  void pause();
+  void resume();
   // Ends the ranks that wait, and what they have started. Completes when they are gone, or after a second.
   io::Task<void> close();
 
@@ -65,6 +69,7 @@ class StandingWorld final : public launch::WorldEvents {
   launch::WorldEvents* lent_to_ = nullptr;
   std::vector<int> pids_;
   std::set<int> alive_;
+  std::set<int> stopped_;                       // by pause()
   std::string broken_;
   std::string last_death_;
   std::optional<proc::ExitStatus> last_status_;

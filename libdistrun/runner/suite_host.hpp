@@ -28,6 +28,9 @@ class SuiteHost {
   bool is_fresh() const noexcept { return state_ == State::Fresh; }
   // Silent if there is nothing to tear down. What it works with is gone when it completes.
   io::Task<void> tear_down(std::string id);
+  // Stops a host that waits, and what it has started, until resume(); one at work is stopped with its attempt.
+  void pause() { standing_.pause(); }
+  void resume() { standing_.resume(); }
   // Ends the host without that.
   io::Task<void> kill();
 

@@ -92,6 +92,28 @@ std::size_t explain(const void* address, char* text, std::size_t size) {
   return device::describe_address(address, text, size);
 }
 
+// An error that does not end the rank's body.
+void tell_error(const distrun_rank& rank, std::string_view type, std::string_view text, base::Location where) {
+  distrun_error error{};
+  error.size = sizeof error;
+  error.abi = DISTRUN_ABI;
+  error.type = lend(type);
+  error.text = lend(text);
+  error.file = lend(where.file);
+  error.line = where.line;
+  error.because_of = -1;
+  rank.error(rank.self, &error);
+}
+
+// Code of the plugin that runs before any rank is there may have used devices already.
+void choose_driver(const distrun_rank& rank) {
+  try {
+    device::choose_gpu_driver(settings_of(rank));
+  } catch (const base::Error& error) {
+    tell_error(rank, "PluginError", std::string("the plugin has used devices before its test: ") + error.what(), {});
+  }
+}
+
 device::WaitBoard* Ranks::board_of(const distrun_rank& rank) {
   if (!has_waits(rank)) return nullptr;
   std::unique_ptr<Board>& board = boards_[rank.waits];
@@ -101,7 +123,7 @@ device::WaitBoard* Ranks::board_of(const distrun_rank& rank) {
 
 void Ranks::attach(const distrun_rank& rank) {
   const std::lock_guard lock(mutex_);
-  if (!chosen_) device::choose_gpu_driver(settings_of(rank));
+  if (!chosen_) choose_driver(rank);
   chosen_ = true;
   device::WaitBoard* const board = board_of(rank);
   attached_.push_back({&rank, board});
@@ -118,22 +140,14 @@ void Ranks::detach(const distrun_rank& rank) {
   if (attached_.empty()) device::tell_order_reports_to({});
 }
 
-// An error of the rank that does not end its body: what comes after shows what comes of it.
+// What comes after it shows what comes of it.
 void Ranks::report(const device::OrderReport& found) {
   const std::lock_guard lock(mutex_);
   if (attached_.empty()) return;
   const auto is_here = [board = device::thread_state().board](const Attached& each) { return each.board == board; };
   const auto here = std::find_if(attached_.begin(), attached_.end(), is_here);
   const distrun_rank& rank = here != attached_.end() ? *here->rank : *attached_.front().rank;
-  distrun_error error{};
-  error.size = sizeof error;
-  error.abi = DISTRUN_ABI;
-  error.type = lend("StreamOrderError");
-  error.text = lend(found.text);
-  error.file = lend(found.second.file);
-  error.line = found.second.line;
-  error.because_of = -1;
-  rank.error(rank.self, &error);
+  tell_error(rank, "StreamOrderError", found.text, found.second);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The C line: what the loading program calls. Nothing is thrown across it.
 #include <cstddef>
+#include <mutex>
 
 #include <distrun/sdk/failure.hpp>
 #include <distrun/sdk/list.hpp>
@@ -24,9 +25,11 @@ bool understands(const distrun_rank* rank) noexcept {
   return understands(rank, offsetof(distrun_rank, suite_dir));
 }
 
-// With the tests of other frameworks, which are known only now that all of the plugin is loaded.
+// With the tests of other frameworks, which are known only now that all of the plugin is loaded. Ranks that are threads
+// come here together.
 const Registry& all_tests() {
-  registry().load_frameworks();
+  static std::once_flag loaded;
+  std::call_once(loaded, [] { registry().load_frameworks(); });
   return registry();
 }
 

@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 #define DISTRUN_ABI 1u
-/* Of the runtime that goes with this file, libdistrun.so.1; what plugins that use it carry in distrun_plugin.runtime. */
+/* Of the runtime that goes with this file, libdistrun.so.1; plugins that use it carry it in distrun_plugin.runtime. */
 #define DISTRUN_RUNTIME 1u
 
 typedef struct distrun_string {

@@ -60,12 +60,6 @@ class Ref {
     if (object_ != nullptr) object_->release();
   }
 
-  // Takes over a count, as detach() leaves one.
-  static Ref adopt(T* object) noexcept {
-    Ref taken;
-    taken.object_ = object;
-    return taken;
-  }
   // Of an object that was just made.
   static Ref first(T* object) noexcept {
     Ref made;

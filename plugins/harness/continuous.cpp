@@ -3,15 +3,55 @@
 
 #include <unistd.h>
 
+#include <fstream>
 #include <string>
 
 namespace {
 
+constexpr int kRanks = 2;
+
 pid_t first_pid = 0;  // of the rank that ran the first test in this process
+
+void add_line(std::string_view directory, const std::string& file) {
+  std::ofstream(std::string(directory) + "/" + file, std::ios::app) << getpid() << "\n";
+}
+
+int lines_of(std::string_view directory, const std::string& file) {
+  std::ifstream lines(std::string(directory) + "/" + file);
+  int count = 0;
+  for (std::string line; std::getline(lines, line);) ++count;
+  return count;
+}
 
 }  // namespace
 
-DISTRUN_SUITE(Continuous, .world_size = fixed(2), .isolation = Isolation::Pool);
+// What all tests of the suite share. The host, which outlives the ranks, has the last word on how often.
+class ContinuousSuite : public distrun::SuiteFixture {
+ public:
+  void tear_down_host(distrun::Host& host) override {
+    DISTRUN_EXPECT(lines_of(host.temp_dir(), "set-up") == kRanks);
+    DISTRUN_EXPECT(lines_of(host.temp_dir(), "torn-down") == kRanks);
+  }
+  void set_up_suite(distrun::Rank& rank) override {
+    DISTRUN_REQUIRE(rank.rank() >= 0);
+    DISTRUN_REQUIRE(rank.rank() < rank.world_size());
+    backend_ = rank.backend();
+    add_line(rank.suite_dir(), "set-up");
+    rank.barrier("all are set up");
+  }
+  void tear_down_suite(distrun::Rank& rank) override {
+    DISTRUN_EXPECT(rank.backend() == backend_);
+    add_line(rank.suite_dir(), "torn-down");
+    rank.barrier("all are torn down");
+  }
+  const std::string& backend() const noexcept { return backend_; }
+
+ private:
+  std::string backend_;  // in place of what a suite opens for all of its tests
+};
+
+DISTRUN_SUITE_FIXTURE(Continuous, ContinuousSuite);
+DISTRUN_SUITE(Continuous, .world_size = fixed(kRanks), .isolation = Isolation::Pool);
 
 DISTRUN_TEST(Continuous, first_test_finds_new_processes) {
   rank.note("rows", "[row:continuous/class-variables] [row:continuous/run_rank-entry]");
@@ -33,4 +73,13 @@ DISTRUN_TEST(Continuous, second_test_finds_the_same_processes) {
 DISTRUN_TEST(Continuous, the_run_names_the_backend) {
   rank.note("rows", "[row:continuous/backend_str-opts]");
   DISTRUN_EXPECT(!rank.backend().empty());
+}
+
+// By whichever test comes first: this one finds what was set up, and nobody sets up again or tears down yet.
+DISTRUN_TEST(Continuous, all_tests_share_one_set_up) {
+  rank.note("rows", "[row:continuous/class-set-up] [row:continuous/class-tear-down]");
+  DISTRUN_EXPECT(rank.suite<ContinuousSuite>().backend() == rank.backend());
+  DISTRUN_EXPECT(lines_of(rank.suite_dir(), "set-up") == kRanks);
+  DISTRUN_EXPECT(lines_of(rank.suite_dir(), "torn-down") == 0);
+  rank.barrier("all have looked");
 }

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +22,24 @@ class Threads : public distrun::Fixture {
   std::string name_;
 };
 
+// Once, and outside the threads: in the suite's host, whose object stays from set-up to tear-down.
+class ThreadsSuite : public distrun::SuiteFixture {
+ public:
+  void set_up_host(distrun::Host& host) override {
+    const char* stacks = std::getenv("TORCH_SHOW_CPP_STACKTRACES");
+    DISTRUN_REQUIRE(stacks != nullptr);
+    DISTRUN_EXPECT(std::string(stacks) == "1");
+    DISTRUN_EXPECT(host_ == 0);
+    host_ = getpid();
+    host.set("host", std::to_string(host_));
+  }
+  void tear_down_host(distrun::Host&) override { DISTRUN_EXPECT(host_ == getpid()); }
+
+ private:
+  pid_t host_ = 0;
+};
+
+DISTRUN_SUITE_FIXTURE(Threads, ThreadsSuite);
 DISTRUN_SUITE(Threads, .isolation = Isolation::Threads);
 
 namespace {
@@ -73,4 +91,11 @@ DISTRUN_TEST_F(Threads, have_a_seed_each) {
   if (!rank.is_master()) return;
   DISTRUN_EXPECT(different(seeds) == static_cast<std::size_t>(rank.world_size()));
   DISTRUN_EXPECT(different(shared) == 1U);
+}
+
+DISTRUN_TEST_F(Threads, find_the_suite_set_up_outside_their_process) {
+  rank.note("rows", "[row:multithread/main-thread-set-up-and-tear-down]");
+  const std::vector<std::string> hosts = gather(rank, std::string(rank.setting("host")));
+  DISTRUN_EXPECT(rank.setting("host") != std::to_string(getpid()));
+  if (rank.is_master()) DISTRUN_EXPECT(different(hosts) == 1U);
 }

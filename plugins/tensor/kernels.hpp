@@ -22,19 +22,16 @@ class Ints {
   distrun::device::Memory& memory() const { return *memory_; }
   void let_go() { memory_.reset(); }
 
-  void set(distrun::Stream stream, int value,
-           distrun::base::Location site = distrun::base::Location::here()) const {
-    launch(stream, "set", distrun::device::Access::Write, site, [value](int* begin, int* end) { std::fill(begin, end, value); });
+  void set(distrun::Stream stream, int value, distrun::base::Location site = distrun::base::Location::here()) const {
+    launch(stream, "set", distrun::device::Access::Write, site,
+           [value](int* begin, int* end) { std::fill(begin, end, value); });
   }
-  void add(distrun::Stream stream, int value,
-           distrun::base::Location site = distrun::base::Location::here()) const {
-    launch(stream, "add", distrun::device::Access::ReadWrite, site, [value](int* begin, int* end) {
-      std::for_each(begin, end, [value](int& number) { number += value; });
-    });
+  void add(distrun::Stream stream, int value, distrun::base::Location site = distrun::base::Location::here()) const {
+    launch(stream, "add", distrun::device::Access::ReadWrite, site,
+           [value](int* begin, int* end) { std::for_each(begin, end, [value](int& number) { number += value; }); });
   }
   // What is there once the stream's work is done.
-  std::vector<int> read(distrun::Stream stream,
-                        distrun::base::Location site = distrun::base::Location::here()) const {
+  std::vector<int> read(distrun::Stream stream, distrun::base::Location site = distrun::base::Location::here()) const {
     std::vector<int> values(count_);
     stream.driver().copy(stream.ref(), values.data(), data(), bytes(), site);
     stream.synchronize(site);

@@ -21,6 +21,7 @@ if(DISTRUN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${DISTRUN_CCACHE})
 endif()
 
+include(GNUInstallDirs)
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 find_package(spdlog REQUIRED)

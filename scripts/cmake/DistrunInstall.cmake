@@ -1,6 +1,5 @@
 # What `cmake --install` puts where: programs into bin, what plugins are built with into include and lib,
 # the schemas of the reports, the man page and the completion of shells into share.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/distrun)
@@ -37,6 +36,19 @@ endforeach()
 install(DIRECTORY libdistrun/base DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun
   FILES_MATCHING PATTERN "*.hpp")
 
+# What plugins with the runtime are linked with. Its folders' inner parts are not for them.
+install(TARGETS distrun_runtime EXPORT distrunTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+foreach(folder IN ITEMS device tensor autograd nn)
+  if(TARGET distrun_${folder})
+    install(DIRECTORY libdistrun/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun
+      FILES_MATCHING PATTERN "*.hpp" PATTERN cpu EXCLUDE PATTERN cuda EXCLUDE PATTERN kernels EXCLUDE
+      PATTERN virtual EXCLUDE PATTERN blocking.hpp EXCLUDE)
+  endif()
+endforeach()
+if(TARGET distrun_cuda)
+  install(FILES ${PROJECT_BINARY_DIR}/lib/distrun/distrun_cuda.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/distrun)
+endif()
+
 install(EXPORT distrunTargets NAMESPACE distrun:: DESTINATION ${package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/distrunConfig.cmake.in
   ${PROJECT_BINARY_DIR}/distrunConfig.cmake INSTALL_DESTINATION ${package_dir})
@@ -51,7 +63,8 @@ install(FILES
 file(RELATIVE_PATH prefix_from_pkgconfig /${pkgconfig_dir} /)
 string(REGEX REPLACE "/$" "" prefix_from_pkgconfig "${prefix_from_pkgconfig}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/distrun.pc.in ${PROJECT_BINARY_DIR}/distrun.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/distrun.pc DESTINATION ${pkgconfig_dir})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/distrun-runtime.pc.in ${PROJECT_BINARY_DIR}/distrun-runtime.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/distrun.pc ${PROJECT_BINARY_DIR}/distrun-runtime.pc DESTINATION ${pkgconfig_dir})
 
 install(DIRECTORY libdistrun/report/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/distrun/schema
   FILES_MATCHING PATTERN "*.json" PATTERN "*.xsd")

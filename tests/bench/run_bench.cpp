@@ -1,4 +1,4 @@
-// Whole runs through the program: start, list, a thousand tests that do nothing, reports.
+// Whole runs through the program: start, list, a thousand tests that do nothing, reports; and programs as ranks.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -43,6 +43,27 @@ BENCHMARK_CAPTURE(run_of, a_thousand_in_threads, std::string("Thousand.*"), 1000
     ->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK_CAPTURE(run_of, a_thousand_with_two_jobs, std::string("Thousand.*"), 1000, Options{"--jobs", "2"})
     ->Unit(benchmark::kMillisecond)->UseRealTime();
+
+// Four ranks of a program that does nothing; beside it, what the four cost a shell that starts and waits for them.
+void exec_of_true(benchmark::State& state) {
+  const std::string ranks = std::to_string(state.range(0));
+  for (auto _ : state) {
+    if (run_program({distrun_program(), "exec", "-w", ranks, "--", "/bin/true"}) != 0) {
+      return state.SkipWithError("the program did not run");
+    }
+  }
+}
+BENCHMARK(exec_of_true)->Arg(4)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void true_by_a_shell(benchmark::State& state) {
+  const std::string loop = "i=0; while [ $i -lt $0 ]; do /bin/true & i=$((i + 1)); done; wait";
+  for (auto _ : state) {
+    if (run_program({"/bin/sh", "-c", loop, std::to_string(state.range(0))}) != 0) {
+      return state.SkipWithError("the shell did not run them");
+    }
+  }
+}
+BENCHMARK(true_by_a_shell)->Arg(4)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
 }  // namespace distrun::bench

@@ -70,6 +70,14 @@ DISTRUN_TEST(Scenario, one_exits_10) {
   meet(rank);
 }
 
+// Whoever sets a suite up is no rank of its tests.
+class SetUpFails : public distrun::SuiteFixture {
+ public:
+  void set_up_host(distrun::Host&) override { throw std::runtime_error("no dataset"); }
+};
+DISTRUN_SUITE_FIXTURE(SetUpOnce, SetUpFails);
+DISTRUN_TEST(SetUpOnce, fails) { DISTRUN_EXPECT(false); }
+
 DISTRUN_TEST(Scenario, two_finish_two_hang) {
   DISTRUN_EXPECT(true);
   if (rank.rank() >= 2) hang();

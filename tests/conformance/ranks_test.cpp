@@ -47,6 +47,20 @@ TEST_CASE("a rank whose body raised exits with 10, and a bare exit with 10 is a 
   for (const RankResult& rank : raised.ranks) CHECK(rank.exit_code == (rank.outcome == "failed" ? 10 : 0));
 }
 
+TEST_CASE("who sets a suite up is rank -1, and 10 is the code of an error that test code raised",
+          "[row:multiprocess/constants-parent-rank-1-error-code-10]") {
+  const AttemptResult host = run_case("SetUpOnce.fails").attempt("SetUpOnce.fails");
+  CHECK(host.culprits == std::vector<int>{-1});
+  REQUIRE(host.ranks.size() == 1);
+  CHECK(host.ranks.front().rank == -1);
+  CHECK(host.ranks.front().exit_code == 10);
+  CHECK_THAT(host.message, Contains("no dataset"));
+  const AttemptResult raised = run_case("Scenario.two_throw").attempt("Scenario.two_throw");
+  for (const RankResult& rank : raised.ranks) CHECK(rank.exit_code == (rank.rank % 2 == 1 ? 10 : 0));
+  const AttemptResult exited = run_case("Scenario.all_exit_3").attempt("Scenario.all_exit_3");
+  for (const RankResult& rank : exited.ranks) CHECK(rank.exit_code == 3);
+}
+
 TEST_CASE("a suite goes on after its worst test", "[row:multiprocess/suite-is-never-stopped-early]") {
   const CaseRun run = run_tests(cases_plugin(), {"Scenario.*"}, {"--timeout", bound(300)});
   CHECK(run.test("Scenario.rank_3_crashes").verdict == "crash");

@@ -24,15 +24,15 @@ struct Subject {
 Subject make_subject();
 
 // Ends a case that this driver can't pass for a reason; ctest shows it as skipped.
-#define DISTRUN_SKIP_IF(condition, reason)                        \
-  if (condition) {                                                \
-    std::printf("skipped: %s\n", std::string(reason).c_str());    \
-    return;                                                       \
+#define DISTRUN_SKIP_IF(condition, reason)                     \
+  if (condition) {                                             \
+    std::printf("skipped: %s\n", std::string(reason).c_str()); \
+    return;                                                    \
   }
 
 // A subject with a driver, or the case is skipped.
-#define DISTRUN_SUBJECT(name)                                     \
-  const Subject name = make_subject();                            \
+#define DISTRUN_SUBJECT(name)          \
+  const Subject name = make_subject(); \
   DISTRUN_SKIP_IF(name.driver == nullptr, name.why_absent)
 
 // Memory of the driver's, for a scope.

@@ -40,6 +40,7 @@ cmake -S "$outside" -B "$room/outside" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX
 cmake --build "$room/outside" > "$room/build.log" || fail "$(cat "$room/build.log")"
 check_exports "$room/outside/outside.so"
 check_exports "$room/outside/outside_gtest.so"
+check_exports "$room/outside/outside_runtime.so"
 
 "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" "$outside/line.c" \
   -o "$room/line"
@@ -52,6 +53,10 @@ if command -v pkg-config > /dev/null && [ -z "$sanitize" ]; then
   "$cxx" -std=c++20 -shared -fPIC -Wall -Wextra -Wconversion -Wshadow -Wmissing-field-initializers \
     -Werror "$outside/outside.cpp" $(pkg-config --cflags --libs distrun) -o "$room/by_hand.so"
   check_exports "$room/by_hand.so"
+  # shellcheck disable=SC2046 # the flags are words
+  "$cxx" -std=c++20 -shared -fPIC -Wall -Wextra -Wconversion -Wshadow -Werror "$outside/outside_runtime.cpp" \
+    $(pkg-config --cflags --libs distrun distrun-runtime) -o "$room/runtime_by_hand.so"
+  check_exports "$room/runtime_by_hand.so"
 fi
 
 for file in man/man1/distrun.1 bash-completion/completions/distrun zsh/site-functions/_distrun \
@@ -67,6 +72,7 @@ fi
 
 if [ -x "$prefix/bin/distrun" ]; then
   "$prefix/bin/distrun" --history "$room/history.db" "$room/outside/outside.so" "$room/outside/outside_gtest.so"
+  "$prefix/bin/distrun" --history off --gpu-driver virtual --gpus 2 "$room/outside/outside_runtime.so"
   "$prefix/bin/distrun" history --history "$room/history.db"
 fi
 echo "the installed package works"

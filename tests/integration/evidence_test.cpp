@@ -82,6 +82,13 @@ class Tracer {
   pid_t pid_;
 };
 
+char state_of(pid_t pid) {
+  for (const ProcessInfo& info : living_processes()) {
+    if (info.pid == pid) return info.state;
+  }
+  return '?';
+}
+
 // Makes a command that of a user without rights, if this is root's. False if there is no way to do so.
 bool drop_rights(const Sandbox& sandbox, Command& command) {
   constexpr unsigned kNobody = 65534;
@@ -161,6 +168,22 @@ TEST_CASE("a quit signal prints the stacks, and the run goes on", "[look]") {
   CHECK_THAT(ended.out, Contains("fixture::hang") && Contains("Hangs.one_sleeps after"));
 }
 
+TEST_CASE("ranks that are threads show their wait as ranks that are processes do", "[look]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = sandbox.run({"run", "--isolation", "threads", "--output", sandbox.output(), "--timeout", "1s",
+                                   "--filter", "Hangs.one_sleeps", plugin("hangs")});
+  CHECK(ended.exit_code == 1);
+  const Summary summary = sandbox.summary();
+  const auto& looks = summary.tests.at(0).attempts.at(0).looks;
+  REQUIRE(looks.size() == 1);
+  CHECK_THAT(looks[0].text, Contains("rank 1 (thread ") && Contains("fixture::hang"));
+  // Between the two stand the test's own frames, if the compiler has left any.
+  const std::regex waiting("ranks 0, 2-3 \\(threads [^\n]*waiting in futex\\)\n"
+                           "([^\n]*\n)?[^\n]*in distrun::Rank::barrier");
+  CHECK(std::regex_search(looks[0].text, waiting));
+  CHECK_THAT(looks[0].text, Contains("2 threads of distrun itself"));  // the listener, and who waits for the ranks
+}
+
 TEST_CASE("a slow test is shown once with --stacks-after, and goes on", "[look]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"run", "--output", sandbox.output(), "--timeout", "1s", "--stacks-after", "300ms",
@@ -190,12 +213,6 @@ TEST_CASE("no bound runs out while a debugger holds a rank, and then it does", "
 TEST_CASE("Ctrl-Z stops the ranks and the clocks with the run", "[look]") {
   HangingRun run("3s");
   const pid_t rank = run.pid_of(2);
-  const auto state_of = [](pid_t pid) {
-    for (const ProcessInfo& info : living_processes()) {
-      if (info.pid == pid) return info.state;
-    }
-    return '?';
-  };
   // As the terminal does: to the guard and the coordinator, which are one group.
   ::kill(-run.running().pid(), SIGTSTP);
   CHECK(eventually(scaled(milliseconds(2'000)), [&] { return state_of(rank) == 'T'; }));
@@ -207,6 +224,32 @@ TEST_CASE("Ctrl-Z stops the ranks and the clocks with the run", "[look]") {
   CHECK(ended.exit_code == 1);
   CHECK(run.sandbox().summary().tests.at(0).verdict == "timeout");
   run.sandbox().sweep();
+}
+
+TEST_CASE("Ctrl-Z stops a suite's host that waits, and the server that it has started", "[look]") {
+  const Sandbox sandbox(distrun_program());
+  Running run = sandbox.start({"run", "--timeout", "100s", "--filter", "KeepsHost.and_hangs", plugin("suites")});
+  const auto server = [&] {
+    for (const ProcessInfo& info : sandbox.processes()) {
+      if (info.name == "sleep") return info;
+    }
+    return ProcessInfo{};
+  };
+  // Four ranks, the host and its server, the zygote, the coordinator and the guard.
+  const auto all_run = [&] { return server().pid != 0 && sandbox.processes().size() == 9; };
+  REQUIRE(eventually(scaled(milliseconds(20'000)), all_run));
+  const ProcessInfo host_and_server = server();
+  const auto both_are = [&](char state) {
+    return state_of(host_and_server.pid) == state && state_of(host_and_server.parent) == state;
+  };
+  ::kill(-run.pid(), SIGTSTP);
+  CHECK(eventually(scaled(milliseconds(2'000)), [&] { return both_are('T'); }));
+  ::kill(-run.pid(), SIGCONT);
+  CHECK(eventually(scaled(milliseconds(2'000)), [&] { return both_are('S'); }));
+  run.signal(SIGINT);
+  CHECK(run.wait(scaled(milliseconds(10'000))).exit_code == 130);
+  CHECK(sandbox.remains() == std::vector<std::string>{});
+  sandbox.sweep();
 }
 
 TEST_CASE("a debugger is for one test, once", "[look]") {

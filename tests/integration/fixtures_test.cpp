@@ -37,7 +37,7 @@ constexpr char kDaemon[] = "daemon";  // stands for an isolation: `process`, thr
 
 // One for all: runs start at once, as those without a daemon do.
 Daemon& the_daemon() {
-  static Daemon daemon({"--parallel", "64"});
+  static Daemon daemon(daemon_program(), {"--parallel", "64"});
   return daemon;
 }
 
@@ -176,12 +176,7 @@ void finish(const Group& group, std::vector<Invocation>& invocations) {
   }
 }
 
-// With the thread sanitizer no zygote forks (libdistrun/rank/zygote.cpp), so there are no ranks of `process`.
-Texts isolations_of(const Group& group) {
-  if (DISTRUN_SANITIZED_THREADS) {
-    if (!group.not_thread_sanitized.empty()) return {};
-    return group.isolation == distrun::fixtures::Isolation::Process ? Texts{} : Texts{"exec"};
-  }
+Texts all_isolations_of(const Group& group) {
   switch (group.isolation) {
     case distrun::fixtures::Isolation::Process: return {"process"};
     case distrun::fixtures::Isolation::Exec: return {"exec"};
@@ -191,6 +186,15 @@ Texts isolations_of(const Group& group) {
     case distrun::fixtures::Isolation::All: break;
   }
   return {"process", "exec", "pool", "threads"};
+}
+
+// With the thread sanitizer no zygote forks (libdistrun/rank/zygote.cpp), so there are no ranks of `process`.
+Texts isolations_of(const Group& group) {
+  Texts isolations = all_isolations_of(group);
+  if (!DISTRUN_SANITIZED_THREADS) return isolations;
+  if (!group.not_thread_sanitized.empty()) return {};
+  isolations.erase(std::remove(isolations.begin(), isolations.end(), "process"), isolations.end());
+  return isolations;
 }
 
 Texts differences_of(const Invocation& plain, const Invocation& through) {

@@ -1,4 +1,4 @@
-// What README.md shows of examples/hung_rank is what the tools print of it.
+// What README.md shows of examples/training and examples/hung_rank is what the tools print of them.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -34,11 +34,20 @@ std::string steady(std::string text) {
   replace("[0-9]+ (library|frames)", "N $1");
   replace("\\b[0-9]{2,}\\b(?=[ )\\n,])(?![^\\n]*AT)", "N");
   replace("hung_rank\\.cpp:N", "hung_rank.cpp:LINE");
+  replace("[^ (\n]*/(training\\.|distrun |reports/)", "$1");
+  replace("seed [0-9]+", "seed N");
   replace(" +", " ");
   return text;
 }
 
 }  // namespace
+
+TEST_CASE("README begins with what distrun prints of tests that go wrong", "[readme]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = sandbox.run({"--output", sandbox.output() + "/reports", DISTRUN_TRAINING});
+  CHECK(ended.exit_code == 1);
+  CHECK(steady(ended.out) == steady(shown("distrun build/plugins/training.so --output reports")));
+}
 
 TEST_CASE("README shows what ps and stacks print of four hanging ranks", "[readme]") {
   const Sandbox sandbox(distrun_program());

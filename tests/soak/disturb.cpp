@@ -23,8 +23,9 @@ void close_once(int& fd) {
   fd = -1;
 }
 
-pid_t coordinator_of(pid_t guard) {
-  const auto children = testing::children_of(guard);
+// 0: it has none.
+pid_t first_child_of(pid_t pid) {
+  const auto children = pid == 0 ? std::vector<pid_t>{} : testing::children_of(pid);
   return children.empty() ? 0 : children.front();
 }
 
@@ -38,18 +39,21 @@ pid_t zygote_of(pid_t coordinator) {
   return 0;
 }
 
-pid_t find_victim(const testing::Running& running, Disturbs victim) {
-  if (victim == Disturbs::KilledGuard) return running.pid();
-  const pid_t coordinator = coordinator_of(running.pid());
+// A daemon has no other child than the guard of its run.
+pid_t find_victim(const testing::Running& running, const testing::Daemon* daemon, Disturbs victim) {
+  const pid_t guard = daemon == nullptr ? running.pid() : first_child_of(daemon->pid());
+  if (victim == Disturbs::KilledDaemon) return guard == 0 ? 0 : daemon->pid();
+  if (victim == Disturbs::KilledGuard) return guard;
+  const pid_t coordinator = first_child_of(guard);
   return victim == Disturbs::KilledZygote ? zygote_of(coordinator) : coordinator;
 }
 
 }  // namespace
 
-bool strike(const testing::Running& running, Disturbs victim) {
+bool strike(const testing::Running& running, const testing::Daemon* daemon, Disturbs victim) {
   pid_t found = 0;
   testing::eventually(kVictimComesWithin, [&] {
-    found = find_victim(running, victim);
+    found = find_victim(running, daemon, victim);
     return found != 0 || running.ends_within(milliseconds(0));
   });
   return found != 0 && !running.ends_within(milliseconds(0)) && kill(found, SIGKILL) == 0;

@@ -4,15 +4,17 @@
 #include <string>
 
 #include "fixtures/expected_soak.hpp"
+#include "support/daemon.hpp"
 #include "support/process.hpp"
 
 namespace distrun::soak {
 
 using testing::milliseconds;
 
-// Kills the zygote, coordinator or guard, once there is one. False: there was none any more, or none came within a
-// second.
-bool strike(const testing::Running& running, fixtures::Disturbs victim);
+// Kills the zygote, coordinator or guard of a run, or the daemon that has started it, once there is one. False: there
+// was none any more, or none came within a second. `running` is what the user has started; `daemon` is null for a run
+// without one.
+bool strike(const testing::Running& running, const testing::Daemon* daemon, fixtures::Disturbs victim);
 
 // The reader of a pipe, made before the program whose output it is. Lives on one thread.
 class Reader {

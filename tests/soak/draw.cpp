@@ -5,6 +5,8 @@
 namespace distrun::soak {
 namespace {
 
+using fixtures::Disturbs;
+
 constexpr int kCasesMin = 20;
 constexpr int kCasesMax = 50;
 constexpr int kCasesCutShort = 10;  // of a run that does not come to its end
@@ -61,8 +63,12 @@ Case Draw::choose_case(const Invocation& invocation) {
 
 void Draw::choose_disturbance(Invocation& invocation) {
   invocation.jobs = below(3) == 0 ? 2 + static_cast<int>(below(kJobsMax - 1)) : 1;
-  const auto& disturbance = one_of(fixtures::soak_disturbances());
-  if (below(4) != 0 && disturbance.not_in != invocation.isolation) invocation.disturbs = disturbance.what;
+  invocation.through_daemon = below(2) == 0;
+  std::vector<Disturbs> lots;
+  for (const auto& each : fixtures::soak_disturbances()) lots.insert(lots.end(), std::size_t(each.weight), each.what);
+  const auto& drawn = fixtures::soak_disturbance(one_of(lots));
+  const bool fits = drawn.not_in != invocation.isolation && (!drawn.wants_daemon || invocation.through_daemon);
+  if (fits) invocation.disturbs = drawn.what;
 }
 
 Invocation Draw::next(int cases_max) {
@@ -71,7 +77,7 @@ Invocation Draw::next(int cases_max) {
   invocation.number = drawn_++;
   const auto number = static_cast<std::size_t>(invocation.number);
   const bool is_first = number < isolations.size();
-  invocation.isolation = is_first ? isolations[number] : one_of(isolations);
+  invocation.isolation = isolations[number % isolations.size()];
   invocation.seed = below(1'000'000);
   invocation.after = std::chrono::milliseconds(below(kStrikeMsMax));
   auto count = kCasesMin + static_cast<int>(below(kCasesMax - kCasesMin + 1));

@@ -2,8 +2,8 @@
 // Which tests a soak runs, and how: everything that is random comes from here, and from one seed. The order of draws
 // does not depend on how many are wanted, so an invocation can be had again by the seed and its number.
 //
-// An invocation goes to distrun's own command line, see play.hpp. One that goes through a daemon would be one more
-// thing to draw here, and one more way to start it there; what must come of it stays the same.
+// Some invocations go through a daemon, which is theirs alone: so the seed and a number repeat them, too. What must
+// come of their tests is the same.
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -29,6 +29,7 @@ struct Case {
 struct Invocation {
   int number = 0;           // from 0, in order of drawing
   std::string isolation;
+  bool through_daemon = false;
   int jobs = 1;
   std::uint64_t seed = 0;   // of distrun: it shuffles
   fixtures::Disturbs disturbs = fixtures::Disturbs::Nothing;
@@ -40,7 +41,8 @@ class Draw {
  public:
   explicit Draw(std::uint64_t seed) : random_(seed) {}
 
-  // The next one, with at most so many tests. The first for each isolation has every fault once and no disturbance.
+  // The next one, with at most so many tests; isolations take turns. The first for each isolation has every fault once
+  // and no disturbance.
   Invocation next(int cases_max);
 
  private:

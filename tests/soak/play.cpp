@@ -11,6 +11,7 @@
 #include "disturb.hpp"
 #include "leftover.hpp"
 #include "small_disk.hpp"
+#include "support/daemon.hpp"
 #include "support/events.hpp"
 #include "support/sandbox.hpp"
 
@@ -20,14 +21,20 @@ namespace {
 using namespace distrun::testing;
 using fixtures::Disturbs;
 
-constexpr milliseconds kGoneWithin{1000};  // what is left after distrun was killed
+// What is left when the client or the CLI has ended already: a guard that was killed leaves its run's end to the
+// coordinator; a daemon that was killed leaves runs, which end as they do by SIGTERM.
+milliseconds gone_within(Disturbs what) {
+  if (what == Disturbs::KilledGuard) return milliseconds(1000);
+  return milliseconds(what == Disturbs::KilledDaemon ? 3000 : 0);
+}
 constexpr milliseconds kStartAndEnd{10'000};
 constexpr milliseconds kSlowPause{5};
 constexpr std::size_t kSlowBytes = 512;
 constexpr std::size_t kManyBytes = 1U << 16U;
 
 bool is_kill(Disturbs what) {
-  return what == Disturbs::KilledZygote || what == Disturbs::KilledCoordinator || what == Disturbs::KilledGuard;
+  return what == Disturbs::KilledZygote || what == Disturbs::KilledCoordinator || what == Disturbs::KilledGuard ||
+         what == Disturbs::KilledDaemon;
 }
 bool has_reader(Disturbs what) {
   return what == Disturbs::SlowReader || what == Disturbs::StalledReader || what == Disturbs::GoneReader;
@@ -43,16 +50,18 @@ milliseconds limit_of(const Invocation& invocation) {
 class Run {
  public:
   Run(const Programs& programs, const Invocation& invocation, bool small_disks)
-      : invocation_(invocation), plugin_(programs.plugin), sandbox_(programs.distrun) {
+      : invocation_(invocation), programs_(programs), sandbox_(programs.distrun) {
     if (small_disks) disk_.emplace(sandbox_.temp());
+    if (invocation.through_daemon) daemon_.emplace(programs.daemon);
   }
 
   Seen run() {
-    Command command = sandbox_.command(arguments());
+    Command command = daemon_ ? daemon_->command(sandbox_, arguments()) : sandbox_.command(arguments());
     if (!disk_) command.environment.push_back("SOAK_DISK=limit");
     has_reader(invocation_.disturbs) ? run_with_reader(std::move(command)) : run_alone(std::move(command));
     look();
     sweep();
+    if (daemon_) end_daemon();
     return std::move(seen_);
   }
   std::string output() const { return sandbox_.output(); }
@@ -65,11 +74,14 @@ class Run {
   void look();
   Texts remains() const;
   void sweep() const;
+  void start_daemon_again();
+  void end_daemon();
 
   const Invocation& invocation_;
-  std::string plugin_;
+  const Programs& programs_;
   Sandbox sandbox_;
   std::optional<SmallDisk> disk_;
+  std::optional<Daemon> daemon_;
   std::string run_id_;  // where no summary says it
   std::uint64_t tag_ = 0;
   Seen seen_;
@@ -78,8 +90,9 @@ class Run {
 Texts Run::arguments() const {
   Texts all = {"run", "--output", sandbox_.output(), "--color", "never"};
   if (time_scale() != 1) all.insert(all.end(), {"--timeout-scale", std::to_string(time_scale())});
+  if (invocation_.through_daemon) all.push_back("--daemon");
   if (invocation_.disturbs == Disturbs::FullReport) all.insert(all.end(), {"--ctrf", "/dev/full"});
-  for (std::string& argument : arguments_for(invocation_, plugin_)) all.push_back(std::move(argument));
+  for (std::string& argument : arguments_for(invocation_, programs_.plugin)) all.push_back(std::move(argument));
   return all;
 }
 
@@ -98,7 +111,8 @@ void Run::run_alone(Command command) {
     running.ends_within(invocation_.after);
     run_id_ = sandbox_.run_id_in_use();
     tag_ = tag_in_use(sandbox_);
-    seen_.struck = strike(running, invocation_.disturbs);
+    seen_.struck = strike(running, daemon_ ? &*daemon_ : nullptr, invocation_.disturbs);
+    if (seen_.struck && invocation_.disturbs == Disturbs::KilledDaemon) start_daemon_again();
   }
   finish(running, limit_of(invocation_));
 }
@@ -143,10 +157,12 @@ void Run::look() {
   }
   // A kill that came when all was written has changed nothing.
   const bool changed = !seen_.summary || seen_.exit_code == 3;
-  if (invocation_.disturbs == Disturbs::KilledCoordinator && !changed) seen_.struck = false;
-  // When distrun ends it has cleaned up; only if the guard was killed, the coordinator is still at it.
+  const bool is_told = invocation_.disturbs == Disturbs::KilledCoordinator ||
+                       invocation_.disturbs == Disturbs::KilledDaemon;
+  if (is_told && !changed) seen_.struck = false;
+  // When distrun ends it has cleaned up, but for what gone_within() says.
   const auto nothing_left = [&] { return remains().empty(); };
-  eventually(seen_.signal != 0 ? scaled(kGoneWithin) : milliseconds(0), nothing_left);
+  eventually(scaled(gone_within(invocation_.disturbs)), nothing_left);
   seen_.remains = remains();
   seen_.verdicts = verdicts_in_events(sandbox_.output() + "/events.ndjson");
 }
@@ -158,6 +174,25 @@ void Run::sweep() const {
   for (const std::string& name : names_in("/dev/shm")) {
     if (!run_id_.empty() && name.find(run_id_) != std::string::npos) std::filesystem::remove("/dev/shm/" + name);
   }
+}
+
+// While the run of the one before may still be ending.
+void Run::start_daemon_again() {
+  daemon_->kill();  // it is dead; this waits for it
+  daemon_->start();
+}
+
+void Run::end_daemon() {
+  const Sandbox sandbox(programs_.distrun);
+  Invocation trivial;
+  trivial.isolation = invocation_.isolation;
+  trivial.cases = {{.fault = "none", .moment = "at_once"}};
+  Texts arguments = {"run", "--daemon"};
+  for (std::string& argument : arguments_for(trivial, programs_.plugin)) arguments.push_back(std::move(argument));
+  const Ended served = daemon_->start(sandbox, arguments).wait(scaled(kStartAndEnd));
+  seen_.served = served.exit_code;
+  seen_.console_served = served.out + served.err;
+  seen_.daemon_end = daemon_->stop().exit_code;
 }
 
 bool all_right(const std::vector<Checked>& all) {

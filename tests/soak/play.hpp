@@ -11,6 +11,7 @@ namespace distrun::soak {
 
 struct Programs {
   std::string distrun;
+  std::string daemon;
   std::string plugin;
 };
 

@@ -1,6 +1,7 @@
 // The soak's own judgement: what it draws, and that it finds what is wrong.
 #include <catch2/catch.hpp>
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -116,8 +117,24 @@ TEST_CASE("every disturbance is drawn, and none where it cannot be", "[soak]") {
     const Invocation invocation = draw.next(kPlenty);
     drawn.insert(invocation.disturbs);
     if (invocation.isolation == "exec") CHECK_FALSE(invocation.disturbs == Disturbs::KilledZygote);
+    if (!invocation.through_daemon) CHECK_FALSE(invocation.disturbs == Disturbs::KilledDaemon);
   }
   CHECK(drawn.size() == soak_disturbances().size());
+}
+
+TEST_CASE("about half of the disturbed invocations go through a daemon, in every isolation", "[soak]") {
+  Draw draw(13);
+  std::map<std::string, int> through;
+  for (int i = 0; i < 200; ++i) {
+    const Invocation invocation = draw.next(kPlenty);
+    through[invocation.isolation] += invocation.through_daemon ? 1 : 0;
+  }
+  CHECK(through.size() == 4);
+  for (const auto& [isolation, count] : through) {
+    INFO(isolation);
+    CHECK(count > 12);
+    CHECK(count < 38);
+  }
 }
 
 TEST_CASE("a test that came to what it must has nothing wrong", "[soak]") {
@@ -190,6 +207,40 @@ TEST_CASE("a disturbance explains what the table says it may, and only if it cam
   CHECK(wrong_in(check(of_one(kCrash, Disturbs::KilledZygote), seen, 1)) > 0);
 }
 
+TEST_CASE("a run whose daemon was killed may lack tests, and its client says why", "[soak]") {
+  TestResult test = right_crash();
+  test.verdict = "cancelled";
+  Seen seen = seen_with(test);
+  seen.struck = true;
+  seen.exit_code = 3;
+  seen.console = "distrun: the daemon has died, and the run with it";
+  seen.served = 0;
+  seen.daemon_end = 0;
+  Invocation invocation = of_one(kCrash, Disturbs::KilledDaemon);
+  invocation.through_daemon = true;
+  invocation.cases.push_back({.fault = "none", .moment = "late"});
+  CHECK(wrong_in(check(invocation, seen, 1)) == 0);
+  SECTION("but it is no other run's") { invocation.disturbs = Disturbs::Nothing; }
+  SECTION("but it must say so") { seen.console.clear(); }
+  SECTION("but it must not look like a run that came to its end") { seen.exit_code = 0; }
+  SECTION("but the next one is served") { seen.served = 3; }
+  SECTION("but the daemon ends when it should") { seen.daemon_end = -1; }
+  SECTION("but it leaves nothing") { seen.remains = {"process 17 (distrun)"}; }
+  CHECK(wrong_in(check(invocation, seen, 1)) > 0);
+}
+
+TEST_CASE("what a client returns for a guard that was killed is not what the guard's own end is", "[soak]") {
+  Seen seen;
+  seen.struck = true;
+  seen.served = seen.daemon_end = 0;
+  Invocation invocation = of_one(kCrash, Disturbs::KilledGuard);
+  invocation.through_daemon = true;
+  seen.exit_code = 137;
+  CHECK(wrong_in(check(invocation, seen, 1)) == 0);
+  seen.exit_code = -1;
+  CHECK(wrong_in(check(invocation, seen, 1)) == 1);
+}
+
 TEST_CASE("of a run that was killed the tests that were over are judged by the events", "[soak]") {
   Seen seen;
   seen.struck = true;
@@ -202,7 +253,7 @@ TEST_CASE("of a run that was killed the tests that were over are judged by the e
 }
 
 TEST_CASE("what was wrong is told with the commands that repeat it", "[soak]") {
-  Tally tally({.tests = 60, .seed = 9, .programs = {"build/bin/distrun", "soak.so"}});
+  Tally tally({.tests = 60, .seed = 9, .programs = {"build/bin/distrun", "build/bin/distrund", "soak.so"}});
   Invocation invocation = of_one(kCrash);
   invocation.number = 2;
   tally.add(invocation, {{"segmentation_fault", "process", kCrash.id(), {"verdict is pass, not crash"}}});

@@ -89,7 +89,8 @@ class Checker {
       check_summary();
     }
     check_run();
-    checked_.push_back({disturbance_.name, invocation_.isolation, "", std::move(wrong_)});
+    const std::string row = disturbance_.name + (invocation_.through_daemon ? ", with --daemon" : "");
+    checked_.push_back({row, invocation_.isolation, "", std::move(wrong_)});
     return std::move(checked_);
   }
 
@@ -99,6 +100,7 @@ class Checker {
   void check_problems();
   void check_run();
   void check_exit_code();
+  void check_daemon();
   bool spoiled(const std::string& verdict);
   void enter(const Case& played, Texts wrong) {
     checked_.push_back({played.fault, invocation_.isolation, played.id(), std::move(wrong)});
@@ -155,7 +157,7 @@ void Checker::check_summary() {
     verdicts_.push_back(test.verdict);
     if (!spoiled(test.verdict)) enter(*played, wrong_with_test(*played, invocation_.isolation, test, scale_));
   }
-  const bool may_lack = has_problem_ && disturbance_.problem == "load";
+  const bool may_lack = disturbance_.cuts_short || (has_problem_ && disturbance_.problem == "load");
   for (const Case& each : invocation_.cases) {
     if (!may_lack && seen_.summary->find(each.id()) == nullptr) enter(each, {"the summary has no such test"});
   }
@@ -168,6 +170,17 @@ void Checker::check_run() {
     wrong_.push_back("nothing on the console says \"" + disturbance_.console + "\"");
   }
   check_exit_code();
+  if (invocation_.through_daemon) check_daemon();
+}
+
+void Checker::check_daemon() {
+  if (seen_.served != fixtures::kSoakServed) {
+    wrong_.push_back("the daemon's next run came to " + std::to_string(seen_.served.value_or(-1)) + ": " +
+                     seen_.console_served);
+  }
+  if (seen_.daemon_end != 0) {
+    wrong_.push_back("the daemon ended with " + std::to_string(seen_.daemon_end.value_or(-1)));
+  }
 }
 
 void Checker::check_exit_code() {
@@ -175,6 +188,7 @@ void Checker::check_exit_code() {
   for (const std::string& verdict : verdicts_) wanted = std::max(wanted, fixtures::exit_code_alone(verdict));
   if (has_problem_) wanted = 3;
   if (disturbance_.exit_code) wanted = *disturbance_.exit_code;
+  if (invocation_.through_daemon && disturbance_.client_exit_code) wanted = *disturbance_.client_exit_code;
   if (seen_.exit_code == wanted) return;
   wrong_.push_back("exit code " + std::to_string(seen_.exit_code) + ", signal " + std::to_string(seen_.signal) +
                    ", not " + std::to_string(wanted));

@@ -32,6 +32,10 @@ struct Seen {
   std::string no_summary;                             // why
   std::map<std::string, std::string> verdicts;        // of the tests that were over, by the stream of events
   Texts remains;                                      // what was left on the machine
+  // Exit codes of the run that the daemon had to serve afterwards, and of the daemon's own end. Empty: without one.
+  std::optional<int> served;
+  std::optional<int> daemon_end;
+  std::string console_served;
 };
 
 // `scale` multiplies bounds and graces.

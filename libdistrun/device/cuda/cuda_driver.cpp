@@ -10,6 +10,7 @@
 #include <distrun/base/error.hpp>
 #include <distrun/device/byte_text.hpp>
 #include <distrun/device/cuda/cuda_module.hpp>
+#include <distrun/device/cuda/handle.hpp>
 
 namespace distrun::device {
 namespace {
@@ -95,32 +96,6 @@ struct Cuda::Callback {
   std::function<void()> body;
 };
 
-// Which process has made a handle, and CUDA's own bytes.
-struct Handle {
-  std::int32_t pid = 0;
-  unsigned char bytes[DISTRUN_CUDA_HANDLE_SIZE] = {};
-};
-
-IpcHandle pack(const Handle& handle) {
-  IpcHandle packed;
-  packed.bytes.resize(sizeof handle);
-  std::memcpy(packed.bytes.data(), &handle, sizeof handle);
-  return packed;
-}
-
-Handle unpack(const IpcHandle& packed) {
-  Handle handle;
-  if (packed.bytes.size() != sizeof handle) {
-    throw Error(ErrorKind::InvalidArgument, "the handle is none of CUDA's: it has " +
-                                                std::to_string(packed.bytes.size()) + " bytes");
-  }
-  std::memcpy(&handle, packed.bytes.data(), sizeof handle);
-  if (handle.pid == ::getpid()) {
-    throw Error(ErrorKind::InvalidArgument, "the handle was made by this very process, which needs none");
-  }
-  return handle;
-}
-
 Cuda::Cuda(const distrun_cuda_module& module, int devices) : module_(module), devices_(devices) {
   for (int device = 0; device < devices; ++device) {
     for (int peer = 0; peer < devices; ++peer) {
@@ -152,8 +127,8 @@ void* Cuda::allocate(int device, std::size_t bytes) {
   const int error = module_.allocate(device, bytes, &memory);
   if (error == DISTRUN_CUDA_OUT_OF_MEMORY) {
     throw Error(ErrorKind::Overloaded, "OutOfMemoryError",
-                to_string(cuda(device)) + " has no " + byte_text(bytes) + " in one piece: " +
-                    byte_text(free_bytes(device)) + " are free");
+                to_string(cuda(device)) + " has no " + byte_text(bytes) +
+                    " in one piece: " + byte_text(free_bytes(device)) + " are free");
   }
   check(error, "allocate memory");
   const std::lock_guard lock(mutex_);
@@ -264,8 +239,8 @@ void Cuda::record(StreamRef stream, EventId event) {
   const std::lock_guard lock(mutex_);
   Made& made = find(event);
   if (made.device != stream.device) {
-    throw Error(ErrorKind::InvalidArgument, "an event of " + to_string(cuda(made.device)) +
-                                                " cannot be recorded on " + to_string(cuda(stream.device)));
+    throw Error(ErrorKind::InvalidArgument, "an event of " + to_string(cuda(made.device)) + " cannot be recorded on " +
+                                                to_string(cuda(stream.device)));
   }
   check(module_.record(stream.device, number(stream), number(event)), "record an event");
   made.recorded = true;
@@ -300,7 +275,8 @@ base::Nanoseconds Cuda::elapsed(EventId from, EventId to) {
   float milliseconds = 0;
   const int error = module_.elapsed(number(from), number(to), &milliseconds);
   if (error == DISTRUN_CUDA_NOT_READY) {
-    throw Error(ErrorKind::InvalidArgument, "both events must be done to tell the time between them: synchronize first");
+    throw Error(ErrorKind::InvalidArgument,
+                "both events must be done to tell the time between them: synchronize first");
   }
   check(error, "tell the time between events");
   return base::Nanoseconds(static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6));
@@ -357,9 +333,10 @@ IpcHandle Cuda::export_memory(const void* memory, std::size_t* offset) {
   }
   --found;
   *offset = static_cast<std::size_t>(address - found->first);
-  Handle handle;
+  CudaHandle handle;
   handle.pid = ::getpid();
-  check(module_.export_memory(found->second.device, const_cast<std::byte*>(found->first), handle.bytes), "export memory");
+  auto* const begin = const_cast<std::byte*>(found->first);
+  check(module_.export_memory(found->second.device, begin, handle.bytes), "export memory");
   return pack(handle);
 }
 
@@ -374,7 +351,7 @@ void Cuda::close_imported(int device, void* memory) {
 }
 
 IpcHandle Cuda::export_event(EventId event) {
-  Handle handle;
+  CudaHandle handle;
   handle.pid = ::getpid();
   check(module_.export_event(number(event), handle.bytes), "export an event");
   return pack(handle);

@@ -1,6 +1,6 @@
 #pragma once
-// The interface of drivers over the plain functions of the CUDA module. What CUDA knows itself is left to it; kept here is
-// what texts and rules need: which memory and events there are, and what callbacks have thrown.
+// The interface of drivers over the plain functions of the CUDA module. What CUDA knows itself is left to it; kept
+// here is what texts and rules need: which memory and events there are, and what callbacks have thrown.
 #include <memory>
 
 #include <distrun/device/cuda/module.h>

@@ -3,9 +3,9 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <distrun/device/cuda/module.h>
 #include <distrun/base/error.hpp>
 #include <distrun/device/cuda/cuda_driver.hpp>
-#include <distrun/device/cuda/module.h>
 
 namespace distrun::device {
 namespace {
@@ -37,7 +37,9 @@ struct Opened {
 
 Opened open_module() {
   const std::string file = find_module();
-  if (file.empty()) return {nullptr, "this distrun was built without CUDA: there is no distrun/" + std::string(kModule)};
+  if (file.empty()) {
+    return {nullptr, "this distrun was built without CUDA: there is no distrun/" + std::string(kModule)};
+  }
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return {nullptr, "the CUDA module cannot be loaded: " + std::string(::dlerror())};
   const auto entry = reinterpret_cast<distrun_cuda_entry_t>(::dlsym(library, "distrun_cuda_entry"));

@@ -228,7 +228,8 @@ unsigned blocks_for(size_t elements) {
 template <class Formula>
 __global__ void each(float* to, size_t elements, Formula formula) {
   const size_t step = static_cast<size_t>(gridDim.x) * blockDim.x;
-  for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements; i += step) to[i] = formula(i);
+  const size_t first = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  for (size_t i = first; i < elements; i += step) to[i] = formula(i);
 }
 
 struct Constant {

@@ -1,6 +1,6 @@
 #pragma once
-// What work has touched which bytes, as far as it may still matter: an access is forgotten once a later one, after it in
-// stream order, stands for it. Not thread-safe.
+// What work has touched which bytes, as far as it may still matter: an access is forgotten once a later one, after it
+// in stream order, stands for it. Not thread-safe.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct AccessRecord {
   std::uint64_t count = 0;  // of the stream's clock
   std::uint64_t block = 0;  // number of the allocation that the bytes were then
   bool writes = false;
-  const char* name = "";    // of the kernel; lives on
+  const char* name = "";  // of the kernel; lives on
   base::Location site;
 };
 
@@ -31,15 +31,16 @@ class AccessLog {
  public:
   // Calls `unordered` for each access that is in conflict with `fresh`: both have a byte in common, one writes, and the
   // clock of the fresh one, `now`, does not know the other. Then keeps it.
-  void add(const AccessRecord& fresh, const VectorClock& now, const std::function<void(const AccessRecord&)>& unordered);
+  void add(const AccessRecord& fresh, const VectorClock& now,
+           const std::function<void(const AccessRecord&)>& unordered);
   // Accesses to bytes of [begin, end) that `known` knows are forgotten.
   void forget(std::int64_t begin, std::int64_t end, const VectorClock& known);
   void forget_all(const VectorClock& known);
   std::size_t size() const noexcept { return size_; }
 
  private:
-  // By begin. Level i has those that reach over 2^(i-1) to 2^i bytes, so that those that reach to an address begin within
-  // 2^i bytes before it.
+  // By begin. Level i has those that reach over 2^(i-1) to 2^i bytes, so that those that reach to an address begin
+  // within 2^i bytes before it.
   using Level = std::multimap<std::int64_t, AccessRecord>;
 
   // Calls visit(access) for all within the bounds; it says whether to keep it.

@@ -24,8 +24,8 @@ std::int64_t number_of(const void* address) noexcept {
   std::string text = byte_text(bytes) + " of " + to_string(cuda(device)) + " are asked for ";
   if (!allocation) throw Error(ErrorKind::InvalidArgument, text + "where nothing is allocated, or no more");
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - allocation->begin);
-  throw Error(ErrorKind::InvalidArgument, text + "that begin at " + byte_text(offset) + " of an allocation of " +
-                                              byte_text(allocation->bytes));
+  throw Error(ErrorKind::InvalidArgument,
+              text + "that begin at " + byte_text(offset) + " of an allocation of " + byte_text(allocation->bytes));
 }
 
 // Text in a buffer of fixed size; what does not fit is cut. Async-signal-safe.
@@ -68,8 +68,8 @@ void* AddressSpace::allocate(int device, std::size_t bytes) {
   DeviceMemory& memory = devices_[static_cast<std::size_t>(device)];
   if (void* found = memory.allocate(bytes)) return found;
   throw Error(ErrorKind::Overloaded, "OutOfMemoryError",
-              to_string(cuda(device)) + " has no " + byte_text(bytes) + " in one piece: " +
-                  byte_text(memory.views().bytes()) + " in all, " + byte_text(memory.free_bytes()) +
+              to_string(cuda(device)) + " has no " + byte_text(bytes) +
+                  " in one piece: " + byte_text(memory.views().bytes()) + " in all, " + byte_text(memory.free_bytes()) +
                   " free, in pieces of at most " + byte_text(memory.largest_free()));
 }
 
@@ -87,7 +87,8 @@ std::size_t AddressSpace::free_bytes(int device) const {
 }
 
 void* AddressSpace::allocate_pinned(std::size_t bytes) {
-  const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + kPinnedAlignment - 1) / kPinnedAlignment * kPinnedAlignment;
+  const std::size_t wanted = std::max<std::size_t>(bytes, 1);
+  const std::size_t rounded = (wanted + kPinnedAlignment - 1) / kPinnedAlignment * kPinnedAlignment;
   void* memory = rounded >= bytes ? std::aligned_alloc(kPinnedAlignment, rounded) : nullptr;
   if (memory == nullptr) {
     throw Error(ErrorKind::Overloaded, "OutOfMemoryError", "the host has no " + byte_text(bytes) + " in one piece");
@@ -204,7 +205,8 @@ std::size_t AddressSpace::describe(const void* address, char* text, std::size_t 
   if (imported != nullptr) device = imported->device;
   if (device < 0) return 0;
   FixedText out(text, size);
-  out << (imported != nullptr ? "imported memory of cuda:" : "device memory of cuda:") << static_cast<std::uint64_t>(device);
+  out << (imported != nullptr ? "imported memory of cuda:" : "device memory of cuda:");
+  out << static_cast<std::uint64_t>(device);
   if (!lock) return out.used();
   auto block = blocks_.upper_bound(number_of(address));
   if (block == blocks_.begin() || number_of(address) >= std::prev(block)->second.end) return out.used();

@@ -12,10 +12,10 @@
 namespace distrun::device::virtual_gpu {
 
 struct Place {
-  int device = -1;       // -1: the host's
-  bool pinned = false;   // of the host's
-  void* own = nullptr;   // where kernels touch it
-  Extent allocation;     // of the device's
+  int device = -1;      // -1: the host's
+  bool pinned = false;  // of the host's
+  void* own = nullptr;  // where kernels touch it
+  Extent allocation;    // of the device's
 };
 
 class AddressSpace {
@@ -39,8 +39,8 @@ class AddressSpace {
   Block block_of(const void* address) const;
   const DeviceMemory& device(int index) const { return devices_[static_cast<std::size_t>(index)]; }
 
-  // What the address is, in words: "device memory of cuda:1 (allocated at ring.cpp:12)". The number of characters, which
-  // are not terminated; 0 if it is none of ours. Async-signal-safe: it gives up what others are changing now.
+  // What the address is, in words: "device memory of cuda:1 (allocated at ring.cpp:12)". The number of characters,
+  // which are not terminated; 0 if it is none of ours. Async-signal-safe: it gives up what others are changing now.
   std::size_t describe(const void* address, char* text, std::size_t size) const noexcept;
 
  private:

@@ -13,8 +13,8 @@ namespace distrun::device::virtual_gpu {
 struct Recorded {
   int device = 0;
   EventOptions options;
-  std::shared_ptr<Point> point;  // of the last recording; null: none yet
-  VectorClock clock;             // what that stands for
+  std::shared_ptr<Point> point;         // of the last recording; null: none yet
+  VectorClock clock;                    // what that stands for
   std::shared_ptr<SharedEvent> shared;  // other processes may have it too; then it has the last recording
 };
 

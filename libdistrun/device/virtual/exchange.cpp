@@ -36,13 +36,13 @@ IpcHandle pack(const Handle& handle) {
 Handle unpack(const IpcHandle& packed, HandleKind kind) {
   Handle handle;
   if (packed.bytes.size() != sizeof handle) {
-    throw Error(ErrorKind::InvalidArgument, "the handle is none of the virtual driver's: it has " +
-                                                std::to_string(packed.bytes.size()) + " bytes");
+    throw Error(ErrorKind::InvalidArgument,
+                "the handle is none of the virtual driver's: it has " + std::to_string(packed.bytes.size()) + " bytes");
   }
   std::memcpy(&handle, packed.bytes.data(), sizeof handle);
   if (handle.kind != kind) {
-    throw Error(ErrorKind::InvalidArgument, kind == HandleKind::Memory ? "the handle is none of memory"
-                                                                       : "the handle is none of an event");
+    throw Error(ErrorKind::InvalidArgument,
+                kind == HandleKind::Memory ? "the handle is none of memory" : "the handle is none of an event");
   }
   if (handle.area.pid == ::getpid()) {
     throw Error(ErrorKind::InvalidArgument, "the handle was made by this very process, which needs none");
@@ -79,8 +79,9 @@ Lattice lattice_of(const SharedAccess& access) {
 
 bool is_sane(const SharedAccess& access) {
   if (access.begin < 0 || access.end <= access.begin || access.run <= 0) return false;
-  const auto used = access.steps.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(access.step_count, kSharedSteps));
-  return std::all_of(access.steps.begin(), used, [](const SharedAccess::Step& step) {
+  const auto used = std::min<std::uint64_t>(access.step_count, kSharedSteps);
+  const auto end = access.steps.begin() + static_cast<std::ptrdiff_t>(used);
+  return std::all_of(access.steps.begin(), end, [](const SharedAccess::Step& step) {
     return step.stride > 0 && step.count > 0 && step.count < (std::int64_t{1} << 40);
   });
 }
@@ -161,8 +162,8 @@ void Exchange::forget(const void* memory) {
 std::shared_ptr<SharedEvent> Exchange::make_event() {
   own();
   if (free_events_.empty()) {
-    throw Error(ErrorKind::Overloaded, "a process has at most " + std::to_string(kSharedEvents) +
-                                           " events for other processes at a time");
+    throw Error(ErrorKind::Overloaded,
+                "a process has at most " + std::to_string(kSharedEvents) + " events for other processes at a time");
   }
   const std::size_t place = free_events_.back();
   free_events_.pop_back();
@@ -190,7 +191,9 @@ IpcHandle Exchange::export_event(const std::shared_ptr<SharedEvent>& event) {
 
 std::shared_ptr<SharedEvent> Exchange::import_event(const IpcHandle& packed) {
   const Handle handle = unpack(packed, HandleKind::Event);
-  if (handle.event >= kSharedEvents) throw Error(ErrorKind::InvalidArgument, "the handle is damaged: there is no such event");
+  if (handle.event >= kSharedEvents) {
+    throw Error(ErrorKind::InvalidArgument, "the handle is damaged: there is no such event");
+  }
   const std::shared_ptr<MappedArea> owner = area_of(handle.area);
   return {owner, &(*owner)->events[handle.event]};
 }
@@ -211,8 +214,9 @@ std::shared_ptr<Point> Exchange::last_recording(const std::shared_ptr<SharedEven
   point->has_arrived = [event, recording, recorder, to = point.get()] {
     if (event->done.load() >= recording) return true;
     if (is_alive(recorder)) return false;
-    to->error = base::Error(ErrorKind::Disconnected, "process " + std::to_string(recorder) +
-                                                         ", which has recorded the event, has ended before its work was done");
+    to->error =
+        base::Error(ErrorKind::Disconnected, "process " + std::to_string(recorder) +
+                                                 ", which has recorded the event, has ended before its work was done");
     return true;
   };
   return point;
@@ -302,14 +306,14 @@ void Exchange::compare(const AccessRecord& fresh, const SharedAccess& mine, cons
   const Lattice bytes = lattice_of(mine);
   for (const board::SeqCell<SharedAccess>& cell : other->accesses) {
     const std::optional<SharedAccess> theirs = cell.read();
-    if (!theirs || theirs->owner != mine.owner || theirs->device != mine.device || theirs->stream >= kSharedStreams) continue;
+    if (!theirs || theirs->owner != mine.owner || theirs->device != mine.device) continue;
+    if (theirs->stream >= kSharedStreams) continue;
     if (theirs->writes == 0 && mine.writes == 0) continue;
     if (theirs->count <= other->host_known[theirs->stream]) continue;
     if (theirs->count <= now.of(number_of({token, theirs->stream}, pid))) continue;
     if (!is_sane(*theirs) || !overlap(bytes, lattice_of(*theirs))) continue;
     check_.report_foreign(fresh, text_of(theirs->name), text_of(theirs->file), static_cast<std::uint32_t>(theirs->line),
-                          theirs->writes != 0,
-                          text_of(theirs->stream_name) + " of process " + std::to_string(pid));
+                          theirs->writes != 0, text_of(theirs->stream_name) + " of process " + std::to_string(pid));
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Memory and events that processes share. A handle names the process, its descriptors and a place; whoever imports it maps
-// the same bytes. An event is two counts in its owner's area: how often it was recorded, and up to which recording it is
-// done; a stream of another process that waits for it looks again and again.
+// Memory and events that processes share. A handle names the process, its descriptors and a place; whoever imports it
+// maps the same bytes. An event is two counts in its owner's area: how often it was recorded, and up to which
+// recording it is done; a stream of another process that waits for it looks again and again.
 //
 // Where stream order is checked each process shows its accesses to shared memory and its clock with each recording, so
 // that either side finds what no event orders.
@@ -51,9 +51,9 @@ class Exchange {
   // Memory that is exported or imported, by its address here.
   struct Range {
     std::int64_t end = 0;
-    std::uint64_t owner = 0;      // a token
-    std::int64_t device = 0;      // of the owner's
-    std::int64_t to_offset = 0;   // address + this = offset in the owner's memory
+    std::uint64_t owner = 0;     // a token
+    std::int64_t device = 0;     // of the owner's
+    std::int64_t to_offset = 0;  // address + this = offset in the owner's memory
   };
   struct ForeignStream {
     std::uint64_t process = 0;
@@ -72,11 +72,11 @@ class Exchange {
 
   AddressSpace& space_;
   OrderCheck& check_;
-  std::shared_ptr<MappedArea> own_;                        // made when something is shared
+  std::shared_ptr<MappedArea> own_;                             // made when something is shared
   std::map<std::uint64_t, std::shared_ptr<MappedArea>> areas_;  // of others, by token
-  std::map<std::int64_t, Range> ranges_;                   // by begin
-  std::map<ForeignStream, std::size_t> numbers_;           // of other processes' streams
-  std::map<std::size_t, ForeignStream> foreign_;           // the other way round
+  std::map<std::int64_t, Range> ranges_;                        // by begin
+  std::map<ForeignStream, std::size_t> numbers_;                // of other processes' streams
+  std::map<std::size_t, ForeignStream> foreign_;                // the other way round
   std::vector<std::size_t> free_events_;
 };
 

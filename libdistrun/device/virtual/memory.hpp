@@ -1,6 +1,6 @@
 #pragma once
-// The memory of one virtual device. Its addresses lie in a view that nobody may touch: host code that does is stopped by
-// the processor, at once and at that very instruction. The same bytes are mapped a second time, elsewhere, for the
+// The memory of one virtual device. Its addresses lie in a view that nobody may touch: host code that does is stopped
+// by the processor, at once and at that very instruction. The same bytes are mapped a second time, elsewhere, for the
 // device's own kernels.
 //
 //   view  | no access ..............................|   what users see
@@ -28,9 +28,7 @@ class TwoViews {
 
   std::byte* view() const noexcept { return view_; }
   std::size_t bytes() const noexcept { return bytes_; }
-  bool holds(const void* address) const noexcept {
-    return address >= view_ && address < view_ + bytes_;
-  }
+  bool holds(const void* address) const noexcept { return address >= view_ && address < view_ + bytes_; }
   // Where the bytes of an address of the view can be touched.
   void* own(const void* address) const noexcept { return own_ + (static_cast<const std::byte*>(address) - view_); }
 

@@ -7,7 +7,7 @@
 namespace distrun::device::virtual_gpu {
 namespace {
 
-constexpr std::size_t kReportsMax = 100;       // different ones
+constexpr std::size_t kReportsMax = 100;      // different ones
 constexpr std::size_t kRecordsMax = 1 << 20;  // then everything is forgotten, and what follows is checked afresh
 
 std::string at(const std::string& file, std::uint32_t line) {
@@ -47,8 +47,8 @@ const VectorClock& OrderCheck::clock_of(std::size_t stream) {
   return clocks_[stream];
 }
 
-AccessRecord OrderCheck::touch(std::size_t stream, const char* name, base::Location site, Access access, const Lattice& bytes,
-                       const Block& block) {
+AccessRecord OrderCheck::touch(std::size_t stream, const char* name, base::Location site, Access access,
+                               const Lattice& bytes, const Block& block) {
   VectorClock& clock = clocks_[stream];
   clock.join(host_);
   AccessRecord fresh;
@@ -85,11 +85,14 @@ void OrderCheck::report(const AccessRecord& earlier, const AccessRecord& fresh, 
   if (!is_new(found.text)) return;
   found.text += " (" + common_bytes(earlier, fresh) + " in common";
   if (block.number != 0) {
-    found.text += " of an allocation of " + byte_text(static_cast<std::size_t>(block.end - block.begin)) + at(block.site);
+    found.text +=
+        " of an allocation of " + byte_text(static_cast<std::size_t>(block.end - block.begin)) + at(block.site);
   }
   found.text += ")";
   if (earlier.block != fresh.block && earlier.block != 0 && fresh.block != 0) {
-    found.text += "; in between the memory was freed and allocated again: record_stream() tells the allocator who uses it";
+    found.text +=
+        "; in between the memory was freed and allocated again: record_stream() tells the allocator who uses "
+        "it";
   }
   found_.push_back(std::move(found));
 }

@@ -6,10 +6,11 @@
 // run, and however the threads went.
 //
 // The host is one, whichever of its threads asks: that threads of the host, or ranks, keep their own order among
-// themselves (by locks, messages, barriers) is not seen here, so it is taken for granted. What a wait has shown to one of
-// them all know.
+// themselves (by locks, messages, barriers) is not seen here, so it is taken for granted. What a wait has shown to one
+// of them all know.
 //
 // Not thread-safe.
+#include <deque>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,13 +41,14 @@ class OrderCheck {
   // Another process has touched bytes of `fresh`, and its clock does not know that access.
   void report_foreign(const AccessRecord& fresh, const std::string& name, const std::string& file, std::uint32_t line,
                       bool writes, const std::string& stream);
-  // What a point on the stream stands for that is recorded now.
+  // What a point on the stream stands for that is recorded now. Good as long as the check, and changes with the stream.
   const VectorClock& clock_of(std::size_t stream);
   // Work that is put on the stream from now on comes after all that `known` knows.
   void wait(std::size_t stream, const VectorClock& known) { clocks_[stream].join(known); }
   // The host has waited for it, or has seen that it is done.
   void host_saw(const VectorClock& known) { host_.join(known); }
-  // Nobody can be in conflict with accesses to [begin, end) that `known` knows: the bytes were kept until those were done.
+  // Nobody can be in conflict with accesses to [begin, end) that `known` knows: the bytes were kept until those were
+  // done.
   void forget(const Lattice& bytes, const VectorClock& known) { log_.forget(bytes.begin, bytes.end, known); }
 
   const VectorClock& host_clock() const noexcept { return host_; }
@@ -60,13 +62,14 @@ class OrderCheck {
   // Whether it is a new one that there is room for.
   bool is_new(const std::string& text);
 
-  std::vector<std::string> names_;
-  std::vector<VectorClock> clocks_;  // of streams
+  // Of streams. They stay where they are when there are more.
+  std::deque<std::string> names_;
+  std::deque<VectorClock> clocks_;
   VectorClock host_;
   AccessLog log_;
   std::size_t log_limit_ = 1 << 16;  // what no longer matters is looked for beyond it
   std::vector<OrderReport> found_;
-  std::set<std::string> told_;       // so that a loop is one report
+  std::set<std::string> told_;  // so that a loop is one report
 };
 
 }  // namespace distrun::device::virtual_gpu

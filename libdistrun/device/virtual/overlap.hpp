@@ -1,6 +1,6 @@
 #pragma once
-// Whether two strided blocks have a byte in common, exactly: two columns of a matrix have none, though each reaches over
-// the other. Pure.
+// Whether two strided blocks have a byte in common, exactly: two columns of a matrix have none, though each reaches
+// over the other. Pure.
 #include <cstdint>
 #include <optional>
 #include <vector>

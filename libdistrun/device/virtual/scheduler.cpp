@@ -23,8 +23,8 @@ struct Queue {
 
 namespace {
 
-constexpr int kThreads = 4;       // that run kernels
-constexpr int kThreadsMax = 64;   // with those that are in callbacks
+constexpr int kThreads = 4;      // that run kernels
+constexpr int kThreadsMax = 64;  // with those that are in callbacks
 constexpr std::uint64_t kDelayOneOf = 8;
 constexpr std::uint64_t kDelayMaxNs = 100'000;
 constexpr base::Nanoseconds kAskAgain{50'000};  // what another process has done
@@ -158,9 +158,7 @@ void Scheduler::advance(std::vector<std::shared_ptr<Queue>> queues) {
 bool Scheduler::step(const std::shared_ptr<Queue>& queue, std::vector<std::shared_ptr<Queue>>& woken) {
   Work& head = queue->works.front();
   switch (head.kind) {
-    case Work::Kind::Record:
-      finish(*head.point, *queue, woken);
-      break;
+    case Work::Kind::Record: finish(*head.point, *queue, woken); break;
     case Work::Kind::Wait:
       if (!wait_is_over(*head.point, queue)) return false;
       break;

@@ -1,7 +1,8 @@
 #pragma once
-// Who runs what is on the streams of virtual devices: some threads, started when there is work for them. A stream's work
-// is done one piece after the other; which of several streams goes on, and after which delay, is drawn from a seed, so
-// that what no order protects goes wrong sooner than on a real device. A stream that waits or is busy takes no thread.
+// Who runs what is on the streams of virtual devices: some threads, started when there is work for them. A stream's
+// work is done one piece after the other; which of several streams goes on, and after which delay, is drawn from a
+// seed, so that what no order protects goes wrong sooner than on a real device. A stream that waits or is busy takes
+// no thread.
 //
 //   idle -> delayed -> ready -> running -> idle ...     parked: waits for a point      busy: until a time
 //
@@ -25,18 +26,18 @@ namespace distrun::device::virtual_gpu {
 
 struct Queue;
 
-// One recording of an event. It is done once the work before it on its stream is; never again undone. Shared by the event
-// and whoever waits for it; its fields belong to the scheduler but for those that are constant.
+// One recording of an event. It is done once the work before it on its stream is; never again undone. Shared by the
+// event and whoever waits for it; its fields belong to the scheduler but for those that are constant.
 struct Point {
   bool done = false;
-  base::TimePoint at;               // when it was done
+  base::TimePoint at;                // when it was done
   std::optional<base::Error> error;  // of its stream
   std::vector<std::shared_ptr<Queue>> waiting;
 
   // Constant once the point is pushed.
-  std::function<void()> on_done;     // tells another process; empty: nobody
-  // Asks another process, which has recorded it; empty: it is recorded here. If that one is gone it sets `error` and says
-  // yes. Called with the scheduler's lock held.
+  std::function<void()> on_done;  // tells another process; empty: nobody
+  // Asks another process, which has recorded it; empty: it is recorded here. If that one is gone it sets `error` and
+  // says yes. Called with the scheduler's lock held.
   std::function<bool()> has_arrived;
 };
 
@@ -44,9 +45,9 @@ struct Work {
   enum class Kind : std::uint8_t { Kernel, Host, Busy, Record, Wait };
   Kind kind = Kind::Kernel;
   bool delayed = false;
-  std::function<void()> body;     // Kernel and Host
-  base::Nanoseconds length{};     // Busy
-  std::shared_ptr<Point> point;   // Record and Wait
+  std::function<void()> body;    // Kernel and Host
+  base::Nanoseconds length{};    // Busy
+  std::shared_ptr<Point> point;  // Record and Wait
 };
 
 class Scheduler {

@@ -1,7 +1,8 @@
 #pragma once
-// What the virtual devices of a process show to other processes of the machine: a memfd with its events and, where stream
-// order is checked, what it does with memory that others have too. It has no name, so nothing is left of it when the last
-// process that maps it ends, however that ends. Others open it through the descriptors of its owner in /proc.
+// What the virtual devices of a process show to other processes of the machine: a memfd with its events and, where
+// stream order is checked, what it does with memory that others have too. It has no name, so nothing is left of it
+// when the last process that maps it ends, however that ends. Others open it through the descriptors of its owner in
+// /proc.
 //
 // Fixed sizes, all zero at first; what is read is somebody else's data.
 #include <array>
@@ -70,7 +71,8 @@ struct SharedArea {
   std::atomic<std::int32_t> pid;
   std::array<SharedEvent, kSharedEvents> events;
   std::array<board::SeqCell<Peer>, kPeers> peers;  // who uses memory of this process
-  // How much of each stream's work some host has waited for: no access up to there is in conflict with what comes later.
+  // How much of each stream's work some host has waited for: no access up to there is in conflict with what comes
+  // later.
   std::array<std::atomic<std::uint64_t>, kSharedStreams> host_known;
   std::atomic<std::uint64_t> access_count;
   std::array<board::SeqCell<SharedAccess>, kSharedAccesses> accesses;

@@ -1,114 +1,11 @@
 #include <distrun/device/virtual/virtual_driver.hpp>
 
-#include <cstring>
-#include <map>
-#include <mutex>
-#include <utility>
-
 #include <distrun/base/error.hpp>
-#include <distrun/device/byte_text.hpp>
-#include <distrun/device/call_site.hpp>
 #include <distrun/device/stream.hpp>
-#include <distrun/device/virtual/address_space.hpp>
-#include <distrun/device/virtual/events.hpp>
-#include <distrun/device/virtual/exchange.hpp>
-#include <distrun/device/virtual/order_check.hpp>
-#include <distrun/device/virtual/scheduler.hpp>
+#include <distrun/device/virtual/driver.hpp>
 
 namespace distrun::device {
 namespace virtual_gpu {
-namespace {
-
-constexpr std::uint64_t kClockHz = 1'000'000'000;
-constexpr int kMultiprocessors = 1;
-
-std::size_t bytes_of(const Lattice& lattice) { return static_cast<std::size_t>(lattice.end - lattice.begin); }
-
-const void* address_of(const Lattice& lattice) {
-  return reinterpret_cast<const void*>(static_cast<std::intptr_t>(lattice.begin));
-}
-
-class VirtualDriver final : public Driver {
- public:
-  explicit VirtualDriver(const VirtualSettings& settings);
-
-  std::string_view name() const noexcept override { return "virtual"; }
-  int device_count() const noexcept override { return settings_.devices; }
-  Properties properties(int device) const override;
-  bool can_access_peer(int, int) const override { return true; }
-
-  void* allocate(int device, std::size_t bytes) override;
-  void free(int device, void* memory) override;
-  std::size_t free_bytes(int device) const override { return space_.free_bytes(device); }
-  void* allocate_pinned(std::size_t bytes) override { return space_.allocate_pinned(bytes); }
-  void free_pinned(void* memory) override { space_.free_pinned(memory); }
-  void block_taken(const void* memory, std::size_t bytes, base::Location site) override;
-
-  StreamId make_stream(int device, Priority priority) override;
-  void destroy_stream(StreamRef stream) override;
-  bool is_idle(StreamRef stream) override;
-  void synchronize(StreamRef stream) override;
-  void synchronize_device(int device) override;
-
-  EventId make_event(int device, EventOptions options) override;
-  void destroy_event(int device, EventId event) override;
-  void record(StreamRef stream, EventId event) override;
-  void wait(StreamRef stream, EventId event) override;
-  bool is_done(EventId event) override;
-  bool is_done_with(const void* memory, std::size_t bytes, EventId event) override;
-  void synchronize(EventId event) override;
-  base::Nanoseconds elapsed(EventId from, EventId to) override;
-
-  void copy(StreamRef stream, void* to, const void* from, std::size_t bytes, base::Location site) override;
-  void fill(StreamRef stream, void* memory, int byte, std::size_t bytes, base::Location site) override;
-  void launch(StreamRef stream, Kernel kernel, base::Location site) override;
-  void call_host(StreamRef stream, std::function<void()> body) override;
-  void busy(StreamRef stream, std::uint64_t cycles) override;
-
-  IpcHandle export_memory(const void* memory, std::size_t* offset) override;
-  void* import_memory(int device, const IpcHandle& handle) override;
-  void close_imported(int device, void* memory) override;
-  IpcHandle export_event(EventId event) override;
-  EventId import_event(int device, const IpcHandle& handle) override;
-
-  int device_of(const void* memory) const noexcept override { return space_.device_of(memory); }
-  std::size_t describe(const void* address, char* text, std::size_t size) const noexcept override {
-    return space_.describe(address, text, size);
-  }
-
- private:
-  // Work that is asked for, and which bytes it touches.
-  struct Request {
-    StreamRef stream;
-    const char* name = "";
-    base::Location site;
-    std::vector<std::pair<Lattice, Access>> touched;
-  };
-
-  void check_device(int device) const;
-  std::size_t number_of(StreamRef stream) const;
-  void open_stream(StreamRef stream, Priority priority);
-  void put(const Request& request, Work work);
-  void tell_found();
-  VectorClock known_of(StreamRef stream);
-  // With what another process has recorded.
-  Recorded last_recording(EventId event);
-  void host_saw(const VectorClock& known);
-  // Where a kernel touches a region, of which it takes note.
-  Region place(const Region& region, Request& request) const;
-
-  const VirtualSettings settings_;
-  AddressSpace space_;
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  std::map<StreamRef, std::size_t> numbers_;
-  Events events_;
-  OrderCheck check_;
-  Exchange exchange_{space_, check_};
-  std::uint64_t next_stream_ = 1;
-
-  Scheduler scheduler_;  // the last: its threads end first
-};
 
 VirtualDriver::VirtualDriver(const VirtualSettings& settings)
     : settings_(settings), space_(settings.devices, settings.memory_bytes), scheduler_(settings.seed) {
@@ -121,7 +18,7 @@ Properties VirtualDriver::properties(int device) const {
   properties.name = "virtual";
   properties.uuid = "virtual-" + std::to_string(device);
   properties.memory_bytes = settings_.memory_bytes;
-  properties.multiprocessors = kMultiprocessors;
+  properties.multiprocessors = 1;
   properties.clock_hz = kClockHz;
   return properties;
 }
@@ -316,146 +213,12 @@ base::Nanoseconds VirtualDriver::elapsed(EventId from, EventId to) {
   const auto first = scheduler_.time_of(events_.find_timed(from).point);
   const auto last = scheduler_.time_of(events_.find_timed(to).point);
   if (!first || !last) {
-    throw Error(ErrorKind::InvalidArgument, "both events must be done to tell the time between them: synchronize first");
+    throw Error(ErrorKind::InvalidArgument,
+                "both events must be done to tell the time between them: synchronize first");
   }
   return *last - *first;
 }
 
-// ---- work
-
-Region VirtualDriver::place(const Region& region, Request& request) const {
-  const std::optional<Lattice> lattice = lattice_of(region);
-  if (!lattice) return region;
-  const Place place = space_.place(address_of(*lattice), bytes_of(*lattice));
-  Region placed = region;
-  const std::ptrdiff_t first = static_cast<const std::byte*>(region.begin) - static_cast<const std::byte*>(address_of(*lattice));
-  placed.begin = static_cast<std::byte*>(place.own) + first;
-  if (place.device >= 0 || place.pinned) request.touched.emplace_back(*lattice, region.access);
-  return placed;
-}
-
-void VirtualDriver::put(const Request& request, Work work) {
-  {
-    const std::lock_guard lock(mutex_);
-    const std::size_t number = number_of(request.stream);
-    if (settings_.check_order) {
-      for (const auto& [lattice, access] : request.touched) {
-        const Block block = space_.block_of(address_of(lattice));
-        const AccessRecord kept = check_.touch(number, request.name, request.site, access, lattice, block);
-        exchange_.touch(kept, check_.clock_of(number), check_.name_of(number));
-      }
-    }
-    scheduler_.push(request.stream, std::move(work));
-  }
-  if (settings_.check_order) tell_found();
-}
-
-void VirtualDriver::tell_found() {
-  std::vector<OrderReport> found;
-  {
-    const std::lock_guard lock(mutex_);
-    found = check_.take_reports();
-  }
-  for (const OrderReport& report : found) tell(report);
-}
-
-// As with CUDA: from pageable memory the bytes are taken at once, to it the call returns when they are there.
-void VirtualDriver::copy(StreamRef stream, void* to, const void* from, std::size_t bytes, base::Location site) {
-  if (bytes == 0) return;
-  Request request{stream, "copy", call_site(site), {}};
-  const Place source = space_.place(from, bytes);
-  const Place target = space_.place(to, bytes);
-  const auto note = [&](const Place& place, const void* address, Access access) {
-    if (place.device >= 0 || place.pinned) request.touched.emplace_back(*lattice_of(flat_region(address, bytes, access)), access);
-  };
-  note(source, from, Access::Read);
-  note(target, to, Access::Write);
-  Work work;
-  if (source.device < 0 && !source.pinned) {
-    const auto* begin = static_cast<const std::byte*>(from);
-    work.body = [own = target.own, staged = std::vector<std::byte>(begin, begin + bytes)] {
-      std::memcpy(own, staged.data(), staged.size());
-    };
-  } else {
-    work.body = [own = target.own, begin = source.own, bytes] { std::memmove(own, begin, bytes); };
-  }
-  put(request, std::move(work));
-  if (target.device < 0 && !target.pinned) synchronize(stream);
-}
-
-void VirtualDriver::fill(StreamRef stream, void* memory, int byte, std::size_t bytes, base::Location site) {
-  if (bytes == 0) return;
-  Request request{stream, "fill", call_site(site), {}};
-  const Region placed = place(flat_region(memory, bytes, Access::Write), request);
-  Work work;
-  work.body = [own = placed.begin, byte, bytes] { std::memset(own, byte, bytes); };
-  put(request, std::move(work));
-}
-
-void VirtualDriver::launch(StreamRef stream, Kernel kernel, base::Location site) {
-  Request request{stream, kernel.name, call_site(site), {}};
-  for (Region& region : kernel.regions) region = place(region, request);
-  Work work;
-  work.body = [kernel = std::move(kernel)] { kernel.body(kernel.regions); };
-  put(request, std::move(work));
-}
-
-void VirtualDriver::call_host(StreamRef stream, std::function<void()> body) {
-  Work work;
-  work.kind = Work::Kind::Host;
-  work.body = std::move(body);
-  put({stream, "host callback", {}, {}}, std::move(work));
-}
-
-void VirtualDriver::busy(StreamRef stream, std::uint64_t cycles) {
-  Work work;
-  work.kind = Work::Kind::Busy;
-  work.length = base::Nanoseconds(cycles * (1'000'000'000 / kClockHz));
-  put({stream, "busy", {}, {}}, std::move(work));
-}
-
-// ---- other processes
-
-IpcHandle VirtualDriver::export_memory(const void* memory, std::size_t* offset) {
-  const std::lock_guard lock(mutex_);
-  return exchange_.export_memory(memory, offset);
-}
-
-void* VirtualDriver::import_memory(int device, const IpcHandle& handle) {
-  check_device(device);
-  const std::lock_guard lock(mutex_);
-  return exchange_.import_memory(device, handle);
-}
-
-void VirtualDriver::close_imported(int device, void* memory) {
-  check_device(device);
-  try {
-    scheduler_.synchronize_device(device);
-  } catch (const base::Error&) {
-    // Told by the stream that has it.
-  }
-  const std::lock_guard lock(mutex_);
-  exchange_.close_imported(memory);
-}
-
-IpcHandle VirtualDriver::export_event(EventId event) {
-  const std::lock_guard lock(mutex_);
-  const Recorded& recorded = events_.find(event);
-  if (recorded.shared == nullptr) {
-    throw Error(ErrorKind::InvalidArgument, "only an event that is made for other processes can be exported");
-  }
-  return exchange_.export_event(recorded.shared);
-}
-
-EventId VirtualDriver::import_event(int device, const IpcHandle& handle) {
-  check_device(device);
-  const std::lock_guard lock(mutex_);
-  const EventId event = events_.make(device, {.interprocess = true});
-  events_.find(event).shared = exchange_.import_event(handle);
-  return event;
-}
-
-}  // namespace
 }  // namespace virtual_gpu
 
 std::unique_ptr<Driver> make_virtual_driver(const VirtualSettings& settings) {

@@ -1,9 +1,10 @@
 #pragma once
 // Devices that are like CUDA's but for being emulated by threads of the process: memory that host code can't touch
-// (memory.hpp), streams that run when they like (scheduler.hpp), and a check of what order they are told (order_check.hpp).
-// So tests that are written for devices run where there is none, and what is wrong with them shows.
+// (memory.hpp), streams that run when they like (scheduler.hpp), and a check of what order they are told
+// (order_check.hpp). So tests that are written for devices run where there is none, and what is wrong with them shows.
 //
-// What a call asks for is noted under one lock, in the order of the calls; what the host waits for it waits for without.
+// What a call asks for is noted under one lock, in the order of the calls; what the host waits for it waits for
+// without.
 #include <memory>
 
 #include <distrun/device/driver.hpp>

@@ -7,6 +7,7 @@
 
 #include <distrun/base/error.hpp>
 #include <distrun/base/fd.hpp>
+#include <distrun/base/sanitizer.hpp>
 
 using namespace distrun::base;
 
@@ -81,10 +82,10 @@ TEST_CASE("non-blocking mode goes on and off again") {
 }
 
 TEST_CASE("running out of descriptors is an error that says so") {
-#if defined(__SANITIZE_ADDRESS__)
-  WARN("skipped: the undefined-behaviour sanitizer needs a descriptor to look at an exception's type");
-  return;
-#endif
+  if (distrun::base::kAddressSanitizer) {
+    WARN("skipped: the undefined-behaviour sanitizer needs a descriptor to look at an exception's type");
+    return;
+  }
   rlimit before{};
   ::getrlimit(RLIMIT_NOFILE, &before);
   const rlimit none{0, before.rlim_max};

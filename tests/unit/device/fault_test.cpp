@@ -75,8 +75,8 @@ TEST_CASE("kernels, copies and fills beyond an allocation are refused") {
   const std::unique_ptr<Driver> driver = make_virtual_driver({});
   auto* const memory = static_cast<char*>(driver->allocate(0, 1024));
   std::vector<char> here(2000);
-  CHECK_THROWS_WITH(driver->copy({}, memory, here.data(), 1025), "1.0 KiB of cuda:0 are asked for that begin at 0 bytes "
-                                                                 "of an allocation of 1.0 KiB");
+  CHECK_THROWS_WITH(driver->copy({}, memory, here.data(), 1025),
+                    "1.0 KiB of cuda:0 are asked for that begin at 0 bytes of an allocation of 1.0 KiB");
   CHECK_THROWS_WITH(driver->fill({}, memory + 1000, 0, 100), Catch::Contains("that begin at 1000 bytes"));
   driver->free(0, memory);
   CHECK_THROWS_WITH(driver->fill({}, memory, 0, 1), Catch::Contains("nothing is allocated, or no more"));

@@ -301,7 +301,8 @@ TEST_CASE("memory of another process") {
     if (ordered) world->wait(stream, event);
     world.read_on(stream);
     REQUIRE(world.found.size() == (ordered ? 0 : 1));
-    if (!ordered) REQUIRE_THAT(world.found[0], Catch::Contains("cuda:0 stream 1 of process " + std::to_string(exporter)));
+    const std::string theirs = "cuda:0 stream 1 of process " + std::to_string(exporter);
+    if (!ordered) REQUIRE_THAT(world.found[0], Catch::Contains(theirs));
     world->close_imported(1, world.memory);
     world.memory = own;
     say(line.first.get());

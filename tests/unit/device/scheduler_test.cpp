@@ -52,7 +52,8 @@ TEST_CASE("streams that wait for each other in turn get on, for any seed") {
     for (int i = 0; i < 10; ++i) {
       const StreamRef here = i % 2 == 0 ? kFirst : kSecond;
       const StreamRef there = i % 2 == 0 ? kSecond : kFirst;
-      streams.call(here, [&order, i] { order.push_back(i); }, Work::Kind::Kernel);
+      streams.call(
+          here, [&order, i] { order.push_back(i); }, Work::Kind::Kernel);
       streams.wait(there, streams.record(here));
     }
     streams.scheduler.synchronize(kSecond);

@@ -187,4 +187,25 @@ TEST_CASE("a main thread is told even if it is in distrun only") {
   CHECK(text_of(stacks) == "rank 0 (main thread, waiting in futex)\n  distrun::rank::run_rank  rank/entry.cpp:70\n");
 }
 
+// As launch::LocalWorld tells them apart: a process for each rank, with its thread, and one for the other threads.
+TEST_CASE("ranks that are threads are told as main threads are, and the thread that waits for them is distrun's") {
+  using namespace samples;
+  Stacks stacks;
+  const Frames body = Frames{user("scatter", "ring.cpp", 40)} + under_thread_start();
+  const auto joins = machinery("distrun::rank::run_threads()");
+  add_process(stacks, 0, 10, {{11, "rank 0", in_barrier() + under_thread_start()}});
+  add_process(stacks, 1, 10, {{12, "rank 1", body}});
+  add_process(stacks, 2, 10, {{13, "rank 2", in_barrier() + under_thread_start()}});
+  add_process(stacks, -1, 10, {{10, "distrun-rank", in_futex() + Frames{joins}}, listener(14)});
+  CHECK(merge(stacks).own.size() == 3);  // as long as nobody says that they are ranks
+  for (Process& process : stacks.processes) process.has_thread_ranks = true;
+  const StackTree tree = merge(stacks);
+  CHECK(tree.own.size() == 2);
+  REQUIRE(tree.groups.size() == 2);
+  const std::string text = text_of(stacks);
+  CHECK_THAT(text, Catch::Contains("rank 1 (thread 12 \"rank 1\", waiting in futex)\n  scatter"));
+  CHECK_THAT(text, Catch::Contains("ranks 0, 2 (") && Catch::Contains("in distrun::Rank::barrier"));
+  CHECK_THAT(text, Catch::EndsWith(": 2 threads of distrun itself\n"));
+}
+
 TEST_CASE("no stacks are no lines") { CHECK(text_of(Stacks()).empty()); }

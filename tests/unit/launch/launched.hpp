@@ -8,6 +8,7 @@
 
 #include <distrun/base/error.hpp>
 #include <distrun/base/rng.hpp>
+#include <distrun/base/sanitizer.hpp>
 #include <distrun/launch/local_node.hpp>
 #include <distrun/proc/process_tree.hpp>
 #include <distrun/wire/control.hpp>
@@ -19,17 +20,7 @@
 namespace distrun::launch {
 
 // The thread sanitizer runs a thread of its own in every program, so no zygote may fork there.
-#if defined(__SANITIZE_THREAD__)
-inline constexpr bool kForks = false;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-inline constexpr bool kForks = false;
-#else
-inline constexpr bool kForks = true;
-#endif
-#else
-inline constexpr bool kForks = true;
-#endif
+inline constexpr bool kForks = !base::kThreadSanitizer;
 inline constexpr const char* kIsolation = kForks ? "process" : "exec";
 
 // Leads the ranks of one world through one test, and keeps what they do.

@@ -86,6 +86,8 @@ TEST_CASE("a summary that is read and written again is the same, byte by byte", 
   CHECK(summary_json(read_summary(first)) == first);
   const std::string empty = summary_json(empty_run());
   CHECK(summary_json(read_summary(empty)) == empty);
+  const std::string with_hosts = summary_json(run_with_hosts());
+  CHECK(summary_json(read_summary(with_hosts)) == with_hosts);
 }
 
 TEST_CASE("what reading a summary gives is the record that was written", "[report]") {
@@ -107,6 +109,44 @@ TEST_CASE("what reading a summary gives is the record that was written", "[repor
   CHECK(attempt.culprits == std::vector<int>{1});
   CHECK(attempt.ranks.at(1).outcome == run.tests[0].attempts[0].ranks[1].outcome);
   CHECK(attempt.ranks.at(3).errors.at(0).because_of == 1);
+}
+
+TEST_CASE("what the hosts of suites came to is read back", "[report]") {
+  const std::vector<runner::HostRecord> hosts = read_summary(summary_json(run_with_hosts())).hosts;
+  REQUIRE(hosts.size() == 2);
+  CHECK(hosts[0].suite == "Fleet");
+  CHECK(hosts[0].plugin == "fleet.so");
+  CHECK((hosts[0].verdict == runner::Verdict::Fail));
+  CHECK(hosts[0].rank.rank == -1);
+  CHECK(hosts[0].rank.errors.at(0).text == "no water");
+  CHECK(hosts[1].set_up == std::chrono::milliseconds(3));
+  CHECK(hosts[1].tear_down == std::chrono::milliseconds(4));
+  CHECK(refusal(with_schema(R"("hosts": [7])")) == "\"hosts\" is 7, not an object");
+  CHECK(refusal(with_schema(R"("hosts": [{"verdict": "great"}])")) ==
+        "\"verdict\" is \"great\", not a name that is known");
+}
+
+TEST_CASE("a summary says how long ranks get to end, and what else only some runs have", "[report]") {
+  runner::RunRecord run = empty_run();
+  json settings = json::parse(summary_json(run))["settings"];
+  CHECK(settings["grace_ms"] == 500);
+  CHECK(settings["kill_after_ms"] == 500);
+  for (const char* name : {"stacks_after_ms", "debug_rank", "stdin_rank"}) CHECK(settings[name].is_null());
+  run.settings.peer_grace = std::chrono::seconds(2);
+  run.settings.terminate_grace = std::chrono::milliseconds(30);
+  run.settings.stacks_after = std::chrono::seconds(7);
+  run.settings.debug_rank = 0;
+  run.settings.stdin_rank = 3;
+  run.settings.keep_output = false;
+  settings = json::parse(summary_json(run))["settings"];
+  CHECK(settings["stdin_rank"] == 3);
+  const runner::Settings back = read_summary(summary_json(run)).settings;
+  CHECK(back.peer_grace == run.settings.peer_grace);
+  CHECK(back.terminate_grace == run.settings.terminate_grace);
+  CHECK(back.stacks_after == run.settings.stacks_after);
+  CHECK(back.debug_rank == 0);
+  CHECK(back.stdin_rank == 3);
+  CHECK_FALSE(back.keep_output);
 }
 
 TEST_CASE("a summary is valid UTF-8 whatever the tests wrote", "[report]") {

@@ -129,6 +129,30 @@ TEST_CASE("those who waited in a barrier for a rank whose time ran out are no cu
   CHECK_THAT(record.message, Catch::EndsWith("; ranks 0-1 waited in barrier \"x\""));
 }
 
+TEST_CASE("a rank that reached its body a little later is the culprit still, and had its whole time") {
+  Stage stage(2);
+  stage.settings.timeout = 400ms;
+  fake::World& world = stage.begin();
+  world.start(0);
+  world.start(1);
+  world.hello(0);
+  world.say(0, FrameKind::Phase, wire::PhaseChange{Phase::Body});
+  world.say(0, FrameKind::BarrierEnter, wire::BarrierEnter{"x"});
+  const auto began = fake::Clock::now();
+  stage.until([&] { return fake::Clock::now() - began >= 40ms; });
+  world.hello(1);
+  world.say(1, FrameKind::Phase, wire::PhaseChange{Phase::Body});
+  const auto followed = fake::Clock::now();
+  REQUIRE(stage.until([&] { return world.was_sent(1, SIGTERM); }));
+  CHECK(fake::Clock::now() - followed >= 400ms);
+  world.die(0, SIGTERM);
+  world.die(1, SIGTERM);
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.verdict == Verdict::Timeout);
+  CHECK(record.culprits == std::vector<int>{1});
+  CHECK(record.ranks[1].outcome.kind == OutcomeKind::TimedOut);
+}
+
 TEST_CASE("a failure in time is no timeout, although its ranks stay past their bound") {
   Stage stage(2);
   stage.settings.timeout = 60ms;

@@ -278,6 +278,41 @@ TEST_CASE("a cancelled run kills its hosts and tears nothing down") {
   CHECK(show.happened == Names{"Ring (set-up)", "Ring.a"});
 }
 
+TEST_CASE("a pause stops a host that waits, and it goes on with the ranks") {
+  Show show({"Ring.a"});
+  show.acts["Ring.a"] = [&](fake::World& world, int rank) {
+    if (rank == 1) return;
+    CHECK(show.host->signals.empty());
+    show.run->pause();
+    show.run->pause();  // another Ctrl-Z changes nothing
+    CHECK(show.host->signals_of(0) == std::vector<int>{SIGSTOP});
+    CHECK(world.signals_of(1) == std::vector<int>{SIGSTOP});
+    show.run->resume();
+    CHECK(show.host->signals_of(0) == std::vector<int>{SIGSTOP, SIGCONT});
+    CHECK(world.signals_of(1) == std::vector<int>{SIGSTOP, SIGCONT});
+    world.pass(0);
+    world.pass(1);
+  };
+  show.play();
+  CHECK(show.verdicts() == Names{"pass"});
+  CHECK(show.happened == Names{"Ring (set-up)", "Ring.a", "Ring (tear-down)"});
+}
+
+TEST_CASE("a host that is stopped goes on when its suite is to be torn down") {
+  Show show({"Ring.a"});
+  std::shared_ptr<fake::World> host;
+  show.acts["Ring.a"] = [&](fake::World& world, int rank) {
+    if (rank == 1) return;
+    host = show.host;
+    show.run->pause();  // and the ranks end by themselves meanwhile
+    world.pass(0);
+    world.pass(1);
+  };
+  show.play();
+  CHECK(show.verdicts() == Names{"pass"});
+  CHECK(host->signals_of(0) == std::vector<int>{SIGSTOP, SIGCONT});
+}
+
 TEST_CASE("more settings than a host may set lose it") {
   Show show({"Ring.a"});
   show.acts["Ring (set-up)"] = [](fake::World& world, int rank) {

@@ -7,7 +7,10 @@
 
 namespace distrun::testing {
 
-Daemon::Daemon(std::vector<std::string> options) : sandbox_(DISTRUND_BIN), options_(std::move(options)) { start(); }
+Daemon::Daemon(std::string program, std::vector<std::string> options)
+    : sandbox_(std::move(program)), options_(std::move(options)) {
+  start();
+}
 
 Command Daemon::own_command(std::vector<std::string> arguments) const {
   Command command = sandbox_.command(std::move(arguments));

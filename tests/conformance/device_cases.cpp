@@ -1,0 +1,33 @@
+// What goes wrong with devices, on purpose; tests/conformance/device_test.cpp says what must come of it.
+#include <distrun/sdk/test.hpp>
+
+#include <distrun/device/allocator.hpp>
+#include <distrun/device/gpu.hpp>
+#include <distrun/device/stream.hpp>
+
+using namespace distrun::device;
+
+DISTRUN_SUITE(DeviceFaults, .world_size = fixed(2), .devices = 2);
+
+DISTRUN_TEST(DeviceFaults, host_code_touches_device_memory) {
+  const auto memory = allocate(cuda(1), 1000);
+  if (rank.rank() == 1) static_cast<volatile char*>(memory->data())[5] = 1;
+  rank.barrier();
+}
+
+DISTRUN_TEST(DeviceFaults, streams_without_order) {
+  const auto memory = allocate(cuda(0), 1000);
+  Driver& driver = gpu_driver();
+  const Stream other = stream_from_pool(cuda(0));
+  if (rank.rank() == 0) driver.fill(default_stream(cuda(0)).ref(), memory->data(), 1, 1000);
+  driver.fill(other.ref(), memory->data(), 2, 1000);
+  other.synchronize();
+  DISTRUN_EXPECT(true);
+}
+
+DISTRUN_TEST(DeviceFaults, a_stream_never_comes_to_its_end) {
+  const Stream stream = default_stream(cuda(1));
+  if (rank.rank() == 0) stream.driver().busy(stream.ref(), 3'600'000'000'000);
+  stream.synchronize();
+  rank.barrier();
+}

@@ -1,0 +1,54 @@
+// What goes wrong with devices is told as what it is.
+#include <catch2/catch.hpp>
+
+#include "run_case.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+
+AttemptResult run_fault(const std::string& test, Texts more = {}) {
+  const std::string id = "DeviceFaults." + test;
+  more.insert(more.end(), {"--gpu-driver", "virtual", "--gpus", "2"});
+  return run_tests(DISTRUN_DEVICE_CASES, {id}, more).attempt(id);
+}
+
+}  // namespace
+
+TEST_CASE("host code that touches device memory crashes, and the report says what it has touched") {
+  const AttemptResult attempt = run_fault("host_code_touches_device_memory");
+  CHECK(attempt.verdict == "crash");
+  CHECK(attempt.ranks.at(1).signal == SIGSEGV);
+  REQUIRE_FALSE(attempt.ranks.at(1).error_texts.empty());
+  CHECK_THAT(attempt.ranks.at(1).error_texts.front(),
+             Contains("host code touched device memory of cuda:1 (allocated at ") && Contains("device_cases.cpp:13") &&
+                 Contains("host_code_touches_device_memory"));
+}
+
+TEST_CASE("work on two streams that nothing orders fails the test of its rank") {
+  const std::string isolation = GENERATE(values<std::string>({"process", "threads"}));
+  const AttemptResult attempt = run_fault("streams_without_order", {"--isolation", isolation});
+  CHECK(attempt.verdict == "fail");
+  CHECK(outcomes_of(attempt) == Texts{"failed", "passed"});
+  REQUIRE(attempt.ranks.at(0).error_texts.size() == 1);
+  CHECK_THAT(attempt.ranks.at(0).error_texts.front(), Contains("the write by fill at ") &&
+                                                          Contains("device_cases.cpp:23 on cuda:0 stream") &&
+                                                          Contains("is not ordered after the write by fill at") &&
+                                                          Contains("device_cases.cpp:22 on cuda:0 default stream"));
+}
+
+TEST_CASE("a rank that waits for a stream is seen to wait for it") {
+  const AttemptResult attempt = run_fault("a_stream_never_comes_to_its_end", {"--timeout", bound(700)});
+  CHECK(attempt.verdict == "timeout");
+  REQUIRE_FALSE(attempt.looks.empty());
+  CHECK_THAT(attempt.looks.front().text, Contains("cuda:1 default stream") && Contains("device_cases.cpp"));
+}
+
+TEST_CASE("a plugin whose runtime is not there is told so") {
+  const Sandbox sandbox(DISTRUN_BIN);
+  const Ended ended = sandbox.run({"list", DISTRUN_LOST_RUNTIME});
+  CHECK(ended.exit_code != 0);
+  CHECK_THAT(ended.out + ended.err, Contains("libdistrun.so.1: cannot open shared object file") &&
+                                        Contains("the runtime that it uses") && Contains("LD_LIBRARY_PATH"));
+}

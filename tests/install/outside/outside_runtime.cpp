@@ -1,0 +1,17 @@
+// A plugin of somebody else's that uses devices.
+#include <distrun/sdk/test.hpp>
+
+#include <distrun/device/allocator.hpp>
+#include <distrun/device/gpu.hpp>
+#include <distrun/device/stream.hpp>
+
+DISTRUN_TEST(OutsideRuntime, fills_memory_of_a_device, .devices = 1) {
+  const auto memory = distrun::device::allocate(distrun::device::cuda(0), 4);
+  const distrun::Stream stream = distrun::device::default_stream(distrun::device::cuda(0));
+  int value = 0;
+  stream.driver().fill(stream.ref(), memory->data(), rank.rank(), 4);
+  stream.driver().copy(stream.ref(), &value, memory->data(), 4);
+  stream.synchronize();
+  DISTRUN_EXPECT(value == rank.rank() * 0x01010101);
+  DISTRUN_EXPECT_THROWS(distrun::Error, "is not there", distrun::device::set_current_device(99));
+}
