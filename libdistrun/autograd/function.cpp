@@ -102,6 +102,9 @@ TensorList FunctionCall::end(TensorList results) {
   TensorList finished;
   for (const Tensor& result : results) finished.push_back(finish_result(result));
   node_->save(results);
+  // The node is theirs from now on: what it held of them would be a circle.
+  node_->context.dirty_.clear();
+  node_->context.non_differentiable_.clear();
   return finished;
 }
 

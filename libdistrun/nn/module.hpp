@@ -27,7 +27,7 @@ class Module {
 
   // Every parameter is replaced by a leaf there, with its gradient: optimisers are to be made afterwards.
   void to(Device device);
-  // Parts that work differently while training ask is_training(). All do by default.
+  // Of it and its parts, for those that work differently while training. New modules are training.
   void train(bool on = true);
   bool is_training() const noexcept { return is_training_; }
   // Clears the gradients of all parameters.

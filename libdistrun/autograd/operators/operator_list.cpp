@@ -60,14 +60,13 @@ using TTS = Tensor (*)(const Tensor&, const Tensor&, const Scalar&);
 using TSS = Tensor (*)(const Tensor&, const Scalar&, const Scalar&);
 
 void add_arithmetic(OperatorList& list) {
-  list["add"] = {overload<>(TTS(&distrun::add), {kOne}), overload<>(TSS(&distrun::add), {kOne}),
-                 overload(&add_numbers)};
-  list["sub"] = {overload<>(TTS(&distrun::sub), {kOne}), overload<>(TSS(&distrun::sub), {kOne})};
+  list["add"] = {overload(TTS(&distrun::add), {kOne}), overload(TSS(&distrun::add), {kOne}), overload(&add_numbers)};
+  list["sub"] = {overload(TTS(&distrun::sub), {kOne}), overload(TSS(&distrun::sub), {kOne})};
   list["rsub"] = {overload(&distrun::rsub)};
   list["mul"] = {overload(TT(&distrun::mul)), overload(TS(&distrun::mul))};
   list["div"] = {overload(TT(&distrun::div)), overload(TS(&distrun::div))};
-  list["add_"] = {overload<>(TTS(&distrun::add_), {kOne}), overload<>(TSS(&distrun::add_), {kOne})};
-  list["sub_"] = {overload<>(TTS(&distrun::sub_), {kOne}), overload<>(TSS(&distrun::sub_), {kOne})};
+  list["add_"] = {overload(TTS(&distrun::add_), {kOne}), overload(TSS(&distrun::add_), {kOne})};
+  list["sub_"] = {overload(TTS(&distrun::sub_), {kOne}), overload(TSS(&distrun::sub_), {kOne})};
   list["mul_"] = {overload(TT(&distrun::mul_)), overload(TS(&distrun::mul_))};
   list["div_"] = {overload(TT(&distrun::div_)), overload(TS(&distrun::div_))};
   list["fill_"] = {overload(&distrun::fill_)};
@@ -103,7 +102,7 @@ void add_products(OperatorList& list) {
 
 void add_reductions(OperatorList& list) {
   list["sum"] = {overload(static_cast<Tensor (*)(const Tensor&)>(&distrun::sum)),
-                 overload<>(static_cast<Tensor (*)(const Tensor&, const Dims&, bool)>(&distrun::sum), {Value(false)})};
+                 overload(static_cast<Tensor (*)(const Tensor&, const Dims&, bool)>(&distrun::sum), {Value(false)})};
   list["mean"] = {overload(&distrun::mean)};
   list["mse_loss"] = {overload(&distrun::mse_loss)};
   list["all"] = {overload(&distrun::all)};
@@ -127,7 +126,7 @@ void add_shapes(OperatorList& list) {
   list["select"] = {overload(&distrun::select)};
   using BySize = TensorList (*)(const Tensor&, Int, Int);
   using BySizes = TensorList (*)(const Tensor&, const Dims&, Int);
-  list["split"] = {overload<>(BySize(&distrun::split), {first}), overload<>(BySizes(&distrun::split), {first})};
+  list["split"] = {overload(BySize(&distrun::split), {first}), overload(BySizes(&distrun::split), {first})};
   list["cat"] = {overload(&distrun::cat, {first})};
   list["stack"] = {overload(&distrun::stack, {first})};
   list["size"] = {overload(&size_of_dim)};

@@ -11,8 +11,8 @@
 
 namespace distrun::autograd {
 
-// What a parameter takes. Number takes an int, a float or a bool; Float takes an int, too; Ints and Dims of sizes take
-// a list of int; an undefined tensor goes as None.
+// What a parameter takes. A Number is an int, a float or a bool; a Float may be given as an int. An OptionalTensor may be
+// None.
 enum class Parameter : std::uint8_t { Tensor, OptionalTensor, Tensors, Number, Int, Float, Bool, String, Ints };
 std::string_view name_of(Parameter parameter) noexcept;
 
