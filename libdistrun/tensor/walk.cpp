@@ -1,5 +1,6 @@
 #include <distrun/tensor/walk.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <distrun/base/check.hpp>
@@ -73,20 +74,43 @@ void Walk::join() {
   }
 }
 
+// How much of the last dimension to go along at a time. If a block has its neighbours in the dimension before, as a
+// turned matrix, each element of a long run would be in a cache line of its own, which is gone when its neighbour's
+// turn comes; of short runs the lines are still there.
+std::int64_t Walk::stretch() const noexcept {
+  constexpr std::int64_t kLine = 64, kStretch = 32, kWorthIt = 1 << 15;
+  const std::size_t last = sizes_.size() - 1;
+  if (sizes_.size() < 2 || count_ < kWorthIt) return sizes_[last];
+  for (std::size_t block = 0; block < blocks_; ++block) {
+    if (std::abs(strides_[block][last]) >= kLine && std::abs(strides_[block][last - 1]) < kLine) return kStretch;
+  }
+  return sizes_[last];
+}
+
 void Walk::run(kernels::Run kernel, std::byte* const* data, const void* parameter) const {
   if (count_ == 0) return;
   std::array<std::byte*, kMost> at{};
-  std::array<std::int64_t, kMost> inner{};
-  const std::size_t last = sizes_.size() - 1;  // unused without dimensions
-  for (std::size_t block = 0; block < blocks_; ++block) {
-    at[block] = data[block];
-    inner[block] = sizes_.empty() ? 0 : strides_[block][last];
+  for (std::size_t block = 0; block < blocks_; ++block) at[block] = data[block];
+  if (sizes_.empty()) {
+    constexpr std::array<std::int64_t, kMost> kNone{};
+    return kernel(at.data(), kNone.data(), 1, parameter);
   }
-  if (sizes_.empty()) return kernel(at.data(), inner.data(), 1, parameter);
+  const std::int64_t whole = sizes_[sizes_.size() - 1], step = stretch();
+  for (std::int64_t first = 0; first < whole; first += step) {
+    run_stretch(kernel, at, std::min(step, whole - first), parameter);
+    for (std::size_t block = 0; block < blocks_; ++block) at[block] += step * strides_[block][sizes_.size() - 1];
+  }
+}
 
+// Over all but the last dimension, of which `length` elements are taken.
+void Walk::run_stretch(kernels::Run kernel, std::array<std::byte*, kMost> at, std::int64_t length,
+                       const void* parameter) const {
+  const std::size_t last = sizes_.size() - 1;
+  std::array<std::int64_t, kMost> inner{};
+  for (std::size_t block = 0; block < blocks_; ++block) inner[block] = strides_[block][last];
   Dims index(last, 0);
   for (;;) {
-    kernel(at.data(), inner.data(), sizes_[last], parameter);
+    kernel(at.data(), inner.data(), length, parameter);
     std::size_t dim = last;
     for (; dim > 0; --dim) {
       for (std::size_t block = 0; block < blocks_; ++block) at[block] += strides_[block][dim - 1];

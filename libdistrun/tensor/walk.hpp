@@ -28,6 +28,9 @@ class Walk {
  private:
   void drop_and_order();
   void join();
+  std::int64_t stretch() const noexcept;
+  void run_stretch(kernels::Run kernel, std::array<std::byte*, kMost> at, std::int64_t length,
+                   const void* parameter) const;
 
   std::size_t blocks_;
   Dims sizes_;                       // outermost first

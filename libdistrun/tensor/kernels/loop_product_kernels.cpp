@@ -7,38 +7,46 @@
 namespace distrun::tensor::kernels {
 namespace {
 
-constexpr std::int64_t kColumns = 64;  // sums that are on their way at a time
-
 template <class T>
 using Wide = std::conditional_t<std::is_floating_point_v<T>, T,
                                 std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>;
 
-// Some columns of one row of C. `a` is the row; `b` and `c` begin at the first of the columns.
-template <class T>
-void multiply_row(const Product& p, const T* a, const T* b, T* c, std::int64_t columns) {
+// So many elements of one row of C, side by side as vectors; those of B stand so too. `a` is the row, `b` and `c` begin
+// at the columns.
+template <std::int64_t kColumns, class T>
+void multiply_columns(const Product& p, const T* a, const T* b, T* c) {
   Wide<T> sums[kColumns];
-  for (std::int64_t i = 0; i < columns; ++i) sums[i] = p.accumulate ? static_cast<Wide<T>>(c[i]) : Wide<T>{0};
+  for (std::int64_t i = 0; i < kColumns; ++i) sums[i] = p.accumulate ? static_cast<Wide<T>>(c[i]) : Wide<T>{0};
   for (std::int64_t inner = 0; inner < p.inner; ++inner) {
     const auto factor = static_cast<Wide<T>>(a[inner * p.a_column]);
     const T* row = b + inner * p.b_row;
-    if (p.b_column == 1) {
-      for (std::int64_t i = 0; i < columns; ++i) sums[i] += factor * static_cast<Wide<T>>(row[i]);
-    } else {
-      for (std::int64_t i = 0; i < columns; ++i) sums[i] += factor * static_cast<Wide<T>>(row[i * p.b_column]);
-    }
+    for (std::int64_t i = 0; i < kColumns; ++i) sums[i] += factor * static_cast<Wide<T>>(row[i]);
   }
-  for (std::int64_t i = 0; i < columns; ++i) c[i] = static_cast<T>(sums[i]);
+  for (std::int64_t i = 0; i < kColumns; ++i) c[i] = static_cast<T>(sums[i]);
+}
+
+// One element; the sum is in the same order.
+template <class T>
+void multiply_one(const Product& p, const T* a, const T* b, T* c) {
+  Wide<T> sum = p.accumulate ? static_cast<Wide<T>>(*c) : Wide<T>{0};
+  for (std::int64_t inner = 0; inner < p.inner; ++inner) {
+    sum += static_cast<Wide<T>>(a[inner * p.a_column]) * static_cast<Wide<T>>(b[inner * p.b_row]);
+  }
+  *c = static_cast<T>(sum);
 }
 
 template <class T>
 void multiply(const Product& p) {
   for (std::int64_t row = 0; row < p.rows; ++row) {
     const T* a = static_cast<const T*>(p.a) + row * p.a_row;
-    for (std::int64_t first = 0; first < p.columns; first += kColumns) {
-      const std::int64_t columns = p.columns - first < kColumns ? p.columns - first : kColumns;
-      multiply_row(p, a, static_cast<const T*>(p.b) + first * p.b_column, static_cast<T*>(p.c) + row * p.c_row + first,
-                   columns);
+    const T* b = static_cast<const T*>(p.b);
+    T* c = static_cast<T*>(p.c) + row * p.c_row;
+    std::int64_t column = 0;
+    if (p.b_column == 1) {
+      for (; column + 16 <= p.columns; column += 16) multiply_columns<16>(p, a, b + column, c + column);
+      for (; column + 4 <= p.columns; column += 4) multiply_columns<4>(p, a, b + column, c + column);
     }
+    for (; column < p.columns; ++column) multiply_one(p, a, b + column * p.b_column, c + column);
   }
 }
 

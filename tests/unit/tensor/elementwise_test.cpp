@@ -133,6 +133,17 @@ TEST_CASE("operators on tensors that are not contiguous walk as they lie") {
   CHECK(to_vector<float>(mul(even, even)) == vec<float>({1, 9, 81, 121, 289, 361}));
 }
 
+TEST_CASE("large tensors that lie across each other are walked in short runs") {
+  const Tensor a = view(arange(300 * 500), {300, 500});
+  const Tensor turned = contiguous(t(a));
+  CHECK(turned.is_contiguous());
+  CHECK(equal(t(turned), a));
+  CHECK(to_vector<std::int64_t>(select(turned, 0, 499)).back() == 300 * 500 - 1);
+  CHECK(equal(add(turned, t(a)), mul(turned, 2)));
+  const Tensor block = view(arange(40 * 33 * 70), {40, 33, 70});
+  CHECK(equal(permute(contiguous(permute(block, {2, 1, 0})), {2, 1, 0}), block));
+}
+
 TEST_CASE("comparisons give bool, and nothing equals not-a-number") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Tensor a = f32({1, nan, 3}, {3});

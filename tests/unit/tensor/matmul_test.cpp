@@ -57,6 +57,36 @@ TEST_CASE("products of larger matrices are exact where every order of summation 
   check_product(a, b, matmul(a, b));
 }
 
+TEST_CASE("a product has the same bits wherever its factors lie") {
+  struct Sizes {
+    std::int64_t rows, inner, columns;
+  };
+  const Sizes sizes = GENERATE(values<Sizes>({{3, 3, 3},
+                                              {5, 4, 6},
+                                              {11, 11, 11},
+                                              {12, 12, 12},
+                                              {33, 34, 35},
+                                              {1, 2000, 1},
+                                              {1, 300, 40},
+                                              {40, 300, 1},
+                                              {2, 700, 2}}));
+  Generator generator(17);
+  const Tensor a = randn({sizes.rows, sizes.inner}, {}, generator),
+               b = randn({sizes.inner, sizes.columns}, {}, generator);
+  const Tensor expected = matmul(a, b), turned = matmul(t(b), t(a));
+  const auto moved = [](const Tensor& tensor, std::int64_t by) {
+    const Tensor place = narrow(empty({tensor.numel() + by}), 0, by, tensor.numel());
+    copy_(place, view(tensor, {-1}));
+    return view(place, tensor.sizes());
+  };
+  for (std::int64_t by = 1; by < 16; ++by) {
+    INFO("moved by " << by);
+    const Tensor left = moved(a, by), right = moved(b, 16 - by);
+    CHECK(equal(matmul(left, right), expected));
+    CHECK(equal(matmul(t(right), t(left)), turned));
+  }
+}
+
 TEST_CASE("vectors are rows on the left and columns on the right") {
   const Tensor v = numbered({3}, DType::F32), m = numbered({3, 2}, DType::F32);
   CHECK(matmul(v, v).dim() == 0);
