@@ -1,6 +1,7 @@
 #include <distrun/device/virtual/scheduler.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <distrun/device/stream.hpp>
@@ -56,6 +57,23 @@ Scheduler::~Scheduler() {
     work_changed_.notify_all();
   }
   threads_.clear();  // joins them
+  drop_works();
+}
+
+// A queue holds the points that it waits for, and they hold it: neither would ever go.
+void Scheduler::drop_works() {
+  std::vector<std::shared_ptr<Queue>> queues = std::move(ready_);
+  for (const auto& [stream, queue] : queues_) queues.push_back(queue);
+  for (const auto& [due, queue] : timers_) queues.push_back(queue);
+  while (!queues.empty()) {
+    const std::deque<Work> works = std::exchange(queues.back()->works, {});
+    queues.pop_back();
+    for (const Work& work : works) {
+      if (!work.point) continue;
+      auto waiting = std::exchange(work.point->waiting, {});
+      std::move(waiting.begin(), waiting.end(), std::back_inserter(queues));
+    }
+  }
 }
 
 void Scheduler::open(StreamRef stream, Priority priority) {
@@ -299,7 +317,8 @@ void Scheduler::rest(Lock& lock) {
     work_changed_.wait(lock);
   } else {
     timer_is_kept_ = true;
-    work_changed_.wait_until(lock, timers_.begin()->first);
+    const base::TimePoint due = timers_.begin()->first;  // a copy: the timer may be gone when it is looked at
+    work_changed_.wait_until(lock, due);
     timer_is_kept_ = false;
   }
   --idle_;

@@ -92,6 +92,7 @@ class Scheduler {
   void rest(Lock& lock);
   void serve();
   void start_thread_if_needed();
+  void drop_works();
 
   const std::uint64_t seed_;
   std::mutex mutex_;
