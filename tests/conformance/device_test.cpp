@@ -35,9 +35,9 @@ TEST_CASE("work on two streams that nothing orders fails the test of its rank") 
   CHECK(outcomes_of(attempt) == Texts{"failed", "passed"});
   REQUIRE(attempt.ranks.at(0).error_texts.size() == 1);
   CHECK_THAT(attempt.ranks.at(0).error_texts.front(), Contains("the write by fill at ") &&
-                                                          Contains("device_cases.cpp:23 on cuda:0 stream") &&
+                                                          Contains("device_cases.cpp:24 on cuda:0 stream") &&
                                                           Contains("is not ordered after the write by fill at") &&
-                                                          Contains("device_cases.cpp:22 on cuda:0 default stream"));
+                                                          Contains("device_cases.cpp:23 on cuda:0 default stream"));
 }
 
 TEST_CASE("a rank that waits for a stream is seen to wait for it") {
