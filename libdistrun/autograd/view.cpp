@@ -17,8 +17,8 @@ namespace {
 class Placement {
  public:
   Placement(const Tensor& base, const Tensor& view)
-      : base_(base.strided().sizes, base.strides()),
-        view_(view.sizes(), view.strides()),
+      : base_{base.strided().sizes, base.strides()},
+        view_{view.sizes(), view.strides()},
         distance_(view.strided().offset - base.strided().offset),
         dtype_(base.dtype()),
         device_(base.device()) {}

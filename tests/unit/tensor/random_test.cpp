@@ -32,7 +32,7 @@ TEST_CASE("the same seed gives the same numbers, and they go on") {
   CHECK(equal(first, rand({10})));
 }
 
-TEST_CASE("uniform numbers fill [0, 1), normal ones have mean 0 and variance 1") {
+TEST_CASE("uniform numbers fill 0 to 1, normal ones have mean 0 and variance 1") {
   const DType dtype = GENERATE(DType::F32, DType::F64);
   Generator generator(11);
   const Tensor uniform = rand({100000}, {dtype}, generator), normal = randn({100000}, {dtype}, generator);
