@@ -10,7 +10,9 @@
 namespace distrun::rank {
 namespace {
 
-constexpr int kThreadMoments = 20;  // a millisecond each: a joined thread is in /proc a little longer
+// A millisecond each: a joined thread is in /proc a little longer, one of the runtime has the name of the thread that
+// started it until it runs, and other threads open files for a moment.
+constexpr int kMoments = 200;
 
 // The numbers that name a directory's entries, without the descriptor that reads it.
 std::set<int> numbers_in(const char* path) {
@@ -34,7 +36,10 @@ std::string target_of(int descriptor) {
 
 std::map<int, std::string> open_descriptors() {
   std::map<int, std::string> descriptors;
-  for (const int number : numbers_in("/proc/self/fd")) descriptors[number] = target_of(number);
+  for (const int number : numbers_in("/proc/self/fd")) {
+    std::string target = target_of(number);
+    if (!target.empty()) descriptors.emplace(number, std::move(target));  // else it is closed again
+  }
   return descriptors;
 }
 
@@ -50,6 +55,15 @@ bool is_of_runtime(const std::string& name) {
   return name.starts_with("distrun-ag ") || name.starts_with("distrun-vgpu") || name.starts_with("/memfd:distrun ");
 }
 
+std::map<int, std::string> new_descriptors(const std::map<int, std::string>& old) {
+  std::map<int, std::string> descriptors = open_descriptors();
+  std::erase_if(descriptors, [&old](const auto& one) {
+    const auto same = old.find(one.first);
+    return (same != old.end() && same->second == one.second) || is_of_runtime(one.second);
+  });
+  return descriptors;
+}
+
 std::set<int> new_threads(const std::set<int>& old) {
   std::set<int> threads = numbers_in("/proc/self/task");
   for (const int thread : old) threads.erase(thread);
@@ -63,15 +77,15 @@ OwnLeaks::OwnLeaks() : descriptors_(open_descriptors()), threads_(numbers_in("/p
 
 std::vector<wire::LeakReport> OwnLeaks::look() const {
   std::vector<wire::LeakReport> leaks;
-  for (const auto& [number, target] : open_descriptors()) {
-    const auto old = descriptors_.find(number);
-    if ((old != descriptors_.end() && old->second == target) || is_of_runtime(target)) continue;
-    leaks.push_back({false, std::to_string(number) + " (" + target + ")"});
-  }
+  std::map<int, std::string> descriptors = new_descriptors(descriptors_);
   std::set<int> threads = new_threads(threads_);
-  for (int i = 0; i < kThreadMoments && !threads.empty(); ++i) {
+  for (int i = 0; i < kMoments && !(descriptors.empty() && threads.empty()); ++i) {
     ::poll(nullptr, 0, 1);
+    descriptors = new_descriptors(descriptors_);
     threads = new_threads(threads_);
+  }
+  for (const auto& [number, target] : descriptors) {
+    leaks.push_back({false, std::to_string(number) + " (" + target + ")"});
   }
   for (const int thread : threads) leaks.push_back({true, std::to_string(thread) + " (" + name_of(thread) + ")"});
   return leaks;
