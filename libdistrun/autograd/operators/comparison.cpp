@@ -2,56 +2,31 @@
 #include <distrun/autograd/scope.hpp>
 
 namespace distrun {
+namespace {
 
-using autograd::OperatorScope;
+// What is true or false has no gradient: only the scope is told.
+Tensor compare(const char* name, Tensor (*plain)(const Tensor&, const Tensor&), const Tensor& a, const Tensor& b) {
+  const autograd::OperatorScope scope(name, a, b);
+  return plain(a, b);
+}
+Tensor compare(const char* name, Tensor (*plain)(const Tensor&, const Scalar&), const Tensor& a, const Scalar& b) {
+  const autograd::OperatorScope scope(name, a);
+  return plain(a, b);
+}
 
-Tensor eq(const Tensor& a, const Tensor& b) {
-  const OperatorScope scope("eq", a, b);
-  return tensor::eq(a, b);
-}
-Tensor eq(const Tensor& a, const Scalar& b) {
-  const OperatorScope scope("eq", a);
-  return tensor::eq(a, b);
-}
-Tensor ne(const Tensor& a, const Tensor& b) {
-  const OperatorScope scope("ne", a, b);
-  return tensor::ne(a, b);
-}
-Tensor ne(const Tensor& a, const Scalar& b) {
-  const OperatorScope scope("ne", a);
-  return tensor::ne(a, b);
-}
-Tensor lt(const Tensor& a, const Tensor& b) {
-  const OperatorScope scope("lt", a, b);
-  return tensor::lt(a, b);
-}
-Tensor lt(const Tensor& a, const Scalar& b) {
-  const OperatorScope scope("lt", a);
-  return tensor::lt(a, b);
-}
-Tensor le(const Tensor& a, const Tensor& b) {
-  const OperatorScope scope("le", a, b);
-  return tensor::le(a, b);
-}
-Tensor le(const Tensor& a, const Scalar& b) {
-  const OperatorScope scope("le", a);
-  return tensor::le(a, b);
-}
-Tensor gt(const Tensor& a, const Tensor& b) {
-  const OperatorScope scope("gt", a, b);
-  return tensor::gt(a, b);
-}
-Tensor gt(const Tensor& a, const Scalar& b) {
-  const OperatorScope scope("gt", a);
-  return tensor::gt(a, b);
-}
-Tensor ge(const Tensor& a, const Tensor& b) {
-  const OperatorScope scope("ge", a, b);
-  return tensor::ge(a, b);
-}
-Tensor ge(const Tensor& a, const Scalar& b) {
-  const OperatorScope scope("ge", a);
-  return tensor::ge(a, b);
-}
+}  // namespace
+
+Tensor eq(const Tensor& a, const Tensor& b) { return compare("eq", tensor::eq, a, b); }
+Tensor eq(const Tensor& a, const Scalar& b) { return compare("eq", tensor::eq, a, b); }
+Tensor ne(const Tensor& a, const Tensor& b) { return compare("ne", tensor::ne, a, b); }
+Tensor ne(const Tensor& a, const Scalar& b) { return compare("ne", tensor::ne, a, b); }
+Tensor lt(const Tensor& a, const Tensor& b) { return compare("lt", tensor::lt, a, b); }
+Tensor lt(const Tensor& a, const Scalar& b) { return compare("lt", tensor::lt, a, b); }
+Tensor le(const Tensor& a, const Tensor& b) { return compare("le", tensor::le, a, b); }
+Tensor le(const Tensor& a, const Scalar& b) { return compare("le", tensor::le, a, b); }
+Tensor gt(const Tensor& a, const Tensor& b) { return compare("gt", tensor::gt, a, b); }
+Tensor gt(const Tensor& a, const Scalar& b) { return compare("gt", tensor::gt, a, b); }
+Tensor ge(const Tensor& a, const Tensor& b) { return compare("ge", tensor::ge, a, b); }
+Tensor ge(const Tensor& a, const Scalar& b) { return compare("ge", tensor::ge, a, b); }
 
 }  // namespace distrun
