@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <distrun/autograd/accumulate_grad.hpp>
 #include <distrun/autograd/anomaly.hpp>
@@ -294,6 +295,11 @@ std::exception_ptr GraphTask::error() const {
   return error_;
 }
 
+std::exception_ptr GraphTask::take_error() {
+  const auto guard = lock();
+  return std::exchange(error_, nullptr);
+}
+
 void GraphTask::drive() {
   const device::ThreadStateGuard state(state_);
   const NestingGuard nesting(nesting_ + 1);
@@ -314,7 +320,7 @@ void GraphTask::run() {
     drive_to_end();
   }
   wait_for_leaves();
-  if (const std::exception_ptr failure = error()) std::rethrow_exception(failure);
+  if (std::exception_ptr failure = take_error()) std::rethrow_exception(std::move(failure));
 }
 
 void GraphTask::drive_to_end() {

@@ -55,7 +55,8 @@ class GraphTask final : public tensor::Counted {
   void feed(Node& node, Gradients gradients);
   // Runs what is ready for this thread, and returns when nothing is.
   void drive();
-  // Drives until the pass is done, lets the caller's current streams wait for the leaves', and throws the first error.
+  // Drives until the pass is done, lets the caller's current streams wait for the leaves', and throws the first error,
+  // which is then the caller's alone: error() has none any more.
   void run();
   void fail(std::exception_ptr error);
   bool is_done() const noexcept { return is_done_.load(std::memory_order_acquire); }
@@ -86,6 +87,7 @@ class GraphTask final : public tensor::Counted {
   };
 
   std::unique_lock<std::mutex> lock() const;
+  std::exception_ptr take_error();
   void drive_to_end();
   void run_entry(EntryIndex entry);
   void evaluate(PassEntry& entry);

@@ -53,10 +53,8 @@ TEST_CASE("memory is aligned, and different for each") {
 
 TEST_CASE("more memory than there is is refused with the sizes") {
   DISTRUN_SUBJECT(subject);
-  if (base::kAddressSanitizer && subject.driver->name() == "cpu") {
-    WARN("skipped: the address sanitizer ends a process that asks malloc for so much");
-    return;
-  }
+  DISTRUN_SKIP_IF(base::kSanitized && subject.driver->name() == "cpu",
+                  "a sanitizer ends a process that asks malloc for so much");
   try {
     subject.driver->allocate(0, std::size_t{1} << 60);
     FAIL("it was given");
