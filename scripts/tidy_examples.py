@@ -170,6 +170,10 @@ TEST_CASE("a test", "[sleep]") {
 
     "README.md": "| a table may be as wide as it must" + " " * 100 + "|\n" +
                  "see /wo" + "rk/main and http://py" + "pi.org, but not net/wo" + "rk/here  # finds foreign-word\n",
+    "docs/links.md": "# Links, and \"where\" they lead\n"
+                     "[a](../README.md), [b](#links-and-where-they-lead), [c](https://example.org/none.md)\n"
+                     "[d](README.md)  # finds dead-link\n"
+                     "[e](../README.md#none)  # finds dead-link\n",
     "NOTES.md": "```\n" + LONG_LINE + "\n```\n" + LONG_LINE + "\n",
     "tests/golden/a.txt": "as\tit is \n",
 }
