@@ -53,11 +53,11 @@ CachingAllocator::~CachingAllocator() {
 }
 
 std::unique_ptr<Memory> CachingAllocator::allocate(std::size_t bytes, StreamId stream, base::Location site) {
-  if (bytes > kBytesMax) throw Error(ErrorKind::Overloaded, "OutOfMemoryError", why_full(bytes));
-  const std::size_t wanted = std::max(round_up(bytes, kRound), kRound);
+  const std::size_t wanted = std::max(round_up(std::min(bytes, kBytesMax), kRound), kRound);
   Block* block = nullptr;
   {
     const std::lock_guard lock(mutex_);
+    if (bytes > kBytesMax) throw Error(ErrorKind::Overloaded, "OutOfMemoryError", why_full(bytes));
     if (!waiting_.empty()) settle_waiting();
     block = take_free(wanted, stream);
     ++statistics_.allocations;

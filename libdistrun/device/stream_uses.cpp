@@ -20,18 +20,39 @@ EventId EventPool::take(int device) {
   return event;
 }
 
+EventId EventPool::record(StreamRef stream) {
+  const EventId event = take(stream.device);
+  try {
+    driver_.record(stream, event);
+  } catch (const base::Error&) {
+    give(stream.device, event);
+    throw;
+  }
+  return event;
+}
+
 void StreamUses::add(StreamRef stream) {
   if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end()) streams_.push_back(stream);
 }
 
+namespace {
+
+void wait_for_device(Driver& driver, int device) noexcept {
+  try {
+    driver.synchronize_device(device);
+  } catch (const base::Error&) {
+    // Told by the stream that it went wrong on.
+  }
+}
+
+}  // namespace
+
 void StreamUses::close(EventPool& pool) noexcept {
   for (const StreamRef stream : streams_) {
     try {
-      const EventId event = pool.take(stream.device);
-      pending_.push_back({stream.device, event});
-      pool.driver().record(stream, event);
+      pending_.push_back({stream.device, pool.record(stream)});
     } catch (const base::Error&) {
-      // The stream is gone. An event that was recorded for another use, or never, is done.
+      wait_for_device(pool.driver(), stream.device);  // the stream is no more, but what was left on it may go on
     }
   }
   streams_.clear();

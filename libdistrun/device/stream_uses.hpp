@@ -17,10 +17,13 @@ class EventPool {
   EventPool& operator=(const EventPool&) = delete;
 
   Driver& driver() const noexcept { return driver_; }
-  EventId take(int device);
+  // What is on the stream by now. Throws what the driver throws.
+  EventId record(StreamRef stream);
   void give(int device, EventId event) { events_[device].push_back(event); }
 
  private:
+  EventId take(int device);
+
   Driver& driver_;
   std::map<int, std::vector<EventId>> events_;
 };
@@ -30,7 +33,7 @@ class StreamUses {
  public:
   void add(StreamRef stream);
   bool empty() const noexcept { return streams_.empty() && pending_.empty(); }
-  // From here on the streams of now are waited for. A stream that does not exist any more is not.
+  // From here on the streams of now are waited for. For one that does not exist any more it blocks.
   void close(EventPool& pool) noexcept;
   // Whether all that were waited for are done with [memory, memory + bytes); then it is as new.
   bool is_over(EventPool& pool, const void* memory, std::size_t bytes);

@@ -80,6 +80,34 @@ TEST_CASE("work that is on a stream when it is destroyed is still done") {
   done.get_future().wait();
 }
 
+TEST_CASE("a device waits for what is left on a stream that was destroyed") {
+  DISTRUN_SUBJECT(subject);
+  Driver& driver = *subject.driver;
+  std::atomic<bool> is_done{false};
+  {
+    const OwnStream stream(driver);
+    driver.busy(stream, kAWhile);
+    driver.call_host(stream, [&is_done] { is_done = true; });
+  }
+  driver.synchronize_device(0);
+  CHECK(is_done);
+}
+
+TEST_CASE("memory is freed after the work that is left on a stream that was destroyed") {
+  DISTRUN_SUBJECT(subject);
+  Driver& driver = *subject.driver;
+  std::atomic<bool> is_done{false};
+  void* const memory = driver.allocate(0, 1 << 20);
+  {
+    const OwnStream stream(driver);
+    driver.busy(stream, kAWhile);
+    driver.fill(stream, memory, 1, 1 << 20);
+    driver.call_host(stream, [&is_done] { is_done = true; });
+  }
+  driver.free(0, memory);
+  CHECK(is_done);
+}
+
 TEST_CASE("a stream waits for an event of another") {
   DISTRUN_SUBJECT(subject);
   Driver& driver = *subject.driver;

@@ -80,6 +80,8 @@ class VirtualDriver final : public Driver {
   void put(const Request& request, Work work);
   void tell_found();
   VectorClock known_of(StreamRef stream);
+  // All that was put on its streams, also on those that are no more. With the lock held.
+  VectorClock known_of_device(int device);
   // With what another process has recorded.
   Recorded last_recording(EventId event);
   void host_saw(const VectorClock& known);
@@ -91,6 +93,7 @@ class VirtualDriver final : public Driver {
   std::mutex mutex_;
   // Guarded by mutex_.
   std::map<StreamRef, std::size_t> numbers_;
+  std::map<int, VectorClock> closed_;  // by device: of streams that are no more
   Events events_;
   OrderCheck check_;
   Exchange exchange_{space_, check_};

@@ -64,6 +64,7 @@ Scheduler::~Scheduler() {
 void Scheduler::drop_works() {
   std::vector<std::shared_ptr<Queue>> queues = std::move(ready_);
   for (const auto& [stream, queue] : queues_) queues.push_back(queue);
+  queues.insert(queues.end(), closed_.begin(), closed_.end());
   for (const auto& [due, queue] : timers_) queues.push_back(queue);
   while (!queues.empty()) {
     const std::deque<Work> works = std::exchange(queues.back()->works, {});
@@ -83,8 +84,12 @@ void Scheduler::open(StreamRef stream, Priority priority) {
 
 void Scheduler::close(StreamRef stream) {
   const std::lock_guard lock(mutex_);
-  find(stream);
-  queues_.erase(stream);  // who works on it has a share
+  const auto is_over = [](const std::shared_ptr<Queue>& queue) {
+    return queue->completed == queue->pushed && !queue->error;
+  };
+  std::erase_if(closed_, is_over);
+  closed_.push_back(find(stream));
+  queues_.erase(stream);
 }
 
 std::shared_ptr<Queue> Scheduler::find(StreamRef stream) {
@@ -133,6 +138,9 @@ void Scheduler::synchronize_device(int device) {
   std::vector<std::shared_ptr<Queue>> queues;
   for (const auto& [stream, queue] : queues_) {
     if (stream.device == device) queues.push_back(queue);
+  }
+  for (const std::shared_ptr<Queue>& queue : closed_) {
+    if (queue->stream.device == device) queues.push_back(queue);
   }
   wait_for_all(lock, queues);
 }

@@ -57,7 +57,7 @@ class Scheduler {
   ~Scheduler();
 
   void open(StreamRef stream, Priority priority);
-  // What is on it is still done.
+  // What is on it is still done, and its device waited for.
   void close(StreamRef stream);
   // All of these throw Error{InvalidArgument} for a stream that is not open.
   void push(StreamRef stream, Work work);
@@ -100,6 +100,7 @@ class Scheduler {
   std::condition_variable work_changed_;
   std::condition_variable progressed_;  // a queue or a point got on, and a host thread waits
   std::map<StreamRef, std::shared_ptr<Queue>> queues_;
+  std::vector<std::shared_ptr<Queue>> closed_;  // with what was left on them, or gone wrong
   std::vector<std::shared_ptr<Queue>> ready_;
   std::multimap<base::TimePoint, std::shared_ptr<Queue>> timers_;
   std::vector<Work> spent_;  // destroyed by the threads, without the lock: what it owns may come back here

@@ -47,9 +47,7 @@ void VirtualDriver::free(int device, void* memory) {
   const std::lock_guard lock(mutex_);
   if (settings_.check_order && place.device >= 0) {
     const Region all = flat_region(place.allocation.begin, place.allocation.bytes, Access::Write);
-    for (const auto& [stream, number] : numbers_) {
-      if (stream.device == device) check_.forget(*lattice_of(all), check_.clock_of(number));
-    }
+    check_.forget(*lattice_of(all), known_of_device(device));
   }
   space_.free(device, memory);
   exchange_.forget(memory);
@@ -78,6 +76,7 @@ void VirtualDriver::destroy_stream(StreamRef stream) {
   if (stream.id == StreamId{}) throw Error(ErrorKind::InvalidArgument, "a default stream is never destroyed");
   const std::lock_guard lock(mutex_);
   scheduler_.close(stream);
+  closed_[stream.device].join(check_.clock_of(number_of(stream)));
   numbers_.erase(stream);
 }
 
@@ -93,6 +92,14 @@ std::size_t VirtualDriver::number_of(StreamRef stream) const {
 VectorClock VirtualDriver::known_of(StreamRef stream) {
   const std::lock_guard lock(mutex_);
   return settings_.check_order ? check_.clock_of(number_of(stream)) : VectorClock();
+}
+
+VectorClock VirtualDriver::known_of_device(int device) {
+  VectorClock known = closed_[device];
+  for (const auto& [stream, number] : numbers_) {
+    if (stream.device == device) known.join(check_.clock_of(number));
+  }
+  return known;
 }
 
 void VirtualDriver::host_saw(const VectorClock& known) {
@@ -120,9 +127,7 @@ void VirtualDriver::synchronize_device(int device) {
   VectorClock known;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [stream, number] : numbers_) {
-      if (settings_.check_order && stream.device == device) known.join(check_.clock_of(number));
-    }
+    if (settings_.check_order) known = known_of_device(device);
   }
   scheduler_.synchronize_device(device);
   host_saw(known);
@@ -157,10 +162,11 @@ void VirtualDriver::record(StreamRef stream, EventId event) {
     throw Error(ErrorKind::InvalidArgument, "an event of " + to_string(cuda(recorded.device)) +
                                                 " cannot be recorded on " + to_string(cuda(stream.device)));
   }
+  const std::size_t number = number_of(stream);  // a stream that is no more is refused before anything changes
   Work work;
   work.kind = Work::Kind::Record;
   work.point = std::make_shared<Point>();
-  if (settings_.check_order) recorded.clock = check_.clock_of(number_of(stream));
+  if (settings_.check_order) recorded.clock = check_.clock_of(number);
   if (recorded.shared != nullptr) exchange_.record(recorded.shared, recorded.clock, *work.point);
   recorded.point = work.point;
   scheduler_.push(stream, std::move(work));

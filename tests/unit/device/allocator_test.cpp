@@ -1,5 +1,7 @@
 #include <distrun/device/caching_allocator.hpp>
 
+#include <atomic>
+
 #include <catch2/catch.hpp>
 
 #include <distrun/base/error.hpp>
@@ -86,6 +88,20 @@ TEST_CASE("memory that another stream uses waits for that stream") {
   auto more = world.take(1000);
   CHECK((again->data() == begin || more->data() == begin));
   CHECK(world.allocator->statistics().bytes_waiting == 0);
+}
+
+TEST_CASE("memory that a destroyed stream has used waits for what was left on it") {
+  World world;
+  const StreamRef user{0, world.driver->make_stream(0, Priority::Normal)};
+  std::atomic<bool> is_done{false};
+  auto memory = world.take(1000);
+  world.driver->busy(user, 20'000'000);
+  world.driver->call_host(user, [&is_done] { is_done = true; });
+  memory->record_stream(Stream(cuda(0), user.id));
+  world.driver->destroy_stream(user);
+  memory.reset();
+  world.take(1000);
+  CHECK(is_done);
 }
 
 TEST_CASE("a full device gives back what is cached, and waits for what streams use") {

@@ -188,6 +188,12 @@ TEST_CASE("what the host has waited for, or has seen to be done, comes before") 
   while (!world->is_idle(kDefault)) {
   }
   world.write_on(world.other);
+  const StreamRef destroyed{0, world->make_stream(0, Priority::Normal)};
+  world.order(world.other, destroyed);
+  world.write_on(destroyed);
+  world->destroy_stream(destroyed);
+  world->synchronize_device(0);
+  world.write_on(kDefault);
   CHECK(world.found.empty());
 }
 

@@ -122,6 +122,18 @@ TEST_CASE("an event belongs to the device on which it is recorded first") {
   CHECK_THROWS_AS(moved.elapsed(Event()), Error);
 }
 
+TEST_CASE("an event that could not be recorded is what it was") {
+  use_two_virtual_devices();
+  const Stream gone = make_stream(cuda(0));
+  Event event;
+  event.record(default_stream(cuda(0)));
+  event.synchronize();
+  destroy_stream(gone);
+  CHECK_THROWS_WITH(event.record(gone), Catch::Contains("does not exist, or no more"));
+  CHECK(event.is_done());
+  event.synchronize();
+}
+
 TEST_CASE("memory of a device is for its current stream") {
   use_two_virtual_devices();
   const auto memory = allocate(cuda(1), 100);
