@@ -3,7 +3,7 @@
 // never change; its elements, its gradient and its place in a graph may. Empty handles ("undefined") stand for "no
 // tensor", as gradients that are not needed.
 //
-// What operators there are: ops.hpp (plain, nothing is recorded) and, for users, <distrun/autograd/operators/all.hpp>. Not
+// What operators there are: ops.hpp (plain, nothing is recorded) and, for users, autograd/operators/all.hpp. Not
 // thread-safe: two threads may read one tensor and make views of it, not change it.
 //
 // The plain operators live in the namespace tensor::plain, which tensor uses. So `tensor::add(a, b)` names one, but an
