@@ -49,7 +49,8 @@ struct Client {
     const bool told = ended.exit_code == 3 && (says("the daemon has died") || says("no daemon listens"));
     const bool over = ended.exit_code == 0 || ended.exit_code == 1;
     if (!told && !over && !(late && ended.exit_code == 130)) {
-      left += "exit code " + std::to_string(ended.exit_code) + ": " + ended.err;
+      left += std::string(late ? "late, " : "") + "exit code " + std::to_string(ended.exit_code) + ": " + ended.err +
+              "stdout: " + ended.out;
     }
     return left;
   }

@@ -37,7 +37,7 @@ std::vector<std::string> sanitizer_options() {
       "handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0:"
       "allow_user_segv_handler=1:abort_on_error=1";
   return {"ASAN_OPTIONS=" + common + ":detect_leaks=0",
-          "TSAN_OPTIONS=" + common + ":die_after_fork=0:report_signal_unsafe=0:atexit_sleep_ms=0",
+          "TSAN_OPTIONS=" + common + ":die_after_fork=0:report_signal_unsafe=0:report_thread_leaks=0:atexit_sleep_ms=0",
           "UBSAN_OPTIONS=print_stacktrace=1"};
 }
 
