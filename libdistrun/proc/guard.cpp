@@ -18,6 +18,7 @@ namespace distrun::proc {
 namespace {
 
 constexpr int kInfraErrorExitCode = 3;
+constexpr int kInterruptedExitCode = 130;
 constexpr int kRounds = 900;  // a millisecond each: the machine is clean within a second
 
 sigset_t guarded_signals() {
@@ -53,10 +54,14 @@ class KeptTerminal {
   bool is_terminal_;
 };
 
+// It dies of these only before it has begun to listen to them: the user was quick.
+bool is_interruption(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
+
 void clean_up(const RunPlaces& places, const ExitStatus& status) {
   std::vector<pid_t> left;
   const int ended = end_children([](pid_t) { return true; }, kRounds, left);
   const std::size_t files = remove_run_files(places).size();
+  if (is_interruption(status.signal()) && ended == 0 && files == 0 && left.empty()) return;
   std::fprintf(stderr, "distrun: the coordinator %s; ended %d of its processes, removed %zu of its files\n",
                status.describe().c_str(), ended, files);
   for (const pid_t pid : left) {
@@ -93,7 +98,8 @@ int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& 
   if (status.exited() && own_children().empty()) return status.code();
   if (!status.exited()) terminal.restore();
   clean_up(places, status);
-  return status.exited() ? status.code() : kInfraErrorExitCode;
+  if (status.exited()) return status.code();
+  return is_interruption(status.signal()) ? kInterruptedExitCode : kInfraErrorExitCode;
 }
 
 }  // namespace distrun::proc

@@ -14,7 +14,8 @@ struct Coordinator {
 };
 
 // Forks. `coordinator` runs in the child, whose exit code it returns; the guard returns that code to its
-// caller, or 3 after a sentence on stderr if the coordinator was killed. Call before any thread exists.
+// caller; 130 if a signal that interrupts came before the coordinator listened; or 3 after a sentence on stderr if it was
+// killed otherwise. Call before any thread exists.
 int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& coordinator);
 
 }  // namespace distrun::proc

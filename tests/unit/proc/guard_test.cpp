@@ -85,6 +85,17 @@ TEST_CASE("when a coordinator is killed, its processes end and its files go") {
   CHECK_THAT(guarded.said(), Catch::Contains("removed 1 of its files"));
 }
 
+TEST_CASE("a coordinator that is interrupted before it listens has been interrupted, no more") {
+  const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
+  Guarded guarded;
+  guarded.start([&](const Coordinator&) {
+    ::raise(signal);
+    return 0;
+  });
+  CHECK(guarded.wait() == ForkedEnd{130, 0});
+  CHECK(guarded.said().empty());
+}
+
 TEST_CASE("what a coordinator leaves is ended although it exits, and its code stays") {
   Guarded guarded;
   Offspring offspring;
