@@ -48,11 +48,13 @@ int visible_devices(const std::string& list) {
 
 }  // namespace
 
-int cuda_devices() {
-  if (!has_cuda_module()) return 0;
+CudaDevices find_cuda_devices() {
+  if (!has_cuda_module()) return {0, "this distrun was built without CUDA"};
   const int devices = device_nodes();
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  return visible == nullptr ? devices : std::min(devices, visible_devices(visible));
+  if (devices == 0) return {0, "this machine has no NVIDIA device"};
+  const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
+  const int visible = list == nullptr ? devices : std::min(devices, visible_devices(list));
+  return {visible, visible > 0 ? "" : "CUDA_VISIBLE_DEVICES hides them"};
 }
 
 }  // namespace distrun::cli

@@ -1,9 +1,16 @@
 #pragma once
 // How many CUDA devices tests of this machine can have, without touching CUDA: a coordinator that had could not fork.
 
+#include <string>
+
 namespace distrun::cli {
 
-// 0 where this distrun has no CUDA module, too. $CUDA_VISIBLE_DEVICES may hide some.
-int cuda_devices();
+struct CudaDevices {
+  int count = 0;
+  std::string why_none;  // "this machine has no NVIDIA device"; empty: there are some
+};
+
+// None where this distrun has no CUDA module, too. $CUDA_VISIBLE_DEVICES may hide some.
+CudaDevices find_cuda_devices();
 
 }  // namespace distrun::cli

@@ -148,6 +148,19 @@ void add_run(CLI::App& app, Raw& raw) {
   app.add_flag("--print-config", raw.print_config, "Print every setting, and where it comes from, as such a file");
 }
 
+void set_gpus(runner::Settings& settings, int virtual_ones) {
+  if (settings.gpu_driver == "virtual") {
+    settings.gpus = virtual_ones;
+    if (virtual_ones == 0) settings.why_no_gpu = "--gpus is 0";
+  } else if (settings.gpu_driver == "none") {
+    settings.why_no_gpu = "--gpu-driver is none";
+  } else {
+    CudaDevices found = find_cuda_devices();
+    settings.gpus = found.count;
+    settings.why_no_gpu = std::move(found.why_none);
+  }
+}
+
 runner::Settings settings_of(const Raw& raw) {
   runner::Settings settings;
   settings.plugins = raw.plugins;
@@ -155,8 +168,7 @@ runner::Settings settings_of(const Raw& raw) {
   settings.backend = one_of("--backend", raw.backend, kBackends);
   settings.agent = one_of("--agent", raw.agent, kAgents);
   settings.gpu_driver = one_of("--gpu-driver", raw.gpu_driver, kGpuDrivers);
-  const int gpus = number("--gpus", raw.gpus, 0, 64);
-  settings.gpus = settings.gpu_driver == "virtual" ? gpus : settings.gpu_driver == "none" ? 0 : cuda_devices();
+  set_gpus(settings, number("--gpus", raw.gpus, 0, 64));
   settings.isolation = one_of("--isolation", raw.isolation, kIsolations);
   settings.filters = raw.filters;
   runner::Filter{raw.filters};  // refuses now what it would refuse later

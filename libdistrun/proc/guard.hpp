@@ -13,9 +13,9 @@ struct Coordinator {
   base::Fd guard;  // readable once the guard is dead
 };
 
-// Forks. `coordinator` runs in the child, whose exit code it returns; the guard returns that code to its
-// caller; 130 if a signal that interrupts came before the coordinator listened; or 3 after a sentence on stderr if it was
-// killed otherwise. Call before any thread exists.
+// Forks. `coordinator` runs in the child, whose exit code it returns; the guard returns that code to its caller; 130 if
+// a signal that interrupts came before the coordinator listened; or 3 after a sentence on stderr if it was killed
+// otherwise. Call before any thread exists.
 int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& coordinator);
 
 }  // namespace distrun::proc

@@ -126,6 +126,7 @@ wire::PluginTable Plugin::list(const wire::ListOrder& order) const {
   line.agent = view(order.agent);
   line.gpu_driver = view(order.gpu_driver);
   line.isolation = view(order.isolation);
+  line.why_no_gpu = view(order.why_no_gpu);
   line.add = add_test;
   line.fail = fail_listing;
   const std::int32_t code = plugin_.list(plugin_.self, &line);

@@ -53,6 +53,7 @@ wire::ListOrder list_order(const Settings& settings) {
   order.gpu_driver = settings.gpu_driver;
   order.gpus = settings.gpus;
   order.isolation = settings.isolation;
+  order.why_no_gpu = settings.why_no_gpu;
   return order;
 }
 

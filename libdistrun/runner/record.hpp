@@ -177,6 +177,7 @@ struct Settings {
   std::string agent = "pipe";
   std::string gpu_driver = "auto";
   int gpus = 0;                   // devices that the driver offers
+  std::string why_no_gpu;         // "this machine has no NVIDIA device"; empty: there are some
   std::string isolation = "process";
   std::vector<std::string> filters;
   std::string rerun_failed;       // the summary whose failed tests alone run; empty: any test runs

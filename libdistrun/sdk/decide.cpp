@@ -10,6 +10,13 @@ using MaybeSkip = std::optional<Skip>;
 
 MaybeSkip because(std::string reason) { return Skip{.reason = std::move(reason)}; }
 
+// "none: this machine has no NVIDIA device (--gpu-driver virtual --gpus 2 emulates 2)"
+std::string no_devices(const ListContext& run, int needed) {
+  const std::string number = std::to_string(needed);
+  return "none" + (run.why_no_gpu.empty() ? "" : ": " + run.why_no_gpu) + " (--gpu-driver virtual --gpus " + number +
+         " emulates " + number + ")";
+}
+
 // "2, 4 or 8"
 std::string alternatives(const std::vector<std::string>& names) {
   std::string text;
@@ -39,7 +46,7 @@ Decision decide_world(const WorldSize& world, const ListContext& run) {
     case WorldSize::Rule::AnyOf: return decide_any_of(world.sizes, run.world_size);
     case WorldSize::Rule::Gpus:
       if (run.gpus > 0) return {run.gpus, std::nullopt};
-      return {0, because("needs a device for each rank; this run has no device")};
+      return {0, because("needs a device for each rank; this run has " + no_devices(run, run.world_size))};
   }
   return {};
 }
@@ -51,17 +58,17 @@ MaybeSkip unless_one_of(const char* what, const std::vector<std::string>& needed
                  (given.empty() ? "none" : given));
 }
 
-MaybeSkip unless_enough_devices(int needed, int given) {
-  if (given >= needed) return {};
-  return because("needs " + std::to_string(needed) + (needed == 1 ? " device" : " devices") +
-                 "; this run has " + std::to_string(given));
+MaybeSkip unless_enough_devices(int needed, const ListContext& run) {
+  if (run.gpus >= needed) return {};
+  return because("needs " + std::to_string(needed) + (needed == 1 ? " device" : " devices") + "; this run has " +
+                 (run.gpus > 0 ? std::to_string(run.gpus) : no_devices(run, needed)));
 }
 
 MaybeSkip find_skip(const TestOptions& options, const ListContext& run) {
   if (auto skip = unless_one_of("backend", options.backends, run.backend)) return skip;
   if (auto skip = unless_one_of("agent", options.agents, run.agent)) return skip;
   const int devices = options.gpu_per_rank ? std::max(options.devices, run.world_size) : options.devices;
-  if (auto skip = unless_enough_devices(devices, run.gpus)) return skip;
+  if (auto skip = unless_enough_devices(devices, run)) return skip;
   for (const SkipCondition& condition : options.skip) {
     if (auto skip = condition(run)) return skip;
   }

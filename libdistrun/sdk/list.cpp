@@ -1,5 +1,7 @@
 #include <distrun/sdk/list.hpp>
 
+#include <cstddef>
+
 #include <distrun/sdk/decide.hpp>
 #include <distrun/sdk/failure.hpp>
 #include <distrun/sdk/string.hpp>
@@ -17,13 +19,20 @@ struct Plan {
   const SuiteFixtureDeclaration* suite_fixture;  // null if the suite has none
 };
 
+// An older distrun does not say.
+std::string why_no_gpu(const distrun_list& list) {
+  const bool says = list.size >= offsetof(distrun_list, why_no_gpu) + sizeof list.why_no_gpu;
+  return says ? copy(list.why_no_gpu) : "";
+}
+
 ListContext context_of(const distrun_list& list) {
   return {.world_size = list.world_size,
           .backend = copy(list.backend),
           .agent = copy(list.agent),
           .gpu_driver = copy(list.gpu_driver),
           .gpus = list.gpus,
-          .isolation = copy(list.isolation)};
+          .isolation = copy(list.isolation),
+          .why_no_gpu = why_no_gpu(list)};
 }
 
 // Plans the test, or adds to the findings why it can't be. Options and conditions are user code.

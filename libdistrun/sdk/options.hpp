@@ -55,6 +55,7 @@ struct ListContext {
   std::string gpu_driver;
   int gpus = 0;
   std::string isolation;
+  std::string why_no_gpu;  // "this machine has no NVIDIA device"; empty: there are some
 };
 
 // Why a test does not run. The code is one of the skip table; 86 is the generic one.

@@ -122,6 +122,8 @@ typedef struct distrun_list {
   /* Declarations are wrong: a line for each finding, "ring.cpp:7: Ring.starts: ...". Called at most
    * once; list() has then added nothing and returns DISTRUN_INVALID. */
   void (*fail)(void* self, distrun_string text);
+  /* There if `size` says so. */
+  distrun_string why_no_gpu; /* "this machine has no NVIDIA device"; empty: there are some */
 } distrun_list;
 
 typedef struct distrun_error {

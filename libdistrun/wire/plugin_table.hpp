@@ -24,8 +24,9 @@ struct ListOrder {
   std::string gpu_driver;
   std::int32_t gpus = 0;
   std::string isolation;
+  std::string why_no_gpu;  // empty: there are some
 };
-DISTRUN_FIELDS(ListOrder, m.world_size, m.backend, m.agent, m.gpu_driver, m.gpus, m.isolation)
+DISTRUN_FIELDS(ListOrder, m.world_size, m.backend, m.agent, m.gpu_driver, m.gpus, m.isolation, m.why_no_gpu)
 
 enum class WorldRule : std::uint8_t { Any, Fixed, AnyOf, Gpus };
 const char* name_of(WorldRule rule) noexcept;  // "any", "fixed", "any_of", "gpus"

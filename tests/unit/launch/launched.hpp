@@ -106,7 +106,8 @@ class Machine {
   }
 
   wire::PluginTable list(const std::string& plugin, base::Nanoseconds bound = kBound) {
-    return testing::run_task(loop, node.list(plugin, wire::ListOrder{4, "shm", "pipe", "none", 0, "process"}, bound));
+    const wire::ListOrder order{4, "shm", "pipe", "none", 0, "process", "--gpu-driver is none"};
+    return testing::run_task(loop, node.list(plugin, order, bound));
   }
   Prepared prepare(const std::string& isolation = kIsolation, base::Nanoseconds bound = kBound) {
     return testing::run_task(loop, node.prepare(DISTRUN_UNIT_PLUGIN, isolation, bound));

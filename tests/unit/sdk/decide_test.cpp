@@ -16,7 +16,8 @@ ListContext usual_run() {
           .agent = "pipe",
           .gpu_driver = "none",
           .gpus = 0,
-          .isolation = "process"};
+          .isolation = "process",
+          .why_no_gpu = ""};
 }
 
 // "code reason", or nothing if the test runs.
@@ -51,7 +52,7 @@ TEST_CASE("a rule that comes to nothing skips with what is needed and what there
         "86 needs a world size of 2, 3 or 8; this run has 4");
   CHECK(decide({.world_size = any_of({2})}, usual_run()).world_size == 0);
   CHECK(skip_of({.world_size = gpus()}) ==
-        "86 needs a device for each rank; this run has no device");
+        "86 needs a device for each rank; this run has none (--gpu-driver virtual --gpus 4 emulates 4)");
 }
 
 TEST_CASE("what a test needs and the run has not is named", "[sdk]") {
@@ -59,8 +60,14 @@ TEST_CASE("what a test needs and the run has not is named", "[sdk]") {
         "86 needs the backend gloo or nccl; this run has shm");
   CHECK(skip_of({.backends = {"gloo", "shm"}}).empty());
   CHECK(skip_of({.agents = {"faulty"}}) == "86 needs the agent faulty; this run has pipe");
-  CHECK(skip_of({.devices = 1}) == "86 needs 1 device; this run has 0");
-  CHECK(skip_of({.devices = 2}) == "86 needs 2 devices; this run has 0");
+  CHECK(skip_of({.devices = 1}) == "86 needs 1 device; this run has none (--gpu-driver virtual --gpus 1 emulates 1)");
+  ListContext run = usual_run();
+  run.why_no_gpu = "this machine has no NVIDIA device";
+  CHECK(decide({.devices = 2}, run).skip.value().reason ==
+        "needs 2 devices; this run has none: this machine has no NVIDIA device "
+        "(--gpu-driver virtual --gpus 2 emulates 2)");
+  run.gpus = 1;
+  CHECK(decide({.devices = 2}, run).skip.value().reason == "needs 2 devices; this run has 1");
 }
 
 TEST_CASE("the first condition that holds gives the reason, the suite's before the test's",

@@ -129,7 +129,7 @@ void each_message(Visit visit) {
   visit(Note{"device", "cpu"});
   visit(PeerFailed{3, "token is lost"});
   visit(Done{true, 1234567890123ULL, {{"port", "4711"}}});
-  visit(ListOrder{4, "shm", "pipe", "auto", 2, "process"});
+  visit(ListOrder{4, "shm", "pipe", "auto", 0, "process", "no device"});
   visit(test_info());
   visit(PluginTable{{test_info(), TestInfo{}}});
   visit(ListReply{"cannot load", std::string("table\0", 6)});
