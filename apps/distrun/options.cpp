@@ -271,7 +271,9 @@ RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report) {
     refuse("--debug: gdb needs this terminal; leave --daemon and DISTRUN_DAEMON out, or say --daemon=false");
   }
   run.color = color_of(raw.color);
+  if (raw.quiet && raw.show_output) refuse("--show-output: --quiet leaves out what goes well; say one of the two");
   run.quiet = raw.quiet;
+  run.show_output = raw.show_output;
   run.slow = number<std::size_t>("--slow", raw.slow, 0, kSlowMax);
   return run;
 }

@@ -54,6 +54,7 @@ struct RunOptions {
   std::string history;        // a path or "off"; empty: where it always is
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
+  bool show_output = false;           // of tests that pass, too
   std::size_t slow = 0;               // so many of the slowest tests are told
   bool through_daemon = false;
   ProgramOptions program;

@@ -25,6 +25,7 @@ report::ConsoleOptions console_options(const RunOptions& options) {
   console.tty = output_is_terminal();
   console.width = terminal_width();
   console.quiet = options.quiet;
+  console.output = options.show_output;
   console.slow = options.slow;
   return console;
 }

@@ -50,6 +50,7 @@ struct Raw {
   bool skips_pass = false;
   std::string color = "auto";
   bool quiet = false;
+  bool show_output = false;
   std::string slow = "0";
   std::string config;
   bool print_config = false;

@@ -51,6 +51,7 @@ void add_reports(CLI::App& app, Raw& raw) {
       ->type_name("FILE|off");
   add_color(app, raw);
   app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
+  app.add_flag("-s,--show-output", raw.show_output, "Print what the ranks of passing tests write, too");
 }
 
 void add_program_reports(CLI::App& app, Raw& raw) {

@@ -1,8 +1,8 @@
 // A network of two layers learns a curve from points that it makes itself, and prints its loss. Shows tensors, modules,
 // backward passes and an optimiser; then the same with the layers on two GPUs. Run it with
 //
-//   distrun --world-size 1 train_network.so
-//   distrun --world-size 1 --gpu-driver virtual --gpus 2 train_network.so
+//   distrun --world-size 1 --show-output train_network.so
+//   distrun --world-size 1 --show-output --gpu-driver virtual --gpus 2 train_network.so
 #include <cstdio>
 #include <memory>
 

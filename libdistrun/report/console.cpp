@@ -1,6 +1,7 @@
 #include <distrun/report/console.hpp>
 
 #include <distrun/report/look_text.hpp>
+#include <distrun/report/output_text.hpp>
 #include <distrun/report/run_end_text.hpp>
 #include <distrun/report/test_line.hpp>
 
@@ -75,7 +76,15 @@ void Console::on_test_end(const runner::TestRecord& test) {
   if (options_.silent) return;  // there is one test, and its failure is told in full
   const bool worth_a_line = !options_.quiet || test.verdict == runner::Verdict::Flaky ||
                             !is_good(test.verdict);
-  if (worth_a_line) print(test_line(test, paint_, options_.tty ? options_.width : 0) + "\n");
+  if (!worth_a_line) return;
+  print(test_line(test, paint_, options_.tty ? options_.width : 0) + "\n" + shown_output(test));
+}
+
+// That of a failure comes with its story.
+std::string Console::shown_output(const runner::TestRecord& test) const {
+  if (!options_.output || !is_good(test.verdict) || test.attempts.empty()) return "";
+  const std::string text = output_of_all(test.attempts.back(), paint_);
+  return text.empty() ? "" : text.substr(1);
 }
 
 void Console::on_run_end(const runner::RunRecord& run) {

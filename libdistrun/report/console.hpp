@@ -20,6 +20,7 @@ struct ConsoleOptions {
   int width = 0;       // columns; used on a terminal only, 0 there means 80
   std::size_t slow = 0;  // so many of the slowest tests are told in the end
   bool quiet = false;  // only what went wrong, and the totals
+  bool output = false;  // what ranks wrote is shown although nothing went wrong
   bool silent = false; // and nothing at all if nothing went wrong
 };
 
@@ -58,6 +59,7 @@ class Console final : public runner::EventSink {
   void draw_if_due();
   void say_if_slow();
   std::string erased_status();
+  std::string shown_output(const runner::TestRecord& test) const;
   bool live() const noexcept { return options_.tty && !options_.quiet; }
 
   Outlet out_;

@@ -5,18 +5,13 @@
 #include <distrun/base/rank_list.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/report/attempt_text.hpp>
-#include <distrun/report/excerpt.hpp>
-#include <distrun/report/findings.hpp>
+#include <distrun/report/output_text.hpp>
 #include <distrun/report/repeat_command.hpp>
 
 namespace distrun::report {
 namespace {
 
 using runner::AttemptRecord;
-using runner::RankRecord;
-
-constexpr std::size_t kOutputLinesMax = 40;   // of one stream
-constexpr std::size_t kOutputRanksMax = 4;
 
 // "ring.so, 4 ranks, shm, pipe, attempt 2 of 3 (retry), in body after 12.4 ms"
 std::string circumstances(const runner::TestRecord& test, const AttemptRecord* attempt) {
@@ -35,32 +30,6 @@ std::string circumstances(const runner::TestRecord& test, const AttemptRecord* a
     }
   }
   return text + ", in " + name_of(attempt->phase) + " after " + base::human(attempt->duration);
-}
-
-void add_stream(std::string& out, int rank, const char* name, const runner::Captured& captured,
-                const Paint& paint) {
-  if (captured.text.empty()) return;
-  const std::string title = std::string("  ") + name + " of " + base::ranks_label({rank}) + ":";
-  out += "\n" + paint(Style::Dim, title) + "\n";
-  const std::string prefix = paint(Style::Dim, "  " + base::rank_list({rank}) + "|");
-  for (const std::string& line : excerpt_lines(captured.text, kOutputLinesMax)) {
-    out += prefix + (line.empty() ? "" : " " + line) + "\n";
-  }
-}
-
-bool wrote(const RankRecord& rank) { return !rank.out.text.empty() || !rank.err.text.empty(); }
-
-// The culprits' output; where they are silent or there is none, that of the first who wrote.
-void add_output(std::string& out, const AttemptRecord& attempt, const Paint& paint) {
-  std::size_t shown = 0;
-  for (const RankRecord* rank : culprits_first(attempt)) {
-    const bool guilty = std::find(attempt.culprits.begin(), attempt.culprits.end(), rank->rank) !=
-                        attempt.culprits.end();
-    if (!wrote(*rank) || shown == kOutputRanksMax || (!guilty && shown > 0)) continue;
-    ++shown;
-    add_stream(out, rank->rank, "stdout", rank->out, paint);
-    add_stream(out, rank->rank, "stderr", rank->err, paint);
-  }
 }
 
 void add_other_attempts(std::string& out, const runner::TestRecord& test,
@@ -97,7 +66,7 @@ std::string failure_text(const runner::Settings& settings, const runner::TestRec
     out += "  " + paint(Style::Bold, base::one_line(test.message, 2000)) + "\n";
   } else {
     out += indented(message_and_text(*attempt, test.message, paint), "  ");
-    add_output(out, *attempt, paint);
+    out += output_of_culprits(*attempt, paint);
   }
   add_other_attempts(out, test, attempt);
   return out + "\n  " + paint(Style::Dim, "again:") + " " + repeat_command(settings, test) + "\n";

@@ -54,6 +54,7 @@ std::vector<Refused> refused() {
       {{"--color", "purple"}, {"--color", "purple", "always", "never"}},
       {{"--leaks", "some"}, {"--leaks", "some", "strict", "off"}},
       {{"--quiet", "--github=often"}, {"--github", "often", "auto", "off"}},
+      {{"--quiet", "--show-output"}, {"--show-output", "--quiet"}},
       {{"--quiet", "--github-skips"}, {"--github-skips", "--github"}},
       {{"--github", "--events", "-"}, {"--github", "standard output"}},
       {{"--github", "--ctrf", "/dev/stdout"}, {"--github", "standard output"}},

@@ -94,6 +94,18 @@ TEST_CASE("a quiet console tells only what went wrong", "[report]") {
   check_golden("quiet.txt", shown(run, options));
 }
 
+TEST_CASE("the console shows what passing ranks wrote, if that is wanted", "[report]") {
+  ConsoleOptions options;
+  options.output = true;
+  runner::TestRecord test = passing();
+  for (runner::RankRecord& rank : test.attempts.at(0).ranks) {
+    rank.out.text = rank.rank == 1 ? "mine\n" : "loss 1\nloss 2\n";
+  }
+  test.attempts.at(0).ranks.at(1).err.text = "warned";
+  check_golden("output.txt", shown(run_of(test), options));
+  CHECK(shown(run_of(failing()), options) == shown(run_of(failing()), {}));
+}
+
 TEST_CASE("the console says that nothing ran", "[report]") {
   CHECK_THAT(shown(empty_run(), {}), Catch::EndsWith("no test was selected in 3.5 s\n"));
   runner::RunRecord run = empty_run();
