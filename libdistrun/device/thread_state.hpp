@@ -7,6 +7,10 @@
 
 #include <distrun/device/driver.hpp>
 
+namespace distrun::tensor {
+class Generator;  // tensor/random.hpp
+}
+
 namespace distrun::device {
 
 class WaitBoard;  // blocking.hpp
@@ -20,6 +24,7 @@ struct ThreadState {
   std::int64_t autograd_context = -1;    // of distributed autograd; -1: none
   std::shared_ptr<const void> profiler;  // of profiler/; empty: none
   WaitBoard* board = nullptr;            // of the rank that this is work of; null: the process's
+  tensor::Generator* generator = nullptr;  // the same
 };
 
 // The calling thread's. Any function may change it; a guard puts it back.

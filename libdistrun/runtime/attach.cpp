@@ -1,11 +1,13 @@
 // The runtime's side of sdk/runtime.h: while a test runs, its rank's settings, board and reports are those of devices.
 //
 //   first attach of the process   the GPU driver is chosen, not made: that happens on first use
-//   each attach                   waits are shown on the rank's board; what breaks stream order is an error of the rank
+//   each attach                   waits are shown on the rank's board; what breaks stream order is an error of the rank;
+//                                 its random numbers begin anew
 //   detach                        reports go to standard error again; waits that are still shown stay so
 //
-// Ranks that are threads are attached side by side: a wait or a report belongs to the rank whose thread, or whose task
-// (device/thread_state.hpp), it is made on; one of a thread that nobody's is, to the rank that was attached first.
+// Ranks that are threads are attached side by side: a wait, a report or a random number belongs to the rank whose thread,
+// or whose task (device/thread_state.hpp), it is made on; a wait or report of a thread that nobody's is, to the rank that
+// was attached first.
 #include <distrun/sdk/runtime.h>
 
 #include <algorithm>
@@ -22,6 +24,7 @@
 #include <distrun/device/gpu.hpp>
 #include <distrun/device/order_report.hpp>
 #include <distrun/device/thread_state.hpp>
+#include <distrun/tensor/random.hpp>
 
 namespace distrun::runtime {
 namespace {
@@ -63,6 +66,7 @@ class Ranks {
   };
 
   device::WaitBoard* board_of(const distrun_rank& rank);
+  void seed_random(const distrun_rank& rank);
   void report(const device::OrderReport& found);
 
   std::mutex mutex_;
@@ -70,6 +74,7 @@ class Ranks {
   bool chosen_ = false;
   std::vector<Attached> attached_;
   std::map<void*, std::unique_ptr<Board>> boards_;  // by what the rank calls them; kept
+  std::map<int, tensor::Generator> generators_;     // by rank, where they are threads; kept
 };
 
 Ranks& ranks() {
@@ -121,6 +126,14 @@ device::WaitBoard* Ranks::board_of(const distrun_rank& rank) {
   return board.get();
 }
 
+void Ranks::seed_random(const distrun_rank& rank) {
+  const std::uint64_t seed = base::derive_seed(rank.seed, {rank.worker_name.data, rank.worker_name.size});
+  if (rank.shares_process == 0) return tensor::process_generator().set_seed(seed);
+  tensor::Generator& generator = generators_.try_emplace(rank.rank, seed).first->second;
+  generator.set_seed(seed);
+  device::thread_state().generator = &generator;
+}
+
 void Ranks::attach(const distrun_rank& rank) {
   const std::lock_guard lock(mutex_);
   if (!chosen_) choose_driver(rank);
@@ -128,6 +141,7 @@ void Ranks::attach(const distrun_rank& rank) {
   device::WaitBoard* const board = board_of(rank);
   attached_.push_back({&rank, board});
   device::thread_state().board = board;
+  seed_random(rank);
   if (attached_.size() > 1) return;
   device::show_waits_on(board);
   device::tell_order_reports_to([this](const device::OrderReport& found) { report(found); });

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numbers>
 #include <string>
 
-#include <distrun/base/rng.hpp>
+#include <distrun/device/thread_state.hpp>
 #include <distrun/tensor/factories.hpp>
 #include <distrun/tensor/launch.hpp>
 #include <distrun/tensor/philox.hpp>
@@ -16,13 +15,6 @@ namespace distrun::tensor {
 namespace {
 
 using Words = std::array<std::uint32_t, 4>;
-
-std::uint64_t initial_seed() {
-  const char* seed = std::getenv("DISTRUN_SEED");
-  const char* rank = std::getenv("DISTRUN_RANK");
-  if (seed == nullptr) return 0;
-  return base::derive_seed(std::strtoull(seed, nullptr, 10), std::string("tensors of rank ") + (rank ? rank : ""));
-}
 
 // How many elements a block of four words makes, and which.
 template <class T>
@@ -95,9 +87,13 @@ Generator::Range Generator::take(std::uint64_t blocks) {
   return range;
 }
 
-Generator& default_generator() {
-  static Generator generator(initial_seed());
+Generator& process_generator() {
+  static Generator generator(0);
   return generator;
+}
+Generator& default_generator() {
+  Generator* const own = device::thread_state().generator;
+  return own != nullptr ? *own : process_generator();
 }
 void manual_seed(std::uint64_t seed) { default_generator().set_seed(seed); }
 

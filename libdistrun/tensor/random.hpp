@@ -27,9 +27,11 @@ class Generator {
   std::uint64_t next_ = 0;
 };
 
-// The process's. It begins with a seed made of the run's and the rank's number (DISTRUN_SEED and DISTRUN_RANK), so that
-// ranks have numbers of their own and a run can be repeated; with 0 outside of a run.
+// That of the rank whose work the calling thread does: the process's, or where ranks are threads its own. It begins each
+// test with rank.seed(), so that ranks have numbers of their own and a run can be repeated; with 0 outside of a run.
 Generator& default_generator();
+// The process's, whoever asks.
+Generator& process_generator();
 void manual_seed(std::uint64_t seed);
 
 namespace plain {

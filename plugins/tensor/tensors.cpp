@@ -99,9 +99,7 @@ DISTRUN_TEST(Tensors, print_as_people_expect) {
   DISTRUN_EXPECT(t::to_string(t::from_values<float>({1, 2.5F})) == "tensor([1.0000, 2.5000])");
 }
 
-DISTRUN_TEST(Tensors, random_ones_are_each_ranks_own,
-             .skip = {distrun::skip_if([](const distrun::ListContext& run) { return run.isolation == "threads"; },
-                                       "ranks that are threads share the generator of their process")}) {
+DISTRUN_TEST(Tensors, random_ones_are_each_ranks_own) {
   const std::string own = bytes_of(t::rand({8}));
   if (!rank.is_master()) return rank.send(0, "numbers", own);
   std::vector<std::string> all{own};
@@ -109,6 +107,11 @@ DISTRUN_TEST(Tensors, random_ones_are_each_ranks_own,
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) DISTRUN_EXPECT(all[i] != all[j]);
   }
+}
+
+DISTRUN_TEST(Tensors, random_ones_begin_anew_with_each_test) {
+  t::Generator generator(rank.seed());
+  DISTRUN_EXPECT(t::equal(t::rand({16}), t::rand({16}, {}, generator)));
 }
 
 DISTRUN_TEST(Tensors, random_ones_of_one_seed_are_the_same_everywhere) {
