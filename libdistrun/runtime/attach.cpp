@@ -5,9 +5,9 @@
 //                                 its random numbers begin anew
 //   detach                        reports go to standard error again; waits that are still shown stay so
 //
-// Ranks that are threads are attached side by side: a wait, a report or a random number belongs to the rank whose thread,
-// or whose task (device/thread_state.hpp), it is made on; a wait or report of a thread that nobody's is, to the rank that
-// was attached first.
+// Ranks that are threads are attached side by side: a wait, a report or a random number belongs to the rank whose
+// thread, or whose task (device/thread_state.hpp), it is made on; a wait or report of a thread that nobody's is, to the
+// rank that was attached first.
 #include <distrun/sdk/runtime.h>
 
 #include <algorithm>

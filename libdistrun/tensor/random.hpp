@@ -27,8 +27,8 @@ class Generator {
   std::uint64_t next_ = 0;
 };
 
-// That of the rank whose work the calling thread does: the process's, or where ranks are threads its own. It begins each
-// test with rank.seed(), so that ranks have numbers of their own and a run can be repeated; with 0 outside of a run.
+// That of the rank whose work the calling thread does: the process's, or where ranks are threads its own. It begins
+// each test with rank.seed(), so that ranks have numbers of their own and a run can be repeated; with 0 outside of one.
 Generator& default_generator();
 // The process's, whoever asks.
 Generator& process_generator();
