@@ -124,7 +124,7 @@ struct ClampMinBackward {
   static constexpr bool kIsFor = is_float<T>;
   const T least;
   explicit ClampMinBackward(const void* parameter) : least(constant<T>(parameter)) {}
-  T operator()(T gradient, T input) const { return input < least ? T{0} : gradient; }
+  T operator()(T gradient, T input) const { return input >= least ? gradient : T{0}; }
 };
 
 #define DISTRUN_COMPARISON(Name, symbol)                   \
@@ -148,8 +148,10 @@ To convert_one(From value) {
   if constexpr (std::is_same_v<To, bool>) {
     return value != From{0};
   } else if constexpr (is_float<From> && !is_float<To>) {
-    constexpr From kLimit = static_cast<From>(9223372036854775808.0);
-    return static_cast<To>(value >= -kLimit && value < kLimit ? static_cast<std::int64_t>(value) : INT64_MIN);
+    using Whole = std::conditional_t<sizeof(To) == 4, std::int32_t, std::int64_t>;
+    constexpr Whole kLeast = sizeof(To) == 4 ? INT32_MIN : INT64_MIN;
+    constexpr From kLimit = -static_cast<From>(kLeast);
+    return static_cast<To>(value >= -kLimit && value < kLimit ? static_cast<Whole>(value) : kLeast);
   } else {
     return static_cast<To>(value);
   }
