@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <distrun/base/error.hpp>
+#include <distrun/tensor/kernels/instruction_set.hpp>
 #include <distrun/tensor/ops.hpp>
 
 namespace distrun::tensor {
@@ -177,6 +178,39 @@ TEST_CASE("functions of one tensor") {
   CHECK(std::isnan(relu(full({1}, std::nan(""))).item_as<float>()));
   CHECK(to_vector<float>(threshold_backward(ones({3}), a, 0)) == vec<float>({0, 0, 1}));
   CHECK(to_vector<float>(clamp_min_backward(ones({3}), a, 0)) == vec<float>({0, 1, 1}));
+}
+
+TEST_CASE("functions of float are exact to the last places, however large the argument and whatever the instructions") {
+  std::vector<float> arguments{0, -0.0F, 1e-40F, 88, -88, 104, -104, 1e6F, 1000001, 3e38F, -3e38F};
+  for (int i = 0; i < 3000; ++i) arguments.push_back(static_cast<float>(std::sin(i) * std::pow(10.0, i % 9 - 2)));
+  const Tensor a = from_values(std::span<const float>(arguments), {static_cast<std::int64_t>(arguments.size())});
+  const auto check = [&](Tensor (*of)(const Tensor&), double (*exact)(double), double relative) {
+    use_instruction_set(InstructionSet::Plain);
+    const std::vector<float> plain = to_vector<float>(of(a));
+    use_instruction_set(best_instruction_set());
+    CHECK(to_vector<float>(of(a)) == plain);
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      INFO("of " << arguments[i] << ": " << plain[i]);
+      const double expected = exact(arguments[i]);
+      CHECK(std::abs(plain[i] - expected) <= relative * std::abs(expected) + 1e-38);
+    }
+  };
+  check(
+      &plain::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 1.8e-7);
+  check(
+      &plain::sin, [](double x) { return std::sin(x); }, 7e-8);
+  check(
+      &plain::cos, [](double x) { return std::cos(x); }, 7e-8);
+}
+
+TEST_CASE("functions of float know infinities, the sign of zero and what is not a number") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Tensor a = f32({infinity, -infinity, std::numeric_limits<float>::quiet_NaN()}, {3});
+  for (const Tensor& none : {sin(a), cos(a), narrow(sigmoid(a), 0, 2, 1)}) {
+    for (const float value : to_vector<float>(none)) CHECK(std::isnan(value));
+  }
+  CHECK(to_vector<float>(narrow(sigmoid(a), 0, 0, 2)) == vec<float>({1, 0}));
+  CHECK(std::signbit(sin(f32({-0.0F}, {1})).item_as<float>()));
 }
 
 TEST_CASE("a bound that is not a number leaves none, and no gradient") {
