@@ -1,6 +1,7 @@
 #include <distrun/autograd/device_worker.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 
@@ -35,6 +36,15 @@ void DeviceWorker::push(Work work) {
     const std::lock_guard lock(mutex_);
     heap_.push_back(std::move(work));
     std::push_heap(heap_.begin(), heap_.end());
+  }
+  changed_.notify_one();
+}
+
+void DeviceWorker::push(std::vector<Work> works) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::move(works.begin(), works.end(), std::back_inserter(heap_));
+    std::make_heap(heap_.begin(), heap_.end());
   }
   changed_.notify_one();
 }

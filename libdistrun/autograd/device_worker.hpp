@@ -27,8 +27,9 @@ class DeviceWorker {
 
   explicit DeviceWorker(Device device);
 
-  // Any thread.
+  // Any thread. Several are put in order before the first of them begins.
   void push(Work work);
+  void push(std::vector<Work> works);
   void wake();
 
   // On the worker's own thread: runs what comes until `ready()`.

@@ -1,6 +1,7 @@
 #include <distrun/autograd/graph_task.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -116,13 +117,16 @@ void GraphTask::start() {
   for (const Root& root : roots_) ++table_[table_.find(root.edge.node.get())].dependencies;
   for (EntryIndex i = 0; i < table_.size() && !is_shared_; ++i) is_shared_ = table_[i].node->is_on_gpu();
   ++outstanding_;  // the start itself: workers may be done with a root before the next is given
+  InlineVector<EntryIndex, 2> ready;
   try {
     for (Root& root : roots_) {
-      add_gradient(table_.find(root.edge.node.get()), root.edge.input, std::move(root.gradient));
+      const EntryIndex entry = table_.find(root.edge.node.get());
+      if (add_gradient(entry, root.edge.input, std::move(root.gradient))) ready.push_back(entry);
     }
   } catch (...) {
     fail(std::current_exception());
   }
+  make_ready_at_once(ready);
   finish_one();
 }
 
@@ -138,25 +142,23 @@ void GraphTask::feed(Node& node, Gradients gradients) {
   make_ready(entry);
 }
 
-void GraphTask::add_gradient(EntryIndex index, std::uint32_t input, Tensor gradient) {
+bool GraphTask::add_gradient(EntryIndex index, std::uint32_t input, Tensor gradient) {
   PassEntry& entry = table_[index];
   const bool on_gpu = entry.node->is_on_gpu();
   if (on_gpu && gradient.defined()) order_streams(gradient, entry.node->stream());
-  {
-    const auto guard = lock();
-    if (entry.gradients.empty()) entry.gradients.resize(entry.node->inputs().size());
-    Tensor& sum = entry.gradients[input];
-    if (!sum.defined()) {
-      sum = std::move(gradient);
-    } else if (gradient.defined()) {
-      std::optional<device::StreamGuard> on_stream;
-      if (on_gpu) on_stream.emplace(entry.node->stream());
-      sum = sum_of(std::move(sum), std::move(gradient));
-    }
-    if (--entry.dependencies > 0) return;
-    ++outstanding_;
+  const auto guard = lock();
+  if (entry.gradients.empty()) entry.gradients.resize(entry.node->inputs().size());
+  Tensor& sum = entry.gradients[input];
+  if (!sum.defined()) {
+    sum = std::move(gradient);
+  } else if (gradient.defined()) {
+    std::optional<device::StreamGuard> on_stream;
+    if (on_gpu) on_stream.emplace(entry.node->stream());
+    sum = sum_of(std::move(sum), std::move(gradient));
   }
-  make_ready(index);
+  if (--entry.dependencies > 0) return false;
+  ++outstanding_;
+  return true;
 }
 
 void GraphTask::make_ready(EntryIndex index) {
@@ -171,6 +173,22 @@ void GraphTask::make_ready(EntryIndex index) {
     std::push_heap(ready_.begin(), ready_.end());
   }
   if (is_shared_) wake_driver();
+}
+
+// Of those that go to one worker none begins before it knows them all: the order in which they run, and so the last
+// bits of sums, must not depend on how fast it is.
+void GraphTask::make_ready_at_once(const InlineVector<EntryIndex, 2>& entries) {
+  if (entries.size() == 1) return make_ready(entries[0]);
+  std::map<Device, std::vector<DeviceWorker::Work>> of_workers;
+  for (const EntryIndex index : entries) {
+    const Node& node = *table_[index].node;
+    if (node.is_on_gpu()) {
+      of_workers[node.inputs()[0].device].push_back({Ref<GraphTask>(this), node.sequence(), nesting_, index});
+    } else {
+      make_ready(index);
+    }
+  }
+  for (auto& [device, works] : of_workers) device_worker(device).push(std::move(works));
 }
 
 EntryIndex GraphTask::next_ready() {
@@ -250,7 +268,7 @@ void GraphTask::deliver(const Node& node, Gradients results) {
     const PassEntry& entry = table_[next];
     if (!entry.is_needed && !entry.is_captured) continue;
     if (results[i].defined()) fit(results[i], entry.node->inputs()[edges[i].input], node, i);
-    add_gradient(next, edges[i].input, std::move(results[i]));
+    if (add_gradient(next, edges[i].input, std::move(results[i]))) make_ready(next);
   }
 }
 

@@ -93,8 +93,10 @@ class GraphTask final : public tensor::Counted {
   void evaluate(PassEntry& entry);
   Gradients call(Node& node, Gradients gradients);
   void deliver(const Node& node, Gradients results);
-  void add_gradient(EntryIndex entry, std::uint32_t input, Tensor gradient);
+  // True: it was the last one that the entry needs, and the caller is to make it ready.
+  bool add_gradient(EntryIndex entry, std::uint32_t input, Tensor gradient);
   void make_ready(EntryIndex entry);
+  void make_ready_at_once(const InlineVector<EntryIndex, 2>& entries);
   EntryIndex next_ready();
   void finish_one();
   void finish();

@@ -93,7 +93,7 @@ class CopySlices final : public Node {
     for (std::size_t i = 1; i < inner_->next_edges().size(); ++i) add_next_edge(inner_->next_edges()[i]);
   }
 
-  std::string name() const override { return "CopySlices"; }
+  std::string name() const override { return "torch::autograd::CopySlices"; }
 
   Gradients apply(Gradients gradients) override {
     if (!gradients[0].defined()) return Gradients(next_edges().size());
@@ -156,7 +156,7 @@ void check_in_place(const Tensor& tensor) {
   }
   if (!variable->view) return;
   const Tensor& base = variable->view->base;
-  if (!requires_grad(base)) return;
+  if (!requires_grad(base) && !requires_grad(tensor)) return;
   if (is_leaf(base)) {
     refuse(
         "a view of a leaf Variable that requires grad is being used in an in-place operation. Do it where nothing is "

@@ -13,7 +13,8 @@ void mark_view(const Tensor& view, const Tensor& of);
 Ref<Node> grad_fn_of_view(const Tensor& view, Variable& variable);
 
 // Before an in-place operator of users. Throws Error{InvalidArgument} if recording is on and the tensor is a leaf that
-// requires a gradient, a view of one, or a view that was made while recording was off of a base with a gradient.
+// requires a gradient, a view of one (or of another tensor's bytes that has become one), or a view that was made while
+// recording was off of a base with a gradient.
 void check_in_place(const Tensor& tensor);
 
 // After one that is recorded. `node` is its node; its first edge leads to where the tensor's gradient went before, and

@@ -71,38 +71,62 @@ Geometry geometry_of(const char* op, const Dims& input, const Dims& weight, cons
   return g;
 }
 
-// Calls body(column element, image element) for each element under the window at each place, by rows of the columns
-// [patch, places]; the image element is -1 in the padding.
+// One row of places under which an element of the window moves over one line of the image.
+struct Line {
+  std::int64_t columns;      // where the row begins in the columns [patch, places]
+  std::int64_t image;        // the image's element under the first place, which may be before the line
+  std::int64_t first, last;  // the places that are on the image; the others are in the padding
+};
+
+// Calls body(line) for each element of the window and each row of places, in the order of the columns.
 template <class Body>
-void for_each_patch_element(const Geometry& g, Body body) {
-  std::int64_t column = 0;
+void for_each_line(const Geometry& g, Body body) {
+  std::int64_t columns = 0;
   for (std::int64_t element = 0; element < g.patch(); ++element) {
     const std::int64_t channel = element / g.window.count();
     const std::int64_t dy = element / g.window.width % g.window.height - g.padding.height;
     const std::int64_t dx = element % g.window.width - g.padding.width;
-    for (std::int64_t row = 0; row < g.out.height; ++row) {
+    // Of the places x with 0 <= x stride + dx < width.
+    const auto places_before = [&](std::int64_t at) {
+      return std::clamp((at - dx + g.stride.width - 1) / g.stride.width, std::int64_t{0}, g.out.width);
+    };
+    const std::int64_t first = dx >= 0 ? 0 : places_before(0);
+    const std::int64_t last = dx >= g.in.width ? 0 : places_before(g.in.width);
+    for (std::int64_t row = 0; row < g.out.height; ++row, columns += g.out.width) {
       const std::int64_t y = row * g.stride.height + dy;
-      const bool is_inside = y >= 0 && y < g.in.height;
-      const std::int64_t line = (channel * g.in.height + y) * g.in.width;
-      for (std::int64_t place = 0; place < g.out.width; ++place, ++column) {
-        const std::int64_t x = place * g.stride.width + dx;
-        body(column, is_inside && x >= 0 && x < g.in.width ? line + x : -1);
-      }
+      const bool is_inside = y >= 0 && y < g.in.height && first < last;
+      const std::int64_t image = (channel * g.in.height + y) * g.in.width + dx;
+      body(is_inside ? Line{columns, image, first, last} : Line{columns, 0, 0, 0});
     }
   }
 }
 
 template <class T>
 void write_columns(const Geometry& g, const T* image, T* columns) {
-  for_each_patch_element(g, [image, columns](std::int64_t column, std::int64_t element) {
-    columns[column] = element < 0 ? T{0} : image[element];
+  for_each_line(g, [&g, image, columns](const Line& line) {
+    T* out = columns + line.columns;
+    std::fill_n(out, line.first, T{0});
+    if (g.stride.width == 1) {
+      std::copy_n(image + (line.image + line.first), line.last - line.first, out + line.first);
+    } else {
+      for (std::int64_t i = line.first; i < line.last; ++i) out[i] = image[line.image + i * g.stride.width];
+    }
+    std::fill(out + line.last, out + g.out.width, T{0});
   });
 }
 
 template <class T>
-void add_columns(const Geometry& g, const T* columns, T* image) {
-  for_each_patch_element(g, [image, columns](std::int64_t column, std::int64_t element) {
-    if (element >= 0) image[element] += columns[column];
+void add_columns(const Geometry& g, T* columns, T* image) {
+  const kernels::Run add =
+      kernels::table().elements->binary[static_cast<int>(kernels::Binary::Add)][static_cast<int>(dtype_of<T>)];
+  constexpr std::int64_t kBytes = sizeof(T);
+  const std::int64_t strides[] = {g.stride.width * kBytes, g.stride.width * kBytes, kBytes};
+  const T one{1};
+  for_each_line(g, [&](const Line& line) {
+    auto* out = reinterpret_cast<std::byte*>(image + (line.image + line.first * g.stride.width));
+    auto* from = reinterpret_cast<std::byte*>(columns + line.columns + line.first);
+    std::byte* const data[] = {out, out, from};
+    add(data, strides, line.last - line.first, &one);
   });
 }
 

@@ -1,6 +1,9 @@
 #include <distrun/tensor/elementwise.hpp>
 
+#include <cmath>
+
 #include <distrun/tensor/arithmetic.hpp>
+#include <distrun/tensor/factories.hpp>
 #include <distrun/tensor/shape.hpp>
 #include <distrun/tensor/sparse_ops.hpp>
 
@@ -31,12 +34,6 @@ Scalar negated(const Scalar& number) {
                               : Scalar(static_cast<std::int64_t>(0 - number.to<std::uint64_t>()));
 }
 
-// Numbers are multiplied before they meet a tensor; where both are integers, as those wrap.
-Scalar times(const Scalar& a, const Scalar& b) {
-  if (a.is_floating() || b.is_floating()) return a.to<double>() * b.to<double>();
-  return static_cast<std::int64_t>(a.to<std::uint64_t>() * b.to<std::uint64_t>());
-}
-
 void check_no_bool(const char* op, DType dtype) {
   if (dtype == DType::Bool) refuse(op, "bool tensors cannot be subtracted; ne() tells where they differ", {});
 }
@@ -53,7 +50,7 @@ Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha) {
 Tensor add(const Tensor& a, const Scalar& b, const Scalar& alpha) {
   check_defined("add", {&a});
   check_alpha("add", result_type(a, b), alpha);
-  return binary(kAdd, a, times(b, alpha), 1);
+  return binary(kAdd, a, b, alpha);
 }
 
 Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha) {
@@ -68,7 +65,7 @@ Tensor sub(const Tensor& a, const Scalar& b, const Scalar& alpha) {
   check_defined("sub", {&a});
   check_alpha("sub", result_type(a, b), alpha);
   check_no_bool("sub", result_type(a, b));
-  return binary(kSub, a, times(b, negated(alpha)), 1);
+  return binary(kSub, a, b, negated(alpha));
 }
 Tensor rsub(const Scalar& a, const Tensor& b) {
   check_defined("rsub", {&b});
@@ -113,7 +110,7 @@ void add_(const Tensor& a, const Tensor& b, const Scalar& alpha) {
 void add_(const Tensor& a, const Scalar& b, const Scalar& alpha) {
   check_defined("add_", {&a});
   check_alpha("add_", result_type(a, b), alpha);
-  binary_(kAddInPlace, a, times(b, alpha), 1);
+  binary_(kAddInPlace, a, b, alpha);
 }
 
 void sub_(const Tensor& a, const Tensor& b, const Scalar& alpha) {
@@ -128,7 +125,7 @@ void sub_(const Tensor& a, const Scalar& b, const Scalar& alpha) {
   check_defined("sub_", {&a});
   check_alpha("sub_", result_type(a, b), alpha);
   check_no_bool("sub_", result_type(a, b));
-  binary_(kSubInPlace, a, times(b, negated(alpha)), 1);
+  binary_(kSubInPlace, a, b, negated(alpha));
 }
 
 void mul_(const Tensor& a, const Tensor& b) {
@@ -163,12 +160,19 @@ Tensor neg(const Tensor& a) {
 Tensor cos(const Tensor& a) { return unary({"cos", Unary::Cos, true}, a); }
 Tensor sin(const Tensor& a) { return unary({"sin", Unary::Sin, true}, a); }
 Tensor sigmoid(const Tensor& a) { return unary({"sigmoid", Unary::Sigmoid, true}, a); }
-Tensor clamp_min(const Tensor& a, const Scalar& least) { return unary({"clamp_min", Unary::ClampMin}, a, least); }
+Tensor clamp_min(const Tensor& a, const Scalar& least) {
+  check_defined("clamp_min", {&a});
+  const DType dtype = result_type(a, least);
+  check_fits("clamp_min", least, dtype);
+  if (std::isnan(least.to<double>())) return full(a.sizes(), least, {dtype, a.device()});
+  return unary({"clamp_min", Unary::ClampMin}, a, least);
+}
 Tensor relu(const Tensor& a) { return unary({"relu", Unary::ClampMin}, a, 0); }
 
 void fill_(const Tensor& a, const Scalar& value) {
   check_defined("fill_", {&a});
   check_dense("fill_", {&a});
+  check_fits("fill_", value, a.dtype());
   fill_pointwise(a, Constant(value, a.dtype()));
   a.bump_version();
 }

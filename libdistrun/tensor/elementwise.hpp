@@ -38,10 +38,10 @@ Tensor neg(const Tensor& a);
 Tensor cos(const Tensor& a);  // integers become float32, as for sin and sigmoid
 Tensor sin(const Tensor& a);
 Tensor sigmoid(const Tensor& a);
-Tensor clamp_min(const Tensor& a, const Scalar& least);  // not a number stays so
+Tensor clamp_min(const Tensor& a, const Scalar& least);  // not a number stays so, and with such a bound all are
 Tensor relu(const Tensor& a);                            // clamp_min(a, 0)
 
-void fill_(const Tensor& a, const Scalar& value);
+void fill_(const Tensor& a, const Scalar& value);  // throws Error{InvalidArgument} for what the dtype can't hold
 void zero_(const Tensor& a);
 
 // Elements of bool.

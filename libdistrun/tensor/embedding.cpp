@@ -1,5 +1,6 @@
 #include <distrun/tensor/embedding.hpp>
 
+#include <algorithm>
 #include <vector>
 
 #include <distrun/tensor/copy.hpp>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr const char* kName = "embedding_bag";
 
-// For each index: its bag, and its factor.
+// For each index: its bag, and its factor; undefined ones are 1.
 struct Members {
   Tensor bags;
   Tensor factors;
@@ -61,21 +62,22 @@ std::vector<std::int64_t> checked_offsets(const Bags& bags) {
 Members members_of(const Bags& bags, const Tensor& like) {
   const std::vector<std::int64_t> offsets = checked_offsets(bags);
   const std::int64_t count = bags.indices.numel();
+  const bool is_mean = bags.mode == BagMode::Mean;
   const Tensor numbers = empty({count}, {DType::I64, device::kCpu});
-  const Tensor factors = empty({count}, {DType::F64, device::kCpu});
+  const Tensor factors = is_mean ? empty({count}, {DType::F64, device::kCpu}) : Tensor();
   for (std::size_t bag = 0; bag < offsets.size(); ++bag) {
-    const std::int64_t end = bag + 1 < offsets.size() ? offsets[bag + 1] : count;
-    for (std::int64_t i = offsets[bag]; i < end; ++i) {
-      numbers.data_as<std::int64_t>()[i] = static_cast<std::int64_t>(bag);
-      factors.data_as<double>()[i] = bags.mode == BagMode::Mean ? 1.0 / static_cast<double>(end - offsets[bag]) : 1.0;
-    }
+    const std::int64_t begin = offsets[bag], end = bag + 1 < offsets.size() ? offsets[bag + 1] : count;
+    const auto fill = [begin, end](auto* data, auto value) { std::fill(data + begin, data + end, value); };
+    fill(numbers.data_as<std::int64_t>(), static_cast<std::int64_t>(bag));
+    if (is_mean) fill(factors.data_as<double>(), 1.0 / static_cast<double>(end - begin));
   }
-  return {to(numbers, like.device()), bags.weights.defined() ? bags.weights : to(factors, like.options())};
+  return {to(numbers, like.device()), is_mean ? to(factors, like.options()) : bags.weights};
 }
 
 // The row of the gradient that each index gets.
 Tensor rows_of_gradient(const Tensor& gradient, const Members& members, std::int64_t count) {
-  return mul(take_rows(gradient, members.bags), view(contiguous(members.factors), {count, 1}));
+  const Tensor rows = take_rows(gradient, members.bags);
+  return members.factors.defined() ? mul(rows, view(contiguous(members.factors), {count, 1})) : rows;
 }
 
 void check_gradient(const Tensor& gradient, const Bags& bags) {
@@ -92,8 +94,7 @@ Tensor embedding_bag(const Tensor& table, const Bags& bags) {
   check_rows(kName, bags.indices, table.size(0));
   const Members members = members_of(bags, table);
   const Tensor out = zeros({bags.offsets.numel(), table.size(1)}, table.options());
-  const Tensor rows = mul(take_rows(table, bags.indices), view(contiguous(members.factors), {bags.indices.numel(), 1}));
-  add_rows_(out, members.bags, rows);
+  add_taken_rows_(out, members.bags, table, bags.indices, members.factors);
   return out;
 }
 
@@ -101,7 +102,8 @@ Tensor embedding_bag_gradient(const Tensor& gradient, const Bags& bags, std::int
   check_gradient(gradient, bags);
   check_rows(kName, bags.indices, rows);
   const Tensor out = zeros({rows, gradient.size(1)}, gradient.options());
-  add_rows_(out, bags.indices, rows_of_gradient(gradient, members_of(bags, gradient), bags.indices.numel()));
+  const Members members = members_of(bags, gradient);
+  add_taken_rows_(out, bags.indices, gradient, members.bags, members.factors);
   return out;
 }
 

@@ -34,6 +34,7 @@ Tensor empty(const Dims& sizes, TensorOptions options) {
 }
 
 Tensor full(const Dims& sizes, const Scalar& value, TensorOptions options) {
+  check_fits("full", value, options.dtype);
   Tensor tensor = empty(sizes, options);
   fill_pointwise(tensor, Constant(value, options.dtype));
   return tensor;

@@ -52,10 +52,14 @@ Dims joined_sizes(const TensorList& tensors, std::size_t at) {
   return sizes;
 }
 
-Tensor stack_dense(const TensorList& tensors, std::int64_t dim) {
-  TensorList rows;
-  for (const Tensor& tensor : tensors) rows.push_back(unsqueeze(tensor, dim));
-  return cat(rows, dim);
+Tensor stack_dense(const TensorList& tensors, std::size_t at) {
+  Dims sizes = tensors.front().sizes();
+  sizes.insert(at, static_cast<std::int64_t>(tensors.size()));
+  const Tensor out = empty(sizes, {common_type(tensors), tensors.front().device()});
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    copy_(select(out, static_cast<std::int64_t>(at), static_cast<std::int64_t>(i)), tensors[i]);
+  }
+  return out;
 }
 
 // The entries of all, with the number of their tensor as one more index.
@@ -112,7 +116,7 @@ Tensor stack(const TensorList& tensors, std::int64_t dim) {
            "each tensor is expected to be of equal size, but tensor " + std::to_string(i) + " differs from tensor 0",
            {&tensors.front(), &tensors[i]});
   }
-  return tensors.front().is_sparse() ? stack_sparse(tensors, at) : stack_dense(tensors, static_cast<std::int64_t>(at));
+  return tensors.front().is_sparse() ? stack_sparse(tensors, at) : stack_dense(tensors, at);
 }
 
 }  // namespace distrun::tensor::plain

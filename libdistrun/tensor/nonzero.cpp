@@ -1,5 +1,7 @@
 #include <distrun/tensor/nonzero.hpp>
 
+#include <algorithm>
+
 #include <distrun/tensor/copy.hpp>
 #include <distrun/tensor/factories.hpp>
 #include <distrun/tensor/shape.hpp>
@@ -13,18 +15,18 @@ Tensor nonzero(const Tensor& tensor) {
   const Tensor is_set = contiguous(to(to(tensor, DType::Bool), device::kCpu));
   const auto* set = is_set.data_as<bool>();
   const Dims& sizes = tensor.sizes();
-  std::vector<std::int64_t> found;
-  std::int64_t count = 0;
+  const Tensor found = empty({std::count(set, set + tensor.numel(), true), tensor.dim()}, {DType::I64, device::kCpu});
+  auto* out = found.data_as<std::int64_t>();
+  Dims index(sizes.size(), 0);
   for (std::int64_t i = 0; i < tensor.numel(); ++i) {
-    if (!set[i]) continue;
-    ++count;
-    found.resize(found.size() + sizes.size());
-    std::int64_t rest = i;
-    for (std::size_t dim = sizes.size(); dim-- > 0; rest /= sizes[dim]) {
-      found[found.size() - sizes.size() + dim] = rest % sizes[dim];
+    if (set[i]) {
+      for (const std::int64_t at : index) *out++ = at;
+    }
+    for (std::size_t dim = sizes.size(); dim-- > 0; index[dim] = 0) {
+      if (++index[dim] < sizes[dim]) break;
     }
   }
-  return from_values(std::span<const std::int64_t>(found), {count, tensor.dim()}, tensor.device());
+  return to(found, tensor.device());
 }
 
 }  // namespace distrun::tensor::plain

@@ -91,13 +91,20 @@ std::string size_text(const Tensor& tensor) {
   std::string text = to_string(tensor.sizes());
   text.front() = '(';
   text.back() = ')';
+  if (tensor.dim() == 1) text.insert(text.size() - 1, ",");
   return "size=" + text;
 }
 
-// float32, int64 and bool need no words: they are what numbers without any are.
+// Indices or values of a sparse tensor.
+std::string part_text(const Tensor& part, std::size_t indent) {
+  return elements_text(part, indent) + (part.numel() == 0 ? ", " + size_text(part) + ")" : ")");
+}
+
+// float32, int64 and bool need no words: they are what numbers without any are. No numbers at all are float32.
 bool has_known_dtype(const Tensor& tensor) {
-  if (tensor.numel() == 0) return tensor.dtype() == DType::F32;
-  return tensor.dtype() == DType::F32 || tensor.dtype() == DType::I64 || tensor.dtype() == DType::Bool;
+  if (tensor.dtype() == DType::F32) return true;
+  const bool shows_numbers = tensor.numel() > 0 || tensor.is_sparse();
+  return shows_numbers && (tensor.dtype() == DType::I64 || tensor.dtype() == DType::Bool);
 }
 
 std::vector<std::string> own_suffixes(const Tensor& tensor) {
@@ -106,7 +113,7 @@ std::vector<std::string> own_suffixes(const Tensor& tensor) {
   if (tensor.is_sparse()) {
     suffixes.push_back(size_text(tensor));
     suffixes.push_back("nnz=" + std::to_string(nnz(tensor)));
-    if (tensor.dtype() != DType::F32) suffixes.push_back("dtype=" + std::string(name_of(tensor.dtype())));
+    if (!has_known_dtype(tensor)) suffixes.push_back("dtype=" + std::string(name_of(tensor.dtype())));
     suffixes.push_back("layout=sparse_coo");
     return suffixes;
   }
@@ -131,8 +138,8 @@ std::string with_suffixes(std::string text, const std::vector<std::string>& suff
 std::string sparse_text(const Tensor& tensor) {
   const std::string start = "tensor(", indices = "indices=tensor(", values = "values=tensor(";
   const SparseParts& parts = sparse(tensor);
-  return start + indices + elements_text(parts.indices, (start + indices).size()) + "),\n" +
-         std::string(start.size(), ' ') + values + elements_text(parts.values, (start + values).size()) + ")";
+  return start + indices + part_text(parts.indices, (start + indices).size()) + ",\n" +
+         std::string(start.size(), ' ') + values + part_text(parts.values, (start + values).size());
 }
 
 }  // namespace

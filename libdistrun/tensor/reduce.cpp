@@ -211,7 +211,7 @@ bool equal(const Tensor& a, const Tensor& b) {
   check_defined("equal", {&a, &b});
   check_same_device("equal", {&a, &b});
   if (a.dtype() != b.dtype() || a.sizes() != b.sizes() || a.is_sparse() != b.is_sparse()) return false;
-  if (!a.is_sparse()) return all(eq(a, b)).item_as<bool>();
+  if (!a.is_sparse()) return sum(eq(a, b)).item_as<std::int64_t>() == a.numel();
   const Tensor left = coalesce(a), right = coalesce(b);
   return equal(sparse(left).indices, sparse(right).indices) && equal(sparse(left).values, sparse(right).values);
 }

@@ -14,6 +14,10 @@ namespace {
 
 std::int64_t row_elements(const Tensor& tensor) { return count_of(Dims(tensor.sizes().span().subspan(1))); }
 
+kernels::Run add_of(const Tensor& tensor) {
+  return kernels::table().elements->binary[static_cast<int>(kernels::Binary::Add)][static_cast<int>(tensor.dtype())];
+}
+
 }  // namespace
 
 Tensor take_rows(const Tensor& tensor, const Tensor& numbers) {
@@ -36,8 +40,7 @@ Tensor take_rows(const Tensor& tensor, const Tensor& numbers) {
 
 void add_rows_(const Tensor& tensor, const Tensor& numbers, const Tensor& values, const Scalar& alpha) {
   if (values.numel() == 0) return;
-  const kernels::Run add =
-      kernels::table().elements->binary[static_cast<int>(kernels::Binary::Add)][static_cast<int>(tensor.dtype())];
+  const kernels::Run add = add_of(tensor);
   const std::int64_t elements = row_elements(values);
   const auto element_bytes = static_cast<std::int64_t>(size_of(tensor.dtype()));
   const Constant factor(alpha, tensor.dtype());
@@ -50,6 +53,29 @@ void add_rows_(const Tensor& tensor, const Tensor& numbers, const Tensor& values
              std::byte* out = data[0] + number[i] * elements * element_bytes;
              std::byte* const all[] = {out, out, data[2] + i * elements * element_bytes};
              add(all, strides, elements, factor.address());
+           }
+         });
+}
+
+void add_taken_rows_(const Tensor& tensor, const Tensor& to, const Tensor& values, const Tensor& from,
+                     const Tensor& factors) {
+  const std::int64_t elements = row_elements(values), count = to.numel();
+  if (elements == 0 || count == 0) return;
+  const kernels::Run add = add_of(tensor);
+  const auto element_bytes = static_cast<std::int64_t>(size_of(tensor.dtype()));
+  const bool has_factors = factors.defined();
+  const Constant one(1, tensor.dtype());
+  const Tensor all = contiguous(values), to_all = contiguous(to), from_all = contiguous(from);
+  const Tensor factor_each = has_factors ? contiguous(factors) : all;
+  launch("add_taken_rows", std::array{updates(tensor), reads(to_all), reads(all), reads(from_all), reads(factor_each)},
+         [add, elements, element_bytes, count, has_factors, one](Addresses data) {
+           const auto* target = reinterpret_cast<const std::int64_t*>(data[1]);
+           const auto* source = reinterpret_cast<const std::int64_t*>(data[3]);
+           const std::int64_t strides[] = {element_bytes, element_bytes, element_bytes};
+           for (std::int64_t i = 0; i < count; ++i) {
+             std::byte* out = data[0] + target[i] * elements * element_bytes;
+             std::byte* const rows[] = {out, out, data[2] + source[i] * elements * element_bytes};
+             add(rows, strides, elements, has_factors ? data[4] + i * element_bytes : one.address());
            }
          });
 }

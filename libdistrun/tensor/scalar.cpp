@@ -1,6 +1,8 @@
 #include <distrun/tensor/scalar.hpp>
 
 #include <charconv>
+#include <cmath>
+#include <limits>
 
 namespace distrun::tensor {
 namespace {
@@ -24,6 +26,25 @@ std::int64_t Scalar::truncated() const noexcept {
   constexpr double kLimit = 9223372036854775808.0;
   const double value = std::get<double>(value_);
   return value >= -kLimit && value < kLimit ? static_cast<std::int64_t>(value) : INT64_MIN;
+}
+
+bool fits(const Scalar& number, DType dtype) noexcept {
+  return visit(dtype, [&number](auto zero) {
+    using T = decltype(zero);
+    constexpr T kLeast = std::numeric_limits<T>::lowest(), kMost = std::numeric_limits<T>::max();
+    if constexpr (std::is_same_v<T, bool>) {
+      return true;
+    } else if constexpr (std::is_floating_point_v<T>) {
+      const double value = number.to<double>();
+      return !std::isfinite(value) || (value >= kLeast && value <= kMost);
+    } else if (number.is_floating()) {
+      const double value = std::trunc(number.to<double>());
+      return value >= static_cast<double>(kLeast) && value < static_cast<double>(kMost) + 1;
+    } else {
+      const auto value = number.to<std::int64_t>();
+      return value >= kLeast && value <= kMost;
+    }
+  });
 }
 
 std::string to_string(const Scalar& scalar) {

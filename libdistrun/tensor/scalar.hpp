@@ -36,6 +36,8 @@ class Scalar {
 
   std::variant<bool, std::int64_t, double> value_;
 };
+// Whether an element of the dtype can be that number, but for digits behind the point and the last ones of a float.
+bool fits(const Scalar& number, DType dtype) noexcept;
 std::string to_string(const Scalar& scalar);  // "true", "3", "0.5", "2.0"
 
 }  // namespace distrun::tensor

@@ -86,6 +86,11 @@ void check_floating(const char* op, const Tensor& tensor) {
   if (!is_floating(tensor.dtype())) refuse(op, "a floating dtype is needed", {&tensor});
 }
 
+void check_fits(const char* op, const Scalar& number, DType dtype) {
+  if (dtype == DType::Bool || dtype == DType::F64 || fits(number, dtype)) return;
+  refuse(op, to_string(number) + " does not fit " + std::string(name_of(dtype)), {});
+}
+
 void check_dense(const char* op, std::initializer_list<const Tensor*> tensors) {
   for (const Tensor* tensor : tensors) {
     if (tensor->is_sparse()) refuse(op, "not for sparse tensors; to_dense() first", {tensor});

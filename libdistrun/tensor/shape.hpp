@@ -22,6 +22,8 @@ bool is_expandable(const Dims& from, const Dims& to) noexcept;
 void check_defined(const char* op, std::initializer_list<const Tensor*> tensors);
 void check_same_device(const char* op, std::initializer_list<const Tensor*> tensors);
 void check_same_dtype(const char* op, const Tensor& a, const Tensor& b);
+// The number becomes an element: a whole part that the integers hold, or nothing larger than the floating ones.
+void check_fits(const char* op, const Scalar& number, DType dtype);
 void check_floating(const char* op, const Tensor& tensor);
 void check_dense(const char* op, std::initializer_list<const Tensor*> tensors);
 void check_rank(const char* op, const Tensor& tensor, std::size_t rank);

@@ -88,7 +88,11 @@ void StridedImpl::let_go() noexcept {
   this->~StridedImpl();
 }
 
-std::int64_t Tensor::size(std::int64_t dim) const { return impl_->sizes[wrap_dim("size", dim, impl_->sizes.size())]; }
+std::int64_t Tensor::size(std::int64_t dim) const {
+  const Dims& sizes = impl_->sizes;
+  if (sizes.empty()) refuse("size", "a tensor without dimensions has no dimension " + std::to_string(dim), {this});
+  return sizes[wrap_dim("size", dim, sizes.size())];
+}
 
 Scalar Tensor::item() const {
   const StridedImpl& impl = strided();

@@ -74,4 +74,29 @@ void two_layers(benchmark::State& state) {
 }
 BENCHMARK(two_layers);
 
+void convolution(benchmark::State& state) {
+  const Tensor x = distrun::set_requires_grad(distrun::rand({8, 16, 26, 26}));
+  const Tensor w = distrun::set_requires_grad(distrun::rand({32, 16, 3, 3}));
+  for (auto _ : state) {
+    distrun::backward(distrun::sum(distrun::conv2d(x, w)));
+    distrun::set_grad(x, {});
+    distrun::set_grad(w, {});
+  }
+}
+BENCHMARK(convolution)->Unit(benchmark::kMicrosecond);
+
+// 512 bags of 8 rows each.
+void bags_of_embeddings(benchmark::State& state, bool is_sparse) {
+  const Tensor table = distrun::set_requires_grad(distrun::rand({10000, 64}));
+  const Tensor indices = distrun::to(distrun::rand({4096}) * 10000, distrun::DType::I64);
+  const Tensor offsets = distrun::select(distrun::view(distrun::arange(4096), {512, 8}), 1, 0);
+  for (auto _ : state) {
+    distrun::backward(
+        distrun::sum(distrun::embedding_bag(table, {indices, offsets, distrun::BagMode::Sum, {}}, is_sparse)));
+    distrun::set_grad(table, {});
+  }
+}
+BENCHMARK_CAPTURE(bags_of_embeddings, dense, false)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(bags_of_embeddings, sparse, true)->Unit(benchmark::kMicrosecond);
+
 }  // namespace

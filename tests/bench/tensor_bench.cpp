@@ -60,6 +60,38 @@ void matmul_3x3(benchmark::State& state) {
 }
 BENCHMARK(matmul_3x3);
 
+void stack_of_3x3(benchmark::State& state) {
+  const Tensor a = tensor::ones({3, 3});
+  for (auto _ : state) benchmark::DoNotOptimize(tensor::stack({a, a, a}));
+}
+BENCHMARK(stack_of_3x3);
+
+void equal_3x3(benchmark::State& state) {
+  const Tensor a = tensor::ones({3, 3}), b = tensor::ones({3, 3});
+  for (auto _ : state) benchmark::DoNotOptimize(tensor::equal(a, b));
+}
+BENCHMARK(equal_3x3);
+
+// Functions of a million elements.
+void function(benchmark::State& state, Tensor (*of)(const Tensor&)) {
+  const Tensor a = tensor::rand({1000, 1000});
+  for (auto _ : state) benchmark::DoNotOptimize(of(a));
+  state.SetItemsProcessed(state.iterations() * a.numel());
+}
+BENCHMARK_CAPTURE(function, sigmoid, tensor::sigmoid)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(function, cos, tensor::cos)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(function, nonzero, tensor::nonzero)->Unit(benchmark::kMicrosecond);
+
+// 20000 entries at 10000 places, or at as many as there can be.
+void coalesce(benchmark::State& state) {
+  const std::int64_t size = state.range(0);
+  const Tensor indices =
+      tensor::to(tensor::mul(tensor::rand({2, 20000}, {DType::F64}), static_cast<double>(size)), DType::I64);
+  const Tensor entries = tensor::sparse_coo(indices, tensor::ones({20000}), {size, size});
+  for (auto _ : state) benchmark::DoNotOptimize(tensor::coalesce(entries));
+}
+BENCHMARK(coalesce)->Arg(100)->Arg(100000)->Unit(benchmark::kMicrosecond);
+
 // 64 MiB each: far more than the caches hold.
 constexpr std::int64_t kLarge = std::int64_t{16} << 20;
 

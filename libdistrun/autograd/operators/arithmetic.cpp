@@ -8,7 +8,7 @@ namespace {
 using namespace autograd;
 
 struct RsubBackward {
-  static constexpr const char* kName = "RsubBackward0";
+  static constexpr const char* kName = "RsubBackward1";
 
   Gradients apply(const Node&, Gradients gradients) {
     Gradients results(1);

@@ -27,7 +27,7 @@ struct OverwriteBackward {
 template <class MakeFormula, class Operator, class... Others>
 Tensor in_place(const Tensor& a, MakeFormula make_formula, Operator run, const Others&... others) {
   check_in_place(a);
-  if (!needs_gradient(a, others...)) {
+  if (!tensor::is_floating(a.dtype()) || !needs_gradient(a, others...)) {
     run();
     return a;
   }
@@ -103,7 +103,7 @@ Tensor zero_(const Tensor& a) {
 
 Tensor copy_(const Tensor& out, const Tensor& from, bool non_blocking) {
   const OperatorScope scope("copy_", out, from);
-  const auto formula = [] { return OverwriteBackward{"CopyBackwards"}; };
+  const auto formula = [] { return OverwriteBackward{"torch::autograd::CopyBackwards"}; };
   return in_place(out, formula, [&] { tensor::copy_(out, from, non_blocking); }, from);
 }
 

@@ -77,7 +77,7 @@ struct PiecesBackward {
 
 template <class MakeFormula>
 Tensor recorded(Tensor view, const Tensor& of, MakeFormula make_formula) {
-  if (view.is_same(of)) return view;
+  if (view.is_same(of)) view = tensor::alias(of);  // nothing changed; yet it is another tensor, with its own history
   mark_view(view, of);
   return needs_gradient(of) ? with_history(std::move(view), record(make_formula(), of)) : view;
 }
@@ -106,7 +106,7 @@ Dims inverse(const Tensor& tensor, const Dims& order) {
 
 bool shares_bytes(const Tensor& a, const Tensor& b) { return a.strided().storage() == b.strided().storage(); }
 
-TensorList pieces_of(const Tensor& tensor, TensorList parts, std::int64_t dim) {
+TensorList pieces_of(const Tensor& tensor, TensorList parts, std::int64_t dim, const char* kind) {
   std::vector<PiecesBackward::Piece> pieces;
   std::int64_t start = 0;
   for (const Tensor& part : parts) {
@@ -115,7 +115,7 @@ TensorList pieces_of(const Tensor& tensor, TensorList parts, std::int64_t dim) {
     start += part.size(dim);
   }
   if (!needs_gradient(tensor)) return parts;
-  const Ref<Node> node = record(PiecesBackward{"SplitBackward0", tensor.sizes(), dim, std::move(pieces)}, tensor);
+  const Ref<Node> node = record(PiecesBackward{kind, tensor.sizes(), dim, std::move(pieces)}, tensor);
   for (Tensor& part : parts) part = with_history(std::move(part), node);
   return parts;
 }
@@ -197,12 +197,13 @@ Tensor select(const Tensor& tensor, std::int64_t dim, std::int64_t index) {
 
 TensorList split(const Tensor& tensor, std::int64_t size, std::int64_t dim) {
   const OperatorScope scope("split", tensor);
-  return pieces_of(tensor, tensor::split(tensor, size, dim), wrapped("split", dim, tensor));
+  return pieces_of(tensor, tensor::split(tensor, size, dim), wrapped("split", dim, tensor), "SplitBackward0");
 }
 
 TensorList split(const Tensor& tensor, const Dims& sizes, std::int64_t dim) {
   const OperatorScope scope("split", tensor);
-  return pieces_of(tensor, tensor::split(tensor, sizes, dim), wrapped("split", dim, tensor));
+  return pieces_of(tensor, tensor::split(tensor, sizes, dim), wrapped("split", dim, tensor),
+                   "SplitWithSizesBackward0");
 }
 
 }  // namespace distrun

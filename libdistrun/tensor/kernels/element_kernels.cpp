@@ -1,6 +1,7 @@
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name. Everything but the table is in an unnamed
 // namespace, for the reason in table.hpp. Products and sums are not fused (-ffp-contract=off), so that all instruction
 // sets give the same numbers.
+#include <distrun/tensor/kernels/functions.hpp>
 #include <distrun/tensor/kernels/table.hpp>
 
 namespace distrun::tensor::kernels {
@@ -26,13 +27,6 @@ T constant(const void* parameter) {
   return *static_cast<const T*>(parameter);
 }
 
-inline float cosine(float x) { return __builtin_cosf(x); }
-inline double cosine(double x) { return __builtin_cos(x); }
-inline float sine(float x) { return __builtin_sinf(x); }
-inline double sine(double x) { return __builtin_sin(x); }
-inline float exponential(float x) { return __builtin_expf(x); }
-inline double exponential(double x) { return __builtin_exp(x); }
-
 // ---- operators on single elements
 
 template <class T>
@@ -44,18 +38,36 @@ struct Neg {
   }
 };
 
+// An operator with kIsSplit has plain(), of which the compiler can make vectors, for all elements but those of which
+// is_plain() is false.
 template <class T>
 struct Cos {
   static constexpr bool kIsFor = is_float<T>;
   explicit Cos(const void*) {}
-  T operator()(T a) const { return cosine(a); }
+  T operator()(T a) const { return __builtin_cos(a); }
+};
+template <>
+struct Cos<float> {
+  static constexpr bool kIsFor = true, kIsSplit = true;
+  explicit Cos(const void*) {}
+  static bool is_plain(float a) { return is_turned(a); }
+  float plain(float a) const { return sine_of_turned(a, 1); }
+  float operator()(float a) const { return is_plain(a) ? plain(a) : __builtin_cosf(a); }
 };
 
 template <class T>
 struct Sin {
   static constexpr bool kIsFor = is_float<T>;
   explicit Sin(const void*) {}
-  T operator()(T a) const { return sine(a); }
+  T operator()(T a) const { return __builtin_sin(a); }
+};
+template <>
+struct Sin<float> {
+  static constexpr bool kIsFor = true, kIsSplit = true;
+  explicit Sin(const void*) {}
+  static bool is_plain(float a) { return is_turned(a); }
+  float plain(float a) const { return a == 0 ? a : sine_of_turned(a, 0); }  // -0 stays so
+  float operator()(float a) const { return is_plain(a) ? plain(a) : __builtin_sinf(a); }
 };
 
 template <class T>
@@ -124,7 +136,7 @@ struct ClampMinBackward {
   static constexpr bool kIsFor = is_float<T>;
   const T least;
   explicit ClampMinBackward(const void* parameter) : least(constant<T>(parameter)) {}
-  T operator()(T gradient, T input) const { return input < least ? T{0} : gradient; }
+  T operator()(T gradient, T input) const { return input >= least ? gradient : T{0}; }
 };
 
 #define DISTRUN_COMPARISON(Name, symbol)                   \
@@ -148,8 +160,10 @@ To convert_one(From value) {
   if constexpr (std::is_same_v<To, bool>) {
     return value != From{0};
   } else if constexpr (is_float<From> && !is_float<To>) {
-    constexpr From kLimit = static_cast<From>(9223372036854775808.0);
-    return static_cast<To>(value >= -kLimit && value < kLimit ? static_cast<std::int64_t>(value) : INT64_MIN);
+    using Whole = std::conditional_t<sizeof(To) == 4, std::int32_t, std::int64_t>;
+    constexpr Whole kLeast = sizeof(To) == 4 ? INT32_MIN : INT64_MIN;
+    constexpr From kLimit = -static_cast<From>(kLeast);
+    return static_cast<To>(value >= -kLimit && value < kLimit ? static_cast<Whole>(value) : kLeast);
   } else {
     return static_cast<To>(value);
   }
@@ -166,12 +180,29 @@ T* at(std::byte* data, std::int64_t offset) {
   return reinterpret_cast<T*>(data + offset);
 }
 
+template <class Op, class T>
+void split_run(const Op op, T* out, const T* a, std::int64_t count) {
+  constexpr std::int64_t kPart = 256;
+  for (std::int64_t start = 0; start < count; start += kPart) {
+    const std::int64_t end = count - start < kPart ? count : start + kPart;
+    int others = 0;
+    for (std::int64_t i = start; i < end; ++i) others |= static_cast<int>(!Op::is_plain(a[i]));
+    if (others != 0) {
+      for (std::int64_t i = start; i < end; ++i) out[i] = op(a[i]);
+      continue;
+    }
+    DISTRUN_INDEPENDENT
+    for (std::int64_t i = start; i < end; ++i) out[i] = op.plain(a[i]);
+  }
+}
+
 template <class Op, class In, class Out>
 void unary_run(std::byte* const* data, const std::int64_t* strides, std::int64_t count, const void* parameter) {
   const Op op(parameter);
   if (is_packed<Out>(strides[0]) && is_packed<In>(strides[1])) {
     Out* out = at<Out>(data[0], 0);
     const In* a = at<In>(data[1], 0);
+    if constexpr (requires { Op::kIsSplit; }) return split_run(op, out, a, count);
     DISTRUN_INDEPENDENT
     for (std::int64_t i = 0; i < count; ++i) out[i] = op(a[i]);
     return;

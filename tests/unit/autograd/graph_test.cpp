@@ -44,6 +44,8 @@ TEST_CASE("operators have the names of nodes that people know") {
   CHECK(name(sum(a)) == "SumBackward0");
   CHECK(name(stack({a, a})) == "StackBackward0");
   CHECK(name(split(a, 2)[1]) == "SplitBackward0");
+  CHECK(name(split(a, Dims{1, 2})[1]) == "SplitWithSizesBackward0");
+  CHECK(name(1 - a) == "RsubBackward1");
   CHECK(autograd::output_number(split(a, 2)[1]) == 1);
 }
 
@@ -123,6 +125,8 @@ TEST_CASE("nothing is recorded without grad mode, without a leaf that needs it, 
   }
   CHECK_FALSE(requires_grad(detach(a) + 1));
   CHECK_FALSE(requires_grad(eq(a, a)));
+  CHECK_FALSE(requires_grad(to(a, DType::I64)));
+  CHECK_FALSE(requires_grad(copy_(zeros({3, 3}, {DType::I64}), a)));
   CHECK_THROWS_WITH(set_requires_grad(arange(3)), Catch::Contains("floating point"));
   CHECK_THROWS_WITH(set_requires_grad(a + 1, false), Catch::Contains("detach()"));
 }

@@ -68,7 +68,7 @@ TEST_CASE("a change of a view gives its base a history, and the view another") {
   const Tensor row = select(base, 0, 1);
   CHECK_FALSE(requires_grad(row));
   copy_(row, a);
-  CHECK(grad_fn(base)->name() == "CopySlices");
+  CHECK(grad_fn(base)->name() == "torch::autograd::CopySlices");
   CHECK(grad_fn(row)->name() == "AsStridedBackward0");
   backward(sum(base * base));
   CHECK(equal(grad(a), full({3}, 2.0)));
@@ -82,6 +82,24 @@ TEST_CASE("a view that was made without recording is not changed where it is rec
     row = select(base, 0, 0);
   }
   CHECK_THROWS_WITH(add_(row, 1), Catch::Contains("A view was created in no_grad mode"));
+}
+
+TEST_CASE("a view that has become a leaf is not changed through another view") {
+  const Tensor base = zeros({2, 2});
+  const Tensor row = set_requires_grad(select(base, 0, 0));
+  CHECK_THROWS_WITH(fill_(view(row, {2}), 1), Catch::Contains("a view of a leaf Variable that requires grad"));
+  CHECK(is_leaf(row));
+}
+
+TEST_CASE("a view that changes nothing is a tensor of its own") {
+  const Tensor a = zeros({2, 3});
+  for (const Tensor& same : {expand(a, {2, 3}), expand(a, {-1, 3}), squeeze(a, 0)}) {
+    CHECK_FALSE(same.is_same(a));
+    set_requires_grad(same);
+    CHECK_FALSE(requires_grad(a));
+  }
+  CHECK(grad_fn(expand(leaf({2}), {2}))->name() == "ExpandBackward0");
+  CHECK(grad_fn(squeeze(leaf({2}), 0))->name() == "SqueezeBackward1");
 }
 
 TEST_CASE("detached tensors share bytes and version, and no history") {

@@ -56,6 +56,20 @@ TEST_CASE("a node runs on the stream of its forward call, and the caller's strea
   CHECK(test::order_reports().empty());
 }
 
+TEST_CASE("gradients of several roots are added in one order, however fast the device's worker is") {
+  test::virtual_gpu();
+  const Tensor a = leaf(kFirst, {1});
+  TensorList roots;
+  for (const double factor : {1e8, 1.0, -1e8, 3.0}) roots.push_back(a * factor);
+  backward(roots, {}, {.retain_graph = true});
+  const auto first = cpu(grad(a)).item_as<float>();
+  for (int pass = 0; pass < 300; ++pass) {
+    set_grad(a, {});
+    backward(roots, {}, {.retain_graph = true});
+    CHECK(cpu(grad(a)).item_as<float>() == first);
+  }
+}
+
 TEST_CASE("gradients cross streams and devices in order") {
   test::virtual_gpu();
   const Tensor a = leaf(kFirst), host = set_requires_grad(ones({64}));

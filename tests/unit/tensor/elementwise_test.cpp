@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <distrun/base/error.hpp>
+#include <distrun/tensor/kernels/instruction_set.hpp>
 #include <distrun/tensor/ops.hpp>
 
 namespace distrun::tensor {
@@ -51,6 +52,16 @@ TEST_CASE("dtypes are promoted, and numbers only by their kind") {
   CHECK(add(ones({2}), ones({}, {DType::F64})).dtype() == DType::F32);
   CHECK(add(ones({2}, {DType::I32}), ones({}, {DType::I64})).dtype() == DType::I32);
   CHECK(add(ones({2}, {DType::I32}), ones({}, {DType::F64})).dtype() == DType::F64);
+}
+
+TEST_CASE("alpha does not count for the dtype of a sum") {
+  const Tensor flags = from_values<bool>({true, false});
+  CHECK(add(flags, true).dtype() == DType::Bool);
+  CHECK(to_vector<bool>(add(flags, true, 2)) == std::vector<bool>{true, true});
+  CHECK(to_vector<std::int64_t>(add(flags, 1, 3)) == vec<std::int64_t>({4, 3}));
+  CHECK(to_vector<std::int16_t>(sub(full({1}, 7, {DType::I16}), true, 3)) == vec<std::int16_t>({4}));
+  add_(flags, true);
+  CHECK(to_vector<bool>(flags) == std::vector<bool>{true, true});
 }
 
 TEST_CASE("every pair of dtypes adds and multiplies as its promoted type does") {
@@ -167,6 +178,63 @@ TEST_CASE("functions of one tensor") {
   CHECK(std::isnan(relu(full({1}, std::nan(""))).item_as<float>()));
   CHECK(to_vector<float>(threshold_backward(ones({3}), a, 0)) == vec<float>({0, 0, 1}));
   CHECK(to_vector<float>(clamp_min_backward(ones({3}), a, 0)) == vec<float>({0, 1, 1}));
+}
+
+TEST_CASE("functions of float are exact to the last places, however large the argument and whatever the instructions") {
+  std::vector<float> arguments{0, -0.0F, 1e-40F, 88, -88, 104, -104, 1e6F, 1000001, 3e38F, -3e38F};
+  for (int i = 0; i < 3000; ++i) arguments.push_back(static_cast<float>(std::sin(i) * std::pow(10.0, i % 9 - 2)));
+  const Tensor a = from_values(std::span<const float>(arguments), {static_cast<std::int64_t>(arguments.size())});
+  const auto check = [&](Tensor (*of)(const Tensor&), double (*exact)(double), double relative) {
+    use_instruction_set(InstructionSet::Plain);
+    const std::vector<float> plain = to_vector<float>(of(a));
+    use_instruction_set(best_instruction_set());
+    CHECK(to_vector<float>(of(a)) == plain);
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      INFO("of " << arguments[i] << ": " << plain[i]);
+      const double expected = exact(arguments[i]);
+      CHECK(std::abs(plain[i] - expected) <= relative * std::abs(expected) + 1e-38);
+    }
+  };
+  check(
+      &plain::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 1.8e-7);
+  check(
+      &plain::sin, [](double x) { return std::sin(x); }, 7e-8);
+  check(
+      &plain::cos, [](double x) { return std::cos(x); }, 7e-8);
+}
+
+TEST_CASE("functions of float know infinities, the sign of zero and what is not a number") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Tensor a = f32({infinity, -infinity, std::numeric_limits<float>::quiet_NaN()}, {3});
+  for (const Tensor& none : {sin(a), cos(a), narrow(sigmoid(a), 0, 2, 1)}) {
+    for (const float value : to_vector<float>(none)) CHECK(std::isnan(value));
+  }
+  CHECK(to_vector<float>(narrow(sigmoid(a), 0, 0, 2)) == vec<float>({1, 0}));
+  CHECK(std::signbit(sin(f32({-0.0F}, {1})).item_as<float>()));
+}
+
+TEST_CASE("a bound that is not a number leaves none, and no gradient") {
+  const double nan = std::nan("");
+  const Tensor a = f32({-1, 2, std::numeric_limits<float>::quiet_NaN()}, {3});
+  for (const float value : to_vector<float>(clamp_min(a, nan))) CHECK(std::isnan(value));
+  CHECK(clamp_min(i64({1}, {1}), nan).dtype() == DType::F32);
+  CHECK(to_vector<float>(clamp_min_backward(ones({3}), a, nan)) == vec<float>({0, 0, 0}));
+  CHECK(to_vector<float>(clamp_min_backward(ones({3}), a, 0)) == vec<float>({0, 1, 0}));
+}
+
+TEST_CASE("a number that the dtype can't hold is refused and not wrapped") {
+  const Tensor bytes = zeros({2}, {DType::U8});
+  fill_(bytes, 255.9);
+  CHECK(to_vector<std::uint8_t>(bytes) == std::vector<std::uint8_t>(2, 255));
+  CHECK_THROWS_WITH(fill_(bytes, 256), "fill_: 256 does not fit uint8");
+  CHECK_THROWS_WITH(fill_(bytes, -1), Contains("-1 does not fit uint8"));
+  CHECK_THROWS_WITH(fill_(zeros({1}, {DType::I64}), 0x1p63), Contains("does not fit int64"));
+  CHECK_THROWS_WITH(full({1}, std::nan(""), {DType::I32}), "full: nan does not fit int32");
+  CHECK_THROWS_WITH(full({1}, 1e300), "full: 1e+300 does not fit float32");
+  CHECK_THROWS_WITH(clamp_min(zeros({1}, {DType::I8}), 300), "clamp_min: 300 does not fit int8");
+  CHECK(std::isinf(full({1}, -std::numeric_limits<double>::infinity()).item_as<float>()));
+  CHECK(to_vector<std::int64_t>(full({1}, -0x1p63, {DType::I64})) == vec<std::int64_t>({INT64_MIN}));
+  CHECK(full({1}, std::nan(""), {DType::Bool}).item_as<bool>());
 }
 
 TEST_CASE("tensors without elements and without dimensions go through every operator") {

@@ -71,6 +71,9 @@ TEST_CASE("sparse tensors print their parts") {
   CHECK(to_string(s) ==
         "tensor(indices=tensor([[0, 1, 1],\n                       [2, 0, 2]]),\n"
         "       values=tensor([3., 4., 5.]),\n       size=(2, 3), nnz=3, layout=sparse_coo)");
+  CHECK(to_string(empty_sparse({5}, {DType::I64}, 1)) ==
+        "tensor(indices=tensor([], size=(1, 0)),\n       values=tensor([], size=(0,)),\n"
+        "       size=(5,), nnz=0, layout=sparse_coo)");
 }
 
 }  // namespace distrun::tensor

@@ -42,6 +42,16 @@ TEST_CASE("coalescing sorts the indices and puts equal ones together") {
   CHECK(to_vector<float>(to_dense(blocks)) == std::vector<float>{3, 4, 6, 8, 0, 0});
 }
 
+TEST_CASE("coalescing is the same for few places and for many") {
+  const std::vector<std::int64_t> at{5, 3, 5, 0, 3, 5};
+  const Tensor values = from_values<float>({1, 2, 3, 4, 5, 6});
+  for (const std::int64_t size : {6, 1'000'000}) {
+    const Tensor s = coalesce(sparse_coo(from_values(std::span<const std::int64_t>(at), {1, 6}), values, {size}));
+    CHECK(to_vector<std::int64_t>(sparse(s).indices) == std::vector<std::int64_t>{0, 3, 5});
+    CHECK(to_vector<float>(sparse(s).values) == std::vector<float>{4, 7, 10});
+  }
+}
+
 TEST_CASE("sums of sparse tensors are sparse, with dense ones dense") {
   const Tensor s = sample();
   const Tensor doubled = add(s, s);

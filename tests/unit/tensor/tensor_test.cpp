@@ -56,6 +56,7 @@ TEST_CASE("a handle is a name of one tensor") {
   CHECK_FALSE(Tensor().defined());
   CHECK(a.size(-1) == 2);
   CHECK_THROWS_WITH(a.size(1), Contains("size: dimension out of range"));
+  CHECK_THROWS_WITH(ones({}).size(-1), "size: a tensor without dimensions has no dimension -1 (float32 [])");
   CHECK_THROWS_WITH(a.data_as<double>(), "elements of float32 [2] cannot be seen as float64");
 }
 
@@ -102,6 +103,8 @@ TEST_CASE("every dtype converts to every other") {
   CHECK(to_vector<std::int32_t>(to(values, DType::I32)) == std::vector<std::int32_t>{0, 1, 2, 100});
   CHECK(to_vector<bool>(to(full({1}, std::nan("")), DType::Bool)) == std::vector<bool>{true});
   CHECK(to_vector<std::int64_t>(to(full({1}, 1e30, {DType::F64}), DType::I64)) == std::vector<std::int64_t>{INT64_MIN});
+  const Tensor beyond = from_values<double>({-1e30, 3e9, std::nan("")});
+  CHECK(to_vector<std::int32_t>(to(beyond, DType::I32)) == std::vector<std::int32_t>(3, INT32_MIN));
   CHECK(to(values, DType::F64).is_same(values));
 }
 
