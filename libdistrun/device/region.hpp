@@ -8,6 +8,7 @@
 
 namespace distrun::device {
 
+// Of what is written the bytes from before are not kept: work with Write leaves no element as it was.
 enum class Access : std::uint8_t { Read, Write, ReadWrite };
 
 struct Region {
