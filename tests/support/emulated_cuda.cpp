@@ -1,16 +1,17 @@
 #include "emulated_cuda.hpp"
 
-#include <atomic>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
 
-#include <distrun/device/cuda/elements.hpp>
 #include <distrun/base/check.hpp>
 #include <distrun/base/error.hpp>
 #include <distrun/device/cuda/cuda_driver.hpp>
+#include <distrun/device/cuda/elements.hpp>
 
 namespace distrun::testing {
 namespace {
@@ -356,6 +357,9 @@ const distrun_cuda_module kModule{
 }  // namespace
 
 std::unique_ptr<Driver> make_emulated_cuda(const VirtualSettings& settings) {
+  static pid_t owner = 0;
+  if (owner != ::getpid()) static_cast<void>(beneath.release());  // a fork has not the threads to end it
+  owner = ::getpid();
   beneath = make_virtual_driver(settings);
   devices = settings.devices;
   pinned.limit(SIZE_MAX);
