@@ -8,7 +8,7 @@
 
 namespace distrun::device {
 
-// Of what is written the bytes from before are not kept: work with Write leaves no element as it was.
+// With Write what was there before is gone, also of elements that are not written after all.
 enum class Access : std::uint8_t { Read, Write, ReadWrite };
 
 struct Region {

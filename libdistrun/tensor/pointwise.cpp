@@ -26,6 +26,7 @@ std::byte* flat_data(const PointwiseInput& input) {
   return input.tensor == nullptr ? address_of(input.constant) : input.tensor->data;
 }
 
+// Drivers count dtypes as we do.
 static_assert(static_cast<int>(device::ElementType::F64) + 1 == kDTypeCount);
 static_assert(static_cast<int>(device::ElementType::Bool) == static_cast<int>(DType::Bool));
 static_assert(static_cast<int>(device::ElementType::U8) == static_cast<int>(DType::U8));
