@@ -5,13 +5,20 @@
 //
 // `site` is where the work is asked for, unless a CallSite (call_site.hpp) says better.
 //
+// A kernel is host code that works on device memory. cpu and virtual run that very code. A GPU cannot: cuda runs a
+// kernel of its own where it has one for what is computed (elementwise.hpp): for fill, copy, add and mul. Else it runs
+// the host's code on a copy of what it touches, in the stream's order (cuda/staging.hpp): right, but at the speed of the
+// host and the bus. launch_statistics() tells which it was.
+//
 // A driver is the plain mechanism: no current device, no pools, no caching. Those are stream.hpp and allocator.hpp, the
 // same for all drivers. Every call may come from any thread. Calls that put work on a stream return before it is done
 // (cpu: after); what goes wrong while it runs is thrown by the next synchronize() of that stream, and stays.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +26,7 @@
 #include <distrun/base/clock.hpp>
 #include <distrun/base/location.hpp>
 #include <distrun/device/device.hpp>
+#include <distrun/device/elementwise.hpp>
 #include <distrun/device/region.hpp>
 
 namespace distrun::device {
@@ -54,6 +62,13 @@ struct Kernel {
   const char* name = "";  // lives on; for reports
   std::vector<Region> regions;
   std::function<void(const std::vector<Region>&)> body;
+  std::optional<Elementwise> elementwise;  // the same as the body, for drivers with kernels of their own
+};
+
+// How kernels were run since the driver was made, where the driver does not run host code itself.
+struct LaunchStatistics {
+  std::uint64_t own = 0;                                     // by kernels of the driver's own
+  std::map<std::string, std::uint64_t, std::less<>> staged;  // through the host, by the kernel's name
 };
 
 // Bytes that another process opens. Good while the exporter keeps the memory or event.
@@ -104,8 +119,9 @@ class Driver {
                     base::Location site = base::Location::here()) = 0;
   virtual void fill(StreamRef stream, void* memory, int byte, std::size_t bytes,
                     base::Location site = base::Location::here()) = 0;
-  // Host kernels; cuda throws Error{Unimplemented}: its operators are kernels of its own (tensor/cuda).
+  // Throws Error{Overloaded, "OutOfMemoryError"} if the host has no room for what is staged; nothing is done then.
   virtual void launch(StreamRef stream, Kernel kernel, base::Location site = base::Location::here()) = 0;
+  virtual LaunchStatistics launch_statistics() const { return {}; }
   // On a thread of the driver's, after what is on the stream. It must not use the driver.
   virtual void call_host(StreamRef stream, std::function<void()> body) = 0;
   // A kernel that does nothing for that long.

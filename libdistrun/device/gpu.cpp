@@ -46,6 +46,13 @@ const Gpu& gpu() {
   return *fresh;
 }
 
+// With choosing held.
+void check_unused() {
+  if (made.load(std::memory_order_relaxed) != nullptr) {
+    throw Error(ErrorKind::InvalidArgument, "the GPU driver is in use already: it is chosen before its first use");
+  }
+}
+
 bool is_known(const std::string& driver) {
   return driver == "auto" || driver == "cuda" || driver == "virtual" || driver == "none";
 }
@@ -65,11 +72,20 @@ void choose_gpu_driver(const GpuSettings& settings) {
     throw Error(ErrorKind::InvalidArgument, "the virtual driver has as many devices as it is told: at least 1");
   }
   const std::lock_guard lock(choosing);
-  if (made.load(std::memory_order_relaxed) != nullptr) {
-    throw Error(ErrorKind::InvalidArgument, "the GPU driver is in use already: it is chosen before its first use");
-  }
+  check_unused();
   delete chosen;
   chosen = new GpuSettings(settings);
+}
+
+void use_gpu_driver(std::unique_ptr<Driver> driver) {
+  if (driver == nullptr) throw Error(ErrorKind::InvalidArgument, "no driver is given; the driver \"none\" is chosen");
+  if (driver->device_count() > kDevicesMax) {
+    throw Error(ErrorKind::InvalidArgument, "a driver of " + std::to_string(driver->device_count()) +
+                                                " devices is not possible: at most " + std::to_string(kDevicesMax));
+  }
+  const std::lock_guard lock(choosing);
+  check_unused();
+  made.store(new Gpu{std::move(driver), ""}, std::memory_order_release);
 }
 
 Driver& gpu_driver() {

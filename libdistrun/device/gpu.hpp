@@ -3,6 +3,7 @@
 // settings (--gpu-driver, --gpus); programs without a rank choose it themselves.
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include <distrun/device/driver.hpp>
@@ -19,6 +20,9 @@ struct GpuSettings {
 
 // Before the first use. Throws Error{InvalidArgument} for an unknown driver, or after it.
 void choose_gpu_driver(const GpuSettings& settings);
+// For programs that bring a driver of their own: it is behind `cuda:i` until the process ends. Before the first use, as
+// above.
+void use_gpu_driver(std::unique_ptr<Driver> driver);
 // Throws Error{Unimplemented} with the reason where there is none; gpu_count() is 0 then.
 Driver& gpu_driver();
 int gpu_count() noexcept;

@@ -8,6 +8,7 @@
 
 namespace distrun::device {
 
+// With Write what was there before is gone, also of elements that are not written after all.
 enum class Access : std::uint8_t { Read, Write, ReadWrite };
 
 struct Region {

@@ -1,5 +1,7 @@
 #include <distrun/tensor/arithmetic.hpp>
 
+#include <iterator>
+
 #include <distrun/tensor/copy.hpp>
 #include <distrun/tensor/elementwise.hpp>
 #include <distrun/tensor/factories.hpp>
@@ -15,18 +17,30 @@ DType floating(DType dtype) noexcept { return is_floating(dtype) ? dtype : DType
   refuse(op, "not for elements of " + std::string(name_of(dtype)), {});
 }
 
-kernels::Run run_of(const BinaryOp& op, DType dtype) {
-  const kernels::Run run = kernels::table().elements->binary[static_cast<int>(op.kernel)][static_cast<int>(dtype)];
+// What drivers know the kernels by (device/elementwise.hpp), in the order of kernels/table.hpp.
+constexpr const char* kUnaryNames[] = {"neg", "cos", "sin", "sigmoid", "clamp_min"};
+constexpr const char* kBinaryNames[] = {
+    "add", "mul", "div", "sigmoid_backward", "threshold_backward", "clamp_min_backward"};
+constexpr const char* kComparisonNames[] = {"eq", "ne", "lt", "le", "gt", "ge"};
+static_assert(std::size(kUnaryNames) == kernels::kUnaryCount);
+static_assert(std::size(kBinaryNames) == kernels::kBinaryCount);
+static_assert(std::size(kComparisonNames) == kernels::kComparisonCount);
+
+PointwiseKernel kernel_of(const BinaryOp& op, DType dtype) {
+  const int kernel = static_cast<int>(op.kernel);
+  const kernels::Run run = kernels::table().elements->binary[kernel][static_cast<int>(dtype)];
   if (run == nullptr) refuse_dtype(op.name, dtype);
-  return run;
+  return {op.name, kBinaryNames[kernel], run};
 }
-kernels::Run run_of(const ComparisonOp& op, DType dtype) {
-  return kernels::table().elements->comparison[static_cast<int>(op.kernel)][static_cast<int>(dtype)];
+PointwiseKernel kernel_of(const ComparisonOp& op, DType dtype) {
+  const int kernel = static_cast<int>(op.kernel);
+  return {op.name, kComparisonNames[kernel], kernels::table().elements->comparison[kernel][static_cast<int>(dtype)]};
 }
-kernels::Run run_of(const UnaryOp& op, DType dtype) {
-  const kernels::Run run = kernels::table().elements->unary[static_cast<int>(op.kernel)][static_cast<int>(dtype)];
+PointwiseKernel kernel_of(const UnaryOp& op, DType dtype) {
+  const int kernel = static_cast<int>(op.kernel);
+  const kernels::Run run = kernels::table().elements->unary[kernel][static_cast<int>(dtype)];
   if (run == nullptr) refuse_dtype(op.name, dtype);
-  return run;
+  return {op.name, kUnaryNames[kernel], run};
 }
 
 void check(const char* op, const Tensor& a) {
@@ -56,14 +70,13 @@ void run_into(const Tensor& out, DType dtype, Fill fill) {
   if (out.dtype() == dtype) return fill(out);
   const Tensor result = empty(out.sizes(), {dtype, out.device()});
   fill(result);
-  pointwise("copy", kernels::table().elements->convert[static_cast<int>(dtype)][static_cast<int>(out.dtype())], out,
-            result, Constant());
+  pointwise(copy_kernel(dtype, out.dtype()), out, result, Constant());
 }
 
 Tensor run_unary(const UnaryOp& op, const Tensor& a, DType dtype, const Scalar& parameter) {
-  const kernels::Run run = run_of(op, dtype);
+  const PointwiseKernel kernel = kernel_of(op, dtype);
   Tensor out = empty(a.sizes(), {dtype, a.device()});
-  pointwise(op.name, run, out, to(a, dtype), Constant(parameter, dtype));
+  pointwise(kernel, out, to(a, dtype), Constant(parameter, dtype));
   return out;
 }
 
@@ -75,16 +88,16 @@ Tensor binary(const BinaryOp& op, const Tensor& a, const Tensor& b, const Scalar
   check(op.name, a);
   check(op.name, b);
   const DType dtype = dtype_of_result(op, result_type(a, b));
-  const kernels::Run run = run_of(op, dtype);
+  const PointwiseKernel kernel = kernel_of(op, dtype);
   if (is_number_beside(a, b)) return binary(op, to(a, dtype).item(), to(b, dtype), parameter);
   if (is_number_beside(b, a)) return binary(op, to(a, dtype), to(b, dtype).item(), parameter);
   check_same_device(op.name, {&a, &b});
   const bool is_same_size = a.sizes() == b.sizes();
   Tensor out = empty(is_same_size ? a.sizes() : broadcast(op.name, a, b), {dtype, a.device()});
   if (a.dtype() == dtype && b.dtype() == dtype) [[likely]] {
-    pointwise(op.name, run, out, a, b, Constant(parameter, dtype));
+    pointwise(kernel, out, a, b, Constant(parameter, dtype));
   } else {
-    pointwise(op.name, run, out, to(a, dtype), to(b, dtype), Constant(parameter, dtype));
+    pointwise(kernel, out, to(a, dtype), to(b, dtype), Constant(parameter, dtype));
   }
   return out;
 }
@@ -93,7 +106,7 @@ Tensor binary(const BinaryOp& op, const Tensor& a, const Scalar& b, const Scalar
   check(op.name, a);
   const DType dtype = dtype_of_result(op, result_type(a, b));
   Tensor out = empty(a.sizes(), {dtype, a.device()});
-  pointwise(op.name, run_of(op, dtype), out, to(a, dtype), Constant(b, dtype), Constant(parameter, dtype));
+  pointwise(kernel_of(op, dtype), out, to(a, dtype), Constant(b, dtype), Constant(parameter, dtype));
   return out;
 }
 
@@ -101,7 +114,7 @@ Tensor binary(const BinaryOp& op, const Scalar& a, const Tensor& b, const Scalar
   check(op.name, b);
   const DType dtype = dtype_of_result(op, result_type(b, a));
   Tensor out = empty(b.sizes(), {dtype, b.device()});
-  pointwise(op.name, run_of(op, dtype), out, Constant(a, dtype), to(b, dtype), Constant(parameter, dtype));
+  pointwise(kernel_of(op, dtype), out, Constant(a, dtype), to(b, dtype), Constant(parameter, dtype));
   return out;
 }
 
@@ -115,7 +128,7 @@ void binary_(const BinaryOp& op, const Tensor& a, const Tensor& b, const Scalar&
   if (a.sizes() != b.sizes()) check_sizes_fit(op.name, broadcast(op.name, a, b), a);
   check_writable(op.name, a);
   run_into(a, dtype, [&](const Tensor& out) {
-    pointwise(op.name, run_of(op, dtype), out, to(a, dtype), to(apart(b, a), dtype), Constant(parameter, dtype));
+    pointwise(kernel_of(op, dtype), out, to(a, dtype), to(apart(b, a), dtype), Constant(parameter, dtype));
   });
   a.bump_version();
 }
@@ -126,7 +139,7 @@ void binary_(const BinaryOp& op, const Tensor& a, const Scalar& b, const Scalar&
   check_dtype_fits(op.name, dtype, a);
   check_writable(op.name, a);
   run_into(a, dtype, [&](const Tensor& out) {
-    pointwise(op.name, run_of(op, dtype), out, to(a, dtype), Constant(b, dtype), Constant(parameter, dtype));
+    pointwise(kernel_of(op, dtype), out, to(a, dtype), Constant(b, dtype), Constant(parameter, dtype));
   });
   a.bump_version();
 }
@@ -138,7 +151,7 @@ Tensor compare(const ComparisonOp& op, const Tensor& a, const Tensor& b) {
   check_same_device(op.name, {&a, &b});
   const DType dtype = result_type(a, b);
   Tensor out = empty(broadcast(op.name, a, b), {DType::Bool, a.device()});
-  pointwise(op.name, run_of(op, dtype), out, to(a, dtype), to(b, dtype), Constant());
+  pointwise(kernel_of(op, dtype), out, to(a, dtype), to(b, dtype), Constant());
   return out;
 }
 
@@ -146,7 +159,7 @@ Tensor compare(const ComparisonOp& op, const Tensor& a, const Scalar& b) {
   check(op.name, a);
   const DType dtype = result_type(a, b);
   Tensor out = empty(a.sizes(), {DType::Bool, a.device()});
-  pointwise(op.name, run_of(op, dtype), out, to(a, dtype), Constant(b, dtype), Constant());
+  pointwise(kernel_of(op, dtype), out, to(a, dtype), Constant(b, dtype), Constant());
   return out;
 }
 

@@ -2,7 +2,6 @@
 
 #include <distrun/device/stream.hpp>
 #include <distrun/tensor/factories.hpp>
-#include <distrun/tensor/kernels/instruction_set.hpp>
 #include <distrun/tensor/pointwise.hpp>
 #include <distrun/tensor/shape.hpp>
 #include <distrun/tensor/sparse.hpp>
@@ -25,9 +24,7 @@ void copy_on_device(const Tensor& out, const Tensor& from) {
     stream.driver().copy(stream.ref(), out.data(), from.data(), bytes_of(out));
     return;
   }
-  const kernels::Run run =
-      kernels::table().elements->convert[static_cast<int>(from.dtype())][static_cast<int>(out.dtype())];
-  pointwise("copy", run, out, apart(from, out), Constant());
+  pointwise(copy_kernel(from.dtype(), out.dtype()), out, apart(from, out), Constant());
 }
 
 // The bytes of one contiguous tensor to another GPU: on the source's stream, after what is on both by now, and what

@@ -34,11 +34,17 @@ struct Regions {
 
 }  // namespace
 
-void launch_on_stream(const char* name, Device device, std::span<const Operand> operands, HostKernel body) {
+void launch_on_stream(const char* name, Device device, std::span<const Operand> operands, HostKernel body,
+                      std::optional<device::Elementwise> elementwise) {
   DISTRUN_ASSERT(operands.size() <= kMostOperands);
   Regions regions;
   for (std::size_t i = 0; i < operands.size(); ++i) regions.add(i, region_of(operands[i]));
-  device::Kernel kernel{name, std::move(regions.all), {}};
+  if (elementwise) {
+    for (device::Elementwise::Operand& operand : elementwise->operands) {
+      if (operand.region >= 0) operand.region = static_cast<int>(regions.of[static_cast<std::size_t>(operand.region)]);
+    }
+  }
+  device::Kernel kernel{name, std::move(regions.all), {}, std::move(elementwise)};
   kernel.body = [body = std::move(body), of = regions.of](const std::vector<device::Region>& there) {
     std::byte* addresses[kMostOperands] = {};
     for (std::size_t i = 0; i < kMostOperands; ++i) addresses[i] = static_cast<std::byte*>(there[of[i]].begin);

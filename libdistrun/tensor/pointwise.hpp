@@ -1,9 +1,9 @@
 #pragma once
 // What all elementwise operators share: constants in the kernels' dtype, and one way to run a kernel over tensors that
 // stretch to the output.
-#include <array>
 #include <cstring>
 
+#include <distrun/device/elementwise.hpp>
 #include <distrun/tensor/kernels/table.hpp>
 #include <distrun/tensor/scalar.hpp>
 #include <distrun/tensor/tensor.hpp>
@@ -17,13 +17,14 @@ class Constant {
   Constant(const Scalar& value, DType dtype) noexcept {
     visit(dtype, [this, &value](auto zero) {
       const auto element = value.to<decltype(zero)>();
-      std::memcpy(bytes_.data(), &element, sizeof element);
+      std::memcpy(number_.bytes.data(), &element, sizeof element);
     });
   }
-  const void* address() const noexcept { return bytes_.data(); }
+  const void* address() const noexcept { return number_.bytes.data(); }
+  const device::Number& number() const noexcept { return number_; }
 
  private:
-  alignas(8) std::array<std::byte, 8> bytes_{};
+  device::Number number_;
 };
 
 // A tensor, or a number in its place.
@@ -35,12 +36,19 @@ struct PointwiseInput {
   Constant constant;
 };
 
+// What runs over the elements.
+struct PointwiseKernel {
+  const char* name;       // the operator's, for reports
+  const char* operation;  // what it computes (device/elementwise.hpp)
+  kernels::Run run;
+};
+PointwiseKernel copy_kernel(DType from, DType to);
+
 // out[i] = run(inputs[i]...). Inputs have the dtype that `run` is for, and stretch to the output's sizes; all are on
 // the output's device. An input that shares memory with the output in another way than element by element must be
 // copied before: see apart().
-void pointwise(const char* name, kernels::Run run, const Tensor& out, const PointwiseInput& a,
-               const Constant& parameter);
-void pointwise(const char* name, kernels::Run run, const Tensor& out, const PointwiseInput& a, const PointwiseInput& b,
+void pointwise(const PointwiseKernel& kernel, const Tensor& out, const PointwiseInput& a, const Constant& parameter);
+void pointwise(const PointwiseKernel& kernel, const Tensor& out, const PointwiseInput& a, const PointwiseInput& b,
                const Constant& parameter);
 void fill_pointwise(const Tensor& out, const Constant& value);
 

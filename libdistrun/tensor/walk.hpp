@@ -25,6 +25,9 @@ class Walk {
   // Calls the kernel for each innermost run, with the data of all blocks.
   void run(kernels::Run kernel, std::byte* const* data, const void* parameter) const;
 
+  const Dims& sizes() const noexcept { return sizes_; }  // outermost first; all but what is one run
+  const Dims& strides(std::size_t block) const noexcept { return strides_[block]; }  // in bytes
+
  private:
   void drop_and_order();
   void join();

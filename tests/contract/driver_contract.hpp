@@ -16,7 +16,6 @@ struct Subject {
   std::unique_ptr<Driver> driver;  // null: it can't be had here
   std::string why_absent;
   bool is_asynchronous = true;
-  bool runs_host_kernels = true;
   bool shares_with_processes = true;
 };
 

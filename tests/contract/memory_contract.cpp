@@ -139,28 +139,5 @@ TEST_CASE("a driver knows its own memory") {
   CHECK(subject.driver->device_of(&here) == -1);
 }
 
-TEST_CASE("a kernel runs on the regions that it names") {
-  DISTRUN_SUBJECT(subject);
-  DISTRUN_SKIP_IF(!subject.runs_host_kernels, "its kernels are its own");
-  Driver& driver = *subject.driver;
-  const Buffer matrix(driver, 0, 6 * sizeof(int));  // 2 rows, 3 columns
-  write(driver, kDefault, matrix.data(), counted(6));
-  Kernel kernel;
-  kernel.name = "negate the second column";
-  Region column;
-  column.begin = static_cast<int*>(matrix.data()) + 1;
-  column.element_bytes = sizeof(int);
-  column.sizes = {2};
-  column.strides = {3};
-  column.access = Access::ReadWrite;
-  kernel.regions = {column};
-  kernel.body = [](const std::vector<Region>& regions) {
-    auto* const element = static_cast<int*>(regions[0].begin);
-    for (int i = 0; i < 2; ++i) element[i * 3] = -element[i * 3];
-  };
-  driver.launch(kDefault, kernel);
-  CHECK(read(driver, kDefault, matrix.data(), 6) == std::vector{0, -1, 2, 3, -4, 5});
-}
-
 }  // namespace
 }  // namespace distrun::device

@@ -2,15 +2,16 @@
 
 #include <unistd.h>
 
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
 
 #include <distrun/base/error.hpp>
 #include <distrun/device/byte_text.hpp>
-#include <distrun/device/cuda/cuda_module.hpp>
+#include <distrun/device/cuda/check.hpp>
 #include <distrun/device/cuda/handle.hpp>
+#include <distrun/device/cuda/own_kernels.hpp>
+#include <distrun/device/cuda/staging.hpp>
 
 namespace distrun::device {
 namespace {
@@ -50,6 +51,7 @@ class Cuda final : public Driver {
   void copy(StreamRef stream, void* to, const void* from, std::size_t bytes, base::Location) override;
   void fill(StreamRef stream, void* memory, int byte, std::size_t bytes, base::Location) override;
   void launch(StreamRef stream, Kernel kernel, base::Location site) override;
+  LaunchStatistics launch_statistics() const override;
   void call_host(StreamRef stream, std::function<void()> body) override;
   void busy(StreamRef stream, std::uint64_t cycles) override;
 
@@ -60,9 +62,6 @@ class Cuda final : public Driver {
   EventId import_event(int device, const IpcHandle& handle) override;
 
   int device_of(const void* memory) const noexcept override;
-
-  const distrun_cuda_module& module() const noexcept { return module_; }
-  void check(int error, const char* doing) const;
 
  private:
   struct Made {
@@ -79,15 +78,21 @@ class Cuda final : public Driver {
 
   Made& find(EventId event);
   const Made& find_timed(EventId event);
+  void check(int error, const char* doing) const { check_cuda(module_, error, doing); }
   void throw_kept(StreamRef stream);
+  bool has_failed(StreamRef stream) const;
 
   const distrun_cuda_module& module_;
   const int devices_;
-  std::mutex mutex_;
+  const OwnKernels kernels_;
+  mutable std::mutex mutex_;
   // Guarded by mutex_.
+  LaunchStatistics launches_;
   std::map<EventId, Made> events_;
   std::map<const std::byte*, Allocation> allocations_;
   std::map<StreamRef, base::Error> errors_;  // of callbacks
+
+  Staging staging_;  // the last: it uses the driver until it is gone
 };
 
 struct Cuda::Callback {
@@ -96,16 +101,13 @@ struct Cuda::Callback {
   std::function<void()> body;
 };
 
-Cuda::Cuda(const distrun_cuda_module& module, int devices) : module_(module), devices_(devices) {
+Cuda::Cuda(const distrun_cuda_module& module, int devices)
+    : module_(module), devices_(devices), kernels_(module), staging_(*this, kernels_) {
   for (int device = 0; device < devices; ++device) {
     for (int peer = 0; peer < devices; ++peer) {
       if (device != peer && can_access_peer(device, peer)) check(module_.enable_peer(device, peer), "reach a peer");
     }
   }
-}
-
-void Cuda::check(int error, const char* doing) const {
-  if (error != 0) throw Error(ErrorKind::Failed, std::string("CUDA cannot ") + doing + ": " + module_.text(error));
 }
 
 Properties Cuda::properties(int device) const {
@@ -208,6 +210,11 @@ void Cuda::throw_kept(StreamRef stream) {
   if (error != errors_.end()) throw base::Error(error->second);
 }
 
+bool Cuda::has_failed(StreamRef stream) const {
+  const std::lock_guard lock(mutex_);
+  return errors_.count(stream) > 0;
+}
+
 // ---- events
 
 EventId Cuda::make_event(int device, EventOptions options) {
@@ -292,12 +299,22 @@ void Cuda::fill(StreamRef stream, void* memory, int byte, std::size_t bytes, bas
   if (bytes > 0) check(module_.fill_bytes(stream.device, number(stream), memory, byte, bytes), "fill memory");
 }
 
-void Cuda::launch(StreamRef, Kernel kernel, base::Location) {
-  throw Error(ErrorKind::Unimplemented, std::string(kernel.name) + " has no kernel for CUDA: it is code of the host");
+void Cuda::launch(StreamRef stream, Kernel kernel, base::Location) {
+  const char* const name = kernel.name;
+  const bool own = kernels_.launch(stream, kernel);
+  if (!own) staging_.launch(stream, std::move(kernel));
+  const std::lock_guard lock(mutex_);
+  ++(own ? launches_.own : launches_.staged[name]);
+}
+
+LaunchStatistics Cuda::launch_statistics() const {
+  const std::lock_guard lock(mutex_);
+  return launches_;
 }
 
 void Cuda::call_back(void* context) {
   const std::unique_ptr<Callback> callback(static_cast<Callback*>(context));
+  if (callback->driver.has_failed(callback->stream)) return;
   std::optional<base::Error> error;
   try {
     callback->body();
@@ -365,31 +382,10 @@ EventId Cuda::import_event(int device, const IpcHandle& handle) {
   return EventId{event};
 }
 
-const Cuda& cuda_of(Stream stream) {
-  const auto* driver = dynamic_cast<const Cuda*>(&stream.driver());
-  if (driver == nullptr) throw Error(ErrorKind::Unimplemented, to_string(stream) + " is none of CUDA's");
-  return *driver;
-}
-
 }  // namespace
 
 std::unique_ptr<Driver> make_cuda_driver(const distrun_cuda_module& module, int devices) {
   return std::make_unique<Cuda>(module, devices);
-}
-
-void cuda_fill(Stream stream, float* to, float value, std::size_t count) {
-  const Cuda& driver = cuda_of(stream);
-  driver.check(driver.module().fill(stream.device().index, number(stream.ref()), to, value, count), "launch fill");
-}
-
-void cuda_add(Stream stream, float* to, const float* a, const float* b, std::size_t count) {
-  const Cuda& driver = cuda_of(stream);
-  driver.check(driver.module().add(stream.device().index, number(stream.ref()), to, a, b, count), "launch add");
-}
-
-void cuda_mul(Stream stream, float* to, const float* a, const float* b, std::size_t count) {
-  const Cuda& driver = cuda_of(stream);
-  driver.check(driver.module().mul(stream.device().index, number(stream.ref()), to, a, b, count), "launch mul");
 }
 
 }  // namespace distrun::device

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "elements.hpp"
 #include "module.h"
 
 namespace {
@@ -218,56 +219,35 @@ int import_event(int device, const unsigned char* handle, uint64_t* event) {
 // ---- kernels
 
 constexpr unsigned kThreads = 256;
-constexpr size_t kBlocksMax = 65535;
+constexpr uint64_t kBlocksMax = 65535;
 
-unsigned blocks_for(size_t elements) {
-  const size_t wanted = (elements + kThreads - 1) / kThreads;
+unsigned blocks_for(uint64_t elements) {
+  const uint64_t wanted = (elements + kThreads - 1) / kThreads;
   return static_cast<unsigned>(wanted < kBlocksMax ? wanted : kBlocksMax);
 }
 
-template <class Formula>
-__global__ void each(float* to, size_t elements, Formula formula) {
-  const size_t step = static_cast<size_t>(gridDim.x) * blockDim.x;
-  const size_t first = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  for (size_t i = first; i < elements; i += step) to[i] = formula(i);
+template <class Operation, class Walk>
+__global__ void each(Operation operation, Walk walk, uint64_t elements) {
+  const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
+  const uint64_t first = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  for (uint64_t i = first; i < elements; i += step) operation(walk.at(i));
 }
 
-struct Constant {
-  float value;
-  __device__ float operator()(size_t) const { return value; }
+struct Launch {
+  int device;
+  uint64_t stream;
+
+  template <class Operation, class Walk>
+  int operator()(const Operation& operation, const Walk& walk, uint64_t elements) const {
+    return on(device, [&] {
+      each<<<blocks_for(elements), kThreads, 0, stream_of(stream)>>>(operation, walk, elements);
+      return cudaGetLastError();
+    });
+  }
 };
 
-struct Sum {
-  const float* a;
-  const float* b;
-  __device__ float operator()(size_t i) const { return a[i] + b[i]; }
-};
-
-struct Product {
-  const float* a;
-  const float* b;
-  __device__ float operator()(size_t i) const { return a[i] * b[i]; }
-};
-
-template <class Formula>
-int launch(int device, uint64_t stream, float* to, size_t elements, Formula formula) {
-  if (elements == 0) return 0;
-  return on(device, [&] {
-    each<<<blocks_for(elements), kThreads, 0, stream_of(stream)>>>(to, elements, formula);
-    return cudaGetLastError();
-  });
-}
-
-int fill(int device, uint64_t stream, float* to, float value, size_t elements) {
-  return launch(device, stream, to, elements, Constant{value});
-}
-
-int add(int device, uint64_t stream, float* to, const float* a, const float* b, size_t elements) {
-  return launch(device, stream, to, elements, Sum{a, b});
-}
-
-int mul(int device, uint64_t stream, float* to, const float* a, const float* b, size_t elements) {
-  return launch(device, stream, to, elements, Product{a, b});
+int launch(int device, uint64_t stream, const distrun_cuda_kernel* kernel) {
+  return distrun_cuda::dispatch(*kernel, Launch{device, stream});
 }
 
 // In the order of module.h.
@@ -279,7 +259,7 @@ const distrun_cuda_module kModule{
     make_event, destroy_event, record, stream_waits, query_event, wait_for_event, elapsed,
     copy, fill_bytes, call_host, busy,
     export_memory, import_memory, close_imported, export_event, import_event,
-    fill, add, mul,
+    launch,
 };
 
 }  // namespace

@@ -14,8 +14,11 @@
 extern "C" {
 #endif
 
-#define DISTRUN_CUDA_ABI 1u
+#define DISTRUN_CUDA_ABI 2u
 #define DISTRUN_CUDA_HANDLE_SIZE 64
+#define DISTRUN_CUDA_DIMS 64    /* as many as device::Dims has at most */
+#define DISTRUN_CUDA_OPERANDS 3 /* the output and the inputs */
+#define DISTRUN_CUDA_NO_KERNEL (-1)
 
 enum { DISTRUN_CUDA_OUT_OF_MEMORY = 2, DISTRUN_CUDA_NOT_READY = 600 };
 
@@ -26,6 +29,37 @@ typedef struct distrun_cuda_properties {
   int multiprocessors;
   uint64_t clock_hz;
 } distrun_cuda_properties;
+
+/* Types of elements, as device::ElementType has them. */
+enum {
+  DISTRUN_CUDA_BOOL,
+  DISTRUN_CUDA_U8,
+  DISTRUN_CUDA_I8,
+  DISTRUN_CUDA_I16,
+  DISTRUN_CUDA_I32,
+  DISTRUN_CUDA_I64,
+  DISTRUN_CUDA_F32,
+  DISTRUN_CUDA_F64
+};
+
+/* One of a kernel's outputs or inputs. */
+typedef struct distrun_cuda_operand {
+  void* address;                      /* of the element with index 0 in every dimension; null: `number` is every one */
+  int64_t strides[DISTRUN_CUDA_DIMS]; /* bytes */
+  uint64_t number;                    /* its first bytes are an element */
+  int32_t type;
+} distrun_cuda_operand;
+
+/* What an elementwise kernel computes: device::Elementwise, with addresses. No size is 0. The output may be the very
+ * same elements as an input, and overlaps none otherwise. */
+typedef struct distrun_cuda_kernel {
+  const char* operation;
+  int64_t sizes[DISTRUN_CUDA_DIMS]; /* outermost first */
+  int32_t dims;
+  int32_t operands; /* how many */
+  distrun_cuda_operand operand[DISTRUN_CUDA_OPERANDS];
+  uint64_t parameter; /* its first bytes are an element */
+} distrun_cuda_kernel;
 
 typedef struct distrun_cuda_module {
   uint32_t size;
@@ -69,10 +103,8 @@ typedef struct distrun_cuda_module {
   int (*export_event)(uint64_t event, unsigned char handle[DISTRUN_CUDA_HANDLE_SIZE]);
   int (*import_event)(int device, const unsigned char handle[DISTRUN_CUDA_HANDLE_SIZE], uint64_t* event);
 
-  /* Kernels over `count` contiguous floats. */
-  int (*fill)(int device, uint64_t stream, float* to, float value, size_t count);
-  int (*add)(int device, uint64_t stream, float* to, const float* a, const float* b, size_t count);
-  int (*mul)(int device, uint64_t stream, float* to, const float* a, const float* b, size_t count);
+  /* DISTRUN_CUDA_NO_KERNEL, and nothing is done, for what the module has no kernel for. */
+  int (*launch)(int device, uint64_t stream, const distrun_cuda_kernel* kernel);
 } distrun_cuda_module;
 
 /* The module's one exported symbol; good until the process ends. */

@@ -9,9 +9,10 @@
 
 #include <distrun/autograd/backward.hpp>
 #include <distrun/autograd/variable.hpp>
-#include <distrun/device/gpu.hpp>
 #include <distrun/device/order_report.hpp>
 #include <distrun/tensor/ops.hpp>
+
+#include "support/gpus.hpp"
 
 namespace distrun::test {
 namespace {
@@ -106,18 +107,13 @@ Tensor RandomTensors::tensor(const Dims& sizes) {
   return block == sizes ? tensor : tensor::narrow(tensor, 0, 1, sizes[0]);
 }
 
-Device virtual_gpu() {
+Device gpu() {
   static const bool is_chosen = [] {
     device::tell_order_reports_to([](const device::OrderReport& report) {
       const std::lock_guard lock(reports_mutex);
       reports.push_back(report.text);
     });
-    device::GpuSettings settings;
-    settings.driver = "virtual";
-    settings.devices = 2;
-    settings.seed = 1;
-    settings.check_order = true;
-    device::choose_gpu_driver(settings);
+    testing::use_gpus();
     return true;
   }();
   return device::cuda(is_chosen ? 0 : -1);

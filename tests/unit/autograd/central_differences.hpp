@@ -28,8 +28,8 @@ class RandomTensors {
   base::Rng rng_;
 };
 
-// The first of two virtual devices of this process, whose stream order is checked.
-Device virtual_gpu();
+// The first of two GPUs whose stream order is checked; support/gpus.hpp says whose.
+Device gpu();
 // What was found since the last call.
 std::vector<std::string> order_reports();
 

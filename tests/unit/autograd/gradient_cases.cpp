@@ -61,7 +61,7 @@ MakeCase sized(MakeSizes sizes, Function function) {
 
 void check_on_all_devices(const Cases& cases) {
   check_all(cases, device::kCpu);
-  check_all(cases, virtual_gpu());
+  check_all(cases, gpu());
   CHECK(order_reports().empty());
 }
 

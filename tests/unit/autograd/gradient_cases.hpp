@@ -1,7 +1,7 @@
 #pragma once
 // Cases for check_gradients(): operators with random inputs of the sizes that they take. Every operator that has a
 // gradient is checked in all its overloads, over seeded shapes with zero sizes, broadcasting and views, on the CPU and
-// on a virtual device.
+// on a GPU: a virtual one, and one of the emulated CUDA, in a binary each.
 #include <map>
 #include <string>
 #include <vector>

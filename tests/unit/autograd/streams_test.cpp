@@ -37,7 +37,7 @@ Tensor leaf(Device device, const Dims& sizes = {64}) { return set_requires_grad(
 }  // namespace
 
 TEST_CASE("a node runs on the stream of its forward call, and the caller's stream waits for the leaves") {
-  test::virtual_gpu();
+  test::gpu();
   const Stream side = device::stream_from_pool(kFirst);
   device::Event ready;
   const Tensor a = leaf(kFirst);
@@ -71,7 +71,7 @@ TEST_CASE("gradients of several roots are added in one order, however fast the d
 }
 
 TEST_CASE("gradients cross streams and devices in order") {
-  test::virtual_gpu();
+  test::gpu();
   const Tensor a = leaf(kFirst), host = set_requires_grad(ones({64}));
   for (int pass = 0; pass < 20; ++pass) {
     const Tensor there = to(a, kSecond) * to(host, kSecond);
@@ -97,7 +97,7 @@ TEST_CASE("gradients cross streams and devices in order") {
 }
 
 TEST_CASE("threads run passes over two devices at once, also within nodes") {
-  test::virtual_gpu();
+  test::gpu();
   const Tensor shared = leaf(kFirst);
   cpu(shared);  // what made it is done, for all threads
   constexpr int kThreads = 4, kPasses = 20;
@@ -126,7 +126,7 @@ TEST_CASE("a pass within a node of a GPU is run by that GPU's worker") {
       return {gradients[0] * grad(own) * to(grad(host), kFirst)};
     }
   };
-  test::virtual_gpu();
+  test::gpu();
   const Tensor a = leaf(kFirst);
   backward(sum(apply<Inner>(a)));
   CHECK(equal(cpu(grad(a)), full({64}, 2.0)));
@@ -134,7 +134,7 @@ TEST_CASE("a pass within a node of a GPU is run by that GPU's worker") {
 }
 
 TEST_CASE("a map of gradients lets the reader's stream wait") {
-  test::virtual_gpu();
+  test::gpu();
   const Tensor a = leaf(kFirst);
   autograd::GradientMap map;
   const Tensor loss = sum(a * 5);

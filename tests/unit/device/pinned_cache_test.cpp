@@ -26,6 +26,19 @@ TEST_CASE("pinned memory serves again once the streams that use it are done") {
   CHECK((again->data() == first || more->data() == first));
 }
 
+TEST_CASE("when much waits for streams, whoever asks for more waits for them too") {
+  const std::unique_ptr<Driver> driver = make_virtual_driver({});
+  PinnedCache cache(*driver, 1500);
+  const auto use = [&] {
+    const auto memory = cache.allocate(1000);
+    driver->busy({}, 50'000'000);
+    memory->record_stream(default_stream(cuda(0)));
+  };
+  use(), use();
+  cache.allocate(1);
+  CHECK(driver->is_idle({}));
+}
+
 TEST_CASE("more pinned memory than there is is refused") {
   const std::unique_ptr<Driver> driver = make_virtual_driver({});
   PinnedCache cache(*driver);

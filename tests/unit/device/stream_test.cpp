@@ -11,6 +11,7 @@
 #include <distrun/device/blocking.hpp>
 #include <distrun/device/gpu.hpp>
 #include <distrun/device/thread_state.hpp>
+#include <distrun/device/virtual/virtual_driver.hpp>
 
 namespace distrun::device {
 namespace {
@@ -44,8 +45,11 @@ TEST_CASE("the driver is chosen once, and only one that there is") {
   CHECK_THROWS_WITH(choose_gpu_driver({.driver = "magic"}), Catch::Contains("auto, cuda, virtual and none are"));
   CHECK_THROWS_WITH(choose_gpu_driver({.driver = "virtual"}), Catch::Contains("at least 1"));
   CHECK_THROWS_WITH(choose_gpu_driver({.driver = "virtual", .devices = 1000}), Catch::Contains("0 to 64"));
+  CHECK_THROWS_WITH(use_gpu_driver(nullptr), Catch::Contains("no driver is given"));
+  CHECK_THROWS_WITH(use_gpu_driver(make_virtual_driver({.devices = 65})), Catch::Contains("at most 64"));
   use_two_virtual_devices();
   CHECK_THROWS_WITH(choose_gpu_driver({.driver = "none"}), Catch::Contains("before its first use"));
+  CHECK_THROWS_WITH(use_gpu_driver(make_virtual_driver({})), Catch::Contains("before its first use"));
   CHECK(why_no_gpu().empty());
 }
 

@@ -1,10 +1,9 @@
-// The operators on the devices of the virtual driver: the same numbers as on the CPU, bit by bit, and in the order of
-// streams, which the driver's check watches.
+// The operators on GPUs, virtual ones and those of the emulated CUDA (support/gpus.hpp): the same numbers as on the
+// CPU, bit by bit, and in the order of streams, which is watched.
 #include <catch2/catch.hpp>
 
 #include <cstring>
 
-#include <distrun/device/gpu.hpp>
 #include <distrun/device/order_report.hpp>
 #include <distrun/device/stream.hpp>
 #include <distrun/tensor/closeness.hpp>
@@ -13,24 +12,12 @@
 
 #include "golden_cases.hpp"
 #include "golden_operators.hpp"
+#include "support/gpus.hpp"
 
 namespace distrun::tensor {
 namespace {
 
 using Catch::Matchers::Contains;
-
-void use_virtual_devices() {
-  static const bool done = [] {
-    device::GpuSettings settings;
-    settings.driver = "virtual";
-    settings.devices = 2;
-    settings.seed = 3;
-    settings.check_order = true;
-    device::choose_gpu_driver(settings);
-    return true;
-  }();
-  (void)done;
-}
 
 const Device kGpu = device::cuda(0), kOther = device::cuda(1);
 
@@ -43,8 +30,8 @@ bool is_same_bits(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-TEST_CASE("operators give the same bits on a virtual device as on the CPU") {
-  use_virtual_devices();
+TEST_CASE("operators give the same bits on a GPU as on the CPU") {
+  testing::use_gpus();
   for (const char* file : kGoldenFiles) {
     const std::vector<GoldenCase> here = read_golden(file, device::kCpu), there = read_golden(file, kGpu);
     REQUIRE(here.size() == there.size());
@@ -60,14 +47,14 @@ TEST_CASE("operators give the same bits on a virtual device as on the CPU") {
 }
 
 TEST_CASE("random numbers are the same on every device") {
-  use_virtual_devices();
+  testing::use_gpus();
   Generator here(9), there(9);
   CHECK(is_same_bits(rand({33}, {}, here), rand({33}, {DType::F32, kGpu}, there)));
   CHECK(is_same_bits(randn({7, 5}, {DType::F64}, here), randn({7, 5}, {DType::F64, kGpu}, there)));
 }
 
 TEST_CASE("views, fills and in-place operators of a device") {
-  use_virtual_devices();
+  testing::use_gpus();
   const Tensor a = zeros({4, 4}, {DType::F32, kGpu});
   fill_(select(a, 1, 2), 5);
   add_(select(a, 0, 1), 1);
@@ -83,7 +70,7 @@ TEST_CASE("views, fills and in-place operators of a device") {
 }
 
 TEST_CASE("tensors of different devices do not meet, but numbers go along") {
-  use_virtual_devices();
+  testing::use_gpus();
   const Tensor here = ones({2}), there = ones({2}, {DType::F32, kGpu});
   CHECK_THROWS_WITH(
       add(there, here),
@@ -96,7 +83,7 @@ TEST_CASE("tensors of different devices do not meet, but numbers go along") {
 }
 
 TEST_CASE("copies go to, from and between devices, whatever the layout") {
-  use_virtual_devices();
+  testing::use_gpus();
   const Tensor a = view(to(arange(12), DType::F32), {3, 4});
   const Tensor there = to(a, kGpu);
   CHECK(is_same_bits(to(there, kOther), a));
@@ -116,7 +103,7 @@ TEST_CASE("copies go to, from and between devices, whatever the layout") {
 }
 
 TEST_CASE("sparse tensors of a device") {
-  use_virtual_devices();
+  testing::use_gpus();
   const Tensor indices = from_values<std::int64_t>({0, 1, 1, 1, 2, 0, 2, 2}, {2, 4});
   const Tensor s = sparse_coo(indices, from_values<float>({3, 4, 2, 3}), {2, 3}), there = to(s, kGpu);
   CHECK(there.device() == kGpu);
@@ -133,7 +120,7 @@ TEST_CASE("sparse tensors of a device") {
 }
 
 TEST_CASE("what streams do not order is reported, and what they order is not") {
-  use_virtual_devices();
+  testing::use_gpus();
   const Stream side = device::stream_from_pool(kGpu);
   const Tensor matrix = ones({64, 64}, {DType::F32, kGpu});
   device::synchronize(kGpu);
