@@ -1,6 +1,7 @@
 // The runtime's side of sdk/runtime.h: while a test runs, its rank's settings, board and reports are those of devices.
 //
 //   first attach of the process   the GPU driver is chosen, not made: that happens on first use
+//   each attach                   waits are shown on the rank's board; what breaks stream order is its error;
 //                                 its random numbers begin anew
 //   detach                        reports go to standard error again; waits that are still shown stay so
 //
