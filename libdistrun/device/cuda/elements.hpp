@@ -121,11 +121,14 @@ template <class T>
 using Wide = std::conditional_t<std::is_floating_point<T>::value, T,
                                 std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>;
 
-// A floating number that no 64-bit integer can hold becomes the least one, as on x86.
-template <class From>
-DISTRUN_BOTH std::int64_t truncated(From value) {
-  constexpr From kLimit = static_cast<From>(9223372036854775808.0);
-  return value >= -kLimit && value < kLimit ? static_cast<std::int64_t>(value) : -9223372036854775807LL - 1;
+// A floating number that the integer cannot hold becomes the least one, as on x86; those of 8 and 16 bits are cut from
+// one of 64.
+template <class To, class From>
+DISTRUN_BOTH To truncated(From value) {
+  using Whole = std::conditional_t<sizeof(To) == 4, std::int32_t, std::int64_t>;
+  constexpr Whole kLeast = sizeof(To) == 4 ? -2147483647LL - 1 : -9223372036854775807LL - 1;
+  constexpr From kLimit = -static_cast<From>(kLeast);
+  return static_cast<To>(value >= -kLimit && value < kLimit ? static_cast<Whole>(value) : kLeast);
 }
 
 template <class To, class From>
@@ -133,7 +136,7 @@ DISTRUN_BOTH To convert(From value) {
   if constexpr (std::is_same<To, bool>::value) {
     return value != From{0};
   } else if constexpr (std::is_floating_point<From>::value && !std::is_floating_point<To>::value) {
-    return static_cast<To>(truncated(value));
+    return truncated<To>(value);
   } else {
     return static_cast<To>(value);
   }

@@ -48,6 +48,13 @@ class Draw {
     constexpr double kOdd[] = {1e300, -1e300, 1e19, -1e19, 3e9, -70000.5, 255, -129, -0.0, 0.5};
     return below(3) == 0 ? kOdd[below(std::size(kOdd))] : static_cast<double>(below(20)) / 4 - 2;
   }
+  // One that can be a number of such a tensor.
+  Scalar number_for(DType dtype) {
+    for (;;) {
+      const Scalar number = number_or_whole(dtype);
+      if (dtype == DType::Bool || fits(number, dtype)) return number;
+    }
+  }
   // Contiguous, turned, cut out, or stretched.
   Both tensor(const Dims& sizes, DType dtype) {
     const std::int64_t shape = sizes.empty() ? 0 : below(4);
@@ -66,6 +73,10 @@ class Draw {
   }
 
  private:
+  Scalar number_or_whole(DType dtype) {
+    if (is_floating(dtype)) return number();
+    return Scalar(below(3) == 0 ? below(70'000) - 35'000 : below(7) - 3);
+  }
   static Dims turned(std::size_t rank) {
     Dims order;
     for (auto i = static_cast<std::int64_t>(rank); i-- > 0;) order.push_back(i);
@@ -102,7 +113,7 @@ TEST_CASE("CUDA's kernel fills with every dtype") {
     for (const DType dtype : kAll) {
       for (int round = 0; round < 20; ++round) {
         const Dims sizes = draw.sizes();
-        const double value = draw.number();
+        const Scalar value = draw.number_for(dtype);
         CHECK(is_same_bits(full(sizes, value, {dtype, kGpu}), full(sizes, value, {dtype})));
       }
       const Both matrix = draw.tensor({5, 7}, dtype).view([](const Tensor& tensor) { return clone(tensor); });
@@ -151,7 +162,7 @@ TEST_CASE("CUDA's kernels add and multiply every dtype, with tensors, numbers an
         mul_(own.here, own.here), mul_(own.there, own.there);
         CHECK(is_same_bits(own.there, own.here));
         if (dtype == DType::Bool) continue;
-        const Tensor first = full({}, number, {dtype});  // of the CPU: a number before the tensor
+        const Tensor first = full({}, draw.number_for(dtype), {dtype});  // of the CPU: a number before the tensor
         CHECK(is_same_bits(sub(a.there, b.there), sub(a.here, b.here)));
         CHECK(is_same_bits(sub(first, a.there, alpha), sub(first, a.here, alpha)));
       }
