@@ -23,7 +23,8 @@ class Staging {
   Staging(Driver& driver, const OwnKernels& kernels)
       : driver_(driver), kernels_(kernels), host_(driver, kWaitingMost) {}
 
-  // The kernel's code is let go of on the thread of the callback.
+  // The kernel's code is let go of on the thread of the callback. On a stream that has failed before it does not run,
+  // and what it would have written is undefined. Throws Error{Overloaded, "OutOfMemoryError"} before anything is done.
   void launch(StreamRef stream, Kernel kernel);
 
  private:
