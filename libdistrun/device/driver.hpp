@@ -6,9 +6,9 @@
 // `site` is where the work is asked for, unless a CallSite (call_site.hpp) says better.
 //
 // A kernel is host code that works on device memory. cpu and virtual run that very code. A GPU cannot: cuda runs a
-// kernel of its own where it has one for what is computed (elementwise.hpp): for fill, copy, add and mul. Else it runs
-// the host's code on a copy of what it touches, in the stream's order (cuda/staging.hpp): right, but at the speed of
-// the host and the bus. launch_statistics() tells which it was.
+// kernel of its own for what it has one for (elementwise.hpp), which is fill, copy, add and mul. Else it runs the
+// host's code on a copy of what it touches, in the stream's order (cuda/staging.hpp): right, but at the speed of the
+// host and the bus. launch_statistics() tells which it was.
 //
 // A driver is the plain mechanism: no current device, no pools, no caching. Those are stream.hpp and allocator.hpp, the
 // same for all drivers. Every call may come from any thread. Calls that put work on a stream return before it is done
