@@ -1,12 +1,14 @@
 #include <distrun/tensor/random.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <string>
 
 #include <distrun/device/thread_state.hpp>
 #include <distrun/tensor/factories.hpp>
+#include <distrun/tensor/kernels/instruction_set.hpp>
 #include <distrun/tensor/launch.hpp>
 #include <distrun/tensor/philox.hpp>
 #include <distrun/tensor/shape.hpp>
@@ -35,13 +37,26 @@ void uniform_block(const Words& words, T* out) {
 }
 
 // Box and Muller's: two uniform numbers make two normal ones.
-template <class T>
-void normal_block(const Words& words, T* out) {
-  for (std::int64_t i = 0; i < kPerBlock<T>; i += 2) {
-    const T radius = std::sqrt(T{-2} * std::log(T{1} - unit(words, i, T{})));
-    const T angle = T{2} * std::numbers::pi_v<T> * unit(words, i + 1, T{});
+void normal_block(const Words& words, double* out) {
+  for (std::int64_t i = 0; i < kPerBlock<double>; i += 2) {
+    const double radius = std::sqrt(-2 * std::log(1 - unit(words, i, double{})));
+    const double angle = 2 * std::numbers::pi * unit(words, i + 1, double{});
     out[i] = radius * std::cos(angle);
     out[i + 1] = radius * std::sin(angle);
+  }
+}
+
+// In parts that stay in the cache: uniform numbers, and normal ones of them by a kernel that makes many at once.
+void fill_normal(Generator::Range range, float* out, std::int64_t count) {
+  constexpr std::int64_t kPart = 1024;
+  std::array<float, kPart> part;
+  for (std::int64_t start = 0; start < count; start += kPart) {
+    const std::int64_t size = std::min(kPart, count - start);
+    for (std::int64_t i = 0; i < size; i += kPerBlock<float>) {
+      uniform_block(philox(range.seed, range.first++, 0), part.data() + i);
+    }
+    kernels::table().elements->normal(part.data(), (size + 1) / 2);
+    std::copy_n(part.data(), size, out + start);
   }
 }
 
@@ -60,11 +75,23 @@ void fill_blocks(void (*make)(const Words&, T*), Generator::Range range, T* out,
 }
 
 template <class T>
+Generator::Range range_for(std::int64_t count, Generator& generator) {
+  return generator.take(static_cast<std::uint64_t>(count / kPerBlock<T> + 1));
+}
+
+template <class T>
 void launch_fill(const char* op, void (*make)(const Words&, T*), const Tensor& out, Generator& generator) {
   const std::int64_t count = out.numel();
-  const Generator::Range range = generator.take(static_cast<std::uint64_t>(count / kPerBlock<T> + 1));
+  const Generator::Range range = range_for<T>(count, generator);
   launch(op, std::array{writes(out)},
          [make, range, count](Addresses data) { fill_blocks(make, range, reinterpret_cast<T*>(data[0]), count); });
+}
+
+void launch_normal(const Tensor& out, Generator& generator) {
+  const std::int64_t count = out.numel();
+  const Generator::Range range = range_for<float>(count, generator);
+  launch("randn", std::array{writes(out)},
+         [range, count](Addresses data) { fill_normal(range, reinterpret_cast<float*>(data[0]), count); });
 }
 
 }  // namespace
@@ -124,9 +151,9 @@ Tensor randn(const Dims& sizes, TensorOptions options, Generator& generator) {
   Tensor out = empty_floating("randn", sizes, options);
   if (out.numel() == 0) return out;
   if (options.dtype == DType::F32) {
-    launch_fill<float>("randn", &normal_block<float>, out, generator);
+    launch_normal(out, generator);
   } else {
-    launch_fill<double>("randn", &normal_block<double>, out, generator);
+    launch_fill<double>("randn", &normal_block, out, generator);
   }
   return out;
 }

@@ -110,9 +110,9 @@ Tensor reshape(const Tensor& tensor, const Dims& wanted) {
 
 Tensor flatten(const Tensor& tensor, std::int64_t first, std::int64_t last) {
   const Dims& sizes = tensor.strided().sizes;
-  if (sizes.empty()) return reshape(tensor, {1});
   const std::size_t from = wrap_dim("flatten", first, sizes.size());
   const std::size_t until = wrap_dim("flatten", last, sizes.size());
+  if (sizes.empty()) return reshape(tensor, {1});
   if (from > until) refuse("flatten", "the first dimension comes after the last", {&tensor});
   Dims flat(sizes.span().first(from));
   flat.push_back(device::count_of(Dims(sizes.span().subspan(from, until - from + 1))));

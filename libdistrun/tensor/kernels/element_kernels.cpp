@@ -7,14 +7,6 @@
 namespace distrun::tensor::kernels {
 namespace {
 
-// The loop's rounds do not depend on each other, though the compiler can't see that output and input are the same run
-// or apart.
-#if defined(__clang__)
-#define DISTRUN_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define DISTRUN_INDEPENDENT _Pragma("GCC ivdep")
-#endif
-
 template <class T>
 inline constexpr bool is_float = std::is_floating_point_v<T>;
 
@@ -387,6 +379,7 @@ constexpr ElementKernels DISTRUN_NAMED(element_kernels_, DISTRUN_KERNEL_SET) = {
     DISTRUN_FOR_DTYPES(DISTRUN_FILL),
     DISTRUN_FOR_DTYPES(DISTRUN_TOTAL),
     DISTRUN_FOR_DTYPES(DISTRUN_GATHER),
+    &make_normal,
 };
 
 }  // namespace distrun::tensor::kernels

@@ -1,8 +1,16 @@
 #pragma once
-// exp, sin and cos for element_kernels.cpp. Of those of float the compiler can make vectors, with the same numbers for
-// every instruction set and exact to 2 units in the last place, sin and cos to 0.6; those of double are the C
-// library's. In an unnamed namespace, for the reason in table.hpp.
+// exp, log, sin, cos and normal numbers for element_kernels.cpp. Of those of float the compiler can make vectors, with
+// the same numbers for every instruction set and exact to 2 units in the last place, sin and cos to 0.6; those of
+// double are the C library's. In an unnamed namespace, for the reason in table.hpp.
 #include <cstdint>
+
+// The loop's rounds do not depend on each other, though the compiler can't see that output and input are the same run
+// or apart.
+#if defined(__clang__)
+#define DISTRUN_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define DISTRUN_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 
 namespace distrun::tensor::kernels {
 namespace {
@@ -25,6 +33,17 @@ inline float exponential(float x) {
   return power * two_to(half) * two_to(whole - half);
 }
 
+// Of positive normal numbers: x = 2^n m with m from sqrt(1/2) to sqrt(2), and log m = 2 artanh s.
+inline float logarithm(float x) {
+  constexpr std::uint32_t kLeast = 0x3F3504F3;  // sqrt(1/2)
+  const std::uint32_t above = __builtin_bit_cast(std::uint32_t, x) - kLeast;
+  const auto n = static_cast<float>(static_cast<std::int32_t>(above) >> 23);
+  const float m = __builtin_bit_cast(float, (above & 0x7FFFFF) + kLeast);
+  const float s = (m - 1) / (m + 1), square = s * s;
+  const float tail = square * (2.F / 3 + square * (2.F / 5 + square * (2.F / 7 + square * (2.F / 9))));
+  return n * 0x1.62e4p-1F + (2 * s + (s * tail + n * 0x1.7f7d1cp-20F));  // ln(2), in two parts
+}
+
 // Worked out in double: sin and cos of x less the nearest multiple of pi / 2, of which the low bits of `shifted` tell
 // which one it is, and which sign it has.
 constexpr float kMostTurned = 1e6F;  // up to that the multiple and the difference are exact enough
@@ -45,6 +64,17 @@ inline float sine_of_turned(float x, std::uint64_t quarter_turns) {
   const auto cosine = __builtin_bit_cast(std::uint64_t, 1 + square * of_cosine);
   const std::uint64_t chosen = (cosine & is_odd) | (sine & ~is_odd);
   return static_cast<float>(__builtin_bit_cast(double, chosen ^ (turns & 2) << 62));
+}
+
+// Box and Muller's.
+inline void make_normal(float* pairs, std::int64_t count) {
+  DISTRUN_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float radius = __builtin_sqrtf(-2 * logarithm(1 - pairs[2 * i]));
+    const float angle = 0x1.921fb6p2F * pairs[2 * i + 1];
+    pairs[2 * i] = radius * sine_of_turned(angle, 1);
+    pairs[2 * i + 1] = radius * sine_of_turned(angle, 0);
+  }
 }
 
 }  // namespace

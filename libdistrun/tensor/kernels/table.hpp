@@ -49,6 +49,9 @@ struct Product {
 };
 using Multiply = void (*)(const Product& product);
 
+// Two uniform numbers from 0 up to but not 1 become two normal ones, pair by pair.
+using Normal = void (*)(float* pairs, std::int64_t count);
+
 // A null entry: not for that dtype.
 struct ElementKernels {
   Run unary[kUnaryCount][kDTypeCount];
@@ -58,6 +61,7 @@ struct ElementKernels {
   Run fill[kDTypeCount];                  // with the parameter
   Total total[kDTypeCount];
   Gather gather[kDTypeCount];
+  Normal normal;
 };
 
 // Not for bool.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <distrun/tensor/kernels/instruction_set.hpp>
 #include <distrun/tensor/ops.hpp>
 #include <distrun/tensor/philox.hpp>
 
@@ -44,6 +45,26 @@ TEST_CASE("uniform numbers fill 0 to 1, normal ones have mean 0 and variance 1")
   CHECK(mean(mul(normal, normal)).item_as<double>() == Approx(1).margin(0.02));
   const Tensor square = mul(normal, normal);
   CHECK(mean(mul(square, square)).item_as<double>() == Approx(3).margin(0.15));
+}
+
+TEST_CASE("normal numbers are those of Box and Muller, with every instruction set") {
+  Generator generator(7);
+  const std::vector<float> uniform = to_vector<float>(rand({2500}, {}, generator));
+  for (const InstructionSet set : {InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512}) {
+    if (set > best_instruction_set()) continue;
+    use_instruction_set(set);
+    generator.set_seed(7);
+    const std::vector<float> normal = to_vector<float>(randn({2499}, {}, generator));
+    for (std::size_t i = 0; i + 1 < normal.size(); i += 2) {
+      const double radius = std::sqrt(-2 * std::log1p(-double{uniform[i]})), angle = 2 * M_PI * uniform[i + 1];
+      CHECK(normal[i] == Approx(radius * std::cos(angle)).margin(3e-6));
+      CHECK(normal[i + 1] == Approx(radius * std::sin(angle)).margin(3e-6));
+    }
+    generator.set_seed(7);
+    use_instruction_set(InstructionSet::Plain);
+    CHECK(normal == to_vector<float>(randn({2499}, {}, generator)));
+  }
+  use_instruction_set(best_instruction_set());
 }
 
 TEST_CASE("random tensors are floating, and may be empty") {

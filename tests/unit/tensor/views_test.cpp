@@ -45,6 +45,7 @@ TEST_CASE("view, reshape and flatten keep the order of the elements") {
   CHECK(flatten(a).sizes() == Dims{24});
   CHECK(flatten(a, 1).sizes() == Dims{2, 12});
   CHECK(flatten(numbered({})).sizes() == Dims{1});
+  CHECK_THROWS_WITH(flatten(numbered({}), 1), Contains("flatten: dimension out of range"));
   const Tensor turned = transpose(a, 0, 1);
   CHECK_THROWS_WITH(view(turned, {24}), Contains("view: sizes [24] are not compatible with strides [4, 12, 1]"));
   CHECK(equal(reshape(turned, {24}), view(contiguous(turned), {24})));
