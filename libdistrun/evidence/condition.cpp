@@ -44,6 +44,7 @@ Condition condition_of(const Process& process, const wire::ThreadStack& thread) 
   const bool is_on_its_way = thread.motion == Motion::Spinning || thread.motion == Motion::Moving;
   const bool is_held = state == 'D' || state == 'T' || state == 'Z' || state == 'X';
   condition.crashed = thread.crashed;
+  condition.threw = process.threw;
   condition.motion = thread.motion;
   condition.waits_for = without_numbers(thread.waits_for);
   if (!is_on_its_way) {

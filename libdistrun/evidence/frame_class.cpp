@@ -78,6 +78,7 @@ constexpr Rule kRules[] = {
     {Machinery, "*", "*", "*/libdistrun/*"},
     {Machinery, "*", "*", "*/include/distrun/*"},
     {Machinery, "*", "distrun_plugin_entry"},
+    {Machinery, "*", "distrun_sdk_*"},
     {Machinery, "*", "(anonymous namespace)::*", "*", "*(void\\*, distrun_*"},
     {Machinery, "*", "distrun::(anonymous namespace)::*"},
     {Machinery, "*", "distrun::base::*"},

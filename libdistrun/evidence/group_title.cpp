@@ -134,6 +134,7 @@ std::string motion_text(const Stacks& stacks, const Group& group) {
 std::string activity_text(const Stacks& stacks, const Group& group) {
   const Condition& condition = group.condition;
   if (group.holders.front().thread < 0) return "";
+  if (!condition.threw.empty()) return "threw " + base::one_line(condition.threw, kNameMax);
   std::string text = condition.crashed ? "crashed" : "";
   const auto also = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
   const bool is_still = condition.motion != wire::Motion::Spinning && condition.motion != wire::Motion::Moving;
@@ -143,7 +144,8 @@ std::string activity_text(const Stacks& stacks, const Group& group) {
 }
 
 bool is_odd(const Condition& condition) {
-  return condition.crashed || condition.motion == wire::Motion::Spinning || !condition.waits_for.empty() ||
+  const bool has_ended = condition.crashed || !condition.threw.empty();
+  return has_ended || condition.motion == wire::Motion::Spinning || !condition.waits_for.empty() ||
          condition.state == 'D' || condition.state == 'T' || condition.state == 't' || condition.state == 'Z';
 }
 

@@ -19,7 +19,7 @@ inline constexpr std::size_t kFramesMax = std::size_t{1} << 22;  // of all stack
 
 // Whom a collector has asked about a process, and what came of it.
 struct Source {
-  std::string name;      // "kernel", "probe", "listener", "crash handler", "board"
+  std::string name;      // "kernel", "probe", "listener", "crash handler", "exception", "board"
   bool answered = false;
   std::string why_not;   // if it has not
 };
@@ -35,6 +35,8 @@ struct Process {
   // Its ranks are threads: each of them is told as a process that has this thread alone, and the other threads as one
   // that is no rank. Known to who tells them apart.
   bool has_thread_ranks = false;
+  // What was thrown there, if these are the stacks of a throw: "std::out_of_range". Known to who asked for their names.
+  std::string threw;
 };
 
 struct Stacks {

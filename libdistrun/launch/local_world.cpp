@@ -211,8 +211,8 @@ std::optional<board::Dump> LocalWorld::crash(int rank) const {
   return board::read(board_->slot(rank).crash);
 }
 
-void LocalWorld::name_stacks(std::vector<std::pair<int, wire::RawStacks>> by_rank, base::Nanoseconds bound,
-                             OnStacks on_stacks) {
+void LocalWorld::name_stacks(const char* source, std::vector<std::pair<int, wire::RawStacks>> by_rank,
+                             base::Nanoseconds bound, OnStacks on_stacks) {
   wire::ProbeOrder order;
   std::vector<int> ranks;
   for (auto& [rank, raw] : by_rank) {
@@ -220,11 +220,11 @@ void LocalWorld::name_stacks(std::vector<std::pair<int, wire::RawStacks>> by_ran
     order.raw.push_back(std::move(raw));
   }
   naming_.push_back(std::make_unique<Probe>(
-      loop_, options_.probe, order, bound, [ranks, on_stacks = std::move(on_stacks)](ProbeResult result) {
+      loop_, options_.probe, order, bound, [source, ranks, on_stacks = std::move(on_stacks)](ProbeResult result) {
         for (evidence::Process& process : result.stacks.processes) {
           const auto index = static_cast<std::size_t>(process.index);
           if (index < ranks.size()) process.rank = ranks[index];
-          process.sources.push_back({"crash handler", true, result.error});
+          process.sources.push_back({source, true, result.error});
         }
         on_stacks(std::move(result.stacks));
       }));

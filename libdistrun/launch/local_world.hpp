@@ -58,7 +58,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   std::optional<board::Shown> shown(int rank) const override;
   void collect_stacks(const StackOrder& order, OnStacks on_stacks) override;
   std::optional<board::Dump> crash(int rank) const override;
-  void name_stacks(std::vector<std::pair<int, wire::RawStacks>> by_rank, base::Nanoseconds bound,
+  void name_stacks(const char* source, std::vector<std::pair<int, wire::RawStacks>> by_rank, base::Nanoseconds bound,
                    OnStacks on_stacks) override;
   bool is_from_ranks(int pid) const override;
   proc::Captured standard_output(int rank) const override;

@@ -80,9 +80,10 @@ class World {
   virtual void collect_stacks(const StackOrder& order, OnStacks on_stacks) = 0;
   // What a rank that has crashed has left of its last moment; nothing if it could not.
   virtual std::optional<board::Dump> crash(int rank) const = 0;
-  // Gives the stacks of crashed ranks names. As collect_stacks().
-  virtual void name_stacks(std::vector<std::pair<int, wire::RawStacks>> by_rank, base::Nanoseconds bound,
-                           OnStacks on_stacks) = 0;
+  // Gives stacks that ranks have found themselves names; `source` says how they came to tell them. As collect_stacks();
+  // the index of a process is that in `by_rank`.
+  virtual void name_stacks(const char* source, std::vector<std::pair<int, wire::RawStacks>> by_rank,
+                           base::Nanoseconds bound, OnStacks on_stacks) = 0;
   // Whether a process descends from the ranks.
   virtual bool is_from_ranks(int pid) const = 0;
   // What has been read up to now.

@@ -7,6 +7,7 @@
 
 #include <distrun/rank/crash_handler.hpp>
 #include <distrun/rank/plugin.hpp>
+#include <distrun/rank/thrown_stack.hpp>
 
 namespace distrun::rank {
 namespace {
@@ -123,6 +124,7 @@ void RankApi::error(void* self, const distrun_error* error) {
   report.because_of = error->because_of;
   // Whatever goes wrong after the body has noticed a peer's failure follows from it.
   if (report.because_of < 0) report.because_of = of(self).noticed_;
+  report.thrown_at = thrown_stack(*error);
   of(self).tell(wire::FrameKind::Error, report);
 }
 

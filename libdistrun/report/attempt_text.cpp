@@ -1,5 +1,7 @@
 #include <distrun/report/attempt_text.hpp>
 
+#include <algorithm>
+
 #include <distrun/base/rank_list.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/report/excerpt.hpp>
@@ -32,8 +34,14 @@ void add_lines(std::string& out, const char* indent, std::string_view text) {
   }
 }
 
+// Of exceptions the look at all of them tells the stacks, and equal ones once.
+bool has_look_at_exceptions(const runner::AttemptRecord& attempt) {
+  return std::any_of(attempt.looks.begin(), attempt.looks.end(),
+                     [](const runner::Look& look) { return look.kind == runner::LookKind::Exception; });
+}
+
 // The first line of the text goes on the line that `out` ends with.
-void add_error(std::string& out, const RankError& error, const Paint& paint) {
+void add_error(std::string& out, const RankError& error, bool with_stack, const Paint& paint) {
   const std::vector<std::string> lines = excerpt_lines(error.text, kLinesMax);
   out += paint(Style::Bold, base::one_line(error.type));
   if (!lines.empty()) out += ": " + lines.front();
@@ -44,16 +52,16 @@ void add_error(std::string& out, const RankError& error, const Paint& paint) {
   for (std::size_t i = 1; i < lines.size(); ++i) out += "    " + lines[i] + "\n";
   const std::string place = place_of(error);
   if (!place.empty()) out += "    at " + place + "\n";
-  add_lines(out, "    ", error.stack);
+  if (with_stack) add_lines(out, "    ", error.stack);
 }
 
 // A crash is told with the outcome, and its stack by the look at it.
-void add_errors(std::string& out, const std::vector<RankError>& errors, std::size_t from,
+void add_errors(std::string& out, const std::vector<RankError>& errors, std::size_t from, bool with_stacks,
                 const Paint& paint) {
   for (std::size_t i = from; i < errors.size() && i < kErrorsMax; ++i) {
     if (errors[i].is_crash) continue;
     out += i == 0 ? "  " : "  also ";
-    add_error(out, errors[i], paint);
+    add_error(out, errors[i], with_stacks, paint);
   }
   if (errors.size() > kErrorsMax) {
     out += "  and " + std::to_string(errors.size() - kErrorsMax) + " more errors\n";
@@ -75,15 +83,15 @@ bool error_is_the_story(const Finding& finding) {
   return finding.sample->outcome.kind == OutcomeKind::Failed && !finding.sample->errors.empty();
 }
 
-void add_culprit(std::string& out, const Finding& finding, const Paint& paint) {
+void add_culprit(std::string& out, const Finding& finding, bool with_stacks, const Paint& paint) {
   out += paint(Style::Bad, base::ranks_label(finding.ranks)) + ": ";
   const bool starts_with_error = error_is_the_story(finding);
   if (starts_with_error) {
-    add_error(out, finding.sample->errors.front(), paint);
+    add_error(out, finding.sample->errors.front(), with_stacks, paint);
   } else {
     out += finding.story + "\n";
   }
-  add_errors(out, finding.sample->errors, starts_with_error ? 1 : 0, paint);
+  add_errors(out, finding.sample->errors, starts_with_error ? 1 : 0, with_stacks, paint);
   add_notes(out, finding.sample->notes);
 }
 
@@ -130,10 +138,10 @@ bool says_the_same(const std::string& message, const std::vector<Finding>& culpr
                         (place.empty() ? "" : " (" + place + ")");
 }
 
-void add_culprits(std::string& out, const std::vector<Finding>& culprits, const Paint& paint) {
+void add_culprits(std::string& out, const std::vector<Finding>& culprits, bool with_stacks, const Paint& paint) {
   for (std::size_t i = 0; i < culprits.size() && i < kFindingsMax + kOthersMax; ++i) {
     if (i < kFindingsMax) {
-      add_culprit(out, culprits[i], paint);
+      add_culprit(out, culprits[i], with_stacks, paint);
     } else {
       add_in_one_line(out, culprits[i]);
     }
@@ -148,10 +156,11 @@ void add_others(std::string& out, const std::vector<Finding>& others) {
   if (others.size() > kOthersMax) out += kMore;
 }
 
-// What the ranks did when the time ran out or one crashed. Looks that somebody asked for were told at once.
+// What the ranks did when the time ran out, or where one crashed or threw. Looks that somebody asked for were told at
+// once.
 void add_looks(std::string& out, const std::vector<runner::Look>& looks, const Paint& paint) {
   for (const runner::Look& look : looks) {
-    const bool told = look.kind == runner::LookKind::Timeout || look.kind == runner::LookKind::Crash;
+    const bool told = look.kind != runner::LookKind::Slow && look.kind != runner::LookKind::Asked;
     if (told && !look.text.empty()) out += "\n" + painted(look.text, paint);
   }
 }
@@ -164,7 +173,7 @@ std::string attempt_text(const runner::AttemptRecord& attempt, const Paint& pain
   if (!attempt.infra_error.empty() && attempt.infra_error != attempt.message) {
     add_lines(out, "", attempt.infra_error);
   }
-  add_culprits(out, findings.culprits, paint);
+  add_culprits(out, findings.culprits, !has_look_at_exceptions(attempt), paint);
   add_others(out, findings.others);
   add_leaks(out, attempt.leaks, paint);
   add_looks(out, attempt.looks, paint);

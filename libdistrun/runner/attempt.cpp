@@ -223,7 +223,9 @@ void Attempt::on_error(int rank, wire::ErrorReport report) {
   error.stack = std::move(report.stack);
   error.ended_body = report.ends_body;
   error.because_of = report.because_of;
+  const std::size_t index = state.record.errors.size();
   add_error(state, std::move(error));
+  if (state.record.errors.size() > index) name_throw(rank, index, std::move(report.thrown_at));
   if (!report.ends_body || state.decided()) return;
   state.record.because_of = root_cause(report.because_of);
   fail(state, {OutcomeKind::Failed, 0, ""});

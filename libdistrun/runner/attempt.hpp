@@ -19,7 +19,8 @@
 //   sweeping     what outlived the ranks is found, named, ended                    -> over
 //   over         judged
 //
-// In every state but over, the last rank's end moves on to sweeping, once the stacks that were asked for are there. A
+// In every state but over, the last rank's end moves on to sweeping, once the stacks that were asked for are there, and
+// those of crashes and exceptions have their names. A
 // cancellation goes to terminating at once. While a debugger holds a rank no bound runs out.
 #include <functional>
 #include <memory>
@@ -39,6 +40,7 @@
 #include <distrun/runner/receive_desk.hpp>
 #include <distrun/runner/standing_world.hpp>
 #include <distrun/runner/sweep.hpp>
+#include <distrun/runner/throws.hpp>
 #include <distrun/runner/work_dirs.hpp>
 
 namespace distrun::runner {
@@ -141,6 +143,11 @@ class Attempt final : public launch::WorldEvents {
   void name_crash(const RankState& rank);
   void name_crashes();
   void on_crashes_named(Look look, const std::vector<Crash>& crashes, evidence::Stacks stacks);
+  void add_look(Look look);
+  void name_throw(int rank, std::size_t error, wire::RawStacks stack);
+  void name_throws();
+  void on_throws_named(evidence::Stacks stacks);
+  void tell_throws();
   void end_look();
   void lose_ranks(base::TimePoint now);
   void enter(State state, Nanoseconds stay);
@@ -174,6 +181,8 @@ class Attempt final : public launch::WorldEvents {
   int first_failed_ = -1;
   int spawn_expected_ = 0;             // ranks that are not started yet and still may be
   std::vector<Crash> crashes_;         // whose addresses have no names yet
+  Throws throws_;
+  Look throws_look_;                   // its times are those of the first error with a stack
   bool held_ = false;                  // by a debugger, when it was last looked at
   bool naming_ = false;                // others' are being given theirs
   int looks_pending_ = 0;              // stacks that were asked for and have not come

@@ -230,6 +230,7 @@ void Attempt::dismiss() {
 void Attempt::sweep() {
   state_ = State::Sweeping;
   alarm_.cancel();
+  tell_throws();
   const bool patient = first_failed_ < 0 && !record_.cancelled;
   sweep_ = std::make_unique<Sweep>(run_.loop, *world_, run_.names, run_.run_id, run_.graces, patient,
                                    [this](std::vector<Leak> leaks) { finish(std::move(leaks)); });

@@ -52,11 +52,17 @@ void Attempt::on_looked(Look look, evidence::Stacks stacks, const std::function<
   if (on_look) {
     on_look(look);
   } else {
-    run_.events.on_look(test_.id, record_.n, look);
-    if (record_.looks.size() < kLooksMax || of_timeout) record_.looks.push_back(std::move(look));
+    add_look(std::move(look));
   }
   end_look();
   if (of_timeout && state_ == State::Looking) move_on();
+}
+
+// Those of which an attempt has one are never too many.
+void Attempt::add_look(Look look) {
+  run_.events.on_look(test_.id, record_.n, look);
+  const bool is_only_one = look.kind == LookKind::Timeout || look.kind == LookKind::Exception;
+  if (record_.looks.size() < kLooksMax || is_only_one) record_.looks.push_back(std::move(look));
 }
 
 void Attempt::end_look() {
@@ -81,7 +87,7 @@ void Attempt::name_crashes() {
   look.at = since_start();
   std::vector<std::pair<int, wire::RawStacks>> raw;
   for (Crash& crash : crashes_) raw.emplace_back(crash.rank, std::move(crash.dump.stacks));
-  world_->name_stacks(std::move(raw), run_.graces.evidence,
+  world_->name_stacks("crash handler", std::move(raw), run_.graces.evidence,
                       [this, alive = std::weak_ptr(alive_), look = std::move(look),
                        crashes = std::exchange(crashes_, {})](evidence::Stacks stacks) {
                         if (!alive.expired()) on_crashes_named(look, crashes, std::move(stacks));
@@ -93,6 +99,42 @@ void Attempt::on_crashes_named(Look look, const std::vector<Crash>& crashes, evi
   naming_ = false;
   if (!crashes_.empty()) name_crashes();
   on_looked(std::move(look), std::move(stacks));
+}
+
+// The same for exceptions, which a rank survives. Without a probe, or without its answer, the error stays as it is.
+void Attempt::name_throw(int rank, std::size_t error, wire::RawStacks stack) {
+  throws_.add(rank, error, std::move(stack));
+  name_throws();
+}
+
+void Attempt::name_throws() {
+  Throws::Batch batch = throws_.next_batch();
+  if (batch.empty()) return;
+  if (throws_look_.kind != LookKind::Exception) throws_look_.at = since_start();
+  throws_look_.kind = LookKind::Exception;
+  ++looks_pending_;
+  world_->name_stacks("exception", std::move(batch), run_.graces.evidence,
+                      [this, alive = std::weak_ptr(alive_)](evidence::Stacks stacks) {
+                        if (!alive.expired()) on_throws_named(std::move(stacks));
+                      });
+}
+
+void Attempt::on_throws_named(evidence::Stacks stacks) {
+  throws_.named(std::move(stacks), [this](int rank, std::size_t error) {
+    std::vector<RankError>& errors = at(rank).record.errors;
+    return error < errors.size() ? &errors[error] : nullptr;
+  });
+  throws_look_.took = since_start() - throws_look_.at;
+  name_throws();
+  end_look();
+}
+
+// Once, when no rank throws any more: ranks that threw at the same place are told together.
+void Attempt::tell_throws() {
+  throws_look_.stacks = throws_.take();
+  if (throws_look_.stacks.processes.empty()) return;
+  throws_look_.text = describe(throws_look_);
+  add_look(std::move(throws_look_));
 }
 
 // Whoever stops a rank to look at it wants it to live on; but no test ends its bounds by tracing itself.

@@ -9,11 +9,12 @@
 #include <distrun/base/text.hpp>
 #include <distrun/evidence/frame_class.hpp>
 #include <distrun/evidence/frame_name.hpp>
+#include <distrun/runner/stack_text.hpp>
 
 namespace distrun::runner {
 namespace {
 
-constexpr std::size_t kNameMax = 200;
+constexpr std::size_t kAddressMax = 200;  // bytes of what an address is
 constexpr std::uint64_t kNullPage = 4096;  // a member of an object at null is near it
 
 const wire::ThreadStack* crashed_thread(int rank, const evidence::Stacks& stacks) {
@@ -53,24 +54,12 @@ std::string what_happened(const board::Dump& dump, std::optional<std::uint64_t> 
   if (!dump.exception_type.empty()) {
     return "uncaught " + dump.exception_type + (dump.exception_text.empty() ? "" : ": " + dump.exception_text);
   }
-  if (!dump.address_text.empty()) return "host code touched " + base::one_line(dump.address_text, kNameMax);
+  if (!dump.address_text.empty()) return "host code touched " + base::one_line(dump.address_text, kAddressMax);
   if (left_to && *left_to < kNullPage) return "call of a null pointer";
   if (left_to) return "jump to " + hex(*left_to) + ", where no code is,";
   if (is_general_protection(dump)) return "general protection fault (a wild or misaligned pointer)";
   if (!has_address(dump)) return "";
   return dump.address < kNullPage ? "null pointer (address " + hex(dump.address) + ")" : "address " + hex(dump.address);
-}
-
-std::string line_of(const wire::StackFrame& frame) {
-  std::string text = evidence::frame_name(frame, kNameMax);
-  if (!frame.file.empty()) text += " at " + frame.file + ":" + std::to_string(frame.line);
-  return text;
-}
-
-std::string text_of(const wire::ThreadStack& thread, const evidence::Stacks& stacks) {
-  std::string text;
-  for (const std::uint32_t index : thread.frames) text += line_of(stacks.table[index]) + "\n";
-  return text;
 }
 
 }  // namespace
@@ -87,11 +76,11 @@ RankError crash_error(int rank, const board::Dump& dump, const evidence::Stacks&
   std::optional<std::uint64_t> left_to;
   if (is_jump_to_nowhere(dump, *thread, stacks)) left_to = stacks.table[thread->frames.front()].pc;
   error.text = what_happened(dump, left_to);
-  error.stack = text_of(*thread, stacks);
+  error.stack = stack_text(stacks.table, *thread);
   wire::ThreadStack from = *thread;
   if (left_to) from.frames.erase(from.frames.begin());
   if (const wire::StackFrame* frame = evidence::innermost_user_frame(stacks.table, from)) {
-    error.text += (error.text.empty() ? "in " : " in ") + evidence::frame_name(*frame, kNameMax);
+    error.text += (error.text.empty() ? "in " : " in ") + evidence::frame_name(*frame, kFunctionNameMax);
     error.file = frame->file;
     error.line = frame->line;
   }

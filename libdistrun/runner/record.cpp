@@ -20,6 +20,7 @@ const char* name_of(LookKind kind) noexcept {
     case LookKind::Crash: return "crash";
     case LookKind::Slow: return "slow";
     case LookKind::Asked: return "asked";
+    case LookKind::Exception: return "exception";
   }
   return "unknown";
 }

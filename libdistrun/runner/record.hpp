@@ -68,8 +68,8 @@ struct Leak {
 };
 
 // Why somebody looked at what the ranks did.
-enum class LookKind : std::uint8_t { Timeout, Crash, Slow, Asked };
-inline constexpr int kLookKindCount = 4;
+enum class LookKind : std::uint8_t { Timeout, Crash, Slow, Asked, Exception };
+inline constexpr int kLookKindCount = 5;
 const char* name_of(LookKind kind) noexcept;  // "timeout"
 
 // What a rank showed on the board at that moment.

@@ -65,4 +65,15 @@ Failure current_failure() {
   }
 }
 
+Failure current_failure(const ThrowStack& stack) {
+  Failure failure = current_failure();
+  try {
+    throw;
+  } catch (const PeerFailed&) {
+  } catch (...) {
+    failure.thrown_at = stack.pcs();
+  }
+  return failure;
+}
+
 }  // namespace distrun::detail

@@ -1,6 +1,7 @@
 #pragma once
 // What an exception says in a report.
 #include <distrun/sdk/tally.hpp>
+#include <distrun/sdk/throw_stack.hpp>
 
 namespace distrun::detail {
 
@@ -8,5 +9,7 @@ namespace distrun::detail {
 // travels, its text and its place, any other exception its C++ type; causes nested in it come on
 // further lines.
 Failure current_failure();
+// The same with the place of its throw, unless it is a peer's failure: that knows where it was waited for.
+Failure current_failure(const ThrowStack& stack);
 
 }  // namespace distrun::detail

@@ -135,6 +135,11 @@ typedef struct distrun_error {
   uint32_t line;
   int32_t ends_body;   /* 0 for a failed EXPECT */
   int32_t because_of;  /* the rank whose failure this follows from, or -1 */
+  /* From here on there if `size` says so. */
+  /* The calling thread's stack where the exception was thrown: addresses, innermost first, each inside the instruction
+   * that calls; a 0 behind the first stands for frames that were left out. At most 128 are read. */
+  const uint64_t* pcs;
+  size_t pc_count;
 } distrun_error;
 
 /* Receives bytes that are good until it returns. */

@@ -10,8 +10,10 @@ std::optional<Skip> run_element(Rank& rank, const Parameters& element,
                                 const std::function<void(const Parameters&)>& body) {
   using detail::Scope;
   const Scope scope(rank.tally(), "[" + element.to_string() + "] ", Scope::AfterFailure::GoesOn);
+  detail::ThrowStack stack;
+  auto run = [&] { body(element); };
   try {
-    body(element);
+    stack.watch(run);
   } catch (const CheckFailed&) {
     rank.tally().mark_failed();
   } catch (const Skip& skip) {
@@ -19,7 +21,7 @@ std::optional<Skip> run_element(Rank& rank, const Parameters& element,
   } catch (const PeerFailed&) {
     throw;
   } catch (...) {
-    rank.tally().report(detail::current_failure());
+    rank.tally().report(detail::current_failure(stack));
   }
   return std::nullopt;
 }

@@ -40,7 +40,9 @@ void Tally::send(const Failure& failure) {
                             .file = lend(failure.where.file),
                             .line = failure.where.line,
                             .ends_body = failure.ends_body,
-                            .because_of = failure.because_of};
+                            .because_of = failure.because_of,
+                            .pcs = failure.thrown_at.data(),
+                            .pc_count = failure.thrown_at.size()};
   line_.error(line_.self, &error);
 }
 

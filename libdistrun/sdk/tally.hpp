@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <distrun/base/location.hpp>
 #include <distrun/sdk/plugin.h>
@@ -17,6 +18,7 @@ struct Failure {
   base::Location where{};
   bool ends_body = true;
   int because_of = -1;  // the rank whose failure this one follows from
+  std::vector<std::uint64_t> thrown_at{};  // as ThrowStack tells it; empty: no exception, or one that knows its line
 };
 
 // Every function may be called from any thread.

@@ -7,21 +7,23 @@
 #include <distrun/sdk/context.hpp>
 #include <distrun/sdk/failure.hpp>
 #include <distrun/sdk/options.hpp>
+#include <distrun/sdk/throw_stack.hpp>
 
 namespace distrun::detail {
 
 // Whether the action came to its end. What ended it early has been reported then, or is in `skip`.
 template <class Action>
 bool guarded(Tally& tally, std::optional<Skip>& skip, Action action) {
+  ThrowStack stack;
   try {
-    action();
+    stack.watch(action);
     return true;
   } catch (const CheckFailed&) {
     tally.mark_failed();
   } catch (const Skip& thrown) {
     skip = thrown;
   } catch (...) {
-    tally.report(current_failure());
+    tally.report(current_failure(stack));
   }
   return false;
 }

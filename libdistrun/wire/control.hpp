@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <distrun/wire/codec.hpp>
+#include <distrun/wire/stacks.hpp>
 
 namespace distrun::wire {
 
@@ -83,8 +84,9 @@ struct ErrorReport {
   std::string stack;
   bool ends_body = false;     // false for a failed EXPECT, after which the body goes on
   std::int32_t because_of = -1;  // the rank whose failure this error follows from; -1: none known
+  RawStacks thrown_at{};      // one thread, with the stack of an exception's throw; empty: none is known
 };
-DISTRUN_FIELDS(ErrorReport, m.type, m.text, m.file, m.line, m.stack, m.ends_body, m.because_of)
+DISTRUN_FIELDS(ErrorReport, m.type, m.text, m.file, m.line, m.stack, m.ends_body, m.because_of, m.thrown_at)
 
 struct SkipReport {
   std::int32_t code = 86;     // of the skip table (wire/skip_table.hpp)

@@ -39,6 +39,7 @@ TEST_CASE("a frame's class follows from its module and its name") {
   CHECK(class_in("/usr/bin/python3.11", "time_sleep") == User);
   CHECK(class_in("/usr/lib/python3/_C.cpython-311-x86_64-linux-gnu.so", "PyEval_hook") == User);
   CHECK(class_in(plugin, "distrun_plugin_entry") == Machinery);
+  CHECK(class_in(plugin, "distrun_sdk_call_watched") == Machinery);
   CHECK(class_in(plugin, "distrun::detail::run_test(distrun::Rank&)") == Machinery);
   CHECK(class_in(plugin, "distrun::Rank::barrier(std::string_view)") == Machinery);
   CHECK(class_in(plugin, "distrun::run_subtests(distrun::Rank&)") == Machinery);

@@ -20,6 +20,29 @@ fake::World& let_time_run_out(Stage& stage) {
   return world;
 }
 
+// An exception's error, as a rank tells it.
+void say_threw(fake::World& world, int rank) {
+  wire::ErrorReport report{"std::out_of_range", "map::at", "", 0, "", true, -1};
+  report.thrown_at.pid = 1000 + rank;
+  report.thrown_at.threads.emplace_back().pcs = {0x1000};
+  world.say(rank, wire::FrameKind::Error, report);
+}
+
+// All that are asked for were thrown at the same place.
+evidence::Stacks thrown_in_ring(const std::vector<std::pair<int, wire::RawStacks>>& asked) {
+  evidence::Stacks stacks;
+  stacks.table.push_back({0x1000, "pass_token", "/tests/ring.cpp", 41, "/tests/ring.so"});
+  for (const auto& [rank, raw] : asked) {
+    evidence::Process& process = stacks.processes.emplace_back();
+    process.index = static_cast<int>(stacks.processes.size()) - 1;
+    process.rank = rank;
+    process.pid = raw.pid;
+    process.threads.emplace_back().task.tid = raw.pid;
+    process.threads.back().frames = {0};
+  }
+  return stacks;
+}
+
 void end_all(Stage& stage, fake::World& world) {
   REQUIRE(stage.until([&] { return world.was_sent(0, SIGTERM); }));
   for (int rank = 0; rank < world.spec().world_size; ++rank) world.die(rank, SIGTERM);
@@ -138,4 +161,39 @@ TEST_CASE("a pause stops ranks and clocks, and nothing is lost of either") {
   world.pass(0);
   world.pass(1);
   CHECK(stage.finish().verdict == Verdict::Pass);
+}
+
+TEST_CASE("an attempt does not end before its exceptions have a place, and tells equal ones together") {
+  Stage stage(3);
+  fake::World& world = stage.begin();
+  world.start_and_greet_all();
+  for (int rank = 0; rank < 3; ++rank) say_threw(world, rank);
+  for (int rank = 0; rank < 3; ++rank) world.end(rank, proc::ExitStatus::of_code(10));
+  CHECK_FALSE(stage.is_over());
+  REQUIRE(world.to_name.size() == 1);
+  CHECK(world.to_name[0].size() == 1);
+  world.give_names(thrown_in_ring(world.to_name[0]));
+  REQUIRE(stage.until([&] { return world.to_name.size() == 2; }));  // those that came meanwhile
+  CHECK(world.to_name[1].size() == 2);
+  CHECK_FALSE(stage.is_over());
+  world.give_names(thrown_in_ring(world.to_name[1]));
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.message == "rank 0 failed: map::at (/tests/ring.cpp:41); so did ranks 1-2");
+  CHECK(record.ranks[2].errors.front().stack == "pass_token at /tests/ring.cpp:41\n");
+  REQUIRE(record.looks.size() == 1);
+  CHECK(record.looks.front().kind == LookKind::Exception);
+  CHECK(stage.told.count("look exception") == 1);
+  CHECK(evidence::plain(record.looks.front().text.front()) == "ranks 0-2 (main threads, threw std::out_of_range)");
+}
+
+TEST_CASE("an exception whose place nobody can find out stays as it is") {
+  Stage stage(1);
+  fake::World& world = stage.begin();
+  world.start_and_greet_all();
+  say_threw(world, 0);
+  world.end(0, proc::ExitStatus::of_code(10));
+  world.give_names({});
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.message == "rank 0 failed: map::at");
+  CHECK(record.looks.empty());
 }

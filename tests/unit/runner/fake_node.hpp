@@ -89,6 +89,8 @@ class World : public launch::World {
   int looks = 0;                         // how often stacks were asked for
   bool hold_stacks = false;              // they come with give_stacks() only
   std::vector<launch::OnStacks> waiting_for_stacks;
+  std::vector<std::vector<std::pair<int, wire::RawStacks>>> to_name;
+  std::vector<launch::OnStacks> waiting_for_names;
   std::vector<wire::FrameKind> sent_kinds;
   std::vector<std::string> left;         // until somebody ends it
   int ends_needed = 0;                   // calls of end_leftovers() until they are gone
@@ -127,7 +129,16 @@ class World : public launch::World {
   }
   bool is_from_ranks(int) const override { return false; }
   std::optional<board::Dump> crash(int) const override { return std::nullopt; }
-  void name_stacks(std::vector<std::pair<int, wire::RawStacks>>, base::Nanoseconds, launch::OnStacks) override {}
+  void name_stacks(const char*, std::vector<std::pair<int, wire::RawStacks>> by_rank, base::Nanoseconds,
+                   launch::OnStacks on_stacks) override {
+    to_name.push_back(std::move(by_rank));
+    waiting_for_names.push_back(std::move(on_stacks));
+  }
+  // What a probe has found out of the oldest that asked.
+  void give_names(evidence::Stacks stacks) {
+    loop_.post([on_stacks = waiting_for_names.at(0), stacks = std::move(stacks)] { on_stacks(stacks); });
+    waiting_for_names.erase(waiting_for_names.begin());
+  }
   proc::Captured standard_output(int rank) const override {
     const auto found = output.find(rank);
     return {found == output.end() ? "" : found->second, 0, 0};

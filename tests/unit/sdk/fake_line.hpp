@@ -35,6 +35,7 @@ class FakeLine {
     std::uint32_t line;
     bool ends_body;
     int because_of;
+    std::size_t pc_count;
   };
   struct Answer {
     std::int32_t code = DISTRUN_OK;
@@ -96,7 +97,7 @@ class FakeLine {
     const std::lock_guard lock(mutex_);
     said.emplace_back("error");
     errors.push_back({text_of(error.type), text_of(error.text), text_of(error.file), error.line,
-                      error.ends_body != 0, error.because_of});
+                      error.ends_body != 0, error.because_of, error.pc_count});
   }
 
   Answer next_answer() {

@@ -235,3 +235,18 @@ TEST_CASE("a body that throws CheckFailed itself has failed", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Run.throws_check_failed_itself") == DISTRUN_FAILED);
 }
+
+TEST_CASE("an exception says where it was thrown; a failed check, a skip and a failed peer know it themselves") {
+  const auto pcs_of = [](const char* test) {
+    FakeLine line;
+    if (std::string(test) == "Run.waits_for_dead_peer") line.answers = {{DISTRUN_PEER_FAILED, "rank 3 died", 3}};
+    line.run(test);
+    return line.errors.empty() ? 0 : line.errors.front().pc_count;
+  };
+  CHECK(pcs_of("Run.throws_error") > 0);
+  CHECK(pcs_of("Run.throws_std") > 0);
+  CHECK(pcs_of("Run.throws_int") > 0);
+  CHECK(pcs_of("Run.throws_nested") > 0);
+  CHECK(pcs_of("Run.waits_for_dead_peer") == 0);
+  CHECK(pcs_of("Run.skips_after_failed_check") == 0);
+}

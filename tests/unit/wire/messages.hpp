@@ -99,7 +99,7 @@ void each_message(Visit visit) {
   visit(Hello{kControlAbi, 4711});
   visit(run_order());
   visit(PhaseChange{Phase::TearDown});
-  visit(ErrorReport{"ValueError", "token is lost", "ring.cpp", 41, "main\nfoo", true, 3});
+  visit(ErrorReport{"ValueError", "token is lost", "ring.cpp", 41, "main\nfoo", true, 3, raw_stacks()});
   visit(SkipReport{74, "no network"});
   visit(raw_stacks());
   visit(stack_table());

@@ -1,0 +1,92 @@
+// Exceptions from places of every kind, through the whole runner: what a user is told of where they were thrown.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include "fixtures/crash_sites/sites.hpp"
+#include "fixtures/throw_sites/sites.hpp"
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using distrun::fixtures::ThrowSite;
+using Catch::Contains;
+
+Summary throw_everywhere(const Sandbox& sandbox, const std::string& isolation) {
+  const Ended ended = sandbox.run({"run", "--isolation", isolation, "--world-size", "4", "--output", sandbox.output(),
+                                   plugin("throw_sites")},
+                                  scaled(milliseconds(60'000)));
+  INFO("the console got: " << ended.out << ended.err);
+  REQUIRE(ended.exit_code == 1);
+  return sandbox.summary();
+}
+
+const LookResult* look_at_exceptions(const AttemptResult& attempt) {
+  const auto found = std::find_if(attempt.looks.begin(), attempt.looks.end(),
+                                  [](const LookResult& look) { return look.why == "exception"; });
+  return found == attempt.looks.end() ? nullptr : &*found;
+}
+
+const ErrorResult& error_of(const AttemptResult& attempt, int rank) {
+  const auto found = std::find_if(attempt.ranks.begin(), attempt.ranks.end(),
+                                  [rank](const RankResult& each) { return each.rank == rank; });
+  REQUIRE(found != attempt.ranks.end());
+  REQUIRE_FALSE(found->errors.empty());
+  return found->errors.front();
+}
+
+void compare(const ThrowSite& site, const TestResult& test) {
+  CHECK(test.verdict == "fail");
+  REQUIRE(test.attempts.size() == 1);
+  const AttemptResult& attempt = test.attempts.front();
+  const ErrorResult& error = error_of(attempt, site.rank);
+  const auto place = distrun::fixtures::place_of(DISTRUN_THROW_SOURCES, site.site);
+  CHECK_THAT(error.text, Contains(site.text));
+  if (!site.type.empty()) CHECK(error.type == site.type);
+  CHECK_FALSE(error.crash);
+  CHECK_THAT(error.file, Catch::EndsWith("/throw_sites/" + place.file));
+  CHECK(error.line == place.line);
+  CHECK_THAT(attempt.message, Contains(site.text) && Contains(place.file + ":" + std::to_string(place.line)));
+  const LookResult* look = look_at_exceptions(attempt);
+  REQUIRE(look != nullptr);
+  CHECK_THAT(look->text, Contains("threw " + error.type) && Contains(site.function));
+  CHECK_THAT(look->text, !Contains("__cxa_throw") && !Contains("_Unwind_"));
+}
+
+void compare_all(const Summary& summary) {
+  for (const ThrowSite& site : distrun::fixtures::throw_sites()) {
+    INFO(site.test);
+    const TestResult* test = summary.find(site.test);
+    REQUIRE(test != nullptr);
+    INFO(test->message);
+    compare(site, *test);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every exception names the line of the test's own code that threw it", "[throw]") {
+  for (const char* isolation : {"process", "threads"}) {
+    INFO(isolation);
+    const Sandbox sandbox(distrun_program());
+    compare_all(throw_everywhere(sandbox, isolation));
+    CHECK(wrong_with_reports(sandbox) == "");
+    CHECK(sandbox.remains() == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE("ranks that throw at the same place are told together", "[throw]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = sandbox.run({"run", "--filter", "ThrowEverywhere", "--world-size", "4", "--output",
+                                   sandbox.output(), plugin("throw_sites")},
+                                  scaled(milliseconds(20'000)));
+  CHECK_THAT(ended.out, Contains("ranks 0-3: std::runtime_error: no more paper"));
+  CHECK_THAT(ended.out, Contains("ranks 0-3 (main threads, threw std::runtime_error)"));
+  const Summary summary = sandbox.summary();
+  const TestResult* test = summary.find("ThrowEverywhere.at_the_same_place");
+  REQUIRE(test != nullptr);
+  REQUIRE(test->attempts.size() == 1);
+  CHECK(test->attempts.front().looks.size() == 1);
+}
