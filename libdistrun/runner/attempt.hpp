@@ -20,8 +20,8 @@
 //   over         judged
 //
 // In every state but over, the last rank's end moves on to sweeping, once the stacks that were asked for are there, and
-// those of crashes and exceptions have their names. A
-// cancellation goes to terminating at once. While a debugger holds a rank no bound runs out.
+// those of crashes and exceptions have their names. A cancellation goes to terminating at once. While a debugger holds
+// a rank no bound runs out.
 #include <functional>
 #include <memory>
 #include <optional>
