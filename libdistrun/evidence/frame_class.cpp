@@ -71,12 +71,14 @@ constexpr Rule kRules[] = {
     {Library, "*python3*", "method_vectorcall*"},
     {Library, "*python3*", ""},
     {Machinery, "distrun-rank*", "*"},
+    {Machinery, "libdistrun.so*", "*"},
     // Inlined functions come without their namespace; their headers tell.
     {Library, "*", "*", "/usr/include/*"},
     {Library, "*", "*", "*/include/c++/*"},
     {Library, "*", "*", "*/include/*/c++/*"},
     {Machinery, "*", "*", "*/libdistrun/*"},
     {Machinery, "*", "*", "*/include/distrun/*"},
+    {Machinery, "*", "*", "include/distrun/*"},  // as clang has it of headers below the build's folder
     {Machinery, "*", "distrun_plugin_entry"},
     {Machinery, "*", "distrun_sdk_*"},
     {Machinery, "*", "(anonymous namespace)::*", "*", "*(void\\*, distrun_*"},

@@ -46,6 +46,8 @@ TEST_CASE("a frame's class follows from its module and its name") {
   CHECK(class_in(plugin, "distrun::(anonymous namespace)::enter(distrun::Rank&)") == Machinery);
   CHECK(class_in(plugin, "(anonymous namespace)::run(void*, distrun_string, distrun_rank const*)") == Machinery);
   CHECK(class_of(samples::user("(anonymous namespace)::run", "/build/libdistrun/sdk/entry.cpp", 28)) == Machinery);
+  CHECK(class_of(samples::user("get<int>", "include/distrun/sdk/parameters.hpp", 62)) == Machinery);
+  CHECK(class_in("/usr/lib/libdistrun.so.1", "operator+") == Machinery);
   CHECK(class_in(plugin, "(anonymous namespace)::run(void*)") == User);
   CHECK(class_in(plugin, "main") == User);
   CHECK(class_in(plugin, "ring::f(std::vector<int>)") == User);
