@@ -14,6 +14,7 @@
 #include <distrun/daemon/address.hpp>
 #include <distrun/daemon/client.hpp>
 #include <distrun/daemon/submitted_run.hpp>
+#include <distrun/proc/guard.hpp>
 #include <distrun/proc/pidfd.hpp>
 
 #include "commands.hpp"
@@ -27,8 +28,6 @@ namespace {
 // For a daemon to take a run, and for a run to end once the user, or the daemon's death, has told it to.
 constexpr auto kPatience = std::chrono::seconds(15);
 constexpr int kSignalCode = 128;  // as a shell tells of who was killed
-
-bool ends_a_run(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
 
 class Face {
  public:
@@ -99,7 +98,7 @@ void Face::wait_for_signal() {
 void Face::on_signal(int signal) {
   if (signal == SIGTSTP) return on_stop_signal();
   run_.signal(signal);
-  if (!ends_a_run(signal) || interrupted_) return;
+  if (!proc::is_interruption(signal) || interrupted_) return;
   interrupted_ = true;
   patience_.set(loop_.clock().now() + kPatience);
 }

@@ -9,6 +9,7 @@
 #include <distrun/base/rng.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/daemon/own_run.hpp>
+#include <distrun/proc/guard.hpp>
 
 namespace distrun::daemon {
 namespace {
@@ -16,8 +17,6 @@ namespace {
 constexpr int kInterrupted = 130;  // as distrun itself exits
 constexpr int kInfraError = 3;
 constexpr std::size_t kCommandMax = 200;
-
-bool ends_a_run(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
 
 std::string command_of(const wire::Submission& order) {
   std::string text;
@@ -130,7 +129,7 @@ void Runs::signal(const std::string& run_id, int number) {
     go_on_soon();
   }
   if (found->second.process) return found->second.process->signal(number);
-  if (ends_a_run(number)) finish(run_id, {kInterrupted, 0, "cancelled while it was waiting for its turn"});
+  if (proc::is_interruption(number)) finish(run_id, {kInterrupted, 0, "cancelled while it was waiting for its turn"});
 }
 
 void Runs::abandon(const std::string& run_id) {

@@ -54,9 +54,6 @@ class KeptTerminal {
   bool is_terminal_;
 };
 
-// It dies of these only before it has begun to listen to them: the user was quick.
-bool is_interruption(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
-
 void clean_up(const RunPlaces& places, const ExitStatus& status) {
   std::vector<pid_t> left;
   const int ended = end_children([](pid_t) { return true; }, kRounds, left);
@@ -79,6 +76,8 @@ int be_coordinator(pid_t guard, const sigset_t& mask, const std::function<int(Co
 
 }  // namespace
 
+bool is_interruption(int signal) noexcept { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
+
 int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& coordinator) {
   become_subreaper();
   const sigset_t signals = guarded_signals();
@@ -99,6 +98,7 @@ int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& 
   if (!status.exited()) terminal.restore();
   clean_up(places, status);
   if (status.exited()) return status.code();
+  // It dies of these only before it has begun to listen to them: the user was quick.
   return is_interruption(status.signal()) ? kInterruptedExitCode : kInfraErrorExitCode;
 }
 

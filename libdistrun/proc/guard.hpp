@@ -9,6 +9,9 @@
 
 namespace distrun::proc {
 
+// Whether a signal asks a run to end politely: SIGINT, SIGTERM, SIGHUP.
+bool is_interruption(int signal) noexcept;
+
 struct Coordinator {
   base::Fd guard;  // readable once the guard is dead
 };
