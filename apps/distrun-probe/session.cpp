@@ -212,8 +212,24 @@ void Session::take_first_pulses() {
 }
 
 void Session::take_sample(base::Milliseconds interval) {
-  const base::TimePoint begin = base::system_clock().now();
-  std::this_thread::sleep_until(begin + interval);
+  captures_.clear();
+  wait_for_late_stops(base::system_clock().now() + interval);
+  stopper_.stop_again(take_pulses(), stop_deadline());
+  capture_stopped();
+  stopper_.release();
+  for (Process& process : processes_) add_to_sample(process);
+}
+
+// Who was not given a processor in time stops some day, and would then stand still until the next look.
+void Session::wait_for_late_stops(base::TimePoint end) {
+  stopper_.wait_until(end);
+  capture_stopped();
+  stopper_.release();
+  std::this_thread::sleep_until(end);
+}
+
+// Returns who has used CPU since the last sample.
+std::vector<pid_t> Session::take_pulses() {
   std::vector<pid_t> moved;
   for (const Process& process : processes_) {
     for (const wire::ThreadStack& thread : process.told.threads) {
@@ -227,20 +243,32 @@ void Session::take_sample(base::Milliseconds interval) {
       samples->second.push_back(sample);
     }
   }
-  captures_.clear();
-  stopper_.stop_again(moved, stop_deadline());
-  capture_stopped();
-  stopper_.release();
-  for (Process& process : processes_) {
-    for (const wire::ThreadStack& thread : process.told.threads) {
-      const auto capture = captures_.find(thread.task.tid);
-      if (capture == captures_.end()) continue;
-      wire::ThreadStack now;
-      now.task.tid = thread.task.tid;
-      fill(process, now, capture->second);
-      samples_[thread.task.tid].back().functions = functions_of(now, false);
-    }
+  return moved;
+}
+
+void Session::add_to_sample(Process& process) {
+  try {
+    if (process.code == nullptr) find_code(process);
+    for (wire::ThreadStack& thread : process.told.threads) add_to_sample(process, thread);
+  } catch (const Error& error) {
+    process.told.why_none = error.what();
   }
+}
+
+// A thread that had no stack yet has this one: it says more than that the first stop came too late.
+void Session::add_to_sample(Process& process, wire::ThreadStack& thread) {
+  const auto capture = captures_.find(thread.task.tid);
+  const auto samples = samples_.find(thread.task.tid);
+  if (capture == captures_.end() || samples == samples_.end() || process.code == nullptr) return;
+  wire::ThreadStack now;
+  now.task.tid = thread.task.tid;
+  fill(process, now, capture->second);
+  samples->second.back().functions = functions_of(now, false);
+  if (!thread.frames.empty()) return;
+  thread.frames = std::move(now.frames);
+  thread.gap_after = now.gap_after;
+  thread.incomplete = now.incomplete;
+  thread.why_none.clear();
 }
 
 void Session::judge_motions() {

@@ -59,6 +59,10 @@ class Session {
   void take_samples();
   void take_first_pulses();
   void take_sample(base::Milliseconds interval);
+  void wait_for_late_stops(base::TimePoint end);
+  std::vector<pid_t> take_pulses();
+  void add_to_sample(Process& process);
+  void add_to_sample(Process& process, wire::ThreadStack& thread);
   void judge_motions();
 
   void name_raw(const wire::RawStacks& raw, std::int32_t index);

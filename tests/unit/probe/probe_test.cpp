@@ -138,6 +138,22 @@ TEST_CASE("three samples tell who waits and who spins") {
   CHECK(motion_in("spinning_with_callee") == wire::Motion::Spinning);
 }
 
+TEST_CASE("a thread that stops too late for the first sample has the stack of the next") {
+  const InState subject("late_spinner");
+  REQUIRE(subject.reaches('D'));
+  wire::ProbeOrder order = order_for({subject.pid()}, 4);
+  order.interval_ms = 400;
+  order.stop_ms = 20;
+  const ProbeReply reply = ask_probe(order, kLimit);
+  INFO(reply.text());
+  REQUIRE(reply.done);
+  CHECK(reply.done->error.empty());
+  const wire::ThreadStack& thread = reply.processes.at(0).threads.front();
+  CHECK(reply.has_function(thread, "state_late_spinner"));
+  CHECK(thread.why_none.empty());
+  CHECK(thread.motion == wire::Motion::Spinning);
+}
+
 TEST_CASE("a refusal says why, for the process as a whole") {
   const InState subject("many_threads");
   REQUIRE(subject.reaches('S'));
