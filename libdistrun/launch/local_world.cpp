@@ -271,9 +271,9 @@ bool LocalWorld::has_offspring() {
 
 bool LocalWorld::is_leftover(pid_t pid) const { return !owns(pid) && !options_.is_foreign(pid); }
 
-std::vector<std::string> LocalWorld::leftovers() {
+std::vector<Leftover> LocalWorld::leftovers() {
   constexpr int kPasses = 100;
-  std::vector<std::string> found;
+  std::vector<Leftover> found;
   // Again while there was anything: a process that has just ended may have left a child, which became ours after
   // the list was read.
   for (int pass = 0; pass < kPasses && found.empty(); ++pass) {
@@ -282,7 +282,7 @@ std::vector<std::string> LocalWorld::leftovers() {
       if (!is_leftover(pid)) continue;
       any = true;
       const bool gone = proc::is_zombie(pid) && proc::try_reap(pid).has_value();
-      if (!gone) found.push_back(proc::describe_process(pid));
+      if (!gone) found.push_back({proc::describe_process(pid), proc::is_ending(pid)});
     }
     if (!any) break;
   }

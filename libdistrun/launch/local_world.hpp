@@ -67,7 +67,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   void hold_output(bool hold) override;
   void forget_output() override;
   bool has_offspring() override;
-  std::vector<std::string> leftovers() override;
+  std::vector<Leftover> leftovers() override;
   int end_leftovers() override;
 
  private:

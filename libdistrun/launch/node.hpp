@@ -38,6 +38,12 @@ struct WorldSpec {
   ProgramSpec program{};       // of the isolation "program"
 };
 
+// A process that outlived the ranks that started it.
+struct Leftover {
+  std::string process;  // "4711 (sleep 100)"
+  bool ends = false;    // by itself: the kernel clears it away
+};
+
 enum class Stream : std::uint8_t { Out, Err };
 
 // What a world tells. Calls come one at a time on the loop, never from inside a call to World or Node.
@@ -97,8 +103,8 @@ class World {
   virtual void forget_output() = 0;
   // Whether anything runs that the ranks have started, while they live.
   virtual bool has_offspring() = 0;
-  // Processes that outlived the ranks that started them and still run: "4711 (sleep 100)".
-  virtual std::vector<std::string> leftovers() = 0;
+  // Those that are still there.
+  virtual std::vector<Leftover> leftovers() = 0;
   // Kills them; the number that is still there afterwards. Blocks for a few milliseconds at most.
   virtual int end_leftovers() = 0;
 };

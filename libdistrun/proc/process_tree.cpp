@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <set>
 
 #include <distrun/base/error.hpp>
@@ -55,18 +56,38 @@ void become_subreaper() {
 
 namespace {
 
-// Children belong to the thread that forked them or was there when they were adopted.
-std::vector<pid_t> children_of(const std::string& process) {
+// The directories of its threads; none if it has ended or cannot be asked.
+std::vector<std::string> tasks_of(const std::string& process) {
   const std::string place = "/proc/" + process + "/task";
-  std::vector<pid_t> pids;
+  std::vector<std::string> found;
   DIR* tasks = ::opendir(place.c_str());
-  if (tasks == nullptr) return pids;
+  if (tasks == nullptr) return found;
   while (const dirent* entry = ::readdir(tasks)) {
-    if (entry->d_name[0] == '.') continue;
-    append_numbers(read_file(place + "/" + entry->d_name + "/children"), pids);
+    if (entry->d_name[0] != '.') found.push_back(place + "/" + entry->d_name);
   }
   ::closedir(tasks);
+  return found;
+}
+
+// Children belong to the thread that forked them or was there when they were adopted.
+std::vector<pid_t> children_of(const std::string& process) {
+  std::vector<pid_t> pids;
+  for (const std::string& task : tasks_of(process)) append_numbers(read_file(task + "/children"), pids);
   return pids;
+}
+
+// What stands in /proc/PID/stat behind the name, which may hold anything: " Z 1 4711 ...". Empty if it is gone.
+std::string state_line(const std::string& task) {
+  const std::string stat = read_file(task + "/stat", 1024);
+  const std::size_t name_end = stat.rfind(')');
+  return name_end == std::string::npos ? "" : stat.substr(name_end + 1);
+}
+
+bool thread_is_ending(const std::string& task) {
+  constexpr unsigned long kExiting = 0x4;  // PF_EXITING, since the first kernels
+  unsigned long flags = 0;
+  // State, parent, group, session, terminal, its group, flags.
+  return std::sscanf(state_line(task).c_str(), " %*c %*d %*d %*d %*d %*d %lu", &flags) != 1 || (flags & kExiting) != 0;
 }
 
 }  // namespace
@@ -92,9 +113,12 @@ std::string describe_process(pid_t pid) {
 }
 
 bool is_zombie(pid_t pid) {
-  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat", 1024);
-  const std::size_t name_end = stat.rfind(')');
-  return name_end != std::string::npos && name_end + 2 < stat.size() && stat[name_end + 2] == 'Z';
+  return state_line("/proc/" + std::to_string(pid)).starts_with(" Z");
+}
+
+bool is_ending(pid_t pid) {
+  const std::vector<std::string> tasks = tasks_of(std::to_string(pid));
+  return std::all_of(tasks.begin(), tasks.end(), thread_is_ending);
 }
 
 std::uint64_t tag_of(pid_t pid) {

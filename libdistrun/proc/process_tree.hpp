@@ -25,6 +25,8 @@ bool has_living_children(pid_t pid);
 // that runs no program of its own.
 std::string describe_process(pid_t pid);
 bool is_zombie(pid_t pid);
+// Whether the kernel clears it away, all of its threads, or has done so. That takes the longer the more memory it had.
+bool is_ending(pid_t pid);
 
 // The soft RLIMIT_LOCKS, which the kernel has not used since 2.4: every descendant inherits it, through
 // fork, exec, setsid and adoption. 0 if the process can't be asked.

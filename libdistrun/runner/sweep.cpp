@@ -19,6 +19,10 @@ LeakKind kind_of(proc::NameKind kind) {
   return LeakKind::File;
 }
 
+bool all_end(const std::vector<launch::Leftover>& left) {
+  return std::all_of(left.begin(), left.end(), [](const launch::Leftover& leftover) { return leftover.ends; });
+}
+
 }  // namespace
 
 Leak leak_of(const proc::NewName& name, const std::string& run_id) {
@@ -38,11 +42,15 @@ void Sweep::start() { look(); }
 void Sweep::again_in_a_moment() { alarm_.set(loop_.clock().now() + kMoment); }
 
 void Sweep::look() {
-  const std::vector<std::string> processes = world_.leftovers();
+  const std::vector<launch::Leftover> left = world_.leftovers();
   const std::vector<proc::NewName> names = names_.look();
-  if (processes.empty() && names.empty()) return finish();
-  if (loop_.clock().now() < until_) return again_in_a_moment();
-  for (const std::string& process : processes) leaks_.push_back({LeakKind::Process, process, true});
+  if (left.empty() && names.empty()) return finish();
+  // Only once it is gone does a process that ends leave us its children.
+  const Nanoseconds longer = !left.empty() && all_end(left) ? graces_.kill : Nanoseconds::zero();
+  if (loop_.clock().now() < until_ + longer) return again_in_a_moment();
+  for (const launch::Leftover& leftover : left) {
+    if (!leftover.ends) leaks_.push_back({LeakKind::Process, leftover.process, true});
+  }
   tell(names);
   ending_ = true;
   until_ = loop_.clock().now() + graces_.kill;
@@ -60,13 +68,22 @@ Leak* Sweep::find_leak(const std::string& what) {
   return found == leaks_.end() ? nullptr : &*found;
 }
 
+// What a process is called changes while it ends: its number is what stays.
+Leak* Sweep::find_process(std::string_view process) {
+  const std::string_view number = process.substr(0, process.find(' ') + 1);
+  const auto found = std::find_if(leaks_.begin(), leaks_.end(), [&](const Leak& leak) {
+    return leak.kind == LeakKind::Process && leak.what.starts_with(number);
+  });
+  return found == leaks_.end() ? nullptr : &*found;
+}
+
 void Sweep::end() {
   const int left = world_.end_leftovers();
   if (left > 0 && loop_.clock().now() < until_) return again_in_a_moment();
   if (left > 0) {
-    for (const std::string& process : world_.leftovers()) {
-      const Leak stays{LeakKind::Process, process + ", which SIGKILL does not end", false};
-      if (Leak* told = find_leak(process)) {
+    for (const launch::Leftover& leftover : world_.leftovers()) {
+      const Leak stays{LeakKind::Process, leftover.process + ", which SIGKILL does not end", false};
+      if (Leak* told = find_process(leftover.process)) {
         *told = stays;
       } else {
         leaks_.push_back(stays);

@@ -1,6 +1,7 @@
 #pragma once
 // After the ranks: what outlived them. Processes are ended, names with the run's id are removed, all of it
-// is told. Something that ends or vanishes by itself within a short grace is no leak.
+// is told. Something that ends or vanishes by itself within a short grace is no leak, nor is what the kernel
+// is clearing away by then.
 //
 //   looking (until nothing is there, or the grace is over) -> ending (until all is gone, or its bound) -> done
 //
@@ -8,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <distrun/io/loop.hpp>
@@ -37,6 +39,7 @@ class Sweep {
   void finish();
   void tell(const std::vector<proc::NewName>& names);
   Leak* find_leak(const std::string& what);
+  Leak* find_process(std::string_view process);
   void again_in_a_moment();
 
   io::Loop& loop_;

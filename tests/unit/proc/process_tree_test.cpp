@@ -1,6 +1,9 @@
 #include <catch2/catch.hpp>
 
+#include <sys/syscall.h>
+
 #include <algorithm>
+#include <vector>
 
 #include <distrun/base/thread.hpp>
 #include <distrun/proc/pidfd.hpp>
@@ -84,6 +87,40 @@ TEST_CASE("own children are all children, of whichever thread, zombies included"
   end(of_thread);
   CHECK(own_children().empty());
   CHECK_FALSE(is_zombie(zombie));  // there is no such process any more
+}
+
+TEST_CASE("a process with much memory is seen ending before it has ended") {
+  constexpr int kTries = 100;  // it may end while nobody looks
+  bool seen = false;
+  for (int i = 0; i < kTries && !seen; ++i) {
+    const base::FdPair told = base::make_pipe();
+    const pid_t big = fork_child([&] {
+      (void)new std::vector<char>(std::size_t{256} << 20, 'x');
+      (void)!::write(told.second.get(), "x", 1);
+      ::pause();
+      return 0;
+    });
+    char byte = 0;
+    REQUIRE(::read(told.first.get(), &byte, 1) == 1);
+    CHECK_FALSE(is_ending(big));
+    ::kill(big, SIGKILL);
+    while (!is_zombie(big)) seen = seen || (is_ending(big) && !is_zombie(big));
+    CHECK(is_ending(big));
+    testing::wait_for(big);
+    CHECK(is_ending(big));  // it is gone
+  }
+  CHECK(seen);
+}
+
+TEST_CASE("a process whose first thread has ended is not ending") {
+  const pid_t child = fork_child([] {
+    base::Thread("stays", [] { ::pause(); }).leave_running();
+    ::syscall(SYS_exit, 0);  // of this thread alone
+    return 0;
+  });
+  while (!is_zombie(child)) ::poll(nullptr, 0, 1);
+  CHECK_FALSE(is_ending(child));
+  end(child);
 }
 
 TEST_CASE("a daemon in a session of its own is adopted and ended") {

@@ -222,7 +222,7 @@ TEST_CASE("an attempt whose ranks leave something behind leaks") {
   Stage stage(1);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
-  world.left = {"4711 (sleep 100)"};
+  world.left = {{"4711 (sleep 100)"}};
   world.pass(0);
   SECTION("and says so") {
     const AttemptRecord& record = stage.finish();

@@ -92,7 +92,7 @@ class World : public launch::World {
   std::vector<std::vector<std::pair<int, wire::RawStacks>>> to_name;
   std::vector<launch::OnStacks> waiting_for_names;
   std::vector<wire::FrameKind> sent_kinds;
-  std::vector<std::string> left;         // until somebody ends it
+  std::vector<launch::Leftover> left;    // until somebody ends it
   int ends_needed = 0;                   // calls of end_leftovers() until they are gone
   std::function<void()> on_end_leftovers = [] {};
   std::function<void(World&, int rank, const wire::Frame&)> answer;  // to each frame, a little later
@@ -147,7 +147,7 @@ class World : public launch::World {
   void finish_output() override {}
   void forget_output() override { output.clear(); }
   bool has_offspring() override { return offspring; }
-  std::vector<std::string> leftovers() override { return left; }
+  std::vector<launch::Leftover> leftovers() override { return left; }
   int end_leftovers() override {
     on_end_leftovers();
     if (ends_needed > 0 && --ends_needed > 0) return static_cast<int>(left.size());

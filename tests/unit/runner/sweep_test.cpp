@@ -59,7 +59,7 @@ TEST_CASE("a clean world is swept at once") {
 TEST_CASE("what goes away within the grace is no leak") {
   Broom broom;
   broom.graces.leak = 1h;
-  broom.world->left = {"4711 (sleep 1)"};
+  broom.world->left = {{"4711 (sleep 1)"}};
   testing::write_file(broom.temp("x"), "");
   io::Alarm later(broom.loop, [&] {
     broom.world->left.clear();
@@ -71,7 +71,7 @@ TEST_CASE("what goes away within the grace is no leak") {
 
 TEST_CASE("what stays is named once the grace is over, and ended") {
   Broom broom;
-  broom.world->left = {"4711 (sleep 100)"};
+  broom.world->left = {{"4711 (sleep 100)"}};
   broom.world->ends_needed = 3;
   testing::write_file(broom.temp("x"), "");
   const auto began = std::chrono::steady_clock::now();
@@ -88,10 +88,48 @@ TEST_CASE("what stays is named once the grace is over, and ended") {
   CHECK(broom.world->left.empty());
 }
 
+TEST_CASE("a process that the kernel clears away when the grace is over is no leak") {
+  Broom broom;
+  broom.graces.kill = 1h;
+  broom.world->left = {{"4711 ([big])", true}};
+  io::Alarm later(broom.loop, [&] { broom.world->left.clear(); });
+  later.set(std::chrono::steady_clock::now() + broom.graces.leak + 20ms);
+  CHECK(broom.sweep().empty());
+}
+
+TEST_CASE("beside one that runs on it is none either") {
+  Broom broom;
+  broom.world->left = {{"4711 ([big])", true}, {"4712 (sleep 100)", false}};
+  broom.world->ends_needed = 3;
+  const std::vector<Leak>& leaks = broom.sweep();
+  REQUIRE(leaks.size() == 1);
+  CHECK(leaks[0].what == "4712 (sleep 100)");
+}
+
+TEST_CASE("what a process that ends leaves behind is a leak") {
+  Broom broom;
+  broom.graces.kill = 1h;
+  broom.world->left = {{"4711 ([hopper])", true}};
+  io::Alarm later(broom.loop, [&] { broom.world->left = {{"4712 (hopper)", false}}; });
+  later.set(std::chrono::steady_clock::now() + broom.graces.leak + 20ms);
+  const std::vector<Leak>& leaks = broom.sweep();
+  REQUIRE(leaks.size() == 1);
+  CHECK(leaks[0].what == "4712 (hopper)");
+}
+
+TEST_CASE("one that the kernel does not clear away is a leak") {
+  Broom broom;
+  broom.world->left = {{"4711 ([big])", true}};
+  broom.world->ends_needed = 1'000'000;
+  const std::vector<Leak>& leaks = broom.sweep();
+  REQUIRE(leaks.size() == 1);
+  CHECK(leaks[0].what == "4711 ([big]), which SIGKILL does not end");
+}
+
 TEST_CASE("an impatient sweep waits for nobody") {
   Broom broom;
   broom.graces.leak = 1h;
-  broom.world->left = {"4711 (sleep 100)"};
+  broom.world->left = {{"4711 (sleep 100)"}};
   CHECK(broom.sweep(false).size() == 1);
 }
 
@@ -106,7 +144,7 @@ TEST_CASE("what carries the run's id is removed") {
 
 TEST_CASE("a process that does not go is named as such, once") {
   Broom broom;
-  broom.world->left = {"4711 (stuck)"};
+  broom.world->left = {{"4711 (stuck)"}};
   broom.world->ends_needed = 1'000'000;
   const std::vector<Leak>& leaks = broom.sweep();
   REQUIRE(leaks.size() == 1);
@@ -114,10 +152,20 @@ TEST_CASE("a process that does not go is named as such, once") {
   CHECK_FALSE(leaks[0].removed);
 }
 
+TEST_CASE("a process that has lost its name while it ended is told once") {
+  Broom broom;
+  broom.world->left = {{"4711 (stuck)"}};
+  broom.world->ends_needed = 1'000'000;
+  broom.world->on_end_leftovers = [&] { broom.world->left = {{"4711 ([distrun-rank])", true}}; };
+  const std::vector<Leak>& leaks = broom.sweep();
+  REQUIRE(leaks.size() == 1);
+  CHECK(leaks[0].what == "4711 ([distrun-rank]), which SIGKILL does not end");
+}
+
 TEST_CASE("a file that a leftover process held open is found once that has ended") {
   Broom broom;
   base::Fd held(::open(broom.temp("held").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  broom.world->left = {"4711 (writer)"};
+  broom.world->left = {{"4711 (writer)"}};
   broom.world->on_end_leftovers = [&] { held.reset(); };
   const std::vector<Leak>& leaks = broom.sweep();
   REQUIRE(leaks.size() == 2);
