@@ -47,7 +47,7 @@ TEST_CASE("a backslash takes the next character as it is") {
 }
 
 TEST_CASE("a glob matches what its definition says, on random patterns") {
-  Rng rng(GENERATE(1, 2, 3, 4));
+  Rng rng(GENERATE(1U, 2U, 3U, 4U));
   int matched = 0;
   for (int i = 0; i < 50000; ++i) {
     const std::string pattern = random_text(rng, "ab*?\\", 8);

@@ -45,7 +45,7 @@ TEST_CASE("a stream over its cap keeps a quarter from its beginning and the rest
 }
 
 TEST_CASE("a capture is its model, whatever the cap and the pieces") {
-  Rng rng(GENERATE(range(1, 9)));
+  Rng rng(GENERATE(range(1U, 9U)));
   for (const std::size_t cap : std::vector<std::size_t>{0, 1, 3, 4, 64, 1000}) {
     Capture capture(cap);
     Model model{cap, ""};

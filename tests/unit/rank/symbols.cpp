@@ -18,10 +18,20 @@ std::string last_part(const char* path) {
   return text.substr(text.rfind('/') + 1);
 }
 
-Place place_of(Dwfl_Module* module, Dwarf_Addr pc) {
+// Clang writes no table that leads from an address to its unit.
+Dwarf_Die* unit_at(Dwfl_Module* module, Dwarf_Addr pc, Dwarf_Addr& bias) {
+  Dwarf_Die* unit = dwfl_module_addrdie(module, pc, &bias);
+  if (unit != nullptr) return unit;
+  while ((unit = dwfl_module_nextcu(module, unit, &bias)) != nullptr && dwarf_haspc(unit, pc - bias) <= 0) {
+  }
+  return unit;
+}
+
+Place place_of(Dwarf_Die* unit, Dwarf_Addr pc) {
   Place place;
-  if (Dwfl_Line* line = dwfl_module_getsrc(module, pc)) {
-    place.file = last_part(dwfl_lineinfo(line, nullptr, &place.line, nullptr, nullptr, nullptr));
+  if (Dwarf_Line* line = dwarf_getsrc_die(unit, pc)) {
+    place.file = last_part(dwarf_linesrc(line, nullptr, nullptr));
+    dwarf_lineno(line, &place.line);
   }
   return place;
 }
@@ -48,14 +58,25 @@ std::string name_of(Dwarf_Die* function) {
   return name != nullptr ? name : "?";
 }
 
+// The innermost scope that holds an address. dwarf_getscopes() does not look into namespaces, where clang leaves
+// functions.
+bool find_innermost(Dwarf_Die* parent, Dwarf_Addr pc, Dwarf_Die& found) {
+  Dwarf_Die child;
+  if (dwarf_child(parent, &child) != 0) return false;
+  do {
+    const bool has_pc = dwarf_haspc(&child, pc) == 1;
+    if (!has_pc && dwarf_tag(&child) != DW_TAG_namespace) continue;
+    if (find_innermost(&child, pc, found)) return true;
+    found = child;
+    if (has_pc) return true;
+  } while (dwarf_siblingof(&child, &child) == 0);
+  return false;
+}
+
 // The scopes that hold an address, innermost first; to be freed.
 int scopes_at(Dwarf_Die* unit, Dwarf_Addr pc, Dwarf_Die** scopes) {
-  Dwarf_Die* innermost = nullptr;
-  if (dwarf_getscopes(unit, pc, &innermost) <= 0) return 0;
-  // Once more, since those around an inlined function are the scopes of its definition, not of its call.
-  const int count = dwarf_getscopes_die(innermost, scopes);
-  std::free(innermost);
-  return count;
+  Dwarf_Die innermost;
+  return find_innermost(unit, pc, innermost) ? dwarf_getscopes_die(&innermost, scopes) : 0;
 }
 
 }  // namespace
@@ -85,11 +106,11 @@ std::vector<Place> Symbols::State::look_up(std::uint64_t pc) const {
   std::vector<Place> places;
   Dwarf_Addr bias = 0;
   Dwfl_Module* module = dwfl_addrmodule(dwfl, pc);
-  Dwarf_Die* unit = module == nullptr ? nullptr : dwfl_module_addrdie(module, pc, &bias);
+  Dwarf_Die* unit = module == nullptr ? nullptr : unit_at(module, pc, bias);
   if (unit == nullptr) return places;
   Dwarf_Die* scopes = nullptr;
   const int count = scopes_at(unit, pc - bias, &scopes);
-  Place place = place_of(module, pc);
+  Place place = place_of(unit, pc - bias);
   for (int i = 0; i < count; ++i) {
     const int tag = dwarf_tag(&scopes[i]);
     if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
