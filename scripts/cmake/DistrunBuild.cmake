@@ -14,11 +14,13 @@ endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(DISTRUN_PLUGIN_DIR ${PROJECT_BINARY_DIR}/plugins)
 
-# The compiler cache is used where it is installed, and nothing changes where it is not.
+# The compiler cache is used where it is installed, and nothing changes where it is not. It keeps what was compiled with
+# a precompiled header only if it may take it that neither macros from outside nor the time are in that header.
 find_program(DISTRUN_CCACHE ccache)
 if(DISTRUN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER ${DISTRUN_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${DISTRUN_CCACHE})
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${DISTRUN_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 
 include(GNUInstallDirs)
