@@ -29,10 +29,13 @@ const std::vector<Function>& SymbolFile::find(std::uint64_t offset) {
   return place->second;
 }
 
-const char* SymbolFile::symbol_at(std::uint64_t address) {
-  if (module_ == nullptr) return nullptr;
+std::string SymbolFile::symbol_at(std::uint64_t address) {
+  if (module_ == nullptr) return "";
   if (!symbols_) symbols_.emplace(module_);
-  return symbols_->find(address);
+  if (const char* symbol = symbols_->find(address)) return readable_name(symbol);
+  if (!stubs_) stubs_.emplace(module_);
+  const std::optional<std::string> callee = stubs_->callee_at(address);
+  return callee ? readable_name(callee->c_str()) + "@plt" : "";
 }
 
 std::vector<Function> SymbolFile::look_up(std::uint64_t offset) {
@@ -43,7 +46,7 @@ std::vector<Function> SymbolFile::look_up(std::uint64_t offset) {
   // g++ gives functions of one file no linkage name; the symbol table has it.
   Function& holder = functions.back();
   if (holder.has_linkage_name) return functions;
-  if (const char* symbol = symbol_at(address)) holder.name = readable_name(symbol);
+  if (std::string name = symbol_at(address); !name.empty()) holder.name = std::move(name);
   return functions;
 }
 

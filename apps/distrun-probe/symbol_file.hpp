@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "function_index.hpp"
+#include "plt_stubs.hpp"
 #include "symbol_index.hpp"
 
 namespace distrun::probe {
@@ -26,7 +27,8 @@ class SymbolFile {
 
  private:
   std::vector<Function> look_up(std::uint64_t offset);
-  const char* symbol_at(std::uint64_t address);
+  // The name of what has no debug information; empty: there is none.
+  std::string symbol_at(std::uint64_t address);
 
   Dwfl_Module* module_;
   std::string path_;
@@ -34,6 +36,7 @@ class SymbolFile {
   Dwarf_Addr dwarf_bias_ = 0;               // from those of its debug information
   std::optional<FunctionIndex> functions_;  // empty: no debug information that is worth reading
   std::optional<SymbolIndex> symbols_;
+  std::optional<PltStubs> stubs_;
   std::map<std::uint64_t, std::vector<Function>> known_;
 };
 

@@ -5,6 +5,14 @@
 namespace distrun::probe {
 namespace {
 
+// Of the section that holds a symbol, in the module's addresses; the symbol's own if there is no such section.
+std::uint64_t section_end(Elf* elf, std::size_t section, const GElf_Sym& symbol, std::uint64_t address) {
+  GElf_Shdr header;
+  Elf_Scn* found = elf_getscn(elf, section);
+  if (found == nullptr || gelf_getshdr(found, &header) == nullptr) return address;
+  return address + (header.sh_addr + header.sh_size - symbol.st_value);
+}
+
 // Of the names of one address, the one that people know: pthread_mutex_lock rather than ___pthread_mutex_lock.
 bool is_plainer(const char* name, const char* than) {
   const std::size_t mine = std::strspn(name, "_");
@@ -19,16 +27,19 @@ SymbolIndex::SymbolIndex(Dwfl_Module* module) {
   for (int i = 1; i < count; ++i) {
     GElf_Sym symbol;
     GElf_Addr address = 0;
-    const char* name = dwfl_module_getsym_info(module, i, &symbol, &address, nullptr, nullptr, nullptr);
+    GElf_Word section = 0;
+    Elf* elf = nullptr;
+    const char* name = dwfl_module_getsym_info(module, i, &symbol, &address, &section, &elf, nullptr);
     const int type = GELF_ST_TYPE(symbol.st_info);
     const bool code = type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && symbol.st_size > 0);
     if (name == nullptr || *name == '\0' || !code || symbol.st_shndx == SHN_UNDEF) continue;
-    entries_.push_back({address, address + symbol.st_size, name});
+    const std::uint64_t end = address + symbol.st_size;
+    entries_.push_back({address, end, symbol.st_size > 0 ? end : section_end(elf, section, symbol, address), name});
   }
 }
 
-// Both begin at or before the address. A symbol without a size (hand-written assembly) reaches to the next one, so it
-// counts by where it begins only.
+// Both begin at or before the address. A symbol without a size (hand-written assembly) reaches to the next one in its
+// section, so it counts by where it begins only.
 bool SymbolIndex::is_better(const Entry& entry, const Entry* than, std::uint64_t address) {
   const bool holds = address < entry.end;
   const bool other_holds = than != nullptr && address < than->end;
@@ -41,8 +52,7 @@ const char* SymbolIndex::find(std::uint64_t address) const {
   for (const Entry& entry : entries_) {
     if (entry.begin <= address && is_better(entry, best, address)) best = &entry;
   }
-  if (best == nullptr) return nullptr;
-  return address < best->end || best->begin == best->end ? best->name : nullptr;
+  return best != nullptr && address < best->reach ? best->name : nullptr;
 }
 
 }  // namespace distrun::probe

@@ -20,6 +20,7 @@ class SymbolIndex {
   struct Entry {
     std::uint64_t begin;
     std::uint64_t end;
+    std::uint64_t reach;  // the end; of one without a size that of its section
     const char* name;
   };
   static bool is_better(const Entry& entry, const Entry* than, std::uint64_t address);

@@ -34,6 +34,7 @@ constexpr Rule kRules[] = {
     {Library, "*", "_start"},
     {Library, "*", "__libc_start_*"},
     {Library, "*", "__clang_call_terminate"},
+    {Library, "*", "*", "*", "*@plt"},  // on the way into another file
     {Library, "*", "__vdso_*"},
     {Library, "*vdso*", "*"},
     {Library, "ld-*.so*", "*"},

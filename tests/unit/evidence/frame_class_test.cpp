@@ -31,6 +31,9 @@ TEST_CASE("a frame's class follows from its module and its name") {
   CHECK(class_in(plugin, "testing::UnitTest::Run()") == Library);
   CHECK(class_in(plugin, "Catch::RunContext::runTest(Catch::TestCase const&)") == Library);
   CHECK(class_in(plugin, "testing::mine()") == User);
+  CHECK(class_in(plugin, "memcpy@plt") == Library);
+  CHECK(class_in(plugin, "ring::pass(int)@plt") == Library);
+  CHECK(class_in(plugin, "@plt") == Library);
   CHECK(class_in("/usr/bin/distrun-rank", "main") == Machinery);
   CHECK(class_in("/usr/bin/distrun-rank", "") == Machinery);
   CHECK(class_in("/usr/bin/python3.11", "_PyEval_EvalFrameDefault") == Library);

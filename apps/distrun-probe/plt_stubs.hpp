@@ -1,0 +1,39 @@
+#pragma once
+// The stubs through which a file calls functions of other files. The linker makes them and gives them no symbol; what a
+// stub calls is said by the relocation of the slot that it jumps through. Main thread only.
+#include <elfutils/libdwfl.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distrun::probe {
+
+class PltStubs {
+ public:
+  // `module` must outlive this.
+  explicit PltStubs(Dwfl_Module* module);
+
+  // The linkage name of what is called by the stub at an address of the module; empty where the stub does not say (the
+  // first one, which has the loader find a function; every one on other machines than x86-64). Nothing: no stub is
+  // there.
+  std::optional<std::string> callee_at(std::uint64_t address) const;
+
+ private:
+  struct Section {
+    std::uint64_t begin;
+    std::uint64_t stub_size;
+    Elf_Data* code;
+  };
+  void add_stubs(Elf_Scn* section, const GElf_Shdr& header);
+  void add_slots(Elf* elf, Elf_Scn* section, const GElf_Shdr& header);
+  std::string callee_of(std::uint64_t begin, const unsigned char* stub, std::uint64_t size) const;
+
+  std::uint64_t bias_ = 0;  // from the file's addresses to the module's
+  std::vector<Section> sections_;
+  std::map<std::uint64_t, std::string> slots_;  // by address
+};
+
+}  // namespace distrun::probe
