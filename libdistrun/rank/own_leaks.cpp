@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 
 namespace distrun::rank {
 namespace {
@@ -43,6 +44,18 @@ std::map<int, std::string> open_descriptors() {
   return descriptors;
 }
 
+// A thread that ends while the kernel lists them takes one that came after it off the list. Two lists that agree lack
+// none: one that has ended is not in the second.
+std::set<int> own_threads() {
+  std::set<int> threads = numbers_in("/proc/self/task");
+  for (int i = 0; i < kMoments; ++i) {
+    std::set<int> again = numbers_in("/proc/self/task");
+    if (again == threads) break;
+    threads = std::move(again);
+  }
+  return threads;
+}
+
 std::string name_of(int thread) {
   std::string name;
   std::getline(std::ifstream("/proc/self/task/" + std::to_string(thread) + "/comm"), name);
@@ -65,7 +78,7 @@ std::map<int, std::string> new_descriptors(const std::map<int, std::string>& old
 }
 
 std::set<int> new_threads(const std::set<int>& old) {
-  std::set<int> threads = numbers_in("/proc/self/task");
+  std::set<int> threads = own_threads();
   for (const int thread : old) threads.erase(thread);
   std::erase_if(threads, [](int thread) { return is_of_runtime(name_of(thread)); });
   return threads;
@@ -73,7 +86,7 @@ std::set<int> new_threads(const std::set<int>& old) {
 
 }  // namespace
 
-OwnLeaks::OwnLeaks() : descriptors_(open_descriptors()), threads_(numbers_in("/proc/self/task")) {}
+OwnLeaks::OwnLeaks() : descriptors_(open_descriptors()), threads_(own_threads()) {}
 
 std::vector<wire::LeakReport> OwnLeaks::look() const {
   std::vector<wire::LeakReport> leaks;
