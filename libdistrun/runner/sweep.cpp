@@ -34,6 +34,7 @@ Leak leak_of(const proc::NewName& name, const std::string& run_id) {
 Sweep::Sweep(io::Loop& loop, launch::World& world, NameWatch& names, std::string run_id, const Graces& graces,
              bool patient, OnDone on_done)
     : loop_(loop), world_(world), names_(names), run_id_(std::move(run_id)), graces_(graces),
+      patient_(patient),
       until_(loop.clock().now() + (patient ? graces.leak : Nanoseconds::zero())), on_done_(std::move(on_done)),
       alarm_(loop, [this] { ending_ ? end() : look(); }) {}
 
@@ -46,8 +47,8 @@ void Sweep::look() {
   const std::vector<proc::NewName> names = names_.look();
   if (left.empty() && names.empty()) return finish();
   // Only once it is gone does a process that ends leave us its children.
-  const Nanoseconds longer = !left.empty() && all_end(left) ? graces_.kill : Nanoseconds::zero();
-  if (loop_.clock().now() < until_ + longer) return again_in_a_moment();
+  const bool waits_for_end = patient_ && !left.empty() && all_end(left);
+  if (loop_.clock().now() < (waits_for_end ? until_ + graces_.kill : until_)) return again_in_a_moment();
   for (const launch::Leftover& leftover : left) {
     if (!leftover.ends) leaks_.push_back({LeakKind::Process, leftover.process, true});
   }

@@ -47,6 +47,7 @@ class Sweep {
   NameWatch& names_;
   std::string run_id_;
   Graces graces_;
+  bool patient_;
   bool ending_ = false;
   base::TimePoint until_;
   OnDone on_done_;
