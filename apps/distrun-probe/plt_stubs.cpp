@@ -24,17 +24,23 @@ std::optional<std::uint64_t> operand_of_jump(const unsigned char* stub, std::uin
   return at + 2;
 }
 
+bool is_x86_64(Elf* elf) {
+  GElf_Ehdr header;
+  return gelf_getehdr(elf, &header) != nullptr && header.e_machine == EM_X86_64;
+}
+
 }  // namespace
 
 PltStubs::PltStubs(Dwfl_Module* module) {
   GElf_Addr bias = 0;
   Elf* elf = dwfl_module_getelf(module, &bias);
   bias_ = bias;
+  const bool is_known = elf != nullptr && is_x86_64(elf);
   for (Elf_Scn* section = nullptr; elf != nullptr && (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr) continue;
     if (name_of(elf, header).starts_with(".plt")) add_stubs(section, header);
-    if (header.sh_type == SHT_RELA && (header.sh_flags & SHF_ALLOC) != 0) add_slots(elf, section, header);
+    if (is_known && header.sh_type == SHT_RELA && (header.sh_flags & SHF_ALLOC) != 0) add_slots(elf, section, header);
   }
 }
 
@@ -71,7 +77,6 @@ std::optional<std::string> PltStubs::callee_at(std::uint64_t address) const {
 }
 
 std::string PltStubs::callee_of(std::uint64_t begin, const unsigned char* stub, std::uint64_t size) const {
-#ifdef __x86_64__
   const std::optional<std::uint64_t> operand = operand_of_jump(stub, size);
   if (!operand) return "";
   std::int32_t displacement = 0;
@@ -80,10 +85,6 @@ std::string PltStubs::callee_of(std::uint64_t begin, const unsigned char* stub, 
   const std::uint64_t next = begin + *operand + sizeof displacement;
   const auto slot = slots_.find(next + static_cast<std::uint64_t>(std::int64_t{displacement}));
   return slot == slots_.end() ? "" : slot->second;
-#else
-  (void)begin, (void)stub, (void)size;
-  return "";
-#endif
 }
 
 }  // namespace distrun::probe
