@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "neighbour.hpp"
+
 extern char** environ;
 
 namespace distrun::testing {
@@ -39,6 +41,12 @@ std::vector<std::string> sanitizer_options() {
   return {"ASAN_OPTIONS=" + common + ":detect_leaks=0",
           "TSAN_OPTIONS=" + common + ":die_after_fork=0:report_signal_unsafe=0:report_thread_leaks=0:atexit_sleep_ms=0",
           "UBSAN_OPTIONS=print_stacktrace=1"};
+}
+
+// There is one /dev/shm, and others make names there, too: distrun's have its name in them, those of fixtures theirs.
+bool may_be_of_a_run(std::string_view name) {
+  return name.find("distrun") != std::string_view::npos || name.find("fixture") != std::string_view::npos ||
+         is_untouchable(name);
 }
 
 void remove_all(const std::string& path) {
@@ -113,7 +121,8 @@ std::string Sandbox::run_id_in_use() const {
 std::vector<std::string> Sandbox::new_shared_memory() const {
   std::vector<std::string> names = names_in(kSharedMemory);
   std::erase_if(names, [&](const std::string& name) {
-    return std::binary_search(shared_memory_before_.begin(), shared_memory_before_.end(), name);
+    return !may_be_of_a_run(name) ||
+           std::binary_search(shared_memory_before_.begin(), shared_memory_before_.end(), name);
   });
   return names;
 }
@@ -123,7 +132,7 @@ std::vector<std::string> Sandbox::remains() const {
   for (const ProcessInfo& info : processes()) found.push_back(info.describe());
   for (const std::string& directory : {temp_, start_}) {
     for (const std::string& name : names_in(directory)) {
-      if (!is_untouchable(name)) found.push_back(directory + "/" + name);
+      if (!is_untouchable(name) && !is_of_neighbour(name)) found.push_back(directory + "/" + name);
     }
   }
   for (const std::string& name : new_shared_memory()) {
@@ -144,9 +153,7 @@ void Sandbox::sweep() const {
     for (const std::string& name : names_in(directory)) remove_all(directory + "/" + name);
   }
   for (const std::string& name : new_shared_memory()) {
-    if (is_untouchable(name) || name.find("distrun") != std::string::npos) {
-      remove_all(std::string(kSharedMemory) + "/" + name);
-    }
+    remove_all(std::string(kSharedMemory) + "/" + name);
   }
 }
 

@@ -40,7 +40,8 @@ class Sandbox {
   // The run id that one of them has in its environment; empty if none has.
   std::string run_id_in_use() const;
   // What is still there of the runs in this sandbox, one sentence each: processes, names in the
-  // temporary and start directories and in /dev/shm. Names that fixtures leave on purpose don't count.
+  // temporary and start directories and in /dev/shm. Names that fixtures leave on purpose don't count, nor do a
+  // neighbour's.
   std::vector<std::string> remains() const;
   // Ends those processes and removes all those names, so that one test's remains are not another's.
   void sweep() const;
