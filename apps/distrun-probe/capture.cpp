@@ -1,6 +1,9 @@
 #include "capture.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include <distrun/evidence/task_state.hpp>
 
 namespace distrun::probe {
 namespace {
@@ -24,6 +27,17 @@ std::optional<Capture> capture_thread(pid_t tid, const Mappings& mappings, std::
   MutexHead& head = capture.at_futex;
   if (futex != 0 && read_memory(tid, futex, &head, sizeof head) == sizeof head) capture.futex = futex;
   return capture;
+}
+
+std::optional<Capture> capture_sleeping(pid_t pid, pid_t tid, const evidence::SyscallText& call,
+                                        const Mappings& mappings, std::size_t copy_max) {
+  const std::uint64_t used_before = evidence::read_pulse(pid, tid).cpu_ns;
+  Capture capture;
+  capture.registers = Registers::of_sleeping(call.instruction, call.stack_pointer);
+  capture.stack = copy_used_stack(tid, call.stack_pointer, mappings, copy_max);
+  const auto now = evidence::read_call(pid, tid);
+  const bool stayed = now && *now == call && evidence::read_pulse(pid, tid).cpu_ns == used_before;
+  return stayed ? std::optional(std::move(capture)) : std::nullopt;
 }
 
 }  // namespace distrun::probe

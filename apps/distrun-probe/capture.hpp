@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include <distrun/evidence/syscalls.hpp>
+
 #include "mappings.hpp"
 #include "memory.hpp"
 #include "registers.hpp"
@@ -31,5 +33,8 @@ struct Capture {
 // `tid` must be in ptrace-stop; at most `copy_max` bytes of its stack are copied. Empty if its registers cannot be
 // read.
 std::optional<Capture> capture_thread(pid_t tid, const Mappings& mappings, std::size_t copy_max);
+// The same of a thread that sleeps in `call` and is not stopped. Empty if it did not sleep there all the time.
+std::optional<Capture> capture_sleeping(pid_t pid, pid_t tid, const evidence::SyscallText& call,
+                                        const Mappings& mappings, std::size_t copy_max);
 
 }  // namespace distrun::probe

@@ -5,6 +5,9 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include <cerrno>
+#include <cstddef>
+
 namespace distrun::probe {
 
 bool Registers::read(pid_t tid) {
@@ -14,6 +17,28 @@ bool Registers::read(pid_t tid) {
 
 #if defined(__x86_64__)
 
+// The result by which the kernel knows, when the thread goes on, that a call is to be begun again if no handler runs.
+// No program ever sees it.
+constexpr long kRestartIfNoHandler = -514;
+
+void begin_call_again(pid_t tid, bool (*may_begin_again)(long number)) {
+  user_regs_struct regs{};
+  iovec place{&regs, sizeof regs};
+  if (::ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &place) != 0 || place.iov_len != sizeof regs) return;
+  const auto call = static_cast<long>(regs.orig_rax);
+  if (call < 0 || static_cast<long>(regs.rax) != -EINTR || !may_begin_again(call)) return;
+  ::ptrace(PTRACE_POKEUSER, tid, offsetof(user, regs.rax), kRestartIfNoHandler);
+}
+
+Registers Registers::of_sleeping(std::uint64_t pc, std::uint64_t sp) noexcept {
+  Registers registers;
+  registers.regs_.rip = pc;
+  registers.regs_.rsp = sp;
+  registers.regs_.orig_rax = static_cast<unsigned long long>(-1);
+  registers.only_place_ = true;
+  return registers;
+}
+
 std::uint64_t Registers::pc() const noexcept { return regs_.rip; }
 std::uint64_t Registers::sp() const noexcept { return regs_.rsp; }
 
@@ -22,9 +47,19 @@ void Registers::return_to(std::uint64_t caller) noexcept {
   regs_.rsp += sizeof caller;
 }
 
-std::uint64_t Registers::futex_address() const noexcept { return regs_.orig_rax == SYS_futex ? regs_.rdi : 0; }
+std::uint64_t Registers::futex_address() const noexcept {
+  return regs_.orig_rax == SYS_futex || regs_.orig_rax == SYS_restart_syscall ? regs_.rdi : 0;
+}
 
 bool Registers::give_to(Dwfl_Thread* thread) const {
+  constexpr int kStackPointer = 7;
+  constexpr int kReturnAddress = 16;
+  const Dwarf_Word sp = regs_.rsp;
+  const Dwarf_Word pc = regs_.rip;
+  if (only_place_) {
+    return dwfl_thread_state_registers(thread, kStackPointer, 1, &sp) &&
+           dwfl_thread_state_registers(thread, kReturnAddress, 1, &pc);
+  }
   const Dwarf_Word in_dwarf_order[] = {regs_.rax, regs_.rdx, regs_.rcx, regs_.rbx, regs_.rsi, regs_.rdi,
                                        regs_.rbp, regs_.rsp, regs_.r8,  regs_.r9,  regs_.r10, regs_.r11,
                                        regs_.r12, regs_.r13, regs_.r14, regs_.r15, regs_.rip};
@@ -33,15 +68,33 @@ bool Registers::give_to(Dwfl_Thread* thread) const {
 
 #elif defined(__aarch64__)
 
+void begin_call_again(pid_t, bool (*)(long)) {}
+
+Registers Registers::of_sleeping(std::uint64_t pc, std::uint64_t sp) noexcept {
+  Registers registers;
+  registers.regs_.pc = pc;
+  registers.regs_.sp = sp;
+  registers.only_place_ = true;
+  return registers;
+}
+
 std::uint64_t Registers::pc() const noexcept { return regs_.pc; }
 std::uint64_t Registers::sp() const noexcept { return regs_.sp; }
 
 void Registers::return_to(std::uint64_t) noexcept { regs_.pc = regs_.regs[30]; }
 
 // The kernel overwrites x0, the first argument, only when the call returns.
-std::uint64_t Registers::futex_address() const noexcept { return regs_.regs[8] == SYS_futex ? regs_.regs[0] : 0; }
+std::uint64_t Registers::futex_address() const noexcept {
+  return regs_.regs[8] == SYS_futex || regs_.regs[8] == SYS_restart_syscall ? regs_.regs[0] : 0;
+}
 
 bool Registers::give_to(Dwfl_Thread* thread) const {
+  constexpr int kStackPointer = 31;
+  if (only_place_) {
+    const Dwarf_Word sp = regs_.sp;
+    dwfl_thread_state_register_pc(thread, regs_.pc);
+    return dwfl_thread_state_registers(thread, kStackPointer, 1, &sp);
+  }
   Dwarf_Word in_dwarf_order[32];
   for (int i = 0; i < 31; ++i) in_dwarf_order[i] = regs_.regs[i];
   in_dwarf_order[31] = regs_.sp;

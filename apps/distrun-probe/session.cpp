@@ -102,10 +102,12 @@ void Session::stop_all() {
 void Session::capture_stopped() {
   const std::size_t copy_max = std::min(kCopyMax, kCopiesMax / std::max<std::size_t>(1, stopper_.tracees().size()));
   for (const auto& [tid, tracee] : stopper_.tracees()) {
-    if (tracee.state != Tracee::State::Stopped) continue;
+    const bool left = tracee.state == Tracee::State::Left && !captures_.contains(tid);
+    if (tracee.state != Tracee::State::Stopped && !left) continue;
     Mappings& mappings = mappings_[tracee.pid];
     if (mappings.empty()) mappings = Mappings::of(tid);
-    auto capture = capture_thread(tid, mappings, copy_max);
+    auto capture = left ? capture_sleeping(tracee.pid, tid, tracee.call, mappings, copy_max)
+                        : capture_thread(tid, mappings, copy_max);
     if (capture) captures_.insert_or_assign(tid, std::move(*capture));
   }
 }
@@ -161,6 +163,7 @@ void Session::set_why_none(Process& process, wire::ThreadStack& thread) {
       thread.why_none = "no ptrace stop within " + std::to_string(stop_limit_.count()) + " ms";
       break;
     case Tracee::State::Released: thread.why_none = "its registers cannot be read"; break;
+    case Tracee::State::Left: thread.why_none = "a stop would have cut its system call short, and it went on"; break;
   }
 }
 

@@ -9,6 +9,9 @@
 
 #include <distrun/evidence/task_state.hpp>
 
+#include "cut_short.hpp"
+#include "registers.hpp"
+
 namespace distrun::probe {
 namespace {
 
@@ -56,7 +59,9 @@ void Stopper::stop_processes(const std::vector<pid_t>& pids, base::TimePoint dea
 void Stopper::stop_again(const std::vector<pid_t>& tids, base::TimePoint deadline) {
   for (const pid_t tid : tids) {
     const auto found = tracees_.find(tid);
-    if (found != tracees_.end() && found->second.state == State::Released) ask(found->second.pid, tid);
+    if (found == tracees_.end()) continue;
+    const State state = found->second.state;
+    if (state == State::Released || state == State::Left) ask(found->second.pid, tid);
   }
   wait_until(deadline);
 }
@@ -77,7 +82,10 @@ int Stopper::ask_new_threads(pid_t pid) {
 void Stopper::ask(pid_t pid, pid_t tid) {
   Tracee tracee{pid, tid, State::Asked, 0, 0};
   // Seizing, other than attaching, sends no SIGSTOP that could be left behind.
-  if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
+  if (const auto call = call_to_be_left(pid, tid)) {
+    tracee.state = State::Left;
+    tracee.call = *call;
+  } else if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
     tracee.error = errno;
     tracee.state = tracee.error == ESRCH || has_ended(pid, tid) ? State::Gone : State::Refused;
   } else if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0) {
@@ -136,6 +144,7 @@ void Stopper::take_report(pid_t tid, int status) {
     return;
   }
   tracee.state = State::Stopped;
+  begin_call_again(tid, can_begin_again);
   // An event in the upper half: our interrupt, or a stop of the whole process that was in force before. Without one,
   // a signal was about to be delivered.
   const bool is_event = (status >> 16) != 0;

@@ -1,8 +1,11 @@
 #pragma once
 // Stops threads of other processes by ptrace, all at once, and lets them go on. A thread that does not stop in time is
 // left alone: nothing here waits beyond its deadline. Signals that arrive in between are delivered when the thread is
-// released, and a thread that SIGSTOP has stopped stays stopped. If the probe dies, the kernel releases all of them.
-// One thing can hold it up: asking a process that is in the middle of execve, until that is over.
+// released, and a thread that SIGSTOP has stopped stays stopped. Nobody notices: who sleeps in a system call that would
+// return otherwise is left asleep, and what ends with EINTR is begun again (cut_short.hpp). One gap is left: a thread
+// that begins to wait in such a call between the question and the stop; a large write may then come out short. If the
+// probe dies, the kernel releases all of them. One thing can hold it up: asking a process that is in the middle of
+// execve, until that is over.
 //
 // Main thread only, and one at a time: it reaps whatever waitpid reports, and blocks SIGCHLD for good.
 #include <sys/types.h>
@@ -12,6 +15,7 @@
 #include <vector>
 
 #include <distrun/base/clock.hpp>
+#include <distrun/evidence/syscalls.hpp>
 
 namespace distrun::probe {
 
@@ -22,12 +26,14 @@ struct Tracee {
     Released,
     Gone,      // it has ended
     Refused,   // it may not be traced: `error` says why
+    Left,      // it sleeps in `call`, and would notice a stop
   };
   pid_t pid = 0;
   pid_t tid = 0;
   State state = State::Asked;
   int error = 0;
   int signal = 0;  // to be delivered on release
+  evidence::SyscallText call{};
 };
 
 class Stopper {

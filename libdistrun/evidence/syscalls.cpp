@@ -75,6 +75,7 @@ constexpr CallInfo kCalls[] = {
     {SYS_semop, "semop", Other, "dxu"},
     {SYS_semtimedop, "semtimedop", Other, "dxu"},
     {SYS_io_getevents, "io_getevents", Other, "xdd"},
+    {SYS_io_pgetevents, "io_pgetevents", Other, "xdd"},
 #ifdef SYS_io_uring_enter
     {SYS_io_uring_enter, "io_uring_enter", Other, "duu"},
 #endif
@@ -147,7 +148,8 @@ const CallInfo* find_call(long number) {
 const CallInfo* restarted_call(std::string_view kernel_function) {
   const auto contains = [&](std::string_view part) { return kernel_function.find(part) != std::string_view::npos; };
   if (contains("futex")) return find_call(SYS_futex);
-  if (contains("nanosleep")) return find_call(SYS_clock_nanosleep);
+  // Of a sleep that goes on the kernel often has nothing left on its stack but the entry of system calls.
+  if (contains("sleep") || contains("do_syscall")) return find_call(SYS_clock_nanosleep);
 #ifdef SYS_poll
   if (contains("poll")) return find_call(SYS_poll);
 #else
@@ -156,11 +158,15 @@ const CallInfo* restarted_call(std::string_view kernel_function) {
   return nullptr;
 }
 
-std::string describe_syscall(std::string_view line) {
+std::string describe_syscall(std::string_view line, std::string_view kernel_function) {
   const auto call = parse_syscall(line);
   if (!call || call->where != SyscallText::Where::InCall) return "";
   const CallInfo* info = find_call(call->number);
   if (info == nullptr) return "syscall " + std::to_string(call->number);
+  if (info->shape == Restarts) {
+    const CallInfo* restarted = restarted_call(kernel_function);
+    if (restarted != nullptr) info = restarted;
+  }
   std::string text;
   for (std::size_t i = 0; info->arguments[i] != '\0'; ++i) {
     text += (i == 0 ? "" : ", ") + argument_text(info->arguments[i], call->args[i]);

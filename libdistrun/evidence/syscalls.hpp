@@ -18,6 +18,7 @@ struct SyscallText {
   std::uint64_t instruction = 0;
 
   bool is_32_bit() const noexcept;
+  friend bool operator==(const SyscallText&, const SyscallText&) = default;
 };
 // "running", "-1 0x7ffd... 0x7f4b...", or "0 0x5 0x7ffd... 0x1 0x0 0x0 0x0 0x7ffd... 0x7f4b...".
 std::optional<SyscallText> parse_syscall(std::string_view text);
@@ -63,7 +64,8 @@ const CallInfo* find_call(long number);
 // sleeps; its arguments are those of that call. Null if that does not tell.
 const CallInfo* restarted_call(std::string_view kernel_function);
 
-// What /proc/PID/syscall says, as one reads it: "read(3, 0x7ffc0, 1)". Empty for a thread that is in none.
-std::string describe_syscall(std::string_view line);
+// What /proc/PID/syscall says, as one reads it: "read(3, 0x7ffc0, 1)". Empty for a thread that is in none. For
+// restart_syscall it is the call that goes on, as far as the kernel function in which the thread sleeps tells.
+std::string describe_syscall(std::string_view line, std::string_view kernel_function = {});
 
 }  // namespace distrun::evidence

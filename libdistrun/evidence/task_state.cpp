@@ -11,7 +11,6 @@
 #include <distrun/base/fd.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/evidence/proc_files.hpp>
-#include <distrun/evidence/syscalls.hpp>
 
 namespace distrun::evidence {
 namespace {
@@ -99,7 +98,7 @@ wire::TaskState read_task(pid_t pid, pid_t tid) {
   read_stat(directory.get(), task);
   task.wchan = base::one_line(read_file(directory.get(), "wchan"), 64);
   if (task.wchan == "0") task.wchan.clear();
-  task.syscall = describe_syscall(read_file(directory.get(), "syscall"));
+  task.syscall = describe_syscall(read_file(directory.get(), "syscall"), task.wchan);
   task.cpu_ns = cpu_ns_from(read_file(directory.get(), "schedstat"));
   if (task.state == 'D') task.kernel_stack = function_names(read_file(directory.get(), "stack"));
   return task;
@@ -111,6 +110,12 @@ Pulse read_pulse(pid_t pid, pid_t tid) {
   wire::TaskState task;
   read_stat(directory.get(), task);
   return {task.state, cpu_ns_from(read_file(directory.get(), "schedstat"))};
+}
+
+std::optional<SyscallText> read_call(pid_t pid, pid_t tid) {
+  const base::Fd directory = open_task(pid, tid);
+  if (!directory) return std::nullopt;
+  return parse_syscall(read_file(directory.get(), "syscall"));
 }
 
 std::string command_of(pid_t pid) {

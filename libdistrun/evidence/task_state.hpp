@@ -4,10 +4,12 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <distrun/evidence/syscalls.hpp>
 #include <distrun/wire/stacks.hpp>
 
 namespace distrun::evidence {
@@ -22,6 +24,8 @@ struct Pulse {
   std::uint64_t cpu_ns = 0;
 };
 Pulse read_pulse(pid_t pid, pid_t tid);
+// The system call that it is in, if it may be known.
+std::optional<SyscallText> read_call(pid_t pid, pid_t tid);
 
 // "distrun-rank"; empty if there is no such process.
 std::string command_of(pid_t pid);

@@ -67,6 +67,7 @@ TEST_CASE("calls are known by their number, and an interrupted one by where it s
   CHECK(restarted_call("futex_do_wait")->shape == CallShape::Futex);
   CHECK(restarted_call("hrtimer_nanosleep")->shape == CallShape::SleepsClock);
   CHECK(std::strstr(restarted_call("do_poll.constprop.0")->name, "poll") != nullptr);
+  CHECK(restarted_call("do_syscall_64")->shape == CallShape::SleepsClock);
   CHECK(restarted_call("") == nullptr);
 }
 
