@@ -153,7 +153,7 @@ Task<void> f() {
 }
 """,
 
-    "tests/CMakeLists.txt": "add_executable(a unit/sleep_test.cpp integration/sleep_test.cpp)\n",
+    "tests/CMakeLists.txt": "add_executable(a unit/sleep_test.cpp unit/skip_test.cpp integration/sleep_test.cpp)\n",
     "tests/contract/CMakeLists.txt": "list(TRANSFORM all PREPEND ${folder}/)\nmine(wire SOURCES\n  a_test.cpp)\n",
     "tests/contract/wire/a_test.cpp": "",
     "tests/contract/wire/b_test.cpp": "",
@@ -164,6 +164,35 @@ TEST_CASE("a test", "[sleep]") {
   std::this_thread::sleep_for(1s);  // finds sleeping-test
   usleep(3);  // finds sleeping-test
   clock.advance(1s);
+}
+""",
+    "tests/unit/skip_test.cpp": """\
+void helper() {
+  if (is_done()) return;
+}
+TEST_CASE("a case that cannot run") {
+  if (geteuid() != 0) return;  // finds unseen-skip
+  if (kSanitized) {  // finds unseen-skip
+    WARN("not here");  // finds unseen-skip
+    return;
+  }
+  skip_case_if(!has_gdb(), "there is no gdb");
+  if (dtype == DType::U8) {
+    CHECK(product() == dtype);
+    return;
+  }
+  play([&](int rank) {
+    if (rank == 0) return;
+    work();
+  });
+}
+TEST_CASE("another") {
+  if (b) {
+    CHECK(c);
+  }
+}
+void after() {
+  if (is_done()) return;
 }
 """,
     "tests/integration/sleep_test.cpp": "void f() { usleep(3); fork(); std::thread a(f); }\n",

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# scripts/count-junit reads what ctest writes: passed, failed, and tests that could not run or were disabled.
+# scripts/count-junit reads what ctest writes: passed, failed, skipped with a reason, and tests that could not run or
+# were disabled.
 set -euo pipefail
 
 scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
@@ -16,14 +17,20 @@ set_tests_properties(slow/hangs PROPERTIES TIMEOUT 1)
 add_test(gone ./no_such_program)
 add_test(off /bin/false)
 set_tests_properties(off PROPERTIES DISABLED TRUE)
-add_test(skips /bin/sh -c "exit 77")
-set_tests_properties(skips PROPERTIES SKIP_RETURN_CODE 77)
+add_test(skips /bin/sh -c "echo 'skipped: no <moon>' >&2; exit 77")
+add_test(says_so_and_fails /bin/sh -c "echo 'skipped: half of it'; exit 1")
+add_test(is_silent /bin/sh -c "exit 77")
+set_tests_properties(skips says_so_and_fails is_silent PROPERTIES SKIP_RETURN_CODE 77)
 TESTS
 ctest --output-junit "$folder/report.xml" >ctest.txt 2>&1 </dev/null || true
 
 counted=$("$scripts/count-junit" report.xml)
-if [ "$counted" != "2 3" ]; then
-  echo "2 passed and 3 failed were expected (bad, slow/hangs, gone); count-junit says: $counted"
+wanted="2 4 2
+skips: no <moon>
+is_silent: it does not say why"
+if [ "$counted" != "$wanted" ]; then
+  echo "2 passed, 4 failed (bad, slow/hangs, gone, says_so_and_fails) and 2 skipped were expected;"
+  echo "count-junit says: $counted"
   cat ctest.txt report.xml
   exit 1
 fi

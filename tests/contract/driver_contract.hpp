@@ -1,7 +1,6 @@
 #pragma once
 // What every driver of devices must do, whatever is behind it. The cases are in driver_contract.cpp and the like; each
 // driver has a binary of its own, whose one other source says what it is.
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +8,8 @@
 #include <catch2/catch.hpp>
 
 #include <distrun/device/driver.hpp>
+
+#include "support/skip.hpp"
 
 namespace distrun::device {
 
@@ -22,17 +23,12 @@ struct Subject {
 // A driver of its own for a case.
 Subject make_subject();
 
-// Ends a case that this driver can't pass for a reason; ctest shows it as skipped.
-#define DISTRUN_SKIP_IF(condition, reason)                     \
-  if (condition) {                                             \
-    std::printf("skipped: %s\n", std::string(reason).c_str()); \
-    return;                                                    \
-  }
-
-// A subject with a driver, or the case is skipped.
-#define DISTRUN_SUBJECT(name)          \
-  const Subject name = make_subject(); \
-  DISTRUN_SKIP_IF(name.driver == nullptr, name.why_absent)
+// One with a driver; else the case is skipped.
+inline Subject subject_with_driver() {
+  Subject subject = make_subject();
+  testing::skip_case_if(subject.driver == nullptr, subject.why_absent);
+  return subject;
+}
 
 // Memory of the driver's, for a scope.
 class Buffer {

@@ -57,7 +57,7 @@ Number number(float value) {
 }  // namespace
 
 TEST_CASE("a kernel runs on the regions that it names") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer matrix(driver, 0, 6 * sizeof(int));  // 2 rows, 3 columns
   write(driver, kDefault, matrix.data(), counted(6));
@@ -66,7 +66,7 @@ TEST_CASE("a kernel runs on the regions that it names") {
 }
 
 TEST_CASE("kernels of a stream run one after the other") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const OwnStream stream(driver);
   const Buffer there(driver, 0, 100 * sizeof(int));
@@ -80,7 +80,7 @@ TEST_CASE("kernels of a stream run one after the other") {
 }
 
 TEST_CASE("columns of one matrix are worked on by two streams at a time") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const OwnStream left(driver);
   const OwnStream right(driver);
@@ -97,7 +97,7 @@ TEST_CASE("columns of one matrix are worked on by two streams at a time") {
 }
 
 TEST_CASE("regions that reach into each other are one memory") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 8 * sizeof(int));
   write(driver, kDefault, there.data(), counted(8));
@@ -118,7 +118,7 @@ TEST_CASE("regions that reach into each other are one memory") {
 }
 
 TEST_CASE("regions without elements, and of elements that repeat, are no different") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 4 * sizeof(int));
   write(driver, kDefault, there.data(), {7, 1, 2, 3});
@@ -135,7 +135,7 @@ TEST_CASE("regions without elements, and of elements that repeat, are no differe
 }
 
 TEST_CASE("an elementwise kernel is what its code computes") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 9 * sizeof(float));
   auto* const memory = static_cast<float*>(there.data());
@@ -177,7 +177,7 @@ TEST_CASE("an elementwise kernel is what its code computes") {
 }
 
 TEST_CASE("how kernels were run is counted by their names, where it is not on the device's own memory") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 4 * sizeof(int));
   write(driver, kDefault, there.data(), counted(4));
@@ -196,7 +196,7 @@ TEST_CASE("how kernels were run is counted by their names, where it is not on th
 
 // Whatever regions a kernel names, it changes their elements and nothing else, as it would on the host.
 TEST_CASE("kernels over random regions change what they would change on the host") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   constexpr std::int64_t kElements = 400;
   const Buffer there(driver, 0, kElements * sizeof(int));

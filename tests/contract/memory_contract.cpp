@@ -30,7 +30,7 @@ std::vector<int> counted(std::size_t count, int first = 0) {
 }
 
 TEST_CASE("a device says what it is") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   for (int device = 0; device < subject.driver->device_count(); ++device) {
     const Properties properties = subject.driver->properties(device);
     CHECK_FALSE(properties.name.empty());
@@ -43,7 +43,7 @@ TEST_CASE("a device says what it is") {
 }
 
 TEST_CASE("memory is aligned, and different for each") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   const Buffer first(*subject.driver, 0, 1);
   const Buffer second(*subject.driver, 0, 1000);
   CHECK(reinterpret_cast<std::uintptr_t>(first.data()) % 256 == 0);
@@ -52,9 +52,9 @@ TEST_CASE("memory is aligned, and different for each") {
 }
 
 TEST_CASE("more memory than there is is refused with the sizes") {
-  DISTRUN_SUBJECT(subject);
-  DISTRUN_SKIP_IF(base::kSanitized && subject.driver->name() == "cpu",
-                  "a sanitizer ends a process that asks malloc for so much");
+  const Subject subject = subject_with_driver();
+  testing::skip_case_if(base::kSanitized && subject.driver->name() == "cpu",
+                        "a sanitizer ends a process that asks malloc for so much");
   try {
     subject.driver->allocate(0, std::size_t{1} << 60);
     FAIL("it was given");
@@ -66,7 +66,7 @@ TEST_CASE("more memory than there is is refused with the sizes") {
 }
 
 TEST_CASE("what is copied to a device comes back from it") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 4000);
   write(driver, kDefault, there.data(), counted(1000));
@@ -75,7 +75,7 @@ TEST_CASE("what is copied to a device comes back from it") {
 }
 
 TEST_CASE("a copy from pageable memory has taken the bytes when it returns") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 400);
   std::vector<int> values = counted(100);
@@ -86,7 +86,7 @@ TEST_CASE("a copy from pageable memory has taken the bytes when it returns") {
 }
 
 TEST_CASE("pinned memory is copied from and to") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   auto* const pinned = static_cast<int*>(driver.allocate_pinned(800));
   std::iota(pinned, pinned + 100, 5);
@@ -98,23 +98,30 @@ TEST_CASE("pinned memory is copied from and to") {
   driver.free_pinned(pinned);
 }
 
-TEST_CASE("copies go within a device and between two") {
-  DISTRUN_SUBJECT(subject);
+TEST_CASE("copies go within a device") {
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer first(driver, 0, 400);
   const Buffer second(driver, 0, 400);
   write(driver, kDefault, first.data(), counted(100, 3));
   driver.copy(kDefault, second.data(), first.data(), 400);
   CHECK(read(driver, kDefault, second.data(), 100) == counted(100, 3));
-  DISTRUN_SKIP_IF(driver.device_count() < 2, "there is one device");
+}
+
+TEST_CASE("copies go from one device to another") {
+  const Subject subject = subject_with_driver();
+  Driver& driver = *subject.driver;
+  testing::skip_case_if(driver.device_count() < 2, "there is one device");
+  const Buffer first(driver, 0, 400);
   const Buffer other(driver, 1, 400);
-  driver.copy(kDefault, other.data(), second.data(), 400);
+  write(driver, kDefault, first.data(), counted(100, 3));
+  driver.copy(kDefault, other.data(), first.data(), 400);
   driver.synchronize(kDefault);
   CHECK(read(driver, {1, {}}, other.data(), 100) == counted(100, 3));
 }
 
 TEST_CASE("fill sets bytes") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 16);
   driver.fill(kDefault, there.data(), 0xff, 16);
@@ -123,15 +130,15 @@ TEST_CASE("fill sets bytes") {
 }
 
 TEST_CASE("nothing is copied or filled of no bytes") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   subject.driver->copy(kDefault, nullptr, nullptr, 0);
   subject.driver->fill(kDefault, nullptr, 1, 0);
   subject.driver->synchronize(kDefault);
 }
 
 TEST_CASE("a driver knows its own memory") {
-  DISTRUN_SUBJECT(subject);
-  DISTRUN_SKIP_IF(subject.driver->name() == "cpu", "the memory of the cpu is the host's");
+  const Subject subject = subject_with_driver();
+  testing::skip_case_if(subject.driver->name() == "cpu", "the memory of the cpu is the host's");
   const Buffer there(*subject.driver, 0, 100);
   int here = 0;
   CHECK(subject.driver->device_of(there.data()) == 0);

@@ -83,8 +83,8 @@ class Sharer {
 TEST_CASE("memory and events of another process are used as one's own") {
   Sharer sharer;
   {
-    DISTRUN_SUBJECT(subject);
-    DISTRUN_SKIP_IF(!subject.shares_with_processes, "it has no handles for other processes");
+    const Subject subject = subject_with_driver();
+    testing::skip_case_if(!subject.shares_with_processes, "it has no handles for other processes");
     Driver& driver = *subject.driver;
     const IpcHandle memory = receive(sharer.line());
     const IpcHandle event = receive(sharer.line());
@@ -101,8 +101,8 @@ TEST_CASE("memory and events of another process are used as one's own") {
 }
 
 TEST_CASE("handles that are none are refused") {
-  DISTRUN_SUBJECT(subject);
-  DISTRUN_SKIP_IF(!subject.shares_with_processes, "it has no handles for other processes");
+  const Subject subject = subject_with_driver();
+  testing::skip_case_if(!subject.shares_with_processes, "it has no handles for other processes");
   Driver& driver = *subject.driver;
   CHECK_THROWS_WITH(driver.import_memory(0, IpcHandle{}), Catch::Contains("it has 0 bytes"));
   const OwnEvent event(driver, {.interprocess = true});

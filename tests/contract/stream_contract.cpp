@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kAWhile = 2'000'000;  // cycles: some ms of any device
 
 TEST_CASE("a stream does its work in order") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const OwnStream stream(driver);
   const Buffer there(driver, 0, 4);
@@ -28,7 +28,7 @@ TEST_CASE("a stream does its work in order") {
 }
 
 TEST_CASE("a stream is idle once its work is done") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const OwnStream stream(driver, 0, Priority::High);
   CHECK(driver.is_idle(stream));
@@ -38,8 +38,8 @@ TEST_CASE("a stream is idle once its work is done") {
 }
 
 TEST_CASE("work is put on a stream without waiting for it") {
-  DISTRUN_SUBJECT(subject);
-  DISTRUN_SKIP_IF(!subject.is_asynchronous, "its work is done when a call returns");
+  const Subject subject = subject_with_driver();
+  testing::skip_case_if(!subject.is_asynchronous, "its work is done when a call returns");
   Driver& driver = *subject.driver;
   const OwnStream stream(driver);
   std::promise<void> go;
@@ -55,7 +55,7 @@ TEST_CASE("work is put on a stream without waiting for it") {
 }
 
 TEST_CASE("synchronizing a device waits for all of its streams") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const OwnStream one(driver);
   const OwnStream other(driver);
@@ -69,7 +69,7 @@ TEST_CASE("synchronizing a device waits for all of its streams") {
 }
 
 TEST_CASE("work that is on a stream when it is destroyed is still done") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   std::promise<void> done;
   {
@@ -81,7 +81,7 @@ TEST_CASE("work that is on a stream when it is destroyed is still done") {
 }
 
 TEST_CASE("a device waits for what is left on a stream that was destroyed") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   std::atomic<bool> is_done{false};
   {
@@ -94,7 +94,7 @@ TEST_CASE("a device waits for what is left on a stream that was destroyed") {
 }
 
 TEST_CASE("memory is freed after the work that is left on a stream that was destroyed") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   std::atomic<bool> is_done{false};
   void* const memory = driver.allocate(0, 1 << 20);
@@ -109,7 +109,7 @@ TEST_CASE("memory is freed after the work that is left on a stream that was dest
 }
 
 TEST_CASE("a stream waits for an event of another") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const OwnStream first(driver);
   const OwnStream second(driver);
@@ -125,9 +125,9 @@ TEST_CASE("a stream waits for an event of another") {
 }
 
 TEST_CASE("a stream waits for an event of another device") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
-  DISTRUN_SKIP_IF(driver.device_count() < 2, "there is one device");
+  testing::skip_case_if(driver.device_count() < 2, "there is one device");
   const OwnEvent event(driver);
   std::vector<int> order;
   driver.busy(kDefault, kAWhile);
@@ -140,8 +140,8 @@ TEST_CASE("a stream waits for an event of another device") {
 }
 
 TEST_CASE("an event stands for what was on the stream when it was recorded last") {
-  DISTRUN_SUBJECT(subject);
-  DISTRUN_SKIP_IF(!subject.is_asynchronous, "its work is done when a call returns");
+  const Subject subject = subject_with_driver();
+  testing::skip_case_if(!subject.is_asynchronous, "its work is done when a call returns");
   Driver& driver = *subject.driver;
   const OwnStream stream(driver);
   const OwnStream waiter(driver);
@@ -159,7 +159,7 @@ TEST_CASE("an event stands for what was on the stream when it was recorded last"
 }
 
 TEST_CASE("an event that was never recorded is done") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const OwnEvent event(driver);
   CHECK(driver.is_done(event));
@@ -169,7 +169,7 @@ TEST_CASE("an event that was never recorded is done") {
 }
 
 TEST_CASE("events tell the time between them") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const OwnEvent begin(driver, {.timing = true});
   const OwnEvent end(driver, {.timing = true});
@@ -183,7 +183,7 @@ TEST_CASE("events tell the time between them") {
 }
 
 TEST_CASE("events that can't tell a time say why") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const OwnEvent timed(driver, {.timing = true});
   const OwnEvent fresh(driver, {.timing = true});
@@ -196,8 +196,8 @@ TEST_CASE("events that can't tell a time say why") {
 }
 
 TEST_CASE("what goes wrong on a stream stays with the stream") {
-  DISTRUN_SUBJECT(subject);
-  DISTRUN_SKIP_IF(!subject.is_asynchronous, "its work is done when a call returns");
+  const Subject subject = subject_with_driver();
+  testing::skip_case_if(!subject.is_asynchronous, "its work is done when a call returns");
   Driver& driver = *subject.driver;
   const OwnStream bad(driver);
   const OwnStream good(driver);
@@ -212,15 +212,15 @@ TEST_CASE("what goes wrong on a stream stays with the stream") {
 }
 
 TEST_CASE("host memory is not exported") {
-  DISTRUN_SUBJECT(subject);
+  const Subject subject = subject_with_driver();
   int here = 0;
   std::size_t offset = 0;
   CHECK_THROWS_AS(subject.driver->export_memory(&here, &offset), Error);
 }
 
 TEST_CASE("a handle is for other processes") {
-  DISTRUN_SUBJECT(subject);
-  DISTRUN_SKIP_IF(!subject.shares_with_processes, "it has no handles for other processes");
+  const Subject subject = subject_with_driver();
+  testing::skip_case_if(!subject.shares_with_processes, "it has no handles for other processes");
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 4096);
   std::size_t offset = 0;

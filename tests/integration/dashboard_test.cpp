@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "programs.hpp"
+#include "support/skip.hpp"
 
 namespace {
 
@@ -75,10 +76,8 @@ class Workplace {
     bash.environment.push_back("GITHUB_WORKSPACE=" DISTRUN_SOURCE_DIR);
     return Running(bash).wait(scaled(milliseconds(60'000)));
   }
-  bool has_jq() const {
-    if (shell("command -v jq").exit_code == 0) return true;
-    WARN("not tested: jq is not installed (scripts/setup installs it)");
-    return false;
+  void needs_jq() const {
+    skip_case_if(shell("command -v jq").exit_code != 0, "jq is not installed (scripts/setup installs it)");
   }
   std::string path(const std::string& name) const { return sandbox_.start_directory() + "/" + name; }
 
@@ -124,7 +123,7 @@ std::string wrong_with_metrics(const std::string& text) {
 
 TEST_CASE("every command of the dashboards' page prints what the page shows", "[readme]") {
   const Workplace workplace;
-  if (!workplace.has_jq()) return;
+  workplace.needs_jq();
   const std::vector<Step> steps = steps_of_readme();
   REQUIRE(steps.size() > 10);
   for (const Step& step : steps) {
@@ -138,7 +137,7 @@ TEST_CASE("every command of the dashboards' page prints what the page shows", "[
 
 TEST_CASE("each metric of the Grafana dashboard is one that the converter makes", "[readme]") {
   const Workplace workplace;
-  if (!workplace.has_jq()) return;
+  workplace.needs_jq();
   workplace.shell("distrun --retries 1 --json summary.json build/plugins/nightly.so");
   const std::string metrics = metrics_of(workplace, "summary.json");
   CHECK(wrong_with_metrics(metrics) == "");
@@ -152,7 +151,7 @@ TEST_CASE("each metric of the Grafana dashboard is one that the converter makes"
 
 TEST_CASE("metrics stay metrics whatever a test is called", "[readme]") {
   const Workplace workplace;
-  if (!workplace.has_jq()) return;
+  workplace.needs_jq();
   write_file(workplace.path("summary.json"), R"({"started": "2026-01-31T12:00:00.000Z",
     "duration_ms": 1, "exit_code": 1, "problems": [],
     "machine": {"hostname": "a\"b"}, "settings": {"world_size": 1}, "totals": {"fail": 1},

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "programs.hpp"
+#include "support/skip.hpp"
 
 namespace {
 
@@ -113,10 +114,7 @@ TEST_CASE("a rank that refuses the probe answers itself, and the report says so"
   Command command = sandbox.command({"run", "--output", sandbox.output(), "--timeout", "1s", "--timeout-scale",
                                      std::to_string(time_scale()), "--filter", "Hangs.not_dumpable", plugin("hangs")});
   command.capture = sandbox.output() + "/console";
-  if (!drop_rights(sandbox, command)) {
-    WARN("skipped: another user cannot run " << distrun_program());
-    return;
-  }
+  skip_case_if(!drop_rights(sandbox, command), "another user cannot run " + distrun_program());
   CHECK(Running(command).wait(scaled(milliseconds(20'000))).exit_code == 1);
   const LookResult look = sandbox.summary().tests.at(0).attempts.at(0).looks.at(0);
   CHECK_THAT(look.text, Contains("fixture::hang") && Contains("no answer from the probe"));
@@ -267,10 +265,7 @@ TEST_CASE("a debugger is for one test, once", "[look]") {
 
 TEST_CASE("a rank starts under gdb, and its test passes when gdb lets it go", "[look]") {
   const Sandbox sandbox(distrun_program());
-  if (!exists("/usr/bin/gdb")) {
-    WARN("skipped: there is no gdb");
-    return;
-  }
+  skip_case_if(!exists("/usr/bin/gdb"), "there is no gdb");
   const Ended ended = sandbox.run({"--debug", "1", "--output", sandbox.output(), "--filter", "Passes.trivial",
                                    plugin("passes")});
   CHECK(ended.exit_code == 0);

@@ -6,7 +6,7 @@ set -eu
 
 distrun=$1 plugin=$2
 command -v fish >/dev/null || {
-  echo "fish is not installed"
+  echo "skipped: fish is not installed"
   exit 77
 }
 room=$(mktemp -d)

@@ -13,7 +13,7 @@ if command -v man >/dev/null; then
 elif command -v mandoc >/dev/null; then
   mandoc -W warning "$room/distrun.1" >"$room/text" 2>"$room/warnings"
 else
-  echo "neither man nor mandoc is installed"
+  echo "skipped: neither man nor mandoc is installed"
   exit 77
 fi
 if [ -s "$room/warnings" ]; then

@@ -5,7 +5,7 @@
 set -eu
 
 command -v zsh >/dev/null || {
-  echo "zsh is not installed"
+  echo "skipped: zsh is not installed"
   exit 77
 }
 script=$(mktemp)

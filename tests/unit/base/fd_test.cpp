@@ -9,6 +9,8 @@
 #include <distrun/base/fd.hpp>
 #include <distrun/base/sanitizer.hpp>
 
+#include "support/skip.hpp"
+
 using namespace distrun::base;
 
 namespace {
@@ -82,10 +84,8 @@ TEST_CASE("non-blocking mode goes on and off again") {
 }
 
 TEST_CASE("running out of descriptors is an error that says so") {
-  if (distrun::base::kAddressSanitizer) {
-    WARN("skipped: the undefined-behaviour sanitizer needs a descriptor to look at an exception's type");
-    return;
-  }
+  distrun::testing::skip_case_if(distrun::base::kAddressSanitizer,
+                                 "the sanitizer needs a descriptor to look at an exception's type");
   rlimit before{};
   ::getrlimit(RLIMIT_NOFILE, &before);
   const rlimit none{0, before.rlim_max};

@@ -11,6 +11,7 @@
 
 #include "../support/forked.hpp"
 #include "../support/thread_sanitizer.hpp"
+#include "support/skip.hpp"
 
 using namespace distrun;
 using namespace distrun::board;
@@ -51,10 +52,7 @@ TEST_CASE("a descriptor that is no board of that many ranks is refused") {
 }
 
 TEST_CASE("a rank that writes into a peer's slot dies, and the slot is as it was") {
-  if (testing::kThreadSanitizer) {
-    WARN(testing::kOwnFaults);
-    return;
-  }
+  testing::skip_case_if(testing::kThreadSanitizer, testing::kOwnFaults);
   const Board board(2);
   const RankBoard one(board.fd(), 1, 2);
   SlotWriter(one.own()).attach();

@@ -15,6 +15,7 @@
 #include "../support/loop.hpp"
 #include "raw_client.hpp"
 #include "support/scratch.hpp"
+#include "support/skip.hpp"
 
 using namespace distrun;
 using namespace distrun::testing;
@@ -287,10 +288,7 @@ TEST_CASE("a daemon without work ends when it was told to") {
 }
 
 TEST_CASE("another user's connection is closed unheard") {
-  if (::getuid() != 0) {
-    WARN("skipped: only root can become another user");
-    return;
-  }
+  testing::skip_case_if(::getuid() != 0, "only root can become another user");
   Stage stage;
   ::chmod(stage.scratch.path().c_str(), 0755);
   ::chmod((stage.scratch.path() + "/d.sock").c_str(), 0777);

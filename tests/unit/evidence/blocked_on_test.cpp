@@ -18,6 +18,7 @@
 #include "loopback.hpp"
 #include "support/scratch.hpp"
 #include "../support/thread_sanitizer.hpp"
+#include "support/skip.hpp"
 
 using namespace distrun;
 using namespace distrun::evidence;
@@ -282,10 +283,7 @@ TEST_CASE("who waits for a mutex between processes waits for the one that has it
 }
 
 TEST_CASE("a thread that joins another waits for that one") {
-  if (testing::kThreadSanitizer) {
-    WARN(testing::kOwnThread);
-    return;
-  }
+  testing::skip_case_if(testing::kThreadSanitizer, testing::kOwnThread);
   const Actor joiner({}, [] { std::thread([] { testing::rest(); }).join(); });
   REQUIRE(testing::eventually(testing::kLongWait, [&] { return look_at(joiner.pid()).kind == WaitKind::Thread; }));
   const std::vector<Blocked> threads = blocked_threads(find_connections({joiner.pid()}));
@@ -302,10 +300,7 @@ TEST_CASE("a process that stopped or ended says so") {
 }
 
 TEST_CASE("another user's thread has a reason instead of a call") {
-  if (::geteuid() != 0) {
-    WARN("skipped: only root can become somebody else");
-    return;
-  }
+  testing::skip_case_if(::geteuid() != 0, "only root can become somebody else");
   const Actor sleeper({}, [] { testing::rest(); });
   REQUIRE(gets_to(sleeper.pid(), "rt_sigsuspend"));
   const testing::ForkedEnd end = testing::in_child([&] {

@@ -11,6 +11,7 @@
 
 #include "cast.hpp"
 #include "support/scratch.hpp"
+#include "support/skip.hpp"
 
 using namespace distrun;
 using namespace distrun::evidence;
@@ -143,10 +144,7 @@ TEST_CASE("a process that has ended has no descriptors, for a reason") {
 }
 
 TEST_CASE("another user's process has no descriptors for us, for a reason") {
-  if (::geteuid() != 0) {
-    WARN("skipped: only root can become somebody else");
-    return;
-  }
+  testing::skip_case_if(::geteuid() != 0, "only root can become somebody else");
   const pid_t parent = ::getpid();
   const testing::ForkedEnd end = testing::in_child([&] {
     if (::setgid(65534) != 0 || ::setuid(65534) != 0) return 2;

@@ -12,6 +12,7 @@
 #include <distrun/evidence/task_state.hpp>
 
 #include "../support/thread_sanitizer.hpp"
+#include "support/skip.hpp"
 
 using namespace distrun;
 using namespace distrun::evidence;
@@ -44,10 +45,7 @@ TEST_CASE("a line that is cut short tells nothing") {
 }
 
 TEST_CASE("the threads of this process are found, the main thread first, with their states") {
-  if (testing::kThreadSanitizer) {
-    WARN(testing::kOwnThread);
-    return;
-  }
+  testing::skip_case_if(testing::kThreadSanitizer, testing::kOwnThread);
   std::latch started(1);
   std::latch done(1);
   std::thread other([&] {

@@ -7,6 +7,7 @@
 
 #include "cast.hpp"
 #include "../support/thread_sanitizer.hpp"
+#include "support/skip.hpp"
 
 using namespace distrun;
 using namespace distrun::evidence;
@@ -95,10 +96,7 @@ TEST_CASE("a child that reads from its parent, which waits for it to end, is a c
 }
 
 TEST_CASE("a reader that holds the only writing end waits for itself") {
-  if (testing::kThreadSanitizer) {
-    WARN(testing::kOwnThread);
-    return;
-  }
+  testing::skip_case_if(testing::kThreadSanitizer, testing::kOwnThread);
   base::FdPair pipe = base::make_pipe();
   const int fd = pipe.first.get();
   const Actor reader({fd, pipe.second.get()}, [&] { testing::read_byte(fd); });

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "launched.hpp"
+#include "support/skip.hpp"
 
 using namespace distrun;
 using namespace distrun::launch;
@@ -17,11 +18,7 @@ pid_t only_child() {
   return children.front();
 }
 
-// True where there are zygotes to be tested.
-bool has_zygotes() {
-  if (!kForks) WARN("no zygote forks under the thread sanitizer: not checked");
-  return kForks;
-}
+void needs_zygotes() { testing::skip_case_if(!kForks, "no zygote forks under the thread sanitizer"); }
 
 }  // namespace
 
@@ -62,7 +59,7 @@ TEST_CASE("a hundred ranks start from one zygote and end") {
 }
 
 TEST_CASE("one zygote serves many worlds, also at once") {
-  if (!has_zygotes()) return;
+  needs_zygotes();
   Machine machine;
   machine.prepare();
   const pid_t zygote = only_child();
@@ -84,7 +81,7 @@ TEST_CASE("one zygote serves many worlds, also at once") {
 }
 
 TEST_CASE("a zygote that was killed between tests is replaced") {
-  if (!has_zygotes()) return;
+  needs_zygotes();
   Machine machine;
   machine.prepare();
   const pid_t zygote = only_child();
@@ -106,7 +103,7 @@ TEST_CASE("a zygote that was killed between tests is replaced") {
 }
 
 TEST_CASE("a plugin that starts threads while it is loaded gets its ranks by exec, and the reason is told") {
-  if (!has_zygotes()) return;
+  needs_zygotes();
   Machine machine;
   ::setenv("DISTRUN_UNIT_LAUNCH", "thread", 1);
   for (int i = 0; i < 2; ++i) {
@@ -118,7 +115,7 @@ TEST_CASE("a plugin that starts threads while it is loaded gets its ranks by exe
 }
 
 TEST_CASE("a plugin that cannot be loaded is an error with its name and its last words") {
-  if (!has_zygotes()) return;
+  needs_zygotes();
   Machine machine;
   SECTION("because it dies") {
     ::setenv("DISTRUN_UNIT_LAUNCH", "die", 1);
@@ -178,7 +175,7 @@ TEST_CASE("output over the cap is kept from both ends") {
 }
 
 TEST_CASE("a world's offspring has its tag, and its daemons are its leftovers") {
-  if (!has_zygotes()) return;
+  needs_zygotes();
   Machine machine;
   machine.prepare();
   const pid_t zygote = only_child();

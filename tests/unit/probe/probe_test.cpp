@@ -14,6 +14,7 @@
 #include "support/probe_client.hpp"
 #include "support/process.hpp"
 #include "support/scratch.hpp"
+#include "support/skip.hpp"
 
 using namespace distrun;
 using namespace distrun::testing;
@@ -260,7 +261,7 @@ TEST_CASE("addresses that a rank has found itself get names") {
 }
 
 TEST_CASE("code whose file has been removed since still has names, for who may open it") {
-  if (::geteuid() != 0) return;
+  testing::skip_case_if(::geteuid() != 0, "only root can open a file that has been removed");
   const Scratch scratch;
   const std::string copy = scratch.path() + "/fixture_states_removed";
   const InState subject("sleeping", fixtures::Build::Plain,

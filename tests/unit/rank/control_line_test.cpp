@@ -14,6 +14,7 @@
 
 #include "../support/forked.hpp"
 #include "symbols.hpp"
+#include "support/skip.hpp"
 
 using namespace distrun;
 
@@ -117,7 +118,7 @@ TEST_CASE("a listener answers with all stacks while the body hangs, or spins") {
 }
 
 TEST_CASE("a listener answers while the body hangs within malloc") {
-  if (DISTRUN_SANITIZED) return;  // which has another malloc
+  testing::skip_case_if(DISTRUN_SANITIZED, "a sanitizer has another malloc");
   const auto stacks = stacks_while(hang_in_malloc);
   REQUIRE(stacks);
   REQUIRE(stacks->threads.size() == 2);

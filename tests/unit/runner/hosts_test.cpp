@@ -225,9 +225,10 @@ TEST_CASE("what a set-up has made is no test's leak, and the host's if it is sti
   };
   show.play();
   CHECK(show.verdicts() == Names{removed ? "pass" : "leak"});
-  if (removed) return;
   CHECK(show.test(0).attempts.at(0).verdict == Verdict::Pass);
-  CHECK(show.test(0).message == "the suite's tear-down failed: the host has left behind: file " + path);
+  if (!removed) {
+    CHECK(show.test(0).message == "the suite's tear-down failed: the host has left behind: file " + path);
+  }
 }
 
 TEST_CASE("the death of a host between two tests crashes those that come") {

@@ -7,7 +7,7 @@ namespace distrun::testing {
 
 using base::kThreadSanitizer;
 
-inline constexpr char kOwnThread[] = "skipped: the thread sanitizer has a thread of its own in every process";
-inline constexpr char kOwnFaults[] = "skipped: the thread sanitizer handles faults of forked children itself";
+inline constexpr char kOwnThread[] = "the thread sanitizer has a thread of its own in every process";
+inline constexpr char kOwnFaults[] = "the thread sanitizer handles faults of forked children itself";
 
 }  // namespace distrun::testing
