@@ -23,9 +23,22 @@ void blocks() {
   changed.wait(lock, ready);  // finds bare-wait
   there->wait_for(lock, second, ready);  // finds bare-wait
   ::poll(nullptr, 0, 1);  // finds bare-wait
+  ::flock(file, LOCK_EX);  // finds bare-wait
+  if (::read(file, data, 1) < 0) return;  // finds bare-wait
+  ::waitpid(child, nullptr, 0);  // finds bare-wait
   std::this_thread::sleep_for(second);  // finds bare-wait
   board::wait_until(writer, info, lock, changed, deadline, ready);
   inbox.wait_for_release(barrier);
+}
+""",
+
+    "libdistrun/tensor/CMakeLists.txt": "add_library(t waits.cpp)\n",
+    "libdistrun/tensor/waits.cpp": """\
+void waits() {
+  changed.wait(lock, ready);  // finds bare-wait
+  ::recv(line, data, 1, 0);  // finds bare-wait
+  stream.wait(event);
+  tensor::select(a, 0, 1);
 }
 """,
 

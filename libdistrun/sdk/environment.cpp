@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include <distrun/base/error.hpp>
+#include <distrun/sdk/test.hpp>
 
 namespace distrun {
 namespace {
@@ -36,6 +37,18 @@ EnvironmentScope::EnvironmentScope(std::initializer_list<Variable> variables) {
 
 EnvironmentScope::~EnvironmentScope() {
   for (; !before_.empty(); before_.pop_back()) apply(before_.back());  // the last first: a name may be there twice
+}
+
+void with_nccl_blocking_wait(const std::function<void()>& body) {
+  const EnvironmentScope blocking{{"TORCH_NCCL_ASYNC_ERROR_HANDLING", std::nullopt}, {"TORCH_NCCL_BLOCKING_WAIT", "1"}};
+  body();
+}
+
+void with_dist_debug_levels(Rank& rank, const std::vector<std::string>& levels, const std::function<void()>& body) {
+  run_subtests(rank, Product({axis("level", levels)}), [&](const Parameters& element) {
+    const EnvironmentScope detailed{{"TORCH_DISTRIBUTED_DEBUG", element.text("level")}};
+    body();
+  });
 }
 
 }  // namespace distrun

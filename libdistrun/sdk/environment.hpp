@@ -1,5 +1,6 @@
 #pragma once
 // Variables of the environment for a part of a test.
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -27,5 +28,17 @@ class EnvironmentScope {
  private:
   std::vector<Variable> before_;
 };
+
+class Rank;
+
+// Two that ported tests know. What they set is put back however the body ends, and was never set for anybody else; all
+// that EnvironmentScope says of threads holds.
+
+// Runs the body while NCCL waits and does not handle errors on the side: TORCH_NCCL_BLOCKING_WAIT is 1 and
+// TORCH_NCCL_ASYNC_ERROR_HANDLING is not set.
+void with_nccl_blocking_wait(const std::function<void()>& body);
+// Runs the body at each level of TORCH_DISTRIBUTED_DEBUG, as run_subtests() does (test.hpp): a level that fails is
+// named and the next one runs, and all ranks meet after each.
+void with_dist_debug_levels(Rank& rank, const std::vector<std::string>& levels, const std::function<void()>& body);
 
 }  // namespace distrun

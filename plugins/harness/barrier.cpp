@@ -35,6 +35,14 @@ DISTRUN_TEST(Barrier, a_bound_of_its_own_runs_out_as_an_error) {
   DISTRUN_EXPECT(true);
 }
 
+// Nobody waits for a rank that has finished: the run's bound is far away.
+DISTRUN_TEST(Barrier, a_rank_that_cannot_come_any_more_ends_it, .world_size = fixed(3)) {
+  rank.note("rows", "[row:barrier/Barrier.sync-wait_for-None-timeout-10]");
+  DISTRUN_EXPECT(true);
+  if (rank.rank() == 1) return;
+  DISTRUN_EXPECT_THROWS(distrun::PeerFailed, "rank 1", rank.barrier("without rank 1"));
+}
+
 // Who waits for fewer than all says so with messages: a barrier is everybody's.
 DISTRUN_TEST(Barrier, some_ranks_meet_by_messages, .world_size = fixed(4)) {
   rank.note("rows", "[row:barrier/explicit-wait_for]");

@@ -22,7 +22,9 @@ class Child : public distrun::Fixture {
  public:
   Child() { order_ = "made"; }
   void set_up(distrun::Rank& rank) override {
-    DISTRUN_EXPECT(order_ == "made");
+    DISTRUN_EXPECT(order_ == "made");  // also by the second test of a process
+    DISTRUN_EXPECT(rank.worker_name() == rank.worker_name(rank.rank()));
+    DISTRUN_EXPECT(rank.init_method().starts_with("file://" + std::string(rank.temp_dir())));
     DISTRUN_EXPECT(&distrun::this_rank() == &rank);
     DISTRUN_EXPECT(count_threads() > 1);  // somebody listens while the body does whatever it does
     order_ = "set up";
@@ -39,8 +41,7 @@ class Child : public distrun::Fixture {
 // One object per rank and test, so the second test begins where the first did.
 DISTRUN_TEST_F(Child, first_test_of_a_suite) {
   rank.note("rows",
-            "[row:multiprocess_child/rank-entry-point-_run] [row:multiprocess_child/order-of-actions-in-run_test] "
-            "[row:multiprocess/set-up-parent-per-test]");
+            "[row:multiprocess_child/rank-entry-point-_run] [row:multiprocess/set-up-parent-per-test]");
   DISTRUN_EXPECT(order_ == "set up");
   order_ = "body";
 }

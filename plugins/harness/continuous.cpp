@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -72,7 +73,10 @@ DISTRUN_TEST(Continuous, second_test_finds_the_same_processes) {
 // What a suite says of its backend it asks of the run, which always has one.
 DISTRUN_TEST(Continuous, the_run_names_the_backend) {
   rank.note("rows", "[row:continuous/backend_str-opts]");
-  DISTRUN_EXPECT(!rank.backend().empty());
+  const char* const named = std::getenv("BACKEND");
+  DISTRUN_REQUIRE(named != nullptr);
+  DISTRUN_EXPECT(rank.backend() == named);
+  rank.note("backend", rank.backend());
 }
 
 // By whichever test comes first: this one finds what was set up, and nobody sets up again or tears down yet.

@@ -3,6 +3,7 @@
 #include <distrun/sdk/test.hpp>
 
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 
 namespace {
@@ -17,6 +18,11 @@ std::string variable(const char* name) {
 const char* const kBlockingWait = "TORCH_NCCL_BLOCKING_WAIT";
 const char* const kAsyncErrors = "TORCH_NCCL_ASYNC_ERROR_HANDLING";
 const char* const kDebugLevel = "TORCH_DISTRIBUTED_DEBUG";
+
+void expect_blocking_wait_is_off() {
+  DISTRUN_EXPECT(variable(kAsyncErrors) == "1");
+  DISTRUN_EXPECT(variable(kBlockingWait) == "(not set)");
+}
 
 // Variables are the process's: what one rank changes the others would see.
 bool ranks_share_variables(const distrun::ListContext& run) { return run.isolation == "threads"; }
@@ -43,27 +49,30 @@ DISTRUN_TEST(Environment, blocking_wait_is_on_for_a_body,
              .skip = {skip_if(ranks_share_variables, "ranks that are threads share variables")}) {
   rank.note("rows", "[row:env/with_nccl_blocking_wait]");
   const EnvironmentScope before{{kAsyncErrors, "1"}, {kBlockingWait, std::nullopt}};
-  {
-    const EnvironmentScope blocking{{kAsyncErrors, std::nullopt}, {kBlockingWait, "1"}};
+  const auto body = [](bool fails) {
     DISTRUN_EXPECT(variable(kAsyncErrors) == "(not set)");
     DISTRUN_EXPECT(variable(kBlockingWait) == "1");
-  }
-  DISTRUN_EXPECT(variable(kAsyncErrors) == "1");
-  DISTRUN_EXPECT(variable(kBlockingWait) == "(not set)");
+    if (fails) throw std::runtime_error("on the way out");
+  };
+  distrun::with_nccl_blocking_wait([&] { body(false); });
+  expect_blocking_wait_is_off();
+  DISTRUN_EXPECT_THROWS(std::runtime_error, "way out", distrun::with_nccl_blocking_wait([&] { body(true); }));
+  expect_blocking_wait_is_off();
   DISTRUN_EXPECT_THROWS(distrun::Error, "cannot be the name", EnvironmentScope{{"a=b", "1"}});
 }
 
 DISTRUN_TEST(Environment, a_body_runs_at_each_debug_level,
              .skip = {skip_if(ranks_share_variables, "ranks that are threads share variables")}) {
   rank.note("rows", "[row:env/with_dist_debug_levels-levels]");
-  const std::string before = variable(kDebugLevel);
+  const EnvironmentScope before{{kDebugLevel, std::nullopt}};
   std::string seen;
-  const distrun::Product levels({distrun::axis("level", {"OFF", "INFO", "DETAIL"})});
-  distrun::run_subtests(rank, levels, [&](const distrun::Parameters& element) {
-    const EnvironmentScope level{{kDebugLevel, element.text("level")}};
-    seen += variable(kDebugLevel) + " ";
-    DISTRUN_EXPECT(variable(kDebugLevel) == element.text("level"));
-  });
+  const auto look = [&] { seen += variable(kDebugLevel) + " "; };
+  distrun::with_dist_debug_levels(rank, {"OFF", "INFO", "DETAIL"}, look);
   DISTRUN_EXPECT(seen == "OFF INFO DETAIL ");
-  DISTRUN_EXPECT(variable(kDebugLevel) == before);
+  DISTRUN_EXPECT(variable(kDebugLevel) == "(not set)");
+  const EnvironmentScope another{{kDebugLevel, "INFO"}};
+  distrun::with_dist_debug_levels(rank, {"OFF", "DETAIL"}, [&] {
+    if (variable(kDebugLevel) == "DETAIL") distrun::skip("on the way out");
+  });
+  DISTRUN_EXPECT(variable(kDebugLevel) == "INFO");
 }

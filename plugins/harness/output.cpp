@@ -13,7 +13,8 @@ DISTRUN_TEST(Output, is_captured_for_a_while,
              .skip = {skip_if([](const ListContext& run) { return run.isolation == "threads"; },
                               "ranks that are threads share their streams")}) {
   rank.note("rows", "[row:helpers/captured_output]");
-  std::cout << "before\n";
+  const distrun::CapturedOutput around;
+  std::cout << "before, ";
   {
     const distrun::CapturedOutput captured;
     std::cout << "streams, ";
@@ -24,12 +25,13 @@ DISTRUN_TEST(Output, is_captured_for_a_while,
     DISTRUN_EXPECT(captured.out() == "streams, stdio, descriptors");
     DISTRUN_EXPECT(captured.err() == "errors");
   }
-  std::cout << "between\n";
+  std::cout << "between, ";
   try {
     const distrun::CapturedOutput captured;
     std::cout << "lost";
     throw std::runtime_error("on the way out");
   } catch (const std::runtime_error&) {
   }
-  std::cout << "after\n";  // the report has before, between and after
+  std::cout << "after";
+  DISTRUN_EXPECT(around.out() == "before, between, after");  // what others have caught is not here
 }

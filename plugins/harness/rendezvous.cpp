@@ -1,8 +1,15 @@
 // Rendezvous by environment variables, and worlds that follow from the machine.
+#include <distrun/base/fd.hpp>
 #include <distrun/base/free_port.hpp>
 #include <distrun/sdk/test.hpp>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 namespace {
@@ -12,7 +19,51 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+bool can_be_bound(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const distrun::base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+void add_line(std::string_view directory, const std::string& file) {
+  std::ofstream(std::string(directory) + "/" + file, std::ios::app) << "once\n";
+}
+
+std::string text_of(std::string_view directory, const std::string& file) {
+  std::ifstream in(std::string(directory) + "/" + file);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
 }  // namespace
+
+// What is set up once for all tests of a process that is a world by itself. The host counts, when all is over.
+class SingleProcessSuite : public distrun::SuiteFixture {
+ public:
+  void set_up_suite(distrun::Rank& rank) override {
+    DISTRUN_EXPECT(variable("RANK") == "0");
+    DISTRUN_EXPECT(rank.world_size() == 1);
+    port_ = variable("MASTER_PORT");
+    add_line(rank.suite_dir(), "set-up");
+  }
+  void tear_down_suite(distrun::Rank& rank) override {
+    DISTRUN_EXPECT(!variable("MASTER_PORT").empty());
+    add_line(rank.suite_dir(), "torn-down");
+  }
+  void tear_down_host(distrun::Host& host) override {
+    DISTRUN_EXPECT(text_of(host.temp_dir(), "set-up") == "once\n");
+    DISTRUN_EXPECT(text_of(host.temp_dir(), "torn-down") == "once\n");
+  }
+  const std::string& port() const noexcept { return port_; }
+
+ private:
+  std::string port_;
+};
+
+DISTRUN_SUITE_FIXTURE(SingleProcess, SingleProcessSuite);
+DISTRUN_SUITE(SingleProcess, .world_size = fixed(1), .isolation = Isolation::Pool, .env_rendezvous = true);
 
 DISTRUN_TEST(Rendezvous, each_rank_finds_its_place_and_one_port, .env_rendezvous = true) {
   rank.note("rows", "[row:dynamo/_dynamo_dist_per_rank_init]");
@@ -26,7 +77,7 @@ DISTRUN_TEST(Rendezvous, each_rank_finds_its_place_and_one_port, .env_rendezvous
   for (int other = 0; other < rank.world_size(); ++other) DISTRUN_EXPECT(rank.receive(other, "port") == port);
 }
 
-DISTRUN_TEST(Rendezvous, a_single_process_is_a_world, .world_size = fixed(1), .env_rendezvous = true) {
+DISTRUN_TEST(SingleProcess, is_a_world) {
   rank.note("rows", "[row:dynamo/DynamoDistributedSingleProcTestCase]");
   DISTRUN_EXPECT(rank.rank() == 0);
   DISTRUN_EXPECT(rank.world_size() == 1);
@@ -35,9 +86,16 @@ DISTRUN_TEST(Rendezvous, a_single_process_is_a_world, .world_size = fixed(1), .e
   rank.barrier("alone");
 }
 
+DISTRUN_TEST(SingleProcess, is_set_up_once_for_all_tests) {
+  rank.note("rows", "[row:dynamo/DynamoDistributedSingleProcTestCase]");
+  DISTRUN_EXPECT(!rank.suite<SingleProcessSuite>().port().empty());
+  DISTRUN_EXPECT(text_of(rank.suite_dir(), "set-up") == "once\n");
+  DISTRUN_EXPECT(text_of(rank.suite_dir(), "torn-down").empty());
+}
+
 DISTRUN_TEST(Rendezvous, a_free_port_is_found) {
   rank.note("rows", "[row:helpers/FILE_SCHEMA-find_free_port-flags]");
   const int port = distrun::base::find_free_port();
   DISTRUN_EXPECT(port > 0);
-  DISTRUN_EXPECT(port < 65536);
+  DISTRUN_EXPECT(can_be_bound(port));
 }

@@ -1,10 +1,13 @@
 // Tests that end in every way that the scenarios of the harness know. scenario_test.cpp and its neighbours say what
 // must come of each.
+#include <distrun/sdk/environment.hpp>
+#include <distrun/sdk/file_lock.hpp>
 #include <distrun/sdk/test.hpp>
 
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -51,6 +54,24 @@ DISTRUN_TEST(Scenario, rank_3_crashes) {
   DISTRUN_EXPECT(true);
 }
 
+DISTRUN_TEST(Scenario, rank_3_crashes_while_others_wait) {
+  if (rank.rank() == 3) raise(SIGSEGV);
+  hang();
+}
+
+// The others know that it is gone, and meet without it.
+DISTRUN_TEST(Scenario, others_go_on_after_a_declared_crash, .may_die = {dies_by_signal(3, SIGSEGV)}) {
+  if (rank.rank() == 3) {
+    for (int other = 0; other < 3; ++other) rank.send(other, "pid", std::to_string(getpid()));
+    raise(SIGSEGV);
+  }
+  const pid_t dying = std::stoi(rank.receive(3, "pid"));
+  while (kill(dying, 0) == 0) fixture::nap(std::chrono::milliseconds(1));
+  rank.barrier("the living");
+  rank.note("went on", "yes");
+  DISTRUN_EXPECT(true);
+}
+
 DISTRUN_TEST(Scenario, declared_crash, .may_die = {dies_by_signal(3, SIGSEGV)}) {
   if (rank.rank() == 3) raise(SIGSEGV);
   DISTRUN_EXPECT(true);
@@ -64,6 +85,12 @@ DISTRUN_TEST(Scenario, declared_crash_and_a_failure, .may_die = {dies(3)}) {
 
 DISTRUN_TEST(Scenario, all_exit_3) { std::exit(3); }
 DISTRUN_TEST(Scenario, all_exit_0) { std::exit(0); }
+DISTRUN_TEST(Scenario, exit_codes_differ) { std::exit(rank.rank() == 0 ? 3 : 4); }
+
+DISTRUN_TEST(Scenario, one_exits_while_others_hang) {
+  if (rank.rank() == 1) std::exit(4);
+  hang();
+}
 
 DISTRUN_TEST(Scenario, one_exits_10) {
   if (rank.rank() == 1) _exit(10);
@@ -107,11 +134,33 @@ DISTRUN_TEST(Devices, one_rank_each, .world_size = gpus()) { DISTRUN_EXPECT(rank
 
 DISTRUN_TEST(Files, are_used) {
   const std::string path = std::string(rank.init_method()).substr(std::string("file://").size());
+  DISTRUN_EXPECT(access(path.c_str(), F_OK) != 0);
+  rank.barrier("all have looked");
   if (rank.is_master()) std::fclose(std::fopen(path.c_str(), "w"));
   rank.barrier("made");
   rank.note("file", path);
   rank.note("directory", rank.temp_dir());
   DISTRUN_EXPECT(access(path.c_str(), F_OK) == 0);
+}
+
+DISTRUN_TEST(Files, one_holds_a_lock_and_hangs, .world_size = fixed(2)) {
+  const std::string path = std::string(rank.temp_dir()) + "/lockfile";
+  if (rank.rank() == 1) (void)rank.receive(0, "held");
+  const distrun::FileLock lock(path);
+  rank.send(1, "held", "");
+  hang();
+}
+
+// An exception on the way out of one level: the variable is as before, and the next level comes.
+DISTRUN_TEST(Levels, one_fails, .world_size = fixed(2)) {
+  std::string seen;
+  distrun::with_dist_debug_levels(rank, {"OFF", "INFO", "DETAIL"}, [&] {
+    seen += fixture::environment("TORCH_DISTRIBUTED_DEBUG") + " ";
+    rank.note("seen", seen);
+    if (rank.rank() == 1 && seen.ends_with("INFO ")) throw std::runtime_error("too much to tell");
+  });
+  rank.note("afterwards", fixture::environment("TORCH_DISTRIBUTED_DEBUG"));
+  DISTRUN_EXPECT(true);
 }
 
 // Has told an error when it is asked for its stacks.

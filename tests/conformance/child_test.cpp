@@ -3,12 +3,22 @@
 
 #include <signal.h>
 
+#include <algorithm>
+
 #include "run_case.hpp"
 
 namespace {
 
 using namespace distrun::testing;
 using Catch::Contains;
+
+std::vector<pid_t> ranks_in(const Sandbox& sandbox) {
+  std::vector<pid_t> ranks;
+  for (const ProcessInfo& info : sandbox.processes()) {
+    if (info.name.starts_with("distrun-rank")) ranks.push_back(info.pid);
+  }
+  return ranks;
+}
 
 }  // namespace
 
@@ -20,8 +30,21 @@ TEST_CASE("a fatal signal leaves the stacks of the rank, and it dies by that sig
   CHECK_THAT(attempt.looks.front().text, Contains("rank 3") && Contains("rank_3_crashes"));
 }
 
-TEST_CASE("ranks answer for their stacks while their bodies are blocked",
+// Nobody else can: its own child traces it, which keeps the probe away, and signals from its main thread.
+TEST_CASE("a rank answers for its stacks itself where nobody may trace it",
           "[row:multiprocess_child/event-listener-thread][row:multiprocess_child/traceback-production]") {
+  const std::string id = "Listener.answers_for_a_rank_that_is_traced";
+  const AttemptResult attempt = run_case(id, {"--timeout", bound(500)}).attempt(id);
+  CHECK(attempt.verdict == "timeout");
+  REQUIRE(attempt.looks.size() == 1);
+  const SeenProcess* seen = attempt.looks.front().find(1);
+  REQUIRE(seen != nullptr);
+  CHECK(seen->answered == Texts{"kernel", "listener"});
+  CHECK(seen->threads_with_stacks > 0);
+}
+
+TEST_CASE("ranks are asked for their stacks while their bodies are blocked",
+          "[row:multiprocess_child/traceback-production]") {
   const Sandbox sandbox(DISTRUN_BIN);
   Running run = sandbox.start({"run", "--output", sandbox.output(), "--timeout", "60s", "--filter",
                                "Scenario.two_finish_two_hang", cases_plugin()});
@@ -39,12 +62,16 @@ TEST_CASE("ranks answer for their stacks while their bodies are blocked",
   CHECK(run.wait(scaled(milliseconds(10'000))).exit_code == 130);
 }
 
-// Guard, coordinator, and ranks are six processes, a zygote a seventh.
+// The ranks have told the kernel not to end them with their parent: their listeners see the end of the line.
 TEST_CASE("a rank whose coordinator is gone ends", "[row:multiprocess_child/event-listener-thread]") {
   const Sandbox sandbox(DISTRUN_BIN);
-  Running run = sandbox.start({"run", "--timeout", "60s", "--filter", "Scenario.one_ignores_termination",
+  Running run = sandbox.start({"run", "--timeout", "60s", "--filter", "Listener.ends_a_rank_that_no_signal_ends",
                                cases_plugin()});
-  CHECK(eventually(scaled(milliseconds(30'000)), [&] { return sandbox.processes().size() >= 6; }));
+  const auto are_ready = [&] {
+    const std::vector<ProcessInfo> all = sandbox.processes();
+    return std::count_if(all.begin(), all.end(), [](const auto& info) { return info.name == "outlives"; }) == 2;
+  };
+  CHECK(eventually(scaled(milliseconds(30'000)), are_ready));
   for (const ProcessInfo& info : sandbox.processes()) {
     if (info.name == "distrun") kill(info.pid, SIGKILL);  // guard and coordinator
   }
@@ -65,4 +92,48 @@ TEST_CASE("an error and a stack dump of one rank are told apart",
   REQUIRE(seen != nullptr);
   CHECK(seen->threads_with_stacks > 0);
   CHECK_THAT(attempt.looks.front().text, Contains("error_and_stacks") && !Contains("CheckFailed"));
+}
+
+TEST_CASE("a rank that waits for a lock is seen to, with who holds it", "[row:lock/_lock]") {
+  const Sandbox sandbox(DISTRUN_BIN);
+  Running run = sandbox.start({"run", "--output", sandbox.output(), "--timeout", "60s", "--filter",
+                               "Files.one_holds_a_lock_and_hangs", cases_plugin()});
+  Ended ps;
+  const bool seen = eventually(scaled(milliseconds(30'000)), [&] {
+    ps = sandbox.run({"ps"});  // of the others' runs, too
+    return ps.out.find(": lockfile\" (cases.cpp:") != std::string::npos;
+  });
+  INFO(ps.out << ps.err);
+  CHECK(seen);
+  const std::vector<pid_t> ranks = ranks_in(sandbox);
+  CHECK(std::any_of(ranks.begin(), ranks.end(), [&](pid_t pid) {
+    return ps.out.find("wait \"lock of process " + std::to_string(pid) + ": lockfile\"") != std::string::npos;
+  }));
+  run.signal(SIGINT);
+  CHECK(run.wait(scaled(milliseconds(10'000))).exit_code == 130);
+}
+
+TEST_CASE("crash handler and listener are there before a set-up and after the body",
+          "[row:multiprocess_child/order-of-actions-in-run_test]") {
+  const CaseRun run = run_tests(cases_plugin(), {"ChildCrashes*"});
+  for (const std::string where : {"SetUp", "TearDown"}) {
+    const AttemptResult& attempt = run.attempt("ChildCrashesIn" + where + ".a_test");
+    INFO(where);
+    CHECK(attempt.verdict == "crash");
+    CHECK(attempt.culprits == std::vector<int>{1});
+    CHECK(attempt.ranks.at(1).signal == SIGSEGV);
+    REQUIRE(attempt.looks.size() == 1);
+    const SeenProcess* seen = attempt.looks.front().find(1);
+    REQUIRE(seen != nullptr);
+    CHECK(seen->threads_with_stacks > 0);
+    CHECK_THAT(attempt.looks.front().text, Contains(where == "SetUp" ? "set_up" : "tear_down"));
+  }
+}
+
+// The suite's Child tests show the rest: an object for each rank and test, which knows its rank.
+TEST_CASE("a rank that returns from its body ends with 0", "[row:multiprocess_child/rank-entry-point-_run]") {
+  const std::string isolation = GENERATE(values<std::string>({"process", "exec"}));
+  const AttemptResult attempt =
+      run_case("Scenario.all_succeed", {"--isolation", isolation}).attempt("Scenario.all_succeed");
+  for (const RankResult& rank : attempt.ranks) CHECK(rank.exit_code == 0);
 }

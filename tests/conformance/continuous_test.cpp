@@ -5,6 +5,15 @@
 
 using namespace distrun::testing;
 
+TEST_CASE("the backend of a suite is the run's", "[row:continuous/backend_str-opts]") {
+  const std::string id = "Continuous.the_run_names_the_backend";
+  for (const std::string backend : {"gloo", "nccl"}) {
+    const AttemptResult attempt = run_tests(DISTRUN_HARNESS, {id}, {"--backend", backend}).attempt(id);
+    CHECK(attempt.verdict == "pass");
+    for (const RankResult& rank : attempt.ranks) CHECK(rank.notes.at("backend") == backend);
+  }
+}
+
 TEST_CASE("one set of ranks runs a suite, and a hang costs that set and no other test",
           "[row:continuous/class-variables][row:continuous/run_rank-entry]") {
   const CaseRun run = run_tests(cases_plugin(), {"Pool.*"});

@@ -19,9 +19,15 @@ TEST_CASE("an error decides before the others' end and before the bound",
 
 TEST_CASE("any death ends a test early, and a declared one ends nothing",
           "[row:multiprocess_join/only-code-10-triggers-early-termination]") {
-  const CaseRun crash = run_case("Scenario.rank_3_crashes");
-  CHECK(crash.test("Scenario.rank_3_crashes").verdict == "crash");
-  const AttemptResult declared = run_case("Scenario.declared_crash").attempt("Scenario.declared_crash");
-  CHECK(declared.verdict == "pass");
-  CHECK(outcomes_of(declared) == Texts{"passed", "passed", "passed", "signaled"});
+  const std::string waiting = "Scenario.rank_3_crashes_while_others_wait";
+  const AttemptResult crash = run_case(waiting, {"--timeout", "50s"}).attempt(waiting);
+  CHECK(crash.verdict == "crash");
+  CHECK(crash.culprits == std::vector<int>{3});
+  CHECK(outcomes_of(crash) == Texts{"killed by us", "killed by us", "killed by us", "signaled"});
+  CHECK(crash.duration_ms < scaled(milliseconds(10'000)).count());  // far below the bound
+  const std::string declared = "Scenario.others_go_on_after_a_declared_crash";
+  const AttemptResult gone_on = run_case(declared).attempt(declared);
+  CHECK(gone_on.verdict == "pass");
+  CHECK(outcomes_of(gone_on) == Texts{"passed", "passed", "passed", "signaled"});
+  for (std::size_t rank = 0; rank < 3; ++rank) CHECK(gone_on.ranks.at(rank).notes.at("went on") == "yes");
 }

@@ -72,7 +72,7 @@ TEST_CASE("tests of the environment fail where the environment lies", "[suite]")
   }
   const Texts tests{"Environment.settings_of_the_run_are_variables", "Environment.errors_show_native_stacks",
                     "Files.a_new_directory_is_everybodys", "Rendezvous.each_rank_finds_its_place_and_one_port",
-                    "Rendezvous.a_single_process_is_a_world"};
+                    "SingleProcess.is_a_world"};
   const CaseRun run = run_tests(DISTRUN_HARNESS, tests, lies);
   for (const std::string& id : tests) {
     INFO(id);

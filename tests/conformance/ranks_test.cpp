@@ -82,6 +82,11 @@ TEST_CASE("directories and the rendezvous file are new for each attempt and gone
   const TestResult& test = run.test("Files.are_used");
   CHECK(test.verdict == "pass");
   REQUIRE(test.attempts.size() == 2);
+  for (const char* note : {"file", "directory"}) {
+    const std::string first = test.attempts[0].ranks.at(0).notes.at(note);
+    CHECK(test.attempts[1].ranks.at(0).notes.at(note) != first);
+    for (const RankResult& rank : test.attempts[0].ranks) CHECK(rank.notes.at(note) == first);
+  }
   for (const AttemptResult& attempt : test.attempts) {
     for (const RankResult& rank : attempt.ranks) {
       CHECK_FALSE(exists(rank.notes.at("file")));

@@ -1,6 +1,8 @@
 // The ways in which a test of several ranks can end.
 #include <catch2/catch.hpp>
 
+#include <signal.h>
+
 #include "run_case.hpp"
 
 namespace {
@@ -29,6 +31,7 @@ TEST_CASE("a rank that throws ends the test at once, and only it is blamed",
   CHECK_THAT(attempt.message, Contains("rank 2 failed: the shard is torn") && !Contains("killed"));
   CHECK(outcomes_of(attempt) == Texts{"killed by us", "killed by us", "failed", "killed by us"});
   CHECK(errors_of(attempt) == Texts{"rank 2: the shard is torn"});
+  CHECK(attempt.ranks.at(2).exit_code == 10);
   CHECK(attempt.duration_ms < scaled(milliseconds(10'000)).count());  // far below the bound
 }
 
@@ -50,7 +53,7 @@ TEST_CASE("an error text of two megabytes arrives at once",
   const AttemptResult& attempt = run.attempt("Scenario.huge_error_text");
   CHECK(attempt.verdict == "fail");
   CHECK(attempt.culprits == std::vector<int>{1});
-  CHECK_THAT(attempt.ranks.at(1).error_texts.at(0), Catch::StartsWith("begin xxx"));
+  CHECK(attempt.ranks.at(1).error_texts.at(0) == "begin " + std::string(2 << 20, 'x') + " end");
   CHECK(attempt.duration_ms < scaled(milliseconds(20'000)).count());
 }
 
@@ -81,6 +84,27 @@ TEST_CASE("ranks that exit by themselves have no result, whatever their code",
   CHECK_THAT(run.test("Scenario.all_exit_0").message, Contains("code 0") && Contains("without a result"));
 }
 
+TEST_CASE("codes that differ are told of each rank, and a rank without one is ended",
+          "[row:multiprocess_join/verdict-3-unknown-code-or-codes-differ]") {
+  const CaseRun run = run_tests(cases_plugin(), {"Scenario.exit_codes_differ", "Scenario.one_exits_while_others_hang"},
+                                {"--timeout", "50s"});
+  const AttemptResult& differ = run.attempt("Scenario.exit_codes_differ");
+  CHECK(differ.verdict == "crash");
+  for (const RankResult& rank : differ.ranks) {
+    INFO("rank " << rank.rank << " " << rank.outcome);
+    CHECK((rank.outcome == "exited" || rank.outcome == "killed by us"));
+    if (rank.outcome == "exited") CHECK(rank.exit_code == (rank.rank == 0 ? 3 : 4));
+  }
+  REQUIRE_FALSE(differ.culprits.empty());
+  CHECK_THAT(differ.message, Contains(differ.culprits.front() == 0 ? "exited with code 3" : "exited with code 4"));
+  const AttemptResult& hang = run.attempt("Scenario.one_exits_while_others_hang");
+  CHECK(hang.verdict == "crash");
+  CHECK(hang.culprits == std::vector<int>{1});
+  CHECK_THAT(hang.message, Contains("exited with code 4"));
+  CHECK(outcomes_of(hang) == Texts{"killed by us", "exited", "killed by us", "killed by us"});
+  CHECK(hang.duration_ms < scaled(milliseconds(10'000)).count());  // far below the bound
+}
+
 TEST_CASE("ranks that hang are named with their stacks, and those that finished are not",
           "[row:scenario/hang][row:multiprocess_join/timeout-handling]"
           "[row:multiprocess_join/traceback-collection-phase-1]") {
@@ -108,13 +132,33 @@ TEST_CASE("a rank that is stopped delays nobody's stacks and is ended all the sa
     CHECK(seen->threads_with_stacks > 0);
   }
   CHECK_THAT(attempt.looks.front().text, Contains("stopped"));
-  CHECK(attempt.duration_ms < scaled(milliseconds(8000)).count());
+}
+
+// Its own child holds all of its threads: neither the probe nor the listener can answer. A second is all that costs.
+TEST_CASE("a rank for which nobody can answer costs the others a second at most",
+          "[row:scenario/rank-cannot-answer-the-traceback-request]"
+          "[row:multiprocess_join/traceback-collection-phase-2]") {
+  constexpr milliseconds kLook(1000), kGraces(1000), kSlack(1000);
+  const AttemptResult attempt =
+      run_case("Listener.cannot_answer", {"--timeout", bound(500)}).attempt("Listener.cannot_answer");
+  CHECK(attempt.verdict == "timeout");
+  REQUIRE(attempt.looks.size() == 1);
+  for (int rank = 0; rank < 4; ++rank) {
+    const SeenProcess* seen = attempt.looks.front().find(rank);
+    INFO("rank " << rank);
+    REQUIRE(seen != nullptr);
+    CHECK((seen->threads_with_stacks > 0) == (rank != 1));
+    CHECK(seen->not_answered.empty() == (rank != 1));
+  }
+  CHECK(attempt.duration_ms < (scaled(milliseconds(500) + kSlack) + kLook + kGraces).count());
 }
 
 TEST_CASE("a rank that ignores termination is killed",
           "[row:multiprocess/tear-down-parent-per-test]") {
   const CaseRun run = run_case("Scenario.one_ignores_termination", {"--timeout", bound(300)});
-  CHECK(run.test("Scenario.one_ignores_termination").verdict == "timeout");
+  const AttemptResult& attempt = run.attempt("Scenario.one_ignores_termination");
+  CHECK(attempt.verdict == "timeout");
+  for (const RankResult& rank : attempt.ranks) CHECK(rank.signal == (rank.rank == 1 ? SIGKILL : SIGTERM));
   CHECK(run.remains.empty());
 }
 
@@ -126,6 +170,19 @@ TEST_CASE("what ranks print is in the report, each line with its rank", "[row:he
     CHECK(rank.err == "oops from " + std::to_string(rank.rank) + "\n");
   }
   CHECK_THAT(run.console(), Contains("2| hello from 2") && Contains("2| oops from 2"));
+}
+
+TEST_CASE("a debug level that fails is named, and the variable is put back",
+          "[row:env/with_dist_debug_levels-levels]") {
+  const AttemptResult attempt = run_case("Levels.one_fails").attempt("Levels.one_fails");
+  CHECK(attempt.verdict == "fail");
+  CHECK(attempt.culprits == std::vector<int>{1});
+  REQUIRE(attempt.ranks.at(1).error_texts.size() == 1);
+  CHECK_THAT(attempt.ranks.at(1).error_texts.front(), Contains("[level=INFO] ") && Contains("too much to tell"));
+  for (const RankResult& rank : attempt.ranks) {
+    CHECK(rank.notes.at("seen") == "OFF INFO DETAIL ");
+    CHECK(rank.notes.at("afterwards").empty());
+  }
 }
 
 TEST_CASE("an element that fails is named, and the others run",

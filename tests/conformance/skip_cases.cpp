@@ -24,6 +24,11 @@ DISTRUN_TEST(SkipCodes, one_rank) {
   DISTRUN_EXPECT(true);
 }
 
+DISTRUN_TEST(SkipCodes, one_rank_while_others_meet) {
+  if (rank.rank() == 1) _exit(75);
+  rank.barrier("meet");
+}
+
 DISTRUN_TEST(SkipCodes, rank_0_while_rank_1_hangs, .world_size = fixed(2)) {
   if (rank.rank() == 0) _exit(75);
   fixture::hang();
@@ -38,6 +43,9 @@ DISTRUN_TEST(Thrown, by_one) {
 DISTRUN_TEST(Early, two_gpus, .skip = {skip_if_lt_x_gpu(2)}) { DISTRUN_EXPECT(true); }
 DISTRUN_TEST(Early, condition, .skip = {skip_if(true, "asked before any rank")}) { DISTRUN_FAIL("it ran"); }
 DISTRUN_TEST(Early, gloo, .skip = {requires_gloo()}) { DISTRUN_FAIL("it ran"); }
+DISTRUN_TEST(Early, nccl, .skip = {requires_nccl()}) { DISTRUN_FAIL("it ran"); }
+DISTRUN_TEST(Early, mpi, .skip = {requires_mpi()}) { DISTRUN_FAIL("it ran"); }
+DISTRUN_TEST(Early, ucc, .skip = {requires_ucc()}) { DISTRUN_FAIL("it ran"); }
 
 DISTRUN_TEST(Libraries, missing) {
   distrun::require_library("libno_such_library.so.9");

@@ -2,10 +2,7 @@
 
 #include "gradient_cases.hpp"
 
-namespace distrun {
-namespace {
-
-using namespace test;
+namespace distrun::test {
 
 Cases elementwise_cases() {
   return {
@@ -47,8 +44,6 @@ Cases in_place_cases() {
   };
 }
 
-}  // namespace
-
 TEST_CASE("gradients of elementwise operators are those of central differences") {
   check_on_all_devices(elementwise_cases());
 }
@@ -56,4 +51,4 @@ TEST_CASE("gradients of in-place operators are those of central differences") {
   check_on_all_devices(in_place_cases());
 }
 
-}  // namespace distrun
+}  // namespace distrun::test

@@ -29,6 +29,20 @@ MakeCase unary(std::function<Tensor(const Tensor&)> function, std::size_t least_
 using MakeSizes = std::function<Sizes(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>;
 MakeCase sized(MakeSizes sizes, Function function);
 
+// All that are checked, by family. gradient_coverage_test.cpp finds operators without one.
+Cases elementwise_cases();
+Cases in_place_cases();
+Cases reduction_cases();
+Cases product_cases();
+Cases matmul_cases();
+Cases linear_cases();
+Cases image_cases();
+Cases embedding_cases();
+Cases sparse_cases();
+Cases view_cases();
+Cases copy_cases();
+Cases changed_view_cases();
+
 // With several seeds each.
 void check_on_all_devices(const Cases& cases);
 

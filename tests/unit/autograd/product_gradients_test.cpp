@@ -2,10 +2,7 @@
 
 #include "gradient_cases.hpp"
 
-namespace distrun {
-namespace {
-
-using namespace test;
+namespace distrun::test {
 
 Cases reduction_cases() {
   return {
@@ -162,12 +159,10 @@ Cases image_cases() {
   };
 }
 
-}  // namespace
-
 TEST_CASE("gradients of sums and losses are those of central differences") { check_on_all_devices(reduction_cases()); }
 TEST_CASE("gradients of matmul are those of central differences") { check_on_all_devices(matmul_cases()); }
 TEST_CASE("gradients of products are those of central differences") { check_on_all_devices(product_cases()); }
 TEST_CASE("gradients of linear layers are those of central differences") { check_on_all_devices(linear_cases()); }
 TEST_CASE("gradients of operators on images are those of central differences") { check_on_all_devices(image_cases()); }
 
-}  // namespace distrun
+}  // namespace distrun::test

@@ -2,10 +2,7 @@
 
 #include "gradient_cases.hpp"
 
-namespace distrun {
-namespace {
-
-using namespace test;
+namespace distrun::test {
 
 Cases embedding_cases() {
   const auto bags = [](const Tensor& like, BagMode mode, const Tensor& factors) {
@@ -34,6 +31,8 @@ Cases embedding_cases() {
   };
 }
 
+namespace {
+
 // Of sparse tensors: the values are the input. Two have the same sizes, and share some places.
 MakeCase sparse(std::function<Tensor(const Tensor&, const Tensor&)> function) {
   const auto first = [](const Tensor& values) {  // one place twice
@@ -51,6 +50,8 @@ MakeCase sparse(std::function<Tensor(const Tensor&, const Tensor&)> function) {
     return Case{run, {random.tensor({4, 2}), random.tensor({3, 2})}};
   };
 }
+
+}  // namespace
 
 Cases sparse_cases() {
   return {
@@ -80,8 +81,6 @@ Cases sparse_cases() {
   };
 }
 
-}  // namespace
-
 TEST_CASE("gradients of bags of embeddings are those of central differences") {
   check_on_all_devices(embedding_cases());
 }
@@ -89,4 +88,4 @@ TEST_CASE("gradients of operators on sparse tensors are those of central differe
   check_on_all_devices(sparse_cases());
 }
 
-}  // namespace distrun
+}  // namespace distrun::test

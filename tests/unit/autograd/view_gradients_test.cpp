@@ -2,10 +2,7 @@
 
 #include "gradient_cases.hpp"
 
-namespace distrun {
-namespace {
-
-using namespace test;
+namespace distrun::test {
 
 Cases view_cases() {
   const auto tail = [](const Tensor& a) { return narrow(a, 0, a.size(0) / 2, a.size(0) - a.size(0) / 2); };
@@ -121,12 +118,10 @@ Cases changed_view_cases() {
   };
 }
 
-}  // namespace
-
 TEST_CASE("gradients of views are those of central differences") { check_on_all_devices(view_cases()); }
 TEST_CASE("gradients of copies and joins are those of central differences") { check_on_all_devices(copy_cases()); }
 TEST_CASE("gradients through views that are changed in place are those of central differences") {
   check_on_all_devices(changed_view_cases());
 }
 
-}  // namespace distrun
+}  // namespace distrun::test

@@ -1,0 +1,92 @@
+// Every operator of the table has a gradient that is checked, or a reason to have none: one that comes without either
+// fails here. Which operators a case checks is not said by its name but seen while it runs.
+#include <catch2/catch.hpp>
+
+#include <set>
+
+#include <distrun/autograd/operators/operator_table.hpp>
+#include <distrun/autograd/scope.hpp>
+#include <distrun/autograd/variable.hpp>
+
+#include "gradient_cases.hpp"
+
+namespace distrun::test {
+namespace {
+
+// Operators whose results no gradient leads through, and why.
+const std::map<std::string, std::string> kNoGradient = {
+    {"eq", "true or false"},
+    {"ne", "true or false"},
+    {"lt", "true or false"},
+    {"le", "true or false"},
+    {"gt", "true or false"},
+    {"ge", "true or false"},
+    {"all", "true or false"},
+    {"equal", "true or false"},
+    {"nonzero", "places"},
+    {"item", "a number"},
+    {"size", "a number"},
+    {"numel", "a number"},
+    {"ones", "made of nothing"},
+    {"zeros", "made of nothing"},
+    {"rand", "made of nothing"},
+    {"randn", "made of nothing"},
+    {"ones_like", "made of nothing"},
+    {"zeros_like", "made of nothing"},
+};
+
+// Operators that are another one, with an argument of their own.
+const std::map<std::string, std::string> kIsAnother = {{"cpu", "to"}, {"cuda", "to"}, {"flatten", "reshape"}};
+
+// While it lives: the names of the operators that get a tensor whose gradient is wanted.
+class SeenOperators : public autograd::ScopeHook {
+ public:
+  SeenOperators() : before_(autograd::set_scope_hook(this)) {}
+  ~SeenOperators() override { autograd::set_scope_hook(before_); }
+  void* enter(const autograd::Scope& scope) noexcept override {
+    if (scope.kind != autograd::ScopeKind::Operator) return nullptr;
+    for (const Tensor& input : scope.inputs()) {
+      if (requires_grad(input)) names_.emplace(scope.name);
+    }
+    return nullptr;
+  }
+  void leave(void*) noexcept override {}
+  const std::set<std::string>& names() const noexcept { return names_; }
+
+ private:
+  autograd::ScopeHook* before_;
+  std::set<std::string> names_;
+};
+
+std::set<std::string> checked_operators() {
+  const SeenOperators seen;
+  for (const auto family :
+       {elementwise_cases, in_place_cases, reduction_cases, product_cases, matmul_cases, linear_cases, image_cases,
+        embedding_cases, sparse_cases, view_cases, copy_cases, changed_view_cases}) {
+    for (const auto& [name, make_case] : family()) {
+      RandomTensors random(base::derive_seed(0, name));
+      Case made = make_case(random);
+      for (Tensor& input : made.inputs) input = set_requires_grad(clone(input));
+      made.function(made.inputs);
+    }
+  }
+  return seen.names();
+}
+
+}  // namespace
+
+TEST_CASE("every operator of the table has a gradient that is checked, or a reason for none") {
+  const std::set<std::string> checked = checked_operators();
+  for (const std::string& name : autograd::operator_names()) {
+    const auto another = kIsAnother.find(name);
+    const std::string& seen_as = another != kIsAnother.end() ? another->second : name;
+    INFO(name);
+    CHECK(checked.contains(seen_as) != kNoGradient.contains(name));
+  }
+  for (const auto& [name, why] : kNoGradient) {
+    INFO(name << " has no gradient (" << why << "), and is not in the table");
+    CHECK(autograd::find_operator(name) != nullptr);
+  }
+}
+
+}  // namespace distrun::test
