@@ -29,8 +29,10 @@ const std::vector<Entry>& unsupported() {
 // By feature: who has it. "plugin" is what add_backend() says.
 const std::vector<Entry>& features() {
   static const Names with_gpus{"nccl", "gloo", "ucc"};
+  static const Names all{"nccl", "gloo", "mpi", "ucc"};
   static const std::vector<Entry> table{
-      {"gpu", with_gpus}, {"cuda", with_gpus}, {"ddp", with_gpus}, {"subgroup", with_gpus}, {"plugin", {}}};
+      {"gpu", with_gpus},          {"cuda", with_gpus},      {"ddp", with_gpus},           {"subgroup", with_gpus},
+      {"profiling", all},          {"cuda profiling", all},  {"sendrecv profiling", all},  {"plugin", {}}};
   return table;
 }
 

@@ -21,7 +21,8 @@ bool is_backend_available(std::string_view name);
 // Whether a backend knows "allgather_coalesced", "reduce", "sendrecv anysource" or "cpu barrier". Throws
 // Error{InvalidArgument} for another collective: those that are not in the table are everybody's.
 bool backend_supports(std::string_view backend, std::string_view collective);
-// Whether it has the feature "gpu", "cuda", "ddp", "subgroup" or "plugin". Throws Error{InvalidArgument} for another.
+// Whether it has the feature "gpu", "cuda", "ddp", "subgroup", "profiling", "cuda profiling", "sendrecv profiling" or
+// "plugin". Throws Error{InvalidArgument} for another.
 bool backend_has(std::string_view backend, std::string_view feature);
 
 // Skips unless the run's backend is one of these and available.

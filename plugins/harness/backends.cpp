@@ -56,6 +56,14 @@ DISTRUN_TEST(Backends, features_are_had_by_name) {
   DISTRUN_EXPECT_THROWS(distrun::Error, "subgroup", (void)distrun::backend_has("gloo", "subgroups"));
 }
 
+DISTRUN_TEST(Backends, are_all_profiled) {
+  rank.note("rows", "[row:profiling/backend-white-lists]");
+  for (const char* feature : {"profiling", "cuda profiling", "sendrecv profiling"}) {
+    DISTRUN_EXPECT(with(feature) == kBackends);
+    DISTRUN_EXPECT(!distrun::backend_has("harness_backend", feature));
+  }
+}
+
 DISTRUN_TEST(Backends, one_from_outside_is_a_plugin) {
   rank.note("rows", "[row:dist_cases/backend_feature-plugin]");
   DISTRUN_EXPECT(with("plugin").empty());

@@ -1,0 +1,23 @@
+#pragma once
+// What tests of data-parallel training look for in its errors, as other harnesses word it.
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace distrun::suites {
+
+inline constexpr std::string_view kPriorReductionUnfinished =
+    "Expected to have finished reduction in the prior iteration";
+inline constexpr std::string_view kRecommendFindUnused = "passing the keyword argument `find_unused_parameters=True`";
+inline constexpr std::string_view kFindUnusedIsOn = "Since `find_unused_parameters=True` is enabled";
+inline constexpr std::string_view kOutputsNotUsedInLoss = "`forward` function outputs participate in calculating loss";
+inline constexpr std::string_view kSuggestDebugMode =
+    "set the environment variable TORCH_DISTRIBUTED_DEBUG to either INFO or DETAIL";
+
+// What a model tells of its training, by name.
+using LoggingData = std::map<std::string, std::string>;
+// Throws Error{Failed, AssertionError} unless "iteration", "has_error" and "error" are there and the error holds the
+// expected text; of that only what stands before a native stack ("\nException raised from ") counts.
+void verify_error_logged(const LoggingData& logged, std::string_view expected);
+
+}  // namespace distrun::suites

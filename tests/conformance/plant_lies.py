@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Plants lies into copies of sources. A suite run with one that is told must fail where it claims to look: that is its
+negative control (control_test.cpp). Nothing of this is in the product.
+
+usage: plant_lies.py NAME.lies SOURCE_ROOT FOLDER      writes a planted copy of each named source below FOLDER
+       plant_lies.py --self-test
+
+A list has, beside comments and what control_test.cpp reads:
+
+    lie no-barrier: what is claimed
+    in libdistrun/sdk/context.cpp
+    - what stands there, once
+    + LIES ? 0 : $
+
+`$` is what stood there, LIES is true where DISTRUN_LIE=no-barrier is in the environment. A text that is not there
+exactly once is an error: whoever changes that line says what the lie is now.
+"""
+import pathlib
+import sys
+import tempfile
+
+PROLOGUE = """\
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+namespace {
+[[maybe_unused]] bool tells_lie(const char* name) {
+  const char* told = std::getenv("DISTRUN_LIE");
+  return told != nullptr && std::strcmp(told, name) == 0;
+}
+}  // namespace
+#line 1 "%s"
+"""
+
+
+class Mistake(Exception):
+    pass
+
+
+def plant(text, lie, path, before, after):
+    if text.count(before) != 1:
+        raise Mistake(f"lie {lie}: `{before}` stands {text.count(before)} times in {path}; once is wanted")
+    return text.replace(before, after.replace("$", before).replace("LIES", f'tells_lie("{lie}")'))
+
+
+def planted_sources(lies, root):
+    """{path: text} of the sources that the list names."""
+    texts, lie, path, before = {}, None, None, None
+    for number, line in enumerate(lies.splitlines(), 1):
+        word, _, rest = line.strip().partition(" ")
+        if word == "lie":
+            lie, path = rest.partition(":")[0], None
+        elif word == "in":
+            path = rest
+            texts.setdefault(path, (root / path).read_text())
+        elif word == "-":
+            before = rest
+        elif word == "+":
+            if lie is None or path is None or before is None:
+                raise Mistake(f"line {number}: `+` comes after `lie`, `in` and `-`")
+            texts[path] = plant(texts[path], lie, path, before, rest)
+            before = None
+    return texts
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        (root / "a.cpp").write_text("int f() { return 1; }\nint g() { return 2; }\n")
+        texts = planted_sources("lie two: so\nin a.cpp\n- return 1;\n+ if (LIES) return 2; $\n", root)
+        good = texts == {"a.cpp": 'int f() { if (tells_lie("two")) return 2; return 1; }\nint g() { return 2; }\n'}
+        for wrong in ("lie x: y\nin a.cpp\n- return 3;\n+ $\n", "lie x: y\nin a.cpp\n- return\n+ $\n", "+ $\n"):
+            try:
+                planted_sources(wrong, root)
+                good = False
+            except Mistake:
+                pass
+    print(f"plant_lies.py --self-test: {'as expected' if good else 'WRONG'}")
+    return 0 if good else 1
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    if len(arguments) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    lies, root, folder = map(pathlib.Path, arguments)
+    for path, text in planted_sources(lies.read_text(), root).items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(PROLOGUE % (root / path) + text)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (OSError, Mistake) as error:
+        print(f"plant_lies.py: {error}", file=sys.stderr)
+        sys.exit(2)
