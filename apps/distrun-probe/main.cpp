@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/inherited.hpp>
 
 #include "line.hpp"
 #include "session.hpp"
@@ -52,6 +53,7 @@ std::string serve(probe::Line& line, std::optional<probe::Session>& session) {
 }  // namespace
 
 int main() {
+  base::mend_inherited_state();
   if (!has_line()) {
     std::fputs("distrun-probe is started by distrun and has no use of its own; try: distrun --help\n", stderr);
     return kUsage;

@@ -13,6 +13,7 @@
 #include <string>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/inherited.hpp>
 #include <distrun/rank/entry.hpp>
 #include <distrun/rank/limits.hpp>
 #include <distrun/rank/lister.hpp>
@@ -57,6 +58,7 @@ bool has_line() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  distrun::base::mend_inherited_state();
   const std::string mode = argc > 2 ? argv[1] : "";
   if (!has_line()) {
     std::fputs("distrun-rank is started by distrun and has no use of its own; try: distrun --help\n", stderr);

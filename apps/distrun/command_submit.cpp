@@ -10,6 +10,7 @@
 #include <string>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/inherited.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/daemon/address.hpp>
 #include <distrun/daemon/client.hpp>
@@ -62,13 +63,15 @@ class Face {
 };
 
 Face::Face(base::Fd socket, const wire::Submission& order)
-    : signals_(loop_.context(), SIGINT, SIGTERM, SIGHUP),
+    : signals_(loop_.context()),
       patience_(loop_, [this] { on_patience_end(); }),
       run_(loop_, std::move(socket), order,
            {[this](int ahead) { on_waiting(ahead); }, [this] { on_started(); },
             [this](const wire::RunEnded& ended) { on_ended(ended); },
             [this](const std::string& why) { leave(kInfraError, why); }, [this] { on_lost(); }}) {
-  for (const int signal : {SIGQUIT, SIGTSTP, SIGWINCH}) signals_.add(signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH}) {
+    if (!base::is_ignored(signal)) signals_.add(signal);
+  }
   patience_.set(loop_.clock().now() + kPatience);
   wait_for_signal();
 }

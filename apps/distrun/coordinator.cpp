@@ -10,6 +10,8 @@
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/inherited.hpp>
+#include <distrun/launch/local_node.hpp>
 #include <distrun/proc/program.hpp>
 
 namespace distrun::cli {
@@ -46,9 +48,10 @@ launch::LocalNodeOptions node_options(const proc::RunPlaces& places) {
 }  // namespace
 
 CoordinatorLoop::CoordinatorLoop(proc::Coordinator coordinator, const proc::RunPlaces& places)
-    : signals_(loop_.context(), SIGINT, SIGTERM, SIGHUP) {
-  signals_.add(SIGQUIT);
-  signals_.add(SIGTSTP);
+    : signals_(loop_.context()) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
+    if (!base::is_ignored(signal)) signals_.add(signal);
+  }
   ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error to report, not an end
   ::signal(SIGXFSZ, SIG_IGN);
   node_ = std::make_unique<launch::LocalNode>(loop_, node_options(places));

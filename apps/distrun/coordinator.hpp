@@ -6,7 +6,7 @@
 #include <memory>
 
 #include <distrun/io/loop.hpp>
-#include <distrun/launch/local_node.hpp>
+#include <distrun/launch/node.hpp>
 #include <distrun/proc/guard.hpp>
 #include <distrun/runner/attempt.hpp>
 
@@ -50,7 +50,7 @@ class CoordinatorLoop {
   io::Loop loop_;
   boost::asio::signal_set signals_;
   std::unique_ptr<io::FdWatch> guard_;
-  std::unique_ptr<launch::LocalNode> node_;
+  std::unique_ptr<launch::Node> node_;
   std::function<void(runner::Urgency)> on_stop_;
   std::function<void()> on_look_ = [] {};
   std::function<void()> on_pause_ = [] {};

@@ -1,10 +1,12 @@
 #include "keys.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
+
+#include "terminal.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -14,10 +16,14 @@ bool is_ours() { return ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO)
 
 }  // namespace
 
-Keys::Keys(io::Loop& loop, std::function<void(char)> on_key) : on_key_(std::move(on_key)) {
+Keys::Keys(io::Loop& loop, std::function<void(char)> on_key)
+    : loop_(loop), on_key_(std::move(on_key)), again_(loop, [this] { listen(); }) {
   take();
-  if (!taken_) return;
-  input_ = std::make_unique<io::FdWatch>(loop, base::Fd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)),
+  if (taken_) listen();
+}
+
+void Keys::listen() {
+  input_ = std::make_unique<io::FdWatch>(loop_, base::Fd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)),
                                          [this] { on_readable(); });
 }
 
@@ -38,12 +44,18 @@ void Keys::give_back() {
 }
 
 void Keys::on_readable() {
-  pollfd entry{input_->fd(), POLLIN, 0};
-  if (::poll(&entry, 1, 0) != 1 || !is_ours()) return;
+  switch (typed_at(input_->fd())) {
+    case Typed::Nothing: return;
+    case Typed::HungUp: return input_.reset();
+    case Typed::ForOthers:
+      input_.reset();
+      return again_.set(loop_.clock().now() + kTerminalPause);
+    case Typed::ForUs: break;
+  }
   char key = 0;
   const ssize_t got = ::read(input_->fd(), &key, 1);
   if (got == 1) return on_key_(key);
-  if (got == 0) input_.reset();  // the terminal is gone
+  if (got == 0 || (errno != EINTR && errno != EAGAIN)) input_.reset();  // the terminal is gone
 }
 
 }  // namespace distrun::cli

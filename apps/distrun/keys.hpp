@@ -8,6 +8,7 @@
 #include <memory>
 
 #include <distrun/io/fd_watch.hpp>
+#include <distrun/io/loop.hpp>
 
 namespace distrun::cli {
 
@@ -23,12 +24,15 @@ class Keys {
   void take();
 
  private:
+  void listen();
   void on_readable();
 
+  io::Loop& loop_;
   std::function<void(char)> on_key_;
   termios before_{};
   bool taken_ = false;
-  std::unique_ptr<io::FdWatch> input_;
+  std::unique_ptr<io::FdWatch> input_;  // not while what is typed is for others
+  io::Alarm again_;
 };
 
 }  // namespace distrun::cli

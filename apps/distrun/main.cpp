@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <distrun/base/error.hpp>
-#include <distrun/base/fd.hpp>
+#include <distrun/base/inherited.hpp>
 
 #include "commands.hpp"
 #include "exit_codes.hpp"
@@ -40,7 +40,7 @@ int dispatch(const cli::CommandLine& line, std::optional<daemon::OwnRun> own) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  base::open_standard_descriptors();
+  base::mend_inherited_state();
   cli::CommandLine line;
   try {
     std::optional<daemon::OwnRun> own = daemon::enter_own_run();

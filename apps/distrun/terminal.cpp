@@ -1,5 +1,6 @@
 #include "terminal.hpp"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -29,6 +30,13 @@ bool wants_color(ColorChoice choice, int fd) {
 int terminal_width() {
   winsize size{};
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+Typed typed_at(int terminal) {
+  pollfd entry{terminal, POLLIN, 0};
+  if (::poll(&entry, 1, 0) != 1) return Typed::Nothing;
+  if ((entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) return Typed::HungUp;
+  return ::tcgetpgrp(terminal) == ::getpgrp() ? Typed::ForUs : Typed::ForOthers;
 }
 
 }  // namespace distrun::cli

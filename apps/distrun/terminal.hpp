@@ -1,5 +1,7 @@
 #pragma once
-// What standard output is.
+// What standard input and output are.
+#include <distrun/base/clock.hpp>
+
 #include "options.hpp"
 
 namespace distrun::cli {
@@ -11,5 +13,12 @@ bool output_is_terminal();
 bool errors_are_terminal();
 // In columns; 80 if nobody knows.
 int terminal_width();
+
+// Whose turn it is to read a terminal that seems to be readable. Reading it from the background would stop us; one that
+// has hung up stays readable for ever, and says nothing.
+enum class Typed { Nothing, ForUs, ForOthers, HungUp };
+Typed typed_at(int terminal);
+// From one look at a terminal whose input is for others to the next: nothing tells when it is ours again.
+inline constexpr base::Milliseconds kTerminalPause{200};
 
 }  // namespace distrun::cli

@@ -1,24 +1,15 @@
 #include "terminal_input.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 
+#include "terminal.hpp"
+
 namespace distrun::cli {
-namespace {
-
-// Reading the terminal from the background would stop us.
-bool may_read(int fd) {
-  pollfd entry{fd, POLLIN, 0};
-  return ::poll(&entry, 1, 0) == 1 && ::tcgetpgrp(fd) == ::getpgrp();
-}
-
-}  // namespace
-
-TerminalInput::TerminalInput(io::Loop& loop) : loop_(loop) {
+TerminalInput::TerminalInput(io::Loop& loop) : loop_(loop), again_(loop, [this] { listen(); }) {
   if (::isatty(STDIN_FILENO) != 1) return;
   base::FdPair pipe = base::make_pipe();
   reading_end_ = std::move(pipe.first);
@@ -34,14 +25,26 @@ void TerminalInput::listen() {
 }
 
 void TerminalInput::on_readable() {
-  if (!may_read(terminal_->fd())) return;
+  switch (typed_at(terminal_->fd())) {
+    case Typed::Nothing: return;
+    case Typed::HungUp: return end();
+    case Typed::ForOthers:
+      terminal_.reset();
+      return again_.set(loop_.clock().now() + kTerminalPause);
+    case Typed::ForUs: break;
+  }
   std::array<char, 4096> buffer;
   const ssize_t got = ::read(terminal_->fd(), buffer.data(), buffer.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (got <= 0) return end();  // Ctrl-D
   terminal_.reset();
-  if (got <= 0) return writing_end_.reset();  // Ctrl-D
   pending_.assign(buffer.data(), static_cast<std::size_t>(got));
   hand_on();
+}
+
+void TerminalInput::end() {
+  terminal_.reset();
+  writing_end_.reset();
 }
 
 void TerminalInput::hand_on() {

@@ -7,6 +7,7 @@
 
 #include <distrun/base/fd.hpp>
 #include <distrun/io/fd_watch.hpp>
+#include <distrun/io/loop.hpp>
 
 namespace distrun::cli {
 
@@ -21,12 +22,14 @@ class TerminalInput {
   void listen();
   void on_readable();
   void hand_on();
+  void end();
 
   io::Loop& loop_;
   base::Fd reading_end_;
   std::unique_ptr<io::FdWatch> writing_end_;  // gone: the rank has all that it gets
-  std::unique_ptr<io::FdWatch> terminal_;
+  std::unique_ptr<io::FdWatch> terminal_;     // not while what is typed is for others, or not taken
   std::string pending_;
+  io::Alarm again_;
 };
 
 }  // namespace distrun::cli

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <distrun/base/error.hpp>
-#include <distrun/base/fd.hpp>
+#include <distrun/base/inherited.hpp>
 
 #include "options.hpp"
 #include "serve.hpp"
@@ -25,7 +25,7 @@ int dispatch(const daemon::Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  base::open_standard_descriptors();
+  base::mend_inherited_state();
   try {
     return dispatch(daemon::parse_options({argv + 1, argv + argc}));
   } catch (const Error& error) {

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include <distrun/base/inherited.hpp>
 #include <distrun/daemon/address.hpp>
 #include <distrun/daemon/instance_lock.hpp>
 #include <distrun/daemon/listener.hpp>
@@ -24,18 +25,13 @@ ServerOptions server_options(const Options& options) {
   return to;
 }
 
-bool is_ignored(int signal) {
-  struct sigaction action{};
-  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
 // Ends the server for the signals that ask for it; the second hurries. Whoever started the daemon may have said that it
 // is to outlive its terminal, as nohup does.
 class Ends {
  public:
   Ends(io::Loop& loop, Server& server) : signals_(loop.context(), SIGTERM), server_(server) {
     for (const int signal : {SIGINT, SIGHUP}) {
-      if (!is_ignored(signal)) signals_.add(signal);
+      if (!base::is_ignored(signal)) signals_.add(signal);
     }
     wait();
   }

@@ -38,8 +38,10 @@ void set_nonblocking(int fd, bool on) {
 
 void open_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
-    // The lowest free number is given out, so each of these fills exactly its own gap.
-    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest free number is given out, so each of these fills exactly its own gap. Without a /dev/null the number
+    // is taken all the same, by what can be neither read nor written.
+    if (::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY) < 0) (void)::open("/", O_PATH);
   }
 }
 

@@ -5,12 +5,17 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/inherited.hpp>
+#include <distrun/base/text.hpp>
 #include <distrun/proc/pidfd.hpp>
 #include <distrun/proc/process_tree.hpp>
 
@@ -21,24 +26,96 @@ constexpr int kInfraErrorExitCode = 3;
 constexpr int kInterruptedExitCode = 130;
 constexpr int kRounds = 900;  // a millisecond each: the machine is clean within a second
 
+constexpr auto kSameWish = std::chrono::milliseconds(200);  // the same signal by way of the terminal and of the shell
+constexpr auto kDeath = std::chrono::seconds(1);              // from SIGKILL to an end that can be seen
+
+// One that this process ignores is not for its coordinator either.
 sigset_t guarded_signals() {
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
-    sigaddset(&set, signal);
+    if (!base::is_ignored(signal)) sigaddset(&set, signal);
   }
   return set;
 }
 
-// Waits for the coordinator's end and passes signals on meanwhile. What the terminal sends goes to the
-// whole foreground group, so the coordinator has it already.
-ExitStatus watch(pid_t coordinator, const sigset_t& signals) {
+// Waits for the coordinator's end and passes signals on meanwhile.
+class Watch {
+ public:
+  Watch(pid_t coordinator, const sigset_t& signals, const GuardBounds& bounds)
+      : coordinator_(coordinator), signals_(signals), bounds_(bounds) {}
+
+  // One that has not ended a while after it was killed counts as killed: somebody traces it, or it is in state D.
+  ExitStatus wait();
+  // Why it was killed here; empty: it was not.
+  const std::string& why_killed() const noexcept { return why_killed_; }
+
+ private:
+  // 0: the bound is over.
+  int next_signal(siginfo_t& info) const;
+  void pass_on(const siginfo_t& info);
+  void bound_end(int signal);
+  void kill_it();
+
+  pid_t coordinator_;
+  const sigset_t& signals_;
+  const GuardBounds& bounds_;
+  const base::Clock& clock_ = base::system_clock();
+  int asked_by_ = 0;                                    // the first signal that asked for the end
+  base::TimePoint asked_at_{};
+  base::TimePoint deadline_ = base::TimePoint::max();   // never, before somebody asks
+  std::string why_killed_;
+};
+
+ExitStatus Watch::wait() {
   for (;;) {
-    if (const auto status = try_reap(coordinator)) return *status;
+    if (const auto status = try_reap(coordinator_)) return *status;
     siginfo_t info{};
-    const int signal = ::sigwaitinfo(&signals, &info);
-    if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL) ::kill(coordinator, signal);
+    const int signal = next_signal(info);
+    if (signal > 0 && signal != SIGCHLD) pass_on(info);
+    if (clock_.now() < deadline_) continue;
+    if (!why_killed_.empty()) return ExitStatus::of_signal(SIGKILL);
+    kill_it();
   }
+}
+
+int Watch::next_signal(siginfo_t& info) const {
+  if (deadline_ == base::TimePoint::max()) return ::sigwaitinfo(&signals_, &info);
+  const auto left = std::max<base::Nanoseconds>(deadline_ - clock_.now(), base::Nanoseconds::zero());
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+  const timespec limit{seconds.count(), (left - seconds).count()};
+  return ::sigtimedwait(&signals_, &info, &limit);
+}
+
+// What the terminal sends goes to the whole foreground group, so the coordinator has it already; but of a terminal that
+// is gone the kernel tells the leader of its session alone.
+void Watch::pass_on(const siginfo_t& info) {
+  const int signal = info.si_signo;
+  if (info.si_code != SI_KERNEL || signal == SIGHUP) ::kill(coordinator_, signal);
+  if (!is_interruption(signal)) return;
+  ::kill(coordinator_, SIGCONT);  // one that is stopped takes no signal
+  bound_end(signal);
+}
+
+void Watch::bound_end(int signal) {
+  if (!why_killed_.empty()) return;
+  const base::TimePoint now = clock_.now();
+  if (asked_by_ == 0) {
+    asked_by_ = signal;
+    asked_at_ = now;
+    deadline_ = now + bounds_.end;
+  } else if (now - asked_at_ > kSameWish) {
+    deadline_ = std::min<base::TimePoint>(deadline_, now + bounds_.hurry);
+  }
+}
+
+void Watch::kill_it() {
+  const std::string state = describe_state(coordinator_);
+  const auto waited = std::chrono::duration_cast<base::Milliseconds>(clock_.now() - asked_at_);
+  why_killed_ = "did not end within " + base::human(waited) + " of " + base::signal_name(asked_by_) +
+                (state.empty() ? "" : " (" + state + ")") + " and was killed";
+  ::kill(coordinator_, SIGKILL);
+  deadline_ = clock_.now() + kDeath;
 }
 
 // How the terminal was before the coordinator took its keys one by one; one that is killed cannot give it back.
@@ -54,13 +131,17 @@ class KeptTerminal {
   bool is_terminal_;
 };
 
-void clean_up(const RunPlaces& places, const ExitStatus& status) {
+// `is_ours`: whether a child is the run's.
+void clean_up(const RunPlaces& places, const ExitStatus& status, const std::string& why_killed,
+              const std::function<bool(pid_t)>& is_ours) {
   std::vector<pid_t> left;
-  const int ended = end_children([](pid_t) { return true; }, kRounds, left);
+  const int ended = end_children(is_ours, kRounds, left);
   const std::size_t files = remove_run_files(places).size();
-  if (is_interruption(status.signal()) && ended == 0 && files == 0 && left.empty()) return;
+  std::erase_if(left, is_zombie);  // whoever traces it has yet to let it go
+  const bool quiet = why_killed.empty() && is_interruption(status.signal());
+  if (quiet && ended == 0 && files == 0 && left.empty()) return;
   std::fprintf(stderr, "distrun: the coordinator %s; ended %d of its processes, removed %zu of its files\n",
-               status.describe().c_str(), ended, files);
+               why_killed.empty() ? status.describe().c_str() : why_killed.c_str(), ended, files);
   for (const pid_t pid : left) {
     std::fprintf(stderr, "distrun: process %s could not be ended\n", describe_process(pid).c_str());
   }
@@ -78,8 +159,10 @@ int be_coordinator(pid_t guard, const sigset_t& mask, const std::function<int(Co
 
 bool is_interruption(int signal) noexcept { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
 
-int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& coordinator) {
+int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& coordinator,
+                const GuardBounds& bounds) {
   become_subreaper();
+  const std::vector<pid_t> before = own_children();  // of the shell that has become this program by exec
   const sigset_t signals = guarded_signals();
   sigset_t mask;
   ::sigprocmask(SIG_BLOCK, &signals, &mask);
@@ -93,13 +176,17 @@ int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& 
     std::fflush(nullptr);
     std::_Exit(code);
   }
-  const ExitStatus status = watch(child, signals);
-  if (status.exited() && own_children().empty()) return status.code();
+  Watch watch(child, signals, bounds);
+  const ExitStatus status = watch.wait();
+  const auto is_ours = [&](pid_t pid) { return std::find(before.begin(), before.end(), pid) == before.end(); };
+  const std::vector<pid_t> after = own_children();
+  if (status.exited() && std::none_of(after.begin(), after.end(), is_ours)) return status.code();
   if (!status.exited()) terminal.restore();
-  clean_up(places, status);
+  clean_up(places, status, watch.why_killed(), is_ours);
   if (status.exited()) return status.code();
   // It dies of these only before it has begun to listen to them: the user was quick.
-  return is_interruption(status.signal()) ? kInterruptedExitCode : kInfraErrorExitCode;
+  const bool interrupted = is_interruption(status.signal()) || !watch.why_killed().empty();
+  return interrupted ? kInterruptedExitCode : kInfraErrorExitCode;
 }
 
 }  // namespace distrun::proc

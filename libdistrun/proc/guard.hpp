@@ -2,8 +2,12 @@
 // The guard: the process that the user started. It forks the coordinator, forwards signals to it, and
 // when the coordinator dies, whatever killed it, ends every process of the run and removes its files. The
 // coordinator watches the guard in turn and ends the run if the guard dies.
+//
+// A coordinator that is stopped or held by a debugger is waited for, as long as nobody asks it to end. From then on it
+// has a bound, since it may be past hearing: it is killed at that, and the guard ends the run.
 #include <functional>
 
+#include <distrun/base/clock.hpp>
 #include <distrun/base/fd.hpp>
 #include <distrun/proc/run_files.hpp>
 
@@ -16,9 +20,18 @@ struct Coordinator {
   base::Fd guard;  // readable once the guard is dead
 };
 
+// How long a coordinator may take that was asked to end. Ending ranks, telling of them and writing reports takes it
+// some six seconds at the worst.
+struct GuardBounds {
+  base::Milliseconds end = std::chrono::seconds(15);
+  base::Milliseconds hurry = std::chrono::seconds(5);  // after it was asked again
+};
+
 // Forks. `coordinator` runs in the child, whose exit code it returns; the guard returns that code to its caller; 130 if
-// a signal that interrupts came before the coordinator listened; or 3 after a sentence on stderr if it was killed
-// otherwise. Call before any thread exists.
-int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& coordinator);
+// a signal that interrupts came before the coordinator listened, or after a sentence on stderr if it was past hearing
+// one; or 3 after a sentence on stderr if it was killed otherwise. Call before any thread exists. Children that this
+// process has already are not touched.
+int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& coordinator,
+                const GuardBounds& bounds = {});
 
 }  // namespace distrun::proc

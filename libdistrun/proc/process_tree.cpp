@@ -96,6 +96,12 @@ std::vector<pid_t> own_children() { return children_of("self"); }
 
 std::vector<pid_t> children_of(pid_t pid) { return children_of(std::to_string(pid)); }
 
+std::vector<pid_t> threads_of(pid_t pid) {
+  std::vector<pid_t> tids;
+  for (const std::string& task : tasks_of(std::to_string(pid))) append_numbers(task.substr(task.rfind('/') + 1), tids);
+  return tids;
+}
+
 bool has_living_children(pid_t pid) {
   const std::vector<pid_t> children = children_of(pid);
   return std::any_of(children.begin(), children.end(), [](pid_t child) { return !is_zombie(child); });
@@ -114,6 +120,16 @@ std::string describe_process(pid_t pid) {
 
 bool is_zombie(pid_t pid) {
   return state_line("/proc/" + std::to_string(pid)).starts_with(" Z");
+}
+
+std::string describe_state(pid_t pid) {
+  const std::string line = state_line("/proc/" + std::to_string(pid));
+  switch (line.size() > 1 ? line[1] : '?') {
+    case 'T': return "it is stopped";
+    case 't': return "a debugger holds it";
+    case 'D': return "it is in a call of the kernel's that nothing interrupts";
+    default: return "";
+  }
 }
 
 bool is_ending(pid_t pid) {

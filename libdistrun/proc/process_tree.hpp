@@ -18,6 +18,8 @@ std::vector<pid_t> own_children();
 
 // Of another process, zombies included. Empty if it has ended or cannot be asked.
 std::vector<pid_t> children_of(pid_t pid);
+// The numbers of its threads. Empty if it is gone or cannot be asked.
+std::vector<pid_t> threads_of(pid_t pid);
 // Zombies do not count. False if it cannot be asked.
 bool has_living_children(pid_t pid);
 
@@ -25,6 +27,8 @@ bool has_living_children(pid_t pid);
 // that runs no program of its own.
 std::string describe_process(pid_t pid);
 bool is_zombie(pid_t pid);
+// What keeps it from doing anything: "it is stopped"; empty: nothing that its state would tell.
+std::string describe_state(pid_t pid);
 // Whether the kernel clears it away, all of its threads, or has done so. That takes the longer the more memory it had.
 bool is_ending(pid_t pid);
 

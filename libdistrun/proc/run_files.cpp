@@ -4,10 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <utility>
+
+#include <distrun/base/error.hpp>
 
 namespace distrun::proc {
 namespace {
@@ -29,6 +32,21 @@ std::vector<std::string> names_with(const std::string& part, const std::string& 
   return names;
 }
 
+// What a test leaves there must be seen.
+std::string readable_current_directory() {
+  std::error_code error;
+  const std::string path = std::filesystem::current_path(error).string();
+  if (error) {
+    throw Error(ErrorKind::Failed, "cannot tell the directory that this is started in: " + error.message() +
+                                       "; was it removed? Start in another one");
+  }
+  if (::access(".", R_OK | X_OK) != 0) {
+    throw Error(ErrorKind::Failed, "cannot read the directory that this is started in, " + path + ": " +
+                                       base::errno_text(errno) + "; start in another one");
+  }
+  return path;
+}
+
 }  // namespace
 
 RunPlaces RunPlaces::here(std::string run_id) {
@@ -37,8 +55,7 @@ RunPlaces RunPlaces::here(std::string run_id) {
   // One name for one place, for it may be both the temp and the start directory.
   std::error_code error;
   const std::string canonical = std::filesystem::canonical(temp, error).string();
-  std::error_code ignored;
-  return {std::move(run_id), error ? temp : canonical, std::filesystem::current_path(ignored).string()};
+  return {std::move(run_id), error ? temp : canonical, readable_current_directory()};
 }
 
 void remove_tree(const std::string& path) {

@@ -1,13 +1,17 @@
 #include <catch2/catch.hpp>
 
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 
 #include <distrun/base/rng.hpp>
+#include <distrun/base/text.hpp>
 #include <distrun/proc/guard.hpp>
+#include <distrun/proc/pidfd.hpp>
 #include <distrun/proc/process_tree.hpp>
 
 #include "../../support/scratch.hpp"
 #include "offspring.hpp"
+#include "support/skip.hpp"
 
 using namespace distrun;
 using namespace distrun::proc;
@@ -27,11 +31,11 @@ struct Guarded {
   }
 
   template <class Body>
-  void start(const Body& body) {
+  void start(const Body& body, const GuardBounds& bounds = {}) {
     guard = fork_child([&] {
       const int log = ::open((scratch.path() + "/err").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
       ::dup2(log, STDERR_FILENO);
-      return run_guarded(places, body);
+      return run_guarded(places, body, bounds);
     });
   }
   ForkedEnd wait() { return wait_for(std::exchange(guard, 0)); }
@@ -165,4 +169,118 @@ TEST_CASE("a coordinator that crashes is an infra error, and the guard says so")
   });
   CHECK(guarded.wait() == ForkedEnd{3, 0});
   CHECK_THAT(guarded.said(), Catch::Contains("SIGABRT"));
+}
+
+// ---- a coordinator that is past hearing
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// Tells its pid, then does nothing but hold on to its run's files and processes.
+int stay_deaf(const Line& ready) {
+  sigset_t all;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ready.say(::getpid());
+  ::poll(nullptr, 0, 60'000);
+  return 1;
+}
+
+bool ends_within(pid_t child, milliseconds limit) {
+  const base::Fd watched = open_pidfd(child);
+  pollfd ended{watched.get(), POLLIN, 0};
+  return ::poll(&ended, 1, static_cast<int>(limit.count())) == 1;
+}
+
+}  // namespace
+
+TEST_CASE("a coordinator that does not end when it is asked to is killed at the guard's bound") {
+  const int signal = GENERATE(SIGTERM, SIGINT, SIGHUP);
+  Guarded guarded;
+  Offspring offspring;
+  const Line ready;
+  guarded.start(
+      [&](const Coordinator&) {
+        offspring.start_daemon();
+        return stay_deaf(ready);
+      },
+      {milliseconds(300), milliseconds(100)});
+  REQUIRE(ready.hear() > 0);
+  CHECK_FALSE(ends_within(guarded.guard, milliseconds(400)));  // without a wish there is no bound
+  ::kill(guarded.guard, signal);
+  CHECK_FALSE(ends_within(guarded.guard, milliseconds(200)));
+  CHECK(guarded.wait() == ForkedEnd{130, 0});
+  CHECK(offspring.all_gone());
+  CHECK_THAT(guarded.said(), Catch::Contains("the coordinator did not end within") &&
+                                 Catch::Contains("of " + base::signal_name(signal)) &&
+                                 Catch::Contains("and was killed; ended 1 of its processes"));
+}
+
+TEST_CASE("a second wish shortens the guard's bound") {
+  Guarded guarded;
+  const Line ready;
+  guarded.start([&](const Coordinator&) { return stay_deaf(ready); }, {milliseconds(60'000), milliseconds(100)});
+  REQUIRE(ready.hear() > 0);
+  ::kill(guarded.guard, SIGINT);
+  ::kill(guarded.guard, SIGINT);  // the same wish
+  CHECK_FALSE(ends_within(guarded.guard, milliseconds(500)));
+  ::kill(guarded.guard, SIGINT);
+  CHECK(guarded.wait() == ForkedEnd{130, 0});
+}
+
+TEST_CASE("a coordinator that is stopped hears that it is asked to end") {
+  Guarded guarded;
+  const Line ready;
+  guarded.start([&](const Coordinator&) {
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGTERM);
+    ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
+    ready.say(::getpid());
+    const timespec limit{20, 0};
+    int heard = 0;
+    do {
+      heard = ::sigtimedwait(&wanted, nullptr, &limit);
+    } while (heard < 0 && errno == EINTR);  // as after a stop
+    return heard == SIGTERM ? 42 : 1;
+  });
+  const pid_t coordinator = ready.hear();
+  REQUIRE(coordinator > 0);
+  ::kill(coordinator, SIGSTOP);
+  CHECK_FALSE(ends_within(guarded.guard, milliseconds(300)));
+  ::kill(guarded.guard, SIGTERM);
+  CHECK(guarded.wait() == ForkedEnd{42, 0});
+}
+
+TEST_CASE("a coordinator that a debugger holds is killed at the guard's bound, and its guard waits for no debugger") {
+  Guarded guarded;
+  const Line ready;
+  guarded.start([&](const Coordinator&) { return stay_deaf(ready); }, {milliseconds(300), milliseconds(100)});
+  const pid_t coordinator = ready.hear();
+  REQUIRE(coordinator > 0);
+  skip_case_if(::ptrace(PTRACE_SEIZE, coordinator, nullptr, nullptr) != 0, "ptrace is not allowed here");
+  REQUIRE(::ptrace(PTRACE_INTERRUPT, coordinator, nullptr, nullptr) == 0);
+  REQUIRE(::waitpid(coordinator, nullptr, __WALL) == coordinator);
+  ::kill(guarded.guard, SIGTERM);
+  CHECK(guarded.wait() == ForkedEnd{130, 0});
+  CHECK_THAT(guarded.said(), Catch::Contains("(a debugger holds it) and was killed"));
+  ::waitpid(coordinator, nullptr, __WALL);
+}
+
+TEST_CASE("children that a guard had before are not its run's") {
+  const ForkedEnd end = in_child([] {
+    const pid_t own = fork_child([] {
+      ::poll(nullptr, 0, 60'000);
+      return 0;
+    });
+    const Scratch scratch;
+    const int log = ::open((scratch.path() + "/err").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    ::dup2(log, STDERR_FILENO);
+    const int code = run_guarded({"g0", scratch.path(), scratch.path()}, [](const Coordinator&) { return 4; });
+    const bool spared = ::kill(own, 0) == 0 && !is_zombie(own) && read_file(scratch.path() + "/err").empty();
+    ::kill(own, SIGKILL);
+    return spared ? code : 1;
+  });
+  CHECK(end == ForkedEnd{4, 0});
 }

@@ -7,10 +7,12 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <distrun/base/error.hpp>
 #include <distrun/base/rng.hpp>
 #include <distrun/proc/run_files.hpp>
 
 #include "../../support/scratch.hpp"
+#include "../support/forked.hpp"
 #include "support/skip.hpp"
 
 using namespace distrun;
@@ -113,4 +115,24 @@ TEST_CASE("a temp directory that is the start directory by another name is the s
   CHECK(exists(places.run_dir()));
   std::filesystem::current_path("/");
   ::unsetenv("TMPDIR");
+}
+
+TEST_CASE("a directory that is gone or can't be read is no place to start in") {
+  const bool gone = GENERATE(true, false);
+  const Scratch scratch;
+  const std::string place = scratch.directory("place");
+  const ForkedEnd end = in_child([&] {
+    if (::chdir(place.c_str()) != 0) return 1;
+    if (gone) ::rmdir(place.c_str());
+    if (!gone && ::chmod(place.c_str(), 0) != 0) return 2;
+    if (!gone && ::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return 2;  // root may read it
+    try {
+      RunPlaces::here("r");
+      return 3;
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      return text.find(gone ? "was it removed?" : "cannot read the directory") != std::string::npos ? 0 : 4;
+    }
+  });
+  CHECK(end == ForkedEnd{0, 0});
 }
