@@ -1,8 +1,10 @@
 #include <distrun/rank/control_line.hpp>
 
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +14,7 @@
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/fd.hpp>
 #include <distrun/rank/stack_dump.hpp>
 #include <distrun/rank/stacks_frame.hpp>
 
@@ -22,6 +25,19 @@ namespace {
 [[noreturn]] void end_with_coordinator() {
   ::kill(0, SIGKILL);
   ::_exit(1);
+}
+
+// The kernel closes a process's descriptors before it gives its children away. So a line that ends while the
+// coordinator is still the parent tells one of two things: the coordinator is dying, or the test has shut the line
+// down, and a coordinator that lives judges a lost rank. Returns at once if that cannot be waited for, with no
+// descriptor left.
+void end_after(pid_t coordinator) {
+  const base::Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, coordinator, 0)));
+  if (!ended && errno != ESRCH) return;
+  pollfd end{ended.get(), POLLIN, 0};
+  while (::getppid() == coordinator && ::poll(&end, 1, -1) < 0 && errno == EINTR) {
+  }
+  end_with_coordinator();
 }
 
 constexpr auto kSendPatience = std::chrono::milliseconds(100);  // for another thread to finish its frame
@@ -73,8 +89,7 @@ std::optional<wire::Frame> ControlLine::read_frame() {
     } else if (got > 0) {
       splitter_.feed(wire::view_of(buffer.data(), static_cast<std::size_t>(got)));
     } else if (got == 0 || errno == ECONNRESET) {
-      // The test may have shut the socket down. Then the coordinator lives, and judges a lost rank.
-      if (coordinator_pid_ == 0 || ::getppid() != coordinator_pid_) end_with_coordinator();
+      if (coordinator_pid_ == 0) end_with_coordinator();
       return std::nullopt;
     } else if (errno != EINTR) {
       return std::nullopt;
@@ -110,6 +125,7 @@ void ControlLine::listen() {
     end_with_coordinator();
   }
   for (Inbox* inbox : inboxes_) inbox->disconnect();
+  end_after(coordinator_pid_);
 }
 
 // Throws Error for a rank that is not here.
