@@ -3,6 +3,8 @@
 
 #include <signal.h>
 
+#include <distrun/base/sanitizer.hpp>
+
 #include "run_case.hpp"
 
 namespace {
@@ -138,7 +140,7 @@ TEST_CASE("a rank that is stopped delays nobody's stacks and is ended all the sa
 TEST_CASE("a rank for which nobody can answer costs the others a second at most",
           "[row:scenario/rank-cannot-answer-the-traceback-request]"
           "[row:multiprocess_join/traceback-collection-phase-2]") {
-  constexpr milliseconds kLook(1000), kGraces(1000), kSlack(1000);
+  constexpr milliseconds kLook(distrun::base::kSanitized ? 4000 : 1000), kGraces(1000), kSlack(1000);
   const AttemptResult attempt =
       run_case("Listener.cannot_answer", {"--timeout", bound(500)}).attempt("Listener.cannot_answer");
   CHECK(attempt.verdict == "timeout");
