@@ -55,7 +55,9 @@ TEST_CASE("an error text of two megabytes arrives at once",
   const AttemptResult& attempt = run.attempt("Scenario.huge_error_text");
   CHECK(attempt.verdict == "fail");
   CHECK(attempt.culprits == std::vector<int>{1});
-  CHECK(attempt.ranks.at(1).error_texts.at(0) == "begin " + std::string(2 << 20, 'x') + " end");
+  const std::string& text = attempt.ranks.at(1).error_texts.at(0);
+  CHECK(text.size() == 6 + (2 << 20) + 4);
+  CHECK((text == "begin " + std::string(2 << 20, 'x') + " end"));  // too long to be printed
   CHECK(attempt.duration_ms < scaled(milliseconds(20'000)).count());
 }
 
@@ -140,7 +142,7 @@ TEST_CASE("a rank that is stopped delays nobody's stacks and is ended all the sa
 TEST_CASE("a rank for which nobody can answer costs the others a second at most",
           "[row:scenario/rank-cannot-answer-the-traceback-request]"
           "[row:multiprocess_join/traceback-collection-phase-2]") {
-  constexpr milliseconds kLook(distrun::base::kSanitized ? 4000 : 1000), kGraces(1000), kSlack(1000);
+  constexpr milliseconds kLook(distrun::base::kSanitized ? 4000 : 1000), kSlack(1000);
   const AttemptResult attempt =
       run_case("Listener.cannot_answer", {"--timeout", bound(500)}).attempt("Listener.cannot_answer");
   CHECK(attempt.verdict == "timeout");
@@ -152,7 +154,7 @@ TEST_CASE("a rank for which nobody can answer costs the others a second at most"
     CHECK((seen->threads_with_stacks > 0) == (rank != 1));
     CHECK(seen->not_answered.empty() == (rank != 1));
   }
-  CHECK(attempt.duration_ms < (scaled(milliseconds(500) + kSlack) + kLook + kGraces).count());
+  CHECK(attempt.duration_ms < (scaled(milliseconds(500) + kSlack) + kLook).count());
 }
 
 TEST_CASE("a rank that ignores termination is killed",
