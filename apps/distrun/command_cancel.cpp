@@ -25,7 +25,7 @@ std::vector<std::string> ids_in_daemon(const std::string& socket) {
     if (!status) return ids;
     for (const wire::DaemonRun& run : status->runs) ids.push_back(run.run_id);
   } catch (const Error& error) {
-    std::fprintf(stderr, "distrun: %s\n", error.what());
+    std::fprintf(stderr, "distrun: %s\n", base::printable(error.what()).c_str());
   }
   return ids;
 }
@@ -51,7 +51,7 @@ int cancel_one(const std::string& id) {
       std::printf("run %s has ended\n", base::one_line(id).c_str());
       return 1;
     }
-    std::fprintf(stderr, "distrun: %s: %s\n", base::one_line(id).c_str(), error.what());
+    std::fprintf(stderr, "distrun: %s: %s\n", base::one_line(id).c_str(), base::printable(error.what()).c_str());
     return 0;
   }
   std::printf("run %s ends\n", base::one_line(id).c_str());

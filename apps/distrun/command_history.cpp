@@ -41,7 +41,8 @@ int import_all(const HistoryOptions& options) {
                   imported.tests == 1 ? "test" : "tests", imported.is_new ? "" : ", was there already");
     } catch (Error& error) {
       if (error.kind() != ErrorKind::InvalidArgument) throw;
-      std::fprintf(stderr, "distrun: %s\n", error.while_doing(base::one_line(path, 400)).what());
+      error.while_doing(base::one_line(path, 400));
+      std::fprintf(stderr, "distrun: %s\n", base::printable(error.what()).c_str());
       code = kUsage;
     }
   }

@@ -1,9 +1,10 @@
 // Which command a command line is for.
 #include <CLI/CLI.hpp>
 
-#include <iostream>
+#include <unistd.h>
 
 #include "completion.hpp"
+#include "nearest.hpp"
 #include "parsing.hpp"
 
 namespace distrun::cli {
@@ -53,21 +54,31 @@ CommandLine parse_for_scripts(const std::string& name, const std::vector<std::st
   return line;
 }
 
+// The word where a command may stand is a plugin unless it is one; a slip of the finger is neither. A plugin is asked
+// for its file: one that is there is meant, whatever it is called.
+void refuse_misspelt(const std::string& word) {
+  const bool is_path = word.find_first_of("/.") != std::string::npos;
+  if (word.empty() || word.front() == '-' || is_path || ::access(word.c_str(), F_OK) == 0) return;
+  std::vector<std::string> known{"help", "version"};
+  for (const Command& command : kCommands) known.emplace_back(command.name);
+  const std::string hint = did_you_mean(word, known);
+  if (!hint.empty()) refuse(word + " is no command, and no plugin of that name is here" + hint);
+}
+
 }  // namespace
 
 CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();
   const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (first == "--version" || first == "version") {
-    std::cout << "distrun " DISTRUN_VERSION "\n";
-    return {};
-  }
+  if (first == "version") return parse_run(std::vector<std::string>{"--version"});
   if (first == "help") return parse_run(std::vector<std::string>{"--help"});
   for (const Command& command : kCommands) {
     if (first == command.name) return command.parse(rest);
   }
   const CommandLine for_scripts = parse_for_scripts(first, rest);
-  return for_scripts.kind == CommandKind::Done ? parse_run(arguments) : for_scripts;
+  if (for_scripts.kind != CommandKind::Done) return for_scripts;
+  refuse_misspelt(first);
+  return parse_run(arguments);
 }
 
 std::vector<CommandInfo> describe_commands() {

@@ -14,6 +14,7 @@
 #include "commands.hpp"
 #include "coordinator.hpp"
 #include "exit_codes.hpp"
+#include "guarded.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -87,7 +88,9 @@ void print_text(const Listing& listing) {
     std::printf("%s\n", line.c_str());
   }
   std::fflush(stdout);
-  for (const std::string& problem : listing.problems) std::fprintf(stderr, "distrun: %s\n", problem.c_str());
+  for (const std::string& problem : listing.problems) {
+    std::fprintf(stderr, "distrun: %s\n", base::printable(problem).c_str());
+  }
 }
 
 // For completion: what --filter selects each with, alone.
@@ -125,13 +128,8 @@ int coordinate(const ListOptions& options, const proc::RunPlaces& places, proc::
 
 int list(const ListOptions& options) {
   const proc::RunPlaces places = proc::RunPlaces::here(base::random_hex(12));
-  return proc::run_guarded(places, [&](proc::Coordinator coordinator) -> int {
-    try {
-      return coordinate(options, places, std::move(coordinator));
-    } catch (const Error& error) {
-      std::fprintf(stderr, "distrun: %s\n", error.what());
-      return kInfraError;
-    }
+  return guarded(places, [&](proc::Coordinator coordinator) {
+    return coordinate(options, places, std::move(coordinator));
   });
 }
 

@@ -73,7 +73,7 @@ std::vector<wire::DaemonRun> daemon_runs(const PsOptions& options, std::vector<s
     const auto daemon = daemon::find_status(daemon::socket_path());
     if (daemon) runs = daemon->runs;
   } catch (const Error& error) {
-    std::fprintf(stderr, "distrun: %s\n", error.what());
+    std::fprintf(stderr, "distrun: %s\n", base::printable(error.what()).c_str());
   }
   for (const wire::DaemonRun& run : runs) {
     if (run.over) std::erase(told, run.run_id);
@@ -98,7 +98,7 @@ int ps(const PsOptions& options) {
       if (shown++ > 0) std::printf("\n");
       print(status);
     } catch (const Error& error) {
-      std::fprintf(stderr, "distrun: %s: %s\n", base::one_line(id).c_str(), error.what());
+      std::fprintf(stderr, "distrun: %s: %s\n", base::one_line(id).c_str(), base::printable(error.what()).c_str());
     }
   }
   if (shown > 0 && !waiting.empty()) std::printf("\n");

@@ -16,6 +16,7 @@
 #include "coordinator.hpp"
 #include "debugger.hpp"
 #include "exit_codes.hpp"
+#include "guarded.hpp"
 #include "outputs.hpp"
 #include "program_output.hpp"
 #include "program_path.hpp"
@@ -140,14 +141,8 @@ int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
     return options.nothing_to_run.exit_code;
   }
   const proc::RunPlaces places = proc::RunPlaces::here(own ? own->id : base::random_hex(daemon::kRunIdDigits));
-  return proc::run_guarded(places, [&](proc::Coordinator coordinator) -> int {
-    try {
-      return coordinate(options, places, std::move(own), std::move(coordinator));
-    } catch (const Error& error) {
-      std::fprintf(stderr, "distrun: %s\n", error.what());
-      proc::remove_run_files(places);
-      return kInfraError;
-    }
+  return guarded(places, [&](proc::Coordinator coordinator) {
+    return coordinate(options, places, std::move(own), std::move(coordinator));
   });
 }
 

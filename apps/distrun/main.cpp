@@ -7,6 +7,8 @@
 
 #include <distrun/base/error.hpp>
 #include <distrun/base/inherited.hpp>
+#include <distrun/base/text.hpp>
+#include <distrun/proc/out_of_memory.hpp>
 
 #include "commands.hpp"
 #include "exit_codes.hpp"
@@ -41,6 +43,7 @@ int dispatch(const cli::CommandLine& line, std::optional<daemon::OwnRun> own) {
 
 int main(int argc, char** argv) {
   base::mend_inherited_state();
+  proc::end_when_out_of_memory(cli::kInfraError);
   cli::CommandLine line;
   try {
     std::optional<daemon::OwnRun> own = daemon::enter_own_run();
@@ -49,7 +52,7 @@ int main(int argc, char** argv) {
     line.run.settings.command_line = {argv, argv + argc};
     return dispatch(line, std::move(own));
   } catch (const Error& error) {
-    std::fprintf(stderr, "distrun: %s\n", error.what());
+    std::fprintf(stderr, "distrun: %s\n", base::printable(error.what()).c_str());
     if (error.kind() != ErrorKind::InvalidArgument) return cli::kInfraError;
     std::fputs("Try: distrun --help\n", stderr);
     return cli::kUsage;

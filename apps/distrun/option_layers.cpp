@@ -62,7 +62,7 @@ std::optional<std::string> set_variable(const char* name) {
 }  // namespace
 
 bool is_for_one_run(const std::string& name) {
-  return name == "rerun-failed" || name == "debug" || name == "print-config";
+  return name == "rerun-failed" || name == "debug" || name == "print-config" || name == "version";
 }
 
 Origins command_line_origins(const CLI::App& app) {

@@ -146,6 +146,7 @@ void add_run(CLI::App& app, Raw& raw) {
   add_reports(app, raw);
   add_config(app, raw);
   app.add_flag("--print-config", raw.print_config, "Print every setting, and where it comes from, as such a file");
+  app.set_version_flag("--version", "distrun " DISTRUN_VERSION, "Print distrun's version");
 }
 
 void set_gpus(runner::Settings& settings, int virtual_ones) {

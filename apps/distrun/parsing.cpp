@@ -70,6 +70,9 @@ bool parse(CLI::App& app, const Arguments& arguments) {
   } catch (const CLI::CallForHelp&) {
     std::cout << help_text(info_of(app));
     return false;
+  } catch (const CLI::CallForVersion& error) {
+    std::cout << error.what() << "\n";
+    return false;
   } catch (const CLI::ExtrasError& error) {
     refuse(error.what() + hint(app, arguments.words));
   } catch (const CLI::ParseError& error) {

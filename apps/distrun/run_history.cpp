@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/text.hpp>
 #include <distrun/history/history.hpp>
 #include <distrun/history/place.hpp>
 #include <distrun/runner/order.hpp>
@@ -19,7 +20,8 @@ runner::Hints hints_of(const RunOptions& options) {
   try {
     return history::History(*place, history::History::Access::Read).hints();
   } catch (const Error& error) {
-    std::fprintf(stderr, "distrun: --order failed-first knows nothing of earlier runs: %s\n", error.what());
+    std::fprintf(stderr, "distrun: --order failed-first knows nothing of earlier runs: %s\n",
+                 base::printable(error.what()).c_str());
     return {};
   }
 }
@@ -40,7 +42,7 @@ void remember(const RunOptions& options, const runner::RunRecord& run) {
   try {
     history::History(*place, history::History::Access::Write).record(run);
   } catch (const Error& error) {
-    std::fprintf(stderr, "distrun: this run is not in the history: %s\n", error.what());
+    std::fprintf(stderr, "distrun: this run is not in the history: %s\n", base::printable(error.what()).c_str());
   }
 }
 

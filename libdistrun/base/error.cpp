@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include <distrun/base/limits.hpp>
+
 namespace distrun::base {
 
 const char* name_of(ErrorKind kind) noexcept {
@@ -53,6 +55,7 @@ std::string errno_text(int number) {
   const char* name = strerrorname_np(number);
   std::string result = text;
   if (name != nullptr) result.append(" (").append(name).append(")");
+  if (const std::string limit = limit_behind(number); !limit.empty()) result.append("; ").append(limit);
   return result;
 }
 

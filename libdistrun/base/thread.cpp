@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/limits.hpp>
 #include <distrun/base/signal_stack.hpp>
 
 namespace distrun::base {
@@ -43,7 +44,7 @@ Thread::Thread(const std::string& name, std::function<void()> body, Faults fault
     });
   } catch (const std::system_error& error) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw Error(ErrorKind::Overloaded, "cannot start thread '" + name + "': " + error.what());
+    throw Error(ErrorKind::Overloaded, "cannot start thread '" + name + "': " + fork_errno_text(error.code().value()));
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

@@ -9,7 +9,7 @@ namespace distrun::history {
 namespace {
 
 const std::string& made(const std::string& path, Database::Access access) {
-  if (access == Database::Access::Write) make_place(path);
+  access == Database::Access::Write ? make_place(path) : check_place(path);
   return path;
 }
 

@@ -34,6 +34,11 @@ std::optional<std::string> unless_off(const std::string& place) {
   return place;
 }
 
+void require_regular(const std::string& path, mode_t mode) {
+  if (S_ISREG(mode)) return;
+  throw Error(ErrorKind::Failed, path + " is no regular file; name another with --history or DISTRUN_HISTORY");
+}
+
 void make_directories(const std::filesystem::path& directory) {
   if (directory.empty() || ::mkdir(directory.c_str(), kOwnDirectory) == 0 || errno == EEXIST) return;
   if (errno != ENOENT) base::throw_errno("cannot make the directory " + directory.string(), errno);
@@ -63,9 +68,12 @@ void make_place(const std::string& path) {
     if (!made) base::throw_errno("cannot make " + path, errno);
     if (::fstat(made.get(), &found) != 0) base::throw_errno("cannot look at " + path, errno);
   }
-  if (!S_ISREG(found.st_mode)) {
-    throw Error(ErrorKind::Failed, path + " is no regular file; name another with --history or DISTRUN_HISTORY");
-  }
+  require_regular(path, found.st_mode);
+}
+
+void check_place(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) == 0) require_regular(path, found.st_mode);
 }
 
 bool is_shared_by_hosts(const std::string& path) {

@@ -14,6 +14,8 @@ std::optional<std::string> find_place(const std::string& wish = "");
 // it likewise. What is there already is left as it is.
 // Throws Error{Failed} if that cannot be, or if something else than a regular file is there.
 void make_place(const std::string& path);
+// Throws the latter alone: SQLite would wait for the writer of a FIFO.
+void check_place(const std::string& path);
 
 // Whether several hosts may see the file at once: it is on a network file system, as home directories of clusters are.
 bool is_shared_by_hosts(const std::string& path);

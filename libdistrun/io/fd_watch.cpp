@@ -4,13 +4,20 @@
 
 #include <utility>
 
+#include <distrun/base/error.hpp>
+
 namespace distrun::io {
 
 using Descriptor = boost::asio::posix::stream_descriptor;
 
 struct FdWatch::State {
   State(Loop& loop, base::Fd fd, std::function<void()> handler)
-      : descriptor(loop.context(), fd.release()), on_readable(std::move(handler)) {}
+      : descriptor(loop.context()), on_readable(std::move(handler)) {
+    boost::system::error_code failure;
+    descriptor.assign(fd.get(), failure);
+    if (failure) base::throw_errno("cannot watch a descriptor", failure.value());
+    (void)fd.release();
+  }
   Descriptor descriptor;
   std::function<void()> on_readable;
 };

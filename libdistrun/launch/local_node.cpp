@@ -7,7 +7,9 @@
 #include <utility>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/limits.hpp>
 #include <distrun/base/rng.hpp>
+#include <distrun/launch/descriptors.hpp>
 #include <distrun/launch/lister.hpp>
 #include <distrun/proc/child.hpp>
 #include <distrun/proc/process_tree.hpp>
@@ -37,7 +39,7 @@ void hand_over(LocalWorld& world, int first, const wire::ForkAnswer& answer, int
   }
   if (static_cast<int>(answer.pids.size()) < wanted) {
     world.spawn_failed("cannot fork rank " + std::to_string(first + static_cast<int>(answer.pids.size())) + ": " +
-                       base::errno_text(answer.error));
+                       base::fork_errno_text(answer.error));
   }
 }
 
@@ -111,6 +113,7 @@ std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& even
   std::erase_if(worlds_, [](const auto& old) { return old.expired(); });
   worlds_.push_back(world);
   try {
+    require_descriptors(world->members());
     if (options.program) {
       exec_programs(world, spec.program);
       return world;

@@ -40,10 +40,12 @@ RankEnds LocalWorld::make_member() {
   base::FdPair control = base::make_socket_pair(SOCK_STREAM);
   base::FdPair out = base::make_pipe();
   base::FdPair err = base::make_pipe();
-  Member& member = this->member(made_++);
+  auto out_pipe = std::make_unique<OutputPipe>(loop_, std::move(out.first), options_.output_cap);
+  auto err_pipe = std::make_unique<OutputPipe>(loop_, std::move(err.first), options_.output_cap);
+  Member& member = this->member(made_++);  // whole, or not made
   member.connection = std::move(control.first);
-  member.out = std::make_unique<OutputPipe>(loop_, std::move(out.first), options_.output_cap);
-  member.err = std::make_unique<OutputPipe>(loop_, std::move(err.first), options_.output_cap);
+  member.out = std::move(out_pipe);
+  member.err = std::move(err_pipe);
   if (options_.program) follow_output(made_ - 1);
   return {std::move(control.second), std::move(out.second), std::move(err.second)};
 }
@@ -59,6 +61,17 @@ void LocalWorld::follow_output(int index) {
 void LocalWorld::started(int index, pid_t pid) {
   Member& member = this->member(index);
   member.pid = pid;
+  try {
+    watch(index);
+  } catch (const Error& error) {
+    return end_unwatched(member, error.what());
+  }
+  for (const int rank : ranks_of(index)) events_.on_rank_started(rank, pid);
+}
+
+void LocalWorld::watch(int index) {
+  Member& member = this->member(index);
+  auto death = std::make_unique<io::FdWatch>(loop_, proc::open_pidfd(member.pid), [this, index] { on_death(index); });
   // Heard only now: a rank says hello before the zygote has told its pid, and no order may reach it before
   // it is known to be our child.
   member.socket = std::make_unique<io::FrameSocket>(
@@ -66,8 +79,18 @@ void LocalWorld::started(int index, pid_t pid) {
       io::FrameSocket::Handlers{
           [this, index](const wire::Frame& frame) { on_frame(index, frame); },
           [this, index](const std::string& why) { on_lost(index, why); }});
-  member.death = std::make_unique<io::FdWatch>(loop_, proc::open_pidfd(pid), [this, index] { on_death(index); });
-  for (const int rank : ranks_of(index)) events_.on_rank_started(rank, pid);
+  member.death = std::move(death);
+}
+
+// Nobody would see its end: it is fresh, and ends now. That it could not be is told once no other is about to start.
+void LocalWorld::end_unwatched(Member& member, const std::string& why) {
+  ::kill(-member.pid, SIGKILL);
+  ::kill(member.pid, SIGKILL);
+  ::waitpid(member.pid, nullptr, 0);  // bounded by SIGKILL: a fresh rank does no I/O that could hold it
+  member.ended = true;
+  loop_.post([weak = weak_from_this(), why] {
+    if (const auto alive = weak.lock()) alive->spawn_failed(why);
+  });
 }
 
 void LocalWorld::on_lost(int index, const std::string& why) {
@@ -232,13 +255,18 @@ void LocalWorld::name_stacks(const char* source, std::vector<std::pair<int, wire
 
 bool LocalWorld::is_from_ranks(int pid) const { return proc::tag_of(pid) == options_.tag; }
 
-// What threads of one process write cannot be told apart: it is shown with the first of them.
+// What threads of one process write cannot be told apart: it is shown with the first of them. A rank that could not be
+// made has written nothing.
+bool LocalWorld::has_output(int rank) const {
+  return options_.threads ? rank == 0 && made_ > 0 : rank < made_;
+}
+
 proc::Captured LocalWorld::standard_output(int rank) const {
-  return options_.threads && rank > 0 ? proc::Captured{} : at(rank).out->capture().captured();
+  return has_output(rank) ? at(rank).out->capture().captured() : proc::Captured{};
 }
 
 proc::Captured LocalWorld::standard_error(int rank) const {
-  return options_.threads && rank > 0 ? proc::Captured{} : at(rank).err->capture().captured();
+  return has_output(rank) ? at(rank).err->capture().captured() : proc::Captured{};
 }
 
 void LocalWorld::finish_output() {

@@ -45,11 +45,11 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   int board_fd() const noexcept { return board_->fd(); }
   // How many processes are to be started.
   int members() const noexcept { return static_cast<int>(members_.size()); }
-  // Descriptors for the next of them.
+  // Descriptors for the next of them. Throws Error if there are not enough.
   RankEnds make_member();
   // It is there, and ours, though nobody is told yet.
   void adopt(int member, pid_t pid) { this->member(member).pid = pid; }
-  // It runs. Tells the events of its ranks.
+  // It runs. Tells the events of its ranks; if it cannot be watched it is ended, and that it failed is told soon.
   void started(int member, pid_t pid);
   void spawn_failed(const std::string& why);
 
@@ -84,6 +84,9 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   Member& at(int rank) { return member(options_.threads ? 0 : rank); }
   const Member& at(int rank) const { return members_[options_.threads ? 0 : static_cast<std::size_t>(rank)]; }
   std::vector<int> ranks_of(int member) const;
+  bool has_output(int rank) const;
+  void watch(int member);
+  void end_unwatched(Member& member, const std::string& why);
   void on_death(int member);
   void on_lost(int member, const std::string& why);
   void follow_output(int member);

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/limits.hpp>
 #include <distrun/proc/pidfd.hpp>
 
 namespace distrun::proc {
@@ -48,7 +49,8 @@ class Placement {
  private:
   void add(int source, int target) {
     const int high = ::fcntl(source, F_DUPFD_CLOEXEC, 16);
-    if (high < 0) base::throw_errno("cannot duplicate a descriptor", errno);
+    // EINVAL: the limit is below that number.
+    if (high < 0) base::throw_errno("cannot duplicate a descriptor", errno == EINVAL ? EMFILE : errno);
     entries_.emplace_back(base::Fd(high), target);
   }
   std::vector<std::pair<base::Fd, int>> entries_;
@@ -107,7 +109,18 @@ struct ChildSetUp {
 };
 
 [[noreturn]] void throw_cannot_start(const ChildSpec& spec, int number) {
-  base::throw_errno("cannot start " + spec.program, number);
+  throw Error(ErrorKind::Failed, "OSError", "cannot start " + spec.program + ": " + base::fork_errno_text(number));
+}
+
+// Without a pidfd nobody would see its end: then it has none to see.
+Child watched(pid_t pid) {
+  try {
+    return {pid, open_pidfd(pid)};
+  } catch (const Error&) {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    throw;
+  }
 }
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts, const std::string* first = nullptr) {
@@ -171,7 +184,7 @@ Child start_helper(boost::asio::io_context& context, const ChildSpec& spec) {
   }
   const pid_t pid = started.id();
   started.detach();  // we watch and reap it ourselves, by pidfd
-  return {pid, open_pidfd(pid)};
+  return watched(pid);
 }
 
 Child start_rank(const ChildSpec& spec) {
@@ -183,7 +196,7 @@ Child start_rank(const ChildSpec& spec) {
   const int error = ::posix_spawn(&pid, spec.program.c_str(), plan.actions(), plan.attributes(),
                                   arguments.data(), environment.data());
   if (error != 0) throw_cannot_start(spec, error);
-  return {pid, open_pidfd(pid)};
+  return watched(pid);
 }
 
 std::vector<std::string> inherited_environment() {

@@ -15,6 +15,7 @@
 
 #include <distrun/base/error.hpp>
 #include <distrun/base/inherited.hpp>
+#include <distrun/base/limits.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/proc/pidfd.hpp>
 #include <distrun/proc/process_tree.hpp>
@@ -170,7 +171,9 @@ int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& 
   const KeptTerminal terminal;
   const pid_t guard = ::getpid();
   const pid_t child = ::fork();
-  if (child < 0) base::throw_errno("cannot start the coordinator", errno);
+  if (child < 0) {
+    throw Error(ErrorKind::Failed, "OSError", "cannot start the coordinator: " + base::fork_errno_text(errno));
+  }
   if (child == 0) {
     const int code = be_coordinator(guard, mask, coordinator);
     std::fflush(nullptr);

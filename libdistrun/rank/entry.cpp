@@ -6,8 +6,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
+#include <distrun/base/error.hpp>
 #include <distrun/rank/control_line.hpp>
 #include <distrun/rank/rank_process.hpp>
 
@@ -57,9 +59,14 @@ void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std:
   line.send(wire::FrameKind::Hello, 0, wire::Hello{wire::kControlAbi, ::getpid()});
   wire::RunOrder order = line.receive_order();
   depend_on(order.coordinator_pid);
-  RankProcess process(line, board, plugin, path, order);
+  std::optional<RankProcess> process;
+  try {
+    process.emplace(line, board, plugin, path, order);
+  } catch (const Error& error) {
+    cannot_begin(line, order.rank, error);
+  }
   board.reset();
-  leave(process.run(std::move(order)));
+  leave(process->run(std::move(order)));
 }
 
 }  // namespace distrun::rank

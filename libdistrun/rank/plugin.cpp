@@ -1,6 +1,7 @@
 #include <distrun/rank/plugin.hpp>
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 
 #include <cstddef>
 #include <optional>
@@ -18,6 +19,21 @@ std::string absolute(const std::string& path) {
   return path.find('/') == std::string::npos ? "./" + path : path;  // dlopen would search a bare name
 }
 
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+// Before it is opened: opening a FIFO waits for its writer, and reading a device may never end. What is not there is
+// the loader's to tell.
+void require_regular_file(const std::string& path) {
+  struct stat found{};
+  if (::stat(absolute(path).c_str(), &found) != 0 || S_ISREG(found.st_mode)) return;
+  refuse(path, std::string("is ") + kind_of(found.st_mode) + ", and no file; a plugin is a shared object (.so)");
+}
+
 std::string why_not_loaded() {
   std::string why = ::dlerror();
   if (why.find("libdistrun.so") != std::string::npos) {
@@ -28,6 +44,7 @@ std::string why_not_loaded() {
 }
 
 distrun_plugin_entry_t open_entry(const std::string& path) {
+  require_regular_file(path);
   void* library = ::dlopen(absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) refuse(path, std::string("cannot be loaded: ") + why_not_loaded());
   void* symbol = ::dlsym(library, "distrun_plugin_entry");

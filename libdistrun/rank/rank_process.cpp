@@ -1,6 +1,7 @@
 #include <distrun/rank/rank_process.hpp>
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <distrun/board/board.hpp>
 #include <distrun/rank/crash_handler.hpp>
 #include <distrun/wire/skip_table.hpp>
+#include <distrun/wire/zygote.hpp>
 
 namespace distrun::rank {
 namespace {
@@ -28,6 +30,14 @@ void note_exit() {
 }
 
 }  // namespace
+
+void cannot_begin(ControlLine& line, std::int32_t rank, const Error& error) {
+  wire::ErrorReport report;
+  report.type = wire::kCannotBegin;
+  report.text = std::string("cannot begin: ") + error.what();
+  line.send(wire::FrameKind::Error, rank, report);
+  ::_exit(wire::kTestErrorExitCode);  // threads of other ranks may wait for their orders for ever
+}
 
 // One rank that is here.
 struct RankProcess::Place {
@@ -54,7 +64,11 @@ RankProcess::~RankProcess() = default;
 
 int RankProcess::run(wire::RunOrder first) {
   if (first.threads) return run_threads(std::move(first));
-  listen();
+  try {
+    listen();
+  } catch (const Error& error) {
+    cannot_begin(line_, first.rank, error);
+  }
   return serve(*places_.front(), std::move(first));
 }
 
@@ -72,16 +86,21 @@ int RankProcess::run_threads(wire::RunOrder first) {
   std::atexit(note_exit);
   places_[static_cast<std::size_t>(first.rank)]->inbox.put(std::move(first));
   std::vector<base::Thread> threads;
-  for (std::size_t rank = 0; rank < places_.size(); ++rank) {
-    threads.emplace_back("rank " + std::to_string(rank), [this, &mask, &place = *places_[rank]] {
-      pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-      bind_crash_area(place.shown.own()->crash);
-      own_writer = &place.writer;
-      { const std::lock_guard begin(loading_); }
-      if (auto order = place.inbox.wait_for_order()) serve(place, std::move(*order));
-    });
+  const auto be_rank = [this, &mask](Place& place) {
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+    bind_crash_area(place.shown.own()->crash);
+    own_writer = &place.writer;
+    { const std::lock_guard begin(loading_); }
+    if (auto order = place.inbox.wait_for_order()) serve(place, std::move(*order));
+  };
+  try {
+    for (std::size_t rank = 0; rank < places_.size(); ++rank) {
+      threads.emplace_back("rank " + std::to_string(rank), [&be_rank, &place = *places_[rank]] { be_rank(place); });
+    }
+    listen();
+  } catch (const Error& error) {
+    cannot_begin(line_, 0, error);
   }
-  listen();
   all_there.unlock();
   threads.clear();  // joins them
   return 0;         // each has told its own result

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include <distrun/base/error.hpp>
 #include <distrun/base/fd.hpp>
 #include <distrun/rank/control_line.hpp>
 #include <distrun/rank/plugin.hpp>
@@ -21,6 +22,10 @@
 #include <distrun/rank/round.hpp>
 
 namespace distrun::rank {
+
+// Tells that the machine denies what a rank needs before its test, and ends the process. That is no failure of the
+// test's.
+[[noreturn]] void cannot_begin(ControlLine& line, std::int32_t rank, const Error& error);
 
 class RankProcess {
  public:

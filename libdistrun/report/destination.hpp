@@ -17,8 +17,8 @@ struct Destination {
   bool regular = false;  // a file of our own, that can be cut back
 };
 
-// Opens for writing, from the start. Does not wait for the reader of a FIFO, without one it throws
-// Error{Failed} as it does for every other reason.
+// Opens for writing, from the start; a regular file has one such writer at a time. Does not wait for the reader of a
+// FIFO, without one it throws Error{Failed} as it does for every other reason: that another run writes the file, too.
 Destination open_destination(const std::string& path);
 
 }  // namespace distrun::report

@@ -37,12 +37,18 @@ std::string cause_of(const TestRecord& test, const AttemptRecord* attempt) {
   return attempt == nullptr || attempt->message.empty() ? test.message : attempt->message;
 }
 
+// A case has no attributes for it that every reader takes.
+std::string declaration(const TestRecord& test) {
+  if (test.info.file.empty()) return "";
+  return "declared at " + base::one_line(test.info.file, 400) + ":" + std::to_string(test.info.line) + "\n";
+}
+
 std::string explanation(const runner::Settings& settings, const TestRecord& test,
                         const AttemptRecord* attempt) {
   const std::string text = attempt == nullptr
                                ? test.message + "\n"
                                : message_and_text(*attempt, test.message, Paint(false));
-  return text + "again: " + repeat_command(settings, test) + "\n";
+  return text + declaration(test) + "again: " + repeat_command(settings, test) + "\n";
 }
 
 void write_output(XmlWriter& out, const char* element, const std::string& text) {
@@ -111,10 +117,6 @@ void write_junit_case(XmlWriter& out, const runner::Settings& settings, const Te
   out.attribute("name", case_name(test));
   out.attribute("classname", junit_class_name(test));
   out.attribute("time", junit_seconds(test.duration));
-  if (!test.info.file.empty()) {
-    out.attribute("file", test.info.file);
-    out.attribute("line", std::to_string(test.info.line));
-  }
   switch (test.verdict) {
     case Verdict::Pass: break;
     case Verdict::Skip: write_skipped(out, test.message); break;

@@ -12,6 +12,7 @@
 #include <distrun/runner/orders.hpp>
 #include <distrun/runner/program.hpp>
 #include <distrun/wire/frame.hpp>
+#include <distrun/wire/zygote.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -214,6 +215,7 @@ void Attempt::on_phase(int rank, wire::Phase phase) {
 }
 
 void Attempt::on_error(int rank, wire::ErrorReport report) {
+  if (report.type == wire::kCannotBegin) return on_spawn_failed("rank " + std::to_string(rank) + " " + report.text);
   RankState& state = at(rank);
   RankError error;
   error.type = std::move(report.type);

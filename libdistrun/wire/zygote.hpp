@@ -19,6 +19,10 @@ inline constexpr std::size_t kPacketSizeMax = 16 << 10;
 inline constexpr char kTunablesVariable[] = "GLIBC_TUNABLES";
 inline constexpr char kZygoteTunables[] = "glibc.malloc.hugetlb=1";
 
+// The type of the error that a rank sends if the machine denies what it needs before its test, as a thread. No type of
+// C++ is called so.
+inline constexpr char kCannotBegin[] = "distrun: cannot begin";
+
 // Lister to coordinator.
 struct ListReply {
   std::string error;   // why there is no table; empty: there is

@@ -8,7 +8,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
@@ -36,6 +36,11 @@ add_library(distrun_flags INTERFACE)
 target_compile_options(distrun_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
   $<$<BOOL:${DISTRUN_WERROR}>:-Werror>)
+# For what is exported: linked with them, it would take them along.
+function(distrun_use_flags target)
+  target_compile_options(${target} PRIVATE $<TARGET_PROPERTY:distrun_flags,INTERFACE_COMPILE_OPTIONS>)
+endfunction()
+
 # Sources include <distrun/FOLDER/file.hpp>; a link in the build tree gives libdistrun that name.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/libdistrun ${PROJECT_BINARY_DIR}/include/distrun SYMBOLIC)
@@ -78,7 +83,8 @@ function(distrun_library name)
   target_include_directories(distrun_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:include>)
   target_compile_features(distrun_${name} PUBLIC cxx_std_20)
-  target_link_libraries(distrun_${name} PRIVATE $<BUILD_INTERFACE:distrun_flags> ${arg_PRIVATE})
+  distrun_use_flags(distrun_${name})
+  target_link_libraries(distrun_${name} PRIVATE ${arg_PRIVATE})
   foreach(dependency IN LISTS arg_DEPENDS)
     if(TARGET distrun_${dependency})
       target_link_libraries(distrun_${name} PUBLIC distrun_${dependency})

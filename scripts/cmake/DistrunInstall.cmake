@@ -59,6 +59,12 @@ install(FILES
   ${CMAKE_CURRENT_LIST_DIR}/DistrunPlugin.cmake ${CMAKE_CURRENT_LIST_DIR}/plugin.map
   DESTINATION ${package_dir})
 
+# A build tree is a package too, for who says distrun_DIR=BUILD.
+export(EXPORT distrunTargets NAMESPACE distrun:: FILE ${PROJECT_BINARY_DIR}/distrunTargets.cmake)
+foreach(file IN ITEMS DistrunPlugin.cmake plugin.map)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${file} ${PROJECT_BINARY_DIR}/${file} COPYONLY)
+endforeach()
+
 # The same for builds without CMake. The paths in it are relative, so the installed tree may be moved.
 file(RELATIVE_PATH prefix_from_pkgconfig /${pkgconfig_dir} /)
 string(REGEX REPLACE "/$" "" prefix_from_pkgconfig "${prefix_from_pkgconfig}")

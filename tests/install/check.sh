@@ -6,38 +6,24 @@
 #   tests/install/check.sh BUILD_DIR
 set -eu
 
-build=$(cd "$1" && pwd)
-outside=$(cd "$(dirname "$0")/outside" && pwd)
-room=$(mktemp -d)
-trap 'rm -rf "$room"' EXIT INT TERM
+# shellcheck source=tests/install/common.sh
+. "$(dirname "$0")/common.sh"
+outside=$here/outside
 prefix=$room/prefix
-
-fail() {
-  echo "check.sh: $*" >&2
-  exit 1
-}
-
-# What the build was configured with, so that the compilers and sanitizers agree.
-from_cache() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
-cc=$(from_cache CMAKE_C_COMPILER)
-cxx=$(from_cache CMAKE_CXX_COMPILER)
-sanitize=$(from_cache DISTRUN_SANITIZE)
-flags=${sanitize:+-fsanitize=$sanitize}
 
 check_exports() {
   exported=$(nm -D --defined-only "$1" | sed 's/.* //')
   [ "$exported" = distrun_plugin_entry ] || fail "$1 exports more than its entry: $exported"
 }
 
-cmake --install "$build" --prefix "$prefix" > "$room/install.log" ||
-  fail "$(cat "$room/install.log")"
+logged install cmake --install "$build" --prefix "$prefix"
 # The tree may be moved: nothing in it may know where it was installed first.
 mv "$prefix" "$room/moved"
 prefix=$room/moved
 
-cmake -S "$outside" -B "$room/outside" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx" \
-  -DCMAKE_CXX_FLAGS="$flags" > "$room/configure.log" || fail "$(cat "$room/configure.log")"
-cmake --build "$room/outside" > "$room/build.log" || fail "$(cat "$room/build.log")"
+logged configure cmake -S "$outside" -B "$room/outside" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx" \
+  -DCMAKE_CXX_FLAGS="$flags"
+logged build cmake --build "$room/outside"
 check_exports "$room/outside/outside.so"
 check_exports "$room/outside/outside_gtest.so"
 check_exports "$room/outside/outside_runtime.so"
@@ -50,11 +36,11 @@ if command -v pkg-config > /dev/null && [ -z "$sanitize" ]; then
   export PKG_CONFIG_PATH
   # The headers are no system headers here, so they must be clean under the warnings of their user.
   # shellcheck disable=SC2046 # the flags are words
-  "$cxx" -std=c++20 -shared -fPIC -Wall -Wextra -Wconversion -Wshadow -Wmissing-field-initializers \
+  "$cxx" -std=c++20 -g -shared -fPIC -Wall -Wextra -Wconversion -Wshadow -Wmissing-field-initializers \
     -Werror "$outside/outside.cpp" $(pkg-config --cflags --libs distrun) -o "$room/by_hand.so"
   check_exports "$room/by_hand.so"
   # shellcheck disable=SC2046 # the flags are words
-  "$cxx" -std=c++20 -shared -fPIC -Wall -Wextra -Wconversion -Wshadow -Werror "$outside/outside_runtime.cpp" \
+  "$cxx" -std=c++20 -g -shared -fPIC -Wall -Wextra -Wconversion -Wshadow -Werror "$outside/outside_runtime.cpp" \
     $(pkg-config --cflags --libs distrun distrun-runtime) -o "$room/runtime_by_hand.so"
   check_exports "$room/runtime_by_hand.so"
 fi

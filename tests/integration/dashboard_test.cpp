@@ -57,31 +57,51 @@ std::string steady(std::string text) {
   return std::regex_replace(text, std::regex("--seed [0-9]+"), "--seed N");
 }
 
+// What the example of a CI tells a shell: setup, build, test.
+std::vector<std::string> commands_of_ci(const std::string& text) {
+  const std::regex command("^ *(?:run: |- |sh ')((?:scripts/setup|cmake |build/bin/).*?)'?$");
+  std::vector<std::string> commands;
+  for (const std::string& line : lines_of(text)) {
+    std::smatch part;
+    if (std::regex_match(line, part, command)) commands.push_back(part[1]);
+  }
+  return commands;
+}
+
 // A place where the page's commands find what they name.
 class Workplace {
  public:
   Workplace() : sandbox_(distrun_program()) {
     namespace fs = std::filesystem;
-    fs::create_directory_symlink(DISTRUN_SOURCE_DIR "/examples", sandbox_.start_directory() + "/examples");
+    for (const char* folder : {"examples", "scripts"}) {
+      fs::create_directory_symlink(fs::path(DISTRUN_SOURCE_DIR) / folder, sandbox_.start_directory() + "/" + folder);
+    }
     fs::create_directory_symlink(fs::path(distrun_program()).parent_path().parent_path(),
                                  sandbox_.start_directory() + "/build");
   }
 
+  // With distrun in PATH, as the page says.
   Ended shell(const std::string& command) const {
-    Command bash = sandbox_.command({"-c", command});
-    bash.program = "/bin/bash";
-    std::erase_if(bash.environment, [](const std::string& entry) { return entry.starts_with("PATH="); });
     const std::string programs = std::filesystem::path(distrun_program()).parent_path().string();
-    bash.environment.push_back("PATH=" + programs + ":/usr/local/bin:/usr/bin:/bin");
-    bash.environment.push_back("GITHUB_WORKSPACE=" DISTRUN_SOURCE_DIR);
-    return Running(bash).wait(scaled(milliseconds(60'000)));
+    return run(command, programs + ":");
   }
+  // As a machine of a CI has it.
+  Ended fresh_shell(const std::string& command) const { return run(command, ""); }
   void needs_jq() const {
     skip_case_if(shell("command -v jq").exit_code != 0, "jq is not installed (scripts/setup installs it)");
   }
   std::string path(const std::string& name) const { return sandbox_.start_directory() + "/" + name; }
 
  private:
+  Ended run(const std::string& command, const std::string& programs) const {
+    Command bash = sandbox_.command({"-c", command});
+    bash.program = "/bin/bash";
+    std::erase_if(bash.environment, [](const std::string& entry) { return entry.starts_with("PATH="); });
+    bash.environment.push_back("PATH=" + programs + "/usr/local/bin:/usr/bin:/bin");
+    bash.environment.push_back("GITHUB_WORKSPACE=" DISTRUN_SOURCE_DIR);
+    return Running(bash).wait(scaled(milliseconds(60'000)));
+  }
+
   Sandbox sandbox_;
 };
 
@@ -163,14 +183,30 @@ TEST_CASE("metrics stay metrics whatever a test is called", "[readme]") {
   CHECK_THAT(metrics, Contains(R"(test="\"} 1\nforged 2 \\ \\n  [31m  ")"));
 }
 
-TEST_CASE("the examples for CI run what the dashboards' page runs", "[readme]") {
-  std::string commands;
-  for (const Step& step : steps_of_readme()) commands += step.command + "\n";
-  for (const char* file : {"/github-workflow.yml", "/gitlab-ci.yml"}) {
-    const std::string text = read_file(kFolder + file);
-    const std::size_t at = text.find("distrun --");
-    REQUIRE(at != std::string::npos);
-    CHECK_THAT(commands, Contains(text.substr(at, text.find('\n', at) - at)));
-    CHECK_THAT(text, Contains("reports"));
+TEST_CASE("the examples for CI run what the dashboards' page runs, and run as they are", "[readme]") {
+  std::string shown;
+  for (const Step& step : steps_of_readme()) shown += step.command + "\n";
+  for (const char* file : {"/github-workflow.yml", "/gitlab-ci.yml", "/Jenkinsfile"}) {
+    const Workplace workplace;
+    const std::vector<std::string> commands = commands_of_ci(read_file(kFolder + file));
+    INFO(file);
+    REQUIRE(commands.size() == 3);
+    CHECK(commands[0] == "scripts/setup");
+    CHECK(workplace.fresh_shell("test -x " + commands[0]).exit_code == 0);
+    // The build is tried as far as it decides what there is to build.
+    const std::string configure = commands[1].substr(0, commands[1].find(" && "));
+    CHECK(commands[1] == configure + " && cmake --build build");
+    const Ended configured = workplace.fresh_shell("here=$PWD; cd -P examples/.. && " + configure +
+                                                   " -B $here/made && cmake --build $here/made --target help");
+    INFO(configured.out << configured.err);
+    CHECK(configured.exit_code == 0);
+    for (const char* target : {"nightly", "distrun", "distrun-rank", "distrun-probe"}) {
+      CHECK_THAT(configured.out, Contains(std::string(target) + ": phony"));
+    }
+    const Ended tested = workplace.fresh_shell(commands[2]);
+    INFO(tested.out << tested.err);
+    CHECK(tested.exit_code == 1);
+    CHECK_THAT(read_file(workplace.path("reports/junit.xml")), Contains("<testcase "));
+    CHECK_THAT(shown, Contains(commands[2].substr(commands[2].find("distrun --"))));
   }
 }

@@ -1,6 +1,7 @@
 // What the command line refuses, and how it says so.
 #include <catch2/catch.hpp>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -115,7 +116,23 @@ TEST_CASE("help names every option and exit code", "[cli]") {
         "--order", "--history", "--daemon", "--rerun-failed", "--slow", "--config", "--print-config", "130"}) {
     CHECK_THAT(ended.out, Catch::Contains(part));
   }
-  ended = sandbox.run({"--version"});
-  CHECK(ended.exit_code == 0);
-  CHECK_THAT(ended.out, Catch::Contains("distrun"));
+  CHECK_THAT(ended.out, Catch::Contains("--version"));
+  for (const std::vector<std::string>& way :
+       std::vector<std::vector<std::string>>{{"--version"}, {"version"}, {"run", "--version"}}) {
+    ended = sandbox.run(way);
+    CHECK(ended.exit_code == 0);
+    CHECK_THAT(ended.out, Catch::Matches("distrun [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  }
+}
+
+TEST_CASE("a command that is misspelt is a question, not a plugin", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  expect_refusal(sandbox.run({"lst", plugin("passes")}), {"lst is no command", "did you mean list?"});
+  expect_refusal(sandbox.run({"histroy"}), {"histroy", "did you mean history?"});
+  expect_refusal(sandbox.run({"versoin"}), {"did you mean version?"});
+  // A plugin may have any name, if it is there.
+  std::filesystem::copy_file(plugin("passes"), sandbox.start_directory() + "/lst");
+  CHECK(sandbox.run({"lst", "--filter", "Passes.trivial"}).exit_code == 0);
+  // What is near no command is a plugin that is not there.
+  CHECK_THAT(sandbox.run({"plugin"}).out, Catch::Contains("plugin"));
 }

@@ -1,0 +1,215 @@
+// What a limit denies is a sentence that names it, a whole summary, and an infra-error: never a crash of distrun's.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "programs.hpp"
+#include "support/skip.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+constexpr int kInfraError = 3;
+const std::vector<std::string> kIsolations{"process", "exec", "pool", "threads"};
+
+// distrun with limits as prlimit(1) takes them ("--nofile=64").
+Ended run_limited(const Sandbox& sandbox, const std::vector<std::string>& limits, std::vector<std::string> arguments) {
+  Command command = sandbox.command({});
+  command.program = "/usr/bin/prlimit";
+  command.arguments = limits;
+  command.arguments.push_back("--");
+  command.arguments.push_back(distrun_program());
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+  return Running(command).wait(scaled(milliseconds(60'000)));
+}
+
+std::vector<std::string> run_of(const Sandbox& sandbox, const std::string& isolation, const std::string& ranks) {
+  return {"--output", sandbox.output(), "--isolation", isolation, "--world-size", ranks, "--filter", "Passes.trivial",
+          plugin("passes")};
+}
+
+void expect_infra_error(const Sandbox& sandbox, const Ended& ended, const std::string& text) {
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == kInfraError);
+  const Summary summary = sandbox.summary();
+  REQUIRE(summary.tests.size() == 1);
+  CHECK(summary.tests[0].verdict == "infra-error");
+  CHECK_THAT(summary.tests[0].message, Contains(text));
+  CHECK(wrong_with_reports(sandbox).empty());
+  CHECK(sandbox.processes().empty());
+}
+
+}  // namespace
+
+TEST_CASE("too few descriptors for the ranks are told with the number that would do", "[limits]") {
+  for (const std::string& isolation : kIsolations) {
+    const Sandbox sandbox(distrun_program());
+    INFO(isolation);
+    const bool one_process = isolation == "threads";
+    const std::string limit = one_process ? "--nofile=48" : "--nofile=100";
+    const Ended ended = run_limited(sandbox, {limit}, run_of(sandbox, isolation, "40"));
+    expect_infra_error(sandbox, ended, "the limit of open files is");
+    std::smatch wanted;
+    REQUIRE(std::regex_search(ended.out, wanted, std::regex("ulimit -n ([0-9]+)")));
+    const Ended enough = run_limited(sandbox, {"--nofile=" + wanted[1].str()}, run_of(sandbox, isolation, "40"));
+    INFO(enough.out << enough.err);
+    CHECK(enough.exit_code == 0);
+  }
+}
+
+TEST_CASE("a soft limit of descriptors is raised for the coordinator, and ranks keep the user's", "[limits]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended run = run_limited(sandbox, {"--nofile=40:4096"}, run_of(sandbox, "process", "40"));
+  INFO(run.out << run.err);
+  CHECK(run.exit_code == 0);
+  const Ended exec = run_limited(sandbox, {"--nofile=40:4096"},
+                                 {"exec", "--world-size", "20", "--", "/bin/sh", "-c", "echo soft $(ulimit -Sn)"});
+  CHECK(exec.exit_code == 0);
+  CHECK_THAT(exec.out, Contains("soft 40\n"));
+  CHECK_THAT(exec.out, !Contains("soft 4096"));
+}
+
+TEST_CASE("programs and lists are denied descriptors with a sentence, too", "[limits]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended exec = run_limited(
+      sandbox, {"--nofile=100"}, {"exec", "--output", sandbox.output(), "--world-size", "40", "--", "/bin/true"});
+  expect_infra_error(sandbox, exec, "the limit of open files is 100");
+  for (const std::string& limit : {"8", "16", "20", "24"}) {
+    const Ended list = run_limited(sandbox, {"--nofile=" + limit}, {"list", plugin("passes")});
+    INFO(limit << ": " << list.out << list.err);
+    CHECK(list.signal == 0);
+    if (list.exit_code == 0) continue;
+    CHECK(list.exit_code == kInfraError);
+    CHECK_THAT(list.err, Contains("the limit of open files is " + limit));
+  }
+}
+
+TEST_CASE("a limit of file size is told by whatever it denies", "[limits]") {
+  for (const std::string& isolation : kIsolations) {
+    const Sandbox sandbox(distrun_program());
+    INFO(isolation);
+    const Ended ended = run_limited(sandbox, {"--fsize=100000"}, run_of(sandbox, isolation, "4"));
+    expect_infra_error(sandbox, ended, "the limit of file size is 98 KiB (RLIMIT_FSIZE)");
+  }
+  // The test reads what distrun says from a file, too: the limit is between the two.
+  const Sandbox sandbox(distrun_program());
+  const std::string json = sandbox.output() + "/summary.json";
+  const Ended exec = run_limited(sandbox, {"--fsize=2048"}, {"exec", "--json", json, "--", "/bin/true"});
+  INFO(exec.out << exec.err);
+  CHECK(exec.exit_code == kInfraError);
+  CHECK_THAT(exec.err, Contains("cannot write " + json + ": File too large (EFBIG); the limit of file size is 2 KiB "
+                                "(RLIMIT_FSIZE): raise it, as with ulimit -f"));
+  CHECK_FALSE(exists(json));
+  const Ended none = run_limited(sandbox, {"--fsize=0"}, run_of(sandbox, "process", "4"));
+  CHECK(none.exit_code == kInfraError);
+}
+
+TEST_CASE("a limit of the user's processes is told, whoever meets it", "[limits]") {
+  skip_case_if(::geteuid() != 0,
+               "a limit of processes counts all of this user's processes, and only root can run as another");
+  constexpr char kNobody[] = "61234";  // no process of whom runs
+  for (const std::string& isolation : kIsolations) {
+    for (const std::string& limit : {"1", "2", "3", "5", "8", "11"}) {
+      INFO(isolation << ", " << limit << " processes");
+      const Sandbox sandbox(distrun_program());
+      for (const std::string& place : {sandbox.temp(), sandbox.start_directory(), sandbox.output()}) {
+        fs::permissions(place, fs::perms::all);
+      }
+      fs::permissions(fs::path(sandbox.temp()).parent_path(), fs::perms::all);
+      Command command = sandbox.command({});
+      command.program = "/usr/bin/setpriv";
+      command.arguments = {"--reuid", kNobody, "--regid", kNobody, "--clear-groups", "prlimit", "--nproc=" + limit,
+                           "--", distrun_program()};
+      for (const std::string& word : run_of(sandbox, isolation, "8")) command.arguments.push_back(word);
+      const Ended ended = Running(command).wait(scaled(milliseconds(30'000)));
+      INFO(ended.out << ended.err);
+      CHECK_FALSE(ended.out_of_time);
+      CHECK(ended.exit_code == kInfraError);
+      CHECK_THAT(ended.out + ended.err, Contains("the limit of this user's processes is " + limit));
+      if (limit != "1") CHECK(wrong_with_reports(sandbox).empty());
+    }
+  }
+}
+
+// A sanitizer wants terabytes of addresses.
+#if !DISTRUN_SANITIZED
+TEST_CASE("a limit of address space is told, and is no test's failure", "[limits]") {
+  for (const std::string& isolation : kIsolations) {
+    int denied = 0;
+    for (int mib = 8; mib <= 24; mib += 2) {
+      const Sandbox sandbox(distrun_program());
+      const std::string limit = std::to_string(mib);
+      const std::string option = "--as=" + std::to_string(mib << 20);
+      // With less its main() is not reached: libraries are not loaded, or cannot set themselves up.
+      if (run_limited(sandbox, {option}, {"--version"}).exit_code != 0) continue;
+      const Ended ended = run_limited(sandbox, {option}, run_of(sandbox, isolation, "4"));
+      INFO(isolation << " with " << limit << " MiB: " << ended.out << ended.err);
+      CHECK(ended.signal == 0);
+      if (ended.exit_code == 0) continue;
+      ++denied;
+      CHECK(ended.exit_code == kInfraError);
+      CHECK_THAT(ended.out + ended.err, Contains("the limit of address space is " + limit + " MiB (RLIMIT_AS)") ||
+                                            Contains("failed to map segment"));
+    }
+    CHECK(denied > 0);
+  }
+}
+#endif
+
+TEST_CASE("a full disk is told where a report and a work directory do not fit", "[limits]") {
+  const Sandbox sandbox(distrun_program());
+  const Scratch scratch;
+  const std::string disk = scratch.path() + "/disk";
+  fs::create_directory(disk);
+  // A mount namespace of its own: the disk is gone with it.
+  const std::string script = "mount -t tmpfs -o size=64k,nr_inodes=8 none " + disk + " && head -c 60k /dev/zero > " +
+                             disk + "/full; exec \"$@\"";
+  Command command = sandbox.command({});
+  command.program = "/usr/bin/unshare";
+  command.arguments = {"--mount", "--map-root-user", "/bin/sh", "-c", script, "sh", distrun_program(), "--output",
+                       disk + "/reports", "--world-size", "2", plugin("passes")};
+  const Ended ended = Running(command).wait(scaled(milliseconds(60'000)));
+  const bool no_mounts =
+      ended.err.find("unshare:") != std::string::npos || ended.err.find("mount:") != std::string::npos;
+  skip_case_if(no_mounts, "no mount namespace can be made here: " + ended.err);
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == kInfraError);
+  CHECK_THAT(ended.out, Contains("cannot write " + disk + "/reports/summary.json: No space left on device (ENOSPC)"));
+
+  command.arguments = {"--mount", "--map-root-user", "/bin/sh", "-c", script, "sh", "env", "TMPDIR=" + disk,
+                       distrun_program(), "--output", sandbox.output(), "--world-size", "8", "--filter",
+                       "Passes.trivial", plugin("passes")};
+  const Ended no_directories = Running(command).wait(scaled(milliseconds(60'000)));
+  expect_infra_error(sandbox, no_directories, "cannot make " + disk);
+}
+
+TEST_CASE("distrun-rank that is gone in mid-run is named", "[limits]") {
+  for (const std::string& isolation : {"process", "exec", "pool", "threads"}) {
+    INFO(isolation);
+    const Sandbox sandbox(distrun_program());
+    const Scratch scratch;
+    const std::string programs = scratch.path();
+    for (const std::string& name : {"distrun", "distrun-rank", "distrun-probe"}) {
+      fs::copy(fs::path(distrun_program()).parent_path() / name, fs::path(programs) / name);
+    }
+    // The lister of the second plugin removes it: what the first needs for its ranks is not there then.
+    Command command = sandbox.command(run_of(sandbox, isolation, "4"));
+    command.program = programs + "/distrun";
+    command.environment.push_back("DISTRUN_TEST_REMOVES=" + programs + "/distrun-rank");
+    command.arguments.push_back(plugin("load_removes"));
+    const Ended ended = Running(command).wait(scaled(milliseconds(60'000)));
+    INFO(ended.out << ended.err);
+    CHECK(ended.exit_code == kInfraError);
+    CHECK_THAT(ended.out, Contains("cannot start " + programs + "/distrun-rank: No such file or directory (ENOENT)"));
+    CHECK(wrong_with_reports(sandbox).empty());
+    CHECK(sandbox.processes().empty());
+  }
+}
