@@ -82,7 +82,7 @@ TEST_CASE("programs and lists are denied descriptors with a sentence, too", "[li
   const Ended exec = run_limited(
       sandbox, {"--nofile=100"}, {"exec", "--output", sandbox.output(), "--world-size", "40", "--", "/bin/true"});
   expect_infra_error(sandbox, exec, "the limit of open files is 100");
-  for (const std::string& limit : {"8", "16", "20", "24"}) {
+  for (const std::string limit : {"8", "16", "20", "24"}) {
     const Ended list = run_limited(sandbox, {"--nofile=" + limit}, {"list", plugin("passes")});
     INFO(limit << ": " << list.out << list.err);
     CHECK(list.signal == 0);
@@ -117,7 +117,7 @@ TEST_CASE("a limit of the user's processes is told, whoever meets it", "[limits]
                "a limit of processes counts all of this user's processes, and only root can run as another");
   constexpr char kNobody[] = "61234";  // no process of whom runs
   for (const std::string& isolation : kIsolations) {
-    for (const std::string& limit : {"1", "2", "3", "5", "8", "11"}) {
+    for (const std::string limit : {"1", "2", "3", "5", "8", "11"}) {
       INFO(isolation << ", " << limit << " processes");
       const Sandbox sandbox(distrun_program());
       for (const std::string& place : {sandbox.temp(), sandbox.start_directory(), sandbox.output()}) {
@@ -192,12 +192,12 @@ TEST_CASE("a full disk is told where a report and a work directory do not fit", 
 }
 
 TEST_CASE("distrun-rank that is gone in mid-run is named", "[limits]") {
-  for (const std::string& isolation : {"process", "exec", "pool", "threads"}) {
+  for (const std::string isolation : {"process", "exec", "pool", "threads"}) {
     INFO(isolation);
     const Sandbox sandbox(distrun_program());
     const Scratch scratch;
     const std::string programs = scratch.path();
-    for (const std::string& name : {"distrun", "distrun-rank", "distrun-probe"}) {
+    for (const std::string name : {"distrun", "distrun-rank", "distrun-probe"}) {
       fs::copy(fs::path(distrun_program()).parent_path() / name, fs::path(programs) / name);
     }
     // The lister of the second plugin removes it: what the first needs for its ranks is not there then.

@@ -58,7 +58,7 @@ TEST_CASE("a plugin that is no file is refused at once", "[odd]") {
   make_socket(socket);
   for (const OddPath& odd : {OddPath{fifo, "a FIFO"}, OddPath{scratch.path(), "a directory"},
                              OddPath{"/dev/zero", "a device"}, OddPath{socket, "a socket"}}) {
-    for (const std::string& command : {"run", "list"}) {
+    for (const std::string command : {"run", "list"}) {
       INFO(command << " " << odd.path);
       const Ended ended = sandbox.run({command, odd.path});
       expect_sentence(ended);
@@ -94,7 +94,7 @@ TEST_CASE("two runs do not write into the same events", "[odd]") {
 TEST_CASE("plugins may have any name that a file may have", "[odd]") {
   const Sandbox sandbox(distrun_program());
   const Scratch scratch;
-  for (const std::string& name : {"with space.so", "-leading.so", "new\nline.so", "quote'\".so", "\xff\xfe.so",
+  for (const std::string name : {"with space.so", "-leading.so", "new\nline.so", "quote'\".so", "\xff\xfe.so",
                                   "%s%n.so", "*.so", "plain", "\x1b[31m.so"}) {
     const std::string path = scratch.path() + "/" + name;
     fs::create_symlink(plugin("passes"), path);
@@ -138,7 +138,7 @@ TEST_CASE("summaries that are none are refused by whatever reads them", "[odd]")
 
 TEST_CASE("words that no text is made of stay words", "[odd]") {
   const Sandbox sandbox(distrun_program());
-  for (const std::string& word : {"\xff\xfe", "\x1b]0;x\x07", "a\nb", "%s%n", "-", "--", "\xed\xa0\x80"}) {
+  for (const std::string word : {"\xff\xfe", "\x1b]0;x\x07", "a\nb", "%s%n", "-", "--", "\xed\xa0\x80"}) {
     for (const std::vector<std::string>& way : {std::vector<std::string>{word}, {"--filter", word, plugin("passes")},
                                                 {"--backend", word}, {"list", word}, {"show", word}, {"stacks", word},
                                                 {"exec", "--", word}, {"history", word}, {"--config", word, "x.so"}}) {
