@@ -24,6 +24,7 @@ report::ConsoleOptions console_options(const RunOptions& options) {
   console.color = wants_color(options.color);
   console.tty = output_is_terminal();
   console.width = terminal_width();
+  console.has_terminal = terminal_is_ours;
   console.quiet = options.quiet;
   console.output = options.show_output;
   console.slow = options.slow;

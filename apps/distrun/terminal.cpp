@@ -19,6 +19,11 @@ bool is_dumb() {
 
 bool output_is_terminal() { return ::isatty(STDOUT_FILENO) == 1 && !is_dumb(); }
 
+bool terminal_is_ours() {
+  const pid_t reader = ::tcgetpgrp(STDOUT_FILENO);
+  return reader < 0 || reader == ::getpgrp();
+}
+
 bool errors_are_terminal() { return ::isatty(STDERR_FILENO) == 1 && !is_dumb(); }
 
 bool wants_color(ColorChoice choice, int fd) {

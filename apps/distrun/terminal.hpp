@@ -10,6 +10,9 @@ namespace distrun::cli {
 // TERM=dumb say no.
 bool wants_color(ColorChoice choice, int fd = 1);
 bool output_is_terminal();
+// Whether who reads it looks at us: false in the background, and while a debugger has the terminal. A terminal of
+// another session (a client's, of the daemon) does not say whose it is, and counts as ours.
+bool terminal_is_ours();
 bool errors_are_terminal();
 // In columns; 80 if nobody knows.
 int terminal_width();

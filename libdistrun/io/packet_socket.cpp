@@ -16,20 +16,29 @@ void PacketSocket::send(wire::BytesView bytes, std::span<const int> fds) {
   wire::send_packet(watch_->fd(), bytes, fds);
 }
 
-void PacketSocket::on_readable() {
+void PacketSocket::drain() {
+  while (!closed_ && take_one()) {
+  }
+}
+
+void PacketSocket::on_readable() { take_one(); }
+
+// False if nothing is there, or will be.
+bool PacketSocket::take_one() {
   std::optional<wire::Packet> packet;
   try {
     packet = wire::receive_packet(watch_->fd());
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::Timeout) return;  // nothing there after all
+    if (error.kind() == ErrorKind::Timeout) return false;  // nothing there after all
   }
   if (packet) {
     handlers_.on_packet(std::move(*packet));
-    return;
+    return true;
   }
   closed_ = true;
   watch_.reset();
   handlers_.on_closed();
+  return false;
 }
 
 }  // namespace distrun::io

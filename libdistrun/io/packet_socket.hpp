@@ -25,9 +25,12 @@ class PacketSocket {
   // Throws Error{Disconnected} if the peer is gone, Error{Overloaded} if it does not read.
   void send(wire::BytesView bytes, std::span<const int> fds = {});
   bool closed() const noexcept { return closed_; }
+  // Hands over what has arrived already, now: a peer's death may be seen before its last packets.
+  void drain();
 
  private:
   void on_readable();
+  bool take_one();
 
   Handlers handlers_;
   bool closed_ = false;

@@ -66,6 +66,13 @@ wire::PluginTable read_reply(const std::string& plugin, const wire::Bytes& bytes
   }
 }
 
+// Code of the plugin runs while it is loaded: constructors of its globals, and what these call.
+std::string describe_early_end(proc::ExitStatus status) {
+  if (!status.exited()) return ": its lister " + status.describe() + " before it had listed the tests";
+  return " ended its process with exit code " + std::to_string(status.code()) +
+         " while it was loaded to list its tests: does a global constructor call exit()?";
+}
+
 }  // namespace
 
 io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program, std::vector<std::string> environment,
@@ -100,8 +107,7 @@ io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program
     throw Error(ErrorKind::Overloaded, plugin + " sends a table of more than 256 MiB");
   }
   if (bytes.empty() || !status.clean()) {
-    throw Error(ErrorKind::Failed, plugin + ": its lister " + status.describe() +
-                                       " before it had listed the tests" + lister.last_words());
+    throw Error(ErrorKind::Failed, plugin + describe_early_end(status) + lister.last_words());
   }
   co_return read_reply(plugin, bytes);
 }

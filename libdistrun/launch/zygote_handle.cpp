@@ -47,12 +47,13 @@ void ZygoteHandle::on_packet(const wire::Packet& packet) {
   }
 }
 
+// Its death may be seen before the last of what it said: that it is loaded, which ranks it has forked.
 void ZygoteHandle::on_end() {
   usable_ = false;
+  socket_->drain();
   if (!ready_.is_set()) {
     wire::ZygoteReady failed;
-    failed.error = timed_out_ ? "timed out" : plugin_ + ": its zygote " + status_->describe() + " while loading it" +
-                                                  process_->last_words();
+    failed.error = timed_out_ ? "timed out" : plugin_ + describe_end() + process_->last_words();
     ready_.set(std::move(failed));
   }
   while (!waiting_.empty()) {
@@ -60,6 +61,11 @@ void ZygoteHandle::on_end() {
     waiting_.pop_front();
     on_forked(std::nullopt);
   }
+}
+
+std::string ZygoteHandle::describe_end() const {
+  if (!status_->exited()) return ": its zygote " + status_->describe() + " while loading it";
+  return " ended its process with exit code " + std::to_string(status_->code()) + " while it was loaded";
 }
 
 io::Task<std::string> ZygoteHandle::ready(base::Nanoseconds bound) {

@@ -38,6 +38,7 @@ class ZygoteHandle {
  private:
   void on_packet(const wire::Packet& packet);
   void on_end();
+  std::string describe_end() const;
 
   io::Loop& loop_;
   std::string plugin_;

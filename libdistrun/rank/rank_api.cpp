@@ -5,6 +5,7 @@
 #include <fstream>
 #include <utility>
 
+#include <distrun/base/message_limit.hpp>
 #include <distrun/rank/crash_handler.hpp>
 #include <distrun/rank/plugin.hpp>
 #include <distrun/rank/thrown_stack.hpp>
@@ -12,7 +13,6 @@
 namespace distrun::rank {
 namespace {
 
-constexpr std::size_t kMessageMax = std::size_t{16} << 20;
 
 // Where the calling thread's next barrier or receive stands in the test's source.
 thread_local base::Location next_site;
@@ -187,7 +187,7 @@ std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t time
 
 std::int32_t RankApi::send(void* self, std::int32_t to, distrun_string tag, const void* data, std::size_t size) {
   RankApi& api = of(self);
-  if (to < 0 || to >= api.order_.world_size || size > kMessageMax) return DISTRUN_INVALID;
+  if (to < 0 || to >= api.order_.world_size || size > base::kMessageMax) return DISTRUN_INVALID;
   wire::RankMessage message;
   message.from = api.order_.rank;
   message.to = to;

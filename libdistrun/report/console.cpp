@@ -101,10 +101,14 @@ void Console::print(const std::string& text) {
   draw_if_due();
 }
 
+bool Console::live() const {
+  return options_.tty && !options_.quiet && (!options_.has_terminal || options_.has_terminal());
+}
+
 void Console::draw_if_due() {
-  if (!live() || progress_.idle()) return;
+  if (progress_.idle()) return;
   const base::TimePoint now = clock_.now();
-  if (now - drawn_at_ < kRedrawInterval) return;
+  if (now - drawn_at_ < kRedrawInterval || !live()) return;
   drawn_at_ = now;
   // One column stays free: some terminals wrap as soon as the last one is taken.
   std::string status = progress_.status(now, static_cast<std::size_t>(options_.width) - 1);
@@ -120,10 +124,11 @@ void Console::say_if_slow() {
   print("still running             " + progress_.oldest(now) + "\n");
 }
 
+// What somebody else has written since it lost the terminal stays.
 std::string Console::erased_status() {
   if (status_.empty()) return "";
   status_.clear();
-  return kEraseLine;
+  return live() ? kEraseLine : "";
 }
 
 }  // namespace distrun::report

@@ -3,6 +3,7 @@
 // shows what runs now, and in the end what went wrong and why.
 // Lives on: control loop. Never waits for the terminal, except in on_run_end.
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct ConsoleOptions {
   bool quiet = false;  // only what went wrong, and the totals
   bool output = false;  // what ranks wrote is shown although nothing went wrong
   bool silent = false; // and nothing at all if nothing went wrong
+  // Whether the terminal is ours now, for a status line: a debugger may have it, or a shell. Empty: it always is.
+  std::function<bool()> has_terminal = {};
 };
 
 class Console final : public runner::EventSink {
@@ -60,7 +63,7 @@ class Console final : public runner::EventSink {
   void say_if_slow();
   std::string erased_status();
   std::string shown_output(const runner::TestRecord& test) const;
-  bool live() const noexcept { return options_.tty && !options_.quiet; }
+  bool live() const;
 
   Outlet out_;
   ConsoleOptions options_;

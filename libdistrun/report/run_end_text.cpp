@@ -39,13 +39,20 @@ std::string totals_text(const runner::RunRecord& run, const Paint& paint) {
   return text;
 }
 
+// What kept tests from running comes before their number, which is then no news.
+std::string nothing_text(const runner::RunRecord& run) {
+  if (is_empty_shard(run)) return shard_text(run) + " is empty";
+  const std::size_t problems = run.problems.size();
+  if (problems == 0) return "no test was selected";
+  return (problems == 1 ? "1 problem" : std::to_string(problems) + " problems") + ", and no test ran";
+}
+
 }  // namespace
 
 std::string totals_line(const runner::RunRecord& run, const Paint& paint) {
   const std::string totals = totals_text(run, paint);
   std::string line = run.interrupted ? paint(Style::Odd, "interrupted") + ", " : "";
-  const std::string nothing = is_empty_shard(run) ? shard_text(run) + " is empty" : "no test was selected";
-  line += totals.empty() ? nothing : totals;
+  line += totals.empty() ? nothing_text(run) : totals;
   return line + paint(Style::Dim, " in " + base::human(run.duration)) + "\n";
 }
 

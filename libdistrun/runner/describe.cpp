@@ -5,6 +5,7 @@
 
 #include <distrun/base/rank_list.hpp>
 #include <distrun/base/text.hpp>
+#include <distrun/wire/skip_table.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -76,6 +77,14 @@ std::string describe_program_failure(const AttemptRecord& attempt, const std::ve
   return text;
 }
 
+// Of a rank that failed and told nothing.
+std::string describe_untold(int exit_code) {
+  if (exit_code <= 0) return "";
+  if (exit_code != wire::kTestErrorExitCode) return ": it exited with code " + std::to_string(exit_code);
+  return ": it exited with code 10, which stands for an error of the test, and told none (did the test close "
+         "descriptor 3, its line to distrun?)";
+}
+
 }  // namespace
 
 std::string describe_deed(const RankRecord& rank) {
@@ -86,8 +95,7 @@ std::string describe_deed(const RankRecord& rank) {
         return " failed: " + base::one_line(error->text) + place(*error);
       }
       if (!rank.outcome.text.empty()) return " " + rank.outcome.text;
-      return rank.exit_code > 0 ? " failed: it exited with code " + std::to_string(rank.exit_code) + in_phase
-                                : " failed" + in_phase;
+      return " failed" + describe_untold(rank.exit_code) + in_phase;
     case OutcomeKind::TimedOut: return " ran past the bound of " + rank.outcome.text + in_phase;
     case OutcomeKind::Signaled: return " was " + describe(rank.outcome) + in_phase + after_colon(crash_text(rank));
     case OutcomeKind::Lost: return " was " + describe(rank.outcome);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <distrun/base/message_limit.hpp>
 #include <distrun/base/rng.hpp>
 #include <distrun/sdk/options.hpp>
 #include <distrun/sdk/string.hpp>
@@ -111,9 +112,14 @@ void Rank::barrier(std::string_view name, std::chrono::milliseconds timeout, bas
 void Rank::send(int to, std::string_view tag, std::string_view data, base::Location where) {
   const std::int32_t code = line_.send(line_.self, to, lend(tag), data.data(), data.size());
   if (code == DISTRUN_OK) return;
+  const bool too_large = data.size() > base::kMessageMax;
+  const std::string why = to < 0 || to >= world_size() ? ": there is no such rank"
+                          : too_large ? ": a message has at most " + std::to_string(base::kMessageMiB) +
+                                            " MiB; send it in parts, or through a file in temp_dir()"
+                                      : "";
   const std::string doing = "send " + std::to_string(data.size()) + " bytes to rank " +
                             std::to_string(to) + " of " + std::to_string(world_size());
-  throw_unless_ok(code, {}, doing, where);
+  throw_unless_ok(code, {}, doing + why, where);
 }
 
 std::string Rank::receive(int from, std::string_view tag, std::chrono::milliseconds timeout,

@@ -57,7 +57,9 @@ Failure current_failure() {
   } catch (const Error& error) {
     return with_cause(describe(error), error);
   } catch (const std::exception& error) {
-    return with_cause({.type = readable(typeid(error).name()), .text = error.what()}, error);
+    const char* what = error.what();
+    return with_cause({.type = readable(typeid(error).name()), .text = what != nullptr ? what : "its what() is null"},
+                      error);
   } catch (...) {
     std::string type = current_type_name();
     std::string text = "an exception of type " + type;

@@ -83,7 +83,8 @@ std::optional<Frame> FrameSplitter::next() {
 #endif
     if (!is_known(kind) && !is_optional(kind)) {
       throw Error(ErrorKind::InvalidArgument,
-                  "unknown frame kind " + std::to_string(static_cast<unsigned>(kind)));
+                  "what came is no message of distrun's (unknown frame kind " +
+                      std::to_string(static_cast<unsigned>(kind)) + ")");
     }
     if (pending() < kFrameHeaderSize + size) return std::nullopt;
     const auto first = buffer_.begin() + static_cast<std::ptrdiff_t>(start_ + kFrameHeaderSize);

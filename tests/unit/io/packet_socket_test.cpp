@@ -47,6 +47,21 @@ TEST_CASE("packets arrive in their order, with their descriptors") {
   CHECK(line.packets[1].fds.empty());
 }
 
+TEST_CASE("what has arrived can be had at once, without the loop") {
+  Line line;
+  line.socket.drain();
+  CHECK(line.packets.empty());
+  CHECK_FALSE(line.socket.closed());
+  wire::send_packet(line.peer.get(), wire::view_of(kBytes));
+  wire::send_packet(line.peer.get(), wire::view_of(wire::Bytes(1)));
+  line.peer.reset();
+  line.socket.drain();
+  CHECK(line.packets.size() == 2);
+  CHECK(line.closed == 1);
+  line.socket.drain();
+  CHECK(line.closed == 1);
+}
+
 TEST_CASE("packets go out with their descriptors") {
   Line line;
   const base::FdPair pipe = base::make_pipe();

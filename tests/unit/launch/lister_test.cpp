@@ -31,6 +31,13 @@ TEST_CASE("a plugin that dies while it is listed is an error with its last words
   CHECK_THAT(text, Catch::Contains("about to die"));
 }
 
+TEST_CASE("a plugin that ends its process while it is loaded is told as what did it") {
+  Machine machine;
+  ::setenv("DISTRUN_UNIT_LAUNCH", "exit", 1);
+  const std::string text = error_of([&] { machine.list(DISTRUN_UNIT_PLUGIN); });
+  CHECK_THAT(text, Catch::Contains(" ended its process with exit code 0 while it was loaded to list its tests"));
+}
+
 TEST_CASE("a plugin that hangs while it is listed is an error when its bound is over") {
   Machine machine;
   ::setenv("DISTRUN_UNIT_LAUNCH", "hang", 1);

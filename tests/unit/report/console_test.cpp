@@ -111,6 +111,9 @@ TEST_CASE("the console says that nothing ran", "[report]") {
   runner::RunRecord run = empty_run();
   run.interrupted = true;
   CHECK_THAT(shown(run, {}), Contains("interrupted, no test was selected"));
+  run.interrupted = false;
+  run.problems.push_back({"a.so", "list", "it cannot be loaded"});
+  CHECK_THAT(shown(run, {}), Catch::EndsWith("1 problem, and no test ran in 3.5 s\n"));
 }
 
 TEST_CASE("no escape of a test reaches the terminal", "[report]") {
@@ -170,6 +173,25 @@ TEST_CASE("the status line is drawn again below the text that erased it", "[repo
   CHECK(screen.news() ==
         "\r\x1b[Kproblem: report: cannot write x\n"
         "\r\x1b[K0 of 0 | Ring.gather, 100.0 ms | 0-3 spawn");
+}
+
+TEST_CASE("no status line is drawn while somebody else has the terminal, and it comes back", "[report]") {
+  bool ours = true;
+  ConsoleOptions options;
+  options.tty = true;
+  options.has_terminal = [&] { return ours; };
+  Screen screen(options);
+  start(screen.console(), failing());
+  CHECK(screen.news().starts_with("\r\x1b[K0 of 0"));
+  ours = false;
+  screen.clock().pass(100ms);
+  screen.console().tick();
+  screen.console().on_problem({"", "report", "cannot write x"});
+  CHECK(screen.news() == "problem: report: cannot write x\n");
+  ours = true;
+  screen.clock().pass(100ms);
+  screen.console().tick();
+  CHECK(screen.news() == "\r\x1b[K0 of 0 | Ring.gather, 200.0 ms | 0-3 spawn");
 }
 
 TEST_CASE("the status line fits any terminal", "[report]") {

@@ -46,7 +46,9 @@ TEST_CASE("the error that ended the body is the one that is told") {
   rank.errors.clear();
   CHECK(describe_cause(attempt, {0}) == "rank 0 failed in body");
   rank.exit_code = 10;
-  CHECK(describe_cause(attempt, {0}) == "rank 0 failed: it exited with code 10 in body");
+  CHECK(describe_cause(attempt, {0}) ==
+        "rank 0 failed: it exited with code 10, which stands for an error of the test, and told none (did the test "
+        "close descriptor 3, its line to distrun?) in body");
 }
 
 TEST_CASE("a timeout says who waited where") {

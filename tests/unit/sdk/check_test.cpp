@@ -174,5 +174,6 @@ TEST_CASE("checks take operands of every kind, and each other", "[sdk]") {
 TEST_CASE("outside a test a check that holds is nothing, and one that fails throws", "[sdk]") {
   DISTRUN_EXPECT(1 == 1);
   CHECK_THROWS_WITH([] { DISTRUN_EXPECT(1 == 2); }(),
-                    "check failed outside a test: EXPECT(1 == 2)\n  left: 1, right: 2");
+                    "check failed outside a test: EXPECT(1 == 2)\n  left: 1, right: 2\n"
+                    "  a thread works for a rank once it is bound to it: distrun::RankBinding bound(rank);");
 }

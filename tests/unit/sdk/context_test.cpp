@@ -73,7 +73,10 @@ TEST_CASE("ranks that do not exist are invalid arguments", "[sdk]") {
   Rank rank(line.rank, {});
   const Error sent = error_of([&] { rank.send(4, "tag", "data"); });
   CHECK(sent.kind() == ErrorKind::InvalidArgument);
-  CHECK(sent.text() == "send 4 bytes to rank 4 of 4");
+  CHECK(sent.text() == "send 4 bytes to rank 4 of 4: there is no such rank");
+  CHECK(error_of([&] { rank.send(1, "tag", std::string((16 << 20) + 1, 'x')); }).text() ==
+        "send 16777217 bytes to rank 1 of 4: a message has at most 16 MiB; send it in parts, or through a file in "
+        "temp_dir()");
   CHECK(error_of([&] { rank.receive(-1, "tag"); }).kind() == ErrorKind::InvalidArgument);
 }
 

@@ -86,6 +86,8 @@ class FakeLine {
   std::deque<Answer> answers;
 
  private:
+  static constexpr std::size_t kMessageMax = std::size_t{16} << 20;  // as a rank has it
+
   static FakeLine& of(void* self) { return *static_cast<FakeLine*>(self); }
 
   void say(std::string what) {
@@ -123,7 +125,7 @@ class FakeLine {
 
   static std::int32_t send(void* self, std::int32_t to, distrun_string tag, const void* data,
                            std::size_t size) {
-    if (to < 0 || to >= of(self).rank.world_size) return DISTRUN_INVALID;
+    if (to < 0 || to >= of(self).rank.world_size || size > kMessageMax) return DISTRUN_INVALID;
     of(self).say("send " + std::to_string(to) + " " + text_of(tag) + " " +
                  std::string(static_cast<const char*>(data), size));
     return DISTRUN_OK;

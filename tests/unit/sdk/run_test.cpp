@@ -2,6 +2,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include <distrun/sdk/failure.hpp>
 #include <distrun/sdk/test.hpp>
 
 #include "fake_line.hpp"
@@ -249,4 +250,21 @@ TEST_CASE("an exception says where it was thrown; a failed check, a skip and a f
   CHECK(pcs_of("Run.throws_nested") > 0);
   CHECK(pcs_of("Run.waits_for_dead_peer") == 0);
   CHECK(pcs_of("Run.skips_after_failed_check") == 0);
+}
+
+namespace {
+struct Wordless : std::exception {
+  const char* what() const noexcept override { return nullptr; }
+};
+}  // namespace
+
+TEST_CASE("an exception whose what() is null is told by its type", "[sdk]") {
+  distrun::detail::Failure failure;
+  try {
+    throw Wordless();
+  } catch (...) {
+    failure = distrun::detail::current_failure();
+  }
+  CHECK_THAT(failure.type, Catch::Contains("Wordless"));
+  CHECK(failure.text == "its what() is null");
 }

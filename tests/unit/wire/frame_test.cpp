@@ -78,7 +78,8 @@ TEST_CASE("every known kind passes the splitter, and only those") {
     } else if (is_optional(kind)) {
       if (splitter.next() || splitter.pending() != 0) FAIL("optional kind " << number << " was not dropped");
     } else {
-      CHECK_THROWS_WITH(splitter.next(), "unknown frame kind " + std::to_string(number));
+      CHECK_THROWS_WITH(splitter.next(), "what came is no message of distrun's (unknown frame kind " +
+                                             std::to_string(number) + ")");
     }
   }
 }

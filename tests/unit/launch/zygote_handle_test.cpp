@@ -1,0 +1,57 @@
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <distrun/evidence/task_state.hpp>
+#include <distrun/launch/zygote_handle.hpp>
+#include <distrun/proc/child.hpp>
+
+#include "launched.hpp"
+#include "support/skip.hpp"
+
+using namespace distrun;
+using namespace distrun::launch;
+
+TEST_CASE("a plugin that ends the zygote while it is loaded is told as what did it") {
+  testing::skip_case_if(!kForks, "no zygote forks under the thread sanitizer");
+  Machine machine;
+  ::setenv("DISTRUN_UNIT_LAUNCH", "exit", 1);
+  CHECK_THAT(error_of([&] { machine.prepare(); }),
+             Catch::Contains(" ended its process with exit code 0 while it was loaded"));
+}
+
+TEST_CASE("what a zygote has said before it was killed is heard, though its death is seen first") {
+  testing::skip_case_if(!kForks, "no zygote forks under the thread sanitizer");
+  ::unsetenv("DISTRUN_UNIT_LAUNCH");
+  proc::become_subreaper();
+  io::Loop loop;
+  ZygoteHandle zygote(loop, DISTRUN_RANK_PROGRAM, proc::inherited_environment(), DISTRUN_UNIT_PLUGIN);
+  REQUIRE(testing::run_task(loop, zygote.ready(Machine::kBound)).empty());
+
+  const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  std::vector<base::FdPair> lines;
+  int answers = 0;
+  std::vector<std::int32_t> pids;
+  for (int rank = 0; rank < 2; ++rank) {
+    lines.push_back(base::make_socket_pair(SOCK_STREAM));
+    // Of the rank: its line, its output, and what would be its board.
+    const std::vector<int> fds{lines.back().second.get(), null.get(), null.get(), null.get()};
+    zygote.fork({1, 1, 0}, fds, [&](const auto& told) {
+      ++answers;
+      if (told) pids.insert(pids.end(), told->pids.begin(), told->pids.end());
+    });
+  }
+  // Both ranks are there, and the zygote waits for its next order: so it has answered. Nobody has listened yet.
+  REQUIRE(testing::eventually(testing::kLong, [&] {
+    return proc::own_children().size() == 3 &&
+           evidence::read_task(zygote.pid(), zygote.pid()).syscall.starts_with("recvmsg");
+  }));
+  zygote.kill();
+  REQUIRE(testing::eventually(testing::kLong, [&] { return proc::is_zombie(zygote.pid()); }));
+  REQUIRE(testing::run_until(loop, [&] { return answers == 2; }));
+  CHECK(pids.size() == 2);
+  lines.clear();
+  for (const pid_t pid : pids) ::kill(pid, SIGKILL);
+}
