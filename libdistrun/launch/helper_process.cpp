@@ -1,7 +1,6 @@
 #include <distrun/launch/helper_process.hpp>
 
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <utility>
@@ -9,6 +8,7 @@
 #include <distrun/base/text.hpp>
 #include <distrun/proc/child.hpp>
 #include <distrun/proc/pidfd.hpp>
+#include <distrun/proc/tracees.hpp>
 
 namespace distrun::launch {
 namespace {
@@ -37,7 +37,7 @@ HelperProcess::HelperProcess(io::Loop& loop, const Spec& spec, std::function<voi
 HelperProcess::~HelperProcess() {
   if (ended_) return;
   kill();
-  ::waitpid(pid_, nullptr, 0);  // bounded by SIGKILL; only a D state outlasts it, and a helper does no I/O then
+  proc::reap_killed(pid_, death_->fd());
 }
 
 void HelperProcess::kill() noexcept {

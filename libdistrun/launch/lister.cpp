@@ -10,6 +10,7 @@
 
 #include <distrun/base/error.hpp>
 #include <distrun/io/one_shot.hpp>
+#include <distrun/launch/helper_look.hpp>
 #include <distrun/launch/helper_process.hpp>
 #include <distrun/wire/zygote.hpp>
 
@@ -77,7 +78,7 @@ std::string describe_early_end(proc::ExitStatus status) {
 
 io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program, std::vector<std::string> environment,
                                         std::string plugin, wire::ListOrder order, base::Nanoseconds bound,
-                                        std::function<void(HelperProcess*)> on_change) {
+                                        Probe::Program probe, std::function<void(HelperProcess*)> on_change) {
   base::FdPair line = base::make_socket_pair(SOCK_STREAM);
   HelperProcess::Spec spec;
   spec.program = std::move(rank_program);
@@ -90,9 +91,14 @@ io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program
   ReplyReader reply(loop, std::move(line.first), order);
 
   bool timed_out = false;
+  std::string stacks;
+  std::optional<HelperLook> look;
   io::Alarm alarm(loop, [&] {
     timed_out = true;
-    lister.kill();
+    look.emplace(loop, probe, lister.pid(), [&](std::string text) {
+      stacks = std::move(text);
+      lister.kill();
+    });
   });
   alarm.set(loop.clock().now() + bound);
   on_change(&lister);
@@ -100,7 +106,7 @@ io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program
   on_change(nullptr);
   if (timed_out) {
     throw Error(ErrorKind::Timeout, plugin + " did not list its tests within " + base::human(bound) +
-                                        lister.last_words());
+                                        lister.last_words() + stacks);
   }
   const wire::Bytes bytes = reply.take();
   if (reply.overflowed()) {

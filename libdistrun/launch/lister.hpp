@@ -8,14 +8,15 @@
 #include <distrun/io/loop.hpp>
 #include <distrun/io/task.hpp>
 #include <distrun/launch/helper_process.hpp>
+#include <distrun/launch/probe.hpp>
 #include <distrun/wire/plugin_table.hpp>
 
 namespace distrun::launch {
 
-// `rank_program` is the path of distrun-rank. `on_change` is told the process while it is there, and null after
-// it. Throws Error as Node::list.
+// `rank_program` is the path of distrun-rank. `probe` looks where a plugin hangs. `on_change` is told the process while
+// it is there, and null after it. Throws Error as Node::list.
 io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program, std::vector<std::string> environment,
                                         std::string plugin, wire::ListOrder order, base::Nanoseconds bound,
-                                        std::function<void(HelperProcess*)> on_change);
+                                        Probe::Program probe, std::function<void(HelperProcess*)> on_change);
 
 }  // namespace distrun::launch

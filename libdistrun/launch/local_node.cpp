@@ -20,6 +20,15 @@ namespace {
 
 constexpr int kCloseRounds = 500;  // a millisecond each
 
+constexpr int kSilencesMax = 2;    // of zygotes of one plugin
+
+// A rank has a third of the time for spawning that its plugin has for loading. What is left of that when the zygote's
+// time is over is for the look at it.
+base::Nanoseconds answer_bound(base::Nanoseconds load_bound) {
+  const base::Nanoseconds spawn_bound = load_bound / 3;
+  return std::max<base::Nanoseconds>(spawn_bound - std::chrono::seconds(2), spawn_bound / 2);
+}
+
 // High bits name the run, low bits the world; never 0 and never RLIM_INFINITY.
 std::uint64_t first_tag(const std::string& run_id) {
   return (base::derive_seed(0, run_id) >> 8 & 0x007fffffff000000ULL) | 0x0080000000000001ULL;
@@ -46,7 +55,7 @@ void hand_over(LocalWorld& world, int first, const wire::ForkAnswer& answer, int
 }  // namespace
 
 LocalNode::LocalNode(io::Loop& loop, LocalNodeOptions options)
-    : loop_(loop), options_(std::move(options)), next_tag_(first_tag(options_.run_id)) {}
+    : loop_(loop), options_(std::move(options)), tracees_(loop), next_tag_(first_tag(options_.run_id)) {}
 
 LocalNode::~LocalNode() { close(); }
 
@@ -58,7 +67,7 @@ std::vector<std::string> LocalNode::environment() const {
 
 io::Task<wire::PluginTable> LocalNode::list(std::string plugin, wire::ListOrder order, base::Nanoseconds bound) {
   return list_plugin(loop_, options_.rank_program, environment(), std::move(plugin), std::move(order), bound,
-                     [this](HelperProcess* lister) { lister_ = lister; });
+                     probe(), [this](HelperProcess* lister) { lister_ = lister; });
 }
 
 void LocalNode::cancel() {
@@ -85,8 +94,9 @@ io::Task<Prepared> LocalNode::prepare(std::string plugin, std::string isolation,
   }
   if (find_zygote(plugin) == nullptr) {
     zygotes_.erase(plugin);
-    auto fresh = std::make_unique<ZygoteHandle>(loop_, options_.rank_program, environment(), plugin);
+    auto fresh = std::make_unique<ZygoteHandle>(loop_, options_.rank_program, probe(), environment(), plugin);
     ZygoteHandle& zygote = *fresh;
+    zygote.bound_answers(answer_bound(bound));
     zygotes_.emplace(plugin, std::move(fresh));
     prepared.reason = co_await zygote.ready(bound);
   }
@@ -108,7 +118,7 @@ std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& even
   options.output_cap = options_.output_cap;
   options.tag = tag;
   options.is_foreign = [this, tag](pid_t pid) { return is_foreign(tag, pid); };
-  options.probe = {options_.probe_program, environment()};
+  options.probe = probe();
   auto world = std::make_shared<LocalWorld>(loop_, events, std::move(options));
   std::erase_if(worlds_, [](const auto& old) { return old.expired(); });
   worlds_.push_back(world);
@@ -136,11 +146,20 @@ void LocalNode::fork_ranks(const std::shared_ptr<LocalWorld>& world, const World
   ZygoteHandle* zygote = find_zygote(spec.plugin);
   if (zygote == nullptr) throw Error(ErrorKind::Disconnected, spec.plugin + ": its zygote is gone");
   for (int first = 0; first < world->members(); first += wire::kRanksPerRequest) {
-    fork_some(world, *zygote, first, std::min(wire::kRanksPerRequest, world->members() - first));
+    fork_some(world, spec.plugin, *zygote, first, std::min(wire::kRanksPerRequest, world->members() - first));
   }
 }
 
-void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, ZygoteHandle& zygote, int first, int count) {
+// Once may be somebody's doing, who has stopped it. Twice is the plugin's: a handler of pthread_atfork() that hangs.
+void LocalNode::note_silence(const std::string& plugin) {
+  const auto zygote = zygotes_.find(plugin);
+  if (zygote == zygotes_.end() || !zygote->second->is_stuck()) return;
+  if (++silences_[plugin] < kSilencesMax) return;
+  exec_only_.emplace(plugin, "twice its zygote did not fork ranks in time");
+}
+
+void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, const std::string& plugin, ZygoteHandle& zygote,
+                          int first, int count) {
   std::vector<RankEnds> ends;
   std::vector<int> fds;
   for (int i = 0; i < count; ++i) {
@@ -149,10 +168,12 @@ void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, ZygoteHandle
   }
   fds.push_back(world->board_fd());
   zygote.fork(order_for(world->tag(), count, options_.files_max), fds,
-              [weak = std::weak_ptr(world), first, count](const std::optional<wire::ForkAnswer>& answer) {
+              [this, plugin, weak = std::weak_ptr(world), first, count](const std::optional<wire::ForkAnswer>& answer,
+                                                                        const std::string& why_not) {
+                if (!answer) note_silence(plugin);
                 const auto alive = weak.lock();
                 if (alive && answer) hand_over(*alive, first, *answer, count);
-                if (alive && !answer) alive->spawn_failed("the zygote died while it forked ranks");
+                if (alive && !answer) alive->spawn_failed(why_not);
                 // Ranks of a world that is gone see their sockets closed and end.
               });
 }
@@ -195,7 +216,7 @@ void LocalNode::exec_programs(const std::shared_ptr<LocalWorld>& world, const Pr
 bool LocalNode::is_foreign(std::uint64_t tag, pid_t pid) const {
   if (spared_.contains(pid)) return true;
   for (const auto& [plugin, zygote] : zygotes_) {
-    if (zygote->pid() == pid) return true;
+    if (zygote->owns(pid)) return true;
   }
   const std::uint64_t theirs = proc::tag_of(pid);
   for (const auto& weak : worlds_) {

@@ -9,6 +9,7 @@
 
 #include <distrun/launch/local_world.hpp>
 #include <distrun/launch/node.hpp>
+#include <distrun/launch/tracee_watch.hpp>
 #include <distrun/launch/zygote_handle.hpp>
 
 namespace distrun::launch {
@@ -36,7 +37,10 @@ class LocalNode final : public Node {
 
  private:
   void fork_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec);
-  void fork_some(const std::shared_ptr<LocalWorld>& world, ZygoteHandle& zygote, int first, int count);
+  void fork_some(const std::shared_ptr<LocalWorld>& world, const std::string& plugin, ZygoteHandle& zygote, int first,
+                 int count);
+  void note_silence(const std::string& plugin);
+  Probe::Program probe() const { return {options_.probe_program, environment()}; }
   void exec_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec);
   void exec_programs(const std::shared_ptr<LocalWorld>& world, const ProgramSpec& program);
   // A child that is no world's leftover: a zygote, a rank of a live world, or what carries a live world's tag.
@@ -46,11 +50,13 @@ class LocalNode final : public Node {
 
   io::Loop& loop_;
   LocalNodeOptions options_;
+  TraceeWatch tracees_;
   std::uint64_t next_tag_;
   std::map<std::string, std::unique_ptr<ZygoteHandle>> zygotes_;
   std::vector<std::weak_ptr<LocalWorld>> worlds_;
   std::set<int> spared_;
   HelperProcess* lister_ = nullptr;  // the one at work
+  std::map<std::string, int> silences_;           // of a plugin's zygotes: how often they did not answer
   std::map<std::string, std::string> exec_only_;  // plugins that must not be forked, and why
 };
 

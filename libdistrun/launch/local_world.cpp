@@ -11,14 +11,25 @@
 
 #include <distrun/base/check.hpp>
 #include <distrun/base/error.hpp>
+#include <distrun/board/body_life.hpp>
 #include <distrun/proc/pidfd.hpp>
 #include <distrun/proc/process_tree.hpp>
+#include <distrun/proc/tracees.hpp>
 
 namespace distrun::launch {
+namespace {
+
+constexpr auto kBodiesPause = std::chrono::milliseconds(100);
+constexpr const char* kBodyIsOver =
+    "the thread of its body ended without a result: it called pthread_exit(), or a filter of system calls killed it";
+
+}  // namespace
 
 LocalWorld::LocalWorld(io::Loop& loop, WorldEvents& events, Options options)
     : loop_(loop), events_(events), options_(std::move(options)),
-      members_(options_.threads ? 1 : static_cast<std::size_t>(options_.world_size)) {}
+      members_(options_.threads ? 1 : static_cast<std::size_t>(options_.world_size)),
+      bodies_over_(static_cast<std::size_t>(options_.world_size)),
+      bodies_(loop, [this] { look_for_lost_bodies(); }) {}
 
 LocalWorld::~LocalWorld() {
   for (Member& member : members_) {
@@ -80,6 +91,7 @@ void LocalWorld::watch(int index) {
           [this, index](const wire::Frame& frame) { on_frame(index, frame); },
           [this, index](const std::string& why) { on_lost(index, why); }});
   member.death = std::move(death);
+  if (board_) bodies_.set(loop_.clock().now() + kBodiesPause);
 }
 
 // Nobody would see its end: it is fresh, and ends now. That it could not be is told once no other is about to start.
@@ -91,6 +103,26 @@ void LocalWorld::end_unwatched(Member& member, const std::string& why) {
   loop_.post([weak = weak_from_this(), why] {
     if (const auto alive = weak.lock()) alive->spawn_failed(why);
   });
+}
+
+// A word of the board for each rank; nothing else tells that a thread has ended and its process has not.
+void LocalWorld::look_for_lost_bodies() {
+  const std::shared_ptr<LocalWorld> self = shared_from_this();  // whoever is told may let go of it
+  const bool alive = std::any_of(members_.begin(), members_.end(),
+                                 [](const Member& member) { return member.pid != 0 && !member.ended; });
+  if (!alive) return;
+  bodies_.set(loop_.clock().now() + kBodiesPause);
+  for (int rank = 0; rank < options_.world_size; ++rank) look_for_lost_body(rank);
+}
+
+// Told at the second sight: a process that ends is seen like that, too, for a moment.
+void LocalWorld::look_for_lost_body(int rank) {
+  const Member& member = at(rank);
+  if (!member.socket || member.ended || member.socket->closed()) return;  // a closed line has been told
+  if (!board::body_life(board_->slot(rank)).is_over()) return;
+  int& seen = bodies_over_[static_cast<std::size_t>(rank)];
+  if (seen > 1 || proc::is_ending(member.pid) || ++seen < 2) return;
+  events_.on_connection_lost(rank, kBodyIsOver);
 }
 
 void LocalWorld::on_lost(int index, const std::string& why) {
@@ -192,7 +224,9 @@ void LocalWorld::collect_stacks(const StackOrder& order, OnStacks on_stacks) {
   if (collector_) return;
   std::vector<StackCollector::Target> targets;
   for (int index = 0; index < made_; ++index) {
-    if (member(index).pid != 0 && !member(index).ended) targets.push_back({index, member(index).pid});
+    if (member(index).pid == 0 || member(index).ended) continue;
+    proc::let_tracees_go(member(index).pid);  // a probe can't trace what we do
+    targets.push_back({index, member(index).pid});
   }
   collector_ = std::make_unique<StackCollector>(
       loop_, options_.probe, std::move(targets), order, [this](int rank) { return ask_for_stacks(rank); },

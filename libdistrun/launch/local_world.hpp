@@ -89,6 +89,8 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   void end_unwatched(Member& member, const std::string& why);
   void on_death(int member);
   void on_lost(int member, const std::string& why);
+  void look_for_lost_bodies();
+  void look_for_lost_body(int rank);
   void follow_output(int member);
   void on_frame(int member, const wire::Frame& frame);
   void take_stacks(int member, const wire::Frame& frame);
@@ -107,6 +109,8 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   std::unique_ptr<StackCollector> collector_;      // the one at work
   std::vector<OnStacks> waiting_for_stacks_;       // whoever wants what it brings
   std::vector<std::unique_ptr<Probe>> naming_;
+  std::vector<int> bodies_over_;                   // of each rank: how often that was seen
+  io::Alarm bodies_;                               // when it is looked for next
 };
 
 }  // namespace distrun::launch

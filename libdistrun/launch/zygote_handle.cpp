@@ -10,9 +10,9 @@
 
 namespace distrun::launch {
 
-ZygoteHandle::ZygoteHandle(io::Loop& loop, const std::string& rank_program, std::vector<std::string> environment,
-                           const std::string& plugin)
-    : loop_(loop), plugin_(plugin), ready_(loop) {
+ZygoteHandle::ZygoteHandle(io::Loop& loop, const std::string& rank_program, Probe::Program probe,
+                           std::vector<std::string> environment, const std::string& plugin)
+    : loop_(loop), plugin_(plugin), probe_(std::move(probe)), ready_(loop), alarm_(loop, [this] { on_silence(); }) {
   base::FdPair line = base::make_socket_pair(SOCK_SEQPACKET);
   HelperProcess::Spec spec;
   spec.program = rank_program;
@@ -41,7 +41,8 @@ void ZygoteHandle::on_packet(const wire::Packet& packet) {
     auto answer = wire::decode<wire::ForkAnswer>(wire::view_of(packet.bytes));
     const OnForked on_forked = std::move(waiting_.front());
     waiting_.pop_front();
-    on_forked(std::move(answer));
+    bound_next_answer();
+    on_forked(std::move(answer), "");
   } catch (const Error&) {
     process_->kill();  // the plugin has written over its zygote; its end is told next
   }
@@ -51,6 +52,7 @@ void ZygoteHandle::on_packet(const wire::Packet& packet) {
 void ZygoteHandle::on_end() {
   usable_ = false;
   socket_->drain();
+  alarm_.cancel();
   if (!ready_.is_set()) {
     wire::ZygoteReady failed;
     failed.error = timed_out_ ? "timed out" : plugin_ + describe_end() + process_->last_words();
@@ -59,7 +61,8 @@ void ZygoteHandle::on_end() {
   while (!waiting_.empty()) {
     const OnForked on_forked = std::move(waiting_.front());
     waiting_.pop_front();
-    on_forked(std::nullopt);
+    on_forked(std::nullopt, is_stuck() ? plugin_ + ": " + stuck_ + process_->last_words() + stacks_
+                                       : "the zygote died while it forked ranks");
   }
 }
 
@@ -68,16 +71,36 @@ std::string ZygoteHandle::describe_end() const {
   return " ended its process with exit code " + std::to_string(status_->code()) + " while it was loaded";
 }
 
-io::Task<std::string> ZygoteHandle::ready(base::Nanoseconds bound) {
-  io::Alarm alarm(loop_, [this] {
+// The clock is that of the request which waits the longest.
+void ZygoteHandle::bound_next_answer() {
+  alarm_.cancel();
+  if (!waiting_.empty()) alarm_.set(loop_.clock().now() + answer_bound_);
+}
+
+void ZygoteHandle::on_silence() {
+  if (!ready_.is_set()) {
     timed_out_ = true;
+  } else {
+    stuck_ = "its zygote did not fork ranks within " + base::human(answer_bound_);
+  }
+  look_and_kill();
+}
+
+void ZygoteHandle::look_and_kill() {
+  usable_ = false;
+  look_ = std::make_unique<HelperLook>(loop_, probe_, process_->pid(), [this](std::string text) {
+    stacks_ = std::move(text);
     process_->kill();
   });
-  alarm.set(loop_.clock().now() + bound);
+}
+
+io::Task<std::string> ZygoteHandle::ready(base::Nanoseconds bound) {
+  alarm_.set(loop_.clock().now() + bound);
   const wire::ZygoteReady ready = co_await ready_.wait();
+  if (!timed_out_) alarm_.cancel();
   if (timed_out_) {
     throw Error(ErrorKind::Timeout, plugin_ + " did not finish loading within " + base::human(bound) +
-                                        process_->last_words());
+                                        process_->last_words() + stacks_);
   }
   if (!ready.error.empty()) throw Error(ErrorKind::Failed, "PluginError", ready.error);
   usable_ = ready.unsafe.empty();
@@ -87,6 +110,7 @@ io::Task<std::string> ZygoteHandle::ready(base::Nanoseconds bound) {
 void ZygoteHandle::fork(const wire::ForkOrder& order, const std::vector<int>& fds, OnForked on_forked) {
   socket_->send(wire::view_of(wire::encode(order)), fds);
   waiting_.push_back(std::move(on_forked));
+  if (waiting_.size() == 1) bound_next_answer();
 }
 
 }  // namespace distrun::launch

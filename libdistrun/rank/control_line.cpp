@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -49,6 +50,15 @@ bool asks_for_stacks(const std::byte* bytes, std::size_t size) {
   return kind == static_cast<std::uint16_t>(wire::FrameKind::DumpStacks);
 }
 
+// Without an epoll, for want of descriptors, as if there were no need of one.
+base::Fd epoll_of(int socket) {
+  base::Fd readable(::epoll_create1(EPOLL_CLOEXEC));
+  epoll_event input{};
+  input.events = EPOLLIN | EPOLLRDHUP;
+  if (readable && ::epoll_ctl(readable.get(), EPOLL_CTL_ADD, socket, &input) != 0) readable.reset();
+  return readable;
+}
+
 }  // namespace
 
 void ControlLine::send_bytes(const wire::Bytes& bytes) {
@@ -78,12 +88,20 @@ void ControlLine::send_stacks() {
   if (lock) send_all(frame.data(), frame.size());
 }
 
+// Waits until the coordinator has something to say, or ends: it kills the rank when its time is over.
+ssize_t ControlLine::receive(std::span<std::byte> buffer) {
+  if (!readable_) return ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
+  epoll_event event{};
+  if (::epoll_wait(readable_.get(), &event, 1, -1) < 1) return -1;
+  return ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+}
+
 // Empty when the descriptor was closed under us.
 std::optional<wire::Frame> ControlLine::read_frame() {
   std::array<std::byte, 16 << 10> buffer;
   for (;;) {
     if (auto frame = splitter_.next()) return frame;
-    const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
+    const ssize_t got = receive(buffer);
     if (got > 0 && splitter_.pending() == 0 && asks_for_stacks(buffer.data(), static_cast<std::size_t>(got))) {
       send_stacks();  // here, past the splitter, which allocates
     } else if (got > 0) {
@@ -91,7 +109,7 @@ std::optional<wire::Frame> ControlLine::read_frame() {
     } else if (got == 0 || errno == ECONNRESET) {
       if (coordinator_pid_ == 0) end_with_coordinator();
       return std::nullopt;
-    } else if (errno != EINTR) {
+    } else if (errno != EINTR && errno != EAGAIN) {
       return std::nullopt;
     }
   }
@@ -112,6 +130,7 @@ wire::RunOrder ControlLine::receive_order() {
 
 void ControlLine::start_listening(std::vector<Inbox*> inboxes) {
   inboxes_ = std::move(inboxes);
+  readable_ = epoll_of(socket_.get());
   // Runs to the end of the process, which the main thread brings about with _exit. What others send to the process is
   // for the test's own threads.
   base::Thread("distrun-listen", [this] { listen(); }, base::Faults::Blocked).leave_running();

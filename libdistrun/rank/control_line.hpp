@@ -5,10 +5,12 @@
 // within malloc.
 //
 // Deaths: when the coordinator dies, the listener kills the rank's process group, itself included. When the test
-// closes or shuts down our descriptor, the listener stops and the coordinator sees a lost rank.
+// closes or shuts down our descriptor, the coordinator sees a lost rank, at once: the listener waits by way of an
+// epoll, which does not keep the socket open, as a thread within recv() would.
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <distrun/base/fd.hpp>
@@ -40,6 +42,7 @@ class ControlLine {
   void send_bytes(const wire::Bytes& bytes);
   void send_all(const std::byte* at, std::size_t left);
   void send_stacks();
+  ssize_t receive(std::span<std::byte> buffer);
   std::optional<wire::Frame> read_frame();
   void listen();
   void handle(const wire::Frame& frame);
@@ -47,6 +50,7 @@ class ControlLine {
   Inbox& inbox_of(const wire::Frame& frame);
 
   base::Fd socket_;
+  base::Fd readable_;              // of the listener: an epoll of socket_
   std::uint16_t rank_ = 0;         // of the first order; this and the next: from then on
   int coordinator_pid_ = 0;
   std::atomic<bool> let_go_{false};

@@ -28,11 +28,6 @@ void die_with(std::int32_t coordinator_pid) {
   if (::getppid() != coordinator_pid) ::_exit(1);
 }
 
-// Where Yama lets nobody trace but ancestors, the coordinator and what it starts may: its probe. No effect elsewhere.
-void let_probe_in(std::int32_t coordinator_pid) {
-  ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(coordinator_pid), 0, 0, 0);
-}
-
 // On request only (DISTRUN_LEAK_CHECK=1): the check stops all threads by ptrace, which does not always succeed, and
 // then ends the process itself.
 bool wants_leak_check() {
@@ -48,6 +43,10 @@ bool wants_leak_check() {
 }
 
 }  // namespace
+
+void let_probe_in(std::int32_t coordinator_pid) {
+  ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(coordinator_pid), 0, 0, 0);
+}
 
 void depend_on(std::int32_t coordinator_pid) {
   die_with(coordinator_pid);

@@ -13,6 +13,9 @@ namespace distrun::rank {
 // loads `path` itself, in the phase "load".
 [[noreturn]] void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std::string& path);
 
+// Where Yama lets nobody trace but ancestors, the coordinator and what it starts may: its probe. No effect elsewhere.
+void let_probe_in(std::int32_t coordinator_pid);
+
 // This process ends with the coordinator, which is its parent, and lets it look inside. Kept through exec.
 void depend_on(std::int32_t coordinator_pid);
 

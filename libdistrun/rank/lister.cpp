@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include <distrun/base/error.hpp>
+#include <distrun/rank/entry.hpp>
 #include <distrun/rank/plugin.hpp>
 #include <distrun/wire/zygote.hpp>
 
@@ -49,6 +50,7 @@ wire::ListReply list(const std::string& plugin, const wire::ListOrder& order) {
 }  // namespace
 
 int run_lister(const std::string& plugin, base::Fd line) {
+  let_probe_in(::getppid());
   const auto order = wire::decode<wire::ListOrder>(wire::view_of(read_to_end(line.get())));
   write_all(line.get(), wire::encode(list(plugin, order)));
   return 0;

@@ -10,6 +10,7 @@
 #include <distrun/base/error.hpp>
 #include <distrun/base/thread.hpp>
 #include <distrun/board/board.hpp>
+#include <distrun/board/body_life.hpp>
 #include <distrun/rank/crash_handler.hpp>
 #include <distrun/wire/skip_table.hpp>
 #include <distrun/wire/zygote.hpp>
@@ -108,6 +109,7 @@ int RankProcess::run_threads(wire::RunOrder first) {
 
 int RankProcess::serve(Place& place, wire::RunOrder order) {
   place.writer.attach();
+  board::body_life(*place.shown.own()).begin();
   for (bool first = true;; first = false) {
     round_.begin(order, first && order.suite_code && order.stay);
     const std::int32_t result = run_test(place, order);

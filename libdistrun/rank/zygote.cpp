@@ -119,6 +119,7 @@ bool is_sound(const wire::ForkOrder& order, const wire::Packet& packet) {
 int run_zygote(const std::string& path, base::Fd line, int coordinator_pid) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != coordinator_pid) return 1;
+  let_probe_in(coordinator_pid);
   wire::ZygoteReady ready;
   const std::unique_ptr<Plugin> plugin = load(path, ready);
   answer(line, ready);

@@ -1,5 +1,6 @@
 // The part of Attempt that looks at its ranks: their board and their stacks.
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -137,12 +138,13 @@ void Attempt::tell_throws() {
   add_look(std::move(throws_look_));
 }
 
-// Whoever stops a rank to look at it wants it to live on; but no test ends its bounds by tracing itself.
+// Whoever stops a rank to look at it wants it to live on; but no test ends its bounds by tracing itself, or by making
+// us its tracer.
 bool Attempt::held_by_debugger() {
   if (run_.settings.debug_rank >= 0) return true;
   const bool held = std::any_of(ranks_.begin(), ranks_.end(), [this](const RankState& rank) {
     const pid_t tracer = rank.alive() ? evidence::tracer_of(rank.record.pid) : 0;
-    return tracer > 0 && !world_->is_from_ranks(tracer);
+    return tracer > 0 && tracer != ::getpid() && !world_->is_from_ranks(tracer);
   });
   if (looks_pending_ > 0) return false;  // by our own probe
   const base::TimePoint now = run_.loop.clock().now();

@@ -27,7 +27,8 @@ TEST_CASE("what a zygote has said before it was killed is heard, though its deat
   ::unsetenv("DISTRUN_UNIT_LAUNCH");
   proc::become_subreaper();
   io::Loop loop;
-  ZygoteHandle zygote(loop, DISTRUN_RANK_PROGRAM, proc::inherited_environment(), DISTRUN_UNIT_PLUGIN);
+  const Probe::Program probe{"/no/such/probe", {}};  // nobody looks
+  ZygoteHandle zygote(loop, DISTRUN_RANK_PROGRAM, probe, proc::inherited_environment(), DISTRUN_UNIT_PLUGIN);
   REQUIRE(testing::run_task(loop, zygote.ready(Machine::kBound)).empty());
 
   const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -38,7 +39,7 @@ TEST_CASE("what a zygote has said before it was killed is heard, though its deat
     lines.push_back(base::make_socket_pair(SOCK_STREAM));
     // Of the rank: its line, its output, and what would be its board.
     const std::vector<int> fds{lines.back().second.get(), null.get(), null.get(), null.get()};
-    zygote.fork({1, 1, 0}, fds, [&](const auto& told) {
+    zygote.fork({1, 1, 0}, fds, [&](const auto& told, const std::string&) {
       ++answers;
       if (told) pids.insert(pids.end(), told->pids.begin(), told->pids.end());
     });

@@ -1,0 +1,79 @@
+// Zygotes and listers that do not answer: they are waited for once, and where they stood is told.
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+
+#include <string>
+#include <vector>
+
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+
+// Loading has 9 s, spawning 3 s; a zygote gets half of that.
+const std::vector<std::string> kScale{"--timeout-scale", "0.3"};
+
+std::vector<std::string> run_of(const Sandbox& sandbox, std::vector<std::string> rest) {
+  std::vector<std::string> arguments{"run", "--output", sandbox.output()};
+  arguments.insert(arguments.end(), kScale.begin(), kScale.end());
+  arguments.insert(arguments.end(), rest.begin(), rest.end());
+  return arguments;
+}
+
+// Ranks have its command line, too, but came later.
+pid_t zygote_in(const Sandbox& sandbox) {
+  pid_t first = 0;
+  for (const ProcessInfo& info : sandbox.processes()) {
+    const std::string command = read_file("/proc/" + std::to_string(info.pid) + "/cmdline");
+    if (command.find("--zygote") != std::string::npos && (first == 0 || info.pid < first)) first = info.pid;
+  }
+  return first;
+}
+
+}  // namespace
+
+TEST_CASE("a zygote that is stopped is replaced, and told with its stack", "[zygote]") {
+  const Sandbox sandbox(distrun_program());
+  Running running = sandbox.start(
+      run_of(sandbox, {"--timeout", "3s", "--repeat", "3", "--filter", "Hangs.one_sleeps", plugin("hangs")}));
+  REQUIRE(eventually(scaled(milliseconds(20'000)), [&] {
+    const std::string path = sandbox.output() + "/events.ndjson";
+    return exists(path) && read_file(path).find("\"phase\":\"body\"") != std::string::npos;
+  }));
+  kill(zygote_in(sandbox), SIGSTOP);
+  const Ended ended = running.wait(scaled(milliseconds(40'000)));
+  INFO(ended.out << ended.err);
+  CHECK_FALSE(ended.out_of_time);
+  const TestResult test = sandbox.summary().tests.at(0);
+  REQUIRE(test.attempts.size() == 3);
+  CHECK(test.attempts[0].verdict == "timeout");
+  CHECK(test.attempts[1].verdict == "infra-error");
+  CHECK_THAT(test.attempts[1].message, Contains("did not fork ranks within"));
+  CHECK_THAT(read_file(sandbox.output() + "/summary.json"), Contains("distrun-rank\\\" (main thread, stopped"));
+  CHECK(test.attempts[2].verdict == "timeout");
+  CHECK(sandbox.remains() == std::vector<std::string>{});
+  sandbox.sweep();
+}
+
+TEST_CASE("a zygote that hangs as it forks is waited for twice, and then ranks begin without it", "[zygote]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended =
+      sandbox.start(run_of(sandbox, {"--repeat", "4", plugin("load_hang_fork")})).wait(scaled(milliseconds(40'000)));
+  INFO(ended.out << ended.err);
+  CHECK_FALSE(ended.out_of_time);
+  CHECK(ended.exit_code == 3);
+  const TestResult test = sandbox.summary().tests.at(0);
+  REQUIRE(test.attempts.size() == 4);
+  for (const std::size_t hung : {0, 1}) {
+    const auto& attempt = test.attempts[hung];
+    CHECK(attempt.verdict == "infra-error");
+    CHECK_THAT(attempt.message, Contains("did not fork ranks within"));
+  }
+  CHECK_THAT(read_file(sandbox.output() + "/summary.json"), Contains("hang_in_fork  load_hang_fork.cpp:"));
+  for (const std::size_t passed : {2, 3}) CHECK(test.attempts[passed].verdict == "pass");
+  CHECK(sandbox.remains() == std::vector<std::string>{});
+  sandbox.sweep();
+}
