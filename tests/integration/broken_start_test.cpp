@@ -92,7 +92,12 @@ TEST_CASE("a daemon that is started badly runs what it is given, and ends", "[in
   const Sandbox place(daemon_program());
   const std::string socket = scratch.path() + "/daemon.sock";
   Running daemon(broken(place, state, {"--socket", socket}));
-  REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return exists(socket); }));
+  const auto answers = [&] {
+    Command status = place.command({"--socket", socket, "--status"});
+    status.capture = scratch.path() + "/status";
+    return Running(status).wait(scaled(milliseconds(10'000))).exit_code == 0;
+  };
+  REQUIRE(eventually(scaled(milliseconds(10'000)), answers));
   const Sandbox sandbox(distrun_program());
   Command command = sandbox.command(
       {"run", "--daemon", "--output", sandbox.output(), "--filter", "Passes.ring", plugin("passes")});
