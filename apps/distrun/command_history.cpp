@@ -9,6 +9,7 @@
 #include <distrun/history/history.hpp>
 #include <distrun/history/import.hpp>
 #include <distrun/history/place.hpp>
+#include <distrun/history/project.hpp>
 
 #include "commands.hpp"
 #include "exit_codes.hpp"
@@ -34,9 +35,11 @@ std::string place_of(const HistoryOptions& options) {
 int import_all(const HistoryOptions& options) {
   history::History history(place_of(options), history::History::Access::Write, {}, kPatience);
   int code = kSuccess;
+  const std::string project = options.project.empty() ? history::project_of("./plugin", ".") : options.project;
   for (const std::string& path : options.imports) {
     try {
-      const history::Imported imported = history::import_summary(history, read_report_text(path));
+      const history::Imported imported =
+          history::import_summary(history, read_report_text(path), base::system_clock(), project);
       std::printf("%s: run %s, %d %s%s\n", base::one_line(path, 400).c_str(), imported.run_id.c_str(), imported.tests,
                   imported.tests == 1 ? "test" : "tests", imported.is_new ? "" : ", was there already");
     } catch (Error& error) {
@@ -52,6 +55,7 @@ int import_all(const HistoryOptions& options) {
 history::Selection selection_of(const HistoryOptions& options, std::int64_t now_ms) {
   history::Selection selection;
   selection.filter = runner::Filter(options.patterns);
+  if (!options.project.empty()) selection.project = options.project;
   if (options.since.count() > 0) {
     selection.since_ms = now_ms - std::chrono::duration_cast<base::Milliseconds>(options.since).count();
   }
@@ -83,7 +87,7 @@ int tell_nothing(const HistoryOptions& options, const std::string& place) {
                  history::kEnoughToSuggest);
     return kNothingRan;
   }
-  if (options.patterns.empty() && options.since.count() == 0) {
+  if (options.patterns.empty() && options.since.count() == 0 && options.project.empty()) {
     std::printf("no run is in the history yet (%s)\n", base::one_line(place, 600).c_str());
     return kSuccess;
   }

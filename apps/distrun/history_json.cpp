@@ -23,6 +23,7 @@ Json json_of(const history::TestLine& line) {
   const bool judged = statistics.window > 0;
   Json json;
   json["id"] = line.id;
+  json["project"] = line.project;
   json["plugin"] = line.plugin;
   json["verdict"] = name_of(line.verdict);
   json["started"] = time_of(line.at_ms);
@@ -43,6 +44,7 @@ Json json_of(const history::TestLine& line) {
 Json json_of(const history::Result& result) {
   Json json;
   json["id"] = result.test;
+  json["project"] = result.project;
   json["plugin"] = result.plugin;
   json["run_id"] = result.run_id;
   json["started"] = time_of(result.at_ms);

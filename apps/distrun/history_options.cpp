@@ -27,6 +27,9 @@ Notes:
   passed; median and 95th percentile are over all results that are kept. A suggested timeout is
   5 times the 99th percentile, at least 10s, for tests that have passed 5 times or more.
 
+  Tests of two projects may have the same ids: a project is what the runs said with --project,
+  else the git repository that the plugin lay in. --import takes the one of this directory.
+
 Files:
   Every run remembers what came of its tests in the file of --history, else of $DISTRUN_HISTORY
   (both: a file, or off), else in $XDG_STATE_HOME/distrun/history.db, else in
@@ -79,6 +82,9 @@ CommandLine parse_history(const Arguments& arguments) {
   app.add_option("--import", options.imports, "Add the runs of summaries that distrun wrote elsewhere")
       ->type_name("SUMMARY.json");
   app.add_option("--history", options.history, "Another history than the usual one")->type_name("FILE");
+  app.add_option("--project", options.project,
+                 "Only tests of this project, as the table and --json name it; with --import: whose runs they are")
+      ->type_name("NAME");
   app.add_option("--color", color, "Colours")->type_name(kColors)->capture_default_str();
   if (!parse(app, arguments)) return line;
   if (!since.empty()) options.since = parse_age(since);

@@ -64,12 +64,26 @@ std::string last_column(const std::string& id, const std::string& note, std::siz
 
 std::string shown_id(const std::string& id) { return base::one_line(id, 2000); }
 
-// Of which plugin a test is matters where there are several.
+// Of which plugin and project a test is matters where there are several. Empty, or with two spaces before it.
 template <class Item>
-bool is_of_one_plugin(const std::vector<Item>& items) {
-  return std::all_of(items.begin(), items.end(),
-                     [&](const Item& item) { return item.plugin == items.front().plugin; });
-}
+class Origin {
+ public:
+  explicit Origin(const std::vector<Item>& items)
+      : projects_(!have_one(items, &Item::project)), plugins_(!have_one(items, &Item::plugin)) {}
+
+  std::string of(const Item& item) const {
+    return (plugins_ ? "  " + base::one_line(item.plugin) : "") +
+           (projects_ && !item.project.empty() ? "  " + base::one_line(item.project, 400) : "");
+  }
+
+ private:
+  static bool have_one(const std::vector<Item>& items, std::string Item::*part) {
+    return std::all_of(items.begin(), items.end(),
+                       [&](const Item& item) { return item.*part == items.front().*part; });
+  }
+  bool projects_;
+  bool plugins_;
+};
 
 std::string head(const HistoryLook& look, const std::string& text) { return look.paint(Style::Dim, text) + "\n"; }
 
@@ -96,7 +110,7 @@ std::string totals(const std::vector<history::TestLine>& lines, const HistoryLoo
   return look.paint(Style::Bold, text) + "\n";
 }
 
-std::string table_line(const history::TestLine& line, bool with_plugin, const HistoryLook& look) {
+std::string table_line(const history::TestLine& line, const std::string& origin, const HistoryLook& look) {
   const history::Statistics& s = line.statistics;
   const bool judged = s.window > 0;
   const std::string flaky = right(judged && s.flakiness > 0 ? percent(s.flakiness) : "-", kShareWidth);
@@ -107,7 +121,7 @@ std::string table_line(const history::TestLine& line, bool with_plugin, const Hi
   text += right(judged ? base::human(s.p95) : "-", kDurationWidth);
   text += left(ago(line.at_ms, look.now_ms), kAgeWidth);
   constexpr std::size_t kTaken = kVerdictWidth + 2 * kShareWidth + 2 * kDurationWidth + kAgeWidth + 12;
-  return text + last_column(shown_id(line.id), with_plugin ? "  " + line.plugin : "", kTaken, look) + "\n";
+  return text + last_column(shown_id(line.id), origin, kTaken, look) + "\n";
 }
 
 std::string note_of(const history::Result& result) {
@@ -117,7 +131,8 @@ std::string note_of(const history::Result& result) {
   return note + (note.empty() ? "" : ": ") + base::one_line(result.message, history::kMessageMax + 3);
 }
 
-std::string result_line(const history::Result& result, bool with_id, bool with_plugin, const HistoryLook& look) {
+std::string result_line(const history::Result& result, bool with_id, const std::string& origin,
+                        const HistoryLook& look) {
   std::string text = verdict_column(result.verdict, look.paint);
   text += right(result.attempts > 0 ? base::human(result.duration) : "-", kDurationWidth);
   text += right(std::to_string(result.variant.world_size), kShareWidth);
@@ -125,7 +140,7 @@ std::string result_line(const history::Result& result, bool with_id, bool with_p
   text += left(base::one_line(result.run_id), kRunWidth);
   constexpr std::size_t kTaken = kVerdictWidth + kDurationWidth + kShareWidth + kAgeWidth + kRunWidth + 10;
   std::string note = note_of(result);
-  if (with_plugin) note = result.plugin + (note.empty() ? "" : "  ") + note;
+  if (!origin.empty()) note = origin.substr(2) + (note.empty() ? "" : "  ") + note;
   if (!note.empty() && with_id) note = "  " + note;
   text += last_column(with_id ? shown_id(result.test) : "", note, kTaken, look);
   text.erase(text.find_last_not_of(' ') + 1);
@@ -153,9 +168,9 @@ std::string table_text(const std::vector<history::TestLine>& lines, const Histor
   std::string text = head(look, left("last", kVerdictWidth) + right("pass", kShareWidth) + right("flaky", kShareWidth) +
                                     right("median", kDurationWidth) + right("95%", kDurationWidth) +
                                     left("when", kAgeWidth) + "test");
-  const bool with_plugin = !is_of_one_plugin(lines);
+  const Origin origin(lines);
   const std::size_t shown = shown_of(lines.size(), look);
-  for (std::size_t i = 0; i < shown; ++i) text += table_line(lines[i], with_plugin, look);
+  for (std::size_t i = 0; i < shown; ++i) text += table_line(lines[i], origin.of(lines[i]), look);
   return text + left_out(lines.size(), look) + totals(lines, look);
 }
 
@@ -167,8 +182,8 @@ std::string results_text(const std::vector<history::Result>& results, const Hist
   if (one_test && !results.empty()) text = look.paint(Style::Bold, shown_id(results.front().test)) + "\n";
   text += head(look, left("verdict", kVerdictWidth) + right("duration", kDurationWidth) + right("ranks", kShareWidth) +
                          left("when", kAgeWidth) + left("run", kRunWidth) + (one_test ? "what happened" : "test"));
-  const bool with_plugin = !is_of_one_plugin(results);
-  for (const history::Result& result : results) text += result_line(result, !one_test, with_plugin, look);
+  const Origin origin(results);
+  for (const history::Result& result : results) text += result_line(result, !one_test, origin.of(result), look);
   return text;
 }
 

@@ -267,6 +267,7 @@ RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report) {
   set_rerun(raw, report, run);
   run.order = order_of(raw);
   run.history = raw.history;
+  run.project = raw.project;
   run.through_daemon = raw.daemon;
   if (run.through_daemon && run.settings.debug_rank >= 0) {
     refuse("--debug: gdb needs this terminal; leave --daemon and DISTRUN_DAEMON out, or say --daemon=false");

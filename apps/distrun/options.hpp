@@ -52,6 +52,7 @@ struct RunOptions {
   GithubOptions github;
   TestOrder order = TestOrder::Declared;
   std::string history;        // a path or "off"; empty: where it always is
+  std::string project;        // whose history it is; empty: as the plugin's place says
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
   bool show_output = false;           // of tests that pass, too
@@ -102,6 +103,7 @@ struct HistoryOptions {
   std::vector<std::string> patterns;  // as of --filter; none: a table of all tests
   std::vector<std::string> imports;   // summaries
   std::string history;                // as of a run
+  std::string project;                // of this one alone; empty: of all
   base::Nanoseconds since{};          // how long ago at most; 0: any time
   int limit = 0;                      // lines; 0: all
   bool json = false;

@@ -45,6 +45,7 @@ struct Raw {
   std::string github = "off";
   bool github_skips = false;
   std::string history;
+  std::string project;
   bool keep_work_dir = false;
   std::string leaks = "normal";
   bool skips_pass = false;

@@ -49,6 +49,10 @@ void add_reports(CLI::App& app, Raw& raw) {
                  "Where the run is remembered (default: ~/.local/state/distrun/history.db), or off: nowhere; see "
                  "distrun history --help")
       ->type_name("FILE|off");
+  app.add_option("--project", raw.project,
+                 "Whose tests these are in the history, for several checkouts of one project (default: the git "
+                 "repository that the plugin lies in)")
+      ->type_name("NAME");
   add_color(app, raw);
   app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
   app.add_flag("-s,--show-output", raw.show_output, "Print what the ranks of passing tests write, too");

@@ -9,16 +9,23 @@
 #include <distrun/base/text.hpp>
 #include <distrun/history/history.hpp>
 #include <distrun/history/place.hpp>
+#include <distrun/history/project.hpp>
 #include <distrun/runner/order.hpp>
 
 namespace distrun::cli {
 namespace {
 
+std::string project_of(const RunOptions& options) {
+  if (!options.project.empty()) return options.project;
+  const auto& plugins = options.settings.plugins;
+  return history::project_of(plugins.empty() ? "./plugin" : plugins.front(), ".");
+}
+
 runner::Hints hints_of(const RunOptions& options) {
   const auto place = history::find_place(options.history);
   if (!place || ::access(place->c_str(), F_OK) != 0) return {};  // nothing is known yet
   try {
-    return history::History(*place, history::History::Access::Read).hints();
+    return history::History(*place, history::History::Access::Read).hints(project_of(options));
   } catch (const Error& error) {
     std::fprintf(stderr, "distrun: --order failed-first knows nothing of earlier runs: %s\n",
                  base::printable(error.what()).c_str());
@@ -40,7 +47,7 @@ void remember(const RunOptions& options, const runner::RunRecord& run) {
   const auto place = history::find_place(options.history);
   if (!place) return;
   try {
-    history::History(*place, history::History::Access::Write).record(run);
+    history::History(*place, history::History::Access::Write).record(run, project_of(options));
   } catch (const Error& error) {
     std::fprintf(stderr, "distrun: this run is not in the history: %s\n", base::printable(error.what()).c_str());
   }

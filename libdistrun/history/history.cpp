@@ -17,11 +17,16 @@ const std::string& made(const std::string& path, Database::Access access) {
 
 History::History(const std::string& path, Access access, const Limits& limits, base::Milliseconds patience)
     : database_(made(path, access), access, patience), limits_(limits), patience_(patience) {
+  const Journal journal = is_shared_by_hosts(path) ? Journal::Rollback : Journal::Log;
   if (access == Access::Write) {
-    prepare(database_, is_shared_by_hosts(path) ? Journal::Rollback : Journal::Log);
-  } else {
-    empty_ = !check(database_);
+    prepare(database_, journal);
+    return;
   }
+  const State found = check(database_);
+  empty_ = found == State::Empty;
+  if (found != State::Old) return;
+  Database writer(path, Access::Write, patience);
+  prepare(writer, journal);
 }
 
 History::History(const Limits& limits)
@@ -29,12 +34,12 @@ History::History(const Limits& limits)
   prepare(database_, Journal::Rollback);
 }
 
-bool History::record(const runner::RunRecord& run) {
+bool History::record(const runner::RunRecord& run, const std::string& project) {
   database_.be_patient(patience_);
   {
     Transaction transaction(database_, Access::Write);
     Recorder recorder(database_, limits_.results_per_test);
-    if (!recorder.record(run)) return false;
+    if (!recorder.record(run, project)) return false;
     keep_limits(database_, limits_);
     transaction.commit();
   }

@@ -7,6 +7,7 @@
 // Error{Timeout}; what is wrong with the file is an Error{Failed} with the way out. Nothing it does not understand is
 // ever changed.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Result {
   std::int64_t at_ms = 0;          // when the run began, since 1970
   std::string run_id;
   int position = 0;                // in its run
+  std::string project;             // as it was recorded; empty: before there were any
   std::string plugin;              // as runner::plugin_name() says
   std::string test;                // Suite.name/key=value,...
   runner::Variant variant;         // without the GPU driver and reasons
@@ -42,6 +44,7 @@ struct Result {
 };
 
 struct TestLine {
+  std::string project;
   std::string plugin;
   std::string id;
   runner::Verdict verdict = runner::Verdict::Pass;  // of its newest result, whether that counts or not
@@ -53,6 +56,7 @@ struct TestLine {
 struct Selection {
   runner::Filter filter;
   std::int64_t since_ms = INT64_MIN;
+  std::optional<std::string> project{};  // none: of all
 };
 
 class History {
@@ -65,11 +69,12 @@ class History {
   // Gone with the object.
   static History in_memory(const Limits& limits = {}) { return History(limits); }
 
-  // False: that run is in it already, and nothing has changed.
-  bool record(const runner::RunRecord& run);
+  // False: that run is in it already, and nothing has changed. `project` is any text that is the same for all runs of
+  // the project and for no other (project.hpp).
+  bool record(const runner::RunRecord& run, const std::string& project = "");
 
-  // Of all tests, read at one go.
-  runner::Hints hints();
+  // Of all tests of a project, and of those that are of none, read at one go.
+  runner::Hints hints(const std::string& project = "");
   // The most interesting first: those that fail now, then the flaky ones, then by name.
   std::vector<TestLine> tests(const Selection& selection);
   // The newest first, at most `limit`; 0: all.

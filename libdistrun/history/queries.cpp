@@ -3,6 +3,7 @@
 #include <tuple>
 #include <utility>
 
+#include <distrun/base/text.hpp>
 #include <distrun/history/column_values.hpp>
 #include <distrun/history/history.hpp>
 
@@ -11,15 +12,19 @@ namespace {
 
 struct Test {
   std::int64_t row = 0;
+  std::string project;
   std::string plugin;
   std::string id;
 };
 
-std::vector<Test> tests_in(Database& database, const runner::Filter& filter) {
+std::vector<Test> tests_in(Database& database, const Selection& selection) {
   std::vector<Test> tests;
-  Statement all(database, "SELECT id, plugin, name FROM test ORDER BY id");
+  Statement all(database, "SELECT id, project, plugin, name FROM test ORDER BY id");
+  const runner::Filter& filter = selection.filter;
+  const std::string project = base::valid_utf8(selection.project.value_or(""));  // as it is recorded
   while (all.step()) {
-    Test test{all.integer(0), std::string(all.text(1)), std::string(all.text(2))};
+    Test test{all.integer(0), std::string(all.text(1)), std::string(all.text(2)), std::string(all.text(3))};
+    if (selection.project && test.project != project) continue;
     if (filter.selects(test.id.substr(0, test.id.find('.')), test.id)) tests.push_back(std::move(test));
   }
   return tests;
@@ -34,7 +39,7 @@ bool is_more_interesting(const TestLine& left, const TestLine& right) {
   const auto key = [](const TestLine& line) {
     const int interest = interest_of(line);
     return std::tuple(interest, interest == 1 ? -line.statistics.flakiness : 0.0, std::string_view(line.id),
-                      std::string_view(line.plugin));
+                      std::string_view(line.plugin), std::string_view(line.project));
   };
   return key(left) < key(right);
 }
@@ -53,6 +58,7 @@ Result result_of(const Statement& row, const Test& test) {
   result.at_ms = time_of(row.integer(0));
   result.run_id = row.text(1);
   result.position = static_cast<int>(row.integer(2));
+  result.project = test.project;
   result.plugin = test.plugin;
   result.test = test.id;
   result.verdict = verdict_named(row.text(3));
@@ -74,11 +80,16 @@ WHERE test = ? AND result.at_ms >= ? ORDER BY result.at_ms DESC, result.run DESC
 
 }  // namespace
 
-runner::Hints History::hints() {
+runner::Hints History::hints(const std::string& project) {
   runner::Hints hints;
   if (empty_) return hints;
   database_.be_patient(patience_);
-  Statement tests(database_, "SELECT plugin, name, last_verdict, median_us FROM test WHERE last_verdict IS NOT NULL");
+  // What is of no project first, so that what is of this one takes its place.
+  Statement tests(database_,
+                  "SELECT plugin, name, last_verdict, median_us FROM test "
+                  "WHERE last_verdict IS NOT NULL AND project IN ('', ?) ORDER BY project");
+  const std::string known_as = base::valid_utf8(project);  // as it is recorded
+  tests.with(known_as);
   while (tests.step()) {
     hints.add(std::string(tests.text(0)), std::string(tests.text(1)),
               {verdict_named(tests.text(2)), duration_of(tests.integer(3))});
@@ -95,10 +106,11 @@ std::vector<TestLine> History::tests(const Selection& selection) {
                     "SELECT at_ms, verdict, duration_us FROM result WHERE test = ? AND at_ms >= ? "
                     "ORDER BY at_ms DESC, run DESC, position DESC");
   Tally tally;
-  for (Test& test : tests_in(database_, selection.filter)) {
+  for (Test& test : tests_in(database_, selection)) {
     results.with(test.row, selection.since_ms);
     if (!results.step()) continue;
     TestLine line;
+    line.project = std::move(test.project);
     line.plugin = std::move(test.plugin);
     line.id = std::move(test.id);
     line.at_ms = time_of(results.integer(0));
@@ -120,7 +132,7 @@ std::vector<Result> History::results(const Selection& selection, std::size_t lim
   const Transaction snapshot(database_, Access::Read);
   Statement results(database_, kResultsOfTest);
   const std::int64_t at_most = limit == 0 ? -1 : static_cast<std::int64_t>(limit);
-  for (const Test& test : tests_in(database_, selection.filter)) {
+  for (const Test& test : tests_in(database_, selection)) {
     results.with(test.row, selection.since_ms, at_most);
     while (results.step()) found.push_back(result_of(results, test));
     if (limit > 0 && found.size() > 2 * limit) keep_newest(found, limit);

@@ -29,8 +29,9 @@ base::Nanoseconds attempt_duration(const runner::TestRecord& test) {
 Recorder::Recorder(Database& database, int results_max)
     : database_(database),
       results_max_(results_max),
-      find_test_(database, "SELECT id FROM test WHERE plugin = ? AND name = ?"),
-      add_test_(database, "INSERT INTO test (plugin, name) VALUES (?, ?) RETURNING id"),
+      find_test_(database, "SELECT id FROM test WHERE project = ? AND plugin = ? AND name = ?"),
+      adopt_test_(database, "UPDATE test SET project = ? WHERE project = '' AND plugin = ? AND name = ? RETURNING id"),
+      add_test_(database, "INSERT INTO test (project, plugin, name) VALUES (?, ?, ?) RETURNING id"),
       find_variant_(database,
                     "SELECT id FROM variant WHERE world_size = ? AND backend = ? AND agent = ? AND isolation = ?"),
       add_variant_(database,
@@ -46,7 +47,8 @@ Recorder::Recorder(Database& database, int results_max)
                      "ORDER BY at_ms DESC, run DESC, position DESC LIMIT 1 OFFSET ?"),
       drop_from_(database, "DELETE FROM result WHERE test = ? AND (at_ms, run, position) <= (?, ?, ?)") {}
 
-bool Recorder::record(const runner::RunRecord& run) {
+bool Recorder::record(const runner::RunRecord& run, const std::string& project) {
+  project_ = base::valid_utf8(project);
   const std::int64_t at_ms = run.started_wall_ns / 1'000'000;
   Statement add_run(database_,
                     "INSERT INTO run (run_id, at_ms, duration_us, host, exit_code) VALUES (?, ?, ?, ?, ?) "
@@ -73,8 +75,9 @@ void Recorder::record_test(const runner::TestRecord& test, std::int64_t run, std
 std::int64_t Recorder::test_of(const runner::TestRecord& test) {
   const std::string plugin = base::one_line(runner::plugin_name(test.plugin));
   const std::string name = base::valid_utf8(test.info.id());
-  if (const auto id = find_test_.first(plugin, name)) return *id;
-  return add_test_.first(plugin, name).value();
+  if (const auto id = find_test_.first(project_, plugin, name)) return *id;
+  if (const auto id = adopt_test_.first(project_, plugin, name)) return *id;
+  return add_test_.first(project_, plugin, name).value();
 }
 
 std::int64_t Recorder::variant_of(const runner::Variant& variant) {

@@ -14,7 +14,7 @@ class Recorder {
   Recorder(Database& database, int results_max);
 
   // False: a run of that id is there, and nothing was done.
-  bool record(const runner::RunRecord& run);
+  bool record(const runner::RunRecord& run, const std::string& project);
 
  private:
   void record_test(const runner::TestRecord& test, std::int64_t run, std::int64_t at_ms, std::int64_t position);
@@ -26,7 +26,9 @@ class Recorder {
 
   Database& database_;
   int results_max_;
+  std::string project_;
   Statement find_test_;
+  Statement adopt_test_;
   Statement add_test_;
   Statement find_variant_;
   Statement add_variant_;

@@ -16,14 +16,6 @@ CREATE TABLE run (
   host TEXT NOT NULL,
   exit_code INTEGER NOT NULL
 );
-CREATE TABLE test (
-  id INTEGER PRIMARY KEY,
-  plugin TEXT NOT NULL,          -- the name of its file, without directories
-  name TEXT NOT NULL,            -- Suite.name/key=value,...
-  last_verdict TEXT,
-  median_us INTEGER,
-  UNIQUE (plugin, name)
-);
 CREATE TABLE variant (
   id INTEGER PRIMARY KEY,
   world_size INTEGER NOT NULL,
@@ -47,10 +39,41 @@ CREATE TABLE result (
 CREATE INDEX result_of_run ON result (run);
 )";
 
-void make_tables(Database& database) {
-  database.run(kTables);
+constexpr char kTests[] = R"(
+CREATE TABLE test (
+  id INTEGER PRIMARY KEY,
+  project TEXT NOT NULL,         -- empty: of a time before there were projects
+  plugin TEXT NOT NULL,          -- the name of its file, without directories
+  name TEXT NOT NULL,            -- Suite.name/key=value,...
+  last_verdict TEXT,
+  median_us INTEGER,
+  UNIQUE (project, plugin, name)
+);
+)";
+
+// Version 1 had no projects.
+constexpr char kPutAside[] = "ALTER TABLE test RENAME TO test_1";
+constexpr char kTakeOver[] = R"(
+INSERT INTO test SELECT id, '', plugin, name, last_verdict, median_us FROM test_1;
+DROP TABLE test_1;
+)";
+
+void sign(Database& database) {
   database.run(("PRAGMA application_id = " + std::to_string(kApplicationId)).c_str());
   database.run(("PRAGMA user_version = " + std::to_string(kSchemaVersion)).c_str());
+}
+
+void make_tables(Database& database) {
+  database.run(kTables);
+  database.run(kTests);
+  sign(database);
+}
+
+void bring_up_to_date(Database& database) {
+  database.run(kPutAside);
+  database.run(kTests);
+  database.run(kTakeOver);
+  sign(database);
 }
 
 [[noreturn]] void refuse(const Database& database, const std::string& what) {
@@ -58,15 +81,16 @@ void make_tables(Database& database) {
 }
 
 // As check(), within a transaction: somebody may make the tables between two looks.
-bool has_tables(Database& database) {
+State state_of(Database& database) {
   const std::int64_t application = database.number("PRAGMA application_id");
   const bool is_empty = database.number("SELECT count(*) FROM sqlite_master") == 0;
-  if (application == 0 && is_empty) return false;
+  if (application == 0 && is_empty) return State::Empty;
   if (application != kApplicationId) {
     refuse(database, "is a database of another program; name another file with --history or DISTRUN_HISTORY");
   }
   const std::int64_t version = database.number("PRAGMA user_version");
-  if (version == kSchemaVersion) return true;
+  if (version == kSchemaVersion) return State::Current;
+  if (version == 1) return State::Old;
   refuse(database, "was written by another distrun: its schema has version " + std::to_string(version) +
                        ", this one knows " + std::to_string(kSchemaVersion) +
                        "; use that one, or name another file with --history or DISTRUN_HISTORY");
@@ -74,16 +98,19 @@ bool has_tables(Database& database) {
 
 }  // namespace
 
-bool check(Database& database) {
+State check(Database& database) {
   const Transaction snapshot(database, Database::Access::Read);
-  return has_tables(database);
+  return state_of(database);
 }
 
 void prepare(Database& database, Journal journal) {
-  if (!check(database)) {
-    database.run("PRAGMA auto_vacuum = INCREMENTAL");  // has to come before the first table
+  const State found = check(database);
+  if (found == State::Empty) database.run("PRAGMA auto_vacuum = INCREMENTAL");  // has to come before the first table
+  if (found != State::Current) {
     Transaction transaction(database, Database::Access::Write);
-    if (!has_tables(database)) make_tables(database);  // somebody else may have been faster
+    const State now = state_of(database);  // somebody else may have been faster
+    if (now == State::Empty) make_tables(database);
+    if (now == State::Old) bring_up_to_date(database);
     transaction.commit();
   }
   // A power failure costs the newest runs, not the file. While somebody else uses the file its journal cannot be

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -216,6 +217,14 @@ TEST_CASE("summaries of elsewhere are imported once, and one that is none keeps 
   CHECK(count_of(here.history({"Fails"}), "REQUIRE(answer == 42)") == 1);
 }
 
+TEST_CASE("a summary of elsewhere is imported for the project that is named", "[history]") {
+  const Remembering here;
+  const std::string summary = here.sandbox().output() + "/summary.json";
+  here.run({"--history", "off", "--json", summary, "--filter", "Fails.require", plugin("fails")});
+  here.history({"--import", summary, "--project", "training"});
+  CHECK_THAT(here.history({"--json"}), Contains("\"project\": \"training\"") || Contains("\"project\":\"training\""));
+}
+
 TEST_CASE("timeouts are suggested for what has passed five times", "[history]") {
   const Remembering here;
   const Texts arguments = {"--filter", "Passes.trivial", plugin("passes")};
@@ -252,4 +261,39 @@ TEST_CASE("what history does not take is refused with the way out", "[history]")
   const Ended broken = here.run({"history"});
   CHECK(broken.exit_code == kInfraError);
   CHECK_THAT(broken.err, Contains("not a database") && Contains(here.path()));
+}
+
+TEST_CASE("two projects with equal test ids have histories of their own", "[history]") {
+  namespace fs = std::filesystem;
+  const Remembering remembering;
+  const Scratch scratch;
+  const std::string place = fs::canonical(scratch.path()).string();
+  // The same plugin in two repositories, and once more in a clone of the second that says whose it is.
+  for (const char* name : {"one", "two", "clone"}) {
+    fs::create_directories(place + "/" + name + "/.git");
+    fs::copy_file(plugin("fails"), place + "/" + name + "/tests.so");
+  }
+  const auto run = [&](const std::string& name, Texts more) {
+    Texts arguments{"--filter", "Fails.require", place + "/" + name + "/tests.so"};
+    arguments.insert(arguments.begin(), more.begin(), more.end());
+    CHECK(remembering.run(arguments).exit_code == 1);
+  };
+  run("one", {});
+  run("two", {});
+  run("two", {});
+  run("clone", {"--project", place + "/two"});
+  const std::string table = remembering.history();
+  CHECK(count_of(table, "Fails.require") == 2);
+  CHECK_THAT(table, Contains(place + "/one") && Contains(place + "/two"));
+  const std::string one = remembering.history({"--project", place + "/one", "--json", "Fails.require"});
+  CHECK(count_of(one, "\"run_id\"") == 1);
+  const std::string two = remembering.history({"--project", place + "/two", "--json", "Fails.require"});
+  CHECK(count_of(two, "\"run_id\"") == 3);
+  CHECK(remembering.run({"history", "--project", "none"}).exit_code == kNothingRan);
+  const std::string odd = "\x1b[2J\xff";  // neither for a terminal nor UTF-8
+  run("one", {"--project", odd});
+  const std::string all = remembering.history();
+  CHECK(count_of(all, "Fails.require") == 3);
+  CHECK_THAT(all, Contains("\\x1b[2J") && !Contains("\x1b"));
+  CHECK(count_of(remembering.history({"--project", odd, "--json", "Fails.require"}), "\"run_id\"") == 1);
 }

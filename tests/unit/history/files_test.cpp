@@ -65,8 +65,66 @@ TEST_CASE("a history of a newer distrun is refused and left as it is") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
   record_one(path);
-  sql(path, "PRAGMA user_version = 2; PRAGMA wal_checkpoint(TRUNCATE)");
-  expect_refusal(path, "version 2", "this one knows 1");
+  sql(path, "PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)");
+  expect_refusal(path, "version 3", "this one knows 2");
+}
+
+namespace {
+
+// The tables of a distrun that knew no projects, with a test that has failed and one that has passed.
+void make_version_1(const std::string& path) {
+  sql(path, R"(
+    CREATE TABLE run (id INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, at_ms INTEGER NOT NULL,
+                      duration_us INTEGER NOT NULL, host TEXT NOT NULL, exit_code INTEGER NOT NULL);
+    CREATE TABLE test (id INTEGER PRIMARY KEY, plugin TEXT NOT NULL, name TEXT NOT NULL, last_verdict TEXT,
+                       median_us INTEGER, UNIQUE (plugin, name));
+    CREATE TABLE variant (id INTEGER PRIMARY KEY, world_size INTEGER NOT NULL, backend TEXT NOT NULL,
+                          agent TEXT NOT NULL, isolation TEXT NOT NULL,
+                          UNIQUE (world_size, backend, agent, isolation));
+    CREATE TABLE result (test INTEGER NOT NULL, at_ms INTEGER NOT NULL, run INTEGER NOT NULL,
+                         position INTEGER NOT NULL, variant INTEGER NOT NULL, verdict TEXT NOT NULL,
+                         duration_us INTEGER NOT NULL, attempts INTEGER NOT NULL, message TEXT NOT NULL,
+                         PRIMARY KEY (test, at_ms, run, position)) WITHOUT ROWID;
+    CREATE INDEX result_of_run ON result (run);
+    INSERT INTO run VALUES (1, 'old', 1000, 5000, 'here', 1);
+    INSERT INTO test VALUES (1, 'ring.so', 'Ring.t0', 'fail', 7000), (2, 'ring.so', 'Ring.t1', 'pass', 8000);
+    INSERT INTO variant VALUES (1, 4, 'shm', 'pipe', 'process');
+    INSERT INTO result VALUES (1, 1000, 1, 0, 1, 'fail', 7000, 1, 'rank 2 failed');
+    INSERT INTO result VALUES (2, 1000, 1, 1, 1, 'pass', 8000, 1, '');
+    PRAGMA application_id = 0x6472756e;
+    PRAGMA user_version = 1;)");
+}
+
+}  // namespace
+
+TEST_CASE("a history from before there were projects goes to the first that has its tests") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  make_version_1(path);
+  CHECK(History(path, History::Access::Read).tests({}).size() == 2);  // whoever opens it first brings it up to date
+  CHECK(History(path, History::Access::Read).hints("/a").of("ring.so", "Ring.t0").last == Verdict::Fail);
+  History(path, History::Access::Write).record(run_of("new", 2, {test_of("Ring.t0")}), "/a");
+  History(path, History::Access::Write).record(run_of("other", 3, {test_of("Ring.t0")}), "/b");
+  History history(path, History::Access::Read);
+  Selection of_a;
+  of_a.project = "/a";
+  Selection of_b;
+  of_b.project = "/b";
+  CHECK(history.results(of_a, 0).size() == 2);
+  CHECK(history.results(of_b, 0).size() == 1);
+  CHECK(history.runs() == 3);
+  CHECK(history.hints("/b").of("ring.so", "Ring.t1").last == Verdict::Pass);  // still nobody's
+}
+
+TEST_CASE("a history that was brought up to date while others waited is whole") {
+  const testing::Scratch scratch;
+  const std::string path = scratch.path() + "/history.db";
+  make_version_1(path);
+  History first(path, History::Access::Write);
+  History second(path, History::Access::Write);
+  CHECK(first.record(run_of("one", 2, {test_of("Ring.t0")}), "/a"));
+  CHECK(second.record(run_of("two", 3, {test_of("Ring.t0")}), "/a"));
+  CHECK(first.results({}, 0).size() == 4);
 }
 
 TEST_CASE("a damaged history is refused with what to do, and left as it is") {

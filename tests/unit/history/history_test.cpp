@@ -213,3 +213,22 @@ TEST_CASE("an old run that is recorded late changes no hint that newer runs gave
   history.record(run_of("old", 1, {test_of("Ring.a", Verdict::Pass)}));
   CHECK(history.hints().of("ring.so", "Ring.a").last == Verdict::Fail);
 }
+
+TEST_CASE("tests of two projects with equal ids do not share what is known of them") {
+  History history = History::in_memory();
+  history.record(run_of("a", 1, {test_of("Ring.a", Verdict::Fail, 5ms)}), "/src/one");
+  history.record(run_of("b", 2, {test_of("Ring.a", Verdict::Pass, 9ms)}), "/src/two");
+  const std::vector<TestLine> lines = history.tests({});
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].project == "/src/one");
+  CHECK(lines[0].verdict == Verdict::Fail);
+  CHECK(lines[1].project == "/src/two");
+  CHECK(lines[1].verdict == Verdict::Pass);
+  CHECK(history.hints("/src/one").of("ring.so", "Ring.a").last == Verdict::Fail);
+  CHECK(history.hints("/src/two").of("ring.so", "Ring.a").last == Verdict::Pass);
+  CHECK_FALSE(history.hints("/src/three").of("ring.so", "Ring.a").last);
+  Selection selection;
+  selection.project = "/src/two";
+  CHECK(history.results(selection, 0).size() == 1);
+  CHECK(history.results(selection, 0).at(0).run_id == "b");
+}
