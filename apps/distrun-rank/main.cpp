@@ -18,6 +18,7 @@
 #include <distrun/rank/limits.hpp>
 #include <distrun/rank/lister.hpp>
 #include <distrun/rank/program.hpp>
+#include <distrun/rank/sanitizer_preload.hpp>
 #include <distrun/rank/zygote.hpp>
 
 namespace {
@@ -64,10 +65,11 @@ int main(int argc, char** argv) {
     std::fputs("distrun-rank is started by distrun and has no use of its own; try: distrun --help\n", stderr);
     return kUsage;
   }
+  if (mode == "--list" || mode == "--zygote" || mode == "--rank") distrun::rank::preload_sanitizer(argv[2], argv);
   try {
-    if (mode == "--list" && argc == 3) return distrun::rank::run_lister(argv[2], take_line());
+    if (mode == "--list" && argc == 3) distrun::rank::leave_at_once(distrun::rank::run_lister(argv[2], take_line()));
     if (mode == "--zygote" && argc == 4) {
-      return distrun::rank::run_zygote(argv[2], take_line(), std::atoi(argv[3]));
+      distrun::rank::leave_at_once(distrun::rank::run_zygote(argv[2], take_line(), std::atoi(argv[3])));
     }
     if (mode == "--program" && argc >= 7) run_program(argv + 2);
     if (mode == "--rank" && argc == 5) run_exec_rank(argv[2], argv[3], argv[4]);

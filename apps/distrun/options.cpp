@@ -30,6 +30,7 @@ constexpr char kAgents[] = "pipe|faulty|inproc";
 constexpr char kGpuDrivers[] = "auto|cuda|virtual|none";
 constexpr char kIsolations[] = "process|exec|pool|threads";
 constexpr char kLeaks[] = "normal|strict|off";
+constexpr char kExits[] = "handlers|quick";
 constexpr int kRepeatMax = 1'000'000;
 constexpr char kOrders[] = "declared|failed-first";
 
@@ -81,6 +82,10 @@ void add_execution(CLI::App& app, Raw& raw) {
                  "What left-overs of a test do: normal and strict make it fail (strict counts descriptors and "
                  "threads too), off ends them silently")
       ->type_name(kLeaks);
+  app.add_option("--exit", raw.exit,
+                 "How ranks end: handlers as programs do, with exit handlers and static destructors, and what goes "
+                 "wrong there counts; quick without them")
+      ->type_name(kExits);
   app.add_flag("--keep-work-dir", raw.keep_work_dir, "Leave the ranks' work directories for a look");
   begin_group(app, "Time");
   app.add_option("--timeout", raw.timeout, "Bound of a test's body that names none itself: 500ms, 30s, 5m")
@@ -220,6 +225,7 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   one_of("--leaks", raw.leaks, kLeaks);
   settings.leaks_strict = raw.leaks == "strict";
   settings.leaks_off = raw.leaks == "off";
+  settings.quick_exit = one_of("--exit", raw.exit, kExits) == "quick";
   settings.skips_pass = raw.skips_pass;
   settings.keep_work_dir = raw.keep_work_dir;
 }

@@ -55,6 +55,7 @@ struct Raw {
   std::string slow = "0";
   std::string config;
   bool print_config = false;
+  std::string exit = "handlers";
 };
 
 // What is added to `app` next stands under this heading.

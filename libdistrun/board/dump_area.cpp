@@ -83,6 +83,7 @@ std::optional<Dump> read(const DumpArea& area) {
   dump.code = said.code;
   dump.address = said.address;
   dump.crashed_tid = said.crashed_tid;
+  dump.rank = said.owner - 1;
   dump.address_text = text_in(said.address_text);
   dump.left_out = said.left_out;
   // Another thread may have been about to end the process in its own way.

@@ -77,6 +77,7 @@ struct DumpHead {
   std::uint32_t thread_count;   // atomic
   std::uint32_t module_count;   // atomic
   std::uint32_t left_out;       // threads for which there was no room
+  std::int32_t owner;           // 1 + the rank whose thread crashed; 0: nobody knows
   std::int32_t exception_tid;   // of the thread that nobody's catch could help; 0: none
   char exception_type[256];
   char exception_text[1024];    // what(); empty if it is no std::exception
@@ -99,6 +100,7 @@ struct Dump {
   int code = 0;
   std::uint64_t address = 0;
   int crashed_tid = 0;
+  int rank = -1;                 // whose thread that was, where ranks are threads; -1: nobody knows
   std::uint32_t left_out = 0;
   std::string exception_type;    // demangled; empty: no exception ended the crashed thread
   std::string exception_text;

@@ -13,7 +13,7 @@
 
 namespace distrun::board {
 
-inline constexpr std::uint64_t kMagic = 0x33'64'72'61'6f'62'72'64;  // "drboard3"
+inline constexpr std::uint64_t kMagic = 0x34'64'72'61'6f'62'72'64;  // "drboard4"
 inline constexpr int kWaits = 64;        // at the same time, of all threads of a rank; more are not shown
 inline constexpr int kOperations = 64;   // the last so many
 inline constexpr int kPeersMax = 256;    // ranks that a record can name; more are "some"
@@ -79,7 +79,10 @@ struct Slot {
   // Now.
   std::atomic<std::uint32_t> phase{0};
   std::atomic<std::uint32_t> waits_not_shown{0};
-  std::atomic<std::uint32_t> leaving{0};    // not 0: this rank's thread has called exit()
+  std::atomic<std::uint32_t> leaving{0};    // not 0: a thread of this rank has called exit()
+  // Processes that the rank has forked, 0: none.
+  std::atomic<std::int32_t> stray_child{0};   // it came back from the test's body
+  std::atomic<std::int32_t> failed_child{0};  // a check has failed in it
   std::atomic<std::int64_t> phase_since_ns{0};
   // Grows whenever the rank gets on; so do the numbers of cells and of operations.
   std::atomic<std::uint64_t> progress{0};

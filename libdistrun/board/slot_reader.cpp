@@ -85,6 +85,9 @@ std::optional<Shown> read(const Slot& slot, int world_size) {
   shown.epoch = epoch_of(slot);
   shown.waits_not_shown = slot.waits_not_shown.load(std::memory_order_relaxed);
   shown.leaving = slot.leaving.load(std::memory_order_relaxed) != 0;
+  shown.stray_child = slot.stray_child.load(std::memory_order_relaxed);
+  shown.child_returned = shown.stray_child != 0;
+  if (!shown.child_returned) shown.stray_child = slot.failed_child.load(std::memory_order_relaxed);
   shown.waits = waits_of(slot, world_size, shown.body_tid);
   shown.operations = operations_of(slot);
   return shown;

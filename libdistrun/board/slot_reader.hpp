@@ -38,10 +38,12 @@ struct Shown {
   int pid = 0;
   int body_tid = 0;
   wire::Phase phase = wire::Phase::Spawn;
+  int stray_child = 0;                     // a process that it has forked, which did what only a rank may; 0: none
   std::int64_t phase_since_ns = 0;
   std::uint64_t epoch = 0;
   std::uint32_t waits_not_shown = 0;
-  bool leaving = false;                    // its thread has called exit(); told of ranks that are threads
+  bool leaving = false;                    // a thread of it has called exit(); told of ranks that are threads
+  bool child_returned = false;             // that child came back from the body; else a check failed in it
   std::vector<ShownWait> waits;            // the longest first
   std::vector<ShownOperation> operations;  // the oldest first
 };

@@ -59,6 +59,14 @@ void SlotWriter::leave() noexcept {
   if (slot_ != nullptr) slot_->leaving.store(1, std::memory_order_relaxed);
 }
 
+void SlotWriter::note_stray_child(std::int32_t pid) const noexcept {
+  if (slot_ != nullptr) slot_->stray_child.store(pid, std::memory_order_relaxed);
+}
+
+void SlotWriter::note_failed_child(std::int32_t pid) const noexcept {
+  if (slot_ != nullptr) slot_->failed_child.store(pid, std::memory_order_relaxed);
+}
+
 void SlotWriter::progress() noexcept {
   if (slot_ != nullptr) slot_->progress.fetch_add(1, std::memory_order_relaxed);
 }

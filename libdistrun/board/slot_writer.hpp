@@ -30,8 +30,11 @@ class SlotWriter {
   // Once, by the thread that is going to run the body.
   void attach() noexcept;
   void enter_phase(wire::Phase phase) noexcept;
-  // The rank's thread has called exit(). Async-signal-safe.
+  // A thread of the rank has called exit(). Async-signal-safe.
   void leave() noexcept;
+  // By a process that the rank has forked: it came back from the test's body as if it were the rank; a check failed.
+  void note_stray_child(std::int32_t pid) const noexcept;
+  void note_failed_child(std::int32_t pid) const noexcept;
   // The rank got on: a message came, a task was done.
   void progress() noexcept;
   // Into the ring of last operations.

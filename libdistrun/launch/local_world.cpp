@@ -150,14 +150,14 @@ void LocalWorld::on_death(int index) {
   }
 }
 
-// The rank whose own thread has crashed the process, or called exit(); -1: none of them, or nobody knows.
+// The rank of whose threads one has crashed the process, or called exit(); -1: none of them, or nobody knows.
 int LocalWorld::ended_by(proc::ExitStatus status) const {
   for (int rank = 0; rank < options_.world_size; ++rank) {
     const auto seen = shown(rank);
     if (!seen) continue;
     if (status.exited() && seen->leaving) return rank;
     const auto dump = crash(rank);
-    if (dump && dump->signal == status.signal() && dump->crashed_tid == seen->body_tid) return rank;
+    if (dump && dump->signal == status.signal() && dump->rank == rank) return rank;
   }
   return -1;
 }

@@ -62,6 +62,7 @@ base::Fd epoll_of(int socket) {
 }  // namespace
 
 void ControlLine::send_bytes(const wire::Bytes& bytes) {
+  if (!is_ours()) return;  // nor is the lock: a thread that is not here may have held it
   const std::lock_guard lock(sending_);
   send_all(bytes.data(), bytes.size());
 }

@@ -7,6 +7,8 @@
 // Deaths: when the coordinator dies, the listener kills the rank's process group, itself included. When the test
 // closes or shuts down our descriptor, the coordinator sees a lost rank, at once: the listener waits by way of an
 // epoll, which does not keep the socket open, as a thread within recv() would.
+#include <unistd.h>
+
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -24,6 +26,9 @@ class ControlLine {
  public:
   // Owns `socket`, a blocking stream socket.
   explicit ControlLine(base::Fd socket) : socket_(std::move(socket)) {}
+
+  // Not so in a process that a test has forked: the line is its parent's, and what it sends goes nowhere.
+  bool is_ours() const noexcept { return ::getpid() == pid_; }
 
   template <class T>
   void send(wire::FrameKind kind, std::int32_t rank, const T& message) {
@@ -51,6 +56,7 @@ class ControlLine {
 
   base::Fd socket_;
   base::Fd readable_;              // of the listener: an epoll of socket_
+  const pid_t pid_ = ::getpid();
   std::uint16_t rank_ = 0;         // of the first order; this and the next: from then on
   int coordinator_pid_ = 0;
   std::atomic<bool> let_go_{false};

@@ -10,11 +10,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <typeinfo>
+#include <utility>
+#include <vector>
 
 #include <distrun/base/signal_stack.hpp>
 #include <distrun/rank/fault_guard.hpp>
 #include <distrun/rank/stack_dump.hpp>
+#include <distrun/rank/thread_owner.hpp>
 #include <distrun/rank/unwind.hpp>
 
 namespace distrun::rank {
@@ -24,7 +28,7 @@ constexpr int kSignals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
 constexpr int kOthersMsMax = 300;  // for the thread that crashed first to end the process
 
 std::atomic<board::DumpArea*> crash_area{nullptr};
-thread_local board::DumpArea* own_crash_area = nullptr;  // of this thread; null: that of the process
+std::vector<board::DumpArea*>* areas_of_ranks = nullptr;  // where they are threads; never destroyed
 std::atomic<pid_t> process{0};      // that the area is for
 std::atomic<pid_t> crashed{0};      // the thread that crashed first
 std::terminate_handler previous_terminate = nullptr;
@@ -34,7 +38,10 @@ std::atomic<Explainer> explainer{nullptr};
 // Not so in a child that a test has forked: the area is its parent's.
 bool is_our_process() { return ::getpid() == process.load(std::memory_order_relaxed); }
 
-board::DumpArea& area_of_this_thread() { return own_crash_area != nullptr ? *own_crash_area : *crash_area.load(); }
+board::DumpArea& area_of(int owner) {
+  const bool has_own = areas_of_ranks != nullptr && owner >= 0;
+  return has_own ? *(*areas_of_ranks)[static_cast<std::size_t>(owner)] : *crash_area.load();
+}
 
 [[noreturn]] void die_by(int signal) {
   struct sigaction action {};
@@ -68,7 +75,10 @@ void explain_address(board::DumpHead& head) {
   if (!answered) head.address_text[0] = '\0';
 }
 
-void record(board::DumpArea& area, const siginfo_t& info, void* context) {
+void record(const siginfo_t& info, void* context) {
+  const int owner = owner_of_thread();
+  board::DumpArea& area = area_of(owner);
+  area.head.owner = owner + 1;
   area.head.signal = info.si_signo;
   area.head.code = info.si_code;
   area.head.address = info.si_code > 0 ? reinterpret_cast<std::uint64_t>(info.si_addr) : 0;
@@ -86,7 +96,7 @@ void on_crash(int signal, siginfo_t* info, void* context) {
     const pid_t self = ::gettid();
     pid_t first = 0;
     if (crashed.compare_exchange_strong(first, self)) {
-      record(area_of_this_thread(), *info, context);
+      record(*info, context);
     } else if (first != self) {
       wait_for_the_end();
     }
@@ -123,7 +133,7 @@ void record_exception() {
   static std::atomic<bool> recorded{false};  // of several threads the first; and what() may end here itself
   const std::type_info* type = abi::__cxa_current_exception_type();
   if (type == nullptr || !is_our_process() || recorded.exchange(true)) return;
-  board::DumpHead& head = area_of_this_thread().head;
+  board::DumpHead& head = area_of(owner_of_thread()).head;
   head.exception_tid = ::gettid();
   keep_type(head, *type);
   keep_text(head);
@@ -156,15 +166,17 @@ void prepare_crash_handler() {
   done = true;
   prepare_stack_dump();
   // Never destroyed: a crash may also come from static destructors.
-  static const auto* const signal_stack = new base::SignalStack;
-  static_cast<void>(signal_stack);
+  alignas(base::SignalStack) static char signal_stack[sizeof(base::SignalStack)];
+  new (signal_stack) base::SignalStack;
   for (const int signal : kSignals) handle(signal);
   previous_terminate = std::set_terminate(on_terminate);
 }
 
 void set_fault_explainer(Explainer explain) noexcept { explainer.store(explain, std::memory_order_release); }
 
-void bind_crash_area(board::DumpArea& area) { own_crash_area = &area; }
+void install_crash_areas(std::vector<board::DumpArea*> areas) {
+  areas_of_ranks = new std::vector<board::DumpArea*>(std::move(areas));
+}
 
 void install_crash_handler(board::DumpArea& area) {
   prepare_crash_handler();

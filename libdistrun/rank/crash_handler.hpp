@@ -15,6 +15,7 @@
 // the handler when its stack is used up, and ends the process at once: by SIGSEGV all the same, but without a word
 // here. The same holds for a fault in a thread that blocks its signal.
 #include <cstddef>
+#include <vector>
 
 #include <distrun/board/dump_area.hpp>
 
@@ -32,7 +33,8 @@ void install_crash_handler(board::DumpArea& area);
 // characters and returns how many.
 void set_fault_explainer(std::size_t (*explain)(const void* address, char* text, std::size_t size)) noexcept;
 
-// Crashes of the calling thread go into that area instead: ranks that are threads have one each. Once per thread.
-void bind_crash_area(board::DumpArea& area);
+// Ranks that are threads have an area each: a crash goes into that of the rank whose thread it is (thread_owner.hpp),
+// else into the one of the process. Before there is any such thread.
+void install_crash_areas(std::vector<board::DumpArea*> areas_of_ranks);
 
 }  // namespace distrun::rank

@@ -13,13 +13,8 @@
 #include <distrun/rank/control_line.hpp>
 #include <distrun/rank/rank_process.hpp>
 
-// There when the rank was built with the address or leak sanitizer.
-extern "C" __attribute__((weak)) int __lsan_do_recoverable_leak_check();
-
 namespace distrun::rank {
 namespace {
-
-constexpr int kLeakFoundExitCode = 23;  // the leak sanitizer's own
 
 // The kernel kills this rank when the coordinator's thread that is its parent ends. Asked for only now that the
 // parent is the coordinator: a forked rank had another one at birth. If it died before, the parent differs.
@@ -28,24 +23,23 @@ void die_with(std::int32_t coordinator_pid) {
   if (::getppid() != coordinator_pid) ::_exit(1);
 }
 
-// On request only (DISTRUN_LEAK_CHECK=1): the check stops all threads by ptrace, which does not always succeed, and
-// then ends the process itself.
-bool wants_leak_check() {
-  const char* wanted = std::getenv("DISTRUN_LEAK_CHECK");
-  return __lsan_do_recoverable_leak_check != nullptr && wanted != nullptr && *wanted == '1';
-}
-
-// _exit, because static destructors and atexit handlers of the zygote's copy are not this rank's to run.
-[[noreturn]] void leave(int code) {
-  std::fflush(nullptr);
-  if (wants_leak_check() && __lsan_do_recoverable_leak_check() != 0 && code == 0) code = kLeakFoundExitCode;
-  ::_exit(code);
+// As programs end: exit handlers and static destructors run, buffers are flushed, and what a sanitizer or gcov does in
+// the end is done. The result is out, and the listener goes on: who crashes or hangs on the way is seen as ever. So
+// nothing that it needs is destroyed by that: it lives in the frames of run_rank(), which exit() does not leave.
+[[noreturn]] void leave(int code, bool quick) {
+  if (!quick) std::exit(code);
+  leave_at_once(code);
 }
 
 }  // namespace
 
 void let_probe_in(std::int32_t coordinator_pid) {
   ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(coordinator_pid), 0, 0, 0);
+}
+
+void leave_at_once(int code) {
+  std::fflush(nullptr);
+  ::_exit(code);
 }
 
 void depend_on(std::int32_t coordinator_pid) {
@@ -65,7 +59,8 @@ void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std:
     cannot_begin(line, order.rank, error);
   }
   board.reset();
-  leave(process->run(std::move(order)));
+  const bool quick = order.quick_exit;
+  leave(process->run(std::move(order)), quick);
 }
 
 }  // namespace distrun::rank

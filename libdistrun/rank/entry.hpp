@@ -16,6 +16,9 @@ namespace distrun::rank {
 // Where Yama lets nobody trace but ancestors, the coordinator and what it starts may: its probe. No effect elsewhere.
 void let_probe_in(std::int32_t coordinator_pid);
 
+// The end of a process that is no rank. What a plugin does when it is unloaded, and may do wrong, is told of its ranks.
+[[noreturn]] void leave_at_once(int code);
+
 // This process ends with the coordinator, which is its parent, and lets it look inside. Kept through exec.
 void depend_on(std::int32_t coordinator_pid);
 

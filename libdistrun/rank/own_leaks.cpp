@@ -1,9 +1,11 @@
 #include <distrun/rank/own_leaks.hpp>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <utility>
@@ -14,6 +16,7 @@ namespace {
 // A millisecond each: a joined thread is in /proc a little longer, one of the runtime has the name of the thread that
 // started it until it runs, and other threads open files for a moment.
 constexpr int kMoments = 200;
+constexpr long kNumbersMax = 1 << 20;  // of descriptors that are asked for one by one
 
 // The numbers that name a directory's entries, without the descriptor that reads it.
 std::set<int> numbers_in(const char* path) {
@@ -35,9 +38,21 @@ std::string target_of(int descriptor) {
   return size > 0 ? std::string(target, static_cast<std::size_t>(size)) : "";
 }
 
+// As far as the limit goes, where a test has left no descriptor with which to read the directory.
+std::set<int> descriptors_by_number() {
+  std::set<int> numbers;
+  const long limit = std::min(::sysconf(_SC_OPEN_MAX), kNumbersMax);
+  for (int number = 0; number < limit; ++number) {
+    if (::fcntl(number, F_GETFD) >= 0) numbers.insert(number);
+  }
+  return numbers;
+}
+
 std::map<int, std::string> open_descriptors() {
   std::map<int, std::string> descriptors;
-  for (const int number : numbers_in("/proc/self/fd")) {
+  std::set<int> numbers = numbers_in("/proc/self/fd");
+  if (numbers.empty()) numbers = descriptors_by_number();  // each process has some
+  for (const int number : numbers) {
     std::string target = target_of(number);
     if (!target.empty()) descriptors.emplace(number, std::move(target));  // else it is closed again
   }

@@ -8,6 +8,8 @@
 #include <distrun/base/message_limit.hpp>
 #include <distrun/rank/crash_handler.hpp>
 #include <distrun/rank/plugin.hpp>
+#include <distrun/rank/stray_child.hpp>
+#include <distrun/rank/thread_owner.hpp>
 #include <distrun/rank/thrown_stack.hpp>
 
 namespace distrun::rank {
@@ -80,6 +82,8 @@ void RankApi::fill_in_suite() {
   api_.wait_begin = wait_begin;
   api_.wait_end = wait_end;
   api_.explain_faults = explain_faults;
+  api_.bind = bind;
+  api_.unbind = unbind;
   if (order_.host == wire::HostWork::None) return;
   api_.rank = -1;
   api_.world_size = order_.run_world_size;
@@ -109,8 +113,13 @@ void RankApi::report(const std::string& type, const std::string& text) {
   tell(wire::FrameKind::Error, report);
 }
 
+void RankApi::end_if_stray() const {
+  if (!line_.is_ours()) end_stray_child(writer_, order_.rank);
+}
+
 void RankApi::phase(void* self, std::int32_t phase) {
   if (phase < DISTRUN_PHASE_SET_UP || phase > DISTRUN_PHASE_TEAR_DOWN) return;
+  of(self).end_if_stray();
   of(self).enter_phase(static_cast<wire::Phase>(phase));
 }
 
@@ -122,6 +131,7 @@ void RankApi::error(void* self, const distrun_error* error) {
   report.line = error->line;
   report.ends_body = error->ends_body != 0;
   report.because_of = error->because_of;
+  if (!of(self).line_.is_ours()) return tell_error_of_child(of(self).writer_, of(self).order_.rank, report);
   // Whatever goes wrong after the body has noticed a peer's failure follows from it.
   if (report.because_of < 0) report.because_of = of(self).noticed_;
   report.thrown_at = thrown_stack(*error);
@@ -171,6 +181,10 @@ std::int32_t RankApi::wait_begin(void* waits, std::int32_t kind, distrun_string 
 
 void RankApi::wait_end(void* waits, std::int32_t number) { static_cast<board::SlotWriter*>(waits)->end_wait(number); }
 
+std::int32_t RankApi::bind(void* self) { return bind_thread(of(self).order_.rank); }
+
+void RankApi::unbind(std::int32_t before) { bind_thread(before); }
+
 void RankApi::explain_faults(void*, std::size_t (*explain)(const void*, char*, std::size_t)) {
   set_fault_explainer(explain);
 }
@@ -179,6 +193,7 @@ std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t time
                               void* context, std::int32_t* because_of) {
   const std::string barrier = text_of(name);
   RankApi& api = of(self);
+  if (!api.line_.is_ours()) return refuse_child(api.order_.rank, why, context);
   api.writer_.note(board::WaitKind::Barrier, barrier);
   api.tell(wire::FrameKind::BarrierEnter, wire::BarrierEnter{barrier});
   const Waited waited = api.inbox_.wait_for_release(barrier, timeout_ms, take_site());
@@ -187,7 +202,8 @@ std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t time
 
 std::int32_t RankApi::send(void* self, std::int32_t to, distrun_string tag, const void* data, std::size_t size) {
   RankApi& api = of(self);
-  if (to < 0 || to >= api.order_.world_size || size > base::kMessageMax) return DISTRUN_INVALID;
+  const bool is_sound = to >= 0 && to < api.order_.world_size && size <= base::kMessageMax;
+  if (!is_sound || !api.line_.is_ours()) return DISTRUN_INVALID;
   wire::RankMessage message;
   message.from = api.order_.rank;
   message.to = to;
@@ -201,6 +217,7 @@ std::int32_t RankApi::send(void* self, std::int32_t to, distrun_string tag, cons
 std::int32_t RankApi::receive(void* self, std::int32_t* from, distrun_string tag, std::int64_t timeout_ms,
                               distrun_sink message, distrun_sink why, void* context, std::int32_t* because_of) {
   RankApi& api = of(self);
+  if (!api.line_.is_ours()) return refuse_child(api.order_.rank, why, context);
   if (*from < -1 || *from >= api.order_.world_size) return DISTRUN_INVALID;
   const std::string wanted = text_of(tag);
   Inbox& inbox = api.inbox_;

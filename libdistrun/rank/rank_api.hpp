@@ -27,6 +27,8 @@ class RankApi {
   void enter_phase(wire::Phase phase);
   // Returns when a debugger is attached, has ended, or has not come for a minute.
   void wait_for_debugger();
+  // Does not return in a process that a test has forked: it came back from the body as if it were the rank.
+  void end_if_stray() const;
   // For errors of the rank's own machinery.
   void report(const std::string& type, const std::string& text);
 
@@ -41,6 +43,8 @@ class RankApi {
   static std::int32_t wait_begin(void* waits, std::int32_t kind, distrun_string name, const char* file,
                                  std::uint32_t line);
   static void wait_end(void* waits, std::int32_t number);
+  static std::int32_t bind(void* self);
+  static void unbind(std::int32_t before);
   static void explain_faults(void* self, std::size_t (*explain)(const void*, char*, std::size_t));
   static std::int32_t set(void* self, distrun_string key, distrun_string value);
   static std::int32_t barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,

@@ -12,6 +12,7 @@
 #include <distrun/board/board.hpp>
 #include <distrun/board/body_life.hpp>
 #include <distrun/rank/crash_handler.hpp>
+#include <distrun/rank/thread_owner.hpp>
 #include <distrun/wire/skip_table.hpp>
 #include <distrun/wire/zygote.hpp>
 
@@ -21,13 +22,6 @@ namespace {
 int exit_code_of(std::int32_t result) {
   if (result == DISTRUN_OK) return 0;
   return result == DISTRUN_SKIPPED ? wire::find_skip("generic")->exit_code : wire::kTestErrorExitCode;
-}
-
-thread_local board::SlotWriter* own_writer = nullptr;  // of a rank that is this thread
-
-// Runs on the thread that calls exit().
-void note_exit() {
-  if (own_writer != nullptr) own_writer->leave();
 }
 
 }  // namespace
@@ -79,24 +73,39 @@ void RankProcess::listen() {
   line_.start_listening(std::move(inboxes));
 }
 
+// What ends the process is told of the rank whose thread it was.
+void RankProcess::share_process() {
+  static RankProcess* shared = nullptr;
+  shared = this;
+  rank::share_process(static_cast<int>(places_.size()));
+  std::vector<board::DumpArea*> areas;
+  for (const auto& place : places_) areas.push_back(&place->shown.own()->crash);
+  install_crash_areas(std::move(areas));
+  // Runs on the thread that calls exit(), also in processes that a test has forked.
+  std::atexit([] {
+    const int rank = owner_of_thread();
+    if (rank >= 0 && shared->line_.is_ours()) shared->places_[static_cast<std::size_t>(rank)]->writer.leave();
+  });
+}
+
 // No rank begins before all are there: a thread that came later would count as one that a test has left.
 int RankProcess::run_threads(wire::RunOrder first) {
   std::unique_lock all_there(loading_);
   sigset_t mask;  // a test finds signals as in a process of its own
   pthread_sigmask(SIG_SETMASK, nullptr, &mask);
-  std::atexit(note_exit);
+  share_process();
   places_[static_cast<std::size_t>(first.rank)]->inbox.put(std::move(first));
   std::vector<base::Thread> threads;
-  const auto be_rank = [this, &mask](Place& place) {
+  const auto be_rank = [this, &mask](int rank, Place& place) {
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-    bind_crash_area(place.shown.own()->crash);
-    own_writer = &place.writer;
+    bind_thread(rank);
     { const std::lock_guard begin(loading_); }
     if (auto order = place.inbox.wait_for_order()) serve(place, std::move(*order));
   };
   try {
-    for (std::size_t rank = 0; rank < places_.size(); ++rank) {
-      threads.emplace_back("rank " + std::to_string(rank), [&be_rank, &place = *places_[rank]] { be_rank(place); });
+    for (int rank = 0; rank < static_cast<int>(places_.size()); ++rank) {
+      Place& place = *places_[static_cast<std::size_t>(rank)];
+      threads.emplace_back(thread_name_of(rank), [&be_rank, &place, rank] { be_rank(rank, place); });
     }
     listen();
   } catch (const Error& error) {
@@ -111,8 +120,9 @@ int RankProcess::serve(Place& place, wire::RunOrder order) {
   place.writer.attach();
   board::body_life(*place.shown.own()).begin();
   for (bool first = true;; first = false) {
-    round_.begin(order, first && order.suite_code && order.stay);
-    const std::int32_t result = run_test(place, order);
+    const bool sets_up_suite = first && order.suite_code && order.stay;
+    round_.begin(order, sets_up_suite);
+    const std::int32_t result = run_test(place, order, looks_at_state(order, sets_up_suite));
     const bool stays = order.stay && (order.host == wire::HostWork::None || result == DISTRUN_OK);
     if (!stays) return exit_code_of(result);
     auto next = place.inbox.wait_for_order();
@@ -126,16 +136,20 @@ std::int32_t RankProcess::leave(Place& place, const wire::RunOrder& last) {
   return plugin_ == nullptr ? DISTRUN_OK : plugin_->leave(api.line());
 }
 
-std::int32_t RankProcess::run_test(Place& place, const wire::RunOrder& order) {
+std::int32_t RankProcess::run_test(Place& place, const wire::RunOrder& order, bool looks_at_state) {
   RankApi api(order, line_, place.inbox, place.writer);
+  const std::optional<OwnThread> thread = looks_at_state ? std::make_optional<OwnThread>() : std::nullopt;
   const std::int32_t result = call_plugin(order, api);
-  const std::vector<wire::LeakReport> leaks = round_.end();
-  for (const wire::LeakReport& leak : leaks) line_.send(wire::FrameKind::Leak, order.rank, leak);
+  Changes changes;
+  if (thread) thread->put_back(changes);
+  round_.end(changes);
+  for (const wire::LeakReport& each : changes.told) line_.send(wire::FrameKind::Leak, order.rank, each);
   place.writer.enter_phase(wire::Phase::Exit);
   if (order.stay) std::fflush(nullptr);  // what a test printed belongs to that test
   // Of a rank that ends the result goes first: what may hang from here on (flushing into a full pipe that a test made)
   // is the phase "exit".
-  line_.send(wire::FrameKind::Done, order.rank, wire::Done{result == DISTRUN_OK, api.checks(), api.suite_settings()});
+  line_.send(wire::FrameKind::Done, order.rank,
+             wire::Done{result == DISTRUN_OK, api.checks(), api.suite_settings(), changes.used_up});
   return result;
 }
 
@@ -148,6 +162,7 @@ std::int32_t RankProcess::call(const Plugin& loaded, const wire::RunOrder& order
   }
   const std::int32_t result = loaded.run(order.test_id, api.line());
   if (order.stay) return result;
+  api.end_if_stray();
   const std::int32_t left = loaded.leave(api.line());
   return left == DISTRUN_OK ? result : left;
 }
@@ -167,7 +182,9 @@ std::int32_t RankProcess::call_plugin(const wire::RunOrder& order, RankApi& api)
     const Plugin& loaded = plugin(api);
     if (order.debug) api.wait_for_debugger();
     result = call(loaded, order, api);
+    api.end_if_stray();
   } catch (const Error& error) {
+    api.end_if_stray();
     api.report(error.type(), error.what());
     return DISTRUN_FAILED;
   }

@@ -42,9 +42,10 @@ class RankProcess {
   struct Place;
 
   int run_threads(wire::RunOrder first);
+  void share_process();
   void listen();
   int serve(Place& place, wire::RunOrder order);
-  std::int32_t run_test(Place& place, const wire::RunOrder& order);
+  std::int32_t run_test(Place& place, const wire::RunOrder& order, bool looks_at_state);
   std::int32_t call_plugin(const wire::RunOrder& order, RankApi& api);
   std::int32_t call(const Plugin& loaded, const wire::RunOrder& order, const RankApi& api);
   // No further test comes to a rank that has stayed.

@@ -1,5 +1,7 @@
 #include <distrun/rank/round.hpp>
 
+#include <iterator>
+
 #include <distrun/rank/environment.hpp>
 
 namespace distrun::rank {
@@ -9,15 +11,26 @@ void Round::begin(const wire::RunOrder& order, bool sets_up_suite) {
   if (running_++ == 0) {
     set_environment(order);
     before_.reset();
+    if (looks_at_state(order, sets_up_suite)) {
+      state_ ? state_->take_environment() : static_cast<void>(state_.emplace());
+    } else {
+      state_.reset();
+    }
     if (order.leaks_strict && !sets_up_suite && order.host == wire::HostWork::None) before_.emplace();
   }
-  if (sets_up_suite) before_.reset();
+  if (sets_up_suite) {
+    before_.reset();
+    state_.reset();
+  }
 }
 
-std::vector<wire::LeakReport> Round::end() {
+void Round::end(Changes& changes) {
   const std::lock_guard lock(mutex_);
-  if (--running_ > 0 || !before_) return {};
-  return before_->look();
+  if (--running_ > 0) return;
+  if (state_) state_->put_back(changes);  // first: it may be a limit that keeps us from looking
+  if (!before_) return;
+  std::vector<wire::LeakReport> leaks = before_->look();
+  changes.told.insert(changes.told.end(), leaks.begin(), leaks.end());
 }
 
 }  // namespace distrun::rank

@@ -58,6 +58,7 @@ void write_settings(JsonWriter& out, const runner::Settings& settings) {
   out.key("env");
   write_key_values(out, settings.env);
   out.field("leaks", settings.leaks_off ? "off" : settings.leaks_strict ? "strict" : "normal");
+  out.field("exit", settings.quick_exit ? "quick" : "handlers");
   out.field("skips_pass", settings.skips_pass);
   out.field("keep_work_dir", settings.keep_work_dir);
   out.field_if(!settings.config.empty(), "config", settings.config);

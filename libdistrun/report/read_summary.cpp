@@ -16,9 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // parameters keep their order
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error(ErrorKind::InvalidArgument, what);
-}
+[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::InvalidArgument, what); }
 
 [[noreturn]] void refuse_field(const char* name, const Json& found, const char* wanted) {
   const std::string text = found.dump(-1, ' ', true, Json::error_handler_t::replace);
@@ -180,10 +178,12 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "fail_fast", settings.fail_fast);
   read(from, "seed", settings.seed);
   read(from, "env", settings.env);
-  std::string leaks;
-  read(from, "leaks", leaks);
-  settings.leaks_off = leaks == "off";
-  settings.leaks_strict = leaks == "strict";
+  std::string word;
+  read(from, "leaks", word);
+  settings.leaks_off = word == "off";
+  settings.leaks_strict = word == "strict";
+  read(from, "exit", word);
+  settings.quick_exit = word == "quick";
   read(from, "skips_pass", settings.skips_pass);
   read(from, "keep_work_dir", settings.keep_work_dir);
   read(from, "config", settings.config);

@@ -110,6 +110,7 @@ std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
   add_timeouts(options, settings);
   options.add_unless(!settings.leaks_strict, "--leaks", "strict");
   options.add_unless(!settings.leaks_off, "--leaks", "off");
+  options.add_unless(!settings.quick_exit, "--exit", "quick");
   for (const wire::KeyValue& pair : settings.env) options.add("--env", pair.key + "=" + pair.value);
   return options.take();
 }

@@ -33,6 +33,10 @@ T payload(const wire::Frame& frame) {
   return wire::decode<T>(wire::view_of(frame.payload));
 }
 
+void add_note(RankState& rank, wire::KeyValue note) {
+  if (rank.record.notes.size() < kNotesMax) rank.record.notes.push_back(std::move(note));
+}
+
 // Phases come in order, but for what a rank makes up: the first of each counts.
 void note_body(RankRecord& rank, wire::Phase phase, Nanoseconds at) {
   const bool began = rank.body_began.count() > 0;
@@ -163,9 +167,7 @@ void Attempt::handle(int rank, const wire::Frame& frame) {
     case wire::FrameKind::Leak: return on_leak(rank, payload<wire::LeakReport>(frame));
     case wire::FrameKind::Note: {
       auto note = payload<wire::Note>(frame);
-      auto& notes = at(rank).record.notes;
-      if (notes.size() < kNotesMax) notes.push_back({std::move(note.key), std::move(note.value)});
-      return;
+      return add_note(at(rank), {std::move(note.key), std::move(note.value)});
     }
     default: throw Error(ErrorKind::InvalidArgument, "a rank does not send this kind of frame");
   }
@@ -238,7 +240,9 @@ void Attempt::on_done(int rank, const wire::Done& done) {
   RankState& state = at(rank);
   state.done = true;
   state.done_passed = done.passed;
+  state.used_up = done.used_up;
   state.record.checks = done.checks;
+  state.record.body_passed = done.passed && state.record.errors.empty() && !test_.is_host();
   enter_phase(state, wire::Phase::Exit);
   leave_desks(state);
   if (stays(state)) settle(state);
@@ -258,10 +262,12 @@ void Attempt::take_suite_settings(const wire::Done& done) {
   suite_settings_ = done.suite_settings;
 }
 
+// What a test has changed of its process is news, and only to a strict run a leak: a process that stays gets it back.
 void Attempt::on_leak(int rank, const wire::LeakReport& leak) {
+  if (leak.state && !run_.settings.leaks_strict) return add_note(at(rank), {"left changed", leak.what});
   if (record_.leaks.size() >= kLeaksMax) return;
-  record_.leaks.push_back({leak.thread ? LeakKind::Thread : LeakKind::Descriptor,
-                           "of rank " + std::to_string(rank) + ": " + leak.what, true});
+  const LeakKind kind = leak.state ? LeakKind::State : leak.thread ? LeakKind::Thread : LeakKind::Descriptor;
+  record_.leaks.push_back({kind, "of rank " + std::to_string(rank) + ": " + leak.what, true});
 }
 
 void Attempt::on_connection_lost(int rank, const std::string& why) {
@@ -279,6 +285,7 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   state.ended = true;
   state.settled = false;
   state.record.ended = since_start();
+  find_stray(state);
   const bool dragged = because_of >= 0 && !state.done;  // a thread of the process that another one has ended
   if (!dragged) {
     state.record.exit_code = status.exited() ? status.code() : -1;

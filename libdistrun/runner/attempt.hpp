@@ -125,6 +125,8 @@ class Attempt final : public launch::WorldEvents {
   // The rank's outcome is bad: decides it, and if it is the first, tells the others.
   void fail(RankState& rank, const Outcome& outcome);
   void decide(RankState& rank);
+  bool find_stray(RankState& rank);
+  bool find_strays();
   void tell_peers(const RankState& failed);
   void leave_desks(const RankState& rank);
   std::string waiting_in(int rank) const;
@@ -158,7 +160,7 @@ class Attempt final : public launch::WorldEvents {
   void check_all_ended();
   void settle(RankState& rank);
   bool stays(const RankState& rank) const;
-  bool may_be_kept() const;
+  bool may_be_kept();
   void keep();
   void dismiss();
   void sweep();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include <distrun/proc/process_tree.hpp>
@@ -37,6 +38,25 @@ void forget_text(RankRecord& rank) {
     stream->text.clear();
     stream->bytes_dropped = stream->bytes_total;
   }
+}
+
+// What a process that a rank has forked has done in the rank's place; nothing if none has.
+std::optional<RankError> stray_error(const std::string& rank, const std::optional<board::Shown>& seen) {
+  if (!seen || seen->stray_child == 0) return std::nullopt;
+  RankError error;
+  const std::string child = "a child that " + rank + " forked (process " + std::to_string(seen->stray_child) + ")";
+  error.type = seen->child_returned ? "ChildReturned" : "ChildFailed";
+  error.text = seen->child_returned ? child + " returned from the body"
+                                    : "a check failed in " + child + ": it is on standard error";
+  return error;
+}
+
+// What else went wrong follows from it.
+void put_stray_error_first(RankState& rank) {
+  if (!rank.stray_error) return;
+  const auto begin = rank.record.errors.begin();
+  const auto at = begin + static_cast<std::ptrdiff_t>(*rank.stray_error);
+  std::rotate(begin, at, at + 1);
 }
 
 // The stacks come within their bound; this is for a loop that is late.
@@ -90,7 +110,7 @@ base::TimePoint Attempt::timeout_at() const {
 }
 
 void Attempt::time_out_ranks(base::TimePoint now) {
-  if (now < timeout_at() || held_by_debugger()) return;
+  if (now < timeout_at() || held_by_debugger() || find_strays()) return;
   const bool unstarted = std::any_of(ranks_.begin(), ranks_.end(),
                                      [&](const RankState& rank) { return !rank.started && now >= rank.deadline; });
   if (unstarted && spawn_expected_ > 0 && record_.infra_error.empty()) {
@@ -183,6 +203,23 @@ void Attempt::check_all_ended() {
   }
 }
 
+bool Attempt::find_stray(RankState& rank) {
+  if (rank.stray_error || !rank.started || test_.is_program()) return false;
+  const int number = rank.record.rank;
+  auto error = stray_error(test_.is_host() ? "the host" : "rank " + std::to_string(number), world_->shown(number));
+  if (!error) return false;
+  add_error(rank, std::move(*error));
+  rank.stray_error = rank.record.errors.size() - 1;
+  if (!is_failure(rank.record.outcome)) fail(rank, {OutcomeKind::Failed, 0, ""});
+  return true;
+}
+
+bool Attempt::find_strays() {
+  bool found = false;
+  for (RankState& rank : ranks_) found = find_stray(rank) || found;
+  return found;
+}
+
 // It has told its result; only the next test, or none, moves it.
 void Attempt::settle(RankState& rank) {
   rank.settled = true;
@@ -193,14 +230,15 @@ void Attempt::settle(RankState& rank) {
 }
 
 // All ranks have settled. Whatever is odd is looked at with the ranks gone, as in the other isolations.
-bool Attempt::may_be_kept() const {
-  const bool all_here =
-      std::all_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.alive() && rank.settled; });
+bool Attempt::may_be_kept() {
+  const bool all_here = std::all_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) {
+    return rank.alive() && rank.settled && !rank.used_up;
+  });
   const bool fine = state_ == State::Running && first_failed_ < 0 && !record_.cancelled && record_.leaks.empty() &&
                     record_.infra_error.empty();
   if (!order_.stay || !all_here || !fine) return false;
   if (test_.is_host()) return true;  // what it has started and made is for the suite's tests
-  return !world_->has_offspring() && run_.names.look().empty();
+  return !world_->has_offspring() && run_.names.look().empty() && !find_strays();
 }
 
 void Attempt::keep() {
@@ -238,11 +276,13 @@ void Attempt::sweep() {
 }
 
 void Attempt::finish(std::vector<Leak> leaks) {
+  find_strays();  // one may have outlived its rank
   state_ = State::Over;
   world_->finish_output();
   for (RankState& rank : ranks_) {
     rank.record.out = world_->standard_output(rank.record.rank);
     rank.record.err = world_->standard_error(rank.record.rank);
+    put_stray_error_first(rank);
     add_sanitizer_error(rank.record);
     if (!run_.settings.keep_output) forget_text(rank.record);
     record_.ranks.push_back(std::move(rank.record));

@@ -88,7 +88,9 @@ std::string describe_untold(int exit_code) {
 }  // namespace
 
 std::string describe_deed(const RankRecord& rank) {
-  const std::string in_phase = std::string(" in ") + wire::name_of(rank.phase);
+  const bool after_all = rank.phase == wire::Phase::Exit && rank.body_passed;
+  const std::string in_phase =
+      std::string(" in ") + wire::name_of(rank.phase) + (after_all ? ", after its body had passed" : "");
   switch (rank.outcome.kind) {
     case OutcomeKind::Failed:
       if (const RankError* error = decisive_error(rank)) {
@@ -99,6 +101,10 @@ std::string describe_deed(const RankRecord& rank) {
     case OutcomeKind::TimedOut: return " ran past the bound of " + rank.outcome.text + in_phase;
     case OutcomeKind::Signaled: return " was " + describe(rank.outcome) + in_phase + after_colon(crash_text(rank));
     case OutcomeKind::Lost: return " was " + describe(rank.outcome);
+    case OutcomeKind::Exited:
+      return " " + (rank.phase == wire::Phase::Exit ? "exited with code " + std::to_string(rank.outcome.value)
+                                                    : describe(rank.outcome)) +
+             in_phase + after_colon(crash_text(rank));
     default: return " " + describe(rank.outcome) + in_phase;
   }
 }

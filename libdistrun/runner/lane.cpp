@@ -42,8 +42,12 @@ io::Task<void> Lane::end_standing(const PlannedTest* test) {
     on_problem_(standing_.plugin(), "of the ranks of " + standing_.suite() + " that waited for their next test, " +
                                         standing_.broken());
   }
-  const bool serves = test != nullptr && standing_.serves(spec_of(*test), test->info.suite);
-  if (!serves) co_await standing_.close();
+  if (test != nullptr && standing_.serves(spec_of(*test), test->info.suite)) co_return;
+  const std::string plugin = standing_.plugin();
+  const std::string whose = "of the ranks of " + standing_.suite() + ", when they were dismissed, ";
+  const Nanoseconds bound = bound_of(wire::Phase::Exit, {}, run_.settings);
+  const std::string bad_end = co_await standing_.close(cancelled_ ? Nanoseconds::zero() : bound);
+  if (!bad_end.empty()) on_problem_(plugin, whose + bad_end);
 }
 
 // False if the test cannot be run any further.

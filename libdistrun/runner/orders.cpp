@@ -45,6 +45,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
   order.gpu_driver = settings.gpu_driver;
   order.gpus = settings.gpus;
   order.threads = test.variant.isolation == "threads";
+  order.quick_exit = settings.quick_exit;
   order.suite = test.info.suite;
   order.suite_code = test.info.has_suite_code;
   order.host = test.host;

@@ -24,7 +24,8 @@ std::string describe(const Outcome& outcome) {
     case OutcomeKind::Skipped: return "skipped: " + outcome.text;
     case OutcomeKind::Failed: return outcome.text.empty() ? name_of(outcome.kind) : outcome.text;
     case OutcomeKind::Exited:
-      return "exited with code " + std::to_string(outcome.value) + " without a result";
+      return "exited with code " + std::to_string(outcome.value) + " " +
+             (outcome.text.empty() ? "without a result" : outcome.text);
     case OutcomeKind::Signaled:
       return "killed by signal " + std::to_string(outcome.value) + " (" +
              base::signal_name(outcome.value) + ")";

@@ -10,7 +10,7 @@ enum class OutcomeKind : std::uint8_t {
   Passed,
   Failed,      // it reported an error that ended its body, or a failed check, or exited with code 10
   Skipped,     // by a skip frame, or by an exit code of the skip table
-  Exited,      // left without a result, with this exit code (0 included)
+  Exited,      // left without a result, with this exit code (0 included), or after it with a code that is not its own
   Signaled,    // killed by a signal that we did not send
   TimedOut,    // a phase ran past its bound
   Lost,        // its connection broke, or it could not be watched any longer
@@ -21,7 +21,7 @@ const char* name_of(OutcomeKind kind) noexcept;  // "passed", "killed by us"
 struct Outcome {
   OutcomeKind kind = OutcomeKind::Running;
   int value = 0;      // exit code, signal or skip code
-  std::string text;   // the skip reason; what was lost; of a program that failed: how
+  std::string text;   // the skip reason; what was lost; of a program that failed: how; that it exited after its result
 
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };

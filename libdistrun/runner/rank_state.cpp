@@ -15,13 +15,28 @@ Outcome from_exit_code(int code) {
   return {OutcomeKind::Exited, code, ""};
 }
 
+bool has_skipped(const RankState& rank) { return rank.skip && rank.record.errors.empty(); }
+
+// What a rank ends with after its result, if nothing gets in between. (A process that ranks share ends with 0.)
+int owed_code(const RankState& rank) {
+  if (rank.shares_process || rank.done_passed) return 0;
+  return has_skipped(rank) ? wire::find_skip("generic")->exit_code : wire::kTestErrorExitCode;
+}
+
 // Of a rank that told its result and then ended with `code`.
 Outcome from_result(const RankState& rank, int code) {
   if (rank.has_fatal_error()) return {OutcomeKind::Failed, code, ""};
-  if (rank.skip && rank.record.errors.empty()) return {OutcomeKind::Skipped, rank.skip->code, rank.skip->reason};
-  if (!rank.done_passed || !rank.record.errors.empty()) return {OutcomeKind::Failed, code, ""};
-  if (code != 0) return {OutcomeKind::Exited, code, ""};  // it passed, and then something else ended it
+  if (!has_skipped(rank) && (!rank.done_passed || !rank.record.errors.empty())) return {OutcomeKind::Failed, code, ""};
+  if (rank.done && code != owed_code(rank)) return {OutcomeKind::Exited, code, "after its result"};
+  if (has_skipped(rank)) return {OutcomeKind::Skipped, rank.skip->code, rank.skip->reason};
   return {OutcomeKind::Passed, 0, ""};
+}
+
+// Of one that told its result and has no exit code, or none yet.
+Outcome from_result_alone(const RankState& rank) {
+  Outcome outcome = from_result(rank, owed_code(rank));
+  if (outcome.kind == OutcomeKind::Failed) outcome.value = 0;
+  return outcome;
 }
 
 }  // namespace
@@ -30,13 +45,13 @@ bool RankState::has_fatal_error() const noexcept {
   return std::any_of(record.errors.begin(), record.errors.end(), [](const RankError& e) { return e.ended_body; });
 }
 
-Outcome outcome_at_done(const RankState& rank) { return from_result(rank, 0); }
+Outcome outcome_at_done(const RankState& rank) { return from_result_alone(rank); }
 
 Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status) {
   if (is_failure(rank.record.outcome)) return rank.record.outcome;
   const bool told = rank.done || rank.has_fatal_error();
   if (told && (!status.signaled() || rank.signaled_by_us || rank.has_fatal_error())) {
-    return from_result(rank, status.signaled() ? 0 : status.code());
+    return status.signaled() ? from_result_alone(rank) : from_result(rank, status.code());
   }
   if (rank.signaled_by_us) return {OutcomeKind::KilledByUs, 0, ""};
   if (status.signaled()) return {OutcomeKind::Signaled, status.signal(), ""};

@@ -10,6 +10,7 @@ const char* name_of(LeakKind kind) noexcept {
     case LeakKind::File: return "file";
     case LeakKind::Descriptor: return "descriptor";
     case LeakKind::Thread: return "thread";
+    case LeakKind::State: return "state";
   }
   return "unknown";
 }

@@ -50,6 +50,7 @@ struct RankRecord {
   int decided = 0;
   int because_of = -1;            // its outcome follows from that rank's
   bool declared_death = false;    // it died as the test said it may
+  bool body_passed = false;       // told before it ended: what went wrong later is the exit's
   std::string waiting_in;         // the barrier or message that it waited for when it was ended
   std::vector<RankError> errors;  // in the order in which they came, at most 100
   std::vector<wire::KeyValue> notes;
@@ -57,8 +58,8 @@ struct RankRecord {
   Captured err;
 };
 
-enum class LeakKind : std::uint8_t { Process, SharedMemory, Socket, File, Descriptor, Thread };
-inline constexpr int kLeakKindCount = 6;
+enum class LeakKind : std::uint8_t { Process, SharedMemory, Socket, File, Descriptor, Thread, State };
+inline constexpr int kLeakKindCount = 7;
 const char* name_of(LeakKind kind) noexcept;  // "process", "shared memory"
 
 struct Leak {
@@ -202,6 +203,7 @@ struct Settings {
   bool leaks_off = false;
   bool skips_pass = false;
   bool keep_work_dir = false;
+  bool quick_exit = false;        // ranks end without exit handlers and static destructors
   std::string config;             // the file that some of these come from; empty: none
   std::vector<std::string> command_line;  // for the line that repeats a test
 };

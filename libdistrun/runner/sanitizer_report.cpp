@@ -106,12 +106,16 @@ std::optional<SanitizerReport> runtime_error_of(std::string_view line) {
   return report;
 }
 
-// "READ of size 4 at 0x... thread T0", of the address and the thread sanitizer.
+// "READ of size 4 at 0x... thread T0", of the address and the thread sanitizer, or "Direct leak of 8 byte(s) in 1
+// object(s) allocated from:", of the leak sanitizer.
 std::string_view access_of(std::string_view line) {
   const std::size_t start = line.find_first_not_of(' ');
   const std::string_view text = start == std::string_view::npos ? line : line.substr(start);
   const bool is_access = text.starts_with("READ of size ") || text.starts_with("WRITE of size ") ||
                          text.starts_with("Read of size ") || text.starts_with("Write of size ");
+  if (text.starts_with("Direct leak of ") || text.starts_with("Indirect leak of ")) {
+    return text.substr(0, text.find(" allocated from"));
+  }
   return is_access ? text.substr(0, text.find(" at ")) : std::string_view{};
 }
 

@@ -5,8 +5,11 @@
 #include <chrono>
 #include <utility>
 
+#include <distrun/base/error.hpp>
+#include <distrun/base/text.hpp>
 #include <distrun/evidence/task_state.hpp>
 #include <distrun/runner/outcome.hpp>
+#include <distrun/wire/skip_table.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -16,6 +19,11 @@ constexpr auto kClosePatience = std::chrono::seconds(1);
 std::string text_of(proc::ExitStatus status) {
   return status.signaled() ? "was " + describe({OutcomeKind::Signaled, status.signal(), ""})
                            : describe({OutcomeKind::Exited, status.code(), ""});
+}
+
+// Of a rank that was dismissed: it ends as its last test wants it to.
+bool is_good_end(proc::ExitStatus status) {
+  return status.clean() || (status.exited() && status.code() == wire::find_skip("generic")->exit_code);
 }
 
 }  // namespace
@@ -55,6 +63,8 @@ void StandingWorld::forget() {
   stopped_.clear();
   broken_.clear();
   last_status_.reset();
+  bad_end_.clear();
+  killed_ = false;
 }
 
 void StandingWorld::pause() {
@@ -72,19 +82,45 @@ void StandingWorld::resume() {
   }
 }
 
-io::Task<void> StandingWorld::close() {
+void StandingWorld::dismiss() {
+  for (const int rank : alive_) {
+    try {
+      world_->send(rank, wire::pack_frame(wire::FrameKind::Dismiss, static_cast<std::uint16_t>(rank), {}));
+    } catch (const Error&) {
+      // It does not read, and is killed when its time is over.
+    }
+  }
+}
+
+// All have ended, or the time is over.
+io::Task<void> StandingWorld::until_closed(base::Nanoseconds patience) {
+  closed_ = std::make_unique<io::OneShot<bool>>(loop_);
+  io::Alarm alarm(loop_, [this] {
+    if (!closed_->is_set()) closed_->set(true);
+  });
+  alarm.set(loop_.clock().now() + patience);
+  co_await closed_->wait();
+  closed_.reset();
+}
+
+io::Task<std::string> StandingWorld::close(base::Nanoseconds patience) {
+  if (world_ && !alive_.empty() && patience.count() > 0 && broken_.empty()) {
+    resume();
+    dismiss();
+    co_await until_closed(patience);
+    if (!alive_.empty() && bad_end_.empty()) {
+      bad_end_ = "rank " + std::to_string(*alive_.begin()) + " did not end within " + base::human(patience);
+    }
+  }
   if (world_ && !alive_.empty()) {
-    closed_ = std::make_unique<io::OneShot<bool>>(loop_);
-    io::Alarm patience(loop_, [this] {
-      if (!closed_->is_set()) closed_->set(true);
-    });
-    patience.set(loop_.clock().now() + kClosePatience);
+    killed_ = true;
     for (const int rank : alive_) world_->signal(rank, SIGKILL);
-    co_await closed_->wait();
-    closed_.reset();
+    co_await until_closed(kClosePatience);
   }
   if (world_) world_->end_leftovers();  // what they have started ends with them
+  std::string bad_end = std::move(bad_end_);
   forget();
+  co_return bad_end;
 }
 
 void StandingWorld::on_rank_started(int rank, int pid) {
@@ -114,6 +150,7 @@ void StandingWorld::on_rank_ended(int rank, proc::ExitStatus status, int because
   last_status_ = status;
   if (lent_to_ != nullptr) return lent_to_->on_rank_ended(rank, status, because_of);
   if (closed_) {
+    if (!killed_ && bad_end_.empty() && !is_good_end(status)) bad_end_ = last_death_;
     if (alive_.empty() && !closed_->is_set()) closed_->set(true);
   } else {
     break_with(rank, text_of(status));

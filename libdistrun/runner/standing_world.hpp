@@ -47,8 +47,10 @@ class StandingWorld final : public launch::WorldEvents {
   // or until a test needs them. Does nothing while they are lent: who leads them stops them.
   void pause();
   void resume();
-  // Ends the ranks that wait, and what they have started. Completes when they are gone, or after a second.
-  io::Task<void> close();
+  // Ends the ranks that wait, and what they have started. With `patience` they are dismissed first and may end as ranks
+  // do for so long; with none, and then, they are killed. Completes when they are gone, or a second after that. Says
+  // what went wrong with one that was dismissed: "rank 1 was killed by signal 11 (SIGSEGV)"; or empty.
+  io::Task<std::string> close(base::Nanoseconds patience = base::Nanoseconds::zero());
 
  private:
   void on_rank_started(int rank, int pid) override;
@@ -58,6 +60,8 @@ class StandingWorld final : public launch::WorldEvents {
   void on_spawn_failed(const std::string& why) override;
   void forget();
   void break_with(int rank, std::string how);
+  void dismiss();
+  io::Task<void> until_closed(base::Nanoseconds patience);
 
   io::Loop& loop_;
   launch::Node& node_;
@@ -74,6 +78,8 @@ class StandingWorld final : public launch::WorldEvents {
   std::string last_death_;
   std::optional<proc::ExitStatus> last_status_;
   std::unique_ptr<io::OneShot<bool>> closed_;   // while close() waits
+  bool killed_ = false;                         // by close()
+  std::string bad_end_;                         // of a rank that was dismissed
 };
 
 }  // namespace distrun::runner

@@ -117,6 +117,8 @@ class RankBinding {
 
  private:
   Rank* before_;
+  void (*unbind_)(std::int32_t) = nullptr;  // null: distrun is of an older build
+  std::int32_t bound_before_ = -1;
 };
 
 // Ends the test on this rank as skipped; the test is skipped if every rank says the same. Not for

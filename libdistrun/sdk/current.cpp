@@ -1,6 +1,7 @@
 #include <distrun/sdk/current.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <utility>
 
 namespace distrun {
@@ -31,9 +32,18 @@ ProcessRank::~ProcessRank() { rank_of_process().store(nullptr); }
 
 }  // namespace detail
 
-RankBinding::RankBinding(Rank& rank) noexcept : before_(std::exchange(rank_of_thread(), &rank)) {}
+RankBinding::RankBinding(Rank& rank) noexcept : before_(std::exchange(rank_of_thread(), &rank)) {
+  const distrun_rank& line = rank.line();
+  constexpr std::size_t kEnd = offsetof(distrun_rank, unbind) + sizeof(line.unbind);
+  if (line.size < kEnd || line.bind == nullptr) return;
+  unbind_ = line.unbind;
+  bound_before_ = line.bind(line.self);
+}
 
-RankBinding::~RankBinding() { rank_of_thread() = before_; }
+RankBinding::~RankBinding() {
+  rank_of_thread() = before_;
+  if (unbind_ != nullptr) unbind_(bound_before_);
+}
 
 Rank& this_rank() {
   Rank* rank = detail::current_rank();

@@ -206,6 +206,11 @@ typedef struct distrun_rank {
   /* From now on, when the process crashes at an address, `explain` is asked in the signal handler what it is: it writes
    * at most `size` characters ("device memory of cuda:0"), and returns how many, 0 if it does not know. */
   void (*explain_faults)(void* self, size_t (*explain)(const void* address, char* text, size_t size));
+  /* From here on there if `size` says so. */
+  /* The calling thread works for this rank until unbind() with what bind() returned; so it is known whose thread has
+   * ended a process that several ranks share. A thread that nobody binds is its maker's, as far as its name tells. */
+  int32_t (*bind)(void* self);
+  void (*unbind)(int32_t before);
 } distrun_rank;
 
 /* Filled by the plugin. `self` goes back as the first argument of each call. */

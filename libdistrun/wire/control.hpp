@@ -11,7 +11,7 @@
 namespace distrun::wire {
 
 // Changes when a message changes; coordinator and ranks of one build agree by construction, others refuse.
-inline constexpr std::uint32_t kControlAbi = 5;
+inline constexpr std::uint32_t kControlAbi = 6;
 
 enum class Phase : std::uint8_t { Spawn, Load, Rendezvous, SetUp, Body, TearDown, Exit };
 inline constexpr int kPhaseCount = 7;
@@ -55,6 +55,7 @@ struct RunOrder {
   bool debug = false;               // begin when a debugger is attached
   bool stay = false;                // wait for another order after this one
   bool threads = false;             // the world's ranks are threads of this process
+  bool quick_exit = false;          // end without exit handlers and static destructors
   std::string temp_dir;             // of the attempt, shared by its ranks
   std::string work_dir;             // of this rank
   std::string init_method;
@@ -68,8 +69,8 @@ struct RunOrder {
 };
 DISTRUN_FIELDS(RunOrder, m.run_id, m.test_id, m.rank, m.world_size, m.attempt, m.coordinator_pid, m.seed,
                m.backend, m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.debug, m.stay, m.threads,
-               m.temp_dir, m.work_dir, m.init_method, m.env, m.suite, m.suite_code, m.host, m.run_world_size,
-               m.suite_dir, m.suite_settings)
+               m.quick_exit, m.temp_dir, m.work_dir, m.init_method, m.env, m.suite, m.suite_code, m.host,
+               m.run_world_size, m.suite_dir, m.suite_settings)
 
 struct PhaseChange {
   Phase phase = Phase::Spawn;
@@ -131,12 +132,13 @@ struct PeerFinished {
 };
 DISTRUN_FIELDS(PeerFinished, m.rank)
 
-// Something that the test has left open in its own process.
+// Something that the test has left in its own process.
 struct LeakReport {
-  bool thread = false;        // else a descriptor
+  bool thread = false;        // else a descriptor, or
   std::string what;           // "5 (/tmp/x)"
+  bool state = false;         // what it has changed: "the handler of SIGUSR1"
 };
-DISTRUN_FIELDS(LeakReport, m.thread, m.what)
+DISTRUN_FIELDS(LeakReport, m.thread, m.what, m.state)
 
 struct Note {
   std::string key;
@@ -154,7 +156,8 @@ struct Done {
   bool passed = false;
   std::uint64_t checks = 0;   // that ran on this rank
   std::vector<KeyValue> suite_settings{};  // of a host that has set its suite up
+  bool used_up = false;       // no other test may run in this process: it is no longer as it began
 };
-DISTRUN_FIELDS(Done, m.passed, m.checks, m.suite_settings)
+DISTRUN_FIELDS(Done, m.passed, m.checks, m.suite_settings, m.used_up)
 
 }  // namespace distrun::wire

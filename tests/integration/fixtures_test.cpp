@@ -262,6 +262,18 @@ TEST_CASE("fixtures that leave early have no result", "[fixtures]") {
   run_together(distrun::fixtures::exits_group());
 }
 
+TEST_CASE("what goes wrong after a body has passed is told, and left out on request", "[fixtures]") {
+  for (const Group& group : distrun::fixtures::ends_groups()) run_together(group);
+}
+
+TEST_CASE("what a test changes of its process is not the next one's", "[fixtures]") {
+  run_together(distrun::fixtures::changes_group());
+}
+
+TEST_CASE("a child that goes on as if it were the rank is found out", "[fixtures]") {
+  run_together(distrun::fixtures::strays_group());
+}
+
 TEST_CASE("fixtures that hang in the body end in time", "[fixtures]") {
   run_together(distrun::fixtures::hangs_group());
 }

@@ -96,12 +96,14 @@ TEST_CASE("what reading a summary gives is the record that was written", "[repor
   run.settings.seed = 18'446'744'073'709'551'615U;
   run.settings.timeout_scale = 2.5;
   run.settings.leaks_strict = true;
+  run.settings.quick_exit = true;
   add(run, crashing());
   const runner::RunRecord back = read_summary(summary_json(run));
   CHECK(back.settings.env == run.settings.env);
   CHECK(back.settings.seed == run.settings.seed);
   CHECK(back.settings.timeout_scale == 2.5);
   CHECK(back.settings.leaks_strict);
+  CHECK(back.settings.quick_exit);
   CHECK(back.started_wall_ns == run.started_wall_ns);
   CHECK(back.totals == run.totals);
   REQUIRE(back.tests.size() == 1);

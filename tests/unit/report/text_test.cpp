@@ -83,10 +83,11 @@ TEST_CASE("the command that repeats a test has what differs from the defaults", 
   settings.timeout = std::chrono::milliseconds(1500);
   settings.timeout_scale = 3;
   settings.leaks_strict = true;
+  settings.quick_exit = true;
   settings.env = {{"NAME", "two words"}};
   CHECK(repeat_command(settings, failing()) ==
         "distrun --world-size 8 --backend gloo --gpu-driver virtual --gpus 2 --timeout 1.5 "
-        "--timeout-scale 3 --leaks strict --env 'NAME=two words' --filter Ring.gather --seed 17 "
+        "--timeout-scale 3 --leaks strict --exit quick --env 'NAME=two words' --filter Ring.gather --seed 17 "
         "build/plugins/ring.so");
 }
 

@@ -51,6 +51,9 @@ const Row kRows[] = {
     {Told::FailedCheck, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
     {Told::FailedCheck, kClean, false, OutcomeKind::Failed, 0},
     {Told::Skip, ExitStatus::of_code(86), false, OutcomeKind::Skipped, 74},
+    {Told::Skip, ExitStatus::of_code(7), false, OutcomeKind::Exited, 7},
+    {Told::Passed, ExitStatus::of_code(86), false, OutcomeKind::Exited, 86},
+    {Told::NotPassed, ExitStatus::of_code(7), false, OutcomeKind::Failed, 7},
     {Told::SkipAfterError, ExitStatus::of_code(86), false, OutcomeKind::Failed, 86},
     // An error that ended the body is a failure, however the rank went.
     {Told::FatalError, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},

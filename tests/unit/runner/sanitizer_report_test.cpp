@@ -57,7 +57,7 @@ TEST_CASE("leaks are where the memory was allocated") {
       "    #1 0x5556 in lose(char const*) /src/with space/leak.cpp:12\n");
   REQUIRE(report);
   CHECK(report->sanitizer == "LeakSanitizer");
-  CHECK(report->summary == "detected memory leaks");
+  CHECK(report->summary == "detected memory leaks, Direct leak of 33 byte(s) in 1 object(s)");
   CHECK(report->line == 12);
 }
 

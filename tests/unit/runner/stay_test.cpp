@@ -26,7 +26,7 @@ struct Show : RunStage {
   void answer(fake::World& world, int rank, const wire::Frame& frame) {
     if (frame.kind == wire::FrameKind::Dismiss && !stuck) {
       dismissed.push_back(rank);
-      world.end(rank);
+      dies_of == 0 ? world.end(rank) : world.die(rank, dies_of);
     }
     if (frame.kind != wire::FrameKind::Run) return;
     const auto order = wire::decode<wire::RunOrder>(wire::view_of(frame.payload));
@@ -40,6 +40,7 @@ struct Show : RunStage {
   std::vector<wire::RunOrder> orders;
   std::vector<int> dismissed;
   bool stuck = false;  // nobody ends when dismissed
+  int dies_of = 0;     // a signal that ends whoever is dismissed
 };
 
 void fail_rank_0(fake::World& world, int rank) {
@@ -167,6 +168,52 @@ TEST_CASE("repeats are run by the same ranks, and so is a retry's successor") {
   CHECK(show.node.spawned == 1);
   CHECK(show.run->record().tests[0].attempts.size() == 5);
   CHECK_FALSE(show.orders.back().stay);
+}
+
+// Nobody knew that no other would come.
+TEST_CASE("ranks that wait for a test that does not come are dismissed, and what goes wrong then is told") {
+  Show show({"a"});
+  show.settings.until_fail = 5;
+  show.dies_of = GENERATE(0, SIGSEGV);
+  show.acts["Ring.a"] = [](fake::World& world, int rank) {
+    world.say(rank, wire::FrameKind::Skip, wire::SkipReport{86, "not today"});
+    world.done(rank, false);
+  };
+  const RunRecord& record = show.play();
+  CHECK(show.verdicts() == Names{"skip"});
+  CHECK(show.dismissed == std::vector<int>{0, 1});
+  REQUIRE(record.problems.size() == (show.dies_of == 0 ? 0U : 1U));
+  for (const Problem& problem : record.problems) {
+    CHECK_THAT(problem.text, Catch::Contains("when they were dismissed, rank 0 was killed by signal 11 (SIGSEGV)"));
+  }
+}
+
+TEST_CASE("ranks that a test has used up do not serve another, and the test passes") {
+  Show show({"a", "b"});
+  show.acts["Ring.a"] = [](fake::World& world, int rank) {
+    wire::Done done{true, 7, {}};
+    done.used_up = rank == 1;
+    world.say(rank, wire::FrameKind::Done, done);
+  };
+  CHECK(exit_code_of(show.play()) == 0);
+  CHECK(show.verdicts() == Names{"pass", "pass"});
+  CHECK(show.node.spawned == 2);
+  CHECK(show.dismissed == std::vector<int>{0, 1});
+}
+
+TEST_CASE("what a test has changed is a note, and a leak to a strict run") {
+  const bool strict = GENERATE(false, true);
+  Show show({"a"});
+  show.settings.leaks_strict = strict;
+  show.acts["Ring.a"] = [](fake::World& world, int rank) {
+    if (rank == 1) world.say(rank, wire::FrameKind::Leak, wire::LeakReport{false, "the umask", true});
+    world.pass(rank);
+  };
+  show.play();
+  CHECK(show.verdicts() == Names{strict ? "leak" : "pass"});
+  const AttemptRecord& attempt = show.run->record().tests[0].attempts[0];
+  CHECK(attempt.leaks.size() == (strict ? 1U : 0U));
+  CHECK(attempt.ranks[1].notes.size() == (strict ? 0U : 1U));
 }
 
 TEST_CASE("tests that cannot run where ranks stay are skipped with the reason") {

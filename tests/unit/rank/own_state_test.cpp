@@ -1,0 +1,82 @@
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cfenv>
+#include <cstdlib>
+
+#include <distrun/rank/own_state.hpp>
+
+using namespace distrun;
+using rank::Changes;
+using rank::OwnState;
+using rank::OwnThread;
+
+namespace {
+
+bool tells(const Changes& changes, const std::string& what) {
+  return changes.told.size() == 1 && changes.told[0].state && changes.told[0].what == what;
+}
+
+// What comes of it once `change` has been at work.
+template <class Change>
+Changes after(const Change& change) {
+  const OwnState process;
+  const OwnThread thread;
+  change();
+  Changes changes;
+  thread.put_back(changes);
+  process.put_back(changes);
+  Changes again;
+  thread.put_back(again);
+  process.put_back(again);
+  CHECK(again.told.size() == (changes.used_up ? 1U : 0U));  // the way back was gone
+  return changes;
+}
+
+}  // namespace
+
+TEST_CASE("a process that nobody has changed needs nothing back") {
+  const Changes changes = after([] {});
+  CHECK(changes.told.empty());
+  CHECK_FALSE(changes.used_up);
+}
+
+TEST_CASE("what has been changed is named and put back") {
+  CHECK(tells(after([] { ::signal(SIGUSR1, SIG_IGN); }), "what is done on SIGUSR1, which was put back"));
+  CHECK(tells(after([] { ::umask(0707); }), "the umask, which was put back"));
+  CHECK(tells(after([] { CHECK(::chdir("/") == 0); }), "the current directory, which was put back"));
+  CHECK(tells(after([] { std::fesetround(FE_DOWNWARD); }), "the rounding mode, which was put back"));
+  CHECK(tells(after([] { ::alarm(1000); }), "a running timer, which was put back"));
+  CHECK(tells(after([] {
+                rlimit limit{};
+                ::getrlimit(RLIMIT_NOFILE, &limit);
+                --limit.rlim_cur;
+                ::setrlimit(RLIMIT_NOFILE, &limit);
+              }),
+              "RLIMIT_NOFILE, which was put back"));
+}
+
+TEST_CASE("a variable is put back whether it was set, changed or removed") {
+  ::setenv("DISTRUN_UNIT_KEPT", "right", 1);
+  CHECK(tells(after([] { ::setenv("DISTRUN_UNIT_KEPT", "wrong", 1); }),
+              "the variable DISTRUN_UNIT_KEPT, which was put back"));
+  CHECK(std::string(std::getenv("DISTRUN_UNIT_KEPT")) == "right");
+  CHECK(tells(after([] { ::unsetenv("DISTRUN_UNIT_KEPT"); }), "the variable DISTRUN_UNIT_KEPT, which was put back"));
+  CHECK(std::string(std::getenv("DISTRUN_UNIT_KEPT")) == "right");
+  CHECK(tells(after([] { ::setenv("DISTRUN_UNIT_NEW", "1", 1); }),
+              "the variable DISTRUN_UNIT_NEW, which was put back"));
+  CHECK(std::getenv("DISTRUN_UNIT_NEW") == nullptr);
+  ::unsetenv("DISTRUN_UNIT_KEPT");
+}
+
+TEST_CASE("what has no way back uses the process up") {
+  const Changes changes = after([] { ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); });
+  CHECK(tells(changes, "whether it may be looked at, which cannot be put back"));
+  CHECK(changes.used_up);
+  ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+}

@@ -1,0 +1,58 @@
+#include <catch2/catch.hpp>
+
+#include <pthread.h>
+
+#include <thread>
+
+#include <distrun/base/thread.hpp>
+#include <distrun/rank/thread_owner.hpp>
+
+using namespace distrun;
+using rank::bind_thread;
+using rank::owner_of_thread;
+
+namespace {
+
+// For the length of a test this process is that of four ranks.
+struct SharedProcess {
+  SharedProcess() { rank::share_process(4); }
+  ~SharedProcess() { rank::share_process(0); }
+};
+
+// What a thread of that name finds, and one that it makes.
+template <class Body>
+void on_thread(const std::string& name, const Body& body) {
+  base::Thread(name, [&body] {
+    body();
+    std::thread(body).join();
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a thread is its maker's, by the name that it has from there") {
+  const SharedProcess process;
+  on_thread(rank::thread_name_of(2), [] { CHECK(owner_of_thread() == 2); });
+  on_thread("rank 4", [] { CHECK(owner_of_thread() == -1); });
+  on_thread("rank 2 ", [] { CHECK(owner_of_thread() == -1); });
+  on_thread("rank ", [] { CHECK(owner_of_thread() == -1); });
+  on_thread("rank -1", [] { CHECK(owner_of_thread() == -1); });
+  CHECK(owner_of_thread() == -1);
+}
+
+TEST_CASE("a binding beats the name, and ends") {
+  const SharedProcess process;
+  on_thread(rank::thread_name_of(2), [] {
+    CHECK(bind_thread(1) == -1);
+    pthread_setname_np(pthread_self(), "worker");
+    CHECK(owner_of_thread() == 1);
+    CHECK(bind_thread(3) == 1);
+    CHECK(bind_thread(-1) == 3);
+    CHECK(owner_of_thread() == -1);
+    pthread_setname_np(pthread_self(), "rank 2");
+  });
+}
+
+TEST_CASE("where ranks are processes no thread is known") {
+  on_thread(rank::thread_name_of(2), [] { CHECK(owner_of_thread() == -1); });
+}
