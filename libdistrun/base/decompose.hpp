@@ -56,6 +56,20 @@ struct CheckResult {
   std::string operands;
 };
 
+// `a != b || c` arrives here as a check of `a != b` and what follows.
+template <class>
+inline constexpr bool kIsOneComparison = false;
+template <class R>
+CheckResult operator&&(const CheckResult&, const R&) {
+  static_assert(kIsOneComparison<R>, "a check takes one comparison: put `a && b` into parentheses");
+  return {};
+}
+template <class R>
+CheckResult operator||(const CheckResult&, const R&) {
+  static_assert(kIsOneComparison<R>, "a check takes one comparison: put `a || b` into parentheses");
+  return {};
+}
+
 template <class L>
 class Operand {
  public:
