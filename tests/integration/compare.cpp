@@ -166,7 +166,8 @@ void compare_evidence(Findings& findings, const Row& row, const LookResult& look
   };
   findings.expect(answered("kernel"), name + ": the kernel has not answered");
   if (row.unseen.empty() || !is_culprit) {
-    findings.expect(seen->threads_with_stacks > 0, name + " has no stack");
+    const bool has_stack = seen->threads_with_stacks > 0;
+    findings.expect(has_stack != row.threads_have_ended, name + (has_stack ? " has a stack" : " has no stack"));
     return;
   }
   const bool told = std::any_of(seen->not_answered.begin(), seen->not_answered.end(),

@@ -176,5 +176,6 @@ TEST_CASE("a stream onto a full device loses lines, says so and throws nothing",
   const StillClock clock;
   EventStream stream("/dev/full", clock);
   replay(full_run(), stream);
-  CHECK(stream.error() == "cannot write /dev/full: No space left on device (ENOSPC)");
+  CHECK(stream.error() == "cannot write /dev/full: No space left on device (ENOSPC); make room there, or name "
+                           "another place");
 }

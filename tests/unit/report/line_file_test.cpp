@@ -66,7 +66,8 @@ TEST_CASE("a line that does not fit is taken back whole and later ones are dropp
     file.append("1234567\n");
   }
   CHECK(content_of(scratch.path("lines")) == "1234567\n");
-  CHECK(file.error() == "cannot write " + scratch.path("lines") + ": File too large (EFBIG)");
+  CHECK(file.error() == "cannot write " + scratch.path("lines") + ": File too large (EFBIG); the limit of file size "
+                             "is 10 bytes (RLIMIT_FSIZE): raise it, as with ulimit -f");
   file.append("8\n");
   CHECK(content_of(scratch.path("lines")) == "1234567\n");
 }
@@ -75,7 +76,8 @@ TEST_CASE("a full device is an error once, not an exception", "[report]") {
   LineFile file("/dev/full");
   file.append("one\n");
   const std::string error = file.error();
-  CHECK(error == "cannot write /dev/full: No space left on device (ENOSPC)");
+  CHECK(error == "cannot write /dev/full: No space left on device (ENOSPC); make room there, or name another "
+                 "place");
   file.append("two\n");
   CHECK(file.error() == error);
 }
