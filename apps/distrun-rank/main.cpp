@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
     return kUsage;
   }
   if (mode == "--list" || mode == "--zygote" || mode == "--rank") distrun::rank::preload_sanitizer(argv[2], argv);
+  distrun::rank::prepare_to_leave();
   try {
     if (mode == "--list" && argc == 3) distrun::rank::leave_at_once(distrun::rank::run_lister(argv[2], take_line()));
     if (mode == "--zygote" && argc == 4) {

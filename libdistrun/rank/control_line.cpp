@@ -42,6 +42,7 @@ void end_after(pid_t coordinator) {
 }
 
 constexpr auto kSendPatience = std::chrono::milliseconds(100);  // for another thread to finish its frame
+constexpr auto kLeavePatience = std::chrono::milliseconds(50);  // for the listener to end
 
 bool asks_for_stacks(const std::byte* bytes, std::size_t size) {
   std::uint16_t kind = 0;
@@ -94,6 +95,10 @@ ssize_t ControlLine::receive(std::span<std::byte> buffer) {
   if (!readable_) return ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
   epoll_event event{};
   if (::epoll_wait(readable_.get(), &event, 1, -1) < 1) return -1;
+  if (leaving_) {
+    errno = ECANCELED;
+    return -1;
+  }
   return ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
 }
 
@@ -138,14 +143,27 @@ void ControlLine::start_listening(std::vector<Inbox*> inboxes) {
 }
 
 void ControlLine::listen() {
+  listener_ = ::gettid();
   try {
     while (const auto frame = read_frame()) handle(*frame);
   } catch (const Error&) {
     // What the coordinator sends is always readable; if it is not, this rank cannot be led any further.
     end_with_coordinator();
   }
+  if (leaving_) return;
   for (Inbox* inbox : inboxes_) inbox->disconnect();
   end_after(coordinator_pid_);
+}
+
+void ControlLine::stop_listening() noexcept {
+  const pid_t listener = listener_;
+  if (!is_ours() || listener == 0 || listener == ::gettid() || !readable_) return;
+  leaving_ = true;
+  epoll_event wake{};
+  wake.events = EPOLLIN | EPOLLOUT;  // it can be written to: the listener wakes
+  if (::epoll_ctl(readable_.get(), EPOLL_CTL_MOD, socket_.get(), &wake) != 0) return;
+  const auto until = std::chrono::steady_clock::now() + kLeavePatience;
+  while (::syscall(SYS_tgkill, pid_, listener, 0) == 0 && std::chrono::steady_clock::now() < until) ::sched_yield();
 }
 
 // Throws Error for a rank that is not here.

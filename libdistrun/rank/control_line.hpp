@@ -39,6 +39,10 @@ class ControlLine {
   // `inboxes` get what arrives from now on: the one of the process's rank, or that of each rank of the world, by its
   // number. They must outlive the process's threads.
   void start_listening(std::vector<Inbox*> inboxes);
+  // By the thread that ends the process, last of all: the listener is gone when this returns, unless that takes too
+  // long. A process must not end with two threads at once: the kernel may then take the group of a stopped child for an
+  // orphaned one while its parent still ends, and kill it by SIGHUP, so that nobody finds what the rank has left.
+  void stop_listening() noexcept;
   // Whether the coordinator has said that no debugger is going to come, or come back.
   bool is_let_go() const noexcept { return let_go_; }
 
@@ -60,6 +64,8 @@ class ControlLine {
   std::uint16_t rank_ = 0;         // of the first order; this and the next: from then on
   int coordinator_pid_ = 0;
   std::atomic<bool> let_go_{false};
+  std::atomic<bool> leaving_{false};
+  std::atomic<pid_t> listener_{0};
   std::mutex sending_;         // one frame at a time
   wire::FrameSplitter splitter_;  // of whichever thread reads: first the main one, then the listener
   std::vector<Inbox*> inboxes_;

@@ -23,6 +23,12 @@ void die_with(std::int32_t coordinator_pid) {
   if (::getppid() != coordinator_pid) ::_exit(1);
 }
 
+ControlLine* own_line = nullptr;  // of a process that is a rank, or several
+
+void stop_own_listener() {
+  if (own_line != nullptr) own_line->stop_listening();
+}
+
 // As programs end: exit handlers and static destructors run, buffers are flushed, and what a sanitizer or gcov does in
 // the end is done. The result is out, and the listener goes on: who crashes or hangs on the way is seen as ever. So
 // nothing that it needs is destroyed by that: it lives in the frames of run_rank(), which exit() does not leave.
@@ -37,8 +43,11 @@ void let_probe_in(std::int32_t coordinator_pid) {
   ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(coordinator_pid), 0, 0, 0);
 }
 
+void prepare_to_leave() { std::atexit(stop_own_listener); }
+
 void leave_at_once(int code) {
   std::fflush(nullptr);
+  stop_own_listener();
   ::_exit(code);
 }
 
@@ -51,6 +60,7 @@ void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std:
   ControlLine line(std::move(control));
   line.send(wire::FrameKind::Hello, 0, wire::Hello{wire::kControlAbi, ::getpid()});
   wire::RunOrder order = line.receive_order();
+  own_line = &line;
   depend_on(order.coordinator_pid);
   std::optional<RankProcess> process;
   try {

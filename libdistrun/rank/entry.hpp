@@ -16,6 +16,10 @@ namespace distrun::rank {
 // Where Yama lets nobody trace but ancestors, the coordinator and what it starts may: its probe. No effect elsewhere.
 void let_probe_in(std::int32_t coordinator_pid);
 
+// Before any plugin is loaded: what it registers for its exit, and its static destructors, run first, while the
+// listener is there.
+void prepare_to_leave();
+
 // The end of a process that is no rank. What a plugin does when it is unloaded, and may do wrong, is told of its ranks.
 [[noreturn]] void leave_at_once(int code);
 
