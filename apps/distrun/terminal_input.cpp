@@ -9,6 +9,7 @@
 #include "terminal.hpp"
 
 namespace distrun::cli {
+
 TerminalInput::TerminalInput(io::Loop& loop) : loop_(loop), again_(loop, [this] { listen(); }) {
   if (::isatty(STDIN_FILENO) != 1) return;
   base::FdPair pipe = base::make_pipe();

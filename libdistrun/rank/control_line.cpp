@@ -137,7 +137,7 @@ wire::RunOrder ControlLine::receive_order() {
 void ControlLine::start_listening(std::vector<Inbox*> inboxes) {
   inboxes_ = std::move(inboxes);
   readable_ = epoll_of(socket_.get());
-  // Runs to the end of the process, which the main thread brings about with _exit. What others send to the process is
+  // Runs until stop_listening(), just before the process's end. What others send to the process is
   // for the test's own threads.
   base::Thread("distrun-listen", [this] { listen(); }, base::Faults::Blocked).leave_running();
 }
