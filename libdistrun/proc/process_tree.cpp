@@ -149,20 +149,84 @@ void set_tag(std::uint64_t tag) {
   ::setrlimit(RLIMIT_LOCKS, &limit);
 }
 
-int end_children(const std::function<bool(pid_t)>& mine, int rounds, std::vector<pid_t>& left) {
-  std::set<pid_t> killed;
-  for (int round = 0; round < rounds; ++round) {
-    left.clear();
-    for (const pid_t pid : own_children()) {
-      if (!mine(pid)) continue;
-      ::kill(pid, SIGKILL);
-      killed.insert(pid);
-      if (!try_reap(pid)) left.push_back(pid);
+namespace {
+
+class Roundup {
+ public:
+  explicit Roundup(const std::function<bool(pid_t)>& mine) : mine_(mine) {}
+
+  // Until no new one appears: then nobody is left who could fork. One that replaces itself may get away from a pass,
+  // but hardly from all of them.
+  void stop_all() {
+    constexpr int kPasses = 50;
+    for (int pass = 0; pass < kPasses && stop_new(); ++pass) {
     }
-    if (left.empty()) break;
+  }
+
+  // Whether there was anything: the children of what has just been reaped are ours only from now on. `left` gets what
+  // is still there.
+  bool kill_all(std::vector<pid_t>& left) {
+    for (const pid_t pid : stopped_) kill(pid);
+    stopped_.clear();  // what is gone may give its number to somebody else
+    left.clear();
+    bool any = false;
+    for (const pid_t pid : own_children()) {
+      if (!mine_(pid)) continue;
+      any = true;
+      if (!reap(pid)) left.push_back(pid);
+    }
+    return any;
+  }
+
+  int count() const noexcept { return static_cast<int>(killed_.size()); }
+
+ private:
+  // Whether anything was new, or has ended and so may have left a child. The dead are reaped at once: what replaces
+  // itself fast leaves thousands of them, and a pass over all would take longer than it lives. The youngest come first,
+  // being those that run.
+  bool stop_new() {
+    bool any = false;
+    const std::vector<pid_t> children = own_children();
+    for (auto pid = children.rbegin(); pid != children.rend(); ++pid) {
+      if (mine_(*pid)) any = reap(*pid) || stop(*pid) || any;
+    }
+    return any;
+  }
+
+  bool reap(pid_t child) {
+    if (!try_reap(child)) return false;
+    stopped_.erase(child);
+    return true;
+  }
+
+  // The signal comes before all questions: the process may replace itself any moment.
+  bool stop(pid_t pid) {
+    bool any = stopped_.insert(pid).second;
+    if (any) ::kill(pid, SIGSTOP);
+    for (const pid_t child : proc::children_of(pid)) any = stop(child) || any;
+    return any;
+  }
+
+  void kill(pid_t pid) {
+    if (!is_ending(pid)) killed_.insert(pid);
+    ::kill(pid, SIGKILL);
+  }
+
+  const std::function<bool(pid_t)>& mine_;
+  std::set<pid_t> stopped_;
+  std::set<pid_t> killed_;
+};
+
+}  // namespace
+
+int end_children(const std::function<bool(pid_t)>& mine, int rounds, std::vector<pid_t>& left) {
+  Roundup roundup(mine);
+  for (int round = 0; round < rounds; ++round) {
+    roundup.stop_all();
+    if (!roundup.kill_all(left)) break;
     ::poll(nullptr, 0, 1);  // the dying need the processor
   }
-  return static_cast<int>(killed.size());
+  return roundup.count();
 }
 
 }  // namespace distrun::proc

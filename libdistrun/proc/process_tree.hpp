@@ -38,9 +38,9 @@ std::uint64_t tag_of(pid_t pid);
 // Of this process; kept by all that it forks from now on.
 void set_tag(std::uint64_t tag);
 
-// Kills and reaps every child for which `mine` holds, again and again, since each death may bring
-// orphans; until there is none, or `rounds` are over. Blocks for at most a millisecond a round.
-// Returns how many were killed; `left` gets those that did not go.
+// Ends every child for which `mine` holds, and what descends from it, until there is none, or `rounds` are over: stops
+// all until no new one appears, since one that replaces itself by a child would get away, then kills and reaps them.
+// Blocks for a few milliseconds a round at most. Returns how many were killed; `left` gets those that did not go.
 int end_children(const std::function<bool(pid_t)>& mine, int rounds, std::vector<pid_t>& left);
 
 }  // namespace distrun::proc

@@ -48,6 +48,18 @@ TEST_CASE("a crash where ranks stay does not reach the next test, a hundred time
   }
 }
 
+TEST_CASE("what replaces itself all the time is ended with the test that left it, sixty times", "[isolation]") {
+  const std::string isolation = GENERATE("process", "exec", "pool", "threads");
+  const Sandbox sandbox(DISTRUN_BIN);
+  const Summary summary = run(sandbox, {"--isolation", isolation, "--filter", "Alternates.replace_and_pass/*",
+                                        fixture("alternates")});
+  CHECK(summary.tests.size() == 120);
+  for (const TestResult& test : summary.tests) {
+    INFO(isolation << ", " << test.id << ": " << test.message);
+    CHECK(test.verdict == (test.id.find("act=pass") == std::string::npos ? "leak" : "pass"));
+  }
+}
+
 TEST_CASE("ranks serve one test in process, and all tests of a suite in pool", "[isolation]") {
   const Texts tests{"--filter", "Passes.trivial", "--filter", "Passes.barriers", "--filter", "Passes.ring",
                     fixture("passes")};
