@@ -117,7 +117,7 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
     main.run(run_all(run, debugger));
   }
   main.node().close();
-  proc::remove_run_files(places, options.settings.keep_work_dir);
+  proc::tell_stuck(proc::remove_run_files(places, options.settings.keep_work_dir));
   if (own) own->give_place_back();  // the reports may wait for their readers
   if (program_output) program_output->finish(run.record());
   outputs.finish(run.record());

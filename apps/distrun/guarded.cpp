@@ -17,7 +17,7 @@ namespace {
 
 int give_up(const proc::RunPlaces& places, const std::string& why) {
   std::fprintf(stderr, "distrun: %s\n", base::printable(why).c_str());
-  proc::remove_run_files(places);
+  proc::tell_stuck(proc::remove_run_files(places));
   return kInfraError;
 }
 

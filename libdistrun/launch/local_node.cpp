@@ -55,7 +55,8 @@ void hand_over(LocalWorld& world, int first, const wire::ForkAnswer& answer, int
 }  // namespace
 
 LocalNode::LocalNode(io::Loop& loop, LocalNodeOptions options)
-    : loop_(loop), options_(std::move(options)), tracees_(loop), next_tag_(first_tag(options_.run_id)) {}
+    : loop_(loop), options_(std::move(options)), tracees_(loop), first_tag_(first_tag(options_.run_id)),
+      next_tag_(first_tag_) {}
 
 LocalNode::~LocalNode() { close(); }
 
@@ -223,15 +224,16 @@ bool LocalNode::is_foreign(std::uint64_t tag, pid_t pid) const {
     const auto world = weak.lock();
     if (world && world->tag() != tag && (world->owns(pid) || world->tag() == theirs)) return true;
   }
-  return false;
+  // Of an attempt that is over: what would not end was told then, and ends when the node closes. But whoever finds one
+  // that has ended reaps it.
+  return theirs != tag && theirs >= first_tag_ && theirs < next_tag_ && !proc::is_zombie(pid);
 }
 
 void LocalNode::release(const std::string& plugin) { zygotes_.erase(plugin); }
 
 void LocalNode::close() {
   zygotes_.clear();
-  std::vector<pid_t> left;
-  proc::end_children([](pid_t) { return true; }, kCloseRounds, left);
+  proc::end_children([](pid_t) { return true; }, kCloseRounds);
 }
 
 }  // namespace distrun::launch

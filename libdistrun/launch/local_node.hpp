@@ -43,7 +43,8 @@ class LocalNode final : public Node {
   Probe::Program probe() const { return {options_.probe_program, environment()}; }
   void exec_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec);
   void exec_programs(const std::shared_ptr<LocalWorld>& world, const ProgramSpec& program);
-  // A child that is no world's leftover: a zygote, a rank of a live world, or what carries a live world's tag.
+  // A child that is no leftover of the world with that tag: a zygote, a rank of another world, or what carries another
+  // world's tag.
   bool is_foreign(std::uint64_t tag, pid_t pid) const;
   ZygoteHandle* find_zygote(const std::string& plugin) const;
   std::vector<std::string> environment() const;
@@ -51,6 +52,7 @@ class LocalNode final : public Node {
   io::Loop& loop_;
   LocalNodeOptions options_;
   TraceeWatch tracees_;
+  std::uint64_t first_tag_;
   std::uint64_t next_tag_;
   std::map<std::string, std::unique_ptr<ZygoteHandle>> zygotes_;
   std::vector<std::weak_ptr<LocalWorld>> worlds_;

@@ -344,18 +344,26 @@ std::vector<Leftover> LocalWorld::leftovers() {
       if (!is_leftover(pid)) continue;
       any = true;
       const bool gone = proc::is_zombie(pid) && proc::try_reap(pid).has_value();
-      if (!gone) found.push_back({proc::describe_process(pid), proc::is_ending(pid)});
+      if (!gone) found.push_back({proc::describe_process(pid), proc::is_ending(pid), pid});
     }
     if (!any) break;
   }
   return found;
 }
 
-int LocalWorld::end_leftovers() {
+std::vector<base::HeldName> LocalWorld::held_by_leftovers(const std::vector<std::string>& directories) {
+  std::vector<base::HeldName> held;
+  for (const Leftover& leftover : leftovers()) {
+    std::vector<base::HeldName> names = base::held_names(std::to_string(leftover.pid), directories);
+    std::move(names.begin(), names.end(), std::back_inserter(held));
+  }
+  return held;
+}
+
+EndedLeftovers LocalWorld::end_leftovers() {
   constexpr int kRounds = 5;
-  std::vector<pid_t> left;
-  proc::end_children([this](pid_t pid) { return is_leftover(pid); }, kRounds, left);
-  return static_cast<int>(left.size());
+  proc::Endings endings = proc::end_children([this](pid_t pid) { return is_leftover(pid); }, kRounds);
+  return {std::move(endings.named), static_cast<int>(endings.left.size())};
 }
 
 }  // namespace distrun::launch

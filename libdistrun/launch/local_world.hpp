@@ -68,7 +68,8 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   void forget_output() override;
   bool has_offspring() override;
   std::vector<Leftover> leftovers() override;
-  int end_leftovers() override;
+  std::vector<base::HeldName> held_by_leftovers(const std::vector<std::string>& directories) override;
+  EndedLeftovers end_leftovers() override;
 
  private:
   struct Member {

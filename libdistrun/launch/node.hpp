@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <distrun/base/clock.hpp>
+#include <distrun/base/held_names.hpp>
 #include <distrun/board/slot_reader.hpp>
 #include <distrun/evidence/stacks.hpp>
 #include <distrun/io/task.hpp>
@@ -42,6 +43,13 @@ struct WorldSpec {
 struct Leftover {
   std::string process;  // "4711 (sleep 100)"
   bool ends = false;    // by itself: the kernel clears it away
+  int pid = 0;
+};
+
+// What ending them came to.
+struct EndedLeftovers {
+  std::vector<std::string> processes;  // that were ended, though they would have gone on; seen before or not
+  int left = 0;                        // how many are still there
 };
 
 enum class Stream : std::uint8_t { Out, Err };
@@ -105,8 +113,10 @@ class World {
   virtual bool has_offspring() = 0;
   // Those that are still there.
   virtual std::vector<Leftover> leftovers() = 0;
-  // Kills them; the number that is still there afterwards. Blocks for a few milliseconds at most.
-  virtual int end_leftovers() = 0;
+  // What they have to do with in these directories.
+  virtual std::vector<base::HeldName> held_by_leftovers(const std::vector<std::string>& directories) = 0;
+  // Kills them, and what they have started. Blocks for a few milliseconds at most.
+  virtual EndedLeftovers end_leftovers() = 0;
 };
 
 struct Prepared {

@@ -135,17 +135,19 @@ class KeptTerminal {
 // `is_ours`: whether a child is the run's.
 void clean_up(const RunPlaces& places, const ExitStatus& status, const std::string& why_killed,
               const std::function<bool(pid_t)>& is_ours) {
-  std::vector<pid_t> left;
-  const int ended = end_children(is_ours, kRounds, left);
-  const std::size_t files = remove_run_files(places).size();
-  std::erase_if(left, is_zombie);  // whoever traces it has yet to let it go
+  Endings endings = end_children(is_ours, kRounds);
+  const RemovedFiles files = remove_run_files(places);
+  std::erase_if(endings.left, is_zombie);  // whoever traces it has yet to let it go
   const bool quiet = why_killed.empty() && is_interruption(status.signal());
-  if (quiet && ended == 0 && files == 0 && left.empty()) return;
+  const bool clean = endings.count == 0 && files.removed.empty() && endings.left.empty() && files.stuck.empty();
+  if (quiet && clean) return;
   std::fprintf(stderr, "distrun: the coordinator %s; ended %d of its processes, removed %zu of its files\n",
-               why_killed.empty() ? status.describe().c_str() : why_killed.c_str(), ended, files);
-  for (const pid_t pid : left) {
+               why_killed.empty() ? status.describe().c_str() : why_killed.c_str(), endings.count,
+               files.removed.size());
+  for (const pid_t pid : endings.left) {
     std::fprintf(stderr, "distrun: process %s could not be ended\n", describe_process(pid).c_str());
   }
+  tell_stuck(files);
 }
 
 int be_coordinator(pid_t guard, const sigset_t& mask, const std::function<int(Coordinator)>& coordinator) {

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <optional>
 #include <utility>
 
 namespace distrun::proc {
@@ -20,45 +21,54 @@ std::int64_t now_ns() {
   return ns_of(now);
 }
 
-std::string link_target(const std::string& link) {
-  char target[4096];
-  const ssize_t size = ::readlink(link.c_str(), target, sizeof target);
-  return size > 0 ? std::string(target, static_cast<std::size_t>(size)) : "";
-}
-
-bool is_or_is_below(const std::string& path, const std::string& top) {
-  return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
-}
-
-bool has_open(const std::string& process, const std::string& path) {
-  if (is_or_is_below(link_target(process + "/cwd"), path)) return true;
-  DIR* files = ::opendir((process + "/fd").c_str());
-  bool found = false;
-  while (const dirent* file = files == nullptr || found ? nullptr : ::readdir(files)) {
-    found = is_or_is_below(link_target(process + "/fd/" + file->d_name), path);
-  }
-  if (files != nullptr) ::closedir(files);
-  return found;
-}
-
-// Whether a process works with it, a compiler next door, say. Asked after the ranks and their offspring have ended.
-bool is_in_use(const std::string& path) {
-  DIR* processes = ::opendir("/proc");
-  bool found = false;
-  while (const dirent* entry = processes == nullptr || found ? nullptr : ::readdir(processes)) {
-    if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
-      found = has_open(std::string("/proc/") + entry->d_name, path);
-  }
-  if (processes != nullptr) ::closedir(processes);
-  return found;
-}
-
 // The run's own directory, and what other runs on this machine have made and will remove themselves.
 bool is_of_a_run(const std::string& name, const std::string& own_name) {
   return name == own_name || (name.starts_with("distrun-") && !name.starts_with(own_name));
 }
 
+NameKind kind_of(SystemVKind kind) {
+  switch (kind) {
+    case SystemVKind::Segment: return NameKind::SharedMemory;
+    case SystemVKind::Semaphores: return NameKind::Semaphores;
+    case SystemVKind::Queue: return NameKind::Queue;
+  }
+  return NameKind::SharedMemory;
+}
+
+// Of a path, unless it is gone.
+std::optional<NewName> name_at(const std::string& path, bool shared_memory) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
+  const NameKind kind = S_ISSOCK(status.st_mode) ? NameKind::Socket
+                        : shared_memory          ? NameKind::SharedMemory
+                                                 : NameKind::File;
+  return NewName{kind, path, status.st_uid, status.st_dev, status.st_ino};
+}
+
 }  // namespace
+
+std::vector<NewName> names_in(const std::string& directory) {
+  std::vector<NewName> names;
+  DIR* entries = ::opendir(directory.c_str());
+  while (const dirent* entry = entries == nullptr ? nullptr : ::readdir(entries)) {
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (auto found = name_at(directory + "/" + name, false)) names.push_back(std::move(*found));
+  }
+  if (entries != nullptr) ::closedir(entries);
+  return names;
+}
+
+std::set<std::string> names_in_use(const std::vector<std::string>& directories) {
+  std::set<std::string> names;
+  DIR* processes = ::opendir("/proc");
+  while (const dirent* entry = processes == nullptr ? nullptr : ::readdir(processes)) {
+    if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
+    for (base::HeldName& held : base::held_names(entry->d_name, directories)) names.insert(std::move(held.path));
+  }
+  if (processes != nullptr) ::closedir(processes);
+  return names;
+}
 
 LeakScan::LeakScan(const RunPlaces& places, bool files)
     : files_(files), own_name_("distrun-" + places.run_id) {
@@ -66,7 +76,7 @@ LeakScan::LeakScan(const RunPlaces& places, bool files)
   for (const std::string& directory : {std::string("/dev/shm"), places.temp_dir, places.start_dir}) {
     if (seen.insert(directory).second) places_.push_back({directory, directory == "/dev/shm", {}, -1, false});
   }
-  forget();
+  refresh();
 }
 
 bool LeakScan::unchanged(Place& place) {
@@ -79,41 +89,61 @@ bool LeakScan::unchanged(Place& place) {
   return false;
 }
 
-std::set<std::string> LeakScan::read(const Place& place) {
-  std::set<std::string> names;
-  DIR* entries = ::opendir(place.directory.c_str());
-  if (entries == nullptr) return names;
-  while (const dirent* entry = ::readdir(entries)) names.insert(entry->d_name);
-  ::closedir(entries);
-  return names;
+// What has another inode than before is another file of that name.
+void LeakScan::read(Place& place) {
+  DIR* directory = ::opendir(place.directory.c_str());
+  if (directory == nullptr) return;
+  std::map<std::string, Entry> entries;
+  while (const dirent* entry = ::readdir(directory)) {
+    const auto old = place.entries.find(entry->d_name);
+    const bool known = old != place.entries.end() && old->second.inode == entry->d_ino;
+    entries.emplace(entry->d_name, Entry{entry->d_ino, known ? old->second.seen : now_});
+  }
+  ::closedir(directory);
+  place.entries = std::move(entries);
 }
 
-void LeakScan::forget() {
+void LeakScan::refresh() {
   for (Place& place : places_) {
-    if (!unchanged(place) || place.stale) place.names = read(place);
-    place.stale = false;
+    if (!unchanged(place)) read(place);
   }
 }
 
-std::vector<NewName> LeakScan::look(InUse in_use) {
+LeakScan::Mark LeakScan::mark() {
+  refresh();
+  for (const SystemVObject& object : system_v_objects()) objects_.emplace(std::pair(object.kind, object.id), now_);
+  return now_++;
+}
+
+std::vector<NewName> LeakScan::since(Mark mark) {
+  refresh();
   std::vector<NewName> found;
-  for (Place& place : places_) {
-    if (unchanged(place) && !place.stale) continue;
-    place.stale = true;
-    for (const std::string& name : read(place)) {
-      if (place.names.contains(name) || is_of_a_run(name, own_name_)) continue;
-      const std::string path = place.directory + "/" + name;
-      struct stat status{};
-      if (::lstat(path.c_str(), &status) != 0 || status.st_uid != ::geteuid()) continue;
-      const NameKind kind = S_ISSOCK(status.st_mode) ? NameKind::Socket
-                            : place.shared_memory    ? NameKind::SharedMemory
-                                                     : NameKind::File;
-      const bool wanted = files_ || kind != NameKind::File;
-      const bool left_out = in_use == InUse::LeftOut && wanted && is_in_use(path);
-      if (wanted && !left_out) found.push_back({kind, path});
-    }
-  }
+  for (const Place& place : places_) add_names(place, mark, found);
+  add_objects(mark, found);
   return found;
+}
+
+void LeakScan::add_names(const Place& place, Mark mark, std::vector<NewName>& found) const {
+  for (const auto& [name, entry] : place.entries) {
+    if (entry.seen <= mark || is_of_a_run(name, own_name_)) continue;
+    auto there = name_at(place.directory + "/" + name, place.shared_memory);
+    if (!there || there->owner != ::geteuid()) continue;
+    if (files_ || there->kind != NameKind::File) found.push_back(std::move(*there));
+  }
+}
+
+void LeakScan::add_objects(Mark mark, std::vector<NewName>& found) {
+  for (SystemVObject& object : system_v_objects()) {
+    const Mark seen = objects_.emplace(std::pair(object.kind, object.id), now_).first->second;
+    if (seen <= mark || object.owner != ::geteuid()) continue;
+    found.push_back({kind_of(object.kind), object.describe(), object.owner, 0, 0, std::move(object)});
+  }
+}
+
+std::vector<LeakScan::Watched> LeakScan::watched() const {
+  std::vector<Watched> all;
+  for (const Place& place : places_) all.push_back({place.directory, place.settled ? place.modified_ns : -1});
+  return all;
 }
 
 }  // namespace distrun::proc

@@ -14,6 +14,7 @@
 #include <charconv>
 #include <cstdio>
 #include <set>
+#include <utility>
 
 #include <distrun/base/error.hpp>
 #include <distrun/base/fd.hpp>
@@ -163,22 +164,24 @@ class Roundup {
     }
   }
 
-  // Whether there was anything: the children of what has just been reaped are ours only from now on. `left` gets what
-  // is still there.
-  bool kill_all(std::vector<pid_t>& left) {
+  // Whether there was anything: the children of what has just been reaped are ours only from now on.
+  bool kill_all() {
     for (const pid_t pid : stopped_) kill(pid);
     stopped_.clear();  // what is gone may give its number to somebody else
-    left.clear();
+    endings_.left.clear();
     bool any = false;
     for (const pid_t pid : own_children()) {
       if (!mine_(pid)) continue;
       any = true;
-      if (!reap(pid)) left.push_back(pid);
+      if (!reap(pid)) endings_.left.push_back(pid);
     }
     return any;
   }
 
-  int count() const noexcept { return static_cast<int>(killed_.size()); }
+  Endings take() {
+    endings_.count = static_cast<int>(killed_.size());
+    return std::move(endings_);
+  }
 
  private:
   // Whether anything was new, or has ended and so may have left a child. The dead are reaped at once: what replaces
@@ -188,7 +191,7 @@ class Roundup {
     bool any = false;
     const std::vector<pid_t> children = own_children();
     for (auto pid = children.rbegin(); pid != children.rend(); ++pid) {
-      if (mine_(*pid)) any = reap(*pid) || stop(*pid) || any;
+      if (mine_(*pid)) any = reap(*pid) || stop(*pid, false) || any;
     }
     return any;
   }
@@ -200,11 +203,19 @@ class Roundup {
   }
 
   // The signal comes before all questions: the process may replace itself any moment.
-  bool stop(pid_t pid) {
+  bool stop(pid_t pid, bool below_named) {
     bool any = stopped_.insert(pid).second;
     if (any) ::kill(pid, SIGSTOP);
-    for (const pid_t child : proc::children_of(pid)) any = stop(child) || any;
+    // One that was killed in an earlier round may not have noticed yet.
+    if (any && !below_named && !killed_.contains(pid) && !is_ending(pid)) name(pid);
+    below_named = below_named || named_.contains(pid);
+    for (const pid_t child : proc::children_of(pid)) any = stop(child, below_named) || any;
     return any;
+  }
+
+  void name(pid_t pid) {
+    named_.insert(pid);
+    endings_.named.push_back(describe_process(pid));
   }
 
   void kill(pid_t pid) {
@@ -214,19 +225,21 @@ class Roundup {
 
   const std::function<bool(pid_t)>& mine_;
   std::set<pid_t> stopped_;
+  std::set<pid_t> named_;
   std::set<pid_t> killed_;
+  Endings endings_;
 };
 
 }  // namespace
 
-int end_children(const std::function<bool(pid_t)>& mine, int rounds, std::vector<pid_t>& left) {
+Endings end_children(const std::function<bool(pid_t)>& mine, int rounds) {
   Roundup roundup(mine);
   for (int round = 0; round < rounds; ++round) {
     roundup.stop_all();
-    if (!roundup.kill_all(left)) break;
+    if (!roundup.kill_all()) break;
     ::poll(nullptr, 0, 1);  // the dying need the processor
   }
-  return roundup.count();
+  return roundup.take();
 }
 
 }  // namespace distrun::proc

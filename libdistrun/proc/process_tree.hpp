@@ -38,9 +38,16 @@ std::uint64_t tag_of(pid_t pid);
 // Of this process; kept by all that it forks from now on.
 void set_tag(std::uint64_t tag);
 
+// What end_children() came to.
+struct Endings {
+  int count = 0;                   // of processes that were killed
+  std::vector<std::string> named;  // those of them that would have gone on, but for what descends from one of them
+  std::vector<pid_t> left;         // did not go
+};
+
 // Ends every child for which `mine` holds, and what descends from it, until there is none, or `rounds` are over: stops
 // all until no new one appears, since one that replaces itself by a child would get away, then kills and reaps them.
-// Blocks for a few milliseconds a round at most. Returns how many were killed; `left` gets those that did not go.
-int end_children(const std::function<bool(pid_t)>& mine, int rounds, std::vector<pid_t>& left);
+// Blocks for a few milliseconds a round at most.
+Endings end_children(const std::function<bool(pid_t)>& mine, int rounds);
 
 }  // namespace distrun::proc

@@ -15,12 +15,22 @@ struct RunPlaces {
   std::string run_dir() const { return temp_dir + "/distrun-" + run_id; }
 };
 
+struct RemovedFiles {
+  std::vector<std::string> removed;
+  std::vector<std::string> stuck;   // "/tmp/x: Operation not permitted": what could not be, and why
+};
+
 // Removes every entry of /dev/shm, the temp and the start directory that has the run id in its name and
 // belongs to this user, with all that is in it; links are not followed. The run's own directory stays
-// with `keep_run_dir`. Returns what was removed.
-std::vector<std::string> remove_run_files(const RunPlaces& places, bool keep_run_dir = false);
+// with `keep_run_dir`.
+RemovedFiles remove_run_files(const RunPlaces& places, bool keep_run_dir = false);
 
-// Removes a directory with all that is in it; silent if that fails (the report of a leak names it).
-void remove_tree(const std::string& path);
+// On standard error, what is left in spite of that.
+void tell_stuck(const RemovedFiles& files);
+
+// Removes a file, or a directory with all that is in it, closed directories too. Links are not followed, and what is
+// mounted there is left alone. Returns the first that cannot be removed, and why: "/tmp/x/y: Operation not permitted";
+// empty: all is gone.
+std::string remove_tree(const std::string& path);
 
 }  // namespace distrun::proc

@@ -57,6 +57,7 @@ void set_environment(const wire::RunOrder& order) {
   set("BACKEND", order.backend);
   set("INIT_METHOD", order.init_method);
   set("TEMP_DIR", order.temp_dir);
+  set("TMPDIR", order.tmp_dir);
   set("MASTER_ADDR", "127.0.0.1");
   ::setenv("TORCH_SHOW_CPP_STACKTRACES", "1", 0);  // errors of a libtorch that a test uses then say where
   for (const wire::KeyValue& variable : order.env) replace(variable);

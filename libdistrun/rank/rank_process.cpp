@@ -142,14 +142,14 @@ std::int32_t RankProcess::run_test(Place& place, const wire::RunOrder& order, bo
   const std::int32_t result = call_plugin(order, api);
   Changes changes;
   if (thread) thread->put_back(changes);
-  round_.end(changes);
+  std::vector<wire::HeldName> held = round_.end(changes);
   for (const wire::LeakReport& each : changes.told) line_.send(wire::FrameKind::Leak, order.rank, each);
   place.writer.enter_phase(wire::Phase::Exit);
   if (order.stay) std::fflush(nullptr);  // what a test printed belongs to that test
   // Of a rank that ends the result goes first: what may hang from here on (flushing into a full pipe that a test made)
   // is the phase "exit".
   line_.send(wire::FrameKind::Done, order.rank,
-             wire::Done{result == DISTRUN_OK, api.checks(), api.suite_settings(), changes.used_up});
+             wire::Done{result == DISTRUN_OK, api.checks(), api.suite_settings(), std::move(held), changes.used_up});
   return result;
 }
 

@@ -21,15 +21,16 @@ class Round {
  public:
   // `sets_up_suite`: what the rank opens then is there to stay, and nobody looks for what is left.
   void begin(const wire::RunOrder& order, bool sets_up_suite);
-  // What the test has changed of this process and left open in it, if the order wants it looked for; told to one of the
-  // ranks.
-  void end(Changes& changes);
+  // What the test has changed of this process and left open in it goes to `changes`, and what it has to do with outside
+  // is returned, as far as the order wants it looked for; told to one of the ranks.
+  std::vector<wire::HeldName> end(Changes& changes);
 
  private:
   std::mutex mutex_;
   int running_ = 0;                 // guarded by mutex_, like what follows
   std::optional<OwnState> state_;   // as it is to be; from the first test on, since it is put back
   std::optional<OwnLeaks> before_;
+  std::vector<wire::WatchedDirectory> watched_;
 };
 
 }  // namespace distrun::rank

@@ -47,6 +47,20 @@ std::string nothing_text(const runner::RunRecord& run) {
   return (problems == 1 ? "1 problem" : std::to_string(problems) + " problems") + ", and no test ran";
 }
 
+// Names that may be anybody's: one line, however many there are.
+std::string appeared_text(const std::vector<std::string>& names, const Paint& paint) {
+  constexpr std::size_t kNamed = 3;
+  if (names.empty()) return "";
+  const bool one = names.size() == 1;
+  std::string line = (one ? "a name" : std::to_string(names.size()) + " names") + " that appeared meanwhile " +
+                     (one ? "is" : "are") + " still there, and may be somebody else's: ";
+  for (std::size_t i = 0; i < names.size() && i < kNamed; ++i) {
+    line += (i > 0 ? ", " : "") + base::one_line(names[i], 200);
+  }
+  if (names.size() > kNamed) line += " and " + std::to_string(names.size() - kNamed) + " more";
+  return paint(Style::Dim, "note: " + line) + "\n";
+}
+
 }  // namespace
 
 std::string totals_line(const runner::RunRecord& run, const Paint& paint) {
@@ -63,6 +77,7 @@ std::string run_end_text(const runner::RunRecord& run, const std::vector<std::st
   add_failures(out, run, paint, is_told);
   out += '\n';
   for (const runner::Problem& problem : run.problems) out += problem_lines(problem, paint);
+  out += appeared_text(run.appeared, paint);
   for (const std::string& report : reports) out += "report: " + base::one_line(report, 500) + "\n";
   out += slow_tests_text(run, slow, paint);
   return out + totals_line(run, paint);

@@ -99,6 +99,15 @@ void write_problems(JsonWriter& out, const std::vector<runner::Problem>& problem
 }
 
 // Only where there are any.
+void write_appeared(JsonWriter& out, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  out.key("appeared");
+  out.begin_array();
+  for (const std::string& name : names) out.value(name);
+  out.end_array();
+}
+
+// The same.
 void write_hosts(JsonWriter& out, const std::vector<runner::HostRecord>& hosts) {
   if (hosts.empty()) return;
   out.key("hosts");
@@ -141,6 +150,7 @@ std::string summary_json(const runner::RunRecord& run) {
   out.begin_object();
   write_run_fields(out, run);
   write_problems(out, run.problems);
+  write_appeared(out, run.appeared);
   write_hosts(out, run.hosts);
   out.key("tests");
   out.begin_array();

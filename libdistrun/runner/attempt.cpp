@@ -37,6 +37,20 @@ void add_note(RankState& rank, wire::KeyValue note) {
   if (rank.record.notes.size() < kNotesMax) rank.record.notes.push_back(std::move(note));
 }
 
+std::vector<wire::WatchedDirectory> watched_by_ranks(const NameWatch& names) {
+  std::vector<wire::WatchedDirectory> watched;
+  for (const proc::LeakScan::Watched& each : names.watched()) watched.push_back({each.directory, each.modified_ns});
+  return watched;
+}
+
+std::vector<base::HeldName> names_in(const wire::Done& done) {
+  std::vector<base::HeldName> names;
+  for (const wire::HeldName& name : done.held) {
+    if (names.size() < base::kHeldNamesMax) names.push_back({name.path, name.device, name.inode});
+  }
+  return names;
+}
+
 // Phases come in order, but for what a rank makes up: the first of each counts.
 void note_body(RankRecord& rank, wire::Phase phase, Nanoseconds at) {
   const bool began = rank.body_began.count() > 0;
@@ -54,6 +68,7 @@ Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptK
       ranks_(static_cast<std::size_t>(test.variant.world_size)),
       barriers_(test.variant.world_size),
       dirs_(run.dirs.take(test.variant.world_size)),
+      belongings_(run.names, dirs_.get(), test.id),
       standing_(standing),
       alarm_(run.loop, [this] { on_alarm(); }),
       over_(run.loop) {
@@ -65,11 +80,10 @@ Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptK
   }
   order_ = common_order(test, run.settings, run.run_id, n, *dirs_);
   order_.stay = stay;
-  run_.names.begin(test_.id);
+  if (!run.settings.leaks_off) order_.watched = watched_by_ranks(run.names);
 }
 
 Attempt::~Attempt() {
-  run_.names.end(test_.id);
   if (standing_ != nullptr) standing_->take_back(kept_);
 }
 
@@ -128,6 +142,7 @@ void Attempt::on_rank_started(int rank, int pid) {
   RankState& state = at(rank);
   state.started = true;
   state.record.pid = pid;
+  belongings_.add_process(pid);
   state.record.started = since_start();
   run_.events.on_rank_start(test_.id, record_.n, rank, pid);
   if (state_ == State::Terminating || state_ == State::Killing) {  // it came too late to be of use
@@ -237,6 +252,7 @@ void Attempt::on_error(int rank, wire::ErrorReport report) {
 
 void Attempt::on_done(int rank, const wire::Done& done) {
   if (test_.is_host()) take_suite_settings(done);
+  belongings_.add_held(names_in(done));
   RankState& state = at(rank);
   state.done = true;
   state.done_passed = done.passed;

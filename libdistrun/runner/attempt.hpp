@@ -31,9 +31,9 @@
 #include <distrun/io/one_shot.hpp>
 #include <distrun/launch/node.hpp>
 #include <distrun/runner/barrier_desk.hpp>
+#include <distrun/runner/belongings.hpp>
 #include <distrun/runner/bounds.hpp>
 #include <distrun/runner/events.hpp>
-#include <distrun/runner/name_watch.hpp>
 #include <distrun/runner/output_gate.hpp>
 #include <distrun/runner/plan.hpp>
 #include <distrun/runner/rank_state.hpp>
@@ -41,7 +41,6 @@
 #include <distrun/runner/standing_world.hpp>
 #include <distrun/runner/sweep.hpp>
 #include <distrun/runner/throws.hpp>
-#include <distrun/runner/work_dirs.hpp>
 
 namespace distrun::runner {
 
@@ -88,6 +87,8 @@ class Attempt final : public launch::WorldEvents {
   void cancel(Urgency urgency);
   // The host of the test's suite has died: "was killed by signal 9 (SIGKILL)". The ranks are told, and end.
   void lose_host(const std::string& why);
+  // Names that its ranks have made by now, as far as they are provably theirs.
+  std::vector<proc::NewName> names() { return belongings_.names(); }
   // What a host has set for the ranks of its suite.
   const std::vector<wire::KeyValue>& suite_settings() const noexcept { return suite_settings_; }
 
@@ -194,6 +195,7 @@ class Attempt final : public launch::WorldEvents {
   base::TimePoint paused_at_ = base::TimePoint::max();  // while paused
   std::vector<int> stopped_;           // ranks that the pause has stopped
   std::unique_ptr<WorkDirs> dirs_;
+  Belongings belongings_;
   wire::RunOrder order_;
   StandingWorld* standing_;
   bool kept_ = false;                  // its ranks are, for the next test

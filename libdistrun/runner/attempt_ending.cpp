@@ -238,7 +238,7 @@ bool Attempt::may_be_kept() {
                     record_.infra_error.empty();
   if (!order_.stay || !all_here || !fine) return false;
   if (test_.is_host()) return true;  // what it has started and made is for the suite's tests
-  return !world_->has_offspring() && run_.names.look().empty() && !find_strays();
+  return !world_->has_offspring() && !belongings_.any() && !find_strays();
 }
 
 void Attempt::keep() {
@@ -270,7 +270,7 @@ void Attempt::sweep() {
   alarm_.cancel();
   tell_throws();
   const bool patient = first_failed_ < 0 && !record_.cancelled;
-  sweep_ = std::make_unique<Sweep>(run_.loop, *world_, run_.names, run_.run_id, run_.graces, patient,
+  sweep_ = std::make_unique<Sweep>(run_.loop, *world_, belongings_, run_.graces, patient,
                                    [this](std::vector<Leak> leaks) { finish(std::move(leaks)); });
   sweep_->start();
 }
@@ -287,6 +287,7 @@ void Attempt::finish(std::vector<Leak> leaks) {
     if (!run_.settings.keep_output) forget_text(rank.record);
     record_.ranks.push_back(std::move(rank.record));
   }
+  if (std::string stuck = dirs_->clear(); !stuck.empty()) leaks.push_back({LeakKind::File, std::move(stuck), false});
   if (!run_.settings.leaks_off) std::move(leaks.begin(), leaks.end(), std::back_inserter(record_.leaks));
   Judgement judgement = judge(record_);
   record_.verdict = judgement.verdict;

@@ -66,6 +66,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
 wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const WorkDirs& dirs, int rank) {
   common.rank = rank;
   common.work_dir = dirs.of(rank);
+  common.tmp_dir = test.is_host() ? test.share->tmp_dir : dirs.tmp_of(common.threads ? 0 : rank);
   if (test.info.env_rendezvous) {
     common.env.insert(common.env.begin(), {{"RANK", std::to_string(rank)}, {"LOCAL_RANK", std::to_string(rank)}});
   }

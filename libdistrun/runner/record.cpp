@@ -11,6 +11,8 @@ const char* name_of(LeakKind kind) noexcept {
     case LeakKind::Descriptor: return "descriptor";
     case LeakKind::Thread: return "thread";
     case LeakKind::State: return "state";
+    case LeakKind::Semaphores: return "semaphores";
+    case LeakKind::Queue: return "message queue";
   }
   return "unknown";
 }

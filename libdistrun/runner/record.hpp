@@ -58,8 +58,10 @@ struct RankRecord {
   Captured err;
 };
 
-enum class LeakKind : std::uint8_t { Process, SharedMemory, Socket, File, Descriptor, Thread, State };
-inline constexpr int kLeakKindCount = 7;
+enum class LeakKind : std::uint8_t {
+  Process, SharedMemory, Socket, File, Descriptor, Thread, State, Semaphores, Queue
+};
+inline constexpr int kLeakKindCount = 9;
 const char* name_of(LeakKind kind) noexcept;  // "process", "shared memory"
 
 struct Leak {
@@ -210,6 +212,8 @@ struct Settings {
 
 using Totals = std::array<int, kVerdictCount>;  // indexed by Verdict
 
+inline constexpr std::size_t kAppearedMax = 1000;
+
 struct RunRecord {
   std::string run_id;
   std::int64_t started_wall_ns = 0;
@@ -220,6 +224,8 @@ struct RunRecord {
   std::vector<Problem> problems;
   std::vector<TestRecord> tests;
   std::vector<HostRecord> hosts;  // in the order in which they ended
+  // Names that appeared meanwhile, are still there and may be anybody's: they change no verdict. At most kAppearedMax.
+  std::vector<std::string> appeared;
   int selected = 0;               // before the shard was taken
   int not_run = 0;                // selected, but the run ended before them
   std::vector<std::string> gone;  // ids of settings.rerun that their plugin no longer has

@@ -137,6 +137,8 @@ void Run::tell_suspicions() {
     for (const std::string& test : suspicion.tests) tests += (tests.empty() ? "" : ", ") + test;
     add_problem("", "left behind", suspicion.path + " was left behind by one of the tests that ran then: " + tests);
   }
+  record_.appeared = names_.strangers();
+  if (record_.appeared.size() > kAppearedMax) record_.appeared.resize(kAppearedMax);
 }
 
 void Run::cancel(Urgency urgency) {

@@ -59,6 +59,7 @@ SuiteHost::SuiteHost(const RunContext& run, const PlannedTest& test, std::functi
     : run_(run), on_lost_(std::move(on_lost)), task_(task_of(test)), dir_(run.dirs.take(0)),
       standing_(run.loop, run.node, StandingWorld::Output::Kept), set_up_(run.loop) {
   share_->dir = dir_->shared();
+  share_->tmp_dir = dir_->tmp_of(0);
   task_.share = share_;
   record_.plugin = task_.plugin;
   record_.suite = task_.info.suite;
@@ -72,7 +73,7 @@ io::Task<void> SuiteHost::set_up(std::string id) {
   record_.set_up = attempt.duration;
   state_ = attempt.verdict == Verdict::Pass ? State::Ready : State::Over;
   if (state_ == State::Ready) {
-    made_ = run_.names.adopt();
+    for (const proc::NewName& name : made_) run_.names.give(name);  // they are no test's leak
     share_->settings = std::move(settings_);
   } else if (attempt.verdict == Verdict::Skip) {
     const Outcome& outcome = attempt.ranks.front().outcome;
@@ -114,6 +115,7 @@ io::Task<AttemptRecord> SuiteHost::do_work(wire::HostWork work, std::string id) 
                                          work == wire::HostWork::SetUp);
     record = co_await attempt_->run();
     settings_ = attempt_->suite_settings();
+    if (work == wire::HostWork::SetUp) made_ = attempt_->names();
   } catch (const Error& error) {
     failure = error.what();
   }
@@ -127,10 +129,11 @@ io::Task<AttemptRecord> SuiteHost::do_work(wire::HostWork work, std::string id) 
 }
 
 void SuiteHost::find_names(AttemptRecord& attempt) {
+  if (run_.settings.leaks_off) return;
   for (const proc::NewName& name : std::exchange(made_, {})) {
-    if (run_.settings.leaks_off || !exists(name.path)) continue;
-    attempt.leaks.push_back(leak_of(name, run_.run_id));
+    if (name.is_path() && exists(name.path)) attempt.leaks.push_back(leak_of(name, run_.names.carries_run_id(name)));
   }
+  for (const proc::NewName& name : dir_->left_in_tmp()) attempt.leaks.push_back(leak_of(name, !dir_->kept()));
 }
 
 // What it wrote and reported before belongs to the same host.

@@ -1,34 +1,30 @@
 #pragma once
-// After the ranks: what outlived them. Processes are ended, names with the run's id are removed, all of it
-// is told. Something that ends or vanishes by itself within a short grace is no leak, nor is what the kernel
-// is clearing away by then.
+// After the ranks: what outlived them. Processes are ended, what else is the attempt's is removed as far as that is
+// the run's to do, all of it is told. Something that ends or vanishes by itself within a short grace is no leak, nor
+// is what the kernel is clearing away by then.
 //
 //   looking (until nothing is there, or the grace is over) -> ending (until all is gone, or its bound) -> done
 //
 // Lives on: the coordinator's loop.
 #include <functional>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include <distrun/io/loop.hpp>
 #include <distrun/launch/node.hpp>
 #include <distrun/runner/bounds.hpp>
-#include <distrun/runner/name_watch.hpp>
+#include <distrun/runner/belongings.hpp>
 
 namespace distrun::runner {
-
-// A name that was left. Names that carry the run's id are the run's to remove, and are; others may be somebody's.
-Leak leak_of(const proc::NewName& name, const std::string& run_id);
 
 class Sweep {
  public:
   using OnDone = std::function<void(std::vector<Leak>)>;
 
-  // `world` and `names` must outlive it. With `patient` the grace is given, else everything goes at once.
-  Sweep(io::Loop& loop, launch::World& world, NameWatch& names, std::string run_id, const Graces& graces,
-        bool patient, OnDone on_done);
+  // `world` and `belongings` must outlive it. With `patient` the grace is given, else everything goes at once.
+  Sweep(io::Loop& loop, launch::World& world, Belongings& belongings, const Graces& graces, bool patient,
+        OnDone on_done);
 
   // May call on_done at once.
   void start();
@@ -36,16 +32,13 @@ class Sweep {
  private:
   void look();
   void end();
-  void finish();
-  void tell(const std::vector<proc::NewName>& names);
-  Leak* find_leak(const std::string& what);
+  void tell_names();
   Leak* find_process(std::string_view process);
   void again_in_a_moment();
 
   io::Loop& loop_;
   launch::World& world_;
-  NameWatch& names_;
-  std::string run_id_;
+  Belongings& belongings_;
   Graces graces_;
   bool patient_;
   bool ending_ = false;

@@ -36,7 +36,27 @@ bool is_untouched(const std::string& path, int entries) {
 WorkDirs::WorkDirs(WorkDirPool& pool, std::string shared, int world_size)
     : pool_(pool), shared_(std::move(shared)), world_size_(world_size) {}
 
-WorkDirs::~WorkDirs() { pool_.give_back(*this, world_size_); }
+WorkDirs::~WorkDirs() { pool_.give_back(*this); }
+
+bool WorkDirs::kept() const noexcept { return pool_.keep_; }
+
+std::vector<proc::NewName> WorkDirs::left_in_tmp() const {
+  std::vector<proc::NewName> left;
+  for (int i = 0; i < tmp_count() && !gone_; ++i) {
+    for (proc::NewName& name : proc::names_in(tmp_of(i))) left.push_back(std::move(name));
+  }
+  return left;
+}
+
+std::string WorkDirs::clear() {
+  if (gone_ || kept()) return "";
+  bool untouched = is_untouched(shared_, world_size_ + tmp_count());
+  for (int i = 0; i < world_size_ && untouched; ++i) untouched = is_untouched(of(i), 0);
+  for (int i = 0; i < tmp_count() && untouched; ++i) untouched = is_untouched(tmp_of(i), 0);
+  if (untouched) return "";
+  gone_ = true;
+  return proc::remove_tree(shared_);
+}
 
 std::unique_ptr<WorkDirs> WorkDirPool::take(int world_size) {
   for (auto it = free_.begin(); it != free_.end(); ++it) {
@@ -49,18 +69,13 @@ std::unique_ptr<WorkDirs> WorkDirPool::take(int world_size) {
   auto dirs = std::make_unique<WorkDirs>(*this, run_dir_ + "/" + std::to_string(++made_), world_size);
   make(dirs->shared());
   for (int rank = 0; rank < world_size; ++rank) make(dirs->of(rank));
+  for (int i = 0; i < dirs->tmp_count(); ++i) make(dirs->tmp_of(i));
   return dirs;
 }
 
-void WorkDirPool::give_back(const WorkDirs& dirs, int world_size) {
-  if (keep_) return;
-  bool untouched = is_untouched(dirs.shared(), world_size);
-  for (int rank = 0; rank < world_size && untouched; ++rank) untouched = is_untouched(dirs.of(rank), 0);
-  if (untouched) {
-    free_.push_back({dirs.shared(), world_size});
-  } else {
-    proc::remove_tree(dirs.shared());
-  }
+void WorkDirPool::give_back(WorkDirs& dirs) {
+  dirs.clear();
+  if (!dirs.gone_ && !keep_) free_.push_back({dirs.shared(), dirs.world_size_});
 }
 
 }  // namespace distrun::runner

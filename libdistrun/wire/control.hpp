@@ -11,7 +11,7 @@
 namespace distrun::wire {
 
 // Changes when a message changes; coordinator and ranks of one build agree by construction, others refuse.
-inline constexpr std::uint32_t kControlAbi = 6;
+inline constexpr std::uint32_t kControlAbi = 7;
 
 enum class Phase : std::uint8_t { Spawn, Load, Rendezvous, SetUp, Body, TearDown, Exit };
 inline constexpr int kPhaseCount = 7;
@@ -33,6 +33,22 @@ DISTRUN_FIELDS(Hello, m.abi, m.pid)
 // What a suite's host may set for the suite's ranks.
 inline constexpr std::size_t kSuiteSettingsMax = 1000;
 inline constexpr std::size_t kSuiteSettingsBytesMax = std::size_t{1} << 20;  // of keys and values
+
+// A directory in which everybody may leave something, and its modification time when the attempt began; -1: it may
+// have changed since without a sign.
+struct WatchedDirectory {
+  std::string path;
+  std::int64_t modified_ns = -1;
+};
+DISTRUN_FIELDS(WatchedDirectory, m.path, m.modified_ns)
+
+// A name in one of them that the process has to do with; base/held_names.hpp.
+struct HeldName {
+  std::string path;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+};
+DISTRUN_FIELDS(HeldName, m.path, m.device, m.inode)
 
 // What the host of a suite is to do; None: this is no host, but a rank.
 enum class HostWork : std::uint8_t { None, SetUp, TearDown };
@@ -58,6 +74,8 @@ struct RunOrder {
   bool quick_exit = false;          // end without exit handlers and static destructors
   std::string temp_dir;             // of the attempt, shared by its ranks
   std::string work_dir;             // of this rank
+  std::string tmp_dir;              // its TMPDIR: what stays there is a leak
+  std::vector<WatchedDirectory> watched;  // what the process holds there it tells in the end; none: nothing
   std::string init_method;
   std::vector<KeyValue> env;        // set in the rank before anything else
   std::string suite;
@@ -69,8 +87,8 @@ struct RunOrder {
 };
 DISTRUN_FIELDS(RunOrder, m.run_id, m.test_id, m.rank, m.world_size, m.attempt, m.coordinator_pid, m.seed,
                m.backend, m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.debug, m.stay, m.threads,
-               m.quick_exit, m.temp_dir, m.work_dir, m.init_method, m.env, m.suite, m.suite_code, m.host,
-               m.run_world_size, m.suite_dir, m.suite_settings)
+               m.quick_exit, m.temp_dir, m.work_dir, m.tmp_dir, m.watched, m.init_method, m.env, m.suite,
+               m.suite_code, m.host, m.run_world_size, m.suite_dir, m.suite_settings)
 
 struct PhaseChange {
   Phase phase = Phase::Spawn;
@@ -156,8 +174,9 @@ struct Done {
   bool passed = false;
   std::uint64_t checks = 0;   // that ran on this rank
   std::vector<KeyValue> suite_settings{};  // of a host that has set its suite up
-  bool used_up = false;       // no other test may run in this process: it is no longer as it began
+  std::vector<HeldName> held{};   // names in the watched directories; only if one has changed
+  bool used_up = false;           // no other test may run in this process: it is no longer as it began
 };
-DISTRUN_FIELDS(Done, m.passed, m.checks, m.suite_settings, m.used_up)
+DISTRUN_FIELDS(Done, m.passed, m.checks, m.suite_settings, m.held, m.used_up)
 
 }  // namespace distrun::wire

@@ -339,10 +339,10 @@ TEST_CASE("timeouts: a test's own beats the default, the override beats both", "
 
 TEST_CASE("leaks are looked for unless they are off", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  const Run off = run(sandbox, {"--leaks", "off", "--filter", "Leaves.untagged_file", "--filter",
+  const Run off = run(sandbox, {"--leaks", "off", "--filter", "Leaves.mapped_file", "--filter",
                                 "Leaves.daemon", plugin("leaves")});
   CHECK(off.ended.exit_code == 0);
-  CHECK(off.summary.find("Leaves.untagged_file")->verdict == "pass");
+  CHECK(off.summary.find("Leaves.mapped_file")->verdict == "pass");
   CHECK(off.summary.find("Leaves.daemon")->verdict == "pass");
   CHECK(sandbox.remains().empty());  // ended all the same
   sandbox.sweep();

@@ -94,6 +94,7 @@ Command Sandbox::command(std::vector<std::string> arguments) const {
   command.environment.push_back("FIXTURE_DESCRIPTOR_LIMIT=" + std::to_string(descriptors.rlim_cur));
   command.environment.push_back("FIXTURE_START_DIR=" + start_);
   command.environment.push_back("FIXTURE_PRECIOUS_DIR=" + precious_);
+  command.environment.push_back("FIXTURE_TEMP_DIR=" + temp_);
   command.environment.push_back("TMPDIR=" + temp_);
   command.environment.push_back("DISTRUN_HISTORY=off");
   command.environment.push_back(mark_);

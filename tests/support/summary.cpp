@@ -130,6 +130,7 @@ Summary read(const Json& json) {
     get(problem, "phase", result.phase);
     get(problem, "text", result.text);
   }
+  if (json.contains("appeared")) get(json, "appeared", summary.appeared);
   for (const Json& test : json.at("tests")) summary.tests.push_back(read_test(test));
   return summary;
 }

@@ -96,6 +96,7 @@ struct Summary {
   std::uint64_t seed = 0;
   std::map<std::string, int> totals;
   std::vector<ProblemResult> problems;
+  std::vector<std::string> appeared;
   std::vector<TestResult> tests;
 
   // Null if there is none of that id.

@@ -75,7 +75,7 @@ TEST_CASE("one zygote serves many worlds, also at once") {
   CHECK(first->ends.empty());
   CHECK(first->world->leftovers().empty());  // what is alive there is nobody's leftover
   CHECK(second->world->leftovers().empty());
-  CHECK(second->world->end_leftovers() == 0);
+  CHECK(second->world->end_leftovers().left == 0);
   CHECK(first->ends.empty());
   CHECK(testing::is_alive(zygote));
 }
@@ -191,7 +191,7 @@ TEST_CASE("a world's offspring has its tag, and its daemons are its leftovers") 
   CHECK_FALSE(tags.contains(proc::tag_of(other->pids.at(0))));
   CHECK_FALSE(tags.contains(proc::tag_of(zygote)));
   CHECK(other->world->leftovers().size() == 0);
-  CHECK(testing::eventually(testing::kLong, [&] { return ranks->world->end_leftovers() == 0; }));
+  CHECK(testing::eventually(testing::kLong, [&] { return ranks->world->end_leftovers().left == 0; }));
   CHECK(ranks->world->leftovers().empty());
   CHECK(other->ends.empty());
 }

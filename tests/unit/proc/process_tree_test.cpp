@@ -37,10 +37,9 @@ void end(pid_t child) {
 }
 
 int end_all() {
-  std::vector<pid_t> left;
-  const int ended = end_children([](pid_t) { return true; }, kRounds, left);
-  CHECK(left.empty());
-  return ended;
+  const Endings endings = end_children([](pid_t) { return true; }, kRounds);
+  CHECK(endings.left.empty());
+  return endings.count;
 }
 
 // Until it is a zombie.
@@ -170,8 +169,7 @@ TEST_CASE("processes that replace themselves by a child as fast as they can are 
   for (int round = 0; round < 100; ++round) {
     Offspring offspring;
     for (int i = 0; i < chains; ++i) REQUIRE(offspring.start_chain() > 0);
-    std::vector<pid_t> left;
-    CHECK(end_children([](pid_t) { return true; }, 5, left) >= chains);
+    CHECK(end_children([](pid_t) { return true; }, 5).count >= chains);
     const bool gone = offspring.all_gone();  // the dying may need the processor for longer than that
     end_all();
     REQUIRE(gone);
@@ -182,9 +180,11 @@ TEST_CASE("processes that replace themselves by a child as fast as they can are 
 TEST_CASE("only those that are meant are ended") {
   const pid_t meant = paused_child();
   const pid_t other = paused_child();
-  std::vector<pid_t> left;
-  CHECK(end_children([&](pid_t pid) { return pid == meant; }, kRounds, left) == 1);
-  CHECK(left.empty());
+  const std::string name = describe_process(meant);
+  const Endings endings = end_children([&](pid_t pid) { return pid == meant; }, kRounds);
+  CHECK(endings.count == 1);
+  CHECK(endings.named == std::vector<std::string>{name});
+  CHECK(endings.left.empty());
   CHECK(own_children() == std::vector<pid_t>{other});
   end(other);
 }

@@ -1,13 +1,20 @@
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 
 #include <distrun/base/error.hpp>
+#include <distrun/base/fd.hpp>
 #include <distrun/base/rng.hpp>
 #include <distrun/proc/run_files.hpp>
 
@@ -40,21 +47,21 @@ TEST_CASE("whatever has the run's id in its name is removed, and nothing else") 
   write_file(file, "x");
   write_file(places.start_dir + "/other", "x");
   write_file(places.temp_dir + "/distrun-000000000000", "x");
-  std::vector<std::string> removed = remove_run_files(places);
+  std::vector<std::string> removed = remove_run_files(places).removed;
   std::sort(removed.begin(), removed.end());
   CHECK(removed == std::vector<std::string>{file, places.run_dir()});
   CHECK_FALSE(exists(places.run_dir()));
   CHECK_FALSE(exists(file));
   CHECK(exists(places.start_dir + "/other"));
   CHECK(exists(places.temp_dir + "/distrun-000000000000"));
-  CHECK(remove_run_files(places).empty());
+  CHECK(remove_run_files(places).removed.empty());
 }
 
 TEST_CASE("the run's own directory stays on request") {
   const Places places;
   std::filesystem::create_directories(places.run_dir());
   write_file(places.temp_dir + "/x" + places.run_id, "");
-  CHECK(remove_run_files(places, true) == std::vector<std::string>{places.temp_dir + "/x" + places.run_id});
+  CHECK(remove_run_files(places, true).removed == std::vector<std::string>{places.temp_dir + "/x" + places.run_id});
   CHECK(exists(places.run_dir()));
 }
 
@@ -66,7 +73,7 @@ TEST_CASE("links are removed and never followed") {
   REQUIRE(::symlink(outside.c_str(), link.c_str()) == 0);
   std::filesystem::create_directories(places.run_dir());
   REQUIRE(::symlink(outside.c_str(), (places.run_dir() + "/inner").c_str()) == 0);
-  CHECK(remove_run_files(places).size() == 2);
+  CHECK(remove_run_files(places).removed.size() == 2);
   CHECK_FALSE(exists(link));
   CHECK_FALSE(exists(places.run_dir()));
   CHECK(exists(outside + "/precious"));
@@ -77,14 +84,71 @@ TEST_CASE("files of other users are not touched") {
   const std::string path = places.temp_dir + "/theirs-" + places.run_id;
   write_file(path, "x");
   testing::skip_case_if(::lchown(path.c_str(), 65534, 65534) != 0, "only root can give a file away");
-  CHECK(remove_run_files(places).empty());
+  CHECK(remove_run_files(places).removed.empty());
   CHECK(exists(path));
 }
 
 TEST_CASE("removing what is not there is silent") {
   const Scratch scratch;
-  CHECK_NOTHROW(remove_tree(scratch.path() + "/none"));
-  CHECK_NOTHROW(remove_tree(""));
+  CHECK(remove_tree(scratch.path() + "/none").empty());
+  CHECK(remove_tree("").empty());
+}
+
+TEST_CASE("a directory that somebody has closed is removed with what is in it") {
+  const Scratch scratch;
+  const std::string top = scratch.directory("top");
+  std::filesystem::create_directories(top + "/closed/deeper");
+  write_file(top + "/closed/deeper/file", "x");
+  ::chmod((top + "/closed/deeper").c_str(), 0);
+  ::chmod((top + "/closed").c_str(), 0);
+  // As a user for whom modes mean something.
+  const auto end = in_child([&] {
+    if (::geteuid() == 0) {
+      (void)!::lchown(scratch.path().c_str(), 65534, 65534);
+      for (const char* name : {"", "/closed", "/closed/deeper", "/closed/deeper/file"}) {
+        (void)!::lchown((top + name).c_str(), 65534, 65534);
+      }
+      if (::setuid(65534) != 0) return 2;
+    }
+    return remove_tree(top).empty() ? 0 : 1;
+  });
+  CHECK(end.code == 0);
+  CHECK_FALSE(exists(top));
+}
+
+TEST_CASE("what is mounted in a directory is left alone and told") {
+  const Scratch scratch;
+  const std::string top = scratch.directory("top");
+  const std::string precious = scratch.directory("precious");
+  write_file(precious + "/keep", "x");
+  write_file(top + "/beside", "x");
+  ::mkdir((top + "/inside").c_str(), 0700);
+  // In a place of its own, so that nothing stays mounted.
+  const auto end = in_child([&] {
+    if (::unshare(CLONE_NEWNS) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return 2;
+    ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+    if (::mount(precious.c_str(), (top + "/inside").c_str(), nullptr, MS_BIND, nullptr) != 0) return 2;
+    return remove_tree(top) == top + "/inside: something is mounted there" ? 0 : 1;
+  });
+  CHECK(exists(precious + "/keep"));
+  testing::skip_case_if(end.code == 2, "this kernel lets nobody here mount anything");
+  CHECK(end.code == 0);
+  CHECK_FALSE(exists(top + "/beside"));
+}
+
+TEST_CASE("what cannot be removed is told with the reason") {
+  const Places places;
+  const std::string path = places.temp_dir + "/x" + places.run_id;
+  std::filesystem::create_directories(path + "/inside");
+  const base::Fd file(::open((path + "/inside").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  int flags = FS_IMMUTABLE_FL;
+  testing::skip_case_if(::ioctl(file.get(), FS_IOC_SETFLAGS, &flags) != 0,
+                        "this file system has no files that nobody may change, or only root makes them");
+  const RemovedFiles files = remove_run_files(places);
+  flags = 0;
+  ::ioctl(file.get(), FS_IOC_SETFLAGS, &flags);
+  CHECK(files.removed.empty());
+  CHECK(files.stuck == std::vector<std::string>{path + "/inside: " + base::errno_text(EPERM)});
 }
 
 TEST_CASE("a run's places are the temp directory that the user names and the one it was started in") {

@@ -5,6 +5,7 @@
 #include <distrun/base/error.hpp>
 #include <distrun/base/text.hpp>
 #include <distrun/report/read_summary.hpp>
+#include <distrun/report/run_end_text.hpp>
 #include <distrun/report/summary.hpp>
 
 #include "samples.hpp"
@@ -55,6 +56,18 @@ TEST_CASE("the summary has the hosts of suites, and what became of them", "[repo
   CHECK(summary["tests"][0]["attempts"][0]["culprits"] == json::array({-1}));
   CHECK_FALSE(json::parse(summary_json(full_run())).contains("hosts"));
   CHECK(read_summary(summary_json(run_with_hosts())).tests.at(0).attempts.at(0).ranks.at(0).rank == -1);
+}
+
+TEST_CASE("names that appeared are in the summary, and one line of the console", "[report]") {
+  runner::RunRecord run = full_run();
+  CHECK_FALSE(json::parse(summary_json(run)).contains("appeared"));
+  CHECK(run_end_text(run, {}, Paint(false)).find("note: ") == std::string::npos);
+  run.appeared = {"/tmp/a", "/tmp/b", "/tmp/c\n", "/dev/shm/d"};
+  CHECK(read_summary(summary_json(run)).appeared == run.appeared);
+  CHECK_THAT(run_end_text(run, {}, Paint(false)),
+             Catch::Contains("note: 4 names that appeared meanwhile are still there, and may be somebody else's: "
+                             "/tmp/a, /tmp/b, /tmp/c") && Catch::Contains(" and 1 more\n"));
+  CHECK(exit_code_of(run) == exit_code_of(full_run()));
 }
 
 TEST_CASE("the summary of a test has its parameters in order of declaration", "[report]") {

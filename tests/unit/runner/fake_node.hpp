@@ -1,6 +1,8 @@
 #pragma once
 // A node whose worlds do what a test says: nothing happens but by the test's calls, and what the runner does to
 // them is kept.
+#include <sys/stat.h>
+
 #include <csignal>
 #include <functional>
 #include <map>
@@ -47,7 +49,14 @@ class World : public launch::World {
   void error(int rank, const std::string& text, int because_of = -1) {
     say(rank, wire::FrameKind::Error, wire::ErrorReport{"RuntimeError", text, "ring.cpp", 41, "", true, because_of});
   }
-  void done(int rank, bool passed = true) { say(rank, wire::FrameKind::Done, wire::Done{passed, 7, {}}); }
+  void done(int rank, bool passed = true) {
+    say(rank, wire::FrameKind::Done, wire::Done{passed, 7, {}, held_by_ranks});
+  }
+  // The rank still works with that name when it is done.
+  void hold(const std::string& path) {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) == 0) held_by_ranks.push_back({path, status.st_dev, status.st_ino});
+  }
   void end(int rank, proc::ExitStatus status = proc::ExitStatus::of_code(0)) {
     events_.on_rank_ended(rank, status, -1);
   }
@@ -93,6 +102,9 @@ class World : public launch::World {
   std::vector<launch::OnStacks> waiting_for_names;
   std::vector<wire::FrameKind> sent_kinds;
   std::vector<launch::Leftover> left;    // until somebody ends it
+  std::vector<base::HeldName> held;      // by them
+  std::vector<wire::HeldName> held_by_ranks;
+  std::vector<std::string> ended;        // what is found only when they are ended
   int ends_needed = 0;                   // calls of end_leftovers() until they are gone
   std::function<void()> on_end_leftovers = [] {};
   std::function<void(World&, int rank, const wire::Frame&)> answer;  // to each frame, a little later
@@ -148,11 +160,12 @@ class World : public launch::World {
   void forget_output() override { output.clear(); }
   bool has_offspring() override { return offspring; }
   std::vector<launch::Leftover> leftovers() override { return left; }
-  int end_leftovers() override {
+  std::vector<base::HeldName> held_by_leftovers(const std::vector<std::string>&) override { return held; }
+  launch::EndedLeftovers end_leftovers() override {
     on_end_leftovers();
-    if (ends_needed > 0 && --ends_needed > 0) return static_cast<int>(left.size());
+    if (ends_needed > 0 && --ends_needed > 0) return {{}, static_cast<int>(left.size())};
     left.clear();
-    return 0;
+    return {std::exchange(ended, {}), 0};
   }
 
  private:

@@ -210,12 +210,28 @@ TEST_CASE("a failed tear-down after a run that ended early is a problem, for its
   CHECK(problem.text == "Ring: the suite's tear-down failed: no server (ring.cpp:41)");
 }
 
+TEST_CASE("what stays in a host's TMPDIR is its leak in the end, and no test's") {
+  Show show({"Ring.a"});
+  std::string path;
+  show.acts["Ring (set-up)"] = [&](fake::World& world, int rank) {
+    path = world.messages<wire::RunOrder>(rank, wire::FrameKind::Run).at(0).tmp_dir + "/of-the-host";
+    testing::write_file(path, "x");
+    world.done(rank);
+  };
+  show.play();
+  CHECK(show.verdicts() == Names{"leak"});
+  CHECK(show.test(0).attempts.at(0).verdict == Verdict::Pass);
+  CHECK(show.test(0).message == "the suite's tear-down failed: the host has left behind: file " + path);
+  CHECK_FALSE(testing::exists(path));
+}
+
 TEST_CASE("what a set-up has made is no test's leak, and the host's if it is still there in the end") {
   const bool removed = GENERATE(true, false);
   Show show({"Ring.a"});
   const std::string path = show.places.temp_dir + "/of-the-host";
   show.acts["Ring (set-up)"] = [&](fake::World& world, int rank) {
     testing::write_file(path, "x");
+    world.hold(path);
     world.offspring = true;  // a server, say
     world.done(rank);
   };

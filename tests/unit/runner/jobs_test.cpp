@@ -123,10 +123,10 @@ TEST_CASE("a look is taken of every test that runs") {
   show.finish();
 }
 
-TEST_CASE("a file that one of several tests has left is a problem of the run, with all that it may be of") {
+TEST_CASE("a name with the run's id that one of several tests has left is a problem of the run, which names them") {
   Show show({"a", "b"}, 2);
   show.begin(2);
-  std::ofstream(show.places.temp_dir + "/left") << "here";
+  std::ofstream(show.places.temp_dir + "/left-" + show.places.run_id) << "here";
   show.pass(0);
   show.pass(1);
   const RunRecord& record = show.finish();

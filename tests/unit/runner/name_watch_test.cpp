@@ -2,14 +2,20 @@
 
 #include <catch2/catch.hpp>
 
+#include <sys/ipc.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "../../support/scratch.hpp"
 
 using namespace distrun;
 using distrun::runner::NameWatch;
+using distrun::runner::Traces;
 
 namespace {
 
@@ -23,39 +29,82 @@ struct Watched {
   }
   std::string leave(const std::string& name) {
     const std::string path = places.temp_dir + "/" + name;
-    std::ofstream(path) << "here";
+    testing::write_file(path, "here");
     return path;
+  }
+  std::string leave_tagged() { return leave("left-" + places.run_id); }
+  // Of those that the test has made.
+  bool is_strange(const std::string& path) {
+    const std::vector<std::string> strangers = watch->strangers();
+    return std::count(strangers.begin(), strangers.end(), path) == 1;
   }
   testing::Scratch scratch;
   proc::RunPlaces places;
   std::optional<NameWatch> watch;
 };
 
+Traces holding(const std::string& path) {
+  struct stat status{};
+  ::stat(path.c_str(), &status);
+  return {{{path, status.st_dev, status.st_ino}}, {}};
+}
+
 using Tests = std::set<std::string>;
 
 }  // namespace
 
-TEST_CASE("a new name is that of the only test that runs") {
+TEST_CASE("a new name that nobody of a test has to do with is told in the end, and blames nobody") {
   Watched at;
-  at.watch->begin("A");
+  const NameWatch::Mark mark = at.watch->begin("A");
   const std::string path = at.leave("x");
-  const auto names = at.watch->look();
-  REQUIRE(names.size() == 1);
-  CHECK(names[0].path == path);
-  at.watch->forget();
+  CHECK(at.watch->names_of(mark, {}).empty());
   at.watch->end("A");
+  CHECK(at.is_strange(path));
   CHECK(at.watch->suspicions().empty());
 }
 
-TEST_CASE("of tests that run at the same time none is blamed for a name, and all are named in the end") {
+TEST_CASE("a new name with which a process of the test works is that test's, whoever runs beside it") {
   Watched at;
-  at.watch->begin("A");
-  at.watch->begin("B");
+  const NameWatch::Mark mark = at.watch->begin("A");
+  if (GENERATE(false, true)) at.watch->begin("B");
   const std::string path = at.leave("x");
-  CHECK(at.watch->look().empty());
-  at.watch->forget();
+  const auto names = at.watch->names_of(mark, holding(path));
+  REQUIRE(names.size() == 1);
+  CHECK(names[0].path == path);
+  at.watch->give(names[0]);
+  CHECK(at.watch->names_of(mark, holding(path)).empty());
+  CHECK_FALSE(at.is_strange(path));
+}
+
+TEST_CASE("a name that was there before the test, or is another file by now, is not that test's") {
+  Watched at;
+  const std::string old = at.leave("old");
+  const NameWatch::Mark mark = at.watch->begin("A");
+  CHECK(at.watch->names_of(mark, holding(old)).empty());
+  const std::string path = at.leave("x");
+  const Traces traces = holding(path);
+  REQUIRE(std::rename(at.leave("y").c_str(), path.c_str()) == 0);
+  CHECK(at.watch->names_of(mark, traces).empty());
+}
+
+TEST_CASE("a name with the run's id is that of the only test that runs") {
+  Watched at;
+  const NameWatch::Mark mark = at.watch->begin("A");
+  const std::string path = at.leave_tagged();
+  const auto names = at.watch->names_of(mark, {});
+  REQUIRE(names.size() == 1);
+  CHECK(names[0].path == path);
+  CHECK(at.watch->carries_run_id(names[0]));
+}
+
+TEST_CASE("of tests that run at the same time none is blamed for such a name, and all are named in the end") {
+  Watched at;
+  const NameWatch::Mark a = at.watch->begin("A");
+  const NameWatch::Mark b = at.watch->begin("B");
+  const std::string path = at.leave_tagged();
+  CHECK(at.watch->names_of(a, {}).empty());
   at.watch->end("A");
-  CHECK(at.watch->look().empty());  // B has not run alone
+  CHECK(at.watch->names_of(b, {}).empty());  // B has not run alone
   at.watch->end("B");
   const auto suspicions = at.watch->suspicions();
   REQUIRE(suspicions.size() == 1);
@@ -66,9 +115,9 @@ TEST_CASE("of tests that run at the same time none is blamed for a name, and all
 TEST_CASE("a name that vanishes before the end is nobody's") {
   Watched at;
   at.watch->begin("A");
-  at.watch->begin("B");
-  const std::string path = at.leave("x");
-  at.watch->look();
+  const NameWatch::Mark mark = at.watch->begin("B");
+  const std::string path = at.leave_tagged();
+  at.watch->names_of(mark, {});
   at.watch->end("B");
   at.watch->end("A");
   std::filesystem::remove(path);
@@ -78,7 +127,7 @@ TEST_CASE("a name that vanishes before the end is nobody's") {
 TEST_CASE("what was there before a test began is not suspected to be its") {
   Watched at;
   at.watch->begin("A");
-  at.leave("x");
+  at.leave_tagged();
   at.watch->begin("B");
   at.watch->end("A");
   at.watch->end("B");
@@ -92,8 +141,20 @@ TEST_CASE("once nothing has run for a moment, the next test answers for its name
   at.watch->begin("B");
   at.watch->end("A");
   at.watch->end("B");
-  at.watch->begin("C");
-  at.leave("y");
-  CHECK(at.watch->look().size() == 1);
+  const NameWatch::Mark mark = at.watch->begin("C");
+  at.leave_tagged();
+  CHECK(at.watch->names_of(mark, {}).size() == 1);
   at.watch->end("C");
+}
+
+TEST_CASE("a segment of System V is the test's whose process has made it") {
+  Watched at;
+  const NameWatch::Mark mark = at.watch->begin("A");
+  const int id = ::shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+  REQUIRE(id >= 0);
+  CHECK(at.watch->names_of(mark, {{}, {1}}).empty());
+  const auto names = at.watch->names_of(mark, {{}, {1, ::getpid()}});
+  ::shmctl(id, IPC_RMID, nullptr);
+  REQUIRE(names.size() == 1);
+  CHECK(names[0].object.id == id);
 }

@@ -142,6 +142,7 @@ TEST_CASE("an order holds what its rank needs") {
   CHECK(order.coordinator_pid == ::getpid());
   CHECK(order.temp_dir == dirs.shared());
   CHECK(order.work_dir == dirs.of(1));
+  CHECK(order.tmp_dir == dirs.tmp_of(1));
   CHECK(order.init_method == "file://" + dirs.shared() + "/rendezvous");
   CHECK(value_of(order, "KEY") == "value");
   for (const char* name : {"RANK", "LOCAL_RANK", "MASTER_PORT"}) CHECK(value_of(order, name) == "none");
@@ -195,7 +196,7 @@ TEST_CASE("an attempt has a directory of its own and one for each rank, and take
   {
     const auto dirs = pool.take(2);
     used = dirs->shared();
-    CHECK(testing::names_in(used) == std::vector<std::string>{"rank0", "rank1"});
+    CHECK(testing::names_in(used) == std::vector<std::string>{"rank0", "rank1", "tmp0", "tmp1"});
     testing::write_file(dirs->of(1) + "/file", "x");
     const auto next = pool.take(2);
     CHECK(next->shared() != used);
@@ -203,6 +204,20 @@ TEST_CASE("an attempt has a directory of its own and one for each rank, and take
   CHECK(testing::exists(used + "/rank1/file") == keep);
   CHECK(testing::exists(run_dir));
   CHECK(pool.take(2)->shared() != used);
+}
+
+TEST_CASE("what is in a TMPDIR is told, and goes with its directory") {
+  const testing::Scratch scratch;
+  WorkDirPool pool(scratch.path() + "/run", false);
+  const auto dirs = pool.take(2);
+  CHECK(dirs->left_in_tmp().empty());
+  testing::write_file(dirs->tmp_of(1) + "/file", "x");
+  testing::write_file(dirs->of(1) + "/file", "x");
+  REQUIRE(dirs->left_in_tmp().size() == 1);
+  CHECK(dirs->left_in_tmp()[0].path == dirs->tmp_of(1) + "/file");
+  CHECK(dirs->clear().empty());
+  CHECK_FALSE(testing::exists(dirs->shared()));
+  CHECK(dirs->left_in_tmp().empty());
 }
 
 TEST_CASE("directories that nobody used serve the next attempt of that size, and no others do") {
@@ -215,7 +230,7 @@ TEST_CASE("directories that nobody used serve the next attempt of that size, and
   const auto spoil = [&](const std::string& shared, int kind) {
     if (kind == 0) testing::write_file(shared + "/rendezvous", "x");
     if (kind == 1) testing::write_file(shared + "/rank1/file", "x");
-    if (kind == 2) ::rmdir((shared + "/rank0").c_str());
+    if (kind == 2) ::rmdir((shared + "/tmp0").c_str());
     if (kind == 3) ::chmod((shared + "/rank0").c_str(), 0755);
     if (kind == 4 && ::rmdir((shared + "/rank0").c_str()) == 0) (void)::symlink("/", (shared + "/rank0").c_str());
   };

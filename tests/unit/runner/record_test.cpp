@@ -134,10 +134,11 @@ TEST_CASE("every enumerator has a name of its own") {
   CHECK(outcomes.size() == 9);
   std::set<std::string> leaks;
   for (const auto kind : {LeakKind::Process, LeakKind::SharedMemory, LeakKind::Socket, LeakKind::File,
-                          LeakKind::Descriptor, LeakKind::Thread, LeakKind::State}) {
+                          LeakKind::Descriptor, LeakKind::Thread, LeakKind::State, LeakKind::Semaphores,
+                          LeakKind::Queue}) {
     leaks.insert(name_of(kind));
   }
-  CHECK(leaks.size() == 7);
+  CHECK(leaks.size() == 9);
   CHECK(std::string(name_of(AttemptKind::Retry)) == "retry");
 }
 

@@ -1,6 +1,7 @@
 // Ranks that stay from one test to the next.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 
@@ -108,10 +109,26 @@ TEST_CASE("ranks that have a process of their own left do not stay") {
   CHECK(show.dismissed.size() == 2);
 }
 
-TEST_CASE("a file that a test leaves is told with that test, and its ranks do not stay") {
+TEST_CASE("a file that appears and that no rank has to do with is nobody's, and the ranks stay") {
   Show show({"a", "b"});
   show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
     if (rank == 0) std::ofstream(show.places.temp_dir + "/left") << "here";
+    world.done(rank);
+  };
+  show.play();
+  CHECK(show.verdicts() == Names{"pass", "pass"});
+  CHECK(show.node.spawned == 1);
+  const std::vector<std::string>& appeared = show.run->record().appeared;
+  CHECK(std::count(appeared.begin(), appeared.end(), show.places.temp_dir + "/left") == 1);
+}
+
+TEST_CASE("a file that a test leaves is told with that test, and its ranks do not stay") {
+  Show show({"a", "b"});
+  show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
+    if (rank == 0) {
+      std::ofstream(show.places.temp_dir + "/left") << "here";
+      world.hold(show.places.temp_dir + "/left");
+    }
     world.done(rank);
   };
   show.play();

@@ -1,8 +1,9 @@
 #include <catch2/catch.hpp>
 
-#include <fcntl.h>
+#include <sys/stat.h>
 
-#include <distrun/base/fd.hpp>
+#include <algorithm>
+
 #include <distrun/runner/sweep.hpp>
 
 #include "stage.hpp"
@@ -19,16 +20,25 @@ struct Broom {
     places.temp_dir = scratch.directory("tmp");
     places.start_dir = scratch.directory("start");
     names.emplace(places);
+    belongings.emplace(*names, nullptr, "Ring.pass");
     world = std::make_shared<fake::World>(loop, launch::WorldSpec{"ring.so", "process", 1}, events);
   }
   std::vector<Leak>& sweep(bool patient = true) {
-    run.emplace(loop, *world, *names, places.run_id, graces, patient,
+    run.emplace(loop, *world, *belongings, graces, patient,
                 [this](std::vector<Leak> leaks) { found = std::move(leaks); });
     run->start();
     if (!testing::run_until(loop, [&] { return found.has_value(); })) throw std::runtime_error("it does not end");
     return *found;
   }
   std::string temp(const std::string& name) const { return places.temp_dir + "/" + name; }
+  // With which a rank worked when it ended.
+  std::string held(const std::string& name) {
+    testing::write_file(temp(name), "");
+    struct stat status{};
+    ::stat(temp(name).c_str(), &status);
+    belongings->add_held({{temp(name), status.st_dev, status.st_ino}});
+    return temp(name);
+  }
 
   struct Deaf final : launch::WorldEvents {
     void on_rank_started(int, int) override {}
@@ -42,6 +52,7 @@ struct Broom {
   Deaf events;
   proc::RunPlaces places;
   std::optional<NameWatch> names;
+  std::optional<Belongings> belongings;
   Graces graces = short_graces();
   std::shared_ptr<fake::World> world;
   std::optional<Sweep> run;
@@ -60,7 +71,7 @@ TEST_CASE("what goes away within the grace is no leak") {
   Broom broom;
   broom.graces.leak = 1h;
   broom.world->left = {{"4711 (sleep 1)"}};
-  testing::write_file(broom.temp("x"), "");
+  broom.held("x");
   io::Alarm later(broom.loop, [&] {
     broom.world->left.clear();
     ::unlink(broom.temp("x").c_str());
@@ -73,7 +84,7 @@ TEST_CASE("what stays is named once the grace is over, and ended") {
   Broom broom;
   broom.world->left = {{"4711 (sleep 100)"}};
   broom.world->ends_needed = 3;
-  testing::write_file(broom.temp("x"), "");
+  broom.held("x");
   const auto began = std::chrono::steady_clock::now();
   const std::vector<Leak>& leaks = broom.sweep();
   CHECK(std::chrono::steady_clock::now() - began >= broom.graces.leak);
@@ -117,6 +128,18 @@ TEST_CASE("what a process that ends leaves behind is a leak") {
   CHECK(leaks[0].what == "4712 (hopper)");
 }
 
+// One that replaces itself is seen ending each time.
+TEST_CASE("what is found only when the ending is ended is a leak, once") {
+  Broom broom;
+  broom.world->left = {{"4711 (hopper)", true}};
+  broom.graces.kill = Nanoseconds::zero();
+  broom.world->ended = {"4712 (hopper)", "4712 (hopper)"};
+  const std::vector<Leak>& leaks = broom.sweep();
+  REQUIRE(leaks.size() == 1);
+  CHECK(leaks[0].what == "4712 (hopper)");
+  CHECK(leaks[0].removed);
+}
+
 TEST_CASE("an impatient sweep waits for nobody") {
   Broom broom;
   broom.graces.leak = 1h;
@@ -155,11 +178,23 @@ TEST_CASE("a process that has lost its name while it ended is told once") {
   CHECK(leaks[0].what == "4711 ([distrun-rank]), which SIGKILL does not end");
 }
 
-TEST_CASE("a file that a leftover process held open is found once that has ended") {
+TEST_CASE("a name that appeared and that nobody of the attempt has to do with is no leak, and nobody waits for it") {
   Broom broom;
-  base::Fd held(::open(broom.temp("held").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  broom.graces.leak = 1h;
+  testing::write_file(broom.temp("x"), "");
+  CHECK(broom.sweep().empty());
+  CHECK(testing::exists(broom.temp("x")));
+  const auto strangers = broom.names->strangers();
+  CHECK(std::count(strangers.begin(), strangers.end(), broom.temp("x")) == 1);
+}
+
+TEST_CASE("a file with which a leftover process works is found") {
+  Broom broom;
+  testing::write_file(broom.temp("held"), "");
+  struct stat status{};
+  ::stat(broom.temp("held").c_str(), &status);
+  broom.world->held = {{broom.temp("held"), status.st_dev, status.st_ino}};
   broom.world->left = {{"4711 (writer)"}};
-  broom.world->on_end_leftovers = [&] { held.reset(); };
   const std::vector<Leak>& leaks = broom.sweep();
   REQUIRE(leaks.size() == 2);
   CHECK(leaks[1].what == broom.temp("held"));
@@ -167,7 +202,7 @@ TEST_CASE("a file that a leftover process held open is found once that has ended
 
 TEST_CASE("what was told once is not told again by the next sweep") {
   Broom broom;
-  testing::write_file(broom.temp("x"), "");
+  broom.held("x");
   CHECK(broom.sweep().size() == 1);
   broom.found.reset();
   CHECK(broom.sweep().empty());

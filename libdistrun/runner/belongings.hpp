@@ -1,0 +1,47 @@
+#pragma once
+// What an attempt leaves behind beside processes: names and what of System V is provably its, and what is left in its
+// own directories. Lives on: the coordinator's loop.
+#include <string>
+#include <vector>
+
+#include <distrun/runner/name_watch.hpp>
+#include <distrun/runner/record.hpp>
+#include <distrun/runner/work_dirs.hpp>
+
+namespace distrun::runner {
+
+// A name that was left, removed if that is the run's to do: where it carries the run's id, lies in a directory of its
+// own, or was made by a rank, as the kernel knows. What others may be using is told and not touched.
+Leak leak_of(const proc::NewName& name, bool ours);
+
+class Belongings {
+ public:
+  // An attempt of that test begins. Both must outlive it; `dirs` may be null.
+  Belongings(NameWatch& names, const WorkDirs* dirs, const std::string& test);
+  ~Belongings();
+  Belongings(const Belongings&) = delete;
+  Belongings& operator=(const Belongings&) = delete;
+
+  // One of its processes, and what it had to do with when somebody looked.
+  void add_process(pid_t pid) { traces_.pids.insert(pid); }
+  void add_held(std::vector<base::HeldName> names);
+  // Directories in which it may hold names.
+  std::vector<std::string> directories() const { return names_.directories(); }
+
+  // What is there now.
+  bool any() { return !names().empty() || !left_in_tmp().empty(); }
+  std::vector<proc::NewName> names() { return names_.names_of(since_, traces_); }
+  // The same, each told once from now on, and removed as leak_of() says.
+  std::vector<Leak> tell();
+
+ private:
+  std::vector<proc::NewName> left_in_tmp() const;
+
+  NameWatch& names_;
+  const WorkDirs* dirs_;
+  std::string test_;
+  NameWatch::Mark since_;
+  Traces traces_;
+};
+
+}  // namespace distrun::runner
