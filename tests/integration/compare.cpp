@@ -222,8 +222,10 @@ void check_ranks(Findings& findings, const std::string& id, const AttemptResult&
   for (std::size_t i = 0; i < attempt.ranks.size(); ++i) {
     const RankResult& rank = attempt.ranks[i];
     findings.expect(is_host || rank.rank == static_cast<int>(i), id + ": ranks are not in order");
-    findings.expect(rank.pid > 0, id + ": rank " + std::to_string(i) + " has no pid");
-    findings.expect(pids.insert(rank.pid).second || one_process, id + ": two ranks have one pid");
+    // One that never began: its zygote was killed, or the run cancelled.
+    const bool is_none = rank.pid <= 0 && (attempt.verdict == "infra-error" || attempt.verdict == "cancelled");
+    findings.expect(rank.pid > 0 || is_none, id + ": rank " + std::to_string(i) + " has no pid");
+    findings.expect(is_none || pids.insert(rank.pid).second || one_process, id + ": two ranks have one pid");
     findings.expect(rank.error_texts.size() <= kErrorsMax, id + ": too many errors are kept");
     findings.expect(!(rank.outcome == "signaled" && rank.signal == 0),
                     id + ": a signaled rank has no signal");

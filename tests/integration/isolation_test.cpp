@@ -1,6 +1,9 @@
 // What an isolation promises beyond the verdicts that expected.hpp compares in each; several tests at a time.
 #include <catch2/catch.hpp>
 
+#include <sys/types.h>
+
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>
@@ -9,6 +12,7 @@
 
 #include "compare.hpp"
 #include "programs.hpp"
+#include "support/victims.hpp"
 
 namespace {
 
@@ -34,7 +38,73 @@ std::map<int, int> tests_by_process(const Summary& summary) {
   return counts;
 }
 
+long count_of(const std::string& text, const std::string& part) {
+  long count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// What a process has of what runs out.
+struct Holdings {
+  long descriptors = 0;
+  long mappings = 0;
+  long children = 0;
+  long kilobytes = 0;
+
+  static Holdings of(pid_t pid) {
+    const std::string folder = "/proc/" + std::to_string(pid);
+    const std::string status = read_file(folder + "/status");
+    const std::size_t at = status.find("VmRSS:");
+    return {static_cast<long>(names_in(folder + "/fd").size()), count_of(read_file(folder + "/maps"), "\n"),
+            static_cast<long>(children_of(pid).size()),
+            at == std::string::npos ? 0 : std::atol(status.c_str() + at + sizeof "VmRSS:")};
+  }
+};
+
+// The most it has at once, in so many looks: it has more while it starts ranks.
+Holdings most_of(pid_t pid, int looks) {
+  Holdings most;
+  for (int i = 0; i < looks; ++i) {
+    const Holdings now = Holdings::of(pid);
+    most = {std::max(most.descriptors, now.descriptors), std::max(most.mappings, now.mappings),
+            std::max(most.children, now.children), std::max(most.kilobytes, now.kilobytes)};
+    pause_for(milliseconds(3));
+  }
+  return most;
+}
+
 }  // namespace
+
+TEST_CASE("a pool that crashes a thousand times leaves nothing, and its coordinator does not grow", "[isolation]") {
+  constexpr long kEarly = 150;
+  constexpr long kLate = 850;
+  constexpr int kLooks = 30;
+  constexpr long kKilobytesOfCrash = 8;  // a crash's record, which the report is made of in the end
+  const Sandbox sandbox(DISTRUN_BIN);
+  Running running = sandbox.start({"run", "--output", sandbox.output(), "--isolation", "pool", "--quiet", "--filter",
+                                   "Alternates.*act=crash", fixture("alternates")});
+  const auto comes_to = [&](long crashes) {
+    return eventually(scaled(milliseconds(60'000)), [&] {
+      pause_for(milliseconds(50));
+      return count_of(read_file(sandbox.output() + "/events.ndjson"), "\"kind\":\"test_end\"") >= crashes;
+    });
+  };
+  REQUIRE(comes_to(kEarly));
+  const std::vector<pid_t> coordinators = victims_of(running, nullptr, Victim::Coordinator);
+  REQUIRE(coordinators.size() == 1);
+  const Holdings early = most_of(coordinators.front(), kLooks);
+  REQUIRE(comes_to(kLate));
+  const Holdings late = most_of(coordinators.front(), kLooks);
+  const Ended ended = running.wait(scaled(milliseconds(60'000)));
+  CHECK(ended.exit_code == 1);
+  CHECK(early.descriptors > 0);
+  CHECK(late.descriptors <= early.descriptors + 4);
+  CHECK(late.mappings <= early.mappings + 8);
+  CHECK(late.children <= early.children + 2);
+  CHECK(late.kilobytes <= early.kilobytes + (kLate - kEarly) * kKilobytesOfCrash);
+  for (const std::string& left : sandbox.remains()) FAIL_CHECK(left);
+  CHECK(sandbox.summary().totals.at("crash") == 1000);
+}
 
 TEST_CASE("a crash where ranks stay does not reach the next test, a hundred times", "[isolation]") {
   const std::string isolation = GENERATE("pool", "threads");

@@ -7,8 +7,9 @@
 
 #include <cerrno>
 #include <system_error>
+#include <vector>
 
-#include "support/scratch.hpp"
+#include "support/victims.hpp"
 
 namespace distrun::soak {
 namespace {
@@ -23,40 +24,24 @@ void close_once(int& fd) {
   fd = -1;
 }
 
-// 0: it has none.
-pid_t first_child_of(pid_t pid) {
-  const auto children = pid == 0 ? std::vector<pid_t>{} : testing::children_of(pid);
-  return children.empty() ? 0 : children.front();
-}
-
-pid_t zygote_of(pid_t coordinator) {
-  if (coordinator == 0) return 0;
-  for (const pid_t child : testing::children_of(coordinator)) {
-    const std::string arguments = testing::read_file("/proc/" + std::to_string(child) + "/cmdline");
-    // Its ranks have the same arguments, but have come later: the first is the zygote.
-    if (arguments.find(std::string("\0--zygote\0", 10)) != std::string::npos) return child;
+testing::Victim victim_of(Disturbs what) {
+  switch (what) {
+    case Disturbs::KilledDaemon: return testing::Victim::Daemon;
+    case Disturbs::KilledGuard: return testing::Victim::Guard;
+    case Disturbs::KilledZygote: return testing::Victim::Zygote;
+    default: return testing::Victim::Coordinator;
   }
-  return 0;
-}
-
-// A daemon has no other child than the guard of its run.
-pid_t find_victim(const testing::Running& running, const testing::Daemon* daemon, Disturbs victim) {
-  const pid_t guard = daemon == nullptr ? running.pid() : first_child_of(daemon->pid());
-  if (victim == Disturbs::KilledDaemon) return guard == 0 ? 0 : daemon->pid();
-  if (victim == Disturbs::KilledGuard) return guard;
-  const pid_t coordinator = first_child_of(guard);
-  return victim == Disturbs::KilledZygote ? zygote_of(coordinator) : coordinator;
 }
 
 }  // namespace
 
-bool strike(const testing::Running& running, const testing::Daemon* daemon, Disturbs victim) {
-  pid_t found = 0;
+bool strike(const testing::Running& running, const testing::Daemon* daemon, Disturbs what) {
+  std::vector<pid_t> found;
   testing::eventually(kVictimComesWithin, [&] {
-    found = find_victim(running, daemon, victim);
-    return found != 0 || running.ends_within(milliseconds(0));
+    found = victims_of(running, daemon, victim_of(what));
+    return !found.empty() || running.ends_within(milliseconds(0));
   });
-  return found != 0 && !running.ends_within(milliseconds(0)) && kill(found, SIGKILL) == 0;
+  return !found.empty() && !running.ends_within(milliseconds(0)) && kill(found.front(), SIGKILL) == 0;
 }
 
 Reader::Reader() {

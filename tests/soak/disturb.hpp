@@ -14,7 +14,7 @@ using testing::milliseconds;
 // Kills the zygote, coordinator or guard of a run, or the daemon that has started it, once there is one. False: there
 // was none any more, or none came within a second. `running` is what the user has started; `daemon` is null for a run
 // without one.
-bool strike(const testing::Running& running, const testing::Daemon* daemon, fixtures::Disturbs victim);
+bool strike(const testing::Running& running, const testing::Daemon* daemon, fixtures::Disturbs what);
 
 // The reader of a pipe, made before the program whose output it is. Lives on one thread.
 class Reader {
