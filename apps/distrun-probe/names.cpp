@@ -29,7 +29,7 @@ std::string readable_text(std::string name) {
       {" >", ">"},
   };
   for (const auto& [part, by] : kShort) replace_all(name, part, by);
-  if (name.size() > kNameMax) name = name.substr(0, kNameMax) + "...";
+  if (name.size() > kNameMax) name.replace(kNameMax, std::string::npos, "...");
   return name;
 }
 

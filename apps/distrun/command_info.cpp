@@ -7,7 +7,7 @@
 namespace distrun::cli {
 namespace {
 
-OptionInfo info_of(const CLI::Option& option) {
+OptionInfo option_info(const CLI::Option& option) {
   OptionInfo info;
   for (const std::string& name : option.get_snames()) info.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) info.names.push_back("--" + name);
@@ -69,9 +69,9 @@ CommandInfo info_of(const CLI::App& app) {
   const CLI::Option* help = app.get_help_ptr();
   if (app.get_prefix_command()) info.options.push_back(program_info());
   for (const CLI::Option* option : app.get_options()) {
-    if (option != help && !option->get_group().empty()) info.options.push_back(info_of(*option));
+    if (option != help && !option->get_group().empty()) info.options.push_back(option_info(*option));
   }
-  if (help != nullptr) info.options.push_back(info_of(*help));
+  if (help != nullptr) info.options.push_back(option_info(*help));
   return info;
 }
 

@@ -77,7 +77,8 @@ proc::ChildSpec Runs::child_of(const std::string& run_id, const Run& run) const 
   spec.program = program_;
   spec.name = run.order.arguments.front();
   spec.arguments.assign(run.order.arguments.begin() + 1, run.order.arguments.end());
-  const std::string own = std::string(kOwnRunVariable) + "=";
+  std::string own(kOwnRunVariable);
+  own += '=';
   for (const std::string& entry : run.order.environment) {
     if (!entry.starts_with(own)) spec.environment.push_back(entry);
   }

@@ -179,7 +179,10 @@ Child start_helper(boost::asio::io_context& context, const ChildSpec& spec) {
   auto started = launcher(context.get_executor(), error, process::filesystem::path(spec.program), spec.arguments,
                           ChildSetUp{placement, spec, arguments.data(), ::getpid()});
   if (error) {
-    if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, 0);  // it could not exec and is about to end
+    if (launcher.pid > 0) {  // it could not exec and is about to end, unless somebody stops it
+      ::kill(launcher.pid, SIGKILL);
+      ::waitpid(launcher.pid, nullptr, 0);
+    }
     throw_cannot_start(spec, error.value());
   }
   const pid_t pid = started.id();

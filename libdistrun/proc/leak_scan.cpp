@@ -123,6 +123,19 @@ std::vector<NewName> LeakScan::since(Mark mark) {
   return found;
 }
 
+void LeakScan::removed(const NewName& name) {
+  if (!name.is_path()) {
+    std::erase_if(objects_, [&](const auto& object) {
+      return object.first == std::pair(name.object.kind, name.object.id);
+    });
+    return;
+  }
+  const std::size_t slash = name.path.rfind('/');
+  for (Place& place : places_) {
+    if (place.directory == name.path.substr(0, slash)) place.entries.erase(name.path.substr(slash + 1));
+  }
+}
+
 void LeakScan::add_names(const Place& place, Mark mark, std::vector<NewName>& found) const {
   for (const auto& [name, entry] : place.entries) {
     if (entry.seen <= mark || is_of_a_run(name, own_name_)) continue;

@@ -50,6 +50,8 @@ class LeakScan {
   // What has appeared since then, is still there and this user's. The run's own directory and other runs' names
   // ("distrun-...") are left out.
   std::vector<NewName> since(Mark mark);
+  // It is gone. What takes its place is new.
+  void removed(const NewName& name);
 
   // A directory, and the time that tells whether it has changed since mark() or since() was asked last; -1: it may
   // have changed without a sign.

@@ -38,8 +38,10 @@ std::int32_t RankApi::answer(const Waited& waited, distrun_sink why, void* conte
   return waited.code;
 }
 
-RankApi::RankApi(const wire::RunOrder& order, ControlLine& line, Inbox& inbox, board::SlotWriter& writer)
-    : order_(order), line_(line), inbox_(inbox), writer_(writer), worker_name_("worker" + std::to_string(order.rank)) {
+RankApi::RankApi(const wire::RunOrder& order, ControlLine& line, Inbox& inbox, board::SlotWriter& writer,
+                 const board::RankBoard& board)
+    : order_(order), line_(line), inbox_(inbox), writer_(writer), board_(board),
+      worker_name_("worker" + std::to_string(order.rank)) {
   api_.size = sizeof api_;
   api_.abi = DISTRUN_ABI;
   api_.self = this;
@@ -194,10 +196,20 @@ std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t time
   const std::string barrier = text_of(name);
   RankApi& api = of(self);
   if (!api.line_.is_ours()) return refuse_child(api.order_.rank, why, context);
-  api.writer_.note(board::WaitKind::Barrier, barrier);
+  const Coming coming = api.come_to(barrier);
+  api.writer_.note(board::WaitKind::Barrier, barrier, -1, coming.round);
   api.tell(wire::FrameKind::BarrierEnter, wire::BarrierEnter{barrier});
-  const Waited waited = api.inbox_.wait_for_release(barrier, timeout_ms, take_site());
+  Waited waited = api.inbox_.wait_for_release(barrier, timeout_ms, take_site());
+  if (waited.code == DISTRUN_TIMEOUT) {
+    waited.why += absent_text(absent_from(api.board_, api.order_.rank, api.order_.world_size, coming));
+  }
   return api.answer(waited, why, context, because_of);
+}
+
+Coming RankApi::come_to(const std::string& barrier) {
+  constexpr auto kCoarse = std::chrono::milliseconds(5);  // the clock of operations is up to a tick behind
+  const std::lock_guard lock(coming_);
+  return {barrier, ++rounds_[barrier], began_ - kCoarse};
 }
 
 std::int32_t RankApi::send(void* self, std::int32_t to, distrun_string tag, const void* data, std::size_t size) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <distrun/rank/absent.hpp>
 #include <distrun/rank/control_line.hpp>
 #include <distrun/sdk/plugin.h>
 
@@ -14,7 +15,8 @@ namespace distrun::rank {
 class RankApi {
  public:
   // All must outlive it.
-  RankApi(const wire::RunOrder& order, ControlLine& line, Inbox& inbox, board::SlotWriter& writer);
+  RankApi(const wire::RunOrder& order, ControlLine& line, Inbox& inbox, board::SlotWriter& writer,
+          const board::RankBoard& board);
   RankApi(const RankApi&) = delete;
   RankApi& operator=(const RankApi&) = delete;
 
@@ -58,18 +60,23 @@ class RankApi {
     line_.send(kind, order_.rank, message);
   }
   void fill_in_suite();
+  Coming come_to(const std::string& barrier);
   std::int32_t answer(const Waited& waited, distrun_sink why, void* context, std::int32_t* because_of);
 
   const wire::RunOrder& order_;
   ControlLine& line_;
   Inbox& inbox_;
   board::SlotWriter& writer_;
+  const board::RankBoard& board_;
   std::string worker_name_;
   std::atomic<std::uint64_t> checks_{0};
   std::atomic<std::int32_t> noticed_{-1};  // the rank whose failure a wait here has told
   std::vector<distrun_key_value> settings_;  // of the suite, as the plugin sees them
   std::mutex setting_;
   std::map<std::string, std::string> set_;   // guarded by setting_; by the host
+  const base::TimePoint began_ = base::system_clock().now();
+  std::mutex coming_;
+  std::map<std::string, std::uint64_t> rounds_;  // guarded by coming_; of each barrier
   distrun_rank api_{};
 };
 

@@ -132,12 +132,12 @@ int RankProcess::serve(Place& place, wire::RunOrder order) {
 }
 
 std::int32_t RankProcess::leave(Place& place, const wire::RunOrder& last) {
-  RankApi api(last, line_, place.inbox, place.writer);
+  RankApi api(last, line_, place.inbox, place.writer, place.shown);
   return plugin_ == nullptr ? DISTRUN_OK : plugin_->leave(api.line());
 }
 
 std::int32_t RankProcess::run_test(Place& place, const wire::RunOrder& order, bool looks_at_state) {
-  RankApi api(order, line_, place.inbox, place.writer);
+  RankApi api(order, line_, place.inbox, place.writer, place.shown);
   const std::optional<OwnThread> thread = looks_at_state ? std::make_optional<OwnThread>() : std::nullopt;
   const std::int32_t result = call_plugin(order, api);
   Changes changes;

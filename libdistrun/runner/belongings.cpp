@@ -57,7 +57,7 @@ std::vector<Leak> Belongings::tell() {
   for (const proc::NewName& name : left_in_tmp()) leaks.push_back(leak_of(name, !dirs_->kept()));
   for (const proc::NewName& name : names()) {
     leaks.push_back(leak_of(name, names_.carries_run_id(name) || is_made_by_rank(name)));
-    names_.give(name);
+    leaks.back().removed ? names_.removed(name) : names_.give(name);
   }
   return leaks;
 }

@@ -49,6 +49,12 @@ std::vector<proc::NewName> NameWatch::names_of(Mark since, const Traces& traces)
   return found;
 }
 
+void NameWatch::removed(const proc::NewName& name) {
+  scan_.removed(name);
+  given_.erase({name.path, name.inode});
+  suspects_.erase(name.path);
+}
+
 // What is there first when a test begins is not that test's.
 void NameWatch::suspect() {
   for (const proc::NewName& name : scan_.since(first_)) {

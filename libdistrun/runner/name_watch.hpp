@@ -34,6 +34,8 @@ class NameWatch {
   // What has appeared since, is still there and provably the attempt's. What was given to somebody is not told again.
   std::vector<proc::NewName> names_of(Mark since, const Traces& traces);
   void give(const proc::NewName& name) { given_.emplace(name.path, name.inode); }
+  // It is gone: what appears there from now on is another, though the kernel may give it the same inode.
+  void removed(const proc::NewName& name);
   bool carries_run_id(const proc::NewName& name) const;
 
   // Where they are looked for.

@@ -131,7 +131,9 @@ io::Task<AttemptRecord> SuiteHost::do_work(wire::HostWork work, std::string id) 
 void SuiteHost::find_names(AttemptRecord& attempt) {
   if (run_.settings.leaks_off) return;
   for (const proc::NewName& name : std::exchange(made_, {})) {
-    if (name.is_path() && exists(name.path)) attempt.leaks.push_back(leak_of(name, run_.names.carries_run_id(name)));
+    if (!name.is_path() || !exists(name.path)) continue;
+    attempt.leaks.push_back(leak_of(name, run_.names.carries_run_id(name)));
+    if (attempt.leaks.back().removed) run_.names.removed(name);
   }
   for (const proc::NewName& name : dir_->left_in_tmp()) attempt.leaks.push_back(leak_of(name, !dir_->kept()));
 }

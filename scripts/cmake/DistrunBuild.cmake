@@ -34,6 +34,7 @@ find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 
 add_library(distrun_flags INTERFACE)
 target_compile_options(distrun_flags INTERFACE
+  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>  # for the compiler cache
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
   $<$<BOOL:${DISTRUN_WERROR}>:-Werror>)
 # For what is exported: linked with them, it would take them along.
@@ -70,6 +71,26 @@ if(DISTRUN_SANITIZE)
   add_link_options(${sanitize})
 endif()
 
+# Asio, compiled once instead of in every source that uses it.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/asio.cpp CONTENT "#include <boost/asio/impl/src.hpp>\n")
+add_library(distrun_asio STATIC ${PROJECT_BINARY_DIR}/asio.cpp)
+target_compile_definitions(distrun_asio PUBLIC BOOST_ASIO_SEPARATE_COMPILATION)
+target_link_libraries(distrun_asio PUBLIC Boost::headers Threads::Threads)
+
+# What nearly every source reads is compiled once, and once more for libraries whose names are seen outside. Sources say
+# what they include all the same: installed headers are compiled without this, and so is what clang-tidy reads.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/nothing.cpp CONTENT "")
+foreach(visibility IN ITEMS hidden default)
+  set(headers distrun_${visibility}_headers)
+  add_library(${headers} OBJECT ${PROJECT_BINARY_DIR}/nothing.cpp)
+  set_target_properties(${headers} PROPERTIES CXX_VISIBILITY_PRESET ${visibility})
+  target_compile_features(${headers} PUBLIC cxx_std_20)
+  distrun_use_flags(${headers})
+  target_precompile_headers(${headers} PRIVATE
+    <algorithm> <array> <atomic> <chrono> <cstdint> <functional> <map> <memory> <mutex> <optional> <set> <string>
+    <string_view> <utility> <vector>)
+endforeach()
+
 # distrun_library(NAME [RUNTIME] SOURCES a.cpp ... [DEPENDS other ...]): the target of one folder of libdistrun. What
 # libdistrun.so is made of says RUNTIME: its names are seen outside.
 function(distrun_library name)
@@ -79,6 +100,9 @@ function(distrun_library name)
   set_target_properties(distrun_${name} PROPERTIES EXPORT_NAME ${name})
   if(arg_RUNTIME)
     set_target_properties(distrun_${name} PROPERTIES CXX_VISIBILITY_PRESET default)
+    target_precompile_headers(distrun_${name} REUSE_FROM distrun_default_headers)
+  else()
+    target_precompile_headers(distrun_${name} REUSE_FROM distrun_hidden_headers)
   endif()
   target_include_directories(distrun_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:include>)

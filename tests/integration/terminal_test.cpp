@@ -1,9 +1,11 @@
-// distrun as the leader of a session on a real terminal that goes away, as when the line of `ssh -t` breaks.
+// distrun as the leader of a session on a real terminal: what is typed there, and that it goes away, as when
+// the line of `ssh -t` breaks.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -30,6 +32,14 @@ void wait_until_it_hangs(const Sandbox& sandbox) {
   REQUIRE(eventually(scaled(milliseconds(20'000)), in_body));
 }
 
+// What the terminal has shown up to now. Whether it shows the text in time.
+bool shows(TerminalSession& session, std::string& shown, const std::string& text) {
+  return eventually(scaled(milliseconds(20'000)), [&] {
+    shown += session.read_some();
+    return shown.find(text) != std::string::npos;
+  });
+}
+
 // Of all distruns in the sandbox: guard and coordinator.
 milliseconds cpu_time(const Sandbox& sandbox) {
   long ticks = 0;
@@ -54,6 +64,37 @@ TEST_CASE("a run ends with the terminal that it leads", "[interrupt][terminal]")
   TerminalSession session(sandbox.command(hanging(sandbox)));
   wait_until_it_hangs(sandbox);
   session.hang_up();
+  const Ended ended = session.wait(scaled(kEndsWithin));
+  CHECK_FALSE(ended.out_of_time);
+  CHECK(ended.exit_code == kInterrupted);
+  CHECK(sandbox.remains() == std::vector<std::string>{});
+  CHECK(sandbox.summary().interrupted);
+  sandbox.sweep();
+}
+
+TEST_CASE("the key s shows what every rank does", "[interrupt][terminal]") {
+  const Sandbox sandbox(distrun_program());
+  TerminalSession session(sandbox.command(hanging(sandbox)));
+  wait_until_it_hangs(sandbox);
+  session.type("s");
+  std::string shown;
+  const bool has_stack = shows(session, shown, "clock_nanosleep");
+  INFO(shown);
+  CHECK(has_stack);
+  session.type("\x03");
+  CHECK(session.wait(scaled(kEndsWithin)).exit_code == kInterrupted);
+  sandbox.sweep();
+}
+
+TEST_CASE("Ctrl-C that is typed twice ends a run whose ranks resist, with its reports", "[interrupt][terminal]") {
+  const Sandbox sandbox(distrun_program());
+  Command command = sandbox.command(hanging(sandbox));
+  std::replace(command.arguments.begin(), command.arguments.end(), std::string("Hangs.one_sleeps"),
+               std::string("Hangs.termination_ignored"));
+  TerminalSession session(command);
+  wait_until_it_hangs(sandbox);
+  session.type("\x03");
+  session.type("\x03");
   const Ended ended = session.wait(scaled(kEndsWithin));
   CHECK_FALSE(ended.out_of_time);
   CHECK(ended.exit_code == kInterrupted);

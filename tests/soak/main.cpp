@@ -133,7 +133,7 @@ int soak(const Options& options) {
   std::cout << "soak of " << options.tests << " tests, --seed " << options.seed << ", " << options.parallel
             << " runs at a time, full disks are " << (small_disks ? "small ones" : "limits of file size") << std::endl;
   const auto started = std::chrono::steady_clock::now();
-  Soak all(options, {DISTRUN_BIN, DISTRUND_BIN, DISTRUN_SOAK_PLUGIN}, small_disks);
+  Soak all(options, {DISTRUN_BIN, DISTRUND_BIN, DISTRUN_SOAK_PLUGIN, DISTRUN_NEIGHBOUR}, small_disks);
   const Tally& tally = all.run();
   const auto took = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - started);
   std::cout << tally.matrix() << tally.wrong_text() << tally.tests() << " tests judged in " << took.count() << " s, "

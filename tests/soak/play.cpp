@@ -13,6 +13,7 @@
 #include "small_disk.hpp"
 #include "support/daemon.hpp"
 #include "support/events.hpp"
+#include "support/neighbour.hpp"
 #include "support/sandbox.hpp"
 
 namespace distrun::soak {
@@ -46,12 +47,15 @@ milliseconds limit_of(const Invocation& invocation) {
   return scaled(kStartAndEnd + each * invocation.cases.size());
 }
 
-// How distrun runs for one invocation, and what it comes to.
+// How distrun runs for one invocation beside a neighbour, and what it comes to.
 class Run {
  public:
   Run(const Programs& programs, const Invocation& invocation, bool small_disks)
       : invocation_(invocation), programs_(programs), sandbox_(programs.distrun) {
     if (small_disks) disk_.emplace(sandbox_.temp());
+    std::vector<std::string> shared{sandbox_.start_directory()};
+    if (!disk_) shared.push_back(sandbox_.temp());  // it would fill the small disk
+    neighbour_.emplace(programs.neighbour, std::move(shared));
     if (invocation.through_daemon) daemon_.emplace(programs.daemon);
   }
 
@@ -81,6 +85,7 @@ class Run {
   const Programs& programs_;
   Sandbox sandbox_;
   std::optional<SmallDisk> disk_;
+  std::optional<Neighbour> neighbour_;
   std::optional<Daemon> daemon_;
   std::string run_id_;  // where no summary says it
   std::uint64_t tag_ = 0;

@@ -13,6 +13,7 @@ struct Programs {
   std::string distrun;
   std::string daemon;
   std::string plugin;
+  std::string neighbour;
 };
 
 // The arguments for distrun that select a test and say how it runs; the same for a test alone as for many.

@@ -260,6 +260,35 @@ TEST_CASE("addresses that a rank has found itself get names") {
   CHECK(second.frames[named.frames[named.frames.size() - 2]].module.empty());
 }
 
+TEST_CASE("code without debug information of its own has its lines from a separate file, by link and by build id") {
+  const bool by_link = GENERATE(true, false);
+  const bool is_root = ::geteuid() == 0;
+  testing::skip_case_if(!by_link && (!is_root || ::access("/usr/lib/debug", F_OK) != 0),
+                        "only root can have a /usr/lib/debug of its own, where there is one");
+  const Scratch scratch;
+  const std::string copy = scratch.path() + "/copy";
+  const std::string apart = scratch.path() + "/apart.debug";
+  const std::string split = "cp \"$0\" " + copy + " && objcopy --only-keep-debug " + copy + " " + apart +
+                            " && objcopy --strip-all " + (by_link ? "--add-gnu-debuglink=" + apart + " " : "") + copy;
+  const InState subject("sleeping", fixtures::Build::Plain,
+                        {"/bin/sh", "-c", split + " && exec " + copy + " \"$1\""});
+  REQUIRE(subject.reaches('S'));
+  std::vector<std::string> wrapper;
+  if (!by_link) {
+    // Their place under the build's id, in a /usr/lib/debug that only the probe sees.
+    wrapper = {"/usr/bin/unshare", "-m", "/bin/sh", "-c",
+               "mount -t tmpfs none /usr/lib/debug && id=$(readelf -n " + copy +
+                   " | sed -n 's/.*Build ID: //p') && rest=${id#??} &&"
+                   " place=/usr/lib/debug/.build-id/${id%\"$rest\"} && mkdir -p $place && cp " +
+                   apart + " $place/$rest.debug && exec \"$0\" \"$@\""};
+  }
+  const ProbeReply reply = ask_probe(order_for({subject.pid()}), kLimit, wrapper);
+  INFO((by_link ? "by link: " : "by build id: ") << reply.text());
+  const wire::StackFrame* frame = frame_of(reply, reply.processes.at(0).threads.front(), "state_sleeping");
+  REQUIRE(frame != nullptr);
+  CHECK(frame->line > 0);
+}
+
 TEST_CASE("code whose file has been removed since still has names, for who may open it") {
   testing::skip_case_if(::geteuid() != 0, "only root can open a file that has been removed");
   const Scratch scratch;

@@ -163,10 +163,10 @@ TEST_CASE("a process that changes its pid all the time is ended") {
   CHECK(offspring.all_gone());
 }
 
-TEST_CASE("processes that replace themselves by a child as fast as they can are ended in a few rounds, all of them") {
+TEST_CASE("processes that replace themselves by a child all the time are ended in a few rounds, all of them") {
   become_subreaper();
   const int chains = GENERATE(1, 4);
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < 20; ++round) {
     Offspring offspring;
     for (int i = 0; i < chains; ++i) REQUIRE(offspring.start_chain() > 0);
     CHECK(end_children([](pid_t) { return true; }, 5).count >= chains);

@@ -76,6 +76,20 @@ TEST_CASE("a new name with which a process of the test works is that test's, who
   CHECK_FALSE(at.is_strange(path));
 }
 
+TEST_CASE("a name that was removed and is made again is told again, whatever inode it gets") {
+  Watched at;
+  for (const std::string test : {"A", "B", "C"}) {
+    const NameWatch::Mark mark = at.watch->begin(test);
+    const std::string path = at.leave_tagged();
+    const auto names = at.watch->names_of(mark, {});
+    INFO(test);
+    REQUIRE(names.size() == 1);
+    std::filesystem::remove(path);
+    at.watch->removed(names[0]);
+    at.watch->end(test);
+  }
+}
+
 TEST_CASE("a name that was there before the test, or is another file by now, is not that test's") {
   Watched at;
   const std::string old = at.leave("old");
