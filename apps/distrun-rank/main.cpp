@@ -2,8 +2,10 @@
 //
 //   distrun-rank --list PLUGIN                        lister: tells the plugin's tests, once
 //   distrun-rank --zygote PLUGIN COORDINATOR_PID      zygote: forks ranks on request
-//   distrun-rank --rank PLUGIN TAG FILES_MAX          a rank started by exec
-//   distrun-rank --program TAG FILES_MAX COORDINATOR_PID PATH ARGV0 ARGUMENT...    a rank that becomes a program
+//   distrun-rank --mounts [FROM TO]...                makes mounts of which it hands over the namespace
+//   distrun-rank --rank PLUGIN TAG FILES_MAX MOUNTS USERS        a rank started by exec
+//   distrun-rank --program TAG FILES_MAX MOUNTS USERS COORDINATOR_PID PATH ARGV0 ARGUMENT...    a rank that becomes a
+//                                                     program; MOUNTS and USERS are namespaces, or empty
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@
 #include <distrun/rank/entry.hpp>
 #include <distrun/rank/limits.hpp>
 #include <distrun/rank/lister.hpp>
+#include <distrun/rank/mount_space.hpp>
 #include <distrun/rank/program.hpp>
 #include <distrun/rank/sanitizer_preload.hpp>
 #include <distrun/rank/zygote.hpp>
@@ -39,20 +42,21 @@ bool has_line() {
 }
 
 // TAG marks this rank's descendants; FILES_MAX is the descriptor limit that the user had.
-[[noreturn]] void run_exec_rank(const std::string& plugin, const char* tag, const char* files_max) {
-  distrun::rank::set_tag(std::strtoull(tag, nullptr, 10));
-  distrun::rank::restore_files_limit(std::strtoull(files_max, nullptr, 10));
+[[noreturn]] void run_exec_rank(char** words) {
+  distrun::rank::set_tag(std::strtoull(words[1], nullptr, 10));
+  distrun::rank::restore_files_limit(std::strtoull(words[2], nullptr, 10));
   ::fcntl(kBoardFd, F_SETFD, FD_CLOEXEC);
-  distrun::rank::run_rank(take_line(), distrun::base::Fd(kBoardFd), nullptr, plugin);
+  distrun::rank::run_rank(take_line(), distrun::base::Fd(kBoardFd), nullptr, words[0], {words[3], words[4]});
 }
 
 [[noreturn]] void run_program(char** words) {
   distrun::rank::ProgramOrder order;
   order.tag = std::strtoull(words[0], nullptr, 10);
   order.files_max = std::strtoull(words[1], nullptr, 10);
-  order.coordinator_pid = std::atoi(words[2]);
-  order.path = words[3];
-  order.arguments = words + 4;
+  order.space = {words[2], words[3]};
+  order.coordinator_pid = std::atoi(words[4]);
+  order.path = words[5];
+  order.arguments = words + 6;
   distrun::rank::become_program(take_line(), order);
 }
 
@@ -72,8 +76,9 @@ int main(int argc, char** argv) {
     if (mode == "--zygote" && argc == 4) {
       distrun::rank::leave_at_once(distrun::rank::run_zygote(argv[2], take_line(), std::atoi(argv[3])));
     }
-    if (mode == "--program" && argc >= 7) run_program(argv + 2);
-    if (mode == "--rank" && argc == 5) run_exec_rank(argv[2], argv[3], argv[4]);
+    if (mode == "--mounts") distrun::rank::leave_at_once(distrun::rank::make_mount_space(argv + 2, take_line()));
+    if (mode == "--program" && argc >= 9) run_program(argv + 2);
+    if (mode == "--rank" && argc == 7) run_exec_rank(argv + 2);
   } catch (const distrun::Error& error) {
     std::fprintf(stderr, "distrun-rank: %s\n", error.what());
     return 1;

@@ -56,6 +56,8 @@ void add_ranks(CLI::App& app, Raw& raw, RawProgram& program) {
   app.add_option("--leaks", raw.leaks, "normal: processes, shared memory and sockets that are left behind are a "
                                        "failure; off: they are ended silently")
       ->type_name(kLeaks);
+  app.add_flag("--private-tmp", raw.private_tmp,
+               "Give the ranks a /tmp and a /dev/shm of their own, which nobody else sees");
 }
 
 void add_time(CLI::App& app, Raw& raw, RawProgram& program) {
@@ -96,6 +98,7 @@ runner::Settings settings_of(const Raw& raw, const RawProgram& program) {
     settings.stdin_rank = number("--stdin", program.stdin_rank, 0, settings.world_size - 1);
   }
   settings.leaks_off = one_of("--leaks", raw.leaks, kLeaks) == "off";
+  settings.private_tmp = raw.private_tmp;
   settings.isolation = "program";
   settings.keep_output = program.tee;
   return settings;

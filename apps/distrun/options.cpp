@@ -87,6 +87,8 @@ void add_execution(CLI::App& app, Raw& raw) {
                  "wrong there counts; quick without them")
       ->type_name(kExits);
   app.add_flag("--keep-work-dir", raw.keep_work_dir, "Leave the ranks' work directories for a look");
+  app.add_flag("--private-tmp", raw.private_tmp,
+               "Give each test a /tmp and a /dev/shm of its own, which nobody else sees; what it leaves there is a leak");
   begin_group(app, "Time");
   app.add_option("--timeout", raw.timeout, "Bound of a test's body that names none itself: 500ms, 30s, 5m")
       ->type_name("TIME");
@@ -228,6 +230,7 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   settings.quick_exit = one_of("--exit", raw.exit, kExits) == "quick";
   settings.skips_pass = raw.skips_pass;
   settings.keep_work_dir = raw.keep_work_dir;
+  settings.private_tmp = raw.private_tmp;
 }
 
 // What a command line that has been parsed was completed from.

@@ -47,6 +47,7 @@ struct Raw {
   std::string history;
   std::string project;
   bool keep_work_dir = false;
+  bool private_tmp = false;
   std::string leaks = "normal";
   bool skips_pass = false;
   std::string color = "auto";

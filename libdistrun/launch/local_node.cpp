@@ -11,6 +11,7 @@
 #include <distrun/base/rng.hpp>
 #include <distrun/launch/descriptors.hpp>
 #include <distrun/launch/lister.hpp>
+#include <distrun/launch/mount_space.hpp>
 #include <distrun/proc/child.hpp>
 #include <distrun/proc/process_tree.hpp>
 #include <distrun/wire/zygote.hpp>
@@ -19,6 +20,8 @@ namespace distrun::launch {
 namespace {
 
 constexpr int kCloseRounds = 500;  // a millisecond each
+
+constexpr auto kMountBound = std::chrono::seconds(10);
 
 constexpr int kSilencesMax = 2;    // of zygotes of one plugin
 
@@ -34,13 +37,7 @@ std::uint64_t first_tag(const std::string& run_id) {
   return (base::derive_seed(0, run_id) >> 8 & 0x007fffffff000000ULL) | 0x0080000000000001ULL;
 }
 
-wire::ForkOrder order_for(std::uint64_t tag, int count, std::uint64_t files_max) {
-  wire::ForkOrder order;
-  order.tag = tag;
-  order.ranks = count;
-  order.files_max = files_max;
-  return order;
-}
+wire::MountSpace space_of(const WorldSpec& spec) { return spec.space ? spec.space->name() : wire::MountSpace{}; }
 
 void hand_over(LocalWorld& world, int first, const wire::ForkAnswer& answer, int wanted) {
   for (std::size_t i = 0; i < answer.pids.size(); ++i) {
@@ -110,6 +107,10 @@ io::Task<Prepared> LocalNode::prepare(std::string plugin, std::string isolation,
   co_return prepared;
 }
 
+io::Task<std::shared_ptr<MountSpace>> LocalNode::make_mounts(std::vector<Mount> mounts) {
+  return make_mount_space(loop_, options_.rank_program, environment(), std::move(mounts), kMountBound);
+}
+
 std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& events) {
   const std::uint64_t tag = next_tag_++;
   LocalWorld::Options options;
@@ -126,7 +127,7 @@ std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& even
   try {
     require_descriptors(world->members());
     if (options.program) {
-      exec_programs(world, spec.program);
+      exec_programs(world, spec);
       return world;
     }
     world->open_board();
@@ -147,7 +148,7 @@ void LocalNode::fork_ranks(const std::shared_ptr<LocalWorld>& world, const World
   ZygoteHandle* zygote = find_zygote(spec.plugin);
   if (zygote == nullptr) throw Error(ErrorKind::Disconnected, spec.plugin + ": its zygote is gone");
   for (int first = 0; first < world->members(); first += wire::kRanksPerRequest) {
-    fork_some(world, spec.plugin, *zygote, first, std::min(wire::kRanksPerRequest, world->members() - first));
+    fork_some(world, spec, *zygote, first, std::min(wire::kRanksPerRequest, world->members() - first));
   }
 }
 
@@ -159,7 +160,7 @@ void LocalNode::note_silence(const std::string& plugin) {
   exec_only_.emplace(plugin, "twice its zygote did not fork ranks in time");
 }
 
-void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, const std::string& plugin, ZygoteHandle& zygote,
+void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec, ZygoteHandle& zygote,
                           int first, int count) {
   std::vector<RankEnds> ends;
   std::vector<int> fds;
@@ -168,8 +169,8 @@ void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, const std::s
     for (const base::Fd* fd : {&ends.back().control, &ends.back().out, &ends.back().err}) fds.push_back(fd->get());
   }
   fds.push_back(world->board_fd());
-  zygote.fork(order_for(world->tag(), count, options_.files_max), fds,
-              [this, plugin, weak = std::weak_ptr(world), first, count](const std::optional<wire::ForkAnswer>& answer,
+  zygote.fork({world->tag(), count, options_.files_max, space_of(spec)}, fds,
+              [this, plugin = spec.plugin, weak = std::weak_ptr(world), first, count](const std::optional<wire::ForkAnswer>& answer,
                                                                         const std::string& why_not) {
                 if (!answer) note_silence(plugin);
                 const auto alive = weak.lock();
@@ -182,7 +183,9 @@ void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, const std::s
 void LocalNode::exec_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec) {
   proc::ChildSpec child;
   child.program = options_.rank_program;
-  child.arguments = {"--rank", spec.plugin, std::to_string(world->tag()), std::to_string(options_.files_max)};
+  const wire::MountSpace space = space_of(spec);
+  child.arguments = {"--rank", spec.plugin, std::to_string(world->tag()), std::to_string(options_.files_max),
+                     space.mounts, space.users};
   child.environment = environment();
   for (int member = 0; member < world->members(); ++member) {
     const RankEnds ends = world->make_member();
@@ -196,11 +199,13 @@ void LocalNode::exec_ranks(const std::shared_ptr<LocalWorld>& world, const World
 }
 
 // distrun-rank prepares each process and becomes the program.
-void LocalNode::exec_programs(const std::shared_ptr<LocalWorld>& world, const ProgramSpec& program) {
+void LocalNode::exec_programs(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec) {
+  const ProgramSpec& program = spec.program;
+  const wire::MountSpace space = space_of(spec);
   proc::ChildSpec child;
   child.program = options_.rank_program;
   child.arguments = {"--program", std::to_string(world->tag()), std::to_string(options_.files_max),
-                     std::to_string(::getpid()), program.path};
+                     space.mounts, space.users, std::to_string(::getpid()), program.path};
   child.arguments.insert(child.arguments.end(), program.arguments.begin(), program.arguments.end());
   for (int rank = 0; rank < world->members(); ++rank) {
     const RankEnds ends = world->make_member();

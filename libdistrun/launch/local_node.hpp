@@ -29,6 +29,7 @@ class LocalNode final : public Node {
 
   io::Task<wire::PluginTable> list(std::string plugin, wire::ListOrder order, base::Nanoseconds bound) override;
   io::Task<Prepared> prepare(std::string plugin, std::string isolation, base::Nanoseconds bound) override;
+  io::Task<std::shared_ptr<MountSpace>> make_mounts(std::vector<Mount> mounts) override;
   std::shared_ptr<World> spawn(const WorldSpec& spec, WorldEvents& events) override;
   void spare(int pid) override { spared_.insert(pid); }
   void cancel() override;
@@ -37,12 +38,12 @@ class LocalNode final : public Node {
 
  private:
   void fork_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec);
-  void fork_some(const std::shared_ptr<LocalWorld>& world, const std::string& plugin, ZygoteHandle& zygote, int first,
+  void fork_some(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec, ZygoteHandle& zygote, int first,
                  int count);
   void note_silence(const std::string& plugin);
   Probe::Program probe() const { return {options_.probe_program, environment()}; }
   void exec_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec);
-  void exec_programs(const std::shared_ptr<LocalWorld>& world, const ProgramSpec& program);
+  void exec_programs(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec);
   // A child that is no leftover of the world with that tag: a zygote, a rank of another world, or what carries another
   // world's tag.
   bool is_foreign(std::uint64_t tag, pid_t pid) const;

@@ -19,6 +19,7 @@
 #include <distrun/proc/exit_status.hpp>
 #include <distrun/wire/frame.hpp>
 #include <distrun/wire/plugin_table.hpp>
+#include <distrun/wire/zygote.hpp>
 
 namespace distrun::launch {
 
@@ -32,11 +33,25 @@ struct ProgramSpec {
   int stdin_fd = -1;                    // the caller's
 };
 
+// A directory or file that ranks see at another path, too.
+struct Mount {
+  std::string from;
+  std::string to;
+};
+
+// Mounts that only the ranks see which are started with them. They are gone with this and the last of those ranks.
+class MountSpace {
+ public:
+  virtual ~MountSpace() = default;
+  virtual wire::MountSpace name() const = 0;
+};
+
 struct WorldSpec {
   std::string plugin;
   std::string isolation;       // as Prepared says
   int world_size = 1;
   ProgramSpec program{};       // of the isolation "program"
+  std::shared_ptr<const MountSpace> space{};  // in which the ranks live; null: they see what everybody sees
 };
 
 // A process that outlived the ranks that started it.
@@ -137,6 +152,8 @@ class Node {
   // Makes the node ready to spawn ranks of a plugin, again if it was before. Throws as list().
   virtual io::Task<Prepared> prepare(std::string plugin, std::string isolation,
                                      base::Nanoseconds bound) = 0;
+  // Makes mounts for ranks, in this order. Throws Error{Failed} with what is denied.
+  virtual io::Task<std::shared_ptr<MountSpace>> make_mounts(std::vector<Mount> mounts) = 0;
   // Starts the ranks of one attempt of a prepared plugin. `events` must outlive the world.
   // Never throws: what goes wrong comes as on_spawn_failed.
   virtual std::shared_ptr<World> spawn(const WorldSpec& spec, WorldEvents& events) = 0;

@@ -128,7 +128,7 @@ RemovedFiles remove_run_files(const RunPlaces& places, bool keep_run_dir) {
   const std::set<std::string> directories{"/dev/shm", places.temp_dir, places.start_dir};
   for (const std::string& directory : directories) {
     for (const std::string& path : names_with(places.run_id, directory)) {
-      if (!is_ours(path) || (keep_run_dir && path == places.run_dir())) continue;
+      if (!is_ours(path) || (keep_run_dir && path == directory + "/distrun-" + places.run_id)) continue;
       std::string why_not = remove_tree(path);
       if (why_not.empty()) {
         files.removed.push_back(path);

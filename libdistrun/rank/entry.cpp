@@ -11,6 +11,7 @@
 
 #include <distrun/base/error.hpp>
 #include <distrun/rank/control_line.hpp>
+#include <distrun/rank/mount_space.hpp>
 #include <distrun/rank/rank_process.hpp>
 
 namespace distrun::rank {
@@ -56,7 +57,8 @@ void depend_on(std::int32_t coordinator_pid) {
   let_probe_in(coordinator_pid);
 }
 
-void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std::string& path) {
+void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std::string& path,
+              const wire::MountSpace& space) {
   ControlLine line(std::move(control));
   line.send(wire::FrameKind::Hello, 0, wire::Hello{wire::kControlAbi, ::getpid()});
   wire::RunOrder order = line.receive_order();
@@ -64,6 +66,7 @@ void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std:
   depend_on(order.coordinator_pid);
   std::optional<RankProcess> process;
   try {
+    enter(space);  // while there is one thread
     process.emplace(line, board, plugin, path, order);
   } catch (const Error& error) {
     cannot_begin(line, order.rank, error);

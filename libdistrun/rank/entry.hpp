@@ -6,12 +6,14 @@
 
 #include <distrun/base/fd.hpp>
 #include <distrun/rank/plugin.hpp>
+#include <distrun/wire/zygote.hpp>
 
 namespace distrun::rank {
 
 // `board` is the memory in which this rank shows what it does (libdistrun/board). `plugin` is null for a rank that
-// loads `path` itself, in the phase "load".
-[[noreturn]] void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std::string& path);
+// loads `path` itself, in the phase "load". It lives in the mounts of `space`.
+[[noreturn]] void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std::string& path,
+                           const wire::MountSpace& space);
 
 // Where Yama lets nobody trace but ancestors, the coordinator and what it starts may: its probe. No effect elsewhere.
 void let_probe_in(std::int32_t coordinator_pid);

@@ -10,6 +10,7 @@
 #include <distrun/rank/control_line.hpp>
 #include <distrun/rank/entry.hpp>
 #include <distrun/rank/limits.hpp>
+#include <distrun/rank/mount_space.hpp>
 
 namespace distrun::rank {
 namespace {
@@ -22,19 +23,29 @@ const char* advice(int error) {
   return "";
 }
 
+[[noreturn]] void tell_failure(base::Fd line, std::string text) {
+  wire::ErrorReport report;
+  report.type = "ExecFailed";
+  report.text = std::move(text);
+  ControlLine(std::move(line)).send(wire::FrameKind::Error, 0, report);
+  ::_exit(kNotStarted);
+}
+
 }  // namespace
 
 void become_program(base::Fd line, const ProgramOrder& order) {
   set_tag(order.tag);
   restore_files_limit(order.files_max);
+  try {
+    enter(order.space);
+  } catch (const Error& error) {
+    tell_failure(std::move(line), error.what());
+  }
   depend_on(order.coordinator_pid);
   ::execve(order.path, order.arguments, environ);
   const int error = errno;
-  wire::ErrorReport report;
-  report.type = "ExecFailed";
-  report.text = "cannot start " + std::string(order.path) + ": " + base::errno_text(error) + advice(error);
-  ControlLine(std::move(line)).send(wire::FrameKind::Error, 0, report);
-  ::_exit(kNotStarted);
+  tell_failure(std::move(line),
+               "cannot start " + std::string(order.path) + ": " + base::errno_text(error) + advice(error));
 }
 
 }  // namespace distrun::rank

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <distrun/base/fd.hpp>
+#include <distrun/wire/zygote.hpp>
 
 namespace distrun::rank {
 
@@ -12,6 +13,7 @@ struct ProgramOrder {
   std::uint64_t tag = 0;        // marks the program and its descendants
   std::uint64_t files_max = 0;  // the limit of open files that the user had
   pid_t coordinator_pid = 0;
+  wire::MountSpace space;       // in which it lives
   const char* path = nullptr;
   char** arguments = nullptr;   // from argv[0] on, ended by a null pointer
 };

@@ -89,7 +89,7 @@ void answer(const base::Fd& line, const T& message) {
   packet.fds.clear();
   restore_files_limit(order.files_max);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-  run_rank(base::Fd(kControlFd), std::move(board), &plugin, "");
+  run_rank(base::Fd(kControlFd), std::move(board), &plugin, "", order.space);
 }
 
 wire::ForkAnswer fork_all(wire::Packet& packet, const wire::ForkOrder& order, base::Fd& line, const Plugin& plugin) {

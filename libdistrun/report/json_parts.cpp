@@ -61,6 +61,7 @@ void write_settings(JsonWriter& out, const runner::Settings& settings) {
   out.field("exit", settings.quick_exit ? "quick" : "handlers");
   out.field("skips_pass", settings.skips_pass);
   out.field("keep_work_dir", settings.keep_work_dir);
+  out.field("private_tmp", settings.private_tmp);
   out.field_if(!settings.config.empty(), "config", settings.config);
   write_array(out, "command_line", settings.command_line);
   out.end_object();

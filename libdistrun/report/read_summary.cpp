@@ -186,6 +186,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   settings.quick_exit = word == "quick";
   read(from, "skips_pass", settings.skips_pass);
   read(from, "keep_work_dir", settings.keep_work_dir);
+  read(from, "private_tmp", settings.private_tmp);
   read(from, "config", settings.config);
   read(from, "command_line", settings.command_line);
 }

@@ -11,6 +11,8 @@ namespace {
 // Spaces would begin another pattern; a terminal would obey a control, or show nothing.
 bool must_not_stand(char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; }
 
+constexpr char kPrivateTmp[] = "--private-tmp";
+
 std::string short_number(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", number);
@@ -27,6 +29,9 @@ class Options {
   void add(const char* name, std::string value) { options_.push_back({name, std::move(value)}); }
   void add_unless(bool is_default, const char* name, std::string value) {
     if (!is_default) add(name, std::move(value));
+  }
+  void add_flag_if(bool wanted, const char* name) {
+    if (wanted) add(name, "true");
   }
   std::vector<wire::KeyValue> take() { return std::move(options_); }
 
@@ -52,6 +57,10 @@ class CommandLine {
   void add(const std::string& word) { text_ += " " + base::shell_quoted(word); }
   void add(const std::vector<wire::KeyValue>& options) {
     for (const wire::KeyValue& option : options) {
+      if (option.value == "true" && option.key == kPrivateTmp) {
+        add(option.key);  // a flag
+        continue;
+      }
       add(option.key);
       add(option.value);
     }
@@ -73,6 +82,7 @@ std::string repeat_program(const runner::Settings& settings) {
                      seconds(settings.terminate_grace));
   options.add_unless(settings.stdin_rank < 0, "--stdin", std::to_string(settings.stdin_rank));
   options.add_unless(!settings.leaks_off, "--leaks", "off");
+  options.add_flag_if(settings.private_tmp, kPrivateTmp);
   for (const wire::KeyValue& pair : settings.env) options.add("--env", pair.key + "=" + pair.value);
   CommandLine line(settings);
   line.add("exec");
@@ -111,6 +121,7 @@ std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
   options.add_unless(!settings.leaks_strict, "--leaks", "strict");
   options.add_unless(!settings.leaks_off, "--leaks", "off");
   options.add_unless(!settings.quick_exit, "--exit", "quick");
+  options.add_flag_if(settings.private_tmp, kPrivateTmp);
   for (const wire::KeyValue& pair : settings.env) options.add("--env", pair.key + "=" + pair.value);
   return options.take();
 }

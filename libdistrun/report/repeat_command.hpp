@@ -11,7 +11,7 @@ namespace distrun::report {
 std::string filter_for(const std::string& id);
 
 // What of the settings may matter to how a test comes out, but for the seed: "--world-size", "2". The world size
-// always, the others where they are not as by default.
+// always, the others where they are not as by default. A flag has the value "true".
 std::vector<wire::KeyValue> setting_options(const runner::Settings& settings);
 
 // The command line that runs just this test again, with everything that may have mattered: ready

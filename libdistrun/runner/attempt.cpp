@@ -37,9 +37,15 @@ void add_note(RankState& rank, wire::KeyValue note) {
   if (rank.record.notes.size() < kNotesMax) rank.record.notes.push_back(std::move(note));
 }
 
-std::vector<wire::WatchedDirectory> watched_by_ranks(const NameWatch& names) {
+// Of what ranks see as everybody does.
+std::vector<wire::WatchedDirectory> watched_by_ranks(const NameWatch& names, const Ground& ground) {
+  std::vector<std::string> unseen;
+  if (ground.private_tmp != nullptr) unseen = private_directories();
   std::vector<wire::WatchedDirectory> watched;
-  for (const proc::LeakScan::Watched& each : names.watched()) watched.push_back({each.directory, each.modified_ns});
+  for (const proc::LeakScan::Watched& each : names.watched()) {
+    if (std::find(unseen.begin(), unseen.end(), each.directory) != unseen.end()) continue;
+    watched.push_back({each.directory, each.modified_ns});
+  }
   return watched;
 }
 
@@ -60,16 +66,15 @@ void note_body(RankRecord& rank, wire::Phase phase, Nanoseconds at) {
 
 }  // namespace
 
-Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, StandingWorld* standing,
-                 bool stay)
+Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, const Ground& ground)
     : run_(run),
       test_(test),
       started_(run.loop.clock().now()),
       ranks_(static_cast<std::size_t>(test.variant.world_size)),
       barriers_(test.variant.world_size),
       dirs_(run.dirs.take(test.variant.world_size)),
-      belongings_(run.names, dirs_.get(), test.id),
-      standing_(standing),
+      belongings_(run.names, dirs_.get(), ground.private_tmp, test.id),
+      ground_(ground),
       alarm_(run.loop, [this] { on_alarm(); }),
       over_(run.loop) {
   record_.n = n;
@@ -79,12 +84,12 @@ Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptK
     ranks_[i].shares_process = test.variant.isolation == "threads";
   }
   order_ = common_order(test, run.settings, run.run_id, n, *dirs_);
-  order_.stay = stay;
-  if (!run.settings.leaks_off) order_.watched = watched_by_ranks(run.names);
+  order_.stay = ground.stay;
+  if (!run.settings.leaks_off) order_.watched = watched_by_ranks(run.names, ground);
 }
 
 Attempt::~Attempt() {
-  if (standing_ != nullptr) standing_->take_back(kept_);
+  if (ground_.standing != nullptr) ground_.standing->take_back(kept_);
 }
 
 io::Task<AttemptRecord> Attempt::run() {
@@ -100,18 +105,19 @@ io::Task<AttemptRecord> Attempt::run() {
 // Ranks that have stayed are here at once; others come one by one.
 void Attempt::take_world() {
   launch::WorldSpec spec = spec_of(test_);
-  if (standing_ == nullptr) {
+  if (ground_.private_tmp != nullptr) spec.space = ground_.private_tmp->space;
+  if (ground_.standing == nullptr) {
     if (test_.is_program()) spec.program = program_spec(run_.settings, run_.run_id, dirs_->shared());
     world_ = run_.node.spawn(spec, *this);
     if (test_.is_program() && run_.output != nullptr) gate_.emplace(run_.loop, *run_.output, *world_);
     return;
   }
-  const bool there = standing_->serves(spec, test_.info.suite);
-  world_ = standing_->lend(spec, test_.info.suite, *this);
+  const bool there = ground_.standing->serves(spec, test_.info.suite);
+  world_ = ground_.standing->lend(spec, test_.info.suite, *this);
   for (RankState& rank : ranks_) {
     if (!there) break;
     const int number = rank.record.rank;
-    on_rank_started(number, standing_->pids()[static_cast<std::size_t>(number)]);
+    on_rank_started(number, ground_.standing->pids()[static_cast<std::size_t>(number)]);
     begin(rank);
   }
 }

@@ -55,6 +55,14 @@ struct RunContext {
   std::string run_id;
   Graces graces{};
   OutputSink* output = nullptr;   // shows what programs write; null: nobody does
+  PrivateTmps* private_tmps = nullptr;  // for ranks that have one; null: they have none
+};
+
+// Where the ranks of an attempt come from and live. All outlives it.
+struct Ground {
+  StandingWorld* standing = nullptr;  // the ranks are its, and ...
+  bool stay = false;                  // ... stay there if all went well
+  const PrivateTmp* private_tmp = nullptr;  // which they have for themselves; null: none
 };
 
 // How a run is stopped: with the grace for SIGTERM, or with SIGKILL at once.
@@ -63,9 +71,7 @@ enum class Urgency : std::uint8_t { Polite, AtOnce };
 class Attempt final : public launch::WorldEvents {
  public:
   // `n` counts the attempts of the test. Throws Error if there can be no work directories or no port.
-  // With `standing` the ranks are its, and stay there if all went well and `stay` says so.
-  Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, StandingWorld* standing = nullptr,
-          bool stay = false);
+  Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, const Ground& ground = {});
   ~Attempt() override;
 
   // Once. Completes within the test's bounds and the graces, whatever its ranks do.
@@ -197,7 +203,7 @@ class Attempt final : public launch::WorldEvents {
   std::unique_ptr<WorkDirs> dirs_;
   Belongings belongings_;
   wire::RunOrder order_;
-  StandingWorld* standing_;
+  Ground ground_;
   bool kept_ = false;                  // its ranks are, for the next test
   std::vector<wire::KeyValue> suite_settings_;
   std::shared_ptr<launch::World> world_;

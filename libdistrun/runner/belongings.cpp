@@ -39,8 +39,8 @@ Leak leak_of(const proc::NewName& name, bool ours) {
   return leak;
 }
 
-Belongings::Belongings(NameWatch& names, const WorkDirs* dirs, const std::string& test)
-    : names_(names), dirs_(dirs), test_(test), since_(names.begin(test)) {}
+Belongings::Belongings(NameWatch& names, const WorkDirs* dirs, const PrivateTmp* private_tmp, const std::string& test)
+    : names_(names), dirs_(dirs), private_tmp_(private_tmp), test_(test), since_(names.begin(test)) {}
 
 Belongings::~Belongings() { names_.end(test_); }
 
@@ -52,9 +52,18 @@ std::vector<proc::NewName> Belongings::left_in_tmp() const {
   return dirs_ == nullptr ? std::vector<proc::NewName>{} : dirs_->left_in_tmp();
 }
 
+std::vector<PrivateTmp::Left> Belongings::left_in_private() const {
+  return private_tmp_ == nullptr ? std::vector<PrivateTmp::Left>{} : private_tmp_->left();
+}
+
 std::vector<Leak> Belongings::tell() {
   std::vector<Leak> leaks;
   for (const proc::NewName& name : left_in_tmp()) leaks.push_back(leak_of(name, !dirs_->kept()));
+  for (const PrivateTmp::Left& each : left_in_private()) {
+    leaks.push_back(leak_of(each.name, dirs_ == nullptr || !dirs_->kept()));
+    Leak& leak = leaks.back();
+    leak.what = leak.removed ? each.seen_as + " (private)" : leak.what + " (the private " + each.seen_as + ")";
+  }
   for (const proc::NewName& name : names()) {
     leaks.push_back(leak_of(name, names_.carries_run_id(name) || is_made_by_rank(name)));
     leaks.back().removed ? names_.removed(name) : names_.give(name);

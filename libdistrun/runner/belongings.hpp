@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <distrun/runner/name_watch.hpp>
+#include <distrun/runner/private_tmp.hpp>
 #include <distrun/runner/record.hpp>
 #include <distrun/runner/work_dirs.hpp>
 
@@ -16,8 +17,8 @@ Leak leak_of(const proc::NewName& name, bool ours);
 
 class Belongings {
  public:
-  // An attempt of that test begins. Both must outlive it; `dirs` may be null.
-  Belongings(NameWatch& names, const WorkDirs* dirs, const std::string& test);
+  // An attempt of that test begins. All must outlive it; `dirs` and `private_tmp` may be null.
+  Belongings(NameWatch& names, const WorkDirs* dirs, const PrivateTmp* private_tmp, const std::string& test);
   ~Belongings();
   Belongings(const Belongings&) = delete;
   Belongings& operator=(const Belongings&) = delete;
@@ -29,16 +30,18 @@ class Belongings {
   std::vector<std::string> directories() const { return names_.directories(); }
 
   // What is there now.
-  bool any() { return !names().empty() || !left_in_tmp().empty(); }
+  bool any() { return !names().empty() || !left_in_tmp().empty() || !left_in_private().empty(); }
   std::vector<proc::NewName> names() { return names_.names_of(since_, traces_); }
   // The same, each told once from now on, and removed as leak_of() says.
   std::vector<Leak> tell();
 
  private:
   std::vector<proc::NewName> left_in_tmp() const;
+  std::vector<PrivateTmp::Left> left_in_private() const;
 
   NameWatch& names_;
   const WorkDirs* dirs_;
+  const PrivateTmp* private_tmp_;
   std::string test_;
   NameWatch::Mark since_;
   Traces traces_;

@@ -59,9 +59,12 @@ io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, AttemptK
     if (usable && !cancelled_) {
       const bool standing = launch::ranks_stay(test.variant.isolation);
       co_await end_standing(standing ? &test : nullptr);
-      attempt_ = std::make_unique<Attempt>(run_, test, n, kind, standing ? &standing_ : nullptr, standing && stay);
+      if (run_.private_tmps != nullptr && !private_tmp_) private_tmp_ = co_await run_.private_tmps->make();
+      const Ground ground{standing ? &standing_ : nullptr, standing && stay, private_tmp_.get()};
+      attempt_ = std::make_unique<Attempt>(run_, test, n, kind, ground);
       AttemptRecord result = co_await attempt_->run();
       attempt_.reset();
+      if (private_tmp_ && !private_tmp_->left().empty()) private_tmp_.reset();  // what stays there is no other's
       record.attempts.push_back(std::move(result));
       co_return !test.share || !test.share->lost;
     }

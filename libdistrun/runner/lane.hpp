@@ -39,6 +39,7 @@ class Lane {
   const RunContext& run_;
   Preparation& plugins_;
   OnProblem on_problem_;
+  std::unique_ptr<PrivateTmp> private_tmp_;  // of all its ranks; null: none yet, or not wanted
   StandingWorld standing_;
   std::unique_ptr<Attempt> attempt_;
   bool cancelled_ = false;

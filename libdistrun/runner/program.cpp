@@ -29,6 +29,7 @@ std::vector<std::string> common_variables(const Settings& settings, const std::s
       "GROUP_RANK=0",           "MASTER_ADDR=127.0.0.1",
       "DISTRUN_RUN_ID=" + run_id, "DISTRUN_WORLD_SIZE=" + size,
       "DISTRUN_TEMP_DIR=" + temp_dir, "MASTER_PORT=" + std::to_string(base::find_free_port())};
+  if (settings.private_tmp) variables.push_back("TMPDIR=/tmp");  // another may not be seen there
   // Python keeps what it prints to a pipe, and what a hung rank said last would never be seen.
   if (std::getenv("PYTHONUNBUFFERED") == nullptr) variables.push_back("PYTHONUNBUFFERED=1");
   return variables;

@@ -205,6 +205,7 @@ struct Settings {
   bool leaks_off = false;
   bool skips_pass = false;
   bool keep_work_dir = false;
+  bool private_tmp = false;       // an attempt has a /tmp and a /dev/shm of its own
   bool quick_exit = false;        // ranks end without exit handlers and static destructors
   std::string config;             // the file that some of these come from; empty: none
   std::vector<std::string> command_line;  // for the line that repeats a test

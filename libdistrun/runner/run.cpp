@@ -28,6 +28,10 @@ Problem problem_of(const std::string& plugin, const char* phase, std::string tex
   return {plugin, phase, std::move(text)};
 }
 
+std::vector<std::string> plugins_of(const Settings& settings) {
+  return settings.program.empty() ? settings.plugins : std::vector<std::string>{settings.program_path};
+}
+
 // Shorter waits are how ranks work.
 constexpr Nanoseconds kLongWait = std::chrono::seconds(1);
 
@@ -54,6 +58,10 @@ Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunP
       batch_over_(std::make_shared<io::OneShot<bool>>(loop)) {
   record_.run_id = places.run_id;
   record_.settings = std::move(settings);
+  if (record_.settings.private_tmp) {
+    private_tmps_.emplace(node, places, plugins_of(record_.settings), record_.settings.keep_work_dir);
+    context_.private_tmps = &*private_tmps_;
+  }
   context_.graces.peers = record_.settings.peer_grace;
   context_.graces.terminate = record_.settings.terminate_grace;
 }
@@ -66,6 +74,7 @@ io::Task<void> Run::run() {
   co_await list_plugins();
   select_tests();
   refuse_to_debug_many();
+  co_await require_private_tmp();
   events_.on_run_start(record_, static_cast<int>(tests_.size()));
   for (const Problem& problem : record_.problems) events_.on_problem(problem);
   names_.forget();
@@ -210,10 +219,28 @@ void Run::resume() {
 // There is one terminal, and one debugger for it.
 void Run::refuse_to_debug_many() {
   if (record_.settings.debug_rank < 0 || tests_.size() <= 1) return;
-  record_.problems.push_back({"", "start", "--debug wants one test, and " + std::to_string(tests_.size()) +
-                                               " are selected: name it with --filter"});
+  refuse_to_start("--debug wants one test, and " + std::to_string(tests_.size()) +
+                  " are selected: name it with --filter");
+}
+
+void Run::refuse_to_start(std::string why) {
+  record_.problems.push_back({"", "start", std::move(why)});
   record_.not_run += static_cast<int>(tests_.size());
   tests_.clear();
+}
+
+io::Task<void> Run::require_private_tmp() {
+  if (!private_tmps_ || tests_.empty()) co_return;
+  std::string why_not;
+  try {
+    co_await private_tmps_->make();
+  } catch (const Error& error) {
+    why_not = error.what();
+  }
+  if (why_not.empty()) co_return;
+  refuse_to_start("--private-tmp wants mounts that only ranks see, and they are denied here: " + why_not +
+                  ". Leave it out, or allow mount and user namespaces: sysctl user.max_user_namespaces, "
+                  "user.max_mnt_namespaces and kernel.unprivileged_userns_clone; a container's profile of system calls");
 }
 
 io::Task<void> Run::list_plugins() {

@@ -57,6 +57,9 @@ class Run {
   io::Task<void> list_plugins();
   void select_tests();
   void refuse_to_debug_many();
+  // Where a private /tmp is wanted and denied, no test is run.
+  io::Task<void> require_private_tmp();
+  void refuse_to_start(std::string why);
   io::Task<void> run_lanes();
   // Batch after batch, until none is left.
   io::Task<void> work(Lane& lane);
@@ -77,6 +80,7 @@ class Run {
   RunRecord record_;
   NameWatch names_;
   WorkDirPool dirs_;
+  std::optional<PrivateTmps> private_tmps_;  // with --private-tmp
   RunContext context_;
   Preparation plugins_;
   std::vector<PlannedTest> tests_;

@@ -111,8 +111,8 @@ io::Task<AttemptRecord> SuiteHost::do_work(wire::HostWork work, std::string id) 
   AttemptRecord record;
   std::string failure;
   try {
-    attempt_ = std::make_unique<Attempt>(context, task_, 1, AttemptKind::First, &standing_,
-                                         work == wire::HostWork::SetUp);
+    attempt_ = std::make_unique<Attempt>(context, task_, 1, AttemptKind::First,
+                                         Ground{&standing_, work == wire::HostWork::SetUp, nullptr});
     record = co_await attempt_->run();
     settings_ = attempt_->suite_settings();
     if (work == wire::HostWork::SetUp) made_ = attempt_->names();

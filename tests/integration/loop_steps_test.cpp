@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -53,15 +54,24 @@ base::Nanoseconds kept_waiting() {
   return base::Nanoseconds(kept_ns);
 }
 
+// How often this thread has slept: a machine that is slow, or is kept from it by others, doesn't count.
+long sleeps() {
+  rusage used{};
+  ::getrusage(RUSAGE_THREAD, &used);
+  return used.ru_nvcsw;
+}
+
 // A moment of this thread's life.
 struct Moment {
   std::chrono::steady_clock::time_point wall = std::chrono::steady_clock::now();
   base::Nanoseconds cpu = cpu_of_this_thread();
   base::Nanoseconds kept = kept_waiting();
   long named = forks + deaths;  // what it may wait for
+  long sleeps = ::sleeps();
 
-  // It slept, and not for want of a CPU: competing load doesn't count.
+  // For how long it slept, and not for want of a CPU.
   base::Nanoseconds slept_since(const Moment& before) const {
+    if (sleeps == before.sleeps) return base::Nanoseconds::zero();
     return (wall - before.wall) - (cpu - before.cpu) - (kept - before.kept);
   }
 };

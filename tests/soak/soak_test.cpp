@@ -253,7 +253,8 @@ TEST_CASE("of a run that was killed the tests that were over are judged by the e
 }
 
 TEST_CASE("what was wrong is told with the commands that repeat it", "[soak]") {
-  Tally tally({.tests = 60, .seed = 9, .programs = {"build/bin/distrun", "build/bin/distrund", "soak.so", "neighbour"}});
+  const Programs programs{"build/bin/distrun", "build/bin/distrund", "soak.so", "neighbour"};
+  Tally tally({.tests = 60, .seed = 9, .programs = programs});
   Invocation invocation = of_one(kCrash);
   invocation.number = 2;
   tally.add(invocation, {{"segmentation_fault", "process", kCrash.id(), {"verdict is pass, not crash"}}});

@@ -100,13 +100,22 @@ std::shared_ptr<Queue> Scheduler::find(StreamRef stream) {
   return found->second;
 }
 
+void Scheduler::release(Lock& lock) {
+  const int wake = std::exchange(to_wake_, 0);
+  const bool tell_host = std::exchange(to_tell_host_, false);
+  lock.unlock();
+  for (int i = 0; i < wake; ++i) work_changed_.notify_one();
+  if (tell_host) progressed_.notify_all();
+}
+
 void Scheduler::push(StreamRef stream, Work work) {
-  const std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
   const std::shared_ptr<Queue> queue = find(stream);
   queue->works.push_back(std::move(work));
   ++queue->pushed;
   if (!queue->active) advance({queue});
-  if (!spent_.empty()) work_changed_.notify_one();
+  if (!spent_.empty()) ++to_wake_;
+  release(lock);
 }
 
 bool Scheduler::is_idle(StreamRef stream) {
@@ -178,7 +187,7 @@ void Scheduler::advance(std::vector<std::shared_ptr<Queue>> queues) {
     }
     if (queue->works.empty()) queue->active = false;
   }
-  if (host_waits_ > 0) progressed_.notify_all();
+  if (host_waits_ > 0) to_tell_host_ = true;
 }
 
 bool Scheduler::step(const std::shared_ptr<Queue>& queue, std::vector<std::shared_ptr<Queue>>& woken) {
@@ -242,7 +251,7 @@ void Scheduler::pop(Queue& queue) {
 void Scheduler::make_ready(const std::shared_ptr<Queue>& queue) {
   ready_.push_back(queue);
   start_thread_if_needed();
-  work_changed_.notify_one();
+  ++to_wake_;
 }
 
 void Scheduler::set_timer(base::TimePoint due, const std::shared_ptr<Queue>& queue) {
@@ -270,6 +279,7 @@ std::shared_ptr<Queue> Scheduler::take_ready() {
   if (chosen == ready_.end()) chosen = ready_.begin() + static_cast<std::ptrdiff_t>(draw_.below(ready_.size()));
   std::shared_ptr<Queue> queue = std::move(*chosen);
   ready_.erase(chosen);
+  if (to_wake_ > 0) --to_wake_;  // for that nobody else is needed
   return queue;
 }
 
@@ -286,7 +296,7 @@ template <class Code>
 void Scheduler::run_user_code(Lock& lock, const Code& code) {
   ++in_callbacks_;
   if (!ready_.empty() || !timers_.empty()) start_thread_if_needed();
-  lock.unlock();
+  release(lock);
   code();
   lock.lock();
   --in_callbacks_;
@@ -305,7 +315,7 @@ void Scheduler::run_head(Lock& lock, const std::shared_ptr<Queue>& queue) {
   if (work.kind == Work::Kind::Host) {
     run_user_code(lock, run);
   } else {
-    lock.unlock();
+    release(lock);
     run();
     lock.lock();
   }
@@ -319,6 +329,10 @@ void Scheduler::rest(Lock& lock) {
   std::vector<Work> spent;
   spent.swap(spent_);
   if (!spent.empty()) return run_user_code(lock, [&spent] { spent.clear(); });
+  if (to_wake_ > 0 || to_tell_host_) {
+    release(lock);
+    return lock.lock();  // there may be something to do now
+  }
   ++idle_;
   // One of those that rest keeps the time.
   if (timers_.empty() || timer_is_kept_) {

@@ -73,6 +73,8 @@ class Scheduler {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
+  // Unlocks, and only then wakes who has something to do now: woken before, they would wait for the lock.
+  void release(Lock& lock);
   std::shared_ptr<Queue> find(StreamRef stream);
   void wait_for_all(Lock& lock, const std::vector<std::shared_ptr<Queue>>& queues);
   // Begins whatever can begin on these queues, and on those that have waited for it.
@@ -109,6 +111,8 @@ class Scheduler {
   int idle_ = 0;          // threads that wait for work
   int in_callbacks_ = 0;  // threads that may block in the user's code
   int host_waits_ = 0;
+  int to_wake_ = 0;           // threads, by whoever releases the lock
+  bool to_tell_host_ = false; // who waits for progress, likewise
   bool timer_is_kept_ = false;
   bool stopping_ = false;
 };

@@ -39,7 +39,7 @@ TEST_CASE("what a zygote has said before it was killed is heard, though its deat
     lines.push_back(base::make_socket_pair(SOCK_STREAM));
     // Of the rank: its line, its output, and what would be its board.
     const std::vector<int> fds{lines.back().second.get(), null.get(), null.get(), null.get()};
-    zygote.fork({1, 1, 0}, fds, [&](const auto& told, const std::string&) {
+    zygote.fork({1, 1, 0, {}}, fds, [&](const auto& told, const std::string&) {
       ++answers;
       if (told) pids.insert(pids.end(), told->pids.begin(), told->pids.end());
     });

@@ -175,6 +175,11 @@ class World : public launch::World {
   std::vector<wire::Frame> sent_;
 };
 
+class MountSpace final : public launch::MountSpace {
+ public:
+  wire::MountSpace name() const override { return {"mounts", "users"}; }
+};
+
 class Node final : public launch::Node {
  public:
   explicit Node(io::Loop& loop) : loop_(loop) {}
@@ -194,6 +199,11 @@ class Node final : public launch::Node {
     answer.reason = exec_only;
     co_return answer;
   }
+  io::Task<std::shared_ptr<launch::MountSpace>> make_mounts(std::vector<launch::Mount> wanted) override {
+    mounts.push_back(std::move(wanted));
+    if (!no_mounts.empty()) throw Error(ErrorKind::Failed, no_mounts);
+    co_return std::make_shared<MountSpace>();
+  }
   std::shared_ptr<launch::World> spawn(const launch::WorldSpec& spec, launch::WorldEvents& events) override {
     world = std::make_shared<World>(loop_, spec, events);
     worlds.push_back(world);
@@ -209,6 +219,8 @@ class Node final : public launch::Node {
   std::vector<std::shared_ptr<World>> worlds;  // all
   std::function<void(World&)> script;       // what each new world does
   std::map<std::string, wire::PluginTable> tables;
+  std::vector<std::vector<launch::Mount>> mounts;  // that were wanted
+  std::string no_mounts;                    // why there are none
   std::string unloadable;
   std::string exec_only;
   std::vector<std::string> released;

@@ -20,7 +20,7 @@ struct Broom {
     places.temp_dir = scratch.directory("tmp");
     places.start_dir = scratch.directory("start");
     names.emplace(places);
-    belongings.emplace(*names, nullptr, "Ring.pass");
+    belongings.emplace(*names, nullptr, nullptr, "Ring.pass");
     world = std::make_shared<fake::World>(loop, launch::WorldSpec{"ring.so", "process", 1}, events);
   }
   std::vector<Leak>& sweep(bool patient = true) {

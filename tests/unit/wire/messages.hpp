@@ -135,7 +135,9 @@ void each_message(Visit visit) {
   visit(PluginTable{{test_info(), TestInfo{}}});
   visit(ListReply{"cannot load", std::string("table\0", 6)});
   visit(ZygoteReady{"cannot load", "the plugin started 1 thread"});
-  visit(ForkOrder{0x0080000000000001ULL, 4, 1024});
+  visit(MountSpace{"/proc/4711/fd/12", "/proc/4711/fd/13"});
+  visit(MountsMade{"unshare: Operation not permitted"});
+  visit(ForkOrder{0x0080000000000001ULL, 4, 1024, {"/proc/4711/fd/12", ""}});
   visit(ForkAnswer{{1, 2, 3}, 11});
 }
 

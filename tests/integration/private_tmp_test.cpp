@@ -1,0 +1,146 @@
+// --private-tmp: what ranks of an attempt make in /tmp and /dev/shm is theirs alone.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "compare.hpp"
+#include "programs.hpp"
+#include "support/skip.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+
+constexpr char kDenied[] = "they are denied here";
+
+// In this sandbox, and with a start directory in /tmp, where much of what ranks need lies in /tmp.
+Ended run(const Sandbox& sandbox, Texts arguments, Texts before = {}) {
+  Command command = sandbox.command(std::move(arguments));
+  command.environment.push_back("FIXTURE_START_DIR=" + sandbox.start_directory());
+  before.push_back(command.program);
+  command.program = before.front();
+  command.arguments.insert(command.arguments.begin(), before.begin() + 1, before.end());
+  return Running(std::move(command)).wait(scaled(milliseconds(30'000)));
+}
+
+// Who may not do it as root is to do it as everybody does, in a user namespace.
+Texts as_no_administrator() {
+  return ::geteuid() == 0 ? Texts{"/usr/bin/setpriv", "--bounding-set", "-sys_admin"} : Texts{};
+}
+
+void require_allowed(const Ended& ended) {
+  skip_case_if(ended.err.find(kDenied) != std::string::npos, "this machine allows no namespaces");
+}
+
+const TestResult& test_of(const Summary& summary, const std::string& name) {
+  const auto found = std::find_if(summary.tests.begin(), summary.tests.end(),
+                                  [&](const TestResult& test) { return test.id == "Privates." + name; });
+  REQUIRE(found != summary.tests.end());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("with --private-tmp ranks have a /tmp and a /dev/shm of their own", "[private]") {
+  skip_case_if(DISTRUN_SANITIZED_THREADS != 0, "the sanitizer has started a thread before a rank can enter");
+  const std::string isolation = GENERATE("process", "exec", "pool", "threads");
+  const Texts before = GENERATE(Texts{}, as_no_administrator());
+  const Sandbox sandbox(distrun_program());
+  const std::string outside = sandbox.temp() + "/fixture-outside";
+  write_file(outside, "of somebody else");
+  write_file("/dev/shm/fixture-untagged-outside", "of somebody else");
+  Texts arguments{"run", "--output", sandbox.output(), "--private-tmp", "--isolation", isolation, "--repeat", "2",
+                  "--env", "FIXTURE_OUTSIDE=" + outside, plugin("privates")};
+  const Ended ended = run(sandbox, arguments, before);
+  INFO(isolation << ": " << ended.out << ended.err);
+  ::unlink("/dev/shm/fixture-untagged-outside");
+  require_allowed(ended);
+  const Summary summary = sandbox.summary();
+  REQUIRE(summary.tests.size() == 5);
+  for (const TestResult& test : summary.tests) {
+    CHECK(test.verdict == (test.id == "Privates.leaves" ? "leak" : "pass"));
+  }
+  for (const AttemptResult& attempt : test_of(summary, "leaves").attempts) {
+    std::vector<std::string> left;
+    for (const LeakResult& leak : attempt.leaks) {
+      CHECK(leak.removed);
+      left.push_back(leak.kind + " " + leak.what);
+    }
+    std::sort(left.begin(), left.end());
+    CHECK(left == std::vector<std::string>{"file /tmp/fixture-untagged-directory (private)",
+                                           "shared memory /dev/shm/fixture-untagged-memory (private)",
+                                           "socket /tmp/fixture-untagged-socket (private)"});
+  }
+  CHECK(exists(outside));
+  ::unlink(outside.c_str());
+  for (const std::string& left : sandbox.remains()) FAIL_CHECK(left);
+  sandbox.sweep();
+}
+
+TEST_CASE("tests that run at the same time have a private /tmp each, and what is kept for a look can be found",
+          "[private]") {
+  skip_case_if(DISTRUN_SANITIZED_THREADS != 0, "the sanitizer has started a thread before a rank can enter");
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = run(sandbox, {"run", "--output", sandbox.output(), "--private-tmp", "--jobs", "3", "--repeat", "6",
+                                    "--keep-work-dir", "--filter", "Privates.leaves", "--filter", "Privates.ranks_*",
+                                    "--filter", "Privates.nothing_*", "--env", "FIXTURE_OUTSIDE=/nothing",
+                                    plugin("privates")});
+  INFO(ended.out << ended.err);
+  require_allowed(ended);
+  const Summary summary = sandbox.summary();
+  REQUIRE(summary.tests.size() == 4);
+  for (const TestResult& test : summary.tests) {
+    CHECK(test.verdict == (test.id == "Privates.leaves" ? "leak" : "pass"));
+    for (const AttemptResult& attempt : test.attempts) {
+      CHECK(attempt.leaks.size() == (test.id == "Privates.leaves" ? 3 : 0));
+      for (const LeakResult& leak : attempt.leaks) {
+        CHECK_FALSE(leak.removed);
+        const std::size_t end = leak.what.find(" (the private /");
+        REQUIRE(end != std::string::npos);
+        CHECK(exists(leak.what.substr(0, end)));
+      }
+    }
+  }
+  sandbox.sweep();
+}
+
+TEST_CASE("a program of exec has a private /tmp", "[private][exec]") {
+  const Texts before = GENERATE(Texts{}, as_no_administrator());
+  const Sandbox sandbox(distrun_program());
+  const Texts words{"exec", "--private-tmp", "-w", "2", "--output", sandbox.output(), "--", "/bin/sh", "-c"};
+  Texts good = words;
+  good.push_back("test -w /tmp && test \"$TMPDIR\" = /tmp && test \"$PWD\" = \"$FIXTURE_START_DIR\" && "
+                 "mktemp | xargs rm");
+  const Ended ended = run(sandbox, good, before);
+  INFO(ended.out << ended.err);
+  require_allowed(ended);
+  CHECK(ended.exit_code == 0);
+  Texts bad = words;
+  bad.push_back("echo x > /tmp/fixture-untagged-$RANK");
+  const Ended leaky = run(sandbox, bad, before);
+  INFO(leaky.out << leaky.err);
+  CHECK(leaky.exit_code == 1);
+  CHECK(sandbox.summary().tests.at(0).attempts.at(0).leaks.size() == 2);
+  CHECK_THAT(leaky.err, Contains("/tmp/fixture-untagged-1 (private)"));
+  for (const std::string& left : sandbox.remains()) FAIL_CHECK(left);
+  sandbox.sweep();
+}
+
+TEST_CASE("where the kernel denies mounts, --private-tmp says so before any test", "[private]") {
+  const Sandbox sandbox(distrun_program());
+  const Texts before{"/usr/bin/unshare", "--user", "--map-root-user", "/bin/sh", "-c",
+                     "echo 0 >/proc/sys/user/max_mnt_namespaces && exec \"$0\" \"$@\""};
+  const Ended ended = run(sandbox, {"run", "--private-tmp", "--filter", "Passes.trivial", plugin("passes")}, before);
+  INFO(ended.out << ended.err);
+  skip_case_if(ended.err.find("unshare failed") != std::string::npos, "this machine allows no user namespaces");
+  CHECK(ended.exit_code == 3);
+  CHECK_THAT(ended.out + ended.err, Contains("--private-tmp wants mounts that only ranks see") && Contains(kDenied) &&
+                                        Contains("unshare: No space left on device"));
+  CHECK_THAT(ended.out + ended.err, !Contains("Passes.trivial"));
+  sandbox.sweep();
+}

@@ -1,0 +1,149 @@
+// Where what a lane's ranks have for themselves lies, and what is told of it. The mounts are the kernel's: the
+// integration tests see them.
+#include <catch2/catch.hpp>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include <distrun/runner/private_tmp.hpp>
+#include <distrun/runner/run.hpp>
+
+#include "../../support/scratch.hpp"
+#include "stage.hpp"
+
+namespace distrun::runner {
+namespace {
+
+using testing::exists;
+
+// A run whose places lie in /tmp, where Scratch makes its directories.
+struct Places {
+  testing::Scratch scratch;
+  proc::RunPlaces places{"private0run0", scratch.directory("tmp"), scratch.directory("start")};
+  ~Places() { proc::remove_run_files(places); }
+};
+
+std::string stand_in(const PrivateTmp& private_tmp, const std::string& shown) {
+  for (const launch::Mount& mount : private_tmp.mounts()) {
+    if (mount.to == shown) return mount.from;
+  }
+  return "";
+}
+
+bool mounts(const PrivateTmp& private_tmp, const std::string& from, const std::string& to) {
+  const auto& all = private_tmp.mounts();
+  return std::any_of(all.begin(), all.end(), [&](const auto& mount) { return mount.from == from && mount.to == to; });
+}
+
+std::vector<std::string> seen(const PrivateTmp& private_tmp) {
+  std::vector<std::string> names;
+  for (const PrivateTmp::Left& left : private_tmp.left()) names.push_back(left.seen_as);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("directories of the run stand in for /tmp and /dev/shm, open for all, and are gone in the end") {
+  Places here;
+  std::string tmp, memory;
+  {
+    const PrivateTmp private_tmp(here.places, 1, {}, false);
+    tmp = stand_in(private_tmp, "/tmp");
+    memory = stand_in(private_tmp, "/dev/shm");
+    CHECK(tmp == here.places.run_dir() + "/private-1/tmp");
+    CHECK(memory == "/dev/shm/distrun-private0run0/private-1/shm");
+    struct stat status{};
+    REQUIRE(::stat(tmp.c_str(), &status) == 0);
+    CHECK((status.st_mode & 07777) == 01777);
+    REQUIRE(::stat(here.places.run_dir().c_str(), &status) == 0);
+    CHECK((status.st_mode & 07777) == 0700);
+    CHECK(private_tmp.mounts().back().to == "/dev/shm");
+  }
+  CHECK_FALSE(exists(tmp));
+  CHECK_FALSE(exists(memory));
+}
+
+TEST_CASE("what ranks need of /tmp stays where it is, the outermost directories once") {
+  Places here;
+  const std::string deep = here.scratch.directory("start/deep");
+  testing::write_file(here.scratch.path() + "/plugin.so", "");
+  const PrivateTmp private_tmp(here.places, 1,
+                               {deep, here.places.start_dir, here.scratch.path() + "/plugin.so", "/nowhere", "/usr"}, false);
+  const std::string tmp = stand_in(private_tmp, "/tmp");
+  const auto inside = [&](const std::string& path) { return tmp + path.substr(std::string("/tmp").size()); };
+  CHECK(mounts(private_tmp, here.places.run_dir(), inside(here.places.run_dir())));
+  CHECK(mounts(private_tmp, here.places.start_dir, inside(here.places.start_dir)));
+  CHECK(mounts(private_tmp, here.scratch.path() + "/plugin.so", inside(here.scratch.path() + "/plugin.so")));
+  CHECK(private_tmp.mounts().size() == 5);
+  CHECK(private_tmp.left().empty());
+}
+
+TEST_CASE("what is in them is told as ranks see it, also beside what stays") {
+  Places here;
+  const PrivateTmp private_tmp(here.places, 1, {here.places.start_dir}, false);
+  const std::string tmp = stand_in(private_tmp, "/tmp");
+  const std::string beside = here.scratch.path() + "/left";
+  testing::write_file(tmp + "/file", "x");
+  testing::write_file(tmp + beside.substr(std::string("/tmp").size()), "x");
+  testing::write_file(stand_in(private_tmp, "/dev/shm") + "/memory", "x");
+  CHECK(seen(private_tmp) == std::vector<std::string>{"/dev/shm/memory", beside, "/tmp/file"});
+  for (const PrivateTmp::Left& left : private_tmp.left()) {
+    CHECK((left.name.kind == proc::NameKind::SharedMemory) == left.seen_as.starts_with("/dev/shm"));
+  }
+}
+
+TEST_CASE("what is kept for a look stays if anything was left") {
+  Places here;
+  const bool something = GENERATE(false, true);
+  std::string tmp;
+  {
+    const PrivateTmp private_tmp(here.places, 1, {}, true);
+    tmp = stand_in(private_tmp, "/tmp");
+    if (something) testing::write_file(tmp + "/file", "x");
+  }
+  CHECK(exists(tmp + "/file") == something);
+  CHECK(exists("/dev/shm/distrun-private0run0") == something);
+}
+
+TEST_CASE("a plugin's directory is needed, and of /tmp itself the plugin alone") {
+  Places here;
+  testing::write_file("/tmp/private0run0.so", "");
+  const std::vector<std::string> needed =
+      needed_paths(here.places, {here.scratch.path() + "/start/../start", "/tmp/private0run0.so", "/nowhere/x.so"});
+  ::unlink("/tmp/private0run0.so");
+  const auto has = [&](const std::string& path) { return std::find(needed.begin(), needed.end(), path) != needed.end(); };
+  CHECK(has(here.places.start_dir));
+  CHECK(has(here.scratch.path()));
+  CHECK(has("/tmp/private0run0.so"));
+  CHECK_FALSE(has("/tmp"));
+}
+
+TEST_CASE("where mounts are denied no test is run, and it is told") {
+  testing::Scratch scratch;
+  io::Loop loop;
+  fake::Node node(loop);
+  Told told;
+  wire::PluginTable table;
+  table.tests.resize(2);
+  table.tests[0].suite = table.tests[1].suite = "Ring";
+  table.tests[0].name = "pass";
+  table.tests[1].name = "fail";
+  node.tables["ring.so"] = table;
+  node.no_mounts = "unshare: Operation not permitted";
+  Settings settings;
+  settings.plugins = {"ring.so"};
+  settings.private_tmp = true;
+  Run run(loop, node, told, {"private0run0", scratch.directory("tmp"), scratch.directory("start")}, settings);
+  bool over = false;
+  boost::asio::co_spawn(loop.context(), run.run(), [&](std::exception_ptr) { over = true; });
+  REQUIRE(testing::run_until(loop, [&] { return over; }));
+  CHECK(node.spawned == 0);
+  CHECK(run.record().not_run == 2);
+  REQUIRE(run.record().problems.size() == 1);
+  CHECK_THAT(run.record().problems[0].text,
+             Catch::Contains("--private-tmp wants mounts") && Catch::Contains("Operation not permitted"));
+}
+
+}  // namespace distrun::runner
