@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
     if (mode == "--rank" && argc == 7) run_exec_rank(argv + 2);
   } catch (const distrun::Error& error) {
     std::fprintf(stderr, "distrun-rank: %s\n", error.what());
-    return 1;
+    distrun::rank::leave_at_once(1);
   }
   std::fputs("distrun-rank: unknown arguments\n", stderr);
   return kUsage;

@@ -24,6 +24,7 @@
 #include "run_server.hpp"
 #include "terminal.hpp"
 #include "terminal_input.hpp"
+#include "work_notes.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -90,8 +91,10 @@ io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger) {
 
 int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<daemon::OwnRun> own,
                proc::Coordinator coordinator) {
+  WorkNotes notes(*coordinator.note);
   CoordinatorLoop main(std::move(coordinator), places);
   Outputs outputs(options, main.loop().clock());
+  outputs.add(notes);
   std::optional<ProgramOutput> program_output;
   std::optional<TerminalInput> input;
   if (!options.settings.program.empty()) program_output.emplace(main.loop(), options);
@@ -141,9 +144,12 @@ int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
     return options.nothing_to_run.exit_code;
   }
   const proc::RunPlaces places = proc::RunPlaces::here(own ? own->id : base::random_hex(daemon::kRunIdDigits));
-  return guarded(places, [&](proc::Coordinator coordinator) {
+  proc::GuardBounds bounds;
+  bounds.end += options.settings.peer_grace + options.settings.terminate_grace;  // it may have to wait for these
+  const auto be_coordinator = [&](proc::Coordinator coordinator) {
     return coordinate(options, places, std::move(own), std::move(coordinator));
-  });
+  };
+  return guarded(places, be_coordinator, bounds);
 }
 
 int exec(RunOptions options) {

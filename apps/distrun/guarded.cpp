@@ -23,7 +23,8 @@ int give_up(const proc::RunPlaces& places, const std::string& why) {
 
 }  // namespace
 
-int guarded(const proc::RunPlaces& places, const std::function<int(proc::Coordinator)>& coordinate) {
+int guarded(const proc::RunPlaces& places, const std::function<int(proc::Coordinator)>& coordinate,
+            const proc::GuardBounds& bounds) {
   return proc::run_guarded(places, [&](proc::Coordinator coordinator) -> int {
     try {
       return coordinate(std::move(coordinator));
@@ -34,7 +35,7 @@ int guarded(const proc::RunPlaces& places, const std::function<int(proc::Coordin
     } catch (const std::bad_alloc&) {
       return give_up(places, "the coordinator has run out of memory: " + base::errno_text(ENOMEM));
     }
-  });
+  }, bounds);
 }
 
 }  // namespace distrun::cli

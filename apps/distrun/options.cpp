@@ -88,7 +88,8 @@ void add_execution(CLI::App& app, Raw& raw) {
       ->type_name(kExits);
   app.add_flag("--keep-work-dir", raw.keep_work_dir, "Leave the ranks' work directories for a look");
   app.add_flag("--private-tmp", raw.private_tmp,
-               "Give each test a /tmp and a /dev/shm of its own, which nobody else sees; what it leaves there is a leak");
+               "Give each test a /tmp and a /dev/shm of its own, which nobody else sees; what it leaves there is a "
+               "leak");
   begin_group(app, "Time");
   app.add_option("--timeout", raw.timeout, "Bound of a test's body that names none itself: 500ms, 30s, 5m")
       ->type_name("TIME");

@@ -169,15 +169,15 @@ void LocalNode::fork_some(const std::shared_ptr<LocalWorld>& world, const WorldS
     for (const base::Fd* fd : {&ends.back().control, &ends.back().out, &ends.back().err}) fds.push_back(fd->get());
   }
   fds.push_back(world->board_fd());
-  zygote.fork({world->tag(), count, options_.files_max, space_of(spec)}, fds,
-              [this, plugin = spec.plugin, weak = std::weak_ptr(world), first, count](const std::optional<wire::ForkAnswer>& answer,
-                                                                        const std::string& why_not) {
-                if (!answer) note_silence(plugin);
-                const auto alive = weak.lock();
-                if (alive && answer) hand_over(*alive, first, *answer, count);
-                if (alive && !answer) alive->spawn_failed(why_not);
-                // Ranks of a world that is gone see their sockets closed and end.
-              });
+  const auto on_forked = [this, plugin = spec.plugin, weak = std::weak_ptr(world), first, count](
+                             const std::optional<wire::ForkAnswer>& answer, const std::string& why_not) {
+    if (!answer) note_silence(plugin);
+    const auto alive = weak.lock();
+    if (alive && answer) hand_over(*alive, first, *answer, count);
+    if (alive && !answer) alive->spawn_failed(why_not);
+    // Ranks of a world that is gone see their sockets closed and end.
+  };
+  zygote.fork({world->tag(), count, options_.files_max, space_of(spec)}, fds, on_forked);
 }
 
 void LocalNode::exec_ranks(const std::shared_ptr<LocalWorld>& world, const WorldSpec& spec) {

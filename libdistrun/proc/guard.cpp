@@ -134,15 +134,16 @@ class KeptTerminal {
 
 // `is_ours`: whether a child is the run's.
 void clean_up(const RunPlaces& places, const ExitStatus& status, const std::string& why_killed,
-              const std::function<bool(pid_t)>& is_ours) {
+              const std::string& at_work, const std::function<bool(pid_t)>& is_ours) {
   Endings endings = end_children(is_ours, kRounds);
   const RemovedFiles files = remove_run_files(places);
   std::erase_if(endings.left, is_zombie);  // whoever traces it has yet to let it go
   const bool quiet = why_killed.empty() && is_interruption(status.signal());
   const bool clean = endings.count == 0 && files.removed.empty() && endings.left.empty() && files.stuck.empty();
   if (quiet && clean) return;
-  std::fprintf(stderr, "distrun: the coordinator %s; ended %d of its processes, removed %zu of its files\n",
-               why_killed.empty() ? status.describe().c_str() : why_killed.c_str(), endings.count,
+  const std::string meanwhile = at_work.empty() ? "" : " while " + base::one_line(at_work, 1000) + " ran";
+  std::fprintf(stderr, "distrun: the coordinator %s%s; ended %d of its processes, removed %zu of its files\n",
+               why_killed.empty() ? status.describe().c_str() : why_killed.c_str(), meanwhile.c_str(), endings.count,
                files.removed.size());
   for (const pid_t pid : endings.left) {
     std::fprintf(stderr, "distrun: process %s could not be ended\n", describe_process(pid).c_str());
@@ -150,12 +151,13 @@ void clean_up(const RunPlaces& places, const ExitStatus& status, const std::stri
   tell_stuck(files);
 }
 
-int be_coordinator(pid_t guard, const sigset_t& mask, const std::function<int(Coordinator)>& coordinator) {
+int be_coordinator(pid_t guard, const sigset_t& mask, WorkNote& note,
+                   const std::function<int(Coordinator)>& coordinator) {
   base::Fd watched = open_pidfd(guard);
   if (::getppid() != guard) return kInfraErrorExitCode;  // it died before we could watch it
   become_subreaper();
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-  return coordinator(Coordinator{std::move(watched)});
+  return coordinator(Coordinator{std::move(watched), &note});
 }
 
 }  // namespace
@@ -171,13 +173,14 @@ int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& 
   ::sigprocmask(SIG_BLOCK, &signals, &mask);
   std::fflush(nullptr);
   const KeptTerminal terminal;
+  WorkNote note;
   const pid_t guard = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) {
     throw Error(ErrorKind::Failed, "OSError", "cannot start the coordinator: " + base::fork_errno_text(errno));
   }
   if (child == 0) {
-    const int code = be_coordinator(guard, mask, coordinator);
+    const int code = be_coordinator(guard, mask, note, coordinator);
     std::fflush(nullptr);
     std::_Exit(code);
   }
@@ -187,7 +190,7 @@ int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& 
   const std::vector<pid_t> after = own_children();
   if (status.exited() && std::none_of(after.begin(), after.end(), is_ours)) return status.code();
   if (!status.exited()) terminal.restore();
-  clean_up(places, status, watch.why_killed(), is_ours);
+  clean_up(places, status, watch.why_killed(), note.read(), is_ours);
   if (status.exited()) return status.code();
   // It dies of these only before it has begun to listen to them: the user was quick.
   const bool interrupted = is_interruption(status.signal()) || !watch.why_killed().empty();

@@ -10,6 +10,7 @@
 #include <distrun/base/clock.hpp>
 #include <distrun/base/fd.hpp>
 #include <distrun/proc/run_files.hpp>
+#include <distrun/proc/work_note.hpp>
 
 namespace distrun::proc {
 
@@ -17,14 +18,15 @@ namespace distrun::proc {
 bool is_interruption(int signal) noexcept;
 
 struct Coordinator {
-  base::Fd guard;  // readable once the guard is dead
+  base::Fd guard;           // readable once the guard is dead
+  WorkNote* note = nullptr; // which tests run, for the guard to tell if this process dies; lives as long as it
 };
 
 // How long a coordinator may take that was asked to end. Ending ranks, telling of them and writing reports takes it
 // some six seconds at the worst.
 struct GuardBounds {
-  base::Milliseconds end = std::chrono::seconds(15);
-  base::Milliseconds hurry = std::chrono::seconds(5);  // after it was asked again
+  base::Nanoseconds end = std::chrono::seconds(15);    // and the graces of its ranks, where these are the user's
+  base::Nanoseconds hurry = std::chrono::seconds(5);  // after it was asked again
 };
 
 // Forks. `coordinator` runs in the child, whose exit code it returns; the guard returns that code to its caller; 130 if

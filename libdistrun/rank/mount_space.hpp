@@ -1,6 +1,6 @@
 #pragma once
-// Mounts that only some ranks see. A helper process makes them in a mount namespace of their own, hands the namespace to
-// the coordinator and ends; ranks enter it at birth, all those of a lane the same one, so that they share what it shows.
+// Mounts that only some ranks see. A helper process makes them in a mount namespace of their own, hands it to the
+// coordinator and ends; ranks enter it at birth, all those of a lane the same one, so that they share what it shows.
 // Who is not root needs a user namespace for that, with the user mapped to itself. Ranks enter that, too: they stay who
 // they are, and may look at each other as ever.
 #include <distrun/base/fd.hpp>

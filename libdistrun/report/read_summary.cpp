@@ -180,8 +180,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "env", settings.env);
   std::string word;
   read(from, "leaks", word);
-  settings.leaks_off = word == "off";
-  settings.leaks_strict = word == "strict";
+  settings.leaks_off = word == "off", settings.leaks_strict = word == "strict";
   read(from, "exit", word);
   settings.quick_exit = word == "quick";
   read(from, "skips_pass", settings.skips_pass);

@@ -21,9 +21,9 @@ std::vector<std::string> private_directories();
 
 class PrivateTmp {
  public:
-  // The `number`th of the run; `needed` are paths that stay where they are, as far as they are there. Makes directories,
-  // no mounts yet. In the end they are removed, but with `keep` only those in which nothing was left. Throws
-  // Error{Failed} with the path that cannot be made.
+  // The `number`th of the run; `needed` are paths that stay where they are, as far as they are there. Makes
+  // directories, no mounts yet. In the end they are removed, but with `keep` only those in which nothing was left.
+  // Throws Error{Failed} with the path that cannot be made.
   PrivateTmp(const proc::RunPlaces& places, int number, std::vector<std::string> needed, bool keep);
   ~PrivateTmp();
   PrivateTmp(const PrivateTmp&) = delete;

@@ -300,6 +300,11 @@ TEST_CASE("world size, seed and environment reach the ranks", "[cli]") {
     CHECK(set.ended.exit_code == 0);
     CHECK(note_of(set.summary, "Promises.user_environment", "FIXTURE_VALUE") == "a=b c");
     CHECK(note_of(set.summary, "Promises.user_environment", "FIXTURE_EMPTY") == "set");
+    CHECK(note_of(set.summary, "Promises.user_environment", "agent") == "pipe");
+  }
+  SECTION("agent") {
+    const Run faulty = run(sandbox, {"--agent", "faulty", "--filter", "Promises.user_environment", plugin("passes")});
+    CHECK(note_of(faulty.summary, "Promises.user_environment", "agent") == "faulty");
   }
 }
 

@@ -144,6 +144,10 @@ void compare_output(Findings& findings, const Row& row, const AttemptResult& att
     const std::int64_t bytes = printed.stream == "stdout" ? rank.out_bytes : rank.err_bytes;
     findings.expect(bytes >= printed.bytes_min,
                     printed.stream + " is said to have " + std::to_string(bytes) + " bytes");
+    // Of each stream 1 MiB is kept, and a line says what is left out.
+    constexpr std::size_t kKept = 1 << 20, kLine = 100;
+    findings.expect(text.size() <= kKept + kLine && (bytes < 2 * std::int64_t{kKept} || text.size() >= kKept),
+                    std::to_string(text.size()) + " bytes of " + printed.stream + " are kept");
   }
 }
 

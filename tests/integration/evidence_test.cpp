@@ -273,6 +273,19 @@ TEST_CASE("a rank starts under gdb, and its test passes when gdb lets it go", "[
   CHECK(sandbox.remains() == std::vector<std::string>{});
 }
 
+TEST_CASE("attach opens gdb on a rank, and the run goes on when gdb ends", "[look]") {
+  skip_case_if(!exists("/usr/bin/gdb"), "there is no gdb");
+  HangingRun run;
+  const std::string pid = std::to_string(run.pid_of(1));
+  const Ended attach = run.ask({"attach", run.id(), "1"});  // gdb's commands end at once
+  INFO(attach.out << attach.err);
+  CHECK(attach.exit_code == 0);
+  CHECK_THAT(attach.out, Contains("gdb on rank 1 (pid " + pid + ") of Hangs.one_sleeps"));
+  CHECK_THAT(attach.out, Contains("(process " + pid + ") detached"));
+  CHECK(run.waits());
+  CHECK(run.stop().exit_code == 130);
+}
+
 TEST_CASE("who asks for a run or a rank that there is not gets a sentence", "[look]") {
   const Sandbox sandbox(distrun_program());
   const Ended stacks = sandbox.run({"stacks", "nosuchrun"});

@@ -196,6 +196,34 @@ TEST_CASE("files that a program writes are its results and no leak", "[exec]") {
   exec.sandbox().sweep();
 }
 
+TEST_CASE("TMPDIR is a program's own as its user has set it", "[exec]") {
+  const Exec exec;
+  const Ended ended = exec.shell({"-w", "1", "--tee", "--no-prefix"}, "printf %s \"$TMPDIR\"");
+  CHECK(ended.exit_code == 0);
+  CHECK(exec.result().attempts.at(0).ranks.at(0).out == exec.sandbox().temp());
+}
+
+TEST_CASE("a directory of an attempt's that cannot be removed is told", "[exec]") {
+  const Exec exec;
+  Command command = exec.sandbox().command(
+      {"exec", "-w", "1", "--output", exec.sandbox().output(), "--", "/bin/sh", "-c",
+       "mkdir \"$DISTRUN_TEMP_DIR/m\" && mount -t tmpfs none \"$DISTRUN_TEMP_DIR/m\""});
+  // In a place of its own, so that nothing stays mounted.
+  const std::vector<std::string> apart{"--user", "--map-root-user", "--mount", command.program};
+  command.program = "/usr/bin/unshare";
+  command.arguments.insert(command.arguments.begin(), apart.begin(), apart.end());
+  const Ended ended = Running(command).wait(scaled(milliseconds(10'000)));
+  INFO(ended.out << ended.err);
+  skip_case_if(ended.err.find("unshare failed") != std::string::npos, "this machine allows no user namespaces");
+  CHECK(ended.exit_code == 1);
+  const auto leaks = exec.result().attempts.at(0).leaks;
+  REQUIRE(leaks.size() == 1);
+  CHECK_FALSE(leaks[0].removed);
+  CHECK_THAT(leaks[0].what, Contains("/m: something is mounted there"));
+  CHECK_THAT(ended.err, Contains("distrun: could not remove ") && Contains("/m: something is mounted there"));
+  exec.sandbox().sweep();
+}
+
 TEST_CASE("a program that cannot be run is refused before anything starts", "[exec]") {
   const Exec exec;
   const std::string file = exec.sandbox().output() + "/program";

@@ -343,3 +343,9 @@ TEST_CASE("plugins that go wrong while they are loaded are named", "[fixtures]")
     run_together(group);
   }
 }
+
+TEST_CASE("what a plugin does when it is unloaded is told of its ranks", "[fixtures]") {
+  for (const Group& group : distrun::fixtures::unload_groups()) {
+    run_together(group);
+  }
+}

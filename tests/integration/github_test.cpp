@@ -69,6 +69,9 @@ TEST_CASE("with --github=auto a run speaks up only where GitHub runs it, and lea
   const Ended at_home = run_as_step(sandbox, arguments, summary);
   CHECK_THAT(at_home.out, !Contains("::"));
   CHECK_FALSE(exists(summary));
+  const std::vector<std::string> unasked = {"run", "--filter", "Fails.require", plugin("fails")};
+  CHECK_THAT(run_as_step(sandbox, unasked, summary, {"GITHUB_ACTIONS=true"}).out, !Contains("::"));
+  CHECK_FALSE(exists(summary));
   CHECK_THAT(run_as_step(sandbox, arguments, summary, {"GITHUB_ACTIONS=false"}).out, !Contains("::"));
   CHECK_THAT(obeyed_part(run_as_step(sandbox, arguments, summary, {"GITHUB_ACTIONS=true"}).out),
              Contains("::error file="));

@@ -33,6 +33,8 @@ nanoseconds cpu_of(pid_t pid) {
   return nanoseconds(all);
 }
 
+std::size_t threads_of(pid_t pid) { return names_in("/proc/" + std::to_string(pid) + "/task").size(); }
+
 // A run whose ranks all wait: for ever, or for another in a barrier.
 struct Waiting {
   Waiting(const std::string& way_, const Daemon* daemon, std::vector<std::string> arguments)
@@ -87,10 +89,15 @@ TEST_CASE("no process of distrun takes 1 % of a CPU while ranks wait", "[idle]")
       return each.are_all_in_body();
     }));
   }
+  CHECK(threads_of(daemon.pid()) == 1);
   std::map<pid_t, Watched> watched = {{daemon.pid(), {"the daemon", cpu_of(daemon.pid())}}};
   for (const Waiting& each : all) {
     const std::vector<ProcessInfo> processes = each.sandbox.processes();
     CHECK(processes.size() >= 3);  // guard, coordinator, and ranks that are threads of one process
+    for (const ProcessInfo& info : processes) {
+      INFO(info.describe());
+      if (info.name == "distrun") CHECK(threads_of(info.pid) == 1);  // guard and coordinator
+    }
     for (const ProcessInfo& info : processes) watched[info.pid] = {each.way + ", " + info.describe(), cpu_of(info.pid)};
   }
   CHECK(watched.size() > 40);

@@ -3,11 +3,14 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 #include <string>
+#include <vector>
 
 #include "programs.hpp"
+#include "support/victims.hpp"
 
 namespace {
 
@@ -62,6 +65,37 @@ TEST_CASE("ranks that resist do not delay the end of an interrupted run", "[inte
   INFO(filter);
   running.signal(SIGINT);
   expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
+}
+
+TEST_CASE("a second signal does not wait for what ranks have been given to end", "[interrupt]") {
+  const Sandbox sandbox(distrun_program());
+  const std::string begun = sandbox.output() + "/begun";
+  Running running = sandbox.start({"exec", "-w", "2", "--output", sandbox.output(), "--kill-after", "100s", "--",
+                                   "/bin/sh", "-c",
+                                   "trap '' TERM; echo begun >>" + begun + "; while :; do sleep 1; done"});
+  REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return read_file(begun) == "begun\nbegun\n"; }));
+  running.signal(SIGINT);
+  CHECK_FALSE(running.ends_within(milliseconds(1500)));  // its ranks have their time
+  running.signal(SIGINT);
+  expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
+}
+
+TEST_CASE("a run whose coordinator somebody has stopped ends at the second signal, in seconds", "[interrupt]") {
+  const Sandbox sandbox(distrun_program());
+  Running running = start_hanging(sandbox, "Hangs.one_sleeps", "process");
+  const std::vector<pid_t> coordinators = children_of(running.pid());
+  REQUIRE(coordinators.size() == 1);
+  // As a debugger that holds it: a signal does not wake it.
+  REQUIRE(::ptrace(PTRACE_SEIZE, coordinators.front(), nullptr, nullptr) == 0);
+  REQUIRE(::ptrace(PTRACE_INTERRUPT, coordinators.front(), nullptr, nullptr) == 0);
+  running.signal(SIGINT);
+  pause_for(milliseconds(300));
+  running.signal(SIGINT);
+  const Ended ended = running.wait(scaled(milliseconds(10'000)));
+  CHECK(ended.exit_code == kInterrupted);
+  CHECK_THAT(ended.err, Catch::Contains("did not end within") && Catch::Contains("while Hangs.one_sleeps ran"));
+  for (const std::string& left : sandbox.remains()) FAIL_CHECK(left);
+  sandbox.sweep();
 }
 
 // A terminal sends it to the whole group, and an impatient user more than once.

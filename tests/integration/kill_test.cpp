@@ -41,5 +41,9 @@ TEST_CASE("a suite's host and its server end with a distrun that is killed", "[k
   for (const std::string& what : sandbox.remains()) UNSCOPED_INFO(what);
   CHECK(sandbox.remains().empty());
   sandbox.sweep();
-  running.wait(milliseconds(0));
+  const Ended ended = running.wait(scaled(kGoneWithin));
+  if (victim == Victim::Coordinator) {
+    CHECK(ended.exit_code == 3);
+    CHECK_THAT(ended.err, Catch::Contains("the coordinator was killed by signal 9 (SIGKILL) while KeepsHost."));
+  }
 }

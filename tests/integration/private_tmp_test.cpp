@@ -46,7 +46,7 @@ const TestResult& test_of(const Summary& summary, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("with --private-tmp ranks have a /tmp and a /dev/shm of their own", "[private]") {
+TEST_CASE("with --private-tmp ranks have a /tmp and a /dev/shm of their own", "[private][alone]") {
   skip_case_if(DISTRUN_SANITIZED_THREADS != 0, "the sanitizer has started a thread before a rank can enter");
   const std::string isolation = GENERATE("process", "exec", "pool", "threads");
   const Texts before = GENERATE(Texts{}, as_no_administrator());
@@ -83,12 +83,13 @@ TEST_CASE("with --private-tmp ranks have a /tmp and a /dev/shm of their own", "[
 }
 
 TEST_CASE("tests that run at the same time have a private /tmp each, and what is kept for a look can be found",
-          "[private]") {
+          "[private][alone]") {
   skip_case_if(DISTRUN_SANITIZED_THREADS != 0, "the sanitizer has started a thread before a rank can enter");
   const Sandbox sandbox(distrun_program());
-  const Ended ended = run(sandbox, {"run", "--output", sandbox.output(), "--private-tmp", "--jobs", "3", "--repeat", "6",
-                                    "--keep-work-dir", "--filter", "Privates.leaves", "--filter", "Privates.ranks_*",
-                                    "--filter", "Privates.nothing_*", "--env", "FIXTURE_OUTSIDE=/nothing",
+  const Ended ended = run(sandbox, {"run", "--output", sandbox.output(), "--private-tmp", "--jobs", "3", "--repeat",
+                                    "6", "--keep-work-dir", "--filter", "Privates.leaves", "--filter",
+                                    "Privates.ranks_*", "--filter", "Privates.nothing_*", "--env",
+                                    "FIXTURE_OUTSIDE=/nothing",
                                     plugin("privates")});
   INFO(ended.out << ended.err);
   require_allowed(ended);
@@ -109,7 +110,7 @@ TEST_CASE("tests that run at the same time have a private /tmp each, and what is
   sandbox.sweep();
 }
 
-TEST_CASE("a program of exec has a private /tmp", "[private][exec]") {
+TEST_CASE("a program of exec has a private /tmp", "[private][exec][alone]") {
   const Texts before = GENERATE(Texts{}, as_no_administrator());
   const Sandbox sandbox(distrun_program());
   const Texts words{"exec", "--private-tmp", "-w", "2", "--output", sandbox.output(), "--", "/bin/sh", "-c"};

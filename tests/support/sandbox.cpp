@@ -16,6 +16,8 @@ extern char** environ;
 namespace distrun::testing {
 namespace {
 
+constexpr char kUntagged[] = "fixture-untagged-";
+
 constexpr const char* kSharedMemory = "/dev/shm";
 
 bool starts_with(std::string_view text, std::string_view head) {
@@ -68,7 +70,7 @@ milliseconds scaled(milliseconds length) {
 
 // The second is a file that the thread sanitizer has for a moment while a program starts: a kill can come in between.
 bool is_untouchable(std::string_view name) {
-  return starts_with(name, "fixture-untagged-") || starts_with(name, "tsan.rodata.");
+  return starts_with(name, kUntagged) || starts_with(name, "tsan.rodata.");
 }
 
 Sandbox::Sandbox(std::string program)
@@ -119,10 +121,16 @@ std::string Sandbox::run_id_in_use() const {
   return "";
 }
 
+// A fixture's that runs at the same time: its own sandbox removes it.
+bool Sandbox::is_of_another_sandbox(const std::string& name) const {
+  const std::string own = scratch_.path().substr(scratch_.path().rfind('/') + 1);
+  return starts_with(name, kUntagged) && name.find(own) == std::string::npos;
+}
+
 std::vector<std::string> Sandbox::new_shared_memory() const {
   std::vector<std::string> names = names_in(kSharedMemory);
   std::erase_if(names, [&](const std::string& name) {
-    return !may_be_of_a_run(name) ||
+    return !may_be_of_a_run(name) || is_of_another_sandbox(name) ||
            std::binary_search(shared_memory_before_.begin(), shared_memory_before_.end(), name);
   });
   return names;

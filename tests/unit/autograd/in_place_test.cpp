@@ -112,4 +112,33 @@ TEST_CASE("detached tensors share bytes and version, and no history") {
   CHECK_THROWS_WITH(backward(sum(product)), Catch::Contains("modified by an inplace operation"));
 }
 
+
+TEST_CASE("a tensor divided by itself in place keeps what its gradient needs") {
+  const Tensor a = leaf();
+  const Tensor b = a * 3;
+  div_(b, b);
+  backward(sum(b));
+  CHECK(equal(b, ones({3, 3})));
+  CHECK(equal(grad(a), zeros({3, 3})));
+}
+
+TEST_CASE("the pieces of a split may be changed in place") {
+  const Tensor a = leaf({4});
+  const Tensor b = a * 1;
+  const TensorList pieces = split(b, 2);
+  mul_(pieces[0], 3);
+  backward(sum(b));
+  CHECK(tensor::to_vector<float>(grad(a)) == std::vector<float>{3, 3, 1, 1});
+}
+
+TEST_CASE("a linear layer, a chain of products and a batch of them are one node") {
+  const auto name = [](const Tensor& tensor) { return grad_fn(tensor)->name(); };
+  const auto next_is_leaf = [](const Tensor& tensor) { return grad_fn(tensor)->next_edges()[0].node->name(); };
+  const Tensor a = leaf();
+  const Tensor batch = leaf({2, 3, 3});
+  for (const Tensor& result : {linear(a, a), multi_dot({a, a, a}), matmul(batch, batch)}) {
+    INFO(name(result));
+    CHECK(next_is_leaf(result) == "torch::autograd::AccumulateGrad");
+  }
+}
 }  // namespace distrun

@@ -74,7 +74,9 @@ TEST_CASE("when a coordinator is killed, its processes end and its files go") {
   const std::string file = guarded.places.temp_dir + "/x-" + guarded.places.run_id;
   const std::string other = guarded.places.start_dir + "/other";
   write_file(other, "kept");
-  guarded.start([&](const Coordinator&) {
+  guarded.start([&](const Coordinator& coordinator) {
+    coordinator.note->write("Ring.last");
+    coordinator.note->write("Ring.pass, Ring.fail");
     write_file(file, "gone");
     offspring.start_daemon();
     offspring.start_hopper();
@@ -85,8 +87,23 @@ TEST_CASE("when a coordinator is killed, its processes end and its files go") {
   CHECK(offspring.all_gone());
   CHECK_FALSE(exists(file));
   CHECK(exists(other));
-  CHECK_THAT(guarded.said(), Catch::Contains("the coordinator was killed by signal 9 (SIGKILL)"));
+  CHECK_THAT(guarded.said(), Catch::Contains("the coordinator was killed by signal 9 (SIGKILL) while Ring.pass, "
+                                              "Ring.fail ran; "));
   CHECK_THAT(guarded.said(), Catch::Contains("removed 1 of its files"));
+}
+
+TEST_CASE("a coordinator that was asked to end has 15 s, and 5 s once it was asked again") {
+  CHECK(GuardBounds{}.end == std::chrono::seconds(15));
+  CHECK(GuardBounds{}.hurry == std::chrono::seconds(5));
+}
+
+TEST_CASE("a coordinator's note is cut at its end, and empty before the first") {
+  WorkNote note;
+  CHECK(note.read().empty());
+  note.write(std::string(WorkNote::kTextMax + 1, 'x'));
+  CHECK(note.read() == std::string(WorkNote::kTextMax, 'x'));
+  note.write("");
+  CHECK(note.read().empty());
 }
 
 TEST_CASE("a coordinator that is interrupted before it listens has been interrupted, no more") {

@@ -68,14 +68,14 @@ TEST_CASE("directories of the run stand in for /tmp and /dev/shm, open for all, 
 TEST_CASE("what ranks need of /tmp stays where it is, the outermost directories once") {
   Places here;
   const std::string deep = here.scratch.directory("start/deep");
-  testing::write_file(here.scratch.path() + "/plugin.so", "");
-  const PrivateTmp private_tmp(here.places, 1,
-                               {deep, here.places.start_dir, here.scratch.path() + "/plugin.so", "/nowhere", "/usr"}, false);
+  const std::string plugin = here.scratch.path() + "/plugin.so";
+  testing::write_file(plugin, "");
+  const PrivateTmp private_tmp(here.places, 1, {deep, here.places.start_dir, plugin, "/nowhere", "/usr"}, false);
   const std::string tmp = stand_in(private_tmp, "/tmp");
   const auto inside = [&](const std::string& path) { return tmp + path.substr(std::string("/tmp").size()); };
   CHECK(mounts(private_tmp, here.places.run_dir(), inside(here.places.run_dir())));
   CHECK(mounts(private_tmp, here.places.start_dir, inside(here.places.start_dir)));
-  CHECK(mounts(private_tmp, here.scratch.path() + "/plugin.so", inside(here.scratch.path() + "/plugin.so")));
+  CHECK(mounts(private_tmp, plugin, inside(plugin)));
   CHECK(private_tmp.mounts().size() == 5);
   CHECK(private_tmp.left().empty());
 }
@@ -113,7 +113,7 @@ TEST_CASE("a plugin's directory is needed, and of /tmp itself the plugin alone")
   const std::vector<std::string> needed =
       needed_paths(here.places, {here.scratch.path() + "/start/../start", "/tmp/private0run0.so", "/nowhere/x.so"});
   ::unlink("/tmp/private0run0.so");
-  const auto has = [&](const std::string& path) { return std::find(needed.begin(), needed.end(), path) != needed.end(); };
+  const auto has = [&](const std::string& path) { return std::count(needed.begin(), needed.end(), path) > 0; };
   CHECK(has(here.places.start_dir));
   CHECK(has(here.scratch.path()));
   CHECK(has("/tmp/private0run0.so"));

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <distrun/base/error.hpp>
 #include <distrun/tensor/ops.hpp>
 
 namespace distrun::tensor {
@@ -150,6 +151,10 @@ TEST_CASE("a linear layer takes any number of leading dimensions") {
   CHECK(equal(y, add(matmul(x, t(w)), bias)));
   CHECK(linear(select(select(x, 0, 0), 0, 0), w).sizes() == Dims{4});
   CHECK(linear(ones({0, 3}), w, bias).sizes() == Dims{0, 4});
+}
+
+TEST_CASE("integers in a product have one dtype, even where there is nothing to multiply") {
+  CHECK_THROWS_AS(matmul(zeros({0, 2}, {DType::I64}), zeros({2, 0}, {DType::U8})), Error);
 }
 
 }  // namespace distrun::tensor

@@ -92,4 +92,9 @@ TEST_CASE("all, equal and mean") {
   CHECK_THROWS_WITH(mse_loss(ones({3}), ones({4})), Contains("mse_loss: input and target"));
 }
 
+TEST_CASE("all() is bool for every type, and mean() adds in double") {
+  CHECK(all(full({2}, 3, {DType::U8})).dtype() == DType::Bool);
+  CHECK(mean(from_values<float>({1e8F, 1, -1e8F})).item_as<float>() == 1.0F / 3);
+}
+
 }  // namespace distrun::tensor

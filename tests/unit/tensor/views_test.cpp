@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <distrun/base/error.hpp>
 #include <distrun/tensor/ops.hpp>
 
 namespace distrun::tensor {
@@ -125,6 +126,10 @@ TEST_CASE("cat and stack join what fits, and promote") {
   CHECK_THROWS_WITH(cat({a, numbered({3})}), Contains("same number of dimensions"));
   CHECK_THROWS_WITH(stack({a, numbered({3})}), Contains("tensor 1 differs from tensor 0 (int64 [2, 2] and int64 [3])"));
   CHECK_THROWS_WITH(stack({}), Contains("at least one tensor is needed"));
+}
+
+TEST_CASE("cat() takes no tensor without elements of another shape") {
+  CHECK_THROWS_AS(cat({zeros({0}), zeros({2, 2})}), Error);
 }
 
 }  // namespace distrun::tensor

@@ -1,0 +1,44 @@
+// What of a run the user's options bring to the console, and how many tests go on at a time.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "compare.hpp"
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+
+}  // namespace
+
+TEST_CASE("with --jobs auto there is a job for each core", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  CHECK(sandbox.run({"run", "--output", sandbox.output(), "--jobs", "auto", "--filter", "Passes.trivial",
+                     plugin("passes")}).exit_code == 0);
+  CHECK_THAT(read_file(sandbox.output() + "/summary.json"),
+             Contains("\"jobs\": " + std::to_string(::sysconf(_SC_NPROCESSORS_ONLN)) + ","));
+}
+
+TEST_CASE("what passing tests print is shown on request, and with --quiet only what is wrong", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const auto console = [&](Texts options) {
+    options.insert(options.begin(), "run");
+    options.insert(options.end(), {"--filter", "Floods.after_the_result", "--filter", "Fails.require",
+                                   plugin("floods"), plugin("fails")});
+    const Ended ended = sandbox.run(std::move(options));
+    CHECK(ended.exit_code == 1);
+    return ended.out;
+  };
+  const std::string usual = console({});
+  CHECK_THAT(usual, Contains("pass ") && Contains("fail: Fails.require"));
+  CHECK_THAT(usual, !Contains("said after the result"));
+  CHECK_THAT(console({"--show-output"}), Contains("said after the result"));
+  const std::string quiet = console({"--quiet"});
+  CHECK_THAT(quiet, Contains("fail: Fails.require"));
+  CHECK_THAT(quiet, !Contains("Floods.after_the_result"));
+}
