@@ -105,14 +105,19 @@ void LocalWorld::end_unwatched(Member& member, const std::string& why) {
   });
 }
 
-// A word of the board for each rank; nothing else tells that a thread has ended and its process has not.
+// Two words of the board for each rank; nothing else tells that a thread has ended and its process has not, or that a
+// child has done what the rank should while the rank waits.
 void LocalWorld::look_for_lost_bodies() {
   const std::shared_ptr<LocalWorld> self = shared_from_this();  // whoever is told may let go of it
   const bool alive = std::any_of(members_.begin(), members_.end(),
                                  [](const Member& member) { return member.pid != 0 && !member.ended; });
   if (!alive) return;
   bodies_.set(loop_.clock().now() + kBodiesPause);
-  for (int rank = 0; rank < options_.world_size; ++rank) look_for_lost_body(rank);
+  for (int rank = 0; rank < options_.world_size; ++rank) {
+    if (at(rank).ended) continue;
+    if (board_->slot(rank).stray_child.load(std::memory_order_relaxed) != 0) events_.on_stray_child(rank);
+    look_for_lost_body(rank);
+  }
 }
 
 // Told at the second sight: a process that ends is seen like that, too, for a moment.

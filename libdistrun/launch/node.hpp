@@ -77,6 +77,8 @@ class WorldEvents {
   virtual void on_frame(int rank, const wire::Frame& frame) = 0;
   // The rank's connection is gone or carries nonsense, while the rank may live on.
   virtual void on_connection_lost(int rank, const std::string& why) = 0;
+  // A process that the rank has forked came back from the test's body. May be told again.
+  virtual void on_stray_child(int /*rank*/) {}
   // Reaped. Every frame that it sent has been told before; its output may still come. Of ranks that share a process,
   // one that ended it is told first, and the others with `because_of` it; -1: it ended by itself.
   virtual void on_rank_ended(int rank, proc::ExitStatus status, int because_of) = 0;

@@ -108,6 +108,7 @@ class Attempt final : public launch::WorldEvents {
   void on_rank_started(int rank, int pid) override;
   void on_frame(int rank, const wire::Frame& frame) override;
   void on_connection_lost(int rank, const std::string& why) override;
+  void on_stray_child(int rank) override;
   void on_rank_ended(int rank, proc::ExitStatus status, int because_of) override;
   void on_spawn_failed(const std::string& why) override;
   void on_program(int rank) override;

@@ -214,6 +214,10 @@ bool Attempt::find_stray(RankState& rank) {
   return true;
 }
 
+void Attempt::on_stray_child(int rank) {
+  if (state_ == State::Running) find_stray(at(rank));
+}
+
 bool Attempt::find_strays() {
   bool found = false;
   for (RankState& rank : ranks_) found = find_stray(rank) || found;

@@ -138,6 +138,10 @@ void StandingWorld::on_connection_lost(int rank, const std::string& why) {
   if (why != "closed") break_with(rank, "was lost: " + why);
 }
 
+void StandingWorld::on_stray_child(int rank) {
+  if (lent_to_ != nullptr) lent_to_->on_stray_child(rank);
+}
+
 void StandingWorld::break_with(int rank, std::string how) {
   if (!broken_.empty()) return;
   broken_ = "rank " + std::to_string(rank) + " " + std::move(how);

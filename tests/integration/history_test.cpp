@@ -155,6 +155,24 @@ TEST_CASE("the history is where it is told to be, or nowhere", "[history]") {
   CHECK(here.sandbox().remains().empty());
 }
 
+TEST_CASE("no process has the history open while ranks run", "[history]") {
+  Remembering here;
+  CHECK(here.run({"--history", here.path(), "--filter", "Passes.trivial", plugin("passes")}).exit_code == 0);
+  Running running = here.sandbox().start({"--history", here.path(), "--order", "failed-first", "--timeout", "100s",
+                                          "--filter", "Hangs.one_sleeps", plugin("hangs")});
+  // guard, coordinator, four ranks
+  REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return here.sandbox().processes().size() >= 6; }));
+  for (const ProcessInfo& info : here.sandbox().processes()) {
+    for (const std::string& fd : names_in("/proc/" + std::to_string(info.pid) + "/fd")) {
+      std::error_code gone;
+      const fs::path target = fs::read_symlink("/proc/" + std::to_string(info.pid) + "/fd/" + fd, gone);
+      CHECK_THAT(target.string(), !Contains(here.path()));
+    }
+  }
+  running.signal(SIGINT);
+  CHECK(running.wait(scaled(milliseconds(5'000))).exit_code == 130);
+}
+
 TEST_CASE("a history that cannot be written costs a line, not the run", "[history]") {
   Remembering here;
   const std::string thesis = here.sandbox().output() + "/thesis.txt";

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <regex>
+#include <sstream>
 #include <string>
 
 #include "programs.hpp"
@@ -67,4 +68,20 @@ TEST_CASE("README shows what ps and stacks print of four hanging ranks", "[readm
   running.signal(SIGINT);
   CHECK(running.wait(scaled(milliseconds(5'000))).exit_code == 130);
   sandbox.sweep();
+}
+
+TEST_CASE("README shows what distrun prints of an exception", "[readme]") {
+  const std::string readme = read_file(DISTRUN_README);
+  const std::size_t start = readme.find("  rank 1: std::out_of_range");
+  REQUIRE(start != std::string::npos);
+  std::istringstream block(readme.substr(start, readme.find("```", start) - start));
+  const Sandbox sandbox(distrun_program());
+  std::string printed = sandbox.run({"--filter", "ThrowSites.in_the_standard_library", plugin("throw_sites")}).out;
+  const std::string root = DISTRUN_SOURCE_DIR "/";
+  for (std::size_t at = printed.find(root); at != std::string::npos; at = printed.find(root)) {
+    printed.erase(at, root.size());
+  }
+  for (std::string line; std::getline(block, line);) {
+    CHECK_THAT(steady(printed), Catch::Contains(steady(line)));
+  }
 }
