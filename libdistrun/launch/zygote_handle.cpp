@@ -19,7 +19,10 @@ ZygoteHandle::ZygoteHandle(io::Loop& loop, const std::string& rank_program, Prob
   spec.arguments = {"--zygote", plugin, std::to_string(::getpid())};
   spec.environment = std::move(environment);
   if (std::getenv(wire::kTunablesVariable) == nullptr) {
-    spec.environment.push_back(std::string(wire::kTunablesVariable) + "=" + wire::kZygoteTunables);
+    std::string tunables = wire::kTunablesVariable;  // in one expression g++ 12 sees what is not there
+    tunables += "=";
+    tunables += wire::kZygoteTunables;
+    spec.environment.push_back(std::move(tunables));
   }
   spec.line = line.second.get();
   process_ = std::make_unique<HelperProcess>(loop, spec, [this](proc::ExitStatus status) {
