@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -20,7 +21,10 @@ using testing::exists;
 // A run whose places lie in /tmp, where Scratch makes its directories.
 struct Places {
   testing::Scratch scratch;
-  proc::RunPlaces places{"private0run0", scratch.directory("tmp"), scratch.directory("start")};
+  // There is one /dev/shm for all tests.
+  proc::RunPlaces places{"private0run" + std::to_string(::getpid()), scratch.directory("tmp"),
+                         scratch.directory("start")};
+  std::string shared_memory() const { return "/dev/shm/distrun-" + places.run_id; }
   ~Places() { proc::remove_run_files(places); }
 };
 
@@ -53,7 +57,7 @@ TEST_CASE("directories of the run stand in for /tmp and /dev/shm, open for all, 
     tmp = stand_in(private_tmp, "/tmp");
     memory = stand_in(private_tmp, "/dev/shm");
     CHECK(tmp == here.places.run_dir() + "/private-1/tmp");
-    CHECK(memory == "/dev/shm/distrun-private0run0/private-1/shm");
+    CHECK(memory == here.shared_memory() + "/private-1/shm");
     struct stat status{};
     REQUIRE(::stat(tmp.c_str(), &status) == 0);
     CHECK((status.st_mode & 07777) == 01777);
@@ -104,19 +108,20 @@ TEST_CASE("what is kept for a look stays if anything was left") {
     if (something) testing::write_file(tmp + "/file", "x");
   }
   CHECK(exists(tmp + "/file") == something);
-  CHECK(exists("/dev/shm/distrun-private0run0") == something);
+  CHECK(exists(here.shared_memory()) == something);
 }
 
 TEST_CASE("a plugin's directory is needed, and of /tmp itself the plugin alone") {
   Places here;
-  testing::write_file("/tmp/private0run0.so", "");
+  const std::string in_tmp = "/tmp/" + here.places.run_id + ".so";
+  testing::write_file(in_tmp, "");
   const std::vector<std::string> needed =
-      needed_paths(here.places, {here.scratch.path() + "/start/../start", "/tmp/private0run0.so", "/nowhere/x.so"});
-  ::unlink("/tmp/private0run0.so");
+      needed_paths(here.places, {here.scratch.path() + "/start/../start", in_tmp, "/nowhere/x.so"});
+  ::unlink(in_tmp.c_str());
   const auto has = [&](const std::string& path) { return std::count(needed.begin(), needed.end(), path) > 0; };
   CHECK(has(here.places.start_dir));
   CHECK(has(here.scratch.path()));
-  CHECK(has("/tmp/private0run0.so"));
+  CHECK(has(in_tmp));
   CHECK_FALSE(has("/tmp"));
 }
 
@@ -135,7 +140,7 @@ TEST_CASE("where mounts are denied no test is run, and it is told") {
   Settings settings;
   settings.plugins = {"ring.so"};
   settings.private_tmp = true;
-  Run run(loop, node, told, {"private0run0", scratch.directory("tmp"), scratch.directory("start")}, settings);
+  Run run(loop, node, told, {"private0run", scratch.directory("tmp"), scratch.directory("start")}, settings);
   bool over = false;
   boost::asio::co_spawn(loop.context(), run.run(), [&](std::exception_ptr) { over = true; });
   REQUIRE(testing::run_until(loop, [&] { return over; }));
