@@ -13,6 +13,8 @@
 
 namespace {
 
+namespace fs = std::filesystem;
+
 using namespace distrun::testing;
 using Catch::Contains;
 
@@ -282,7 +284,6 @@ TEST_CASE("what history does not take is refused with the way out", "[history]")
 }
 
 TEST_CASE("two projects with equal test ids have histories of their own", "[history]") {
-  namespace fs = std::filesystem;
   const Remembering remembering;
   const Scratch scratch;
   const std::string place = fs::canonical(scratch.path()).string();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "programs.hpp"
+#include "support/skip.hpp"
 
 namespace {
 
@@ -75,5 +76,31 @@ TEST_CASE("a zygote that hangs as it forks is waited for twice, and then ranks b
   CHECK_THAT(read_file(sandbox.output() + "/summary.json"), Contains("hang_in_fork  load_hang_fork.cpp:"));
   for (const std::size_t passed : {2, 3}) CHECK(test.attempts[passed].verdict == "pass");
   CHECK(sandbox.remains() == std::vector<std::string>{});
+  sandbox.sweep();
+}
+
+TEST_CASE("ranks of a plugin that opens a GPU while it is loaded are started by exec, and it is told", "[zygote]") {
+  const Sandbox sandbox(distrun_program());
+  Command command = sandbox.command({"run", "--output", sandbox.output(), plugin("load_gpu")});
+  const std::string dev = sandbox.temp() + "/dev";
+  // A /dev with such a file, which nobody else sees.
+  const std::string script =
+      "mkdir " + dev + " && mount -t tmpfs none " + dev + " && mkdir " + dev + "/shm && mount --bind /dev/shm " + dev +
+      "/shm && ln -s /proc/self/fd " + dev + "/fd && for each in null zero full random urandom tty; do touch " + dev +
+      "/$each && mount --bind /dev/$each " + dev + "/$each; done && touch " + dev + "/nvidia-fixture && " +
+      "mount --rbind " + dev + " /dev && exec \"$0\" \"$@\"";
+  const std::vector<std::string> before{"--user",  "--map-root-user", "--mount",      "/bin/sh",
+                                        "-c",      script,            command.program};
+  command.program = "/usr/bin/unshare";
+  command.arguments.insert(command.arguments.begin(), before.begin(), before.end());
+  const Ended ended = Running(command).wait(scaled(milliseconds(20'000)));
+  INFO(ended.out << ended.err);
+  skip_case_if(ended.err.find("unshare:") != std::string::npos || ended.err.find("mount:") != std::string::npos,
+               "this machine allows no namespaces");
+  CHECK(ended.exit_code == 0);
+  const TestResult test = sandbox.summary().tests.at(0);
+  CHECK(test.verdict == "pass");
+  CHECK(test.isolation == "exec");
+  CHECK_THAT(test.isolation_reason, Catch::Contains("the plugin opened a GPU while loading"));
   sandbox.sweep();
 }

@@ -196,6 +196,24 @@ TEST_CASE("a world's offspring has its tag, and its daemons are its leftovers") 
   CHECK(other->ends.empty());
 }
 
+TEST_CASE("what a world that is over has left is no other world's, and ends with the node") {
+  needs_zygotes();
+  Machine machine;
+  machine.prepare();
+  pid_t daemon = 0;
+  {
+    const auto ranks = machine.run("leaves_a_daemon", 1);
+    REQUIRE(machine.until([&] { return ranks->world->leftovers().size() == 1; }));
+    daemon = ranks->world->leftovers().front().pid;
+  }
+  const auto other = machine.spawn("waits", 1);
+  REQUIRE(machine.until([&] { return other->all("hello"); }));
+  CHECK(other->world->leftovers().empty());
+  CHECK(proc::tag_of(daemon) != 0);
+  machine.node.close();
+  CHECK(proc::own_children().empty());
+}
+
 TEST_CASE("a released plugin's zygote ends, and a closed node has no processes") {
   Machine machine;
   machine.prepare();
