@@ -82,6 +82,6 @@ TEST_CASE("README shows what distrun prints of an exception", "[readme]") {
     printed.erase(at, root.size());
   }
   for (std::string line; std::getline(block, line);) {
-    CHECK_THAT(steady(printed), Catch::Contains(steady(line)));
+    CHECK_THAT(steady(printed), Catch::Contains(steady(line + "\n")));
   }
 }
