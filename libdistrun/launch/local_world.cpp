@@ -20,6 +20,7 @@ namespace distrun::launch {
 namespace {
 
 constexpr auto kBodiesPause = std::chrono::milliseconds(100);
+constexpr int kStraySights = 10;
 constexpr const char* kBodyIsOver =
     "the thread of its body ended without a result: it called pthread_exit(), or a filter of system calls killed it";
 
@@ -29,6 +30,7 @@ LocalWorld::LocalWorld(io::Loop& loop, WorldEvents& events, Options options)
     : loop_(loop), events_(events), options_(std::move(options)),
       members_(options_.threads ? 1 : static_cast<std::size_t>(options_.world_size)),
       bodies_over_(static_cast<std::size_t>(options_.world_size)),
+      strays_seen_(static_cast<std::size_t>(options_.world_size)),
       bodies_(loop, [this] { look_for_lost_bodies(); }) {}
 
 LocalWorld::~LocalWorld() {
@@ -115,9 +117,15 @@ void LocalWorld::look_for_lost_bodies() {
   bodies_.set(loop_.clock().now() + kBodiesPause);
   for (int rank = 0; rank < options_.world_size; ++rank) {
     if (at(rank).ended) continue;
-    if (board_->slot(rank).stray_child.load(std::memory_order_relaxed) != 0) events_.on_stray_child(rank);
+    look_for_stray_child(rank);
     look_for_lost_body(rank);
   }
+}
+
+// Its rank has a while to come to its own end, which tells more.
+void LocalWorld::look_for_stray_child(int rank) {
+  if (board_->slot(rank).stray_child.load(std::memory_order_relaxed) == 0) return;
+  if (++strays_seen_[static_cast<std::size_t>(rank)] >= kStraySights) events_.on_stray_child(rank);
 }
 
 // Told at the second sight: a process that ends is seen like that, too, for a moment.

@@ -91,6 +91,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   void on_death(int member);
   void on_lost(int member, const std::string& why);
   void look_for_lost_bodies();
+  void look_for_stray_child(int rank);
   void look_for_lost_body(int rank);
   void follow_output(int member);
   void on_frame(int member, const wire::Frame& frame);
@@ -111,6 +112,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   std::vector<OnStacks> waiting_for_stacks_;       // whoever wants what it brings
   std::vector<std::unique_ptr<Probe>> naming_;
   std::vector<int> bodies_over_;                   // of each rank: how often that was seen
+  std::vector<int> strays_seen_;  // how often a stray child of a rank was
   io::Alarm bodies_;                               // when it is looked for next
 };
 
