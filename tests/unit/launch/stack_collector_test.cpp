@@ -22,6 +22,10 @@ evidence::Stacks collected_by(const std::string& script) {
   std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
   ::chmod(path.c_str(), 0700);
   const testing::Running sleeper({"/bin/sleep", {"100"}});
+  const std::string status = "/proc/" + std::to_string(sleeper.pid()) + "/stat";
+  REQUIRE(testing::eventually(testing::kLong, [&] {
+    return testing::read_file(status).find("(sleep) S") != std::string::npos;
+  }));
   io::Loop loop;
   std::optional<evidence::Stacks> stacks;
   StackOrder order;
