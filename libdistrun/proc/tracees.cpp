@@ -18,11 +18,12 @@ namespace {
 
 constexpr int kStopRounds = 50;    // of 100 us: for a thread to stop
 constexpr int kReapRounds = 100;   // of 10 ms
+constexpr int kClone = static_cast<int>(__WCLONE);
 
 // Of the children that exec or fork has made only the traced ones are "clone" children.
 bool is_tracee(pid_t tid) {
   siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(tid), &info, WSTOPPED | WNOWAIT | __WCLONE | WNOHANG) == 0;
+  return ::waitid(P_PID, static_cast<id_t>(tid), &info, WSTOPPED | WNOWAIT | kClone | WNOHANG) == 0;
 }
 
 // The kernel sends it to a tracee that becomes another program, and to nobody else.
@@ -58,7 +59,7 @@ void stop_and_let_go(pid_t pid, pid_t tid) {
 
 bool has_dead_tracee() {
   siginfo_t info{};
-  return ::waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WCLONE | WNOHANG) == 0 && info.si_pid != 0;
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | kClone | WNOHANG) == 0 && info.si_pid != 0;
 }
 
 void reap_dead_threads() {
