@@ -12,7 +12,8 @@ bool is_held(const proc::NewName& name, const std::vector<base::HeldName>& held)
 }
 
 bool was_used_by(const proc::NewName& name, const std::set<pid_t>& pids) {
-  return std::any_of(name.object.pids.begin(), name.object.pids.end(), [&](pid_t pid) { return pids.contains(pid); });
+  return std::any_of(name.object.pids.begin(), name.object.pids.end(),
+                     [&](pid_t pid) { return pid > 0 && pids.contains(pid); });
 }
 
 }  // namespace

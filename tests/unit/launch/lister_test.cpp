@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "launched.hpp"
+#include "support/skip.hpp"
 
 using namespace distrun;
 using namespace distrun::launch;
@@ -32,6 +33,7 @@ TEST_CASE("a plugin that dies while it is listed is an error with its last words
 }
 
 TEST_CASE("a plugin that ends its process while it is loaded is told as what did it") {
+  testing::skip_case_if(base::kThreadSanitizer, "the sanitizer reports what exits inside dlopen()");
   Machine machine;
   ::setenv("DISTRUN_UNIT_LAUNCH", "exit", 1);
   const std::string text = error_of([&] { machine.list(DISTRUN_UNIT_PLUGIN); });

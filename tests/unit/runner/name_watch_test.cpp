@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <sys/ipc.h>
+#include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -171,4 +172,15 @@ TEST_CASE("a segment of System V is the test's whose process has made it") {
   ::shmctl(id, IPC_RMID, nullptr);
   REQUIRE(names.size() == 1);
   CHECK(names[0].object.id == id);
+}
+
+// The kernel tells 0 of semaphores and queues that nobody has used, and that is no process.
+TEST_CASE("semaphores that nobody has used yet are nobody's") {
+  Watched at;
+  const NameWatch::Mark mark = at.watch->begin("A");
+  const int id = ::semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
+  REQUIRE(id >= 0);
+  const auto names = at.watch->names_of(mark, {{}, {0}});
+  ::semctl(id, 0, IPC_RMID);
+  CHECK(names.empty());
 }
