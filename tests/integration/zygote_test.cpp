@@ -68,13 +68,13 @@ TEST_CASE("a zygote that hangs as it forks is waited for twice, and then ranks b
   CHECK(ended.exit_code == 3);
   const TestResult test = sandbox.summary().tests.at(0);
   REQUIRE(test.attempts.size() == 4);
-  for (const std::size_t hung : {0, 1}) {
+  for (const std::size_t hung : {0U, 1U}) {
     const auto& attempt = test.attempts[hung];
     CHECK(attempt.verdict == "infra-error");
     CHECK_THAT(attempt.message, Contains("did not fork ranks within"));
   }
   CHECK_THAT(read_file(sandbox.output() + "/summary.json"), Contains("hang_in_fork  load_hang_fork.cpp:"));
-  for (const std::size_t passed : {2, 3}) CHECK(test.attempts[passed].verdict == "pass");
+  for (const std::size_t passed : {2U, 3U}) CHECK(test.attempts[passed].verdict == "pass");
   CHECK(sandbox.remains() == std::vector<std::string>{});
   sandbox.sweep();
 }
