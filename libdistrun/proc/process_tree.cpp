@@ -14,6 +14,7 @@
 #include <charconv>
 #include <cstdio>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include <distrun/base/error.hpp>
@@ -84,11 +85,18 @@ std::string state_line(const std::string& task) {
   return name_end == std::string::npos ? "" : stat.substr(name_end + 1);
 }
 
+// When a process ends each of its threads gets a SIGKILL, and on a busy machine some find it much later than others.
 bool thread_is_ending(const std::string& task) {
   constexpr unsigned long kExiting = 0x4;  // PF_EXITING, since the first kernels
-  unsigned long flags = 0;
-  // State, parent, group, session, terminal, its group, flags.
-  return std::sscanf(state_line(task).c_str(), " %*c %*d %*d %*d %*d %*d %lu", &flags) != 1 || (flags & kExiting) != 0;
+  constexpr unsigned long kKilled = 1UL << (SIGKILL - 1);
+  std::istringstream fields(state_line(task));
+  std::string skipped;
+  unsigned long flags = 0, pending = 0;
+  for (int i = 3; i < 9; ++i) fields >> skipped;  // state, parent, group, session, terminal, its group
+  if (!(fields >> flags)) return true;
+  for (int i = 10; i < 31; ++i) fields >> skipped;
+  fields >> pending;
+  return (flags & kExiting) != 0 || (pending & kKilled) != 0;
 }
 
 }  // namespace
