@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -260,6 +261,11 @@ void check_test(Findings& findings, const TestResult& test) {
 }
 
 }  // namespace
+
+std::string without_appeared(const std::string& text) {
+  static const std::regex note("note: (a name|[0-9]+ names) that appeared meanwhile[^\n]*\n");
+  return std::regex_replace(text, note, "");
+}
 
 Texts differences(const Row& row, const TestResult& test, const std::string& isolation) {
   Findings findings;

@@ -11,6 +11,9 @@ namespace distrun::testing {
 
 using Texts = std::vector<std::string>;
 
+// What a console says, without the note of names that somebody else has made meanwhile.
+std::string without_appeared(const std::string& text);
+
 // What differs, one sentence each; empty: nothing. `isolation` is the one that was asked for.
 Texts differences(const fixtures::Row& row, const TestResult& test, const std::string& isolation);
 // The same for a plugin that cannot be loaded.

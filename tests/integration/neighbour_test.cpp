@@ -125,6 +125,6 @@ TEST_CASE("what a rank used of System V is its leak, and what nobody used a note
     ++notes;
     remove_object(name);
   }
-  CHECK(notes == 1);
+  CHECK(notes >= 1);  // a neighbour may have made others
   sandbox.sweep();
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "compare.hpp"
 #include "programs.hpp"
 
 namespace {
@@ -25,6 +26,7 @@ std::string shown(const std::string& command) {
 
 // Without what differs from run to run: ids, addresses, times, numbers of processes and of frames of libraries.
 std::string steady(std::string text) {
+  text = without_appeared(text);
   const auto replace = [&](const char* what, const char* with) {
     text = std::regex_replace(text, std::regex(what), with);
   };
