@@ -178,11 +178,11 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "fail_fast", settings.fail_fast);
   read(from, "seed", settings.seed);
   read(from, "env", settings.env);
-  std::string word;
-  read(from, "leaks", word);
-  settings.leaks_off = word == "off", settings.leaks_strict = word == "strict";
-  read(from, "exit", word);
-  settings.quick_exit = word == "quick";
+  const auto word = [&](const char* key) { std::string text; read(from, key, text); return text; };
+  const std::string leaks = word("leaks");
+  settings.leaks_off = leaks == "off";
+  settings.leaks_strict = leaks == "strict";
+  settings.quick_exit = word("exit") == "quick";
   read(from, "skips_pass", settings.skips_pass);
   read(from, "keep_work_dir", settings.keep_work_dir);
   read(from, "private_tmp", settings.private_tmp);

@@ -12,6 +12,7 @@ namespace {
 bool must_not_stand(char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; }
 
 constexpr char kPrivateTmp[] = "--private-tmp";
+constexpr char kFlagIsSet[] = "true";  // no option with a value takes this one
 
 std::string short_number(double number) {
   char text[32];
@@ -31,7 +32,7 @@ class Options {
     if (!is_default) add(name, std::move(value));
   }
   void add_flag_if(bool wanted, const char* name) {
-    if (wanted) add(name, "true");
+    if (wanted) add(name, kFlagIsSet);
   }
   std::vector<wire::KeyValue> take() { return std::move(options_); }
 
@@ -57,12 +58,8 @@ class CommandLine {
   void add(const std::string& word) { text_ += " " + base::shell_quoted(word); }
   void add(const std::vector<wire::KeyValue>& options) {
     for (const wire::KeyValue& option : options) {
-      if (option.value == "true" && option.key == kPrivateTmp) {
-        add(option.key);  // a flag
-        continue;
-      }
       add(option.key);
-      add(option.value);
+      if (option.value != kFlagIsSet) add(option.value);
     }
   }
   std::string text() const { return base::printable(text_); }
