@@ -49,6 +49,12 @@ std::string parent_of(const std::string& path) { return fs::path(path).parent_pa
 
 bool is_shared_memory(const std::string& directory) { return directory == real("/dev/shm"); }
 
+std::string denied(const std::string& why) {
+  return "--private-tmp wants mounts that only ranks see, and they are denied here: " + why +
+         ". Leave it out, or allow mount and user namespaces: sysctl user.max_user_namespaces, "
+         "user.max_mnt_namespaces and kernel.unprivileged_userns_clone; a container's filter of system calls";
+}
+
 bool is_private(const std::string& path) {
   const std::vector<std::string> all = private_directories();
   return std::find(all.begin(), all.end(), path) != all.end();
@@ -149,7 +155,11 @@ std::vector<PrivateTmp::Left> PrivateTmp::left() const {
 
 io::Task<std::unique_ptr<PrivateTmp>> PrivateTmps::make() {
   auto made = std::make_unique<PrivateTmp>(places_, ++made_, needed_paths(places_, plugins_), keep_);
-  made->space = co_await node_.make_mounts(made->mounts());
+  try {
+    made->space = co_await node_.make_mounts(made->mounts());
+  } catch (const Error& error) {
+    throw Error(error.kind(), denied(error.what()));
+  }
   co_return made;
 }
 

@@ -238,9 +238,7 @@ io::Task<void> Run::require_private_tmp() {
     why_not = error.what();
   }
   if (why_not.empty()) co_return;
-  refuse_to_start("--private-tmp wants mounts that only ranks see, and they are denied here: " + why_not +
-                  ". Leave it out, or allow mount and user namespaces: sysctl user.max_user_namespaces, "
-                  "user.max_mnt_namespaces and kernel.unprivileged_userns_clone; a container's filter of system calls");
+  refuse_to_start(why_not);
 }
 
 io::Task<void> Run::list_plugins() {
