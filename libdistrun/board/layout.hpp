@@ -79,7 +79,7 @@ struct Slot {
   // Now.
   std::atomic<std::uint32_t> phase{0};
   std::atomic<std::uint32_t> waits_not_shown{0};
-  std::atomic<std::uint32_t> leaving{0};    // not 0: a thread of this rank has called exit()
+  std::atomic<std::uint32_t> leaving{0};    // not 0: 1 + the code with which a thread has called exit()
   // Processes that the rank has forked, 0: none.
   std::atomic<std::int32_t> stray_child{0};   // it came back from the test's body
   std::atomic<std::int32_t> failed_child{0};  // a check has failed in it

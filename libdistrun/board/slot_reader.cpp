@@ -84,7 +84,8 @@ std::optional<Shown> read(const Slot& slot, int world_size) {
   shown.phase_since_ns = slot.phase_since_ns.load(std::memory_order_relaxed);
   shown.epoch = epoch_of(slot);
   shown.waits_not_shown = slot.waits_not_shown.load(std::memory_order_relaxed);
-  shown.leaving = slot.leaving.load(std::memory_order_relaxed) != 0;
+  const std::uint32_t leaving = slot.leaving.load(std::memory_order_relaxed);
+  if (leaving != 0 && leaving <= 256) shown.leaving_with = static_cast<int>(leaving - 1);
   shown.stray_child = slot.stray_child.load(std::memory_order_relaxed);
   shown.child_returned = shown.stray_child != 0;
   if (!shown.child_returned) shown.stray_child = slot.failed_child.load(std::memory_order_relaxed);

@@ -42,8 +42,8 @@ struct Shown {
   std::int64_t phase_since_ns = 0;
   std::uint64_t epoch = 0;
   std::uint32_t waits_not_shown = 0;
-  bool leaving = false;                    // a thread of it has called exit(); told of ranks that are threads
   bool child_returned = false;             // that child came back from the body; else a check failed in it
+  std::optional<int> leaving_with;         // the code with which it has called exit(); of ranks that are threads
   std::vector<ShownWait> waits;            // the longest first
   std::vector<ShownOperation> operations;  // the oldest first
 };

@@ -55,8 +55,10 @@ void SlotWriter::enter_phase(wire::Phase phase) noexcept {
   progress();
 }
 
-void SlotWriter::leave() noexcept {
-  if (slot_ != nullptr) slot_->leaving.store(1, std::memory_order_relaxed);
+void SlotWriter::leave(int code) noexcept {
+  std::uint32_t nobody = 0;
+  const std::uint32_t shown = 1 + (static_cast<std::uint32_t>(code) & 0xff);
+  if (slot_ != nullptr) slot_->leaving.compare_exchange_strong(nobody, shown, std::memory_order_relaxed);
 }
 
 void SlotWriter::note_stray_child(std::int32_t pid) const noexcept {

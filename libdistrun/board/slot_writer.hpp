@@ -30,8 +30,8 @@ class SlotWriter {
   // Once, by the thread that is going to run the body.
   void attach() noexcept;
   void enter_phase(wire::Phase phase) noexcept;
-  // A thread of the rank has called exit(). Async-signal-safe.
-  void leave() noexcept;
+  // A thread of the rank has called exit(); the first that does is shown. Async-signal-safe.
+  void leave(int code) noexcept;
   // By a process that the rank has forked: it came back from the test's body as if it were the rank; a check failed.
   void note_stray_child(std::int32_t pid) const noexcept;
   void note_failed_child(std::int32_t pid) const noexcept;

@@ -156,23 +156,29 @@ void LocalWorld::on_death(int index) {
   member.socket->drain();
   member.ended = true;
   member.death.reset();
-  const int cause = options_.threads ? ended_by(*status) : -1;
-  if (cause >= 0) events_.on_rank_ended(cause, *status, -1);
+  const End end = options_.threads ? end_of(*status) : End{-1, *status};
+  if (end.rank >= 0) events_.on_rank_ended(end.rank, end.status, -1);
   for (const int rank : ranks_of(index)) {
-    if (rank != cause) events_.on_rank_ended(rank, *status, cause);
+    if (rank != end.rank) events_.on_rank_ended(rank, *status, end.rank);
   }
 }
 
-// The rank of whose threads one has crashed the process, or called exit(); -1: none of them, or nobody knows.
-int LocalWorld::ended_by(proc::ExitStatus status) const {
+// What crashes once a rank has called exit(), and is not that rank, does so over what exit handlers have taken away.
+LocalWorld::End LocalWorld::end_of(proc::ExitStatus status) const {
+  End crashed;
+  End left;
+  bool has_dump = false;
   for (int rank = 0; rank < options_.world_size; ++rank) {
-    const auto seen = shown(rank);
-    if (!seen) continue;
-    if (status.exited() && seen->leaving) return rank;
     const auto dump = crash(rank);
-    if (dump && dump->signal == status.signal() && dump->rank == rank) return rank;
+    const bool fits = dump && status.signaled() && dump->signal == status.signal();
+    has_dump = has_dump || fits;
+    if (fits && dump->rank == rank) crashed = {rank, status};
+    const auto seen = shown(rank);
+    if (left.rank < 0 && seen && seen->leaving_with) left = {rank, proc::ExitStatus::of_code(*seen->leaving_with)};
   }
-  return -1;
+  if (left.rank < 0 || crashed.rank == left.rank) return crashed;
+  if (status.exited()) return {left.rank, status};
+  return has_dump ? left : End{-1, status};
 }
 
 bool LocalWorld::owns(pid_t pid) const noexcept {

@@ -81,6 +81,10 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
     std::unique_ptr<OutputPipe> err;
     std::unique_ptr<io::FdWatch> death;
   };
+  struct End {
+    int rank = -1;            // of whose threads one has ended the process; -1: none of them, or nobody knows
+    proc::ExitStatus status;  // its doing: not always what its process came to
+  };
   Member& member(int index) { return members_[static_cast<std::size_t>(index)]; }
   Member& at(int rank) { return member(options_.threads ? 0 : rank); }
   const Member& at(int rank) const { return members_[options_.threads ? 0 : static_cast<std::size_t>(rank)]; }
@@ -96,7 +100,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   void follow_output(int member);
   void on_frame(int member, const wire::Frame& frame);
   void take_stacks(int member, const wire::Frame& frame);
-  int ended_by(proc::ExitStatus status) const;
+  End end_of(proc::ExitStatus status) const;
   bool ask_for_stacks(int rank);
   void on_collected(evidence::Stacks stacks);
   void tell_ranks_apart(evidence::Stacks& stacks) const;

@@ -172,6 +172,8 @@ void prepare_crash_handler() {
   previous_terminate = std::set_terminate(on_terminate);
 }
 
+bool has_crashed() noexcept { return crashed.load(std::memory_order_relaxed) != 0; }
+
 void set_fault_explainer(Explainer explain) noexcept { explainer.store(explain, std::memory_order_release); }
 
 void install_crash_areas(std::vector<board::DumpArea*> areas) {

@@ -29,6 +29,9 @@ void prepare_crash_handler();
 // process. May be called again, with another area.
 void install_crash_handler(board::DumpArea& area);
 
+// A thread of this process has crashed, and is about to end it. Async-signal-safe.
+bool has_crashed() noexcept;
+
 // Who is asked, in the signal handler, what an address is that a fault was at; null: nobody. It writes at most `size`
 // characters and returns how many.
 void set_fault_explainer(std::size_t (*explain)(const void* address, char* text, std::size_t size)) noexcept;

@@ -12,6 +12,7 @@
 #include <distrun/board/board.hpp>
 #include <distrun/board/body_life.hpp>
 #include <distrun/rank/crash_handler.hpp>
+#include <distrun/rank/exit_call.hpp>
 #include <distrun/rank/thread_owner.hpp>
 #include <distrun/wire/skip_table.hpp>
 #include <distrun/wire/zygote.hpp>
@@ -81,10 +82,11 @@ void RankProcess::share_process() {
   std::vector<board::DumpArea*> areas;
   for (const auto& place : places_) areas.push_back(&place->shown.own()->crash);
   install_crash_areas(std::move(areas));
-  // Runs on the thread that calls exit(), also in processes that a test has forked.
-  std::atexit([] {
+  // Also called in processes that a test has forked. A crash that came first is what ends the process.
+  set_exit_listener([](int code) noexcept {
     const int rank = owner_of_thread();
-    if (rank >= 0 && shared->line_.is_ours()) shared->places_[static_cast<std::size_t>(rank)]->writer.leave();
+    if (rank < 0 || !shared->line_.is_ours() || has_crashed()) return;
+    shared->places_[static_cast<std::size_t>(rank)]->writer.leave(code);
   });
 }
 

@@ -316,7 +316,7 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
     state.record.because_of = because_of;
   }
   const Outcome outcome =
-      dragged ? Outcome{OutcomeKind::Lost, 0, "its process ended with rank " + std::to_string(because_of)}
+      dragged ? Outcome{OutcomeKind::Lost, 0, describe_dragged(rank, because_of)}
               : outcome_of_ended(state, because_of >= 0 ? proc::ExitStatus::of_code(0) : status);
   state.record.declared_death = is_declared(test_.info.may_die, rank, outcome);
   if (test_.is_program() && outcome.kind == OutcomeKind::Passed) enter_phase(state, wire::Phase::Exit);
@@ -331,7 +331,7 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   }
   if (!state.done) leave_desks(state);
   run_.events.on_rank_end(test_.id, record_.n, state.record);
-  if (state.record.signal != 0) name_crash(state);
+  if (state.record.signal != 0 || dragged) name_crash(state);
   check_all_ended();
 }
 

@@ -133,6 +133,7 @@ class Attempt final : public launch::WorldEvents {
   // The rank's outcome is bad: decides it, and if it is the first, tells the others.
   void fail(RankState& rank, const Outcome& outcome);
   void decide(RankState& rank);
+  std::string describe_dragged(int rank, int because_of) const;
   bool find_stray(RankState& rank);
   bool find_strays();
   void tell_peers(const RankState& failed);

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include <distrun/base/text.hpp>
 #include <distrun/proc/process_tree.hpp>
 #include <distrun/runner/attempt.hpp>
 #include <distrun/runner/judge.hpp>
@@ -201,6 +203,15 @@ void Attempt::check_all_ended() {
   } else {
     dismiss();
   }
+}
+
+// Exit handlers of a process take away what its other ranks still use.
+std::string Attempt::describe_dragged(int rank, int because_of) const {
+  const std::string cause = "rank " + std::to_string(because_of);
+  const auto dump = world_->crash(rank);
+  if (!dump || dump->signal == 0 || dump->rank != rank) return "its process ended with " + cause;
+  return "it crashed by signal " + std::to_string(dump->signal) + " (" + base::signal_name(dump->signal) + ") after " +
+         cause + " had called exit()";
 }
 
 bool Attempt::find_stray(RankState& rank) {

@@ -75,7 +75,10 @@ void Attempt::end_look() {
 // probe is at work share the next one.
 void Attempt::name_crash(const RankState& rank) {
   auto dump = world_->crash(rank.record.rank);
-  if (!dump || dump->signal != rank.record.signal) return;
+  if (!dump || dump->signal == 0) return;
+  const bool is_end = dump->signal == rank.record.signal;
+  const bool is_dragged = rank.record.signal == 0 && dump->rank == rank.record.rank;
+  if (!is_end && !is_dragged) return;
   crashes_.push_back({rank.record.rank, std::move(*dump)});
   if (!naming_) name_crashes();
 }

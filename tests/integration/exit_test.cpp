@@ -1,10 +1,12 @@
-// What compilers put at the end of a process happens in ranks, too: gcov writes its data, and the leak sanitizer looks.
+// What is done as a process ends happens in ranks, too: gcov writes its data, the leak sanitizer looks, and exit
+// handlers take away what other ranks of the process still use.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "support/sandbox.hpp"
 
@@ -59,6 +61,30 @@ TEST_CASE("gcov counts the bodies of ranks in every isolation", "[exit]") {
   }
   CHECK_THAT(counts, Catch::EndsWith(" 4"));  // ranks
 }
+
+#ifndef DISTRUN_HAS_ASAN  // it ends the process in its own way
+
+TEST_CASE("a rank that crashes because another of its process has called exit() is told as what follows", "[exit]") {
+  const Sandbox sandbox(DISTRUN_BIN);
+  const Ended ended =
+      run(sandbox, {"--isolation", "threads", "--filter", "Exits.under_a_rank_that_works", plugin("exits")});
+  INFO("the console got: " << ended.out << ended.err);
+  CHECK(ended.exit_code == 1);
+  const Summary summary = sandbox.summary();
+  const TestResult* test = summary.find("Exits.under_a_rank_that_works");
+  REQUIRE(test != nullptr);
+  const AttemptResult& attempt = test->attempts.at(0);
+  CHECK(attempt.culprits == std::vector<int>{1});
+  CHECK_THAT(attempt.message, Catch::Contains("rank 1 exited with code 5 without a result"));
+  const RankResult& rank = attempt.ranks.at(0);
+  CHECK(rank.outcome == "lost");
+  CHECK(rank.because_of == 1);
+  CHECK_THAT(rank.reason, Catch::Contains("it crashed by signal 11 (SIGSEGV) after rank 1 had called exit()"));
+  REQUIRE(rank.error_texts.size() == 1);
+  CHECK_THAT(rank.error_texts.front(), Catch::Contains("use_what_is_taken_away"));
+}
+
+#endif
 
 #ifdef DISTRUN_HAS_ASAN
 
