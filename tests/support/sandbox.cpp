@@ -16,9 +16,13 @@ extern char** environ;
 namespace distrun::testing {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr char kUntagged[] = "fixture-untagged-";
 
+constexpr char kRunDir[] = "distrun-";
 constexpr const char* kSharedMemory = "/dev/shm";
+constexpr const char* kTemp = "tmp";  // in a sandbox's place
 
 bool starts_with(std::string_view text, std::string_view head) {
   return text.substr(0, head.size()) == head;
@@ -51,9 +55,17 @@ bool may_be_of_a_run(std::string_view name) {
          is_untouchable(name);
 }
 
+// The name of the directory of the run whose id is in this name; empty if none is.
+std::string run_dir_in(std::string_view name) {
+  const std::size_t begin = name.find(kRunDir);
+  if (begin == std::string_view::npos) return "";
+  const std::size_t end = name.find_first_not_of("0123456789abcdef", begin + sizeof kRunDir - 1);
+  return std::string(name.substr(begin, end - begin));
+}
+
 void remove_all(const std::string& path) {
   std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
+  fs::remove_all(path, ignored);
 }
 
 }  // namespace
@@ -74,7 +86,7 @@ bool is_untouchable(std::string_view name) {
 }
 
 Sandbox::Sandbox(std::string program)
-    : program_(std::move(program)), temp_(scratch_.directory("tmp")),
+    : program_(std::move(program)), temp_(scratch_.directory(kTemp)),
       start_(scratch_.directory("start")), precious_(scratch_.directory("precious")),
       output_(scratch_.directory("out")), mark_("FIXTURE_MARK=" + scratch_.path()),
       shared_memory_before_(names_in(kSharedMemory)) {
@@ -121,10 +133,17 @@ std::string Sandbox::run_id_in_use() const {
   return "";
 }
 
-// A fixture's that runs at the same time: its own sandbox removes it.
+// Of a test that runs at the same time, a fixture's or its run's: its own sandbox removes it.
 bool Sandbox::is_of_another_sandbox(const std::string& name) const {
-  const std::string own = scratch_.path().substr(scratch_.path().rfind('/') + 1);
-  return starts_with(name, kUntagged) && name.find(own) == std::string::npos;
+  const fs::path own = scratch_.path();
+  if (starts_with(name, kUntagged)) return name.find(own.filename().string()) == std::string::npos;
+  const std::string run_dir = run_dir_in(name);
+  if (run_dir.empty()) return false;
+  std::error_code gone;  // others come and go meanwhile
+  for (fs::directory_iterator at(own.parent_path(), gone), end; at != end && !gone; at.increment(gone)) {
+    if (at->path() != own && exists((at->path() / kTemp / run_dir).string())) return true;
+  }
+  return false;
 }
 
 std::vector<std::string> Sandbox::new_shared_memory() const {
@@ -136,6 +155,17 @@ std::vector<std::string> Sandbox::new_shared_memory() const {
   return names;
 }
 
+// A name whose run has just ended in another sandbox goes in a moment; what is left here stays.
+std::vector<std::string> Sandbox::lasting_shared_memory() const {
+  std::vector<std::string> names = new_shared_memory();
+  std::erase_if(names, is_untouchable);
+  for (int pass = 0; pass < 500 && !names.empty(); ++pass) {
+    pause_for(milliseconds(1));
+    std::erase_if(names, [](const std::string& name) { return !exists(std::string(kSharedMemory) + "/" + name); });
+  }
+  return names;
+}
+
 std::vector<std::string> Sandbox::remains() const {
   std::vector<std::string> found;
   for (const ProcessInfo& info : processes()) found.push_back(info.describe());
@@ -144,9 +174,7 @@ std::vector<std::string> Sandbox::remains() const {
       if (!is_untouchable(name) && !is_of_neighbour(name)) found.push_back(directory + "/" + name);
     }
   }
-  for (const std::string& name : new_shared_memory()) {
-    if (!is_untouchable(name)) found.push_back(std::string(kSharedMemory) + "/" + name);
-  }
+  for (const std::string& name : lasting_shared_memory()) found.push_back(std::string(kSharedMemory) + "/" + name);
   if (read_file(precious_ + "/keep") != "precious") found.push_back(precious_ + "/keep has gone");
   return found;
 }

@@ -48,6 +48,7 @@ class Sandbox {
 
  private:
   std::vector<std::string> new_shared_memory() const;
+  std::vector<std::string> lasting_shared_memory() const;
   bool is_of_another_sandbox(const std::string& name) const;
 
   std::string program_;
