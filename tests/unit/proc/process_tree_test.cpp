@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <sched.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -110,6 +111,29 @@ TEST_CASE("a process with much memory is seen ending before it has ended") {
     CHECK(is_ending(big));  // it is gone
   }
   CHECK(seen);
+}
+
+TEST_CASE("a process that is to be killed is ending, though it has not had a CPU to find out") {
+  cpu_set_t before{};
+  REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
+  cpu_set_t one{};
+  CPU_SET(static_cast<unsigned>(::sched_getcpu()), &one);
+  REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);
+  const base::FdPair told = base::make_pipe();
+  const pid_t child = fork_child([&] {
+    const sched_param none{};
+    if (::sched_setscheduler(0, SCHED_IDLE, &none) != 0) return 1;  // it has what this process leaves of their CPU
+    (void)!::write(told.second.get(), "x", 1);
+    ::pause();
+    return 0;
+  });
+  char byte = 0;
+  REQUIRE(::read(told.first.get(), &byte, 1) == 1);
+  CHECK_FALSE(is_ending(child));
+  ::kill(child, SIGKILL);
+  CHECK(is_ending(child));
+  testing::wait_for(child);
+  REQUIRE(::sched_setaffinity(0, sizeof before, &before) == 0);
 }
 
 TEST_CASE("a process whose first thread has ended is not ending") {
