@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -15,6 +16,8 @@ namespace distrun::runner {
 namespace {
 
 constexpr auto kClosePatience = std::chrono::seconds(1);
+constexpr auto kLook = std::chrono::milliseconds(5);  // at what is left, from one to the next
+constexpr int kLooksMax = 20;                         // what ends by itself so soon is no leftover
 
 std::string text_of(proc::ExitStatus status) {
   return status.signaled() ? "was " + describe({OutcomeKind::Signaled, status.signal(), ""})
@@ -103,8 +106,23 @@ io::Task<void> StandingWorld::until_closed(base::Nanoseconds patience) {
   closed_.reset();
 }
 
+// Of exit handlers: what tests have left is told with them.
+io::Task<void> StandingWorld::look_for_leftovers() {
+  std::vector<launch::Leftover> left = world_->leftovers();
+  for (int look = 1; look < kLooksMax && !left.empty(); ++look) {
+    io::OneShot<bool> over(loop_);
+    io::Alarm alarm(loop_, [&over] { over.set(true); });
+    alarm.set(loop_.clock().now() + kLook);
+    co_await over.wait();
+    left = world_->leftovers();
+  }
+  const auto stays = std::find_if(left.begin(), left.end(), [](const auto& leftover) { return !leftover.ends; });
+  if (stays != left.end()) bad_end_ = "they left the process " + stays->process + " behind";
+}
+
 io::Task<std::string> StandingWorld::close(base::Nanoseconds patience) {
-  if (world_ && !alive_.empty() && patience.count() > 0 && broken_.empty()) {
+  const bool dismissed = world_ && !alive_.empty() && patience.count() > 0 && broken_.empty();
+  if (dismissed) {
     resume();
     dismiss();
     co_await until_closed(patience);
@@ -117,6 +135,7 @@ io::Task<std::string> StandingWorld::close(base::Nanoseconds patience) {
     for (const int rank : alive_) world_->signal(rank, SIGKILL);
     co_await until_closed(kClosePatience);
   }
+  if (world_ && dismissed && !killed_ && bad_end_.empty()) co_await look_for_leftovers();
   if (world_) world_->end_leftovers();  // what they have started ends with them
   std::string bad_end = std::move(bad_end_);
   forget();

@@ -49,7 +49,8 @@ class StandingWorld final : public launch::WorldEvents {
   void resume();
   // Ends the ranks that wait, and what they have started. With `patience` they are dismissed first and may end as ranks
   // do for so long; with none, and then, they are killed. Completes when they are gone, or a second after that. Says
-  // what went wrong with one that was dismissed: "rank 1 was killed by signal 11 (SIGSEGV)"; or empty.
+  // what went wrong when they were dismissed: "rank 1 was killed by signal 11 (SIGSEGV)", "they left the process 4711
+  // (sleep 100) behind"; or empty.
   io::Task<std::string> close(base::Nanoseconds patience = base::Nanoseconds::zero());
 
  private:
@@ -63,6 +64,7 @@ class StandingWorld final : public launch::WorldEvents {
   void break_with(int rank, std::string how);
   void dismiss();
   io::Task<void> until_closed(base::Nanoseconds patience);
+  io::Task<void> look_for_leftovers();
 
   io::Loop& loop_;
   launch::Node& node_;

@@ -27,6 +27,7 @@ struct Show : RunStage {
   void answer(fake::World& world, int rank, const wire::Frame& frame) {
     if (frame.kind == wire::FrameKind::Dismiss && !stuck) {
       dismissed.push_back(rank);
+      if (!leftover.process.empty()) world.left = {leftover};
       dies_of == 0 ? world.end(rank) : world.die(rank, dies_of);
     }
     if (frame.kind != wire::FrameKind::Run) return;
@@ -42,6 +43,7 @@ struct Show : RunStage {
   std::vector<int> dismissed;
   bool stuck = false;  // nobody ends when dismissed
   int dies_of = 0;     // a signal that ends whoever is dismissed
+  launch::Leftover leftover;  // of who is dismissed, until it is ended
 };
 
 void fail_rank_0(fake::World& world, int rank) {
@@ -202,6 +204,23 @@ TEST_CASE("ranks that wait for a test that does not come are dismissed, and what
   REQUIRE(record.problems.size() == (show.dies_of == 0 ? 0U : 1U));
   for (const Problem& problem : record.problems) {
     CHECK_THAT(problem.text, Catch::Contains("when they were dismissed, rank 0 was killed by signal 11 (SIGSEGV)"));
+  }
+}
+
+TEST_CASE("a process that ranks start as they are dismissed is told, unless it ends by itself") {
+  Show show({"a"});
+  show.settings.until_fail = 5;
+  const bool ends = GENERATE(false, true);
+  show.leftover = {"4711 (sleep 100)", ends, 4711};
+  show.acts["Ring.a"] = [](fake::World& world, int rank) {
+    world.say(rank, wire::FrameKind::Skip, wire::SkipReport{86, "not today"});
+    world.done(rank, false);
+  };
+  const RunRecord& record = show.play();
+  CHECK(show.verdicts() == Names{"skip"});
+  REQUIRE(record.problems.size() == (ends ? 0U : 1U));
+  for (const Problem& problem : record.problems) {
+    CHECK_THAT(problem.text, Catch::Contains("were dismissed, they left the process 4711 (sleep 100) behind"));
   }
 }
 
