@@ -1,0 +1,18 @@
+#include <catch2/catch.hpp>
+
+#include <sched.h>
+
+#include <distrun/runner/machine.hpp>
+
+using namespace distrun::runner;
+
+TEST_CASE("only those CPUs count that distrun may use") {
+  cpu_set_t before{};
+  REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
+  CHECK(this_machine().cpus == CPU_COUNT(&before));
+  cpu_set_t one{};
+  CPU_SET(static_cast<unsigned>(::sched_getcpu()), &one);
+  REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);
+  CHECK(this_machine().cpus == 1);
+  REQUIRE(::sched_setaffinity(0, sizeof before, &before) == 0);
+}
