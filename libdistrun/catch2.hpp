@@ -7,7 +7,7 @@
 //
 // and the others stay as they are. Each rank runs a test case by Catch2 itself: all of its sections,
 // with its generators. A test case knows its rank by distrun::this_rank(), from
-// <distrun/sdk/test.hpp>.
+// <distrun/test.hpp>.
 //
 // Ids: the suite is the class of a TEST_CASE_METHOD, else the file's name without its extension; the
 // name is the test case's with '_' for spaces, and %XX for what an id cannot hold. Where two names
@@ -25,9 +25,9 @@
 #error "<distrun/catch2.hpp> needs Catch2 2.13 (<catch2/catch.hpp>); version 3 has another interface"
 #endif
 
-#include <distrun/bridge/catch2_tests.hpp>
-#include <distrun/sdk/bridge.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/plugin/bridge/catch2_tests.hpp>
+#include <distrun/plugin/sdk/bridge.hpp>
+#include <distrun/test.hpp>
 
 #define DISTRUN_CATCH2_PLUGIN(...)                                                           \
   namespace {                                                                                \

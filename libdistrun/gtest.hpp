@@ -15,10 +15,10 @@
 // Options hold for all tests; DISTRUN_SUITE(Suite, .timeout = 5s) gives one suite others.
 // Assertions are counted in sources that include this header, or are compiled with
 // -include distrun/gtest.hpp. Needs GoogleTest 1.12 or later.
-#include <distrun/bridge/gtest_assertions.hpp>
-#include <distrun/bridge/gtest_tests.hpp>
-#include <distrun/sdk/bridge.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/plugin/bridge/gtest_assertions.hpp>
+#include <distrun/plugin/bridge/gtest_tests.hpp>
+#include <distrun/plugin/sdk/bridge.hpp>
+#include <distrun/test.hpp>
 
 #define DISTRUN_GTEST_PLUGIN(...)                                                           \
   namespace {                                                                               \

@@ -2,6 +2,9 @@
 end, and statements with co_await. No parser: it knows brackets, and what stands before them."""
 import re
 
+# The folders at the top that hold the product.
+PRODUCT = ("libdistrun", "agents", "apps", "plugins", "examples")
+
 LITERAL = re.compile(
     r'//[^\n]*|/\*.*?\*/'
     r'|(?:u8|[uUL])?R"(?P<tag>[^ ()\\\t\n]*)\((?:.*?)\)(?P=tag)"'

@@ -9,16 +9,16 @@ NOTE = "TO" + "DO"
 FILES = {
     "CMakeLists.txt": "add_subdirectory(libdistrun)\n",
     "libdistrun/CMakeLists.txt": """\
-add_library(x base/good.cpp base/loop_one.cpp)
-add_library(r rank/blocks.cpp)
+add_library(x common/base/good.cpp common/base/loop_one.cpp)
+add_library(r plugin/rank/blocks.cpp)
 add_library(y long.cpp lines.cpp calls.cpp tasks.cpp)
 foreach(name IN ITEMS two three)
-  add_library(${name} base/loop_${name}.cpp)
+  add_library(${name} common/base/loop_${name}.cpp)
 endforeach()
-# base/only_in_a_comment.cpp
+# common/base/only_in_a_comment.cpp
 """,
 
-    "libdistrun/rank/blocks.cpp": """\
+    "libdistrun/plugin/rank/blocks.cpp": """\
 void blocks() {
   changed.wait(lock, ready);  // finds bare-wait
   there->wait_for(lock, second, ready);  // finds bare-wait
@@ -32,8 +32,8 @@ void blocks() {
 }
 """,
 
-    "libdistrun/tensor/CMakeLists.txt": "add_library(t waits.cpp)\n",
-    "libdistrun/tensor/waits.cpp": """\
+    "libdistrun/runtime/tensor/CMakeLists.txt": "add_library(t waits.cpp)\n",
+    "libdistrun/runtime/tensor/waits.cpp": """\
 void waits() {
   changed.wait(lock, ready);  // finds bare-wait
   ::recv(line, data, 1, 0);  // finds bare-wait
@@ -43,7 +43,7 @@ void waits() {
 """,
 
     # Nothing here is to be found.
-    "libdistrun/base/good.hpp": """\
+    "libdistrun/common/base/good.hpp": """\
 // A comment may stand first.
 #pragma once
 #include <string>
@@ -64,8 +64,8 @@ class Process {
 
 }  // namespace distrun::base
 """,
-    "libdistrun/base/good.cpp": """\
-#include <distrun/base/good.hpp>
+    "libdistrun/common/base/good.cpp": """\
+#include <distrun/common/base/good.hpp>
 
 // std::thread, fork() and [=] in a comment are only talk, and so is asio::detached.
 const char* const kText = "fork() system() [=] std::thread asio::detached";
@@ -78,18 +78,18 @@ void Process::fork(const std::string&) {
   other->exit(4);
 }
 """,
-    "libdistrun/base/loop_one.cpp": "",
-    "libdistrun/base/loop_two.cpp": "",
-    "libdistrun/base/loop_four.cpp": "",
-    "libdistrun/base/only_in_a_comment.cpp": "",
-    "libdistrun/base/unguarded.hpp": "#include <string>\n\n#pragma once\n",
-    "libdistrun/base/guarded.h": "/* In C. */\n#ifndef GUARDED_H\n#define GUARDED_H\n#endif\n",
-    "libdistrun/base/user.cpp": """\
-#include <distrun/base/unguarded.hpp>
-#include <distrun/base/guarded.h>
-#include <distrun/base/heavy.hpp>
+    "libdistrun/common/base/loop_one.cpp": "",
+    "libdistrun/common/base/loop_two.cpp": "",
+    "libdistrun/common/base/loop_four.cpp": "",
+    "libdistrun/common/base/only_in_a_comment.cpp": "",
+    "libdistrun/common/base/unguarded.hpp": "#include <string>\n\n#pragma once\n",
+    "libdistrun/common/base/guarded.h": "/* In C. */\n#ifndef GUARDED_H\n#define GUARDED_H\n#endif\n",
+    "libdistrun/common/base/user.cpp": """\
+#include <distrun/common/base/unguarded.hpp>
+#include <distrun/common/base/guarded.h>
+#include <distrun/common/base/heavy.hpp>
 """,
-    "libdistrun/base/heavy.hpp": """\
+    "libdistrun/common/base/heavy.hpp": """\
 #pragma once
 #include <nlohmann/json.hpp>  // finds heavy-include
 #include <nlohmann/json_fwd.hpp>
@@ -126,8 +126,8 @@ void f() {{
   open("XX{'XXXX'}");
 }}
 """,
-    "libdistrun/proc/child.cpp": "void f() { ::fork(); }\n",
-    "libdistrun/proc/CMakeLists.txt": "add_library(proc child.cpp)\n",
+    "libdistrun/runner/proc/child.cpp": "void f() { ::fork(); }\n",
+    "libdistrun/runner/proc/CMakeLists.txt": "add_library(proc child.cpp)\n",
 
     "libdistrun/tasks.cpp": """\
 Task<void> f() {
@@ -221,12 +221,12 @@ void after() {
 }
 
 ALSO = {
-    "libdistrun/base/loop_four.cpp": [(1, "unlisted")],
-    "libdistrun/base/only_in_a_comment.cpp": [(1, "unlisted")],
-    "libdistrun/base/user.cpp": [(1, "unlisted")],
+    "libdistrun/common/base/loop_four.cpp": [(1, "unlisted")],
+    "libdistrun/common/base/only_in_a_comment.cpp": [(1, "unlisted")],
+    "libdistrun/common/base/user.cpp": [(1, "unlisted")],
     "tests/contract/wire/b_test.cpp": [(1, "unlisted")],
     "tests/contract/base/a_test.cpp": [(1, "unlisted")],
-    "libdistrun/base/unguarded.hpp": [(1, "header-guard")],
+    "libdistrun/common/base/unguarded.hpp": [(1, "header-guard")],
     "libdistrun/long.cpp": [(3, "function-length"), (66, "function-length"), (131, "function-length")],
     "libdistrun/lines.cpp": [(1, "line-length"), (2, "white-space"), (3, "white-space"), (401, "file-length"),
                              (404, "white-space")],

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <distrun/evidence/task_state.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
 
 namespace distrun::probe {
 namespace {

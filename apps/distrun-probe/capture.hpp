@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <distrun/evidence/syscalls.hpp>
+#include <distrun/runner/evidence/proc/syscalls.hpp>
 
 #include "mappings.hpp"
 #include "memory.hpp"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include <distrun/base/error.hpp>
-#include <distrun/wire/stacks.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/wire/stacks.hpp>
 
 #include "debug_files.hpp"
 

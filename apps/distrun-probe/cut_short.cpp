@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/evidence/task_state.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
 
 #include "registers.hpp"
 

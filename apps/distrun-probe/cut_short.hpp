@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include <distrun/evidence/syscalls.hpp>
+#include <distrun/runner/evidence/proc/syscalls.hpp>
 
 namespace distrun::probe {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <distrun/wire/stacks.hpp>
+#include <distrun/common/wire/stacks.hpp>
 
 #include "code_space.hpp"
 #include "symbol_file.hpp"

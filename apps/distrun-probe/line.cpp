@@ -5,7 +5,7 @@
 #include <array>
 #include <cerrno>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
 namespace distrun::probe {
 

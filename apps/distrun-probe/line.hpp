@@ -2,9 +2,9 @@
 // The probe's line to the coordinator: one order in, frames out, over a blocking stream socket. Main thread only.
 #include <optional>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/wire/frame.hpp>
-#include <distrun/wire/stacks.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/wire/frame.hpp>
+#include <distrun/common/wire/stacks.hpp>
 
 namespace distrun::probe {
 

@@ -1,5 +1,5 @@
 // Reads the stacks of other processes. The coordinator starts it with its line as descriptor 3, sends one order and
-// may kill it at any time; wire/stacks.hpp says what is said. It never loads a plugin, and runs in one thread.
+// may kill it at any time; common/wire/stacks.hpp says what is said. It never loads a plugin, and runs in one thread.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -13,8 +13,8 @@
 #include <string>
 #include <utility>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/inherited.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/inherited.hpp>
 
 #include "line.hpp"
 #include "session.hpp"

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <string_view>
 
-#include <distrun/base/fd.hpp>
+#include <distrun/common/base/fd.hpp>
 
 namespace distrun::probe {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include <distrun/base/fd.hpp>
+#include <distrun/common/base/fd.hpp>
 
 namespace distrun::probe {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <distrun/base/clock.hpp>
-#include <distrun/wire/stacks.hpp>
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/wire/stacks.hpp>
 
 namespace distrun::probe {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/wire/stacks.hpp>
+#include <distrun/common/wire/stacks.hpp>
 
 #include "capture.hpp"
 

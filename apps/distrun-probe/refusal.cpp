@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include <distrun/base/error.hpp>
-#include <distrun/evidence/task_state.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
 
 namespace distrun::probe {
 namespace {

@@ -6,8 +6,8 @@
 #include <thread>
 #include <utility>
 
-#include <distrun/base/error.hpp>
-#include <distrun/evidence/task_state.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
 
 #include "mutex_wait.hpp"
 #include "names.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <distrun/base/clock.hpp>
-#include <distrun/wire/stacks.hpp>
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/wire/stacks.hpp>
 
 #include "capture.hpp"
 #include "code_space.hpp"

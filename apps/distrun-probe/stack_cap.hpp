@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <vector>
 
-#include <distrun/wire/stacks.hpp>
+#include <distrun/common/wire/stacks.hpp>
 
 namespace distrun::probe {
 
 // Puts frames into the thread, innermost first; in the middle as many are left out as are over the limits of
-// wire/stacks.hpp. `gap`: some between inner and outer are missing already.
+// common/wire/stacks.hpp. `gap`: some between inner and outer are missing already.
 void set_frames(wire::ThreadStack& thread, std::vector<std::uint32_t> inner, const std::vector<std::uint32_t>& outer,
                 bool gap);
 

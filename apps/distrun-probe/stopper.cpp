@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include <distrun/evidence/task_state.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
 
 #include "cut_short.hpp"
 #include "registers.hpp"

@@ -14,8 +14,8 @@
 #include <map>
 #include <vector>
 
-#include <distrun/base/clock.hpp>
-#include <distrun/evidence/syscalls.hpp>
+#include <distrun/common/base/clock.hpp>
+#include <distrun/runner/evidence/proc/syscalls.hpp>
 
 namespace distrun::probe {
 

@@ -14,15 +14,15 @@
 #include <cstdlib>
 #include <string>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/inherited.hpp>
-#include <distrun/rank/entry.hpp>
-#include <distrun/rank/limits.hpp>
-#include <distrun/rank/lister.hpp>
-#include <distrun/rank/mount_space.hpp>
-#include <distrun/rank/program.hpp>
-#include <distrun/rank/sanitizer_preload.hpp>
-#include <distrun/rank/zygote.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/inherited.hpp>
+#include <distrun/plugin/rank/entry.hpp>
+#include <distrun/plugin/rank/limits.hpp>
+#include <distrun/plugin/rank/lister.hpp>
+#include <distrun/plugin/rank/mount_space.hpp>
+#include <distrun/plugin/rank/program.hpp>
+#include <distrun/plugin/rank/sanitizer_preload.hpp>
+#include <distrun/plugin/rank/zygote.hpp>
 
 namespace {
 

@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/inherited.hpp>
-#include <distrun/base/text.hpp>
-#include <distrun/proc/out_of_memory.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/inherited.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/proc/out_of_memory.hpp>
 
-#include "commands.hpp"
-#include "exit_codes.hpp"
+#include "commands/commands.hpp"
+#include "commands/exit_codes.hpp"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/inherited.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/inherited.hpp>
 
 #include "options.hpp"
 #include "serve.hpp"

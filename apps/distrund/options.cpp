@@ -5,10 +5,10 @@
 #include <charconv>
 #include <iostream>
 
-#include <distrun/base/duration.hpp>
-#include <distrun/base/error.hpp>
-#include <distrun/base/text.hpp>
-#include <distrun/daemon/address.hpp>
+#include <distrun/common/base/duration.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/daemon/address.hpp>
 
 namespace distrun::daemon {
 namespace {

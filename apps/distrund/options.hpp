@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/base/clock.hpp>
+#include <distrun/common/base/clock.hpp>
 
 namespace distrun::daemon {
 

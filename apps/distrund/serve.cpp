@@ -6,12 +6,12 @@
 
 #include <cstdio>
 
-#include <distrun/base/inherited.hpp>
-#include <distrun/daemon/address.hpp>
-#include <distrun/daemon/instance_lock.hpp>
-#include <distrun/daemon/listener.hpp>
-#include <distrun/daemon/server.hpp>
-#include <distrun/proc/program.hpp>
+#include <distrun/common/base/inherited.hpp>
+#include <distrun/runner/daemon/address.hpp>
+#include <distrun/runner/daemon/instance_lock.hpp>
+#include <distrun/runner/daemon/listener.hpp>
+#include <distrun/runner/daemon/server.hpp>
+#include <distrun/runner/proc/program.hpp>
 
 namespace distrun::daemon {
 namespace {

@@ -1,8 +1,8 @@
 #include <cstdio>
 
-#include <distrun/base/clock.hpp>
-#include <distrun/base/text.hpp>
-#include <distrun/daemon/client.hpp>
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/daemon/client.hpp>
 
 #include "serve.hpp"
 

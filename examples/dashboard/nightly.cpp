@@ -1,6 +1,6 @@
 // Something for a dashboard to show: a test that passes, one that fails on one rank, a flaky one and a skipped one.
 // What is made of their run is in README.md beside.
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 DISTRUN_TEST(Nightly, ranks_meet) { rank.barrier("start"); }
 

@@ -6,7 +6,7 @@
 // all of its ranks have passed.
 #include <iostream>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 // A test has a suite and a name; this one's id is Hello.every_rank_greets. Its body is told by
 // `rank` which of the ranks it is. What a rank prints is kept, and shown when the test fails.

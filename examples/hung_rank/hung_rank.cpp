@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 namespace training {
 

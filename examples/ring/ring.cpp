@@ -4,7 +4,7 @@
 //   distrun --world-size 4 ring.so
 #include <string>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 namespace {
 

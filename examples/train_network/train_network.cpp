@@ -6,11 +6,8 @@
 #include <cstdio>
 #include <memory>
 
-#include <distrun/autograd/backward.hpp>
-#include <distrun/autograd/operators/all.hpp>
-#include <distrun/nn/layers.hpp>
-#include <distrun/nn/sgd.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/tensors.hpp>
+#include <distrun/test.hpp>
 
 namespace {
 

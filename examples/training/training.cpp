@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <thread>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 using namespace std::chrono_literals;
 

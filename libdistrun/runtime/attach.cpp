@@ -1,4 +1,5 @@
-// The runtime's side of sdk/runtime.h: while a test runs, its rank's settings, board and reports are those of devices.
+// The runtime's side of plugin/sdk/detail/runtime.h: while a test runs, its rank's settings, board and reports are
+// those of devices.
 //
 //   first attach of the process   the GPU driver is chosen, not made: that happens on first use
 //   each attach                   waits are shown on the rank's board; what breaks stream order is its error;
@@ -6,9 +7,9 @@
 //   detach                        reports go to standard error again; waits that are still shown stay so
 //
 // Ranks that are threads are attached side by side: a wait, a report or a random number belongs to the rank whose
-// thread, or whose task (device/thread_state.hpp), it is made on; a wait or report of a thread that nobody's is, to the
-// rank that was attached first.
-#include <distrun/sdk/runtime.h>
+// thread, or whose task (runtime/device/thread_state.hpp), it is made on; a wait or report of a thread that nobody's
+// is, to the rank that was attached first.
+#include <distrun/plugin/sdk/detail/runtime.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -18,13 +19,13 @@
 #include <string>
 #include <vector>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/rng.hpp>
-#include <distrun/device/blocking.hpp>
-#include <distrun/device/gpu.hpp>
-#include <distrun/device/order_report.hpp>
-#include <distrun/device/thread_state.hpp>
-#include <distrun/tensor/random.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runtime/device/blocking.hpp>
+#include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/device/order_report.hpp>
+#include <distrun/runtime/device/thread_state.hpp>
+#include <distrun/runtime/tensor/random.hpp>
 
 namespace distrun::runtime {
 namespace {

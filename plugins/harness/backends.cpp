@@ -1,6 +1,5 @@
 // What backends can do, asked by name, and the conditions that ask whether one is there.
-#include <distrun/sdk/backends.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // The barrier of a test's own logic.
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <fstream>
 #include <string>

@@ -1,5 +1,5 @@
 // How a rank comes to run its test, seen from within.
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <dirent.h>
 

@@ -1,5 +1,5 @@
 // Ranks that stay: the same two processes run every test of the suite (--isolation pool).
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <unistd.h>
 

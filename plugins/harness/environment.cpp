@@ -1,6 +1,5 @@
 // What ranks find in their environment, and how a test changes it for a while.
-#include <distrun/sdk/environment.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <cstdlib>
 #include <stdexcept>

@@ -1,7 +1,5 @@
 // Directories and files that the ranks of a test share.
-#include <distrun/sdk/file_lock.hpp>
-#include <distrun/sdk/shared_file.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <sys/stat.h>
 #include <unistd.h>

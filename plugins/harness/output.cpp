@@ -1,6 +1,5 @@
 // What a test prints: caught by the test itself, or in the report.
-#include <distrun/sdk/captured_output.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <unistd.h>
 

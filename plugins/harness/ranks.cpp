@@ -1,6 +1,5 @@
 // Ranks that are processes: how many, which, and what each knows of itself.
-#include <distrun/sdk/devices.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // Rendezvous by environment variables, and worlds that follow from the machine.
-#include <distrun/base/fd.hpp>
-#include <distrun/base/free_port.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/free_port.hpp>
+#include <distrun/test.hpp>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

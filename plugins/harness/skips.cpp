@@ -1,8 +1,6 @@
 // Reasons for which a test does not run: entries of the skip table and the conditions that give them. What comes of
 // them is for the runner's own tests; here is what a test author asks.
-#include <distrun/sdk/backends.hpp>
-#include <distrun/sdk/library.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // One body for every element of a product of settings.
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // Ranks that are threads of one process (--isolation threads).
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 #include "data_parallel.hpp"
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
 namespace distrun::suites {
 namespace {

@@ -3,7 +3,7 @@
 #include <map>
 #include <memory>
 
-#include <distrun/nn/layers.hpp>
+#include <distrun/runtime/nn/layers.hpp>
 
 namespace distrun::suites {
 

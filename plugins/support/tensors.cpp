@@ -1,6 +1,6 @@
 #include "tensors.hpp"
 
-#include <distrun/autograd/operators/all.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
 
 namespace distrun::suites {
 namespace {

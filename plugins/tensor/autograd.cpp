@@ -2,14 +2,14 @@
 #include <string>
 #include <vector>
 
-#include <distrun/autograd/backward.hpp>
-#include <distrun/autograd/function.hpp>
-#include <distrun/autograd/operators/all.hpp>
-#include <distrun/autograd/operators/operator_table.hpp>
-#include <distrun/autograd/variable.hpp>
-#include <distrun/base/thread.hpp>
-#include <distrun/nn/sgd.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/test.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/function.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/autograd/operators/operator_table.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
+#include <distrun/runtime/nn/sgd.hpp>
 
 namespace {
 

@@ -1,14 +1,14 @@
 // Memory of devices: copies, events with times, what the allocator does, and what ranks share by handles.
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <cstring>
 #include <numeric>
 #include <string>
 #include <vector>
 
-#include <distrun/device/allocator.hpp>
-#include <distrun/device/gpu.hpp>
-#include <distrun/device/stream.hpp>
+#include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/device/memory/allocator.hpp>
+#include <distrun/runtime/device/stream.hpp>
 
 #include "kernels.hpp"
 

@@ -1,15 +1,15 @@
 // Devices as tests see them: names and properties, the current one, guards, streams and their events.
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <set>
 #include <string>
 #include <vector>
 
-#include <distrun/base/thread.hpp>
-#include <distrun/device/allocator.hpp>
-#include <distrun/device/gpu.hpp>
-#include <distrun/device/stream.hpp>
-#include <distrun/device/thread_state.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/device/memory/allocator.hpp>
+#include <distrun/runtime/device/stream.hpp>
+#include <distrun/runtime/device/thread_state.hpp>
 
 #include "kernels.hpp"
 

@@ -1,15 +1,15 @@
 // What ported tests bring along: tensors of one value, sparse sums, networks that keep their inputs, and the texts that
 // they look for.
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <distrun/autograd/operators/all.hpp>
-#include <distrun/tensor/closeness.hpp>
-#include <distrun/tensor/sparse.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/tensor/closeness.hpp>
+#include <distrun/runtime/tensor/sparse.hpp>
 
 #include "support/data_parallel.hpp"
 #include "support/modules.hpp"

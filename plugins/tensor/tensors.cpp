@@ -1,13 +1,13 @@
 // Tensors: what operators compute, on the CPU and on devices, and what they refuse.
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <cstring>
 #include <string>
 
-#include <distrun/device/stream.hpp>
-#include <distrun/tensor/closeness.hpp>
-#include <distrun/tensor/ops.hpp>
-#include <distrun/tensor/print.hpp>
+#include <distrun/runtime/device/stream.hpp>
+#include <distrun/runtime/tensor/closeness.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
+#include <distrun/runtime/tensor/print.hpp>
 
 #include "kernels.hpp"
 

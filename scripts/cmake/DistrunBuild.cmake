@@ -44,7 +44,7 @@ function(distrun_use_flags target)
   target_compile_options(${target} PRIVATE $<TARGET_PROPERTY:distrun_flags,INTERFACE_COMPILE_OPTIONS>)
 endfunction()
 
-# Sources include <distrun/FOLDER/file.hpp>; a link in the build tree gives libdistrun that name.
+# Sources include <distrun/FLOOR/ROOM/file.hpp>; a link in the build tree gives libdistrun that name.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/libdistrun ${PROJECT_BINARY_DIR}/include/distrun SYMBOLIC)
 
@@ -96,7 +96,36 @@ foreach(visibility IN ITEMS hidden default)
     <string_view> <utility> <vector>)
 endforeach()
 
-# distrun_library(NAME [RUNTIME] SOURCES a.cpp ... [DEPENDS other ...]): the target of one folder of libdistrun. What
+# distrun_rooms(a b c): the rooms of a floor, or of a room that has some of its own.
+macro(distrun_rooms)
+  foreach(room IN ITEMS ${ARGN})
+    add_subdirectory(${room})
+  endforeach()
+endmacro()
+
+# distrun_group(NAME ROOM ...): several rooms under one name, for who links all of them.
+function(distrun_group name)
+  add_library(distrun_${name} INTERFACE)
+  add_library(distrun::${name} ALIAS distrun_${name})
+  list(TRANSFORM ARGN PREPEND distrun_)
+  target_link_libraries(distrun_${name} INTERFACE ${ARGN})
+endfunction()
+
+# distrun_headers(DIRECTORY [NOT header ...]): the headers in it are for plugins: they are installed. Folders below are
+# not, unless they are named as well.
+function(distrun_headers directory)
+  cmake_parse_arguments(arg "" "" "NOT" ${ARGN})
+  cmake_path(ABSOLUTE_PATH directory NORMALIZE)
+  file(GLOB headers CONFIGURE_DEPENDS ${directory}/*.h ${directory}/*.hpp)
+  foreach(header IN LISTS headers)
+    cmake_path(GET header FILENAME name)
+    if(NOT name IN_LIST arg_NOT)
+      set_property(GLOBAL APPEND PROPERTY DISTRUN_HEADERS ${header})
+    endif()
+  endforeach()
+endfunction()
+
+# distrun_library(NAME [RUNTIME] SOURCES a.cpp ... [DEPENDS other ...]): the target of one room of libdistrun. What
 # libdistrun.so is made of says RUNTIME: its names are seen outside.
 function(distrun_library name)
   cmake_parse_arguments(arg "RUNTIME" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})

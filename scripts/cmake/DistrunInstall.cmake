@@ -21,30 +21,18 @@ if(TARGET distrund)
     DESTINATION lib/systemd/user)
 endif()
 
-# A plugin is linked with these; the headers that it may include are named one by one.
+# A plugin is linked with these, one with the runtime with libdistrun.so too; rooms say which headers it may include.
 install(TARGETS distrun_base distrun_wire distrun_sdk EXPORT distrunTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES libdistrun/short_names.hpp libdistrun/gtest.hpp libdistrun/catch2.hpp
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun)
-install(DIRECTORY libdistrun/bridge DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun
-  FILES_MATCHING PATTERN "*.hpp")
-foreach(header IN ITEMS backends.hpp bridge.hpp captured_output.hpp check.hpp context.hpp devices.hpp environment.hpp
-                        file_lock.hpp host.hpp library.hpp options.hpp parameters.hpp plugin.h shared_file.hpp
-                        suite.hpp tally.hpp test.hpp)
-  install(FILES libdistrun/sdk/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun/sdk)
-endforeach()
-install(DIRECTORY libdistrun/base DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun
-  FILES_MATCHING PATTERN "*.hpp")
-
-# What plugins with the runtime are linked with. Its folders' inner parts are not for them.
 install(TARGETS distrun_runtime EXPORT distrunTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(folder IN ITEMS device tensor autograd nn)
-  if(TARGET distrun_${folder})
-    install(DIRECTORY libdistrun/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun
-      FILES_MATCHING PATTERN "*.hpp" PATTERN cpu EXCLUDE PATTERN cuda EXCLUDE PATTERN kernels EXCLUDE
-      PATTERN virtual EXCLUDE PATTERN blocking.hpp EXCLUDE)
-  endif()
+get_property(headers GLOBAL PROPERTY DISTRUN_HEADERS)
+foreach(header IN LISTS headers)
+  cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/libdistrun OUTPUT_VARIABLE below)
+  cmake_path(GET below PARENT_PATH folder)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun/${folder})
 endforeach()
+list(JOIN headers "\n" headers)
+file(WRITE ${PROJECT_BINARY_DIR}/installed_headers.txt "${headers}\n")  # for scripts/headers
 if(TARGET distrun_cuda)
   install(FILES ${PROJECT_BINARY_DIR}/lib/distrun/distrun_cuda.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/distrun)
 endif()
@@ -72,7 +60,7 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/distrun.pc.in ${PROJECT_BINARY_DIR}/dis
 configure_file(${CMAKE_CURRENT_LIST_DIR}/distrun-runtime.pc.in ${PROJECT_BINARY_DIR}/distrun-runtime.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/distrun.pc ${PROJECT_BINARY_DIR}/distrun-runtime.pc DESTINATION ${pkgconfig_dir})
 
-install(DIRECTORY libdistrun/report/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/distrun/schema
+install(DIRECTORY libdistrun/runner/report/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/distrun/schema
   FILES_MATCHING PATTERN "*.json" PATTERN "*.xsd")
 
 set(manual ${PROJECT_BINARY_DIR}/apps/distrun)

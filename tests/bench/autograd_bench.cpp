@@ -1,10 +1,10 @@
 // What recording and backward passes cost, on tensors so small that the arithmetic is next to nothing.
 #include <benchmark/benchmark.h>
 
-#include <distrun/autograd/backward.hpp>
-#include <distrun/autograd/grad_mode.hpp>
-#include <distrun/autograd/operators/all.hpp>
-#include <distrun/autograd/variable.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/grad_mode.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
 
 namespace {
 

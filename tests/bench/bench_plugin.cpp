@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 namespace {
 

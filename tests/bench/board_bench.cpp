@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include <distrun/board/board.hpp>
-#include <distrun/board/slot_reader.hpp>
-#include <distrun/board/wait.hpp>
+#include <distrun/common/board/board.hpp>
+#include <distrun/common/board/slot_reader.hpp>
+#include <distrun/common/board/wait.hpp>
 
 namespace distrun::bench {
 namespace {

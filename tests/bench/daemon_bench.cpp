@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <distrun/base/error.hpp>
-#include <distrun/daemon/client.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/daemon/client.hpp>
 
 #include "programs.hpp"
 

@@ -1,8 +1,8 @@
 // Memory, kernels and events of virtual devices, and small memory of the host.
 #include <benchmark/benchmark.h>
 
-#include <distrun/device/caching_allocator.hpp>
-#include <distrun/device/virtual/virtual_driver.hpp>
+#include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
+#include <distrun/runtime/device/memory/caching_allocator.hpp>
 
 namespace distrun::device {
 namespace {

@@ -1,7 +1,7 @@
 // What comes after a hang: reading what a probe tells, merging it, writing it.
 #include <benchmark/benchmark.h>
 
-#include <distrun/evidence/tree_text.hpp>
+#include <distrun/runner/evidence/stacks/tree_text.hpp>
 
 #include "../unit/evidence/samples.hpp"
 

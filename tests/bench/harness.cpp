@@ -4,8 +4,8 @@
 
 #include <exception>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/proc/process_tree.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runner/proc/process_tree.hpp>
 
 namespace distrun::bench {
 namespace {

@@ -3,10 +3,10 @@
 #include <memory>
 #include <string>
 
-#include <distrun/io/loop.hpp>
-#include <distrun/launch/local_node.hpp>
-#include <distrun/runner/attempt.hpp>
-#include <distrun/runner/silent_sink.hpp>
+#include <distrun/common/io/loop.hpp>
+#include <distrun/runner/attempt/attempt.hpp>
+#include <distrun/runner/launch/local_node.hpp>
+#include <distrun/runner/record/silent_sink.hpp>
 
 namespace distrun::bench {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/history/history.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runner/history/history.hpp>
 
 namespace distrun::bench {
 namespace {

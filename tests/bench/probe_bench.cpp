@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/proc/child.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/runner/proc/child.hpp>
 
 #include "support/probe_client.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include <distrun/tensor/kernels/instruction_set.hpp>
-#include <distrun/tensor/ops.hpp>
+#include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
 
 #include "eigen_product.hpp"
 

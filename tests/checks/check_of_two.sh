@@ -8,7 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 compile() {
-  printf '#include <distrun/sdk/check.hpp>\nvoid check(int a, int b, bool c) { %s; }\n' "$1" >"$folder/code.cpp"
+  printf '#include <distrun/plugin/sdk/check.hpp>\nvoid check(int a, int b, bool c) { %s; }\n' "$1" >"$folder/code.cpp"
   "${CXX:-c++}" -std=c++20 -fsyntax-only -I"$include" "$folder/code.cpp" >"$folder/said" 2>&1
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # kernel_symbols.sh SET OBJECT...: fails if a file of kernels that was compiled for a set of instructions has left over
 # an inline function of somebody else's. Of such functions the linker keeps one for the whole program, and machines
-# without these instructions would run it (libdistrun/tensor/kernels/table.hpp).
+# without these instructions would run it (libdistrun/runtime/tensor/kernels/table.hpp).
 set -euo pipefail
 
 set_name=$1

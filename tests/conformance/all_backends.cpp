@@ -1,6 +1,6 @@
 // A plugin that brings all backends, nccl of an old version.
-#include <distrun/sdk/backends.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/plugin/sdk/backends.hpp>
+#include <distrun/test.hpp>
 
 namespace {
 

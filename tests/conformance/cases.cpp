@@ -1,8 +1,8 @@
 // Tests that end in every way that the scenarios of the harness know. scenario_test.cpp and its neighbours say what
 // must come of each.
-#include <distrun/sdk/environment.hpp>
-#include <distrun/sdk/file_lock.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/plugin/sdk/environment.hpp>
+#include <distrun/plugin/sdk/file_lock.hpp>
+#include <distrun/test.hpp>
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // What a rank has beside its body, shown where nothing else could do it: a rank that nobody may trace, one that nobody
 // would kill, and crashes outside the body. child_test.cpp says what must come of each.
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <dirent.h>
 #include <sys/prctl.h>

@@ -1,9 +1,9 @@
 // What goes wrong with devices, on purpose; tests/conformance/device_test.cpp says what must come of it.
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
-#include <distrun/device/allocator.hpp>
-#include <distrun/device/gpu.hpp>
-#include <distrun/device/stream.hpp>
+#include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/device/memory/allocator.hpp>
+#include <distrun/runtime/device/stream.hpp>
 
 using namespace distrun::device;
 

@@ -1,6 +1,6 @@
 // A plugin whose library is not on this machine: loading it fails.
-#include <distrun/sdk/library.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/plugin/sdk/library.hpp>
+#include <distrun/test.hpp>
 
 namespace {
 

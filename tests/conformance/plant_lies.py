@@ -8,7 +8,7 @@ usage: plant_lies.py NAME.lies SOURCE_ROOT FOLDER      writes a planted copy of 
 A list has, beside comments and what control_test.cpp reads:
 
     lie no-barrier: what is claimed
-    in libdistrun/sdk/context.cpp
+    in libdistrun/plugin/sdk/context.cpp
     - what stands there, once
     + LIES ? 0 : $
 

@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-#include <distrun/base/sanitizer.hpp>
+#include <distrun/common/base/sanitizer.hpp>
 
 #include "run_case.hpp"
 

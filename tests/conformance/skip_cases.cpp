@@ -1,7 +1,7 @@
 // Tests that skip, by exit codes, exceptions and conditions.
-#include <distrun/sdk/backends.hpp>
-#include <distrun/sdk/library.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/plugin/sdk/backends.hpp>
+#include <distrun/plugin/sdk/library.hpp>
+#include <distrun/test.hpp>
 
 #include <unistd.h>
 

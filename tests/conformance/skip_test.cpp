@@ -1,7 +1,7 @@
 // Skips: by exit code, by exception, and before there is any rank.
 #include <catch2/catch.hpp>
 
-#include <distrun/wire/skip_table.hpp>
+#include <distrun/common/wire/skip_table.hpp>
 
 #include <set>
 

@@ -1,5 +1,5 @@
 // Ranks that are threads and go wrong.
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include <cstdlib>
 #include <stdexcept>

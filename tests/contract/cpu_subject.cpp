@@ -1,6 +1,6 @@
 #include "driver_contract.hpp"
 
-#include <distrun/device/cpu/cpu_driver.hpp>
+#include <distrun/runtime/device/drivers/cpu/cpu_driver.hpp>
 
 namespace distrun::device {
 

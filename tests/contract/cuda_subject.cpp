@@ -1,6 +1,6 @@
 #include "driver_contract.hpp"
 
-#include <distrun/device/cuda/cuda_module.hpp>
+#include <distrun/runtime/device/drivers/cuda/cuda_module.hpp>
 
 namespace distrun::device {
 

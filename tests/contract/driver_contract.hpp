@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <distrun/device/driver.hpp>
+#include <distrun/runtime/device/driver.hpp>
 
 #include "support/skip.hpp"
 

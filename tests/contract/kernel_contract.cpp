@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include <distrun/base/rng.hpp>
+#include <distrun/common/base/rng.hpp>
 
 namespace distrun::device {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <numeric>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/sanitizer.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/sanitizer.hpp>
 
 namespace distrun::device {
 

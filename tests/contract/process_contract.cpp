@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/fd.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/fd.hpp>
 
 namespace distrun::device {
 namespace {

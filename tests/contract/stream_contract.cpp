@@ -4,7 +4,7 @@
 #include <atomic>
 #include <future>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
 namespace distrun::device {
 namespace {

@@ -1,6 +1,6 @@
 #include "driver_contract.hpp"
 
-#include <distrun/device/virtual/virtual_driver.hpp>
+#include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
 
 namespace distrun::device {
 

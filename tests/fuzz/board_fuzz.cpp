@@ -4,9 +4,9 @@
 #include <cstring>
 #include <memory>
 
-#include <distrun/board/describe.hpp>
-#include <distrun/board/slot_reader.hpp>
-#include <distrun/board/slot_writer.hpp>
+#include <distrun/common/board/describe.hpp>
+#include <distrun/common/board/slot_reader.hpp>
+#include <distrun/common/board/slot_writer.hpp>
 
 #include "fuzz.hpp"
 

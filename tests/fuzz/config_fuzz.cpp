@@ -1,13 +1,13 @@
 // A file of settings: read or refused with a line of it. What is read are texts, and written down again they are read
 // as the same.
-#include <distrun/base/error.hpp>
-#include <distrun/base/text.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
 
 #include <cstdlib>
 #include <string>
 
 #include "fuzz.hpp"
-#include "toml.hpp"
+#include "options/toml.hpp"
 
 using namespace distrun;
 using namespace distrun::cli;

@@ -2,9 +2,9 @@
 // that is taken can be started: within the limits, and no text is cut.
 #include <optional>
 
-#include <distrun/base/error.hpp>
-#include <distrun/wire/daemon.hpp>
-#include <distrun/wire/frame.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/wire/daemon.hpp>
+#include <distrun/common/wire/frame.hpp>
 
 #include "fuzz.hpp"
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/text.hpp>
-#include <distrun/runner/filter.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/plan/filter.hpp>
 
 #include "fuzz.hpp"
 

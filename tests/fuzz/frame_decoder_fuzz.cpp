@@ -1,11 +1,11 @@
 // A control channel: the first byte says into which pieces the rest is cut, the rest is the stream. Frames must
 // not depend on the pieces, and each payload is read or refused as the message of its kind.
-#include <distrun/base/error.hpp>
-#include <distrun/base/rng.hpp>
-#include <distrun/wire/control.hpp>
-#include <distrun/wire/frame.hpp>
-#include <distrun/wire/inspect.hpp>
-#include <distrun/wire/stacks.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/wire/control.hpp>
+#include <distrun/common/wire/frame.hpp>
+#include <distrun/common/wire/inspect.hpp>
+#include <distrun/common/wire/stacks.hpp>
 
 #include "fuzz.hpp"
 

@@ -1,7 +1,7 @@
 // A summary on its way into a history: refused, and the history is as before; or recorded as a whole, once, and every
 // question about it has an answer that fits.
-#include <distrun/base/error.hpp>
-#include <distrun/history/import.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/history/import.hpp>
 
 #include "fuzz.hpp"
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <distrun/board/layout.hpp>
-#include <distrun/wire/frame.hpp>
-#include <distrun/wire/stacks.hpp>
-#include <distrun/report/summary.hpp>
+#include <distrun/common/board/layout.hpp>
+#include <distrun/common/wire/frame.hpp>
+#include <distrun/common/wire/stacks.hpp>
+#include <distrun/runner/report/json/summary.hpp>
 
 #include "../unit/evidence/samples.hpp"
 #include "../unit/report/samples.hpp"

@@ -1,8 +1,8 @@
 // A lister's table: read or refused; one that is read keeps every promise of plugin_table.hpp.
 #include <set>
 
-#include <distrun/base/error.hpp>
-#include <distrun/wire/plugin_table.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/wire/plugin_table.hpp>
 
 #include "fuzz.hpp"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/text.hpp>
-#include <distrun/evidence/tree_text.hpp>
-#include <distrun/wire/frame.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/common/wire/frame.hpp>
+#include <distrun/runner/evidence/stacks/tree_text.hpp>
 
 #include "fuzz.hpp"
 

@@ -1,12 +1,12 @@
 // A summary file: read or refused. One that is read can be written, and what is written reads the same. Whatever it
 // holds, the reports that can be made of it keep their bounds.
-#include <distrun/base/error.hpp>
-#include <distrun/base/text.hpp>
-#include <distrun/report/ctrf.hpp>
-#include <distrun/report/github_annotations.hpp>
-#include <distrun/report/github_summary.hpp>
-#include <distrun/report/read_summary.hpp>
-#include <distrun/report/summary.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/github/github_annotations.hpp>
+#include <distrun/runner/report/github/github_summary.hpp>
+#include <distrun/runner/report/json/ctrf.hpp>
+#include <distrun/runner/report/json/read_summary.hpp>
+#include <distrun/runner/report/json/summary.hpp>
 
 #include "fuzz.hpp"
 

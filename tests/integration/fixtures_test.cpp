@@ -53,7 +53,7 @@ struct Invocation {
 std::string plugin_path(const Sandbox& sandbox, const std::string& name) {
   if (name.rfind("made_", 0) != 0) return std::string(DISTRUN_PLUGIN_DIR) + "/" + name;
   const std::string path = sandbox.output() + "/" + name;
-  if (name == "made_text.so") write_file(path, "#include <distrun/sdk/test.hpp>\n");
+  if (name == "made_text.so") write_file(path, "#include <distrun/test.hpp>\n");
   if (name == "made_empty.so") write_file(path, "");
   if (name == "made_directory.so") std::filesystem::create_directory(path);
   if (name == "made_half.so") {
@@ -188,7 +188,7 @@ Texts all_isolations_of(const Group& group) {
   return {"process", "exec", "pool", "threads"};
 }
 
-// With the thread sanitizer no zygote forks (libdistrun/rank/zygote.cpp), so there are no ranks of `process`.
+// With the thread sanitizer no zygote forks (libdistrun/plugin/rank/zygote.cpp), so there are no ranks of `process`.
 Texts isolations_of(const Group& group) {
   Texts isolations = all_isolations_of(group);
   if (!DISTRUN_SANITIZED_THREADS) return isolations;

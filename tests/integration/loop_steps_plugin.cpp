@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 namespace {
 

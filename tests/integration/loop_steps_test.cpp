@@ -16,14 +16,14 @@
 
 #include <boost/asio/co_spawn.hpp>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/launch/local_node.hpp>
-#include <distrun/proc/process_tree.hpp>
-#include <distrun/report/console.hpp>
-#include <distrun/report/event_stream.hpp>
-#include <distrun/runner/run.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runner/launch/local_node.hpp>
+#include <distrun/runner/proc/process_tree.hpp>
+#include <distrun/runner/report/json/event_stream.hpp>
+#include <distrun/runner/report/text/console.hpp>
+#include <distrun/runner/run/run.hpp>
 
-#include "../../apps/distrun/fan_out.hpp"
+#include "../../apps/distrun/commands/fan_out.hpp"
 #include "../support/scratch.hpp"
 
 using namespace distrun;

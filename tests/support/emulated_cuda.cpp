@@ -8,10 +8,10 @@
 #include <mutex>
 #include <string>
 
-#include <distrun/base/check.hpp>
-#include <distrun/base/error.hpp>
-#include <distrun/device/cuda/cuda_driver.hpp>
-#include <distrun/device/cuda/elements.hpp>
+#include <distrun/common/base/check.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/device/drivers/cuda/cuda_driver.hpp>
+#include <distrun/runtime/device/drivers/cuda/elements.hpp>
 
 namespace distrun::testing {
 namespace {

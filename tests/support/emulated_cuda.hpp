@@ -1,14 +1,15 @@
 #pragma once
 // CUDA without a GPU: the driver of device/cuda over a module whose functions are those of the virtual driver, and
-// whose kernels are the real module's code (device/cuda/elements.hpp), compiled for the host. So everything of the CUDA
-// driver is run by tests but CUDA itself; and the virtual driver's rules hold for what it does: device memory is not
-// touched by the host, streams run when they like, and accesses that no order protects are reported.
+// whose kernels are the real module's code (runtime/device/drivers/cuda/elements.hpp), compiled for the host. So
+// everything of the CUDA driver is run by tests but CUDA itself; and the virtual driver's rules hold for what it does:
+// device memory is not touched by the host, streams run when they like, and accesses that no order protects are
+// reported.
 //
 // As with CUDA, a host callback must not call any of it: that is an error here.
 #include <cstddef>
 #include <memory>
 
-#include <distrun/device/virtual/virtual_driver.hpp>
+#include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
 
 namespace distrun::testing {
 

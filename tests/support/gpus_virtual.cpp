@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include <distrun/device/gpu.hpp>
+#include <distrun/runtime/device/gpu.hpp>
 
 namespace distrun::testing {
 

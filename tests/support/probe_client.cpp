@@ -9,9 +9,9 @@
 #include <array>
 #include <utility>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/proc/child.hpp>
-#include <distrun/wire/frame.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/wire/frame.hpp>
+#include <distrun/runner/proc/child.hpp>
 
 namespace distrun::testing {
 namespace {

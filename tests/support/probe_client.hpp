@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/wire/stacks.hpp>
+#include <distrun/common/wire/stacks.hpp>
 
 namespace distrun::testing {
 

@@ -1,5 +1,5 @@
 // A plugin of a project that is not distrun's.
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 DISTRUN_TEST(Inside, ranks_meet) {
   rank.barrier();

@@ -1,5 +1,5 @@
 /* The C line is plain C11: this includes it and uses what is in it. */
-#include <distrun/sdk/plugin.h>
+#include <distrun/plugin/sdk/plugin.h>
 
 int main(void) {
   const distrun_host host = {sizeof host, DISTRUN_ABI};

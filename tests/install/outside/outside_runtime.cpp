@@ -1,9 +1,6 @@
 // A plugin of somebody else's that uses devices.
-#include <distrun/sdk/test.hpp>
-
-#include <distrun/device/allocator.hpp>
-#include <distrun/device/gpu.hpp>
-#include <distrun/device/stream.hpp>
+#include <distrun/tensors.hpp>
+#include <distrun/test.hpp>
 
 DISTRUN_TEST(OutsideRuntime, fills_memory_of_a_device, .devices = 1) {
   const auto memory = distrun::device::allocate(distrun::device::cuda(0), 4);

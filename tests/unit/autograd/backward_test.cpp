@@ -1,12 +1,12 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/autograd/backward.hpp>
-#include <distrun/autograd/function.hpp>
-#include <distrun/autograd/grad_mode.hpp>
-#include <distrun/autograd/operators/all.hpp>
-#include <distrun/autograd/variable.hpp>
-#include <distrun/base/error.hpp>
-#include <distrun/base/thread.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/function.hpp>
+#include <distrun/runtime/autograd/grad_mode.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
 
 namespace distrun {
 namespace {

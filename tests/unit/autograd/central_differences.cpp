@@ -7,10 +7,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <distrun/autograd/backward.hpp>
-#include <distrun/autograd/variable.hpp>
-#include <distrun/device/order_report.hpp>
-#include <distrun/tensor/ops.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
+#include <distrun/runtime/device/order_report.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
 
 #include "support/gpus.hpp"
 

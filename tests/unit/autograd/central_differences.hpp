@@ -3,8 +3,8 @@
 // f is the sum of a function's results, each element with a weight of its own.
 #include <functional>
 
-#include <distrun/autograd/operators/all.hpp>
-#include <distrun/base/rng.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
 
 namespace distrun::test {
 

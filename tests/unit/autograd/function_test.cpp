@@ -1,11 +1,11 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/autograd/anomaly.hpp>
-#include <distrun/autograd/backward.hpp>
-#include <distrun/autograd/function.hpp>
-#include <distrun/autograd/operators/all.hpp>
-#include <distrun/autograd/scope.hpp>
-#include <distrun/autograd/variable.hpp>
+#include <distrun/runtime/autograd/anomaly.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/function.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/autograd/scope.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
 
 namespace distrun {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include <distrun/autograd/operators/operator_table.hpp>
-#include <distrun/autograd/scope.hpp>
-#include <distrun/autograd/variable.hpp>
+#include <distrun/runtime/autograd/operators/operator_table.hpp>
+#include <distrun/runtime/autograd/scope.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
 
 #include "gradient_cases.hpp"
 

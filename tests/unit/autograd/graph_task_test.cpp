@@ -1,11 +1,11 @@
 // Passes that others feed, as those of distributed autograd are.
 #include <catch2/catch.hpp>
 
-#include <distrun/autograd/graph_task.hpp>
-#include <distrun/autograd/operators/all.hpp>
-#include <distrun/autograd/variable.hpp>
-#include <distrun/base/error.hpp>
-#include <distrun/base/thread.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/autograd/graph_task.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
 
 namespace distrun {
 namespace {

@@ -1,9 +1,9 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/autograd/backward.hpp>
-#include <distrun/autograd/grad_mode.hpp>
-#include <distrun/autograd/operators/all.hpp>
-#include <distrun/autograd/variable.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/grad_mode.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
 
 namespace distrun {
 namespace {

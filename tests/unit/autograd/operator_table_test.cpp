@@ -1,10 +1,10 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/autograd/backward.hpp>
-#include <distrun/autograd/operators/all.hpp>
-#include <distrun/autograd/operators/operator_table.hpp>
-#include <distrun/autograd/variable.hpp>
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/autograd/operators/operator_table.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
 
 namespace distrun {
 namespace {

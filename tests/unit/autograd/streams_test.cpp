@@ -4,12 +4,12 @@
 
 #include <catch2/catch.hpp>
 
-#include <distrun/autograd/backward.hpp>
-#include <distrun/autograd/function.hpp>
-#include <distrun/autograd/graph_task.hpp>
-#include <distrun/autograd/operators/all.hpp>
-#include <distrun/autograd/variable.hpp>
-#include <distrun/base/thread.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/function.hpp>
+#include <distrun/runtime/autograd/graph_task.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
 
 #include "central_differences.hpp"
 

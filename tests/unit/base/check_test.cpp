@@ -7,8 +7,8 @@
 #include <map>
 #include <memory>
 
-#include <distrun/base/check.hpp>
-#include <distrun/base/fd.hpp>
+#include <distrun/common/base/check.hpp>
+#include <distrun/common/base/fd.hpp>
 
 using distrun::base::CheckResult;
 using distrun::base::Decompose;

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/clock.hpp>
+#include <distrun/common/base/clock.hpp>
 
 using namespace distrun::base;
 using namespace std::chrono_literals;

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/duration.hpp>
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/duration.hpp>
+#include <distrun/common/base/error.hpp>
 
 using namespace distrun;
 using base::parse_duration;

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
 using namespace distrun;
 

@@ -5,9 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/fd.hpp>
-#include <distrun/base/sanitizer.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/sanitizer.hpp>
 
 #include "support/skip.hpp"
 

@@ -1,11 +1,11 @@
-#include <distrun/base/free_port.hpp>
+#include <distrun/common/base/free_port.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <distrun/base/fd.hpp>
+#include <distrun/common/base/fd.hpp>
 
 TEST_CASE("a free port can be listened on", "[base]") {
   const int port = distrun::base::find_free_port();

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/base/text.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/base/text.hpp>
 
 using distrun::base::glob_match;
 using distrun::base::Rng;

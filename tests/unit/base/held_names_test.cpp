@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/base/held_names.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/held_names.hpp>
 
 #include "../../support/scratch.hpp"
 

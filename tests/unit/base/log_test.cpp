@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/base/log.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/log.hpp>
 
 using distrun::base::Log;
 

@@ -2,8 +2,8 @@
 
 #include <sys/socket.h>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/base/peer.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/peer.hpp>
 
 using namespace distrun;
 

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/rank_list.hpp>
+#include <distrun/common/base/rank_list.hpp>
 
 using namespace distrun::base;
 

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include <distrun/base/rng.hpp>
+#include <distrun/common/base/rng.hpp>
 
 using namespace distrun::base;
 

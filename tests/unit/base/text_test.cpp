@@ -3,8 +3,8 @@
 #include <csignal>
 #include <cstdio>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/base/text.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/base/text.hpp>
 
 using namespace distrun::base;
 using namespace std::string_literals;

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <latch>
 
-#include <distrun/base/thread.hpp>
+#include <distrun/common/base/thread.hpp>
 
 using distrun::base::Thread;
 

@@ -1,13 +1,13 @@
-#include <distrun/board/board.hpp>
+#include <distrun/common/board/board.hpp>
 
 #include <catch2/catch.hpp>
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/rng.hpp>
-#include <distrun/board/slot_reader.hpp>
-#include <distrun/board/slot_writer.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/board/slot_reader.hpp>
+#include <distrun/common/board/slot_writer.hpp>
 
 #include "../support/forked.hpp"
 #include "../support/thread_sanitizer.hpp"

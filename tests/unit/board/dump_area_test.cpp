@@ -3,8 +3,8 @@
 #include <cstring>
 #include <memory>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/board/dump_area.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/board/dump_area.hpp>
 
 using namespace distrun;
 using namespace distrun::board;

@@ -1,4 +1,4 @@
-#include <distrun/board/seq_cell.hpp>
+#include <distrun/common/board/seq_cell.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -3,9 +3,9 @@
 #include <memory>
 #include <thread>
 
-#include <distrun/board/describe.hpp>
-#include <distrun/board/slot_reader.hpp>
-#include <distrun/board/slot_writer.hpp>
+#include <distrun/common/board/describe.hpp>
+#include <distrun/common/board/slot_reader.hpp>
+#include <distrun/common/board/slot_writer.hpp>
 
 using namespace distrun;
 using namespace distrun::board;

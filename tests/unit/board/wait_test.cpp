@@ -1,11 +1,11 @@
-#include <distrun/board/wait.hpp>
+#include <distrun/common/board/wait.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <memory>
 #include <thread>
 
-#include <distrun/board/slot_reader.hpp>
+#include <distrun/common/board/slot_reader.hpp>
 
 using namespace distrun;
 using namespace distrun::board;

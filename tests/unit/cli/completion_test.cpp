@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "completion.hpp"
-#include "options.hpp"
+#include "help/completion.hpp"
+#include "options/options.hpp"
 
 using namespace distrun::cli;
 

@@ -2,10 +2,10 @@
 
 #include <sys/stat.h>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
 #include "../../support/scratch.hpp"
-#include "config_file.hpp"
+#include "options/config_file.hpp"
 
 using namespace distrun;
 using namespace distrun::cli;

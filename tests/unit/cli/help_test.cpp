@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include <distrun/base/text.hpp>
+#include <distrun/common/base/text.hpp>
 
-#include "help_text.hpp"
-#include "man_page.hpp"
-#include "options.hpp"
+#include "help/help_text.hpp"
+#include "help/man_page.hpp"
+#include "options/options.hpp"
 
 using namespace distrun;
 using namespace distrun::cli;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
-#include "option_layers.hpp"
+#include "options/option_layers.hpp"
 
 using namespace distrun;
 using namespace distrun::cli;

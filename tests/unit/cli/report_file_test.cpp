@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include "exit_codes.hpp"
-#include "report_file.hpp"
+#include "commands/exit_codes.hpp"
+#include "options/report_file.hpp"
 
 using namespace distrun;
 using namespace distrun::cli;

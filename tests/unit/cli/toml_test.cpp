@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
-#include "toml.hpp"
+#include "options/toml.hpp"
 
 using namespace distrun;
 using namespace distrun::cli;

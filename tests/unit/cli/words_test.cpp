@@ -1,10 +1,10 @@
 // The small readers of the command line: shards, and names that are nearly right.
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
-#include "nearest.hpp"
-#include "shard.hpp"
+#include "options/nearest.hpp"
+#include "options/shard.hpp"
 
 using namespace distrun;
 using namespace distrun::cli;

@@ -5,8 +5,8 @@
 
 #include <cstdlib>
 
-#include <distrun/base/error.hpp>
-#include <distrun/daemon/address.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/daemon/address.hpp>
 
 #include "support/scratch.hpp"
 

@@ -10,10 +10,10 @@
 
 #include <cstdlib>
 
-#include <distrun/base/error.hpp>
-#include <distrun/daemon/instance_lock.hpp>
-#include <distrun/daemon/listener.hpp>
-#include <distrun/io/ask.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/io/ask.hpp>
+#include <distrun/runner/daemon/instance_lock.hpp>
+#include <distrun/runner/daemon/listener.hpp>
 
 #include "../support/forked.hpp"
 #include "support/scratch.hpp"

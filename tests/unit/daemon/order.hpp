@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/wire/daemon.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/wire/daemon.hpp>
 
 namespace distrun::testing {
 

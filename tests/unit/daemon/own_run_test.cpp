@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include <distrun/base/error.hpp>
-#include <distrun/daemon/client.hpp>
-#include <distrun/daemon/own_run.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/daemon/client.hpp>
+#include <distrun/runner/daemon/own_run.hpp>
 
 #include "../support/forked.hpp"
 #include "support/scratch.hpp"

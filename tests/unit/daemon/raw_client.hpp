@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <distrun/wire/daemon.hpp>
-#include <distrun/wire/frame.hpp>
-#include <distrun/wire/packet.hpp>
+#include <distrun/common/wire/daemon.hpp>
+#include <distrun/common/wire/frame.hpp>
+#include <distrun/common/wire/packet.hpp>
 
 #include "order.hpp"
 

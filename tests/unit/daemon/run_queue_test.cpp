@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
-#include <distrun/daemon/run_queue.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/daemon/run_queue.hpp>
 
 using namespace distrun;
 using daemon::RunQueue;

@@ -5,8 +5,8 @@
 #include <list>
 #include <memory>
 
-#include <distrun/base/error.hpp>
-#include <distrun/daemon/runs.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/daemon/runs.hpp>
 
 #include "../support/loop.hpp"
 #include "order.hpp"

@@ -8,8 +8,8 @@
 
 #include <list>
 
-#include <distrun/daemon/listener.hpp>
-#include <distrun/daemon/server.hpp>
+#include <distrun/runner/daemon/listener.hpp>
+#include <distrun/runner/daemon/server.hpp>
 
 #include "../support/forked.hpp"
 #include "../support/loop.hpp"

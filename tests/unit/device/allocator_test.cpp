@@ -1,12 +1,12 @@
-#include <distrun/device/caching_allocator.hpp>
+#include <distrun/runtime/device/memory/caching_allocator.hpp>
 
 #include <atomic>
 
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/rng.hpp>
-#include <distrun/device/virtual/virtual_driver.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
 
 namespace distrun::device {
 namespace {

@@ -1,11 +1,11 @@
-#include <distrun/device/cpu/block_cache.hpp>
+#include <distrun/runtime/device/drivers/cpu/block_cache.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <cstring>
 #include <vector>
 
-#include <distrun/device/allocator.hpp>
+#include <distrun/runtime/device/memory/allocator.hpp>
 
 namespace distrun::device {
 namespace {

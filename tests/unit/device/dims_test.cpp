@@ -1,8 +1,8 @@
-#include <distrun/device/dims.hpp>
+#include <distrun/runtime/device/dims.hpp>
 
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
 namespace distrun::device {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
-#include <distrun/device/virtual/virtual_driver.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
 
 namespace distrun::device {
 namespace {

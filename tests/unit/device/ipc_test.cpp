@@ -6,9 +6,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/fd.hpp>
-#include <distrun/device/virtual/virtual_driver.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
 
 namespace distrun::device {
 namespace {

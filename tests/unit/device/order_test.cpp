@@ -12,10 +12,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/device/caching_allocator.hpp>
-#include <distrun/device/order_report.hpp>
-#include <distrun/device/virtual/virtual_driver.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
+#include <distrun/runtime/device/memory/caching_allocator.hpp>
+#include <distrun/runtime/device/order_report.hpp>
 
 namespace distrun::device {
 namespace {

@@ -1,10 +1,10 @@
-#include <distrun/device/virtual/overlap.hpp>
+#include <distrun/runtime/device/drivers/virtual/overlap.hpp>
 
 #include <set>
 
 #include <catch2/catch.hpp>
 
-#include <distrun/base/rng.hpp>
+#include <distrun/common/base/rng.hpp>
 
 namespace distrun::device::virtual_gpu {
 namespace {

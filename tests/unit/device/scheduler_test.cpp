@@ -1,4 +1,4 @@
-#include <distrun/device/virtual/scheduler.hpp>
+#include <distrun/runtime/device/drivers/virtual/scheduler.hpp>
 
 #include <atomic>
 #include <future>

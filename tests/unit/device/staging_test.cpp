@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <future>
 
-#include <distrun/base/error.hpp>
-#include <distrun/device/order_report.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/device/order_report.hpp>
 
 #include "support/emulated_cuda.hpp"
 

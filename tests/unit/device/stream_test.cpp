@@ -1,17 +1,17 @@
 // Current devices and streams, guards, events and memory, on the process's driver: two virtual devices.
-#include <distrun/device/stream.hpp>
+#include <distrun/runtime/device/stream.hpp>
 
 #include <set>
 
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/thread.hpp>
-#include <distrun/device/allocator.hpp>
-#include <distrun/device/blocking.hpp>
-#include <distrun/device/gpu.hpp>
-#include <distrun/device/thread_state.hpp>
-#include <distrun/device/virtual/virtual_driver.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/device/blocking.hpp>
+#include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
+#include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/device/memory/allocator.hpp>
+#include <distrun/runtime/device/thread_state.hpp>
 
 namespace distrun::device {
 namespace {

@@ -12,12 +12,12 @@
 #include <memory>
 #include <thread>
 
-#include <distrun/proc/pidfd.hpp>
+#include <distrun/runner/proc/pidfd.hpp>
 
+#include "../support/thread_sanitizer.hpp"
 #include "cast.hpp"
 #include "loopback.hpp"
 #include "support/scratch.hpp"
-#include "../support/thread_sanitizer.hpp"
 #include "support/skip.hpp"
 
 using namespace distrun;

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/evidence/blocked_on.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/runner/evidence/waits/blocked_on.hpp>
 
-#include "support/process.hpp"
 #include "../support/forked.hpp"
+#include "support/process.hpp"
 
 namespace distrun::testing {
 

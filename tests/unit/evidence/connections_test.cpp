@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include <distrun/evidence/connections.hpp>
+#include <distrun/runner/evidence/waits/connections.hpp>
 
 #include "cast.hpp"
 #include "loopback.hpp"

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <iostream>
 
-#include <distrun/evidence/connections_text.hpp>
+#include <distrun/runner/evidence/waits/connections_text.hpp>
 
 #include "cast.hpp"
 #include "loopback.hpp"

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include <distrun/evidence/descriptors.hpp>
-#include <distrun/proc/pidfd.hpp>
+#include <distrun/runner/evidence/proc/descriptors.hpp>
+#include <distrun/runner/proc/pidfd.hpp>
 
 #include "cast.hpp"
 #include "support/scratch.hpp"

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/evidence/frame_class.hpp>
+#include <distrun/runner/evidence/stacks/frame_class.hpp>
 
 #include "samples.hpp"
 
@@ -48,8 +48,9 @@ TEST_CASE("a frame's class follows from its module and its name") {
   CHECK(class_in(plugin, "distrun::run_subtests(distrun::Rank&)") == Machinery);
   CHECK(class_in(plugin, "distrun::(anonymous namespace)::enter(distrun::Rank&)") == Machinery);
   CHECK(class_in(plugin, "(anonymous namespace)::run(void*, distrun_string, distrun_rank const*)") == Machinery);
-  CHECK(class_of(samples::user("(anonymous namespace)::run", "/build/libdistrun/sdk/entry.cpp", 28)) == Machinery);
-  CHECK(class_of(samples::user("get<int>", "include/distrun/sdk/parameters.hpp", 62)) == Machinery);
+  const std::string entry = "/build/libdistrun/plugin/sdk/detail/entry.cpp";
+  CHECK(class_of(samples::user("(anonymous namespace)::run", entry, 28)) == Machinery);
+  CHECK(class_of(samples::user("get<int>", "include/distrun/plugin/sdk/parameters.hpp", 62)) == Machinery);
   CHECK(class_in("/usr/lib/libdistrun.so.1", "operator+") == Machinery);
   CHECK(class_in(plugin, "(anonymous namespace)::run(void*)") == User);
   CHECK(class_in(plugin, "main") == User);

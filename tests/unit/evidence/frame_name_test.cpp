@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/text.hpp>
-#include <distrun/evidence/frame_name.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/evidence/stacks/frame_name.hpp>
 
 using namespace distrun;
 using namespace distrun::evidence;

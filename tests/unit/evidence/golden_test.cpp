@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include <distrun/evidence/tree_text.hpp>
+#include <distrun/runner/evidence/stacks/tree_text.hpp>
 
 #include "samples.hpp"
 

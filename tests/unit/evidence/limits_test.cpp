@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/base/text.hpp>
-#include <distrun/evidence/tree_text.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/evidence/stacks/tree_text.hpp>
 
 #include "samples.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <stdexcept>
 
-#include <distrun/base/fd.hpp>
+#include <distrun/common/base/fd.hpp>
 
 namespace distrun::testing {
 

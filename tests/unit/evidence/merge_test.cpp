@@ -4,9 +4,9 @@
 #include <numeric>
 #include <set>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/base/text.hpp>
-#include <distrun/evidence/tree_text.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/evidence/stacks/tree_text.hpp>
 
 #include "samples.hpp"
 

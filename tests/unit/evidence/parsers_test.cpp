@@ -7,11 +7,11 @@
 
 #include <cstring>
 
-#include <distrun/evidence/decode_call.hpp>
-#include <distrun/evidence/file_locks.hpp>
-#include <distrun/evidence/proc_files.hpp>
-#include <distrun/evidence/remote_memory.hpp>
-#include <distrun/evidence/syscalls.hpp>
+#include <distrun/runner/evidence/proc/file_locks.hpp>
+#include <distrun/runner/evidence/proc/proc_files.hpp>
+#include <distrun/runner/evidence/proc/remote_memory.hpp>
+#include <distrun/runner/evidence/proc/syscalls.hpp>
+#include <distrun/runner/evidence/waits/decode_call.hpp>
 
 using namespace distrun::evidence;
 

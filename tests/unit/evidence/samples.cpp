@@ -48,7 +48,7 @@ StackFrame library(const std::string& function) {
 StackFrame machinery(const std::string& function) {
   StackFrame frame;
   frame.function = function;
-  frame.file = "/build/libdistrun/rank/entry.cpp";
+  frame.file = "/build/libdistrun/plugin/rank/entry.cpp";
   frame.line = 70;
   frame.module = "/usr/bin/distrun-rank";
   return frame;
@@ -60,7 +60,7 @@ Frames operator+(Frames inner, const Frames& outer) {
 }
 
 Frames under_rank_main() {
-  return {user("distrun::detail::run_test(distrun::Rank&)", "/build/libdistrun/sdk/run.cpp", 40),
+  return {user("distrun::detail::run_test(distrun::Rank&)", "/build/libdistrun/plugin/sdk/detail/run.cpp", 40),
           machinery("distrun::rank::run_plugin(distrun::rank::Plugin const&)"),
           machinery("distrun::rank::run_rank(distrun::base::Fd, distrun::rank::Plugin const*)"),
           machinery("main"),
@@ -85,7 +85,8 @@ Frames in_futex() {
 
 Frames in_barrier() {
   return in_futex() + Frames{machinery("distrun::rank::Inbox::wait_for_release()"),
-                             user("distrun::Rank::barrier(std::string_view)", "/build/libdistrun/sdk/context.cpp", 88)};
+                             user("distrun::Rank::barrier(std::string_view)",
+                                  "/build/libdistrun/plugin/sdk/context.cpp", 88)};
 }
 
 ThreadSample::ThreadSample(int tid, std::string name, Frames its_frames) : frames(std::move(its_frames)) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/evidence/stacks.hpp>
+#include <distrun/runner/evidence/stacks/stacks.hpp>
 
 namespace distrun::evidence::samples {
 

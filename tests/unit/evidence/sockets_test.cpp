@@ -10,7 +10,7 @@
 
 #include <cstring>
 
-#include <distrun/evidence/sockets.hpp>
+#include <distrun/runner/evidence/proc/sockets.hpp>
 
 #include "cast.hpp"
 #include "loopback.hpp"

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/evidence/stacks.hpp>
+#include <distrun/runner/evidence/stacks/stacks.hpp>
 
 using namespace distrun;
 using namespace distrun::evidence;

@@ -8,8 +8,8 @@
 #include <latch>
 #include <thread>
 
-#include <distrun/evidence/syscalls.hpp>
-#include <distrun/evidence/task_state.hpp>
+#include <distrun/runner/evidence/proc/syscalls.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
 
 #include "../support/thread_sanitizer.hpp"
 #include "support/skip.hpp"

@@ -3,10 +3,10 @@
 #include <poll.h>
 #include <sys/wait.h>
 
-#include <distrun/evidence/wait_edges.hpp>
+#include <distrun/runner/evidence/waits/wait_edges.hpp>
 
-#include "cast.hpp"
 #include "../support/thread_sanitizer.hpp"
+#include "cast.hpp"
 #include "support/skip.hpp"
 
 using namespace distrun;

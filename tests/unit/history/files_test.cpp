@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <distrun/base/error.hpp>
-#include <distrun/history/history.hpp>
-#include <distrun/history/schema.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/history/history.hpp>
+#include <distrun/runner/history/schema.hpp>
 
 #include "../../support/scratch.hpp"
 #include "../support/forked.hpp"

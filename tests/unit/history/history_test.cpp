@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
-#include <distrun/history/history.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/history/history.hpp>
 
 #include "samples.hpp"
 

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
-#include <distrun/history/import.hpp>
-#include <distrun/report/summary.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/history/import.hpp>
+#include <distrun/runner/report/json/summary.hpp>
 
 #include "samples.hpp"
 

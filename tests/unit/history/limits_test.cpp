@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include <distrun/history/history.hpp>
+#include <distrun/runner/history/history.hpp>
 
 #include "../../support/scratch.hpp"
 #include "samples.hpp"

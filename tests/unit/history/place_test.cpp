@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
-#include <distrun/base/error.hpp>
-#include <distrun/history/place.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/history/place.hpp>
 
 #include "../../support/scratch.hpp"
 

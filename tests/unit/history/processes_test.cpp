@@ -10,8 +10,8 @@
 #include <iostream>
 #include <random>
 
-#include <distrun/base/error.hpp>
-#include <distrun/history/history.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/history/history.hpp>
 
 #include "../../support/scratch.hpp"
 #include "../support/forked.hpp"

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include <distrun/history/project.hpp>
+#include <distrun/runner/history/project.hpp>
 
 #include "../../support/scratch.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include <distrun/runner/record.hpp>
+#include <distrun/runner/record/record.hpp>
 
 namespace distrun::history::samples {
 

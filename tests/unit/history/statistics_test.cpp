@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/history/statistics.hpp>
+#include <distrun/runner/history/statistics.hpp>
 
 using namespace distrun;
 using namespace distrun::history;

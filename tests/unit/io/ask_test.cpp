@@ -6,9 +6,9 @@
 #include <functional>
 #include <thread>
 
-#include <distrun/base/error.hpp>
-#include <distrun/io/ask.hpp>
-#include <distrun/wire/control.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/io/ask.hpp>
+#include <distrun/common/wire/control.hpp>
 
 #include "support/scratch.hpp"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include <distrun/io/fd_watch.hpp>
+#include <distrun/common/io/fd_watch.hpp>
 
 #include "../support/loop.hpp"
 

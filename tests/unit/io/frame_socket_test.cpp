@@ -6,11 +6,11 @@
 
 #include <array>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/rng.hpp>
-#include <distrun/io/frame_socket.hpp>
-#include <distrun/wire/control.hpp>
-#include <distrun/wire/packet.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/io/frame_socket.hpp>
+#include <distrun/common/wire/control.hpp>
+#include <distrun/common/wire/packet.hpp>
 
 #include "../support/loop.hpp"
 

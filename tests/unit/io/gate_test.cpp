@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include <distrun/base/error.hpp>
-#include <distrun/io/gate.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/io/gate.hpp>
 
 #include "../support/forked.hpp"
 #include "../support/loop.hpp"

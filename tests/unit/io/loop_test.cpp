@@ -3,8 +3,8 @@
 #include <atomic>
 #include <vector>
 
-#include <distrun/base/thread.hpp>
-#include <distrun/io/loop.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/common/io/loop.hpp>
 
 using namespace distrun;
 using io::Loop;

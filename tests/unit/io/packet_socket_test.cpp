@@ -3,9 +3,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <distrun/base/error.hpp>
-#include <distrun/io/packet_socket.hpp>
-#include <distrun/wire/zygote.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/io/packet_socket.hpp>
+#include <distrun/common/wire/zygote.hpp>
 
 #include "../support/loop.hpp"
 

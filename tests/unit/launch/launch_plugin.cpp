@@ -7,7 +7,7 @@
 #include <string_view>
 #include <thread>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 namespace {
 

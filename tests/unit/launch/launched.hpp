@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/rng.hpp>
-#include <distrun/base/sanitizer.hpp>
-#include <distrun/launch/local_node.hpp>
-#include <distrun/proc/process_tree.hpp>
-#include <distrun/wire/control.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/base/sanitizer.hpp>
+#include <distrun/common/wire/control.hpp>
+#include <distrun/runner/launch/local_node.hpp>
+#include <distrun/runner/proc/process_tree.hpp>
 
 #include "../../support/process.hpp"
 #include "../../support/scratch.hpp"

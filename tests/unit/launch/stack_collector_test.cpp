@@ -1,4 +1,4 @@
-#include <distrun/launch/stack_collector.hpp>
+#include <distrun/runner/launch/stack_collector.hpp>
 
 #include <catch2/catch.hpp>
 

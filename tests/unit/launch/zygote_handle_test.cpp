@@ -4,9 +4,9 @@
 #include <signal.h>
 #include <sys/socket.h>
 
-#include <distrun/evidence/task_state.hpp>
-#include <distrun/launch/zygote_handle.hpp>
-#include <distrun/proc/child.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
+#include <distrun/runner/launch/zygote_handle.hpp>
+#include <distrun/runner/proc/child.hpp>
 
 #include "launched.hpp"
 #include "support/skip.hpp"

@@ -1,10 +1,10 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/autograd/backward.hpp>
-#include <distrun/autograd/operators/all.hpp>
-#include <distrun/autograd/variable.hpp>
-#include <distrun/device/gpu.hpp>
-#include <distrun/nn/layers.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
+#include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/nn/layers.hpp>
 
 namespace distrun {
 namespace {

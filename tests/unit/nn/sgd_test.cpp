@@ -1,10 +1,10 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/autograd/backward.hpp>
-#include <distrun/autograd/operators/all.hpp>
-#include <distrun/autograd/variable.hpp>
-#include <distrun/nn/layers.hpp>
-#include <distrun/nn/sgd.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
+#include <distrun/runtime/nn/layers.hpp>
+#include <distrun/runtime/nn/sgd.hpp>
 
 namespace distrun {
 

@@ -6,8 +6,8 @@
 
 #include <stdexcept>
 
-#include <distrun/evidence/task_state.hpp>
-#include <distrun/proc/child.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
+#include <distrun/runner/proc/child.hpp>
 
 #include "support/process.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/base/fd.hpp>
+#include <distrun/common/base/fd.hpp>
 
 #include "fixtures/states.hpp"
 

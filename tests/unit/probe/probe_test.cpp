@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <thread>
 
-#include <distrun/evidence/task_state.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
 
 #include "in_state.hpp"
 #include "support/probe_client.hpp"

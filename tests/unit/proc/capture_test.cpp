@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/proc/capture.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runner/proc/capture.hpp>
 
 using distrun::base::Rng;
 using distrun::proc::Capture;

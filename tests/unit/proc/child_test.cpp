@@ -9,11 +9,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/text.hpp>
-#include <distrun/proc/child.hpp>
-#include <distrun/proc/pidfd.hpp>
-#include <distrun/proc/process_tree.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/proc/child.hpp>
+#include <distrun/runner/proc/pidfd.hpp>
+#include <distrun/runner/proc/process_tree.hpp>
 
 #include "../support/forked.hpp"
 

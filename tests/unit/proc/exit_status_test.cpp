@@ -2,8 +2,8 @@
 
 #include <poll.h>
 
-#include <distrun/base/error.hpp>
-#include <distrun/proc/pidfd.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/proc/pidfd.hpp>
 
 #include "../support/forked.hpp"
 

@@ -3,11 +3,11 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/base/text.hpp>
-#include <distrun/proc/guard.hpp>
-#include <distrun/proc/pidfd.hpp>
-#include <distrun/proc/process_tree.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/proc/guard.hpp>
+#include <distrun/runner/proc/pidfd.hpp>
+#include <distrun/runner/proc/process_tree.hpp>
 
 #include "../../support/scratch.hpp"
 #include "offspring.hpp"

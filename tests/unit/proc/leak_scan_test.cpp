@@ -13,9 +13,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/base/rng.hpp>
-#include <distrun/proc/leak_scan.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runner/proc/leak_scan.hpp>
 
 #include "../../support/scratch.hpp"
 #include "support/skip.hpp"

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <ctime>
 
-#include <distrun/base/fd.hpp>
+#include <distrun/common/base/fd.hpp>
 
 #include "../support/forked.hpp"
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <vector>
 
-#include <distrun/base/thread.hpp>
-#include <distrun/proc/pidfd.hpp>
-#include <distrun/proc/process_tree.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runner/proc/pidfd.hpp>
+#include <distrun/runner/proc/process_tree.hpp>
 
 #include "offspring.hpp"
 

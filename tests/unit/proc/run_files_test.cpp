@@ -13,10 +13,10 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/fd.hpp>
-#include <distrun/base/rng.hpp>
-#include <distrun/proc/run_files.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runner/proc/run_files.hpp>
 
 #include "../../support/scratch.hpp"
 #include "../support/forked.hpp"

@@ -9,9 +9,9 @@
 #include <string>
 #include <thread>
 
-#include <distrun/proc/pidfd.hpp>
-#include <distrun/proc/process_tree.hpp>
-#include <distrun/proc/tracees.hpp>
+#include <distrun/runner/proc/pidfd.hpp>
+#include <distrun/runner/proc/process_tree.hpp>
+#include <distrun/runner/proc/tracees.hpp>
 
 #include "../../support/process.hpp"
 #include "../../support/scratch.hpp"

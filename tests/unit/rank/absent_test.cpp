@@ -1,4 +1,4 @@
-#include <distrun/rank/absent.hpp>
+#include <distrun/plugin/rank/absent.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include <distrun/board/slot_writer.hpp>
+#include <distrun/common/board/slot_writer.hpp>
 
 using namespace distrun;
 using namespace distrun::rank;

@@ -9,12 +9,12 @@
 #include <csignal>
 #include <cstdlib>
 
-#include <distrun/rank/control_line.hpp>
-#include <distrun/rank/stack_dump.hpp>
+#include <distrun/plugin/rank/control_line.hpp>
+#include <distrun/plugin/rank/stack_dump.hpp>
 
 #include "../support/forked.hpp"
-#include "symbols.hpp"
 #include "support/skip.hpp"
+#include "symbols.hpp"
 
 using namespace distrun;
 

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include <distrun/rank/crash_handler.hpp>
-#include <distrun/rank/stack_dump.hpp>
+#include <distrun/plugin/rank/crash_handler.hpp>
+#include <distrun/plugin/rank/stack_dump.hpp>
 
 #include "../../fixtures/crash_sites/sites.hpp"
 #include "../support/forked.hpp"

@@ -2,9 +2,9 @@
 
 #include <fcntl.h>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/base/thread.hpp>
-#include <distrun/rank/own_leaks.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/plugin/rank/own_leaks.hpp>
 
 using namespace distrun;
 

@@ -9,7 +9,7 @@
 #include <cfenv>
 #include <cstdlib>
 
-#include <distrun/rank/own_state.hpp>
+#include <distrun/plugin/rank/own_state.hpp>
 
 using namespace distrun;
 using rank::Changes;

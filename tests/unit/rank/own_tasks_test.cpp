@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include <distrun/base/thread.hpp>
-#include <distrun/rank/own_tasks.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/plugin/rank/own_tasks.hpp>
 
 using namespace distrun;
 using namespace distrun::rank;

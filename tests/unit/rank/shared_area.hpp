@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include <distrun/board/dump_area.hpp>
+#include <distrun/common/board/dump_area.hpp>
 
 namespace distrun::testing {
 

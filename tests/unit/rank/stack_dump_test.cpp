@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include <distrun/base/thread.hpp>
-#include <distrun/rank/stack_dump.hpp>
-#include <distrun/rank/stacks_frame.hpp>
-#include <distrun/wire/frame.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/common/wire/frame.hpp>
+#include <distrun/plugin/rank/stack_dump.hpp>
+#include <distrun/plugin/rank/stacks_frame.hpp>
 
 #include "shared_area.hpp"
 #include "symbols.hpp"

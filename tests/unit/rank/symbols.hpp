@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <distrun/board/dump_area.hpp>
+#include <distrun/common/board/dump_area.hpp>
 
 namespace distrun::testing {
 

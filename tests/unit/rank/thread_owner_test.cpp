@@ -4,8 +4,8 @@
 
 #include <thread>
 
-#include <distrun/base/thread.hpp>
-#include <distrun/rank/thread_owner.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/plugin/rank/thread_owner.hpp>
 
 using namespace distrun;
 using rank::bind_thread;

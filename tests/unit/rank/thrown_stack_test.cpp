@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include <distrun/rank/modules.hpp>
-#include <distrun/rank/thrown_stack.hpp>
+#include <distrun/plugin/rank/modules.hpp>
+#include <distrun/plugin/rank/thrown_stack.hpp>
 
 using distrun::rank::thrown_stack;
 

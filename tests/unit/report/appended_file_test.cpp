@@ -4,9 +4,9 @@
 
 #include <csignal>
 
-#include <distrun/base/error.hpp>
-#include <distrun/report/appended_file.hpp>
-#include <distrun/report/whole_file.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/report/files/appended_file.hpp>
+#include <distrun/runner/report/files/whole_file.hpp>
 
 #include "scratch.hpp"
 

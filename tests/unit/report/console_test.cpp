@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/base/text.hpp>
-#include <distrun/report/console.hpp>
-#include <distrun/report/excerpt.hpp>
-#include <distrun/report/read_summary.hpp>
-#include <distrun/report/show.hpp>
-#include <distrun/report/summary.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/json/read_summary.hpp>
+#include <distrun/runner/report/json/summary.hpp>
+#include <distrun/runner/report/text/console.hpp>
+#include <distrun/runner/report/text/excerpt.hpp>
+#include <distrun/runner/report/text/show.hpp>
 
 #include "samples.hpp"
 #include "scratch.hpp"

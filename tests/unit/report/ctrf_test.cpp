@@ -4,9 +4,9 @@
 
 #include <limits>
 
-#include <distrun/base/text.hpp>
-#include <distrun/report/ctrf.hpp>
-#include <distrun/report/ctrf_case.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/json/ctrf.hpp>
+#include <distrun/runner/report/json/ctrf_case.hpp>
 
 #include "nasty.hpp"
 #include "samples.hpp"

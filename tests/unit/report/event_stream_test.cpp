@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <distrun/base/text.hpp>
-#include <distrun/report/event_stream.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/json/event_stream.hpp>
 
 #include "samples.hpp"
 #include "scratch.hpp"

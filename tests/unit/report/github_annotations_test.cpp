@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include <distrun/base/text.hpp>
-#include <distrun/report/github_annotations.hpp>
-#include <distrun/report/github_command.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/github/github_annotations.hpp>
+#include <distrun/runner/report/github/github_command.hpp>
 
 #include "nasty.hpp"
 #include "samples.hpp"

@@ -2,9 +2,9 @@
 
 #include <regex>
 
-#include <distrun/base/text.hpp>
-#include <distrun/report/github_summary.hpp>
-#include <distrun/report/markdown.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/github/github_summary.hpp>
+#include <distrun/runner/report/github/markdown.hpp>
 
 #include "nasty.hpp"
 #include "samples.hpp"

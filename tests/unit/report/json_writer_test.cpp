@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include <distrun/report/json_writer.hpp>
+#include <distrun/runner/report/json/json_writer.hpp>
 
 using distrun::base::Nanoseconds;
 using distrun::report::JsonWriter;

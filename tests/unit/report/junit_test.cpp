@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/text.hpp>
-#include <distrun/report/junit.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/xml/junit.hpp>
 
 #include "samples.hpp"
 

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <distrun/base/error.hpp>
-#include <distrun/report/line_file.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/report/files/line_file.hpp>
 
 #include "scratch.hpp"
 

@@ -4,9 +4,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <distrun/base/fd.hpp>
-#include <distrun/report/live_output.hpp>
-#include <distrun/report/rank_logs.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/runner/report/files/rank_logs.hpp>
+#include <distrun/runner/report/text/live_output.hpp>
 
 #include "samples.hpp"
 #include "scratch.hpp"
@@ -15,7 +15,7 @@ using namespace distrun;
 using namespace distrun::report;
 using namespace distrun::report::samples;
 using namespace std::chrono_literals;
-using runner::Stream;
+using launch::Stream;
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/runner/record.hpp>
+#include <distrun/runner/record/record.hpp>
 
 namespace distrun::report::samples {
 

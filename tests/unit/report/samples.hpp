@@ -2,9 +2,9 @@
 // Records of runs as the runner would write them; nothing in them depends on time or place.
 #include <string>
 
-#include <distrun/base/clock.hpp>
-#include <distrun/runner/events.hpp>
-#include <distrun/runner/record.hpp>
+#include <distrun/common/base/clock.hpp>
+#include <distrun/runner/record/events.hpp>
+#include <distrun/runner/record/record.hpp>
 
 namespace distrun::report::samples {
 

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/report/slow_tests.hpp>
+#include <distrun/runner/report/text/slow_tests.hpp>
 
 #include "samples.hpp"
 

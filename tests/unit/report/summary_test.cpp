@@ -2,11 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/text.hpp>
-#include <distrun/report/read_summary.hpp>
-#include <distrun/report/run_end_text.hpp>
-#include <distrun/report/summary.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/json/read_summary.hpp>
+#include <distrun/runner/report/json/summary.hpp>
+#include <distrun/runner/report/text/run_end_text.hpp>
 
 #include "samples.hpp"
 

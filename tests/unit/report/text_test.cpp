@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include <distrun/report/excerpt.hpp>
-#include <distrun/report/failure_text.hpp>
-#include <distrun/report/findings.hpp>
-#include <distrun/report/junit.hpp>
-#include <distrun/report/repeat_command.hpp>
-#include <distrun/report/test_line.hpp>
+#include <distrun/runner/report/text/excerpt.hpp>
+#include <distrun/runner/report/text/failure_text.hpp>
+#include <distrun/runner/report/text/findings.hpp>
+#include <distrun/runner/report/text/repeat_command.hpp>
+#include <distrun/runner/report/text/test_line.hpp>
+#include <distrun/runner/report/xml/junit.hpp>
 
 #include "samples.hpp"
 

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/report/wall_time.hpp>
+#include <distrun/runner/report/files/wall_time.hpp>
 
 using distrun::report::try_read_wall_time;
 

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/fd.hpp>
-#include <distrun/report/whole_file.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/runner/report/files/whole_file.hpp>
 
 #include "scratch.hpp"
 

@@ -2,11 +2,11 @@
 
 #include <cstdlib>
 
-#include <distrun/report/ctrf.hpp>
-#include <distrun/report/event_stream.hpp>
-#include <distrun/report/junit.hpp>
-#include <distrun/report/summary.hpp>
-#include <distrun/report/whole_file.hpp>
+#include <distrun/runner/report/files/whole_file.hpp>
+#include <distrun/runner/report/json/ctrf.hpp>
+#include <distrun/runner/report/json/event_stream.hpp>
+#include <distrun/runner/report/json/summary.hpp>
+#include <distrun/runner/report/xml/junit.hpp>
 
 #include "samples.hpp"
 #include "scratch.hpp"

@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-#include <distrun/runner/crash_error.hpp>
+#include <distrun/runner/attempt/crash_error.hpp>
 
 using namespace distrun;
 

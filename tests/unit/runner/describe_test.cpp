@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/runner/describe.hpp>
-#include <distrun/runner/judge.hpp>
+#include <distrun/runner/record/describe.hpp>
+#include <distrun/runner/record/judge.hpp>
 
 #include "samples.hpp"
 

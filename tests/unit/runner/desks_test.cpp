@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/runner/barrier_desk.hpp>
-#include <distrun/runner/receive_desk.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runner/attempt/barrier_desk.hpp>
+#include <distrun/runner/attempt/receive_desk.hpp>
 
 using namespace distrun;
 using namespace distrun::runner;

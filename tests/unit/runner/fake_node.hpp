@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include <distrun/base/error.hpp>
-#include <distrun/io/loop.hpp>
-#include <distrun/launch/node.hpp>
-#include <distrun/wire/control.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/io/loop.hpp>
+#include <distrun/common/wire/control.hpp>
+#include <distrun/runner/launch/node.hpp>
 
 namespace distrun::runner::fake {
 

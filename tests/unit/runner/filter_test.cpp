@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
-#include <distrun/runner/filter.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/plan/filter.hpp>
 
 using namespace distrun;
 using runner::Filter;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/runner/judge.hpp>
+#include <distrun/runner/record/judge.hpp>
 
 namespace distrun::runner::oracle {
 

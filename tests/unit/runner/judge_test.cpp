@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/runner/judge.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runner/record/judge.hpp>
 
 #include "judge_oracle.hpp"
 #include "samples.hpp"

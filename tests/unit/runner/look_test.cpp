@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/runner/look.hpp>
+#include <distrun/runner/record/look.hpp>
 
 using namespace distrun;
 using namespace distrun::runner;

@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include <distrun/runner/machine.hpp>
+#include <distrun/runner/record/machine.hpp>
 
 using namespace distrun::runner;
 

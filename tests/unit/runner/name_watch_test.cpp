@@ -1,4 +1,4 @@
-#include <distrun/runner/name_watch.hpp>
+#include <distrun/runner/attempt/name_watch.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <distrun/base/error.hpp>
-#include <distrun/runner/bounds.hpp>
-#include <distrun/runner/machine.hpp>
-#include <distrun/runner/orders.hpp>
-#include <distrun/runner/plan.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/attempt/bounds.hpp>
+#include <distrun/runner/attempt/orders.hpp>
+#include <distrun/runner/plan/plan.hpp>
+#include <distrun/runner/record/machine.hpp>
 
 #include "../../support/scratch.hpp"
 

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include <distrun/runner/private_tmp.hpp>
-#include <distrun/runner/run.hpp>
+#include <distrun/runner/attempt/private_tmp.hpp>
+#include <distrun/runner/run/run.hpp>
 
 #include "../../support/scratch.hpp"
 #include "stage.hpp"

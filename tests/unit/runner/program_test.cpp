@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <csignal>
 
-#include <distrun/runner/judge.hpp>
-#include <distrun/runner/program.hpp>
-#include <distrun/runner/script_note.hpp>
+#include <distrun/runner/attempt/program.hpp>
+#include <distrun/runner/attempt/script_note.hpp>
+#include <distrun/runner/record/judge.hpp>
 
 #include "stage.hpp"
 

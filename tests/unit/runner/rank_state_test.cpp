@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-#include <distrun/runner/rank_state.hpp>
+#include <distrun/runner/attempt/rank_state.hpp>
 
 #include "samples.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include <distrun/runner/judge.hpp>
+#include <distrun/runner/record/judge.hpp>
 
 #include "samples.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/runner/run.hpp>
+#include <distrun/runner/run/run.hpp>
 
 #include "stage.hpp"
 

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/runner/sanitizer_report.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runner/attempt/sanitizer_report.hpp>
 
 using namespace distrun;
 using runner::find_sanitizer_report;

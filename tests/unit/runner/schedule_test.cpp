@@ -1,4 +1,4 @@
-#include <distrun/runner/schedule.hpp>
+#include <distrun/runner/plan/schedule.hpp>
 
 #include <catch2/catch.hpp>
 

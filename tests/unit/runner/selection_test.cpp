@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include <distrun/runner/selection.hpp>
+#include <distrun/runner/plan/selection.hpp>
 
 using namespace distrun;
 using namespace distrun::runner;

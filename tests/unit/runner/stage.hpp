@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include <distrun/runner/attempt.hpp>
+#include <distrun/runner/attempt/attempt.hpp>
 
 #include "../../support/scratch.hpp"
 #include "../support/loop.hpp"

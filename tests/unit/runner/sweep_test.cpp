@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <distrun/runner/sweep.hpp>
+#include <distrun/runner/attempt/sweep.hpp>
 
 #include "stage.hpp"
 

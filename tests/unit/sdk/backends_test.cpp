@@ -1,8 +1,8 @@
-#include <distrun/sdk/backends.hpp>
+#include <distrun/plugin/sdk/backends.hpp>
 
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
 namespace {
 

@@ -1,12 +1,12 @@
-#include <distrun/sdk/bridge.hpp>
+#include <distrun/plugin/sdk/bridge.hpp>
 
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
-#include <distrun/sdk/list.hpp>
-#include <distrun/sdk/names.hpp>
-#include <distrun/sdk/registry.hpp>
-#include <distrun/sdk/run.hpp>
+#include <distrun/plugin/sdk/detail/list.hpp>
+#include <distrun/plugin/sdk/detail/names.hpp>
+#include <distrun/plugin/sdk/detail/registry.hpp>
+#include <distrun/plugin/sdk/detail/run.hpp>
 
 #include "fake_line.hpp"
 

@@ -1,4 +1,4 @@
-#include <distrun/sdk/captured_output.hpp>
+#include <distrun/plugin/sdk/captured_output.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -8,7 +8,7 @@
 #include <iostream>
 #include <stdexcept>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
 #include "../support/forked.hpp"
 

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include "fake_line.hpp"
 

@@ -1,9 +1,9 @@
-#include <distrun/sdk/context.hpp>
+#include <distrun/plugin/sdk/context.hpp>
 
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include "fake_line.hpp"
 

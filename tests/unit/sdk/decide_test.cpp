@@ -1,9 +1,9 @@
-#include <distrun/sdk/decide.hpp>
+#include <distrun/plugin/sdk/detail/decide.hpp>
 
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
-#include <distrun/sdk/registry.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/plugin/sdk/detail/registry.hpp>
 
 namespace {
 

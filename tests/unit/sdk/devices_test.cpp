@@ -1,4 +1,4 @@
-#include <distrun/sdk/devices.hpp>
+#include <distrun/plugin/sdk/devices.hpp>
 
 #include <catch2/catch.hpp>
 

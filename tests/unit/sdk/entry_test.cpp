@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include "fake_line.hpp"
 

@@ -1,10 +1,10 @@
-#include <distrun/sdk/environment.hpp>
+#include <distrun/plugin/sdk/environment.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <distrun/sdk/plugin.h>
+#include <distrun/plugin/sdk/plugin.h>
 
 namespace distrun::sdk_test {
 

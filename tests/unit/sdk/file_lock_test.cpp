@@ -1,4 +1,4 @@
-#include <distrun/sdk/file_lock.hpp>
+#include <distrun/plugin/sdk/file_lock.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
 #include "../support/forked.hpp"
 #include "support/scratch.hpp"

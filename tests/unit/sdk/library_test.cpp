@@ -1,10 +1,10 @@
-#include <distrun/sdk/library.hpp>
+#include <distrun/plugin/sdk/library.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include "fake_line.hpp"
 

@@ -1,4 +1,4 @@
-#include <distrun/sdk/parameters.hpp>
+#include <distrun/plugin/sdk/parameters.hpp>
 
 #include <catch2/catch.hpp>
 #include <cstdint>

@@ -1,9 +1,9 @@
-#include <distrun/sdk/registry.hpp>
+#include <distrun/plugin/sdk/detail/registry.hpp>
 
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
-#include <distrun/sdk/list.hpp>
+#include <distrun/plugin/sdk/detail/list.hpp>
 
 #include "fake_line.hpp"
 

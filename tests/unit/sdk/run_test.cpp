@@ -2,8 +2,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include <distrun/sdk/failure.hpp>
-#include <distrun/sdk/test.hpp>
+#include <distrun/plugin/sdk/detail/failure.hpp>
+#include <distrun/test.hpp>
 
 #include "fake_line.hpp"
 

@@ -1,8 +1,8 @@
-#include <distrun/sdk/shared_file.hpp>
+#include <distrun/plugin/sdk/shared_file.hpp>
 
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
 #include "fake_line.hpp"
 #include "support/scratch.hpp"

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include "fake_line.hpp"
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <distrun/sdk/test.hpp>
+#include <distrun/test.hpp>
 
 #include "fake_line.hpp"
 

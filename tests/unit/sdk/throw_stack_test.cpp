@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include <distrun/sdk/throw_stack.hpp>
+#include <distrun/plugin/sdk/detail/throw_stack.hpp>
 
 using distrun::detail::ThrowStack;
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <stdexcept>
 
-#include <distrun/io/loop.hpp>
-#include <distrun/io/task.hpp>
+#include <distrun/common/io/loop.hpp>
+#include <distrun/common/io/task.hpp>
 
 namespace distrun::testing {
 

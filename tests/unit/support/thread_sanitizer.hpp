@@ -1,7 +1,7 @@
 #pragma once
 // Whether this is a build with the thread sanitizer, which has a thread of its own in every process and handles faults
 // itself. Tests that cannot hold then say so with WARN and return.
-#include <distrun/base/sanitizer.hpp>
+#include <distrun/common/base/sanitizer.hpp>
 
 namespace distrun::testing {
 

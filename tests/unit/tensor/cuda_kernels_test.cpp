@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include <distrun/base/rng.hpp>
-#include <distrun/device/gpu.hpp>
-#include <distrun/tensor/ops.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
 
 #include "support/gpus.hpp"
 

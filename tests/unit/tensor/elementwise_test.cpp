@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include <distrun/base/error.hpp>
-#include <distrun/tensor/kernels/instruction_set.hpp>
-#include <distrun/tensor/ops.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
 
 namespace distrun::tensor {
 namespace {

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/tensor/ops.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
 
 namespace distrun::tensor {
 namespace {

@@ -4,8 +4,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include <distrun/tensor/copy.hpp>
-#include <distrun/tensor/factories.hpp>
+#include <distrun/runtime/tensor/copy.hpp>
+#include <distrun/runtime/tensor/factories.hpp>
 
 namespace distrun::tensor {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/tensor/tensor.hpp>
+#include <distrun/runtime/tensor/tensor.hpp>
 
 namespace distrun::tensor {
 

@@ -1,7 +1,7 @@
 #include "golden_operators.hpp"
 
-#include <distrun/tensor/closeness.hpp>
-#include <distrun/tensor/ops.hpp>
+#include <distrun/runtime/tensor/closeness.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
 
 namespace distrun::tensor {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <set>
 
-#include <distrun/tensor/closeness.hpp>
-#include <distrun/tensor/kernels/instruction_set.hpp>
-#include <distrun/tensor/ops.hpp>
+#include <distrun/runtime/tensor/closeness.hpp>
+#include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
 
 #include "golden_operators.hpp"
 

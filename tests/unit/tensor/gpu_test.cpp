@@ -4,11 +4,11 @@
 
 #include <cstring>
 
-#include <distrun/device/order_report.hpp>
-#include <distrun/device/stream.hpp>
-#include <distrun/tensor/closeness.hpp>
-#include <distrun/tensor/ops.hpp>
-#include <distrun/tensor/print.hpp>
+#include <distrun/runtime/device/order_report.hpp>
+#include <distrun/runtime/device/stream.hpp>
+#include <distrun/runtime/tensor/closeness.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
+#include <distrun/runtime/tensor/print.hpp>
 
 #include "golden_cases.hpp"
 #include "golden_operators.hpp"

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include <distrun/tensor/closeness.hpp>
-#include <distrun/tensor/ops.hpp>
+#include <distrun/runtime/tensor/closeness.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
 
 namespace distrun::tensor {
 

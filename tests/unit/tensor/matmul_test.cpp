@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
-#include <distrun/tensor/ops.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
 
 namespace distrun::tensor {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <sstream>
 
-#include <distrun/tensor/ops.hpp>
-#include <distrun/tensor/print.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
+#include <distrun/runtime/tensor/print.hpp>
 
 namespace distrun::tensor {
 

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include <distrun/tensor/kernels/instruction_set.hpp>
-#include <distrun/tensor/ops.hpp>
-#include <distrun/tensor/philox.hpp>
+#include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
+#include <distrun/runtime/tensor/philox.hpp>
 
 namespace distrun::tensor {
 

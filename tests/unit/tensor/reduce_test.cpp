@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include <distrun/tensor/kernels/instruction_set.hpp>
-#include <distrun/tensor/ops.hpp>
+#include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
 
 namespace distrun::tensor {
 namespace {

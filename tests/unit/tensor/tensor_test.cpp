@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include <distrun/base/error.hpp>
-#include <distrun/tensor/ops.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
 
 namespace distrun::tensor {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include <distrun/base/error.hpp>
-#include <distrun/wire/buffer.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/wire/buffer.hpp>
 
 using namespace distrun;
 using namespace distrun::wire;

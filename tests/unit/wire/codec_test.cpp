@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/rng.hpp>
+#include <distrun/common/base/rng.hpp>
 
 #include "messages.hpp"
 

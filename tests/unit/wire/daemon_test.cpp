@@ -2,8 +2,8 @@
 
 #include <signal.h>
 
-#include <distrun/base/error.hpp>
-#include <distrun/wire/daemon.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/wire/daemon.hpp>
 
 #include "messages.hpp"
 

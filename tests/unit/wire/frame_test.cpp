@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
-#include <distrun/base/rng.hpp>
-#include <distrun/wire/frame.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/wire/frame.hpp>
 
 #include "messages.hpp"
 

@@ -2,12 +2,12 @@
 // Every message of the wire once, with a value in each field, and a way to visit them all.
 #include <string>
 
-#include <distrun/wire/control.hpp>
-#include <distrun/wire/daemon.hpp>
-#include <distrun/wire/inspect.hpp>
-#include <distrun/wire/plugin_table.hpp>
-#include <distrun/wire/stacks.hpp>
-#include <distrun/wire/zygote.hpp>
+#include <distrun/common/wire/control.hpp>
+#include <distrun/common/wire/daemon.hpp>
+#include <distrun/common/wire/inspect.hpp>
+#include <distrun/common/wire/plugin_table.hpp>
+#include <distrun/common/wire/stacks.hpp>
+#include <distrun/common/wire/zygote.hpp>
 
 namespace distrun::wire::samples {
 

@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <distrun/base/error.hpp>
-#include <distrun/wire/packet.hpp>
-#include <distrun/wire/zygote.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/wire/packet.hpp>
+#include <distrun/common/wire/zygote.hpp>
 
 using namespace distrun;
 using namespace distrun::wire;

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/base/error.hpp>
+#include <distrun/common/base/error.hpp>
 
 #include "messages.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include <distrun/wire/skip_table.hpp>
+#include <distrun/common/wire/skip_table.hpp>
 
 using namespace distrun::wire;
 

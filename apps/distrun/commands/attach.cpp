@@ -1,0 +1,64 @@
+// distrun attach: gdb on a live rank. While it holds the rank, the coordinator lets no bound run out.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <vector>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
+
+#include "commands.hpp"
+#include "run_socket.hpp"
+
+namespace distrun::cli {
+namespace {
+
+struct Found {
+  std::string test;
+  int pid = 0;
+};
+
+std::vector<Found> ranks_of_number(const wire::RunStatus& run, int number) {
+  std::vector<Found> all;
+  for (const wire::TestStatus& test : run.tests) {
+    for (const wire::RankStatus& rank : test.ranks) {
+      if (rank.rank == number && rank.pid != 0) all.push_back({test.test, rank.pid});
+    }
+  }
+  return all;
+}
+
+Found find_rank(const wire::RunStatus& run, const AttachOptions& options) {
+  std::vector<Found> all = ranks_of_number(run, options.rank);
+  const std::string rank = "rank " + std::to_string(options.rank);
+  if (all.empty()) {
+    throw Error(ErrorKind::InvalidArgument,
+                "run " + run.run_id + " has no " + rank + " at the moment; `distrun ps` shows those that it has");
+  }
+  if (!options.test.empty()) std::erase_if(all, [&](const Found& each) { return each.test != options.test; });
+  if (all.empty()) {
+    throw Error(ErrorKind::InvalidArgument, "no test " + options.test + " with a " + rank + " runs at the moment");
+  }
+  if (all.size() > 1) {
+    throw Error(ErrorKind::InvalidArgument, std::to_string(all.size()) + " tests with a " + rank +
+                                                " run at the same time: say which with --test, as in --test " +
+                                                all.front().test);
+  }
+  return all.front();
+}
+
+}  // namespace
+
+int attach(const AttachOptions& options) {
+  const Found found = find_rank(ask_status(find_run(options.run)), options);
+  const std::string pid = std::to_string(found.pid);
+  std::printf("gdb on rank %d (pid %s) of %s; no bound runs out while it is attached\n", options.rank, pid.c_str(),
+              base::one_line(found.test, 400).c_str());
+  std::fflush(stdout);
+  ::execlp("gdb", "gdb", "-q", "-p", pid.c_str(), static_cast<char*>(nullptr));
+  throw Error(ErrorKind::Failed, "cannot start gdb: " + base::errno_text(errno) +
+                                     "; install it, or attach another debugger to process " + pid);
+}
+
+}  // namespace distrun::cli

@@ -1,0 +1,27 @@
+#pragma once
+// The subcommands. Each returns an exit code (exit_codes.hpp) and throws Error for what it cannot do.
+#include <optional>
+
+#include <distrun/runner/daemon/own_run.hpp>
+
+#include "options/options.hpp"
+
+namespace distrun::cli {
+
+// `own`: what the daemon has given it, if that has started it.
+int run(const RunOptions& options, std::optional<daemon::OwnRun> own);
+int exec(RunOptions options);
+int list(const ListOptions& options);
+int show(const ShowOptions& options);
+int ps(const PsOptions& options);
+int stacks(const StacksOptions& options);
+int attach(const AttachOptions& options);
+int cancel(const CancelOptions& options);
+// The run in the daemon, with this process as its face: same output, same exit code.
+int submit(const std::vector<std::string>& command_line);
+int history(const HistoryOptions& options);
+int completion(const CompletionOptions& options);
+int complete(const CompleteOptions& options);
+int man();
+
+}  // namespace distrun::cli

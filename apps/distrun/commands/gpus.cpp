@@ -1,0 +1,60 @@
+#include "gpus.hpp"
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+namespace distrun::cli {
+namespace {
+
+constexpr int kDevicesMax = 64;
+
+// Of this program, with the slash.
+std::string own_folder() {
+  char path[PATH_MAX];
+  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
+  const std::string self(path, size > 0 ? static_cast<std::size_t>(size) : 0);
+  return self.substr(0, self.rfind('/') + 1);
+}
+
+// Where the runtime looks for it (runtime/device/drivers/cuda/cuda_module.cpp); a build tree has it in lib.
+bool has_cuda_module() {
+  const auto is_in = [](const char* folder) {
+    return ::access((own_folder() + "../" + folder + "/distrun/distrun_cuda.so").c_str(), R_OK) == 0;
+  };
+  return is_in("lib") || is_in(DISTRUN_LIBRARY_FOLDER);
+}
+
+int device_nodes() {
+  int count = 0;
+  struct stat found {};
+  const auto is_there = [&](int index) {
+    return ::stat(("/dev/nvidia" + std::to_string(index)).c_str(), &found) == 0 && S_ISCHR(found.st_mode);
+  };
+  while (count < kDevicesMax && is_there(count)) ++count;
+  return count;
+}
+
+// As CUDA counts: a list, of which what comes after "-1" is not seen.
+int visible_devices(const std::string& list) {
+  if (list.empty() || list.starts_with("-")) return 0;
+  const std::string seen = list.substr(0, list.find(",-"));
+  return static_cast<int>(std::count(seen.begin(), seen.end(), ',')) + 1;
+}
+
+}  // namespace
+
+CudaDevices find_cuda_devices() {
+  if (!has_cuda_module()) return {0, "this distrun was built without CUDA"};
+  const int devices = device_nodes();
+  if (devices == 0) return {0, "this machine has no NVIDIA device"};
+  const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
+  const int visible = list == nullptr ? devices : std::min(devices, visible_devices(list));
+  return {visible, visible > 0 ? "" : "CUDA_VISIBLE_DEVICES hides them"};
+}
+
+}  // namespace distrun::cli

@@ -1,0 +1,24 @@
+#pragma once
+// What `distrun history` prints for people. `now_ms` is since 1970; `width` is the terminal's, 0 if it is none.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <distrun/runner/history/history.hpp>
+#include <distrun/runner/report/text/paint.hpp>
+
+namespace distrun::cli {
+
+struct HistoryLook {
+  report::Paint paint;
+  std::int64_t now_ms = 0;
+  std::size_t width = 0;
+  std::size_t limit = 0;  // lines; 0: all
+};
+
+std::string table_text(const std::vector<history::TestLine>& lines, const HistoryLook& look);
+std::string results_text(const std::vector<history::Result>& results, const HistoryLook& look);
+// Of the tests that have passed often enough, the longest timeout first; empty if there is none.
+std::string timeouts_text(std::vector<history::TestLine> lines, const HistoryLook& look);
+
+}  // namespace distrun::cli

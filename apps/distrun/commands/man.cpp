@@ -1,0 +1,15 @@
+// distrun man: the source of its man page. Called when it is built.
+#include <cstdio>
+
+#include "commands.hpp"
+#include "exit_codes.hpp"
+#include "help/man_page.hpp"
+
+namespace distrun::cli {
+
+int man() {
+  std::fputs(man_page(describe_commands(), DISTRUN_VERSION).c_str(), stdout);
+  return kSuccess;
+}
+
+}  // namespace distrun::cli

@@ -1,0 +1,83 @@
+#include "outputs.hpp"
+
+#include <unistd.h>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/report/files/whole_file.hpp>
+#include <distrun/runner/report/json/ctrf.hpp>
+#include <distrun/runner/report/json/summary.hpp>
+#include <distrun/runner/report/xml/junit.hpp>
+
+#include "terminal/terminal.hpp"
+
+namespace distrun::cli {
+namespace {
+
+report::ConsoleOptions console_options(const RunOptions& options) {
+  report::ConsoleOptions console;
+  if (!options.settings.program.empty()) {
+    // The programs' output stands there: no status line, and only what they do not say themselves.
+    console.color = wants_color(options.color, STDERR_FILENO);
+    console.quiet = console.silent = !options.program.verbose;
+    return console;
+  }
+  console.color = wants_color(options.color);
+  console.tty = output_is_terminal();
+  console.width = terminal_width();
+  console.has_terminal = terminal_is_ours;
+  console.quiet = options.quiet;
+  console.output = options.show_output;
+  console.slow = options.slow;
+  return console;
+}
+
+}  // namespace
+
+Outputs::Outputs(const RunOptions& options, const base::Clock& clock)
+    : paths_(options.reports),
+      github_(options.github, !writes_to_stdout(options.reports)),
+      console_(options.settings.program.empty() ? STDOUT_FILENO : STDERR_FILENO, console_options(options), clock) {
+  if (!paths_.events.empty()) {
+    events_ = std::make_unique<report::EventStream>(paths_.events, clock);
+    sinks_.add(*events_);  // before the console: a machine that waits for an event should not wait for a terminal
+  }
+  sinks_.add(console_);
+  std::vector<std::string> named;
+  for (const std::string& path : {paths_.summary, paths_.junit, paths_.events, paths_.ctrf}) {
+    if (!path.empty()) named.push_back(path);
+  }
+  console_.reports(std::move(named));
+}
+
+void Outputs::write(runner::RunRecord& record, const std::string& path,
+                    std::string (*compose)(const runner::RunRecord&)) {
+  if (path.empty()) return;
+  try {
+    report::write_whole_file(path, compose(record));
+  } catch (const Error& error) {
+    record.problems.push_back({"", "report", error.what()});
+  }
+}
+
+void Outputs::add_to_github_summary(runner::RunRecord& record) {
+  try {
+    github_.add_summary(record);
+  } catch (const Error& error) {
+    record.problems.push_back({"", "report", error.what()});
+  }
+}
+
+void Outputs::finish(runner::RunRecord& record) {
+  if (events_ && !events_->error().empty()) record.problems.push_back({"", "report", events_->error()});
+  add_to_github_summary(record);
+  write(record, paths_.ctrf, report::ctrf_json);
+  write(record, paths_.junit, report::junit_xml);
+  write(record, paths_.summary, report::summary_json);
+  const bool events_were_fine = events_ && events_->error().empty();
+  if (events_) events_->on_run_end(record);
+  if (events_were_fine && !events_->error().empty()) record.problems.push_back({"", "report", events_->error()});
+  console_.on_run_end(record);
+  github_.annotate(record);
+}
+
+}  // namespace distrun::cli

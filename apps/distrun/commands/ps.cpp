@@ -1,0 +1,111 @@
+// distrun ps: what the ranks of running distruns do, a line each.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/daemon/address.hpp>
+#include <distrun/runner/daemon/client.hpp>
+
+#include "commands.hpp"
+#include "exit_codes.hpp"
+#include "run_socket.hpp"
+
+namespace distrun::cli {
+namespace {
+
+std::string time_of(std::int64_t ms) { return ms < 0 ? "-" : base::human(std::chrono::milliseconds(ms)); }
+
+std::string name_of(const wire::TestStatus& test) {
+  const std::string text = base::one_line(test.test, 400) + ", " + time_of(test.test_ms);
+  return test.attempt > 1 ? text + ", attempt " + std::to_string(test.attempt) : text;
+}
+
+std::string headline(const wire::RunStatus& run) {
+  std::string text = "run " + run.run_id + " (pid " + std::to_string(run.pid) + "), " + std::to_string(run.done) +
+                     " of " + std::to_string(run.count) + " tests done";
+  if (run.tests.empty()) return text + ", between two tests";
+  return run.tests.size() == 1 ? text + ": " + name_of(run.tests.front()) : text;
+}
+
+void print(const wire::TestStatus& test) {
+  if (test.ranks.empty()) return;
+  std::printf("  %4s  %7s  %-10s  %8s  %8s  %9s  %s\n", "rank", "pid", "doing", "since", "cpu", "memory", "waits in");
+  for (const wire::RankStatus& rank : test.ranks) {
+    const std::string waits = rank.waits.empty() ? "" : "  " + base::one_line(rank.waits, 400);
+    std::printf("  %4s  %7d  %-10s  %8s  %8s  %5.1f MiB%s\n", base::rank_list({rank.rank}).c_str(), rank.pid,
+                base::one_line(rank.doing).c_str(), time_of(rank.since_ms).c_str(),
+                time_of(static_cast<std::int64_t>(rank.cpu_ms)).c_str(),
+                static_cast<double>(rank.memory_bytes) / (1 << 20), waits.c_str());
+  }
+}
+
+void print(const wire::RunStatus& run) {
+  std::printf("%s\n", headline(run).c_str());
+  for (const wire::TestStatus& test : run.tests) {
+    if (run.tests.size() > 1) std::printf(" %s\n", name_of(test).c_str());
+    print(test);
+  }
+}
+
+std::string state_of(const wire::DaemonRun& run) {
+  if (run.pid > 0) {
+    return "(pid " + std::to_string(run.pid) + ") " +
+           (run.over ? "is over, but for the reader of its output" : "starts, " + time_of(run.since_ms));
+  }
+  return "waits in the daemon for " + time_of(run.since_ms) + (run.stopped ? ", stopped, " : ", ") +
+         std::to_string(run.ahead) + " ahead";
+}
+
+void print(const wire::DaemonRun& run) {
+  std::printf("run %s %s: %s\n", base::one_line(run.run_id).c_str(), state_of(run).c_str(),
+              base::one_line(run.command).c_str());
+}
+
+// Of the daemon's runs those of which no coordinator tells: they wait, have only just started, or are over. `told`
+// keeps those that can be asked.
+std::vector<wire::DaemonRun> daemon_runs(const PsOptions& options, std::vector<std::string>& told) {
+  std::vector<wire::DaemonRun> runs;
+  try {
+    const auto daemon = daemon::find_status(daemon::socket_path());
+    if (daemon) runs = daemon->runs;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "distrun: %s\n", base::printable(error.what()).c_str());
+  }
+  for (const wire::DaemonRun& run : runs) {
+    if (run.over) std::erase(told, run.run_id);
+  }
+  std::erase_if(runs, [&](const wire::DaemonRun& run) {
+    return !run.run_id.starts_with(options.run) || std::find(told.begin(), told.end(), run.run_id) != told.end();
+  });
+  return runs;
+}
+
+}  // namespace
+
+int ps(const PsOptions& options) {
+  std::vector<std::string> runs = running_ids();
+  const std::vector<wire::DaemonRun> waiting = daemon_runs(options, runs);
+  if (!options.run.empty() && waiting.empty()) runs = {find_run(options.run)};
+  std::erase_if(runs, [&](const std::string& id) { return !id.starts_with(options.run); });
+  int shown = 0;
+  for (const std::string& id : runs) {
+    try {
+      const wire::RunStatus status = ask_status(id);
+      if (shown++ > 0) std::printf("\n");
+      print(status);
+    } catch (const Error& error) {
+      std::fprintf(stderr, "distrun: %s: %s\n", base::one_line(id).c_str(), base::printable(error.what()).c_str());
+    }
+  }
+  if (shown > 0 && !waiting.empty()) std::printf("\n");
+  for (const wire::DaemonRun& run : waiting) print(run);
+  if (shown > 0 || !waiting.empty()) return kSuccess;
+  std::printf("no distrun of this user runs at the moment\n");
+  return runs.empty() ? kSuccess : kInfraError;
+}
+
+}  // namespace distrun::cli

@@ -1,0 +1,160 @@
+// distrun run: the coordinator with its reports, under a guard.
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/record/machine.hpp>
+#include <distrun/runner/run/run.hpp>
+
+#include "commands.hpp"
+#include "coordinator.hpp"
+#include "exit_codes.hpp"
+#include "guarded.hpp"
+#include "outputs.hpp"
+#include "program_path.hpp"
+#include "run_history.hpp"
+#include "run_server.hpp"
+#include "terminal/debugger.hpp"
+#include "terminal/program_output.hpp"
+#include "terminal/terminal.hpp"
+#include "terminal/terminal_input.hpp"
+#include "work_notes.hpp"
+
+namespace distrun::cli {
+namespace {
+
+constexpr auto kTick = std::chrono::milliseconds(100);
+
+// Keeps the console's status line alive while nothing happens.
+class Ticker {
+ public:
+  Ticker(io::Loop& loop, report::Console& console, const runner::Run& run)
+      : loop_(loop),
+        console_(console),
+        run_(run),
+        resized_(loop.context(), SIGWINCH),
+        alarm_(loop, [this] { tick(); }) {
+    alarm_.set(loop_.clock().now() + kTick);
+    wait_for_resize();
+  }
+
+ private:
+  void tick() {
+    console_.waiting(run_.long_waits());
+    console_.tick();
+    alarm_.set(loop_.clock().now() + kTick);
+  }
+  void wait_for_resize() {
+    resized_.async_wait([this](const auto& error, int) {
+      if (error) return;
+      console_.resize(terminal_width());
+      wait_for_resize();
+    });
+  }
+
+  io::Loop& loop_;
+  report::Console& console_;
+  const runner::Run& run_;
+  boost::asio::signal_set resized_;
+  io::Alarm alarm_;
+};
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string line;
+  for (const std::string& text : texts) line += (line.empty() ? "" : " ") + text;
+  return line;
+}
+
+// Tests of --rerun-failed that are no more: they have not passed, and nobody will see it otherwise.
+void warn_of_gone(const std::vector<std::string>& gone) {
+  constexpr std::size_t kNamedMax = 20;
+  if (gone.empty()) return;
+  std::fprintf(stderr, "distrun: warning: of the tests to run again %zu %s no more:\n", gone.size(),
+               gone.size() == 1 ? "is" : "are");
+  for (std::size_t i = 0; i < std::min(gone.size(), kNamedMax); ++i) {
+    std::fprintf(stderr, "  %s\n", base::one_line(gone[i], 400).c_str());
+  }
+  if (gone.size() > kNamedMax) std::fprintf(stderr, "  and %zu more\n", gone.size() - kNamedMax);
+}
+
+// A debugger may want a last look at what has ended.
+io::Task<void> run_all(runner::Run& run, std::optional<Debugger>& debugger) {
+  co_await run.run();
+  if (debugger) co_await debugger->ended();
+}
+
+int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<daemon::OwnRun> own,
+               proc::Coordinator coordinator) {
+  WorkNotes notes(*coordinator.note);
+  CoordinatorLoop main(std::move(coordinator), places);
+  Outputs outputs(options, main.loop().clock());
+  outputs.add(notes);
+  std::optional<ProgramOutput> program_output;
+  std::optional<TerminalInput> input;
+  if (!options.settings.program.empty()) program_output.emplace(main.loop(), options);
+  if (options.settings.stdin_rank >= 0) options.settings.stdin_fd = input.emplace(main.loop()).rank_end();
+  runner::Run run(main.loop(), main.node(), outputs.sink(), places, options.settings);
+  if (program_output) run.show_output(*program_output);
+  run.record().machine = runner::this_machine();
+  arrange_tests(options, run);
+  main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });
+  main.on_look([&] { run.look_now(); });
+  main.on_pause([&] { run.pause(); }, [&] { run.resume(); });
+  const RunServer server(main.loop(), run, places.run_id, [&] { main.interrupt(); });
+  if (own) main.stand_by_when_stopped();
+  std::optional<Debugger> debugger;
+  if (options.settings.debug_rank >= 0) {
+    outputs.add(debugger.emplace(main.loop(), main.node(), options.settings.debug_rank));
+    debugger->on_ended([&] { run.let_go(); });
+  } else if (!input) {
+    main.listen_to_keys();
+  }
+  {
+    const Ticker ticker(main.loop(), outputs.console(), run);
+    main.run(run_all(run, debugger));
+  }
+  main.node().close();
+  proc::tell_stuck(proc::remove_run_files(places, options.settings.keep_work_dir));
+  if (own) own->give_place_back();  // the reports may wait for their readers
+  if (program_output) program_output->finish(run.record());
+  outputs.finish(run.record());
+  const runner::RunRecord& record = run.record();
+  const bool filtered_out = record.selected == 0 && record.gone.empty() && !record.settings.filters.empty();
+  if (filtered_out && record.problems.empty()) {
+    std::fprintf(stderr, "distrun: no test matches --filter %s; `distrun list` names the tests\n",
+                 base::one_line(joined(options.settings.filters)).c_str());
+  }
+  warn_of_gone(run.record().gone);
+  if (options.settings.keep_work_dir) std::printf("work directories: %s\n", places.run_dir().c_str());
+  remember(options, run.record());
+  return exit_code_of(run.record());
+}
+
+}  // namespace
+
+int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
+  if (!options.nothing_to_run.why.empty()) {
+    std::printf("%s\n", options.nothing_to_run.why.c_str());
+    return options.nothing_to_run.exit_code;
+  }
+  const proc::RunPlaces places = proc::RunPlaces::here(own ? own->id : base::random_hex(daemon::kRunIdDigits));
+  proc::GuardBounds bounds;
+  bounds.end += options.settings.peer_grace + options.settings.terminate_grace;  // it may have to wait for these
+  const auto be_coordinator = [&](proc::Coordinator coordinator) {
+    return coordinate(options, places, std::move(own), std::move(coordinator));
+  };
+  return guarded(places, be_coordinator, bounds);
+}
+
+int exec(RunOptions options) {
+  options.settings.program_path = find_program(options.settings.program.front());
+  return run(options, std::nullopt);
+}
+
+}  // namespace distrun::cli

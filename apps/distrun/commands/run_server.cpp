@@ -1,0 +1,101 @@
+#include "run_server.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/peer.hpp>
+#include <distrun/runner/record/look.hpp>
+
+#include "run_socket.hpp"
+
+namespace distrun::cli {
+namespace {
+
+constexpr std::size_t kClientsMax = 16;
+
+std::int64_t ms_of(base::Nanoseconds duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
+wire::ToldLook told(const std::string& test, const runner::Look& look) {
+  wire::ToldLook one;
+  one.test = test;
+  one.at_ms = ms_of(look.at);
+  one.took_ms = ms_of(look.took);
+  for (const evidence::Line& line : look.text) {
+    wire::ToldLine& to = one.lines.emplace_back();
+    for (const auto& segment : line.segments) {
+      to.segments.push_back({static_cast<std::uint8_t>(segment.tone), segment.text});
+    }
+  }
+  return one;
+}
+
+}  // namespace
+
+RunServer::RunServer(io::Loop& loop, runner::Run& run, const std::string& run_id, std::function<void()> on_cancel)
+    : loop_(loop), run_(run), on_cancel_(std::move(on_cancel)) {
+  listener_ = std::make_unique<io::FdWatch>(loop, listen_for(run_id), [this] { on_connection(); });
+}
+
+void RunServer::on_connection() {
+  base::Fd socket(::accept4(listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket || clients_.size() >= kClientsMax || !base::is_trusted_peer(socket.get())) return;
+  const int client = next_client_++;
+  clients_[client] = std::make_unique<io::FrameSocket>(
+      loop_, std::move(socket),
+      io::FrameSocket::Handlers{[this, client](const wire::Frame& frame) { on_frame(client, frame); },
+                                [this, client](const std::string&) { drop(client); }});
+}
+
+void RunServer::on_frame(int client, const wire::Frame& frame) {
+  try {
+    if (frame.kind != wire::FrameKind::Inspect) return drop(client);
+    const auto order = wire::decode<wire::InspectOrder>(wire::view_of(frame.payload));
+    if (order.kind == wire::InspectKind::Stacks) return answer_stacks(client, order.rank);
+    if (order.kind == wire::InspectKind::Cancel) loop_.post(on_cancel_);  // the answer first
+    send(client, wire::FrameKind::RunStatus, run_.status());
+  } catch (const Error&) {
+    drop(client);
+  }
+}
+
+// One answer, when the looks at all running tests are there.
+void RunServer::answer_stacks(int client, int rank) {
+  struct Answer {
+    wire::ToldStacks stacks;
+    int to_come = 0;
+  };
+  const auto answer = std::make_shared<Answer>();
+  answer->to_come = run_.look_now([this, alive = std::weak_ptr(alive_), client, rank, answer](
+                                      const std::string& test, const runner::Look& look) {
+    if (alive.expired()) return;
+    answer->stacks.looks.push_back(told(test, rank < 0 ? look : runner::only(rank, look)));
+    if (--answer->to_come == 0) send(client, wire::FrameKind::ToldStacks, answer->stacks);
+  });
+  if (answer->to_come == 0) send(client, wire::FrameKind::ToldStacks, answer->stacks);
+}
+
+template <class T>
+void RunServer::send(int client, wire::FrameKind kind, const T& message) {
+  const auto found = clients_.find(client);
+  if (found == clients_.end()) return;
+  try {
+    found->second->send(wire::pack(kind, 0, message));
+  } catch (const Error&) {
+    drop(client);  // it does not read
+  }
+}
+
+// Later, since this may be called from inside the socket's handler.
+void RunServer::drop(int client) {
+  loop_.post([this, alive = std::weak_ptr(alive_), client] {
+    if (!alive.expired()) clients_.erase(client);
+  });
+}
+
+}  // namespace distrun::cli

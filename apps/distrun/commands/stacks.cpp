@@ -1,0 +1,100 @@
+// distrun stacks: the merged stacks of a run's ranks, asked from its coordinator; or with --pid those of any processes,
+// and what connects them.
+#include <cstdio>
+
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/evidence/stacks/merge.hpp>
+#include <distrun/runner/evidence/stacks/tree_text.hpp>
+#include <distrun/runner/evidence/waits/blocked_on.hpp>
+#include <distrun/runner/evidence/waits/connections.hpp>
+#include <distrun/runner/evidence/waits/connections_text.hpp>
+#include <distrun/runner/launch/stack_collector.hpp>
+#include <distrun/runner/proc/child.hpp>
+#include <distrun/runner/proc/program.hpp>
+#include <distrun/runner/report/text/look_text.hpp>
+
+#include "commands.hpp"
+#include "coordinator.hpp"
+#include "exit_codes.hpp"
+#include "run_socket.hpp"
+#include "terminal/terminal.hpp"
+
+namespace distrun::cli {
+namespace {
+
+constexpr auto kBound = std::chrono::seconds(3);
+
+void print(const std::vector<evidence::Line>& lines, bool color) {
+  std::fputs(report::painted(lines, report::Paint(color)).c_str(), stdout);
+}
+
+std::vector<evidence::Line> lines_of(const wire::ToldLook& told) {
+  std::vector<evidence::Line> lines;
+  for (const wire::ToldLine& line : told.lines) {
+    evidence::Line& to = lines.emplace_back();
+    for (const wire::ToldSegment& segment : line.segments) {
+      to.add(segment.tone <= static_cast<std::uint8_t>(evidence::Tone::Warn) ? static_cast<evidence::Tone>(segment.tone)
+                                                                           : evidence::Tone::Plain,
+             segment.text);
+    }
+  }
+  return lines;
+}
+
+int stacks_of_run(const StacksOptions& options) {
+  const std::string id = find_run(options.run);
+  const wire::ToldStacks told = ask_stacks(id, options.rank);
+  if (told.looks.empty()) std::printf("run %s runs no test at the moment\n", id.c_str());
+  for (const wire::ToldLook& look : told.looks) {
+    std::printf("%s after %s, stacks taken in %s\n", look.test.c_str(),
+                base::human(std::chrono::milliseconds(look.at_ms)).c_str(),
+                base::human(std::chrono::milliseconds(look.took_ms)).c_str());
+    print(lines_of(look), wants_color(options.color));
+  }
+  return kSuccess;
+}
+
+evidence::Stacks collect(const std::vector<int>& pids) {
+  io::Loop loop;
+  std::vector<launch::StackCollector::Target> targets;
+  for (const int pid : pids) targets.push_back({-1, pid});
+  launch::StackOrder order;
+  order.bound = kBound;
+  evidence::Stacks found;
+  const launch::StackCollector collector(
+      loop, {proc::program_beside("distrun-probe"), proc::inherited_environment()}, std::move(targets), order,
+      [](int) { return false; },
+      [&](evidence::Stacks stacks) {
+        found = std::move(stacks);
+        loop.stop();
+      });
+  loop.run();
+  return found;
+}
+
+bool any_thread(const evidence::Stacks& stacks) {
+  for (const evidence::Process& process : stacks.processes) {
+    if (!process.threads.empty()) return true;
+  }
+  return false;
+}
+
+// What connects the processes first: it does not hold them, so what it sees is as they were.
+int stacks_of_processes(const StacksOptions& options) {
+  const evidence::Connections connections =
+      evidence::find_connections(std::vector<pid_t>(options.pids.begin(), options.pids.end()));
+  const std::vector<evidence::Blocked> blocked = evidence::blocked_threads(connections);
+  const evidence::Stacks stacks = collect(options.pids);
+  print(evidence::tree_text(stacks, evidence::merge(stacks)), wants_color(options.color));
+  for (const std::string& line : evidence::connection_lines(connections, blocked)) std::printf("%s\n", line.c_str());
+  return any_thread(stacks) ? kSuccess : kInfraError;
+}
+
+}  // namespace
+
+int stacks(const StacksOptions& options) {
+  return options.pids.empty() ? stacks_of_run(options) : stacks_of_processes(options);
+}
+
+}  // namespace distrun::cli

@@ -1,0 +1,90 @@
+// Which command a command line is for.
+#include <CLI/CLI.hpp>
+
+#include <unistd.h>
+
+#include "help/completion.hpp"
+#include "nearest.hpp"
+#include "parsing.hpp"
+
+namespace distrun::cli {
+namespace {
+
+constexpr char kCompletionNotes[] = R"(
+Examples:
+  distrun completion bash > ~/.local/share/bash-completion/completions/distrun
+  distrun completion zsh > "${fpath[1]}/_distrun"
+  distrun completion fish > ~/.config/fish/completions/distrun.fish
+  source <(distrun completion bash)      for this shell alone
+
+Notes:
+  `cmake --install` puts these scripts where shells look for them. They ask the distrun that is
+  typed what fits, so they know its options, test ids (after --filter, with a plugin) and runs.)";
+
+CommandLine parse_completion(const Arguments& arguments) {
+  CommandLine line;
+  CLI::App app("Prints a script that completes distrun's command lines in a shell.", "distrun completion");
+  app.footer(kCompletionNotes);
+  app.add_option("shell", line.completion.shell, "The shell")->required()->type_name(kShells);
+  if (!parse(app, arguments)) return line;
+  one_of("completion", line.completion.shell, kShells);
+  line.kind = CommandKind::Completion;
+  return line;
+}
+
+struct Command {
+  const char* name;
+  CommandLine (*parse)(const Arguments& arguments);
+};
+
+constexpr Command kCommands[] = {
+    {"run", parse_run}, {"exec", parse_exec}, {"list", parse_list}, {"show", parse_show},
+    {"ps", parse_ps}, {"stacks", parse_stacks}, {"attach", parse_attach},
+    {"cancel", parse_cancel}, {"history", parse_history}, {"completion", parse_completion},
+};
+
+// What scripts of ours call: the last word of `distrun complete -- WORD...` is the one that is being typed.
+CommandLine parse_for_scripts(const std::string& name, const std::vector<std::string>& rest) {
+  CommandLine line;
+  if (name == "man") line.kind = CommandKind::Man;
+  if (name == "complete" && rest.size() > 1 && rest.front() == "--") {
+    line.kind = CommandKind::Complete;
+    line.complete.words.assign(rest.begin() + 1, rest.end());
+  }
+  return line;
+}
+
+// The word where a command may stand is a plugin unless it is one; a slip of the finger is neither. A plugin is asked
+// for its file: one that is there is meant, whatever it is called.
+void refuse_misspelt(const std::string& word) {
+  const bool is_path = word.find_first_of("/.") != std::string::npos;
+  if (word.empty() || word.front() == '-' || is_path || ::access(word.c_str(), F_OK) == 0) return;
+  std::vector<std::string> known{"help", "version"};
+  for (const Command& command : kCommands) known.emplace_back(command.name);
+  const std::string hint = did_you_mean(word, known);
+  if (!hint.empty()) refuse(word + " is no command, and no plugin of that name is here" + hint);
+}
+
+}  // namespace
+
+CommandLine parse_command_line(const std::vector<std::string>& arguments) {
+  const std::string first = arguments.empty() ? "" : arguments.front();
+  const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (first == "version") return parse_run(std::vector<std::string>{"--version"});
+  if (first == "help") return parse_run(std::vector<std::string>{"--help"});
+  for (const Command& command : kCommands) {
+    if (first == command.name) return command.parse(rest);
+  }
+  const CommandLine for_scripts = parse_for_scripts(first, rest);
+  if (for_scripts.kind != CommandKind::Done) return for_scripts;
+  refuse_misspelt(first);
+  return parse_run(arguments);
+}
+
+std::vector<CommandInfo> describe_commands() {
+  std::vector<CommandInfo> commands;
+  for (const Command& command : kCommands) command.parse(Arguments(commands.emplace_back()));
+  return commands;
+}
+
+}  // namespace distrun::cli

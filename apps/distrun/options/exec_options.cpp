@@ -1,0 +1,144 @@
+// The arguments of `distrun exec`.
+#include <CLI/CLI.hpp>
+
+#include <distrun/common/base/duration.hpp>
+
+#include "parsing.hpp"
+#include "raw_options.hpp"
+#include "report_options.hpp"
+
+namespace distrun::cli {
+namespace {
+
+constexpr char kLeaks[] = "normal|off";
+
+constexpr char kExecNotes[] = R"(
+Examples:
+  distrun exec -w 4 -- ./train --steps 100
+  distrun exec -w 2 --timeout 10m --stacks-after 1m -- python3 train.py
+  distrun exec -w 8 --per-rank-log logs --output reports -- ./solver
+
+Notes:
+  Each of N processes runs the program with RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE,
+  GROUP_RANK, MASTER_ADDR and MASTER_PORT in its environment. When one fails, the others get
+  their grace and are ended.
+
+While it runs:
+  s or Ctrl-\ shows what every rank does, with stacks; distrun ps, stacks and attach work on it.
+
+Exit codes:
+  0    every rank exited with 0 and nothing was left behind
+  1    some rank did not, or something was
+  2    the command line makes no sense; nothing was started
+  3    distrun or the machine failed, or the program cannot be run
+  130  interrupted)";
+
+// What only programs have; for the rest the options of a run serve.
+struct RawProgram {
+  std::string grace = "500ms";
+  std::string kill_after = "500ms";
+  std::string stdin_rank;
+  std::string log_dir;
+  bool no_prefix = false;
+  bool tee = false;
+  bool verbose = false;
+};
+
+void add_ranks(CLI::App& app, Raw& raw, RawProgram& program) {
+  begin_group(app, "Ranks");
+  app.add_option("-w,--world-size", raw.world_size, "How many ranks")->type_name("N");
+  app.add_option("--env", raw.env, "Set a variable in the ranks; may be given again")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--stdin", program.stdin_rank, "The rank that gets standard input; the others, and without this all, "
+                                                "read from /dev/null")
+      ->type_name("RANK");
+  app.add_option("--leaks", raw.leaks, "normal: processes, shared memory and sockets that are left behind are a "
+                                       "failure; off: they are ended silently")
+      ->type_name(kLeaks);
+  app.add_flag("--private-tmp", raw.private_tmp,
+               "Give the ranks a /tmp and a /dev/shm of their own, which nobody else sees");
+}
+
+void add_time(CLI::App& app, Raw& raw, RawProgram& program) {
+  begin_group(app, "Time");
+  app.add_option("--timeout", raw.timeout,
+                 "Show the stacks of all ranks and end them when they have run for so long: 30s, 5m; 0: never")
+      ->type_name("TIME");
+  app.add_option("--timeout-scale", raw.timeout_scale, "Multiply every bound")->type_name("FACTOR");
+  app.add_option("--stacks-after", raw.stacks_after,
+                 "Show what every rank does, with stacks, when they have run for so long; they go on")
+      ->type_name("TIME");
+  app.add_option("--grace", program.grace, "What the others get to end by themselves when a rank has failed")
+      ->type_name("TIME");
+  app.add_option("--kill-after", program.kill_after, "From SIGTERM to SIGKILL, for ranks that are ended")
+      ->type_name("TIME");
+}
+
+void add_output(CLI::App& app, RawProgram& program) {
+  begin_group(app, "Output");
+  app.add_flag("--no-prefix", program.no_prefix, "Show lines as they are, without [rank N]");
+  app.add_option("--per-rank-log", program.log_dir,
+                 "Write all output of each rank to DIR/rankN.out and DIR/rankN.err too")
+      ->type_name("DIR");
+  app.add_flag("--tee", program.tee, "Keep output in the reports too: 1 MiB of each stream of each rank");
+  app.add_flag("-v,--verbose", program.verbose, "Tell the run's id at the beginning, and its end if it is good");
+}
+
+runner::Settings settings_of(const Raw& raw, const RawProgram& program) {
+  runner::Settings settings;
+  settings.world_size = number("--world-size", raw.world_size, 1, wire::kWorldSizeMax);
+  settings.timeout = raw.timeout == "0" ? base::Nanoseconds{} : base::parse_duration("--timeout", raw.timeout);
+  settings.timeout_scale = number("--timeout-scale", raw.timeout_scale, 0.001, 1000.0);
+  if (!raw.stacks_after.empty()) settings.stacks_after = base::parse_duration("--stacks-after", raw.stacks_after);
+  settings.peer_grace = base::parse_duration("--grace", program.grace);
+  settings.terminate_grace = base::parse_duration("--kill-after", program.kill_after);
+  settings.env = environment_of(raw.env);
+  if (!program.stdin_rank.empty()) {
+    settings.stdin_rank = number("--stdin", program.stdin_rank, 0, settings.world_size - 1);
+  }
+  settings.leaks_off = one_of("--leaks", raw.leaks, kLeaks) == "off";
+  settings.private_tmp = raw.private_tmp;
+  settings.isolation = "program";
+  settings.keep_output = program.tee;
+  return settings;
+}
+
+// What follows the options, behind `--` or without it.
+std::vector<std::string> program_of(const CLI::App& app) {
+  std::vector<std::string> words = app.remaining();
+  if (!words.empty() && words.front() == "--") {
+    words.erase(words.begin());
+  } else if (!words.empty() && words.front().starts_with("-")) {
+    refuse(words.front() + ": unknown option; the program stands behind --");
+  }
+  if (words.empty()) refuse("exec: a program is wanted: distrun exec [OPTIONS] -- PROGRAM [ARGUMENT...]");
+  return words;
+}
+
+}  // namespace
+
+CommandLine parse_exec(const Arguments& arguments) {
+  Raw raw;
+  raw.timeout = "0";
+  RawProgram program;
+  CLI::App app("Runs any program as ranks, and watches them as tests are watched.", "distrun exec");
+  app.footer(kExecNotes);
+  app.prefix_command();
+  add_ranks(app, raw, program);
+  add_time(app, raw, program);
+  add_output(app, program);
+  add_program_reports(app, raw);
+  CommandLine line;
+  if (!parse(app, arguments)) return line;
+  line.kind = CommandKind::Exec;
+  line.run.settings = settings_of(raw, program);
+  line.run.settings.program = program_of(app);
+  line.run.history = "off";
+  line.run.color = color_of(raw.color);
+  line.run.reports = report_paths_of(raw);
+  line.run.program = {!program.no_prefix, program.verbose, program.log_dir};
+  return line;
+}
+
+}  // namespace distrun::cli

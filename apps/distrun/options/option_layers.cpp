@@ -1,0 +1,105 @@
+#include "option_layers.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include <distrun/common/base/error.hpp>
+
+#include "help/command_info.hpp"
+#include "parsing.hpp"
+
+namespace distrun::cli {
+namespace {
+
+constexpr char kCommandLine[] = "command line";
+
+std::string name_of(const CLI::Option& option) {
+  return option.get_lnames().empty() ? "" : option.get_lnames().front();
+}
+
+Layer given_in(const CLI::App& app, const char* origin) {
+  Layer layer;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0 && !name_of(*option).empty()) layer[name_of(*option)] = {option->results(), origin};
+  }
+  return layer;
+}
+
+Layer options_variable_layer(CLI::App& scratch) {
+  const char* text = std::getenv(kOptionsVariable);
+  if (text == nullptr) return {};
+  std::vector<std::string> words = CLI::detail::split_up(text);
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+  try {
+    scratch.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    refuse(std::string(kOptionsVariable) + ": --help is for the command line alone");
+  } catch (const CLI::ParseError& error) {
+    refuse(std::string(kOptionsVariable) + ": " + error.what());
+  }
+  for (const CLI::Option* option : scratch.get_options()) {
+    if (option->count() > 0 && is_for_one_run(name_of(*option))) {
+      refuse(std::string(kOptionsVariable) + ": --" + name_of(*option) + " is for the command line alone");
+    }
+    if (option->get_positional() && option->count() > 0) {
+      refuse(std::string(kOptionsVariable) + ": options alone may stand there, and " + option->results().front() +
+             " is none");
+    }
+  }
+  return given_in(scratch, kOptionsVariable);
+}
+
+// Empty is as good as not set.
+std::optional<std::string> set_variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+bool is_for_one_run(const std::string& name) {
+  return name == "rerun-failed" || name == "debug" || name == "print-config" || name == "version";
+}
+
+Origins command_line_origins(const CLI::App& app) {
+  Origins origins;
+  for (const auto& [name, value] : given_in(app, kCommandLine)) origins[name] = value.origin;
+  return origins;
+}
+
+void fill_in(CLI::App& app, const Layer& layer, Origins& origins) {
+  for (const auto& [name, value] : layer) {
+    CLI::Option* option = app.get_option_no_throw("--" + name);
+    if (option == nullptr || option->count() > 0 || value.texts.empty()) continue;
+    try {
+      for (const std::string& text : value.texts) option->add_result(text);
+      option->run_callback();
+    } catch (const CLI::ParseError& error) {
+      refuse(value.origin + ": --" + name + ": " + error.what());
+    }
+    origins[name] = value.origin;
+  }
+}
+
+Layer environment_layer(CLI::App& scratch) {
+  Layer layer = options_variable_layer(scratch);
+  if (const char* timeout = std::getenv(kTimeoutVariable)) layer.insert({"timeout", {{timeout}, kTimeoutVariable}});
+  if (const auto history = set_variable(kHistoryVariable)) layer.insert({"history", {{*history}, kHistoryVariable}});
+  if (const auto daemon = set_variable(kDaemonVariable)) {
+    layer.insert({"daemon", {{*daemon == "0" ? "false" : "true"}, kDaemonVariable}});
+  }
+  return layer;
+}
+
+void add_origin(base::Error& error, const Origins& origins) {
+  if (!error.text().starts_with("--")) return;
+  const std::string name = error.text().substr(2, error.text().find_first_of(" :=", 2) - 2);
+  const auto found = origins.find(name);
+  if (found != origins.end() && found->second != kCommandLine) error.while_doing(found->second);
+}
+
+}  // namespace distrun::cli

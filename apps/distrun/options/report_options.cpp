@@ -1,0 +1,105 @@
+#include "report_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <distrun/runner/report/files/destination.hpp>
+
+#include "parsing.hpp"
+
+namespace distrun::cli {
+namespace {
+
+void add_later_files(CLI::App& app, Raw& raw) {
+  app.add_option("--junit", raw.junit, "Write JUnit XML for CI")->type_name("FILE");
+  app.add_option("--ctrf", raw.ctrf, "Write a CTRF report (Common Test Report Format, ctrf.io)")->type_name("FILE");
+}
+
+void add_files_of_run(CLI::App& app, Raw& raw) {
+  app.add_option("-o,--output", raw.output, "Write summary.json, junit.xml and events.ndjson there")->type_name("DIR");
+  app.add_option("--json", raw.json, "Write the summary (see: distrun show)")->type_name("FILE");
+  app.add_option("--events", raw.events, "Write every event as a line of JSON while the run goes on")
+      ->type_name("FILE");
+}
+
+void add_color(CLI::App& app, Raw& raw) {
+  app.add_option("--color", raw.color, "auto: on a terminal, unless NO_COLOR is set")->type_name(kColors);
+}
+
+}  // namespace
+
+void add_later_reports(CLI::App& app, Raw& raw) {
+  add_later_files(app, raw);
+  app.add_flag("--github", raw.github,
+               "Annotate the code in GitHub Actions and add to the step's summary; =auto: only where "
+               "GITHUB_ACTIONS is true; =off: not at all (default)")
+      ->type_name("[=WHEN]");
+  app.add_flag("--github-skips", raw.github_skips, "With --github, tell skipped tests too");
+}
+
+void add_reports(CLI::App& app, Raw& raw) {
+  begin_group(app, "Reports");
+  add_files_of_run(app, raw);
+  add_later_reports(app, raw);
+  app.add_option("--slow", raw.slow, "Name the N slowest tests in the end, and where their time went")->type_name("N");
+  app.add_option("--history", raw.history,
+                 "Where the run is remembered (default: ~/.local/state/distrun/history.db), or off: nowhere; see "
+                 "distrun history --help")
+      ->type_name("FILE|off");
+  app.add_option("--project", raw.project,
+                 "Whose tests these are in the history, for several checkouts of one project (default: the git "
+                 "repository that the plugin lies in)")
+      ->type_name("NAME");
+  add_color(app, raw);
+  app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
+  app.add_flag("-s,--show-output", raw.show_output, "Print what the ranks of passing tests write, too");
+}
+
+void add_program_reports(CLI::App& app, Raw& raw) {
+  begin_group(app, "Reports");
+  add_files_of_run(app, raw);
+  add_later_files(app, raw);
+  add_color(app, raw);
+}
+
+ReportPaths report_paths_of(const Raw& raw) {
+  ReportPaths paths{raw.json, raw.junit, raw.events, raw.ctrf};
+  if (raw.output.empty()) return paths;
+  const auto otherwise = [&](std::string& path, const char* name) {
+    if (path.empty()) path = raw.output + "/" + name;
+  };
+  std::error_code error;
+  std::filesystem::create_directories(raw.output, error);
+  if (error) refuse("--output " + raw.output + ": cannot make the directory: " + error.message());
+  otherwise(paths.summary, "summary.json");
+  otherwise(paths.junit, "junit.xml");
+  otherwise(paths.events, "events.ndjson");
+  return paths;
+}
+
+// What GitHub is to read goes to standard output, where nothing may stand that it cannot be told from.
+GithubOptions github_options_of(const Raw& raw, const ReportPaths& reports) {
+  const std::string when = raw.github == "true" ? "on" : raw.github;  // CLI11's value of a flag without one
+  one_of("--github", when, {"off", "auto", "on"});
+  GithubOptions options;
+  if (when == "on") options.choice = GithubChoice::On;
+  if (when == "auto") options.choice = GithubChoice::Auto;
+  options.skips = raw.github_skips;
+  if (options.skips && options.choice == GithubChoice::Off) refuse("--github-skips: say --github, too");
+  if (options.choice == GithubChoice::On && writes_to_stdout(reports)) {
+    refuse("--github writes to standard output, and so does a report: give the report a file, or say --github=auto");
+  }
+  return options;
+}
+
+bool writes_to_stdout(const ReportPaths& paths) {
+  for (const std::string& path : {paths.summary, paths.junit, paths.events, paths.ctrf}) {
+    if (!path.empty() && report::descriptor_named(path) == STDOUT_FILENO) return true;
+  }
+  return false;
+}
+
+}  // namespace distrun::cli

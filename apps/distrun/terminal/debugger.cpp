@@ -1,0 +1,71 @@
+#include "debugger.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/proc/pidfd.hpp>
+
+namespace distrun::cli {
+namespace {
+
+std::string find_program(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string program = folder + "/" + name;
+    if (::access(program.c_str(), X_OK) == 0) return program;
+  }
+  throw Error(ErrorKind::Failed, "--debug wants " + name + ", which is not in the PATH: install it");
+}
+
+// The process group that reads from the terminal; we are in the background while another one does.
+void give_terminal_to(pid_t group) {
+  if (::isatty(STDIN_FILENO) != 1) return;
+  ::signal(SIGTTOU, SIG_IGN);
+  ::tcsetpgrp(STDIN_FILENO, group);
+}
+
+}  // namespace
+
+Debugger::Debugger(io::Loop& loop, launch::Node& node, int rank)
+    : loop_(loop), node_(node), rank_(rank), program_(find_program("gdb")), over_(loop) {}
+
+void Debugger::on_rank_start(const std::string&, int, int rank, int pid) {
+  if (rank == rank_) rank_pid_ = pid;
+}
+
+void Debugger::on_rank_phase(const std::string& id, int, int rank, wire::Phase phase) {
+  if (rank != rank_ || phase != wire::Phase::Rendezvous || pid_ != 0) return;
+  std::printf("gdb on rank %d (pid %d) of %s: it waits before its body; set breakpoints, then continue\n", rank,
+              rank_pid_, id.c_str());
+  std::fflush(stdout);
+  proc::ChildSpec spec;
+  spec.program = program_;
+  spec.arguments = {"-q", "-p", std::to_string(rank_pid_)};
+  spec.environment = proc::inherited_environment();
+  spec.descriptors = {{STDIN_FILENO, STDIN_FILENO}, {STDOUT_FILENO, STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}};
+  proc::Child started = proc::start_helper(loop_.context(), spec);
+  pid_ = started.pid;
+  node_.spare(pid_);
+  give_terminal_to(pid_);
+  death_ = std::make_unique<io::FdWatch>(loop_, std::move(started.pidfd), [this] { on_death(); });
+}
+
+void Debugger::on_death() {
+  if (!proc::try_reap(pid_)) return;
+  death_.reset();
+  give_terminal_to(::getpgrp());
+  on_ended_();
+  over_.set(true);
+}
+
+io::Task<void> Debugger::ended() {
+  if (pid_ != 0) co_await over_.wait();
+}
+
+}  // namespace distrun::cli

@@ -1,0 +1,47 @@
+#include "program_output.hpp"
+
+#include <unistd.h>
+
+#include "terminal.hpp"
+
+namespace distrun::cli {
+namespace {
+
+constexpr auto kTick = std::chrono::milliseconds(50);
+
+report::LiveOptions live_options(const RunOptions& options) {
+  report::LiveOptions live;
+  live.world_size = options.settings.world_size;
+  live.prefix = options.program.prefix;
+  live.color = {wants_color(options.color, STDOUT_FILENO), wants_color(options.color, STDERR_FILENO)};
+  return live;
+}
+
+}  // namespace
+
+ProgramOutput::ProgramOutput(io::Loop& loop, const RunOptions& options)
+    : loop_(loop), live_(STDOUT_FILENO, STDERR_FILENO, live_options(options), loop.clock()),
+      alarm_(loop, [this] { tick(); }) {
+  if (!options.program.log_dir.empty()) logs_.emplace(options.program.log_dir, options.settings.world_size);
+  tick();
+}
+
+void ProgramOutput::on_output(int rank, launch::Stream stream, std::string_view bytes) {
+  if (logs_) logs_->write(rank, stream, bytes);
+  live_.on_output(rank, stream, bytes);
+}
+
+void ProgramOutput::tick() {
+  live_.tick();
+  alarm_.set(loop_.clock().now() + kTick);
+}
+
+void ProgramOutput::finish(runner::RunRecord& record) {
+  const auto add = [&record](const std::string& failure) {
+    if (!failure.empty()) record.problems.push_back({"", "output", failure});
+  };
+  add(live_.finish());
+  if (logs_) add(logs_->failure());
+}
+
+}  // namespace distrun::cli

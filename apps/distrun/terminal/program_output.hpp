@@ -1,0 +1,34 @@
+#pragma once
+// Where the output of programs goes: to the terminal at once, and to a file for each rank if that is wanted.
+// Lives on: the coordinator's loop.
+#include <optional>
+
+#include <distrun/common/io/loop.hpp>
+#include <distrun/runner/record/record.hpp>
+#include <distrun/runner/report/files/rank_logs.hpp>
+#include <distrun/runner/report/text/live_output.hpp>
+
+#include "options/options.hpp"
+
+namespace distrun::cli {
+
+class ProgramOutput final : public launch::OutputSink {
+ public:
+  // Throws Error{Failed} if a file cannot be made.
+  ProgramOutput(io::Loop& loop, const RunOptions& options);
+
+  void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
+  bool is_full() override { return live_.is_full(); }
+  // Shows what is left, and adds to the record what could not be shown or written.
+  void finish(runner::RunRecord& record);
+
+ private:
+  void tick();
+
+  io::Loop& loop_;
+  report::LiveOutput live_;
+  std::optional<report::RankLogs> logs_;
+  io::Alarm alarm_;
+};
+
+}  // namespace distrun::cli

@@ -1,0 +1,56 @@
+#include <distrun/common/base/thread.hpp>
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <system_error>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/limits.hpp>
+#include <distrun/common/base/signal_stack.hpp>
+
+namespace distrun::base {
+namespace {
+
+constexpr std::size_t kNameMax = 15;  // the kernel's
+
+sigset_t blocked_signals(Faults faults) {
+  sigset_t signals;
+  sigfillset(&signals);
+  sigdelset(&signals, stack_signal());
+  if (faults == Faults::Blocked) return signals;
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&signals, fault);
+  return signals;
+}
+
+}  // namespace
+
+int stack_signal() noexcept { return SIGRTMAX - 3; }
+
+Thread::Thread(const std::string& name, std::function<void()> body, Faults faults) {
+  const sigset_t signals = blocked_signals(faults);
+  sigset_t before;
+  // Blocked around the start, because a thread inherits its maker's mask.
+  pthread_sigmask(SIG_SETMASK, &signals, &before);
+  try {
+    thread_ = std::thread([name = name.substr(0, kNameMax), body = std::move(body)] {
+      // By the thread itself: naming another one goes through /proc, and the kernel then spends
+      // milliseconds on forgetting the process's /proc entries when it ends.
+      ::prctl(PR_SET_NAME, name.c_str(), 0, 0, 0);
+      const SignalStack signal_stack;
+      body();
+    });
+  } catch (const std::system_error& error) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw Error(ErrorKind::Overloaded, "cannot start thread '" + name + "': " + fork_errno_text(error.code().value()));
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Thread::~Thread() {
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace distrun::base

@@ -1,0 +1,98 @@
+#pragma once
+// The layout of the board: a sealed memfd with one slot per rank. A rank maps its own slot to write and the others to
+// read; the coordinator maps all to read. Everything has a fixed size, and whatever is read is data of somebody else:
+// a rank that scribbles over its slot shows nonsense, within the bounds of its slot.
+//
+//   slot: header | cells of waits | ring of operations | area for the stacks of a crash
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include <distrun/common/board/dump_area.hpp>
+#include <distrun/common/board/seq_cell.hpp>
+
+namespace distrun::board {
+
+inline constexpr std::uint64_t kMagic = 0x34'64'72'61'6f'62'72'64;  // "drboard4"
+inline constexpr int kWaits = 64;        // at the same time, of all threads of a rank; more are not shown
+inline constexpr int kOperations = 64;   // the last so many
+inline constexpr int kPeersMax = 256;    // ranks that a record can name; more are "some"
+inline constexpr std::size_t kNameSize = 64;
+inline constexpr std::size_t kFileSize = 80;
+
+enum class WaitKind : std::uint8_t {
+  Barrier, Receive, Send, RpcReply, Future, RrefConfirmation, Collective, StoreGet, PoolSlot, Backward, Stream, Event,
+  Custom,  // a test's own
+};
+inline constexpr int kWaitKindCount = 13;
+const char* name_of(WaitKind kind) noexcept;  // "barrier"
+
+// For which ranks somebody waits.
+enum class PeerRule : std::uint8_t { None, All, Any };  // all of them must come; any one of them is enough
+
+// A set of ranks, in a fixed size.
+struct PeerSet {
+  std::array<std::uint64_t, kPeersMax / 64> bits{};
+
+  void add(int rank) noexcept {
+    if (rank >= 0 && rank < kPeersMax) bits[static_cast<std::size_t>(rank) / 64] |= std::uint64_t{1} << (rank % 64);
+  }
+  bool has(int rank) const noexcept {
+    return rank >= 0 && rank < kPeersMax &&
+           (bits[static_cast<std::size_t>(rank) / 64] >> (rank % 64) & 1) != 0;
+  }
+};
+
+// One wait of one thread. Times are of the monotonic clock. Its texts come last, one behind the other, so that a short
+// record is quick to write: what is behind them is left over from earlier records.
+struct WaitRecord {
+  std::uint64_t id = 0;             // a message, a call: whatever the kind counts
+  std::int64_t since_ns = 0;
+  std::int64_t deadline_ns = 0;     // 0: none
+  PeerSet peers;
+  std::int32_t tid = 0;
+  std::uint32_t line = 0;           // call site
+  WaitKind kind = WaitKind::Custom;
+  PeerRule rule = PeerRule::None;
+  std::uint8_t name_size = 0;
+  std::uint8_t file_size = 0;
+  std::uint8_t unused[4] = {};
+  char text[kNameSize + kFileSize];  // the name, and the call site: the end of its path
+};
+
+// One thing that the rank has done or begun to do; what it blocks in is a wait as well.
+struct Operation {
+  std::uint64_t number = 0;         // counts from 1
+  std::int64_t at_ns = 0;
+  std::uint64_t id = 0;
+  std::int32_t peer = -1;
+  WaitKind kind = WaitKind::Custom;
+  std::uint8_t unused[3] = {};
+  char name[kNameSize] = {};
+};
+
+struct Slot {
+  // Constant once the rank has attached.
+  std::atomic<std::uint64_t> magic{0};
+  std::atomic<std::int32_t> pid{0};
+  std::atomic<std::int32_t> body_tid{0};    // the thread that runs the test's body
+  // Now.
+  std::atomic<std::uint32_t> phase{0};
+  std::atomic<std::uint32_t> waits_not_shown{0};
+  std::atomic<std::uint32_t> leaving{0};    // not 0: 1 + the code with which a thread has called exit()
+  // Processes that the rank has forked, 0: none.
+  std::atomic<std::int32_t> stray_child{0};   // it came back from the test's body
+  std::atomic<std::int32_t> failed_child{0};  // a check has failed in it
+  std::atomic<std::int64_t> phase_since_ns{0};
+  // Grows whenever the rank gets on; so do the numbers of cells and of operations.
+  std::atomic<std::uint64_t> progress{0};
+  alignas(64) std::atomic<std::uint64_t> operation_count{0};
+  alignas(64) std::array<SeqCell<WaitRecord>, kWaits> waits;
+  alignas(64) std::array<SeqCell<Operation>, kOperations> operations;
+  alignas(64) DumpArea crash;
+};
+
+inline constexpr std::size_t kPage = 4096;
+inline constexpr std::size_t kSlotSize = (sizeof(Slot) + kPage - 1) / kPage * kPage;
+
+}  // namespace distrun::board

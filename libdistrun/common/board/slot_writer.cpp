@@ -1,0 +1,128 @@
+#include <distrun/common/board/slot_writer.hpp>
+
+#include <time.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+
+namespace distrun::board {
+namespace {
+
+std::int64_t ns_of(base::TimePoint time) noexcept {
+  return std::chrono::duration_cast<base::Nanoseconds>(time.time_since_epoch()).count();
+}
+
+std::int64_t now_ns() noexcept { return ns_of(coarse_now()); }
+
+// Of a path the end tells more.
+std::string_view end_of(std::string_view path) noexcept {
+  return path.size() > kFileSize ? path.substr(path.size() - kFileSize) : path;
+}
+
+// g++ writes a copy of a bounded size as `rep movs`, which takes longer to start than all the rest; it is not told.
+void copy(char* to, std::string_view from) noexcept {
+  std::size_t size = from.size();
+  asm("" : "+r"(size));
+  if (size != 0) std::memcpy(to, from.data(), size);
+}
+
+std::int32_t own_tid() noexcept {
+  // A system call once per thread. Ranks are forked before their first wait, so nothing wrong is inherited.
+  static thread_local std::int32_t tid = ::gettid();
+  return tid;
+}
+
+}  // namespace
+
+base::TimePoint coarse_now() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return base::TimePoint(std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec));
+}
+
+void SlotWriter::attach() noexcept {
+  if (slot_ == nullptr) return;
+  slot_->pid.store(::getpid(), std::memory_order_relaxed);
+  slot_->body_tid.store(own_tid(), std::memory_order_relaxed);
+  slot_->magic.store(kMagic, std::memory_order_release);
+}
+
+void SlotWriter::enter_phase(wire::Phase phase) noexcept {
+  if (slot_ == nullptr) return;
+  slot_->phase_since_ns.store(now_ns(), std::memory_order_relaxed);
+  slot_->phase.store(static_cast<std::uint32_t>(phase), std::memory_order_release);
+  progress();
+}
+
+void SlotWriter::leave(int code) noexcept {
+  std::uint32_t nobody = 0;
+  const std::uint32_t shown = 1 + (static_cast<std::uint32_t>(code) & 0xff);
+  if (slot_ != nullptr) slot_->leaving.compare_exchange_strong(nobody, shown, std::memory_order_relaxed);
+}
+
+void SlotWriter::note_stray_child(std::int32_t pid) const noexcept {
+  if (slot_ != nullptr) slot_->stray_child.store(pid, std::memory_order_relaxed);
+}
+
+void SlotWriter::note_failed_child(std::int32_t pid) const noexcept {
+  if (slot_ != nullptr) slot_->failed_child.store(pid, std::memory_order_relaxed);
+}
+
+void SlotWriter::progress() noexcept {
+  if (slot_ != nullptr) slot_->progress.fetch_add(1, std::memory_order_relaxed);
+}
+
+void SlotWriter::note(WaitKind kind, std::string_view name, int peer, std::uint64_t id) noexcept {
+  if (slot_ == nullptr) return;
+  Operation operation;
+  operation.number = slot_->operation_count.fetch_add(1, std::memory_order_relaxed) + 1;
+  operation.at_ns = now_ns();
+  operation.id = id;
+  operation.peer = peer;
+  operation.kind = kind;
+  copy(operation.name, name.substr(0, kNameSize));
+  // A thread that was stopped in mid-write keeps its cell; that one record is lost then.
+  slot_->operations[operation.number % kOperations].try_write(operation);
+}
+
+// The bytes of the record that are used. `record.text` is only written as far as that.
+std::size_t SlotWriter::fill(WaitRecord& record, const WaitInfo& info) noexcept {
+  const std::string_view name = info.name.substr(0, kNameSize);
+  const std::string_view file = end_of(info.site.file);
+  const std::size_t size = name.size() + file.size();
+  if (size % 8 != 0) std::memset(record.text + size / 8 * 8, 0, 8);  // the last word is written as a whole
+  copy(record.text, name);
+  copy(record.text + name.size(), file);
+  record.name_size = static_cast<std::uint8_t>(name.size());
+  record.file_size = static_cast<std::uint8_t>(file.size());
+  record.id = info.id;
+  record.peers = info.peers;
+  record.line = info.site.line;
+  record.kind = info.kind;
+  record.rule = info.rule;
+  return offsetof(WaitRecord, text) + size;
+}
+
+// A thread tries the cell that it had last: threads that wait in turns do not look for theirs.
+int SlotWriter::begin_wait(const WaitInfo& info, base::TimePoint since, base::TimePoint deadline) noexcept {
+  if (slot_ == nullptr) return -1;
+  static thread_local int last = 0;
+  WaitRecord record;
+  const std::size_t size = fill(record, info);
+  record.since_ns = ns_of(since);
+  record.deadline_ns = deadline == base::TimePoint::max() ? 0 : ns_of(deadline);
+  record.tid = own_tid();
+  for (int i = 0; i < kWaits; ++i) {
+    const int cell = (last + i) % kWaits;
+    if (slot_->waits[static_cast<std::size_t>(cell)].claim(record, size)) return last = cell;
+  }
+  slot_->waits_not_shown.fetch_add(1, std::memory_order_relaxed);
+  return -1;
+}
+
+void SlotWriter::end_wait(int cell) noexcept {
+  if (cell >= 0) slot_->waits[static_cast<std::size_t>(cell)].release();
+}
+
+}  // namespace distrun::board

@@ -1,0 +1,30 @@
+#pragma once
+// Tells when a descriptor is readable (or hung up). Lives on: its loop. The handler may destroy the watch. It may
+// also be called when there is nothing to read: what was queued for a descriptor can reach the next of its number.
+#include <functional>
+#include <memory>
+
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/io/loop.hpp>
+
+namespace distrun::io {
+
+class FdWatch {
+ public:
+  // Owns `fd`. `on_readable` is called as long as there is something to read: it reads, or closes.
+  FdWatch(Loop& loop, base::Fd fd, std::function<void()> on_readable);
+  ~FdWatch();
+  FdWatch(const FdWatch&) = delete;
+  FdWatch& operator=(const FdWatch&) = delete;
+
+  int fd() const noexcept;
+  // Calls `on_writable` once.
+  void when_writable(std::function<void()> on_writable);
+
+ private:
+  struct State;
+  static void arm(const std::shared_ptr<State>& state);
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace distrun::io

@@ -1,0 +1,48 @@
+#include <distrun/common/io/loop.hpp>
+
+#include <boost/asio/post.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace distrun::io {
+
+Loop::Loop(const base::Clock& clock) : clock_(clock), thread_(std::this_thread::get_id()) {}
+
+void Loop::run() {
+  thread_ = std::this_thread::get_id();
+  context_.restart();
+  context_.run();
+}
+
+void Loop::post(std::function<void()> work) { boost::asio::post(context_, std::move(work)); }
+
+// Shared with the pending wait, which may still be queued when the alarm is gone.
+struct Alarm::State {
+  State(Loop& loop, std::function<void()> on_time) : timer(loop.context()), handler(std::move(on_time)) {}
+  boost::asio::steady_timer timer;
+  std::function<void()> handler;
+  unsigned generation = 0;
+};
+
+Alarm::Alarm(Loop& loop, std::function<void()> handler)
+    : state_(std::make_shared<State>(loop, std::move(handler))) {}
+
+Alarm::~Alarm() { cancel(); }
+
+void Alarm::set(base::TimePoint when) {
+  const unsigned generation = ++state_->generation;
+  state_->timer.expires_at(when);
+  state_->timer.async_wait([weak = std::weak_ptr(state_), generation](const auto& error) {
+    const auto state = weak.lock();
+    // A wait that was moved or cancelled may already have been queued as done.
+    if (!error && state && state->generation == generation) state->handler();
+  });
+}
+
+void Alarm::cancel() {
+  ++state_->generation;
+  state_->timer.cancel();
+}
+
+}  // namespace distrun::io

@@ -1,0 +1,182 @@
+#pragma once
+// The messages of the control channel; common/wire/frame.hpp says how they are framed. A rank says hello,
+// gets its orders with run, reports phases, errors and messages, and ends with done.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <distrun/common/wire/codec.hpp>
+#include <distrun/common/wire/stacks.hpp>
+
+namespace distrun::wire {
+
+// Changes when a message changes; coordinator and ranks of one build agree by construction, others refuse.
+inline constexpr std::uint32_t kControlAbi = 7;
+
+enum class Phase : std::uint8_t { Spawn, Load, Rendezvous, SetUp, Body, TearDown, Exit };
+inline constexpr int kPhaseCount = 7;
+const char* name_of(Phase phase) noexcept;  // "set-up"
+
+struct KeyValue {
+  std::string key;
+  std::string value;
+  friend bool operator==(const KeyValue&, const KeyValue&) = default;
+};
+DISTRUN_FIELDS(KeyValue, m.key, m.value)
+
+struct Hello {
+  std::uint32_t abi = kControlAbi;
+  std::int32_t pid = 0;
+};
+DISTRUN_FIELDS(Hello, m.abi, m.pid)
+
+// What a suite's host may set for the suite's ranks.
+inline constexpr std::size_t kSuiteSettingsMax = 1000;
+inline constexpr std::size_t kSuiteSettingsBytesMax = std::size_t{1} << 20;  // of keys and values
+
+// A directory in which everybody may leave something, and its modification time when the attempt began; -1: it may
+// have changed since without a sign.
+struct WatchedDirectory {
+  std::string path;
+  std::int64_t modified_ns = -1;
+};
+DISTRUN_FIELDS(WatchedDirectory, m.path, m.modified_ns)
+
+// A name in one of them that the process has to do with; common/base/held_names.hpp.
+struct HeldName {
+  std::string path;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+};
+DISTRUN_FIELDS(HeldName, m.path, m.device, m.inode)
+
+// What the host of a suite is to do; None: this is no host, but a rank.
+enum class HostWork : std::uint8_t { None, SetUp, TearDown };
+
+// Everything that a rank needs to run one test, or a suite's host to set it up. A host has the rank 0 of a world of
+// one; whoever shows it calls it -1.
+struct RunOrder {
+  std::string run_id;
+  std::string test_id;
+  std::int32_t rank = 0;
+  std::int32_t world_size = 0;
+  std::int32_t attempt = 0;         // 1 for the first
+  std::int32_t coordinator_pid = 0; // the rank ends at once if this is not its parent
+  std::uint64_t seed = 0;           // of the run; a rank derives its own
+  std::string backend;
+  std::string agent;
+  std::string gpu_driver;
+  std::int32_t gpus = 0;
+  bool leaks_strict = false;        // look for descriptors and threads that the test leaves
+  bool debug = false;               // begin when a debugger is attached
+  bool stay = false;                // wait for another order after this one
+  bool threads = false;             // the world's ranks are threads of this process
+  bool quick_exit = false;          // end without exit handlers and static destructors
+  std::string temp_dir;             // of the attempt, shared by its ranks
+  std::string work_dir;             // of this rank
+  std::string tmp_dir;              // its TMPDIR: what stays there is a leak
+  std::vector<WatchedDirectory> watched;  // what the process holds there it tells in the end; none: nothing
+  std::string init_method;
+  std::vector<KeyValue> env;        // set in the rank before anything else
+  std::string suite;
+  bool suite_code = false;          // the suite has code of its own in the rank, which stands around its tests
+  HostWork host = HostWork::None;
+  std::int32_t run_world_size = 0;  // of --world-size, for the host
+  std::string suite_dir;            // shared by the suite's host and ranks; empty: it has no host
+  std::vector<KeyValue> suite_settings;  // what the host has set
+};
+DISTRUN_FIELDS(RunOrder, m.run_id, m.test_id, m.rank, m.world_size, m.attempt, m.coordinator_pid, m.seed,
+               m.backend, m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.debug, m.stay, m.threads,
+               m.quick_exit, m.temp_dir, m.work_dir, m.tmp_dir, m.watched, m.init_method, m.env, m.suite,
+               m.suite_code, m.host, m.run_world_size, m.suite_dir, m.suite_settings)
+
+struct PhaseChange {
+  Phase phase = Phase::Spawn;
+};
+DISTRUN_FIELDS(PhaseChange, m.phase)
+
+struct ErrorReport {
+  std::string type;           // "CheckFailed", "std::runtime_error", "ValueError"
+  std::string text;
+  std::string file;
+  std::uint32_t line = 0;
+  std::string stack;
+  bool ends_body = false;     // false for a failed EXPECT, after which the body goes on
+  std::int32_t because_of = -1;  // the rank whose failure this error follows from; -1: none known
+  RawStacks thrown_at{};      // one thread, with the stack of an exception's throw; empty: none is known
+};
+DISTRUN_FIELDS(ErrorReport, m.type, m.text, m.file, m.line, m.stack, m.ends_body, m.because_of, m.thrown_at)
+
+struct SkipReport {
+  std::int32_t code = 86;     // of the skip table (common/wire/skip_table.hpp)
+  std::string reason;
+};
+DISTRUN_FIELDS(SkipReport, m.code, m.reason)
+
+struct BarrierEnter {
+  std::string name;
+};
+DISTRUN_FIELDS(BarrierEnter, m.name)
+
+struct BarrierRelease {
+  std::string name;
+  std::string error;          // empty: all are there
+  std::int32_t because_of = -1;
+};
+DISTRUN_FIELDS(BarrierRelease, m.name, m.error, m.because_of)
+
+// From one rank to another, through the coordinator.
+struct RankMessage {
+  std::int32_t from = 0;
+  std::int32_t to = 0;
+  std::string tag;
+  std::string data;
+};
+DISTRUN_FIELDS(RankMessage, m.from, m.to, m.tag, m.data)
+
+// A rank has nothing to receive and waits. The answer, if the sender is not going to send any more, is
+// PeerFinished; nothing otherwise. The same in ReceiveEnd: it waits no longer, whatever came. (What the coordinator has
+// sent it cannot tell that: the rank may have had it before it said that it waits.)
+struct ReceiveWait {
+  std::int32_t from = -1;     // -1: any rank
+  std::string tag;
+  bool operator==(const ReceiveWait&) const = default;
+};
+DISTRUN_FIELDS(ReceiveWait, m.from, m.tag)
+
+// Comes after every message that the rank has sent.
+struct PeerFinished {
+  std::int32_t rank = 0;
+};
+DISTRUN_FIELDS(PeerFinished, m.rank)
+
+// Something that the test has left in its own process.
+struct LeakReport {
+  bool thread = false;        // else a descriptor, or
+  std::string what;           // "5 (/tmp/x)"
+  bool state = false;         // what it has changed: "the handler of SIGUSR1"
+};
+DISTRUN_FIELDS(LeakReport, m.thread, m.what, m.state)
+
+struct Note {
+  std::string key;
+  std::string value;
+};
+DISTRUN_FIELDS(Note, m.key, m.value)
+
+struct PeerFailed {
+  std::int32_t rank = 0;
+  std::string text;
+};
+DISTRUN_FIELDS(PeerFailed, m.rank, m.text)
+
+struct Done {
+  bool passed = false;
+  std::uint64_t checks = 0;   // that ran on this rank
+  std::vector<KeyValue> suite_settings{};  // of a host that has set its suite up
+  std::vector<HeldName> held{};   // names in the watched directories; only if one has changed
+  bool used_up = false;           // no other test may run in this process: it is no longer as it began
+};
+DISTRUN_FIELDS(Done, m.passed, m.checks, m.suite_settings, m.held, m.used_up)
+
+}  // namespace distrun::wire

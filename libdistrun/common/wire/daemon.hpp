@@ -1,0 +1,113 @@
+#pragma once
+// What the daemon and its clients say to each other, as frames on a Unix stream socket. A client says hello; its
+// standard output, standard error and start directory ride along as descriptors if it brings a run. Then it submits the
+// run, and is told how that gets on until it has ended, or it asks one question. Closing the connection cancels its
+// run.
+//
+//   DaemonHello, SubmitRun, SignalRun*   ->   RunAccepted, RunPosition*, RunStarted, RunEnded
+//   DaemonHello, AskDaemon               ->   DaemonStatus
+//   DaemonHello, CancelRuns              ->   RunsCancelled
+//
+// Whatever the daemon does not do is answered by Refusal, after which it closes.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <distrun/common/wire/codec.hpp>
+
+namespace distrun::wire {
+
+inline constexpr std::uint32_t kDaemonAbi = 1;
+
+inline constexpr std::size_t kSubmitDescriptors = 3;   // output, errors, directory
+inline constexpr std::size_t kArgumentsMax = 4096;
+inline constexpr std::size_t kArgumentsBytesMax = std::size_t{1} << 20;
+inline constexpr std::size_t kVariablesMax = std::size_t{1} << 16;
+inline constexpr std::size_t kEnvironmentBytesMax = std::size_t{4} << 20;
+// Of a frame to the daemon: all of the above, with a length before each string.
+inline constexpr std::size_t kDaemonPayloadMax = std::size_t{6} << 20;
+
+struct DaemonHello {
+  std::uint32_t abi = kDaemonAbi;
+};
+DISTRUN_FIELDS(DaemonHello, m.abi)
+
+struct Submission {
+  std::vector<std::string> arguments;    // with the program's name as it was typed
+  std::vector<std::string> environment;  // "KEY=value"; the whole of it
+  std::uint32_t file_mask = 022;         // umask
+};
+DISTRUN_FIELDS(Submission, m.arguments, m.environment, m.file_mask)
+
+// Throws Error{Overloaded} that names the limit, or Error{InvalidArgument}, if no program could be started so.
+void check(const Submission& submission);
+
+// Of those that a terminal or a user sends: SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH.
+struct RunSignal {
+  std::int32_t number = 0;
+};
+DISTRUN_FIELDS(RunSignal, m.number)
+bool may_be_sent(const RunSignal& signal) noexcept;
+
+struct CancelOrder {
+  std::string run;                       // its id, or "all"
+};
+DISTRUN_FIELDS(CancelOrder, m.run)
+
+struct Refusal {
+  std::string text;                      // what is wrong and the way out
+};
+DISTRUN_FIELDS(Refusal, m.text)
+
+struct RunAccepted {
+  std::string run_id;
+  std::int32_t ahead = 0;                // runs that come first; 0: it starts at once
+};
+DISTRUN_FIELDS(RunAccepted, m.run_id, m.ahead)
+
+struct RunPosition {
+  std::int32_t ahead = 0;
+};
+DISTRUN_FIELDS(RunPosition, m.ahead)
+
+struct RunStarted {
+  std::int32_t pid = 0;
+};
+DISTRUN_FIELDS(RunStarted, m.pid)
+
+struct RunEnded {
+  std::int32_t exit_code = 0;
+  std::int32_t signal = 0;               // 0: it exited
+  std::string why;                       // somebody else ended it, or it did not start; empty: it ended by itself
+};
+DISTRUN_FIELDS(RunEnded, m.exit_code, m.signal, m.why)
+
+struct RunsCancelled {
+  std::vector<std::string> queued;       // ids; they are gone
+  std::vector<std::string> running;      // they have got their signal
+};
+DISTRUN_FIELDS(RunsCancelled, m.queued, m.running)
+
+struct DaemonRun {
+  std::string run_id;
+  std::int32_t pid = 0;                  // 0: queued
+  std::int32_t ahead = 0;
+  std::int64_t since_ms = 0;             // in this state
+  bool stopped = false;                  // by Ctrl-Z: takes no place
+  bool over = false;                     // its tests are; its output is not read yet: takes no place
+  std::string command;                   // shortened
+};
+DISTRUN_FIELDS(DaemonRun, m.run_id, m.pid, m.ahead, m.since_ms, m.stopped, m.over, m.command)
+
+struct DaemonStatus {
+  std::string version;
+  std::int32_t pid = 0;
+  std::int64_t up_ms = 0;
+  std::int32_t parallel = 1;
+  std::int32_t queued_max = 0;
+  std::uint64_t done = 0;                // runs that have ended since it started
+  std::vector<DaemonRun> runs;           // running, then queued in their order
+};
+DISTRUN_FIELDS(DaemonStatus, m.version, m.pid, m.up_ms, m.parallel, m.queued_max, m.done, m.runs)
+
+}  // namespace distrun::wire

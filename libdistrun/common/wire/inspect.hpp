@@ -1,0 +1,78 @@
+#pragma once
+// What a running distrun tells whoever looks at it (`distrun ps`, `stacks`, `attach`, `cancel`): one order, one answer,
+// as frames on a Unix socket whose abstract name holds the user and the run: "distrun-UID-RUNID".
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <distrun/common/wire/codec.hpp>
+
+namespace distrun::wire {
+
+inline constexpr char kInspectPrefix[] = "distrun-";
+
+// Cancel ends the run politely, as one Ctrl-C does, and is answered as Status is.
+enum class InspectKind : std::uint8_t { Status, Stacks, Cancel };
+
+struct InspectOrder {
+  InspectKind kind = InspectKind::Status;
+  std::int32_t rank = -1;       // -1: all
+};
+DISTRUN_FIELDS(InspectOrder, m.kind, m.rank)
+
+struct RankStatus {
+  std::int32_t rank = 0;
+  std::int32_t pid = 0;         // 0: not started
+  std::string doing;            // its phase, or how it ended
+  std::int64_t since_ms = -1;   // -1: not known
+  std::string waits;            // "barrier \"meet\" (ring.cpp:41) for rank 1"; empty: for nothing that is shown
+  std::uint64_t cpu_ms = 0;
+  std::uint64_t memory_bytes = 0;
+};
+DISTRUN_FIELDS(RankStatus, m.rank, m.pid, m.doing, m.since_ms, m.waits, m.cpu_ms, m.memory_bytes)
+
+// One that runs.
+struct TestStatus {
+  std::string test;
+  std::int32_t attempt = 0;
+  std::int64_t test_ms = 0;     // since its attempt began
+  std::vector<RankStatus> ranks;
+};
+DISTRUN_FIELDS(TestStatus, m.test, m.attempt, m.test_ms, m.ranks)
+
+struct RunStatus {
+  std::string run_id;
+  std::int32_t pid = 0;         // of the coordinator
+  std::int32_t done = 0;
+  std::int32_t count = 0;
+  std::vector<TestStatus> tests;
+};
+DISTRUN_FIELDS(RunStatus, m.run_id, m.pid, m.done, m.count, m.tests)
+
+// Lines for people, in pieces that have a tone (runner/evidence/stacks/text_line.hpp).
+struct ToldSegment {
+  std::uint8_t tone = 0;
+  std::string text;
+};
+DISTRUN_FIELDS(ToldSegment, m.tone, m.text)
+
+struct ToldLine {
+  std::vector<ToldSegment> segments;
+};
+DISTRUN_FIELDS(ToldLine, m.segments)
+
+// The look at one test.
+struct ToldLook {
+  std::string test;
+  std::int64_t at_ms = 0;       // since its attempt began
+  std::int64_t took_ms = 0;
+  std::vector<ToldLine> lines;
+};
+DISTRUN_FIELDS(ToldLook, m.test, m.at_ms, m.took_ms, m.lines)
+
+struct ToldStacks {
+  std::vector<ToldLook> looks;  // empty: no test runs
+};
+DISTRUN_FIELDS(ToldStacks, m.looks)
+
+}  // namespace distrun::wire

@@ -1,0 +1,29 @@
+#pragma once
+// Packets with descriptors over a SEQPACKET socket: how the coordinator talks to listers and zygotes. No
+// asio here, so that a zygote can use it.
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/wire/buffer.hpp>
+
+struct msghdr;
+
+namespace distrun::wire {
+
+struct Packet {
+  Bytes bytes;
+  std::vector<base::Fd> fds;
+};
+
+// Throws Error: Disconnected if the peer is gone, Overloaded if the socket is full (non-blocking ones
+// only) or the packet too large.
+void send_packet(int socket, BytesView bytes, std::span<const int> fds = {});
+// Empty when the peer has closed. Throws Error{Timeout} if a non-blocking socket has nothing.
+std::optional<Packet> receive_packet(int socket);
+
+// Owns the descriptors that came with a message; to be called once for each.
+std::vector<base::Fd> take_descriptors(msghdr& message);
+
+}  // namespace distrun::wire

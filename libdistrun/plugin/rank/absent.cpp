@@ -1,0 +1,49 @@
+#include <distrun/plugin/rank/absent.hpp>
+
+#include <algorithm>
+#include <optional>
+
+#include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/board/slot_reader.hpp>
+
+namespace distrun::rank {
+namespace {
+
+// Names are cut on the board.
+bool is_name(const std::string& shown, const std::string& whole) {
+  return shown == whole || (whole.size() > shown.size() && shown.size() + 4 >= board::kNameSize &&
+                            whole.starts_with(shown));
+}
+
+bool has_come(const board::Shown& shown, const Coming& coming) {
+  const auto waits = [&](const board::ShownWait& wait) {
+    return wait.kind == board::WaitKind::Barrier && is_name(wait.name, coming.barrier);
+  };
+  const auto came = [&](const board::ShownOperation& operation) {
+    const base::TimePoint at{base::Nanoseconds(operation.at_ns)};
+    return operation.kind == board::WaitKind::Barrier && operation.id >= coming.round && at >= coming.test_began &&
+           is_name(operation.name, coming.barrier);
+  };
+  return std::any_of(shown.waits.begin(), shown.waits.end(), waits) ||
+         std::any_of(shown.operations.begin(), shown.operations.end(), came);
+}
+
+}  // namespace
+
+std::vector<int> absent_from(const board::RankBoard& board, int rank, int world_size, const Coming& coming) {
+  std::vector<int> absent;
+  for (int peer = 0; peer < world_size; ++peer) {
+    const board::Slot* slot = board.peer(peer);
+    if (peer == rank || slot == nullptr) continue;
+    const std::optional<board::Shown> shown = board::read(*slot, world_size);
+    if (!shown || !has_come(*shown, coming)) absent.push_back(peer);
+  }
+  return absent;
+}
+
+std::string absent_text(const std::vector<int>& ranks) {
+  if (ranks.empty()) return "";
+  return ": " + base::ranks_label(ranks) + (ranks.size() == 1 ? " has" : " have") + " not come to it";
+}
+
+}  // namespace distrun::rank

@@ -1,0 +1,66 @@
+#include <distrun/plugin/rank/environment.hpp>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <distrun/common/wire/zygote.hpp>
+
+namespace distrun::rank {
+namespace {
+
+void set(const char* key, const std::string& value) { ::setenv(key, value.c_str(), 1); }
+
+// Of the variables in the last order's own list, what was there before.
+std::vector<std::pair<std::string, std::optional<std::string>>> replaced;
+
+void restore() {
+  for (; !replaced.empty(); replaced.pop_back()) {  // the last first: a name may be there twice
+    const auto& [key, value] = replaced.back();
+    if (value) {
+      set(key.c_str(), *value);
+    } else {
+      ::unsetenv(key.c_str());
+    }
+  }
+}
+
+void replace(const wire::KeyValue& variable) {
+  const char* before = std::getenv(variable.key.c_str());
+  replaced.emplace_back(variable.key, before != nullptr ? std::optional<std::string>(before) : std::nullopt);
+  set(variable.key.c_str(), variable.value);
+}
+
+// What differs from rank to rank, which threads of one process cannot have.
+void set_own(const wire::RunOrder& order) {
+  set("DISTRUN_RANK", std::to_string(order.rank));
+  set("DISTRUN_WORK_DIR", order.work_dir);
+}
+
+}  // namespace
+
+void set_environment(const wire::RunOrder& order) {
+  const char* tunables = std::getenv(wire::kTunablesVariable);
+  if (tunables != nullptr && std::string(tunables) == wire::kZygoteTunables) ::unsetenv(wire::kTunablesVariable);
+  restore();
+  if (!order.threads) set_own(order);
+  set("DISTRUN_RUN_ID", order.run_id);
+  set("DISTRUN_TEST_ID", order.test_id);
+  set("DISTRUN_WORLD_SIZE", std::to_string(order.world_size));
+  set("DISTRUN_SEED", std::to_string(order.seed));
+  set("DISTRUN_AGENT", order.agent);
+  set("DISTRUN_GPU_DRIVER", order.gpu_driver);
+  set("DISTRUN_GPUS", std::to_string(order.gpus));
+  set("WORLD_SIZE", std::to_string(order.world_size));
+  set("BACKEND", order.backend);
+  set("INIT_METHOD", order.init_method);
+  set("TEMP_DIR", order.temp_dir);
+  set("TMPDIR", order.tmp_dir);
+  set("MASTER_ADDR", "127.0.0.1");
+  ::setenv("TORCH_SHOW_CPP_STACKTRACES", "1", 0);  // errors of a libtorch that a test uses then say where
+  for (const wire::KeyValue& variable : order.env) replace(variable);
+}
+
+}  // namespace distrun::rank

@@ -1,0 +1,81 @@
+#pragma once
+// What has arrived at a rank and somebody may wait for: its next order, barrier releases, messages, and the news that
+// another rank failed. The listener puts in; any thread of the rank waits. Thread-safe.
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include <distrun/common/board/wait.hpp>
+#include <distrun/common/wire/control.hpp>
+
+namespace distrun::rank {
+
+// How a wait ended, in the words of the C line.
+struct Waited {
+  std::int32_t code = 0;        // DISTRUN_OK, _TIMEOUT, _PEER_FAILED, _DISCONNECTED
+  std::string why;
+  std::int32_t because_of = -1;
+  wire::RankMessage message;    // of receive
+};
+
+class Inbox {
+ public:
+  // `writer` shows the waits, and must outlive the inbox.
+  Inbox(std::int32_t rank, std::int32_t world_size, board::SlotWriter& writer)
+      : rank_(rank), world_size_(world_size), writer_(writer) {}
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  // Bytes of messages that nobody has received yet.
+  static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
+
+  // What was there for an earlier test is dropped.
+  void put(wire::RunOrder order);
+  // There is no further order.
+  void dismiss();
+  void put(wire::BarrierRelease release);
+  // False if there is no room: the message is dropped.
+  bool put(wire::RankMessage message);
+  void put(wire::PeerFailed failure);
+  void put(wire::PeerFinished peer);
+  void disconnect();
+
+  // The rank's next test; nothing if there is none.
+  std::optional<wire::RunOrder> wait_for_order();
+  // timeout_ms < 0: no bound. `site` is where the test waits, for the board.
+  Waited wait_for_release(const std::string& barrier, std::int64_t timeout_ms, base::Location site);
+  Waited wait_for_message(std::int32_t from, const std::string& tag, std::int64_t timeout_ms, base::Location site);
+  // Whether wait_for_message would return at once.
+  bool has_message(std::int32_t from, const std::string& tag);
+
+ private:
+  template <class Ready>
+  std::optional<Waited> wait(std::unique_lock<std::mutex>& lock, std::int64_t timeout_ms,
+                             const board::WaitInfo& shown, const std::string& what, Ready ready);
+  board::PeerSet others() const noexcept;
+  std::deque<wire::RankMessage>::iterator find(std::int32_t from, const std::string& tag);
+
+  bool nobody_sends(std::int32_t from) const;
+
+  const std::int32_t rank_;
+  const std::int32_t world_size_;
+  board::SlotWriter& writer_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // All guarded by mutex_.
+  std::optional<wire::RunOrder> order_;
+  bool dismissed_ = false;
+  std::multimap<std::string, wire::BarrierRelease> releases_;
+  std::deque<wire::RankMessage> messages_;
+  std::size_t bytes_ = 0;
+  std::optional<wire::PeerFailed> peer_failed_;
+  std::set<std::int32_t> finished_;  // of the ranks that this one waits for
+  bool disconnected_ = false;
+};
+
+}  // namespace distrun::rank

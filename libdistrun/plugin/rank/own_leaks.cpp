@@ -1,0 +1,123 @@
+#include <distrun/plugin/rank/own_leaks.hpp>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+namespace distrun::rank {
+namespace {
+
+// A millisecond each: a joined thread is in /proc a little longer, one of the runtime has the name of the thread that
+// started it until it runs, and other threads open files for a moment.
+constexpr int kMoments = 200;
+constexpr long kNumbersMax = 1 << 20;  // of descriptors that are asked for one by one
+
+// The numbers that name a directory's entries, without the descriptor that reads it.
+std::set<int> numbers_in(const char* path) {
+  std::set<int> numbers;
+  DIR* directory = ::opendir(path);
+  if (directory == nullptr) return numbers;
+  while (const dirent* entry = ::readdir(directory)) {
+    if (entry->d_name[0] != '.') numbers.insert(std::atoi(entry->d_name));
+  }
+  numbers.erase(::dirfd(directory));
+  ::closedir(directory);
+  return numbers;
+}
+
+std::string target_of(int descriptor) {
+  char target[256];
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  const ssize_t size = ::readlink(link.c_str(), target, sizeof target);
+  return size > 0 ? std::string(target, static_cast<std::size_t>(size)) : "";
+}
+
+// As far as the limit goes, where a test has left no descriptor with which to read the directory.
+std::set<int> descriptors_by_number() {
+  std::set<int> numbers;
+  const long limit = std::min(::sysconf(_SC_OPEN_MAX), kNumbersMax);
+  for (int number = 0; number < limit; ++number) {
+    if (::fcntl(number, F_GETFD) >= 0) numbers.insert(number);
+  }
+  return numbers;
+}
+
+std::map<int, std::string> open_descriptors() {
+  std::map<int, std::string> descriptors;
+  std::set<int> numbers = numbers_in("/proc/self/fd");
+  if (numbers.empty()) numbers = descriptors_by_number();  // each process has some
+  for (const int number : numbers) {
+    std::string target = target_of(number);
+    if (!target.empty()) descriptors.emplace(number, std::move(target));  // else it is closed again
+  }
+  return descriptors;
+}
+
+// A thread that ends while the kernel lists them takes one that came after it off the list. Two lists that agree lack
+// none: one that has ended is not in the second.
+std::set<int> own_threads() {
+  std::set<int> threads = numbers_in("/proc/self/task");
+  for (int i = 0; i < kMoments; ++i) {
+    std::set<int> again = numbers_in("/proc/self/task");
+    if (again == threads) break;
+    threads = std::move(again);
+  }
+  return threads;
+}
+
+std::string name_of(int thread) {
+  std::string name;
+  std::getline(std::ifstream("/proc/self/task/" + std::to_string(thread) + "/comm"), name);
+  return name;
+}
+
+// What the runtime keeps for the process, from its first use on, is nobody's leak. It can be told by the names that
+// runtime/autograd/device_worker.cpp and device/virtual give. (A thread without a name of its own has that of the
+// program.)
+bool is_of_runtime(const std::string& name) {
+  return name.starts_with("distrun-ag ") || name.starts_with("distrun-vgpu") || name.starts_with("/memfd:distrun ");
+}
+
+std::map<int, std::string> new_descriptors(const std::map<int, std::string>& old) {
+  std::map<int, std::string> descriptors = open_descriptors();
+  std::erase_if(descriptors, [&old](const auto& one) {
+    const auto same = old.find(one.first);
+    return (same != old.end() && same->second == one.second) || is_of_runtime(one.second);
+  });
+  return descriptors;
+}
+
+std::set<int> new_threads(const std::set<int>& old) {
+  std::set<int> threads = own_threads();
+  for (const int thread : old) threads.erase(thread);
+  std::erase_if(threads, [](int thread) { return is_of_runtime(name_of(thread)); });
+  return threads;
+}
+
+}  // namespace
+
+OwnLeaks::OwnLeaks() : descriptors_(open_descriptors()), threads_(own_threads()) {}
+
+std::vector<wire::LeakReport> OwnLeaks::look() const {
+  std::vector<wire::LeakReport> leaks;
+  std::map<int, std::string> descriptors = new_descriptors(descriptors_);
+  std::set<int> threads = new_threads(threads_);
+  for (int i = 0; i < kMoments && !(descriptors.empty() && threads.empty()); ++i) {
+    ::poll(nullptr, 0, 1);
+    descriptors = new_descriptors(descriptors_);
+    threads = new_threads(threads_);
+  }
+  for (const auto& [number, target] : descriptors) {
+    leaks.push_back({false, std::to_string(number) + " (" + target + ")"});
+  }
+  for (const int thread : threads) leaks.push_back({true, std::to_string(thread) + " (" + name_of(thread) + ")"});
+  return leaks;
+}
+
+}  // namespace distrun::rank

@@ -1,0 +1,175 @@
+#include <distrun/plugin/rank/plugin.hpp>
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <optional>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::rank {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::InvalidArgument, "PluginError", path + " " + why);
+}
+
+std::string absolute(const std::string& path) {
+  return path.find('/') == std::string::npos ? "./" + path : path;  // dlopen would search a bare name
+}
+
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+// Before it is opened: opening a FIFO waits for its writer, and reading a device may never end. What is not there is
+// the loader's to tell.
+void require_regular_file(const std::string& path) {
+  struct stat found{};
+  if (::stat(absolute(path).c_str(), &found) != 0 || S_ISREG(found.st_mode)) return;
+  refuse(path, std::string("is ") + kind_of(found.st_mode) + ", and no file; a plugin is a shared object (.so)");
+}
+
+std::string why_not_loaded() {
+  std::string why = ::dlerror();
+  if (why.find("libdistrun.so") != std::string::npos) {
+    why += " (the runtime that it uses: it is looked for where the plugin was built or installed, and in "
+           "LD_LIBRARY_PATH)";
+  }
+  return why;
+}
+
+distrun_plugin_entry_t open_entry(const std::string& path) {
+  require_regular_file(path);
+  void* library = ::dlopen(absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) refuse(path, std::string("cannot be loaded: ") + why_not_loaded());
+  void* symbol = ::dlsym(library, "distrun_plugin_entry");
+  if (symbol == nullptr) {
+    refuse(path, "is no distrun plugin: it has no symbol distrun_plugin_entry (link distrun::sdk, see "
+                 "distrun_add_plugin)");
+  }
+  return reinterpret_cast<distrun_plugin_entry_t>(symbol);
+}
+
+// What list() collects, behind the void* of the C line.
+struct Listing {
+  wire::PluginTable table;
+  std::optional<std::string> failure;
+};
+
+// Plugins of an older build have no such fields.
+bool has_later_fields(const distrun_test& test) {
+  return test.size >= offsetof(distrun_test, description) + sizeof test.description;
+}
+
+bool knows_of_hosts(const distrun_test& test) {
+  return test.size >= offsetof(distrun_test, gpu_per_rank) + sizeof test.gpu_per_rank;
+}
+
+wire::TestInfo info_of(const distrun_test& test) {
+  wire::TestInfo info;
+  info.suite = text_of(test.suite);
+  info.name = text_of(test.name);
+  for (std::size_t i = 0; i < test.parameter_count; ++i) {
+    info.parameters.push_back({text_of(test.parameters[i].key), text_of(test.parameters[i].value)});
+  }
+  info.file = text_of(test.file);
+  info.line = test.line;
+  info.world_rule = static_cast<wire::WorldRule>(test.world_rule);
+  info.world_sizes.assign(test.world_sizes, test.world_sizes + test.world_size_count);
+  info.world_size = test.world_size;
+  info.timeout_ms = test.timeout_ms;
+  info.isolation = text_of(test.isolation);
+  info.env_rendezvous = test.env_rendezvous != 0;
+  info.has_fixture = test.has_fixture != 0;
+  for (std::size_t i = 0; i < test.may_die_count; ++i) {
+    const distrun_may_die& death = test.may_die[i];
+    info.may_die.push_back({death.rank, static_cast<wire::DeathKind>(death.how), death.value});
+  }
+  if (test.skip_reason.size > 0) info.skip.push_back({test.skip_code, text_of(test.skip_reason)});
+  if (has_later_fields(test)) {
+    info.devices = test.devices;
+    info.description = text_of(test.description);
+  }
+  if (knows_of_hosts(test)) {
+    info.has_host = test.has_host != 0;
+    info.has_suite_code = test.has_suite_code != 0;
+    info.gpu_per_rank = test.gpu_per_rank != 0;
+  }
+  return info;
+}
+
+void add_test(void* self, const distrun_test* test) {
+  static_cast<Listing*>(self)->table.tests.push_back(info_of(*test));
+}
+
+void fail_listing(void* self, distrun_string text) {
+  static_cast<Listing*>(self)->failure = text_of(text);
+}
+
+}  // namespace
+
+Plugin::Plugin(const std::string& path) : path_(path) {
+  const distrun_plugin_entry_t entry = open_entry(path);
+  const distrun_host host{sizeof(distrun_host), DISTRUN_ABI};
+  plugin_.size = sizeof plugin_;
+  plugin_.abi = DISTRUN_ABI;
+  const std::int32_t code = entry(&host, &plugin_);
+  if (code == DISTRUN_INCOMPATIBLE || plugin_.abi != DISTRUN_ABI) {
+    refuse(path, "was built for plugin ABI " + std::to_string(plugin_.abi) + ", this distrun speaks ABI " +
+                     std::to_string(DISTRUN_ABI) + ": build it with this distrun's headers");
+  }
+  if (code != DISTRUN_OK) refuse(path, "refuses to start: its entry returned " + std::to_string(code));
+  if (plugin_.list == nullptr || plugin_.run == nullptr) refuse(path, "offers no list or no run function");
+  if (plugin_.runtime != 0 && plugin_.runtime != DISTRUN_RUNTIME) {
+    refuse(path, "uses version " + std::to_string(plugin_.runtime) + " of the distrun runtime, this distrun has " +
+                     "version " + std::to_string(DISTRUN_RUNTIME) + ": build it with this distrun's headers");
+  }
+}
+
+wire::PluginTable Plugin::list(const wire::ListOrder& order) const {
+  Listing listing;
+  distrun_list line{};
+  line.size = sizeof line;
+  line.abi = DISTRUN_ABI;
+  line.self = &listing;
+  line.world_size = order.world_size;
+  line.gpus = order.gpus;
+  line.backend = view(order.backend);
+  line.agent = view(order.agent);
+  line.gpu_driver = view(order.gpu_driver);
+  line.isolation = view(order.isolation);
+  line.why_no_gpu = view(order.why_no_gpu);
+  line.add = add_test;
+  line.fail = fail_listing;
+  const std::int32_t code = plugin_.list(plugin_.self, &line);
+  if (listing.failure) throw Error(ErrorKind::Failed, "PluginError", path_ + ": " + *listing.failure);
+  if (code != DISTRUN_OK) {
+    throw Error(ErrorKind::Failed, "PluginError", path_ + ": its list function returned " + std::to_string(code));
+  }
+  listing.table.reuse = static_cast<wire::Reuse>(plugin_.reuse);
+  return std::move(listing.table);
+}
+
+std::int32_t Plugin::run(const std::string& test_id, const distrun_rank& rank) const {
+  return plugin_.run(plugin_.self, view(test_id), &rank);
+}
+
+std::int32_t Plugin::leave(const distrun_rank& rank) const {
+  return plugin_.leave != nullptr ? plugin_.leave(plugin_.self, &rank) : DISTRUN_OK;
+}
+
+std::int32_t Plugin::set_up_host(const std::string& suite, const distrun_rank& host) const {
+  return plugin_.set_up_host != nullptr ? plugin_.set_up_host(plugin_.self, view(suite), &host) : DISTRUN_NOT_FOUND;
+}
+
+std::int32_t Plugin::tear_down_host(const std::string& suite, const distrun_rank& host) const {
+  return plugin_.tear_down_host != nullptr ? plugin_.tear_down_host(plugin_.self, view(suite), &host)
+                                           : DISTRUN_NOT_FOUND;
+}
+
+}  // namespace distrun::rank

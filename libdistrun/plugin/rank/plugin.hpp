@@ -1,0 +1,37 @@
+#pragma once
+// A loaded plugin: the program's side of the C line (plugin/sdk/plugin.h).
+#include <string>
+
+#include <distrun/common/wire/plugin_table.hpp>
+#include <distrun/plugin/sdk/plugin.h>
+
+namespace distrun::rank {
+
+class Plugin {
+ public:
+  // Loads and asks for its entry. Throws Error{InvalidArgument} that says what is wrong with the file: not
+  // there, no shared object, no entry, another ABI. Never unloaded.
+  explicit Plugin(const std::string& path);
+
+  // Throws Error{Failed} with the plugin's own words.
+  wire::PluginTable list(const wire::ListOrder& order) const;
+  // DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND; anything else is the plugin's fault.
+  // More than once, and by several threads at once, only if the table says so.
+  std::int32_t run(const std::string& test_id, const distrun_rank& rank) const;
+  // No further test comes to the rank: DISTRUN_OK or _FAILED.
+  std::int32_t leave(const distrun_rank& rank) const;
+  // In the host of a suite; as run().
+  std::int32_t set_up_host(const std::string& suite, const distrun_rank& host) const;
+  std::int32_t tear_down_host(const std::string& suite, const distrun_rank& host) const;
+
+ private:
+  std::string path_;
+  distrun_plugin plugin_{};
+};
+
+inline distrun_string view(const std::string& text) noexcept { return {text.data(), text.size()}; }
+inline std::string text_of(distrun_string text) {
+  return text.size == 0 ? std::string() : std::string(text.data, text.size);
+}
+
+}  // namespace distrun::rank

@@ -1,0 +1,83 @@
+#pragma once
+// Fills distrun_rank, what a plugin's run() gets, with functions over the control line.
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <distrun/plugin/rank/absent.hpp>
+#include <distrun/plugin/rank/control_line.hpp>
+#include <distrun/plugin/sdk/plugin.h>
+
+namespace distrun::rank {
+
+class RankApi {
+ public:
+  // All must outlive it.
+  RankApi(const wire::RunOrder& order, ControlLine& line, Inbox& inbox, board::SlotWriter& writer,
+          const board::RankBoard& board);
+  RankApi(const RankApi&) = delete;
+  RankApi& operator=(const RankApi&) = delete;
+
+  const distrun_rank& line() const noexcept { return api_; }
+  std::uint64_t checks() const noexcept { return checks_; }
+  // What a host has set by now.
+  std::vector<wire::KeyValue> suite_settings();
+
+  // Tells the coordinator, and shows it on the board.
+  void enter_phase(wire::Phase phase);
+  // Returns when a debugger is attached, has ended, or has not come for a minute.
+  void wait_for_debugger();
+  // Does not return in a process that a test has forked: it came back from the body as if it were the rank.
+  void end_if_stray() const;
+  // For errors of the rank's own machinery.
+  void report(const std::string& type, const std::string& text);
+
+ private:
+  static RankApi& of(void* self) { return *static_cast<RankApi*>(self); }
+  static void phase(void* self, std::int32_t phase);
+  static void error(void* self, const distrun_error* error);
+  static void skip(void* self, std::int32_t code, distrun_string reason);
+  static void note(void* self, distrun_string key, distrun_string value);
+  static void checks(void* self, std::uint64_t count);
+  static void site(void* self, const char* file, std::uint32_t line);
+  static std::int32_t wait_begin(void* waits, std::int32_t kind, distrun_string name, const char* file,
+                                 std::uint32_t line);
+  static void wait_end(void* waits, std::int32_t number);
+  static std::int32_t bind(void* self);
+  static void unbind(std::int32_t before);
+  static void explain_faults(void* self, std::size_t (*explain)(const void*, char*, std::size_t));
+  static std::int32_t set(void* self, distrun_string key, distrun_string value);
+  static std::int32_t barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,
+                              void* context, std::int32_t* because_of);
+  static std::int32_t send(void* self, std::int32_t to, distrun_string tag, const void* data, std::size_t size);
+  static std::int32_t receive(void* self, std::int32_t* from, distrun_string tag, std::int64_t timeout_ms,
+                              distrun_sink message, distrun_sink why, void* context, std::int32_t* because_of);
+
+  template <class T>
+  void tell(wire::FrameKind kind, const T& message) {
+    line_.send(kind, order_.rank, message);
+  }
+  void fill_in_suite();
+  Coming come_to(const std::string& barrier);
+  std::int32_t answer(const Waited& waited, distrun_sink why, void* context, std::int32_t* because_of);
+
+  const wire::RunOrder& order_;
+  ControlLine& line_;
+  Inbox& inbox_;
+  board::SlotWriter& writer_;
+  const board::RankBoard& board_;
+  std::string worker_name_;
+  std::atomic<std::uint64_t> checks_{0};
+  std::atomic<std::int32_t> noticed_{-1};  // the rank whose failure a wait here has told
+  std::vector<distrun_key_value> settings_;  // of the suite, as the plugin sees them
+  std::mutex setting_;
+  std::map<std::string, std::string> set_;   // guarded by setting_; by the host
+  const base::TimePoint began_ = base::system_clock().now();
+  std::mutex coming_;
+  std::map<std::string, std::uint64_t> rounds_;  // guarded by coming_; of each barrier
+  distrun_rank api_{};
+};
+
+}  // namespace distrun::rank

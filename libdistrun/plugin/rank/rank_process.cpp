@@ -1,0 +1,201 @@
+#include <distrun/plugin/rank/rank_process.hpp>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/common/board/board.hpp>
+#include <distrun/common/board/body_life.hpp>
+#include <distrun/common/wire/skip_table.hpp>
+#include <distrun/common/wire/zygote.hpp>
+#include <distrun/plugin/rank/crash_handler.hpp>
+#include <distrun/plugin/rank/exit_call.hpp>
+#include <distrun/plugin/rank/thread_owner.hpp>
+
+namespace distrun::rank {
+namespace {
+
+int exit_code_of(std::int32_t result) {
+  if (result == DISTRUN_OK) return 0;
+  return result == DISTRUN_SKIPPED ? wire::find_skip("generic")->exit_code : wire::kTestErrorExitCode;
+}
+
+}  // namespace
+
+void cannot_begin(ControlLine& line, std::int32_t rank, const Error& error) {
+  wire::ErrorReport report;
+  report.type = wire::kCannotBegin;
+  report.text = std::string("cannot begin: ") + error.what();
+  line.send(wire::FrameKind::Error, rank, report);
+  ::_exit(wire::kTestErrorExitCode);  // threads of other ranks may wait for their orders for ever
+}
+
+// One rank that is here.
+struct RankProcess::Place {
+  Place(int board, int rank, int world_size)
+      : shown(board, rank, world_size), writer(shown.own()), inbox(rank, world_size, writer) {}
+
+  board::RankBoard shown;
+  board::SlotWriter writer;
+  Inbox inbox;
+};
+
+RankProcess::RankProcess(ControlLine& line, const base::Fd& board, const Plugin* plugin, std::string path,
+                         const wire::RunOrder& first)
+    : line_(line), plugin_(plugin), path_(std::move(path)) {
+  const int begin = first.threads ? 0 : first.rank;
+  const int end = first.threads ? first.world_size : first.rank + 1;
+  for (int rank = begin; rank < end; ++rank) {
+    places_.push_back(std::make_unique<Place>(board.get(), rank, first.world_size));
+  }
+  install_crash_handler(places_.front()->shown.own()->crash);
+}
+
+RankProcess::~RankProcess() = default;
+
+int RankProcess::run(wire::RunOrder first) {
+  if (first.threads) return run_threads(std::move(first));
+  try {
+    listen();
+  } catch (const Error& error) {
+    cannot_begin(line_, first.rank, error);
+  }
+  return serve(*places_.front(), std::move(first));
+}
+
+void RankProcess::listen() {
+  std::vector<Inbox*> inboxes;
+  for (const auto& place : places_) inboxes.push_back(&place->inbox);
+  line_.start_listening(std::move(inboxes));
+}
+
+// What ends the process is told of the rank whose thread it was.
+void RankProcess::share_process() {
+  static RankProcess* shared = nullptr;
+  shared = this;
+  rank::share_process(static_cast<int>(places_.size()));
+  std::vector<board::DumpArea*> areas;
+  for (const auto& place : places_) areas.push_back(&place->shown.own()->crash);
+  install_crash_areas(std::move(areas));
+  // Also called in processes that a test has forked. A crash that came first is what ends the process.
+  set_exit_listener([](int code) noexcept {
+    const int rank = owner_of_thread();
+    if (rank < 0 || !shared->line_.is_ours() || has_crashed()) return;
+    shared->places_[static_cast<std::size_t>(rank)]->writer.leave(code);
+  });
+}
+
+// No rank begins before all are there: a thread that came later would count as one that a test has left.
+int RankProcess::run_threads(wire::RunOrder first) {
+  std::unique_lock all_there(loading_);
+  sigset_t mask;  // a test finds signals as in a process of its own
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+  share_process();
+  places_[static_cast<std::size_t>(first.rank)]->inbox.put(std::move(first));
+  std::vector<base::Thread> threads;
+  const auto be_rank = [this, &mask](int rank, Place& place) {
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+    bind_thread(rank);
+    { const std::lock_guard begin(loading_); }
+    if (auto order = place.inbox.wait_for_order()) serve(place, std::move(*order));
+  };
+  try {
+    for (int rank = 0; rank < static_cast<int>(places_.size()); ++rank) {
+      Place& place = *places_[static_cast<std::size_t>(rank)];
+      threads.emplace_back(thread_name_of(rank), [&be_rank, &place, rank] { be_rank(rank, place); });
+    }
+    listen();
+  } catch (const Error& error) {
+    cannot_begin(line_, 0, error);
+  }
+  all_there.unlock();
+  threads.clear();  // joins them
+  return 0;         // each has told its own result
+}
+
+int RankProcess::serve(Place& place, wire::RunOrder order) {
+  place.writer.attach();
+  board::body_life(*place.shown.own()).begin();
+  for (bool first = true;; first = false) {
+    const bool sets_up_suite = first && order.suite_code && order.stay;
+    round_.begin(order, sets_up_suite);
+    const std::int32_t result = run_test(place, order, looks_at_state(order, sets_up_suite));
+    const bool stays = order.stay && (order.host == wire::HostWork::None || result == DISTRUN_OK);
+    if (!stays) return exit_code_of(result);
+    auto next = place.inbox.wait_for_order();
+    if (!next) return exit_code_of(leave(place, order) == DISTRUN_OK ? result : DISTRUN_FAILED);
+    order = std::move(*next);
+  }
+}
+
+std::int32_t RankProcess::leave(Place& place, const wire::RunOrder& last) {
+  RankApi api(last, line_, place.inbox, place.writer, place.shown);
+  return plugin_ == nullptr ? DISTRUN_OK : plugin_->leave(api.line());
+}
+
+std::int32_t RankProcess::run_test(Place& place, const wire::RunOrder& order, bool looks_at_state) {
+  RankApi api(order, line_, place.inbox, place.writer, place.shown);
+  const std::optional<OwnThread> thread = looks_at_state ? std::make_optional<OwnThread>() : std::nullopt;
+  const std::int32_t result = call_plugin(order, api);
+  Changes changes;
+  if (thread) thread->put_back(changes);
+  std::vector<wire::HeldName> held = round_.end(changes);
+  for (const wire::LeakReport& each : changes.told) line_.send(wire::FrameKind::Leak, order.rank, each);
+  place.writer.enter_phase(wire::Phase::Exit);
+  if (order.stay) std::fflush(nullptr);  // what a test printed belongs to that test
+  // Of a rank that ends the result goes first: what may hang from here on (flushing into a full pipe that a test made)
+  // is the phase "exit".
+  line_.send(wire::FrameKind::Done, order.rank,
+             wire::Done{result == DISTRUN_OK, api.checks(), api.suite_settings(), std::move(held), changes.used_up});
+  return result;
+}
+
+// With the last test of a rank ends what stood around its tests.
+std::int32_t RankProcess::call(const Plugin& loaded, const wire::RunOrder& order, const RankApi& api) {
+  switch (order.host) {
+    case wire::HostWork::SetUp: return loaded.set_up_host(order.suite, api.line());
+    case wire::HostWork::TearDown: return loaded.tear_down_host(order.suite, api.line());
+    case wire::HostWork::None: break;
+  }
+  const std::int32_t result = loaded.run(order.test_id, api.line());
+  if (order.stay) return result;
+  api.end_if_stray();
+  const std::int32_t left = loaded.leave(api.line());
+  return left == DISTRUN_OK ? result : left;
+}
+
+const Plugin& RankProcess::plugin(RankApi& api) {
+  const std::lock_guard lock(loading_);
+  if (plugin_ == nullptr) {
+    api.enter_phase(wire::Phase::Load);
+    plugin_ = &own_plugin_.emplace(path_);
+  }
+  return *plugin_;
+}
+
+std::int32_t RankProcess::call_plugin(const wire::RunOrder& order, RankApi& api) {
+  std::int32_t result = DISTRUN_FAILED;
+  try {
+    const Plugin& loaded = plugin(api);
+    if (order.debug) api.wait_for_debugger();
+    result = call(loaded, order, api);
+    api.end_if_stray();
+  } catch (const Error& error) {
+    api.end_if_stray();
+    api.report(error.type(), error.what());
+    return DISTRUN_FAILED;
+  }
+  if (result == DISTRUN_NOT_FOUND) {
+    api.report("PluginError", "the plugin lists " + order.test_id + " but does not know it when it is to run");
+  } else if (result != DISTRUN_OK && result != DISTRUN_FAILED && result != DISTRUN_SKIPPED) {
+    api.report("PluginError", "the plugin's run function returned " + std::to_string(result) + ", which means nothing");
+  }
+  return result;
+}
+
+}  // namespace distrun::rank

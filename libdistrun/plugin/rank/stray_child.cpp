@@ -1,0 +1,39 @@
+#include <distrun/plugin/rank/stray_child.hpp>
+
+#include <unistd.h>
+
+#include <string>
+
+#include <distrun/common/wire/skip_table.hpp>
+
+namespace distrun::rank {
+namespace {
+
+std::string who(std::int32_t rank) {
+  return "process " + std::to_string(::getpid()) + ", which rank " + std::to_string(rank) + " has forked";
+}
+
+// Past every buffer: those of a fork hold what its parent has printed.
+void say(const std::string& text) { static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size())); }
+
+}  // namespace
+
+void end_stray_child(const board::SlotWriter& writer, std::int32_t rank) {
+  writer.note_stray_child(::getpid());
+  say("distrun: " + who(rank) + ", returned from the test's body; a child of a test ends by _exit()\n");
+  ::_exit(wire::kTestErrorExitCode);
+}
+
+void tell_error_of_child(const board::SlotWriter& writer, std::int32_t rank, const wire::ErrorReport& error) {
+  writer.note_failed_child(::getpid());
+  const std::string place = error.file.empty() ? "" : " (" + error.file + ":" + std::to_string(error.line) + ")";
+  say("distrun: in " + who(rank) + ": " + error.type + ": " + error.text + place + "\n");
+}
+
+std::int32_t refuse_child(std::int32_t rank, distrun_sink why, void* context) {
+  const std::string text = who(rank) + ", has no line to the other ranks";
+  if (why != nullptr) why(context, text.data(), text.size());
+  return DISTRUN_INVALID;
+}
+
+}  // namespace distrun::rank

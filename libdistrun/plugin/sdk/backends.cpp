@@ -1,0 +1,118 @@
+#include <distrun/plugin/sdk/backends.hpp>
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+struct Entry {
+  std::string_view key;
+  Names backends;
+};
+
+// By collective: who does not know it.
+const std::vector<Entry>& unsupported() {
+  static const std::vector<Entry> table{{"allgather_coalesced", {"nccl", "mpi", "ucc"}},
+                                        {"reduce", {}},
+                                        {"sendrecv anysource", {"nccl", "ucc"}},
+                                        {"cpu barrier", {"nccl", "ucc"}}};
+  return table;
+}
+
+// By feature: who has it. "plugin" is what add_backend() says.
+const std::vector<Entry>& features() {
+  static const Names with_gpus{"nccl", "gloo", "ucc"};
+  static const Names all{"nccl", "gloo", "mpi", "ucc"};
+  static const std::vector<Entry> table{
+      {"gpu", with_gpus},          {"cuda", with_gpus},      {"ddp", with_gpus},           {"subgroup", with_gpus},
+      {"profiling", all},          {"cuda profiling", all},  {"sendrecv profiling", all},  {"plugin", {}}};
+  return table;
+}
+
+std::map<std::string, BackendVersion, std::less<>>& available() {
+  static std::map<std::string, BackendVersion, std::less<>> backends;
+  return backends;
+}
+
+template <class Texts>
+std::string joined(const Texts& texts) {
+  std::string all;
+  for (const auto& text : texts) all += (all.empty() ? "" : ", ") + std::string(text);
+  return all;
+}
+
+bool contains(const auto& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+const Names& find(const std::vector<Entry>& table, std::string_view key, const char* what) {
+  Names known;
+  for (const Entry& entry : table) {
+    if (entry.key == key) return entry.backends;
+    known.push_back(entry.key);
+  }
+  throw Error(ErrorKind::InvalidArgument,
+              std::string(what) + " '" + std::string(key) + "' is not in the table; it has " + joined(known));
+}
+
+bool is_known(std::string_view name) { return contains(Names{"gloo", "nccl", "mpi", "ucc"}, name); }
+
+SkipCondition requires_backend(std::string name, const std::string& shown) {
+  return skip_if([name = std::move(name)](const ListContext&) { return !is_backend_available(name); },
+                 "c10d was not compiled with the " + shown + " backend");
+}
+
+std::string text_of(const BackendVersion& version) {
+  return std::to_string(version[0]) + "." + std::to_string(version[1]) + "." + std::to_string(version[2]);
+}
+
+}  // namespace
+
+void add_backend(std::string name, BackendVersion version) {
+  available().insert_or_assign(std::move(name), version);
+}
+
+bool is_backend_available(std::string_view name) { return available().contains(name); }
+
+bool backend_supports(std::string_view backend, std::string_view collective) {
+  return !contains(find(unsupported(), collective, "the collective"), backend);
+}
+
+bool backend_has(std::string_view backend, std::string_view feature) {
+  const Names& having = find(features(), feature, "the feature");
+  if (feature == "plugin") return is_backend_available(backend) && !is_known(backend);
+  return contains(having, backend);
+}
+
+SkipCondition require_backend_is_available(std::vector<std::string> backends) {
+  return [backends = std::move(backends)](const ListContext& run) -> std::optional<Skip> {
+    const std::string requires_it = "Test requires backend " + run.backend;
+    if (!contains(backends, run.backend)) return Skip{.reason = requires_it + " to be one of " + joined(backends)};
+    if (!is_backend_available(run.backend)) return Skip{.reason = requires_it + " to be available"};
+    return std::nullopt;
+  };
+}
+
+SkipCondition requires_gloo() { return requires_backend("gloo", "Gloo"); }
+SkipCondition requires_nccl() { return requires_backend("nccl", "NCCL"); }
+SkipCondition requires_ucc() { return requires_backend("ucc", "UCC"); }
+SkipCondition requires_mpi() { return requires_backend("mpi", "MPI"); }
+
+SkipCondition requires_nccl_version(BackendVersion least, std::string why) {
+  return [least, why = std::move(why)](const ListContext& run) -> std::optional<Skip> {
+    if (auto skip = requires_nccl()(run)) return skip;
+    const BackendVersion found = available().find("nccl")->second;
+    if (found >= least) return std::nullopt;
+    return Skip{.reason = "Requires NCCL version greater than or equal to: " + text_of(least) +
+                          ", found: " + text_of(found) + ", reason: " + why};
+  };
+}
+
+}  // namespace distrun

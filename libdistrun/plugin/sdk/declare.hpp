@@ -1,0 +1,103 @@
+#pragma once
+// How tests are declared: DISTRUN_TEST(Suite, name) { body of every rank }, with `rank` for its context
+// (plugin/sdk/context.hpp). Options follow the name: .world_size = fixed(2), .timeout = 5s. A suite gets defaults for
+// its tests with DISTRUN_SUITE(Hello, .timeout = 5s). DISTRUN_TEST_F(Fixture, name) makes the body a member of Fixture,
+// a class derived from distrun::Fixture whose name is the suite's, so it uses the fixture's members. What a suite does
+// once, around all of its tests, is in plugin/sdk/suite.hpp.
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <distrun/common/base/location.hpp>
+#include <distrun/plugin/sdk/check.hpp>
+#include <distrun/plugin/sdk/context.hpp>
+#include <distrun/plugin/sdk/options.hpp>
+#include <distrun/plugin/sdk/parameters.hpp>
+#include <distrun/plugin/sdk/suite.hpp>
+
+namespace distrun {
+
+// One object per rank and test: made and set up in the phase set-up, torn down in the phase
+// tear-down, which runs also after a failed body, but not after a failed set_up.
+class Fixture {
+ public:
+  virtual ~Fixture() = default;
+  virtual void set_up(Rank&) {}
+  virtual void tear_down(Rank&) {}
+  // The body; DISTRUN_TEST_F writes it.
+  virtual void body(Rank&) = 0;
+};
+
+// Runs `body` for every element of `settings`; every report names its element. An element that
+// fails (a failed check or an exception) fails the rank, and the next one runs; one that skips is
+// noted, and if all of them skip, so does the test. All ranks meet in a barrier after each element;
+// when another rank has failed for good, PeerFailed ends this body too.
+void run_subtests(Rank& rank, const Product& settings,
+                  const std::function<void(const Parameters&)>& body);
+
+namespace detail {
+
+// What only a test of another framework has (plugin/sdk/bridge.hpp).
+struct BridgedTest {
+  std::function<void(Rank&)> run;         // all of it, in place of TestDeclaration::make
+  std::function<TestOptions()> defaults;  // of the whole plugin: those of its suite come over them
+  Parameters element;                     // what follows the '/' of its id
+  std::string description;                // what its framework calls it
+};
+
+struct TestDeclaration {
+  std::string suite;
+  std::string name;
+  base::Location where;
+  std::function<TestOptions()> options;
+  bool has_fixture = false;
+  std::function<std::unique_ptr<Fixture>()> make;
+  std::optional<BridgedTest> bridged{};
+};
+struct SuiteDeclaration {
+  std::string suite;
+  base::Location where;
+  std::function<TestOptions()> options;
+};
+// Called while the plugin is loaded, by one thread. Returns true.
+bool declare(TestDeclaration test);
+bool declare(SuiteDeclaration suite);
+
+}  // namespace detail
+}  // namespace distrun
+
+// What an option may be written with: 5s, fixed(2), axis(...).
+#define DISTRUN_DETAIL_OPTIONS(...)                    \
+  [] {                                                 \
+    using namespace std::chrono_literals; /* NOLINT */ \
+    using namespace ::distrun;            /* NOLINT */ \
+    return ::distrun::TestOptions{__VA_ARGS__};        \
+  }
+
+#define DISTRUN_DETAIL_TEST(Class, Base, suite_, name_, with_fixture, ...)                       \
+  namespace {                                                                                    \
+  class Class final : public Base {                                                              \
+   public:                                                                                       \
+    void body(::distrun::Rank& rank) override;                                                   \
+  };                                                                                             \
+  [[maybe_unused]] const bool Class##_declared =                                                 \
+      ::distrun::detail::declare(::distrun::detail::TestDeclaration{                             \
+          suite_, name_, ::distrun::base::Location::here(), DISTRUN_DETAIL_OPTIONS(__VA_ARGS__), \
+          with_fixture, [] { return std::make_unique<Class>(); }});                              \
+  }                                                                                              \
+  void Class::body([[maybe_unused]] ::distrun::Rank& rank)
+
+#define DISTRUN_TEST(suite, name, ...) \
+  DISTRUN_DETAIL_TEST(suite##_##name##_Test, ::distrun::Fixture, #suite, #name, false, __VA_ARGS__)
+#define DISTRUN_TEST_F(fixture, name, ...) \
+  DISTRUN_DETAIL_TEST(fixture##_##name##_Test, fixture, #fixture, #name, true, __VA_ARGS__)
+
+#define DISTRUN_SUITE(suite, ...)                                                           \
+  namespace {                                                                               \
+  [[maybe_unused]] const bool suite##_suite_declared =                                      \
+      ::distrun::detail::declare(::distrun::detail::SuiteDeclaration{                       \
+          #suite, ::distrun::base::Location::here(), DISTRUN_DETAIL_OPTIONS(__VA_ARGS__)}); \
+  }                                                                                         \
+  static_assert(true, "a semicolon belongs here")

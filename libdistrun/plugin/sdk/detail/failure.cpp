@@ -1,0 +1,81 @@
+#include <distrun/plugin/sdk/detail/failure.hpp>
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <typeinfo>
+
+#include <distrun/plugin/sdk/context.hpp>
+
+namespace distrun::detail {
+namespace {
+
+std::string readable(const char* mangled) {
+  struct Free {
+    void operator()(char* text) const noexcept { std::free(text); }
+  };
+  int status = 0;
+  const std::unique_ptr<char, Free> name(abi::__cxa_demangle(mangled, nullptr, nullptr, &status));
+  return name ? name.get() : mangled;
+}
+
+// Of something that is no std::exception.
+std::string current_type_name() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  return type != nullptr ? readable(type->name()) : "unknown type";
+}
+
+// std::throw_with_nested keeps the cause; a peer's failure deep inside still names the peer.
+Failure with_cause(Failure failure, const std::exception& error) {
+  try {
+    std::rethrow_if_nested(error);
+  } catch (...) {
+    const Failure cause = current_failure();
+    failure.text += "\n  caused by " + cause.type + ": " + cause.text;
+    if (failure.because_of < 0) failure.because_of = cause.because_of;
+  }
+  return failure;
+}
+
+Failure describe(const Error& error) {
+  Failure failure{.type = error.type(), .text = error.what(), .where = error.where()};
+  if (error.remote_trace()) failure.text += "\n" + *error.remote_trace();
+  return failure;
+}
+
+}  // namespace
+
+Failure current_failure() {
+  try {
+    throw;
+  } catch (const PeerFailed& error) {
+    Failure failure = describe(error);
+    failure.because_of = error.rank();
+    return failure;
+  } catch (const Error& error) {
+    return with_cause(describe(error), error);
+  } catch (const std::exception& error) {
+    const char* what = error.what();
+    return with_cause({.type = readable(typeid(error).name()), .text = what != nullptr ? what : "its what() is null"},
+                      error);
+  } catch (...) {
+    std::string type = current_type_name();
+    std::string text = "an exception of type " + type;
+    return {.type = std::move(type), .text = std::move(text)};
+  }
+}
+
+Failure current_failure(const ThrowStack& stack) {
+  Failure failure = current_failure();
+  try {
+    throw;
+  } catch (const PeerFailed&) {
+  } catch (...) {
+    failure.thrown_at = stack.pcs();
+  }
+  return failure;
+}
+
+}  // namespace distrun::detail

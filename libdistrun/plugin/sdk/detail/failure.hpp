@@ -1,0 +1,15 @@
+#pragma once
+// What an exception says in a report.
+#include <distrun/plugin/sdk/detail/throw_stack.hpp>
+#include <distrun/plugin/sdk/tally.hpp>
+
+namespace distrun::detail {
+
+// Of the exception being handled; call it in a catch block only. An Error has the type that
+// travels, its text and its place, any other exception its C++ type; causes nested in it come on
+// further lines.
+Failure current_failure();
+// The same with the place of its throw, unless it is a peer's failure: that knows where it was waited for.
+Failure current_failure(const ThrowStack& stack);
+
+}  // namespace distrun::detail

@@ -1,0 +1,14 @@
+#pragma once
+// The life of one test on one rank.
+#include <string_view>
+
+#include <distrun/plugin/sdk/detail/registry.hpp>
+#include <distrun/plugin/sdk/plugin.h>
+
+namespace distrun::detail {
+
+// DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND; what failed has been reported over the line. May
+// throw only before the test has begun.
+std::int32_t run_test(const Registry& registry, std::string_view test_id, const distrun_rank& line);
+
+}  // namespace distrun::detail

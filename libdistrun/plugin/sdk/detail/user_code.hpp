@@ -1,0 +1,43 @@
+#pragma once
+// Running a test author's code on a rank, or in a suite's host: whatever ends it early is told, and comes to a result.
+#include <cstdint>
+#include <optional>
+
+#include <distrun/plugin/sdk/check.hpp>
+#include <distrun/plugin/sdk/context.hpp>
+#include <distrun/plugin/sdk/detail/failure.hpp>
+#include <distrun/plugin/sdk/detail/throw_stack.hpp>
+#include <distrun/plugin/sdk/options.hpp>
+
+namespace distrun::detail {
+
+// Whether the action came to its end. What ended it early has been reported then, or is in `skip`.
+template <class Action>
+bool guarded(Tally& tally, std::optional<Skip>& skip, Action action) {
+  ThrowStack stack;
+  try {
+    stack.watch(action);
+    return true;
+  } catch (const CheckFailed&) {
+    tally.mark_failed();
+  } catch (const Skip& thrown) {
+    skip = thrown;
+  } catch (...) {
+    tally.report(current_failure(stack));
+  }
+  return false;
+}
+
+// For a tear-down, where it is too late to skip: what came of the test has been said.
+template <class Action>
+bool guarded_to_the_end(Tally& tally, base::Location where, Action action) {
+  std::optional<Skip> skip;
+  const bool ended = guarded(tally, skip, action);
+  if (skip) tally.report({.type = "RuntimeError", .text = "skip: " + skip->reason, .where = where});
+  return ended;
+}
+
+// Says how many checks ran; DISTRUN_OK, _FAILED or _SKIPPED.
+std::int32_t result_of(Rank& rank, const std::optional<Skip>& skip);
+
+}  // namespace distrun::detail

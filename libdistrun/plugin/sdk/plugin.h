@@ -1,0 +1,256 @@
+/* The C line between distrun-rank and a plugin. Plain C11; everything C++ stays on its own side.
+ *
+ * A plugin is a shared object that exports one symbol, distrun_plugin_entry. The program that loads
+ * it calls that once, and then either lists the tests or runs one of them, once, in one process per
+ * rank.
+ *
+ * Conventions
+ *  - Every struct that crosses starts with its size and the ABI it was built for. New fields come
+ *    at the end only; a reader looks at `size` before it touches a field that came later. Another
+ *    DISTRUN_ABI is refused on both sides with a clear message.
+ *  - A string is pointer and length, UTF-8, not terminated; NULL with 0 is empty. Strings belong to
+ *    the side that made them and are good until the call returns; who wants to keep one copies it.
+ *    Strings of distrun_rank itself are good until run() returns.
+ *  - No function throws or longjmps across the line. int32_t results are DISTRUN_OK or an error
+ *    below.
+ *  - Functions of distrun_rank may be called from any thread; those of distrun_list only during
+ *    list().
+ *  - A plugin is loaded with RTLD_NOW | RTLD_LOCAL and never unloaded.
+ *
+ * With CMake a plugin is find_package(distrun) and distrun_add_plugin(ring ring.cpp). Without:
+ *   c++ -std=c++20 -shared -fPIC ring.cpp $(pkg-config --cflags --libs distrun) -o ring.so
+ */
+#ifndef DISTRUN_SDK_PLUGIN_H
+#define DISTRUN_SDK_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DISTRUN_ABI 1u
+/* Of the runtime that goes with this file, libdistrun.so.1; plugins that use it carry it in distrun_plugin.runtime. */
+#define DISTRUN_RUNTIME 1u
+
+typedef struct distrun_string {
+  const char* data;
+  size_t size;
+} distrun_string;
+
+enum {
+  DISTRUN_OK = 0,
+  DISTRUN_NOT_FOUND = 1,    /* no test, setting or plugin part of that name */
+  DISTRUN_FAILED = 2,       /* the test failed on this rank; its errors were reported */
+  DISTRUN_SKIPPED = 3,      /* the test skipped on this rank; its reason was reported */
+  DISTRUN_TIMEOUT = 4,
+  DISTRUN_PEER_FAILED = 5,  /* another rank failed, so the wait can't end well */
+  DISTRUN_INVALID = 6,      /* an argument is out of range */
+  DISTRUN_INCOMPATIBLE = 7, /* another ABI */
+  DISTRUN_DISCONNECTED = 8  /* the coordinator is gone */
+};
+
+enum {
+  DISTRUN_WORLD_ANY = 0,
+  DISTRUN_WORLD_FIXED = 1,
+  DISTRUN_WORLD_ANY_OF = 2,
+  DISTRUN_WORLD_GPUS = 3
+};
+enum {
+  DISTRUN_RUNS_ONCE = 0,
+  DISTRUN_RUNS_AGAIN = 1,     /* one test after the other */
+  DISTRUN_RUNS_TOGETHER = 2   /* and on several threads at once, each for another rank */
+};
+enum { DISTRUN_DEATH_ANY = 0, DISTRUN_DEATH_SIGNAL = 1, DISTRUN_DEATH_EXIT = 2 };
+enum { DISTRUN_PHASE_SET_UP = 3, DISTRUN_PHASE_BODY = 4, DISTRUN_PHASE_TEAR_DOWN = 5 };
+
+typedef struct distrun_key_value {
+  distrun_string key;
+  distrun_string value;
+} distrun_key_value;
+
+/* A death that the test causes on purpose; rank -1 is any rank. */
+typedef struct distrun_may_die {
+  int32_t rank;
+  int32_t how;   /* DISTRUN_DEATH_... */
+  int32_t value; /* signal or exit code */
+} distrun_may_die;
+
+/* One test, as its plugin describes it. `skip_reason` with data decides that it is not run. */
+typedef struct distrun_test {
+  uint32_t size;
+  uint32_t abi;
+  distrun_string suite;
+  distrun_string name;
+  const distrun_key_value* parameters;
+  size_t parameter_count;
+  distrun_string file;
+  uint32_t line;
+  int32_t world_rule;
+  const int32_t* world_sizes; /* the n of fixed, the list of any_of */
+  size_t world_size_count;
+  int32_t world_size;         /* what the rule comes to in this run; 0: to nothing, skipped */
+  int64_t timeout_ms;         /* of the body; 0: the run's default */
+  distrun_string isolation;   /* "process", "exec", or empty for any */
+  int32_t env_rendezvous;     /* not 0: wants RANK, LOCAL_RANK and MASTER_PORT */
+  int32_t has_fixture;        /* not 0: user code runs in the phases set-up and tear-down */
+  const distrun_may_die* may_die;
+  size_t may_die_count;
+  int32_t skip_code;          /* of the skip table; 86 is the generic one */
+  distrun_string skip_reason;
+  /* From here on there if `size` says so. */
+  int32_t devices;            /* that it works with; tests with some do not run at the same time */
+  distrun_string description; /* for people; empty: the id says it all */
+  int32_t has_host;           /* not 0: the suite has code for its host; alike in all of its tests */
+  int32_t has_suite_code;     /* not 0: and code for its ranks, which stands around the tests */
+  int32_t gpu_per_rank;       /* not 0: each rank sees one device of its own */
+} distrun_test;
+
+/* Given to list(): the run's settings, and where the tests go. */
+typedef struct distrun_list {
+  uint32_t size;
+  uint32_t abi;
+  void* self;
+  int32_t world_size; /* of tests with the rule "any" */
+  int32_t gpus;
+  distrun_string backend;
+  distrun_string agent;
+  distrun_string gpu_driver;
+  distrun_string isolation;
+  void (*add)(void* self, const distrun_test* test);
+  /* Declarations are wrong: a line for each finding, "ring.cpp:7: Ring.starts: ...". Called at most
+   * once; list() has then added nothing and returns DISTRUN_INVALID. */
+  void (*fail)(void* self, distrun_string text);
+  /* There if `size` says so. */
+  distrun_string why_no_gpu; /* "this machine has no NVIDIA device"; empty: there are some */
+} distrun_list;
+
+typedef struct distrun_error {
+  uint32_t size;
+  uint32_t abi;
+  distrun_string type; /* "CheckFailed", "ValueError", a C++ type */
+  distrun_string text;
+  distrun_string file;
+  uint32_t line;
+  int32_t ends_body;   /* 0 for a failed EXPECT */
+  int32_t because_of;  /* the rank whose failure this follows from, or -1 */
+  /* From here on there if `size` says so. */
+  /* The calling thread's stack where the exception was thrown: addresses, innermost first, each inside the instruction
+   * that calls; a 0 behind the first stands for frames that were left out. At most 128 are read. */
+  const uint64_t* pcs;
+  size_t pc_count;
+} distrun_error;
+
+/* Receives bytes that are good until it returns. */
+typedef void (*distrun_sink)(void* context, const void* data, size_t size);
+
+/* Given to run(): the rank, its settings, and its line to the coordinator.
+ *
+ * The host of a suite gets one too: there `rank` is -1, world_size is what --world-size says, temp_dir is
+ * suite_dir, and barrier, send and receive have nobody to reach. */
+typedef struct distrun_rank {
+  uint32_t size;
+  uint32_t abi;
+  void* self;
+  int32_t rank;
+  int32_t world_size;
+  int32_t attempt;
+  int32_t gpus;
+  uint64_t seed; /* of the run; the same on all ranks */
+  distrun_string run_id;
+  distrun_string test_id;
+  distrun_string worker_name; /* "worker2" */
+  distrun_string work_dir;    /* of this rank; removed after the attempt */
+  distrun_string temp_dir;    /* shared by the attempt's ranks; removed after it */
+  distrun_string backend;
+  distrun_string agent;
+  distrun_string gpu_driver;
+  distrun_string init_method; /* a rendezvous URL */
+
+  void (*phase)(void* self, int32_t phase);
+  void (*error)(void* self, const distrun_error* error);
+  void (*skip)(void* self, int32_t code, distrun_string reason);
+  void (*note)(void* self, distrun_string key, distrun_string value);
+  void (*checks)(void* self, uint64_t count); /* adds to the rank's number of checks */
+  /* Waits until every living rank is in the barrier of that name. timeout_ms < 0: no bound of its
+   * own. On DISTRUN_PEER_FAILED and DISTRUN_TIMEOUT `why` gets the text and *because_of the rank,
+   * or -1. */
+  int32_t (*barrier)(void* self, distrun_string name, int64_t timeout_ms, distrun_sink why,
+                     void* context, int32_t* because_of);
+  /* Sends at most 16 MiB to a rank (itself included), in order per sender and tag. Doesn't wait for
+   * a receiver. */
+  int32_t (*send)(void* self, int32_t to, distrun_string tag, const void* data, size_t size);
+  /* Waits for the next message with that tag, from a rank or from any (-1); *from gets the sender.
+   * `message` gets the bytes on DISTRUN_OK, else `why` the text, as with barrier. */
+  int32_t (*receive)(void* self, int32_t* from, distrun_string tag, int64_t timeout_ms,
+                     distrun_sink message, distrun_sink why, void* context, int32_t* because_of);
+  /* Where in the source the calling thread's next barrier or receive stands, for whoever looks at a
+   * rank that hangs. `file` is kept as it is: a string that lives on. There if `size` says so. */
+  void (*site)(void* self, const char* file, uint32_t line);
+  int32_t shares_process; /* not 0: the world's other ranks are threads of this process */
+  /* From here on there if `size` says so. */
+  distrun_string suite_dir; /* shared by a suite's host and ranks, removed after its last test; empty: no host */
+  const distrun_key_value* settings; /* what the suite's host has set */
+  size_t setting_count;
+  /* In the host, before set_up_host() returns: what `settings` of the suite's ranks will have. A key that is there
+   * gets another value. DISTRUN_INVALID: not the host, or over 1000 keys or 1 MiB of keys and values. */
+  int32_t (*set)(void* self, distrun_string key, distrun_string value);
+  /* From here on there if `size` says so: what a runtime within the plugin needs. */
+  /* Shows that the calling thread waits, until wait_end() with the number that wait_begin() returned. `waits` and both
+   * functions are good until the process ends, whatever test runs then. Kinds are those of common/board/layout.hpp;
+   * `file` is kept as it is. Neither blocks or allocates. */
+  void* waits;
+  int32_t (*wait_begin)(void* waits, int32_t kind, distrun_string name, const char* file, uint32_t line);
+  void (*wait_end)(void* waits, int32_t number);
+  /* From now on, when the process crashes at an address, `explain` is asked in the signal handler what it is: it writes
+   * at most `size` characters ("device memory of cuda:0"), and returns how many, 0 if it does not know. */
+  void (*explain_faults)(void* self, size_t (*explain)(const void* address, char* text, size_t size));
+  /* From here on there if `size` says so. */
+  /* The calling thread works for this rank until unbind() with what bind() returned; so it is known whose thread has
+   * ended a process that several ranks share. A thread that nobody binds is its maker's, as far as its name tells. */
+  int32_t (*bind)(void* self);
+  void (*unbind)(int32_t before);
+} distrun_rank;
+
+/* Filled by the plugin. `self` goes back as the first argument of each call. */
+typedef struct distrun_plugin {
+  uint32_t size;
+  uint32_t abi;
+  void* self;
+  uint32_t runtime;  /* the version of libdistrun that the plugin needs; 0: none */
+  /* Lists every test through list->add, in order of declaration, or says why not to list->fail. */
+  int32_t (*list)(void* self, const distrun_list* list);
+  /* Runs the test of that id on this rank: DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND. At most
+   * once a process, unless `reuse` says otherwise. */
+  int32_t (*run)(void* self, distrun_string test_id, const distrun_rank* rank);
+  /* DISTRUN_RUNS_...: how often run() may be called. Tests are skipped where that is not enough
+   * (--isolation pool, threads). */
+  int32_t reuse;
+  /* From here on there if `size` says so; NULL: there is nothing to do. Results as of run(). */
+  /* No further test comes to this rank; on the thread that ran its tests. DISTRUN_OK or _FAILED. */
+  int32_t (*leave)(void* self, const distrun_rank* rank);
+  /* In a suite's host: before the suite's first test has any rank, and after its last. The same process. */
+  int32_t (*set_up_host)(void* self, distrun_string suite, const distrun_rank* host);
+  int32_t (*tear_down_host)(void* self, distrun_string suite, const distrun_rank* host);
+} distrun_plugin;
+
+/* What the loading program is. */
+typedef struct distrun_host {
+  uint32_t size;
+  uint32_t abi;
+} distrun_host;
+
+/* The one exported symbol. The caller has set plugin->size and plugin->abi to its own; the plugin
+ * returns DISTRUN_INCOMPATIBLE (having set plugin->abi to its own) if it can't serve that host. */
+typedef int32_t (*distrun_plugin_entry_t)(const distrun_host* host, distrun_plugin* plugin);
+
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+int32_t distrun_plugin_entry(const distrun_host* host, distrun_plugin* plugin);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,218 @@
+#pragma once
+// One attempt of one test: starts its ranks, watches them, ends them, and comes to a record with a verdict.
+// Lives on: the coordinator's loop.
+//
+// States, and what moves them on:
+//
+//   running      ranks start, or have stayed from an earlier test, and work; every phase of every rank has a bound
+//     a rank fails or dies: the others are told (peer-failed)                      -> grace
+//     a rank runs past a bound: the stacks of all are asked for                    -> looking
+//     all ranks have ended                                                         -> sweeping
+//     all have settled: they have told their results and wait. If nothing went
+//     wrong and nothing is left, they are kept for the next test                   -> over
+//     else they are dismissed, and end
+//   looking      the stacks come, within 1 s; nobody is told or ended before       -> grace, or terminating
+//                if every rank has run out of time
+//   grace        the others may report their own errors, 0.5 s                     -> terminating
+//   terminating  SIGTERM was sent to who is left (and SIGCONT, for the stopped), 0.5 s   -> killing
+//   killing      SIGKILL was sent; a process that stays 1 s longer is given up    -> sweeping
+//   sweeping     what outlived the ranks is found, named, ended                    -> over
+//   over         judged
+//
+// In every state but over, the last rank's end moves on to sweeping, once the stacks that were asked for are there, and
+// those of crashes and exceptions have their names. A cancellation goes to terminating at once. While a debugger holds
+// a rank no bound runs out.
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <distrun/common/io/one_shot.hpp>
+#include <distrun/runner/attempt/barrier_desk.hpp>
+#include <distrun/runner/attempt/belongings.hpp>
+#include <distrun/runner/attempt/bounds.hpp>
+#include <distrun/runner/attempt/output_gate.hpp>
+#include <distrun/runner/attempt/rank_state.hpp>
+#include <distrun/runner/attempt/receive_desk.hpp>
+#include <distrun/runner/attempt/standing_world.hpp>
+#include <distrun/runner/attempt/sweep.hpp>
+#include <distrun/runner/attempt/throws.hpp>
+#include <distrun/runner/launch/node.hpp>
+#include <distrun/runner/plan/plan.hpp>
+#include <distrun/runner/record/events.hpp>
+
+namespace distrun::runner {
+
+// What all attempts of a run share. Everything outlives them.
+struct RunContext {
+  io::Loop& loop;
+  launch::Node& node;
+  EventSink& events;
+  NameWatch& names;
+  const Settings& settings;
+  WorkDirPool& dirs;
+  std::string run_id;
+  Graces graces{};
+  OutputSink* output = nullptr;   // shows what programs write; null: nobody does
+  PrivateTmps* private_tmps = nullptr;  // for ranks that have one; null: they have none
+};
+
+// Where the ranks of an attempt come from and live. All outlives it.
+struct Ground {
+  StandingWorld* standing = nullptr;  // the ranks are its, and ...
+  bool stay = false;                  // ... stay there if all went well
+  const PrivateTmp* private_tmp = nullptr;  // which they have for themselves; null: none
+};
+
+// How a run is stopped: with the grace for SIGTERM, or with SIGKILL at once.
+enum class Urgency : std::uint8_t { Polite, AtOnce };
+
+class Attempt final : public launch::WorldEvents {
+ public:
+  // `n` counts the attempts of the test. Throws Error if there can be no work directories or no port.
+  Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, const Ground& ground = {});
+  ~Attempt() override;
+
+  // Once. Completes within the test's bounds and the graces, whatever its ranks do.
+  io::Task<AttemptRecord> run();
+  // Reads the stacks of all ranks now, and tells them to the events, or to `on_look` alone. False when it is too late.
+  bool look_now(std::function<void(const Look&)> on_look = {}) { return look(LookKind::Asked, std::move(on_look)); }
+  // The debugger of the rank that is debugged has ended.
+  void let_go();
+  // What the ranks are doing, for whoever asks.
+  std::vector<RankView> views() const;
+  const std::vector<RankState>& ranks() const noexcept { return ranks_; }
+  const PlannedTest& test() const noexcept { return test_; }
+  int n() const noexcept { return record_.n; }
+  Nanoseconds age() const { return since_start(); }
+  // The clocks of all bounds stand still from pause() to resume(), and so do the ranks.
+  void pause();
+  void resume();
+  // Somebody stops the run. May be called again, more urgently.
+  void cancel(Urgency urgency);
+  // The host of the test's suite has died: "was killed by signal 9 (SIGKILL)". The ranks are told, and end.
+  void lose_host(const std::string& why);
+  // Names that its ranks have made by now, as far as they are provably theirs.
+  std::vector<proc::NewName> names() { return belongings_.names(); }
+  // What a host has set for the ranks of its suite.
+  const std::vector<wire::KeyValue>& suite_settings() const noexcept { return suite_settings_; }
+
+ private:
+  struct Crash {
+    int rank = 0;
+    board::Dump dump;
+  };
+  enum class State { Running, Looking, Grace, Terminating, Killing, Sweeping, Over };
+
+  void on_rank_started(int rank, int pid) override;
+  void on_frame(int rank, const wire::Frame& frame) override;
+  void on_connection_lost(int rank, const std::string& why) override;
+  void on_stray_child(int rank) override;
+  void on_rank_ended(int rank, proc::ExitStatus status, int because_of) override;
+  void on_spawn_failed(const std::string& why) override;
+  void on_program(int rank) override;
+  void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
+
+  void take_world();
+  void handle_program(const wire::Frame& frame);
+  Outcome outcome_of_ended(const RankState& rank, proc::ExitStatus status) const;
+  void on_hello(int rank, const wire::Hello& hello);
+  void begin(RankState& rank);
+  void on_phase(int rank, wire::Phase phase);
+  void on_error(int rank, wire::ErrorReport report);
+  void on_done(int rank, const wire::Done& done);
+  void take_suite_settings(const wire::Done& done);
+  void on_message(int rank, wire::RankMessage message);
+  void on_leak(int rank, const wire::LeakReport& leak);
+  void on_receive_wait(int rank, const wire::ReceiveWait& wait);
+  void handle(int rank, const wire::Frame& frame);
+
+  void enter_phase(RankState& rank, wire::Phase phase);
+  void add_error(RankState& rank, RankError error);
+  // The rank's outcome is bad: decides it, and if it is the first, tells the others.
+  void fail(RankState& rank, const Outcome& outcome);
+  void decide(RankState& rank);
+  std::string describe_dragged(int rank, int because_of) const;
+  bool find_stray(RankState& rank);
+  bool find_strays();
+  void tell_peers(const RankState& failed);
+  void leave_desks(const RankState& rank);
+  std::string waiting_in(int rank) const;
+  int root_cause(int rank) const;
+  void release(const Release& release);
+  void send(int rank, wire::Bytes packed);
+  void post(int rank, wire::Bytes packed);
+
+  void on_alarm();
+  void arm();
+  base::TimePoint timeout_at() const;  // of the first rank, and of those that follow at once
+  void time_out_ranks(base::TimePoint now);
+  bool held_by_debugger();
+  bool look(LookKind kind, std::function<void(const Look&)> on_look = {});
+  void on_looked(Look look, evidence::Stacks stacks, const std::function<void(const Look&)>& on_look = {});
+  void name_crash(const RankState& rank);
+  void name_crashes();
+  void on_crashes_named(Look look, const std::vector<Crash>& crashes, evidence::Stacks stacks);
+  void add_look(Look look);
+  void name_throw(int rank, std::size_t error, wire::RawStacks stack);
+  void name_throws();
+  void on_throws_named(evidence::Stacks stacks);
+  void tell_throws();
+  void end_look();
+  void lose_ranks(base::TimePoint now);
+  void enter(State state, Nanoseconds stay);
+  void move_on();
+  void terminate();
+  void kill();
+  void give_up();
+  void check_all_ended();
+  void settle(RankState& rank);
+  bool stays(const RankState& rank) const;
+  bool may_be_kept();
+  void keep();
+  void dismiss();
+  void sweep();
+  void finish(std::vector<Leak> leaks);
+
+  RankState& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  Nanoseconds since_start() const { return run_.loop.clock().now() - started_; }
+
+  const RunContext& run_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for stacks that come later
+  const PlannedTest& test_;
+  AttemptRecord record_;
+  State state_ = State::Running;
+  base::TimePoint started_;
+  base::TimePoint state_deadline_ = base::TimePoint::max();
+  std::vector<RankState> ranks_;
+  BarrierDesk barriers_;
+  ReceiveDesk receives_;
+  int decisions_ = 0;
+  int first_failed_ = -1;
+  int spawn_expected_ = 0;             // ranks that are not started yet and still may be
+  std::vector<Crash> crashes_;         // whose addresses have no names yet
+  Throws throws_;
+  Look throws_look_;                   // its times are those of the first error with a stack
+  bool held_ = false;                  // by a debugger, when it was last looked at
+  bool naming_ = false;                // others' are being given theirs
+  int looks_pending_ = 0;              // stacks that were asked for and have not come
+  bool bystanders_ = false;            // of a timeout: ranks whose own time is not over
+  bool timed_look_ = false;            // --stacks-after has been seen to
+  base::TimePoint slow_at_ = base::TimePoint::max();    // when --stacks-after wants a look
+  base::TimePoint paused_at_ = base::TimePoint::max();  // while paused
+  std::vector<int> stopped_;           // ranks that the pause has stopped
+  std::unique_ptr<WorkDirs> dirs_;
+  Belongings belongings_;
+  wire::RunOrder order_;
+  Ground ground_;
+  bool kept_ = false;                  // its ranks are, for the next test
+  std::vector<wire::KeyValue> suite_settings_;
+  std::shared_ptr<launch::World> world_;
+  std::optional<OutputGate> gate_;     // of programs
+  std::unique_ptr<Sweep> sweep_;
+  io::Alarm alarm_;
+  io::OneShot<bool> over_;
+};
+
+}  // namespace distrun::runner

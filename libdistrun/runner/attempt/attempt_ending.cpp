@@ -1,0 +1,317 @@
+// The second half of Attempt: time, and how an attempt comes to its end.
+#include <signal.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/attempt/attempt.hpp>
+#include <distrun/runner/attempt/sanitizer_report.hpp>
+#include <distrun/runner/proc/process_tree.hpp>
+#include <distrun/runner/record/judge.hpp>
+
+namespace distrun::runner {
+namespace {
+
+// Ranks reach a phase within milliseconds of each other, on a busy machine within tenths of a second. The first whose
+// time is over waits so long for others, so that who hangs is told from who waits for it.
+constexpr auto kSkew = std::chrono::milliseconds(500);
+
+// A rank that a sanitizer has ended says why on its standard error.
+void add_sanitizer_error(RankRecord& rank) {
+  if (rank.outcome.kind == OutcomeKind::Passed || rank.outcome.kind == OutcomeKind::Skipped) return;
+  auto report = find_sanitizer_report(rank.err.text);
+  if (!report) return;
+  RankError error;
+  error.type = std::move(report->sanitizer);
+  error.text = std::move(report->summary);
+  error.file = std::move(report->file);
+  error.line = report->line;
+  error.is_crash = true;
+  rank.errors.insert(rank.errors.begin(), std::move(error));  // it tells more than a stack through abort()
+}
+
+// It has been shown while it came.
+void forget_text(RankRecord& rank) {
+  for (Captured* stream : {&rank.out, &rank.err}) {
+    stream->text.clear();
+    stream->bytes_dropped = stream->bytes_total;
+  }
+}
+
+// What a process that a rank has forked has done in the rank's place; nothing if none has.
+std::optional<RankError> stray_error(const std::string& rank, const std::optional<board::Shown>& seen) {
+  if (!seen || seen->stray_child == 0) return std::nullopt;
+  RankError error;
+  const std::string child = "a child that " + rank + " forked (process " + std::to_string(seen->stray_child) + ")";
+  error.type = seen->child_returned ? "ChildReturned" : "ChildFailed";
+  error.text = seen->child_returned ? child + " returned from the body"
+                                    : "a check failed in " + child + ": it is on standard error";
+  return error;
+}
+
+// What else went wrong follows from it.
+void put_stray_error_first(RankState& rank) {
+  if (!rank.stray_error) return;
+  const auto begin = rank.record.errors.begin();
+  const auto at = begin + static_cast<std::ptrdiff_t>(*rank.stray_error);
+  std::rotate(begin, at, at + 1);
+}
+
+// The stacks come within their bound; this is for a loop that is late.
+constexpr auto kLookSlack = std::chrono::milliseconds(100);
+
+}  // namespace
+
+void Attempt::arm() {
+  if (paused_at_ != base::TimePoint::max()) return alarm_.cancel();
+  base::TimePoint next = state_deadline_;
+  for (const RankState& rank : ranks_) {
+    if (rank.ended) continue;
+    next = std::min(next, rank.lost_at);
+  }
+  if (state_ == State::Running && run_.settings.debug_rank < 0) next = std::min(next, timeout_at());
+  if (state_ == State::Running) next = std::min(next, slow_at_);
+  if (state_ != State::Sweeping && state_ != State::Over) alarm_.set(next);
+}
+
+void Attempt::on_alarm() {
+  const base::TimePoint now = run_.loop.clock().now();
+  lose_ranks(now);
+  if (state_ == State::Running && now >= slow_at_) {
+    slow_at_ = base::TimePoint::max();
+    look(LookKind::Slow);
+  }
+  if (state_ == State::Running) time_out_ranks(now);
+  if (now >= state_deadline_) move_on();
+  arm();
+}
+
+void Attempt::lose_ranks(base::TimePoint now) {
+  for (RankState& rank : ranks_) {
+    if (rank.ended || rank.decided() || now < rank.lost_at) continue;
+    rank.lost_at = base::TimePoint::max();
+    const std::string why = rank.record.outcome.text;
+    fail(rank, {OutcomeKind::Lost, 0, why});
+  }
+}
+
+base::TimePoint Attempt::timeout_at() const {
+  base::TimePoint first = base::TimePoint::max();
+  for (const RankState& rank : ranks_) {
+    if (!rank.ended) first = std::min(first, rank.deadline);
+  }
+  base::TimePoint last = first;
+  for (const RankState& rank : ranks_) {
+    if (!rank.ended && rank.deadline - first <= kSkew) last = std::max(last, rank.deadline);
+  }
+  return last;
+}
+
+void Attempt::time_out_ranks(base::TimePoint now) {
+  if (now < timeout_at() || held_by_debugger() || find_strays()) return;
+  const bool unstarted = std::any_of(ranks_.begin(), ranks_.end(),
+                                     [&](const RankState& rank) { return !rank.started && now >= rank.deadline; });
+  if (unstarted && spawn_expected_ > 0 && record_.infra_error.empty()) {
+    record_.infra_error = std::to_string(spawn_expected_) + " ranks did not start within " +
+                          base::human(bound_of(wire::Phase::Spawn, test_.info, run_.settings));
+    return terminate();
+  }
+  enter(State::Looking, run_.graces.evidence + kLookSlack);
+  for (RankState& rank : ranks_) {
+    if (rank.ended) continue;
+    if (rank.deadline > now) {
+      bystanders_ = true;
+      continue;
+    }
+    const Nanoseconds bound = bound_of(rank.record.phase, test_.info, run_.settings);
+    if (!rank.decided()) fail(rank, {OutcomeKind::TimedOut, 0, base::human(bound)});
+  }
+  look(LookKind::Timeout);
+}
+
+void Attempt::enter(State state, Nanoseconds stay) {
+  state_ = state;
+  state_deadline_ = run_.loop.clock().now() + stay;
+  arm();
+}
+
+void Attempt::move_on() {
+  switch (state_) {
+    case State::Looking:
+      if (!bystanders_) return terminate();  // nobody is left who could use a grace
+      tell_peers(at(first_failed_));
+      return enter(State::Grace, run_.graces.peers);
+    case State::Grace: return terminate();
+    case State::Terminating: return kill();
+    case State::Killing: return give_up();
+    default: return;
+  }
+}
+
+void Attempt::terminate() {
+  for (RankState& rank : ranks_) {
+    if (!rank.alive()) continue;
+    if (rank.record.waiting_in.empty()) rank.record.waiting_in = waiting_in(rank.record.rank);
+    rank.signaled_by_us = true;
+    world_->signal(rank.record.rank, SIGTERM);
+    world_->signal(rank.record.rank, SIGCONT);  // a stopped process takes no SIGTERM
+  }
+  enter(State::Terminating, run_.graces.terminate);
+}
+
+void Attempt::kill() {
+  for (const RankState& rank : ranks_) {
+    if (rank.alive()) world_->signal(rank.record.rank, SIGKILL);
+  }
+  enter(State::Killing, run_.graces.kill);
+}
+
+void Attempt::give_up() {
+  for (RankState& rank : ranks_) {
+    if (!rank.alive()) continue;
+    if (!rank.decided()) decide(rank);
+    if (rank.record.outcome.kind == OutcomeKind::Running) {
+      rank.record.outcome = {OutcomeKind::KilledByUs, 0, ""};
+      rank.record.because_of = first_failed_;
+    }
+    record_.leaks.push_back(
+        {LeakKind::Process, proc::describe_process(rank.record.pid) + ", which SIGKILL does not end", false});
+    rank.ended = true;
+  }
+  spawn_expected_ = 0;
+  check_all_ended();
+}
+
+// ---- the end
+
+void Attempt::check_all_ended() {
+  if (state_ == State::Sweeping || state_ == State::Over || spawn_expected_ > 0 || looks_pending_ > 0) return;
+  bool alive = false;
+  for (const RankState& rank : ranks_) {
+    if (!rank.alive()) continue;
+    if (!rank.settled) return;
+    alive = true;
+  }
+  if (!alive) {
+    sweep();
+  } else if (may_be_kept()) {
+    keep();
+  } else {
+    dismiss();
+  }
+}
+
+// Exit handlers of a process take away what its other ranks still use.
+std::string Attempt::describe_dragged(int rank, int because_of) const {
+  const std::string cause = "rank " + std::to_string(because_of);
+  const auto dump = world_->crash(rank);
+  if (!dump || dump->signal == 0 || dump->rank != rank) return "its process ended with " + cause;
+  return "it crashed by signal " + std::to_string(dump->signal) + " (" + base::signal_name(dump->signal) + ") after " +
+         cause + " had called exit()";
+}
+
+bool Attempt::find_stray(RankState& rank) {
+  if (rank.stray_error || !rank.started || test_.is_program()) return false;
+  const int number = rank.record.rank;
+  auto error = stray_error(test_.is_host() ? "the host" : "rank " + std::to_string(number), world_->shown(number));
+  if (!error) return false;
+  add_error(rank, std::move(*error));
+  rank.stray_error = rank.record.errors.size() - 1;
+  if (!is_failure(rank.record.outcome)) fail(rank, {OutcomeKind::Failed, 0, ""});
+  return true;
+}
+
+void Attempt::on_stray_child(int rank) {
+  if (state_ == State::Running) find_stray(at(rank));
+}
+
+bool Attempt::find_strays() {
+  bool found = false;
+  for (RankState& rank : ranks_) found = find_stray(rank) || found;
+  return found;
+}
+
+// It has told its result; only the next test, or none, moves it.
+void Attempt::settle(RankState& rank) {
+  rank.settled = true;
+  rank.deadline = base::TimePoint::max();
+  const Outcome outcome = outcome_at_done(rank);
+  if (is_failure(outcome) && !rank.decided()) fail(rank, outcome);
+  check_all_ended();
+}
+
+// All ranks have settled. Whatever is odd is looked at with the ranks gone, as in the other isolations.
+bool Attempt::may_be_kept() {
+  const bool all_here = std::all_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) {
+    return rank.alive() && rank.settled && !rank.used_up;
+  });
+  const bool fine = state_ == State::Running && first_failed_ < 0 && !record_.cancelled && record_.leaks.empty() &&
+                    record_.infra_error.empty();
+  if (!order_.stay || !all_here || !fine) return false;
+  if (test_.is_host()) return true;  // what it has started and made is for the suite's tests
+  return !world_->has_offspring() && !belongings_.any() && !find_strays();
+}
+
+void Attempt::keep() {
+  alarm_.cancel();
+  kept_ = true;
+  for (RankState& rank : ranks_) {
+    rank.record.outcome = outcome_at_done(rank);
+    rank.record.ended = since_start();
+    decide(rank);
+    run_.events.on_rank_end(test_.id, record_.n, rank.record);
+  }
+  finish({});
+}
+
+// Those that have settled end now; the bound of their exit holds, or that of the state.
+void Attempt::dismiss() {
+  for (RankState& rank : ranks_) {
+    if (!rank.alive()) continue;
+    rank.settled = false;
+    const int number = rank.record.rank;
+    send(number, wire::pack_frame(wire::FrameKind::Dismiss, static_cast<std::uint16_t>(number), {}));
+    enter_phase(rank, wire::Phase::Exit);
+  }
+  arm();
+}
+
+void Attempt::sweep() {
+  state_ = State::Sweeping;
+  alarm_.cancel();
+  tell_throws();
+  const bool patient = first_failed_ < 0 && !record_.cancelled;
+  sweep_ = std::make_unique<Sweep>(run_.loop, *world_, belongings_, run_.graces, patient,
+                                   [this](std::vector<Leak> leaks) { finish(std::move(leaks)); });
+  sweep_->start();
+}
+
+void Attempt::finish(std::vector<Leak> leaks) {
+  find_strays();  // one may have outlived its rank
+  state_ = State::Over;
+  world_->finish_output();
+  for (RankState& rank : ranks_) {
+    rank.record.out = world_->standard_output(rank.record.rank);
+    rank.record.err = world_->standard_error(rank.record.rank);
+    put_stray_error_first(rank);
+    add_sanitizer_error(rank.record);
+    if (!run_.settings.keep_output) forget_text(rank.record);
+    record_.ranks.push_back(std::move(rank.record));
+  }
+  if (std::string stuck = dirs_->clear(); !stuck.empty()) leaks.push_back({LeakKind::File, std::move(stuck), false});
+  if (!run_.settings.leaks_off) std::move(leaks.begin(), leaks.end(), std::back_inserter(record_.leaks));
+  Judgement judgement = judge(record_);
+  record_.verdict = judgement.verdict;
+  record_.message = std::move(judgement.message);
+  record_.culprits = std::move(judgement.culprits);
+  record_.phase = judgement.phase;
+  record_.duration = since_start();
+  run_.events.on_attempt_end(test_.id, record_);
+  over_.set(true);
+}
+
+}  // namespace distrun::runner

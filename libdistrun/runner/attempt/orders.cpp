@@ -1,0 +1,77 @@
+#include <distrun/runner/attempt/orders.hpp>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include <distrun/common/base/free_port.hpp>
+
+namespace distrun::runner {
+namespace {
+
+constexpr char kVisibleDevices[] = "CUDA_VISIBLE_DEVICES";
+
+// "2" of the list "0,2"; where there is no list, or it is too short, the rank's number.
+std::string device_of(int rank) {
+  const char* list = std::getenv(kVisibleDevices);
+  std::istringstream devices(list == nullptr ? "" : list);
+  std::string device;
+  for (int i = 0; i <= rank; ++i) {
+    if (!std::getline(devices, device, ',')) return std::to_string(rank);
+  }
+  return device;
+}
+
+void give_own_device(wire::RunOrder& order) {
+  order.gpus = 1;
+  order.env.insert(order.env.begin(),
+                   {{kVisibleDevices, device_of(order.rank)}, {"DISTRUN_GPU", std::to_string(order.rank)}});
+}
+
+}  // namespace
+
+wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id,
+                            int attempt, const WorkDirs& dirs) {
+  wire::RunOrder order;
+  order.run_id = run_id;
+  order.test_id = test.id;
+  order.world_size = test.variant.world_size;
+  order.attempt = attempt;
+  order.coordinator_pid = ::getpid();
+  order.seed = settings.seed;
+  order.backend = settings.backend;
+  order.agent = settings.agent;
+  order.gpu_driver = settings.gpu_driver;
+  order.gpus = settings.gpus;
+  order.threads = test.variant.isolation == "threads";
+  order.quick_exit = settings.quick_exit;
+  order.suite = test.info.suite;
+  order.suite_code = test.info.has_suite_code;
+  order.host = test.host;
+  order.run_world_size = settings.world_size;
+  if (test.share) {
+    order.suite_dir = test.share->dir;
+    order.suite_settings = test.share->settings;
+  }
+  // What a test leaves in a process that stays would be the next one's.
+  order.leaks_strict = !settings.leaks_off && (settings.leaks_strict || launch::ranks_stay(test.variant.isolation));
+  order.temp_dir = dirs.shared();
+  order.init_method = "file://" + dirs.shared() + "/rendezvous";
+  if (test.info.env_rendezvous) order.env.push_back({"MASTER_PORT", std::to_string(base::find_free_port())});
+  order.env.insert(order.env.end(), settings.env.begin(), settings.env.end());
+  return order;
+}
+
+wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const WorkDirs& dirs, int rank) {
+  common.rank = rank;
+  common.work_dir = dirs.of(rank);
+  common.tmp_dir = test.is_host() ? test.share->tmp_dir : dirs.tmp_of(common.threads ? 0 : rank);
+  if (test.info.env_rendezvous) {
+    common.env.insert(common.env.begin(), {{"RANK", std::to_string(rank)}, {"LOCAL_RANK", std::to_string(rank)}});
+  }
+  if (test.info.gpu_per_rank) give_own_device(common);
+  return common;
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,17 @@
+#pragma once
+// The order that each rank of an attempt gets.
+#include <string>
+
+#include <distrun/runner/attempt/work_dirs.hpp>
+#include <distrun/runner/plan/plan.hpp>
+
+namespace distrun::runner {
+
+// Without what differs between ranks. For a test that asks for env:// rendezvous it holds a port that
+// was free a moment ago.
+wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id,
+                            int attempt, const WorkDirs& dirs);
+// A rank that is to see one device alone sees the one that has its place in CUDA_VISIBLE_DEVICES as distrun has it.
+wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const WorkDirs& dirs, int rank);
+
+}  // namespace distrun::runner

@@ -1,0 +1,68 @@
+#include <distrun/runner/attempt/program.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <distrun/common/base/free_port.hpp>
+
+namespace distrun::runner {
+namespace {
+
+constexpr std::size_t kNameMax = 100;
+
+bool may_stand_in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// "./train-2.py" is train_2_py.
+std::string name_of_program(const std::string& path) {
+  std::string name = path.substr(path.find_last_of('/') + 1).substr(0, kNameMax);
+  std::replace_if(name.begin(), name.end(), [](char c) { return !may_stand_in_name(c); }, '_');
+  return name.empty() ? "program" : name;
+}
+
+std::vector<std::string> common_variables(const Settings& settings, const std::string& run_id,
+                                          const std::string& temp_dir) {
+  const std::string size = std::to_string(settings.world_size);
+  std::vector<std::string> variables{
+      "WORLD_SIZE=" + size,     "LOCAL_WORLD_SIZE=" + size,
+      "GROUP_RANK=0",           "MASTER_ADDR=127.0.0.1",
+      "DISTRUN_RUN_ID=" + run_id, "DISTRUN_WORLD_SIZE=" + size,
+      "DISTRUN_TEMP_DIR=" + temp_dir, "MASTER_PORT=" + std::to_string(base::find_free_port())};
+  if (settings.private_tmp) variables.push_back("TMPDIR=/tmp");  // another may not be seen there
+  // Python keeps what it prints to a pipe, and what a hung rank said last would never be seen.
+  if (std::getenv("PYTHONUNBUFFERED") == nullptr) variables.push_back("PYTHONUNBUFFERED=1");
+  return variables;
+}
+
+}  // namespace
+
+PlannedTest plan_program(const Settings& settings) {
+  PlannedTest test;
+  test.info.suite = "exec";
+  test.info.name = name_of_program(settings.program_path);
+  test.info.world_size = settings.world_size;
+  test.id = test.info.id();
+  test.plugin = settings.program_path;
+  test.variant.world_size = settings.world_size;
+  test.variant.isolation = "program";
+  return test;
+}
+
+launch::ProgramSpec program_spec(const Settings& settings, const std::string& run_id, const std::string& temp_dir) {
+  launch::ProgramSpec program;
+  program.path = settings.program_path;
+  program.arguments = settings.program;
+  program.stdin_rank = settings.stdin_rank;
+  program.stdin_fd = settings.stdin_fd;
+  const std::vector<std::string> common = common_variables(settings, run_id, temp_dir);
+  for (int rank = 0; rank < settings.world_size; ++rank) {
+    std::vector<std::string>& own = program.variables.emplace_back(common);
+    const std::string number = std::to_string(rank);
+    for (const char* name : {"RANK=", "LOCAL_RANK=", "DISTRUN_RANK="}) own.push_back(name + number);
+    for (const wire::KeyValue& pair : settings.env) own.push_back(pair.key + "=" + pair.value);
+  }
+  return program;
+}
+
+}  // namespace distrun::runner

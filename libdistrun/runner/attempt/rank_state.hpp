@@ -1,0 +1,49 @@
+#pragma once
+// One rank while its attempt goes on: its record, and what is needed to come to its outcome.
+#include <optional>
+
+#include <distrun/runner/proc/exit_status.hpp>
+#include <distrun/runner/record/record.hpp>
+
+namespace distrun::runner {
+
+struct RankState {
+  RankRecord record;
+  base::TimePoint deadline = base::TimePoint::max();  // of its current phase
+  base::TimePoint lost_at = base::TimePoint::max();   // when a broken connection makes it a lost rank
+  bool started = false;
+  bool ended = false;
+  bool done = false;        // sent its result
+  bool done_passed = false;
+  std::optional<std::size_t> stray_error;  // of a process that it has forked, which did what only a rank may
+  bool settled = false;     // and waits for its next test
+  bool used_up = false;     // its process is no longer fit for another
+  bool shares_process = false;  // with the other ranks: what a code of its end means is nobody's
+  bool signaled_by_us = false;
+  std::optional<wire::SkipReport> skip;
+  bool ordered = false;               // its order is out
+  std::vector<wire::Bytes> held_back; // frames for it that came before that
+  std::size_t held_back_bytes = 0;
+
+  bool alive() const noexcept { return started && !ended; }
+  bool decided() const noexcept { return record.decided != 0; }
+  bool has_fatal_error() const noexcept;
+};
+
+// The outcome of a rank that has told its result and lives on.
+Outcome outcome_at_done(const RankState& rank);
+
+// The outcome of a rank that has ended: what it reported, what we did to it, and its exit status, in
+// that order. An outcome that was decided before (a timeout, a lost connection) stays.
+Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status);
+
+// The same of a rank that is somebody's program: its exit code is its result.
+Outcome outcome_of_program(const RankState& rank, proc::ExitStatus status);
+
+// Whether the test declared this death.
+bool is_declared(const std::vector<wire::MayDie>& may_die, int rank, const Outcome& outcome);
+
+// A bad outcome of its own: failed, died, lost or timed out.
+bool is_failure(const Outcome& outcome) noexcept;
+
+}  // namespace distrun::runner

@@ -1,0 +1,67 @@
+#include <distrun/runner/attempt/script_note.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/evidence/proc/proc_files.hpp>
+
+namespace distrun::runner {
+namespace {
+
+constexpr std::size_t kCommandMax = 16U << 10U;
+constexpr std::size_t kScriptMax = 200;
+
+std::string executable_of(int pid) {
+  char target[4096];
+  const ssize_t size = ::readlink(evidence::proc_path(pid, "exe").c_str(), target, sizeof target);
+  const std::string path(target, size > 0 ? static_cast<std::size_t>(size) : 0);
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+std::vector<std::string> arguments_of(int pid) {
+  const std::string text = evidence::read_proc_file(evidence::proc_path(pid, "cmdline"), kCommandMax).text;
+  std::vector<std::string> arguments;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\0', at), text.size());
+    arguments.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return arguments;
+}
+
+// -W and -X have a value of their own behind them.
+bool takes_value(const std::string& option) { return option == "-W" || option == "-X"; }
+
+}  // namespace
+
+std::optional<std::string> python_script(const std::string& executable, const std::vector<std::string>& arguments) {
+  if (!executable.starts_with("python")) return std::nullopt;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == "-m") return i + 1 < arguments.size() ? "module " + arguments[i + 1] : "a module";
+    if (word.starts_with("-c")) return "its -c argument";
+    if (word == "-") return "its standard input";
+    if (!word.starts_with("-")) return word;
+    if (takes_value(word)) ++i;
+  }
+  return "its standard input";
+}
+
+void add_script_notes(Look& look) {
+  std::map<std::string, std::vector<int>> ranks_of;
+  for (const evidence::Process& process : look.stacks.processes) {
+    const std::string executable = executable_of(process.pid);
+    const auto script = python_script(executable, arguments_of(process.pid));
+    if (script) ranks_of[executable + " runs " + base::one_line(*script, kScriptMax)].push_back(process.rank);
+  }
+  for (const auto& [what, ranks] : ranks_of) {
+    const std::string note = "; stacks show the interpreter, not which line of Python runs";
+    look.text.emplace_back().add(evidence::Tone::Dim, base::ranks_label(ranks) + ": " + what + note);
+  }
+}
+
+}  // namespace distrun::runner

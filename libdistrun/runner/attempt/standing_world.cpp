@@ -1,0 +1,187 @@
+#include <distrun/runner/attempt/standing_world.hpp>
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/common/wire/skip_table.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
+#include <distrun/runner/record/outcome.hpp>
+
+namespace distrun::runner {
+namespace {
+
+constexpr auto kClosePatience = std::chrono::seconds(1);
+constexpr auto kLook = std::chrono::milliseconds(5);  // at what is left, from one to the next
+constexpr int kLooksMax = 20;                         // what ends by itself so soon is no leftover
+
+std::string text_of(proc::ExitStatus status) {
+  return status.signaled() ? "was " + describe({OutcomeKind::Signaled, status.signal(), ""})
+                           : describe({OutcomeKind::Exited, status.code(), ""});
+}
+
+// Of a rank that was dismissed: it ends as its last test wants it to.
+bool is_good_end(proc::ExitStatus status) {
+  return status.clean() || (status.exited() && status.code() == wire::find_skip("generic")->exit_code);
+}
+
+}  // namespace
+
+bool StandingWorld::serves(const launch::WorldSpec& spec, const std::string& suite) const {
+  return world_ && lent_to_ == nullptr && broken_.empty() && suite == suite_ && spec.plugin == spec_.plugin &&
+         spec.isolation == spec_.isolation && spec.world_size == spec_.world_size;
+}
+
+std::shared_ptr<launch::World> StandingWorld::lend(const launch::WorldSpec& spec, const std::string& suite,
+                                                   launch::WorldEvents& to) {
+  const bool again = serves(spec, suite);
+  if (!again) forget();
+  lent_to_ = &to;
+  if (again) {
+    resume();
+    if (output_ == Output::Forgotten) world_->forget_output();
+    return world_;
+  }
+  spec_ = spec;
+  suite_ = suite;
+  pids_.assign(static_cast<std::size_t>(spec.world_size), 0);
+  world_ = node_.spawn(spec, *this);
+  return world_;
+}
+
+void StandingWorld::take_back(bool whole) {
+  lent_to_ = nullptr;
+  if (!whole) return forget();
+  if (alive_.size() < pids_.size()) broken_ = last_death_;  // when its test was over already
+}
+
+void StandingWorld::forget() {
+  world_.reset();
+  pids_.clear();
+  alive_.clear();
+  stopped_.clear();
+  broken_.clear();
+  last_status_.reset();
+  bad_end_.clear();
+  killed_ = false;
+}
+
+void StandingWorld::pause() {
+  if (!world_ || lent_to_ != nullptr) return;
+  for (const int rank : alive_) {
+    const pid_t pid = pids_[static_cast<std::size_t>(rank)];
+    if (evidence::read_pulse(pid, pid).state == 'T' || !stopped_.insert(rank).second) continue;
+    world_->signal(rank, SIGSTOP);
+  }
+}
+
+void StandingWorld::resume() {
+  for (const int rank : std::exchange(stopped_, {})) {
+    if (world_) world_->signal(rank, SIGCONT);
+  }
+}
+
+void StandingWorld::dismiss() {
+  for (const int rank : alive_) {
+    try {
+      world_->send(rank, wire::pack_frame(wire::FrameKind::Dismiss, static_cast<std::uint16_t>(rank), {}));
+    } catch (const Error&) {
+      // It does not read, and is killed when its time is over.
+    }
+  }
+}
+
+// All have ended, or the time is over.
+io::Task<void> StandingWorld::until_closed(base::Nanoseconds patience) {
+  closed_ = std::make_unique<io::OneShot<bool>>(loop_);
+  io::Alarm alarm(loop_, [this] {
+    if (!closed_->is_set()) closed_->set(true);
+  });
+  alarm.set(loop_.clock().now() + patience);
+  co_await closed_->wait();
+  closed_.reset();
+}
+
+// Of exit handlers: what tests have left is told with them.
+io::Task<void> StandingWorld::look_for_leftovers() {
+  std::vector<launch::Leftover> left = world_->leftovers();
+  for (int look = 1; look < kLooksMax && !left.empty(); ++look) {
+    io::OneShot<bool> over(loop_);
+    io::Alarm alarm(loop_, [&over] { over.set(true); });
+    alarm.set(loop_.clock().now() + kLook);
+    co_await over.wait();
+    left = world_->leftovers();
+  }
+  const auto stays = std::find_if(left.begin(), left.end(), [](const auto& leftover) { return !leftover.ends; });
+  if (stays != left.end()) bad_end_ = "they left the process " + stays->process + " behind";
+}
+
+io::Task<std::string> StandingWorld::close(base::Nanoseconds patience) {
+  const bool dismissed = world_ && !alive_.empty() && patience.count() > 0 && broken_.empty();
+  if (dismissed) {
+    resume();
+    dismiss();
+    co_await until_closed(patience);
+    if (!alive_.empty() && bad_end_.empty()) {
+      bad_end_ = "rank " + std::to_string(*alive_.begin()) + " did not end within " + base::human(patience);
+    }
+  }
+  if (world_ && !alive_.empty()) {
+    killed_ = true;
+    for (const int rank : alive_) world_->signal(rank, SIGKILL);
+    co_await until_closed(kClosePatience);
+  }
+  if (world_ && dismissed && !killed_ && bad_end_.empty()) co_await look_for_leftovers();
+  if (world_) world_->end_leftovers();  // what they have started ends with them
+  std::string bad_end = std::move(bad_end_);
+  forget();
+  co_return bad_end;
+}
+
+void StandingWorld::on_rank_started(int rank, int pid) {
+  pids_[static_cast<std::size_t>(rank)] = pid;
+  alive_.insert(rank);
+  if (lent_to_ != nullptr) lent_to_->on_rank_started(rank, pid);
+}
+
+void StandingWorld::on_frame(int rank, const wire::Frame& frame) {
+  if (lent_to_ != nullptr) lent_to_->on_frame(rank, frame);  // else it is of a test that is over
+}
+
+void StandingWorld::on_connection_lost(int rank, const std::string& why) {
+  if (lent_to_ != nullptr) return lent_to_->on_connection_lost(rank, why);
+  if (why != "closed") break_with(rank, "was lost: " + why);
+}
+
+void StandingWorld::on_stray_child(int rank) {
+  if (lent_to_ != nullptr) lent_to_->on_stray_child(rank);
+}
+
+void StandingWorld::break_with(int rank, std::string how) {
+  if (!broken_.empty()) return;
+  broken_ = "rank " + std::to_string(rank) + " " + std::move(how);
+  on_broken_();
+}
+
+void StandingWorld::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
+  alive_.erase(rank);
+  last_death_ = "rank " + std::to_string(rank) + " " + text_of(status);
+  last_status_ = status;
+  if (lent_to_ != nullptr) return lent_to_->on_rank_ended(rank, status, because_of);
+  if (closed_) {
+    if (!killed_ && bad_end_.empty() && !is_good_end(status)) bad_end_ = last_death_;
+    if (alive_.empty() && !closed_->is_set()) closed_->set(true);
+  } else {
+    break_with(rank, text_of(status));
+  }
+}
+
+void StandingWorld::on_spawn_failed(const std::string& why) {
+  if (lent_to_ != nullptr) lent_to_->on_spawn_failed(why);
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,76 @@
+#include <distrun/runner/attempt/sweep.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace distrun::runner {
+namespace {
+
+constexpr auto kMoment = std::chrono::milliseconds(5);
+
+bool all_end(const std::vector<launch::Leftover>& left) {
+  return std::all_of(left.begin(), left.end(), [](const launch::Leftover& leftover) { return leftover.ends; });
+}
+
+}  // namespace
+
+Sweep::Sweep(io::Loop& loop, launch::World& world, Belongings& belongings, const Graces& graces, bool patient,
+             OnDone on_done)
+    : loop_(loop), world_(world), belongings_(belongings), graces_(graces), patient_(patient),
+      until_(loop.clock().now() + (patient ? graces.leak : Nanoseconds::zero())), on_done_(std::move(on_done)),
+      alarm_(loop, [this] { ending_ ? end() : look(); }) {}
+
+void Sweep::start() { look(); }
+
+void Sweep::again_in_a_moment() { alarm_.set(loop_.clock().now() + kMoment); }
+
+void Sweep::look() {
+  const std::vector<launch::Leftover> left = world_.leftovers();
+  if (left.empty() && !belongings_.any()) return on_done_({});
+  // Only once it is gone does a process that ends leave us its children.
+  const bool waits_for_end = patient_ && !left.empty() && all_end(left);
+  if (loop_.clock().now() < (waits_for_end ? until_ + graces_.kill : until_)) return again_in_a_moment();
+  for (const launch::Leftover& leftover : left) {
+    belongings_.add_process(leftover.pid);
+    if (!leftover.ends) leaks_.push_back({LeakKind::Process, leftover.process, true});
+  }
+  belongings_.add_held(world_.held_by_leftovers(belongings_.directories()));
+  ending_ = true;
+  until_ = loop_.clock().now() + graces_.kill;
+  end();
+}
+
+void Sweep::tell_names() {
+  for (Leak& leak : belongings_.tell()) leaks_.push_back(std::move(leak));
+}
+
+// What a process is called changes while it ends: its number is what stays.
+Leak* Sweep::find_process(std::string_view process) {
+  const std::string_view number = process.substr(0, process.find(' ') + 1);
+  const auto found = std::find_if(leaks_.begin(), leaks_.end(), [&](const Leak& leak) {
+    return leak.kind == LeakKind::Process && leak.what.starts_with(number);
+  });
+  return found == leaks_.end() ? nullptr : &*found;
+}
+
+void Sweep::end() {
+  launch::EndedLeftovers ended = world_.end_leftovers();
+  for (std::string& process : ended.processes) {
+    if (find_process(process) == nullptr) leaks_.push_back({LeakKind::Process, std::move(process), true});
+  }
+  if (ended.left > 0 && loop_.clock().now() < until_) return again_in_a_moment();
+  if (ended.left > 0) {
+    for (const launch::Leftover& leftover : world_.leftovers()) {
+      const Leak stays{LeakKind::Process, leftover.process + ", which SIGKILL does not end", false};
+      if (Leak* told = find_process(leftover.process)) {
+        *told = stays;
+      } else {
+        leaks_.push_back(stays);
+      }
+    }
+  }
+  tell_names();
+  on_done_(std::move(leaks_));
+}
+
+}  // namespace distrun::runner

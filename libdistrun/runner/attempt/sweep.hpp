@@ -1,0 +1,51 @@
+#pragma once
+// After the ranks: what outlived them. Processes are ended, what else is the attempt's is removed as far as that is
+// the run's to do, all of it is told. Something that ends or vanishes by itself within a short grace is no leak, nor
+// is what the kernel is clearing away by then.
+//
+//   looking (until nothing is there, or the grace is over) -> ending (until all is gone, or its bound) -> done
+//
+// Lives on: the coordinator's loop.
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <distrun/common/io/loop.hpp>
+#include <distrun/runner/attempt/belongings.hpp>
+#include <distrun/runner/attempt/bounds.hpp>
+#include <distrun/runner/launch/node.hpp>
+
+namespace distrun::runner {
+
+class Sweep {
+ public:
+  using OnDone = std::function<void(std::vector<Leak>)>;
+
+  // `world` and `belongings` must outlive it. With `patient` the grace is given, else everything goes at once.
+  Sweep(io::Loop& loop, launch::World& world, Belongings& belongings, const Graces& graces, bool patient,
+        OnDone on_done);
+
+  // May call on_done at once.
+  void start();
+
+ private:
+  void look();
+  void end();
+  void tell_names();
+  Leak* find_process(std::string_view process);
+  void again_in_a_moment();
+
+  io::Loop& loop_;
+  launch::World& world_;
+  Belongings& belongings_;
+  Graces graces_;
+  bool patient_;
+  bool ending_ = false;
+  base::TimePoint until_;
+  OnDone on_done_;
+  std::vector<Leak> leaks_;
+  io::Alarm alarm_;
+};
+
+}  // namespace distrun::runner

@@ -1,0 +1,89 @@
+#include <distrun/runner/daemon/client.hpp>
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/io/ask.hpp>
+#include <distrun/common/wire/frame.hpp>
+
+namespace distrun::daemon {
+namespace {
+
+using wire::FrameKind;
+
+constexpr char kWho[] = "the daemon";
+
+template <class T>
+T ask(const std::string& socket, const wire::Bytes& question, FrameKind answer) {
+  const base::Fd line = connect(socket);
+  wire::Bytes words = wire::pack(FrameKind::DaemonHello, 0, wire::DaemonHello{});
+  words.insert(words.end(), question.begin(), question.end());
+  const wire::Frame frame = io::ask(line.get(), words, kWho);
+  if (frame.kind == FrameKind::Refusal) {
+    throw Error(ErrorKind::Failed, wire::decode<wire::Refusal>(wire::view_of(frame.payload)).text);
+  }
+  if (frame.kind != answer) throw Error(ErrorKind::Failed, "the daemon answers another question");
+  return wire::decode<T>(wire::view_of(frame.payload));
+}
+
+bool asks_for_daemon(std::string_view argument) {
+  return argument == "--daemon" || argument.starts_with("--daemon=");
+}
+
+}  // namespace
+
+base::Fd connect(const std::string& socket) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket.copy(address.sun_path, sizeof address.sun_path - 1);
+  try {
+    return io::connect_to(&address, sizeof address, kWho);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Disconnected) throw;
+    throw Error(ErrorKind::Disconnected, "no daemon listens at " + socket + " (" + error.text() +
+                                             "): start one with `distrund &`, or leave --daemon out");
+  }
+}
+
+wire::Submission own_submission(const std::vector<std::string>& arguments) {
+  wire::Submission own;
+  bool options = true;
+  for (const std::string& argument : arguments) {
+    options = options && argument != "--";
+    if (!options || !asks_for_daemon(argument)) own.arguments.push_back(argument);
+  }
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!std::string_view(*entry).starts_with("DISTRUN_DAEMON=")) own.environment.emplace_back(*entry);
+  }
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  own.file_mask = mask;
+  return own;
+}
+
+wire::DaemonStatus ask_status(const std::string& socket) {
+  return ask<wire::DaemonStatus>(socket, wire::pack_frame(FrameKind::AskDaemon, 0, {}), FrameKind::DaemonStatus);
+}
+
+wire::RunsCancelled cancel(const std::string& socket, const std::string& which) {
+  return ask<wire::RunsCancelled>(socket, wire::pack(FrameKind::CancelRuns, 0, wire::CancelOrder{which}),
+                                  FrameKind::RunsCancelled);
+}
+
+std::optional<wire::DaemonStatus> find_status(const std::string& socket) {
+  struct stat status{};
+  if (::lstat(socket.c_str(), &status) != 0) return std::nullopt;
+  try {
+    return ask_status(socket);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Disconnected) throw;
+    return std::nullopt;  // what a dead one has left
+  }
+}
+
+}  // namespace distrun::daemon

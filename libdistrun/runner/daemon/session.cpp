@@ -1,0 +1,121 @@
+#include <distrun/runner/daemon/session.hpp>
+
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::daemon {
+namespace {
+
+using wire::FrameKind;
+
+constexpr auto kPatience = std::chrono::seconds(5);
+constexpr std::size_t kQueueMax = 256 << 10;
+// A client that asks without end would keep the loop from the others.
+constexpr int kQuestionsMax = 16;
+constexpr int kSignalsMax = 10'000;
+
+io::FrameSocket::Limits limits() {
+  io::FrameSocket::Limits limits;
+  limits.payload_max = wire::kDaemonPayloadMax;
+  limits.queue_max = kQueueMax;
+  limits.descriptors_max = wire::kSubmitDescriptors;
+  return limits;
+}
+
+}  // namespace
+
+Session::Session(io::Loop& loop, base::Fd socket, Handlers handlers)
+    : loop_(loop),
+      handlers_(std::move(handlers)),
+      deadline_(loop, [this] { refuse("nothing was asked for 5 s"); }),
+      socket_(loop, std::move(socket),
+              io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
+                                        [this](const std::string&) { close(); }},
+              limits()) {
+  deadline_.set(loop_.clock().now() + kPatience);
+}
+
+void Session::send_packed(wire::Bytes packed) {
+  if (closed_) return;
+  try {
+    socket_.send(std::move(packed));
+  } catch (const Error&) {
+    close();  // it does not read
+  }
+}
+
+void Session::refuse(const std::string& why) {
+  send(FrameKind::Refusal, wire::Refusal{why});
+  close();
+}
+
+void Session::close() {
+  if (std::exchange(closed_, true)) return;
+  deadline_.cancel();
+  handlers_.on_closed();
+}
+
+void Session::on_frame(const wire::Frame& frame) {
+  if (closed_) return;
+  try {
+    greeted_ ? take(frame) : greet(frame);
+  } catch (const Error& error) {
+    refuse(error.what());
+  }
+}
+
+void Session::greet(const wire::Frame& frame) {
+  if (frame.kind != FrameKind::DaemonHello) throw Error(ErrorKind::InvalidArgument, "a client says hello first");
+  const auto hello = wire::decode<wire::DaemonHello>(wire::view_of(frame.payload));
+  if (hello.abi != wire::kDaemonAbi) {
+    throw Error(ErrorKind::Unimplemented,
+                "the daemon speaks version " + std::to_string(wire::kDaemonAbi) + " of its protocol, this distrun " +
+                    std::to_string(hello.abi) + ": start the distrund that was installed with it");
+  }
+  greeted_ = true;
+  deadline_.set(loop_.clock().now() + kPatience);
+}
+
+void Session::count_request(int limit) {
+  if (++requests_ > limit) {
+    throw Error(ErrorKind::Overloaded, "more than " + std::to_string(limit) + " requests on one connection");
+  }
+  if (!has_run_) deadline_.set(loop_.clock().now() + kPatience);
+}
+
+void Session::take(const wire::Frame& frame) {
+  const wire::BytesView payload = wire::view_of(frame.payload);
+  switch (frame.kind) {
+    case FrameKind::SubmitRun: return submit(frame);
+    case FrameKind::SignalRun: {
+      count_request(kSignalsMax);
+      const auto signal = wire::decode<wire::RunSignal>(payload);
+      if (!has_run_ || !wire::may_be_sent(signal)) {
+        throw Error(ErrorKind::InvalidArgument, "signal " + std::to_string(signal.number) + " cannot be sent");
+      }
+      return handlers_.on_signal(signal.number);
+    }
+    case FrameKind::CancelRuns:
+      count_request(kQuestionsMax);
+      return handlers_.on_cancel(wire::decode<wire::CancelOrder>(payload).run);
+    case FrameKind::AskDaemon: count_request(kQuestionsMax); return handlers_.on_question();
+    default: throw Error(ErrorKind::InvalidArgument, "this is no request to a daemon");
+  }
+}
+
+void Session::submit(const wire::Frame& frame) {
+  if (has_run_) throw Error(ErrorKind::InvalidArgument, "a connection brings one run");
+  auto submission = wire::decode<wire::Submission>(wire::view_of(frame.payload));
+  wire::check(submission);
+  std::vector<base::Fd> descriptors = socket_.take_descriptors();
+  if (descriptors.size() != wire::kSubmitDescriptors) {
+    throw Error(ErrorKind::InvalidArgument, "a run comes with " + std::to_string(wire::kSubmitDescriptors) +
+                                                " descriptors, not " + std::to_string(descriptors.size()));
+  }
+  deadline_.cancel();
+  has_run_ = true;
+  handlers_.on_submit(std::move(submission), std::move(descriptors));
+}
+
+}  // namespace distrun::daemon

@@ -1,0 +1,73 @@
+#include <distrun/runner/evidence/proc/remote_memory.hpp>
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/evidence/proc/proc_files.hpp>
+
+namespace distrun::evidence {
+namespace {
+
+constexpr std::size_t kMapsMax = std::size_t{4} << 20;
+constexpr std::size_t kStringMax = 256;
+
+// "7f4b1000-7f4b2000 rw-s 00001000 00:17 1234    /dev/shm/x"
+std::optional<SharedPlace> parse_mapping(std::string_view line, std::uint64_t address) {
+  Words words(line);
+  const std::string_view range = words.next();
+  const std::size_t dash = range.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto start = number_in<std::uint64_t>(range.substr(0, dash), 16);
+  const auto end = number_in<std::uint64_t>(range.substr(dash + 1), 16);
+  if (!start || !end || address < *start || address >= *end) return std::nullopt;
+  const std::string_view rights = words.next();
+  const auto offset = number_in<std::uint64_t>(words.next(), 16);
+  if (rights.size() != 4 || rights[3] != 's' || !offset) return std::nullopt;
+  SharedPlace place;
+  place.file = words.next();
+  place.file.append(":").append(words.next());
+  const std::size_t path = line.find('/');
+  if (path != std::string_view::npos) place.path = base::one_line(line.substr(path));
+  place.offset = *offset + (address - *start);
+  return place;
+}
+
+}  // namespace
+
+bool RemoteMemory::read(std::uint64_t address, void* into, std::size_t size) const {
+  const iovec here{into, size};
+  const iovec there{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), size};  // NOLINT: not ours
+  return readable_ && ::process_vm_readv(pid_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
+}
+
+std::string RemoteMemory::string(std::uint64_t address) const {
+  // Not across a page at once: the next one need not be there.
+  constexpr std::uint64_t kPage = 4096;
+  char text[kStringMax];
+  std::size_t size = 0;
+  while (size < sizeof text) {
+    const std::size_t part = std::min<std::size_t>(sizeof text - size, kPage - (address + size) % kPage);
+    if (!read(address + size, text + size, part)) break;
+    if (std::memchr(text + size, '\0', part) != nullptr) return base::one_line(text);
+    size += part;
+  }
+  return base::one_line(std::string_view(text, size));
+}
+
+std::optional<SharedPlace> find_shared(std::string_view maps, std::uint64_t address) {
+  std::optional<SharedPlace> found;
+  for_each_line(maps, [&](std::string_view line) {
+    if (!found) found = parse_mapping(line, address);
+  });
+  return found;
+}
+
+std::optional<SharedPlace> RemoteMemory::shared_place(std::uint64_t address) const {
+  if (!readable_) return std::nullopt;
+  return find_shared(read_proc_file(proc_path(pid_, "maps"), kMapsMax).text, address);
+}
+
+}  // namespace distrun::evidence

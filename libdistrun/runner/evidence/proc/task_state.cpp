@@ -1,0 +1,129 @@
+#include <distrun/runner/evidence/proc/task_state.hpp>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/evidence/proc/proc_files.hpp>
+
+namespace distrun::evidence {
+namespace {
+
+constexpr std::size_t kFileMax = 16 << 10;
+
+std::string read_file(int directory, const char* name) { return read_proc_file(directory, name, kFileMax).text; }
+
+base::Fd open_task(pid_t pid, pid_t tid) {
+  const std::string path = proc_path(pid, "task/") + std::to_string(tid);
+  return base::Fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+template <class Number>
+bool take_number(std::string_view& text, Number& value, int radix = 10) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  if (radix == 16 && text.starts_with("0x")) text.remove_prefix(2);
+  const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), value, radix);
+  if (error != std::errc{}) return false;
+  text.remove_prefix(static_cast<std::size_t>(next - text.data()));
+  return true;
+}
+
+// "[<0>] do_wait+0x5/0x9" -> "do_wait", line by line.
+std::string function_names(std::string_view stack) {
+  std::string names;
+  for (const std::string& line : base::split_lines(stack)) {
+    const std::size_t begin = line.find("] ");
+    if (begin == std::string::npos) continue;
+    names += line.substr(begin + 2, line.find('+') - begin - 2);
+    names += '\n';
+  }
+  if (!names.empty()) names.pop_back();
+  return names;
+}
+
+std::uint64_t cpu_ns_from(std::string_view schedstat) {
+  std::uint64_t used = 0;
+  take_number(schedstat, used);
+  return used;
+}
+
+// The number behind "Name:" in /proc/PID/status.
+std::int64_t status_number(pid_t pid, std::string_view name) {
+  const std::string status = read_file(AT_FDCWD, proc_path(pid, "status").c_str());
+  const std::size_t at = status.find("\n" + std::string(name));
+  if (at == std::string::npos) return -1;
+  std::string_view rest = std::string_view(status).substr(at + 1 + name.size());
+  std::int64_t value = -1;
+  take_number(rest, value);
+  return value;
+}
+
+// Name and state: "4711 (a name) S ...". The name may hold anything, parentheses too.
+void read_stat(int directory, wire::TaskState& task) {
+  const std::string stat = read_file(directory, "stat");
+  const std::size_t begin = stat.find('(');
+  const std::size_t end = stat.rfind(')');
+  if (begin == std::string::npos || end == std::string::npos || end + 2 >= stat.size()) return;
+  task.name = base::one_line(stat.substr(begin + 1, end - begin - 1), 64);
+  task.state = static_cast<std::uint8_t>(stat[end + 2]);
+}
+
+}  // namespace
+
+std::vector<pid_t> tasks_of(pid_t pid) {
+  std::vector<pid_t> tids;
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(::opendir(proc_path(pid, "task").c_str()), &::closedir);
+  if (!tasks) return tids;
+  while (const dirent* entry = ::readdir(tasks.get())) {
+    std::string_view name = entry->d_name;
+    pid_t tid = 0;
+    if (take_number(name, tid) && tid != pid) tids.push_back(tid);
+  }
+  std::sort(tids.begin(), tids.end());
+  tids.insert(tids.begin(), pid);
+  return tids;
+}
+
+wire::TaskState read_task(pid_t pid, pid_t tid) {
+  wire::TaskState task;
+  task.tid = tid;
+  const base::Fd directory = open_task(pid, tid);
+  if (!directory) return task;
+  read_stat(directory.get(), task);
+  task.wchan = base::one_line(read_file(directory.get(), "wchan"), 64);
+  if (task.wchan == "0") task.wchan.clear();
+  task.syscall = describe_syscall(read_file(directory.get(), "syscall"), task.wchan);
+  task.cpu_ns = cpu_ns_from(read_file(directory.get(), "schedstat"));
+  if (task.state == 'D') task.kernel_stack = function_names(read_file(directory.get(), "stack"));
+  return task;
+}
+
+Pulse read_pulse(pid_t pid, pid_t tid) {
+  const base::Fd directory = open_task(pid, tid);
+  if (!directory) return {};
+  wire::TaskState task;
+  read_stat(directory.get(), task);
+  return {task.state, cpu_ns_from(read_file(directory.get(), "schedstat"))};
+}
+
+std::optional<SyscallText> read_call(pid_t pid, pid_t tid) {
+  const base::Fd directory = open_task(pid, tid);
+  if (!directory) return std::nullopt;
+  return parse_syscall(read_file(directory.get(), "syscall"));
+}
+
+std::string command_of(pid_t pid) {
+  return base::one_line(read_file(AT_FDCWD, proc_path(pid, "comm").c_str()), 64);
+}
+
+pid_t tracer_of(pid_t pid) { return static_cast<pid_t>(std::max<std::int64_t>(0, status_number(pid, "TracerPid:"))); }
+
+std::int64_t user_of(pid_t pid) { return status_number(pid, "Uid:"); }
+
+}  // namespace distrun::evidence

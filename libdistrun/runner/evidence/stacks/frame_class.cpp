@@ -1,0 +1,123 @@
+#include <distrun/runner/evidence/stacks/frame_class.hpp>
+
+#include <string>
+
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/evidence/stacks/frame_name.hpp>
+
+namespace distrun::evidence {
+namespace {
+
+struct Rule {
+  FrameClass is;
+  const char* module;    // pattern of the file's name without its folder
+  const char* function;  // pattern of the qualified name
+  const char* file = "*";
+  const char* whole = "*";  // pattern of the name with its parameters
+};
+
+using enum FrameClass;
+
+// The first of which all patterns fit decides. Names come before modules where a header puts library code into
+// everybody's module; of the SDK names and files are all that tells it from the test in the same plugin.
+constexpr Rule kRules[] = {
+    {Library, "*", "std::*"},
+    {Library, "*", "__gnu_cxx::*"},
+    {Library, "*", "__cxxabiv1::*"},
+    // What runs a test of another framework.
+    {Library, "*", "testing::Test::*"},
+    {Library, "*", "testing::TestInfo::*"},
+    {Library, "*", "testing::TestSuite::*"},
+    {Library, "*", "testing::UnitTest::*"},
+    {Library, "*", "testing::internal::*"},
+    {Library, "*", "Catch::*"},
+    {Library, "*", "_start"},
+    {Library, "*", "__libc_start_*"},
+    {Library, "*", "__clang_call_terminate"},
+    {Library, "*", "*", "*", "*@plt"},  // on the way into another file
+    {Library, "*", "__vdso_*"},
+    {Library, "*vdso*", "*"},
+    {Library, "ld-*.so*", "*"},
+    {Library, "ld.so*", "*"},
+    {Library, "libc.so*", "*"},
+    {Library, "libc-2.*", "*"},
+    {Library, "libm.so*", "*"},
+    {Library, "libdl.so*", "*"},
+    {Library, "librt.so*", "*"},
+    {Library, "libpthread*.so*", "*"},
+    {Library, "libgcc_s.so*", "*"},
+    {Library, "libstdc++.so*", "*"},
+    {Library, "libc++*.so*", "*"},
+    {Library, "libasan.so*", "*"},
+    {Library, "libtsan.so*", "*"},
+    {Library, "libubsan.so*", "*"},
+    // How the Python interpreter calls itself says nothing of the script. What it calls for it (time_sleep) may.
+    {Library, "*python3*", "_PyEval_*"},
+    {Library, "*python3*", "PyEval_*"},
+    {Library, "*python3*", "_PyObject_*"},
+    {Library, "*python3*", "PyObject_*"},
+    {Library, "*python3*", "_PyFunction_*"},
+    {Library, "*python3*", "_PyVectorcall_*"},
+    {Library, "*python3*", "PyVectorcall_*"},
+    {Library, "*python3*", "_PyRun_*"},
+    {Library, "*python3*", "PyRun_*"},
+    {Library, "*python3*", "Py_RunMain"},
+    {Library, "*python3*", "Py_BytesMain"},
+    {Library, "*python3*", "Py_Main"},
+    {Library, "*python3*", "pymain_*"},
+    {Library, "*python3*", "pyrun_*"},
+    {Library, "*python3*", "run_eval_code_obj"},
+    {Library, "*python3*", "run_mod"},
+    {Library, "*python3*", "cfunction_*"},
+    {Library, "*python3*", "method_vectorcall*"},
+    {Library, "*python3*", ""},
+    {Machinery, "distrun-rank*", "*"},
+    {Machinery, "libdistrun.so*", "*"},
+    // Inlined functions come without their namespace; their headers tell.
+    {Library, "*", "*", "/usr/include/*"},
+    {Library, "*", "*", "*/include/c++/*"},
+    {Library, "*", "*", "*/include/*/c++/*"},
+    {Machinery, "*", "*", "*/libdistrun/*"},
+    {Machinery, "*", "*", "*/include/distrun/*"},
+    {Machinery, "*", "*", "include/distrun/*"},  // as clang has it of headers below the build's folder
+    {Machinery, "*", "distrun_plugin_entry"},
+    {Machinery, "*", "distrun_sdk_*"},
+    {Machinery, "*", "(anonymous namespace)::*", "*", "*(void\\*, distrun_*"},
+    {Machinery, "*", "distrun::(anonymous namespace)::*"},
+    {Machinery, "*", "distrun::base::*"},
+    {Machinery, "*", "distrun::board::*"},
+    {Machinery, "*", "distrun::detail::*"},
+    {Machinery, "*", "distrun::io::*"},
+    {Machinery, "*", "distrun::proc::*"},
+    {Machinery, "*", "distrun::rank::*"},
+    {Machinery, "*", "distrun::sdk::*"},
+    {Machinery, "*", "distrun::wire::*"},
+    {Machinery, "*", "distrun::Fixture::*"},
+    {Machinery, "*", "distrun::Rank::*"},
+    {Machinery, "*", "distrun::RankBinding::*"},
+    {Machinery, "*", "distrun::run_subtests"},
+};
+
+}  // namespace
+
+FrameClass class_of(const wire::StackFrame& frame) {
+  const std::string_view module = file_of_path(frame.module);
+  const std::string_view function = qualified_name(frame.function);
+  for (const Rule& rule : kRules) {
+    if (base::glob_match(rule.module, module) && base::glob_match(rule.function, function) &&
+        base::glob_match(rule.file, frame.file) && base::glob_match(rule.whole, frame.function)) {
+      return rule.is;
+    }
+  }
+  return User;
+}
+
+const wire::StackFrame* innermost_user_frame(const std::vector<wire::StackFrame>& table,
+                                             const wire::ThreadStack& stack) {
+  for (const std::uint32_t index : stack.frames) {
+    if (class_of(table[index]) == FrameClass::User) return &table[index];
+  }
+  return nullptr;
+}
+
+}  // namespace distrun::evidence

@@ -1,0 +1,201 @@
+#include <distrun/runner/evidence/stacks/group_title.hpp>
+
+#include <algorithm>
+
+#include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/base/text.hpp>
+
+namespace distrun::evidence {
+namespace {
+
+constexpr std::size_t kNameMax = 60;          // bytes of what a process, thread or system call is called
+constexpr std::size_t kReasonMax = 300;       // of why there is no stack
+constexpr std::size_t kWaitMax = 160;         // of what it waits for
+constexpr std::size_t kThreadIdsMax = 4;      // told one by one
+constexpr std::size_t kKernelLinesMax = 12;
+
+const wire::ThreadStack* thread_of(const Stacks& stacks, const Holder& holder) {
+  if (holder.thread < 0) return nullptr;
+  return &stacks.processes[holder.process].threads[static_cast<std::size_t>(holder.thread)];
+}
+
+std::string name_of_process(const Process& process) {
+  const std::string pid = "process " + std::to_string(process.pid);
+  return process.command.empty() ? pid : pid + " \"" + base::one_line(process.command, kNameMax) + "\"";
+}
+
+// ---- threads
+
+// Threads of a pool have names with numbers: "worker-*" stands for all of them.
+std::string pattern_of(const std::string& name) {
+  std::string pattern;
+  for (const char c : base::one_line(name, kNameMax)) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (!is_digit) pattern += c;
+    if (is_digit && !pattern.ends_with('*')) pattern += '*';
+  }
+  return pattern;
+}
+
+// The name that the threads share, the pattern of their names if they share only that, else nothing.
+std::string shared_name(const std::vector<const wire::ThreadStack*>& threads) {
+  const std::string& first = threads.front()->task.name;
+  const auto all = [&](auto&& is_alike) { return std::all_of(threads.begin(), threads.end(), is_alike); };
+  if (all([&](const auto* thread) { return thread->task.name == first; })) return base::one_line(first, kNameMax);
+  const std::string pattern = pattern_of(first);
+  return all([&](const auto* thread) { return pattern_of(thread->task.name) == pattern; }) ? pattern : "";
+}
+
+std::string ids_of(const std::vector<const wire::ThreadStack*>& threads) {
+  std::string text;
+  for (const wire::ThreadStack* thread : threads) {
+    text += (text.empty() ? "" : ", ") + std::to_string(thread->task.tid);
+  }
+  return text;
+}
+
+std::string threads_text(const Stacks& stacks, const Group& group) {
+  std::vector<const wire::ThreadStack*> others;  // than main threads
+  for (const Holder& holder : group.holders) {
+    const wire::ThreadStack* thread = thread_of(stacks, holder);
+    if (thread == nullptr) return group.holders.size() == 1 ? "no threads known" : "threads not known";
+    if (!is_main(stacks.processes[holder.process], *thread)) others.push_back(thread);
+  }
+  const std::size_t count = group.holders.size();
+  if (others.empty()) return count == 1 ? "main thread" : "main threads";
+  const std::string threads = std::to_string(count) + " threads";
+  if (others.size() < count) return threads + ", " + std::to_string(count - others.size()) + " main";
+  std::string name = shared_name(others);
+  // A thread that nobody has named has its process's name.
+  if (name == base::one_line(stacks.processes[group.holders.front().process].command, kNameMax)) name.clear();
+  if (!name.empty()) name = " \"" + name + "\"";
+  if (count > kThreadIdsMax) return threads + name;
+  return (count == 1 ? "thread " : "threads ") + ids_of(others) + name;
+}
+
+// ---- what they do
+
+std::string name_of_state(char state) {
+  switch (state) {
+    case 'R': return "running";
+    case 'S': return "sleeping";
+    case 'D': return "not to be interrupted";
+    case 'T': return "stopped";
+    case 't': return "stopped by a debugger";
+    case 'Z':
+    case 'X': return "ended";
+    case 'I': return "idle";
+    default: return "state not known";
+  }
+}
+
+// Whether a number that was left out of the condition is the same for all after all.
+template <class Field>
+bool all_alike(const Stacks& stacks, const Group& group, Field&& field) {
+  const wire::ThreadStack* first = thread_of(stacks, group.holders.front());
+  return std::all_of(group.holders.begin(), group.holders.end(), [&](const Holder& holder) {
+    return field(*thread_of(stacks, holder)) == field(*first);
+  });
+}
+
+// The first argument if it is a small number, which mostly is a descriptor: "3" of "read(3, 0x7ffc..., 1)".
+std::string_view descriptor_of(std::string_view call) {
+  const std::size_t from = call.find('(') + 1;
+  const std::size_t to = call.find_first_not_of("0123456789", from);
+  if (from == 0 || to == from || to == std::string_view::npos || to - from > 7) return {};
+  return call[to] == ',' || call[to] == ')' ? call.substr(from, to - from) : std::string_view();
+}
+
+std::string call_text(const Stacks& stacks, const Group& group) {
+  const std::string name = base::one_line(group.condition.call, kNameMax);
+  const std::string_view descriptor = descriptor_of(thread_of(stacks, group.holders.front())->task.syscall);
+  const bool alike = all_alike(stacks, group, [](const auto& thread) { return descriptor_of(thread.task.syscall); });
+  return descriptor.empty() || !alike ? name : name + "(" + std::string(descriptor) + ", ...)";
+}
+
+std::string wait_text(const Stacks& stacks, const Group& group) {
+  const std::string& first = thread_of(stacks, group.holders.front())->waits_for;
+  const bool alike = all_alike(stacks, group, [](const auto& thread) { return thread.waits_for; });
+  return "waiting for " + base::one_line(first, kWaitMax) + (alike ? "" : ", and so on");
+}
+
+std::string motion_text(const Stacks& stacks, const Group& group) {
+  const Condition& condition = group.condition;
+  const bool is_deaf = condition.state == 'D';
+  if (condition.motion == wire::Motion::Spinning) return "spinning";
+  if (condition.motion == wire::Motion::Moving) return "moving";
+  const bool is_waiting = condition.motion == wire::Motion::Waiting && (condition.state == 'S' || is_deaf);
+  std::string text = is_waiting ? "waiting" : name_of_state(condition.state);
+  if (!condition.call.empty()) text += " in " + call_text(stacks, group);
+  if (is_waiting && is_deaf) text += ", " + name_of_state('D');
+  return text;
+}
+
+std::string activity_text(const Stacks& stacks, const Group& group) {
+  const Condition& condition = group.condition;
+  if (group.holders.front().thread < 0) return "";
+  if (!condition.threw.empty()) return "threw " + base::one_line(condition.threw, kNameMax);
+  std::string text = condition.crashed ? "crashed" : "";
+  const auto also = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+  const bool is_still = condition.motion != wire::Motion::Spinning && condition.motion != wire::Motion::Moving;
+  if (!condition.crashed && (condition.waits_for.empty() || !is_still)) also(motion_text(stacks, group));
+  if (!condition.waits_for.empty()) also(wait_text(stacks, group));
+  return text;
+}
+
+bool is_odd(const Condition& condition) {
+  const bool has_ended = condition.crashed || !condition.threw.empty();
+  return has_ended || condition.motion == wire::Motion::Spinning || !condition.waits_for.empty() ||
+         condition.state == 'D' || condition.state == 'T' || condition.state == 't' || condition.state == 'Z';
+}
+
+}  // namespace
+
+std::string who(const Stacks& stacks, const std::vector<Holder>& holders) {
+  std::vector<int> ranks;
+  std::vector<const Process*> others;
+  for (const Holder& holder : holders) {
+    const Process& process = stacks.processes[holder.process];
+    if (process.rank < 0) {
+      if (others.empty() || others.back() != &process) others.push_back(&process);
+    } else if (ranks.empty() || ranks.back() != process.rank) {
+      ranks.push_back(process.rank);
+    }
+  }
+  std::string text = ranks.empty() ? "" : base::ranks_label(ranks);
+  if (others.empty()) return text;
+  if (!text.empty()) text += " and ";
+  if (others.size() == 1) return text + name_of_process(*others.front());
+  return text + std::to_string(others.size()) + (ranks.empty() ? " processes" : " other processes");
+}
+
+Line group_title(const Stacks& stacks, const Group& group) {
+  Line line;
+  line.add(Tone::Plain, who(stacks, group.holders) + " (" + threads_text(stacks, group));
+  const std::string activity = activity_text(stacks, group);
+  if (!activity.empty()) {
+    line.add(Tone::Plain, ", ");
+    line.add(is_odd(group.condition) ? Tone::Warn : Tone::Plain, activity);
+  }
+  line.add(Tone::Plain, ")");
+  return line;
+}
+
+std::vector<Line> condition_lines(const Stacks& stacks, const Group& group) {
+  std::vector<Line> lines;
+  if (group.frames.empty()) {
+    const Holder& first = group.holders.front();
+    const wire::ThreadStack* thread = thread_of(stacks, first);
+    const std::string why = why_no_stack(stacks.processes[first.process], thread != nullptr ? thread->why_none : "");
+    lines.push_back(Line().add(Tone::Warn, "no stack: " + base::one_line(why, kReasonMax)));
+  }
+  std::vector<std::string> kernel = base::split_lines(group.condition.kernel_stack);
+  std::erase(kernel, "");
+  for (std::size_t i = 0; i < kernel.size() && i < kKernelLinesMax; ++i) {
+    lines.push_back(Line().add(Tone::Dim, "kernel: ").add(Tone::Plain, base::one_line(kernel[i], kNameMax)));
+  }
+  if (kernel.size() > kKernelLinesMax) lines.push_back(Line().add(Tone::Dim, "kernel: ..."));
+  return lines;
+}
+
+}  // namespace distrun::evidence

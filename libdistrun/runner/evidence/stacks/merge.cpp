@@ -1,0 +1,202 @@
+#include <distrun/runner/evidence/stacks/merge.hpp>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace distrun::evidence {
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+
+// ---- frames
+
+auto identity_of(const wire::StackFrame& frame) {
+  const bool has_name = !frame.function.empty();
+  const std::uint64_t offset = has_name || frame.module.empty() ? 0 : frame.offset;
+  const std::uint64_t pc = has_name || !frame.module.empty() ? 0 : frame.pc;
+  return std::tuple(std::string_view(frame.function), std::string_view(frame.file), frame.line,
+                    std::string_view(frame.module), offset, pc, frame.inlined, frame.signal_frame);
+}
+
+// Fills the tree's frames, and tells which of them each of the table's is. Most of a table repeats what another process
+// has said, so the map stays small.
+Ids fold_frames(const std::vector<wire::StackFrame>& table, StackTree& tree) {
+  std::map<decltype(identity_of(table.front())), Ids> equals;
+  for (std::uint32_t i = 0; i < table.size(); ++i) equals[identity_of(table[i])].push_back(i);
+  Ids folded(table.size());
+  for (const auto& [identity, indices] : equals) {
+    for (const std::uint32_t index : indices) folded[index] = static_cast<std::uint32_t>(tree.frames.size());
+    tree.frames.push_back(table[indices.front()]);
+    tree.classes.push_back(class_of(tree.frames.back()));
+  }
+  return folded;
+}
+
+// Outermost first.
+Ids frames_of(const wire::ThreadStack& thread, const Ids& folded) {
+  Ids frames;
+  frames.reserve(thread.frames.size() + 2);
+  if (thread.incomplete && !thread.frames.empty()) frames.push_back(kLostMark);
+  for (std::size_t i = thread.frames.size(); i-- > 0;) {
+    if (static_cast<std::int64_t>(i) + 1 == thread.gap_after) frames.push_back(kGapMark);
+    frames.push_back(folded[thread.frames[i]]);
+  }
+  if (thread.gap_after == 0) frames.push_back(kGapMark);
+  return frames;
+}
+
+// ---- groups
+
+auto place_of(const Stacks& stacks, const Holder& holder) {
+  const Process& process = stacks.processes[holder.process];
+  const bool has_thread = holder.thread >= 0;
+  const wire::ThreadStack* thread = has_thread ? &process.threads[static_cast<std::size_t>(holder.thread)] : nullptr;
+  return std::tuple(process.rank < 0, process.rank, process.pid, thread != nullptr && !is_main(process, *thread),
+                    thread != nullptr ? thread->task.tid : 0, holder.process, holder.thread);
+}
+
+// Whether it runs a test's body; where ranks are threads, the main thread only waits for them.
+bool runs_body(const Process& process, const wire::ThreadStack& thread) {
+  return process.has_thread_ranks ? process.rank >= 0 : is_main(process, thread);
+}
+
+// A thread that distrun has in every rank, and that does its duty: nobody wants to read of it.
+bool is_own(const StackTree& tree, const Group& group, const Process& process, const wire::ThreadStack& thread) {
+  if (runs_body(process, thread) || group.has_user_code || thread.crashed || thread.incomplete) return false;
+  if (thread.motion == wire::Motion::Spinning || thread.task.state == 'D' || thread.gap_after >= 0) return false;
+  return std::any_of(group.frames.begin(), group.frames.end(),
+                     [&](std::uint32_t frame) { return tree.classes[frame] == FrameClass::Machinery; });
+}
+
+Group group_of(const StackTree& tree, const Ids& folded, const Process& process, const wire::ThreadStack& thread) {
+  Group group;
+  group.frames = frames_of(thread, folded);
+  group.condition = condition_of(process, thread);
+  group.has_user_code = std::any_of(group.frames.begin(), group.frames.end(),
+                                    [&](std::uint32_t frame) { return tree.is_user(frame); });
+  return group;
+}
+
+// A group for each thread.
+std::vector<Group> groups_of_one(const Stacks& stacks, const Ids& folded, StackTree& tree) {
+  std::vector<Group> groups;
+  for (std::size_t p = 0; p < stacks.processes.size(); ++p) {
+    const Process& process = stacks.processes[p];
+    const auto index = static_cast<std::uint32_t>(p);
+    for (std::size_t t = 0; t < process.threads.size(); ++t) {
+      Group group = group_of(tree, folded, process, process.threads[t]);
+      const Holder holder{index, static_cast<std::int32_t>(t)};
+      if (is_own(tree, group, process, process.threads[t])) {
+        tree.own.push_back(holder);
+      } else {
+        group.holders = {holder};
+        groups.push_back(std::move(group));
+      }
+    }
+    if (process.threads.empty()) {
+      groups.emplace_back();
+      groups.back().condition = condition_of(process);
+      groups.back().holders = {Holder{index, -1}};
+    }
+  }
+  return groups;
+}
+
+void fold_groups(const Stacks& stacks, std::vector<Group> ones, StackTree& tree) {
+  std::sort(ones.begin(), ones.end(), [&](const Group& a, const Group& b) {
+    if (const auto order = a.frames <=> b.frames; order != 0) return order < 0;
+    if (const auto order = a.condition <=> b.condition; order != 0) return order < 0;
+    return before(stacks, a.holders.front(), b.holders.front());
+  });
+  for (Group& one : ones) {
+    Group* last = tree.groups.empty() ? nullptr : &tree.groups.back();
+    if (last != nullptr && last->frames == one.frames && last->condition == one.condition) {
+      last->holders.push_back(one.holders.front());
+    } else {
+      tree.groups.push_back(std::move(one));
+    }
+  }
+}
+
+std::size_t processes_of(const Group& group) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < group.holders.size(); ++i) {
+    if (i == 0 || group.holders[i].process != group.holders[i - 1].process) ++count;
+  }
+  return count;
+}
+
+// The reading order: merge.hpp says why.
+void place_groups(const Stacks& stacks, StackTree& tree) {
+  const auto key_of = [&](const Group& group) {
+    const Condition& condition = group.condition;
+    const bool may_tell = group.has_user_code || group.frames.empty();
+    const bool tells_why = condition.motion == wire::Motion::Spinning || !condition.waits_for.empty();
+    const auto first = place_of(stacks, group.holders.front());
+    return std::tuple(!condition.crashed, !may_tell, processes_of(group), !tells_why, std::get<3>(first), first);
+  };
+  using Key = decltype(key_of(tree.groups.front()));
+  std::vector<std::pair<Key, std::size_t>> order;
+  for (std::size_t i = 0; i < tree.groups.size(); ++i) order.emplace_back(key_of(tree.groups[i]), i);
+  std::sort(order.begin(), order.end());
+  for (std::size_t i = 0; i < order.size(); ++i) tree.groups[order[i].second].place = static_cast<std::uint32_t>(i);
+}
+
+// ---- nodes
+
+std::uint32_t common_end(const Ids& a, const Ids& b, std::uint32_t from) {
+  while (from < a.size() && from < b.size() && a[from] == b[from]) ++from;
+  return from;
+}
+
+// The groups stand by frames: those that go on with the same frame are neighbours, and those that end come first.
+void fork_node(StackTree& tree, std::size_t at) {
+  const Node node = tree.nodes[at];
+  std::vector<std::pair<std::uint32_t, Node::Part>> parts;  // with their place
+  for (std::uint32_t group = node.first_group; group < node.last_group;) {
+    const Ids& frames = tree.groups[group].frames;
+    std::uint32_t place = tree.groups[group].place;
+    if (frames.size() == node.end) {
+      parts.emplace_back(place, Node::Part{true, group});
+      ++group;
+      continue;
+    }
+    std::uint32_t last = group + 1;
+    for (; last < node.last_group && tree.groups[last].frames[node.end] == frames[node.end]; ++last) {
+      place = std::min(place, tree.groups[last].place);
+    }
+    parts.emplace_back(place, Node::Part{false, static_cast<std::uint32_t>(tree.nodes.size())});
+    const std::uint32_t end = common_end(frames, tree.groups[last - 1].frames, node.end);
+    tree.nodes.push_back({node.end, end, group, last, place, {}});
+    group = last;
+  }
+  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [place, part] : parts) tree.nodes[at].parts.push_back(part);
+}
+
+}  // namespace
+
+bool before(const Stacks& stacks, const Holder& a, const Holder& b) {
+  return place_of(stacks, a) < place_of(stacks, b);
+}
+
+bool is_main(const Process& process, const wire::ThreadStack& thread) noexcept {
+  return thread.task.tid == process.pid;
+}
+
+StackTree merge(const Stacks& stacks) {
+  StackTree tree;
+  const Ids folded = fold_frames(stacks.table, tree);
+  fold_groups(stacks, groups_of_one(stacks, folded, tree), tree);
+  place_groups(stacks, tree);
+  std::sort(tree.own.begin(), tree.own.end(),
+            [&](const Holder& a, const Holder& b) { return before(stacks, a, b); });
+  tree.nodes.push_back({0, 0, 0, static_cast<std::uint32_t>(tree.groups.size()), 0, {}});
+  for (std::size_t at = 0; at < tree.nodes.size(); ++at) fork_node(tree, at);
+  return tree;
+}
+
+}  // namespace distrun::evidence

@@ -1,0 +1,236 @@
+#include <distrun/runner/evidence/waits/decode_call.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+
+
+namespace distrun::evidence {
+namespace {
+
+constexpr std::size_t kPollsMax = 4096;
+
+int int_of(std::uint64_t argument) { return static_cast<int>(static_cast<std::uint32_t>(argument)); }
+
+std::string call_of(const CallInfo& info, const std::string& arguments) {
+  return std::string(info.name) + "(" + arguments + ")";
+}
+
+void wait_for_fd(const CallPlace& place, std::size_t argument, bool reads, bool writes, Blocked& blocked) {
+  const int fd = int_of(place.call.args[argument]);
+  blocked.kind = WaitKind::Descriptors;
+  blocked.call = call_of(place.info, std::to_string(fd));
+  blocked.fds.push_back({fd, reads, writes});
+}
+
+// splice and sendfile wait for whichever of the two is not ready: only one of them ever is what holds them up.
+void move(const CallPlace& place, std::size_t from, std::size_t to, Blocked& blocked) {
+  const int source = int_of(place.call.args[from]);
+  const int sink = int_of(place.call.args[to]);
+  blocked.kind = WaitKind::Descriptors;
+  blocked.call = call_of(place.info, std::to_string(source) + " to " + std::to_string(sink));
+  blocked.fds = {{source, true, false}, {sink, false, true}};
+}
+
+void set_limit(std::int64_t seconds, std::int64_t nanoseconds, Blocked& blocked) {
+  blocked.bounded = true;
+  blocked.limit = shown_length(seconds, nanoseconds);
+}
+
+// The kernel writes the time that is left into it only when the call returns.
+void limit_at(const RemoteMemory& memory, std::uint64_t address, Blocked& blocked) {
+  if (address == 0) return;
+  blocked.bounded = true;
+  if (const auto length = memory.value<timespec>(address)) set_limit(length->tv_sec, length->tv_nsec, blocked);
+}
+
+void limit_ms(std::uint64_t argument, Blocked& blocked) {
+  const int length = int_of(argument);
+  if (length >= 0) set_limit(length / 1000, length % 1000 * 1'000'000LL, blocked);
+}
+
+// What a call for several descriptors is called, once they are known.
+void name_watches(const CallInfo& info, Blocked& blocked) {
+  const std::size_t count = blocked.fds.size();
+  blocked.kind = WaitKind::Descriptors;
+  blocked.polls = true;
+  if (count == 1) blocked.call = call_of(info, std::to_string(blocked.fds[0].fd));
+  else blocked.call = std::string(info.name) + " of " + std::to_string(count) + " descriptors";
+  if (count == 0) blocked.kind = blocked.bounded ? WaitKind::Sleep : WaitKind::Signal;
+}
+
+void decode_poll(const CallPlace& place, Blocked& blocked) {
+  const std::size_t count = std::min<std::size_t>(place.call.args[1], kPollsMax);
+  for (const pollfd& entry : place.memory.values<pollfd>(place.call.args[0], count)) {
+    const bool reads = (entry.events & (POLLIN | POLLRDNORM | POLLRDHUP)) != 0;
+    const bool writes = (entry.events & (POLLOUT | POLLWRNORM)) != 0;
+    // Without any event it still waits for the end of the connection, which is the other side's to bring.
+    if (entry.fd >= 0) blocked.fds.push_back({entry.fd, reads || !writes, writes});
+  }
+  const bool unread = blocked.fds.empty() && count != 0;
+  name_watches(place.info, blocked);
+  if (!unread) return;
+  blocked.kind = WaitKind::Descriptors;
+  blocked.call = std::string(place.info.name) + " of " + std::to_string(count) + " descriptors";
+}
+
+void decode_select(const CallPlace& place, Blocked& blocked) {
+  const std::size_t count = std::min<std::size_t>(static_cast<std::size_t>(int_of(place.call.args[0])), kPollsMax);
+  constexpr std::size_t kBits = 64;
+  const std::size_t words = (count + kBits - 1) / kBits;
+  std::vector<std::uint64_t> sets[3];
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (place.call.args[i + 1] != 0) sets[i] = place.memory.values<std::uint64_t>(place.call.args[i + 1], words);
+    sets[i].resize(words);
+  }
+  for (std::size_t fd = 0; fd < count; ++fd) {
+    const auto is_in = [&](std::size_t set) { return (sets[set][fd / kBits] >> (fd % kBits) & 1) != 0; };
+    const bool reads = is_in(0) || is_in(2);
+    if (reads || is_in(1)) blocked.fds.push_back({static_cast<int>(fd), reads, is_in(1)});
+  }
+  name_watches(place.info, blocked);
+}
+
+void decode_epoll(const CallPlace& place, Blocked& blocked) {
+  const int fd = int_of(place.call.args[0]);
+  blocked.kind = WaitKind::Descriptors;
+  blocked.polls = true;
+  blocked.call = call_of(place.info, std::to_string(fd));
+  const Descriptor* epoll = place.all.descriptor(blocked.pid, fd);
+  if (epoll != nullptr) blocked.fds = epoll->watches;
+}
+
+void decode_wait4(const CallPlace& place, Blocked& blocked) {
+  const pid_t wanted = int_of(place.call.args[0]);
+  blocked.kind = WaitKind::Child;
+  blocked.call = call_of(place.info, std::to_string(wanted));
+  if (wanted > 0) blocked.pids = {wanted};
+  else blocked.pids = children_of(blocked.pid);
+}
+
+void decode_waitid(const CallPlace& place, Blocked& blocked) {
+  constexpr int kPidfd = 3;  // P_PIDFD, newer than some headers
+  const int type = int_of(place.call.args[0]);
+  const int id = int_of(place.call.args[1]);
+  blocked.kind = WaitKind::Child;
+  blocked.call = call_of(place.info, type == P_ALL    ? "any child"
+                                     : type == kPidfd ? "pidfd " + std::to_string(id)
+                                     : type == P_PGID ? "group " + std::to_string(id)
+                                                      : std::to_string(id));
+  const Descriptor* pidfd = type == kPidfd ? place.all.descriptor(blocked.pid, id) : nullptr;
+  if (type == P_PID) blocked.pids = {id};
+  else if (pidfd != nullptr && pidfd->process > 0) blocked.pids = {pidfd->process};
+  else if (type != kPidfd) blocked.pids = children_of(blocked.pid);
+}
+
+// As /proc/locks names the file of a descriptor.
+std::string lock_name(const Descriptor& descriptor) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%02x:%02x:%llu", major(descriptor.id.device), minor(descriptor.id.device),
+                static_cast<unsigned long long>(descriptor.id.inode));
+  return text;
+}
+
+// A lock of an open file belongs to all that have inherited it, and to nobody by number.
+std::vector<pid_t> lock_holders(const Connections& all, const std::string& file) {
+  std::vector<pid_t> holders;
+  for (const Party& process : all.processes) {
+    const auto& fds = process.descriptors.list;
+    const bool holds = std::any_of(fds.begin(), fds.end(), [&](const Descriptor& descriptor) {
+      return std::find(descriptor.locks.begin(), descriptor.locks.end(), file) != descriptor.locks.end();
+    });
+    if (holds) holders.push_back(process.pid);
+  }
+  return holders;
+}
+
+void decode_lock(const CallPlace& place, Blocked& blocked) {
+  const int fd = int_of(place.call.args[0]);
+  blocked.kind = WaitKind::FileLock;
+  blocked.call = call_of(place.info, std::to_string(fd));
+  const Descriptor* file = place.all.descriptor(blocked.pid, fd);
+  const std::string name = file == nullptr ? "" : lock_name(*file);
+  const auto wait = std::find_if(place.lock_waits.begin(), place.lock_waits.end(), [&](const LockWait& entry) {
+    return entry.waiter == blocked.pid || (entry.waiter <= 0 && entry.file == name);
+  });
+  const bool known = wait != place.lock_waits.end();
+  blocked.lock_key = known ? wait->file : name;
+  blocked.lock = file == nullptr || file->path.empty() ? blocked.lock_key : file->path;
+  blocked.pids = lock_holders(place.all, blocked.lock_key);
+  const bool told = known && wait->holder > 0 && wait->holder != blocked.pid;
+  if (told && blocked.pids.empty()) blocked.pids = {wait->holder};
+}
+
+void decode_fcntl(const CallPlace& place, Blocked& blocked) {
+  const int command = int_of(place.call.args[1]);
+  constexpr int kOpenFileLock = 38;  // F_OFD_SETLKW, which only _GNU_SOURCE names
+  if (command == F_SETLKW || command == kOpenFileLock) return decode_lock(place, blocked);
+  blocked.kind = WaitKind::Other;
+  blocked.call = call_of(place.info, std::to_string(int_of(place.call.args[0])));
+}
+
+void decode_sleep(const CallPlace& place, Blocked& blocked) {
+  const bool has_clock = place.info.shape == CallShape::SleepsClock;
+  const bool is_absolute = has_clock && (place.call.args[1] & TIMER_ABSTIME) != 0;
+  blocked.kind = WaitKind::Sleep;
+  blocked.call = place.info.name;
+  blocked.bounded = true;
+  if (!is_absolute) limit_at(place.memory, place.call.args[has_clock ? 2 : 0], blocked);
+}
+
+void decode_open(const CallPlace& place, std::size_t argument, Blocked& blocked) {
+  blocked.kind = WaitKind::Other;
+  const std::string path = place.memory.string(place.call.args[argument]);
+  blocked.call = call_of(place.info, path.empty() ? "?" : path);
+}
+
+}  // namespace
+
+std::string shown_length(std::int64_t seconds, std::int64_t nanoseconds) {
+  char text[48];
+  const double length = static_cast<double>(seconds) + static_cast<double>(nanoseconds) / 1e9;
+  if (seconds < 0 || nanoseconds < 0 || nanoseconds >= 1'000'000'000) return "";
+  if (length < 0.1) std::snprintf(text, sizeof text, "%.3g ms", length * 1e3);
+  else if (length < 1000) std::snprintf(text, sizeof text, "%.3g s", length);
+  else if (length < 172'800) std::snprintf(text, sizeof text, "%.0f s", length);
+  else std::snprintf(text, sizeof text, "%.0f days", length / 86'400);
+  return text;
+}
+
+void decode_call(const CallPlace& place, Blocked& blocked) {
+  const auto& args = place.call.args;
+  switch (place.info.shape) {
+    case CallShape::Reads:
+    case CallShape::Accepts: return wait_for_fd(place, 0, true, false, blocked);
+    case CallShape::Writes:
+    case CallShape::Connects: return wait_for_fd(place, 0, false, true, blocked);
+    case CallShape::Moves: return move(place, 0, 2, blocked);
+    case CallShape::Sends: return move(place, 1, 0, blocked);
+    case CallShape::Opens: return decode_open(place, 0, blocked);
+    case CallShape::OpensAt: return decode_open(place, 1, blocked);
+    case CallShape::Polls: limit_ms(args[2], blocked); return decode_poll(place, blocked);
+    case CallShape::PollsSpec: limit_at(place.memory, args[2], blocked); return decode_poll(place, blocked);
+    case CallShape::Selects: blocked.bounded = args[4] != 0; return decode_select(place, blocked);
+    case CallShape::SelectsSpec: limit_at(place.memory, args[4], blocked); return decode_select(place, blocked);
+    case CallShape::EpollWaits: limit_ms(args[3], blocked); return decode_epoll(place, blocked);
+    case CallShape::EpollSpec: limit_at(place.memory, args[3], blocked); return decode_epoll(place, blocked);
+    case CallShape::WaitsChild: return decode_wait4(place, blocked);
+    case CallShape::WaitsId: return decode_waitid(place, blocked);
+    case CallShape::Futex: return decode_futex(place.memory, place.call, blocked);
+    case CallShape::Flock: return decode_lock(place, blocked);
+    case CallShape::Fcntl: return decode_fcntl(place, blocked);
+    case CallShape::Sleeps:
+    case CallShape::SleepsClock: return decode_sleep(place, blocked);
+    case CallShape::Signal: blocked.kind = WaitKind::Signal; break;
+    case CallShape::Restarts:
+    case CallShape::Other: blocked.kind = WaitKind::Other; break;
+  }
+  blocked.call = place.info.name;
+}
+
+}  // namespace distrun::evidence

@@ -1,0 +1,92 @@
+#include <linux/futex.h>
+
+#include <cstdio>
+#include <ctime>
+
+#include <distrun/runner/evidence/proc/proc_files.hpp>
+#include <distrun/runner/evidence/waits/decode_call.hpp>
+
+namespace distrun::evidence {
+namespace {
+
+std::string hex(std::uint64_t number) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
+bool waits(int operation) {
+  constexpr int kLockPi2 = 13;  // newer than some headers
+  return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET || operation == FUTEX_LOCK_PI ||
+         operation == FUTEX_WAIT_REQUEUE_PI || operation == kLockPi2;
+}
+
+bool is_priority_lock(int operation) { return operation == FUTEX_LOCK_PI || operation == 13; }
+
+// The process that a thread belongs to; 0 if there is no such thread.
+pid_t process_of(std::uint32_t tid) {
+  pid_t pid = 0;
+  for_each_line(read_proc_file("/proc/" + std::to_string(tid) + "/status").text, [&](std::string_view line) {
+    Words words(line);
+    if (words.next() == "Tgid:") pid = number_in<pid_t>(words.next()).value_or(0);
+  });
+  return pid;
+}
+
+// glibc's mutex, as far as it concerns who has it; the same on all 64-bit machines.
+struct GlibcMutex {
+  std::int32_t lock;  // 2: taken, and somebody waits
+  std::uint32_t count;
+  std::int32_t owner;
+  std::uint32_t users;
+  std::int32_t kind;
+};
+
+// Who has the mutex between processes whose word is at `address`; 0 if it does not look like one all over.
+std::uint32_t owner_of_shared_mutex(const RemoteMemory& memory, std::uint64_t address) {
+  constexpr std::int32_t kShared = 128, kRobust = 16, kKinds = 0xff;
+  const auto mutex = memory.value<GlibcMutex>(address);
+  if (!mutex || (mutex->kind & kShared) == 0 || (mutex->kind & ~kKinds) != 0 || mutex->owner <= 0) return 0;
+  const std::uint32_t word_owner = static_cast<std::uint32_t>(mutex->lock) & FUTEX_TID_MASK;
+  const bool robust = (mutex->kind & kRobust) != 0;
+  if (robust) return word_owner == static_cast<std::uint32_t>(mutex->owner) ? word_owner : 0;
+  return mutex->lock == 2 ? static_cast<std::uint32_t>(mutex->owner) : 0;
+}
+
+void add_holder(std::uint32_t tid, Blocked& blocked) {
+  const pid_t holder = process_of(tid);
+  if (holder != 0) blocked.pids.push_back(holder);
+}
+
+// A thread that ends clears the word with its id and wakes who waits there: that is what pthread_join() waits for.
+bool is_join(const SyscallText& call, const std::optional<std::uint32_t>& word, pid_t pid) {
+  return word && *word != 0 && *word == call.args[2] && process_of(*word) == pid;
+}
+
+}  // namespace
+
+void decode_futex(const RemoteMemory& memory, const SyscallText& call, Blocked& blocked) {
+  const std::uint64_t address = call.args[0];
+  const int operation = static_cast<int>(call.args[1]) & FUTEX_CMD_MASK;
+  const bool is_private = (call.args[1] & FUTEX_PRIVATE_FLAG) != 0;
+  blocked.call = "futex(" + hex(address) + ")";
+  blocked.kind = waits(operation) ? WaitKind::Futex : WaitKind::Other;
+  blocked.bounded = call.args[3] != 0;
+  if (blocked.kind != WaitKind::Futex) return;
+  const auto word = memory.value<std::uint32_t>(address);
+  const auto place = is_private ? std::nullopt : memory.shared_place(address);
+  blocked.lock = "a futex of its own at " + hex(address);
+  blocked.lock_key = std::to_string(blocked.pid) + ":" + hex(address);
+  if (is_priority_lock(operation) && word) add_holder(*word & FUTEX_TID_MASK, blocked);
+  if (place) {
+    blocked.lock = "shared memory " + (place->path.empty() ? place->file : place->path) + " + " + hex(place->offset);
+    blocked.lock_key = place->file + ":" + hex(place->offset);
+    if (blocked.pids.empty()) add_holder(owner_of_shared_mutex(memory, address), blocked);
+  } else if (!is_private && is_join(call, word, blocked.pid)) {
+    blocked.kind = WaitKind::Thread;
+    const std::string tid = std::to_string(*word);
+    blocked.lock = "thread " + tid + " (" + name_in(proc_path(blocked.pid, "task/") + tid) + ")";
+  }
+}
+
+}  // namespace distrun::evidence

@@ -1,0 +1,44 @@
+#include <distrun/runner/launch/descriptors.hpp>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/wire/zygote.hpp>
+
+namespace distrun::launch {
+namespace {
+
+constexpr rlim_t kOfProcess = 4;   // control line, standard output and error, pidfd
+constexpr rlim_t kHandedOver = 3;  // the other ends, until the process has them
+constexpr rlim_t kReserve = 48;    // a probe, a lister, reports; and a child's are placed from 16 on
+constexpr rlim_t kSlack = 16;      // the next run may have a few more in use
+
+// The lowest free number: descriptors are dealt out from below, so that about as many are in use.
+rlim_t in_use() {
+  const base::Fd next(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0));
+  return next ? static_cast<rlim_t>(next.get()) : 0;
+}
+
+}  // namespace
+
+void require_descriptors(int processes) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  const rlim_t at_once = static_cast<rlim_t>(std::min(processes, wire::kRanksPerRequest));
+  const rlim_t needed = in_use() + kOfProcess * static_cast<rlim_t>(processes) + kHandedOver * at_once + kReserve;
+  if (needed <= limit.rlim_cur) return;
+  const std::string wanted = std::to_string(needed + kSlack);
+  throw Error(ErrorKind::Overloaded,
+              "cannot start " + std::to_string(processes) + (processes == 1 ? " process" : " processes") +
+                  " of ranks: that takes " + wanted + " descriptors, and the limit of open files is " +
+                  std::to_string(limit.rlim_cur) + " (RLIMIT_NOFILE): raise it to " + wanted +
+                  " at least, as with ulimit -n " + wanted + ", or use fewer ranks or --jobs");
+}
+
+}  // namespace distrun::launch

@@ -1,0 +1,48 @@
+#include <distrun/runner/launch/helper_look.hpp>
+
+#include <utility>
+#include <vector>
+
+#include <distrun/common/base/sanitizer.hpp>
+#include <distrun/runner/evidence/stacks/merge.hpp>
+#include <distrun/runner/evidence/stacks/tree_text.hpp>
+#include <distrun/runner/proc/process_tree.hpp>
+
+namespace distrun::launch {
+namespace {
+
+constexpr std::size_t kLinesMax = 60;
+
+// What a helper forks or has forked hangs in its stead: an intermediate in a handler of pthread_atfork(), say.
+std::vector<StackCollector::Target> targets_of(pid_t helper) {
+  std::vector<StackCollector::Target> targets{{-1, helper}};
+  for (const pid_t child : proc::children_of(helper)) targets.push_back({-1, child});
+  return targets;
+}
+
+StackOrder order() {
+  StackOrder order;
+  order.bound = std::chrono::seconds(base::kSanitized ? 4 : 1);
+  return order;
+}
+
+std::string text_of(const evidence::Stacks& stacks) {
+  evidence::TreeLimits limits;
+  limits.lines = kLinesMax;
+  std::string text;
+  for (const evidence::Line& line : evidence::tree_text(stacks, evidence::merge(stacks), limits)) {
+    text += "\n  | " + evidence::plain(line);
+  }
+  return text;
+}
+
+}  // namespace
+
+HelperLook::HelperLook(io::Loop& loop, const Probe::Program& probe, pid_t helper,
+                       std::function<void(std::string)> on_text)
+    : collector_(loop, probe, targets_of(helper), order(), [](int) { return false; },
+                 [alive = std::weak_ptr(alive_), on_text = std::move(on_text)](const evidence::Stacks& stacks) {
+                   if (!alive.expired()) on_text(text_of(stacks));
+                 }) {}
+
+}  // namespace distrun::launch

@@ -1,0 +1,46 @@
+#pragma once
+// A lister or a zygote as the coordinator sees it: a program with captured output whose end is told.
+// Lives on: its loop. The destructor kills and reaps it.
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <distrun/runner/launch/output_pipe.hpp>
+#include <distrun/runner/proc/exit_status.hpp>
+
+namespace distrun::launch {
+
+class HelperProcess {
+ public:
+  struct Spec {
+    std::string program;
+    std::vector<std::string> arguments;
+    std::vector<std::string> environment;
+    int line = -1;              // becomes descriptor 3
+  };
+
+  // `on_ended` is called once, after its output was read. Throws Error if it cannot be started.
+  HelperProcess(io::Loop& loop, const Spec& spec, std::function<void(proc::ExitStatus)> on_ended);
+  ~HelperProcess();
+
+  pid_t pid() const noexcept { return pid_; }
+  bool ended() const noexcept { return ended_; }
+  // With its process group.
+  void kill() noexcept;
+  // The end of what it printed, for an error's text; empty if it printed nothing.
+  std::string last_words() const;
+
+ private:
+  void on_death();
+
+  pid_t pid_ = 0;
+  bool ended_ = false;
+  std::function<void(proc::ExitStatus)> on_ended_;
+  std::unique_ptr<OutputPipe> out_;
+  std::unique_ptr<OutputPipe> err_;
+  std::unique_ptr<io::FdWatch> death_;
+};
+
+}  // namespace distrun::launch

@@ -1,0 +1,121 @@
+#include <distrun/runner/launch/lister.hpp>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/io/one_shot.hpp>
+#include <distrun/common/wire/zygote.hpp>
+#include <distrun/runner/launch/helper_look.hpp>
+#include <distrun/runner/launch/helper_process.hpp>
+
+namespace distrun::launch {
+namespace {
+
+constexpr std::size_t kTableBytesMax = std::size_t{256} << 20;
+
+// The coordinator's end of a lister's line: the order goes out at once, the reply is collected.
+class ReplyReader {
+ public:
+  ReplyReader(io::Loop& loop, base::Fd socket, const wire::ListOrder& order) {
+    const wire::Bytes bytes = wire::encode(order);
+    // A few hundred bytes into an empty socket: they fit, or the lister is gone and its end tells it.
+    (void)::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    ::shutdown(socket.get(), SHUT_WR);
+    base::set_nonblocking(socket.get());
+    watch_ = std::make_unique<io::FdWatch>(loop, std::move(socket), [this] { read_some(); });
+  }
+
+  bool overflowed() const noexcept { return overflowed_; }
+  wire::Bytes take() {
+    while (watch_ && read_some()) {
+    }
+    return std::move(bytes_);
+  }
+
+ private:
+  bool read_some() {
+    std::array<std::byte, 64 << 10> buffer;
+    const ssize_t got = ::read(watch_->fd(), buffer.data(), buffer.size());
+    if (got <= 0) {
+      if (got == 0 || (errno != EAGAIN && errno != EINTR)) watch_.reset();
+      return false;
+    }
+    bytes_.insert(bytes_.end(), buffer.data(), buffer.data() + got);
+    overflowed_ = bytes_.size() > kTableBytesMax;
+    if (overflowed_) watch_.reset();  // the lister gets an error for the rest
+    return !overflowed_;
+  }
+
+  wire::Bytes bytes_;
+  bool overflowed_ = false;
+  std::unique_ptr<io::FdWatch> watch_;
+};
+
+wire::PluginTable read_reply(const std::string& plugin, const wire::Bytes& bytes) {
+  const auto reply = wire::decode<wire::ListReply>(wire::view_of(bytes));
+  if (!reply.error.empty()) throw Error(ErrorKind::Failed, "PluginError", reply.error);
+  try {
+    return wire::read_plugin_table(wire::view_of(reply.table.data(), reply.table.size()));
+  } catch (Error& error) {
+    throw error.while_doing(plugin);
+  }
+}
+
+// Code of the plugin runs while it is loaded: constructors of its globals, and what these call.
+std::string describe_early_end(proc::ExitStatus status) {
+  if (!status.exited()) return ": its lister " + status.describe() + " before it had listed the tests";
+  return " ended its process with exit code " + std::to_string(status.code()) +
+         " while it was loaded to list its tests: does a global constructor call exit()?";
+}
+
+}  // namespace
+
+io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program, std::vector<std::string> environment,
+                                        std::string plugin, wire::ListOrder order, base::Nanoseconds bound,
+                                        Probe::Program probe, std::function<void(HelperProcess*)> on_change) {
+  base::FdPair line = base::make_socket_pair(SOCK_STREAM);
+  HelperProcess::Spec spec;
+  spec.program = std::move(rank_program);
+  spec.arguments = {"--list", plugin};
+  spec.environment = std::move(environment);
+  spec.line = line.second.get();
+  io::OneShot<proc::ExitStatus> ended(loop);
+  HelperProcess lister(loop, spec, [&](proc::ExitStatus status) { ended.set(status); });
+  line.second.reset();
+  ReplyReader reply(loop, std::move(line.first), order);
+
+  bool timed_out = false;
+  std::string stacks;
+  std::optional<HelperLook> look;
+  io::Alarm alarm(loop, [&] {
+    timed_out = true;
+    look.emplace(loop, probe, lister.pid(), [&](std::string text) {
+      stacks = std::move(text);
+      lister.kill();
+    });
+  });
+  alarm.set(loop.clock().now() + bound);
+  on_change(&lister);
+  const proc::ExitStatus status = co_await ended.wait();
+  on_change(nullptr);
+  if (timed_out) {
+    throw Error(ErrorKind::Timeout, plugin + " did not list its tests within " + base::human(bound) +
+                                        lister.last_words() + stacks);
+  }
+  const wire::Bytes bytes = reply.take();
+  if (reply.overflowed()) {
+    throw Error(ErrorKind::Overloaded, plugin + " sends a table of more than 256 MiB");
+  }
+  if (bytes.empty() || !status.clean()) {
+    throw Error(ErrorKind::Failed, plugin + describe_early_end(status) + lister.last_words());
+  }
+  co_return read_reply(plugin, bytes);
+}
+
+}  // namespace distrun::launch

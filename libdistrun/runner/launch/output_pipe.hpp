@@ -1,0 +1,43 @@
+#pragma once
+// The reading end of a child's stdout or stderr, kept within a cap, and told to whoever follows it.
+// Lives on: its loop.
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include <distrun/common/io/fd_watch.hpp>
+#include <distrun/runner/proc/capture.hpp>
+
+namespace distrun::launch {
+
+class OutputPipe {
+ public:
+  OutputPipe(io::Loop& loop, base::Fd reading_end, std::size_t cap);
+
+  // `on_bytes` hears everything from now on; it may call hold().
+  void follow(std::function<void(std::string_view)> on_bytes) { on_bytes_ = std::move(on_bytes); }
+  // Stops reading, so that whoever writes waits, or goes on with it. drain() reads all the same.
+  void hold(bool hold);
+
+  const proc::Capture& capture() const noexcept { return capture_; }
+  // Reads what is there now, within a bound, since a process left behind may write for ever.
+  void drain();
+  // What was kept is dropped.
+  void forget() { capture_ = proc::Capture(cap_); }
+  void close() { watch_.reset(); }
+
+ private:
+  void watch(base::Fd reading_end);
+  int fd() const noexcept { return watch_ ? watch_->fd() : held_.get(); }
+  bool read_some();
+
+  io::Loop& loop_;
+  std::size_t cap_;
+  proc::Capture capture_;
+  std::function<void(std::string_view)> on_bytes_ = [](std::string_view) {};
+  // One of them, until the end of the stream.
+  std::unique_ptr<io::FdWatch> watch_;
+  base::Fd held_;
+};
+
+}  // namespace distrun::launch

@@ -1,0 +1,75 @@
+#include <distrun/runner/launch/probe.hpp>
+
+#include <sys/socket.h>
+
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/wire/stacks.hpp>
+
+namespace distrun::launch {
+
+Probe::Probe(io::Loop& loop, const Program& program, const wire::ProbeOrder& order, base::Nanoseconds bound,
+             std::function<void(ProbeResult)> on_result)
+    : loop_(loop), bound_(bound), on_result_(std::move(on_result)), alarm_(loop, [this] { on_bound(); }) {
+  std::string failure;
+  try {
+    start(program, order);
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  // Told from the loop, as every result is.
+  if (!failure.empty()) bound_ = base::Nanoseconds::zero();
+  alarm_.set(loop_.clock().now() + bound_);
+}
+
+void Probe::start(const Program& program, const wire::ProbeOrder& order) {
+  base::FdPair line = base::make_socket_pair(SOCK_STREAM);
+  HelperProcess::Spec spec;
+  spec.program = program.path;
+  spec.environment = program.environment;
+  spec.line = line.second.get();
+  process_ = std::make_unique<HelperProcess>(loop_, spec, [](proc::ExitStatus) {});
+  socket_ = std::make_unique<io::FrameSocket>(
+      loop_, std::move(line.first),
+      io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
+                                [this](const std::string&) { on_closed(); }});
+  socket_->send(wire::pack(wire::FrameKind::ProbeOrder, 0, order));
+}
+
+void Probe::on_frame(const wire::Frame& frame) {
+  if (over_) return;
+  const wire::BytesView payload = wire::view_of(frame.payload);
+  try {
+    switch (frame.kind) {
+      case wire::FrameKind::ProbeTable: return builder_.add(wire::decode<wire::StackTable>(payload));
+      case wire::FrameKind::ProbeProcess: return builder_.add(wire::decode<wire::ProcessStacks>(payload));
+      case wire::FrameKind::ProbeDone: return finish(wire::decode<wire::ProbeDone>(payload).error);
+      default: return;
+    }
+  } catch (const Error& error) {
+    finish(std::string("the probe sent what is no message: ") + error.what());
+  }
+}
+
+void Probe::on_closed() { finish("the probe ended before it was done" + process_->last_words()); }
+
+void Probe::on_bound() {
+  finish(process_ ? "the probe was not done within " + base::human(bound_) : "the probe could not be started");
+}
+
+void Probe::finish(std::string error) {
+  if (over_) return;
+  over_ = true;
+  alarm_.cancel();
+  if (process_) process_->kill();
+  ProbeResult result{builder_.take(), std::move(error)};
+  // Not from inside the socket's handler: whoever is told may destroy this probe.
+  loop_.post([this, alive = std::weak_ptr(alive_), result = std::move(result)]() mutable {
+    if (alive.expired()) return;
+    const auto on_result = std::move(on_result_);  // it may destroy this probe
+    on_result(std::move(result));
+  });
+}
+
+}  // namespace distrun::launch

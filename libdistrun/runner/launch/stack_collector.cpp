@@ -1,0 +1,163 @@
+#include <distrun/runner/launch/stack_collector.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
+
+namespace distrun::launch {
+namespace {
+
+constexpr std::size_t kTasksRead = 512;  // of all processes together; some 40 us each
+
+wire::ProbeOrder order_for(const std::vector<StackCollector::Target>& targets, int samples) {
+  wire::ProbeOrder order;
+  order.samples = samples;
+  for (const auto& target : targets) order.pids.push_back(target.pid);
+  return order;
+}
+
+bool has_stacks(const evidence::Process& process) {
+  return std::any_of(process.threads.begin(), process.threads.end(),
+                     [](const wire::ThreadStack& thread) { return !thread.frames.empty(); });
+}
+
+// A process that is gone, or about to be, has nobody to answer.
+bool can_answer(const evidence::Process& process) {
+  return std::any_of(process.threads.begin(), process.threads.end(), [](const wire::ThreadStack& thread) {
+    return thread.task.state != 'Z' && thread.task.state != 'X';
+  });
+}
+
+}  // namespace
+
+void take_threads(evidence::Process& process, std::vector<wire::ThreadStack> threads, std::uint32_t shift) {
+  for (wire::ThreadStack& thread : threads) {
+    for (std::uint32_t& frame : thread.frames) frame += shift;
+    // What the kernel said of the thread stays; a rank does not know it.
+    const auto known = std::find_if(process.threads.begin(), process.threads.end(),
+                                    [&](const auto& each) { return each.task.tid == thread.task.tid; });
+    if (known != process.threads.end()) {
+      thread.task = std::move(known->task);
+      *known = std::move(thread);
+    } else {
+      process.threads.push_back(std::move(thread));
+    }
+  }
+}
+
+StackCollector::StackCollector(io::Loop& loop, Probe::Program program, std::vector<Target> targets,
+                               const StackOrder& order, AskRank ask_rank, OnStacks on_stacks)
+    : loop_(loop),
+      program_(std::move(program)),
+      targets_(std::move(targets)),
+      deadline_(loop.clock().now() + order.bound),
+      ask_rank_(std::move(ask_rank)),
+      on_stacks_(std::move(on_stacks)),
+      alarm_(loop, [this] { name_answers(); }) {
+  // A probe that is stuck must leave the listeners time to answer.
+  const base::Nanoseconds for_probe = order.bound * 3 / 5;
+  probe_ = std::make_unique<Probe>(loop_, program_, order_for(targets_, order.samples), for_probe,
+                                   [this](ProbeResult result) { on_probed(std::move(result)); });
+}
+
+base::Nanoseconds StackCollector::left() const {
+  return std::max<base::Nanoseconds>(deadline_ - loop_.clock().now(), base::Nanoseconds::zero());
+}
+
+evidence::Process& StackCollector::process_of(std::size_t target) {
+  const int index = static_cast<int>(target);
+  const auto found = std::find_if(stacks_.processes.begin(), stacks_.processes.end(),
+                                  [index](const evidence::Process& each) { return each.index == index; });
+  if (found != stacks_.processes.end()) return *found;
+  evidence::Process process;
+  process.index = index;
+  process.pid = targets_[target].pid;
+  stacks_.processes.push_back(std::move(process));
+  return stacks_.processes.back();
+}
+
+void StackCollector::read_kernel(evidence::Process& process) const {
+  std::vector<pid_t> tasks = evidence::tasks_of(process.pid);
+  if (tasks.empty()) return;
+  tasks.resize(std::min(tasks.size(), std::max<std::size_t>(1, kTasksRead / targets_.size())));
+  for (const pid_t tid : tasks) process.threads.emplace_back().task = evidence::read_task(process.pid, tid);
+}
+
+void StackCollector::add_source(std::size_t target, const char* name, bool answered, const std::string& why_not) {
+  process_of(target).sources.push_back({name, answered, why_not});
+}
+
+void StackCollector::on_probed(ProbeResult result) {
+  stacks_ = std::move(result.stacks);
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    evidence::Process& process = process_of(i);
+    process.rank = targets_[i].rank;
+    if (process.threads.empty() && !result.error.empty()) read_kernel(process);
+    const bool kernel = !process.threads.empty();
+    add_source(i, "kernel", kernel, kernel ? "" : result.error.empty() ? process.why_none : result.error);
+    const bool probed = has_stacks(process_of(i));
+    const std::string& why = process_of(i).why_none.empty() ? result.error : process_of(i).why_none;
+    add_source(i, "probe", probed, probed ? "" : why.empty() ? "no thread stopped for it" : why);
+  }
+  ask_those_that_refused();
+}
+
+void StackCollector::ask_those_that_refused() {
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    const evidence::Process& process = process_of(i);
+    if (has_stacks(process) || (!process.threads.empty() && !can_answer(process))) continue;
+    if (targets_[i].rank < 0) continue;
+    if (ask_rank_(targets_[i].rank)) {
+      asked_.emplace(targets_[i].rank, i);
+    } else {
+      add_source(i, "listener", false, "it cannot be reached");
+    }
+  }
+  if (asked_.empty()) return finish();
+  alarm_.set(loop_.clock().now() + left() / 2);
+}
+
+void StackCollector::on_raw(int rank, wire::RawStacks raw) {
+  const auto found = asked_.find(rank);
+  if (found == asked_.end()) return;
+  answered_.push_back(found->second);
+  raw_.push_back(std::move(raw));
+  asked_.erase(found);
+  if (asked_.empty()) name_answers();
+}
+
+void StackCollector::name_answers() {
+  alarm_.cancel();
+  for (const auto& [rank, target] : asked_) add_source(target, "listener", false, "it did not answer in time");
+  asked_.clear();
+  if (raw_.empty()) return finish();
+  wire::ProbeOrder order;
+  order.raw = raw_;
+  probe_ = std::make_unique<Probe>(loop_, program_, order, left(),
+                                   [this](ProbeResult result) { on_named(std::move(result)); });
+}
+
+void StackCollector::on_named(ProbeResult result) {
+  const auto shift = static_cast<std::uint32_t>(stacks_.table.size());
+  stacks_.table.insert(stacks_.table.end(), result.stacks.table.begin(), result.stacks.table.end());
+  for (std::size_t i = 0; i < answered_.size(); ++i) {
+    std::string why = result.error;
+    for (evidence::Process& named : result.stacks.processes) {
+      if (named.index != static_cast<int>(i)) continue;
+      take_threads(process_of(answered_[i]), std::move(named.threads), shift);
+      why = named.why_none;
+    }
+    add_source(answered_[i], "listener", has_stacks(process_of(answered_[i])), why);
+  }
+  finish();
+}
+
+void StackCollector::finish() {
+  loop_.post([on_stacks = std::move(on_stacks_), stacks = std::move(stacks_)]() mutable {
+    on_stacks(std::move(stacks));
+  });
+}
+
+}  // namespace distrun::launch

@@ -1,0 +1,71 @@
+#pragma once
+// A zygote as the coordinator sees it. Lives on: its loop.
+//
+//   loading --ready--> idle <--answer-- forking        any --its process ends--> dead
+//             `--error, unsafe--> dead
+//   loading or forking --it does not answer--> looking --where it stands is known--> killed
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <distrun/common/io/one_shot.hpp>
+#include <distrun/common/io/packet_socket.hpp>
+#include <distrun/common/wire/zygote.hpp>
+#include <distrun/runner/launch/helper_look.hpp>
+#include <distrun/runner/launch/helper_process.hpp>
+
+namespace distrun::launch {
+
+class ZygoteHandle {
+ public:
+  // The answer to a fork request; empty if there is none, with the reason: it died, or did not answer in time.
+  using OnForked = std::function<void(std::optional<wire::ForkAnswer>, const std::string& why_not)>;
+
+  // `probe` looks where it stands when it does not answer.
+  ZygoteHandle(io::Loop& loop, const std::string& rank_program, Probe::Program probe,
+               std::vector<std::string> environment, const std::string& plugin);
+
+  // Completes when the plugin is loaded: the reason why it must not be forked, empty if it may. Throws
+  // Error with the plugin's name if loading failed, ended or ran past `bound`. Once.
+  io::Task<std::string> ready(base::Nanoseconds bound);
+  // One that does not answer a request within `bound` is not usable any more, and ends.
+  void bound_answers(base::Nanoseconds bound) noexcept { answer_bound_ = bound; }
+  bool is_stuck() const noexcept { return !stuck_.empty(); }
+  bool usable() const noexcept { return usable_ && !process_->ended() && !socket_->closed(); }
+  // Descriptors: control, stdout, stderr of each rank. Answers come in the order of requests.
+  void fork(const wire::ForkOrder& order, const std::vector<int>& fds, OnForked on_forked);
+  void kill() noexcept { process_->kill(); }
+  pid_t pid() const noexcept { return process_->pid(); }
+  // Whether it is the zygote's process, or that of a look at it.
+  bool owns(pid_t pid) const noexcept { return process_->pid() == pid || (look_ && look_->owns(pid)); }
+  std::string last_words() const { return process_->last_words(); }
+
+ private:
+  void on_packet(const wire::Packet& packet);
+  void on_end();
+  std::string describe_end() const;
+  void bound_next_answer();
+  void on_silence();
+  void look_and_kill();
+
+  io::Loop& loop_;
+  std::string plugin_;
+  Probe::Program probe_;
+  bool usable_ = false;
+  bool timed_out_ = false;
+  base::Nanoseconds answer_bound_ = std::chrono::seconds(10);
+  std::string stuck_;    // what it did not do; empty: it has done all
+  std::string stacks_;   // where it stood then
+  std::optional<proc::ExitStatus> status_;
+  io::OneShot<wire::ZygoteReady> ready_;
+  std::deque<OnForked> waiting_;
+  std::unique_ptr<HelperProcess> process_;
+  std::unique_ptr<io::PacketSocket> socket_;
+  std::unique_ptr<HelperLook> look_;
+  io::Alarm alarm_;      // of what it is to do next
+};
+
+}  // namespace distrun::launch

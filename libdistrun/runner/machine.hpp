@@ -1,9 +1,0 @@
-#pragma once
-// What a report says of the machine.
-#include <distrun/runner/record.hpp>
-
-namespace distrun::runner {
-
-Machine this_machine();
-
-}  // namespace distrun::runner

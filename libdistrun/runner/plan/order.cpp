@@ -1,0 +1,64 @@
+#include <distrun/runner/plan/order.hpp>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include <distrun/runner/plan/schedule.hpp>
+
+namespace distrun::runner {
+namespace {
+
+constexpr Nanoseconds kUnknownTakes = std::chrono::seconds(1);
+
+std::string key_of(const std::string& plugin, const std::string& id) { return plugin_name(plugin) + '\n' + id; }
+
+// The less, the earlier.
+using Place = std::pair<int, Nanoseconds>;
+
+Place place_of(const PlannedTest& test, const Hints& hints) {
+  if (test.skipped()) return {2, {}};
+  const Hint hint = hints.of(test.plugin, test.id);
+  const bool failed = hint.last && *hint.last != Verdict::Pass;
+  return {failed ? 0 : 1, -hint.median.value_or(kUnknownTakes)};
+}
+
+Place place_of(const Batch& batch, const std::vector<Place>& tests) {
+  Place place{2, {}};
+  for (std::size_t i = batch.begin; i < batch.end; ++i) {
+    place.first = std::min(place.first, tests[i].first);
+    place.second += tests[i].second;
+  }
+  return place;
+}
+
+}  // namespace
+
+std::string plugin_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+void Hints::add(const std::string& plugin, const std::string& id, const Hint& hint) {
+  hints_.insert_or_assign(key_of(plugin, id), hint);
+}
+
+Hint Hints::of(const std::string& plugin, const std::string& id) const {
+  const auto found = hints_.find(key_of(plugin, id));
+  return found == hints_.end() ? Hint{} : found->second;
+}
+
+void order_failed_first(std::vector<PlannedTest>& tests, const Hints& hints) {
+  std::vector<Place> places;
+  for (const PlannedTest& test : tests) places.push_back(place_of(test, hints));
+  using Ranked = std::tuple<Place, std::size_t, Place, std::size_t>;  // batch, its begin, test, its index
+  std::vector<Ranked> order;
+  for (const Batch& batch : batches(tests)) {
+    const Place place = place_of(batch, places);
+    for (std::size_t i = batch.begin; i < batch.end; ++i) order.emplace_back(place, batch.begin, places[i], i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<PlannedTest> ordered;
+  ordered.reserve(tests.size());
+  for (const Ranked& ranked : order) ordered.push_back(std::move(tests[std::get<3>(ranked)]));
+  tests = std::move(ordered);
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,77 @@
+#include <distrun/runner/plan/plan.hpp>
+
+#include <utility>
+
+namespace distrun::runner {
+namespace {
+
+constexpr std::int32_t kSkipCode = 86;  // the generic one of the skip table
+
+Variant variant_of(const wire::TestInfo& info, const Settings& settings) {
+  Variant variant;
+  variant.world_size = info.world_size;
+  variant.backend = settings.backend;
+  variant.agent = settings.agent;
+  variant.gpu_driver = settings.gpu_driver;
+  variant.isolation = settings.isolation;
+  if (!info.isolation.empty() && info.isolation != settings.isolation) {
+    variant.isolation = info.isolation;
+    variant.isolation_reason = "the test asks for " + info.isolation;
+  }
+  return variant;
+}
+
+// Why a test cannot run with this isolation; empty if it can.
+std::string refusal(const wire::TestInfo& info, const std::string& isolation, wire::Reuse reuse) {
+  if (!launch::ranks_stay(isolation)) return "";
+  if (reuse == wire::Reuse::Once) {
+    return "its plugin runs one test in a process, and with the isolation " + isolation + " ranks stay";
+  }
+  if (isolation != "threads") return "";
+  if (reuse != wire::Reuse::Together) return "its plugin cannot run ranks as threads";
+  if (info.gpu_per_rank) return "it wants a device of its own for each rank, and ranks that are threads share them";
+  if (info.env_rendezvous) return "it wants variables of its own for each rank, and ranks that are threads share them";
+  if (!info.may_die.empty()) return "it loses a rank on purpose, and ranks that are threads die together";
+  return "";
+}
+
+}  // namespace
+
+launch::WorldSpec spec_of(const PlannedTest& test) {
+  launch::WorldSpec spec;
+  spec.plugin = test.plugin;
+  spec.isolation = test.variant.isolation;
+  spec.world_size = test.variant.world_size;
+  return spec;
+}
+
+wire::ListOrder list_order(const Settings& settings) {
+  wire::ListOrder order;
+  order.world_size = settings.world_size;
+  order.backend = settings.backend;
+  order.agent = settings.agent;
+  order.gpu_driver = settings.gpu_driver;
+  order.gpus = settings.gpus;
+  order.isolation = settings.isolation;
+  order.why_no_gpu = settings.why_no_gpu;
+  return order;
+}
+
+std::vector<PlannedTest> plan(const std::string& plugin, wire::PluginTable table, const Filter& filter,
+                              const Settings& settings) {
+  std::vector<PlannedTest> tests;
+  for (wire::TestInfo& info : table.tests) {
+    PlannedTest test;
+    test.id = info.id();
+    if (!filter.selects(info.suite, test.id)) continue;
+    test.variant = variant_of(info, settings);
+    test.plugin = plugin;
+    const std::string refused = refusal(info, test.variant.isolation, table.reuse);
+    if (!refused.empty() && info.skip.empty()) info.skip.push_back({kSkipCode, refused});
+    test.info = std::move(info);
+    tests.push_back(std::move(test));
+  }
+  return tests;
+}
+
+}  // namespace distrun::runner

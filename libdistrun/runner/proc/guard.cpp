@@ -1,0 +1,200 @@
+#include <distrun/runner/proc/guard.hpp>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/inherited.hpp>
+#include <distrun/common/base/limits.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/proc/pidfd.hpp>
+#include <distrun/runner/proc/process_tree.hpp>
+
+namespace distrun::proc {
+namespace {
+
+constexpr int kInfraErrorExitCode = 3;
+constexpr int kInterruptedExitCode = 130;
+constexpr int kRounds = 900;  // a millisecond each: the machine is clean within a second
+
+constexpr auto kSameWish = std::chrono::milliseconds(200);  // the same signal by way of the terminal and of the shell
+constexpr auto kDeath = std::chrono::seconds(1);              // from SIGKILL to an end that can be seen
+
+// One that this process ignores is not for its coordinator either.
+sigset_t guarded_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+    if (!base::is_ignored(signal)) sigaddset(&set, signal);
+  }
+  return set;
+}
+
+// Waits for the coordinator's end and passes signals on meanwhile.
+class Watch {
+ public:
+  Watch(pid_t coordinator, const sigset_t& signals, const GuardBounds& bounds)
+      : coordinator_(coordinator), signals_(signals), bounds_(bounds) {}
+
+  // One that has not ended a while after it was killed counts as killed: somebody traces it, or it is in state D.
+  ExitStatus wait();
+  // Why it was killed here; empty: it was not.
+  const std::string& why_killed() const noexcept { return why_killed_; }
+
+ private:
+  // 0: the bound is over.
+  int next_signal(siginfo_t& info) const;
+  void pass_on(const siginfo_t& info);
+  void bound_end(int signal);
+  void kill_it();
+
+  pid_t coordinator_;
+  const sigset_t& signals_;
+  const GuardBounds& bounds_;
+  const base::Clock& clock_ = base::system_clock();
+  int asked_by_ = 0;                                    // the first signal that asked for the end
+  base::TimePoint asked_at_{};
+  base::TimePoint deadline_ = base::TimePoint::max();   // never, before somebody asks
+  std::string why_killed_;
+};
+
+ExitStatus Watch::wait() {
+  for (;;) {
+    if (const auto status = try_reap(coordinator_)) return *status;
+    siginfo_t info{};
+    const int signal = next_signal(info);
+    if (signal > 0 && signal != SIGCHLD) pass_on(info);
+    if (clock_.now() < deadline_) continue;
+    if (!why_killed_.empty()) return ExitStatus::of_signal(SIGKILL);
+    kill_it();
+  }
+}
+
+int Watch::next_signal(siginfo_t& info) const {
+  if (deadline_ == base::TimePoint::max()) return ::sigwaitinfo(&signals_, &info);
+  const auto left = std::max<base::Nanoseconds>(deadline_ - clock_.now(), base::Nanoseconds::zero());
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+  const timespec limit{seconds.count(), (left - seconds).count()};
+  return ::sigtimedwait(&signals_, &info, &limit);
+}
+
+// What the terminal sends goes to the whole foreground group, so the coordinator has it already; but of a terminal that
+// is gone the kernel tells the leader of its session alone.
+void Watch::pass_on(const siginfo_t& info) {
+  const int signal = info.si_signo;
+  if (info.si_code != SI_KERNEL || signal == SIGHUP) ::kill(coordinator_, signal);
+  if (!is_interruption(signal)) return;
+  ::kill(coordinator_, SIGCONT);  // one that is stopped takes no signal
+  bound_end(signal);
+}
+
+void Watch::bound_end(int signal) {
+  if (!why_killed_.empty()) return;
+  const base::TimePoint now = clock_.now();
+  if (asked_by_ == 0) {
+    asked_by_ = signal;
+    asked_at_ = now;
+    deadline_ = now + bounds_.end;
+  } else if (now - asked_at_ > kSameWish) {
+    deadline_ = std::min<base::TimePoint>(deadline_, now + bounds_.hurry);
+  }
+}
+
+void Watch::kill_it() {
+  const std::string state = describe_state(coordinator_);
+  const auto waited = std::chrono::duration_cast<base::Milliseconds>(clock_.now() - asked_at_);
+  why_killed_ = "did not end within " + base::human(waited) + " of " + base::signal_name(asked_by_) +
+                (state.empty() ? "" : " (" + state + ")") + " and was killed";
+  ::kill(coordinator_, SIGKILL);
+  deadline_ = clock_.now() + kDeath;
+}
+
+// How the terminal was before the coordinator took its keys one by one; one that is killed cannot give it back.
+class KeptTerminal {
+ public:
+  KeptTerminal() : is_terminal_(::tcgetattr(STDIN_FILENO, &mode_) == 0) {}
+  void restore() const {
+    if (is_terminal_ && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp()) ::tcsetattr(STDIN_FILENO, TCSANOW, &mode_);
+  }
+
+ private:
+  termios mode_{};
+  bool is_terminal_;
+};
+
+// `is_ours`: whether a child is the run's.
+void clean_up(const RunPlaces& places, const ExitStatus& status, const std::string& why_killed,
+              const std::string& at_work, const std::function<bool(pid_t)>& is_ours) {
+  Endings endings = end_children(is_ours, kRounds);
+  const RemovedFiles files = remove_run_files(places);
+  std::erase_if(endings.left, is_zombie);  // whoever traces it has yet to let it go
+  const bool quiet = why_killed.empty() && is_interruption(status.signal());
+  const bool clean = endings.count == 0 && files.removed.empty() && endings.left.empty() && files.stuck.empty();
+  if (quiet && clean) return;
+  const std::string meanwhile = at_work.empty() ? "" : " while " + base::one_line(at_work, 1000) + " ran";
+  std::fprintf(stderr, "distrun: the coordinator %s%s; ended %d of its processes, removed %zu of its files\n",
+               why_killed.empty() ? status.describe().c_str() : why_killed.c_str(), meanwhile.c_str(), endings.count,
+               files.removed.size());
+  for (const pid_t pid : endings.left) {
+    std::fprintf(stderr, "distrun: process %s could not be ended\n", describe_process(pid).c_str());
+  }
+  tell_stuck(files);
+}
+
+int be_coordinator(pid_t guard, const sigset_t& mask, WorkNote& note,
+                   const std::function<int(Coordinator)>& coordinator) {
+  base::Fd watched = open_pidfd(guard);
+  if (::getppid() != guard) return kInfraErrorExitCode;  // it died before we could watch it
+  become_subreaper();
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  return coordinator(Coordinator{std::move(watched), &note});
+}
+
+}  // namespace
+
+bool is_interruption(int signal) noexcept { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
+
+int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& coordinator,
+                const GuardBounds& bounds) {
+  become_subreaper();
+  const std::vector<pid_t> before = own_children();  // of the shell that has become this program by exec
+  const sigset_t signals = guarded_signals();
+  sigset_t mask;
+  ::sigprocmask(SIG_BLOCK, &signals, &mask);
+  std::fflush(nullptr);
+  const KeptTerminal terminal;
+  WorkNote note;
+  const pid_t guard = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) {
+    throw Error(ErrorKind::Failed, "OSError", "cannot start the coordinator: " + base::fork_errno_text(errno));
+  }
+  if (child == 0) {
+    const int code = be_coordinator(guard, mask, note, coordinator);
+    std::fflush(nullptr);
+    std::_Exit(code);
+  }
+  Watch watch(child, signals, bounds);
+  const ExitStatus status = watch.wait();
+  const auto is_ours = [&](pid_t pid) { return std::find(before.begin(), before.end(), pid) == before.end(); };
+  const std::vector<pid_t> after = own_children();
+  if (status.exited() && std::none_of(after.begin(), after.end(), is_ours)) return status.code();
+  if (!status.exited()) terminal.restore();
+  clean_up(places, status, watch.why_killed(), note.read(), is_ours);
+  if (status.exited()) return status.code();
+  // It dies of these only before it has begun to listen to them: the user was quick.
+  const bool interrupted = is_interruption(status.signal()) || !watch.why_killed().empty();
+  return interrupted ? kInterruptedExitCode : kInfraErrorExitCode;
+}
+
+}  // namespace distrun::proc

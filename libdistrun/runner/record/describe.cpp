@@ -1,0 +1,170 @@
+#include <distrun/runner/record/describe.hpp>
+
+#include <algorithm>
+#include <map>
+
+#include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/common/wire/skip_table.hpp>
+
+namespace distrun::runner {
+namespace {
+
+std::string name_of_rank(int rank) { return "rank " + std::to_string(rank); }
+
+std::string place(const RankError& error) {
+  return error.file.empty() ? "" : " (" + error.file + ":" + std::to_string(error.line) + ")";
+}
+
+// The error that decided: the first that ended the body, else the first.
+const RankError* decisive_error(const RankRecord& rank) {
+  for (const RankError& error : rank.errors) {
+    if (error.ended_body) return &error;
+  }
+  return rank.errors.empty() ? nullptr : &rank.errors.front();
+}
+
+std::string after_colon(const std::string& text) { return text.empty() ? "" : ": " + text; }
+
+std::string short_outcome(const RankRecord& rank) {
+  if (rank.outcome.kind == OutcomeKind::Skipped) return "skipped (" + rank.outcome.text + ")";
+  return describe(rank.outcome);
+}
+
+// Where the culprits themselves waited, each place once: in different barriers, say.
+std::string describe_own_waits(const AttemptRecord& attempt, const std::vector<int>& culprits) {
+  std::map<std::string, std::vector<int>> places;
+  std::vector<int> in_order = culprits;
+  std::sort(in_order.begin(), in_order.end());
+  for (const int rank : in_order) {
+    const std::string& place = attempt.ranks[static_cast<std::size_t>(rank)].waiting_in;
+    if (!place.empty()) places[place].push_back(rank);
+  }
+  std::string text;
+  for (const auto& [place, ranks] : places) {
+    text += (text.empty() ? ": " : ", ") + base::ranks_label(ranks) + " waiting in " + place;
+  }
+  return text;
+}
+
+// Of ranks that waited when the time ran out.
+std::string describe_waiting(const AttemptRecord& attempt, const std::vector<int>& culprits) {
+  std::vector<int> waiting;
+  std::string where;
+  for (const RankRecord& rank : attempt.ranks) {
+    bool culprit = false;
+    for (const int c : culprits) culprit = culprit || c == rank.rank;
+    if (culprit || rank.waiting_in.empty()) continue;
+    waiting.push_back(rank.rank);
+    where = rank.waiting_in;
+  }
+  if (waiting.empty()) return "";
+  return "; " + base::ranks_label(waiting) + " waited in " + where;
+}
+
+// Of programs: whether a later exit code follows from the first one nobody knows.
+std::string describe_program_failure(const AttemptRecord& attempt, const std::vector<int>& culprits) {
+  const RankRecord& cause = attempt.ranks[static_cast<std::size_t>(culprits.front())];
+  std::vector<int> alike;
+  std::vector<int> others;
+  for (std::size_t i = 1; i < culprits.size(); ++i) {
+    const bool same = attempt.ranks[static_cast<std::size_t>(culprits[i])].outcome == cause.outcome;
+    (same ? alike : others).push_back(culprits[i]);
+  }
+  std::string text = name_of_rank(cause.rank) + describe_deed(cause);
+  if (!alike.empty()) text += "; so did " + base::ranks_label(alike);
+  if (!others.empty()) text += "; " + base::ranks_label(others) + " failed after it";
+  return text;
+}
+
+// Of a rank that failed and told nothing.
+std::string describe_untold(int exit_code) {
+  if (exit_code <= 0) return "";
+  if (exit_code != wire::kTestErrorExitCode) return ": it exited with code " + std::to_string(exit_code);
+  return ": it exited with code 10, which stands for an error of the test, and told none (did the test close "
+         "descriptor 3, its line to distrun?)";
+}
+
+}  // namespace
+
+std::string describe_deed(const RankRecord& rank) {
+  const bool after_all = rank.phase == wire::Phase::Exit && rank.body_passed;
+  const std::string in_phase =
+      std::string(" in ") + wire::name_of(rank.phase) + (after_all ? ", after its body had passed" : "");
+  switch (rank.outcome.kind) {
+    case OutcomeKind::Failed:
+      if (const RankError* error = decisive_error(rank)) {
+        return " failed: " + base::one_line(error->text) + place(*error);
+      }
+      if (!rank.outcome.text.empty()) return " " + rank.outcome.text;
+      return " failed" + describe_untold(rank.exit_code) + in_phase;
+    case OutcomeKind::TimedOut: return " ran past the bound of " + rank.outcome.text + in_phase;
+    case OutcomeKind::Signaled: return " was " + describe(rank.outcome) + in_phase + after_colon(crash_text(rank));
+    case OutcomeKind::Lost: return " was " + describe(rank.outcome);
+    case OutcomeKind::Exited:
+      return " " + (rank.phase == wire::Phase::Exit ? "exited with code " + std::to_string(rank.outcome.value)
+                                                    : describe(rank.outcome)) +
+             in_phase + after_colon(crash_text(rank));
+    default: return " " + describe(rank.outcome) + in_phase;
+  }
+}
+
+std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>& culprits) {
+  const RankRecord& cause = attempt.ranks[static_cast<std::size_t>(culprits.front())];
+  if (cause.outcome.kind == OutcomeKind::Failed && !cause.outcome.text.empty()) {
+    return describe_program_failure(attempt, culprits);
+  }
+  std::string text = name_of_rank(cause.rank) + describe_deed(cause);
+  if (culprits.size() > 1) {
+    const std::vector<int> others(culprits.begin() + 1, culprits.end());
+    const bool passive = cause.outcome.kind == OutcomeKind::Signaled || cause.outcome.kind == OutcomeKind::Lost;
+    text += (!passive ? "; so did " : others.size() == 1 ? "; so was " : "; so were ") + base::ranks_label(others);
+  }
+  if (cause.outcome.kind == OutcomeKind::TimedOut) {
+    text += describe_own_waits(attempt, culprits) + describe_waiting(attempt, culprits);
+  }
+  return text;
+}
+
+std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& cause, const std::vector<int>& awaited) {
+  const RankRecord& first = attempt.ranks[static_cast<std::size_t>(awaited.front())];
+  return name_of_rank(cause.rank) + describe_deed(cause) + ", waiting in " + cause.waiting_in + " for " +
+         base::ranks_label(awaited) + " in " + wire::name_of(first.phase);
+}
+
+std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord& follower) {
+  const RankError* error = decisive_error(follower);
+  const std::string why = error != nullptr ? base::one_line(error->text) : describe(follower.outcome);
+  if (follower.because_of < 0 || follower.because_of >= static_cast<int>(attempt.ranks.size())) return why;
+  const RankRecord& leaver = attempt.ranks[static_cast<std::size_t>(follower.because_of)];
+  if (leaver.outcome.kind == OutcomeKind::Skipped) return describe_disagreement(attempt, leaver) + ": " + why;
+  return why;
+}
+
+std::string describe_disagreement(const AttemptRecord& attempt, const RankRecord& skipped) {
+  std::string text = "outcomes disagree: " + name_of_rank(skipped.rank) + " " + short_outcome(skipped);
+  for (const RankRecord& rank : attempt.ranks) {
+    if (rank.outcome == skipped.outcome) continue;
+    return text + ", " + name_of_rank(rank.rank) + " " + short_outcome(rank);
+  }
+  return text;
+}
+
+std::string crash_text(const RankRecord& rank) {
+  for (const RankError& error : rank.errors) {
+    if (error.is_crash) return base::one_line(error.text) + place(error);
+  }
+  return "";
+}
+
+std::string describe_leaks(const std::vector<Leak>& leaks) {
+  constexpr std::size_t kNamed = 3;
+  std::string text = "left behind: ";
+  for (std::size_t i = 0; i < leaks.size() && i < kNamed; ++i) {
+    text += (i > 0 ? ", " : "") + std::string(name_of(leaks[i].kind)) + " " + leaks[i].what;
+  }
+  if (leaks.size() > kNamed) text += " and " + std::to_string(leaks.size() - kNamed) + " more";
+  return text;
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,39 @@
+#pragma once
+// The judge: pure functions from what was recorded to a verdict. Its rules, first match wins:
+//
+//   the user stopped the attempt                                     cancelled
+//   distrun could not do its part                                    infra-error
+//   there is a first cause: failed                                   fail
+//                           killed by a signal, exited, lost         crash
+//                           timed out                                timeout
+//                           ended by us without any cause            infra-error
+//   some ranks skipped and others passed, or for other reasons       fail
+//   all ranks skipped for one reason                                 skip
+//   all passed, something outlived them                              leak
+//   all passed                                                       pass
+//
+// A rank that died as the test declared counts as passed. The first cause is the bad outcome that was
+// learned first among those that follow from no other rank's; outcomes that do follow name their rank.
+#include <string>
+#include <vector>
+
+#include <distrun/runner/record/record.hpp>
+
+namespace distrun::runner {
+
+struct Judgement {
+  Verdict verdict = Verdict::Pass;
+  std::vector<int> culprits;  // the first cause first
+  wire::Phase phase = wire::Phase::Exit;
+  std::string message;        // one line; empty for a pass
+};
+
+// Reads ranks, leaks, infra_error and cancelled. Every rank should have an outcome; one without is an
+// infra-error.
+Judgement judge(const AttemptRecord& attempt);
+
+// The verdict of a test from those of its attempts, in order: a repeat counts by its last retry; the first
+// bad one wins; else flaky if any needed a retry, skip if all skipped, pass.
+Verdict judge_test(const std::vector<AttemptRecord>& attempts);
+
+}  // namespace distrun::runner

@@ -1,0 +1,133 @@
+#include <distrun/runner/record/look.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+#include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/board/describe.hpp>
+#include <distrun/runner/evidence/stacks/merge.hpp>
+#include <distrun/runner/evidence/stacks/tree_text.hpp>
+
+namespace distrun::runner {
+namespace {
+
+// The wait of the body's own thread is what a rank does; those of its helpers come next.
+const board::ShownWait* main_wait(const board::Shown& shown) {
+  const auto own = std::find_if(shown.waits.rbegin(), shown.waits.rend(),
+                                [](const board::ShownWait& wait) { return wait.in_body; });
+  if (own != shown.waits.rend()) return &*own;  // the innermost of nested ones
+  return shown.waits.empty() ? nullptr : &shown.waits.front();
+}
+
+bool waits_in_same(const RankView& view, const board::ShownWait& wait) {
+  if (!view.shown) return false;
+  return std::any_of(view.shown->waits.begin(), view.shown->waits.end(), [&](const board::ShownWait& other) {
+    return other.kind == wait.kind && other.name == wait.name;
+  });
+}
+
+// Who is in the same barrier is not waited for.
+std::vector<int> awaited(const std::vector<RankView>& views, const board::ShownWait& wait) {
+  if (wait.rule != board::PeerRule::All) return wait.peers;
+  std::vector<int> missing;
+  for (const int peer : wait.peers) {
+    const auto view = std::find_if(views.begin(), views.end(), [peer](const RankView& v) { return v.rank == peer; });
+    if (view == views.end() || !waits_in_same(*view, wait)) missing.push_back(peer);
+  }
+  return missing;
+}
+
+std::string named(const board::ShownWait& wait) {
+  board::ShownWait bare = wait;
+  bare.peers.clear();
+  const std::string site = board::site_of(wait);
+  return board::describe(bare) + (site.empty() ? "" : " (" + site + ")");
+}
+
+WaitLine line_of(const std::vector<RankView>& views, const RankView& view, std::int64_t now_ns) {
+  WaitLine line;
+  line.ranks = {view.rank};
+  line.phase = view.shown->phase;
+  const board::ShownWait* wait = main_wait(*view.shown);
+  const std::int64_t since = wait != nullptr ? wait->since_ns : view.shown->phase_since_ns;
+  if (since > 0 && since < now_ns) line.longest = Nanoseconds(now_ns - since);
+  if (wait == nullptr) {
+    if (!view.shown->operations.empty()) line.last = board::describe(view.shown->operations.back());
+    return line;
+  }
+  line.what = named(*wait);
+  line.awaited = awaited(views, *wait);
+  line.any = wait->rule == board::PeerRule::Any;
+  return line;
+}
+
+auto identity(const WaitLine& line) { return std::tie(line.what, line.awaited, line.any, line.phase); }
+
+}  // namespace
+
+std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_t now_ns) {
+  std::vector<WaitLine> lines;
+  for (const RankView& view : views) {
+    if (!view.shown) continue;
+    WaitLine line = line_of(views, view, now_ns);
+    const auto like = std::find_if(lines.begin(), lines.end(),
+                                   [&](const WaitLine& other) { return identity(other) == identity(line); });
+    if (like == lines.end()) {
+      lines.push_back(std::move(line));
+    } else {
+      like->ranks.push_back(view.rank);
+      if (like->last != line.last) like->last.clear();
+      like->longest = std::max(like->longest, line.longest);
+    }
+  }
+  std::stable_sort(lines.begin(), lines.end(), [](const WaitLine& a, const WaitLine& b) {
+    return std::make_tuple(!a.what.empty(), a.ranks.size()) < std::make_tuple(!b.what.empty(), b.ranks.size());
+  });
+  return lines;
+}
+
+std::string wait_text(const WaitLine& line) {
+  if (line.what.empty() || line.awaited.empty()) return line.what;
+  return line.what + (line.any && line.awaited.size() > 1 ? " for any of " : " for ") +
+         base::ranks_label(line.awaited);
+}
+
+std::string describe(const WaitLine& line) {
+  const bool one = line.ranks.size() == 1;
+  std::string text = base::ranks_label(line.ranks);
+  const std::string since = line.longest.count() > 0 ? " for " + base::human(line.longest) : "";
+  if (line.what.empty()) {
+    text += std::string(one ? " has been" : " have been") + " in " + name_of(line.phase) + since +
+            ", in no wait on the board";
+    return line.last.empty() ? text : text + "; the last " + (one ? "it" : "they") + " did was " + line.last;
+  }
+  return text + (one ? " has waited" : " have waited") + since + " in " + wait_text(line);
+}
+
+Look only(int rank, Look look) {
+  std::erase_if(look.stacks.processes, [rank](const evidence::Process& each) { return each.rank != rank; });
+  // Of the others' waits this rank's line still has to know who is in the same barrier.
+  std::vector<evidence::Line> lines;
+  for (const WaitLine& line : wait_lines(look.ranks, look.at_ns)) {
+    if (std::find(line.ranks.begin(), line.ranks.end(), rank) == line.ranks.end()) continue;
+    lines.emplace_back().add(evidence::Tone::Plain, describe(line));
+  }
+  look.ranks.clear();
+  std::vector<evidence::Line> stacks = describe(look);
+  std::move(stacks.begin(), stacks.end(), std::back_inserter(lines));
+  look.text = std::move(lines);
+  return look;
+}
+
+std::vector<evidence::Line> describe(const Look& look) {
+  std::vector<evidence::Line> lines;
+  for (const WaitLine& line : wait_lines(look.ranks, look.at_ns)) {
+    lines.emplace_back().add(line.what.empty() ? evidence::Tone::Strong : evidence::Tone::Plain, describe(line));
+  }
+  for (evidence::Line& line : evidence::tree_text(look.stacks, evidence::merge(look.stacks))) {
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace distrun::runner

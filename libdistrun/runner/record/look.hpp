@@ -1,0 +1,37 @@
+#pragma once
+// What was seen of the ranks at one moment, in words.
+#include <string>
+#include <vector>
+
+#include <distrun/runner/record/record.hpp>
+
+namespace distrun::runner {
+
+// What each rank waits for according to the board, ranks that wait alike together, those that wait for nobody first;
+// then the merged stacks. At most 200 lines.
+std::vector<evidence::Line> describe(const Look& look);
+
+// As the board tells times.
+inline std::int64_t monotonic_ns(base::TimePoint time) {
+  return std::chrono::duration_cast<Nanoseconds>(time.time_since_epoch()).count();
+}
+
+// What a look tells of one rank.
+Look only(int rank, Look look);
+
+// One wait of a rank, and the ranks that it waits for: of a barrier those that are not in it.
+struct WaitLine {
+  std::vector<int> ranks;         // that wait alike
+  std::string what;               // "barrier \"meet\" (ring.cpp:41)"; empty: nothing that is shown
+  std::vector<int> awaited;
+  bool any = false;               // any of them is enough
+  std::string last;               // what they did last, if all the same: "send \"go\" to rank 2"; or empty
+  wire::Phase phase = wire::Phase::Body;
+  Nanoseconds longest{};
+};
+std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_t now_ns);
+std::string describe(const WaitLine& line);
+// "barrier \"meet\" (ring.cpp:41) for rank 1"; empty if nothing is shown.
+std::string wait_text(const WaitLine& line);
+
+}  // namespace distrun::runner

@@ -1,0 +1,54 @@
+#include <distrun/runner/record/record.hpp>
+
+namespace distrun::runner {
+
+const char* name_of(LeakKind kind) noexcept {
+  switch (kind) {
+    case LeakKind::Process: return "process";
+    case LeakKind::SharedMemory: return "shared memory";
+    case LeakKind::Socket: return "socket";
+    case LeakKind::File: return "file";
+    case LeakKind::Descriptor: return "descriptor";
+    case LeakKind::Thread: return "thread";
+    case LeakKind::State: return "state";
+    case LeakKind::Semaphores: return "semaphores";
+    case LeakKind::Queue: return "message queue";
+  }
+  return "unknown";
+}
+
+const char* name_of(LookKind kind) noexcept {
+  switch (kind) {
+    case LookKind::Timeout: return "timeout";
+    case LookKind::Crash: return "crash";
+    case LookKind::Slow: return "slow";
+    case LookKind::Asked: return "asked";
+    case LookKind::Exception: return "exception";
+  }
+  return "unknown";
+}
+
+const char* name_of(AttemptKind kind) noexcept {
+  switch (kind) {
+    case AttemptKind::First: return "first";
+    case AttemptKind::Repeat: return "repeat";
+    case AttemptKind::Retry: return "retry";
+  }
+  return "unknown";
+}
+
+bool is_empty_shard(const RunRecord& run) noexcept {
+  return run.settings.shard.count > 1 && run.selected > 0 && run.tests.empty() && run.not_run == 0;
+}
+
+int exit_code_of(const RunRecord& run) noexcept {
+  if (run.interrupted) return 130;
+  if (!run.problems.empty() || run.total(Verdict::InfraError) > 0) return 3;
+  const int good = run.total(Verdict::Pass) + run.total(Verdict::Flaky);
+  const int skipped = run.total(Verdict::Skip);
+  if (good + skipped < static_cast<int>(run.tests.size())) return 1;
+  if (good > 0 || is_empty_shard(run)) return 0;
+  return skipped > 0 && run.settings.skips_pass ? 0 : 4;
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,152 @@
+#include <distrun/runner/report/json/json_parts.hpp>
+
+namespace distrun::report {
+
+using runner::OutcomeKind;
+
+void write_machine(JsonWriter& out, const runner::Machine& machine) {
+  out.begin_object();
+  out.field("hostname", machine.hostname);
+  out.field("kernel", machine.kernel);
+  out.field("cpus", machine.cpus);
+  out.field("memory_bytes", machine.memory_bytes);
+  out.end_object();
+}
+
+namespace {
+
+void write_shard(JsonWriter& out, const runner::Shard& shard) {
+  out.key("shard");
+  out.begin_object();
+  out.field("index", shard.index);
+  out.field("count", shard.count);
+  out.end_object();
+}
+
+}  // namespace
+
+void write_settings(JsonWriter& out, const runner::Settings& settings) {
+  out.begin_object();
+  write_array(out, "plugins", settings.plugins);
+  if (!settings.program.empty()) write_array(out, "program", settings.program);
+  out.field("world_size", settings.world_size);
+  out.field("backend", settings.backend);
+  out.field("agent", settings.agent);
+  out.field("gpu_driver", settings.gpu_driver);
+  out.field("gpus", settings.gpus);
+  out.field("isolation", settings.isolation);
+  write_array(out, "filters", settings.filters);
+  out.field_if(!settings.rerun_failed.empty(), "rerun_failed", settings.rerun_failed);
+  write_shard(out, settings.shard);
+  out.field("shuffle", settings.shuffle);
+  out.field("timeout_ms", settings.timeout);
+  out.field_if(settings.timeout_override.count() > 0, "timeout_override_ms",
+               settings.timeout_override);
+  out.field("timeout_scale", settings.timeout_scale);
+  out.field_if(settings.stacks_after.count() > 0, "stacks_after_ms", settings.stacks_after);
+  out.field("grace_ms", settings.peer_grace);
+  out.field("kill_after_ms", settings.terminate_grace);
+  out.field_if(settings.debug_rank >= 0, "debug_rank", settings.debug_rank);
+  out.field_if(settings.stdin_rank >= 0, "stdin_rank", settings.stdin_rank);
+  out.field("keep_output", settings.keep_output);
+  out.field("jobs", settings.jobs);
+  out.field("repeat", settings.repeat);
+  out.field_if(settings.until_fail > 0, "until_fail", settings.until_fail);
+  out.field("retries", settings.retries);
+  out.field("fail_fast", settings.fail_fast);
+  out.field("seed", settings.seed);
+  out.key("env");
+  write_key_values(out, settings.env);
+  out.field("leaks", settings.leaks_off ? "off" : settings.leaks_strict ? "strict" : "normal");
+  out.field("exit", settings.quick_exit ? "quick" : "handlers");
+  out.field("skips_pass", settings.skips_pass);
+  out.field("keep_work_dir", settings.keep_work_dir);
+  out.field("private_tmp", settings.private_tmp);
+  out.field_if(!settings.config.empty(), "config", settings.config);
+  write_array(out, "command_line", settings.command_line);
+  out.end_object();
+}
+
+void write_totals(JsonWriter& out, const runner::Totals& totals) {
+  out.begin_object();
+  for (int i = 0; i < runner::kVerdictCount; ++i) {
+    out.field(name_of(static_cast<runner::Verdict>(i)), totals[static_cast<std::size_t>(i)]);
+  }
+  out.end_object();
+}
+
+void write_variant(JsonWriter& out, const runner::Variant& variant) {
+  out.begin_object();
+  out.field("world_size", variant.world_size);
+  out.field("backend", variant.backend);
+  out.field("agent", variant.agent);
+  out.field("gpu_driver", variant.gpu_driver);
+  out.field("isolation", variant.isolation);
+  out.field("isolation_reason", variant.isolation_reason);
+  out.end_object();
+}
+
+void write_parameters(JsonWriter& out, const std::vector<wire::KeyValue>& parameters) {
+  out.begin_object();
+  for (const wire::KeyValue& parameter : parameters) out.field(parameter.key, parameter.value);
+  out.end_object();
+}
+
+void write_key_values(JsonWriter& out, const std::vector<wire::KeyValue>& pairs) {
+  out.begin_array();
+  for (const wire::KeyValue& pair : pairs) {
+    out.begin_object();
+    out.field("key", pair.key);
+    out.field("value", pair.value);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+void write_leaks(JsonWriter& out, const std::vector<runner::Leak>& leaks) {
+  out.begin_array();
+  for (const runner::Leak& leak : leaks) {
+    out.begin_object();
+    out.field("kind", name_of(leak.kind));
+    out.field("what", leak.what);
+    out.field("removed", leak.removed);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+void write_problem_fields(JsonWriter& out, const runner::Problem& problem) {
+  out.field("plugin", problem.plugin);
+  out.field("phase", problem.phase);
+  out.field("text", problem.text);
+}
+
+void write_error_fields(JsonWriter& out, const runner::RankError& error) {
+  out.field("type", error.type);
+  out.field("text", error.text);
+  out.field("file", error.file);
+  out.field("line", error.line);
+  out.field("stack", error.stack);
+  out.field("ends_body", error.ended_body);
+  out.field("crash", error.is_crash);
+  out.field_if(error.because_of >= 0, "because_of", error.because_of);
+  out.field("at_ms", error.at);
+}
+
+void write_outcome_fields(JsonWriter& out, const runner::RankRecord& rank) {
+  const runner::Outcome& outcome = rank.outcome;
+  out.field("outcome", name_of(outcome.kind));
+  out.field_if(rank.exit_code >= 0, "exit_code", rank.exit_code);
+  out.field_if(rank.signal > 0, "signal", rank.signal);
+  out.field_if(outcome.kind == OutcomeKind::Skipped, "skip_code", outcome.value);
+  out.field("reason", outcome.text);
+  out.field("phase", name_of(rank.phase));
+  out.field("checks", rank.checks);
+  out.field("started_ms", rank.started);
+  out.field("duration_ms", rank.ended - rank.started);
+  out.field("waiting_in", rank.waiting_in);
+  out.field_if(rank.because_of >= 0, "because_of", rank.because_of);
+  out.field("declared_death", rank.declared_death);
+}
+
+}  // namespace distrun::report

@@ -1,0 +1,32 @@
+#pragma once
+// The pieces of a record that the event stream and the summary write alike. Each function writes
+// one value; those named *_fields write fields into an object that is open already.
+#include <distrun/runner/record/record.hpp>
+#include <distrun/runner/report/json/json_writer.hpp>
+
+namespace distrun::report {
+
+void write_machine(JsonWriter& out, const runner::Machine& machine);
+void write_settings(JsonWriter& out, const runner::Settings& settings);
+void write_totals(JsonWriter& out, const runner::Totals& totals);
+void write_variant(JsonWriter& out, const runner::Variant& variant);
+// As an object, in order of declaration.
+void write_parameters(JsonWriter& out, const std::vector<wire::KeyValue>& parameters);
+// As an array of {key, value}: keys may repeat.
+void write_key_values(JsonWriter& out, const std::vector<wire::KeyValue>& pairs);
+void write_leaks(JsonWriter& out, const std::vector<runner::Leak>& leaks);
+
+void write_problem_fields(JsonWriter& out, const runner::Problem& problem);
+void write_error_fields(JsonWriter& out, const runner::RankError& error);
+// What came of a rank: outcome, exit_code, signal, skip_code, reason, phase, checks, times, cause.
+void write_outcome_fields(JsonWriter& out, const runner::RankRecord& rank);
+
+template <class Items>
+void write_array(JsonWriter& out, std::string_view name, const Items& items) {
+  out.key(name);
+  out.begin_array();
+  for (const auto& item : items) out.value(item);
+  out.end_array();
+}
+
+}  // namespace distrun::report

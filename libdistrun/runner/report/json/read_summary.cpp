@@ -1,0 +1,400 @@
+#include <distrun/runner/report/json/read_summary.hpp>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/files/wall_time.hpp>
+#include <distrun/runner/report/json/summary.hpp>
+
+namespace distrun::report {
+namespace {
+
+using Json = nlohmann::ordered_json;  // parameters keep their order
+
+[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::InvalidArgument, what); }
+
+[[noreturn]] void refuse_field(const char* name, const Json& found, const char* wanted) {
+  const std::string text = found.dump(-1, ' ', true, Json::error_handler_t::replace);
+  refuse("\"" + std::string(name) + "\" is " + base::one_line(text, 60) + ", not " + wanted);
+}
+
+// The field, or null where it is missing or null: both mean "the default".
+const Json* find(const Json& object, const char* name) {
+  const auto at = object.find(name);
+  return at == object.end() || at->is_null() ? nullptr : &*at;
+}
+
+void read(const Json& object, const char* name, std::string& into) {
+  const Json* found = find(object, name);
+  if (found == nullptr) return;
+  if (!found->is_string()) refuse_field(name, *found, "a text");
+  into = found->get_ref<const std::string&>();
+}
+
+void read(const Json& object, const char* name, bool& into) {
+  const Json* found = find(object, name);
+  if (found == nullptr) return;
+  if (!found->is_boolean()) refuse_field(name, *found, "true or false");
+  into = found->get<bool>();
+}
+
+void read(const Json& object, const char* name, double& into) {
+  const Json* found = find(object, name);
+  if (found == nullptr) return;
+  if (!found->is_number()) refuse_field(name, *found, "a number");
+  into = found->get<double>();
+}
+
+template <std::integral Integer>
+Integer integer_of(const char* name, const Json& found) {
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<Integer>::max());
+  constexpr auto kMin = static_cast<std::int64_t>(std::numeric_limits<Integer>::min());
+  const bool fits = found.is_number_unsigned()
+                        ? found.get<std::uint64_t>() <= kMax
+                        : found.is_number_integer() && found.get<std::int64_t>() >= kMin;
+  if (!fits) refuse_field(name, found, "a whole number in its range");
+  return found.get<Integer>();
+}
+
+template <std::integral Integer>
+void read(const Json& object, const char* name, Integer& into) {
+  const Json* found = find(object, name);
+  if (found != nullptr) into = integer_of<Integer>(name, *found);
+}
+
+void read(const Json& object, const char* name, base::Nanoseconds& into) {
+  double ms = static_cast<double>(into.count()) / 1e6;
+  read(object, name, ms);
+#ifndef DISTRUN_FUZZ_PLANTED_BUG
+  constexpr double kMost = 9e12;  // ms; more does not fit in the nanoseconds of an int64
+  if (!(std::abs(ms) < kMost)) refuse_field(name, object.at(name), "a duration in its range");
+#endif
+  into = base::Nanoseconds(std::llround(ms * 1e3) * 1000);
+}
+
+// By name; `count` enumerators from 0 on.
+template <class Enum>
+void read_enum(const Json& object, const char* name, int count, Enum& into) {
+  std::string text;
+  read(object, name, text);
+  if (text.empty()) return;
+  for (int i = 0; i < count; ++i) {
+    if (text == name_of(static_cast<Enum>(i))) {
+      into = static_cast<Enum>(i);
+      return;
+    }
+  }
+  refuse_field(name, object.at(name), "a name that is known");
+}
+
+// Calls `visit` for each element; a missing array is an empty one.
+template <class Visit>
+void read_each(const Json& object, const char* name, const Visit& visit) {
+  const Json* found = find(object, name);
+  if (found == nullptr) return;
+  if (!found->is_array()) refuse_field(name, *found, "a list");
+  for (const Json& item : *found) visit(item);
+}
+
+template <class Visit>
+void read_each_object(const Json& object, const char* name, const Visit& visit) {
+  read_each(object, name, [&](const Json& item) {
+    if (!item.is_object()) refuse_field(name, item, "an object");
+    visit(item);
+  });
+}
+
+const Json& object_at(const Json& object, const char* name) {
+  static const Json none = Json::object();
+  const Json* found = find(object, name);
+  if (found == nullptr) return none;
+  if (!found->is_object()) refuse_field(name, *found, "an object");
+  return *found;
+}
+
+void read(const Json& object, const char* name, std::vector<std::string>& into) {
+  read_each(object, name, [&](const Json& item) {
+    if (!item.is_string()) refuse_field(name, item, "a text");
+    into.push_back(item.get<std::string>());
+  });
+}
+
+void read(const Json& object, const char* name, std::vector<wire::KeyValue>& into) {
+  read_each_object(object, name, [&](const Json& item) {
+    wire::KeyValue& pair = into.emplace_back();
+    read(item, "key", pair.key);
+    read(item, "value", pair.value);
+  });
+}
+
+std::int64_t wall_ns_of(const Json& run) {
+  std::string text;
+  read(run, "started", text);
+  if (text.empty()) return 0;
+  const std::optional<std::int64_t> wall_ns = try_read_wall_time(text);
+  if (!wall_ns) refuse_field("started", run.at("started"), "a time like 2026-01-31T12:00:00.000Z");
+  return *wall_ns;
+}
+
+void read_machine(const Json& from, runner::Machine& machine) {
+  read(from, "hostname", machine.hostname);
+  read(from, "kernel", machine.kernel);
+  read(from, "cpus", machine.cpus);
+  read(from, "memory_bytes", machine.memory_bytes);
+}
+
+void read_settings(const Json& from, runner::Settings& settings) {
+  read(from, "plugins", settings.plugins);
+  read(from, "program", settings.program);
+  read(from, "world_size", settings.world_size);
+  read(from, "backend", settings.backend);
+  read(from, "agent", settings.agent);
+  read(from, "gpu_driver", settings.gpu_driver);
+  read(from, "gpus", settings.gpus);
+  read(from, "isolation", settings.isolation);
+  read(from, "filters", settings.filters);
+  read(from, "rerun_failed", settings.rerun_failed);
+  read(object_at(from, "shard"), "index", settings.shard.index);
+  read(object_at(from, "shard"), "count", settings.shard.count);
+  read(from, "shuffle", settings.shuffle);
+  read(from, "timeout_ms", settings.timeout);
+  read(from, "timeout_override_ms", settings.timeout_override);
+  read(from, "timeout_scale", settings.timeout_scale);
+  read(from, "stacks_after_ms", settings.stacks_after);
+  read(from, "grace_ms", settings.peer_grace);
+  read(from, "kill_after_ms", settings.terminate_grace);
+  read(from, "debug_rank", settings.debug_rank);
+  read(from, "stdin_rank", settings.stdin_rank);
+  read(from, "keep_output", settings.keep_output);
+  read(from, "jobs", settings.jobs);
+  read(from, "repeat", settings.repeat);
+  read(from, "until_fail", settings.until_fail);
+  read(from, "retries", settings.retries);
+  read(from, "fail_fast", settings.fail_fast);
+  read(from, "seed", settings.seed);
+  read(from, "env", settings.env);
+  const auto word = [&](const char* key) { std::string text; read(from, key, text); return text; };
+  const std::string leaks = word("leaks");
+  settings.leaks_off = leaks == "off";
+  settings.leaks_strict = leaks == "strict";
+  settings.quick_exit = word("exit") == "quick";
+  read(from, "skips_pass", settings.skips_pass);
+  read(from, "keep_work_dir", settings.keep_work_dir);
+  read(from, "private_tmp", settings.private_tmp);
+  read(from, "config", settings.config);
+  read(from, "command_line", settings.command_line);
+}
+
+void read_totals(const Json& from, runner::Totals& totals) {
+  for (int i = 0; i < runner::kVerdictCount; ++i) {
+    read(from, name_of(static_cast<runner::Verdict>(i)), totals[static_cast<std::size_t>(i)]);
+  }
+}
+
+void read_error(const Json& from, runner::RankError& error) {
+  read(from, "type", error.type);
+  read(from, "text", error.text);
+  read(from, "file", error.file);
+  read(from, "line", error.line);
+  read(from, "stack", error.stack);
+  read(from, "ends_body", error.ended_body);
+  read(from, "crash", error.is_crash);
+  read(from, "because_of", error.because_of);
+  read(from, "at_ms", error.at);
+}
+
+void read_outcome(const Json& from, runner::RankRecord& rank) {
+  runner::Outcome& outcome = rank.outcome;
+  read_enum(from, "outcome", static_cast<int>(runner::OutcomeKind::KilledByUs) + 1, outcome.kind);
+  read(from, "exit_code", rank.exit_code);
+  read(from, "signal", rank.signal);
+  read(from, "reason", outcome.text);
+  switch (outcome.kind) {
+    case runner::OutcomeKind::Exited: outcome.value = rank.exit_code; break;
+    case runner::OutcomeKind::Signaled: outcome.value = rank.signal; break;
+    case runner::OutcomeKind::Skipped: read(from, "skip_code", outcome.value); break;
+    default: break;
+  }
+}
+
+void read_rank(const Json& from, runner::RankRecord& rank) {
+  read(from, "rank", rank.rank);
+  read(from, "pid", rank.pid);
+  read_outcome(from, rank);
+  read_enum(from, "phase", wire::kPhaseCount, rank.phase);
+  read(from, "checks", rank.checks);
+  read(from, "started_ms", rank.started);
+  base::Nanoseconds duration{};
+  read(from, "duration_ms", duration);
+  rank.ended = rank.started + duration;
+  read(from, "body_began_ms", rank.body_began);
+  read(from, "body_ended_ms", rank.body_ended);
+  read(from, "waiting_in", rank.waiting_in);
+  read(from, "because_of", rank.because_of);
+  read(from, "declared_death", rank.declared_death);
+  read_each_object(from, "errors", [&](const Json& item) { read_error(item, rank.errors.emplace_back()); });
+  read(from, "notes", rank.notes);
+  read(from, "stdout", rank.out.text);
+  read(from, "stderr", rank.err.text);
+  read(from, "stdout_bytes", rank.out.bytes_total);
+  read(from, "stderr_bytes", rank.err.bytes_total);
+}
+
+void read_leak(const Json& from, runner::Leak& leak) {
+  read_enum(from, "kind", runner::kLeakKindCount, leak.kind);
+  read(from, "what", leak.what);
+  read(from, "removed", leak.removed);
+}
+
+// The text that people read, and when; the table of frames is for machines.
+void read_look(const Json& from, runner::Look& look) {
+  read_enum(from, "why", runner::kLookKindCount, look.kind);
+  read(from, "at_ms", look.at);
+  read(from, "took_ms", look.took);
+  read_each(from, "text", [&](const Json& item) {
+    if (!item.is_string()) refuse_field("text", item, "a list of texts");
+    look.text.emplace_back().add(evidence::Tone::Plain, base::one_line(item.get<std::string>()));
+  });
+}
+
+void read_attempt(const Json& from, runner::AttemptRecord& attempt) {
+  read(from, "n", attempt.n);
+  read_enum(from, "kind", static_cast<int>(runner::AttemptKind::Retry) + 1, attempt.kind);
+  read_enum(from, "verdict", runner::kVerdictCount, attempt.verdict);
+  attempt.cancelled = attempt.verdict == runner::Verdict::Cancelled;
+  read(from, "message", attempt.message);
+  read_enum(from, "phase", wire::kPhaseCount, attempt.phase);
+  read(from, "duration_ms", attempt.duration);
+  read_each(from, "culprits",
+            [&](const Json& item) { attempt.culprits.push_back(integer_of<int>("culprits", item)); });
+  read_each_object(from, "leaks", [&](const Json& item) { read_leak(item, attempt.leaks.emplace_back()); });
+  read_each_object(from, "looks", [&](const Json& item) { read_look(item, attempt.looks.emplace_back()); });
+  read(from, "infra_error", attempt.infra_error);
+  read_each_object(from, "ranks", [&](const Json& item) { read_rank(item, attempt.ranks.emplace_back()); });
+}
+
+void read_variant(const Json& from, runner::Variant& variant) {
+  read(from, "world_size", variant.world_size);
+  read(from, "backend", variant.backend);
+  read(from, "agent", variant.agent);
+  read(from, "gpu_driver", variant.gpu_driver);
+  read(from, "isolation", variant.isolation);
+  read(from, "isolation_reason", variant.isolation_reason);
+}
+
+void read_test(const Json& from, runner::TestRecord& test) {
+  read(from, "suite", test.info.suite);
+  read(from, "name", test.info.name);
+  read(from, "plugin", test.plugin);
+  for (const auto& [key, value] : object_at(from, "parameters").items()) {
+    if (!value.is_string()) refuse_field("parameters", value, "a text");
+    test.info.parameters.push_back({key, value.get<std::string>()});
+  }
+  read_variant(object_at(from, "variant"), test.variant);
+  test.info.world_size = test.variant.world_size;
+  read_enum(from, "verdict", runner::kVerdictCount, test.verdict);
+  read(from, "message", test.message);
+  read(from, "duration_ms", test.duration);
+  read(from, "file", test.info.file);
+  read(from, "line", test.info.line);
+  read_each_object(from, "attempts", [&](const Json& item) { read_attempt(item, test.attempts.emplace_back()); });
+}
+
+void read_host(const Json& from, runner::HostRecord& host) {
+  read(from, "suite", host.suite);
+  read(from, "plugin", host.plugin);
+  read_enum(from, "verdict", runner::kVerdictCount, host.verdict);
+  read(from, "message", host.message);
+  read(from, "set_up_ms", host.set_up);
+  read(from, "tear_down_ms", host.tear_down);
+  read_rank(object_at(from, "rank"), host.rank);
+}
+
+void check_schema(const Json& found) {
+  const std::string read_here = kSummarySchema;
+  if (!found.is_string()) refuse_field("schema", found, "a text");
+  const auto& name = found.get_ref<const std::string&>();
+  if (name == read_here || name.starts_with(read_here + ".")) return;  // "/1.2" adds to "/1"
+  refuse("the schema is \"" + base::one_line(name, 60) + "\", this program reads " + read_here);
+}
+
+// Takes each test out of the document as soon as it is complete, so that a summary of a hundred
+// thousand tests is never a tree in memory.
+class Reader {
+ public:
+  runner::RunRecord read_run(std::string_view text) {
+    const Json rest = Json::parse(text, [this](int depth, Json::parse_event_t event, Json& item) {
+      return keep(depth, event, item);
+    });
+    if (!rest.is_object() || !schema_seen_) refuse("this is no summary: it has no schema");
+    refuse_odd_tests(rest);
+    read(rest, "run_id", run_.run_id);
+    run_.started_wall_ns = wall_ns_of(rest);
+    read(rest, "duration_ms", run_.duration);
+    read(rest, "interrupted", run_.interrupted);
+    read(rest, "selected", run_.selected);
+    read_machine(object_at(rest, "machine"), run_.machine);
+    read_settings(object_at(rest, "settings"), run_.settings);
+    read_totals(object_at(rest, "totals"), run_.totals);
+    read_each_object(rest, "problems", [this](const Json& item) {
+      runner::Problem& problem = run_.problems.emplace_back();
+      read(item, "plugin", problem.plugin);
+      read(item, "phase", problem.phase);
+      read(item, "text", problem.text);
+    });
+    read(rest, "appeared", run_.appeared);
+    read_each_object(rest, "hosts", [this](const Json& item) { read_host(item, run_.hosts.emplace_back()); });
+    return std::move(run_);
+  }
+
+ private:
+  bool keep(int depth, Json::parse_event_t event, Json& item) {
+    using Event = Json::parse_event_t;
+    if (depth == 1 && event == Event::key) key_ = item.get<std::string>();
+    if (depth == 1 && event == Event::value && key_ == "schema") {
+      check_schema(item);
+      schema_seen_ = true;
+    }
+    if (depth != 2 || event != Event::object_end || key_ != "tests") return true;
+    take_test(item);
+    return false;
+  }
+
+  // Objects were taken out of the list; whatever is left is none.
+  static void refuse_odd_tests(const Json& rest) {
+    const Json* left = find(rest, "tests");
+    if (left != nullptr && !(left->is_array() && left->empty())) refuse_field("tests", *left, "a list of objects");
+  }
+
+  void take_test(const Json& item) {
+    try {
+      read_test(item, run_.tests.emplace_back());
+    } catch (Error& error) {
+      error.while_doing("test " + std::to_string(run_.tests.size()));
+      throw;
+    }
+  }
+
+  runner::RunRecord run_;
+  std::string key_;          // the last one of the document itself
+  bool schema_seen_ = false;
+};
+
+}  // namespace
+
+runner::RunRecord read_summary(std::string_view json) {
+  try {
+    return Reader().read_run(json);
+  } catch (const Json::parse_error& error) {
+    refuse("this is no JSON: at byte " + std::to_string(error.byte) + " of " + std::to_string(json.size()));
+  } catch (const Json::exception& error) {
+    refuse(std::string("this is no summary: ") + error.what());
+  }
+}
+
+}  // namespace distrun::report

@@ -1,0 +1,164 @@
+#include <distrun/runner/report/json/summary.hpp>
+
+#include <distrun/runner/report/json/json_parts.hpp>
+#include <distrun/runner/report/json/look_json.hpp>
+
+namespace distrun::report {
+namespace {
+
+void write_error(JsonWriter& out, const runner::RankError& error) {
+  out.begin_object();
+  write_error_fields(out, error);
+  out.end_object();
+}
+
+// The first error stands by itself too: it is what most readers want.
+void write_errors(JsonWriter& out, const std::vector<runner::RankError>& errors) {
+  out.key("error");
+  if (errors.empty()) {
+    out.null();
+  } else {
+    write_error(out, errors.front());
+  }
+  out.key("errors");
+  out.begin_array();
+  for (const runner::RankError& error : errors) write_error(out, error);
+  out.end_array();
+}
+
+void write_rank(JsonWriter& out, const runner::RankRecord& rank) {
+  out.begin_object();
+  out.field("rank", rank.rank);
+  out.field("pid", rank.pid);
+  write_outcome_fields(out, rank);
+  out.field_if(rank.body_began.count() > 0, "body_began_ms", rank.body_began);
+  out.field_if(rank.body_ended.count() > 0, "body_ended_ms", rank.body_ended);
+  write_errors(out, rank.errors);
+  out.key("notes");
+  write_key_values(out, rank.notes);
+  out.field("stdout", rank.out.text);
+  out.field("stderr", rank.err.text);
+  out.field("stdout_bytes", rank.out.bytes_total);
+  out.field("stderr_bytes", rank.err.bytes_total);
+  out.end_object();
+}
+
+void write_attempt(JsonWriter& out, const runner::AttemptRecord& attempt) {
+  out.begin_object();
+  out.field("n", attempt.n);
+  out.field("kind", name_of(attempt.kind));
+  out.field("verdict", name_of(attempt.verdict));
+  out.field("message", attempt.message);
+  out.field("phase", name_of(attempt.phase));
+  out.field("duration_ms", attempt.duration);
+  write_array(out, "culprits", attempt.culprits);
+  out.key("leaks");
+  write_leaks(out, attempt.leaks);
+  out.key("looks");
+  write_looks(out, attempt.looks);
+  out.field_if(!attempt.infra_error.empty(), "infra_error", attempt.infra_error);
+  out.key("ranks");
+  out.begin_array();
+  for (const runner::RankRecord& rank : attempt.ranks) write_rank(out, rank);
+  out.end_array();
+  out.end_object();
+}
+
+void write_test(JsonWriter& out, const runner::TestRecord& test) {
+  out.begin_object();
+  out.field("id", test.info.id());
+  out.field("suite", test.info.suite);
+  out.field("name", test.info.name);
+  out.field("plugin", test.plugin);
+  out.key("parameters");
+  write_parameters(out, test.info.parameters);
+  out.key("variant");
+  write_variant(out, test.variant);
+  out.field("verdict", name_of(test.verdict));
+  out.field("message", test.message);
+  out.field("duration_ms", test.duration);
+  out.field("world_size", test.variant.world_size);
+  out.field("file", test.info.file);
+  out.field("line", test.info.line);
+  out.key("attempts");
+  out.begin_array();
+  for (const runner::AttemptRecord& attempt : test.attempts) write_attempt(out, attempt);
+  out.end_array();
+  out.end_object();
+}
+
+void write_problems(JsonWriter& out, const std::vector<runner::Problem>& problems) {
+  out.key("problems");
+  out.begin_array();
+  for (const runner::Problem& problem : problems) {
+    out.begin_object();
+    write_problem_fields(out, problem);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+// Only where there are any.
+void write_appeared(JsonWriter& out, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  out.key("appeared");
+  out.begin_array();
+  for (const std::string& name : names) out.value(name);
+  out.end_array();
+}
+
+// The same.
+void write_hosts(JsonWriter& out, const std::vector<runner::HostRecord>& hosts) {
+  if (hosts.empty()) return;
+  out.key("hosts");
+  out.begin_array();
+  for (const runner::HostRecord& host : hosts) {
+    out.begin_object();
+    out.field("suite", host.suite);
+    out.field("plugin", host.plugin);
+    out.field("verdict", name_of(host.verdict));
+    out.field("message", host.message);
+    out.field("set_up_ms", host.set_up);
+    out.field("tear_down_ms", host.tear_down);
+    out.key("rank");
+    write_rank(out, host.rank);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+void write_run_fields(JsonWriter& out, const runner::RunRecord& run) {
+  out.field("schema", kSummarySchema);
+  out.field("run_id", run.run_id);
+  out.field("started", base::iso8601(run.started_wall_ns));
+  out.field("duration_ms", run.duration);
+  out.field("exit_code", exit_code_of(run));
+  out.field("interrupted", run.interrupted);
+  out.field("selected", run.selected);
+  out.key("machine");
+  write_machine(out, run.machine);
+  out.key("settings");
+  write_settings(out, run.settings);
+  out.key("totals");
+  write_totals(out, run.totals);
+}
+
+}  // namespace
+
+std::string summary_json(const runner::RunRecord& run) {
+  JsonWriter out(JsonWriter::Layout::Pretty);
+  out.begin_object();
+  write_run_fields(out, run);
+  write_problems(out, run.problems);
+  write_appeared(out, run.appeared);
+  write_hosts(out, run.hosts);
+  out.key("tests");
+  out.begin_array();
+  for (const runner::TestRecord& test : run.tests) write_test(out, test);
+  out.end_array();
+  out.end_object();
+  out.end_line();
+  return out.take();
+}
+
+}  // namespace distrun::report

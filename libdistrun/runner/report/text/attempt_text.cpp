@@ -1,0 +1,204 @@
+#include <distrun/runner/report/text/attempt_text.hpp>
+
+#include <algorithm>
+
+#include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/text/excerpt.hpp>
+#include <distrun/runner/report/text/findings.hpp>
+#include <distrun/runner/report/text/look_text.hpp>
+
+namespace distrun::report {
+namespace {
+
+using runner::OutcomeKind;
+using runner::RankError;
+
+constexpr std::size_t kLinesMax = 40;      // of one error, stack or note
+constexpr std::size_t kErrorsMax = 5;      // of one finding
+constexpr std::size_t kFindingsMax = 8;    // culprits told in full
+constexpr std::size_t kOthersMax = 20;
+constexpr std::size_t kLeaksMax = 20;
+constexpr char kMore[] = "and more; the reports have all of them\n";
+
+std::string place_of(const RankError& error) {
+  if (error.file.empty()) return "";
+  std::string place = base::one_line(error.file, 300);
+  if (error.line > 0) place += ":" + std::to_string(error.line);
+  return place;
+}
+
+void add_lines(std::string& out, const char* indent, std::string_view text) {
+  for (const std::string& line : excerpt_lines(text, kLinesMax)) {
+    out.append(line.empty() ? "" : indent).append(line).append("\n");
+  }
+}
+
+// Of exceptions the look at all of them tells the stacks, and equal ones once.
+bool has_look_at_exceptions(const runner::AttemptRecord& attempt) {
+  return std::any_of(attempt.looks.begin(), attempt.looks.end(),
+                     [](const runner::Look& look) { return look.kind == runner::LookKind::Exception; });
+}
+
+// The first line of the text goes on the line that `out` ends with.
+void add_error(std::string& out, const RankError& error, bool with_stack, const Paint& paint) {
+  const std::vector<std::string> lines = excerpt_lines(error.text, kLinesMax);
+  out += paint(Style::Bold, base::one_line(error.type));
+  if (!lines.empty()) out += ": " + lines.front();
+  if (error.because_of >= 0) {
+    out += " (follows from rank " + std::to_string(error.because_of) + ")";
+  }
+  out += '\n';
+  for (std::size_t i = 1; i < lines.size(); ++i) out += "    " + lines[i] + "\n";
+  const std::string place = place_of(error);
+  if (!place.empty()) out += "    at " + place + "\n";
+  if (with_stack) add_lines(out, "    ", error.stack);
+}
+
+// A crash is told with the outcome, and its stack by the look at it.
+void add_errors(std::string& out, const std::vector<RankError>& errors, std::size_t from, bool with_stacks,
+                const Paint& paint) {
+  for (std::size_t i = from; i < errors.size() && i < kErrorsMax; ++i) {
+    if (errors[i].is_crash) continue;
+    out += i == 0 ? "  " : "  also ";
+    add_error(out, errors[i], with_stacks, paint);
+  }
+  if (errors.size() > kErrorsMax) {
+    out += "  and " + std::to_string(errors.size() - kErrorsMax) + " more errors\n";
+  }
+}
+
+void add_notes(std::string& out, const std::vector<wire::KeyValue>& notes) {
+  for (const wire::KeyValue& note : notes) {
+    const std::vector<std::string> lines = excerpt_lines(note.value, kLinesMax);
+    out += "  " + base::one_line(note.key) + ":";
+    if (lines.size() == 1) out += " " + lines.front();
+    out += '\n';
+    if (lines.size() > 1) add_lines(out, "    ", note.value);
+  }
+}
+
+// "failed" says less than the error that it failed with, so that takes its place.
+bool error_is_the_story(const Finding& finding) {
+  return finding.sample->outcome.kind == OutcomeKind::Failed && !finding.sample->errors.empty();
+}
+
+void add_culprit(std::string& out, const Finding& finding, bool with_stacks, const Paint& paint) {
+  out += paint(Style::Bad, base::ranks_label(finding.ranks)) + ": ";
+  const bool starts_with_error = error_is_the_story(finding);
+  if (starts_with_error) {
+    add_error(out, finding.sample->errors.front(), with_stacks, paint);
+  } else {
+    out += finding.story + "\n";
+  }
+  add_errors(out, finding.sample->errors, starts_with_error ? 1 : 0, with_stacks, paint);
+  add_notes(out, finding.sample->notes);
+}
+
+void add_in_one_line(std::string& out, const Finding& finding) {
+  out += base::ranks_label(finding.ranks) + ": ";
+  if (!error_is_the_story(finding)) out += finding.story;
+  if (!finding.sample->errors.empty() && !finding.sample->errors.front().is_crash) {
+    const RankError& error = finding.sample->errors.front();
+    const std::string place = place_of(error);
+    if (!error_is_the_story(finding)) out += "; ";
+    out += base::one_line(error.type) + ": " + base::one_line(error.text);
+    if (!place.empty()) out += " (" + place + ")";
+  }
+  out += '\n';
+}
+
+std::string leak_name(const runner::Leak& leak) {
+  const std::string kind = name_of(leak.kind);
+  const std::string what = base::one_line(leak.what, 300);
+  return what.starts_with(kind) ? what : kind + " " + what;
+}
+
+void add_leaks(std::string& out, const std::vector<runner::Leak>& leaks, const Paint& paint) {
+  for (std::size_t i = 0; i < leaks.size() && i < kLeaksMax; ++i) {
+    out += "left behind: " + leak_name(leaks[i]);
+    out += leaks[i].removed ? " (removed)\n" : " (" + paint(Style::Bad, "still there") + ")\n";
+  }
+  if (leaks.size() > kLeaksMax) {
+    out += "left behind: " + std::to_string(leaks.size() - kLeaksMax) + " more\n";
+  }
+}
+
+// The judge's message often is what the one culprit did, which is told in full right below.
+bool says_the_same(const std::string& message, const std::vector<Finding>& culprits) {
+  if (culprits.size() != 1) return false;
+  const Finding& culprit = culprits.front();
+  const std::string who = base::ranks_label(culprit.ranks);
+  if (!error_is_the_story(culprit)) {
+    return message == who + " " + culprit.story || message == who + " was " + culprit.story;
+  }
+  const RankError& error = culprit.sample->errors.front();
+  const std::string place = place_of(error);
+  return message == who + " failed: " + base::one_line(error.text) +
+                        (place.empty() ? "" : " (" + place + ")");
+}
+
+void add_culprits(std::string& out, const std::vector<Finding>& culprits, bool with_stacks, const Paint& paint) {
+  for (std::size_t i = 0; i < culprits.size() && i < kFindingsMax + kOthersMax; ++i) {
+    if (i < kFindingsMax) {
+      add_culprit(out, culprits[i], with_stacks, paint);
+    } else {
+      add_in_one_line(out, culprits[i]);
+    }
+  }
+  if (culprits.size() > kFindingsMax + kOthersMax) out += kMore;
+}
+
+void add_others(std::string& out, const std::vector<Finding>& others) {
+  for (std::size_t i = 0; i < others.size() && i < kOthersMax; ++i) {
+    add_in_one_line(out, others[i]);
+  }
+  if (others.size() > kOthersMax) out += kMore;
+}
+
+// What the ranks did when the time ran out, or where one crashed or threw. Looks that somebody asked for were told at
+// once.
+void add_looks(std::string& out, const std::vector<runner::Look>& looks, const Paint& paint) {
+  for (const runner::Look& look : looks) {
+    const bool told = look.kind != runner::LookKind::Slow && look.kind != runner::LookKind::Asked;
+    if (told && !look.text.empty()) out += "\n" + painted(look.text, paint);
+  }
+}
+
+}  // namespace
+
+std::string attempt_text(const runner::AttemptRecord& attempt, const Paint& paint) {
+  const Findings findings = findings_of(attempt);
+  std::string out;
+  if (!attempt.infra_error.empty() && attempt.infra_error != attempt.message) {
+    add_lines(out, "", attempt.infra_error);
+  }
+  add_culprits(out, findings.culprits, !has_look_at_exceptions(attempt), paint);
+  add_others(out, findings.others);
+  add_leaks(out, attempt.leaks, paint);
+  add_looks(out, attempt.looks, paint);
+  return out;
+}
+
+std::string message_and_text(const runner::AttemptRecord& attempt, const std::string& otherwise,
+                             const Paint& paint) {
+  const std::string& message = attempt.message.empty() ? otherwise : attempt.message;
+  std::string out;
+  if (!says_the_same(message, findings_of(attempt).culprits)) {
+    for (const std::string& line : excerpt_lines(message, kLinesMax)) {
+      out += paint(Style::Bold, line) + "\n";
+    }
+  }
+  return out + attempt_text(attempt, paint);
+}
+
+std::string indented(std::string_view text, std::string_view indent) {
+  std::string out;
+  for (const std::string& line : base::split_lines(text)) {
+    if (!line.empty()) out.append(indent).append(line);
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace distrun::report

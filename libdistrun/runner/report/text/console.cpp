@@ -1,0 +1,134 @@
+#include <distrun/runner/report/text/console.hpp>
+
+#include <distrun/runner/report/text/look_text.hpp>
+#include <distrun/runner/report/text/output_text.hpp>
+#include <distrun/runner/report/text/run_end_text.hpp>
+#include <distrun/runner/report/text/test_line.hpp>
+
+namespace distrun::report {
+namespace {
+
+constexpr base::Milliseconds kRedrawInterval{50};
+// Several CI services end a job that says nothing for ten minutes.
+constexpr base::Nanoseconds kSilenceMax = std::chrono::seconds(60);
+// A pager that takes nothing for this long has been forgotten.
+constexpr base::Milliseconds kPatience = std::chrono::minutes(10);
+
+constexpr char kEraseLine[] = "\r\x1b[K";
+
+}  // namespace
+
+Console::Console(int fd, const ConsoleOptions& options, const base::Clock& clock)
+    : out_(fd), options_(options), clock_(clock), paint_(options.color) {
+  resize(options.width);
+}
+
+Console::~Console() { out_.write(erased_status()); }
+
+void Console::resize(int width) { options_.width = width > 0 ? width : 80; }
+
+void Console::tick() {
+  out_.flush();
+  draw_if_due();
+  say_if_slow();
+}
+
+void Console::on_run_start(const runner::RunRecord& run, int tests) {
+  progress_.run_started(tests);
+  if (!options_.quiet) print(run_line(run, tests, paint_) + "\n");
+}
+
+void Console::on_problem(const runner::Problem& problem) { print(problem_lines(problem, paint_)); }
+
+void Console::on_test_start(const runner::TestStart& start) {
+  progress_.test_started(start.id, clock_.now());
+  draw_if_due();
+}
+
+void Console::on_attempt_start(const runner::AttemptStart& start) {
+  progress_.attempt_started(start.id, start.world_size);
+  draw_if_due();
+}
+
+void Console::on_rank_start(const std::string&, int, int, int) { draw_if_due(); }
+
+void Console::on_rank_phase(const std::string& id, int, int rank, wire::Phase phase) {
+  progress_.rank_in_phase(id, rank, phase);
+  draw_if_due();
+}
+
+void Console::on_rank_error(const std::string&, int, int, const runner::RankError&) {}
+
+// What led to a failure is told with it.
+void Console::on_look(const std::string& id, int, const runner::Look& look) {
+  if (look.kind == runner::LookKind::Slow || look.kind == runner::LookKind::Asked) print(look_text(id, look, paint_));
+}
+
+void Console::on_rank_end(const std::string& id, int, const runner::RankRecord& rank) {
+  progress_.rank_ended(id, rank.rank, rank.outcome.kind);
+  draw_if_due();
+}
+
+void Console::on_attempt_end(const std::string&, const runner::AttemptRecord&) {}
+
+void Console::on_test_end(const runner::TestRecord& test) {
+  progress_.test_ended(test);
+  if (options_.silent) return;  // there is one test, and its failure is told in full
+  const bool worth_a_line = !options_.quiet || test.verdict == runner::Verdict::Flaky ||
+                            !is_good(test.verdict);
+  if (!worth_a_line) return;
+  print(test_line(test, paint_, options_.tty ? options_.width : 0) + "\n" + shown_output(test));
+}
+
+// That of a failure comes with its story.
+std::string Console::shown_output(const runner::TestRecord& test) const {
+  if (!options_.output || !is_good(test.verdict) || test.attempts.empty()) return "";
+  const std::string text = output_of_all(test.attempts.back(), paint_);
+  return text.empty() ? "" : text.substr(1);
+}
+
+void Console::on_run_end(const runner::RunRecord& run) {
+  const bool worth_a_word = !options_.silent || exit_code_of(run) != 0;
+  if (worth_a_word) print(run_end_text(run, reports_, paint_, options_.slow));
+  out_.write(erased_status());
+  out_.drain(kPatience);
+}
+
+// Erasing, text and new status line go out together, so that nothing flickers.
+void Console::print(const std::string& text) {
+  out_.write(erased_status() + text);
+  printed_at_ = clock_.now();
+  draw_if_due();
+}
+
+bool Console::live() const {
+  return options_.tty && !options_.quiet && (!options_.has_terminal || options_.has_terminal());
+}
+
+void Console::draw_if_due() {
+  if (progress_.idle()) return;
+  const base::TimePoint now = clock_.now();
+  if (now - drawn_at_ < kRedrawInterval || !live()) return;
+  drawn_at_ = now;
+  // One column stays free: some terminals wrap as soon as the last one is taken.
+  std::string status = progress_.status(now, static_cast<std::size_t>(options_.width) - 1);
+  if (status == status_) return;
+  status_ = std::move(status);
+  out_.write(kEraseLine + paint_(Style::Dim, status_));
+}
+
+void Console::say_if_slow() {
+  if (options_.tty || options_.quiet || progress_.idle()) return;
+  const base::TimePoint now = clock_.now();
+  if (now - printed_at_ < kSilenceMax || progress_.longest(now) < kSilenceMax) return;
+  print("still running             " + progress_.oldest(now) + "\n");
+}
+
+// What somebody else has written since it lost the terminal stays.
+std::string Console::erased_status() {
+  if (status_.empty()) return "";
+  status_.clear();
+  return live() ? kEraseLine : "";
+}
+
+}  // namespace distrun::report

@@ -1,0 +1,117 @@
+#include <distrun/runner/report/text/live_output.hpp>
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::report {
+namespace {
+
+constexpr base::Milliseconds kStill{500};
+// A pager that takes nothing for this long has been forgotten.
+constexpr base::Milliseconds kPatience = std::chrono::minutes(10);
+
+// Cyan, yellow, green, magenta, blue, and their bright ones; red is for what went wrong.
+constexpr std::array<const char*, 10> kColors{"36", "33", "32", "35", "34", "96", "93", "92", "95", "94"};
+
+bool is_same_file(int a, int b) {
+  struct stat first {};
+  struct stat second {};
+  return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+}  // namespace
+
+LiveOutput::LiveOutput(int out, int err, const LiveOptions& options, const base::Clock& clock)
+    : options_(options), clock_(clock), sources_(static_cast<std::size_t>(options.world_size) * 2), out_{Outlet(out)} {
+  if (!is_same_file(out, err)) err_.emplace(Target{Outlet(err)});
+}
+
+// Whatever colour a rank's text has left on is switched off first.
+std::string LiveOutput::prefix(int index) const {
+  if (!options_.prefix) return "";
+  const std::string name = "[rank " + std::to_string(index / 2) + "]";
+  if (!options_.color[static_cast<std::size_t>(index % 2)]) return name + " ";
+  return std::string("\x1b[0;") + kColors[static_cast<std::size_t>(index / 2) % kColors.size()] + "m" + name +
+         "\x1b[0m ";
+}
+
+// Ends the line that is open, if one is.
+std::string LiveOutput::closing(Target& target) const {
+  const bool open = target.open >= 0;
+  target.open = -1;
+  return open ? "\n" : "";
+}
+
+void LiveOutput::on_output(int rank, launch::Stream stream, std::string_view bytes) {
+  const int index = rank * 2 + (stream == launch::Stream::Err ? 1 : 0);
+  Target& target = target_of(index);
+  std::string shown;
+  if (target.open == index) {
+    const std::size_t end = bytes.find('\n');
+    shown = bytes.substr(0, end == std::string_view::npos ? bytes.size() : end + 1);
+    bytes.remove_prefix(shown.size());
+    if (end != std::string_view::npos) target.open = -1;
+  }
+  take(index, bytes, shown);
+  if (!shown.empty()) target.outlet.write(shown);
+  if (source(index).partial.size() >= kLineMax) show_partial(index);
+}
+
+void LiveOutput::take(int index, std::string_view bytes, std::string& shown) {
+  Source& from = source(index);
+  from.touched = clock_.now();
+  for (std::size_t end = bytes.find('\n'); end != std::string_view::npos; end = bytes.find('\n')) {
+    shown += closing(target_of(index)) + prefix(index) + from.partial;
+    shown += bytes.substr(0, end + 1);
+    from.partial.clear();
+    bytes.remove_prefix(end + 1);
+  }
+  from.partial += bytes;
+}
+
+void LiveOutput::show_partial(int index) {
+  Target& target = target_of(index);
+  target.outlet.write(closing(target) + prefix(index) + source(index).partial);
+  source(index).partial = {};
+  target.open = index;
+}
+
+bool LiveOutput::is_full() {
+  bool full = false;
+  for (Target* target : {&out_, err_ ? &*err_ : nullptr}) {
+    if (target == nullptr) continue;
+    target->outlet.flush();
+    full = full || target->outlet.pending() > kPendingMax;
+  }
+  return full;
+}
+
+void LiveOutput::tick() {
+  const base::TimePoint now = clock_.now();
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    if (!sources_[i].partial.empty() && now - sources_[i].touched >= kStill) show_partial(static_cast<int>(i));
+  }
+  is_full();
+}
+
+std::string LiveOutput::finish() {
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    if (!sources_[i].partial.empty()) show_partial(static_cast<int>(i));
+  }
+  std::string failure;
+  for (Target* target : {&out_, err_ ? &*err_ : nullptr}) {
+    if (target == nullptr) continue;
+    target->outlet.write(closing(*target));
+    target->outlet.drain(kPatience);
+    // Whoever closes the pipe has seen enough (head, say).
+    const int error = target->outlet.error();
+    if (error != 0 && error != EPIPE) failure = "cannot show what the ranks wrote: " + base::errno_text(error);
+  }
+  return failure;
+}
+
+}  // namespace distrun::report

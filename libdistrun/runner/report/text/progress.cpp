@@ -1,0 +1,109 @@
+#include <distrun/runner/report/text/progress.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+#include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/text/excerpt.hpp>
+
+namespace distrun::report {
+namespace {
+
+constexpr std::size_t kIdWidthMin = 24;    // ids are shortened to this before anything else is
+constexpr std::size_t kRankListMax = 16;
+
+}  // namespace
+
+void Progress::run_started(int tests) { tests_ = tests; }
+
+void Progress::test_started(const std::string& id, base::TimePoint now) {
+  running_[id] = {now, ++started_, {}};
+  waits_.clear();  // of another test
+}
+
+void Progress::attempt_started(const std::string& id, int world_size) {
+  const auto at = running_.find(id);
+  if (at == running_.end()) return;
+  at->second.doing.assign(static_cast<std::size_t>(std::max(world_size, 0)),
+                          name_of(wire::Phase::Spawn));
+}
+
+void Progress::rank_in_phase(const std::string& id, int rank, wire::Phase phase) {
+  set(id, rank, name_of(phase));
+}
+
+void Progress::rank_ended(const std::string& id, int rank, runner::OutcomeKind outcome) {
+  set(id, rank, name_of(outcome));
+}
+
+void Progress::test_ended(const runner::TestRecord& test) {
+  running_.erase(test.info.id());
+  ++ended_;
+  if (!is_good(test.verdict)) ++bad_;
+}
+
+base::Nanoseconds Progress::longest(base::TimePoint now) const {
+  const Entry* entry = find_oldest();
+  return entry == nullptr ? base::Nanoseconds{} : now - entry->second.since;
+}
+
+std::string Progress::doing_of(const Running& test) const {
+  return waits_.empty() ? activity_text(test.doing) : base::one_line(waits_, 400);
+}
+
+std::string Progress::status(base::TimePoint now, std::size_t width) const {
+  std::string head = std::to_string(ended_) + " of " + std::to_string(tests_);
+  if (bad_ > 0) head += ", " + std::to_string(bad_) + " bad";
+  const Entry* entry = find_oldest();
+  if (entry == nullptr) return fit(head, width);
+  const auto& [id, test] = *entry;
+  const std::string tail = ", " + base::human(now - test.since) + " | " + doing_of(test);
+  head += " | ";
+  const std::size_t used = display_width(head) + display_width(tail);
+  const std::size_t room = width > used + kIdWidthMin ? width - used : kIdWidthMin;
+  return fit(head + fit_middle(base::one_line(id, 1000), room) + tail, width);
+}
+
+std::string Progress::oldest(base::TimePoint now) const {
+  const Entry* entry = find_oldest();
+  if (entry == nullptr) return "";
+  const auto& [id, test] = *entry;
+  return base::one_line(id, 1000) + ", " + base::human(now - test.since) + " | " +
+         doing_of(test);
+}
+
+void Progress::set(const std::string& id, int rank, const char* doing) {
+  const auto at = running_.find(id);
+  if (at == running_.end() || rank < 0) return;  // the host is not shown
+  const auto index = static_cast<std::size_t>(rank);
+  if (index < at->second.doing.size()) at->second.doing[index] = doing;
+}
+
+const Progress::Entry* Progress::find_oldest() const {
+  const auto at = std::min_element(running_.begin(), running_.end(), [](auto& left, auto& right) {
+    return left.second.order < right.second.order;
+  });
+  return at == running_.end() ? nullptr : &*at;
+}
+
+std::string activity_text(const std::vector<const char*>& doing) {
+  std::vector<std::pair<std::string_view, std::vector<int>>> groups;  // few: a phase each
+  for (std::size_t rank = 0; rank < doing.size(); ++rank) {
+    const std::string_view name = doing[rank];
+    auto at = std::find_if(groups.begin(), groups.end(),
+                           [name](const auto& group) { return group.first == name; });
+    if (at == groups.end()) at = groups.insert(groups.end(), {name, {}});
+    at->second.push_back(static_cast<int>(rank));
+  }
+  std::string text;
+  for (const auto& [name, ranks] : groups) {
+    std::string list = base::rank_list(ranks);
+    if (list.size() > kRankListMax) list = std::to_string(ranks.size()) + " ranks";
+    if (!text.empty()) text += ", ";
+    text += list + " " + std::string(name);
+  }
+  return text;
+}
+
+}  // namespace distrun::report

@@ -1,0 +1,57 @@
+#pragma once
+// What is running at the moment, for the status line.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <distrun/common/base/clock.hpp>
+#include <distrun/runner/record/events.hpp>
+
+namespace distrun::report {
+
+// Knows the running tests and what each of their ranks does, from the events it is told of.
+class Progress {
+ public:
+  void run_started(int tests);
+  void test_started(const std::string& id, base::TimePoint now);
+  void attempt_started(const std::string& id, int world_size);
+  void rank_in_phase(const std::string& id, int rank, wire::Phase phase);
+  void rank_ended(const std::string& id, int rank, runner::OutcomeKind outcome);
+  // What the ranks of the test that runs have waited for, for long; empty: nothing. Shown in place of their phases.
+  void waiting(std::string waits) { waits_ = std::move(waits); }
+  void test_ended(const runner::TestRecord& test);
+
+  bool idle() const noexcept { return running_.empty(); }
+  // Of the test that has been running longest; zero if none is.
+  base::Nanoseconds longest(base::TimePoint now) const;
+
+  // "3 of 12, 1 bad | Ring.gather, 3.4 s | 0-2 body, 3 set-up", at most `width` columns.
+  std::string status(base::TimePoint now, std::size_t width) const;
+  // The part after the first bar, not cut.
+  std::string oldest(base::TimePoint now) const;
+
+ private:
+  struct Running {
+    base::TimePoint since;
+    std::uint64_t order = 0;
+    std::vector<const char*> doing;   // of each rank: a phase or an outcome, by its static name
+  };
+  using Entry = std::map<std::string, Running>::value_type;
+
+  void set(const std::string& id, int rank, const char* doing);
+  const Entry* find_oldest() const;
+  std::string doing_of(const Running& test) const;
+
+  int tests_ = 0;
+  int ended_ = 0;
+  int bad_ = 0;
+  std::uint64_t started_ = 0;
+  std::map<std::string, Running> running_;
+  std::string waits_;
+};
+
+// "0-2 body, 3 set-up"; groups that would be too long to list are counted: "128 ranks body".
+std::string activity_text(const std::vector<const char*>& doing);
+
+}  // namespace distrun::report

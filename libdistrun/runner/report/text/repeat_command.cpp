@@ -1,0 +1,141 @@
+#include <distrun/runner/report/text/repeat_command.hpp>
+
+#include <cstdio>
+#include <utility>
+
+#include <distrun/common/base/text.hpp>
+
+namespace distrun::report {
+namespace {
+
+// Spaces would begin another pattern; a terminal would obey a control, or show nothing.
+bool must_not_stand(char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; }
+
+constexpr char kPrivateTmp[] = "--private-tmp";
+constexpr char kFlagIsSet[] = "true";  // no option with a value takes this one
+
+std::string short_number(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", number);
+  return text;
+}
+
+std::string seconds(base::Nanoseconds duration) {
+  return short_number(static_cast<double>(duration.count()) / 1e9);
+}
+
+// Those that are not as they are by default, in the order in which people write them.
+class Options {
+ public:
+  void add(const char* name, std::string value) { options_.push_back({name, std::move(value)}); }
+  void add_unless(bool is_default, const char* name, std::string value) {
+    if (!is_default) add(name, std::move(value));
+  }
+  void add_flag_if(bool wanted, const char* name) {
+    if (wanted) add(name, kFlagIsSet);
+  }
+  std::vector<wire::KeyValue> take() { return std::move(options_); }
+
+ private:
+  std::vector<wire::KeyValue> options_;
+};
+
+void add_timeouts(Options& options, const runner::Settings& settings) {
+  const runner::Settings usual;
+  options.add_unless(settings.timeout == usual.timeout, "--timeout", seconds(settings.timeout));
+  options.add_unless(settings.timeout_override.count() == 0, "--timeout-override",
+                     seconds(settings.timeout_override));
+  options.add_unless(settings.timeout_scale == usual.timeout_scale, "--timeout-scale",
+                     short_number(settings.timeout_scale));
+}
+
+std::string until_fail(int most) { return "--until-fail=" + std::to_string(most); }
+
+class CommandLine {
+ public:
+  explicit CommandLine(const runner::Settings& settings)
+      : text_(base::shell_quoted(settings.command_line.empty() ? "distrun" : settings.command_line.front())) {}
+  void add(const std::string& word) { text_ += " " + base::shell_quoted(word); }
+  void add(const std::vector<wire::KeyValue>& options) {
+    for (const wire::KeyValue& option : options) {
+      add(option.key);
+      if (option.value != kFlagIsSet) add(option.value);
+    }
+  }
+  std::string text() const { return base::printable(text_); }
+
+ private:
+  std::string text_;
+};
+
+std::string repeat_program(const runner::Settings& settings) {
+  const runner::Settings usual;
+  Options options;
+  options.add("--world-size", std::to_string(settings.world_size));
+  options.add_unless(settings.timeout.count() == 0, "--timeout", seconds(settings.timeout));
+  options.add_unless(settings.timeout_scale == 1, "--timeout-scale", short_number(settings.timeout_scale));
+  options.add_unless(settings.peer_grace == usual.peer_grace, "--grace", seconds(settings.peer_grace));
+  options.add_unless(settings.terminate_grace == usual.terminate_grace, "--kill-after",
+                     seconds(settings.terminate_grace));
+  options.add_unless(settings.stdin_rank < 0, "--stdin", std::to_string(settings.stdin_rank));
+  options.add_unless(!settings.leaks_off, "--leaks", "off");
+  options.add_flag_if(settings.private_tmp, kPrivateTmp);
+  for (const wire::KeyValue& pair : settings.env) options.add("--env", pair.key + "=" + pair.value);
+  CommandLine line(settings);
+  line.add("exec");
+  line.add(options.take());
+  line.add("--");
+  for (const std::string& word : settings.program) line.add(word);
+  return line.text();
+}
+
+}  // namespace
+
+std::string filter_for(const std::string& id) {
+  const bool shows_all = base::printable(id) == id;
+  std::string pattern;
+  for (const char c : id) {
+    if (must_not_stand(c) || (!shows_all && static_cast<unsigned char>(c) >= 0x80)) {
+      pattern += '?';
+      continue;
+    }
+    if (c == '*' || c == '?' || c == '\\' || (c == '-' && pattern.empty())) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
+std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
+  const runner::Settings usual;
+  Options options;
+  options.add("--world-size", std::to_string(settings.world_size));
+  options.add_unless(settings.backend == usual.backend, "--backend", settings.backend);
+  options.add_unless(settings.agent == usual.agent, "--agent", settings.agent);
+  options.add_unless(settings.gpu_driver == usual.gpu_driver, "--gpu-driver", settings.gpu_driver);
+  options.add_unless(settings.gpu_driver != "virtual", "--gpus", std::to_string(settings.gpus));
+  options.add_unless(settings.isolation == usual.isolation, "--isolation", settings.isolation);
+  add_timeouts(options, settings);
+  options.add_unless(!settings.leaks_strict, "--leaks", "strict");
+  options.add_unless(!settings.leaks_off, "--leaks", "off");
+  options.add_unless(!settings.quick_exit, "--exit", "quick");
+  options.add_flag_if(settings.private_tmp, kPrivateTmp);
+  for (const wire::KeyValue& pair : settings.env) options.add("--env", pair.key + "=" + pair.value);
+  return options.take();
+}
+
+std::string repeat_command(const runner::Settings& settings, const runner::TestRecord& test) {
+  if (!settings.program.empty()) return repeat_program(settings);
+  CommandLine line(settings);
+  // What a file says besides must not come in; what is named here has its values already.
+  if (!settings.config.empty()) line.add("--config=none");
+  line.add(setting_options(settings));
+  if (settings.until_fail > 0) line.add(until_fail(settings.until_fail));
+  line.add("--filter");
+  line.add(filter_for(test.info.id()));
+  line.add("--seed");
+  line.add(std::to_string(settings.seed));
+  line.add(test.plugin);
+  return line.text();
+}
+
+}  // namespace distrun::report

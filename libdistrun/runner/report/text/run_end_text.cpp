@@ -1,0 +1,86 @@
+#include <distrun/runner/report/text/run_end_text.hpp>
+
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/text/failure_text.hpp>
+#include <distrun/runner/report/text/slow_tests.hpp>
+#include <distrun/runner/report/text/test_line.hpp>
+
+namespace distrun::report {
+namespace {
+
+using runner::Verdict;
+
+constexpr std::size_t kFailuresMax = 50;  // told in full; each has had its line before
+
+bool is_told(Verdict verdict) { return !is_good(verdict) && verdict != Verdict::Cancelled; }
+
+template <class Chosen>
+void add_failures(std::string& out, const runner::RunRecord& run, const Paint& paint,
+                  const Chosen& chosen) {
+  std::size_t count = 0;
+  for (const runner::TestRecord& test : run.tests) {
+    if (!chosen(test.verdict) || ++count > kFailuresMax) continue;
+    out += '\n' + failure_text(run.settings, test, paint);
+  }
+  if (count > kFailuresMax) {
+    out += "\n" + std::to_string(count - kFailuresMax) + " more are in the reports only\n";
+  }
+}
+
+// "9 pass, 1 fail, 1 skip"
+std::string totals_text(const runner::RunRecord& run, const Paint& paint) {
+  std::string text;
+  for (int i = 0; i < runner::kVerdictCount; ++i) {
+    const auto verdict = static_cast<Verdict>(i);
+    if (run.total(verdict) == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += paint(style_of(verdict), std::to_string(run.total(verdict)) + " " + name_of(verdict));
+  }
+  return text;
+}
+
+// What kept tests from running comes before their number, which is then no news.
+std::string nothing_text(const runner::RunRecord& run) {
+  if (is_empty_shard(run)) return shard_text(run) + " is empty";
+  const std::size_t problems = run.problems.size();
+  if (problems == 0) return "no test was selected";
+  return (problems == 1 ? "1 problem" : std::to_string(problems) + " problems") + ", and no test ran";
+}
+
+// Names that may be anybody's: one line, however many there are.
+std::string appeared_text(const std::vector<std::string>& names, const Paint& paint) {
+  constexpr std::size_t kNamed = 3;
+  if (names.empty()) return "";
+  const bool one = names.size() == 1;
+  std::string line = (one ? "a name" : std::to_string(names.size()) + " names") + " that appeared meanwhile " +
+                     (one ? "is" : "are") + " still there, and may be somebody else's: ";
+  for (std::size_t i = 0; i < names.size() && i < kNamed; ++i) {
+    line += (i > 0 ? ", " : "") + base::one_line(names[i], 200);
+  }
+  if (names.size() > kNamed) line += " and " + std::to_string(names.size() - kNamed) + " more";
+  return paint(Style::Dim, "note: " + line) + "\n";
+}
+
+}  // namespace
+
+std::string totals_line(const runner::RunRecord& run, const Paint& paint) {
+  const std::string totals = totals_text(run, paint);
+  std::string line = run.interrupted ? paint(Style::Odd, "interrupted") + ", " : "";
+  line += totals.empty() ? nothing_text(run) : totals;
+  return line + paint(Style::Dim, " in " + base::human(run.duration)) + "\n";
+}
+
+std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports,
+                         const Paint& paint, std::size_t slow) {
+  std::string out;
+  add_failures(out, run, paint, [](Verdict verdict) { return verdict == Verdict::Flaky; });
+  add_failures(out, run, paint, is_told);
+  out += '\n';
+  for (const runner::Problem& problem : run.problems) out += problem_lines(problem, paint);
+  out += appeared_text(run.appeared, paint);
+  for (const std::string& report : reports) out += "report: " + base::one_line(report, 500) + "\n";
+  out += slow_tests_text(run, slow, paint);
+  return out + totals_line(run, paint);
+}
+
+}  // namespace distrun::report

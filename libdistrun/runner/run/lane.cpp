@@ -1,0 +1,93 @@
+#include <distrun/runner/run/lane.hpp>
+
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/record/judge.hpp>
+
+namespace distrun::runner {
+
+Lane::Lane(const RunContext& run, Preparation& plugins, OnProblem on_problem)
+    : run_(run), plugins_(plugins), on_problem_(std::move(on_problem)), standing_(run.loop, run.node) {}
+
+void Lane::cancel(Urgency urgency) {
+  cancelled_ = true;
+  if (attempt_) attempt_->cancel(urgency);
+}
+
+io::Task<void> Lane::run(PlannedTest& test, TestRecord& record, bool stay) {
+  const Settings& settings = run_.settings;
+  const int times = settings.until_fail > 0 ? settings.until_fail : settings.repeat;
+  for (int repeat = 0; repeat < times && !cancelled_; ++repeat) {
+    const bool more = stay || repeat + 1 < times;
+    bool going = co_await run_attempt(test, record, repeat == 0 ? AttemptKind::First : AttemptKind::Repeat, more);
+    for (int retry = 0; retry < settings.retries && going; ++retry) {
+      if (is_good(record.attempts.back().verdict) || cancelled_) break;
+      going = co_await run_attempt(test, record, AttemptKind::Retry, more);
+    }
+    if (!going || is_settled(record)) break;
+  }
+}
+
+// With --until-fail: what does not pass now, be it that it is skipped, has told what it can.
+bool Lane::is_settled(const TestRecord& test) const {
+  return run_.settings.until_fail > 0 && test.attempts.back().verdict != Verdict::Pass;
+}
+
+io::Task<void> Lane::rest() { co_await end_standing(nullptr); }
+
+// Those that serve the test stay; without a test none does.
+io::Task<void> Lane::end_standing(const PlannedTest* test) {
+  if (!standing_.broken().empty()) {
+    on_problem_(standing_.plugin(), "of the ranks of " + standing_.suite() + " that waited for their next test, " +
+                                        standing_.broken());
+  }
+  if (test != nullptr && standing_.serves(spec_of(*test), test->info.suite)) co_return;
+  const std::string plugin = standing_.plugin();
+  const std::string whose = "of the ranks of " + standing_.suite() + ", when they were dismissed, ";
+  const Nanoseconds bound = bound_of(wire::Phase::Exit, {}, run_.settings);
+  const std::string bad_end = co_await standing_.close(cancelled_ ? Nanoseconds::zero() : bound);
+  if (!bad_end.empty()) on_problem_(plugin, whose + bad_end);
+}
+
+// False if the test cannot be run any further.
+io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay) {
+  const int n = static_cast<int>(record.attempts.size()) + 1;
+  std::string failure;
+  try {
+    const bool usable = co_await plugins_.prepare(test);
+    if (usable && !cancelled_) {
+      const bool standing = launch::ranks_stay(test.variant.isolation);
+      co_await end_standing(standing ? &test : nullptr);
+      if (run_.private_tmps != nullptr && !private_tmp_) private_tmp_ = co_await run_.private_tmps->make();
+      const Ground ground{standing ? &standing_ : nullptr, standing && stay, private_tmp_.get()};
+      attempt_ = std::make_unique<Attempt>(run_, test, n, kind, ground);
+      AttemptRecord result = co_await attempt_->run();
+      attempt_.reset();
+      if (private_tmp_ && !private_tmp_->left().empty()) private_tmp_.reset();  // what stays there is no other's
+      record.attempts.push_back(std::move(result));
+      co_return !test.share || !test.share->lost;
+    }
+    failure = cancelled_ ? "" : "the plugin can no longer be loaded";
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  attempt_.reset();
+  record.attempts.push_back(failed_attempt(n, kind, failure));
+  co_return false;
+}
+
+AttemptRecord Lane::failed_attempt(int n, AttemptKind kind, const std::string& failure) const {
+  AttemptRecord failed;
+  failed.n = n;
+  failed.kind = kind;
+  failed.infra_error = failure;
+  failed.cancelled = cancelled_;
+  const Judgement judgement = judge(failed);
+  failed.verdict = judgement.verdict;
+  failed.message = judgement.message;
+  failed.phase = judgement.phase;
+  return failed;
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,338 @@
+#include <distrun/runner/run/run.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <numeric>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/io/spawn.hpp>
+#include <distrun/runner/attempt/program.hpp>
+#include <distrun/runner/record/judge.hpp>
+#include <distrun/runner/record/look.hpp>
+#include <distrun/runner/run/host_events.hpp>
+#include <distrun/runner/run/status.hpp>
+
+namespace distrun::runner {
+namespace {
+
+// Texts of errors name the plugin, and so does the problem: once is enough.
+Problem problem_of(const std::string& plugin, const char* phase, std::string text) {
+  if (text.starts_with(plugin)) {
+    text.erase(0, plugin.size());
+    text.erase(0, std::min(text.find_first_not_of(": "), text.size()));
+  }
+  return {plugin, phase, std::move(text)};
+}
+
+std::vector<std::string> plugins_of(const Settings& settings) {
+  return settings.program.empty() ? settings.plugins : std::vector<std::string>{settings.program_path};
+}
+
+// Shorter waits are how ranks work.
+constexpr Nanoseconds kLongWait = std::chrono::seconds(1);
+
+// What the test as a whole says: that of the attempt that gave it its verdict.
+std::string message_of(const TestRecord& test) {
+  for (const AttemptRecord& attempt : test.attempts) {
+    const bool decisive = test.verdict == Verdict::Flaky ? !is_good(attempt.verdict) : attempt.verdict == test.verdict;
+    if (decisive && !attempt.message.empty()) return attempt.message;
+  }
+  return "";
+}
+
+}  // namespace
+
+Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings)
+    : loop_(loop), node_(node), events_(events), names_(places, settings.program.empty()),
+      dirs_(places.run_dir(), settings.keep_work_dir),
+      context_{loop, node, events, names_, record_.settings, dirs_, places.run_id},
+      plugins_(loop, node, record_.settings,
+               [this](const std::string& plugin, const std::string& text) {
+                 if (!cancelled_) add_problem(plugin, "load", text);
+               }),
+      hosts_(context_, [this](const SuiteHost& host) { lose_host(host); }),
+      batch_over_(std::make_shared<io::OneShot<bool>>(loop)) {
+  record_.run_id = places.run_id;
+  record_.settings = std::move(settings);
+  if (record_.settings.private_tmp) {
+    private_tmps_.emplace(node, places, plugins_of(record_.settings), record_.settings.keep_work_dir);
+    context_.private_tmps = &*private_tmps_;
+  }
+  context_.graces.peers = record_.settings.peer_grace;
+  context_.graces.terminate = record_.settings.terminate_grace;
+}
+
+Run::~Run() = default;
+
+io::Task<void> Run::run() {
+  const base::TimePoint started = loop_.clock().now();
+  record_.started_wall_ns = loop_.clock().wall_ns();
+  co_await list_plugins();
+  select_tests();
+  refuse_to_debug_many();
+  co_await require_private_tmp();
+  events_.on_run_start(record_, static_cast<int>(tests_.size()));
+  for (const Problem& problem : record_.problems) events_.on_problem(problem);
+  names_.forget();
+  plugins_.expect(tests_);
+  hosts_.expect(tests_);
+  schedule_.emplace(batches(tests_), Room::of_machine(record_.machine.cpus, memory_available()));
+  co_await run_lanes();
+  co_await close_hosts();
+  finish(started);
+}
+
+// The first lane's work is this coroutine's own.
+io::Task<void> Run::run_lanes() {
+  const int jobs = std::max(record_.settings.jobs, 1);
+  int others = jobs - 1;
+  io::OneShot<bool> all_over(loop_);
+  const auto on_problem = [this](const std::string& plugin, const std::string& text) {
+    add_problem(plugin, "between tests", text);
+  };
+  for (int i = 0; i < jobs; ++i) lanes_.push_back(std::make_unique<Lane>(context_, plugins_, on_problem));
+  std::exception_ptr failure;
+  const auto on_end = [&](const std::exception_ptr& error) {
+    if (error) failure = error;
+    if (--others == 0) all_over.set(true);
+  };
+  for (int i = 1; i < jobs; ++i) {
+    io::spawn(loop_, work(*lanes_[static_cast<std::size_t>(i)]), on_end);
+  }
+  co_await work(*lanes_.front());
+  if (jobs > 1) co_await all_over.wait();
+  if (failure) std::rethrow_exception(failure);
+}
+
+io::Task<void> Run::work(Lane& lane) {
+  while (!stopped_ && !schedule_->empty()) {
+    const std::optional<Batch> batch = schedule_->next();
+    if (!batch) {  // those that are left have no room yet
+      const std::shared_ptr<io::OneShot<bool>> one_over = batch_over_;
+      co_await one_over->wait();
+      continue;
+    }
+    for (std::size_t i = batch->begin; i < batch->end && !stopped_; ++i) {
+      const bool stay = i + 1 < batch->end && !tests_[i + 1].skipped();
+      co_await run_test(lane, tests_[i], i, stay);
+    }
+    co_await lane.rest();
+    schedule_->over(*batch);
+    std::exchange(batch_over_, std::make_shared<io::OneShot<bool>>(loop_))->set(true);
+  }
+}
+
+void Run::finish(base::TimePoint started) {
+  tell_suspicions();
+  std::vector<std::size_t> places(order_.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::sort(places.begin(), places.end(), [this](std::size_t a, std::size_t b) { return order_[a] < order_[b]; });
+  std::vector<TestRecord> sorted;
+  for (const std::size_t place : places) sorted.push_back(std::move(record_.tests[place]));
+  record_.tests = std::move(sorted);
+  record_.not_run += static_cast<int>(tests_.size()) - done_;
+  record_.interrupted = cancelled_;
+  record_.duration = loop_.clock().now() - started;
+}
+
+void Run::tell_suspicions() {
+  if (record_.settings.leaks_off) return;
+  for (const NameWatch::Suspicion& suspicion : names_.suspicions()) {
+    std::string tests;
+    for (const std::string& test : suspicion.tests) tests += (tests.empty() ? "" : ", ") + test;
+    add_problem("", "left behind", suspicion.path + " was left behind by one of the tests that ran then: " + tests);
+  }
+  record_.appeared = names_.strangers();
+  if (record_.appeared.size() > kAppearedMax) record_.appeared.resize(kAppearedMax);
+}
+
+void Run::cancel(Urgency urgency) {
+  cancelled_ = stopped_ = true;
+  node_.cancel();
+  for (const auto& lane : lanes_) lane->cancel(urgency);
+  for (Attempt* work : hosts_.at_work()) work->cancel(urgency);
+}
+
+std::vector<Attempt*> Run::attempts() const {
+  std::vector<Attempt*> running;
+  for (const auto& lane : lanes_) {
+    if (lane->attempt() != nullptr) running.push_back(lane->attempt());
+  }
+  for (Attempt* work : hosts_.at_work()) running.push_back(work);
+  return running;
+}
+
+wire::RunStatus Run::status() const {
+  wire::RunStatus status;
+  status.run_id = record_.run_id;
+  status.pid = ::getpid();
+  status.done = done_;
+  status.count = static_cast<int>(tests_.size());
+  for (const Attempt* attempt : attempts()) status.tests.push_back(describe(*attempt, loop_.clock().now()));
+  return status;
+}
+
+std::string Run::long_waits() const {
+  const std::int64_t now_ns = monotonic_ns(loop_.clock().now());
+  std::string text;
+  for (const Attempt* attempt : attempts()) {
+    for (const WaitLine& line : wait_lines(attempt->views(), now_ns)) {
+      if (line.what.empty() || line.longest < kLongWait) continue;
+      text += (text.empty() ? "" : "; ") + base::ranks_label(line.ranks) + ": " + base::human(line.longest) + " in " +
+              wait_text(line);
+    }
+  }
+  return text;
+}
+
+int Run::look_now(const OnLook& on_look) {
+  int looks = 0;
+  for (Attempt* attempt : attempts()) {
+    std::function<void(const Look&)> told;
+    if (on_look) told = [on_look, test = attempt->test().id](const Look& look) { on_look(test, look); };
+    if (attempt->test().is_host()) told = naming_host(std::move(told));
+    if (attempt->look_now(std::move(told))) ++looks;
+  }
+  return looks;
+}
+
+void Run::let_go() {
+  for (Attempt* attempt : attempts()) attempt->let_go();
+}
+
+void Run::pause() {
+  for (Attempt* attempt : attempts()) attempt->pause();
+  for (const auto& lane : lanes_) lane->pause();
+  hosts_.pause();
+}
+
+void Run::resume() {
+  hosts_.resume();
+  for (const auto& lane : lanes_) lane->resume();
+  for (Attempt* attempt : attempts()) attempt->resume();
+}
+
+// There is one terminal, and one debugger for it.
+void Run::refuse_to_debug_many() {
+  if (record_.settings.debug_rank < 0 || tests_.size() <= 1) return;
+  refuse_to_start("--debug wants one test, and " + std::to_string(tests_.size()) +
+                  " are selected: name it with --filter");
+}
+
+void Run::refuse_to_start(std::string why) {
+  record_.problems.push_back({"", "start", std::move(why)});
+  record_.not_run += static_cast<int>(tests_.size());
+  tests_.clear();
+}
+
+io::Task<void> Run::require_private_tmp() {
+  if (!private_tmps_ || tests_.empty()) co_return;
+  std::string why_not;
+  try {
+    co_await private_tmps_->make();
+  } catch (const Error& error) {
+    why_not = error.what();
+  }
+  if (why_not.empty()) co_return;
+  refuse_to_start(why_not);
+}
+
+io::Task<void> Run::list_plugins() {
+  if (!record_.settings.program.empty()) tests_.push_back(plan_program(record_.settings));
+  const Filter filter(record_.settings.filters);
+  Rerun rerun(record_.settings);
+  for (const std::string& plugin : record_.settings.plugins) {
+    if (cancelled_) break;
+    std::string failure;
+    try {
+      const wire::ListOrder order = list_order(record_.settings);
+      wire::PluginTable table = co_await node_.list(plugin, order, load_bound(record_.settings));
+      rerun.keep_wanted(plugin, table);
+      std::vector<PlannedTest> planned = plan(plugin, std::move(table), filter, record_.settings);
+      std::move(planned.begin(), planned.end(), std::back_inserter(tests_));
+    } catch (const Error& error) {
+      failure = error.what();
+    }
+    if (!failure.empty() && !cancelled_) record_.problems.push_back(problem_of(plugin, "list", failure));
+  }
+  record_.gone = rerun.gone();
+}
+
+void Run::select_tests() {
+  record_.selected = static_cast<int>(tests_.size());
+  tests_ = shard_of(std::move(tests_), record_.settings.shard);
+  if (record_.settings.shuffle) shuffle(tests_, record_.settings.seed);
+  if (arrange_) arrange_(tests_);
+}
+
+io::Task<void> Run::run_test(Lane& lane, PlannedTest& test, std::size_t index, bool stay) {
+  const base::TimePoint started = loop_.clock().now();
+  TestRecord record;
+  bool usable = true;
+  if (!test.skipped()) usable = co_await plugins_.prepare(test);
+  if (usable && !cancelled_) {
+    record.info = test.info;
+    record.plugin = test.plugin;
+    record.variant = test.variant;
+    const TestStart start{test.info,    test.id,                 test.plugin, test.variant, static_cast<int>(index),
+                          static_cast<int>(tests_.size())};
+    events_.on_test_start(start);
+    if (!test.skipped()) co_await run_in_suite(lane, test, record, stay);
+    if (test.skipped()) {
+      record.verdict = Verdict::Skip;
+      record.message = test.info.skip.front().reason;
+    } else {
+      record.verdict = judge_test(record.attempts);
+      record.message = message_of(record);
+    }
+    close_test(std::move(record), index, started);
+  } else {
+    ++record_.not_run;
+  }
+  ++done_;
+  plugins_.test_over(test);
+}
+
+// The first test of a suite waits for its host, the last one for the host's end.
+io::Task<void> Run::run_in_suite(Lane& lane, PlannedTest& test, TestRecord& record, bool stay) {
+  const bool ready = co_await hosts_.enter(test, record);
+  if (ready) co_await lane.run(test, record, stay);
+  if (!cancelled_) co_await hosts_.leave(test, record);
+  record.info = test.info;
+}
+
+void Run::lose_host(const SuiteHost& host) {
+  for (Attempt* attempt : attempts()) {
+    const PlannedTest& test = attempt->test();
+    if (!test.is_host() && test.plugin == host.plugin() && test.info.suite == host.suite()) {
+      attempt->lose_host(host.death());
+    }
+  }
+}
+
+io::Task<void> Run::close_hosts() {
+  const Hosts::Ending ending = cancelled_ ? Hosts::Ending::Kill : Hosts::Ending::TearDown;
+  const std::vector<Problem> problems = co_await hosts_.close(ending);
+  for (const Problem& problem : problems) add_problem(problem.plugin, problem.phase.c_str(), problem.text);
+  record_.hosts = hosts_.records();
+}
+
+void Run::close_test(TestRecord record, std::size_t index, base::TimePoint started) {
+  record.duration = loop_.clock().now() - started;
+  ++record_.totals[static_cast<std::size_t>(record.verdict)];
+  if (record_.settings.fail_fast && !is_good(record.verdict)) stopped_ = true;
+  record_.tests.push_back(std::move(record));
+  order_.push_back(index);
+  events_.on_test_end(record_.tests.back());
+}
+
+void Run::add_problem(const std::string& plugin, const char* phase, const std::string& text) {
+  record_.problems.push_back(problem_of(plugin, phase, text));
+  events_.on_problem(record_.problems.back());
+}
+
+}  // namespace distrun::runner

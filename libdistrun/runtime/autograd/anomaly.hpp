@@ -1,0 +1,54 @@
+#pragma once
+// Anomaly mode: finds the operator behind a gradient that is not a number, or behind a backward pass that fails. While
+// it is on, each node remembers the stack of the forward call that made it, and every result of a node is looked at;
+// both cost far more than the work itself. It is a part of the thread's state, and passes begun under it look, too.
+#include <string>
+
+#include <distrun/runtime/autograd/node.hpp>
+#include <distrun/runtime/device/thread_state.hpp>
+
+namespace distrun::autograd {
+
+inline bool is_anomaly_mode() noexcept { return device::thread_state().anomaly_checked; }
+
+// For a scope.
+class AnomalyGuard {
+ public:
+  explicit AnomalyGuard(bool checked = true) noexcept : before_(is_anomaly_mode()) {
+    device::thread_state().anomaly_checked = checked;
+  }
+  ~AnomalyGuard() { device::thread_state().anomaly_checked = before_; }
+  AnomalyGuard(const AnomalyGuard&) = delete;
+  AnomalyGuard& operator=(const AnomalyGuard&) = delete;
+
+ private:
+  const bool before_;
+};
+
+// Names what the code from here on does, for that text and for people: "layer 3 of rank 0". Kept by the nodes made
+// in the scope while anomaly mode is on. `name` must outlive the scope.
+class ForwardName {
+ public:
+  explicit ForwardName(const char* name) noexcept;
+  ~ForwardName();
+  ForwardName(const ForwardName&) = delete;
+  ForwardName& operator=(const ForwardName&) = delete;
+
+ private:
+  const char* const before_;
+};
+
+// The name that is in force and the callers of this function, a line for each frame.
+std::string forward_site();
+
+// Throws Error{Failed} if a defined result holds a NaN: which one, of which node, and where its forward call was.
+void check_for_nan(const Node& node, const Gradients& results);
+
+// "The forward call of MulBackward0 was made at:" and the lines; or how to get them.
+std::string forward_text(const Node& node);
+
+}  // namespace distrun::autograd
+
+namespace distrun {
+using autograd::AnomalyGuard;
+}  // namespace distrun

@@ -1,0 +1,30 @@
+#pragma once
+// Backward passes as users start them.
+#include <distrun/runtime/tensor/tensor.hpp>
+
+namespace distrun::autograd {
+
+struct BackwardOptions {
+  bool retain_graph = false;  // what nodes kept stays, for another pass
+  bool create_graph = false;  // gradients of gradients: refused, formulas are not recorded
+};
+
+// Adds the gradients of `roots` to grad() of the leaves that they depend on. `gradients` has one for each root, or is
+// empty; an undefined one is 1 for a root of one element. Returns when the work is done on the CPU and in order on the
+// caller's current streams. Any thread, also within a node, and while other threads do the same.
+// Throws Error{InvalidArgument} for roots that can't be, before anything is done, and what nodes throw.
+void backward(const TensorList& roots, const TensorList& gradients = {}, BackwardOptions options = {});
+void backward(const Tensor& root, const Tensor& gradient = {}, BackwardOptions options = {});
+
+// The gradients of `outputs` with respect to `inputs`, leaves or not; grad() of no tensor changes. Throws
+// Error{InvalidArgument} if an output doesn't depend on an input, unless that may be (it is undefined then).
+TensorList gradients(const TensorList& outputs, const TensorList& inputs, const TensorList& output_gradients = {},
+                     BackwardOptions options = {}, bool allow_unused = false);
+
+}  // namespace distrun::autograd
+
+namespace distrun {
+using autograd::backward;
+using autograd::BackwardOptions;
+using autograd::gradients;
+}  // namespace distrun

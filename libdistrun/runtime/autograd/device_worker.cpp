@@ -1,0 +1,92 @@
+#include <distrun/runtime/autograd/device_worker.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+
+#include <distrun/common/base/thread.hpp>
+
+namespace distrun::autograd {
+namespace {
+
+constinit thread_local DeviceWorker* worker_of_thread = nullptr;
+
+// Never destroyed: the threads live as long as the process.
+struct Workers {
+  std::mutex mutex;
+  std::map<Device, std::unique_ptr<DeviceWorker>> by_device;
+};
+Workers& workers() {
+  static Workers* const all = new Workers;
+  return *all;
+}
+
+}  // namespace
+
+DeviceWorker::DeviceWorker(Device device) : device_(device) {
+  base::Thread("distrun-ag " + to_string(device), [this] {
+    worker_of_thread = this;
+    run_until([] { return false; });
+  }).leave_running();
+}
+
+void DeviceWorker::push(Work work) {
+  {
+    const std::lock_guard lock(mutex_);
+    heap_.push_back(std::move(work));
+    std::push_heap(heap_.begin(), heap_.end());
+  }
+  changed_.notify_one();
+}
+
+void DeviceWorker::push(std::vector<Work> works) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::move(works.begin(), works.end(), std::back_inserter(heap_));
+    std::make_heap(heap_.begin(), heap_.end());
+  }
+  changed_.notify_one();
+}
+
+void DeviceWorker::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++wakes_;
+  }
+  changed_.notify_one();
+}
+
+// Blocks; false: it is ready, and `work` is not set. ready() is not called under the lock, which a pass that holds its
+// own may want; what it may have missed meanwhile, wake() has counted. An idle worker is no wait of anybody's.
+bool DeviceWorker::take(Work& work, const std::function<bool()>& ready) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    const std::uint64_t wakes = wakes_;
+    lock.unlock();
+    if (ready()) return false;
+    lock.lock();
+    changed_.wait(lock, [this, wakes] { return !heap_.empty() || wakes_ != wakes; });
+    if (heap_.empty()) continue;
+    std::pop_heap(heap_.begin(), heap_.end());
+    work = std::move(heap_.back());
+    heap_.pop_back();
+    return true;
+  }
+}
+
+void DeviceWorker::run_until(const std::function<bool()>& ready) {
+  for (Work work; take(work, ready); work = Work()) work.task->run_on_worker(work.entry);
+}
+
+DeviceWorker& device_worker(Device device) {
+  Workers& all = workers();
+  const std::lock_guard lock(all.mutex);
+  auto& worker = all.by_device[device];
+  if (!worker) worker = std::make_unique<DeviceWorker>(device);
+  return *worker;
+}
+
+DeviceWorker* current_device_worker() noexcept { return worker_of_thread; }
+
+}  // namespace distrun::autograd

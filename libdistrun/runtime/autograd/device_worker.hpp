@@ -1,0 +1,53 @@
+#pragma once
+// The thread that runs the nodes of one GPU, for all passes of the process. One for each device that a pass touches,
+// started then, so that a process that forks before has none. It lives until the process ends.
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include <distrun/runtime/autograd/graph_task.hpp>
+#include <distrun/runtime/device/device.hpp>
+
+namespace distrun::autograd {
+
+class DeviceWorker {
+ public:
+  struct Work {
+    Ref<GraphTask> task;
+    std::uint64_t sequence = 0;
+    std::uint32_t nesting = 0;
+    EntryIndex entry = 0;
+
+    // Inner passes first: the outer ones wait for them.
+    friend bool operator<(const Work& a, const Work& b) noexcept {
+      return a.nesting != b.nesting ? a.nesting < b.nesting : a.sequence < b.sequence;
+    }
+  };
+
+  explicit DeviceWorker(Device device);
+
+  // Any thread. Several are put in order before the first of them begins.
+  void push(Work work);
+  void push(std::vector<Work> works);
+  void wake();
+
+  // On the worker's own thread: runs what comes until `ready()`.
+  void run_until(const std::function<bool()>& ready);
+
+ private:
+  bool take(Work& work, const std::function<bool()>& ready);
+
+  const Device device_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Work> heap_;   // guarded by mutex_
+  std::uint64_t wakes_ = 0;  // guarded by mutex_
+};
+
+// Of that GPU; started by the first call. Throws Error{Overloaded} if there is no thread to be had.
+DeviceWorker& device_worker(Device device);
+// Whose thread this is; else null.
+DeviceWorker* current_device_worker() noexcept;
+
+}  // namespace distrun::autograd

@@ -1,0 +1,129 @@
+#include <distrun/runtime/autograd/function.hpp>
+
+#include <algorithm>
+#include <optional>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/autograd/anomaly.hpp>
+#include <distrun/runtime/autograd/demangle.hpp>
+#include <distrun/runtime/autograd/record.hpp>
+#include <distrun/runtime/autograd/scope.hpp>
+#include <distrun/runtime/tensor/factories.hpp>
+#include <distrun/runtime/tensor/views.hpp>
+
+namespace distrun::autograd {
+namespace {
+
+bool contains(const TensorList& list, const Tensor& tensor) {
+  return std::any_of(list.begin(), list.end(), [&tensor](const Tensor& entry) { return entry.is_same(tensor); });
+}
+
+// "Scale" of "app::(anonymous namespace)::Scale".
+std::string short_name(const std::type_info& function) {
+  const std::string name = demangled(function.name());
+  const std::size_t last = name.rfind("::", name.find('<'));
+  return last == std::string::npos ? name : name.substr(last + 2);
+}
+
+}  // namespace
+
+class FunctionNode final : public Node {
+ public:
+  FunctionNode(const std::type_info& function, FunctionCall::Backward backward)
+      : function_(function), backward_(backward) {
+    context.node_ = this;
+  }
+
+  std::string name() const override { return short_name(function_) + "Backward"; }
+
+  Gradients apply(Gradients gradients) override {
+    if (is_released_) throw_released(*this);
+    TensorList list;
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      if (!gradients[i].defined() && context.materializes_) {
+        const InputMetadata& like = inputs()[i];
+        gradients[i] = tensor::zeros(like.sizes, {like.dtype, like.device});
+      }
+      list.push_back(std::move(gradients[i]));
+    }
+    Gradients results;
+    for (Tensor& result : backward_(context, std::move(list))) results.push_back(std::move(result));
+    return results;
+  }
+
+  void release_saved() noexcept override {
+    is_released_ = !context.saved_.empty();
+    for (SavedTensor& saved : context.saved_) saved.release();
+  }
+
+  void save(const TensorList& results) {
+    for (const Tensor& tensor : context.to_save_) {
+      context.saved_.emplace_back(tensor, contains(results, tensor));
+    }
+    context.to_save_.clear();
+  }
+
+  FunctionContext context;
+
+ private:
+  const std::type_info& function_;
+  const FunctionCall::Backward backward_;
+  bool is_released_ = false;
+};
+
+TensorList FunctionContext::saved_tensors() const {
+  TensorList tensors;
+  for (const SavedTensor& saved : saved_) tensors.push_back(saved.unpack(*node_));
+  return tensors;
+}
+
+bool FunctionContext::needs_input_gradient(std::size_t argument) const { return node_->needs(argument); }
+
+FunctionCall::FunctionCall(const std::type_info& function, Backward backward)
+    : node_(tensor::make_ref<FunctionNode>(function, backward)) {}
+FunctionCall::~FunctionCall() = default;
+
+FunctionContext& FunctionCall::begin() {
+  needs_gradient_ = any_needs_gradient(inputs_);
+  for (const Tensor& input : inputs_) node_->add_next_edge(needs_gradient_ ? gradient_edge(input) : Edge());
+  if (needs_gradient_ && is_anomaly_mode()) node_->set_forward_site(forward_site());
+  return node_->context;
+}
+
+TensorList FunctionCall::end(TensorList results) {
+  if (!needs_gradient_) return results;
+  const auto is_dirty_view = [this](const Tensor& result) {
+    const Variable* variable = variable_of(result);
+    return variable != nullptr && variable->view && contains(node_->context.dirty_, result);
+  };
+  if (results.size() > 1 && std::any_of(results.begin(), results.end(), is_dirty_view)) {
+    throw Error(ErrorKind::InvalidArgument, node_->name() + ": a function that changes a view in place has one result");
+  }
+  TensorList finished;
+  for (const Tensor& result : results) finished.push_back(finish_result(result));
+  node_->save(results);
+  // The node is theirs from now on: what it held of them would be a circle.
+  node_->context.dirty_.clear();
+  node_->context.non_differentiable_.clear();
+  return finished;
+}
+
+Tensor FunctionCall::finish_result(const Tensor& result) {
+  const FunctionContext& context = node_->context;
+  if (!result.defined() || !tensor::is_floating(result.dtype()) || contains(context.non_differentiable_, result)) {
+    // Inputs of the node and results of the function are counted alike.
+    node_->add_input(result.defined() ? result : tensor::empty({0}));
+    return result;
+  }
+  if (contains(context.dirty_, result)) {
+    check_in_place(result);
+    rebase_history(result, node_, node_->add_input(result));
+    return result;
+  }
+  if (!contains(inputs_, result)) return with_history(result, node_);
+  // An argument that is returned as it came keeps its own place in the graph.
+  const Tensor same = tensor::alias(result);
+  return with_history(same.is_sparse() ? same : as_view(same, result), node_);
+}
+
+}  // namespace distrun::autograd

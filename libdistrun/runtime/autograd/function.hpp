@@ -1,0 +1,116 @@
+#pragma once
+// Functions with a gradient formula of the user's own.
+//
+//   struct Scale {
+//     static Tensor forward(FunctionContext& context, const Tensor& x, double factor) {
+//       context.data["factor"] = factor;
+//       return x * factor;
+//     }
+//     static TensorList backward(FunctionContext& context, TensorList gradients) {
+//       return {gradients[0] * std::get<double>(context.data["factor"])};
+//     }
+//   };
+//   Tensor y = apply<Scale>(x, 2.0);
+//
+// forward() returns a Tensor or a TensorList; nothing is recorded within it. backward() gets one gradient per result
+// and returns one per tensor among forward's arguments, lists flattened, undefined where there is none. It runs at most
+// once per pass, on whatever thread runs the pass, and is not recorded.
+#include <map>
+#include <string>
+#include <typeinfo>
+#include <utility>
+
+#include <distrun/runtime/autograd/grad_mode.hpp>
+#include <distrun/runtime/autograd/saved_tensor.hpp>
+#include <distrun/runtime/autograd/value.hpp>
+
+namespace distrun::autograd {
+
+class FunctionNode;
+
+// What one call keeps from forward() to backward(). Owned by the call's node.
+class FunctionContext {
+ public:
+  // Arguments and results of forward() only. Replaces what was saved before.
+  void save_for_backward(TensorList tensors) { to_save_ = std::move(tensors); }
+  // In backward(). Throws Error{Failed} if one was changed in place, or if an earlier pass has released them.
+  TensorList saved_tensors() const;
+
+  // In forward(): arguments that it has changed in place, which must be among its results; results without a gradient.
+  void mark_dirty(TensorList tensors) { dirty_ = std::move(tensors); }
+  void mark_non_differentiable(TensorList tensors) { non_differentiable_ = std::move(tensors); }
+  // In forward(). False: backward() sees undefined gradients; else zeros stand for them.
+  void set_materialize_gradients(bool wanted) noexcept { materializes_ = wanted; }
+  // Of the tensor arguments: whether backward() must compute that gradient.
+  bool needs_input_gradient(std::size_t argument) const;
+
+  // For whatever else backward() needs.
+  std::map<std::string, Value> data;
+
+ private:
+  friend class FunctionNode;
+  friend class FunctionCall;
+
+  const Node* node_ = nullptr;
+  TensorList to_save_, dirty_, non_differentiable_;
+  std::vector<SavedTensor> saved_;
+  bool materializes_ = true;
+};
+
+// One call of apply(), without what depends on the function's type.
+class FunctionCall {
+ public:
+  using Backward = TensorList (*)(FunctionContext&, TensorList);
+
+  FunctionCall(const std::type_info& function, Backward backward);
+  ~FunctionCall();
+  FunctionCall(const FunctionCall&) = delete;
+  FunctionCall& operator=(const FunctionCall&) = delete;
+
+  template <class Argument>
+  void add_argument(const Argument& argument) {
+    if constexpr (std::is_convertible_v<const Argument&, Tensor>) {
+      inputs_.push_back(argument);
+    } else if constexpr (std::is_convertible_v<const Argument&, TensorList>) {
+      const TensorList& list = argument;
+      inputs_.insert(inputs_.end(), list.begin(), list.end());
+    }
+  }
+  // Between these two forward() runs.
+  FunctionContext& begin();
+  TensorList end(TensorList results);
+
+ private:
+  Tensor finish_result(const Tensor& result);
+
+  Ref<FunctionNode> node_;
+  TensorList inputs_;
+  bool needs_gradient_ = false;
+};
+
+namespace detail {
+Tensor run_forward(FunctionCall& call, const std::type_identity<Tensor>&, auto&& forward) {
+  return std::move(call.end({forward(call.begin())})[0]);
+}
+TensorList run_forward(FunctionCall& call, const std::type_identity<TensorList>&, auto&& forward) {
+  return call.end(forward(call.begin()));
+}
+}  // namespace detail
+
+template <class Function, class... Arguments>
+auto apply(Arguments&&... arguments) {
+  FunctionCall call(typeid(Function), &Function::backward);
+  (call.add_argument(arguments), ...);
+  const auto forward = [&](FunctionContext& context) {
+    const NoGradGuard unrecorded;
+    return Function::forward(context, arguments...);
+  };
+  return detail::run_forward(call, std::type_identity<decltype(forward(call.begin()))>(), forward);
+}
+
+}  // namespace distrun::autograd
+
+namespace distrun {
+using autograd::apply;
+using autograd::FunctionContext;
+}  // namespace distrun

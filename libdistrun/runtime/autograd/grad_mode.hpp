@@ -1,0 +1,37 @@
+#pragma once
+// Whether operators of this thread record what they do. It is a part of the thread's state
+// (runtime/device/thread_state.hpp).
+#include <distrun/runtime/device/thread_state.hpp>
+
+namespace distrun::autograd {
+
+inline bool is_grad_enabled() noexcept { return device::thread_state().grad_enabled; }
+
+// For a scope: operators record, or don't.
+class GradModeGuard {
+ public:
+  explicit GradModeGuard(bool enabled) noexcept : before_(is_grad_enabled()) {
+    device::thread_state().grad_enabled = enabled;
+  }
+  ~GradModeGuard() { device::thread_state().grad_enabled = before_; }
+  GradModeGuard(const GradModeGuard&) = delete;
+  GradModeGuard& operator=(const GradModeGuard&) = delete;
+
+ private:
+  const bool before_;
+};
+
+struct NoGradGuard : GradModeGuard {
+  NoGradGuard() noexcept : GradModeGuard(false) {}
+};
+struct EnableGradGuard : GradModeGuard {
+  EnableGradGuard() noexcept : GradModeGuard(true) {}
+};
+
+}  // namespace distrun::autograd
+
+namespace distrun {
+using autograd::EnableGradGuard;
+using autograd::is_grad_enabled;
+using autograd::NoGradGuard;
+}  // namespace distrun

@@ -1,0 +1,390 @@
+#include <distrun/runtime/autograd/graph_task.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <distrun/common/base/check.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/autograd/accumulate_grad.hpp>
+#include <distrun/runtime/autograd/anomaly.hpp>
+#include <distrun/runtime/autograd/device_worker.hpp>
+#include <distrun/runtime/autograd/gradient_fit.hpp>
+#include <distrun/runtime/autograd/node_hooks.hpp>
+#include <distrun/runtime/autograd/scope.hpp>
+#include <distrun/runtime/device/blocking.hpp>
+
+namespace distrun::autograd {
+namespace {
+
+// A node may run a pass of its own, and so on: how many passes the calling thread is within. Every so many of them get
+// a thread, and so a stack, of their own.
+constinit thread_local std::uint32_t nesting_of_thread = 0;
+constexpr std::uint32_t kNestingOfThread = 50;
+constexpr std::uint32_t kNestingMost = 5000;
+constexpr std::uint32_t kNestingOfWorkerMost = 200;
+
+class NestingGuard {
+ public:
+  explicit NestingGuard(std::uint32_t nesting) noexcept : before_(nesting_of_thread) { nesting_of_thread = nesting; }
+  ~NestingGuard() { nesting_of_thread = before_; }
+  NestingGuard(const NestingGuard&) = delete;
+  NestingGuard& operator=(const NestingGuard&) = delete;
+
+ private:
+  const std::uint32_t before_;
+};
+
+class NodeScope {
+ public:
+  NodeScope(const Node& node, const Gradients& gradients) : hook_(detail::scope_hook.load(std::memory_order_acquire)) {
+    if (hook_ == nullptr) return;
+    const std::string name = node.name();
+    std::vector<const Tensor*> inputs;
+    for (const Tensor& gradient : gradients) inputs.push_back(&gradient);
+    entered_ = hook_->enter({ScopeKind::Node, name, node.sequence(), node.thread(), inputs});
+  }
+  ~NodeScope() {
+    if (hook_ != nullptr) hook_->leave(entered_);
+  }
+  NodeScope(const NodeScope&) = delete;
+  NodeScope& operator=(const NodeScope&) = delete;
+
+ private:
+  ScopeHook* const hook_;
+  void* entered_ = nullptr;
+};
+
+// What is on the current stream of the gradient's device now comes before what is put on `reader` later.
+void order_streams(const Tensor& gradient, Stream reader) {
+  if (gradient.device().is_cpu()) return;
+  const Stream writer = device::current_stream(gradient.device());
+  if (writer == reader) return;
+  device::Event written;
+  written.record(writer);
+  written.block(reader);
+  gradient.record_stream(reader);
+}
+
+Error with_forward(const Error& error, const Node& node) {
+  return Error(error.kind(), error.type(), error.text() + "\n" + forward_text(node), error.where());
+}
+
+Gradients copy_of(const Gradients& gradients) {
+  Gradients copy;
+  for (const Tensor& gradient : gradients) copy.push_back(gradient);
+  return copy;
+}
+
+}  // namespace
+
+GraphTask::GraphTask(PassOptions options) : options_(options), state_(device::thread_state()) {
+  state_.grad_enabled = false;
+  nesting_ = nesting_of_thread;
+}
+
+std::unique_lock<std::mutex> GraphTask::lock() const {
+  return is_shared_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
+}
+
+void GraphTask::add_root(Edge root, Tensor gradient) {
+  table_.count_from(root.node.get());
+  roots_.push_back({std::move(root), std::move(gradient)});
+}
+
+std::size_t GraphTask::capture(const Edge& edge) {
+  captures_.push_back({edge, Tensor()});
+  return captures_.size() - 1;
+}
+
+void GraphTask::expect(Ref<Node> node, std::uint32_t holds) {
+  table_.count_from(node.get());
+  expected_.push_back(std::move(node));
+  holds_ += holds;
+  outstanding_ += holds;
+  is_shared_ = true;
+}
+
+void GraphTask::start() {
+  for (const Capture& capture : captures_) {
+    if (const EntryIndex entry = table_.find(capture.edge.node.get()); entry != PassTable::kNone) {
+      table_[entry].is_captured = true;
+    }
+  }
+  if (!captures_.empty()) table_.need_captured_only();
+  for (const Root& root : roots_) ++table_[table_.find(root.edge.node.get())].dependencies;
+  for (EntryIndex i = 0; i < table_.size() && !is_shared_; ++i) is_shared_ = table_[i].node->is_on_gpu();
+  ++outstanding_;  // the start itself: workers may be done with a root before the next is given
+  InlineVector<EntryIndex, 2> ready;
+  try {
+    for (Root& root : roots_) {
+      const EntryIndex entry = table_.find(root.edge.node.get());
+      if (add_gradient(entry, root.edge.input, std::move(root.gradient))) ready.push_back(entry);
+    }
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  make_ready_at_once(ready);
+  finish_one();
+}
+
+void GraphTask::feed(Node& node, Gradients gradients) {
+  const EntryIndex entry = table_.find(&node);
+  DISTRUN_ASSERT(entry != PassTable::kNone);
+  {
+    const auto guard = lock();
+    if (holds_ == 0) return;  // an error has dropped it
+    --holds_;                 // what was held is ready from now on: it stays outstanding
+    table_[entry].gradients = std::move(gradients);
+  }
+  make_ready(entry);
+}
+
+bool GraphTask::add_gradient(EntryIndex index, std::uint32_t input, Tensor gradient) {
+  PassEntry& entry = table_[index];
+  const bool on_gpu = entry.node->is_on_gpu();
+  if (on_gpu && gradient.defined()) order_streams(gradient, entry.node->stream());
+  const auto guard = lock();
+  if (entry.gradients.empty()) entry.gradients.resize(entry.node->inputs().size());
+  Tensor& sum = entry.gradients[input];
+  if (!sum.defined()) {
+    sum = std::move(gradient);
+  } else if (gradient.defined()) {
+    std::optional<device::StreamGuard> on_stream;
+    if (on_gpu) on_stream.emplace(entry.node->stream());
+    sum = sum_of(std::move(sum), std::move(gradient));
+  }
+  if (--entry.dependencies > 0) return false;
+  ++outstanding_;
+  return true;
+}
+
+void GraphTask::make_ready(EntryIndex index) {
+  Node& node = *table_[index].node;
+  if (node.is_on_gpu()) {
+    device_worker(node.inputs()[0].device).push({Ref<GraphTask>(this), node.sequence(), nesting_, index});
+    return;
+  }
+  {
+    const auto guard = lock();
+    ready_.push_back({node.sequence(), index});
+    std::push_heap(ready_.begin(), ready_.end());
+  }
+  if (is_shared_) wake_driver();
+}
+
+// Of those that go to one worker none begins before it knows them all: the order in which they run, and so the last
+// bits of sums, must not depend on how fast it is.
+void GraphTask::make_ready_at_once(const InlineVector<EntryIndex, 2>& entries) {
+  if (entries.size() == 1) return make_ready(entries[0]);
+  std::map<Device, std::vector<DeviceWorker::Work>> of_workers;
+  for (const EntryIndex index : entries) {
+    const Node& node = *table_[index].node;
+    if (node.is_on_gpu()) {
+      of_workers[node.inputs()[0].device].push_back({Ref<GraphTask>(this), node.sequence(), nesting_, index});
+    } else {
+      make_ready(index);
+    }
+  }
+  for (auto& [device, works] : of_workers) device_worker(device).push(std::move(works));
+}
+
+EntryIndex GraphTask::next_ready() {
+  const auto guard = lock();
+  if (ready_.empty()) return PassTable::kNone;
+  std::pop_heap(ready_.begin(), ready_.end());
+  const EntryIndex entry = ready_.back().entry;
+  ready_.pop_back();
+  return entry;
+}
+
+void GraphTask::run_entry(EntryIndex index) {
+  if (!has_failed_.load(std::memory_order_acquire)) {
+    try {
+      evaluate(table_[index]);
+    } catch (const Error& error) {
+      fail(std::make_exception_ptr(state_.anomaly_checked ? with_forward(error, *table_[index].node) : error));
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+  finish_one();
+}
+
+void GraphTask::run_on_worker(EntryIndex entry) {
+  const device::ThreadStateGuard state(state_);
+  const NestingGuard nesting(nesting_ + 1);
+  run_entry(entry);
+}
+
+void GraphTask::evaluate(PassEntry& entry) {
+  Node& node = *entry.node;
+  std::optional<device::StreamGuard> on_stream;
+  if (node.is_on_gpu()) on_stream.emplace(node.stream());
+  Gradients gradients = std::move(entry.gradients);
+  if (const NodeHooks* hooks = node.hooks()) gradients = hooks->before(std::move(gradients));
+  if (entry.is_captured) take_captures(entry, gradients);
+  if (!entry.is_needed) return;
+  Gradients results = call(node, std::move(gradients));
+  if (!options_.retain_graph) node.release_saved();
+  deliver(node, std::move(results));
+}
+
+Gradients GraphTask::call(Node& node, Gradients gradients) {
+  const NodeScope scope(node, gradients);
+  const NodeHooks* hooks = node.hooks();
+  Gradients got;
+  const bool has_post_hooks = hooks != nullptr && hooks->has_post_hooks();
+  if (has_post_hooks) got = copy_of(gradients);
+  Gradients results;
+  if (node.is_leaf() && options_.leaves != nullptr) {
+    if (gradients[0].defined()) {
+      options_.leaves->take(static_cast<AccumulateGrad&>(node).variable(), std::move(gradients[0]));
+    }
+  } else {
+    results = node.apply(std::move(gradients));
+  }
+  if (node.is_leaf() && node.is_on_gpu()) {
+    const auto guard = lock();
+    leaf_streams_.insert(node.stream());
+  }
+  if (has_post_hooks) results = hooks->after(std::move(results), got);
+  return results;
+}
+
+void GraphTask::deliver(const Node& node, Gradients results) {
+  const Edges& edges = node.next_edges();
+  if (results.size() != edges.size()) {
+    throw Error(ErrorKind::InvalidArgument,
+                "Function " + node.name() + " returned an incorrect number of gradients (expected " +
+                    std::to_string(edges.size()) + ", got " + std::to_string(results.size()) + ")");
+  }
+  if (state_.anomaly_checked) check_for_nan(node, results);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (!edges[i]) continue;
+    const EntryIndex next = table_.find(edges[i].node.get());
+    const PassEntry& entry = table_[next];
+    if (!entry.is_needed && !entry.is_captured) continue;
+    if (results[i].defined()) fit(results[i], entry.node->inputs()[edges[i].input], node, i);
+    if (add_gradient(next, edges[i].input, std::move(results[i]))) make_ready(next);
+  }
+}
+
+void GraphTask::take_captures(const PassEntry& entry, const Gradients& gradients) {
+  const auto guard = lock();
+  for (Capture& capture : captures_) {
+    if (capture.edge.node.get() == entry.node) capture.gradient = gradients[capture.edge.input];
+  }
+  if (entry.node->is_on_gpu()) leaf_streams_.insert(entry.node->stream());
+}
+
+void GraphTask::finish_one() {
+  {
+    const auto guard = lock();
+    if (--outstanding_ > 0) return;
+  }
+  finish();
+}
+
+void GraphTask::finish() {
+  if (is_done_.exchange(true, std::memory_order_acq_rel)) return;
+  if (on_done_) on_done_();
+  if (is_shared_) wake_driver();
+}
+
+void GraphTask::fail(std::exception_ptr error) {
+  bool is_over = false;
+  {
+    const auto guard = lock();
+    if (error_) return;
+    error_ = std::move(error);
+    has_failed_.store(true, std::memory_order_release);
+    is_over = holds_ > 0 && outstanding_ == holds_;
+    outstanding_ -= holds_;
+    holds_ = 0;
+  }
+  if (is_over) finish();
+}
+
+std::exception_ptr GraphTask::error() const {
+  const auto guard = lock();
+  return error_;
+}
+
+std::exception_ptr GraphTask::take_error() {
+  const auto guard = lock();
+  return std::exchange(error_, nullptr);
+}
+
+void GraphTask::drive() {
+  const device::ThreadStateGuard state(state_);
+  const NestingGuard nesting(nesting_ + 1);
+  for (EntryIndex entry = next_ready(); entry != PassTable::kNone; entry = next_ready()) run_entry(entry);
+}
+
+void GraphTask::run() {
+  // A worker's thread can't be left waiting for another: that one may need the worker.
+  const bool on_worker = current_device_worker() != nullptr;
+  const std::uint32_t most = on_worker ? kNestingOfWorkerMost : kNestingMost;
+  if (nesting_ > most) {
+    throw Error(ErrorKind::Overloaded,
+                "backward passes within nodes of others are nested more than " + std::to_string(most) + " deep");
+  }
+  if (!on_worker && nesting_ > 0 && nesting_ % kNestingOfThread == 0) {
+    base::Thread("autograd nested", [this] { drive_to_end(); }).join();
+  } else {
+    drive_to_end();
+  }
+  wait_for_leaves();
+  if (std::exception_ptr failure = take_error()) std::rethrow_exception(std::move(failure));
+}
+
+void GraphTask::drive_to_end() {
+  DeviceWorker* const worker = current_device_worker();
+  driving_worker_ = worker;
+  start();
+  drive();
+  while (!is_done()) {
+    wait_for_work(worker);
+    drive();
+  }
+}
+
+// A worker that drives a pass of its own goes on with its device's nodes meanwhile: the pass may need them.
+void GraphTask::wait_for_work(DeviceWorker* worker) {
+  const auto has_work = [this] {
+    const std::lock_guard guard(mutex_);
+    return is_done() || !ready_.empty();
+  };
+  if (worker != nullptr) {
+    worker->run_until(has_work);
+    return;
+  }
+  std::unique_lock guard(mutex_);
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Backward;
+  info.name = "nodes of GPUs";
+  device::wait_until(info, guard, changed_, [this] { return is_done() || !ready_.empty(); });
+}
+
+void GraphTask::wake_driver() {
+  {
+    const std::lock_guard guard(mutex_);  // so that a driver that is about to sleep has seen it, or is asleep
+  }
+  changed_.notify_all();
+  if (driving_worker_ != nullptr) driving_worker_->wake();
+}
+
+void GraphTask::wait_for_leaves() const {
+  for (const Stream stream : leaf_streams_) {
+    const Stream current = device::current_stream(stream.device());
+    if (current == stream) continue;
+    device::Event written;
+    written.record(stream);
+    written.block(current);
+  }
+}
+
+}  // namespace distrun::autograd

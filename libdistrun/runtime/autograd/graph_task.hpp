@@ -1,0 +1,131 @@
+#pragma once
+// One pass over a graph. Nodes become ready when all their gradients have come, and run in the reverse order of their
+// making. Nodes of the CPU run on the threads that drive the pass: the one that called backward(), or with drive()
+// whoever has brought gradients. Nodes of a GPU run on that device's worker (device_worker.hpp), on the stream that
+// their forward ran on; a gradient that crosses streams is waited for by an event, and no thread waits for a device.
+//
+// A pass is prepared by one thread: roots, captures, holds. From start() on any thread may use it. A hold stands for
+// gradients that somebody will feed() to a node from outside (messages of other ranks); the pass is not done before.
+//
+// The first error ends it: what is ready is dropped, what runs is waited for, and gradients that have reached leaves
+// stay. Everything is usable afterwards. Where nothing but CPU nodes takes part and nobody feeds, one thread does it
+// all without a lock.
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include <distrun/runtime/autograd/leaf_sink.hpp>
+#include <distrun/runtime/autograd/node.hpp>
+#include <distrun/runtime/autograd/pass_table.hpp>
+#include <distrun/runtime/device/thread_state.hpp>
+
+namespace distrun::autograd {
+
+class DeviceWorker;
+
+struct PassOptions {
+  bool retain_graph = false;
+  LeafSink* leaves = nullptr;  // null: into grad() of each. Must outlive the pass.
+};
+
+class GraphTask final : public tensor::Counted {
+ public:
+  // Nodes run under the calling thread's state, with recording off.
+  explicit GraphTask(PassOptions options);
+
+  // ---- before start()
+
+  // `gradient` is that of the root's tensor, and fits it.
+  void add_root(Edge root, Tensor gradient);
+  // The pass ends there: only nodes on the way to captured edges run, and leaves get nothing. Returns its number.
+  std::size_t capture(const Edge& edge);
+  // Counts what can be reached from a node that will be fed, and waits for `holds` feedings of it. The node is kept.
+  void expect(Ref<Node> node, std::uint32_t holds = 1);
+  // Called once, on the thread that does the last bit of work or brings the error. Must not throw.
+  void on_done(std::function<void()> callback) { on_done_ = std::move(callback); }
+
+  // ---- from here on any thread
+
+  void start();
+  // The gradients of a node that is expected; uses up a hold. Ignored after an error.
+  void feed(Node& node, Gradients gradients);
+  // Runs what is ready for this thread, and returns when nothing is.
+  void drive();
+  // Drives until the pass is done, lets the caller's current streams wait for the leaves', and throws the first error,
+  // which is then the caller's alone: error() has none any more.
+  void run();
+  void fail(std::exception_ptr error);
+  bool is_done() const noexcept { return is_done_.load(std::memory_order_acquire); }
+  std::exception_ptr error() const;
+
+  // ---- once it is done
+
+  // By number; undefined: nothing came.
+  Tensor captured(std::size_t number) const { return captures_[number].gradient; }
+  void wait_for_leaves() const;
+
+  // Of a worker: an entry that was pushed to it.
+  void run_on_worker(EntryIndex entry);
+
+ private:
+  struct Root {
+    Edge edge;
+    Tensor gradient;
+  };
+  struct Capture {
+    Edge edge;
+    Tensor gradient;
+  };
+  struct Ready {
+    std::uint64_t sequence;
+    EntryIndex entry;
+    friend bool operator<(const Ready& a, const Ready& b) noexcept { return a.sequence < b.sequence; }
+  };
+
+  std::unique_lock<std::mutex> lock() const;
+  std::exception_ptr take_error();
+  void drive_to_end();
+  void run_entry(EntryIndex entry);
+  void evaluate(PassEntry& entry);
+  Gradients call(Node& node, Gradients gradients);
+  void deliver(const Node& node, Gradients results);
+  // True: it was the last one that the entry needs, and the caller is to make it ready.
+  bool add_gradient(EntryIndex entry, std::uint32_t input, Tensor gradient);
+  void make_ready(EntryIndex entry);
+  void make_ready_at_once(const InlineVector<EntryIndex, 2>& entries);
+  EntryIndex next_ready();
+  void finish_one();
+  void finish();
+  void take_captures(const PassEntry& entry, const Gradients& gradients);
+  void wait_for_work(DeviceWorker* worker);
+  void wake_driver();
+
+  // Constant after start().
+  const PassOptions options_;
+  device::ThreadState state_;
+  std::vector<Root> roots_;
+  std::vector<Ref<Node>> expected_;
+  std::function<void()> on_done_;
+  bool is_shared_ = false;     // other threads take part: what follows is locked
+  std::uint32_t nesting_ = 0;  // passes around this one
+
+  mutable std::mutex mutex_;  // guards what follows, if shared
+  std::condition_variable changed_;
+  PassTable table_;
+  std::vector<Capture> captures_;
+  std::vector<Ready> ready_;  // a heap
+  std::set<device::Stream> leaf_streams_;
+  std::uint32_t holds_ = 0;
+  std::uint64_t outstanding_ = 0;  // ready, running or held
+  DeviceWorker* driving_worker_ = nullptr;
+  std::exception_ptr error_;
+
+  std::atomic<bool> has_failed_{false};
+  std::atomic<bool> is_done_{false};
+};
+
+}  // namespace distrun::autograd

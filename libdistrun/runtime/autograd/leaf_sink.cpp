@@ -1,0 +1,55 @@
+#include <distrun/runtime/autograd/leaf_sink.hpp>
+
+#include <distrun/runtime/autograd/accumulate_grad.hpp>
+
+namespace distrun::autograd {
+
+void GradientMap::take(const Tensor& leaf, Tensor gradient) {
+  const std::lock_guard lock(mutex_);
+  // The handle that is kept makes the next leaf that gets the same gradient see that it isn't alone.
+  if (gradient.impl()->use_count() > 1) shared_.push_back(gradient);
+  const auto [place, is_new] = places_.try_emplace(leaf.impl(), entries_.size());
+  if (is_new) entries_.push_back({leaf, Tensor()});
+  Entry& entry = entries_[place->second];
+  accumulate_into(entry.gradient, std::move(gradient), leaf);
+  if (leaf.device().is_cpu()) return;
+  const Stream stream = device::current_stream(leaf.device());
+  written_[stream].record(stream);
+}
+
+void GradientMap::end_pass() {
+  const std::lock_guard lock(mutex_);
+  shared_.clear();
+}
+
+std::vector<GradientMap::Entry> GradientMap::entries() const {
+  const std::lock_guard lock(mutex_);
+  wait_for_gradients();
+  return entries_;
+}
+
+Tensor GradientMap::find(const Tensor& leaf) const {
+  const std::lock_guard lock(mutex_);
+  const auto place = places_.find(leaf.impl());
+  if (place == places_.end()) return {};
+  wait_for_gradients();
+  return entries_[place->second].gradient;
+}
+
+std::size_t GradientMap::size() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+void GradientMap::wait_for_gradients() const {
+  for (const auto& [stream, event] : written_) {
+    const Stream current = device::current_stream(stream.device());
+    if (current == stream) continue;
+    event.block(current);
+    for (const Entry& entry : entries_) {
+      if (entry.gradient.device() == stream.device()) entry.gradient.record_stream(current);
+    }
+  }
+}
+
+}  // namespace distrun::autograd

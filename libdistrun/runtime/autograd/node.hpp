@@ -1,0 +1,134 @@
+#pragma once
+// The graph of gradients: a Node is one formula, its edges lead to those that take its results. Nodes are made while
+// operators run and visited backwards by a pass (graph_task.hpp).
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <distrun/runtime/autograd/inline_vector.hpp>
+#include <distrun/runtime/device/stream.hpp>
+#include <distrun/runtime/tensor/tensor.hpp>
+
+namespace distrun::autograd {
+
+using tensor::Ref;
+
+class Node;
+class NodeHooks;
+
+// Of a node's inputs, or of its results; undefined ones stand for zeros. Copies of the handles, not of tensors.
+using Gradients = InlineVector<Tensor, 2>;
+
+// To input `input` of `node`; without a node the gradient is not needed.
+struct Edge {
+  Ref<Node> node;
+  std::uint32_t input = 0;
+  explicit operator bool() const noexcept { return static_cast<bool>(node); }
+  friend bool operator==(const Edge&, const Edge&) = default;
+};
+using Edges = InlineVector<Edge, 2>;
+
+// What an input's gradient must look like: the forward result that it belongs to.
+struct InputMetadata {
+  Dims sizes;
+  tensor::DType dtype = tensor::DType::F32;
+  tensor::Layout layout = tensor::Layout::Strided;
+  Device device;
+  Stream stream;  // current where the result was made; the node runs on it
+};
+
+// Called with the gradient of one tensor; a defined result replaces it.
+using TensorHook = std::function<Tensor(const Tensor&)>;
+// Called before a node with its gradients, or after it with its results and what it got. What it returns replaces them.
+using PreHook = std::function<TensorList(TensorList)>;
+using PostHook = std::function<TensorList(TensorList results, const TensorList& gradients)>;
+// Names a hook, so that it can be removed.
+enum class HookId : std::uint64_t {};
+
+// Counted (Ref<Node>); identity matters: the same node is the same object. Its graph is built by one thread; after that
+// passes on any threads may run it. A node that keeps tensors runs in one pass at a time, or under retain_graph in
+// many.
+class Node {
+ public:
+  Node() noexcept;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  virtual ~Node();
+
+  // As people of the field know them: "AddBackward0", "torch::autograd::AccumulateGrad".
+  virtual std::string name() const = 0;
+  // One gradient per input; a result per edge. Throws what the formula throws.
+  virtual Gradients apply(Gradients gradients) = 0;
+  // Lets go of what was kept for the formula, after a pass that does not retain the graph.
+  virtual void release_saved() noexcept {}
+
+  const Edges& next_edges() const noexcept { return next_edges_; }
+  void add_next_edge(Edge edge) { next_edges_.push_back(std::move(edge)); }
+  // Whether anybody takes result `i`.
+  bool needs(std::size_t i) const noexcept { return i < next_edges_.size() && next_edges_[i]; }
+
+  // Number of the input that stands for a tensor like that, made on its device's current stream.
+  std::uint32_t add_input(const Tensor& like);
+  const InlineVector<InputMetadata, 1>& inputs() const noexcept { return inputs_; }
+  // The stream of a GPU that the node runs on: that of its first input.
+  bool is_on_gpu() const noexcept { return !inputs_.empty() && !inputs_[0].device.is_cpu(); }
+  Stream stream() const noexcept { return inputs_[0].stream; }
+
+  // Counts the nodes of the thread that made it: of two that are ready the later one runs first. Nodes that accumulate
+  // have the largest number, so that what they free is freed early.
+  std::uint64_t sequence() const noexcept { return sequence_; }
+  // Number of that thread; with sequence() it names the forward call.
+  std::uint32_t thread() const noexcept { return thread_; }
+  // What the next node of this thread will have.
+  static std::uint64_t next_sequence() noexcept;
+
+  // Any thread, not during a pass over the node. Tensor hooks run before pre-hooks, all in order of their addition.
+  HookId add_tensor_hook(std::uint32_t input, TensorHook hook);
+  HookId add_pre_hook(PreHook hook);
+  HookId add_post_hook(PostHook hook);
+  void remove_hook(HookId hook) noexcept;
+  const NodeHooks* hooks() const noexcept { return hooks_.load(std::memory_order_acquire); }
+
+  // Where the forward call was made; only nodes made in anomaly mode know it (anomaly.hpp).
+  const std::string& forward_site() const noexcept;
+  void set_forward_site(std::string site);
+
+  // True for AccumulateGrad alone.
+  bool is_leaf() const noexcept { return is_leaf_; }
+
+  // For Ref.
+  void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  void retain_first() const noexcept { count_.store(1, std::memory_order_relaxed); }
+  void release() const noexcept {
+    // Nobody else can count up what one handle is left of; but a leaf's node is reached through its tensor, too.
+    const bool is_last = !is_leaf_ && count_.load(std::memory_order_acquire) == 1;
+    if (is_last || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) const_cast<Node*>(this)->let_go();
+  }
+
+ protected:
+  struct Leaf {};
+  explicit Node(Leaf) noexcept;
+  // Its last handle is gone.
+  virtual void let_go() noexcept;
+  // Counts a handle by hand; what the count was before.
+  std::uint32_t count_up() const noexcept { return count_.fetch_add(1, std::memory_order_acq_rel); }
+  void count_down() const noexcept { count_.fetch_sub(1, std::memory_order_acq_rel); }
+
+ private:
+  NodeHooks& make_hooks();
+
+  mutable std::atomic<std::uint32_t> count_{0};
+  const bool is_leaf_;
+  const std::uint32_t thread_;
+  const std::uint64_t sequence_;
+  Edges next_edges_;
+  InlineVector<InputMetadata, 1> inputs_;
+  std::atomic<NodeHooks*> hooks_{nullptr};  // made by the first
+  std::unique_ptr<std::string> forward_site_;
+  Node* next_released_ = nullptr;  // of the list of let_go()
+};
+
+}  // namespace distrun::autograd

@@ -1,0 +1,12 @@
+#pragma once
+// All operators that users call. Each family has a file of its own; operators + - * / are in elementwise.hpp.
+#include <distrun/runtime/autograd/operators/copies.hpp>
+#include <distrun/runtime/autograd/operators/elementwise.hpp>
+#include <distrun/runtime/autograd/operators/embedding.hpp>
+#include <distrun/runtime/autograd/operators/factories.hpp>
+#include <distrun/runtime/autograd/operators/images.hpp>
+#include <distrun/runtime/autograd/operators/joining.hpp>
+#include <distrun/runtime/autograd/operators/products.hpp>
+#include <distrun/runtime/autograd/operators/reduce.hpp>
+#include <distrun/runtime/autograd/operators/sparse.hpp>
+#include <distrun/runtime/autograd/operators/views.hpp>

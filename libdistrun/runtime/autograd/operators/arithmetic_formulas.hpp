@@ -1,0 +1,94 @@
+#pragma once
+// Gradients of + - * /, for the forms that make a result and for those in place.
+#include <distrun/runtime/autograd/record.hpp>
+#include <distrun/runtime/tensor/elementwise.hpp>
+
+namespace distrun::autograd {
+
+// Of a + alpha b. A form with a number instead of b has one edge.
+struct AddBackward {
+  static constexpr const char* kName = "AddBackward0";
+  Scalar alpha;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    Gradients results(node.next_edges().size());
+    if (node.needs(1)) results[1] = alpha == Scalar(1) ? gradients[0] : tensor::mul(gradients[0], alpha);
+    if (node.needs(0)) results[0] = std::move(gradients[0]);
+    return results;
+  }
+};
+
+struct SubBackward {
+  static constexpr const char* kName = "SubBackward0";
+  Scalar alpha;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    Gradients results(node.next_edges().size());
+    if (node.needs(1)) {
+      results[1] = tensor::neg(gradients[0]);
+      if (alpha != Scalar(1)) results[1] = tensor::mul(results[1], alpha);
+    }
+    if (node.needs(0)) results[0] = std::move(gradients[0]);
+    return results;
+  }
+};
+
+// Keeps of a and b what the other's gradient needs.
+struct MulBackward {
+  static constexpr const char* kName = "MulBackward0";
+  SavedTensor a, b;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    Gradients results(2);
+    if (node.needs(0)) results[0] = tensor::mul(gradients[0], b.unpack(node));
+    if (node.needs(1)) results[1] = tensor::mul(gradients[0], a.unpack(node));
+    return results;
+  }
+  void release() noexcept {
+    a.release();
+    b.release();
+  }
+};
+
+struct MulScalarBackward {
+  static constexpr const char* kName = "MulBackward0";
+  Scalar factor;
+
+  Gradients apply(const Node&, Gradients gradients) {
+    Gradients results(1);
+    results[0] = tensor::mul(gradients[0], factor);
+    return results;
+  }
+};
+
+// Keeps a only if b needs a gradient.
+struct DivBackward {
+  static constexpr const char* kName = "DivBackward0";
+  SavedTensor a, b;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    Gradients results(2);
+    const Tensor divisor = b.unpack(node);
+    Tensor of_a = tensor::div(gradients[0], divisor);
+    if (node.needs(1)) results[1] = tensor::neg(tensor::mul(of_a, tensor::div(a.unpack(node), divisor)));
+    if (node.needs(0)) results[0] = std::move(of_a);
+    return results;
+  }
+  void release() noexcept {
+    a.release();
+    b.release();
+  }
+};
+
+struct DivScalarBackward {
+  static constexpr const char* kName = "DivBackward0";
+  Scalar divisor;
+
+  Gradients apply(const Node&, Gradients gradients) {
+    Gradients results(1);
+    results[0] = tensor::div(gradients[0], divisor);
+    return results;
+  }
+};
+
+}  // namespace distrun::autograd

@@ -1,0 +1,32 @@
+#include <distrun/runtime/autograd/operators/elementwise.hpp>
+#include <distrun/runtime/autograd/scope.hpp>
+
+namespace distrun {
+namespace {
+
+// What is true or false has no gradient: only the scope is told.
+Tensor compare(const char* name, Tensor (*plain)(const Tensor&, const Tensor&), const Tensor& a, const Tensor& b) {
+  const autograd::OperatorScope scope(name, a, b);
+  return plain(a, b);
+}
+Tensor compare(const char* name, Tensor (*plain)(const Tensor&, const Scalar&), const Tensor& a, const Scalar& b) {
+  const autograd::OperatorScope scope(name, a);
+  return plain(a, b);
+}
+
+}  // namespace
+
+Tensor eq(const Tensor& a, const Tensor& b) { return compare("eq", tensor::eq, a, b); }
+Tensor eq(const Tensor& a, const Scalar& b) { return compare("eq", tensor::eq, a, b); }
+Tensor ne(const Tensor& a, const Tensor& b) { return compare("ne", tensor::ne, a, b); }
+Tensor ne(const Tensor& a, const Scalar& b) { return compare("ne", tensor::ne, a, b); }
+Tensor lt(const Tensor& a, const Tensor& b) { return compare("lt", tensor::lt, a, b); }
+Tensor lt(const Tensor& a, const Scalar& b) { return compare("lt", tensor::lt, a, b); }
+Tensor le(const Tensor& a, const Tensor& b) { return compare("le", tensor::le, a, b); }
+Tensor le(const Tensor& a, const Scalar& b) { return compare("le", tensor::le, a, b); }
+Tensor gt(const Tensor& a, const Tensor& b) { return compare("gt", tensor::gt, a, b); }
+Tensor gt(const Tensor& a, const Scalar& b) { return compare("gt", tensor::gt, a, b); }
+Tensor ge(const Tensor& a, const Tensor& b) { return compare("ge", tensor::ge, a, b); }
+Tensor ge(const Tensor& a, const Scalar& b) { return compare("ge", tensor::ge, a, b); }
+
+}  // namespace distrun

@@ -1,0 +1,18 @@
+#pragma once
+// Copies as users call them: to another place, dtype or device, recorded. <distrun/runtime/tensor/copy.hpp> says what
+// each does.
+#include <distrun/runtime/tensor/tensor.hpp>
+
+namespace distrun {
+
+Tensor clone(const Tensor& tensor);
+Tensor contiguous(const Tensor& tensor);
+// Itself if nothing changes.
+Tensor to(const Tensor& tensor, DType dtype);
+Tensor to(const Tensor& tensor, Device device, bool non_blocking = false);
+Tensor cpu(const Tensor& tensor);
+Tensor cuda(const Tensor& tensor);  // to the current GPU
+// Returns `out`.
+Tensor copy_(const Tensor& out, const Tensor& from, bool non_blocking = false);
+
+}  // namespace distrun

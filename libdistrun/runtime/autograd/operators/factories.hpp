@@ -1,0 +1,28 @@
+#pragma once
+// Tensors from nothing, from numbers and by chance, as users make them. They are leaves and need no gradient; see
+// set_requires_grad().
+#include <distrun/runtime/tensor/factories.hpp>
+#include <distrun/runtime/tensor/nonzero.hpp>
+#include <distrun/runtime/tensor/random.hpp>
+
+namespace distrun {
+
+using tensor::arange;
+using tensor::empty;
+using tensor::empty_like;
+using tensor::from_data;
+using tensor::from_values;
+using tensor::full;
+using tensor::full_like;
+using tensor::manual_seed;
+using tensor::nonzero;
+using tensor::ones;
+using tensor::ones_like;
+using tensor::rand;
+using tensor::randn;
+using tensor::scalar_tensor;
+using tensor::to_vector;
+using tensor::zeros;
+using tensor::zeros_like;
+
+}  // namespace distrun

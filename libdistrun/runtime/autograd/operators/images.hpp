@@ -1,0 +1,14 @@
+#pragma once
+// Operators on images [batch, channels, height, width] as users call them.
+#include <distrun/runtime/tensor/convolution.hpp>
+#include <distrun/runtime/tensor/pooling.hpp>
+
+namespace distrun {
+
+using tensor::Conv2dOptions;
+using tensor::Pool2dOptions;
+
+Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const Conv2dOptions& options = {});
+Tensor max_pool2d(const Tensor& input, const Pool2dOptions& options = {});
+
+}  // namespace distrun

@@ -1,0 +1,10 @@
+#pragma once
+// Several tensors as one, as users call it. <distrun/runtime/tensor/joining.hpp> says what each does.
+#include <distrun/runtime/tensor/tensor.hpp>
+
+namespace distrun {
+
+Tensor cat(const TensorList& tensors, std::int64_t dim = 0);
+Tensor stack(const TensorList& tensors, std::int64_t dim = 0);
+
+}  // namespace distrun

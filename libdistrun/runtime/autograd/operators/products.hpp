@@ -1,0 +1,13 @@
+#pragma once
+// Products of matrices as users call them. <distrun/runtime/tensor/matmul.hpp> says what each does.
+#include <distrun/runtime/tensor/tensor.hpp>
+
+namespace distrun {
+
+Tensor mm(const Tensor& a, const Tensor& b);
+Tensor bmm(const Tensor& a, const Tensor& b);
+Tensor matmul(const Tensor& a, const Tensor& b);
+Tensor multi_dot(const TensorList& tensors);
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+
+}  // namespace distrun

@@ -1,0 +1,137 @@
+#include <distrun/runtime/autograd/operators/reduce.hpp>
+
+#include <algorithm>
+
+#include <distrun/runtime/autograd/record.hpp>
+#include <distrun/runtime/autograd/scope.hpp>
+#include <distrun/runtime/tensor/copy.hpp>
+#include <distrun/runtime/tensor/elementwise.hpp>
+#include <distrun/runtime/tensor/reduce.hpp>
+#include <distrun/runtime/tensor/shape.hpp>
+#include <distrun/runtime/tensor/sparse.hpp>
+#include <distrun/runtime/tensor/views.hpp>
+
+namespace distrun {
+namespace {
+
+using namespace autograd;
+
+struct SumBackward {
+  static constexpr const char* kName = "SumBackward0";
+  Dims sizes;
+
+  Gradients apply(const Node&, Gradients gradients) {
+    gradients[0] = tensor::expand(gradients[0], sizes);
+    return gradients;
+  }
+};
+
+struct SparseSumBackward {
+  static constexpr const char* kName = "SumBackward0";
+  SavedTensor of;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    const Tensor tensor = tensor::coalesce(of.unpack(node));
+    const tensor::SparseParts& parts = tensor::sparse(tensor);
+    const Tensor values = tensor::contiguous(tensor::expand(gradients[0], parts.values.sizes()));
+    gradients[0] = tensor::sparse_coo_unchecked(parts.indices, values, tensor.sizes(), true);
+    return gradients;
+  }
+  void release() noexcept { of.release(); }
+};
+
+struct SumDimsBackward {
+  static constexpr const char* kName = "SumBackward1";
+  Dims sizes;
+  Dims kept;  // the same with 1 for what was summed
+
+  Gradients apply(const Node&, Gradients gradients) {
+    gradients[0] = tensor::expand(tensor::reshape(gradients[0], kept), sizes);
+    return gradients;
+  }
+};
+
+struct MeanBackward {
+  static constexpr const char* kName = "MeanBackward0";
+  Dims sizes;
+
+  Gradients apply(const Node&, Gradients gradients) {
+    gradients[0] = tensor::expand(tensor::div(gradients[0], device::count_of(sizes)), sizes);
+    return gradients;
+  }
+};
+
+struct MseLossBackward {
+  static constexpr const char* kName = "MseLossBackward0";
+  SavedTensor input, target;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    const Tensor difference = tensor::sub(input.unpack(node), target.unpack(node));
+    const double share = 2.0 / static_cast<double>(difference.numel());
+    Tensor of_input = tensor::mul(tensor::mul(difference, share), gradients[0]);
+    Gradients results(2);
+    if (node.needs(1)) results[1] = tensor::neg(of_input);
+    if (node.needs(0)) results[0] = std::move(of_input);
+    return results;
+  }
+  void release() noexcept {
+    input.release();
+    target.release();
+  }
+};
+
+Dims with_ones(const Tensor& tensor, const Dims& dims) {
+  Dims sizes = tensor.sizes();
+  for (const std::int64_t dim : dims) {
+    if (!sizes.empty()) sizes[tensor::wrap_dim("sum", dim, sizes.size())] = 1;
+  }
+  if (dims.empty()) std::fill(sizes.begin(), sizes.end(), 1);
+  return sizes;
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& tensor) {
+  const OperatorScope scope("sum", tensor);
+  Tensor result = tensor::sum(tensor);
+  if (!needs_gradient(tensor)) return result;
+  if (tensor.is_sparse()) {
+    return with_history(std::move(result), record(SparseSumBackward{SavedTensor(tensor)}, tensor));
+  }
+  return with_history(std::move(result), record(SumBackward{tensor.sizes()}, tensor));
+}
+
+Tensor sum(const Tensor& tensor, const Dims& dims, bool keep_dims) {
+  const OperatorScope scope("sum", tensor);
+  Tensor result = tensor::sum(tensor, dims, keep_dims);
+  if (!needs_gradient(tensor)) return result;
+  SumDimsBackward formula{tensor.sizes(), with_ones(tensor, dims)};
+  return with_history(std::move(result), record(std::move(formula), tensor));
+}
+
+Tensor mean(const Tensor& tensor) {
+  const OperatorScope scope("mean", tensor);
+  Tensor result = tensor::mean(tensor);
+  if (!needs_gradient(tensor)) return result;
+  return with_history(std::move(result), record(MeanBackward{tensor.sizes()}, tensor));
+}
+
+Tensor mse_loss(const Tensor& input, const Tensor& target) {
+  const OperatorScope scope("mse_loss", input, target);
+  Tensor result = tensor::mse_loss(input, target);
+  if (!needs_gradient(input, target)) return result;
+  MseLossBackward formula{SavedTensor(input), SavedTensor(target)};
+  return with_history(std::move(result), record(std::move(formula), input, target));
+}
+
+Tensor all(const Tensor& tensor) {
+  const OperatorScope scope("all", tensor);
+  return tensor::all(tensor);
+}
+
+bool equal(const Tensor& a, const Tensor& b) {
+  const OperatorScope scope("equal", a, b);
+  return tensor::equal(a, b);
+}
+
+}  // namespace distrun

@@ -1,0 +1,20 @@
+#pragma once
+// Sparse COO tensors as users make and read them. <distrun/runtime/tensor/sparse.hpp> says what each does.
+#include <distrun/runtime/tensor/sparse.hpp>
+
+namespace distrun {
+
+using tensor::is_coalesced;
+using tensor::nnz;
+using tensor::sparse_dim;
+
+// The gradient of the values is what the tensor's has at their indices.
+Tensor sparse_coo(const Tensor& indices, const Tensor& values, const Dims& sizes);
+Tensor coalesce(const Tensor& sparse);
+Tensor to_dense(const Tensor& sparse);  // its gradient is sparse; a dense tensor is itself
+
+// Handles of the parts, which are in no graph.
+Tensor indices(const Tensor& sparse);
+Tensor values(const Tensor& sparse);
+
+}  // namespace distrun

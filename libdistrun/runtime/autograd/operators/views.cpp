@@ -1,0 +1,209 @@
+#include <distrun/runtime/autograd/operators/views.hpp>
+
+#include <distrun/runtime/autograd/record.hpp>
+#include <distrun/runtime/autograd/scope.hpp>
+#include <distrun/runtime/tensor/copy.hpp>
+#include <distrun/runtime/tensor/factories.hpp>
+#include <distrun/runtime/tensor/reduce.hpp>
+#include <distrun/runtime/tensor/shape.hpp>
+#include <distrun/runtime/tensor/views.hpp>
+
+namespace distrun {
+namespace {
+
+using namespace autograd;
+
+// The same elements in another shape.
+struct ShapeBackward {
+  const char* kind;
+  Dims sizes;  // of the base
+  const char* name() const { return kind; }
+
+  Gradients apply(const Node&, Gradients gradients) {
+    gradients[0] = tensor::reshape(gradients[0], sizes);
+    return gradients;
+  }
+};
+
+// The dimensions in another order.
+struct PermuteBackward {
+  const char* kind;
+  Dims order;  // that brings them back
+  const char* name() const { return kind; }
+
+  Gradients apply(const Node&, Gradients gradients) {
+    gradients[0] = tensor::permute(gradients[0], order);
+    return gradients;
+  }
+};
+
+struct ExpandBackward {
+  static constexpr const char* kName = "ExpandBackward0";
+  Dims sizes;
+
+  Gradients apply(const Node&, Gradients gradients) {
+    gradients[0] = tensor::sum_to_size(gradients[0], sizes);
+    return gradients;
+  }
+};
+
+// Pieces of one dimension; the gradient of a piece without one is zero, and so is what no piece has.
+struct PiecesBackward {
+  struct Piece {
+    std::int64_t start, length;
+    bool is_selected = false;  // select(): the dimension is gone
+  };
+  const char* kind;
+  Dims sizes;
+  std::int64_t dim;
+  std::vector<Piece> pieces;
+  const char* name() const { return kind; }
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    const InputMetadata& like = node.inputs()[0];
+    Tensor whole = tensor::zeros(sizes, {like.dtype, like.device});
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (!gradients[i].defined()) continue;
+      const Piece& piece = pieces[i];
+      const Tensor part = piece.is_selected ? tensor::select(whole, dim, piece.start)
+                                            : tensor::narrow(whole, dim, piece.start, piece.length);
+      tensor::copy_(part, gradients[i]);
+    }
+    Gradients results(1);
+    results[0] = std::move(whole);
+    return results;
+  }
+};
+
+template <class MakeFormula>
+Tensor recorded(Tensor view, const Tensor& of, MakeFormula make_formula) {
+  if (view.is_same(of)) view = tensor::alias(of);  // nothing changed; yet it is another tensor, with its own history
+  mark_view(view, of);
+  return needs_gradient(of) ? with_history(std::move(view), record(make_formula(), of)) : view;
+}
+
+Tensor reshaped(Tensor view, const Tensor& of, const char* kind) {
+  return recorded(std::move(view), of, [&] { return ShapeBackward{kind, of.sizes()}; });
+}
+
+std::int64_t wrapped(const char* op, std::int64_t dim, const Tensor& tensor) {
+  return static_cast<std::int64_t>(tensor::wrap_dim(op, dim, tensor.sizes().size()));
+}
+
+Dims swapped(const Tensor& tensor, std::int64_t a, std::int64_t b) {
+  Dims order;
+  for (std::int64_t i = 0; i < tensor.dim(); ++i) order.push_back(i == a ? b : i == b ? a : i);
+  return order;
+}
+
+Dims inverse(const Tensor& tensor, const Dims& order) {
+  Dims back(order.size(), 0);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    back[static_cast<std::size_t>(wrapped("permute", order[i], tensor))] = static_cast<std::int64_t>(i);
+  }
+  return back;
+}
+
+bool shares_bytes(const Tensor& a, const Tensor& b) { return a.strided().storage() == b.strided().storage(); }
+
+TensorList pieces_of(const Tensor& tensor, TensorList parts, std::int64_t dim, const char* kind) {
+  std::vector<PiecesBackward::Piece> pieces;
+  std::int64_t start = 0;
+  for (const Tensor& part : parts) {
+    mark_view(part, tensor);
+    pieces.push_back({start, part.size(dim)});
+    start += part.size(dim);
+  }
+  if (!needs_gradient(tensor)) return parts;
+  const Ref<Node> node = record(PiecesBackward{kind, tensor.sizes(), dim, std::move(pieces)}, tensor);
+  for (Tensor& part : parts) part = with_history(std::move(part), node);
+  return parts;
+}
+
+}  // namespace
+
+Tensor view(const Tensor& tensor, const Dims& sizes) {
+  const OperatorScope scope("view", tensor);
+  return reshaped(tensor::view(tensor, sizes), tensor, "ViewBackward0");
+}
+
+Tensor reshape(const Tensor& tensor, const Dims& sizes) {
+  const OperatorScope scope("reshape", tensor);
+  Tensor result = tensor::reshape(tensor, sizes);
+  if (shares_bytes(result, tensor)) return reshaped(std::move(result), tensor, "ViewBackward0");
+  if (!needs_gradient(tensor)) return result;
+  return with_history(std::move(result), record(ShapeBackward{"ReshapeBackward0", tensor.sizes()}, tensor));
+}
+
+Tensor flatten(const Tensor& tensor, std::int64_t first, std::int64_t last) {
+  return distrun::reshape(tensor, tensor::flatten(tensor, first, last).sizes());
+}
+
+Tensor expand(const Tensor& tensor, const Dims& sizes) {
+  const OperatorScope scope("expand", tensor);
+  return recorded(tensor::expand(tensor, sizes), tensor, [&] { return ExpandBackward{tensor.sizes()}; });
+}
+
+Tensor transpose(const Tensor& tensor, std::int64_t a, std::int64_t b) {
+  const OperatorScope scope("transpose", tensor);
+  const auto formula = [&] {
+    const Dims order = swapped(tensor, wrapped("transpose", a, tensor), wrapped("transpose", b, tensor));
+    return PermuteBackward{"TransposeBackward0", order};
+  };
+  return recorded(tensor::transpose(tensor, a, b), tensor, formula);
+}
+
+Tensor t(const Tensor& tensor) {
+  const OperatorScope scope("t", tensor);
+  const auto formula = [&] {
+    return PermuteBackward{"TBackward0", tensor.dim() == 2 ? Dims{1, 0} : swapped(tensor, 0, 0)};
+  };
+  return recorded(tensor::t(tensor), tensor, formula);
+}
+
+Tensor permute(const Tensor& tensor, const Dims& order) {
+  const OperatorScope scope("permute", tensor);
+  const auto formula = [&] { return PermuteBackward{"PermuteBackward0", inverse(tensor, order)}; };
+  return recorded(tensor::permute(tensor, order), tensor, formula);
+}
+
+Tensor unsqueeze(const Tensor& tensor, std::int64_t dim) {
+  const OperatorScope scope("unsqueeze", tensor);
+  return reshaped(tensor::unsqueeze(tensor, dim), tensor, "UnsqueezeBackward0");
+}
+
+Tensor squeeze(const Tensor& tensor, std::int64_t dim) {
+  const OperatorScope scope("squeeze", tensor);
+  return reshaped(tensor::squeeze(tensor, dim), tensor, "SqueezeBackward1");
+}
+
+Tensor narrow(const Tensor& tensor, std::int64_t dim, std::int64_t start, std::int64_t length) {
+  const OperatorScope scope("narrow", tensor);
+  const auto formula = [&] {
+    const std::int64_t along = wrapped("narrow", dim, tensor);
+    const std::int64_t from = start < 0 ? start + tensor.size(along) : start;
+    return PiecesBackward{"SliceBackward0", tensor.sizes(), along, {{from, length}}};
+  };
+  return recorded(tensor::narrow(tensor, dim, start, length), tensor, formula);
+}
+
+Tensor select(const Tensor& tensor, std::int64_t dim, std::int64_t index) {
+  const OperatorScope scope("select", tensor);
+  const auto formula = [&] {
+    return PiecesBackward{"SelectBackward0", tensor.sizes(), wrapped("select", dim, tensor), {{index, 1, true}}};
+  };
+  return recorded(tensor::select(tensor, dim, index), tensor, formula);
+}
+
+TensorList split(const Tensor& tensor, std::int64_t size, std::int64_t dim) {
+  const OperatorScope scope("split", tensor);
+  return pieces_of(tensor, tensor::split(tensor, size, dim), wrapped("split", dim, tensor), "SplitBackward0");
+}
+
+TensorList split(const Tensor& tensor, const Dims& sizes, std::int64_t dim) {
+  const OperatorScope scope("split", tensor);
+  return pieces_of(tensor, tensor::split(tensor, sizes, dim), wrapped("split", dim, tensor),
+                   "SplitWithSizesBackward0");
+}
+
+}  // namespace distrun

@@ -1,0 +1,34 @@
+#pragma once
+// A tensor that a formula keeps for the backward pass. It remembers the version that it was kept in, so that a gradient
+// from values that have changed meanwhile is an error and not a wrong number.
+#include <distrun/runtime/autograd/node.hpp>
+
+namespace distrun::autograd {
+
+class SavedTensor {
+ public:
+  SavedTensor() noexcept = default;
+  // `is_output`: it is a result of the node that keeps it. Then its bytes are kept, not the tensor, which has the node.
+  explicit SavedTensor(const Tensor& tensor, bool is_output = false);
+
+  // Undefined if an undefined one was saved. Throws Error{Failed} if it was released, or changed in place since then.
+  // `owner` is the node that keeps it, for the text.
+  Tensor unpack(const Node& owner) const;
+  // Without either check; undefined after release().
+  const Tensor& peek() const noexcept { return tensor_; }
+  void release() noexcept {
+    is_released_ = is_released_ || tensor_.defined();
+    tensor_ = Tensor();
+  }
+
+ private:
+  Tensor tensor_;
+  std::uint32_t version_ = 0;
+  bool is_output_ = false;
+  bool is_released_ = false;
+};
+
+// What a second pass over a released graph is told.
+[[noreturn]] void throw_released(const Node& owner);
+
+}  // namespace distrun::autograd

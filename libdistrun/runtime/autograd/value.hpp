@@ -1,0 +1,22 @@
+#pragma once
+// An argument or result of an operator that is called by name, and what a custom function keeps beside tensors.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <distrun/runtime/tensor/scalar.hpp>
+#include <distrun/runtime/tensor/tensor.hpp>
+
+namespace distrun::autograd {
+
+using IntList = std::vector<std::int64_t>;
+using Value = std::variant<std::monostate, Tensor, bool, std::int64_t, double, std::string, TensorList, IntList>;
+
+// In the order of Value's alternatives.
+enum class ValueKind : std::uint8_t { None, Tensor, Bool, Int, Float, String, Tensors, Ints };
+inline ValueKind kind_of(const Value& value) noexcept { return static_cast<ValueKind>(value.index()); }
+std::string_view name_of(ValueKind kind) noexcept;  // "Tensor", "int", "Tensor[]"
+
+}  // namespace distrun::autograd

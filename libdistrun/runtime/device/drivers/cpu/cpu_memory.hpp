@@ -1,0 +1,10 @@
+#pragma once
+// Memory of the host for tensors: one block for the bytes and what stands for them.
+#include <distrun/runtime/device/memory/allocator.hpp>
+
+namespace distrun::device {
+
+// Its bytes are aligned for the widest vector instructions. Throws Error{Overloaded, "OutOfMemoryError"}.
+std::unique_ptr<Memory> allocate_on_cpu(std::size_t bytes);
+
+}  // namespace distrun::device

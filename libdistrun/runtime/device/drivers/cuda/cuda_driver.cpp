@@ -1,0 +1,391 @@
+#include <distrun/runtime/device/drivers/cuda/cuda_driver.hpp>
+
+#include <unistd.h>
+
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/device/byte_text.hpp>
+#include <distrun/runtime/device/drivers/cuda/check.hpp>
+#include <distrun/runtime/device/drivers/cuda/handle.hpp>
+#include <distrun/runtime/device/drivers/cuda/own_kernels.hpp>
+#include <distrun/runtime/device/drivers/cuda/staging.hpp>
+
+namespace distrun::device {
+namespace {
+
+std::uint64_t number(StreamRef stream) { return static_cast<std::uint64_t>(stream.id); }
+std::uint64_t number(EventId event) { return static_cast<std::uint64_t>(event); }
+
+class Cuda final : public Driver {
+ public:
+  Cuda(const distrun_cuda_module& module, int devices);
+
+  std::string_view name() const noexcept override { return "cuda"; }
+  int device_count() const noexcept override { return devices_; }
+  Properties properties(int device) const override;
+  bool can_access_peer(int device, int peer) const override;
+
+  void* allocate(int device, std::size_t bytes) override;
+  void free(int device, void* memory) override;
+  std::size_t free_bytes(int device) const override;
+  void* allocate_pinned(std::size_t bytes) override;
+  void free_pinned(void* memory) override { check(module_.release_pinned(memory), "free pinned memory"); }
+
+  StreamId make_stream(int device, Priority priority) override;
+  void destroy_stream(StreamRef stream) override;
+  bool is_idle(StreamRef stream) override;
+  void synchronize(StreamRef stream) override;
+  void synchronize_device(int device) override;
+
+  EventId make_event(int device, EventOptions options) override;
+  void destroy_event(int device, EventId event) override;
+  void record(StreamRef stream, EventId event) override;
+  void wait(StreamRef stream, EventId event) override;
+  bool is_done(EventId event) override;
+  void synchronize(EventId event) override { check(module_.wait_for_event(number(event)), "wait for an event"); }
+  base::Nanoseconds elapsed(EventId from, EventId to) override;
+
+  void copy(StreamRef stream, void* to, const void* from, std::size_t bytes, base::Location) override;
+  void fill(StreamRef stream, void* memory, int byte, std::size_t bytes, base::Location) override;
+  void launch(StreamRef stream, Kernel kernel, base::Location site) override;
+  LaunchStatistics launch_statistics() const override;
+  void call_host(StreamRef stream, std::function<void()> body) override;
+  void busy(StreamRef stream, std::uint64_t cycles) override;
+
+  IpcHandle export_memory(const void* memory, std::size_t* offset) override;
+  void* import_memory(int device, const IpcHandle& handle) override;
+  void close_imported(int device, void* memory) override;
+  IpcHandle export_event(EventId event) override;
+  EventId import_event(int device, const IpcHandle& handle) override;
+
+  int device_of(const void* memory) const noexcept override;
+
+ private:
+  struct Made {
+    int device = 0;
+    EventOptions options;
+    bool recorded = false;
+  };
+  struct Allocation {
+    int device = 0;
+    std::size_t bytes = 0;
+  };
+  struct Callback;  // on its way
+  static void call_back(void* context);
+
+  Made& find(EventId event);
+  const Made& find_timed(EventId event);
+  void check(int error, const char* doing) const { check_cuda(module_, error, doing); }
+  void throw_kept(StreamRef stream);
+  bool has_failed(StreamRef stream) const;
+
+  const distrun_cuda_module& module_;
+  const int devices_;
+  const OwnKernels kernels_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  LaunchStatistics launches_;
+  std::map<EventId, Made> events_;
+  std::map<const std::byte*, Allocation> allocations_;
+  std::map<StreamRef, base::Error> errors_;  // of callbacks
+
+  Staging staging_;  // the last: it uses the driver until it is gone
+};
+
+struct Cuda::Callback {
+  Cuda& driver;
+  StreamRef stream;
+  std::function<void()> body;
+};
+
+Cuda::Cuda(const distrun_cuda_module& module, int devices)
+    : module_(module), devices_(devices), kernels_(module), staging_(*this, kernels_) {
+  for (int device = 0; device < devices; ++device) {
+    for (int peer = 0; peer < devices; ++peer) {
+      if (device != peer && can_access_peer(device, peer)) check(module_.enable_peer(device, peer), "reach a peer");
+    }
+  }
+}
+
+Properties Cuda::properties(int device) const {
+  distrun_cuda_properties found{};
+  check(module_.properties(device, &found), "tell a device's properties");
+  return {found.name, found.uuid, found.memory_bytes, found.multiprocessors, found.clock_hz};
+}
+
+bool Cuda::can_access_peer(int device, int peer) const {
+  int can = device == peer ? 1 : 0;
+  if (can == 0) check(module_.can_access_peer(device, peer, &can), "tell whether a peer can be reached");
+  return can != 0;
+}
+
+// ---- memory
+
+void* Cuda::allocate(int device, std::size_t bytes) {
+  void* memory = nullptr;
+  const int error = module_.allocate(device, bytes, &memory);
+  if (error == DISTRUN_CUDA_OUT_OF_MEMORY) {
+    throw Error(ErrorKind::Overloaded, "OutOfMemoryError",
+                to_string(cuda(device)) + " has no " + byte_text(bytes) +
+                    " in one piece: " + byte_text(free_bytes(device)) + " are free");
+  }
+  check(error, "allocate memory");
+  const std::lock_guard lock(mutex_);
+  allocations_[static_cast<std::byte*>(memory)] = {device, bytes};
+  return memory;
+}
+
+void Cuda::free(int device, void* memory) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (allocations_.erase(static_cast<std::byte*>(memory)) == 0) {
+      throw Error(ErrorKind::InvalidArgument, "no memory of " + to_string(cuda(device)) + " begins there, or no more");
+    }
+  }
+  check(module_.release(device, memory), "free memory");
+}
+
+std::size_t Cuda::free_bytes(int device) const {
+  std::size_t bytes = 0;
+  check(module_.free_bytes(device, &bytes), "tell how much memory is free");
+  return bytes;
+}
+
+void* Cuda::allocate_pinned(std::size_t bytes) {
+  void* memory = nullptr;
+  const int error = module_.allocate_pinned(bytes, &memory);
+  if (error == DISTRUN_CUDA_OUT_OF_MEMORY) {
+    throw Error(ErrorKind::Overloaded, "OutOfMemoryError", "CUDA can pin no " + byte_text(bytes) + " of the host");
+  }
+  check(error, "allocate pinned memory");
+  return memory;
+}
+
+int Cuda::device_of(const void* memory) const noexcept {
+  int device = -1;
+  return module_.device_of(memory, &device) == 0 ? device : -1;
+}
+
+// ---- streams
+
+StreamId Cuda::make_stream(int device, Priority priority) {
+  std::uint64_t stream = 0;
+  check(module_.make_stream(device, priority == Priority::High ? 1 : 0, &stream), "make a stream");
+  return StreamId{stream};
+}
+
+void Cuda::destroy_stream(StreamRef stream) {
+  check(module_.destroy_stream(stream.device, number(stream)), "destroy a stream");
+  const std::lock_guard lock(mutex_);
+  errors_.erase(stream);
+}
+
+bool Cuda::is_idle(StreamRef stream) {
+  const int error = module_.query_stream(stream.device, number(stream));
+  if (error == DISTRUN_CUDA_NOT_READY) return false;
+  check(error, "do the work of a stream");
+  throw_kept(stream);
+  return true;
+}
+
+void Cuda::synchronize(StreamRef stream) {
+  check(module_.wait_for_stream(stream.device, number(stream)), "do the work of a stream");
+  throw_kept(stream);
+}
+
+void Cuda::synchronize_device(int device) {
+  check(module_.wait_for_device(device), "do the work of a device");
+  const std::lock_guard lock(mutex_);
+  for (const auto& [stream, error] : errors_) {
+    if (stream.device == device) throw base::Error(error);
+  }
+}
+
+void Cuda::throw_kept(StreamRef stream) {
+  const std::lock_guard lock(mutex_);
+  const auto error = errors_.find(stream);
+  if (error != errors_.end()) throw base::Error(error->second);
+}
+
+bool Cuda::has_failed(StreamRef stream) const {
+  const std::lock_guard lock(mutex_);
+  return errors_.count(stream) > 0;
+}
+
+// ---- events
+
+EventId Cuda::make_event(int device, EventOptions options) {
+  if (options.timing && options.interprocess) {
+    throw Error(ErrorKind::InvalidArgument, "an event for other processes can't be one with timing");
+  }
+  std::uint64_t event = 0;
+  check(module_.make_event(device, options.timing ? 1 : 0, options.interprocess ? 1 : 0, &event), "make an event");
+  const std::lock_guard lock(mutex_);
+  events_[EventId{event}] = {device, options, false};
+  return EventId{event};
+}
+
+void Cuda::destroy_event(int device, EventId event) {
+  {
+    const std::lock_guard lock(mutex_);
+    events_.erase(event);
+  }
+  check(module_.destroy_event(device, number(event)), "destroy an event");
+}
+
+Cuda::Made& Cuda::find(EventId event) {
+  const auto found = events_.find(event);
+  if (found == events_.end()) throw Error(ErrorKind::InvalidArgument, "the event does not exist, or no more");
+  return found->second;
+}
+
+void Cuda::record(StreamRef stream, EventId event) {
+  const std::lock_guard lock(mutex_);
+  Made& made = find(event);
+  if (made.device != stream.device) {
+    throw Error(ErrorKind::InvalidArgument, "an event of " + to_string(cuda(made.device)) + " cannot be recorded on " +
+                                                to_string(cuda(stream.device)));
+  }
+  check(module_.record(stream.device, number(stream), number(event)), "record an event");
+  made.recorded = true;
+}
+
+void Cuda::wait(StreamRef stream, EventId event) {
+  check(module_.stream_waits(stream.device, number(stream), number(event)), "let a stream wait");
+}
+
+bool Cuda::is_done(EventId event) {
+  const int error = module_.query_event(number(event));
+  if (error == DISTRUN_CUDA_NOT_READY) return false;
+  check(error, "do the work before an event");
+  return true;
+}
+
+const Cuda::Made& Cuda::find_timed(EventId event) {
+  const Made& made = find(event);
+  if (!made.options.timing) {
+    throw Error(ErrorKind::InvalidArgument, "both events must be made with timing to tell the time between them");
+  }
+  if (!made.recorded) {
+    throw Error(ErrorKind::InvalidArgument, "both events must be recorded to tell the time between them");
+  }
+  return made;
+}
+
+base::Nanoseconds Cuda::elapsed(EventId from, EventId to) {
+  const std::lock_guard lock(mutex_);
+  find_timed(from);
+  find_timed(to);
+  float milliseconds = 0;
+  const int error = module_.elapsed(number(from), number(to), &milliseconds);
+  if (error == DISTRUN_CUDA_NOT_READY) {
+    throw Error(ErrorKind::InvalidArgument,
+                "both events must be done to tell the time between them: synchronize first");
+  }
+  check(error, "tell the time between events");
+  return base::Nanoseconds(static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6));
+}
+
+// ---- work
+
+void Cuda::copy(StreamRef stream, void* to, const void* from, std::size_t bytes, base::Location) {
+  if (bytes > 0) check(module_.copy(stream.device, number(stream), to, from, bytes), "copy memory");
+}
+
+void Cuda::fill(StreamRef stream, void* memory, int byte, std::size_t bytes, base::Location) {
+  if (bytes > 0) check(module_.fill_bytes(stream.device, number(stream), memory, byte, bytes), "fill memory");
+}
+
+void Cuda::launch(StreamRef stream, Kernel kernel, base::Location) {
+  const char* const name = kernel.name;
+  const bool own = kernels_.launch(stream, kernel);
+  if (!own) staging_.launch(stream, std::move(kernel));
+  const std::lock_guard lock(mutex_);
+  ++(own ? launches_.own : launches_.staged[name]);
+}
+
+LaunchStatistics Cuda::launch_statistics() const {
+  const std::lock_guard lock(mutex_);
+  return launches_;
+}
+
+void Cuda::call_back(void* context) {
+  const std::unique_ptr<Callback> callback(static_cast<Callback*>(context));
+  if (callback->driver.has_failed(callback->stream)) return;
+  std::optional<base::Error> error;
+  try {
+    callback->body();
+  } catch (const base::Error& thrown) {
+    error = thrown;
+  } catch (const std::exception& thrown) {
+    error = base::Error(ErrorKind::Failed, thrown.what());
+  }
+  if (!error) return;
+  error->while_doing(to_string(Stream(cuda(callback->stream.device), callback->stream.id)));
+  const std::lock_guard lock(callback->driver.mutex_);
+  callback->driver.errors_.emplace(callback->stream, *error);
+}
+
+void Cuda::call_host(StreamRef stream, std::function<void()> body) {
+  auto callback = std::unique_ptr<Callback>(new Callback{*this, stream, std::move(body)});
+  check(module_.call_host(stream.device, number(stream), call_back, callback.get()), "call the host from a stream");
+  static_cast<void>(callback.release());  // it deletes itself
+}
+
+void Cuda::busy(StreamRef stream, std::uint64_t cycles) {
+  check(module_.busy(stream.device, number(stream), cycles), "launch a kernel");
+}
+
+// ---- other processes
+
+IpcHandle Cuda::export_memory(const void* memory, std::size_t* offset) {
+  const auto* address = static_cast<const std::byte*>(memory);
+  const std::lock_guard lock(mutex_);
+  auto found = allocations_.upper_bound(address);
+  if (found == allocations_.begin() || address >= std::prev(found)->first + std::prev(found)->second.bytes) {
+    throw Error(ErrorKind::InvalidArgument, "only memory of a device can be exported");
+  }
+  --found;
+  *offset = static_cast<std::size_t>(address - found->first);
+  CudaHandle handle;
+  handle.pid = ::getpid();
+  auto* const begin = const_cast<std::byte*>(found->first);
+  check(module_.export_memory(found->second.device, begin, handle.bytes), "export memory");
+  return pack(handle);
+}
+
+void* Cuda::import_memory(int device, const IpcHandle& handle) {
+  void* memory = nullptr;
+  check(module_.import_memory(device, unpack(handle).bytes, &memory), "import memory");
+  return memory;
+}
+
+void Cuda::close_imported(int device, void* memory) {
+  check(module_.close_imported(device, memory), "close imported memory");
+}
+
+IpcHandle Cuda::export_event(EventId event) {
+  CudaHandle handle;
+  handle.pid = ::getpid();
+  check(module_.export_event(number(event), handle.bytes), "export an event");
+  return pack(handle);
+}
+
+EventId Cuda::import_event(int device, const IpcHandle& handle) {
+  std::uint64_t event = 0;
+  check(module_.import_event(device, unpack(handle).bytes, &event), "import an event");
+  const std::lock_guard lock(mutex_);
+  events_[EventId{event}] = {device, {.interprocess = true}, true};
+  return EventId{event};
+}
+
+}  // namespace
+
+std::unique_ptr<Driver> make_cuda_driver(const distrun_cuda_module& module, int devices) {
+  return std::make_unique<Cuda>(module, devices);
+}
+
+}  // namespace distrun::device

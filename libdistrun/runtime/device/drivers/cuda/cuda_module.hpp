@@ -1,0 +1,19 @@
+#pragma once
+// Real GPUs. The code that needs CUDA is a module, lib/distrun/distrun_cuda.so, which is opened when a driver is asked
+// for and not before: a zygote that had touched CUDA could not be forked, and most processes need none.
+#include <memory>
+#include <string>
+
+#include <distrun/runtime/device/driver.hpp>
+
+namespace distrun::device {
+
+struct CudaDriver {
+  std::unique_ptr<Driver> driver;  // null: there is none
+  std::string why_none;            // "no CUDA device: no CUDA-capable device is detected"
+};
+
+// With at most so many of the machine's devices; 0: all.
+CudaDriver open_cuda_driver(int devices_most);
+
+}  // namespace distrun::device

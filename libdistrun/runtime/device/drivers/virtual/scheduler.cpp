@@ -1,0 +1,361 @@
+#include <distrun/runtime/device/drivers/virtual/scheduler.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <distrun/runtime/device/stream.hpp>
+
+namespace distrun::device::virtual_gpu {
+
+struct Queue {
+  Queue(StreamRef named, Priority wanted, std::uint64_t seed) : stream(named), priority(wanted), delays(seed) {}
+
+  const StreamRef stream;
+  const Priority priority;
+  base::Rng delays;
+  std::deque<Work> works;
+  std::uint64_t pushed = 0;
+  std::uint64_t completed = 0;
+  std::optional<base::Error> error;
+  bool active = false;  // something is going to call advance() for it
+  bool busy = false;    // its head is a busy kernel that has begun
+};
+
+namespace {
+
+constexpr int kThreads = 4;      // that run kernels
+constexpr int kThreadsMax = 64;  // with those that are in callbacks
+constexpr std::uint64_t kDelayOneOf = 8;
+constexpr std::uint64_t kDelayMaxNs = 100'000;
+constexpr base::Nanoseconds kAskAgain{50'000};  // what another process has done
+
+base::TimePoint now() { return base::system_clock().now(); }
+
+std::string name_of(StreamRef stream) { return to_string(Stream(cuda(stream.device), stream.id)); }
+
+base::Error current_error() {
+  try {
+    throw;
+  } catch (const base::Error& error) {
+    return error;
+  } catch (const std::exception& error) {
+    return {ErrorKind::Failed, error.what()};
+  } catch (...) {
+    return {ErrorKind::Failed, "something that is no std::exception was thrown"};
+  }
+}
+
+}  // namespace
+
+Scheduler::Scheduler(std::uint64_t seed) : seed_(seed), draw_(base::derive_seed(seed, "order")) {}
+
+Scheduler::~Scheduler() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    work_changed_.notify_all();
+  }
+  threads_.clear();  // joins them
+  drop_works();
+}
+
+// A queue holds the points that it waits for, and they hold it: neither would ever go.
+void Scheduler::drop_works() {
+  std::vector<std::shared_ptr<Queue>> queues = std::move(ready_);
+  for (const auto& [stream, queue] : queues_) queues.push_back(queue);
+  queues.insert(queues.end(), closed_.begin(), closed_.end());
+  for (const auto& [due, queue] : timers_) queues.push_back(queue);
+  while (!queues.empty()) {
+    const std::deque<Work> works = std::exchange(queues.back()->works, {});
+    queues.pop_back();
+    for (const Work& work : works) {
+      if (!work.point) continue;
+      auto waiting = std::exchange(work.point->waiting, {});
+      std::move(waiting.begin(), waiting.end(), std::back_inserter(queues));
+    }
+  }
+}
+
+void Scheduler::open(StreamRef stream, Priority priority) {
+  const std::lock_guard lock(mutex_);
+  queues_[stream] = std::make_shared<Queue>(stream, priority, base::derive_seed(seed_, name_of(stream)));
+}
+
+void Scheduler::close(StreamRef stream) {
+  const std::lock_guard lock(mutex_);
+  const auto is_over = [](const std::shared_ptr<Queue>& queue) {
+    return queue->completed == queue->pushed && !queue->error;
+  };
+  std::erase_if(closed_, is_over);
+  closed_.push_back(find(stream));
+  queues_.erase(stream);
+}
+
+std::shared_ptr<Queue> Scheduler::find(StreamRef stream) {
+  const auto found = queues_.find(stream);
+  if (found == queues_.end()) {
+    throw Error(ErrorKind::InvalidArgument, name_of(stream) + " does not exist, or no more");
+  }
+  return found->second;
+}
+
+void Scheduler::release(Lock& lock) {
+  const int wake = std::exchange(to_wake_, 0);
+  const bool tell_host = std::exchange(to_tell_host_, false);
+  lock.unlock();
+  for (int i = 0; i < wake; ++i) work_changed_.notify_one();
+  if (tell_host) progressed_.notify_all();
+}
+
+void Scheduler::push(StreamRef stream, Work work) {
+  Lock lock(mutex_);
+  const std::shared_ptr<Queue> queue = find(stream);
+  queue->works.push_back(std::move(work));
+  ++queue->pushed;
+  if (!queue->active) advance({queue});
+  if (!spent_.empty()) ++to_wake_;
+  release(lock);
+}
+
+bool Scheduler::is_idle(StreamRef stream) {
+  const std::lock_guard lock(mutex_);
+  const std::shared_ptr<Queue> queue = find(stream);
+  if (queue->error) throw base::Error(*queue->error);
+  return queue->completed == queue->pushed;
+}
+
+void Scheduler::wait_for_all(Lock& lock, const std::vector<std::shared_ptr<Queue>>& queues) {
+  ++host_waits_;
+  for (const std::shared_ptr<Queue>& queue : queues) {
+    const std::uint64_t goal = queue->pushed;
+    progressed_.wait(lock, [&] { return queue->completed >= goal; });
+  }
+  --host_waits_;
+  for (const std::shared_ptr<Queue>& queue : queues) {
+    if (queue->error) throw base::Error(*queue->error);
+  }
+}
+
+void Scheduler::synchronize(StreamRef stream) {
+  Lock lock(mutex_);
+  wait_for_all(lock, {find(stream)});
+}
+
+void Scheduler::synchronize_device(int device) {
+  Lock lock(mutex_);
+  std::vector<std::shared_ptr<Queue>> queues;
+  for (const auto& [stream, queue] : queues_) {
+    if (stream.device == device) queues.push_back(queue);
+  }
+  for (const std::shared_ptr<Queue>& queue : closed_) {
+    if (queue->stream.device == device) queues.push_back(queue);
+  }
+  wait_for_all(lock, queues);
+}
+
+void Scheduler::synchronize(const std::shared_ptr<Point>& point) {
+  Lock lock(mutex_);
+  ++host_waits_;
+  if (point->has_arrived) {
+    while (!point->has_arrived()) progressed_.wait_for(lock, kAskAgain);
+  } else {
+    progressed_.wait(lock, [&] { return point->done; });
+  }
+  --host_waits_;
+  if (point->error) throw base::Error(*point->error);
+}
+
+bool Scheduler::is_done(const std::shared_ptr<Point>& point) {
+  const std::lock_guard lock(mutex_);
+  return point->has_arrived ? point->has_arrived() : point->done;
+}
+
+std::optional<base::TimePoint> Scheduler::time_of(const std::shared_ptr<Point>& point) {
+  const std::lock_guard lock(mutex_);
+  return point->done ? std::optional(point->at) : std::nullopt;
+}
+
+// ---- under the lock
+
+void Scheduler::advance(std::vector<std::shared_ptr<Queue>> queues) {
+  while (!queues.empty()) {
+    const std::shared_ptr<Queue> queue = std::move(queues.back());
+    queues.pop_back();
+    queue->active = true;
+    while (!queue->works.empty() && step(queue, queues)) {
+    }
+    if (queue->works.empty()) queue->active = false;
+  }
+  if (host_waits_ > 0) to_tell_host_ = true;
+}
+
+bool Scheduler::step(const std::shared_ptr<Queue>& queue, std::vector<std::shared_ptr<Queue>>& woken) {
+  Work& head = queue->works.front();
+  switch (head.kind) {
+    case Work::Kind::Record: finish(*head.point, *queue, woken); break;
+    case Work::Kind::Wait:
+      if (!wait_is_over(*head.point, queue)) return false;
+      break;
+    case Work::Kind::Busy:
+      if (queue->error || queue->busy) {
+        queue->busy = false;
+        break;
+      }
+      queue->busy = true;
+      set_timer(now() + head.length, queue);
+      return false;
+    case Work::Kind::Kernel:
+    case Work::Kind::Host:
+      if (queue->error) break;
+      if (!std::exchange(head.delayed, true) && queue->delays.below(kDelayOneOf) == 0) {
+        set_timer(now() + base::Nanoseconds(queue->delays.below(kDelayMaxNs)), queue);
+      } else {
+        make_ready(queue);
+      }
+      return false;
+  }
+  pop(*queue);
+  return true;
+}
+
+bool Scheduler::wait_is_over(Point& point, const std::shared_ptr<Queue>& queue) {
+  if (!point.has_arrived) {
+    if (!point.done) point.waiting.push_back(queue);
+    return point.done;
+  }
+  if (!point.has_arrived()) {
+    set_timer(now() + kAskAgain, queue);
+    return false;
+  }
+  // Who was to record it is gone: nothing that comes after it can be right.
+  if (point.error && !queue->error) queue->error = point.error;
+  return true;
+}
+
+void Scheduler::finish(Point& point, const Queue& queue, std::vector<std::shared_ptr<Queue>>& woken) {
+  point.done = true;
+  point.at = now();
+  if (queue.error) point.error = queue.error;
+  if (point.on_done) point.on_done();
+  for (std::shared_ptr<Queue>& waiting : point.waiting) woken.push_back(std::move(waiting));
+  point.waiting.clear();
+}
+
+void Scheduler::pop(Queue& queue) {
+  if (queue.works.front().body) spent_.push_back(std::move(queue.works.front()));
+  queue.works.pop_front();
+  ++queue.completed;
+}
+
+void Scheduler::make_ready(const std::shared_ptr<Queue>& queue) {
+  ready_.push_back(queue);
+  start_thread_if_needed();
+  ++to_wake_;
+}
+
+void Scheduler::set_timer(base::TimePoint due, const std::shared_ptr<Queue>& queue) {
+  const bool is_first = timers_.empty() || due < timers_.begin()->first;
+  timers_.emplace(due, queue);
+  start_thread_if_needed();
+  if (is_first) work_changed_.notify_all();
+}
+
+void Scheduler::fire_timers() {
+  if (timers_.empty()) return;
+  const base::TimePoint time = now();
+  std::vector<std::shared_ptr<Queue>> due;
+  while (!timers_.empty() && timers_.begin()->first <= time) {
+    due.push_back(std::move(timers_.begin()->second));
+    timers_.erase(timers_.begin());
+  }
+  if (!due.empty()) advance(std::move(due));
+}
+
+std::shared_ptr<Queue> Scheduler::take_ready() {
+  if (ready_.empty()) return nullptr;
+  const auto is_high = [](const std::shared_ptr<Queue>& queue) { return queue->priority == Priority::High; };
+  auto chosen = std::find_if(ready_.begin(), ready_.end(), is_high);
+  if (chosen == ready_.end()) chosen = ready_.begin() + static_cast<std::ptrdiff_t>(draw_.below(ready_.size()));
+  std::shared_ptr<Queue> queue = std::move(*chosen);
+  ready_.erase(chosen);
+  if (to_wake_ > 0) --to_wake_;  // for that nobody else is needed
+  return queue;
+}
+
+// ---- the threads
+
+void Scheduler::start_thread_if_needed() {
+  const int limit = std::min(kThreads + in_callbacks_, kThreadsMax);
+  if (idle_ > 0 || stopping_ || static_cast<int>(threads_.size()) >= limit) return;
+  threads_.emplace_back("distrun-vgpu" + std::to_string(threads_.size()), [this] { serve(); });
+}
+
+// It may block; whoever can go on meanwhile gets a thread.
+template <class Code>
+void Scheduler::run_user_code(Lock& lock, const Code& code) {
+  ++in_callbacks_;
+  if (!ready_.empty() || !timers_.empty()) start_thread_if_needed();
+  release(lock);
+  code();
+  lock.lock();
+  --in_callbacks_;
+}
+
+void Scheduler::run_head(Lock& lock, const std::shared_ptr<Queue>& queue) {
+  Work work = std::move(queue->works.front());
+  std::optional<base::Error> error;
+  const auto run = [&] {
+    try {
+      work.body();
+    } catch (...) {
+      error = current_error().while_doing(name_of(queue->stream));
+    }
+  };
+  if (work.kind == Work::Kind::Host) {
+    run_user_code(lock, run);
+  } else {
+    release(lock);
+    run();
+    lock.lock();
+  }
+  if (error && !queue->error) queue->error = std::move(error);
+  pop(*queue);
+  advance({queue});
+  run_user_code(lock, [&work] { work.body = nullptr; });
+}
+
+void Scheduler::rest(Lock& lock) {
+  std::vector<Work> spent;
+  spent.swap(spent_);
+  if (!spent.empty()) return run_user_code(lock, [&spent] { spent.clear(); });
+  if (to_wake_ > 0 || to_tell_host_) {
+    release(lock);
+    return lock.lock();  // there may be something to do now
+  }
+  ++idle_;
+  // One of those that rest keeps the time.
+  if (timers_.empty() || timer_is_kept_) {
+    work_changed_.wait(lock);
+  } else {
+    timer_is_kept_ = true;
+    const base::TimePoint due = timers_.begin()->first;  // a copy: the timer may be gone when it is looked at
+    work_changed_.wait_until(lock, due);
+    timer_is_kept_ = false;
+  }
+  --idle_;
+}
+
+void Scheduler::serve() {
+  Lock lock(mutex_);
+  while (!stopping_) {
+    fire_timers();
+    if (const std::shared_ptr<Queue> queue = take_ready()) {
+      run_head(lock, queue);
+    } else if (!stopping_) {
+      rest(lock);
+    }
+  }
+}
+
+}  // namespace distrun::device::virtual_gpu

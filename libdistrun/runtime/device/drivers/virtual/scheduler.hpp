@@ -1,0 +1,120 @@
+#pragma once
+// Who runs what is on the streams of virtual devices: some threads, started when there is work for them. A stream's
+// work is done one piece after the other; which of several streams goes on, and after which delay, is drawn from a
+// seed, so that what no order protects goes wrong sooner than on a real device. A stream that waits or is busy takes
+// no thread.
+//
+//   idle -> delayed -> ready -> running -> idle ...     parked: waits for a point      busy: until a time
+//
+// Every call may come from any thread, and from within host callbacks too.
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/device/driver.hpp>
+
+namespace distrun::device::virtual_gpu {
+
+struct Queue;
+
+// One recording of an event. It is done once the work before it on its stream is; never again undone. Shared by the
+// event and whoever waits for it; its fields belong to the scheduler but for those that are constant.
+struct Point {
+  bool done = false;
+  base::TimePoint at;                // when it was done
+  std::optional<base::Error> error;  // of its stream
+  std::vector<std::shared_ptr<Queue>> waiting;
+
+  // Constant once the point is pushed.
+  std::function<void()> on_done;  // tells another process; empty: nobody
+  // Asks another process, which has recorded it; empty: it is recorded here. If that one is gone it sets `error` and
+  // says yes. Called with the scheduler's lock held.
+  std::function<bool()> has_arrived;
+};
+
+struct Work {
+  enum class Kind : std::uint8_t { Kernel, Host, Busy, Record, Wait };
+  Kind kind = Kind::Kernel;
+  bool delayed = false;
+  std::function<void()> body;    // Kernel and Host
+  base::Nanoseconds length{};    // Busy
+  std::shared_ptr<Point> point;  // Record and Wait
+};
+
+class Scheduler {
+ public:
+  explicit Scheduler(std::uint64_t seed);
+  // Work that is running comes to its end, what has not begun is dropped.
+  ~Scheduler();
+
+  void open(StreamRef stream, Priority priority);
+  // What is on it is still done, and its device waited for.
+  void close(StreamRef stream);
+  // All of these throw Error{InvalidArgument} for a stream that is not open.
+  void push(StreamRef stream, Work work);
+  bool is_idle(StreamRef stream);
+  // Throw what has gone wrong on the stream.
+  void synchronize(StreamRef stream);
+  void synchronize_device(int device);
+  void synchronize(const std::shared_ptr<Point>& point);
+  bool is_done(const std::shared_ptr<Point>& point);
+  // When it was done; nothing if it is not.
+  std::optional<base::TimePoint> time_of(const std::shared_ptr<Point>& point);
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  // Unlocks, and only then wakes who has something to do now: woken before, they would wait for the lock.
+  void release(Lock& lock);
+  std::shared_ptr<Queue> find(StreamRef stream);
+  void wait_for_all(Lock& lock, const std::vector<std::shared_ptr<Queue>>& queues);
+  // Begins whatever can begin on these queues, and on those that have waited for it.
+  void advance(std::vector<std::shared_ptr<Queue>> queues);
+  // The head of a queue; false if it has to wait.
+  bool step(const std::shared_ptr<Queue>& queue, std::vector<std::shared_ptr<Queue>>& woken);
+  bool wait_is_over(Point& point, const std::shared_ptr<Queue>& queue);
+  void finish(Point& point, const Queue& queue, std::vector<std::shared_ptr<Queue>>& woken);
+  void pop(Queue& queue);
+  void make_ready(const std::shared_ptr<Queue>& queue);
+  void set_timer(base::TimePoint due, const std::shared_ptr<Queue>& queue);
+  void fire_timers();
+  std::shared_ptr<Queue> take_ready();
+  void run_head(Lock& lock, const std::shared_ptr<Queue>& queue);
+  template <class Code>
+  void run_user_code(Lock& lock, const Code& code);
+  void rest(Lock& lock);
+  void serve();
+  void start_thread_if_needed();
+  void drop_works();
+
+  const std::uint64_t seed_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::condition_variable work_changed_;
+  std::condition_variable progressed_;  // a queue or a point got on, and a host thread waits
+  std::map<StreamRef, std::shared_ptr<Queue>> queues_;
+  std::vector<std::shared_ptr<Queue>> closed_;  // with what was left on them, or gone wrong
+  std::vector<std::shared_ptr<Queue>> ready_;
+  std::multimap<base::TimePoint, std::shared_ptr<Queue>> timers_;
+  std::vector<Work> spent_;  // destroyed by the threads, without the lock: what it owns may come back here
+  std::vector<base::Thread> threads_;
+  base::Rng draw_;
+  int idle_ = 0;          // threads that wait for work
+  int in_callbacks_ = 0;  // threads that may block in the user's code
+  int host_waits_ = 0;
+  int to_wake_ = 0;           // threads, by whoever releases the lock
+  bool to_tell_host_ = false; // who waits for progress, likewise
+  bool timer_is_kept_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace distrun::device::virtual_gpu

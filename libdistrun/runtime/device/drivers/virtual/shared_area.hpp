@@ -1,0 +1,109 @@
+#pragma once
+// What the virtual devices of a process show to other processes of the machine: a memfd with its events and, where
+// stream order is checked, what it does with memory that others have too. It has no name, so nothing is left of it
+// when the last process that maps it ends, however that ends. Others open it through the descriptors of its owner in
+// /proc.
+//
+// Fixed sizes, all zero at first; what is read is somebody else's data.
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/board/seq_cell.hpp>
+
+namespace distrun::device::virtual_gpu {
+
+inline constexpr std::size_t kSharedEvents = 256;
+inline constexpr std::size_t kPeers = 64;
+inline constexpr std::size_t kSharedStreams = 1024;
+inline constexpr std::size_t kSharedAccesses = 512;  // the last so many
+inline constexpr std::size_t kClockEntries = 32;
+inline constexpr std::size_t kSharedSteps = 6;
+
+// A vector clock, of streams that nobody's host is known to have waited for.
+struct SharedClock {
+  struct Entry {
+    std::uint64_t process;  // its token
+    std::uint64_t stream;   // by its number there
+    std::uint64_t count;
+  };
+  std::uint64_t size;
+  std::array<Entry, kClockEntries> entries;
+};
+
+struct SharedEvent {
+  std::atomic<std::uint64_t> recorded;  // how often
+  std::atomic<std::uint64_t> done;      // up to which
+  std::atomic<std::int32_t> recorder;   // the process that has recorded it last
+  board::SeqCell<SharedClock> clock;
+};
+
+// An access to shared memory. Addresses count from the begin of its device's memory.
+struct SharedAccess {
+  struct Step {
+    std::int64_t stride, count;
+  };
+  std::uint64_t owner;  // of the memory: a token
+  std::int64_t device;
+  std::int64_t begin, end, run;
+  std::uint64_t step_count;
+  std::array<Step, kSharedSteps> steps;
+  std::uint64_t stream;
+  std::uint64_t count;
+  std::uint64_t writes;
+  std::uint64_t line;
+  char stream_name[40];
+  char name[48];
+  char file[96];
+};
+
+struct Peer {
+  std::uint64_t token;
+  std::uint64_t inode;
+  std::int32_t pid;
+  std::int32_t fd;
+};
+
+struct SharedArea {
+  std::atomic<std::uint64_t> token;  // drawn at random; the process's name here
+  std::atomic<std::int32_t> pid;
+  std::array<SharedEvent, kSharedEvents> events;
+  std::array<board::SeqCell<Peer>, kPeers> peers;  // who uses memory of this process
+  // How much of each stream's work some host has waited for: no access up to there is in conflict with what comes
+  // later.
+  std::array<std::atomic<std::uint64_t>, kSharedStreams> host_known;
+  std::atomic<std::uint64_t> access_count;
+  std::array<board::SeqCell<SharedAccess>, kSharedAccesses> accesses;
+};
+
+// A mapped area. Immovable.
+class MappedArea {
+ public:
+  // One of this process. Throws Error{Failed}.
+  MappedArea();
+  // Another's. Throws Error{Disconnected} if that process is gone.
+  explicit MappedArea(const Peer& other);
+  ~MappedArea();
+  MappedArea(const MappedArea&) = delete;
+  MappedArea& operator=(const MappedArea&) = delete;
+
+  SharedArea& operator*() const noexcept { return *area_; }
+  SharedArea* operator->() const noexcept { return area_; }
+  // How others find it.
+  Peer address() const;
+
+ private:
+  void map();
+
+  base::Fd memfd_;
+  SharedArea* area_ = nullptr;
+};
+
+// A descriptor of another process of the same user, told by its file's number. Throws Error{Disconnected}.
+base::Fd open_descriptor_of(int pid, int fd, std::uint64_t inode);
+std::uint64_t inode_of(int fd);
+bool is_alive(int pid) noexcept;
+
+}  // namespace distrun::device::virtual_gpu

@@ -1,0 +1,162 @@
+// What the virtual driver is asked to put on streams, and what it shares with other processes.
+#include <cstring>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/device/blocking.hpp>
+#include <distrun/runtime/device/call_site.hpp>
+#include <distrun/runtime/device/drivers/virtual/driver.hpp>
+#include <distrun/runtime/device/stream.hpp>
+
+namespace distrun::device::virtual_gpu {
+namespace {
+
+std::size_t bytes_of(const Lattice& lattice) { return static_cast<std::size_t>(lattice.end - lattice.begin); }
+
+const void* address_of(const Lattice& lattice) {
+  return reinterpret_cast<const void*>(static_cast<std::intptr_t>(lattice.begin));
+}
+
+}  // namespace
+
+Region VirtualDriver::place(const Region& region, Request& request) const {
+  const std::optional<Lattice> lattice = lattice_of(region);
+  if (!lattice) return region;
+  const Place place = space_.place(address_of(*lattice), bytes_of(*lattice));
+  Region placed = region;
+  const auto* const lowest = static_cast<const std::byte*>(address_of(*lattice));
+  const std::ptrdiff_t first = static_cast<const std::byte*>(region.begin) - lowest;
+  placed.begin = static_cast<std::byte*>(place.own) + first;
+  if (place.device >= 0 || place.pinned) request.touched.emplace_back(*lattice, region.access);
+  return placed;
+}
+
+void VirtualDriver::put(const Request& request, Work work) {
+  {
+    const std::lock_guard lock(mutex_);
+    const std::size_t number = number_of(request.stream);
+    if (settings_.check_order) {
+      for (const auto& [lattice, access] : request.touched) {
+        const Block block = space_.block_of(address_of(lattice));
+        const AccessRecord kept = check_.touch(number, request.name, request.site, access, lattice, block);
+        exchange_.touch(kept, check_.clock_of(number), check_.name_of(number));
+      }
+    }
+    scheduler_.push(request.stream, std::move(work));
+  }
+  if (settings_.check_order) tell_found();
+}
+
+void VirtualDriver::tell_found() {
+  std::vector<OrderReport> found;
+  {
+    const std::lock_guard lock(mutex_);
+    found = check_.take_reports();
+  }
+  for (const OrderReport& report : found) tell(report);
+}
+
+// As with CUDA: from pageable memory the bytes are taken at once, to it the call returns when they are there.
+void VirtualDriver::copy(StreamRef stream, void* to, const void* from, std::size_t bytes, base::Location site) {
+  if (bytes == 0) return;
+  Request request{stream, "copy", call_site(site), {}};
+  const Place source = space_.place(from, bytes);
+  const Place target = space_.place(to, bytes);
+  const auto note = [&](const Place& place, const void* address, Access access) {
+    if (place.device < 0 && !place.pinned) return;
+    request.touched.emplace_back(*lattice_of(flat_region(address, bytes, access)), access);
+  };
+  note(source, from, Access::Read);
+  note(target, to, Access::Write);
+  Work work;
+  if (source.device < 0 && !source.pinned) {
+    const auto* begin = static_cast<const std::byte*>(from);
+    work.body = [own = target.own, staged = std::vector<std::byte>(begin, begin + bytes)] {
+      std::memcpy(own, staged.data(), staged.size());
+    };
+  } else {
+    work.body = [own = target.own, begin = source.own, bytes] { std::memmove(own, begin, bytes); };
+  }
+  put(request, std::move(work));
+  if (target.device >= 0 || target.pinned) return;
+  const std::string name = "a copy on " + to_string(Stream(cuda(stream.device), stream.id));
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Stream;
+  info.name = name;
+  info.site = request.site;
+  const Wait wait(info);
+  synchronize(stream);
+}
+
+void VirtualDriver::fill(StreamRef stream, void* memory, int byte, std::size_t bytes, base::Location site) {
+  if (bytes == 0) return;
+  Request request{stream, "fill", call_site(site), {}};
+  const Region placed = place(flat_region(memory, bytes, Access::Write), request);
+  Work work;
+  work.body = [own = placed.begin, byte, bytes] { std::memset(own, byte, bytes); };
+  put(request, std::move(work));
+}
+
+void VirtualDriver::launch(StreamRef stream, Kernel kernel, base::Location site) {
+  Request request{stream, kernel.name, call_site(site), {}};
+  for (Region& region : kernel.regions) region = place(region, request);
+  Work work;
+  work.body = [kernel = std::move(kernel)] { kernel.body(kernel.regions); };
+  put(request, std::move(work));
+}
+
+void VirtualDriver::call_host(StreamRef stream, std::function<void()> body) {
+  Work work;
+  work.kind = Work::Kind::Host;
+  work.body = std::move(body);
+  put({stream, "host callback", {}, {}}, std::move(work));
+}
+
+void VirtualDriver::busy(StreamRef stream, std::uint64_t cycles) {
+  Work work;
+  work.kind = Work::Kind::Busy;
+  work.length = base::Nanoseconds(cycles * (1'000'000'000 / kClockHz));
+  put({stream, "busy", {}, {}}, std::move(work));
+}
+
+// ---- other processes
+
+IpcHandle VirtualDriver::export_memory(const void* memory, std::size_t* offset) {
+  const std::lock_guard lock(mutex_);
+  return exchange_.export_memory(memory, offset);
+}
+
+void* VirtualDriver::import_memory(int device, const IpcHandle& handle) {
+  check_device(device);
+  const std::lock_guard lock(mutex_);
+  return exchange_.import_memory(device, handle);
+}
+
+void VirtualDriver::close_imported(int device, void* memory) {
+  check_device(device);
+  try {
+    scheduler_.synchronize_device(device);
+  } catch (const base::Error&) {
+    // Told by the stream that has it.
+  }
+  const std::lock_guard lock(mutex_);
+  exchange_.close_imported(memory);
+}
+
+IpcHandle VirtualDriver::export_event(EventId event) {
+  const std::lock_guard lock(mutex_);
+  const Recorded& recorded = events_.find(event);
+  if (recorded.shared == nullptr) {
+    throw Error(ErrorKind::InvalidArgument, "only an event that is made for other processes can be exported");
+  }
+  return exchange_.export_event(recorded.shared);
+}
+
+EventId VirtualDriver::import_event(int device, const IpcHandle& handle) {
+  check_device(device);
+  const std::lock_guard lock(mutex_);
+  const EventId event = events_.make(device, {.interprocess = true});
+  events_.find(event).shared = exchange_.import_event(handle);
+  return event;
+}
+
+}  // namespace distrun::device::virtual_gpu

@@ -1,0 +1,109 @@
+#include <distrun/runtime/device/gpu.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/device/drivers/cuda/cuda_module.hpp>
+#include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
+
+namespace distrun::device {
+namespace {
+
+// What came of making the driver. Immutable once it is there, and never destroyed.
+struct Gpu {
+  std::unique_ptr<Driver> driver;
+  std::string why_none;
+};
+
+std::mutex choosing;
+GpuSettings* chosen = nullptr;  // guarded by choosing; null: the usual
+std::atomic<const Gpu*> made{nullptr};
+
+std::unique_ptr<Driver> make_virtual(const GpuSettings& settings) {
+  VirtualSettings wanted;
+  wanted.devices = settings.devices;
+  wanted.seed = settings.seed;
+  wanted.check_order = settings.check_order;
+  if (settings.memory_bytes > 0) wanted.memory_bytes = settings.memory_bytes;
+  return make_virtual_driver(wanted);
+}
+
+Gpu make(const GpuSettings& settings) {
+  if (settings.driver == "none") return {nullptr, "--gpu-driver is none"};
+  if (settings.driver == "virtual") return {make_virtual(settings), ""};
+  CudaDriver cuda = open_cuda_driver(settings.devices);
+  return {std::move(cuda.driver), cuda.why_none};
+}
+
+const Gpu& gpu() {
+  if (const Gpu* there = made.load(std::memory_order_acquire)) return *there;
+  const std::lock_guard lock(choosing);
+  if (const Gpu* there = made.load(std::memory_order_relaxed)) return *there;
+  const auto* fresh = new Gpu(make(chosen != nullptr ? *chosen : GpuSettings{}));
+  made.store(fresh, std::memory_order_release);
+  return *fresh;
+}
+
+// With choosing held.
+void check_unused() {
+  if (made.load(std::memory_order_relaxed) != nullptr) {
+    throw Error(ErrorKind::InvalidArgument, "the GPU driver is in use already: it is chosen before its first use");
+  }
+}
+
+bool is_known(const std::string& driver) {
+  return driver == "auto" || driver == "cuda" || driver == "virtual" || driver == "none";
+}
+
+}  // namespace
+
+void choose_gpu_driver(const GpuSettings& settings) {
+  if (!is_known(settings.driver)) {
+    throw Error(ErrorKind::InvalidArgument,
+                "there is no GPU driver '" + settings.driver + "': auto, cuda, virtual and none are");
+  }
+  if (settings.devices < 0 || settings.devices > kDevicesMax) {
+    throw Error(ErrorKind::InvalidArgument, std::to_string(settings.devices) + " devices are not possible: 0 to " +
+                                                std::to_string(kDevicesMax) + " are");
+  }
+  if (settings.driver == "virtual" && settings.devices == 0) {
+    throw Error(ErrorKind::InvalidArgument, "the virtual driver has as many devices as it is told: at least 1");
+  }
+  const std::lock_guard lock(choosing);
+  check_unused();
+  delete chosen;
+  chosen = new GpuSettings(settings);
+}
+
+void use_gpu_driver(std::unique_ptr<Driver> driver) {
+  if (driver == nullptr) throw Error(ErrorKind::InvalidArgument, "no driver is given; the driver \"none\" is chosen");
+  if (driver->device_count() > kDevicesMax) {
+    throw Error(ErrorKind::InvalidArgument, "a driver of " + std::to_string(driver->device_count()) +
+                                                " devices is not possible: at most " + std::to_string(kDevicesMax));
+  }
+  const std::lock_guard lock(choosing);
+  check_unused();
+  made.store(new Gpu{std::move(driver), ""}, std::memory_order_release);
+}
+
+Driver& gpu_driver() {
+  const Gpu& there = gpu();
+  if (there.driver == nullptr) throw Error(ErrorKind::Unimplemented, "there is no GPU: " + there.why_none);
+  return *there.driver;
+}
+
+int gpu_count() noexcept {
+  const Gpu& there = gpu();
+  return there.driver != nullptr ? there.driver->device_count() : 0;
+}
+
+std::string why_no_gpu() noexcept { return gpu().why_none; }
+
+std::size_t describe_address(const void* address, char* text, std::size_t size) noexcept {
+  const Gpu* there = made.load(std::memory_order_acquire);
+  return there != nullptr && there->driver != nullptr ? there->driver->describe(address, text, size) : 0;
+}
+
+}  // namespace distrun::device

@@ -1,0 +1,53 @@
+#pragma once
+// Pinned memory of the host, kept by size for the next who asks: to get it from a driver takes as long as thousands of
+// small copies. What copies of a stream still use (record_stream) waits for them.
+// Any thread.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <distrun/runtime/device/memory/allocator.hpp>
+#include <distrun/runtime/device/memory/stream_uses.hpp>
+
+namespace distrun::device {
+
+class PinnedCache {
+ public:
+  // `driver` must outlive it. When more than `waiting_most` bytes wait for streams, allocate() waits for them too.
+  explicit PinnedCache(Driver& driver, std::size_t waiting_most = SIZE_MAX)
+      : waiting_most_(waiting_most), events_(driver) {}
+  // Everything goes back to the driver; nothing may be in use.
+  ~PinnedCache();
+
+  // What it returns must not outlive the cache. Where the driver has no more, what is cached goes back to it first, and
+  // what waits is waited for; then it throws Error{Overloaded, "OutOfMemoryError"}.
+  std::unique_ptr<Memory> allocate(std::size_t bytes);
+
+ private:
+  friend class PinnedMemory;
+
+  struct Block {
+    void* begin = nullptr;
+    std::size_t bytes = 0;  // a power of two
+    StreamUses uses;
+  };
+
+  void let_go(std::unique_ptr<Block> block) noexcept;
+  void settle_waiting();
+  void wait_for_all();
+  void give_back_free();
+  std::unique_ptr<Block> take_free(std::size_t bytes);
+  void* ask_driver(std::size_t bytes);
+
+  const std::size_t waiting_most_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  EventPool events_;
+  std::size_t waiting_bytes_ = 0;
+  std::map<std::size_t, std::vector<std::unique_ptr<Block>>> free_;
+  std::vector<std::unique_ptr<Block>> waiting_;
+};
+
+}  // namespace distrun::device

@@ -1,0 +1,129 @@
+#include <distrun/runtime/device/stream.hpp>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/device/blocking.hpp>
+#include <distrun/runtime/device/drivers/cpu/cpu_driver.hpp>
+#include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/device/thread_state.hpp>
+
+namespace distrun::device {
+namespace {
+
+constexpr std::size_t kPoolSize = 32;  // of each priority
+
+// A device's streams of one priority, made when the first is asked for.
+struct Pool {
+  std::once_flag made;
+  std::array<StreamId, kPoolSize> streams;
+  std::atomic<std::size_t> next{0};
+};
+
+Pool& pool_of(Device device, Priority priority) {
+  static auto* const pools = new std::array<std::array<Pool, 2>, kDevicesMax>;  // never destroyed: statics may use it
+  return (*pools)[static_cast<std::size_t>(device.index)][static_cast<std::size_t>(priority)];
+}
+
+void check_is_there(Device device) {
+  const int count = device.is_cpu() ? 1 : gpu_count();
+  if (device.index >= 0 && device.index < count) return;
+  std::string why = device.is_cpu() ? "the cpu is one device" : why_no_gpu();
+  if (why.empty()) why = count == 1 ? "there is cuda:0 only" : "there are cuda:0 to cuda:" + std::to_string(count - 1);
+  throw Error(ErrorKind::InvalidArgument, to_string(device) + " is not there: " + why);
+}
+
+board::WaitInfo wait_for(const std::string& name, base::Location site) {
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Stream;
+  info.name = name;
+  info.site = site;
+  return info;
+}
+
+}  // namespace
+
+Driver& driver_of(Device device) {
+  if (device.is_cpu() && device.index == 0) return cpu_driver();
+  check_is_there(device);
+  return gpu_driver();
+}
+
+void Stream::synchronize(base::Location site) const {
+  if (device_.is_cpu()) return;
+  const std::string name = to_string(*this);
+  const Wait wait(wait_for(name, site));
+  driver().synchronize(ref());
+}
+
+std::string to_string(Stream stream) {
+  const auto id = static_cast<std::uint64_t>(stream.ref().id);
+  return to_string(stream.device()) + (id == 0 ? std::string(" default stream") : " stream " + std::to_string(id));
+}
+
+Stream default_stream(Device device) { return {device, StreamId{}}; }
+
+Stream current_stream(Device device) {
+  if (device.is_cpu()) return default_stream(device);
+  const std::vector<StreamId>& streams = thread_state().streams;
+  const auto index = static_cast<std::size_t>(device.index);
+  return {device, index < streams.size() ? streams[index] : StreamId{}};
+}
+
+void set_current_stream(Stream stream) {
+  if (stream.device().is_cpu()) return;
+  std::vector<StreamId>& streams = thread_state().streams;
+  const auto index = static_cast<std::size_t>(stream.device().index);
+  if (index >= streams.size()) streams.resize(index + 1);
+  streams[index] = stream.ref().id;
+}
+
+Stream stream_from_pool(Device device, Priority priority) {
+  if (device.is_cpu()) return default_stream(device);
+  Driver& driver = driver_of(device);
+  Pool& pool = pool_of(device, priority);
+  std::call_once(pool.made, [&] {
+    for (StreamId& stream : pool.streams) stream = driver.make_stream(device.index, priority);
+  });
+  return {device, pool.streams[pool.next++ % kPoolSize]};
+}
+
+Stream make_stream(Device device, Priority priority) {
+  return {device, driver_of(device).make_stream(device.index, priority)};
+}
+
+void destroy_stream(Stream stream) { stream.driver().destroy_stream(stream.ref()); }
+
+int current_device() noexcept { return thread_state().device; }
+
+void set_current_device(int index) {
+  check_is_there(cuda(index));
+  thread_state().device = static_cast<std::int16_t>(index);
+}
+
+void synchronize(Device device, base::Location site) {
+  if (device.is_cpu()) return;
+  const std::string name = to_string(device);
+  const Wait wait(wait_for(name, site));
+  driver_of(device).synchronize_device(device.index);
+}
+
+DeviceGuard::DeviceGuard(Device device) : before_(current_device()) {
+  if (!device.is_cpu()) set_current_device(device.index);
+}
+
+DeviceGuard::~DeviceGuard() { thread_state().device = static_cast<std::int16_t>(before_); }
+
+StreamGuard::StreamGuard(Stream stream) : before_(current_stream(stream.device())), device_before_(current_device()) {
+  set_current_stream(stream);
+  if (!stream.device().is_cpu()) set_current_device(stream.device().index);
+}
+
+StreamGuard::~StreamGuard() {
+  set_current_stream(before_);  // its place is there, so that nothing is allocated
+  thread_state().device = static_cast<std::int16_t>(device_before_);
+}
+
+}  // namespace distrun::device

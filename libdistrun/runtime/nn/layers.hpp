@@ -1,0 +1,91 @@
+#pragma once
+// The modules that suites and examples need. Weights begin as people of the field expect: uniform within
+// 1 / sqrt(inputs), those of tables normal; numbers are drawn from the default generator.
+#include <distrun/runtime/autograd/operators/embedding.hpp>
+#include <distrun/runtime/autograd/operators/images.hpp>
+#include <distrun/runtime/nn/module.hpp>
+
+namespace distrun::nn {
+
+// x weight^T + bias.
+class Linear final : public Module {
+ public:
+  Linear(std::int64_t inputs, std::int64_t outputs, bool with_bias = true);
+  Tensor forward(const Tensor& input) override;
+  const Tensor& weight() const noexcept { return parameter(0); }  // [outputs, inputs]
+  Tensor bias() const { return with_bias_ ? parameter(1) : Tensor(); }
+
+ private:
+  const bool with_bias_;
+};
+
+class Conv2d final : public Module {
+ public:
+  // A square window of that many pixels.
+  Conv2d(std::int64_t in_channels, std::int64_t out_channels, std::int64_t window, std::int64_t stride = 1,
+         std::int64_t padding = 0, bool with_bias = true);
+  Tensor forward(const Tensor& input) override;
+  const Tensor& weight() const noexcept { return parameter(0); }
+  Tensor bias() const { return with_bias_ ? parameter(1) : Tensor(); }
+
+ private:
+  const Conv2dOptions options_;
+  const bool with_bias_;
+};
+
+class ReLU final : public Module {
+ public:
+  Tensor forward(const Tensor& input) override;
+};
+
+class MaxPool2d final : public Module {
+ public:
+  explicit MaxPool2d(std::int64_t window, std::int64_t stride = 0);  // 0: the window's
+  Tensor forward(const Tensor& input) override;
+
+ private:
+  const Pool2dOptions options_;
+};
+
+class Flatten final : public Module {
+ public:
+  explicit Flatten(std::int64_t first = 1, std::int64_t last = -1) : first_(first), last_(last) {}
+  Tensor forward(const Tensor& input) override;
+
+ private:
+  const std::int64_t first_, last_;
+};
+
+// One after the other; their names are their numbers.
+class Sequential final : public Module {
+ public:
+  explicit Sequential(const std::vector<std::shared_ptr<Module>>& layers);
+  Tensor forward(const Tensor& input) override;
+};
+
+struct EmbeddingBagOptions {
+  BagMode mode = BagMode::Mean;
+  bool sparse = false;  // the table's gradient
+};
+
+// A table of rows; bags of them are added up.
+class EmbeddingBag final : public Module {
+ public:
+  using Options = EmbeddingBagOptions;
+
+  EmbeddingBag(std::int64_t rows, std::int64_t width, Options options = {});
+  // Indices [bags, n]: bags of one size.
+  Tensor forward(const Tensor& input) override;
+  Tensor forward(const Tensor& indices, const Tensor& offsets, const Tensor& factors = {});
+  const Tensor& weight() const noexcept { return parameter(0); }
+
+ private:
+  const Options options_;
+};
+
+class MSELoss {
+ public:
+  Tensor operator()(const Tensor& input, const Tensor& target) const;
+};
+
+}  // namespace distrun::nn

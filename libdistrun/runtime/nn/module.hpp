@@ -1,0 +1,50 @@
+#pragma once
+// Networks from parts. A Module has parameters and parts of its own, in the order in which they were added; forward()
+// is what it computes. Modules are resources, held by std::shared_ptr; a rank may own one and others call it.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <distrun/runtime/tensor/tensor.hpp>
+
+namespace distrun::nn {
+
+// Not thread-safe while it is built, moved to a device or switched; threads may call forward() at the same time.
+class Module {
+ public:
+  virtual ~Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  virtual Tensor forward(const Tensor& input) = 0;
+  Tensor operator()(const Tensor& input) { return forward(input); }
+
+  // Its own, then those of its parts.
+  TensorList parameters() const;
+  // "weight", "0.bias": with the names of the parts on the way.
+  std::vector<std::pair<std::string, Tensor>> named_parameters() const;
+
+  // Every parameter is replaced by a leaf there, with its gradient: optimisers are to be made afterwards.
+  void to(Device device);
+  // Of it and its parts, for those that work differently while training. New modules are training.
+  void train(bool on = true);
+  bool is_training() const noexcept { return is_training_; }
+  // Clears the gradients of all parameters.
+  void zero_grad();
+
+ protected:
+  Module() = default;
+  // In constructors. Returns its number: to() puts another tensor in its place.
+  std::size_t add_parameter(std::string name, Tensor value);
+  const Tensor& parameter(std::size_t number) const noexcept { return parameters_[number].second; }
+  void add_part(std::string name, std::shared_ptr<Module> part);
+  const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& parts() const noexcept { return parts_; }
+
+ private:
+  std::vector<std::pair<std::string, Tensor>> parameters_;
+  std::vector<std::pair<std::string, std::shared_ptr<Module>>> parts_;
+  bool is_training_ = true;
+};
+
+}  // namespace distrun::nn

@@ -1,0 +1,31 @@
+#pragma once
+// How tests compare tensors, and the words in which they say what differs.
+#include <optional>
+#include <string>
+
+#include <distrun/runtime/tensor/tensor.hpp>
+
+namespace distrun::tensor {
+
+// Two numbers are close if they differ by at most absolute + relative |expected|. Equal infinities are close.
+struct Tolerance {
+  double relative = 0;
+  double absolute = 0;
+};
+// What people of the field allow: float32 1.3e-6 and 1e-5, float64 1e-7 both, the others nothing.
+Tolerance tolerance_of(DType dtype) noexcept;
+
+struct CompareOptions {
+  std::optional<Tolerance> tolerance;  // none: that of the dtype
+  bool equal_nan = true;               // not a number is close to not a number
+  bool check_dtype = true;
+  bool check_device = false;
+};
+
+// Nothing if sizes, layout, dtype and all elements agree; else what differs, as "2 of 6 elements differ by more than
+// 1e-05 + 1.3e-06 |expected|; the first at [0, 1]: 1.5, expected 2; ...". Sparse ones are compared after coalescing.
+// Waits for the devices; the tensors may be on different ones.
+std::optional<std::string> difference(const Tensor& actual, const Tensor& expected, const CompareOptions& options = {});
+bool is_close(const Tensor& actual, const Tensor& expected, const CompareOptions& options = {});
+
+}  // namespace distrun::tensor

@@ -1,0 +1,63 @@
+// Products of matrices by plain loops: of integers, for which nobody waits, and of small floating ones, for which Eigen
+// takes longer to begin than these to end, and where its last bits depend on the address of the result. Built once for
+// each instruction set, with DISTRUN_KERNEL_SET as its name; sums are in order and nothing is fused, so all give the
+// same numbers. Integers wrap.
+#include <distrun/runtime/tensor/kernels/table.hpp>
+
+namespace distrun::tensor::kernels {
+namespace {
+
+template <class T>
+using Wide = std::conditional_t<std::is_floating_point_v<T>, T,
+                                std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>;
+
+// So many elements of one row of C, side by side as vectors; those of B stand so too. `a` is the row, `b` and `c` begin
+// at the columns.
+template <std::int64_t kColumns, class T>
+void multiply_columns(const Product& p, const T* a, const T* b, T* c) {
+  Wide<T> sums[kColumns];
+  for (std::int64_t i = 0; i < kColumns; ++i) sums[i] = p.accumulate ? static_cast<Wide<T>>(c[i]) : Wide<T>{0};
+  for (std::int64_t inner = 0; inner < p.inner; ++inner) {
+    const auto factor = static_cast<Wide<T>>(a[inner * p.a_column]);
+    const T* row = b + inner * p.b_row;
+    for (std::int64_t i = 0; i < kColumns; ++i) sums[i] += factor * static_cast<Wide<T>>(row[i]);
+  }
+  for (std::int64_t i = 0; i < kColumns; ++i) c[i] = static_cast<T>(sums[i]);
+}
+
+// One element; the sum is in the same order.
+template <class T>
+void multiply_one(const Product& p, const T* a, const T* b, T* c) {
+  Wide<T> sum = p.accumulate ? static_cast<Wide<T>>(*c) : Wide<T>{0};
+  for (std::int64_t inner = 0; inner < p.inner; ++inner) {
+    sum += static_cast<Wide<T>>(a[inner * p.a_column]) * static_cast<Wide<T>>(b[inner * p.b_row]);
+  }
+  *c = static_cast<T>(sum);
+}
+
+template <class T>
+void multiply(const Product& p) {
+  for (std::int64_t row = 0; row < p.rows; ++row) {
+    const T* a = static_cast<const T*>(p.a) + row * p.a_row;
+    const T* b = static_cast<const T*>(p.b);
+    T* c = static_cast<T*>(p.c) + row * p.c_row;
+    std::int64_t column = 0;
+    if (p.b_column == 1) {
+      for (; column + 16 <= p.columns; column += 16) multiply_columns<16>(p, a, b + column, c + column);
+      for (; column + 4 <= p.columns; column += 4) multiply_columns<4>(p, a, b + column, c + column);
+    }
+    for (; column < p.columns; ++column) multiply_one(p, a, b + column * p.b_column, c + column);
+  }
+}
+
+}  // namespace
+
+#define DISTRUN_JOIN(a, b) a##b
+#define DISTRUN_NAMED(prefix, set) DISTRUN_JOIN(prefix, set)
+
+extern const LoopProducts DISTRUN_NAMED(loop_products_, DISTRUN_KERNEL_SET);
+constexpr LoopProducts DISTRUN_NAMED(loop_products_, DISTRUN_KERNEL_SET) = {
+    {nullptr, &multiply<std::uint8_t>, &multiply<std::int8_t>, &multiply<std::int16_t>, &multiply<std::int32_t>,
+     &multiply<std::int64_t>, &multiply<float>, &multiply<double>}};
+
+}  // namespace distrun::tensor::kernels
