@@ -14,8 +14,8 @@
 // Devices and streams are those of runtime/device: CPU, virtual GPUs, CUDA.
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/function.hpp>
+#include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
-#include <distrun/runtime/autograd/variable.hpp>
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/memory/allocator.hpp>
 #include <distrun/runtime/device/stream.hpp>

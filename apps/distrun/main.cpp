@@ -12,6 +12,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/exit_codes.hpp"
+#include "options/command_line.hpp"
 
 namespace {
 

@@ -25,7 +25,7 @@
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/order_report.hpp>
 #include <distrun/runtime/device/thread_state.hpp>
-#include <distrun/runtime/tensor/random.hpp>
+#include <distrun/runtime/tensor/operators/random.hpp>
 
 namespace distrun::runtime {
 namespace {

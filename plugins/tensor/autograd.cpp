@@ -3,13 +3,13 @@
 #include <vector>
 
 #include <distrun/common/base/thread.hpp>
-#include <distrun/test.hpp>
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/function.hpp>
+#include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 #include <distrun/runtime/autograd/operators/operator_table.hpp>
-#include <distrun/runtime/autograd/variable.hpp>
 #include <distrun/runtime/nn/sgd.hpp>
+#include <distrun/test.hpp>
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include <distrun/runtime/autograd/operators/all.hpp>
 #include <distrun/runtime/tensor/closeness.hpp>
-#include <distrun/runtime/tensor/sparse.hpp>
+#include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 #include "support/data_parallel.hpp"
 #include "support/modules.hpp"

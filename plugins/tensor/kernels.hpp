@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include <distrun/test.hpp>
 #include <distrun/runtime/device/memory/allocator.hpp>
 #include <distrun/runtime/device/stream.hpp>
+#include <distrun/test.hpp>
 
 inline const char* const kNoHostKernels = "its kernels are code of the host, which CUDA does not run";
 inline bool has_no_host_kernels(const distrun::ListContext& run) { return run.gpu_driver != "virtual"; }

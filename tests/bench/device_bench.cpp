@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
+#include <distrun/runtime/device/memory/allocator.hpp>
 #include <distrun/runtime/device/memory/caching_allocator.hpp>
 
 namespace distrun::device {

@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "exit_codes.hpp"
 #include "help/completion.hpp"
+#include "options/command_line.hpp"
 #include "run_socket.hpp"
 
 namespace distrun::cli {

@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "exit_codes.hpp"
 #include "help/man_page.hpp"
+#include "options/command_line.hpp"
 
 namespace distrun::cli {
 

@@ -1,4 +1,5 @@
-// Which command a command line is for.
+#include "command_line.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <unistd.h>

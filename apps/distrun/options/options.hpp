@@ -1,12 +1,10 @@
 #pragma once
-// The command line, read into plain structs. All flags are here.
+// What stands on a command line, in plain structs.
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #include <distrun/runner/record/record.hpp>
-
-#include "help/command_info.hpp"
 
 namespace distrun::cli {
 
@@ -138,11 +136,5 @@ struct CommandLine {
   CompletionOptions completion;
   CompleteOptions complete;
 };
-
-// Prints help itself. Throws Error{InvalidArgument} for a usage error, with a text for the user.
-CommandLine parse_command_line(const std::vector<std::string>& arguments);
-
-// What each command takes: the first one is `run`; those that are for scripts alone are left out.
-std::vector<CommandInfo> describe_commands();
 
 }  // namespace distrun::cli

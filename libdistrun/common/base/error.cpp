@@ -1,5 +1,6 @@
 #include <distrun/common/base/error.hpp>
 
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -57,6 +58,10 @@ std::string errno_text(int number) {
   if (name != nullptr) result.append(" (").append(name).append(")");
   if (const std::string limit = limit_behind(number); !limit.empty()) result.append("; ").append(limit);
   return result;
+}
+
+std::string fork_errno_text(int number) {
+  return number == EAGAIN ? errno_text(number) + "; " + limits_behind_fork() : errno_text(number);
 }
 
 void throw_errno(const std::string& what, int number, Location where) {

@@ -59,8 +59,11 @@ class Error : public std::exception {
 // Failed, with the text of `number` (an errno) appended: "cannot open x: Permission denied".
 [[noreturn]] void throw_errno(const std::string& what, int number,
                               Location where = Location::here());
-// "Permission denied (EACCES)" style text of an errno; never throws on unknown numbers.
+// "Permission denied (EACCES)" style text of an errno, with the limit that is behind it (limits.hpp); never throws on
+// unknown numbers.
 std::string errno_text(int number);
+// The same for a call that makes a process or a thread: its EAGAIN is a limit, too.
+std::string fork_errno_text(int number);
 
 }  // namespace distrun::base
 

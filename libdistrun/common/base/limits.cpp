@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <iterator>
 
-#include <distrun/common/base/error.hpp>
-
 namespace distrun::base {
 namespace {
 
@@ -61,14 +59,12 @@ std::string limit_behind(int number) {
   }
 }
 
-std::string fork_errno_text(int number) {
-  std::string text = errno_text(number);
-  if (number != EAGAIN) return text;
-  const std::string before = text;
+std::string limits_behind_fork() {
+  std::string text;
   for (const Known& known : {kAddresses, kProcesses}) {  // the latter is always set, and seldom what is wrong
-    if (const std::string limit = text_of(known); !limit.empty()) text += "; " + limit;
+    if (const std::string limit = text_of(known); !limit.empty()) text += (text.empty() ? "" : "; ") + limit;
   }
-  return text != before ? text : text + "; the machine or the control group (pids.max) allows no more processes";
+  return text.empty() ? "the machine or the control group (pids.max) allows no more processes" : text;
 }
 
 }  // namespace distrun::base

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/common/base/limits.hpp>
 #include <distrun/common/base/signal_stack.hpp>
 
 namespace distrun::base {

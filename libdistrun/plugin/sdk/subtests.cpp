@@ -1,6 +1,6 @@
+#include <distrun/plugin/sdk/declare.hpp>
 #include <distrun/plugin/sdk/detail/current.hpp>
 #include <distrun/plugin/sdk/detail/failure.hpp>
-#include <distrun/plugin/sdk/declare.hpp>
 
 namespace distrun {
 namespace {

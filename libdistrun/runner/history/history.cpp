@@ -1,6 +1,5 @@
 #include <distrun/runner/history/history.hpp>
 
-#include <distrun/runner/history/limits.hpp>
 #include <distrun/runner/history/place.hpp>
 #include <distrun/runner/history/recorder.hpp>
 #include <distrun/runner/history/schema.hpp>

@@ -12,21 +12,13 @@
 #include <vector>
 
 #include <distrun/runner/history/database.hpp>
+#include <distrun/runner/history/limits.hpp>
 #include <distrun/runner/history/statistics.hpp>
 #include <distrun/runner/plan/filter.hpp>
 #include <distrun/runner/plan/order.hpp>
 #include <distrun/runner/record/record.hpp>
 
 namespace distrun::history {
-
-struct Limits {
-  int results_per_test = 200;
-  int runs = 2000;
-  std::int64_t bytes = std::int64_t{256} << 20;  // of the file, without what is free in it
-};
-
-// The messages of results are cut to this.
-inline constexpr std::size_t kMessageMax = 300;
 
 // What came of one test in one run.
 struct Result {

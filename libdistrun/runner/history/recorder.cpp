@@ -4,7 +4,10 @@
 
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/history/column_values.hpp>
-#include <distrun/runner/history/history.hpp>
+#include <distrun/runner/history/limits.hpp>
+#include <distrun/runner/history/statistics.hpp>
+#include <distrun/runner/plan/order.hpp>
+#include <distrun/runner/record/outcome.hpp>
 
 namespace distrun::history {
 namespace {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/common/base/limits.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/wire/zygote.hpp>
 #include <distrun/runner/launch/descriptors.hpp>

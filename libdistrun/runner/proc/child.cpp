@@ -16,7 +16,6 @@
 #include <string_view>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/common/base/limits.hpp>
 #include <distrun/runner/proc/pidfd.hpp>
 
 namespace distrun::proc {

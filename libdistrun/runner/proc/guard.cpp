@@ -15,7 +15,6 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/inherited.hpp>
-#include <distrun/common/base/limits.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/proc/pidfd.hpp>
 #include <distrun/runner/proc/process_tree.hpp>

@@ -1,11 +1,11 @@
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
 
 #include <distrun/runtime/autograd/variable.hpp>
-#include <distrun/runtime/tensor/copy.hpp>
-#include <distrun/runtime/tensor/elementwise.hpp>
-#include <distrun/runtime/tensor/factories.hpp>
-#include <distrun/runtime/tensor/sparse.hpp>
-#include <distrun/runtime/tensor/views.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/operators/elementwise.hpp>
+#include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 namespace distrun::autograd {
 namespace {
@@ -78,6 +78,16 @@ Gradients AccumulateGrad::apply(Gradients gradients) {
     accumulate_into(variable_of(owner)->grad, std::move(gradients[0]), owner);
   }
   return {};
+}
+
+Ref<Node> accumulator_of(const Tensor& leaf) {
+  std::atomic<Node*>& place = variable_of(leaf)->accumulator;
+  Node* node = place.load(std::memory_order_acquire);
+  if (node == nullptr) {
+    auto made = std::make_unique<AccumulateGrad>(leaf);
+    if (place.compare_exchange_strong(node, made.get(), std::memory_order_acq_rel)) node = made.release();
+  }
+  return static_cast<AccumulateGrad*>(node)->handle();
 }
 
 }  // namespace distrun::autograd

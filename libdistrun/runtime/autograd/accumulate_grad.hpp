@@ -13,8 +13,8 @@ namespace distrun::autograd {
 // copied. So who keeps a handle of a gradient in a hook or custom function keeps its values.
 void accumulate_into(Tensor& place, Tensor gradient, const Tensor& variable);
 
-// One for each leaf, made by Variable::accumulator() and owned by it. Any thread: passes of several threads may end in
-// one leaf.
+// One for each leaf, made by accumulator_of() and owned by its Variable. Any thread: passes of several threads may end
+// in one leaf.
 //
 // Handles of the node hold the tensor, and the tensor owns the node: the first handle takes a handle of the tensor, the
 // last one gives it back. Whoever makes a first handle has the tensor meanwhile, so that the two counts may cross.
@@ -36,5 +36,9 @@ class AccumulateGrad final : public Node {
   tensor::TensorImpl* const variable_;
   std::mutex mutex_;  // guards the variable's gradient against other passes
 };
+
+// The node that accumulates into a leaf that needs a gradient. One for the tensor's life; holding it holds the tensor.
+// Any thread.
+Ref<Node> accumulator_of(const Tensor& leaf);
 
 }  // namespace distrun::autograd

@@ -9,9 +9,9 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/demangle.hpp>
-#include <distrun/runtime/tensor/elementwise.hpp>
-#include <distrun/runtime/tensor/reduce.hpp>
-#include <distrun/runtime/tensor/sparse.hpp>
+#include <distrun/runtime/tensor/operators/elementwise.hpp>
+#include <distrun/runtime/tensor/operators/reduce.hpp>
+#include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 namespace distrun::autograd {
 namespace {

@@ -1,10 +1,10 @@
 #include <distrun/runtime/autograd/backward.hpp>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/graph_task.hpp>
-#include <distrun/runtime/autograd/variable.hpp>
-#include <distrun/runtime/tensor/copy.hpp>
-#include <distrun/runtime/tensor/factories.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
 
 namespace distrun::autograd {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 // Backward passes as users start them.
-#include <distrun/runtime/tensor/tensor.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::autograd {
 

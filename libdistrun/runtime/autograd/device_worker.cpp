@@ -76,7 +76,7 @@ bool DeviceWorker::take(Work& work, const std::function<bool()>& ready) {
 }
 
 void DeviceWorker::run_until(const std::function<bool()>& ready) {
-  for (Work work; take(work, ready); work = Work()) work.task->run_on_worker(work.entry);
+  for (Work work; take(work, ready); work = Work()) work.giver->run_on_worker(work.entry);
 }
 
 DeviceWorker& device_worker(Device device) {

@@ -6,15 +6,22 @@
 #include <mutex>
 #include <vector>
 
-#include <distrun/runtime/autograd/graph_task.hpp>
+#include <distrun/runtime/autograd/pass_table.hpp>
 #include <distrun/runtime/device/device.hpp>
 
 namespace distrun::autograd {
 
+// Who gives a worker work: a pass, by numbers of its entries.
+class WorkGiver : public tensor::Counted {
+ public:
+  // On the worker's thread; must not throw.
+  virtual void run_on_worker(EntryIndex entry) = 0;
+};
+
 class DeviceWorker {
  public:
   struct Work {
-    Ref<GraphTask> task;
+    Ref<WorkGiver> giver;
     std::uint64_t sequence = 0;
     std::uint32_t nesting = 0;
     EntryIndex entry = 0;

@@ -8,8 +8,8 @@
 #include <distrun/runtime/autograd/demangle.hpp>
 #include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
-#include <distrun/runtime/tensor/factories.hpp>
-#include <distrun/runtime/tensor/views.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
 
 namespace distrun::autograd {
 namespace {

@@ -1,9 +1,9 @@
 #include <distrun/runtime/autograd/gradient_fit.hpp>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/tensor/copy.hpp>
-#include <distrun/runtime/tensor/elementwise.hpp>
-#include <distrun/runtime/tensor/reduce.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/operators/elementwise.hpp>
+#include <distrun/runtime/tensor/operators/reduce.hpp>
 
 namespace distrun::autograd {
 namespace {

@@ -10,7 +10,6 @@
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
 #include <distrun/runtime/autograd/anomaly.hpp>
-#include <distrun/runtime/autograd/device_worker.hpp>
 #include <distrun/runtime/autograd/gradient_fit.hpp>
 #include <distrun/runtime/autograd/node_hooks.hpp>
 #include <distrun/runtime/autograd/scope.hpp>

@@ -18,6 +18,7 @@
 #include <set>
 #include <vector>
 
+#include <distrun/runtime/autograd/device_worker.hpp>
 #include <distrun/runtime/autograd/leaf_sink.hpp>
 #include <distrun/runtime/autograd/node.hpp>
 #include <distrun/runtime/autograd/pass_table.hpp>
@@ -25,14 +26,12 @@
 
 namespace distrun::autograd {
 
-class DeviceWorker;
-
 struct PassOptions {
   bool retain_graph = false;
   LeafSink* leaves = nullptr;  // null: into grad() of each. Must outlive the pass.
 };
 
-class GraphTask final : public tensor::Counted {
+class GraphTask final : public WorkGiver {
  public:
   // Nodes run under the calling thread's state, with recording off.
   explicit GraphTask(PassOptions options);
@@ -68,8 +67,7 @@ class GraphTask final : public tensor::Counted {
   Tensor captured(std::size_t number) const { return captures_[number].gradient; }
   void wait_for_leaves() const;
 
-  // Of a worker: an entry that was pushed to it.
-  void run_on_worker(EntryIndex entry);
+  void run_on_worker(EntryIndex entry) override;
 
  private:
   struct Root {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <distrun/runtime/device/stream.hpp>
-#include <distrun/runtime/tensor/tensor.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::autograd {
 

@@ -3,14 +3,14 @@
 // operators run and visited backwards by a pass (graph_task.hpp).
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <distrun/runtime/autograd/hooks.hpp>
 #include <distrun/runtime/autograd/inline_vector.hpp>
 #include <distrun/runtime/device/stream.hpp>
-#include <distrun/runtime/tensor/tensor.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::autograd {
 
@@ -18,9 +18,6 @@ using tensor::Ref;
 
 class Node;
 class NodeHooks;
-
-// Of a node's inputs, or of its results; undefined ones stand for zeros. Copies of the handles, not of tensors.
-using Gradients = InlineVector<Tensor, 2>;
 
 // To input `input` of `node`; without a node the gradient is not needed.
 struct Edge {
@@ -39,14 +36,6 @@ struct InputMetadata {
   Device device;
   Stream stream;  // current where the result was made; the node runs on it
 };
-
-// Called with the gradient of one tensor; a defined result replaces it.
-using TensorHook = std::function<Tensor(const Tensor&)>;
-// Called before a node with its gradients, or after it with its results and what it got. What it returns replaces them.
-using PreHook = std::function<TensorList(TensorList)>;
-using PostHook = std::function<TensorList(TensorList results, const TensorList& gradients)>;
-// Names a hook, so that it can be removed.
-enum class HookId : std::uint64_t {};
 
 // Counted (Ref<Node>); identity matters: the same node is the same object. Its graph is built by one thread; after that
 // passes on any threads may run it. A node that keeps tensors runs in one pass at a time, or under retain_graph in

@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include <distrun/runtime/autograd/node.hpp>
+#include <distrun/runtime/autograd/hooks.hpp>
 
 namespace distrun::autograd {
 

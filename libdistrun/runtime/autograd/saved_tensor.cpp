@@ -1,8 +1,8 @@
 #include <distrun/runtime/autograd/saved_tensor.hpp>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/autograd/variable.hpp>
-#include <distrun/runtime/tensor/views.hpp>
+#include <distrun/runtime/autograd/history.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
 
 namespace distrun::autograd {
 namespace {

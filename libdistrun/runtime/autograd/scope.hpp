@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include <distrun/runtime/tensor/tensor.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::autograd {
 

@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include <distrun/runtime/tensor/scalar.hpp>
-#include <distrun/runtime/tensor/tensor.hpp>
+#include <distrun/runtime/tensor/core/scalar.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::autograd {
 

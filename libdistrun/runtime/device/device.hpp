@@ -1,9 +1,9 @@
 #pragma once
-// Where a tensor lives and work runs: the CPU, or a GPU of the process's driver (driver.hpp).
+// Where a tensor lives and work runs: the CPU, or a GPU of the process's driver (driver.hpp), and the names of its
+// queues of work.
 #include <compare>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace distrun::device {
 
@@ -24,9 +24,18 @@ inline constexpr Device kCpu{};
 inline Device cuda(int index) noexcept { return {DeviceType::Cuda, static_cast<std::int16_t>(index)}; }
 
 std::string to_string(Device device);  // "cpu", "cuda:1"
-// "cpu", "cuda:1", or "cuda" for the calling thread's current one. Throws Error{InvalidArgument} for anything else;
-// does not ask whether the device exists.
-Device parse_device(std::string_view text);
+
+// A number of the driver's own; 0 is the default stream of a device.
+enum class StreamId : std::uint64_t {};
+
+// A stream of a GPU, as its driver knows it; Stream (stream.hpp) is what tests use.
+struct StreamRef {
+  int device = 0;
+  StreamId id{};
+  friend auto operator<=>(const StreamRef&, const StreamRef&) = default;
+};
+inline constexpr StreamRef kNoStream{-1, StreamId{}};
+std::string to_string(StreamRef stream);  // "cuda:0 default stream", "cuda:0 stream 3"
 
 }  // namespace distrun::device
 

@@ -75,4 +75,15 @@ std::string to_string(const Dims& dims) {
   return text + "]";
 }
 
+Reach reach_of(const Dims& sizes, const Dims& strides, std::int64_t offset) noexcept {
+  Reach reach{offset, offset, sizes.size() == strides.size()};
+  for (std::size_t i = 0; reach.is_valid && i < sizes.size(); ++i) {
+    std::int64_t span = 0;
+    std::int64_t& end = strides[i] < 0 ? reach.first : reach.last;
+    reach.is_valid =
+        !__builtin_mul_overflow(sizes[i] - 1, strides[i], &span) && !__builtin_add_overflow(end, span, &end);
+  }
+  return reach;
+}
+
 }  // namespace distrun::device

@@ -96,4 +96,12 @@ std::int64_t count_of(const Dims& sizes);
 Dims contiguous_strides(const Dims& sizes);
 std::string to_string(const Dims& dims);  // "[2, 3]"
 
+// The elements that a strided block touches, from the first to the last; not valid when they are beyond any memory.
+struct Reach {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  bool is_valid = true;
+};
+Reach reach_of(const Dims& sizes, const Dims& strides, std::int64_t offset) noexcept;
+
 }  // namespace distrun::device

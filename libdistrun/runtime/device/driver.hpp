@@ -39,15 +39,8 @@ struct Properties {
   std::uint64_t clock_hz = 0;  // of busy(): cycles a second
 };
 
-// Numbers of the driver's own objects; 0 is the default stream of a device, and no event.
-enum class StreamId : std::uint64_t {};
+// A number of the driver's own; 0: no event.
 enum class EventId : std::uint64_t {};
-
-struct StreamRef {
-  int device = 0;
-  StreamId id{};
-  friend auto operator<=>(const StreamRef&, const StreamRef&) = default;
-};
 
 enum class Priority : std::uint8_t { Normal, High };
 

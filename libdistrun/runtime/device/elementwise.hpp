@@ -30,7 +30,7 @@ struct Elementwise {
   };
 
   // "fill" (the parameter), "copy" (to the output's type), "add" (a + parameter * b), "mul"; the others have the names
-  // of runtime/tensor/arithmetic.cpp. Lives on.
+  // of runtime/tensor/operators/arithmetic.cpp. Lives on.
   const char* operation = "";
   Dims sizes;                     // outermost first; none: one element
   std::vector<Operand> operands;  // the output, and the inputs in their order

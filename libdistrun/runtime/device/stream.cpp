@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <mutex>
 
 #include <distrun/common/base/error.hpp>
@@ -13,6 +14,7 @@
 namespace distrun::device {
 namespace {
 
+constexpr std::string_view kCuda = "cuda";
 constexpr std::size_t kPoolSize = 32;  // of each priority
 
 // A device's streams of one priority, made when the first is asked for.
@@ -43,7 +45,23 @@ board::WaitInfo wait_for(const std::string& name, base::Location site) {
   return info;
 }
 
+[[noreturn]] void refuse_name(std::string_view text) {
+  throw Error(ErrorKind::InvalidArgument,
+              "'" + std::string(text.substr(0, 40)) + "' is no device: \"cpu\", \"cuda\" or \"cuda:1\" are");
+}
+
 }  // namespace
+
+Device parse_device(std::string_view text) {
+  if (text == "cpu" || text == "cpu:0") return kCpu;
+  if (text == kCuda) return cuda(current_device());
+  if (!text.starts_with("cuda:")) refuse_name(text);
+  const std::string_view digits = text.substr(kCuda.size() + 1);
+  std::int16_t index = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  if (error != std::errc{} || end != digits.data() + digits.size() || index < 0) refuse_name(text);
+  return cuda(index);
+}
 
 Driver& driver_of(Device device) {
   if (device.is_cpu() && device.index == 0) return cpu_driver();
@@ -59,8 +77,7 @@ void Stream::synchronize(base::Location site) const {
 }
 
 std::string to_string(Stream stream) {
-  const auto id = static_cast<std::uint64_t>(stream.ref().id);
-  return to_string(stream.device()) + (id == 0 ? std::string(" default stream") : " stream " + std::to_string(id));
+  return stream.device().is_cpu() ? to_string(stream.device()) + " default stream" : to_string(stream.ref());
 }
 
 Stream default_stream(Device device) { return {device, StreamId{}}; }

@@ -4,11 +4,15 @@
 // ThreadState only (thread_state.hpp).
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <distrun/runtime/device/driver.hpp>
 
 namespace distrun::device {
 
+// "cpu", "cuda:1", or "cuda" for the calling thread's current one. Throws Error{InvalidArgument} for anything else;
+// does not ask whether the device exists.
+Device parse_device(std::string_view text);
 // The driver of a device: the cpu's, or the GPU driver (gpu.hpp). Throws Error{InvalidArgument} for a device that is
 // not there, with what is.
 Driver& driver_of(Device device);
@@ -21,6 +25,8 @@ class Stream {
 
   Device device() const noexcept { return device_; }
   StreamRef ref() const noexcept { return {device_.index, id_}; }
+  // For Memory::record_stream(): the CPU's is that of no GPU.
+  operator StreamRef() const noexcept { return device_.is_cpu() ? kNoStream : ref(); }  // NOLINT(google-explicit-*)
   Driver& driver() const { return driver_of(device_); }
   bool is_idle() const { return driver().is_idle(ref()); }
   // Shows itself on the board. Throws what has gone wrong on the stream, every time.

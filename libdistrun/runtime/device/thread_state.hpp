@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
-#include <distrun/runtime/device/driver.hpp>
+#include <distrun/runtime/device/device.hpp>
 
 namespace distrun::tensor {
-class Generator;  // runtime/tensor/random.hpp
+class Generator;  // runtime/tensor/operators/random.hpp
 }
 
 namespace distrun::device {

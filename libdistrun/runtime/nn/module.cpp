@@ -1,7 +1,7 @@
 #include <distrun/runtime/nn/module.hpp>
 
+#include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/copies.hpp>
-#include <distrun/runtime/autograd/variable.hpp>
 
 namespace distrun::nn {
 

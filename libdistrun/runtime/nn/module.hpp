@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <distrun/runtime/tensor/tensor.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::nn {
 

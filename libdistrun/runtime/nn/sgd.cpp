@@ -2,8 +2,8 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>
+#include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
-#include <distrun/runtime/autograd/variable.hpp>
 
 namespace distrun::nn {
 

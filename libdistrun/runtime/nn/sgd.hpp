@@ -2,7 +2,7 @@
 // Stochastic gradient descent, the optimiser of the suites and examples.
 #include <vector>
 
-#include <distrun/runtime/tensor/tensor.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::nn {
 

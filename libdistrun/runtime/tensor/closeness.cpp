@@ -3,10 +3,10 @@
 #include <charconv>
 #include <cmath>
 
-#include <distrun/runtime/tensor/copy.hpp>
-#include <distrun/runtime/tensor/elementwise.hpp>
-#include <distrun/runtime/tensor/factories.hpp>
-#include <distrun/runtime/tensor/sparse.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+#include <distrun/runtime/tensor/operators/elementwise.hpp>
+#include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 namespace distrun::tensor {
 namespace {

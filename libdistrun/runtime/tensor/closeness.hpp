@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include <distrun/runtime/tensor/tensor.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor {
 

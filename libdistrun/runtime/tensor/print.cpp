@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <ostream>
 
-#include <distrun/runtime/tensor/copy.hpp>
-#include <distrun/runtime/tensor/joining.hpp>
-#include <distrun/runtime/tensor/number_format.hpp>
-#include <distrun/runtime/tensor/sparse.hpp>
-#include <distrun/runtime/tensor/views.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/number_format.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/operators/joining.hpp>
+#include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 namespace distrun::tensor {
 namespace {
@@ -48,7 +48,7 @@ class Body {
         skip();
         i = size - kEdge;
       }
-      show(select(tensor, 0, i));
+      show(select_view(tensor, 0, i));
     }
   }
 

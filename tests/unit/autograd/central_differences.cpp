@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/autograd/backward.hpp>
-#include <distrun/runtime/autograd/variable.hpp>
+#include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/device/order_report.hpp>
 #include <distrun/runtime/tensor/ops.hpp>
 

@@ -4,9 +4,9 @@
 
 #include <set>
 
+#include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/operator_table.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
-#include <distrun/runtime/autograd/variable.hpp>
 
 #include "gradient_cases.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/graph_task.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
-#include <distrun/runtime/autograd/variable.hpp>
 
 namespace distrun {
 namespace {

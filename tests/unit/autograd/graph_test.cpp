@@ -3,9 +3,9 @@
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>
+#include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/node.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
-#include <distrun/runtime/autograd/variable.hpp>
 
 namespace distrun {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 #include <distrun/runtime/autograd/operators/operator_table.hpp>
-#include <distrun/runtime/autograd/variable.hpp>
 
 namespace distrun {
 namespace {

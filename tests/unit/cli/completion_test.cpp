@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "help/completion.hpp"
-#include "options/options.hpp"
+#include "options/command_line.hpp"
 
 using namespace distrun::cli;
 

@@ -7,7 +7,7 @@
 
 #include "help/help_text.hpp"
 #include "help/man_page.hpp"
-#include "options/options.hpp"
+#include "options/command_line.hpp"
 
 using namespace distrun;
 using namespace distrun::cli;

@@ -1,4 +1,5 @@
 #include <distrun/runtime/device/memory/caching_allocator.hpp>
+#include <distrun/runtime/device/stream.hpp>
 
 #include <atomic>
 

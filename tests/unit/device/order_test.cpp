@@ -16,6 +16,7 @@
 #include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
 #include <distrun/runtime/device/memory/caching_allocator.hpp>
 #include <distrun/runtime/device/order_report.hpp>
+#include <distrun/runtime/device/stream.hpp>
 
 namespace distrun::device {
 namespace {

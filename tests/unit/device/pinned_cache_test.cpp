@@ -1,4 +1,5 @@
 #include <distrun/runtime/device/memory/pinned_cache.hpp>
+#include <distrun/runtime/device/stream.hpp>
 
 #include <catch2/catch.hpp>
 

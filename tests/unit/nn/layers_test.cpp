@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
 #include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
-#include <distrun/runtime/autograd/variable.hpp>
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/nn/layers.hpp>
 

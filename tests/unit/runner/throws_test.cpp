@@ -29,7 +29,7 @@ RankError placed(const std::vector<wire::StackFrame>& table, std::string text = 
   RankError error;
   error.type = "std::out_of_range";
   error.text = std::move(text);
-  error.file = "/libdistrun/runtime/tensor/shape.cpp";
+  error.file = "/libdistrun/runtime/tensor/core/shape.cpp";
   error.line = 13;
   wire::ThreadStack stack = stack_of(table.size());
   add_place(error, table, stack);
@@ -87,7 +87,7 @@ TEST_CASE("a library without debug information is passed over for who has called
   // Where nothing has a file, the error keeps the one that it came with.
   const RankError error = placed({table.front()});
   CHECK(error.text == "map::at, in json::parse");
-  CHECK(error.file == "/libdistrun/runtime/tensor/shape.cpp");
+  CHECK(error.file == "/libdistrun/runtime/tensor/core/shape.cpp");
   CHECK(error.line == 13);
 }
 

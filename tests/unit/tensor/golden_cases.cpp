@@ -4,8 +4,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include <distrun/runtime/tensor/copy.hpp>
-#include <distrun/runtime/tensor/factories.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
 
 namespace distrun::tensor {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/runtime/tensor/tensor.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor {
 

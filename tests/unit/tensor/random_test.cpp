@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/operators/philox.hpp>
 #include <distrun/runtime/tensor/ops.hpp>
-#include <distrun/runtime/tensor/philox.hpp>
 
 namespace distrun::tensor {
 

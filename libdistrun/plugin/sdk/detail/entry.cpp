@@ -5,10 +5,10 @@
 #include <distrun/plugin/sdk/detail/failure.hpp>
 #include <distrun/plugin/sdk/detail/list.hpp>
 #include <distrun/plugin/sdk/detail/run.hpp>
+#include <distrun/plugin/sdk/detail/runtime.h>
 #include <distrun/plugin/sdk/detail/string.hpp>
 #include <distrun/plugin/sdk/detail/suite_run.hpp>
 #include <distrun/plugin/sdk/plugin.h>
-#include <distrun/plugin/sdk/detail/runtime.h>
 
 namespace {
 

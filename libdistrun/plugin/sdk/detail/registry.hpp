@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <distrun/plugin/sdk/bridge.hpp>
-#include <distrun/plugin/sdk/suite.hpp>
 #include <distrun/plugin/sdk/declare.hpp>
+#include <distrun/plugin/sdk/suite.hpp>
 
 namespace distrun::detail {
 

@@ -10,7 +10,6 @@
 namespace distrun::evidence {
 namespace {
 
-constexpr std::size_t kThreadsMax = 1024;  // of one process
 
 // "4711 (name) S 1 ...", where the name may hold anything.
 char state_of(const std::string& place) {
@@ -81,18 +80,6 @@ std::vector<pid_t> peers_of(const Connections& all, const Blocked& blocked) {
 
 }  // namespace
 
-std::vector<pid_t> children_of(pid_t pid) {
-  std::vector<pid_t> children;
-  const std::string tasks = proc_path(pid, "task");
-  for (const int tid : numbers_in(tasks, kThreadsMax).numbers) {
-    const ProcFile file = read_proc_file(tasks + "/" + std::to_string(tid) + "/children");
-    Words words(file.text);
-    while (const auto child = number_in<pid_t>(words.next())) children.push_back(*child);
-  }
-  std::sort(children.begin(), children.end());
-  return children;
-}
-
 Blocked blocked_thread(const Connections& all, const std::vector<LockWait>& lock_waits, const RemoteMemory& memory,
                        pid_t tid) {
   Blocked blocked;
@@ -118,7 +105,7 @@ std::vector<Blocked> blocked_threads(const Connections& all) {
   std::vector<Blocked> threads;
   const std::vector<LockWait> lock_waits = read_lock_waits();
   for (const Party& process : all.processes) {
-    const std::vector<int> tids = numbers_in(proc_path(process.pid, "task"), kThreadsMax).numbers;
+    const std::vector<int> tids = numbers_in(proc_path(process.pid, "task"), kThreadsOfProcessMax).numbers;
     const RemoteMemory memory(process.pid, may_be_read(process.pid, tids));
     for (const int tid : tids) threads.push_back(blocked_thread(all, lock_waits, memory, tid));
   }

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include <distrun/runner/evidence/proc/proc_files.hpp>
 
 namespace distrun::evidence {
 namespace {
@@ -190,6 +191,18 @@ void decode_open(const CallPlace& place, std::size_t argument, Blocked& blocked)
 }
 
 }  // namespace
+
+std::vector<pid_t> children_of(pid_t pid) {
+  std::vector<pid_t> children;
+  const std::string tasks = proc_path(pid, "task");
+  for (const int tid : numbers_in(tasks, kThreadsOfProcessMax).numbers) {
+    const ProcFile file = read_proc_file(tasks + "/" + std::to_string(tid) + "/children");
+    Words words(file.text);
+    while (const auto child = number_in<pid_t>(words.next())) children.push_back(*child);
+  }
+  std::sort(children.begin(), children.end());
+  return children;
+}
 
 std::string shown_length(std::int64_t seconds, std::int64_t nanoseconds) {
   char text[48];

@@ -1,8 +1,9 @@
 #pragma once
 // What a system call waits for, from its number and arguments. One function for each shape of call.
+#include <distrun/runner/evidence/proc/file_locks.hpp>
 #include <distrun/runner/evidence/proc/remote_memory.hpp>
 #include <distrun/runner/evidence/proc/syscalls.hpp>
-#include <distrun/runner/evidence/waits/blocked_on.hpp>
+#include <distrun/runner/evidence/waits/blocked.hpp>
 
 namespace distrun::evidence {
 
@@ -15,6 +16,9 @@ struct CallPlace {
 };
 // Fills kind, call, fds, pids, lock, lock_key, bounded and limit; `blocked` says which thread.
 void decode_call(const CallPlace& place, Blocked& blocked);
+
+// Its children, zombies included, whichever thread forked them.
+std::vector<pid_t> children_of(pid_t pid);
 
 // A futex, which is a file of its own since its word tells more than the call does.
 void decode_futex(const RemoteMemory& memory, const SyscallText& call, Blocked& blocked);

@@ -1,7 +1,7 @@
 #pragma once
 // Gradients of + - * /, for the forms that make a result and for those in place.
 #include <distrun/runtime/autograd/record.hpp>
-#include <distrun/runtime/tensor/elementwise.hpp>
+#include <distrun/runtime/tensor/operators/elementwise.hpp>
 
 namespace distrun::autograd {
 

@@ -2,7 +2,7 @@
 
 #include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
-#include <distrun/runtime/tensor/copy.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
 
 namespace distrun {
 namespace {

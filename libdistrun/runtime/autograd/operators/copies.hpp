@@ -1,7 +1,7 @@
 #pragma once
-// Copies as users call them: to another place, dtype or device, recorded. <distrun/runtime/tensor/copy.hpp> says what
-// each does.
-#include <distrun/runtime/tensor/tensor.hpp>
+// Copies as users call them: to another place, dtype or device, recorded. <distrun/runtime/tensor/core/copy.hpp> says
+// what each does.
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun {
 

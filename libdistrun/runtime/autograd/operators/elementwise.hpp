@@ -1,8 +1,8 @@
 #pragma once
 // Elementwise operators as users call them: recorded if an input needs a gradient. What they compute, how tensors
-// stretch and dtypes are promoted: <distrun/runtime/tensor/elementwise.hpp>. In-place forms return their first
-// argument.
-#include <distrun/runtime/tensor/elementwise.hpp>
+// stretch and dtypes are promoted: <distrun/runtime/tensor/operators/elementwise.hpp>. In-place forms return their
+// first argument.
+#include <distrun/runtime/tensor/operators/elementwise.hpp>
 
 namespace distrun {
 

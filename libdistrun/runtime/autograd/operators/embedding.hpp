@@ -1,6 +1,7 @@
 #pragma once
-// Rows of a table, added up by bags, as users call it. <distrun/runtime/tensor/embedding.hpp> says what it does.
-#include <distrun/runtime/tensor/embedding.hpp>
+// Rows of a table, added up by bags, as users call it. <distrun/runtime/tensor/operators/embedding.hpp> says what it
+// does.
+#include <distrun/runtime/tensor/operators/embedding.hpp>
 
 namespace distrun {
 

@@ -1,9 +1,9 @@
 #pragma once
 // Tensors from nothing, from numbers and by chance, as users make them. They are leaves and need no gradient; see
 // set_requires_grad().
-#include <distrun/runtime/tensor/factories.hpp>
-#include <distrun/runtime/tensor/nonzero.hpp>
-#include <distrun/runtime/tensor/random.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+#include <distrun/runtime/tensor/operators/nonzero.hpp>
+#include <distrun/runtime/tensor/operators/random.hpp>
 
 namespace distrun {
 

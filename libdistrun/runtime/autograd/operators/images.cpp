@@ -2,7 +2,7 @@
 
 #include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
-#include <distrun/runtime/tensor/reduce.hpp>
+#include <distrun/runtime/tensor/operators/reduce.hpp>
 
 namespace distrun {
 namespace {

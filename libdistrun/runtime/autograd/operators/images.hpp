@@ -1,7 +1,7 @@
 #pragma once
 // Operators on images [batch, channels, height, width] as users call them.
-#include <distrun/runtime/tensor/convolution.hpp>
-#include <distrun/runtime/tensor/pooling.hpp>
+#include <distrun/runtime/tensor/operators/convolution.hpp>
+#include <distrun/runtime/tensor/operators/pooling.hpp>
 
 namespace distrun {
 

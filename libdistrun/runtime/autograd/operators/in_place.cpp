@@ -2,8 +2,8 @@
 #include <distrun/runtime/autograd/operators/copies.hpp>
 #include <distrun/runtime/autograd/operators/elementwise.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
-#include <distrun/runtime/tensor/copy.hpp>
-#include <distrun/runtime/tensor/factories.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
 
 namespace distrun {
 namespace {

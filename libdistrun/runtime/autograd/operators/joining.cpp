@@ -3,9 +3,9 @@
 #include <distrun/runtime/autograd/operators/sparse_select.hpp>
 #include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
-#include <distrun/runtime/tensor/joining.hpp>
-#include <distrun/runtime/tensor/shape.hpp>
-#include <distrun/runtime/tensor/views.hpp>
+#include <distrun/runtime/tensor/core/shape.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/operators/joining.hpp>
 
 namespace distrun {
 namespace {
@@ -37,7 +37,8 @@ struct StackBackward {
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (!node.needs(i)) continue;
       const auto index = static_cast<std::int64_t>(i);
-      results[i] = gradient.is_sparse() ? select_sparse(gradient, dim, index) : tensor::select(gradient, dim, index);
+      results[i] = gradient.is_sparse() ? select_sparse(gradient, dim, index)
+                                        : tensor::select_view(gradient, dim, index);
     }
     return results;
   }

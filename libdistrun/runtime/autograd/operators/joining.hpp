@@ -1,6 +1,6 @@
 #pragma once
-// Several tensors as one, as users call it. <distrun/runtime/tensor/joining.hpp> says what each does.
-#include <distrun/runtime/tensor/tensor.hpp>
+// Several tensors as one, as users call it. <distrun/runtime/tensor/operators/joining.hpp> says what each does.
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <distrun/runtime/autograd/operators/operator_table.hpp>
+#include <distrun/runtime/autograd/operators/overload.hpp>
 
 namespace distrun::autograd {
 

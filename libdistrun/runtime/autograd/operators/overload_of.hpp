@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <distrun/runtime/autograd/operators/operator_table.hpp>
+#include <distrun/runtime/autograd/operators/overload.hpp>
 
 namespace distrun::autograd::detail {
 

@@ -2,9 +2,10 @@
 
 #include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
-#include <distrun/runtime/tensor/elementwise.hpp>
-#include <distrun/runtime/tensor/matmul.hpp>
-#include <distrun/runtime/tensor/views.hpp>
+#include <distrun/runtime/tensor/core/reshape.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/operators/elementwise.hpp>
+#include <distrun/runtime/tensor/operators/matmul.hpp>
 
 namespace distrun {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
-// Products of matrices as users call them. <distrun/runtime/tensor/matmul.hpp> says what each does.
-#include <distrun/runtime/tensor/tensor.hpp>
+// Products of matrices as users call them. <distrun/runtime/tensor/operators/matmul.hpp> says what each does.
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun {
 

@@ -4,12 +4,13 @@
 
 #include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
-#include <distrun/runtime/tensor/copy.hpp>
-#include <distrun/runtime/tensor/elementwise.hpp>
-#include <distrun/runtime/tensor/reduce.hpp>
-#include <distrun/runtime/tensor/shape.hpp>
-#include <distrun/runtime/tensor/sparse.hpp>
-#include <distrun/runtime/tensor/views.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/reshape.hpp>
+#include <distrun/runtime/tensor/core/shape.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/operators/elementwise.hpp>
+#include <distrun/runtime/tensor/operators/reduce.hpp>
+#include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 namespace distrun {
 namespace {

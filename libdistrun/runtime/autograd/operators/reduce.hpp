@@ -1,6 +1,7 @@
 #pragma once
-// Operators that put elements together, as users call them. <distrun/runtime/tensor/reduce.hpp> says what each does.
-#include <distrun/runtime/tensor/tensor.hpp>
+// Operators that put elements together, as users call them. <distrun/runtime/tensor/operators/reduce.hpp> says what
+// each does.
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun {
 

@@ -3,10 +3,11 @@
 #include <distrun/runtime/autograd/operators/sparse_select.hpp>
 #include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
-#include <distrun/runtime/tensor/copy.hpp>
-#include <distrun/runtime/tensor/rows.hpp>
-#include <distrun/runtime/tensor/sparse_entries.hpp>
-#include <distrun/runtime/tensor/views.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/reshape.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/operators/rows.hpp>
+#include <distrun/runtime/tensor/sparse/sparse_entries.hpp>
 
 namespace distrun {
 namespace {

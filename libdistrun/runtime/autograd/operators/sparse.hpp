@@ -1,6 +1,6 @@
 #pragma once
-// Sparse COO tensors as users make and read them. <distrun/runtime/tensor/sparse.hpp> says what each does.
-#include <distrun/runtime/tensor/sparse.hpp>
+// Sparse COO tensors as users make and read them. <distrun/runtime/tensor/sparse/sparse.hpp> says what each does.
+#include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 namespace distrun {
 

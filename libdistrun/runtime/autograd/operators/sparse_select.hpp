@@ -1,6 +1,6 @@
 #pragma once
 // Parts of sparse gradients.
-#include <distrun/runtime/tensor/tensor.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::autograd {
 

@@ -2,11 +2,13 @@
 
 #include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
-#include <distrun/runtime/tensor/copy.hpp>
-#include <distrun/runtime/tensor/factories.hpp>
-#include <distrun/runtime/tensor/reduce.hpp>
-#include <distrun/runtime/tensor/shape.hpp>
-#include <distrun/runtime/tensor/views.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+#include <distrun/runtime/tensor/core/reshape.hpp>
+#include <distrun/runtime/tensor/core/shape.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/operators/reduce.hpp>
+#include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 namespace distrun {
 namespace {
@@ -65,7 +67,7 @@ struct PiecesBackward {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       if (!gradients[i].defined()) continue;
       const Piece& piece = pieces[i];
-      const Tensor part = piece.is_selected ? tensor::select(whole, dim, piece.start)
+      const Tensor part = piece.is_selected ? tensor::select_view(whole, dim, piece.start)
                                             : tensor::narrow(whole, dim, piece.start, piece.length);
       tensor::copy_(part, gradients[i]);
     }

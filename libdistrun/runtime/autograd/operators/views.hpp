@@ -1,7 +1,7 @@
 #pragma once
 // Views as users call them: they share the bytes of their base, and a change in place of one is a change of the other,
-// for gradients too. <distrun/runtime/tensor/views.hpp> says what each does.
-#include <distrun/runtime/tensor/tensor.hpp>
+// for gradients too. <distrun/runtime/tensor/core/views.hpp> says what each does.
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun {
 

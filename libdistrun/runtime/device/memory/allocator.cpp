@@ -10,6 +10,7 @@
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/memory/caching_allocator.hpp>
 #include <distrun/runtime/device/memory/pinned_cache.hpp>
+#include <distrun/runtime/device/stream.hpp>
 
 namespace distrun::device {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 class NoMemory final : public Memory {
  public:
   explicit NoMemory(Device device) : Memory(device, nullptr, 0) {}
-  void record_stream(Stream) override {}
+  void record_stream(StreamRef) override {}
 };
 
 // Of the process. Never destroyed: memory may be let go of until it ends.

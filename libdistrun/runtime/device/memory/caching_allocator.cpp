@@ -32,10 +32,10 @@ class CachedMemory final : public Memory {
       : Memory(cuda(allocator.device_), block.begin, bytes), allocator_(allocator), block_(block) {}
   ~CachedMemory() override { allocator_.let_go(block_); }
 
-  void record_stream(Stream stream) override {
-    if (stream.device().is_cpu()) return;
+  void record_stream(StreamRef stream) override {
+    if (stream == kNoStream) return;
     const std::lock_guard lock(allocator_.mutex_);
-    if (stream.ref() != StreamRef{allocator_.device_, block_.stream}) block_.uses.add(stream.ref());
+    if (stream != StreamRef{allocator_.device_, block_.stream}) block_.uses.add(stream);
   }
 
  private:

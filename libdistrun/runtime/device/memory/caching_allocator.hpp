@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-#include <distrun/runtime/device/memory/allocator.hpp>
+#include <distrun/runtime/device/memory/memory.hpp>
 #include <distrun/runtime/device/memory/stream_uses.hpp>
 
 namespace distrun::device {

@@ -20,10 +20,10 @@ class PinnedMemory final : public Memory {
       : Memory(kCpu, block->begin, bytes), cache_(cache), block_(std::move(block)) {}
   ~PinnedMemory() override { cache_.let_go(std::move(block_)); }
 
-  void record_stream(Stream stream) override {
-    if (stream.device().is_cpu()) return;
+  void record_stream(StreamRef stream) override {
+    if (stream == kNoStream) return;
     const std::lock_guard lock(cache_.mutex_);
-    block_->uses.add(stream.ref());
+    block_->uses.add(stream);
   }
 
  private:

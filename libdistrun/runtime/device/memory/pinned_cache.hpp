@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include <distrun/runtime/device/memory/allocator.hpp>
+#include <distrun/runtime/device/memory/memory.hpp>
 #include <distrun/runtime/device/memory/stream_uses.hpp>
 
 namespace distrun::device {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <distrun/runtime/tensor/dtype.hpp>
+#include <distrun/runtime/tensor/core/dtype.hpp>
 
 namespace distrun::tensor::kernels {
 

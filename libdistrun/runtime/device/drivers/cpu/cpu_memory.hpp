@@ -1,6 +1,6 @@
 #pragma once
 // Memory of the host for tensors: one block for the bytes and what stands for them.
-#include <distrun/runtime/device/memory/allocator.hpp>
+#include <distrun/runtime/device/memory/memory.hpp>
 
 namespace distrun::device {
 

@@ -1,6 +1,6 @@
 #pragma once
 // What the CUDA module's functions return, as errors.
-#include <distrun/runtime/device/drivers/cuda/module.h>
+#include <distrun/runtime/device/drivers/cuda/cuda_line.h>
 
 namespace distrun::device {
 

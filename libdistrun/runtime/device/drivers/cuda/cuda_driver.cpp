@@ -324,7 +324,7 @@ void Cuda::call_back(void* context) {
     error = base::Error(ErrorKind::Failed, thrown.what());
   }
   if (!error) return;
-  error->while_doing(to_string(Stream(cuda(callback->stream.device), callback->stream.id)));
+  error->while_doing(to_string(callback->stream));
   const std::lock_guard lock(callback->driver.mutex_);
   callback->driver.errors_.emplace(callback->stream, *error);
 }

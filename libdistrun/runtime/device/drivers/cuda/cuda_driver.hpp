@@ -4,7 +4,7 @@
 #include <memory>
 
 #include <distrun/runtime/device/driver.hpp>
-#include <distrun/runtime/device/drivers/cuda/module.h>
+#include <distrun/runtime/device/drivers/cuda/cuda_line.h>
 
 namespace distrun::device {
 

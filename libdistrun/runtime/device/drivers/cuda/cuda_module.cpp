@@ -5,7 +5,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/device/drivers/cuda/cuda_driver.hpp>
-#include <distrun/runtime/device/drivers/cuda/module.h>
+#include <distrun/runtime/device/drivers/cuda/cuda_line.h>
 
 namespace distrun::device {
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "module.h"
+#include "cuda_line.h"
 
 #ifdef __CUDACC__
 #define DISTRUN_BOTH __host__ __device__

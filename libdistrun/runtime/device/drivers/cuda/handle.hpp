@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include <distrun/runtime/device/driver.hpp>
-#include <distrun/runtime/device/drivers/cuda/module.h>
+#include <distrun/runtime/device/drivers/cuda/cuda_line.h>
 
 namespace distrun::device {
 

@@ -1,12 +1,12 @@
-// The CUDA module: the runtime API behind the plain functions of module.h, and the few kernels. Built by nvcc into
+// The CUDA module: the runtime API behind the plain functions of cuda_line.h, and the few kernels. Built by nvcc into
 // lib/distrun/distrun_cuda.so, with the static CUDA runtime, so that nothing else of the process needs CUDA.
 #include <cuda_runtime.h>
 
 #include <cstdio>
 #include <cstring>
 
+#include "cuda_line.h"
 #include "elements.hpp"
-#include "module.h"
 
 namespace {
 
@@ -250,7 +250,7 @@ int launch(int device, uint64_t stream, const distrun_cuda_kernel* kernel) {
   return distrun_cuda::dispatch(*kernel, Launch{device, stream});
 }
 
-// In the order of module.h.
+// In the order of cuda_line.h.
 const distrun_cuda_module kModule{
     sizeof(distrun_cuda_module), DISTRUN_CUDA_ABI, text,
     count, properties, can_access_peer, enable_peer,

@@ -61,7 +61,7 @@ void Staging::launch(StreamRef stream, Kernel kernel) try {
   const auto room = static_cast<std::size_t>(lay_out(staged, 0) + kAlignment);
   const std::unique_ptr<Memory> host = host_.allocate(room);
   lay_out(staged, number(host->data()));
-  host->record_stream(Stream(cuda(stream.device), stream.id));  // whatever of the following gets onto the stream
+  host->record_stream(stream);  // whatever of the following gets onto the stream
   for (const auto& [region, access, bytes, distance] : staged) {
     if (access != Access::Write) copy(stream, bytes, bytes.begin + distance, bytes.begin);
   }

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include <distrun/runtime/device/stream.hpp>
 
 namespace distrun::device::virtual_gpu {
 
@@ -32,7 +31,6 @@ constexpr base::Nanoseconds kAskAgain{50'000};  // what another process has done
 
 base::TimePoint now() { return base::system_clock().now(); }
 
-std::string name_of(StreamRef stream) { return to_string(Stream(cuda(stream.device), stream.id)); }
 
 base::Error current_error() {
   try {
@@ -79,7 +77,7 @@ void Scheduler::drop_works() {
 
 void Scheduler::open(StreamRef stream, Priority priority) {
   const std::lock_guard lock(mutex_);
-  queues_[stream] = std::make_shared<Queue>(stream, priority, base::derive_seed(seed_, name_of(stream)));
+  queues_[stream] = std::make_shared<Queue>(stream, priority, base::derive_seed(seed_, to_string(stream)));
 }
 
 void Scheduler::close(StreamRef stream) {
@@ -95,7 +93,7 @@ void Scheduler::close(StreamRef stream) {
 std::shared_ptr<Queue> Scheduler::find(StreamRef stream) {
   const auto found = queues_.find(stream);
   if (found == queues_.end()) {
-    throw Error(ErrorKind::InvalidArgument, name_of(stream) + " does not exist, or no more");
+    throw Error(ErrorKind::InvalidArgument, to_string(stream) + " does not exist, or no more");
   }
   return found->second;
 }
@@ -309,7 +307,7 @@ void Scheduler::run_head(Lock& lock, const std::shared_ptr<Queue>& queue) {
     try {
       work.body();
     } catch (...) {
-      error = current_error().while_doing(name_of(queue->stream));
+      error = current_error().while_doing(to_string(queue->stream));
     }
   };
   if (work.kind == Work::Kind::Host) {

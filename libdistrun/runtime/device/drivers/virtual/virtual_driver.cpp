@@ -1,8 +1,6 @@
 #include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/device/drivers/virtual/driver.hpp>
-#include <distrun/runtime/device/stream.hpp>
 
 namespace distrun::device {
 namespace virtual_gpu {
@@ -60,7 +58,7 @@ void VirtualDriver::block_taken(const void* memory, std::size_t bytes, base::Loc
 // ---- streams
 
 void VirtualDriver::open_stream(StreamRef stream, Priority priority) {
-  numbers_[stream] = check_.add_stream(to_string(Stream(cuda(stream.device), stream.id)));
+  numbers_[stream] = check_.add_stream(to_string(stream));
   scheduler_.open(stream, priority);
 }
 
@@ -84,7 +82,7 @@ std::size_t VirtualDriver::number_of(StreamRef stream) const {
   const auto found = numbers_.find(stream);
   if (found == numbers_.end()) {
     throw Error(ErrorKind::InvalidArgument,
-                to_string(Stream(cuda(stream.device), stream.id)) + " does not exist, or no more");
+                to_string(stream) + " does not exist, or no more");
   }
   return found->second;
 }

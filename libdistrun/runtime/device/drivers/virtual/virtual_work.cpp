@@ -4,8 +4,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/device/blocking.hpp>
 #include <distrun/runtime/device/call_site.hpp>
-#include <distrun/runtime/device/drivers/virtual/driver.hpp>
-#include <distrun/runtime/device/stream.hpp>
+#include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
 
 namespace distrun::device::virtual_gpu {
 namespace {
@@ -78,7 +77,7 @@ void VirtualDriver::copy(StreamRef stream, void* to, const void* from, std::size
   }
   put(request, std::move(work));
   if (target.device >= 0 || target.pinned) return;
-  const std::string name = "a copy on " + to_string(Stream(cuda(stream.device), stream.id));
+  const std::string name = "a copy on " + to_string(stream);
   board::WaitInfo info;
   info.kind = board::WaitKind::Stream;
   info.name = name;

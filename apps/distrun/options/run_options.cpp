@@ -1,0 +1,369 @@
+// The options of `distrun run`, and of the commands that take some of them: list and show.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <iostream>
+
+#include <distrun/common/base/duration.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runner/plan/filter.hpp>
+#include <distrun/runner/record/machine.hpp>
+
+#include "commands/gpus.hpp"
+#include "config_file.hpp"
+#include "config_text.hpp"
+#include "help/help_notes.hpp"
+#include "option_layers.hpp"
+#include "parsing.hpp"
+#include "raw_options.hpp"
+#include "report_file.hpp"
+#include "report_options.hpp"
+#include "shard.hpp"
+
+namespace distrun::cli {
+namespace {
+
+constexpr char kBackends[] = "shm|gloo|nccl|mpi|threads";
+constexpr char kAgents[] = "pipe|faulty|inproc";
+constexpr char kGpuDrivers[] = "auto|cuda|virtual|none";
+constexpr char kIsolations[] = "process|exec|pool|threads";
+constexpr char kLeaks[] = "normal|strict|off";
+constexpr char kExits[] = "handlers|quick";
+constexpr int kRepeatMax = 1'000'000;
+constexpr char kOrders[] = "declared|failed-first";
+
+// "true" for --until-fail alone; "false" beats what a file of settings says.
+int parse_until_fail(const Raw& raw) {
+  constexpr int kDefault = 1000;
+  if (raw.until_fail == "false") return 0;
+  if (raw.until_fail != "true") return number("--until-fail", raw.until_fail, 1, kRepeatMax);
+  const std::string next = raw.plugins.empty() ? "" : raw.plugins.front();
+  const bool is_number = !next.empty() && next.find_first_not_of("0123456789") == next.npos;
+  if (is_number) refuse("--until-fail " + next + ": MAX is written with a =, as in --until-fail=" + next);
+  return kDefault;
+}
+
+// What decides which tests there are; `run` and `list` share it.
+void add_selection(CLI::App& app, Raw& raw) {
+  begin_group(app, "Which tests");
+  app.add_option("plugins", raw.plugins, "Test plugins: shared objects made with distrun_add_plugin")
+      ->type_name("PLUGIN.so");
+  app.add_option("-f,--filter", raw.filters,
+                 "Run the tests that match: a glob over Suite.name/key=value, over Suite.name, or over the suite; "
+                 "a leading - excludes, as in --filter=-Slow.*; may be given again")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  app.add_option("--shard", raw.shard,
+                 "Run part I of N, dealt out in turn over the tests that are selected; the N parts together are all "
+                 "of them, each once")
+      ->type_name("I/N");
+  begin_group(app, "Ranks");
+  app.add_option("-w,--world-size", raw.world_size, "Ranks of a test that runs with any number")->type_name("N");
+  app.add_option("--backend", raw.backend, "Process groups that tests get")->type_name(kBackends);
+  app.add_option("--agent", raw.agent, "RPC agent that tests get")->type_name(kAgents);
+  app.add_option("--gpu-driver", raw.gpu_driver, "Devices behind cuda:i")->type_name(kGpuDrivers);
+  app.add_option("--gpus", raw.gpus, "How many devices the virtual driver offers")->type_name("N");
+  app.add_option("--isolation", raw.isolation,
+                 "process: ranks are forked for every attempt; exec: each is started anew; pool: one set of ranks "
+                 "runs all tests of a suite; threads: the ranks are threads of one process")
+      ->type_name(kIsolations);
+  app.add_option("--timeout-scale", raw.timeout_scale, "Multiply every bound, for slow machines and sanitizers")
+      ->type_name("FACTOR");
+}
+
+void add_execution(CLI::App& app, Raw& raw) {
+  begin_group(app, "Ranks");
+  app.add_option("--env", raw.env, "Set a variable in the ranks; may be given again")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--leaks", raw.leaks,
+                 "What left-overs of a test do: normal and strict make it fail (strict counts descriptors and "
+                 "threads too), off ends them silently")
+      ->type_name(kLeaks);
+  app.add_option("--exit", raw.exit,
+                 "How ranks end: handlers as programs do, with exit handlers and static destructors, and what goes "
+                 "wrong there counts; quick without them")
+      ->type_name(kExits);
+  app.add_flag("--keep-work-dir", raw.keep_work_dir, "Leave the ranks' work directories for a look");
+  app.add_flag("--private-tmp", raw.private_tmp,
+               "Give each test a /tmp and a /dev/shm of its own, which nobody else sees; what it leaves there is a "
+               "leak");
+  begin_group(app, "Time");
+  app.add_option("--timeout", raw.timeout, "Bound of a test's body that names none itself: 500ms, 30s, 5m")
+      ->type_name("TIME");
+  app.add_option("--timeout-override", raw.timeout_override, "The same, for every test")->type_name("TIME");
+  app.add_option("--stacks-after", raw.stacks_after,
+                 "Show what every rank does, with stacks, when a body has run for so long; it goes on")
+      ->type_name("TIME");
+  app.add_option("--debug", raw.debug,
+                 "Start this rank under gdb; it waits before its body, and no bound runs out. Select one test "
+                 "with --filter")
+      ->type_name("RANK");
+}
+
+// How many tests and runs go on beside each other.
+void add_concurrency(CLI::App& app, Raw& raw) {
+  begin_group(app, "At the same time");
+  app.add_option("-j,--jobs", raw.jobs,
+                 "Run so many tests at a time, as far as cores, memory and devices allow; auto: one for each core")
+      ->type_name("N");
+  app.add_flag("--daemon", raw.daemon, "Let the daemon run it, in turn with the runs of others (see: distrund --help)");
+}
+
+void add_repetition(CLI::App& app, Raw& raw) {
+  begin_group(app, "Order and repetition");
+  app.add_option("--order", raw.order,
+                 "declared: as the plugins name them; failed-first: what did not pass the last time, then the longest, "
+                 "as the history knows them")
+      ->type_name(kOrders);
+  app.add_flag("--shuffle", raw.shuffle,
+               "Run tests in an order that the seed decides; those of a plugin stay together");
+  app.add_option("--seed", raw.seed,
+                 "Seed of everything random: in tests, and of --shuffle (default: a new one, printed)")
+      ->type_name("N");
+  app.add_option("--repeat", raw.repeat, "Run every test so often; each time must pass")->type_name("N");
+  app.add_flag("--until-fail", raw.until_fail,
+               "Run every test until it does not pass, MAX times at most (1000 if MAX is left out)")
+      ->type_name("[=MAX]");
+  app.add_option("--retries", raw.retries, "Try a failed test again up to so often; a pass then makes it flaky")
+      ->type_name("N");
+  app.add_flag("--fail-fast", raw.fail_fast, "End the run after the first test that fails");
+  app.add_option("--rerun-failed", raw.rerun_failed,
+                 "Run the tests again that did not pass in this summary, with its plugins, seed and settings where "
+                 "none are given here")
+      ->type_name("SUMMARY.json");
+  app.add_flag("--skips-pass", raw.skips_pass, "Exit with 0 when every test was skipped");
+}
+
+void add_config(CLI::App& app, Raw& raw) {
+  begin_group(app, "Settings");
+  app.add_option("--config", raw.config, "Read settings from this file; none: from no file (default: " +
+                                             std::string(kConfigName) + ", looked for upwards)")
+      ->type_name("FILE");
+  app.get_help_ptr()->group("Settings");
+}
+
+void add_run(CLI::App& app, Raw& raw) {
+  app.footer(kRunNotes);
+  add_selection(app, raw);
+  add_execution(app, raw);
+  add_concurrency(app, raw);
+  add_repetition(app, raw);
+  add_reports(app, raw);
+  add_config(app, raw);
+  app.add_flag("--print-config", raw.print_config, "Print every setting, and where it comes from, as such a file");
+  app.set_version_flag("--version", "distrun " DISTRUN_VERSION, "Print distrun's version");
+}
+
+void set_gpus(runner::Settings& settings, int virtual_ones) {
+  if (settings.gpu_driver == "virtual") {
+    settings.gpus = virtual_ones;
+    if (virtual_ones == 0) settings.why_no_gpu = "--gpus is 0";
+  } else if (settings.gpu_driver == "none") {
+    settings.why_no_gpu = "--gpu-driver is none";
+  } else {
+    CudaDevices found = find_cuda_devices();
+    settings.gpus = found.count;
+    settings.why_no_gpu = std::move(found.why_none);
+  }
+}
+
+runner::Settings settings_of(const Raw& raw) {
+  runner::Settings settings;
+  settings.plugins = raw.plugins;
+  settings.world_size = number("--world-size", raw.world_size, 1, wire::kWorldSizeMax);
+  settings.backend = one_of("--backend", raw.backend, kBackends);
+  settings.agent = one_of("--agent", raw.agent, kAgents);
+  settings.gpu_driver = one_of("--gpu-driver", raw.gpu_driver, kGpuDrivers);
+  set_gpus(settings, number("--gpus", raw.gpus, 0, 64));
+  settings.isolation = one_of("--isolation", raw.isolation, kIsolations);
+  settings.filters = raw.filters;
+  runner::Filter{raw.filters};  // refuses now what it would refuse later
+  settings.shard = parse_shard("--shard", raw.shard);
+  settings.timeout_scale = number("--timeout-scale", raw.timeout_scale, 0.001, 1000.0);
+  return settings;
+}
+
+int jobs_of(const std::string& text) {
+  return text == "auto" ? std::max(runner::this_machine().cpus, 1) : number("--jobs", text, 1, 256);
+}
+
+void add_repetition_settings(const Raw& raw, runner::Settings& settings) {
+  settings.repeat = number("--repeat", raw.repeat, 1, kRepeatMax);
+  settings.retries = number("--retries", raw.retries, 0, 1000);
+  if (!raw.until_fail.empty()) settings.until_fail = parse_until_fail(raw);
+  settings.fail_fast = raw.fail_fast;
+  settings.shuffle = raw.shuffle;
+  settings.seed = raw.seed.empty() ? base::random_seed() >> 32  // short enough to type
+                                   : number<std::uint64_t>("--seed", raw.seed, 0, UINT64_MAX);
+  const bool again = settings.repeat > 1 || settings.retries > 0 || settings.until_fail > 0;
+  if (settings.debug_rank >= 0 && again) {
+    refuse("--debug: a test is debugged once; leave --repeat, --until-fail and --retries out");
+  }
+  if (settings.until_fail > 0 && settings.repeat > 1) {
+    refuse("--until-fail: it says how often by itself; leave --repeat out, or write --until-fail=" + raw.repeat);
+  }
+  if (settings.until_fail > 0 && settings.retries > 0) {
+    refuse("--until-fail: a retry would hide the failure that it waits for; leave --retries out");
+  }
+}
+
+TestOrder order_of(const Raw& raw) {
+  if (one_of("--order", raw.order, kOrders) == "declared") return TestOrder::Declared;
+  if (raw.shuffle) refuse("--order failed-first: --shuffle wants another order; leave one of them out");
+  return TestOrder::FailedFirst;
+}
+
+void add_execution_settings(const Raw& raw, runner::Settings& settings) {
+  settings.timeout = base::parse_duration("--timeout", raw.timeout);
+  if (!raw.timeout_override.empty()) {
+    settings.timeout_override = base::parse_duration("--timeout-override", raw.timeout_override);
+  }
+  if (!raw.stacks_after.empty()) settings.stacks_after = base::parse_duration("--stacks-after", raw.stacks_after);
+  if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
+  settings.jobs = jobs_of(raw.jobs);
+  settings.env = environment_of(raw.env);
+  one_of("--leaks", raw.leaks, kLeaks);
+  settings.leaks_strict = raw.leaks == "strict";
+  settings.leaks_off = raw.leaks == "off";
+  settings.quick_exit = one_of("--exit", raw.exit, kExits) == "quick";
+  settings.skips_pass = raw.skips_pass;
+  settings.keep_work_dir = raw.keep_work_dir;
+  settings.private_tmp = raw.private_tmp;
+}
+
+// What a command line that has been parsed was completed from.
+struct Sources {
+  Origins origins;
+  std::string config;        // the file of settings that was read, or empty
+  runner::RunRecord report;  // of --rerun-failed, if it was given
+};
+
+// Sets what the command line leaves out.
+Sources fill_in(CLI::App& app, const Raw& raw) {
+  Sources sources{command_line_origins(app), "", {}};
+  if (!raw.rerun_failed.empty()) {
+    sources.report = read_report(raw.rerun_failed);
+    fill_in(app, report_layer(sources.report, raw.rerun_failed), sources.origins);
+  }
+  Raw unused;
+  CLI::App run("", "distrun");
+  add_run(run, unused);
+  const CommandInfo info = info_of(run);
+  fill_in(app, environment_layer(run), sources.origins);
+  fill_in(app, wanted_config(raw.config, info, sources.config), sources.origins);
+  return sources;
+}
+
+void set_rerun(const Raw& raw, const runner::RunRecord& report, RunOptions& run) {
+  if (raw.rerun_failed.empty()) return;
+  run.settings.rerun_failed = raw.rerun_failed;
+  run.settings.rerun = failed_tests(report);
+  if (run.settings.plugins.empty()) run.settings.plugins = plugins_of(run.settings.rerun);
+  if (run.settings.rerun.empty()) run.nothing_to_run = why_nothing_reruns(report, raw.rerun_failed);
+}
+
+void require_plugins(const std::vector<std::string>& plugins) {
+  if (plugins.empty()) refuse("plugins are wanted: the test plugins (.so files) to run");
+}
+
+RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report) {
+  RunOptions run;
+  run.settings = settings_of(raw);
+  add_execution_settings(raw, run.settings);
+  add_repetition_settings(raw, run.settings);
+  set_rerun(raw, report, run);
+  run.order = order_of(raw);
+  run.history = raw.history;
+  run.project = raw.project;
+  run.through_daemon = raw.daemon;
+  if (run.through_daemon && run.settings.debug_rank >= 0) {
+    refuse("--debug: gdb needs this terminal; leave --daemon and DISTRUN_DAEMON out, or say --daemon=false");
+  }
+  run.color = color_of(raw.color);
+  if (raw.quiet && raw.show_output) refuse("--show-output: --quiet leaves out what goes well; say one of the two");
+  run.quiet = raw.quiet;
+  run.show_output = raw.show_output;
+  run.slow = number<std::size_t>("--slow", raw.slow, 0, kSlowMax);
+  return run;
+}
+
+}  // namespace
+
+void begin_group(CLI::App& app, const char* heading) {
+  app.option_defaults()->group(heading)->always_capture_default();
+}
+
+CommandLine parse_run(const Arguments& arguments) {
+  Raw raw;
+  CLI::App app("distrun runs tests that need several ranks, and when ranks hang it says why.", "distrun");
+  add_run(app, raw);
+  CommandLine line;
+  if (!parse(app, arguments)) return line;
+  const Sources sources = fill_in(app, raw);
+  try {
+    line.run = run_options_of(raw, sources.report);
+  } catch (Error& error) {
+    add_origin(error, sources.origins);
+    throw;
+  }
+  line.run.settings.config = sources.config;
+  if (raw.print_config) {
+    std::cout << config_text(app, sources.origins, sources.config);
+    return line;
+  }
+  if (line.run.nothing_to_run.why.empty()) require_plugins(line.run.settings.plugins);
+  line.run.reports = report_paths_of(raw);
+  line.run.github = github_options_of(raw, line.run.reports);
+  line.kind = CommandKind::Run;
+  return line;
+}
+
+CommandLine parse_list(const Arguments& arguments) {
+  Raw raw;
+  bool json = false;
+  CLI::App app("Names the tests of plugins: id, ranks, and the reason of those that would be skipped.", "distrun list");
+  add_selection(app, raw);
+  begin_group(app, "Reports");
+  app.add_flag("--json", json, "As JSON, with everything that is known of each test");
+  add_config(app, raw);
+  CommandLine line;
+  if (!parse(app, arguments)) return line;
+  const Sources sources = fill_in(app, raw);
+  try {
+    line.list.settings = settings_of(raw);
+  } catch (Error& error) {
+    add_origin(error, sources.origins);
+    throw;
+  }
+  require_plugins(line.list.settings.plugins);
+  line.list.form = json ? ListForm::Json : ListForm::Text;
+  line.kind = CommandKind::List;
+  return line;
+}
+
+CommandLine parse_show(const Arguments& arguments) {
+  Raw raw;
+  ShowOptions show;
+  CLI::App app("Prints a run again from its summary: what ran, and what went wrong and why.", "distrun show");
+  begin_group(app, "Options");
+  app.add_option("report", show.report, "A summary that --json or --output wrote")
+      ->required()
+      ->type_name("SUMMARY.json");
+  add_later_reports(app, raw);
+  app.add_option("--slow", raw.slow, "Name the N slowest tests in the end, and where their time went")->type_name("N");
+  app.add_option("--color", raw.color, "Colours")->type_name(kColors);
+  app.footer("\nA report that goes to standard output (-) takes the place of the text.");
+  CommandLine line;
+  if (!parse(app, arguments)) return line;
+  line.kind = CommandKind::Show;
+  show.color = color_of(raw.color);
+  show.slow = number<std::size_t>("--slow", raw.slow, 0, kSlowMax);
+  show.reports = {"", raw.junit, "", raw.ctrf};
+  show.github = github_options_of(raw, show.reports);
+  line.show = show;
+  return line;
+}
+
+}  // namespace distrun::cli

@@ -1,0 +1,37 @@
+#pragma once
+// A piece of a device's memory, and what is counted of those that hand it out.
+#include <cstddef>
+#include <cstdint>
+
+#include <distrun/runtime/device/device.hpp>
+
+namespace distrun::device {
+
+// Bytes of a device. Immovable; shared by the storages that use it. Freed by its destructor, on whatever thread.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  void* data() const noexcept { return data_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+  Device device() const noexcept { return device_; }
+  // Its bytes are used by work on that stream; kNoStream counts for nothing.
+  virtual void record_stream(StreamRef stream) = 0;
+
+ protected:
+  Memory(Device device, void* data, std::size_t bytes) : data_(data), bytes_(bytes), device_(device) {}
+
+ private:
+  void* data_;
+  std::size_t bytes_;
+  Device device_;
+};
+
+struct AllocatorStatistics {
+  std::uint64_t allocations = 0, reused = 0, frees = 0, driver_allocations = 0, retries = 0;
+  std::size_t bytes_in_use = 0, bytes_in_use_peak = 0, bytes_cached = 0, bytes_waiting = 0;  // waiting: for streams
+};
+
+}  // namespace distrun::device

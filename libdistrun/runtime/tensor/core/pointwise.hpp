@@ -1,0 +1,59 @@
+#pragma once
+// What all elementwise operators share: constants in the kernels' dtype, and one way to run a kernel over tensors that
+// stretch to the output.
+#include <cstring>
+
+#include <distrun/runtime/device/elementwise.hpp>
+#include <distrun/runtime/tensor/core/scalar.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
+#include <distrun/runtime/tensor/kernels/table.hpp>
+
+namespace distrun::tensor {
+
+// A number as an element of some dtype, in place.
+class Constant {
+ public:
+  Constant() noexcept = default;
+  Constant(const Scalar& value, DType dtype) noexcept {
+    visit(dtype, [this, &value](auto zero) {
+      const auto element = value.to<decltype(zero)>();
+      std::memcpy(number_.bytes.data(), &element, sizeof element);
+    });
+  }
+  const void* address() const noexcept { return number_.bytes.data(); }
+  const device::Number& number() const noexcept { return number_; }
+
+ private:
+  device::Number number_;
+};
+
+// A tensor, or a number in its place.
+struct PointwiseInput {
+  PointwiseInput(const Tensor& tensor_) : tensor(&tensor_.strided()) {}
+  PointwiseInput(Constant constant_) : constant(constant_) {}
+
+  const StridedImpl* tensor = nullptr;
+  Constant constant;
+};
+
+// What runs over the elements.
+struct PointwiseKernel {
+  const char* name;       // the operator's, for reports
+  const char* operation;  // what it computes (runtime/device/elementwise.hpp)
+  kernels::Run run;
+};
+PointwiseKernel copy_kernel(DType from, DType to);
+
+// out[i] = run(inputs[i]...). Inputs have the dtype that `run` is for, and stretch to the output's sizes; all are on
+// the output's device. An input that shares memory with the output in another way than element by element must be
+// copied before: see apart() (copy.hpp).
+void pointwise(const PointwiseKernel& kernel, const Tensor& out, const PointwiseInput& a, const Constant& parameter);
+void pointwise(const PointwiseKernel& kernel, const Tensor& out, const PointwiseInput& a, const PointwiseInput& b,
+               const Constant& parameter);
+void fill_pointwise(const Tensor& out, const Constant& value);
+
+// For in-place operators. Throws Error{InvalidArgument} if several elements of the output are one in memory, as those
+// of an expanded tensor are.
+void check_writable(const char* op, const Tensor& out);
+
+}  // namespace distrun::tensor

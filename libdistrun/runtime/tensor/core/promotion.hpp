@@ -1,0 +1,12 @@
+#pragma once
+// The dtype of a result whose operands have several.
+#include <distrun/runtime/tensor/core/tensor.hpp>
+
+namespace distrun::tensor {
+
+// What tensors and numbers come to together: tensors with dimensions decide first, then those without, then numbers;
+// the later ones only raise the kind (bool, integer, floating). A floating number beside integers makes float32.
+DType result_type(const Tensor& a, const Tensor& b) noexcept;
+DType result_type(const Tensor& a, const Scalar& b) noexcept;
+
+}  // namespace distrun::tensor

@@ -1,0 +1,11 @@
+#pragma once
+// The same elements in another shape: a view if that is possible, else a copy.
+#include <distrun/runtime/tensor/core/tensor.hpp>
+
+namespace distrun::tensor::plain {
+
+// One size may be -1.
+Tensor reshape(const Tensor& tensor, const Dims& sizes);
+Tensor flatten(const Tensor& tensor, std::int64_t first = 0, std::int64_t last = -1);
+
+}  // namespace distrun::tensor::plain

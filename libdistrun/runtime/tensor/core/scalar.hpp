@@ -1,0 +1,47 @@
+#pragma once
+// A number beside tensors. It takes part in promotion by its kind only: a double next to a float32 tensor stays
+// float32.
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include <distrun/runtime/tensor/core/dtype.hpp>
+
+namespace distrun::tensor {
+
+class Scalar {
+ public:
+  Scalar() noexcept : value_(std::int64_t{0}) {}
+  template <std::same_as<bool> T>  // not for whatever converts to bool, as pointers do
+  Scalar(T value) noexcept : value_(value) {}
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) Scalar(T value)
+  noexcept : value_(static_cast<std::int64_t>(value)) {}
+  template <std::floating_point T>
+  Scalar(T value) noexcept : value_(static_cast<double>(value)) {}
+
+  DType dtype() const noexcept;  // Bool, I64 or F64
+  bool is_floating() const noexcept { return std::holds_alternative<double>(value_); }
+  // In another type as C++ converts it; a floating one that no int64 can hold becomes the least int64.
+  template <class T>
+  T to() const noexcept {
+    if (std::is_integral_v<T> && !std::is_same_v<T, bool> && is_floating()) return static_cast<T>(truncated());
+    return std::visit([](auto value) { return static_cast<T>(value); }, value_);
+  }
+  friend bool operator==(const Scalar&, const Scalar&) = default;
+
+ private:
+  std::int64_t truncated() const noexcept;  // of a floating one
+
+  std::variant<bool, std::int64_t, double> value_;
+};
+// Whether an element of the dtype can be that number, but for digits behind the point and the last ones of a float.
+bool fits(const Scalar& number, DType dtype) noexcept;
+std::string to_string(const Scalar& scalar);  // "true", "3", "0.5", "2.0"
+
+}  // namespace distrun::tensor
+
+namespace distrun {
+using tensor::Scalar;
+}  // namespace distrun

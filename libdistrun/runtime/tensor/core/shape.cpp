@@ -1,0 +1,87 @@
+#include <distrun/runtime/tensor/core/shape.hpp>
+
+#include <algorithm>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::tensor {
+
+void refuse_index(const char* op, std::int64_t index, std::size_t dim, const Tensor& tensor) {
+  refuse(op,
+         "index " + std::to_string(index) + " is out of bounds for dimension " + std::to_string(dim) + " with size " +
+             std::to_string(tensor.sizes()[dim]),
+         {&tensor});
+}
+
+Dims broadcast(const char* op, const Tensor& a, const Tensor& b) {
+  const Dims& longer = a.dim() >= b.dim() ? a.sizes() : b.sizes();
+  const Dims& shorter = a.dim() >= b.dim() ? b.sizes() : a.sizes();
+  const std::size_t shift = longer.size() - shorter.size();
+  Dims sizes = longer;
+  for (std::size_t i = 0; i < shorter.size(); ++i) {
+    std::int64_t& size = sizes[i + shift];
+    if (size == shorter[i] || shorter[i] == 1) continue;
+    if (size == 1) {
+      size = shorter[i];
+      continue;
+    }
+    const std::int64_t of_a = a.dim() >= b.dim() ? size : shorter[i];
+    const std::int64_t of_b = a.dim() >= b.dim() ? shorter[i] : size;
+    refuse(op,
+           "the size of tensor a (" + std::to_string(of_a) + ") must match the size of tensor b (" +
+               std::to_string(of_b) + ") at non-singleton dimension " + std::to_string(i + shift),
+           {&a, &b});
+  }
+  return sizes;
+}
+
+bool is_expandable(const Dims& from, const Dims& to) noexcept {
+  if (from.size() > to.size()) return false;
+  const std::size_t shift = to.size() - from.size();
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i] != to[i + shift] && from[i] != 1) return false;
+  }
+  return true;
+}
+
+void check_defined(const char* op, std::initializer_list<const Tensor*> tensors) {
+  for (const Tensor* tensor : tensors) {
+    if (!tensor->defined()) refuse(op, "a tensor is needed, and one is undefined", {});
+  }
+}
+
+void check_same_device(const char* op, std::initializer_list<const Tensor*> tensors) {
+  const Device first = (*tensors.begin())->device();
+  for (const Tensor* tensor : tensors) {
+    if (tensor->device() == first) continue;
+    throw Error(ErrorKind::InvalidArgument,
+                std::string(op) + ": Expected all tensors to be on the same device, but found at least two devices, " +
+                    to_string(first) + " and " + to_string(tensor->device()) + "!");
+  }
+}
+
+void check_same_dtype(const char* op, const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype()) refuse(op, "both tensors must have the same dtype", {&a, &b});
+}
+
+void check_floating(const char* op, const Tensor& tensor) {
+  if (!is_floating(tensor.dtype())) refuse(op, "a floating dtype is needed", {&tensor});
+}
+
+void check_fits(const char* op, const Scalar& number, DType dtype) {
+  if (dtype == DType::Bool || dtype == DType::F64 || fits(number, dtype)) return;
+  refuse(op, to_string(number) + " does not fit " + std::string(name_of(dtype)), {});
+}
+
+void check_dense(const char* op, std::initializer_list<const Tensor*> tensors) {
+  for (const Tensor* tensor : tensors) {
+    if (tensor->is_sparse()) refuse(op, "not for sparse tensors; to_dense() first", {tensor});
+  }
+}
+
+void check_rank(const char* op, const Tensor& tensor, std::size_t rank) {
+  if (tensor.sizes().size() == rank) return;
+  refuse(op, "a tensor with " + std::to_string(rank) + " dimensions is needed", {&tensor});
+}
+
+}  // namespace distrun::tensor

@@ -1,0 +1,43 @@
+#pragma once
+// Sparse COO tensors: `indices` int64 [sparse_dim, nnz], `values` [nnz, dense sizes...]. Coalesced: indices are sorted
+// and each occurs once.
+#include <distrun/runtime/tensor/core/tensor.hpp>
+
+namespace distrun::tensor {
+
+// Indices and values of one tensor and of those that detach from it. In-place operators put others in their place.
+class SparseParts final : public Counted {
+ public:
+  SparseParts(Tensor indices_, Tensor values_, bool coalesced_)
+      : indices(std::move(indices_)), values(std::move(values_)), coalesced(coalesced_) {}
+
+  Tensor indices;
+  Tensor values;
+  bool coalesced;
+  std::atomic<std::uint32_t> version{0};
+};
+
+class SparseImpl final : public TensorImpl {
+ public:
+  SparseImpl(Ref<SparseParts> shared, Dims sizes);
+
+  std::uint32_t version() const noexcept override { return parts->version.load(std::memory_order_acquire); }
+  void bump_version() const noexcept override { parts->version.fetch_add(1, std::memory_order_acq_rel); }
+  void record_stream(Stream stream) const override;
+
+  const Ref<SparseParts> parts;
+};
+
+const SparseParts& sparse(const Tensor& tensor);  // throws Error{InvalidArgument} for a dense one
+std::int64_t nnz(const Tensor& sparse);           // stored entries
+std::int64_t sparse_dim(const Tensor& sparse);
+bool is_coalesced(const Tensor& sparse);
+
+namespace plain {
+
+// With the caller's word for it that all is right.
+Tensor sparse_coo_unchecked(Tensor indices, Tensor values, const Dims& sizes, bool coalesced);
+Tensor empty_sparse(const Dims& sizes, TensorOptions options, std::int64_t sparse_dim);  // no entries
+
+}  // namespace plain
+}  // namespace distrun::tensor

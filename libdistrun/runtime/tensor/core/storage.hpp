@@ -1,0 +1,48 @@
+#pragma once
+// The bytes behind strided tensors; views share one. Its version counts in-place changes of all of them, so that a
+// gradient formula notices that what it kept is no longer what it was.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <distrun/runtime/device/memory/allocator.hpp>
+#include <distrun/runtime/device/stream.hpp>
+#include <distrun/runtime/tensor/core/refcount.hpp>
+
+namespace distrun::tensor {
+
+// Small ones of the CPU are one block of memory: the storage, the first tensor on it, the bytes. Most tensors of a
+// program are small and have no views, and cost one allocation so.
+class Storage final : public Counted {
+ public:
+  // For the current stream of the device; the bytes are not set. Any thread.
+  static Ref<Storage> make(Device device, std::size_t bytes);
+  static Ref<Storage> adopt(std::unique_ptr<device::Memory> memory);
+  // Of the CPU, with `room` bytes of memory beside it for an object of the caller's that lives no longer than this.
+  static Ref<Storage> make_small(std::size_t bytes, std::size_t room);
+
+  std::byte* data() const noexcept { return data_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+  Device device() const noexcept { return device_; }
+  void* room() noexcept { return this + 1; }
+  void record_stream(Stream stream) {
+    if (memory_) memory_->record_stream(stream);
+  }
+
+  std::uint32_t version() const noexcept { return version_.load(std::memory_order_acquire); }
+  void bump_version() noexcept { version_.fetch_add(1, std::memory_order_acq_rel); }
+
+ private:
+  Storage(Device device, std::byte* data, std::size_t bytes, std::unique_ptr<device::Memory> memory) noexcept
+      : device_(device), data_(data), bytes_(bytes), memory_(std::move(memory)) {}
+  void let_go() noexcept override;
+
+  const Device device_;
+  std::atomic<std::uint32_t> version_{0};
+  std::byte* const data_;
+  const std::size_t bytes_;
+  const std::unique_ptr<device::Memory> memory_;  // none: the bytes stand behind this
+};
+
+}  // namespace distrun::tensor

@@ -1,0 +1,178 @@
+#pragma once
+// Tensors. A Tensor is a handle: copies are the same tensor, as two names of one. Sizes, strides and dtype of a tensor
+// never change; its elements, its gradient and its place in a graph may. Empty handles ("undefined") stand for "no
+// tensor", as gradients that are not needed.
+//
+// What operators there are: ops.hpp (plain, nothing is recorded) and, for users, runtime/autograd/operators/all.hpp.
+// Not thread-safe: two threads may read one tensor and make views of it, not change it.
+//
+// The plain operators live in the namespace tensor::plain, which tensor uses. So `tensor::add(a, b)` names one, but an
+// unqualified `add(a, b)` does not find it through its arguments: to users that is the recorded operator.
+#include <cstdint>
+#include <iosfwd>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <distrun/runtime/device/dims.hpp>
+#include <distrun/runtime/tensor/core/dtype.hpp>
+#include <distrun/runtime/tensor/core/scalar.hpp>
+#include <distrun/runtime/tensor/core/storage.hpp>
+
+namespace distrun::tensor {
+
+namespace plain {}
+using namespace plain;
+
+using device::Dims;
+
+enum class Layout : std::uint8_t { Strided, Sparse };  // Sparse: COO, sparse.hpp
+
+// What autograd keeps of a tensor; its own file is runtime/autograd/variable.hpp. Owned by the tensor.
+class GradientInfo {
+ public:
+  virtual ~GradientInfo() = default;
+};
+
+// What handles share. Immovable.
+class TensorImpl : public Counted {
+ public:
+  TensorImpl(Layout layout, DType dtype, Device device, Dims sizes, std::int64_t numel);
+
+  const Layout layout;
+  const DType dtype;
+  const Device device;
+  const Dims sizes;
+  const std::int64_t numel;
+  std::unique_ptr<GradientInfo> gradient;  // none: it needs no gradient and nothing was asked
+
+  // See Tensor.
+  virtual std::uint32_t version() const noexcept = 0;
+  virtual void bump_version() const noexcept = 0;
+  virtual void record_stream(Stream stream) const = 0;
+};
+
+// Sizes, with what follows from them for a block without holes.
+struct Shape {
+  // Throws Error{InvalidArgument} for a negative size, or more elements than an std::int64_t can count.
+  explicit Shape(const Dims& sizes);
+
+  Dims sizes;
+  Dims strides;  // in elements
+  std::int64_t numel = 1;
+};
+
+class StridedImpl final : public TensorImpl {
+ public:
+  // Throws Error{InvalidArgument} if it reaches beyond the storage.
+  StridedImpl(Ref<Storage> storage, DType dtype, Dims sizes, Dims strides, std::int64_t offset);
+  // Contiguous.
+  StridedImpl(Ref<Storage> storage, DType dtype, Shape shape, bool in_storage = false);
+  // Of the CPU, in the room() beside the bytes of a small storage: one allocation for all.
+  static Ref<StridedImpl> make_small(DType dtype, Shape shape, std::size_t bytes);
+
+  const Ref<Storage>& storage() const noexcept { return storage_; }
+  std::uint32_t version() const noexcept override { return storage_->version(); }
+  void bump_version() const noexcept override { storage_->bump_version(); }
+  void record_stream(Stream stream) const override { storage_->record_stream(stream); }
+
+  const Dims strides;         // in elements
+  const std::int64_t offset;  // in elements
+  std::byte* const data;      // of the element at the offset
+  const bool contiguous;
+
+ private:
+  void let_go() noexcept override;
+
+  Ref<Storage> storage_;
+  const bool in_storage_;  // stands in its storage's block
+};
+
+struct TensorOptions;
+
+class Tensor {
+ public:
+  Tensor() noexcept = default;  // undefined
+  explicit Tensor(Ref<TensorImpl> impl) noexcept : impl_(std::move(impl)) {}
+
+  bool defined() const noexcept { return static_cast<bool>(impl_); }
+  bool is_same(const Tensor& other) const noexcept { return impl_ == other.impl_; }
+  TensorImpl* impl() const noexcept { return impl_.get(); }
+  std::uint32_t use_count() const noexcept { return impl_ ? impl_->use_count() : 0; }
+  // Throws Error{InvalidArgument} for a sparse or undefined one.
+  const StridedImpl& strided() const {
+    if (!impl_ || impl_->layout != Layout::Strided) [[unlikely]]
+      refuse_strided();
+    return static_cast<const StridedImpl&>(*impl_);
+  }
+
+  // These are for defined tensors.
+  DType dtype() const noexcept { return impl_->dtype; }
+  Device device() const noexcept { return impl_->device; }
+  Layout layout() const noexcept { return impl_->layout; }
+  bool is_sparse() const noexcept { return impl_->layout == Layout::Sparse; }
+  std::int64_t dim() const noexcept { return static_cast<std::int64_t>(impl_->sizes.size()); }
+  const Dims& sizes() const noexcept { return impl_->sizes; }
+  std::int64_t size(std::int64_t dim) const;  // -1: the last
+  std::int64_t numel() const noexcept { return impl_->numel; }
+  TensorOptions options() const noexcept;
+
+  // Of strided ones.
+  const Dims& strides() const { return strided().strides; }
+  bool is_contiguous() const { return strided().contiguous; }
+  // Of the first element. On a GPU it is an address of the device, of no use to host code.
+  std::byte* data() const { return strided().data; }
+  template <class T>
+  T* data_as() const {
+    if (strided().dtype != dtype_of<T>) [[unlikely]]
+      refuse_dtype(dtype_of<T>);
+    return reinterpret_cast<T*>(data());
+  }
+
+  // The one element, in whatever dtype; waits for the device. Throws Error{InvalidArgument} unless numel() is 1.
+  Scalar item() const;  // in copy.cpp
+  template <class T>
+  T item_as() const {
+    return item().to<T>();
+  }
+
+  // In-place changes so far, of it and of all that share its bytes.
+  std::uint32_t version() const { return impl_->version(); }
+  void bump_version() const;
+  void record_stream(Stream stream) const { impl_->record_stream(stream); }
+
+ private:
+  [[noreturn]] void refuse_strided() const;
+  [[noreturn]] void refuse_dtype(DType wanted) const;
+
+  Ref<TensorImpl> impl_;
+};
+
+using TensorList = std::vector<Tensor>;
+
+struct TensorOptions {
+  DType dtype = DType::F32;
+  Device device = device::kCpu;
+};
+
+inline TensorOptions Tensor::options() const noexcept { return {dtype(), device()}; }
+
+// "float32 [2, 3]", with the device if it is a GPU, "sparse" if it is: for the texts of errors.
+std::string describe(const Tensor& tensor);
+// Error{InvalidArgument}: "op: what (float32 [2, 3] and int64 [4])".
+[[noreturn]] void refuse(const char* op, const std::string& what, std::initializer_list<const Tensor*> tensors);
+
+// 0 .. rank - 1 from -rank .. rank - 1. A tensor without dimensions has one for this. Throws Error{InvalidArgument}.
+std::size_t wrap_dim(const char* op, std::int64_t dim, std::size_t rank);
+// The whole tensor as people of the field print it: print.hpp.
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+}  // namespace distrun::tensor
+
+namespace distrun {
+using tensor::Dims;
+using tensor::Tensor;
+using tensor::TensorList;
+using tensor::TensorOptions;
+}  // namespace distrun

@@ -1,0 +1,25 @@
+#pragma once
+// Convolutions of images [batch, channels, height, width], and what their gradients need. Floating dtypes.
+#include <array>
+
+#include <distrun/runtime/tensor/core/tensor.hpp>
+
+namespace distrun::tensor {
+
+struct Conv2dOptions {
+  std::array<std::int64_t, 2> stride{1, 1};   // of height and width
+  std::array<std::int64_t, 2> padding{0, 0};  // zeros on each side
+};
+
+namespace plain {
+
+// Weight [out channels, in channels, height, width], bias [out channels] or undefined.
+Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options = {});
+Tensor conv2d_input_gradient(const Tensor& gradient, const Tensor& weight, const Dims& input_sizes,
+                             const Conv2dOptions& options = {});
+Tensor conv2d_weight_gradient(const Tensor& gradient, const Tensor& input, const Dims& weight_sizes,
+                              const Conv2dOptions& options = {});
+// Of the bias: sum(gradient, {0, 2, 3}).
+
+}  // namespace plain
+}  // namespace distrun::tensor

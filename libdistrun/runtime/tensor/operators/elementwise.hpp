@@ -1,0 +1,65 @@
+#pragma once
+// Operators that work element by element. Tensors stretch to common sizes, dtypes are promoted, and a number takes part
+// in that by its kind only. The in-place forms end in `_`: they keep sizes and dtype of the first, throw if the result
+// doesn't fit, and count as a change. Sparse tensors where sparse_ops.hpp says so.
+#include <distrun/runtime/tensor/core/promotion.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
+
+namespace distrun::tensor {
+
+namespace plain {
+
+Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha = 1);  // a + alpha b
+Tensor add(const Tensor& a, const Scalar& b, const Scalar& alpha = 1);
+Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha = 1);
+Tensor sub(const Tensor& a, const Scalar& b, const Scalar& alpha = 1);
+Tensor rsub(const Scalar& a, const Tensor& b);  // a - b
+Tensor mul(const Tensor& a, const Tensor& b);
+Tensor mul(const Tensor& a, const Scalar& b);
+// True division: of integers too, with a result of float32.
+Tensor div(const Tensor& a, const Tensor& b);
+Tensor div(const Tensor& a, const Scalar& b);
+Tensor rdiv(const Scalar& a, const Tensor& b);  // a / b
+
+void add_(const Tensor& a, const Tensor& b, const Scalar& alpha = 1);
+void add_(const Tensor& a, const Scalar& b, const Scalar& alpha = 1);
+void sub_(const Tensor& a, const Tensor& b, const Scalar& alpha = 1);
+void sub_(const Tensor& a, const Scalar& b, const Scalar& alpha = 1);
+void mul_(const Tensor& a, const Tensor& b);
+void mul_(const Tensor& a, const Scalar& b);
+void div_(const Tensor& a, const Tensor& b);
+void div_(const Tensor& a, const Scalar& b);
+
+Tensor neg(const Tensor& a);
+Tensor cos(const Tensor& a);  // integers become float32, as for sin and sigmoid
+Tensor sin(const Tensor& a);
+Tensor sigmoid(const Tensor& a);
+Tensor clamp_min(const Tensor& a, const Scalar& least);  // not a number stays so, and with such a bound all are
+Tensor relu(const Tensor& a);                            // clamp_min(a, 0)
+
+void fill_(const Tensor& a, const Scalar& value);  // throws Error{InvalidArgument} for what the dtype can't hold
+void zero_(const Tensor& a);
+
+// Elements of bool.
+Tensor eq(const Tensor& a, const Tensor& b);
+Tensor eq(const Tensor& a, const Scalar& b);
+Tensor ne(const Tensor& a, const Tensor& b);
+Tensor ne(const Tensor& a, const Scalar& b);
+Tensor lt(const Tensor& a, const Tensor& b);
+Tensor lt(const Tensor& a, const Scalar& b);
+Tensor le(const Tensor& a, const Tensor& b);
+Tensor le(const Tensor& a, const Scalar& b);
+Tensor gt(const Tensor& a, const Tensor& b);
+Tensor gt(const Tensor& a, const Scalar& b);
+Tensor ge(const Tensor& a, const Tensor& b);
+Tensor ge(const Tensor& a, const Scalar& b);
+
+// Parts of gradients.
+Tensor sigmoid_backward(const Tensor& gradient, const Tensor& result);
+// The gradient where the input is over the threshold, else 0.
+Tensor threshold_backward(const Tensor& gradient, const Tensor& input, const Scalar& threshold);
+// The gradient where the input is no less than that, else 0.
+Tensor clamp_min_backward(const Tensor& gradient, const Tensor& input, const Scalar& least);
+
+}  // namespace plain
+}  // namespace distrun::tensor
