@@ -26,8 +26,8 @@ void set_exit_listener(Tell tell) noexcept { listener.store(tell, std::memory_or
 }  // namespace distrun::rank
 
 extern "C" {
-[[noreturn, gnu::visibility("default")]] void exit(int code) noexcept { distrun::rank::go_on("exit", code); }
-[[noreturn, gnu::visibility("default")]] void quick_exit(int code) noexcept {
+[[gnu::visibility("default")]] void exit(int code) noexcept { distrun::rank::go_on("exit", code); }
+[[gnu::visibility("default")]] void quick_exit(int code) noexcept {
   distrun::rank::go_on("quick_exit", code);
 }
 }
