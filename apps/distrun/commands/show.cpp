@@ -3,7 +3,7 @@
 
 #include <distrun/runner/report/files/whole_file.hpp>
 #include <distrun/runner/report/json/ctrf.hpp>
-#include <distrun/runner/report/text/show.hpp>
+#include <distrun/runner/report/text/run_text.hpp>
 #include <distrun/runner/report/xml/junit.hpp>
 
 #include "commands.hpp"

@@ -9,7 +9,7 @@
 #include <distrun/runner/report/json/summary.hpp>
 #include <distrun/runner/report/text/console.hpp>
 #include <distrun/runner/report/text/excerpt.hpp>
-#include <distrun/runner/report/text/show.hpp>
+#include <distrun/runner/report/text/run_text.hpp>
 
 #include "samples.hpp"
 #include "scratch.hpp"

@@ -6,7 +6,7 @@
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/report/json/read_summary.hpp>
 #include <distrun/runner/report/json/summary.hpp>
-#include <distrun/runner/report/text/run_end_text.hpp>
+#include <distrun/runner/report/text/run_text.hpp>
 
 #include "samples.hpp"
 

@@ -8,7 +8,7 @@
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/report/github/github_command.hpp>
 #include <distrun/runner/report/text/by_urgency.hpp>
-#include <distrun/runner/report/text/failure_place.hpp>
+#include <distrun/runner/report/text/case_parts.hpp>
 #include <distrun/runner/report/text/failure_text.hpp>
 #include <distrun/runner/report/text/repeat_command.hpp>
 

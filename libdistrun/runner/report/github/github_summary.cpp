@@ -5,7 +5,7 @@
 #include <distrun/runner/report/text/by_urgency.hpp>
 #include <distrun/runner/report/text/excerpt.hpp>
 #include <distrun/runner/report/text/failure_text.hpp>
-#include <distrun/runner/report/text/run_end_text.hpp>
+#include <distrun/runner/report/text/run_text.hpp>
 #include <distrun/runner/report/text/test_line.hpp>
 
 namespace distrun::report {

@@ -2,7 +2,7 @@
 
 #include <distrun/runner/report/text/look_text.hpp>
 #include <distrun/runner/report/text/output_text.hpp>
-#include <distrun/runner/report/text/run_end_text.hpp>
+#include <distrun/runner/report/text/run_text.hpp>
 #include <distrun/runner/report/text/test_line.hpp>
 
 namespace distrun::report {

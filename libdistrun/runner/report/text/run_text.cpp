@@ -1,4 +1,4 @@
-#include <distrun/runner/report/text/run_end_text.hpp>
+#include <distrun/runner/report/text/run_text.hpp>
 
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/report/text/failure_text.hpp>
@@ -81,6 +81,12 @@ std::string run_end_text(const runner::RunRecord& run, const std::vector<std::st
   for (const std::string& report : reports) out += "report: " + base::one_line(report, 500) + "\n";
   out += slow_tests_text(run, slow, paint);
   return out + totals_line(run, paint);
+}
+
+std::string show_text(const runner::RunRecord& run, const Paint& paint, std::size_t slow) {
+  std::string text = run_line(run, static_cast<int>(run.tests.size()), paint) + "\n";
+  for (const runner::TestRecord& test : run.tests) text += test_line(test, paint, 0) + "\n";
+  return text + run_end_text(run, {}, paint, slow);
 }
 
 }  // namespace distrun::report

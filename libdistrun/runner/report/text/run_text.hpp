@@ -1,4 +1,5 @@
 #pragma once
+// A run as a whole, for people.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -9,12 +10,14 @@
 namespace distrun::report {
 
 // How a run ends on the console: flaky tests, failed ones, problems, names that may be anybody's, where the reports
-// are, the `slow` slowest tests,
-// and as the last line the totals.
+// are, the `slow` slowest tests, and as the last line the totals.
 std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports,
                          const Paint& paint, std::size_t slow = 0);
 
 // "9 pass, 1 fail in 3.5 s", one line with its newline.
 std::string totals_line(const runner::RunRecord& run, const Paint& paint);
+
+// A run read back from its summary, as the console told it: a line per test, then what went wrong.
+std::string show_text(const runner::RunRecord& run, const Paint& paint, std::size_t slow = 0);
 
 }  // namespace distrun::report
