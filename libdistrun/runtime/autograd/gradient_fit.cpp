@@ -47,4 +47,32 @@ Tensor sum_of(Tensor first, Tensor second) {
   return first;
 }
 
+std::string why_unfit(const Node& node, const Gradients& gradients) {
+  if (gradients.size() != node.inputs().size()) {
+    return "needs " + std::to_string(node.inputs().size()) + " gradients, and was fed " +
+           std::to_string(gradients.size());
+  }
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const Tensor& gradient = gradients[i];
+    const InputMetadata& input = node.inputs()[i];
+    if (!gradient.defined()) continue;
+    const bool fits =
+        gradient.sizes() == input.sizes && gradient.dtype() == input.dtype && gradient.device() == input.device;
+    if (fits) continue;
+    return "needs a gradient of " + std::string(name_of(input.dtype)) + " " + to_string(input.sizes) + " on " +
+           to_string(input.device) + " for input " + std::to_string(i) + ", and was fed " + describe(gradient);
+  }
+  return "";
+}
+
+void order_streams(const Tensor& gradient, Stream reader) {
+  if (gradient.device().is_cpu()) return;
+  const Stream writer = device::current_stream(gradient.device());
+  if (writer == reader) return;
+  device::Event written;
+  written.record(writer);
+  written.block(reader);
+  gradient.record_stream(reader);
+}
+
 }  // namespace distrun::autograd

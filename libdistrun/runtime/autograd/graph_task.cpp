@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include <distrun/common/base/check.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
@@ -56,25 +55,12 @@ class NodeScope {
   void* entered_ = nullptr;
 };
 
-// What is on the current stream of the gradient's device now comes before what is put on `reader` later.
-void order_streams(const Tensor& gradient, Stream reader) {
-  if (gradient.device().is_cpu()) return;
-  const Stream writer = device::current_stream(gradient.device());
-  if (writer == reader) return;
-  device::Event written;
-  written.record(writer);
-  written.block(reader);
-  gradient.record_stream(reader);
-}
-
 Error with_forward(const Error& error, const Node& node) {
   return Error(error.kind(), error.type(), error.text() + "\n" + forward_text(node), error.where());
 }
 
-Gradients copy_of(const Gradients& gradients) {
-  Gradients copy;
-  for (const Tensor& gradient : gradients) copy.push_back(gradient);
-  return copy;
+Error refusal(const Node& node, const std::string& why) {
+  return {ErrorKind::InvalidArgument, "cannot feed " + node.name() + ": it " + why};
 }
 
 }  // namespace
@@ -100,6 +86,9 @@ std::size_t GraphTask::capture(const Edge& edge) {
 
 void GraphTask::expect(Ref<Node> node, std::uint32_t holds) {
   table_.count_from(node.get());
+  PassEntry& entry = table_[table_.find(node.get())];
+  entry.dependencies += holds;
+  entry.holds += holds;
   expected_.push_back(std::move(node));
   holds_ += holds;
   outstanding_ += holds;
@@ -129,32 +118,50 @@ void GraphTask::start() {
   finish_one();
 }
 
-void GraphTask::feed(Node& node, Gradients gradients) {
-  const EntryIndex entry = table_.find(&node);
-  DISTRUN_ASSERT(entry != PassTable::kNone);
+std::optional<Error> GraphTask::feed(Node& node, Gradients gradients) {
+  const EntryIndex index = table_.find(&node);
+  if (index == PassTable::kNone) return refusal(node, "is not expected by this pass");
+  PassEntry& entry = table_[index];
+  if (std::string why = why_unfit(node, gradients); !why.empty()) return refusal(node, why);
+  if (node.is_on_gpu()) {
+    for (const Tensor& gradient : gradients) {
+      if (gradient.defined()) order_streams(gradient, node.stream());
+    }
+  }
   {
     const auto guard = lock();
-    if (holds_ == 0) return;  // an error has dropped it
-    --holds_;                 // what was held is ready from now on: it stays outstanding
-    table_[entry].gradients = std::move(gradients);
+    if (has_failed_) return std::nullopt;  // what was held was dropped
+    if (entry.holds == 0) return refusal(node, "was fed as often as this pass expects");
+    --entry.holds;
+    --holds_;
+    for (std::uint32_t i = 0; i < gradients.size(); ++i) add_to_sum(entry, i, std::move(gradients[i]));
+    // The last one makes it ready: it stays outstanding.
+    if (--entry.dependencies > 0) {
+      --outstanding_;
+      return std::nullopt;
+    }
   }
-  make_ready(entry);
+  make_ready(index);
+  return std::nullopt;
 }
 
-bool GraphTask::add_gradient(EntryIndex index, std::uint32_t input, Tensor gradient) {
-  PassEntry& entry = table_[index];
-  const bool on_gpu = entry.node->is_on_gpu();
-  if (on_gpu && gradient.defined()) order_streams(gradient, entry.node->stream());
-  const auto guard = lock();
+void GraphTask::add_to_sum(PassEntry& entry, std::uint32_t input, Tensor gradient) {
   if (entry.gradients.empty()) entry.gradients.resize(entry.node->inputs().size());
   Tensor& sum = entry.gradients[input];
   if (!sum.defined()) {
     sum = std::move(gradient);
   } else if (gradient.defined()) {
     std::optional<device::StreamGuard> on_stream;
-    if (on_gpu) on_stream.emplace(entry.node->stream());
+    if (entry.node->is_on_gpu()) on_stream.emplace(entry.node->stream());
     sum = sum_of(std::move(sum), std::move(gradient));
   }
+}
+
+bool GraphTask::add_gradient(EntryIndex index, std::uint32_t input, Tensor gradient) {
+  PassEntry& entry = table_[index];
+  if (entry.node->is_on_gpu() && gradient.defined()) order_streams(gradient, entry.node->stream());
+  const auto guard = lock();
+  add_to_sum(entry, input, std::move(gradient));
   if (--entry.dependencies > 0) return false;
   ++outstanding_;
   return true;
@@ -236,7 +243,7 @@ Gradients GraphTask::call(Node& node, Gradients gradients) {
   const NodeHooks* hooks = node.hooks();
   Gradients got;
   const bool has_post_hooks = hooks != nullptr && hooks->has_post_hooks();
-  if (has_post_hooks) got = copy_of(gradients);
+  for (std::size_t i = 0; has_post_hooks && i < gradients.size(); ++i) got.push_back(gradients[i]);
   Gradients results;
   if (node.is_leaf() && options_.leaves != nullptr) {
     if (gradients[0].defined()) {

@@ -15,9 +15,11 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <vector>
 
+#include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/device_worker.hpp>
 #include <distrun/runtime/autograd/leaf_sink.hpp>
 #include <distrun/runtime/autograd/node.hpp>
@@ -42,7 +44,8 @@ class GraphTask final : public WorkGiver {
   void add_root(Edge root, Tensor gradient);
   // The pass ends there: only nodes on the way to captured edges run, and leaves get nothing. Returns its number.
   std::size_t capture(const Edge& edge);
-  // Counts what can be reached from a node that will be fed, and waits for `holds` feedings of it. The node is kept.
+  // Counts what can be reached from a node that will be fed, and waits for `holds` feedings of it; it runs once, with
+  // the sum of what they bring. The node is kept.
   void expect(Ref<Node> node, std::uint32_t holds = 1);
   // Called once, on the thread that does the last bit of work or brings the error. Must not throw.
   void on_done(std::function<void()> callback) { on_done_ = std::move(callback); }
@@ -50,8 +53,9 @@ class GraphTask final : public WorkGiver {
   // ---- from here on any thread
 
   void start();
-  // The gradients of a node that is expected; uses up a hold. Ignored after an error.
-  void feed(Node& node, Gradients gradients);
+  // The gradients of a node that is expected, one for each input; uses up a hold. Ignored after an error of the pass.
+  // They come from somebody else: what does not fit is returned as Error{InvalidArgument}, and the pass is as it was.
+  [[nodiscard]] std::optional<Error> feed(Node& node, Gradients gradients);
   // Runs what is ready for this thread, and returns when nothing is.
   void drive();
   // Drives until the pass is done, lets the caller's current streams wait for the leaves', and throws the first error,
@@ -93,6 +97,8 @@ class GraphTask final : public WorkGiver {
   void deliver(const Node& node, Gradients results);
   // True: it was the last one that the entry needs, and the caller is to make it ready.
   bool add_gradient(EntryIndex entry, std::uint32_t input, Tensor gradient);
+  // With the lock held, if shared.
+  void add_to_sum(PassEntry& entry, std::uint32_t input, Tensor gradient);
   void make_ready(EntryIndex entry);
   void make_ready_at_once(const InlineVector<EntryIndex, 2>& entries);
   EntryIndex next_ready();

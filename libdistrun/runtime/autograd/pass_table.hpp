@@ -13,7 +13,8 @@ struct PassEntry {
   explicit PassEntry(Node* of) noexcept : node(of) {}
 
   Node* node;
-  std::uint32_t dependencies = 0;  // gradients that are still to come
+  std::uint32_t dependencies = 0;  // gradients that are still to come, feedings among them
+  std::uint32_t holds = 0;         // feedings from outside that are still to come
   bool is_captured = false;        // its gradients themselves are wanted
   bool is_needed = true;           // it must run: what it leads to is wanted
   Gradients gradients;             // one for each input; empty until the first comes

@@ -1,6 +1,9 @@
 // Passes that others feed, as those of distributed autograd are.
 #include <catch2/catch.hpp>
 
+#include <atomic>
+#include <optional>
+
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
@@ -54,10 +57,10 @@ TEST_CASE("a pass waits for what is fed to it, and is done by whoever feeds last
   task->drive();
   CHECK_FALSE(task->is_done());
   CHECK(map.size() == 0);  // the leaf waits for the gradients of all its uses
-  task->feed(*second, one(ones({3, 3})));
+  CHECK_FALSE(task->feed(*second, one(ones({3, 3}))));
   task->drive();
   CHECK(done == 0);
-  task->feed(*first, one(ones({3, 3})));
+  CHECK_FALSE(task->feed(*first, one(ones({3, 3}))));
   task->drive();
   CHECK(task->is_done());
   CHECK(done == 1);
@@ -76,11 +79,52 @@ TEST_CASE("an error from outside ends a pass that waits, and what is fed later i
   task->fail(std::make_exception_ptr(Error(ErrorKind::Failed, "the peer is gone")));
   CHECK(task->is_done());
   CHECK(done == 1);
-  task->feed(*sent, one(ones({3, 3})));
+  CHECK_FALSE(task->feed(*sent, one(ones({3, 3}))));
   task->drive();
   CHECK(map.size() == 0);
   CHECK_THROWS_WITH(std::rethrow_exception(task->error()), "the peer is gone");
   CHECK(done == 1);
+}
+
+TEST_CASE("a node that is fed twice runs once, with the sum") {
+  const Tensor a = leaf();
+  const auto sent = tensor::make_ref<Sent>(a * 2);
+  GradientMap map;
+  const Ref<GraphTask> task = make_task(map);
+  task->expect(sent, 2);
+  task->start();
+  CHECK_FALSE(task->feed(*sent, one(ones({3, 3}))));
+  task->drive();
+  CHECK_FALSE(task->is_done());
+  CHECK_FALSE(task->feed(*sent, one(full({3, 3}, 4.0))));
+  task->drive();
+  CHECK(task->is_done());
+  CHECK(equal(map.find(a), full({3, 3}, 10.0)));
+}
+
+TEST_CASE("what does not fit is refused, and the pass goes on") {
+  const Tensor a = leaf();
+  const auto sent = tensor::make_ref<Sent>(a * 2), stranger = tensor::make_ref<Sent>(a * 3);
+  GradientMap map;
+  const Ref<GraphTask> task = make_task(map);
+  task->expect(sent);
+  task->start();
+  const auto refused = [&](const Ref<Sent>& node, Gradients gradients) {
+    const std::optional<Error> error = task->feed(*node, std::move(gradients));
+    REQUIRE(error);
+    CHECK(error->kind() == ErrorKind::InvalidArgument);
+    return error->text();
+  };
+  CHECK(refused(stranger, one(ones({3, 3}))) == "cannot feed Sent: it is not expected by this pass");
+  CHECK(refused(sent, Gradients(2)) == "cannot feed Sent: it needs 1 gradients, and was fed 2");
+  CHECK(refused(sent, one(ones({2, 3}))) ==
+        "cannot feed Sent: it needs a gradient of float32 [3, 3] on cpu for input 0, and was fed float32 [2, 3]");
+  CHECK_FALSE(task->is_done());
+  CHECK_FALSE(task->feed(*sent, one(ones({3, 3}))));
+  CHECK(refused(sent, one(ones({3, 3}))) == "cannot feed Sent: it was fed as often as this pass expects");
+  task->drive();
+  CHECK(task->is_done());
+  CHECK(equal(map.find(a), full({3, 3}, 2.0)));
 }
 
 TEST_CASE("threads feed one pass at the same time") {
@@ -94,17 +138,19 @@ TEST_CASE("threads feed one pass at the same time") {
     task->expect(sends.back());
   }
   task->start();
+  std::atomic<int> refused{0};
   {
     std::vector<base::Thread> threads;
     for (int thread = 0; thread < kThreads; ++thread) {
       threads.emplace_back("feeder", [&, thread] {
         for (int i = thread; i < kSends; i += kThreads) {
-          task->feed(*sends[static_cast<std::size_t>(i)], one(ones({3, 3})));
+          refused += task->feed(*sends[static_cast<std::size_t>(i)], one(ones({3, 3}))) ? 1 : 0;
           task->drive();
         }
       });
     }
   }
+  CHECK(refused == 0);
   CHECK(task->is_done());
   CHECK(equal(map.find(a), full({3, 3}, 2.0 * kSends)));
 }
@@ -115,8 +161,10 @@ TEST_CASE("run() waits for what others feed") {
   GradientMap map;
   const Ref<GraphTask> task = make_task(map);
   task->expect(sent);
-  base::Thread feeder("feeder", [&] { task->feed(*sent, one(ones({3, 3}))); });
+  std::optional<Error> fed;
+  base::Thread feeder("feeder", [&] { fed = task->feed(*sent, one(ones({3, 3}))); });
   feeder.join();
+  CHECK_FALSE(fed);
   task->run();
   CHECK(equal(map.find(a), full({3, 3}, 2.0)));
 }
