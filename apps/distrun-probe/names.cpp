@@ -1,11 +1,9 @@
 #include "names.hpp"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <utility>
+
+#include <distrun/common/base/demangle.hpp>
 
 namespace distrun::probe {
 namespace {
@@ -35,10 +33,7 @@ std::string readable_text(std::string name) {
 
 std::string readable_name(const char* linkage_name) {
   const std::string name(linkage_name, std::strcspn(linkage_name, "@"));
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> demangled(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return readable_text(demangled ? demangled.get() : name);
+  return readable_text(base::demangled(name));
 }
 
 bool is_runtime_library(std::string_view path) {

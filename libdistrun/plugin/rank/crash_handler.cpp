@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <distrun/common/base/demangle.hpp>
 #include <distrun/common/base/signal_stack.hpp>
 #include <distrun/plugin/rank/fault_guard.hpp>
 #include <distrun/plugin/rank/stack_dump.hpp>
@@ -114,10 +115,7 @@ void keep(char (&field)[Size], const char* text) {
 }
 
 void keep_type(board::DumpHead& head, const std::type_info& type) {
-  int status = 0;
-  char* readable = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
-  keep(head.exception_type, readable != nullptr ? readable : type.name());
-  std::free(readable);
+  keep(head.exception_type, base::demangled_type(type.name()).c_str());
 }
 
 void keep_text(board::DumpHead& head) {

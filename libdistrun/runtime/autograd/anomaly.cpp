@@ -7,8 +7,8 @@
 #include <memory>
 #include <string_view>
 
+#include <distrun/common/base/demangle.hpp>
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/autograd/demangle.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
 #include <distrun/runtime/tensor/operators/reduce.hpp>
 #include <distrun/runtime/tensor/sparse/sparse.hpp>
@@ -27,7 +27,7 @@ std::string frame_text(std::string_view line) {
   const std::string_view place = line.substr(open + 1, close - open - 1);
   const std::size_t plus = place.rfind('+');
   if (plus == 0 || plus == std::string_view::npos) return std::string(module) + std::string(place);
-  return demangled(std::string(place.substr(0, plus))) + " in " + std::string(module);
+  return base::demangled(std::string(place.substr(0, plus))) + " in " + std::string(module);
 }
 
 bool has_nan(const Tensor& tensor) {

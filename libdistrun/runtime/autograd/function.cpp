@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include <distrun/common/base/demangle.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/anomaly.hpp>
-#include <distrun/runtime/autograd/demangle.hpp>
 #include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
@@ -20,7 +20,7 @@ bool contains(const TensorList& list, const Tensor& tensor) {
 
 // "Scale" of "app::(anonymous namespace)::Scale".
 std::string short_name(const std::type_info& function) {
-  const std::string name = demangled(function.name());
+  const std::string name = base::demangled_type(function.name());
   const std::size_t last = name.rfind("::", name.find('<'));
   return last == std::string::npos ? name : name.substr(last + 2);
 }

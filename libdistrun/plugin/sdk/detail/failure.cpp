@@ -2,29 +2,19 @@
 
 #include <cxxabi.h>
 
-#include <cstdlib>
 #include <exception>
-#include <memory>
 #include <typeinfo>
 
+#include <distrun/common/base/demangle.hpp>
 #include <distrun/plugin/sdk/context.hpp>
 
 namespace distrun::detail {
 namespace {
 
-std::string readable(const char* mangled) {
-  struct Free {
-    void operator()(char* text) const noexcept { std::free(text); }
-  };
-  int status = 0;
-  const std::unique_ptr<char, Free> name(abi::__cxa_demangle(mangled, nullptr, nullptr, &status));
-  return name ? name.get() : mangled;
-}
-
 // Of something that is no std::exception.
 std::string current_type_name() {
   const std::type_info* type = abi::__cxa_current_exception_type();
-  return type != nullptr ? readable(type->name()) : "unknown type";
+  return type != nullptr ? base::demangled_type(type->name()) : "unknown type";
 }
 
 // std::throw_with_nested keeps the cause; a peer's failure deep inside still names the peer.
@@ -58,8 +48,8 @@ Failure current_failure() {
     return with_cause(describe(error), error);
   } catch (const std::exception& error) {
     const char* what = error.what();
-    return with_cause({.type = readable(typeid(error).name()), .text = what != nullptr ? what : "its what() is null"},
-                      error);
+    const std::string text = what != nullptr ? what : "its what() is null";
+    return with_cause({.type = base::demangled_type(typeid(error).name()), .text = text}, error);
   } catch (...) {
     std::string type = current_type_name();
     std::string text = "an exception of type " + type;
