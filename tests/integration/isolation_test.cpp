@@ -99,7 +99,7 @@ TEST_CASE("a pool that crashes a thousand times leaves nothing, and its coordina
   CHECK(ended.exit_code == 1);
   CHECK(early.descriptors > 0);
   CHECK(late.descriptors <= early.descriptors + 4);
-  CHECK(late.mappings <= early.mappings + 8);
+  CHECK(late.mappings <= early.mappings + (DISTRUN_SANITIZED_THREADS != 0 ? 50 : 8));  // it maps as it goes
   CHECK(late.children <= early.children + 2);
   CHECK(late.kilobytes <= early.kilobytes + (kLate - kEarly) * kKilobytesOfCrash);
   for (const std::string& left : sandbox.remains()) FAIL_CHECK(left);

@@ -108,8 +108,11 @@ TEST_CASE("a limit of file size is told by whatever it denies", "[limits]") {
   CHECK_THAT(exec.err, Contains("cannot write " + json + ": File too large (EFBIG); the limit of file size is 2 KiB "
                                 "(RLIMIT_FSIZE): raise it, as with ulimit -f"));
   CHECK_FALSE(exists(json));
-  const Ended none = run_limited(sandbox, {"--fsize=0"}, run_of(sandbox, "process", "4"));
-  CHECK(none.exit_code == kInfraError);
+  // The thread sanitizer writes a file before main(), and dies of it.
+  if (DISTRUN_SANITIZED_THREADS == 0) {
+    const Ended none = run_limited(sandbox, {"--fsize=0"}, run_of(sandbox, "process", "4"));
+    CHECK(none.exit_code == kInfraError);
+  }
 }
 
 TEST_CASE("a limit of the user's processes is told, whoever meets it", "[limits]") {
