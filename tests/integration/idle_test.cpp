@@ -89,15 +89,15 @@ TEST_CASE("no process of distrun takes 1 % of a CPU while ranks wait", "[idle]")
       return each.are_all_in_body();
     }));
   }
-  constexpr std::size_t kThreads = DISTRUN_SANITIZED_THREADS != 0 ? 2 : 1;  // the sanitizer has one of its own
-  CHECK(threads_of(daemon.pid()) == kThreads);
+  constexpr std::size_t kThreadsMost = DISTRUN_SANITIZED_THREADS != 0 ? 2 : 1;  // the sanitizer may have one
+  CHECK(threads_of(daemon.pid()) <= kThreadsMost);
   std::map<pid_t, Watched> watched = {{daemon.pid(), {"the daemon", cpu_of(daemon.pid())}}};
   for (const Waiting& each : all) {
     const std::vector<ProcessInfo> processes = each.sandbox.processes();
     CHECK(processes.size() >= 3);  // guard, coordinator, and ranks that are threads of one process
     for (const ProcessInfo& info : processes) {
       INFO(info.describe());
-      if (info.name == "distrun") CHECK(threads_of(info.pid) == kThreads);  // guard and coordinator
+      if (info.name == "distrun") CHECK(threads_of(info.pid) <= kThreadsMost);  // guard and coordinator
     }
     for (const ProcessInfo& info : processes) watched[info.pid] = {each.way + ", " + info.describe(), cpu_of(info.pid)};
   }
