@@ -10,7 +10,7 @@
 #include <distrun/runner/history/history.hpp>
 #include <distrun/runner/history/place.hpp>
 #include <distrun/runner/history/project.hpp>
-#include <distrun/runner/plan/order.hpp>
+#include <distrun/runner/plan/ordering.hpp>
 
 namespace distrun::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/wire/frame.hpp>
 #include <distrun/common/wire/zygote.hpp>
-#include <distrun/runner/attempt/orders.hpp>
 #include <distrun/runner/attempt/program.hpp>
+#include <distrun/runner/attempt/run_orders.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
 #include <distrun/runner/record/judge.hpp>
 

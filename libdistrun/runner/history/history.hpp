@@ -15,7 +15,7 @@
 #include <distrun/runner/history/limits.hpp>
 #include <distrun/runner/history/statistics.hpp>
 #include <distrun/runner/plan/filter.hpp>
-#include <distrun/runner/plan/order.hpp>
+#include <distrun/runner/plan/ordering.hpp>
 #include <distrun/runner/record/record.hpp>
 
 namespace distrun::history {

@@ -6,7 +6,7 @@
 #include <distrun/runner/history/column_values.hpp>
 #include <distrun/runner/history/limits.hpp>
 #include <distrun/runner/history/statistics.hpp>
-#include <distrun/runner/plan/order.hpp>
+#include <distrun/runner/plan/ordering.hpp>
 #include <distrun/runner/record/outcome.hpp>
 
 namespace distrun::history {

@@ -22,9 +22,13 @@
 
 #include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/autograd/saved_tensor.hpp>
-#include <distrun/runtime/autograd/value.hpp>
+#include <distrun/runtime/tensor/core/value.hpp>
 
 namespace distrun::autograd {
+
+using tensor::IntList;
+using tensor::Value;
+using tensor::ValueKind;
 
 class FunctionNode;
 

@@ -7,7 +7,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/attempt/bounds.hpp>
-#include <distrun/runner/attempt/orders.hpp>
+#include <distrun/runner/attempt/run_orders.hpp>
 #include <distrun/runner/plan/plan.hpp>
 #include <distrun/runner/record/machine.hpp>
 

@@ -1,7 +1,5 @@
 #include <distrun/runtime/autograd/operators/operator_table.hpp>
 
-#include <array>
-
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/operators/operator_list.hpp>
 
@@ -35,12 +33,6 @@ Value call(const Overload& overload, std::span<const Value> arguments) {
 }
 
 }  // namespace
-
-std::string_view name_of(ValueKind kind) noexcept {
-  static constexpr std::array<std::string_view, 8> kNames = {"none",  "Tensor", "bool",     "int",
-                                                             "float", "str",    "Tensor[]", "int[]"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
 
 Value call_operator(std::string_view name, std::span<const Value> arguments) {
   const std::vector<Overload>* overloads = find_operator(name);

@@ -7,9 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include <distrun/runtime/autograd/value.hpp>
+#include <distrun/runtime/tensor/core/value.hpp>
 
 namespace distrun::autograd {
+
+using tensor::IntList;
+using tensor::Value;
+using tensor::ValueKind;
 
 // What a parameter takes. A Number is an int, a float or a bool; a Float may be given as an int. An OptionalTensor may
 // be None.

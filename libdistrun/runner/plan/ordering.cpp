@@ -1,4 +1,4 @@
-#include <distrun/runner/plan/order.hpp>
+#include <distrun/runner/plan/ordering.hpp>
 
 #include <algorithm>
 #include <tuple>

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include <distrun/runner/plan/order.hpp>
+#include <distrun/runner/plan/ordering.hpp>
 
 using namespace distrun;
 using namespace distrun::runner;

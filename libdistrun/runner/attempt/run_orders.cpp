@@ -1,4 +1,4 @@
-#include <distrun/runner/attempt/orders.hpp>
+#include <distrun/runner/attempt/run_orders.hpp>
 
 #include <unistd.h>
 

@@ -9,7 +9,7 @@
 #include <distrun/runtime/tensor/core/scalar.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
-namespace distrun::autograd {
+namespace distrun::tensor {
 
 using IntList = std::vector<std::int64_t>;
 using Value = std::variant<std::monostate, Tensor, bool, std::int64_t, double, std::string, TensorList, IntList>;
@@ -19,4 +19,4 @@ enum class ValueKind : std::uint8_t { None, Tensor, Bool, Int, Float, String, Te
 inline ValueKind kind_of(const Value& value) noexcept { return static_cast<ValueKind>(value.index()); }
 std::string_view name_of(ValueKind kind) noexcept;  // "Tensor", "int", "Tensor[]"
 
-}  // namespace distrun::autograd
+}  // namespace distrun::tensor
