@@ -132,7 +132,7 @@ void CodeSpace::walk(pid_t tid, Unwinding& unwinding) {
   unwinding.stack.incomplete = unwinding.left_code || ended == -1 || unwinding.frames == kFramesMax;
 }
 
-Place CodeSpace::place_of(std::uint64_t pc) const {
+CodePlace CodeSpace::place_of(std::uint64_t pc) const {
   Dwfl_Module* module = dwfl_addrmodule(dwfl_.get(), pc);
   GElf_Addr bias = 0;
   if (module == nullptr || dwfl_module_getelf(module, &bias) == nullptr) return {nullptr, pc};

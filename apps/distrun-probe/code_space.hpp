@@ -29,7 +29,7 @@ struct UnwoundStack {
 };
 
 // An address of code in the file that holds it.
-struct Place {
+struct CodePlace {
   Dwfl_Module* module = nullptr;  // null: no file does
   std::uint64_t offset = 0;       // in the addresses of that file; pc itself where there is no file
 };
@@ -50,7 +50,7 @@ class CodeSpace {
 
   // `mappings` are those of the process now.
   UnwoundStack unwind(pid_t tid, const Capture& capture, const Mappings& mappings);
-  Place place_of(std::uint64_t pc) const;
+  CodePlace place_of(std::uint64_t pc) const;
   // A path by which the file of a module can be opened even if it has been removed or replaced (a plugin that was built
   // anew, say). The kernel lets few open it.
   std::string path_of_mapped(Dwfl_Module* module) const;

@@ -26,7 +26,7 @@ DwflPointer open_plain(const std::string& path, Dwfl_Module*& module) {
 }  // namespace
 
 std::vector<std::uint32_t> FrameTable::add(const CodeSpace& space, const Frame& frame) {
-  const Place place = space.place_of(frame.pc);
+  const CodePlace place = space.place_of(frame.pc);
   wire::StackFrame result;
   result.pc = frame.pc;
   result.offset = place.offset;

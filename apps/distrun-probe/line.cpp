@@ -10,11 +10,11 @@
 namespace distrun::probe {
 
 std::optional<wire::ProbeOrder> Line::receive_order() {
-  wire::FrameSplitter splitter;
+  wire::FrameSplitter splitter(wire::kProtocol<wire::ProbeFrame>);
   std::array<std::byte, 16 << 10> buffer;
   for (;;) {
     if (const auto frame = splitter.next()) {
-      if (frame->kind == wire::FrameKind::ProbeOrder) {
+      if (frame->is(wire::ProbeFrame::Order)) {
         return wire::decode<wire::ProbeOrder>(wire::view_of(frame->payload));
       }
       throw Error(ErrorKind::InvalidArgument, "the probe got a frame that is no order");

@@ -16,7 +16,7 @@ class Line {
   std::optional<wire::ProbeOrder> receive_order();
   // Throws Error{Disconnected} if the coordinator is gone.
   template <class T>
-  void send(wire::FrameKind kind, const T& message) {
+  void send(wire::ProbeFrame kind, const T& message) {
     send_bytes(wire::pack(kind, 0, message));
   }
 

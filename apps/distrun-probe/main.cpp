@@ -65,7 +65,7 @@ int main() {
   std::optional<probe::Session> session;
   const std::string error = serve(line, session);
   try {
-    line.send(wire::FrameKind::ProbeDone, wire::ProbeDone{error});
+    line.send(wire::ProbeFrame::Done, wire::ProbeDone{error});
   } catch (const Error&) {
     return 1;  // nobody is left to be told
   }

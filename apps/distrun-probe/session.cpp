@@ -58,7 +58,7 @@ void Session::look_at_all() {
     process.told.command = evidence::command_of(pid);
     if (pid > 0) add_new_threads(process);
     process.told.why_none = why_no_threads(pid, process.told.threads);
-    line_.send(wire::FrameKind::ProbeProcess, process.told);
+    line_.send(wire::ProbeFrame::Process, process.told);
   }
 }
 
@@ -73,8 +73,8 @@ void Session::add_new_threads(Process& process) {
 
 void Session::tell(Process& process) {
   const wire::StackTable table = table_.take_new();
-  if (!table.frames.empty()) line_.send(wire::FrameKind::ProbeTable, table);
-  line_.send(wire::FrameKind::ProbeProcess, process.told);
+  if (!table.frames.empty()) line_.send(wire::ProbeFrame::Table, table);
+  line_.send(wire::ProbeFrame::Process, process.told);
 }
 
 // ---- a short stop

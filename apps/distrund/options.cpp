@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <unistd.h>
+
 #include <charconv>
 #include <iostream>
 
@@ -46,6 +48,15 @@ int number(const std::string& option, const std::string& text, int low, int high
   return value;
 }
 
+// On a terminal, where the clients may print too, news would be in their way.
+LogLevel log_level(const std::string& text) {
+  if (text.empty()) return ::isatty(STDERR_FILENO) != 0 ? LogLevel::Warnings : LogLevel::All;
+  if (text == "all") return LogLevel::All;
+  if (text == "warnings") return LogLevel::Warnings;
+  if (text != "off") refuse("--log " + text + ": all, warnings or off is wanted");
+  return LogLevel::Off;
+}
+
 }  // namespace
 
 Options parse_options(const std::vector<std::string>& arguments) {
@@ -54,6 +65,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
   std::string parallel = "1";
   std::string queued = "100";
   std::string idle_exit;
+  std::string log;
   bool status = false;
   bool version = false;
   CLI::App app("distrund runs the runs of many distruns in turn, so that they do not take the machine from each other.",
@@ -66,6 +78,10 @@ Options parse_options(const std::vector<std::string>& arguments) {
   app.add_option("--parallel", parallel, "Runs at once (default 1)")->type_name("N");
   app.add_option("--queue", queued, "Runs that may wait; more are refused (default 100)")->type_name("N");
   app.add_option("--idle-exit", idle_exit, "End when there was nothing to do for so long: 10m")->type_name("TIME");
+  app.add_option("--log", log,
+                 "What it tells on standard error: all that happens to runs, warnings alone, or nothing (default: all, "
+                 "on a terminal warnings)")
+      ->type_name("all|warnings|off");
   app.add_flag("--status", status, "Ask the daemon that runs what it does, and end");
   app.add_flag("--version", version, "Print the version");
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them from the back
@@ -85,6 +101,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
   options.socket = socket_path(socket);
   options.parallel = number("--parallel", parallel, 1, kParallelMax);
   options.queued = number("--queue", queued, 0, kQueuedMax);
+  options.log = log_level(log);
   if (!idle_exit.empty()) options.idle_exit = base::parse_duration("--idle-exit", idle_exit);
   return options;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <distrun/common/base/clock.hpp>
+#include <distrun/runner/daemon/log.hpp>
 
 namespace distrun::daemon {
 
@@ -15,6 +16,7 @@ struct Options {
   int parallel = 1;
   int queued = 100;
   base::Nanoseconds idle_exit{};    // 0: never
+  LogLevel log = LogLevel::Warnings;
 };
 
 // Prints help itself. Throws Error{InvalidArgument} for a usage error, with a text for the user.

@@ -22,6 +22,7 @@ ServerOptions server_options(const Options& options) {
   to.version = DISTRUN_VERSION;
   to.limits = {options.parallel, options.queued};
   to.idle_exit = options.idle_exit;
+  to.log = Log::to_stderr(options.log);
   return to;
 }
 

@@ -2,17 +2,16 @@
 // those of devices.
 //
 //   first attach of the process   the GPU driver is chosen, not made: that happens on first use
-//   each attach                   waits are shown on the rank's board; what breaks stream order is its error;
-//                                 its random numbers begin anew
+//   each attach                   waits are shown on the rank's board, and end when a peer fails; what breaks
+//                                 stream order is its error; its random numbers begin anew
 //   detach                        reports go to standard error again; waits that are still shown stay so
 //
 // Ranks that are threads are attached side by side: a wait, a report or a random number belongs to the rank whose
-// thread, or whose task (runtime/device/thread_state.hpp), it is made on; a wait or report of a thread that nobody's
+// thread, or whose task (runtime/core/thread_state.hpp), it is made on; a wait or report of a thread that nobody's
 // is, to the rank that was attached first.
 #include <distrun/plugin/sdk/detail/runtime.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,38 +20,15 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
-#include <distrun/runtime/device/blocking.hpp>
+#include <distrun/runtime/core/backends.hpp>
+#include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/order_report.hpp>
-#include <distrun/runtime/device/thread_state.hpp>
+#include <distrun/runtime/rank_line.hpp>
 #include <distrun/runtime/tensor/operators/random.hpp>
 
 namespace distrun::runtime {
 namespace {
-
-// Whether a field is there, in a distrun that may be older.
-bool has_waits(const distrun_rank& rank) noexcept {
-  return rank.size >= offsetof(distrun_rank, explain_faults) + sizeof rank.explain_faults;
-}
-
-distrun_string lend(std::string_view text) noexcept { return {text.data(), text.size()}; }
-
-// A rank's board. Lives on: a thread may wait longer than its test runs.
-class Board final : public device::WaitBoard {
- public:
-  explicit Board(const distrun_rank& rank) noexcept
-      : waits_(rank.waits), begin_(rank.wait_begin), end_(rank.wait_end) {}
-
-  int begin_wait(const board::WaitInfo& info) noexcept override {
-    return begin_(waits_, static_cast<std::int32_t>(info.kind), lend(info.name), info.site.file, info.site.line);
-  }
-  void end_wait(int number) noexcept override { end_(waits_, number); }
-
- private:
-  void* waits_;
-  decltype(distrun_rank::wait_begin) begin_;
-  decltype(distrun_rank::wait_end) end_;
-};
 
 // What the process knows of its ranks. Never destroyed: threads may report until the process ends.
 class Ranks {
@@ -63,19 +39,19 @@ class Ranks {
  private:
   struct Attached {
     const distrun_rank* rank;
-    device::WaitBoard* board;
+    core::RankState* state;
   };
 
-  device::WaitBoard* board_of(const distrun_rank& rank);
-  void seed_random(const distrun_rank& rank);
+  core::RankState& state_of(const distrun_rank& rank);
+  core::RankLine* line_of(const distrun_rank& rank);
   void report(const device::OrderReport& found);
 
   std::mutex mutex_;
   // Guarded by mutex_.
   bool chosen_ = false;
   std::vector<Attached> attached_;
-  std::map<void*, std::unique_ptr<Board>> boards_;  // by what the rank calls them; kept
-  std::map<int, tensor::Generator> generators_;     // by rank, where they are threads; kept
+  std::map<void*, std::unique_ptr<core::RankLine>> lines_;     // by what the rank calls its waits; kept
+  std::map<int, std::unique_ptr<core::RankState>> states_;     // of ranks that are threads; kept
 };
 
 Ranks& ranks() {
@@ -120,37 +96,45 @@ void choose_driver(const distrun_rank& rank) {
   }
 }
 
-device::WaitBoard* Ranks::board_of(const distrun_rank& rank) {
+core::RankLine* Ranks::line_of(const distrun_rank& rank) {
   if (!has_waits(rank)) return nullptr;
-  std::unique_ptr<Board>& board = boards_[rank.waits];
-  if (board == nullptr) board = std::make_unique<Board>(rank);
-  return board.get();
+  std::unique_ptr<core::RankLine>& line = lines_[rank.waits];
+  if (line == nullptr) line = make_rank_line(rank);
+  return line.get();
 }
 
-void Ranks::seed_random(const distrun_rank& rank) {
-  const std::uint64_t seed = base::derive_seed(rank.seed, {rank.worker_name.data, rank.worker_name.size});
-  if (rank.shares_process == 0) return tensor::process_generator().set_seed(seed);
-  tensor::Generator& generator = generators_.try_emplace(rank.rank, seed).first->second;
-  generator.set_seed(seed);
-  device::thread_state().generator = &generator;
+core::RankState& Ranks::state_of(const distrun_rank& rank) {
+  if (rank.shares_process == 0) return core::process_rank_state();
+  std::unique_ptr<core::RankState>& state = states_[rank.rank];
+  if (state == nullptr) state = std::make_unique<core::RankState>();
+  return *state;
 }
 
+void hear_of_failure(void* state, std::int32_t because_of, distrun_string why) {
+  static_cast<core::RankState*>(state)->fail_peer({because_of, keep(why)});
+}
+
+// A thread that nobody has told its rank shows its waits as those of the process's first.
 void Ranks::attach(const distrun_rank& rank) {
   const std::lock_guard lock(mutex_);
   if (!chosen_) choose_driver(rank);
   chosen_ = true;
-  device::WaitBoard* const board = board_of(rank);
-  attached_.push_back({&rank, board});
-  device::thread_state().board = board;
-  seed_random(rank);
+  core::RankState& state = state_of(rank);
+  attached_.push_back({&rank, &state});
+  core::thread_state().rank = &state;
+  state.use(line_of(rank));
+  state.forget_failure();
+  tensor::generator_of(state).set_seed(base::derive_seed(rank.seed, keep(rank.worker_name)));
+  if (has_peers(rank)) rank.on_peer_failed(rank.self, hear_of_failure, &state);
   if (attached_.size() > 1) return;
-  device::show_waits_on(board);
+  core::process_rank_state().use(state.line());
   device::tell_order_reports_to([this](const device::OrderReport& found) { report(found); });
   if (has_waits(rank)) rank.explain_faults(rank.self, explain);
 }
 
 void Ranks::detach(const distrun_rank& rank) {
   const std::lock_guard lock(mutex_);
+  if (has_peers(rank)) rank.on_peer_failed(rank.self, nullptr, nullptr);
   std::erase_if(attached_, [&](const Attached& each) { return each.rank == &rank; });
   if (attached_.empty()) device::tell_order_reports_to({});
 }
@@ -159,7 +143,7 @@ void Ranks::detach(const distrun_rank& rank) {
 void Ranks::report(const device::OrderReport& found) {
   const std::lock_guard lock(mutex_);
   if (attached_.empty()) return;
-  const auto is_here = [board = device::thread_state().board](const Attached& each) { return each.board == board; };
+  const auto is_here = [here = &core::rank_state()](const Attached& each) { return each.state == here; };
   const auto here = std::find_if(attached_.begin(), attached_.end(), is_here);
   const distrun_rank& rank = here != attached_.end() ? *here->rank : *attached_.front().rank;
   tell_error(rank, "StreamOrderError", found.text, found.second);
@@ -167,6 +151,13 @@ void Ranks::report(const device::OrderReport& found) {
 
 }  // namespace
 }  // namespace distrun::runtime
+
+void distrun_runtime_backends(void* context,
+                              void (*add)(void*, distrun_string, std::int32_t, std::int32_t, std::int32_t)) {
+  for (const distrun::core::Backend& each : distrun::core::backends()) {
+    add(context, distrun::runtime::lend(each.name), each.version[0], each.version[1], each.version[2]);
+  }
+}
 
 void distrun_runtime_attach(const distrun_rank* rank) { distrun::runtime::ranks().attach(*rank); }
 void distrun_runtime_detach(const distrun_rank* rank) { distrun::runtime::ranks().detach(*rank); }

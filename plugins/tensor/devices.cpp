@@ -9,7 +9,7 @@
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/memory/allocator.hpp>
 #include <distrun/runtime/device/stream.hpp>
-#include <distrun/runtime/device/thread_state.hpp>
+#include <distrun/runtime/core/thread_state.hpp>
 
 #include "kernels.hpp"
 
@@ -59,12 +59,12 @@ DISTRUN_TEST(Devices, guards_put_back_what_was) {
 
 DISTRUN_TEST(Devices, the_current_one_is_each_threads_own) {
   const DeviceGuard guard(cuda(1));
-  const ThreadState here = thread_state();
+  const distrun::core::ThreadState here = distrun::core::thread_state();
   int fresh = -1;
   int carried = -1;
   distrun::base::Thread("other", [&] {
     fresh = current_device();
-    const ThreadStateGuard travelled(here);
+    const distrun::core::ThreadStateGuard travelled(here);
     carried = current_device();
   }).join();
   DISTRUN_EXPECT(fresh == 0);

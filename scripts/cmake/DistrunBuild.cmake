@@ -30,6 +30,7 @@ find_package(spdlog REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(SQLite3 3.40 REQUIRED)
+find_package(tomlplusplus 3.3 REQUIRED)  # its headers alone
 find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 
 add_library(distrun_flags INTERFACE)
@@ -95,6 +96,13 @@ foreach(visibility IN ITEMS hidden default)
     <algorithm> <array> <atomic> <chrono> <cstdint> <functional> <map> <memory> <mutex> <optional> <set> <string>
     <string_view> <utility> <vector>)
 endforeach()
+
+# The same for the project's own plugins, but for its examples, which are built as users build theirs.
+add_library(distrun_plugin_headers OBJECT ${PROJECT_BINARY_DIR}/nothing.cpp)
+target_include_directories(distrun_plugin_headers PRIVATE ${PROJECT_BINARY_DIR}/include)
+target_compile_features(distrun_plugin_headers PUBLIC cxx_std_20)
+distrun_use_flags(distrun_plugin_headers)
+target_precompile_headers(distrun_plugin_headers PRIVATE <distrun/test.hpp> <thread>)
 
 # distrun_rooms(a b c): the rooms of a floor, or of a room that has some of its own.
 macro(distrun_rooms)

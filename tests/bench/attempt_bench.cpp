@@ -15,7 +15,7 @@ namespace {
 using runner::Verdict;
 
 // Descriptors and directories, fork or exec, hello, order, result, exit, reaping, sweep and verdict.
-void trivial(benchmark::State& state, const std::string& isolation) {
+void trivial(benchmark::State& state, Isolation isolation) {
   Silence silence;
   Harness harness(silence);
   const int ranks = static_cast<int>(state.range(0));
@@ -31,9 +31,9 @@ void trivial(benchmark::State& state, const std::string& isolation) {
       benchmark::Counter(static_cast<double>(state.iterations() * ranks),
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
-BENCHMARK_CAPTURE(trivial, process, std::string("process"))
+BENCHMARK_CAPTURE(trivial, process, distrun::Isolation::Process)
     ->RangeMultiplier(2)->Range(2, 256)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK_CAPTURE(trivial, exec, std::string("exec"))->Arg(4)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(trivial, exec, distrun::Isolation::Exec)->Arg(4)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 double seconds_between(long long from_ns, base::TimePoint to) {
   const auto to_ns = std::chrono::duration_cast<base::Nanoseconds>(to.time_since_epoch()).count();
@@ -65,7 +65,7 @@ void death_to_outcome(benchmark::State& state) {
   DeathWatch watch;
   Harness harness(watch);
   for (auto _ : state) {
-    harness.attempt("last_rank_dies", 4, "process");
+    harness.attempt("last_rank_dies", 4, distrun::Isolation::Process);
     state.SetIterationTime(watch.to_outcome());
   }
 }
@@ -76,7 +76,7 @@ void death_to_verdict(benchmark::State& state) {
   DeathWatch watch;
   Harness harness(watch);
   for (auto _ : state) {
-    const runner::AttemptRecord attempt = harness.attempt("last_rank_dies_while_others_wait", 4, "process");
+    const runner::AttemptRecord attempt = harness.attempt("last_rank_dies_while_others_wait", 4, distrun::Isolation::Process);
     if (attempt.verdict != Verdict::Crash) {
       state.SkipWithError(("not a crash: " + attempt.message).c_str());
       return;
@@ -91,9 +91,9 @@ void bound_to_verdict(benchmark::State& state) {
   Silence silence;
   Harness harness(silence);
   const int ranks = static_cast<int>(state.range(0));
-  harness.attempt("trivial", ranks, "process");
+  harness.attempt("trivial", ranks, distrun::Isolation::Process);
   for (auto _ : state) {
-    const runner::AttemptRecord attempt = harness.attempt("last_rank_hangs", ranks, "process");
+    const runner::AttemptRecord attempt = harness.attempt("last_rank_hangs", ranks, distrun::Isolation::Process);
     if (attempt.verdict != Verdict::Timeout || attempt.looks.size() != 1) {
       state.SkipWithError(("not a timeout with a look: " + attempt.message).c_str());
       return;

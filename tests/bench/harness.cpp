@@ -37,7 +37,7 @@ Harness::~Harness() {
   proc::remove_run_files(places_);
 }
 
-runner::PlannedTest Harness::planned(const std::string& test, int world_size, const std::string& isolation) {
+runner::PlannedTest Harness::planned(const std::string& test, int world_size, Isolation isolation) {
   runner::PlannedTest planned;
   planned.info.suite = "Bench";
   planned.info.name = test;
@@ -56,7 +56,7 @@ io::Task<void> Harness::run(runner::PlannedTest test, runner::AttemptRecord& res
   result = co_await attempt.run();
 }
 
-runner::AttemptRecord Harness::attempt(const std::string& test, int world_size, const std::string& isolation) {
+runner::AttemptRecord Harness::attempt(const std::string& test, int world_size, Isolation isolation) {
   runner::AttemptRecord result;
   std::exception_ptr failure;
   boost::asio::co_spawn(loop_.context(), run(planned(test, world_size, isolation), result),

@@ -21,11 +21,11 @@ class Harness {
   ~Harness();
 
   // One attempt of a test of bench_plugin, from nothing to its verdict. Throws Error if it cannot be prepared.
-  runner::AttemptRecord attempt(const std::string& test, int world_size, const std::string& isolation);
+  runner::AttemptRecord attempt(const std::string& test, int world_size, Isolation isolation);
 
  private:
   io::Task<void> run(runner::PlannedTest test, runner::AttemptRecord& result);
-  runner::PlannedTest planned(const std::string& test, int world_size, const std::string& isolation);
+  runner::PlannedTest planned(const std::string& test, int world_size, Isolation isolation);
 
   proc::RunPlaces places_;
   io::Loop loop_;

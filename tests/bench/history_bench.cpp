@@ -36,7 +36,7 @@ runner::RunRecord run_of(int tests, std::int64_t day) {
     test.info.name = "a_test_with_a_name";
     test.info.parameters = {{"number", std::to_string(i)}};
     test.plugin = "build/plugins/bench.so";
-    test.variant = {4, "shm", "pipe", "none", "process", ""};
+    test.variant = {4, "shm", "pipe", "none", Isolation::Process, ""};
     runner::AttemptRecord& attempt = test.attempts.emplace_back();
     attempt.duration = std::chrono::microseconds(1000 + (i + day) % 977);
     if ((i + day) % 50 == 0) {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace distrun;
 using fuzz::require;
-using wire::FrameKind;
+using wire::DaemonFrame;
 
 // Nothing if it is refused.
 template <class T>
@@ -56,18 +56,18 @@ void signal(const wire::Frame& frame) {
 }
 
 void take(const wire::Frame& frame) {
-  switch (frame.kind) {
-    case FrameKind::DaemonHello: read<wire::DaemonHello>(frame); return;
-    case FrameKind::SubmitRun: return submit(frame);
-    case FrameKind::SignalRun: return signal(frame);
-    case FrameKind::CancelRuns: read<wire::CancelOrder>(frame); return;
-    case FrameKind::Refusal: read<wire::Refusal>(frame); return;
-    case FrameKind::RunAccepted: read<wire::RunAccepted>(frame); return;
-    case FrameKind::RunPosition: read<wire::RunPosition>(frame); return;
-    case FrameKind::RunStarted: read<wire::RunStarted>(frame); return;
-    case FrameKind::RunEnded: read<wire::RunEnded>(frame); return;
-    case FrameKind::RunsCancelled: read<wire::RunsCancelled>(frame); return;
-    case FrameKind::DaemonStatus: read<wire::DaemonStatus>(frame); return;
+  switch (frame.kind_as<DaemonFrame>()) {
+    case DaemonFrame::Hello: read<wire::DaemonHello>(frame); return;
+    case DaemonFrame::SubmitRun: return submit(frame);
+    case DaemonFrame::SignalRun: return signal(frame);
+    case DaemonFrame::CancelRuns: read<wire::CancelOrder>(frame); return;
+    case DaemonFrame::Refusal: read<wire::Refusal>(frame); return;
+    case DaemonFrame::RunAccepted: read<wire::RunAccepted>(frame); return;
+    case DaemonFrame::RunPosition: read<wire::RunPosition>(frame); return;
+    case DaemonFrame::RunStarted: read<wire::RunStarted>(frame); return;
+    case DaemonFrame::RunEnded: read<wire::RunEnded>(frame); return;
+    case DaemonFrame::RunsCancelled: read<wire::RunsCancelled>(frame); return;
+    case DaemonFrame::Status: read<wire::DaemonStatus>(frame); return;
     default: return;
   }
 }
@@ -75,7 +75,7 @@ void take(const wire::Frame& frame) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  wire::FrameSplitter splitter(wire::kDaemonPayloadMax);
+  wire::FrameSplitter splitter(wire::kProtocol<wire::DaemonFrame>, wire::kDaemonPayloadMax);
   splitter.feed(wire::view_of(data, size));
   try {
     while (const auto frame = splitter.next()) {

@@ -1,5 +1,6 @@
-// A control channel: the first byte says into which pieces the rest is cut, the rest is the stream. Frames must
-// not depend on the pieces, and each payload is read or refused as the message of its kind.
+// A stream of frames to a rank, its coordinator, the probe or a running distrun: the first byte says into which pieces the
+// rest is cut, the rest is the stream. Frames must not depend on the pieces, and each payload is read or refused as the
+// message of its kind.
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/wire/control.hpp>
@@ -13,7 +14,9 @@ namespace {
 
 using namespace distrun;
 using fuzz::require;
-using wire::FrameKind;
+using wire::ControlFrame;
+using wire::InspectFrame;
+using wire::ProbeFrame;
 
 template <class T>
 void round_trip(const wire::Bytes& payload) {
@@ -28,32 +31,42 @@ void round_trip(const wire::Bytes& payload) {
   require(wire::encode(wire::decode<T>(wire::view_of(once))) == once, "what was written is read as it is");
 }
 
-void decode(const wire::Frame& frame) {
-  switch (frame.kind) {
-    case FrameKind::Hello: return round_trip<wire::Hello>(frame.payload);
-    case FrameKind::Phase: return round_trip<wire::PhaseChange>(frame.payload);
-    case FrameKind::Error: return round_trip<wire::ErrorReport>(frame.payload);
-    case FrameKind::Skip: return round_trip<wire::SkipReport>(frame.payload);
-    case FrameKind::Stacks: return round_trip<wire::RawStacks>(frame.payload);
-    case FrameKind::BarrierEnter: return round_trip<wire::BarrierEnter>(frame.payload);
-    case FrameKind::Message: return round_trip<wire::RankMessage>(frame.payload);
-    case FrameKind::Note: return round_trip<wire::Note>(frame.payload);
-    case FrameKind::Done: return round_trip<wire::Done>(frame.payload);
-    case FrameKind::ReceiveEnd:
-    case FrameKind::ReceiveWait: return round_trip<wire::ReceiveWait>(frame.payload);
-    case FrameKind::Leak: return round_trip<wire::LeakReport>(frame.payload);
-    case FrameKind::Run: return round_trip<wire::RunOrder>(frame.payload);
-    case FrameKind::PeerFailed: return round_trip<wire::PeerFailed>(frame.payload);
-    case FrameKind::BarrierRelease: return round_trip<wire::BarrierRelease>(frame.payload);
-    case FrameKind::PeerFinished: return round_trip<wire::PeerFinished>(frame.payload);
-    case FrameKind::ProbeOrder: return round_trip<wire::ProbeOrder>(frame.payload);
-    case FrameKind::ProbeTable: return round_trip<wire::StackTable>(frame.payload);
-    case FrameKind::ProbeProcess: return round_trip<wire::ProcessStacks>(frame.payload);
-    case FrameKind::ProbeDone: return round_trip<wire::ProbeDone>(frame.payload);
-    case FrameKind::Inspect: return round_trip<wire::InspectOrder>(frame.payload);
-    case FrameKind::RunStatus: return round_trip<wire::RunStatus>(frame.payload);
-    case FrameKind::ToldStacks: return round_trip<wire::ToldStacks>(frame.payload);
+void decode_control(const wire::Frame& frame) {
+  switch (frame.kind_as<ControlFrame>()) {
+    case ControlFrame::Hello: return round_trip<wire::Hello>(frame.payload);
+    case ControlFrame::Phase: return round_trip<wire::PhaseChange>(frame.payload);
+    case ControlFrame::Error: return round_trip<wire::ErrorReport>(frame.payload);
+    case ControlFrame::Skip: return round_trip<wire::SkipReport>(frame.payload);
+    case ControlFrame::Stacks: return round_trip<wire::RawStacks>(frame.payload);
+    case ControlFrame::BarrierEnter: return round_trip<wire::BarrierEnter>(frame.payload);
+    case ControlFrame::Message: return round_trip<wire::RankMessage>(frame.payload);
+    case ControlFrame::Note: return round_trip<wire::Note>(frame.payload);
+    case ControlFrame::Done: return round_trip<wire::Done>(frame.payload);
+    case ControlFrame::ReceiveEnd:
+    case ControlFrame::ReceiveWait: return round_trip<wire::ReceiveWait>(frame.payload);
+    case ControlFrame::Leak: return round_trip<wire::LeakReport>(frame.payload);
+    case ControlFrame::Run: return round_trip<wire::RunOrder>(frame.payload);
+    case ControlFrame::PeerFailed: return round_trip<wire::PeerFailed>(frame.payload);
+    case ControlFrame::BarrierRelease: return round_trip<wire::BarrierRelease>(frame.payload);
+    case ControlFrame::PeerFinished: return round_trip<wire::PeerFinished>(frame.payload);
     default: return;
+  }
+}
+
+void decode_probe(const wire::Frame& frame) {
+  switch (frame.kind_as<ProbeFrame>()) {
+    case ProbeFrame::Order: return round_trip<wire::ProbeOrder>(frame.payload);
+    case ProbeFrame::Table: return round_trip<wire::StackTable>(frame.payload);
+    case ProbeFrame::Process: return round_trip<wire::ProcessStacks>(frame.payload);
+    case ProbeFrame::Done: return round_trip<wire::ProbeDone>(frame.payload);
+  }
+}
+
+void decode_inspect(const wire::Frame& frame) {
+  switch (frame.kind_as<InspectFrame>()) {
+    case InspectFrame::Order: return round_trip<wire::InspectOrder>(frame.payload);
+    case InspectFrame::RunStatus: return round_trip<wire::RunStatus>(frame.payload);
+    case InspectFrame::ToldStacks: return round_trip<wire::ToldStacks>(frame.payload);
   }
 }
 
@@ -84,9 +97,9 @@ bool same(const Heard& a, const Heard& b) {
   return true;
 }
 
-Heard hear_in_pieces(wire::BytesView stream, std::uint64_t seed) {
+Heard hear_in_pieces(const wire::Protocol& protocol, wire::BytesView stream, std::uint64_t seed) {
   base::Rng rng(seed);
-  wire::FrameSplitter splitter;
+  wire::FrameSplitter splitter(protocol);
   Heard heard;
   while (!stream.empty()) {
     const std::size_t size = std::min<std::size_t>(seed == 0 ? 1 : 1 + rng.below(2 * seed), stream.size());
@@ -108,22 +121,29 @@ bool announces_too_much(wire::BytesView stream) {
   return false;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  const wire::BytesView stream = wire::view_of(data + 1, size - 1);
-  wire::FrameSplitter splitter;
+void check(const wire::Protocol& protocol, void (*decode)(const wire::Frame&), wire::BytesView stream, int seed) {
+  wire::FrameSplitter splitter(protocol);
   splitter.feed(stream);
   Heard whole;
   if (whole.take(splitter)) {
     require(!announces_too_much(stream), "a frame over the limit is refused");
     require(splitter.pending() <= stream.size(), "a splitter holds no more than it was fed");
   }
-  require(same(whole, hear_in_pieces(stream, data[0])), "frames do not depend on the pieces of their stream");
+  require(same(whole, hear_in_pieces(protocol, stream, static_cast<std::uint64_t>(seed))),
+          "frames do not depend on the pieces of their stream");
   for (const wire::Frame& frame : whole.frames) {
-    require(wire::is_known(frame.kind), "only known kinds pass the splitter");
+    require(protocol.knows(frame.kind), "only known kinds pass the splitter");
     decode(frame);
   }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const wire::BytesView stream = wire::view_of(data + 1, size - 1);
+  check(wire::kProtocol<ControlFrame>, decode_control, stream, data[0]);
+  check(wire::kProtocol<ProbeFrame>, decode_probe, stream, data[0]);
+  check(wire::kProtocol<InspectFrame>, decode_inspect, stream, data[0]);
   return 0;
 }

@@ -17,7 +17,9 @@
 namespace {
 
 using namespace distrun;
-using wire::FrameKind;
+using wire::ControlFrame;
+using wire::DaemonFrame;
+using wire::ProbeFrame;
 
 std::filesystem::path corpus;
 
@@ -33,28 +35,28 @@ void append(wire::Bytes& bytes, const wire::Bytes& more) { bytes.insert(bytes.en
 // A rank's side of a test, and its coordinator's.
 void write_frames() {
   wire::Bytes rank;
-  append(rank, wire::pack(FrameKind::Hello, 1, wire::Hello{wire::kControlAbi, 4711}));
-  append(rank, wire::pack(FrameKind::Phase, 1, wire::PhaseChange{wire::Phase::Body}));
-  append(rank, wire::pack(FrameKind::BarrierEnter, 1, wire::BarrierEnter{"x"}));
-  append(rank, wire::pack(FrameKind::Message, 1, wire::RankMessage{1, 2, "token", "data"}));
-  append(rank, wire::pack(FrameKind::ReceiveWait, 1, wire::ReceiveWait{2, "token"}));
-  append(rank, wire::pack(FrameKind::ReceiveEnd, 1, wire::ReceiveWait{2, "token"}));
-  append(rank, wire::pack(FrameKind::Note, 1, wire::Note{"key", "value"}));
-  append(rank, wire::pack(FrameKind::Error, 1, wire::ErrorReport{"ValueError", "lost", "r.cpp", 4, "main", true, 2}));
-  append(rank, wire::pack(FrameKind::Skip, 1, wire::SkipReport{74, "no CUDA"}));
-  append(rank, wire::pack(FrameKind::Leak, 1, wire::LeakReport{false, "5 (/tmp/x)"}));
-  append(rank, wire::pack(FrameKind::Done, 1, wire::Done{true, 7, {}}));
+  append(rank, wire::pack(ControlFrame::Hello, 1, wire::Hello{wire::kControlAbi, 4711}));
+  append(rank, wire::pack(ControlFrame::Phase, 1, wire::PhaseChange{wire::Phase::Body}));
+  append(rank, wire::pack(ControlFrame::BarrierEnter, 1, wire::BarrierEnter{"x"}));
+  append(rank, wire::pack(ControlFrame::Message, 1, wire::RankMessage{1, 2, "token", "data"}));
+  append(rank, wire::pack(ControlFrame::ReceiveWait, 1, wire::ReceiveWait{2, "token"}));
+  append(rank, wire::pack(ControlFrame::ReceiveEnd, 1, wire::ReceiveWait{2, "token"}));
+  append(rank, wire::pack(ControlFrame::Note, 1, wire::Note{"key", "value"}));
+  append(rank, wire::pack(ControlFrame::Error, 1, wire::ErrorReport{"ValueError", "lost", "r.cpp", 4, "main", true, 2}));
+  append(rank, wire::pack(ControlFrame::Skip, 1, wire::SkipReport{74, "no CUDA"}));
+  append(rank, wire::pack(ControlFrame::Leak, 1, wire::LeakReport{false, "5 (/tmp/x)"}));
+  append(rank, wire::pack(ControlFrame::Done, 1, wire::Done{true, 7, {}}));
   write("frame_decoder/rank", rank, std::string(1, '\0'));
   write("frame_decoder/rank_in_pieces", rank, "\x05");
   write("frame_decoder/cut", {rank.begin(), rank.end() - 3}, "\x01");
-  wire::Bytes coordinator = wire::pack(FrameKind::Run, 1, wire::samples::run_order());
-  append(coordinator, wire::pack(FrameKind::PeerFailed, 1, wire::PeerFailed{2, "lost"}));
-  append(coordinator, wire::pack(FrameKind::BarrierRelease, 1, wire::BarrierRelease{"x", "", -1}));
-  append(coordinator, wire::pack(FrameKind::PeerFinished, 1, wire::PeerFinished{2}));
-  append(coordinator, wire::pack_frame(FrameKind::Finish, 1, {}));
+  wire::Bytes coordinator = wire::pack(ControlFrame::Run, 1, wire::samples::run_order());
+  append(coordinator, wire::pack(ControlFrame::PeerFailed, 1, wire::PeerFailed{2, "lost"}));
+  append(coordinator, wire::pack(ControlFrame::BarrierRelease, 1, wire::BarrierRelease{"x", "", -1}));
+  append(coordinator, wire::pack(ControlFrame::PeerFinished, 1, wire::PeerFinished{2}));
+  append(coordinator, wire::pack_frame(ControlFrame::Finish, 1, {}));
   write("frame_decoder/coordinator", coordinator, "\x10");
-  wire::Bytes unknown = wire::pack_frame(FrameKind(0x9123), 1, wire::view_of(wire::Bytes(3)));
-  append(unknown, wire::pack_frame(FrameKind(77), 1, {}));
+  wire::Bytes unknown = wire::pack_frame(std::uint16_t{0x9123}, 1, wire::view_of(wire::Bytes(3)));
+  append(unknown, wire::pack_frame(std::uint16_t{77}, 1, {}));
   write("frame_decoder/unknown", unknown, "\x02");
 }
 
@@ -75,12 +77,12 @@ void write_tables() {
 
 // What a probe tells.
 void write_stacks(const std::string& name, const evidence::Stacks& stacks) {
-  wire::Bytes bytes = wire::pack(FrameKind::ProbeTable, 0, wire::StackTable{stacks.table});
+  wire::Bytes bytes = wire::pack(ProbeFrame::Table, 0, wire::StackTable{stacks.table});
   for (const evidence::Process& process : stacks.processes) {
     const wire::ProcessStacks told = {process.index, process.pid, process.command, process.threads, process.why_none};
-    append(bytes, wire::pack(FrameKind::ProbeProcess, 0, told));
+    append(bytes, wire::pack(ProbeFrame::Process, 0, told));
   }
-  append(bytes, wire::pack(FrameKind::ProbeDone, 0, wire::ProbeDone{}));
+  append(bytes, wire::pack(ProbeFrame::Done, 0, wire::ProbeDone{}));
   write("stacks/" + name, bytes);
 }
 
@@ -98,20 +100,20 @@ void write_board() {
 
 // A client with a run, and the daemon's side.
 void write_daemon() {
-  wire::Bytes client = wire::pack(FrameKind::DaemonHello, 0, wire::DaemonHello{});
-  append(client, wire::pack(FrameKind::SubmitRun, 0, wire::samples::submission()));
-  append(client, wire::pack(FrameKind::SignalRun, 0, wire::RunSignal{2}));
-  append(client, wire::pack(FrameKind::CancelRuns, 0, wire::CancelOrder{"all"}));
-  append(client, wire::pack_frame(FrameKind::AskDaemon, 0, {}));
+  wire::Bytes client = wire::pack(DaemonFrame::Hello, 0, wire::DaemonHello{});
+  append(client, wire::pack(DaemonFrame::SubmitRun, 0, wire::samples::submission()));
+  append(client, wire::pack(DaemonFrame::SignalRun, 0, wire::RunSignal{2}));
+  append(client, wire::pack(DaemonFrame::CancelRuns, 0, wire::CancelOrder{"all"}));
+  append(client, wire::pack_frame(DaemonFrame::AskStatus, 0, {}));
   write("daemon/client", client);
   write("daemon/half", {client.begin(), client.begin() + 30});
-  wire::Bytes daemon = wire::pack(FrameKind::RunAccepted, 0, wire::RunAccepted{"3f9c0a1b2c3d", 2});
-  append(daemon, wire::pack(FrameKind::RunPosition, 0, wire::RunPosition{1}));
-  append(daemon, wire::pack(FrameKind::RunStarted, 0, wire::RunStarted{4712}));
-  append(daemon, wire::pack(FrameKind::RunEnded, 0, wire::RunEnded{130, 0, "cancelled"}));
-  append(daemon, wire::pack(FrameKind::RunsCancelled, 0, wire::RunsCancelled{{"3f9c"}, {}}));
-  append(daemon, wire::pack(FrameKind::DaemonStatus, 0, wire::samples::daemon_status()));
-  append(daemon, wire::pack(FrameKind::Refusal, 0, wire::Refusal{"full"}));
+  wire::Bytes daemon = wire::pack(DaemonFrame::RunAccepted, 0, wire::RunAccepted{"3f9c0a1b2c3d", 2});
+  append(daemon, wire::pack(DaemonFrame::RunPosition, 0, wire::RunPosition{1}));
+  append(daemon, wire::pack(DaemonFrame::RunStarted, 0, wire::RunStarted{4712}));
+  append(daemon, wire::pack(DaemonFrame::RunEnded, 0, wire::RunEnded{130, 0, "cancelled"}));
+  append(daemon, wire::pack(DaemonFrame::RunsCancelled, 0, wire::RunsCancelled{{"3f9c"}, {}}));
+  append(daemon, wire::pack(DaemonFrame::Status, 0, wire::samples::daemon_status()));
+  append(daemon, wire::pack(DaemonFrame::Refusal, 0, wire::Refusal{"full"}));
   write("daemon/daemon", daemon);
 }
 

@@ -16,15 +16,15 @@ using namespace distrun;
 using evidence::Stacks;
 using evidence::StackTree;
 using fuzz::require;
-using wire::FrameKind;
+using wire::ProbeFrame;
 
 constexpr std::size_t kLineMax = 1500;  // bytes
 
 void gather(const wire::Frame& frame, evidence::StacksBuilder& builder) {
   const wire::BytesView payload = wire::view_of(frame.payload);
   try {
-    if (frame.kind == FrameKind::ProbeTable) builder.add(wire::decode<wire::StackTable>(payload));
-    if (frame.kind == FrameKind::ProbeProcess) builder.add(wire::decode<wire::ProcessStacks>(payload));
+    if (frame.is(ProbeFrame::Table)) builder.add(wire::decode<wire::StackTable>(payload));
+    if (frame.is(ProbeFrame::Process)) builder.add(wire::decode<wire::ProcessStacks>(payload));
   } catch (const Error& error) {
     require(error.kind() == ErrorKind::InvalidArgument, "a refusal is an invalid argument");
   }
@@ -33,7 +33,7 @@ void gather(const wire::Frame& frame, evidence::StacksBuilder& builder) {
 // Every other process is a rank, as a collector would say.
 Stacks gather(wire::BytesView stream) {
   evidence::StacksBuilder builder;
-  wire::FrameSplitter splitter;
+  wire::FrameSplitter splitter(wire::kProtocol<wire::ProbeFrame>);
   splitter.feed(stream);
   try {
     while (const auto frame = splitter.next()) gather(*frame, builder);

@@ -18,20 +18,24 @@ namespace {
 using namespace distrun::testing;
 using Catch::Contains;
 
-// A run of one test whose rank 1 sleeps while the others wait for it.
+// A run of one test in which so many ranks wait for the others, as ps tells it.
 class HangingRun {
  public:
-  explicit HangingRun(const std::string& timeout = "100s") : running_(sandbox_.start(arguments(timeout))) {
+  // Rank 1 sleeps while the others wait for it.
+  explicit HangingRun(const std::string& timeout = "100s")
+      : HangingRun("Hangs.one_sleeps", "hangs", "barrier \"meet\" [^\n]* for rank 1\n", 3, timeout) {}
+  HangingRun(const std::string& test, const std::string& fixture, const std::string& waiting, int waiters,
+             const std::string& timeout = "100s")
+      : waiting_(waiting), waiters_(waiters), running_(sandbox_.start(arguments(test, fixture, timeout))) {
     REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return waits(); }));
   }
 
-  // Whether three ranks wait for the fourth, and that shows itself too.
+  // Whether they wait, and rank 1 shows itself too.
   bool waits() const {
     if (id().empty()) return false;  // ps would tell of the runs of other tests
     const std::string text = status();
-    const std::regex waiting("barrier \"meet\" [^\n]* for rank 1\n");
-    const auto found = std::distance(std::sregex_iterator(text.begin(), text.end(), waiting), std::sregex_iterator());
-    return found == 3 && !std::regex_search(text, std::regex(" 1 +[0-9]+ +[a-z]+ +- "));
+    const auto found = std::distance(std::sregex_iterator(text.begin(), text.end(), waiting_), std::sregex_iterator());
+    return found == waiters_ && !std::regex_search(text, std::regex(" 1 +[0-9]+ +[a-z]+ +- "));
   }
   std::string status() const { return ask({"ps", id()}).out; }
   Ended ask(std::vector<std::string> arguments) const {
@@ -57,11 +61,15 @@ class HangingRun {
   }
 
  private:
-  std::vector<std::string> arguments(const std::string& timeout) const {
+  std::vector<std::string> arguments(const std::string& test, const std::string& fixture,
+                                     const std::string& timeout) const {
     const std::string scale = std::to_string(time_scale());
-    return {"run",       "--output", sandbox_.output(),  "--filter", "Hangs.one_sleeps",
-            "--timeout", timeout,    "--timeout-scale", scale,      plugin("hangs")};
+    return {"run",       "--output", sandbox_.output(),  "--filter", test,
+            "--timeout", timeout,    "--timeout-scale", scale,      plugin(fixture)};
   }
+
+  std::regex waiting_;
+  int waiters_;
 
   Sandbox sandbox_{distrun_program()};
   Running running_;
@@ -131,6 +139,17 @@ TEST_CASE("ps tells of each rank what it waits for and for whom", "[look]") {
   CHECK_THAT(told.out, Contains("run " + run.id()) && Contains("Hangs.one_sleeps"));
   CHECK_THAT(told.out, Contains("barrier \"meet\" (hangs.cpp:") && Contains("for rank 1"));
   for (int rank = 0; rank < 4; ++rank) CHECK(is_alive(run.pid_of(rank)));
+  run.stop();
+}
+
+TEST_CASE("ps and stacks tell for whom a wait of the runtime is, which it is, and how long it may last", "[look]") {
+  HangingRun run("PeerWaits.for_a_reply", "runtime", "\"all_reduce\" #7 [^\n]* for ranks 0-1\n", 2);
+  const std::regex reply("RPC reply \"f\" #81 \\(peer_waits.cpp:[0-9]+\\) for rank 0, 1[56] min [0-9]+ s left");
+  CHECK(std::regex_search(run.ask({"ps"}).out, reply));
+  const std::string seen = run.ask({"stacks", run.id()}).out;
+  CHECK(std::regex_search(seen, std::regex("rank 1 has waited for [0-9.]+ m?s in " + std::string("RPC reply"))));
+  CHECK(std::regex_search(seen, reply));
+  CHECK_THAT(seen, Contains("ranks 2-3 have waited") && Contains("rank 0 has waited"));
   run.stop();
 }
 

@@ -298,6 +298,10 @@ TEST_CASE("fixtures that hang in the body end in time", "[fixtures]") {
   run_together(distrun::fixtures::hangs_group());
 }
 
+TEST_CASE("waits of a runtime for other ranks are seen, and end when one fails", "[fixtures]") {
+  run_together(distrun::fixtures::runtime_group());
+}
+
 TEST_CASE("fixtures that hang in other phases end in time", "[fixtures]") {
   run_together(distrun::fixtures::hangs_in_other_phases_group());
 }

@@ -31,15 +31,15 @@ proc::Child start_probe(const base::Fd& line, const std::vector<std::string>& wr
 
 void take(ProbeReply& reply, const wire::Frame& frame) {
   const wire::BytesView payload = wire::view_of(frame.payload);
-  if (frame.kind == wire::FrameKind::ProbeTable) {
+  if (frame.is(wire::ProbeFrame::Table)) {
     const auto table = wire::decode<wire::StackTable>(payload);
     reply.frames.insert(reply.frames.end(), table.frames.begin(), table.frames.end());
-  } else if (frame.kind == wire::FrameKind::ProbeProcess) {
+  } else if (frame.is(wire::ProbeFrame::Process)) {
     auto process = wire::decode<wire::ProcessStacks>(payload);
     if (!reply.processes.contains(process.index)) reply.first_views.push_back(process);
     const std::int32_t index = process.index;
     reply.processes[index] = std::move(process);
-  } else if (frame.kind == wire::FrameKind::ProbeDone) {
+  } else if (frame.is(wire::ProbeFrame::Done)) {
     reply.done = wire::decode<wire::ProbeDone>(payload);
   }
 }
@@ -56,7 +56,7 @@ bool read_some(const base::Fd& line, wire::FrameSplitter& splitter, Clock::time_
 }
 
 void send_order(const base::Fd& line, const wire::ProbeOrder& order) {
-  const wire::Bytes bytes = wire::pack(wire::FrameKind::ProbeOrder, 0, order);
+  const wire::Bytes bytes = wire::pack(wire::ProbeFrame::Order, 0, order);
   std::size_t sent = 0;
   while (sent < bytes.size()) {
     const ssize_t count = ::send(line.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
@@ -122,7 +122,7 @@ ProbeReply ask_probe(const wire::ProbeOrder& order, std::chrono::milliseconds li
   theirs.reset();
   send_order(ours, order);
   ProbeReply reply;
-  wire::FrameSplitter splitter;
+  wire::FrameSplitter splitter(wire::kProtocol<wire::ProbeFrame>);
   while (!reply.done && read_some(ours, splitter, begin + limit)) {
     while (const auto frame = splitter.next()) take(reply, *frame);
   }

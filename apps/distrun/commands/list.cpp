@@ -1,6 +1,5 @@
 // distrun list: the plugins' tests, as text or as JSON.
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -9,6 +8,7 @@
 #include <distrun/runner/attempt/bounds.hpp>
 #include <distrun/runner/plan/plan.hpp>
 #include <distrun/runner/plan/selection.hpp>
+#include <distrun/runner/report/json/json_parts.hpp>
 #include <distrun/runner/report/text/repeat_command.hpp>
 
 #include "commands.hpp"
@@ -18,8 +18,6 @@
 
 namespace distrun::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Listing {
   std::vector<runner::PlannedTest> tests;
@@ -42,37 +40,47 @@ io::Task<void> list_all(launch::Node& node, const runner::Settings& settings, Li
   }
 }
 
-Json json_of(const runner::PlannedTest& test) {
-  Json parameters = Json::object();
-  for (const wire::KeyValue& parameter : test.info.parameters) parameters[parameter.key] = parameter.value;
-  Json json;
-  json["id"] = test.id;
-  json["suite"] = test.info.suite;
-  json["name"] = test.info.name;
-  json["description"] = test.info.description.empty() ? Json(nullptr) : Json(test.info.description);
-  json["plugin"] = test.plugin;
-  json["parameters"] = std::move(parameters);
-  json["file"] = test.info.file;
-  json["line"] = test.info.line;
-  json["world_rule"] = wire::name_of(test.info.world_rule);
-  json["world_sizes"] = test.info.world_sizes;
-  json["world_size"] = test.info.world_size;
-  json["timeout_ms"] = test.info.timeout_ms > 0 ? Json(test.info.timeout_ms) : Json(nullptr);
-  json["isolation"] = test.info.isolation.empty() ? Json(nullptr) : Json(test.info.isolation);
-  json["env_rendezvous"] = test.info.env_rendezvous;
-  json["skip"] = test.skipped() ? Json{{"code", test.info.skip.front().code}, {"reason", test.info.skip.front().reason}}
-                                : Json(nullptr);
-  return json;
+void write_skip(report::JsonWriter& out, const wire::SkipReport& skip) {
+  out.begin_object();
+  out.field("code", skip.code);
+  out.field("reason", skip.reason);
+  out.end_object();
+}
+
+void write_test(report::JsonWriter& out, const runner::PlannedTest& test) {
+  const wire::TestInfo& info = test.info;
+  out.begin_object();
+  out.field("id", test.id);
+  out.field("suite", info.suite);
+  out.field("name", info.name);
+  out.field_if(!info.description.empty(), "description", info.description);
+  out.field("plugin", test.plugin);
+  out.key("parameters");
+  report::write_parameters(out, info.parameters);
+  out.field("file", info.file);
+  out.field("line", info.line);
+  out.field("world_rule", wire::name_of(info.world_rule));
+  report::write_array(out, "world_sizes", info.world_sizes);
+  out.field("world_size", info.world_size);
+  out.field_if(info.timeout_ms > 0, "timeout_ms", info.timeout_ms);
+  out.field_if(!info.isolation.empty(), "isolation", info.isolation);
+  out.field("env_rendezvous", info.env_rendezvous);
+  out.key("skip");
+  test.skipped() ? write_skip(out, info.skip.front()) : out.null();
+  out.end_object();
 }
 
 void print_json(const Listing& listing) {
-  Json json;
-  json["schema"] = "distrun.list/1";
-  json["tests"] = Json::array();
-  for (const runner::PlannedTest& test : listing.tests) json["tests"].push_back(json_of(test));
-  json["problems"] = listing.problems;
-  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
-  std::printf("%s\n", text.c_str());
+  report::JsonWriter out(report::JsonWriter::Layout::Pretty);
+  out.begin_object();
+  out.field("schema", "distrun.list/1");
+  out.key("tests");
+  out.begin_array();
+  for (const runner::PlannedTest& test : listing.tests) write_test(out, test);
+  out.end_array();
+  report::write_array(out, "problems", listing.problems);
+  out.end_object();
+  std::printf("%s\n", out.text().c_str());
 }
 
 void print_text(const Listing& listing) {

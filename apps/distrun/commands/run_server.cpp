@@ -48,17 +48,17 @@ void RunServer::on_connection() {
   const int client = next_client_++;
   clients_[client] = std::make_unique<io::FrameSocket>(
       loop_, std::move(socket),
-      io::FrameSocket::Handlers{[this, client](const wire::Frame& frame) { on_frame(client, frame); },
+      wire::kProtocol<wire::InspectFrame>, io::FrameSocket::Handlers{[this, client](const wire::Frame& frame) { on_frame(client, frame); },
                                 [this, client](const std::string&) { drop(client); }});
 }
 
 void RunServer::on_frame(int client, const wire::Frame& frame) {
   try {
-    if (frame.kind != wire::FrameKind::Inspect) return drop(client);
+    if (!frame.is(wire::InspectFrame::Order)) return drop(client);
     const auto order = wire::decode<wire::InspectOrder>(wire::view_of(frame.payload));
     if (order.kind == wire::InspectKind::Stacks) return answer_stacks(client, order.rank);
     if (order.kind == wire::InspectKind::Cancel) loop_.post(on_cancel_);  // the answer first
-    send(client, wire::FrameKind::RunStatus, run_.status());
+    send(client, wire::InspectFrame::RunStatus, run_.status());
   } catch (const Error&) {
     drop(client);
   }
@@ -75,13 +75,13 @@ void RunServer::answer_stacks(int client, int rank) {
                                       const std::string& test, const runner::Look& look) {
     if (alive.expired()) return;
     answer->stacks.looks.push_back(told(test, rank < 0 ? look : runner::only(rank, look)));
-    if (--answer->to_come == 0) send(client, wire::FrameKind::ToldStacks, answer->stacks);
+    if (--answer->to_come == 0) send(client, wire::InspectFrame::ToldStacks, answer->stacks);
   });
-  if (answer->to_come == 0) send(client, wire::FrameKind::ToldStacks, answer->stacks);
+  if (answer->to_come == 0) send(client, wire::InspectFrame::ToldStacks, answer->stacks);
 }
 
 template <class T>
-void RunServer::send(int client, wire::FrameKind kind, const T& message) {
+void RunServer::send(int client, wire::InspectFrame kind, const T& message) {
   const auto found = clients_.find(client);
   if (found == clients_.end()) return;
   try {

@@ -21,7 +21,7 @@ class RunServer {
   void on_frame(int client, const wire::Frame& frame);
   void answer_stacks(int client, int rank);
   template <class T>
-  void send(int client, wire::FrameKind kind, const T& message);
+  void send(int client, wire::InspectFrame kind, const T& message);
   void drop(int client);
 
   io::Loop& loop_;

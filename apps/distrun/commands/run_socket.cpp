@@ -39,12 +39,12 @@ Address address_of(const std::string& run_id) {
 }
 
 template <class T>
-T ask(const std::string& run_id, const wire::InspectOrder& order, wire::FrameKind answer) {
+T ask(const std::string& run_id, const wire::InspectOrder& order, wire::InspectFrame answer) {
   const Address address = address_of(run_id);
   const std::string who = "run " + base::one_line(run_id, 100);
   const base::Fd socket = io::connect_to(&address.socket, address.size, who);
-  const wire::Frame frame = io::ask(socket.get(), wire::pack(wire::FrameKind::Inspect, 0, order), who);
-  if (frame.kind != answer) throw Error(ErrorKind::Failed, who + " answers another question");
+  const wire::Frame frame = io::ask(socket.get(), wire::kProtocol<wire::InspectFrame>, wire::pack(wire::InspectFrame::Order, 0, order), who);
+  if (!frame.is(answer)) throw Error(ErrorKind::Failed, who + " answers another question");
   return wire::decode<T>(wire::view_of(frame.payload));
 }
 
@@ -72,15 +72,15 @@ std::vector<std::string> running_ids() {
 }
 
 wire::RunStatus cancel_run(const std::string& run_id) {
-  return ask<wire::RunStatus>(run_id, {wire::InspectKind::Cancel, -1}, wire::FrameKind::RunStatus);
+  return ask<wire::RunStatus>(run_id, {wire::InspectKind::Cancel, -1}, wire::InspectFrame::RunStatus);
 }
 
 wire::RunStatus ask_status(const std::string& run_id) {
-  return ask<wire::RunStatus>(run_id, {wire::InspectKind::Status, -1}, wire::FrameKind::RunStatus);
+  return ask<wire::RunStatus>(run_id, {wire::InspectKind::Status, -1}, wire::InspectFrame::RunStatus);
 }
 
 wire::ToldStacks ask_stacks(const std::string& run_id, int rank) {
-  return ask<wire::ToldStacks>(run_id, {wire::InspectKind::Stacks, rank}, wire::FrameKind::ToldStacks);
+  return ask<wire::ToldStacks>(run_id, {wire::InspectKind::Stacks, rank}, wire::InspectFrame::ToldStacks);
 }
 
 std::string find_run(const std::string& wanted, const std::vector<std::string>& more) {

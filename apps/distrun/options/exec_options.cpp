@@ -99,7 +99,7 @@ runner::Settings settings_of(const Raw& raw, const RawProgram& program) {
   }
   settings.leaks_off = one_of("--leaks", raw.leaks, kLeaks) == "off";
   settings.private_tmp = raw.private_tmp;
-  settings.isolation = "program";
+  settings.isolation = Isolation::Program;
   settings.keep_output = program.tee;
   return settings;
 }

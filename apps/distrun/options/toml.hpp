@@ -1,7 +1,6 @@
 #pragma once
-// Reads the part of TOML 1.0 that a file of settings needs: `key = value` on lines of their own, with comments, where a
-// value is a text, a decimal number, true or false, or a list of these. What is read here means the same to every other
-// reader of TOML; sections, dates, nested lists and texts over several lines are refused by name.
+// A file of settings is a part of TOML 1.0: `key = value` by themselves, where a value is a text, a number, true or
+// false, or a list of these. The rest of TOML (sections, dates, tables, lists within lists) is refused by name.
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -15,7 +14,7 @@ struct TomlEntry {
   std::string key;
   int line = 0;                     // counts from 1
   TomlKind kind = TomlKind::Text;
-  std::vector<std::string> values;  // one, or those of a list; numbers as written, without _ and a leading +
+  std::vector<std::string> values;  // one, or those of a list; numbers in decimal
 };
 
 inline constexpr std::size_t kTomlBytesMax = 64 * 1024;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <distrun/common/base/location.hpp>
@@ -56,6 +57,18 @@ class Error : public std::exception {
   std::string what_;
 };
 
+// A wait can't end well because another rank failed, died, or finished without coming. A test that lets it out is
+// reported as a consequence of that rank's failure. Its kind is Disconnected.
+class PeerFailed : public Error {
+ public:
+  PeerFailed(std::string why, int rank, Location where = Location::here())
+      : Error(ErrorKind::Disconnected, "PeerFailed", std::move(why), where), rank_(rank) {}
+  int rank() const noexcept { return rank_; }  // -1 if none is known
+
+ private:
+  int rank_;
+};
+
 // Failed, with the text of `number` (an errno) appended: "cannot open x: Permission denied".
 [[noreturn]] void throw_errno(const std::string& what, int number,
                               Location where = Location::here());
@@ -70,4 +83,5 @@ std::string fork_errno_text(int number);
 namespace distrun {
 using base::Error;
 using base::ErrorKind;
+using base::PeerFailed;
 }  // namespace distrun

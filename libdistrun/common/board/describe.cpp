@@ -18,6 +18,7 @@ const char* name_of(WaitKind kind) noexcept {
 std::string describe(const ShownWait& wait) {
   std::string text = name_of(wait.kind);
   if (!wait.name.empty()) text += " \"" + base::one_line(wait.name) + "\"";
+  if (wait.id != 0) text += " #" + std::to_string(wait.id);
   if (wait.rule == PeerRule::None || wait.peers.empty()) return text;
   const bool any = wait.rule == PeerRule::Any && wait.peers.size() > 1;
   return text + (any ? " for any of " : " for ") + base::ranks_label(wait.peers);

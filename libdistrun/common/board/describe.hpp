@@ -6,7 +6,7 @@
 
 namespace distrun::board {
 
-// "barrier \"meet\" for rank 1, 3", "receive(\"go\") from any of rank 0, 2"
+// "barrier \"meet\" for ranks 1, 3", "RPC reply \"f\" #81 for rank 0", "receive \"go\" for any of ranks 0, 2"
 std::string describe(const ShownWait& wait);
 // "send \"go\" to rank 2"
 std::string describe(const ShownOperation& operation);

@@ -17,6 +17,6 @@ base::Fd connect_to(const void* address, unsigned size, const std::string& who);
 
 // Sends `question` and waits `kPatience` at most for the first frame that comes. Throws Error{Timeout}, or
 // Error{Disconnected} if there is no answer.
-wire::Frame ask(int socket, const wire::Bytes& question, const std::string& who);
+wire::Frame ask(int socket, const wire::Protocol& protocol, const wire::Bytes& question, const std::string& who);
 
 }  // namespace distrun::io

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include <distrun/common/base/check.hpp>
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::io {
@@ -11,13 +12,15 @@ namespace distrun::io {
 using Descriptor = boost::asio::posix::stream_descriptor;
 
 struct FdWatch::State {
-  State(Loop& loop, base::Fd fd, std::function<void()> handler)
-      : descriptor(loop.context()), on_readable(std::move(handler)) {
+  State(Loop& of, base::Fd fd, std::function<void()> handler)
+      : loop(of), descriptor(of.context()), on_readable(std::move(handler)) {
+    DISTRUN_ASSERT(loop.in_loop());
     boost::system::error_code failure;
     descriptor.assign(fd.get(), failure);
     if (failure) base::throw_errno("cannot watch a descriptor", failure.value());
     (void)fd.release();
   }
+  Loop& loop;
   Descriptor descriptor;
   std::function<void()> on_readable;
 };
@@ -28,6 +31,7 @@ FdWatch::FdWatch(Loop& loop, base::Fd fd, std::function<void()> on_readable)
 }
 
 FdWatch::~FdWatch() {
+  DISTRUN_ASSERT(state_->loop.in_loop());
   boost::system::error_code ignored;
   state_->descriptor.close(ignored);
 }

@@ -22,11 +22,12 @@ constexpr std::size_t kDescriptorsPerRead = 253;
 
 }  // namespace
 
-FrameSocket::FrameSocket(Loop& loop, base::Fd socket, Handlers handlers)
-    : FrameSocket(loop, std::move(socket), std::move(handlers), Limits{}) {}
+FrameSocket::FrameSocket(Loop& loop, base::Fd socket, const wire::Protocol& protocol, Handlers handlers)
+    : FrameSocket(loop, std::move(socket), protocol, std::move(handlers), Limits{}) {}
 
-FrameSocket::FrameSocket(Loop& loop, base::Fd socket, Handlers handlers, const Limits& limits)
-    : handlers_(std::move(handlers)), limits_(limits), splitter_(limits.payload_max) {
+FrameSocket::FrameSocket(Loop& loop, base::Fd socket, const wire::Protocol& protocol, Handlers handlers,
+                         const Limits& limits)
+    : handlers_(std::move(handlers)), limits_(limits), splitter_(protocol, limits.payload_max) {
   base::set_nonblocking(socket.get());
   watch_ = std::make_unique<FdWatch>(loop, std::move(socket), [this] { on_readable(); });
 }

@@ -28,8 +28,8 @@ class FrameSocket {
     std::size_t descriptors_max = 0;                       // that it may send along in all; more ends the connection
   };
 
-  FrameSocket(Loop& loop, base::Fd socket, Handlers handlers);
-  FrameSocket(Loop& loop, base::Fd socket, Handlers handlers, const Limits& limits);
+  FrameSocket(Loop& loop, base::Fd socket, const wire::Protocol& protocol, Handlers handlers);
+  FrameSocket(Loop& loop, base::Fd socket, const wire::Protocol& protocol, Handlers handlers, const Limits& limits);
 
   // Sends now what the socket takes and queues the rest. Throws Error{Overloaded} if the queue is full
   // (the peer doesn't read); nothing of the frame is sent then. Silent once closed.

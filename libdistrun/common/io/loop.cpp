@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include <distrun/common/base/check.hpp>
+
 namespace distrun::io {
 
 Loop::Loop(const base::Clock& clock) : clock_(clock), thread_(std::this_thread::get_id()) {}
@@ -19,7 +21,8 @@ void Loop::post(std::function<void()> work) { boost::asio::post(context_, std::m
 
 // Shared with the pending wait, which may still be queued when the alarm is gone.
 struct Alarm::State {
-  State(Loop& loop, std::function<void()> on_time) : timer(loop.context()), handler(std::move(on_time)) {}
+  State(Loop& of, std::function<void()> on_time) : loop(of), timer(of.context()), handler(std::move(on_time)) {}
+  Loop& loop;
   boost::asio::steady_timer timer;
   std::function<void()> handler;
   unsigned generation = 0;
@@ -31,6 +34,7 @@ Alarm::Alarm(Loop& loop, std::function<void()> handler)
 Alarm::~Alarm() { cancel(); }
 
 void Alarm::set(base::TimePoint when) {
+  DISTRUN_ASSERT(state_->loop.in_loop());
   const unsigned generation = ++state_->generation;
   state_->timer.expires_at(when);
   state_->timer.async_wait([weak = std::weak_ptr(state_), generation](const auto& error) {
@@ -41,6 +45,7 @@ void Alarm::set(base::TimePoint when) {
 }
 
 void Alarm::cancel() {
+  DISTRUN_ASSERT(state_->loop.in_loop());
   ++state_->generation;
   state_->timer.cancel();
 }

@@ -1,6 +1,6 @@
 #pragma once
-// One thread, one io_context. Everything asynchronous lives on exactly one loop and is touched by no
-// other thread; methods that rely on it begin with DISTRUN_ASSERT(loop.in_loop()).
+// One thread, one io_context. Everything asynchronous lives on exactly one loop and is touched by no other thread. What
+// it is made of (alarms, watched descriptors) asserts that: a call from another thread ends the process.
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -26,6 +26,7 @@ class Loop {
   // Any thread.
   void stop() { context_.stop(); }
   void post(std::function<void()> work);
+  // Whether this is the thread that runs it, or, before run(), that has made it.
   bool in_loop() const noexcept { return thread_ == std::this_thread::get_id(); }
 
  private:

@@ -2,6 +2,31 @@
 
 namespace distrun::wire {
 
+bool is_known(ControlFrame kind) noexcept {
+  switch (kind) {
+    case ControlFrame::Hello:
+    case ControlFrame::Phase:
+    case ControlFrame::Error:
+    case ControlFrame::Skip:
+    case ControlFrame::Stacks:
+    case ControlFrame::BarrierEnter:
+    case ControlFrame::Message:
+    case ControlFrame::Note:
+    case ControlFrame::Done:
+    case ControlFrame::ReceiveWait:
+    case ControlFrame::Leak:
+    case ControlFrame::ReceiveEnd:
+    case ControlFrame::Run:
+    case ControlFrame::DumpStacks:
+    case ControlFrame::PeerFailed:
+    case ControlFrame::BarrierRelease:
+    case ControlFrame::Finish:
+    case ControlFrame::PeerFinished:
+    case ControlFrame::Dismiss: return true;
+  }
+  return false;
+}
+
 const char* name_of(Phase phase) noexcept {
   switch (phase) {
     case Phase::Spawn: return "spawn";

@@ -1,17 +1,44 @@
 #pragma once
-// The messages of the control channel; common/wire/frame.hpp says how they are framed. A rank says hello,
-// gets its orders with run, reports phases, errors and messages, and ends with done.
+// The control channel between a rank and its coordinator. A rank says hello, gets its orders with run, reports phases,
+// errors and messages, and ends with done. A frame's rank is that of the sender (or, towards a rank, of the receiver), so
+// that one connection can serve several ranks of a process.
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <distrun/common/wire/codec.hpp>
+#include <distrun/common/wire/frame.hpp>
 #include <distrun/common/wire/stacks.hpp>
 
 namespace distrun::wire {
 
 // Changes when a message changes; coordinator and ranks of one build agree by construction, others refuse.
 inline constexpr std::uint32_t kControlAbi = 7;
+
+enum class ControlFrame : std::uint16_t {
+  // rank to coordinator
+  Hello = 1,
+  Phase = 2,
+  Error = 3,
+  Skip = 4,
+  Stacks = 5,   // RawStacks
+  BarrierEnter = 6,
+  Message = 7,  // both ways
+  Note = 8 | kOptionalKind,
+  Done = 9,
+  ReceiveWait = 10,
+  Leak = 11,
+  ReceiveEnd = 12,
+  // coordinator to rank
+  Run = 32,
+  DumpStacks = 33 | kOptionalKind,
+  PeerFailed = 34,
+  BarrierRelease = 35,
+  Finish = 36,  // waits for no debugger any more
+  PeerFinished = 37,
+  Dismiss = 38,  // there is no further order: end
+};
+bool is_known(ControlFrame kind) noexcept;
 
 enum class Phase : std::uint8_t { Spawn, Load, Rendezvous, SetUp, Body, TearDown, Exit };
 inline constexpr int kPhaseCount = 7;

@@ -4,9 +4,9 @@
 // run, and is told how that gets on until it has ended, or it asks one question. Closing the connection cancels its
 // run.
 //
-//   DaemonHello, SubmitRun, SignalRun*   ->   RunAccepted, RunPosition*, RunStarted, RunEnded
-//   DaemonHello, AskDaemon               ->   DaemonStatus
-//   DaemonHello, CancelRuns              ->   RunsCancelled
+//   Hello, SubmitRun, SignalRun*   ->   RunAccepted, RunPosition*, RunStarted, RunEnded
+//   Hello, AskStatus               ->   Status
+//   Hello, CancelRuns              ->   RunsCancelled
 //
 // Whatever the daemon does not do is answered by Refusal, after which it closes.
 #include <cstdint>
@@ -18,6 +18,27 @@
 namespace distrun::wire {
 
 inline constexpr std::uint32_t kDaemonAbi = 1;
+
+enum class DaemonFrame : std::uint16_t {
+  // to the daemon
+  Hello = 96,
+  SubmitRun = 97,
+  SignalRun = 98,
+  CancelRuns = 99,
+  AskStatus = 100,
+  // from it
+  Refusal = 104,
+  RunAccepted = 105,
+  RunPosition = 106,
+  RunStarted = 107,
+  RunEnded = 108,
+  RunsCancelled = 109,
+  Status = 110,
+};
+inline bool is_known(DaemonFrame kind) noexcept {
+  return (kind >= DaemonFrame::Hello && kind <= DaemonFrame::AskStatus) ||
+         (kind >= DaemonFrame::Refusal && kind <= DaemonFrame::Status);
+}
 
 inline constexpr std::size_t kSubmitDescriptors = 3;   // output, errors, directory
 inline constexpr std::size_t kArgumentsMax = 4096;

@@ -1,13 +1,13 @@
 #pragma once
-// Frames of the control channel between a rank and its coordinator, over a stream socket:
+// Frames: how messages go over a stream socket.
 //
 //   u32 size of the payload | u16 kind | u16 rank | payload
 //
-// The rank is that of the sender (or, towards a rank, of the receiver), so that one connection can
-// serve several ranks of a process. A kind with the high bit set is optional: who does not know it
-// ignores it. Any other unknown kind ends the connection. A payload has at most 64 MiB.
+// A kind with the high bit set is optional: who does not know it ignores it. Any other unknown kind ends the connection.
+// The rank is 0 where a protocol has none. A payload has at most 64 MiB.
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include <distrun/common/wire/buffer.hpp>
 #include <distrun/common/wire/codec.hpp>
@@ -18,66 +18,46 @@ inline constexpr std::size_t kFrameHeaderSize = 8;
 inline constexpr std::size_t kFramePayloadMax = std::size_t{64} << 20;
 inline constexpr std::uint16_t kOptionalKind = 0x8000;
 
-enum class FrameKind : std::uint16_t {
-  // rank to coordinator
-  Hello = 1,
-  Phase = 2,
-  Error = 3,
-  Skip = 4,
-  Stacks = 5,   // RawStacks
-  BarrierEnter = 6,
-  Message = 7,  // both ways
-  Note = 8 | kOptionalKind,
-  Done = 9,
-  ReceiveWait = 10,
-  Leak = 11,
-  ReceiveEnd = 12,
-  // coordinator to rank
-  Run = 32,
-  DumpStacks = 33 | kOptionalKind,
-  PeerFailed = 34,
-  BarrierRelease = 35,
-  Finish = 36,  // waits for no debugger any more
-  PeerFinished = 37,
-  Dismiss = 38,  // there is no further order: end
-  // to the probe, and from it (common/wire/stacks.hpp)
-  ProbeOrder = 64,
-  ProbeTable = 65,
-  ProbeProcess = 66,
-  ProbeDone = 67,
-  // to a running coordinator, and from it (common/wire/inspect.hpp)
-  Inspect = 80,
-  RunStatus = 81,
-  ToldStacks = 82,
-  // to the daemon, and from it (common/wire/daemon.hpp)
-  DaemonHello = 96,
-  SubmitRun = 97,
-  SignalRun = 98,
-  CancelRuns = 99,
-  AskDaemon = 100,
-  Refusal = 104,
-  RunAccepted = 105,
-  RunPosition = 106,
-  RunStarted = 107,
-  RunEnded = 108,
-  RunsCancelled = 109,
-  DaemonStatus = 110,
+inline bool is_optional(std::uint16_t kind) noexcept { return (kind & kOptionalKind) != 0; }
+
+// A protocol is an enumeration of its kinds, and is_known(), which tells them from other numbers; each stands with its
+// messages: ControlFrame, ProbeFrame, InspectFrame, DaemonFrame. Their numbers differ, so that a frame which comes to
+// the wrong door is not taken for one of its own.
+struct Protocol {
+  bool (*knows)(std::uint16_t kind) noexcept;
 };
-bool is_known(FrameKind kind) noexcept;
-inline bool is_optional(FrameKind kind) noexcept {
-  return (static_cast<std::uint16_t>(kind) & kOptionalKind) != 0;
-}
+template <class Kind>
+inline constexpr Protocol kProtocol{[](std::uint16_t kind) noexcept { return is_known(static_cast<Kind>(kind)); }};
 
 struct Frame {
-  FrameKind kind = FrameKind::Hello;
+  Frame() = default;
+  template <class Kind>
+  Frame(Kind of_kind, std::uint16_t of_rank, Bytes bytes)
+      : kind(static_cast<std::uint16_t>(of_kind)), rank(of_rank), payload(std::move(bytes)) {}
+
+  std::uint16_t kind = 0;
   std::uint16_t rank = 0;
   Bytes payload;
+
+  // Of a line whose protocol that is.
+  template <class Kind>
+  Kind kind_as() const noexcept {
+    return static_cast<Kind>(kind);
+  }
+  template <class Kind>
+  bool is(Kind other) const noexcept {
+    return kind == static_cast<std::uint16_t>(other);
+  }
 };
 
 // Header and payload as they go over the wire. Throws Error{Overloaded} beyond the limit.
-Bytes pack_frame(FrameKind kind, std::uint16_t rank, BytesView payload);
-template <class T>
-Bytes pack(FrameKind kind, std::uint16_t rank, const T& message) {
+Bytes pack_frame(std::uint16_t kind, std::uint16_t rank, BytesView payload);
+template <class Kind>
+Bytes pack_frame(Kind kind, std::uint16_t rank, BytesView payload) {
+  return pack_frame(static_cast<std::uint16_t>(kind), rank, payload);
+}
+template <class Kind, class T>
+Bytes pack(Kind kind, std::uint16_t rank, const T& message) {
   return pack_frame(kind, rank, view_of(encode(message)));
 }
 
@@ -86,15 +66,17 @@ Bytes pack(FrameKind kind, std::uint16_t rank, const T& message) {
 class FrameSplitter {
  public:
   // `payload_max`: of a frame that is taken; for a peer who has little to say.
-  explicit FrameSplitter(std::size_t payload_max = kFramePayloadMax) noexcept : payload_max_(payload_max) {}
+  explicit FrameSplitter(const Protocol& protocol, std::size_t payload_max = kFramePayloadMax) noexcept
+      : protocol_(protocol), payload_max_(payload_max) {}
   void feed(BytesView bytes);
-  // Throws Error{InvalidArgument} on an unknown kind or a size over the limit; the stream cannot be
-  // read any further then.
+  // Throws Error{InvalidArgument} on a kind that the protocol does not know, or a size over the limit; the stream cannot
+  // be read any further then.
   std::optional<Frame> next();
   // Bytes of a frame that is not complete yet.
   std::size_t pending() const noexcept { return buffer_.size() - start_; }
 
  private:
+  Protocol protocol_;
   std::size_t payload_max_;
   Bytes buffer_;
   std::size_t start_ = 0;

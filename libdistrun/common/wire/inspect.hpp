@@ -9,6 +9,15 @@
 
 namespace distrun::wire {
 
+enum class InspectFrame : std::uint16_t {
+  Order = 80,
+  RunStatus = 81,
+  ToldStacks = 82,
+};
+inline bool is_known(InspectFrame kind) noexcept {
+  return kind >= InspectFrame::Order && kind <= InspectFrame::ToldStacks;
+}
+
 inline constexpr char kInspectPrefix[] = "distrun-";
 
 // Cancel ends the run politely, as one Ctrl-C does, and is answered as Status is.

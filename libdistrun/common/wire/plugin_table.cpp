@@ -1,10 +1,9 @@
 #include <distrun/common/wire/plugin_table.hpp>
 
-#include <algorithm>
-#include <iterator>
 #include <unordered_set>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/isolation.hpp>
 #include <distrun/common/base/text.hpp>
 
 namespace distrun::wire {
@@ -30,6 +29,12 @@ void check_text(const TestInfo& test, const std::string& name, const char* what)
 void check_name(const TestInfo& test, const std::string& name, const char* what) {
   if (name.empty()) refuse(test, std::string("its ") + what + " is empty");
   check_text(test, name, what);
+}
+
+// "program" is no isolation of plugins.
+bool may_be_asked_for(std::string_view name) {
+  const auto isolation = base::find_isolation(name);
+  return isolation && *isolation != Isolation::Program;
 }
 
 void check_world(const TestInfo& test) {
@@ -61,7 +66,7 @@ void check_test(const TestInfo& test) {
   }
   if (test.timeout_ms < 0) refuse(test, "its timeout is negative");
   if (test.skip.size() > 1) refuse(test, "it has more than one skip reason");
-  if (!test.isolation.empty() && !is_isolation(test.isolation)) {
+  if (!test.isolation.empty() && !may_be_asked_for(test.isolation)) {
     refuse(test, "unknown isolation '" + base::one_line(test.isolation) + "'");
   }
   for (const MayDie& death : test.may_die) {
@@ -70,10 +75,6 @@ void check_test(const TestInfo& test) {
 }
 
 }  // namespace
-
-bool is_isolation(std::string_view name) noexcept {
-  return std::find(std::begin(kIsolations), std::end(kIsolations), name) != std::end(kIsolations);
-}
 
 const char* name_of(WorldRule rule) noexcept {
   switch (rule) {

@@ -83,10 +83,6 @@ struct PluginTable {
 };
 DISTRUN_FIELDS(PluginTable, m.tests, m.reuse)
 
-// The isolations there are, in the order in which they are told.
-inline constexpr const char* kIsolations[] = {"process", "exec", "pool", "threads"};
-bool is_isolation(std::string_view name) noexcept;
-
 // Reads what a lister sent, which may be anything. Throws Error{InvalidArgument} that names the
 // test and the field: a table cut short, an empty or over-long name, two tests with one id, a world
 // size outside 0..kWorldSizeMax, an unknown rule, a negative timeout.

@@ -14,6 +14,14 @@
 
 namespace distrun::wire {
 
+enum class ProbeFrame : std::uint16_t {
+  Order = 64,  // to the probe; the others from it
+  Table = 65,
+  Process = 66,
+  Done = 67,
+};
+inline bool is_known(ProbeFrame kind) noexcept { return kind >= ProbeFrame::Order && kind <= ProbeFrame::Done; }
+
 // Kept of one stack: the innermost and the outermost; between them stands a gap.
 inline constexpr std::size_t kInnerFrames = 96;
 inline constexpr std::size_t kOuterFrames = 32;

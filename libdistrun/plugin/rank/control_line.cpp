@@ -48,7 +48,7 @@ bool asks_for_stacks(const std::byte* bytes, std::size_t size) {
   std::uint16_t kind = 0;
   if (size != wire::kFrameHeaderSize) return false;
   std::memcpy(&kind, bytes + sizeof(std::uint32_t), sizeof kind);
-  return kind == static_cast<std::uint16_t>(wire::FrameKind::DumpStacks);
+  return kind == static_cast<std::uint16_t>(wire::ControlFrame::DumpStacks);
 }
 
 // Without an epoll, for want of descriptors, as if there were no need of one.
@@ -124,7 +124,7 @@ std::optional<wire::Frame> ControlLine::read_frame() {
 wire::RunOrder ControlLine::receive_order() {
   const auto frame = read_frame();
   if (!frame) end_with_coordinator();
-  if (frame->kind != wire::FrameKind::Run) {
+  if (!frame->is(wire::ControlFrame::Run)) {
     throw Error(ErrorKind::Failed, "the coordinator sent frame " + std::to_string(static_cast<int>(frame->kind)) +
                                        " before the order to run");
   }
@@ -178,15 +178,15 @@ Inbox& ControlLine::inbox_of(const wire::Frame& frame) {
 void ControlLine::handle(const wire::Frame& frame) {
   const wire::BytesView payload = wire::view_of(frame.payload);
   Inbox& inbox = inbox_of(frame);
-  switch (frame.kind) {
-    case wire::FrameKind::Run: inbox.put(wire::decode<wire::RunOrder>(payload)); break;
-    case wire::FrameKind::Dismiss: inbox.dismiss(); break;
-    case wire::FrameKind::PeerFailed: inbox.put(wire::decode<wire::PeerFailed>(payload)); break;
-    case wire::FrameKind::BarrierRelease: inbox.put(wire::decode<wire::BarrierRelease>(payload)); break;
-    case wire::FrameKind::Finish: let_go_ = true; break;
-    case wire::FrameKind::PeerFinished: inbox.put(wire::decode<wire::PeerFinished>(payload)); break;
-    case wire::FrameKind::Message: take_message(frame, inbox); break;
-    case wire::FrameKind::DumpStacks: send_stacks(); break;
+  switch (frame.kind_as<wire::ControlFrame>()) {
+    case wire::ControlFrame::Run: inbox.put(wire::decode<wire::RunOrder>(payload)); break;
+    case wire::ControlFrame::Dismiss: inbox.dismiss(); break;
+    case wire::ControlFrame::PeerFailed: inbox.put(wire::decode<wire::PeerFailed>(payload)); break;
+    case wire::ControlFrame::BarrierRelease: inbox.put(wire::decode<wire::BarrierRelease>(payload)); break;
+    case wire::ControlFrame::Finish: let_go_ = true; break;
+    case wire::ControlFrame::PeerFinished: inbox.put(wire::decode<wire::PeerFinished>(payload)); break;
+    case wire::ControlFrame::Message: take_message(frame, inbox); break;
+    case wire::ControlFrame::DumpStacks: send_stacks(); break;
     default: break;
   }
 }
@@ -201,7 +201,7 @@ void ControlLine::take_message(const wire::Frame& frame, Inbox& inbox) {
   error.type = "Overloaded";
   error.text = "a message \"" + tag + "\" from rank " + std::to_string(from) + " was dropped: " +
                std::to_string(Inbox::kBytesMax >> 20) + " MiB of messages wait here that nobody receives";
-  send(wire::FrameKind::Error, to, error);
+  send(wire::ControlFrame::Error, to, error);
 }
 
 }  // namespace distrun::rank

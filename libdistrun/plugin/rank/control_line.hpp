@@ -31,7 +31,7 @@ class ControlLine {
   bool is_ours() const noexcept { return ::getpid() == pid_; }
 
   template <class T>
-  void send(wire::FrameKind kind, std::int32_t rank, const T& message) {
+  void send(wire::ControlFrame kind, std::int32_t rank, const T& message) {
     send_bytes(wire::pack(kind, static_cast<std::uint16_t>(rank), message));
   }
   // Waits for the first order, on the calling thread. Ends the process if the coordinator goes first.
@@ -67,7 +67,7 @@ class ControlLine {
   std::atomic<bool> leaving_{false};
   std::atomic<pid_t> listener_{0};
   std::mutex sending_;         // one frame at a time
-  wire::FrameSplitter splitter_;  // of whichever thread reads: first the main one, then the listener
+  wire::FrameSplitter splitter_{wire::kProtocol<wire::ControlFrame>};  // of whichever thread reads: first the main one, then the listener
   std::vector<Inbox*> inboxes_;
 };
 

@@ -60,7 +60,7 @@ void depend_on(std::int32_t coordinator_pid) {
 void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std::string& path,
               const wire::MountSpace& space) {
   ControlLine line(std::move(control));
-  line.send(wire::FrameKind::Hello, 0, wire::Hello{wire::kControlAbi, ::getpid()});
+  line.send(wire::ControlFrame::Hello, 0, wire::Hello{wire::kControlAbi, ::getpid()});
   wire::RunOrder order = line.receive_order();
   own_line = &line;
   depend_on(order.coordinator_pid);

@@ -31,6 +31,7 @@ board::PeerSet Inbox::others() const noexcept {
 }
 
 void Inbox::put(wire::RunOrder order) {
+  on_peer_failed({});
   const std::lock_guard lock(mutex_);
   releases_.clear();
   messages_.clear();
@@ -74,9 +75,31 @@ bool Inbox::put(wire::RankMessage message) {
 }
 
 void Inbox::put(wire::PeerFailed failure) {
-  const std::lock_guard lock(mutex_);
-  if (!peer_failed_) peer_failed_ = std::move(failure);  // the first cause is the one to name
-  changed_.notify_all();
+  {
+    const std::lock_guard lock(mutex_);
+    if (peer_failed_) return;  // the first cause is the one to name
+    peer_failed_ = std::move(failure);
+    changed_.notify_all();
+  }
+  const std::lock_guard calling(calling_);
+  call_of_failure();
+}
+
+void Inbox::on_peer_failed(PeerFailedCall call) {
+  const std::lock_guard calling(calling_);
+  peer_failed_call_ = std::move(call);
+  call_of_failure();
+}
+
+// Once: who has been called is forgotten.
+void Inbox::call_of_failure() {
+  std::optional<wire::PeerFailed> failure;
+  {
+    const std::lock_guard lock(mutex_);
+    failure = peer_failed_;
+  }
+  if (!failure || !peer_failed_call_) return;
+  std::exchange(peer_failed_call_, {})(failure->rank, who(*failure));
 }
 
 void Inbox::put(wire::PeerFinished peer) {

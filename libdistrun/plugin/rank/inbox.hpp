@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -45,6 +46,11 @@ class Inbox {
   void put(wire::PeerFinished peer);
   void disconnect();
 
+  // Until the next order, or until it is called again, `call` is called when a peer fails; at once if one has. By the
+  // listener: it must not block. It does not run any more when this returns.
+  using PeerFailedCall = std::function<void(std::int32_t because_of, const std::string& why)>;
+  void on_peer_failed(PeerFailedCall call);
+
   // The rank's next test; nothing if there is none.
   std::optional<wire::RunOrder> wait_for_order();
   // timeout_ms < 0: no bound. `site` is where the test waits, for the board.
@@ -61,6 +67,7 @@ class Inbox {
   std::deque<wire::RankMessage>::iterator find(std::int32_t from, const std::string& tag);
 
   bool nobody_sends(std::int32_t from) const;
+  void call_of_failure();
 
   const std::int32_t rank_;
   const std::int32_t world_size_;
@@ -76,6 +83,9 @@ class Inbox {
   std::optional<wire::PeerFailed> peer_failed_;
   std::set<std::int32_t> finished_;  // of the ranks that this one waits for
   bool disconnected_ = false;
+
+  std::mutex calling_;  // held while the call runs; taken before mutex_
+  PeerFailedCall peer_failed_call_;  // guarded by calling_
 };
 
 }  // namespace distrun::rank

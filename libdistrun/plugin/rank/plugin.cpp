@@ -115,10 +115,10 @@ void fail_listing(void* self, distrun_string text) {
 
 Plugin::Plugin(const std::string& path) : path_(path) {
   const distrun_plugin_entry_t entry = open_entry(path);
-  const distrun_host host{sizeof(distrun_host), DISTRUN_ABI};
+  const distrun_loader loader{sizeof(distrun_loader), DISTRUN_ABI};
   plugin_.size = sizeof plugin_;
   plugin_.abi = DISTRUN_ABI;
-  const std::int32_t code = entry(&host, &plugin_);
+  const std::int32_t code = entry(&loader, &plugin_);
   if (code == DISTRUN_INCOMPATIBLE || plugin_.abi != DISTRUN_ABI) {
     refuse(path, "was built for plugin ABI " + std::to_string(plugin_.abi) + ", this distrun speaks ABI " +
                      std::to_string(DISTRUN_ABI) + ": build it with this distrun's headers");

@@ -27,7 +27,7 @@ const char* advice(int error) {
   wire::ErrorReport report;
   report.type = "ExecFailed";
   report.text = std::move(text);
-  ControlLine(std::move(line)).send(wire::FrameKind::Error, 0, report);
+  ControlLine(std::move(line)).send(wire::ControlFrame::Error, 0, report);
   ::_exit(kNotStarted);
 }
 

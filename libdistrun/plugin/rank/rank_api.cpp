@@ -15,7 +15,6 @@
 namespace distrun::rank {
 namespace {
 
-
 // Where the calling thread's next barrier or receive stands in the test's source.
 thread_local base::Location next_site;
 
@@ -38,10 +37,8 @@ std::int32_t RankApi::answer(const Waited& waited, distrun_sink why, void* conte
   return waited.code;
 }
 
-RankApi::RankApi(const wire::RunOrder& order, ControlLine& line, Inbox& inbox, board::SlotWriter& writer,
-                 const board::RankBoard& board)
-    : order_(order), line_(line), inbox_(inbox), writer_(writer), board_(board),
-      worker_name_("worker" + std::to_string(order.rank)) {
+RankApi::RankApi(const wire::RunOrder& order, ControlLine& line, Inbox& inbox, Seat& seat)
+    : order_(order), line_(line), inbox_(inbox), seat_(seat), worker_name_("worker" + std::to_string(order.rank)) {
   api_.size = sizeof api_;
   api_.abi = DISTRUN_ABI;
   api_.self = this;
@@ -80,10 +77,9 @@ void RankApi::fill_in_suite() {
   api_.settings = settings_.data();
   api_.setting_count = settings_.size();
   api_.set = set;
-  api_.waits = &writer_;
-  api_.wait_begin = wait_begin;
-  api_.wait_end = wait_end;
+  fill_in_seat(api_, seat_);
   api_.explain_faults = explain_faults;
+  api_.on_peer_failed = on_peer_failed;
   api_.bind = bind;
   api_.unbind = unbind;
   if (order_.host == wire::HostWork::None) return;
@@ -93,8 +89,8 @@ void RankApi::fill_in_suite() {
 }
 
 void RankApi::enter_phase(wire::Phase phase) {
-  writer_.enter_phase(phase);
-  tell(wire::FrameKind::Phase, wire::PhaseChange{phase});
+  seat_.writer.enter_phase(phase);
+  tell(wire::ControlFrame::Phase, wire::PhaseChange{phase});
 }
 
 void RankApi::wait_for_debugger() {
@@ -102,7 +98,7 @@ void RankApi::wait_for_debugger() {
   board::WaitInfo info;
   info.name = "a debugger";
   enter_phase(wire::Phase::Rendezvous);  // tells the coordinator that a debugger may come
-  const board::Wait shown(writer_, info);
+  const board::Wait shown(seat_.writer, info);
   for (int waited = 0; waited < kPatience && !is_traced() && !line_.is_let_go(); ++waited) ::poll(nullptr, 0, 1);
   enter_phase(wire::Phase::SetUp);
 }
@@ -112,11 +108,11 @@ void RankApi::report(const std::string& type, const std::string& text) {
   report.type = type;
   report.text = text;
   report.ends_body = true;
-  tell(wire::FrameKind::Error, report);
+  tell(wire::ControlFrame::Error, report);
 }
 
 void RankApi::end_if_stray() const {
-  if (!line_.is_ours()) end_stray_child(writer_, order_.rank);
+  if (!line_.is_ours()) end_stray_child(seat_.writer, order_.rank);
 }
 
 void RankApi::phase(void* self, std::int32_t phase) {
@@ -133,19 +129,19 @@ void RankApi::error(void* self, const distrun_error* error) {
   report.line = error->line;
   report.ends_body = error->ends_body != 0;
   report.because_of = error->because_of;
-  if (!of(self).line_.is_ours()) return tell_error_of_child(of(self).writer_, of(self).order_.rank, report);
+  if (!of(self).line_.is_ours()) return tell_error_of_child(of(self).seat_.writer, of(self).order_.rank, report);
   // Whatever goes wrong after the body has noticed a peer's failure follows from it.
   if (report.because_of < 0) report.because_of = of(self).noticed_;
   report.thrown_at = thrown_stack(*error);
-  of(self).tell(wire::FrameKind::Error, report);
+  of(self).tell(wire::ControlFrame::Error, report);
 }
 
 void RankApi::skip(void* self, std::int32_t code, distrun_string reason) {
-  of(self).tell(wire::FrameKind::Skip, wire::SkipReport{code, text_of(reason)});
+  of(self).tell(wire::ControlFrame::Skip, wire::SkipReport{code, text_of(reason)});
 }
 
 void RankApi::note(void* self, distrun_string key, distrun_string value) {
-  of(self).tell(wire::FrameKind::Note, wire::Note{text_of(key), text_of(value)});
+  of(self).tell(wire::ControlFrame::Note, wire::Note{text_of(key), text_of(value)});
 }
 
 void RankApi::checks(void* self, std::uint64_t count) { of(self).checks_ += count; }
@@ -172,17 +168,6 @@ std::vector<wire::KeyValue> RankApi::suite_settings() {
 
 void RankApi::site(void*, const char* file, std::uint32_t line) { next_site = {file, line}; }
 
-std::int32_t RankApi::wait_begin(void* waits, std::int32_t kind, distrun_string name, const char* file,
-                                 std::uint32_t line) {
-  board::WaitInfo info;
-  if (kind >= 0 && kind < board::kWaitKindCount) info.kind = static_cast<board::WaitKind>(kind);
-  info.name = {name.data, name.size};
-  info.site = {file != nullptr ? file : "", line};
-  return static_cast<board::SlotWriter*>(waits)->begin_wait(info, board::coarse_now(), base::TimePoint::max());
-}
-
-void RankApi::wait_end(void* waits, std::int32_t number) { static_cast<board::SlotWriter*>(waits)->end_wait(number); }
-
 std::int32_t RankApi::bind(void* self) { return bind_thread(of(self).order_.rank); }
 
 void RankApi::unbind(std::int32_t before) { bind_thread(before); }
@@ -191,17 +176,24 @@ void RankApi::explain_faults(void*, std::size_t (*explain)(const void*, char*, s
   set_fault_explainer(explain);
 }
 
+void RankApi::on_peer_failed(void* self, void (*failed)(void*, std::int32_t, distrun_string), void* context) {
+  if (failed == nullptr) return of(self).inbox_.on_peer_failed({});
+  of(self).inbox_.on_peer_failed([failed, context](std::int32_t because_of, const std::string& why) {
+    failed(context, because_of, view(why));
+  });
+}
+
 std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,
                               void* context, std::int32_t* because_of) {
   const std::string barrier = text_of(name);
   RankApi& api = of(self);
   if (!api.line_.is_ours()) return refuse_child(api.order_.rank, why, context);
   const Coming coming = api.come_to(barrier);
-  api.writer_.note(board::WaitKind::Barrier, barrier, -1, coming.round);
-  api.tell(wire::FrameKind::BarrierEnter, wire::BarrierEnter{barrier});
+  api.seat_.writer.note(board::WaitKind::Barrier, barrier, -1, coming.round);
+  api.tell(wire::ControlFrame::BarrierEnter, wire::BarrierEnter{barrier});
   Waited waited = api.inbox_.wait_for_release(barrier, timeout_ms, take_site());
   if (waited.code == DISTRUN_TIMEOUT) {
-    waited.why += absent_text(absent_from(api.board_, api.order_.rank, api.order_.world_size, coming));
+    waited.why += absent_text(absent_from(api.seat_.board, api.order_.rank, api.order_.world_size, coming));
   }
   return api.answer(waited, why, context, because_of);
 }
@@ -221,8 +213,8 @@ std::int32_t RankApi::send(void* self, std::int32_t to, distrun_string tag, cons
   message.to = to;
   message.tag = text_of(tag);
   message.data.assign(static_cast<const char*>(data), size);
-  api.writer_.note(board::WaitKind::Send, message.tag, to);
-  api.tell(wire::FrameKind::Message, message);
+  api.seat_.writer.note(board::WaitKind::Send, message.tag, to);
+  api.tell(wire::ControlFrame::Message, message);
   return DISTRUN_OK;
 }
 
@@ -235,11 +227,11 @@ std::int32_t RankApi::receive(void* self, std::int32_t* from, distrun_string tag
   Inbox& inbox = api.inbox_;
   const bool waits = !inbox.has_message(*from, wanted);
   const wire::ReceiveWait wait{*from, wanted};
-  if (waits) api.tell(wire::FrameKind::ReceiveWait, wait);
+  if (waits) api.tell(wire::ControlFrame::ReceiveWait, wait);
   const Waited waited = inbox.wait_for_message(*from, wanted, timeout_ms, take_site());
-  if (waits) api.tell(wire::FrameKind::ReceiveEnd, wait);
+  if (waits) api.tell(wire::ControlFrame::ReceiveEnd, wait);
   if (waited.code == DISTRUN_OK) {
-    api.writer_.note(board::WaitKind::Receive, wanted, waited.message.from);
+    api.seat_.writer.note(board::WaitKind::Receive, wanted, waited.message.from);
     *from = waited.message.from;
     message(context, waited.message.data.data(), waited.message.data.size());
   }

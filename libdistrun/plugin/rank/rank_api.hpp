@@ -8,6 +8,7 @@
 
 #include <distrun/plugin/rank/absent.hpp>
 #include <distrun/plugin/rank/control_line.hpp>
+#include <distrun/plugin/rank/seat.hpp>
 #include <distrun/plugin/sdk/plugin.h>
 
 namespace distrun::rank {
@@ -15,8 +16,7 @@ namespace distrun::rank {
 class RankApi {
  public:
   // All must outlive it.
-  RankApi(const wire::RunOrder& order, ControlLine& line, Inbox& inbox, board::SlotWriter& writer,
-          const board::RankBoard& board);
+  RankApi(const wire::RunOrder& order, ControlLine& line, Inbox& inbox, Seat& seat);
   RankApi(const RankApi&) = delete;
   RankApi& operator=(const RankApi&) = delete;
 
@@ -42,12 +42,11 @@ class RankApi {
   static void note(void* self, distrun_string key, distrun_string value);
   static void checks(void* self, std::uint64_t count);
   static void site(void* self, const char* file, std::uint32_t line);
-  static std::int32_t wait_begin(void* waits, std::int32_t kind, distrun_string name, const char* file,
-                                 std::uint32_t line);
-  static void wait_end(void* waits, std::int32_t number);
   static std::int32_t bind(void* self);
   static void unbind(std::int32_t before);
   static void explain_faults(void* self, std::size_t (*explain)(const void*, char*, std::size_t));
+  static void on_peer_failed(void* self, void (*failed)(void* context, std::int32_t because_of, distrun_string why),
+                             void* context);
   static std::int32_t set(void* self, distrun_string key, distrun_string value);
   static std::int32_t barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,
                               void* context, std::int32_t* because_of);
@@ -56,7 +55,7 @@ class RankApi {
                               distrun_sink message, distrun_sink why, void* context, std::int32_t* because_of);
 
   template <class T>
-  void tell(wire::FrameKind kind, const T& message) {
+  void tell(wire::ControlFrame kind, const T& message) {
     line_.send(kind, order_.rank, message);
   }
   void fill_in_suite();
@@ -66,8 +65,7 @@ class RankApi {
   const wire::RunOrder& order_;
   ControlLine& line_;
   Inbox& inbox_;
-  board::SlotWriter& writer_;
-  const board::RankBoard& board_;
+  Seat& seat_;
   std::string worker_name_;
   std::atomic<std::uint64_t> checks_{0};
   std::atomic<std::int32_t> noticed_{-1};  // the rank whose failure a wait here has told

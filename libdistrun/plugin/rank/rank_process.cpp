@@ -31,17 +31,18 @@ void cannot_begin(ControlLine& line, std::int32_t rank, const Error& error) {
   wire::ErrorReport report;
   report.type = wire::kCannotBegin;
   report.text = std::string("cannot begin: ") + error.what();
-  line.send(wire::FrameKind::Error, rank, report);
+  line.send(wire::ControlFrame::Error, rank, report);
   ::_exit(wire::kTestErrorExitCode);  // threads of other ranks may wait for their orders for ever
 }
 
 // One rank that is here.
-struct RankProcess::Place {
-  Place(int board, int rank, int world_size)
-      : shown(board, rank, world_size), writer(shown.own()), inbox(rank, world_size, writer) {}
+struct RankProcess::OwnRank {
+  OwnRank(int board, int rank, int world_size)
+      : seat(board, rank, world_size), inbox(rank, world_size, seat.writer) {}
 
-  board::RankBoard shown;
-  board::SlotWriter writer;
+  board::Slot& slot() const { return *seat.board.own(); }
+
+  Seat seat;
   Inbox inbox;
 };
 
@@ -51,9 +52,9 @@ RankProcess::RankProcess(ControlLine& line, const base::Fd& board, const Plugin*
   const int begin = first.threads ? 0 : first.rank;
   const int end = first.threads ? first.world_size : first.rank + 1;
   for (int rank = begin; rank < end; ++rank) {
-    places_.push_back(std::make_unique<Place>(board.get(), rank, first.world_size));
+    places_.push_back(std::make_unique<OwnRank>(board.get(), rank, first.world_size));
   }
-  install_crash_handler(places_.front()->shown.own()->crash);
+  install_crash_handler(places_.front()->slot().crash);
 }
 
 RankProcess::~RankProcess() = default;
@@ -80,13 +81,13 @@ void RankProcess::share_process() {
   shared = this;
   rank::share_process(static_cast<int>(places_.size()));
   std::vector<board::DumpArea*> areas;
-  for (const auto& place : places_) areas.push_back(&place->shown.own()->crash);
+  for (const auto& place : places_) areas.push_back(&place->slot().crash);
   install_crash_areas(std::move(areas));
   // Also called in processes that a test has forked. A crash that came first is what ends the process.
   set_exit_listener([](int code) noexcept {
     const int rank = owner_of_thread();
     if (rank < 0 || !shared->line_.is_ours() || has_crashed()) return;
-    shared->places_[static_cast<std::size_t>(rank)]->writer.leave(code);
+    shared->places_[static_cast<std::size_t>(rank)]->seat.writer.leave(code);
   });
 }
 
@@ -98,7 +99,7 @@ int RankProcess::run_threads(wire::RunOrder first) {
   share_process();
   places_[static_cast<std::size_t>(first.rank)]->inbox.put(std::move(first));
   std::vector<base::Thread> threads;
-  const auto be_rank = [this, &mask](int rank, Place& place) {
+  const auto be_rank = [this, &mask](int rank, OwnRank& place) {
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
     bind_thread(rank);
     { const std::lock_guard begin(loading_); }
@@ -106,7 +107,7 @@ int RankProcess::run_threads(wire::RunOrder first) {
   };
   try {
     for (int rank = 0; rank < static_cast<int>(places_.size()); ++rank) {
-      Place& place = *places_[static_cast<std::size_t>(rank)];
+      OwnRank& place = *places_[static_cast<std::size_t>(rank)];
       threads.emplace_back(thread_name_of(rank), [&be_rank, &place, rank] { be_rank(rank, place); });
     }
     listen();
@@ -118,9 +119,9 @@ int RankProcess::run_threads(wire::RunOrder first) {
   return 0;         // each has told its own result
 }
 
-int RankProcess::serve(Place& place, wire::RunOrder order) {
-  place.writer.attach();
-  board::body_life(*place.shown.own()).begin();
+int RankProcess::serve(OwnRank& place, wire::RunOrder order) {
+  place.seat.writer.attach();
+  board::body_life(place.slot()).begin();
   for (bool first = true;; first = false) {
     const bool sets_up_suite = first && order.suite_code && order.stay;
     round_.begin(order, sets_up_suite);
@@ -133,24 +134,24 @@ int RankProcess::serve(Place& place, wire::RunOrder order) {
   }
 }
 
-std::int32_t RankProcess::leave(Place& place, const wire::RunOrder& last) {
-  RankApi api(last, line_, place.inbox, place.writer, place.shown);
+std::int32_t RankProcess::leave(OwnRank& place, const wire::RunOrder& last) {
+  RankApi api(last, line_, place.inbox, place.seat);
   return plugin_ == nullptr ? DISTRUN_OK : plugin_->leave(api.line());
 }
 
-std::int32_t RankProcess::run_test(Place& place, const wire::RunOrder& order, bool looks_at_state) {
-  RankApi api(order, line_, place.inbox, place.writer, place.shown);
+std::int32_t RankProcess::run_test(OwnRank& place, const wire::RunOrder& order, bool looks_at_state) {
+  RankApi api(order, line_, place.inbox, place.seat);
   const std::optional<OwnThread> thread = looks_at_state ? std::make_optional<OwnThread>() : std::nullopt;
   const std::int32_t result = call_plugin(order, api);
   Changes changes;
   if (thread) thread->put_back(changes);
   std::vector<wire::HeldName> held = round_.end(changes);
-  for (const wire::LeakReport& each : changes.told) line_.send(wire::FrameKind::Leak, order.rank, each);
-  place.writer.enter_phase(wire::Phase::Exit);
+  for (const wire::LeakReport& each : changes.told) line_.send(wire::ControlFrame::Leak, order.rank, each);
+  place.seat.writer.enter_phase(wire::Phase::Exit);
   if (order.stay) std::fflush(nullptr);  // what a test printed belongs to that test
   // Of a rank that ends the result goes first: what may hang from here on (flushing into a full pipe that a test made)
   // is the phase "exit".
-  line_.send(wire::FrameKind::Done, order.rank,
+  line_.send(wire::ControlFrame::Done, order.rank,
              wire::Done{result == DISTRUN_OK, api.checks(), api.suite_settings(), std::move(held), changes.used_up});
   return result;
 }

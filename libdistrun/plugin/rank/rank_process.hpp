@@ -39,17 +39,17 @@ class RankProcess {
   int run(wire::RunOrder first);
 
  private:
-  struct Place;
+  struct OwnRank;
 
   int run_threads(wire::RunOrder first);
   void share_process();
   void listen();
-  int serve(Place& place, wire::RunOrder order);
-  std::int32_t run_test(Place& place, const wire::RunOrder& order, bool looks_at_state);
+  int serve(OwnRank& place, wire::RunOrder order);
+  std::int32_t run_test(OwnRank& place, const wire::RunOrder& order, bool looks_at_state);
   std::int32_t call_plugin(const wire::RunOrder& order, RankApi& api);
   std::int32_t call(const Plugin& loaded, const wire::RunOrder& order, const RankApi& api);
   // No further test comes to a rank that has stayed.
-  std::int32_t leave(Place& place, const wire::RunOrder& last);
+  std::int32_t leave(OwnRank& place, const wire::RunOrder& last);
   // Loads it if nobody has. Throws Error that says what is wrong with it.
   const Plugin& plugin(RankApi& api);
 
@@ -58,7 +58,7 @@ class RankProcess {
   const Plugin* plugin_;                        // guarded by loading_
   std::optional<Plugin> own_plugin_;
   std::string path_;
-  std::vector<std::unique_ptr<Place>> places_;  // of each rank that is here
+  std::vector<std::unique_ptr<OwnRank>> places_;  // of each rank that is here
   Round round_;
 };
 

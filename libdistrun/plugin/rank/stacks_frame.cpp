@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include <distrun/common/wire/frame.hpp>
+#include <distrun/common/wire/control.hpp>
 #include <distrun/plugin/rank/stack_dump.hpp>
 
 namespace distrun::rank {
@@ -71,7 +71,7 @@ std::span<const std::byte> encode_stacks(const board::DumpArea& area, std::uint1
   const auto size = static_cast<std::size_t>(payload.at() - room.data());
   Writer header(room.data());
   header.number(static_cast<std::uint32_t>(size - wire::kFrameHeaderSize));
-  header.number(static_cast<std::uint16_t>(wire::FrameKind::Stacks));
+  header.number(static_cast<std::uint16_t>(wire::ControlFrame::Stacks));
   header.number(rank);
   return room.first(size);
 }

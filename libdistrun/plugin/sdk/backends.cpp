@@ -5,7 +5,10 @@
 #include <span>
 #include <utility>
 
+#include <distrun/common/base/backend_names.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/plugin/sdk/detail/runtime.h>
+#include <distrun/plugin/sdk/detail/string.hpp>
 
 namespace distrun {
 namespace {
@@ -36,9 +39,23 @@ const std::vector<Entry>& features() {
   return table;
 }
 
-std::map<std::string, BackendVersion, std::less<>>& available() {
-  static std::map<std::string, BackendVersion, std::less<>> backends;
+using Backends = std::map<std::string, BackendVersion, std::less<>>;
+
+// What plugins have brought.
+Backends& brought() {
+  static Backends backends;
   return backends;
+}
+
+void take(void* backends, distrun_string name, std::int32_t major, std::int32_t minor, std::int32_t patch) {
+  static_cast<Backends*>(backends)->emplace(detail::view(name), BackendVersion{major, minor, patch});
+}
+
+// With those of the runtime, where the plugin is linked with it; of the same name the plugin's own.
+Backends available() {
+  Backends all = brought();
+  if (distrun_runtime_backends != nullptr) distrun_runtime_backends(&all, take);
+  return all;
 }
 
 template <class Texts>
@@ -62,8 +79,6 @@ const Names& find(const std::vector<Entry>& table, std::string_view key, const c
               std::string(what) + " '" + std::string(key) + "' is not in the table; it has " + joined(known));
 }
 
-bool is_known(std::string_view name) { return contains(Names{"gloo", "nccl", "mpi", "ucc"}, name); }
-
 SkipCondition requires_backend(std::string name, const std::string& shown) {
   return skip_if([name = std::move(name)](const ListContext&) { return !is_backend_available(name); },
                  "c10d was not compiled with the " + shown + " backend");
@@ -76,7 +91,7 @@ std::string text_of(const BackendVersion& version) {
 }  // namespace
 
 void add_backend(std::string name, BackendVersion version) {
-  available().insert_or_assign(std::move(name), version);
+  brought().insert_or_assign(std::move(name), version);
 }
 
 bool is_backend_available(std::string_view name) { return available().contains(name); }
@@ -87,7 +102,7 @@ bool backend_supports(std::string_view backend, std::string_view collective) {
 
 bool backend_has(std::string_view backend, std::string_view feature) {
   const Names& having = find(features(), feature, "the feature");
-  if (feature == "plugin") return is_backend_available(backend) && !is_known(backend);
+  if (feature == "plugin") return is_backend_available(backend) && !base::is_backend_name(backend);
   return contains(having, backend);
 }
 
@@ -108,7 +123,7 @@ SkipCondition requires_mpi() { return requires_backend("mpi", "MPI"); }
 SkipCondition requires_nccl_version(BackendVersion least, std::string why) {
   return [least, why = std::move(why)](const ListContext& run) -> std::optional<Skip> {
     if (auto skip = requires_nccl()(run)) return skip;
-    const BackendVersion found = available().find("nccl")->second;
+    const BackendVersion found = available().at("nccl");
     if (found >= least) return std::nullopt;
     return Skip{.reason = "Requires NCCL version greater than or equal to: " + text_of(least) +
                           ", found: " + text_of(found) + ", reason: " + why};

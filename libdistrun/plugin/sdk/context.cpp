@@ -61,9 +61,6 @@ bool knows_of_suites(const distrun_rank& line) noexcept {
 
 }  // namespace
 
-PeerFailed::PeerFailed(std::string why, int rank, base::Location where)
-    : Error(ErrorKind::Disconnected, "PeerFailed", std::move(why), where), rank_(rank) {}
-
 Rank::Rank(const distrun_rank& line, Parameters parameters)
     : line_(line), parameters_(std::move(parameters)), tally_(line) {}
 

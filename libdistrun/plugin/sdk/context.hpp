@@ -17,17 +17,6 @@ namespace distrun {
 // The bound of the phase holds all the same.
 inline constexpr std::chrono::milliseconds kNoBound{-1};
 
-// A wait can't end well because another rank failed, died, or finished without coming. A test that
-// lets it out is reported as a consequence of that rank's failure. Its kind is Disconnected.
-class PeerFailed : public Error {
- public:
-  PeerFailed(std::string why, int rank, base::Location where = base::Location::here());
-  int rank() const noexcept { return rank_; }  // -1 if none is known
-
- private:
-  int rank_;
-};
-
 struct Message {
   int from = -1;
   std::string data;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <distrun/common/base/isolation.hpp>
 #include <distrun/plugin/sdk/parameters.hpp>
 
 namespace distrun {
@@ -35,7 +36,6 @@ WorldSize any_of(std::vector<int> sizes);
 // One rank per device; skipped where there is none.
 WorldSize gpus();
 
-enum class Isolation : std::uint8_t { Process, Exec, Pool, Threads };
 
 // A death that a test causes on purpose: it is no failure, and nobody is told of it.
 struct Death {

@@ -63,6 +63,11 @@ enum {
   DISTRUN_RUNS_TOGETHER = 2   /* and on several threads at once, each for another rank */
 };
 enum { DISTRUN_DEATH_ANY = 0, DISTRUN_DEATH_SIGNAL = 1, DISTRUN_DEATH_EXIT = 2 };
+enum {
+  DISTRUN_PEERS_NONE = 0, /* the wait is for no rank */
+  DISTRUN_PEERS_ALL = 1,  /* all of them must come */
+  DISTRUN_PEERS_ANY = 2   /* any one of them is enough */
+};
 enum { DISTRUN_PHASE_SET_UP = 3, DISTRUN_PHASE_BODY = 4, DISTRUN_PHASE_TEAR_DOWN = 5 };
 
 typedef struct distrun_key_value {
@@ -145,6 +150,49 @@ typedef struct distrun_error {
 /* Receives bytes that are good until it returns. */
 typedef void (*distrun_sink)(void* context, const void* data, size_t size);
 
+/* A wait of one thread, as others see it. Kinds are those of common/board/layout.hpp, times of the monotonic clock. */
+typedef struct distrun_wait {
+  uint32_t size;
+  uint32_t abi;
+  int32_t kind;
+  int32_t peer_rule;       /* DISTRUN_PEERS_... */
+  distrun_string name;
+  const uint64_t* peers;   /* rank r is bit r % 64 of word r / 64; at most 256 ranks are shown */
+  size_t peer_words;
+  uint64_t id;             /* a message, a call: whatever the kind counts */
+  int64_t deadline_ns;     /* 0: none */
+  const char* file;        /* where it stands in the source, terminated; of a long path the end is shown */
+  uint32_t line;
+  /* Of a look at a peer; not read where a wait begins. */
+  int32_t in_body;         /* not 0: of the thread that runs the test's body */
+  int64_t since_ns;
+} distrun_wait;
+
+/* Something that a rank has done or begun. */
+typedef struct distrun_operation {
+  uint32_t size;
+  uint32_t abi;
+  int32_t kind;
+  int32_t peer;            /* -1: none */
+  distrun_string name;
+  uint64_t id;
+  uint64_t number;         /* counts from 1; of a look at a peer, like at_ns */
+  int64_t at_ns;
+} distrun_operation;
+
+/* What another rank shows at one moment. */
+typedef struct distrun_peer {
+  uint32_t size;
+  uint32_t abi;
+  int32_t pid;
+  int32_t phase;
+  uint64_t epoch;          /* grows whenever the rank gets on */
+  const distrun_wait* waits;           /* the longest first */
+  size_t wait_count;
+  const distrun_operation* operations; /* its last ones, the oldest first */
+  size_t operation_count;
+} distrun_peer;
+
 /* Given to run(): the rank, its settings, and its line to the coordinator.
  *
  * The host of a suite gets one too: there `rank` is -1, world_size is what --world-size says, temp_dir is
@@ -211,6 +259,21 @@ typedef struct distrun_rank {
    * ended a process that several ranks share. A thread that nobody binds is its maker's, as far as its name tells. */
   int32_t (*bind)(void* self);
   void (*unbind)(int32_t before);
+  /* From here on there if `size` says so: waits for other ranks. The functions with `waits` are good as long as that. */
+  /* As wait_begin(), and for whom, and until when. */
+  int32_t (*wait_begin_for)(void* waits, const distrun_wait* wait);
+  /* Shows what the rank has done or begun; and that it gets on, in whatever way. Neither blocks or allocates. */
+  void (*did)(void* waits, const distrun_operation* operation);
+  void (*progress)(void* waits);
+  /* Calls `shown`, once, with what another rank shows now: for who waits too long, and asks what its peers do instead.
+   * DISTRUN_NOT_FOUND: there is no such rank, or it shows nothing yet. */
+  int32_t (*look_at_peer)(void* waits, int32_t rank, void (*shown)(void* context, const distrun_peer* peer),
+                          void* context);
+  /* Until it is asked for again (NULL: no more), `failed` is called when another rank fails in this test, as barrier and
+   * receive end then: `why` is their text, because_of the rank, or -1. By a thread that has to go on: it must not block.
+   * At most once, and at once if it has happened. No call runs any more when this returns. */
+  void (*on_peer_failed)(void* self, void (*failed)(void* context, int32_t because_of, distrun_string why),
+                         void* context);
 } distrun_rank;
 
 /* Filled by the plugin. `self` goes back as the first argument of each call. */
@@ -236,19 +299,19 @@ typedef struct distrun_plugin {
 } distrun_plugin;
 
 /* What the loading program is. */
-typedef struct distrun_host {
+typedef struct distrun_loader {
   uint32_t size;
   uint32_t abi;
-} distrun_host;
+} distrun_loader;
 
 /* The one exported symbol. The caller has set plugin->size and plugin->abi to its own; the plugin
- * returns DISTRUN_INCOMPATIBLE (having set plugin->abi to its own) if it can't serve that host. */
-typedef int32_t (*distrun_plugin_entry_t)(const distrun_host* host, distrun_plugin* plugin);
+ * returns DISTRUN_INCOMPATIBLE (having set plugin->abi to its own) if it can't serve that loader. */
+typedef int32_t (*distrun_plugin_entry_t)(const distrun_loader* loader, distrun_plugin* plugin);
 
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-int32_t distrun_plugin_entry(const distrun_host* host, distrun_plugin* plugin);
+int32_t distrun_plugin_entry(const distrun_loader* loader, distrun_plugin* plugin);
 
 #ifdef __cplusplus
 }

@@ -20,11 +20,12 @@ namespace {
 constexpr std::size_t kErrorsMax = 100;  // kept of each rank
 constexpr std::size_t kNotesMax = 1000;
 constexpr std::size_t kLeaksMax = 1000;  // told by ranks
+constexpr std::size_t kLooksMax = 10;
 
 // What a process does first with an order.
 wire::Phase first_phase(const PlannedTest& test) {
   if (test.host == wire::HostWork::TearDown) return wire::Phase::TearDown;
-  if (test.variant.isolation == "exec") return wire::Phase::Load;
+  if (test.variant.isolation == Isolation::Exec) return wire::Phase::Load;
   return test.info.has_fixture ? wire::Phase::SetUp : wire::Phase::Body;
 }
 
@@ -35,18 +36,6 @@ T payload(const wire::Frame& frame) {
 
 void add_note(RankState& rank, wire::KeyValue note) {
   if (rank.record.notes.size() < kNotesMax) rank.record.notes.push_back(std::move(note));
-}
-
-// Of what ranks see as everybody does.
-std::vector<wire::WatchedDirectory> watched_by_ranks(const NameWatch& names, const Ground& ground) {
-  std::vector<std::string> unseen;
-  if (ground.private_tmp != nullptr) unseen = private_directories();
-  std::vector<wire::WatchedDirectory> watched;
-  for (const proc::LeakScan::Watched& each : names.watched()) {
-    if (std::find(unseen.begin(), unseen.end(), each.directory) != unseen.end()) continue;
-    watched.push_back({each.directory, each.modified_ns});
-  }
-  return watched;
 }
 
 std::vector<base::HeldName> names_in(const wire::Done& done) {
@@ -69,23 +58,24 @@ void note_body(RankRecord& rank, wire::Phase phase, Nanoseconds at) {
 Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, const Ground& ground)
     : run_(run),
       test_(test),
-      started_(run.loop.clock().now()),
       ranks_(static_cast<std::size_t>(test.variant.world_size)),
-      barriers_(test.variant.world_size),
+      clocks_(run, test.info, ranks_, [this] { on_alarm(); }),
+      started_(clocks_.now()),
+      talk_(test.variant.world_size, [this](int rank, const std::string& why) { on_connection_lost(rank, why); }),
+      looks_(run, *this, test.is_program()),
       dirs_(run.dirs.take(test.variant.world_size)),
       belongings_(run.names, dirs_.get(), ground.private_tmp, test.id),
       ground_(ground),
-      alarm_(run.loop, [this] { on_alarm(); }),
       over_(run.loop) {
   record_.n = n;
   record_.kind = kind;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     ranks_[i].record.rank = static_cast<int>(i);
-    ranks_[i].shares_process = test.variant.isolation == "threads";
+    ranks_[i].shares_process = test.variant.isolation == Isolation::Threads;
   }
   order_ = common_order(test, run.settings, run.run_id, n, *dirs_);
   order_.stay = ground.stay;
-  if (!run.settings.leaks_off) order_.watched = watched_by_ranks(run.names, ground);
+  if (!run.settings.leaks_off) order_.watched = watched_by_ranks(run.names, ground.private_tmp);
 }
 
 Attempt::~Attempt() {
@@ -97,7 +87,7 @@ io::Task<AttemptRecord> Attempt::run() {
   spawn_expected_ = test_.variant.world_size;
   for (RankState& rank : ranks_) enter_phase(rank, wire::Phase::Spawn);
   take_world();
-  arm();
+  clocks_.arm();
   co_await over_.wait();
   co_return std::move(record_);
 }
@@ -109,11 +99,15 @@ void Attempt::take_world() {
   if (ground_.standing == nullptr) {
     if (test_.is_program()) spec.program = program_spec(run_.settings, run_.run_id, dirs_->shared());
     world_ = run_.node.spawn(spec, *this);
+    talk_.use(*world_);
+    looks_.use(*world_);
     if (test_.is_program() && run_.output != nullptr) gate_.emplace(run_.loop, *run_.output, *world_);
     return;
   }
   const bool there = ground_.standing->serves(spec, test_.info.suite);
   world_ = ground_.standing->lend(spec, test_.info.suite, *this);
+  talk_.use(*world_);
+  looks_.use(*world_);
   for (RankState& rank : ranks_) {
     if (!there) break;
     const int number = rank.record.rank;
@@ -123,7 +117,7 @@ void Attempt::take_world() {
 }
 
 void Attempt::cancel(Urgency urgency) {
-  if (!world_ || state_ == State::Sweeping || state_ == State::Over) return;
+  if (!world_ || is_over()) return;
   record_.cancelled = true;
   if (state_ == State::Running || state_ == State::Looking || state_ == State::Grace) terminate();
   if (urgency == Urgency::AtOnce && state_ == State::Terminating) kill();
@@ -135,7 +129,7 @@ void Attempt::lose_host(const std::string& why) {
   const wire::PeerFailed news{-1, why};
   for (const RankState& rank : ranks_) {
     if (rank.ended || rank.done) continue;
-    send(rank.record.rank, wire::pack(wire::FrameKind::PeerFailed, static_cast<std::uint16_t>(rank.record.rank), news));
+    talk_.send(rank.record.rank, wire::ControlFrame::PeerFailed, news);
   }
   enter(State::Grace, run_.graces.peers);
   check_all_ended();
@@ -149,7 +143,7 @@ void Attempt::on_rank_started(int rank, int pid) {
   state.started = true;
   state.record.pid = pid;
   belongings_.add_process(pid);
-  state.record.started = since_start();
+  state.record.started = age();
   run_.events.on_rank_start(test_.id, record_.n, rank, pid);
   if (state_ == State::Terminating || state_ == State::Killing) {  // it came too late to be of use
     state.signaled_by_us = true;
@@ -173,20 +167,18 @@ void Attempt::on_frame(int rank, const wire::Frame& frame) {
 }
 
 void Attempt::handle(int rank, const wire::Frame& frame) {
-  switch (frame.kind) {
-    case wire::FrameKind::Hello: return on_hello(rank, payload<wire::Hello>(frame));
-    case wire::FrameKind::Phase: return on_phase(rank, payload<wire::PhaseChange>(frame).phase);
-    case wire::FrameKind::Error: return on_error(rank, payload<wire::ErrorReport>(frame));
-    case wire::FrameKind::Skip: at(rank).skip = payload<wire::SkipReport>(frame); return;
-    case wire::FrameKind::Done: return on_done(rank, payload<wire::Done>(frame));
-    case wire::FrameKind::Message: return on_message(rank, payload<wire::RankMessage>(frame));
-    case wire::FrameKind::ReceiveWait: return on_receive_wait(rank, payload<wire::ReceiveWait>(frame));
-    case wire::FrameKind::ReceiveEnd: return receives_.end(rank, payload<wire::ReceiveWait>(frame));
-    case wire::FrameKind::BarrierEnter:
-      if (const auto release = barriers_.enter(rank, payload<wire::BarrierEnter>(frame).name)) this->release(*release);
-      return;
-    case wire::FrameKind::Leak: return on_leak(rank, payload<wire::LeakReport>(frame));
-    case wire::FrameKind::Note: {
+  switch (frame.kind_as<wire::ControlFrame>()) {
+    case wire::ControlFrame::Hello: return on_hello(rank, payload<wire::Hello>(frame));
+    case wire::ControlFrame::Phase: return on_phase(rank, payload<wire::PhaseChange>(frame).phase);
+    case wire::ControlFrame::Error: return on_error(rank, payload<wire::ErrorReport>(frame));
+    case wire::ControlFrame::Skip: at(rank).skip = payload<wire::SkipReport>(frame); return;
+    case wire::ControlFrame::Done: return on_done(rank, payload<wire::Done>(frame));
+    case wire::ControlFrame::Message: return on_message(rank, payload<wire::RankMessage>(frame));
+    case wire::ControlFrame::ReceiveWait: return talk_.wait_for_message(rank, payload<wire::ReceiveWait>(frame));
+    case wire::ControlFrame::ReceiveEnd: return talk_.end_wait(rank, payload<wire::ReceiveWait>(frame));
+    case wire::ControlFrame::BarrierEnter: return talk_.enter_barrier(rank, payload<wire::BarrierEnter>(frame).name);
+    case wire::ControlFrame::Leak: return on_leak(rank, payload<wire::LeakReport>(frame));
+    case wire::ControlFrame::Note: {
       auto note = payload<wire::Note>(frame);
       return add_note(at(rank), {std::move(note.key), std::move(note.value)});
     }
@@ -196,7 +188,7 @@ void Attempt::handle(int rank, const wire::Frame& frame) {
 
 // A program that begins says nothing.
 void Attempt::handle_program(const wire::Frame& frame) {
-  if (frame.kind != wire::FrameKind::Error) throw Error(ErrorKind::InvalidArgument, "a program sends no frames");
+  if (!frame.is(wire::ControlFrame::Error)) throw Error(ErrorKind::InvalidArgument, "a program sends no frames");
   on_spawn_failed(payload<wire::ErrorReport>(frame).text);
 }
 
@@ -221,13 +213,9 @@ void Attempt::on_hello(int rank, const wire::Hello& hello) {
 void Attempt::begin(RankState& state) {
   const int rank = state.record.rank;
   enter_phase(state, first_phase(test_));
-  // The order goes first, whatever other ranks have sent to this one already.
-  state.ordered = true;
   wire::RunOrder order = order_for(order_, test_, *dirs_, rank);
   order.debug = rank == run_.settings.debug_rank && !test_.is_host();
-  send(rank, wire::pack(wire::FrameKind::Run, static_cast<std::uint16_t>(rank), order));
-  for (wire::Bytes& frame : state.held_back) send(rank, std::move(frame));
-  state.held_back.clear();
+  talk_.begin(rank, order);
 }
 
 void Attempt::on_phase(int rank, wire::Phase phase) {
@@ -249,8 +237,8 @@ void Attempt::on_error(int rank, wire::ErrorReport report) {
   error.ended_body = report.ends_body;
   error.because_of = report.because_of;
   const std::size_t index = state.record.errors.size();
-  add_error(state, std::move(error));
-  if (state.record.errors.size() > index) name_throw(rank, index, std::move(report.thrown_at));
+  add_error(rank, std::move(error));
+  if (state.record.errors.size() > index) looks_.name_throw(rank, index, std::move(report.thrown_at));
   if (!report.ends_body || state.decided()) return;
   state.record.because_of = root_cause(report.because_of);
   fail(state, {OutcomeKind::Failed, 0, ""});
@@ -266,13 +254,9 @@ void Attempt::on_done(int rank, const wire::Done& done) {
   state.record.checks = done.checks;
   state.record.body_passed = done.passed && state.record.errors.empty() && !test_.is_host();
   enter_phase(state, wire::Phase::Exit);
-  leave_desks(state);
+  // After a failure the news of it is what releases the others.
+  if (state_ == State::Running) talk_.leave(rank, state.record.declared_death);
   if (stays(state)) settle(state);
-}
-
-// A host that could not set its suite up ends; threads end together.
-bool Attempt::stays(const RankState& rank) const {
-  return order_.threads || (order_.stay && (rank.done_passed || !test_.is_host()));
 }
 
 void Attempt::take_suite_settings(const wire::Done& done) {
@@ -282,6 +266,20 @@ void Attempt::take_suite_settings(const wire::Done& done) {
     throw Error(ErrorKind::InvalidArgument, "more settings than a host may set");
   }
   suite_settings_ = done.suite_settings;
+}
+
+void Attempt::on_message(int rank, wire::RankMessage message) {
+  const std::string what = "a message \"" + message.tag + "\" to rank " + std::to_string(message.to);
+  try {
+    talk_.pass_on(rank, std::move(message));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::InvalidArgument) throw;
+    RankError dropped;
+    dropped.type = "Overloaded";
+    dropped.text = what + " was dropped: " + error.what();
+    dropped.ended_body = false;
+    add_error(rank, std::move(dropped));
+  }
 }
 
 // What a test has changed of its process is news, and only to a strict run a leak: a process that stays gets it back.
@@ -297,8 +295,7 @@ void Attempt::on_connection_lost(int rank, const std::string& why) {
   if (state.ended || state.done || state.decided()) return;
   state.record.outcome.text = why == "closed" ? "it closed its connection to distrun and went on" : why;
   // A dying rank's connection closes just before its end is told: only one that lives on is lost.
-  state.lost_at = run_.loop.clock().now() + (why == "closed" ? run_.graces.connection : Nanoseconds::zero());
-  arm();
+  clocks_.begin_loss(state, why == "closed" ? run_.graces.connection : Nanoseconds::zero());
 }
 
 void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
@@ -306,7 +303,7 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   RankState& state = at(rank);
   state.ended = true;
   state.settled = false;
-  state.record.ended = since_start();
+  state.record.ended = age();
   find_stray(state);
   const bool dragged = because_of >= 0 && !state.done;  // a thread of the process that another one has ended
   if (!dragged) {
@@ -329,9 +326,9 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
     if (outcome.kind == OutcomeKind::KilledByUs) state.record.because_of = first_failed_;
     decide(state);
   }
-  if (!state.done) leave_desks(state);
+  if (!state.done && state_ == State::Running) talk_.leave(rank, state.record.declared_death);
   run_.events.on_rank_end(test_.id, record_.n, state.record);
-  if (state.record.signal != 0 || dragged) name_crash(state);
+  if (state.record.signal != 0 || dragged) looks_.name_crash(state.record);
   check_all_ended();
 }
 
@@ -339,49 +336,66 @@ Outcome Attempt::outcome_of_ended(const RankState& rank, proc::ExitStatus status
   return test_.is_program() ? outcome_of_program(rank, status) : outcome_at_end(rank, status);
 }
 
-// ---- bookkeeping
+// Exit handlers of a process take away what its other ranks still use.
+std::string Attempt::describe_dragged(int rank, int because_of) const {
+  const std::string cause = "rank " + std::to_string(because_of);
+  const auto dump = world_->crash(rank);
+  if (!dump || dump->signal == 0 || dump->rank != rank) return "its process ended with " + cause;
+  return "it crashed by signal " + std::to_string(dump->signal) + " (" + base::signal_name(dump->signal) + ") after " +
+         cause + " had called exit()";
+}
 
 void Attempt::enter_phase(RankState& rank, wire::Phase phase) {
   if (!rank.decided()) rank.record.phase = phase;  // a report wants the phase in which it went wrong
-  note_body(rank.record, phase, since_start());
-  rank.deadline = run_.loop.clock().now() + bound_of(phase, test_.info, run_.settings);
+  note_body(rank.record, phase, age());
   if (phase != wire::Phase::Spawn) run_.events.on_rank_phase(test_.id, record_.n, rank.record.rank, phase);
-  if (phase == wire::Phase::Body && run_.settings.stacks_after.count() > 0 && !timed_look_) {
-    timed_look_ = true;
-    slow_at_ = run_.loop.clock().now() + run_.settings.stacks_after;
-    if (slow_at_ < state_deadline_) arm();
+  clocks_.begin_phase(rank, phase);
+}
+
+// ---- looks
+
+std::vector<RankView> Attempt::views() const {
+  std::vector<RankView> views;
+  for (const RankState& rank : ranks_) {
+    if (rank.alive()) views.push_back({rank.record.rank, world_->shown(rank.record.rank)});
   }
-  // The alarm stands for the earliest deadline; a later one need not move it.
-  if (phase != wire::Phase::Spawn && rank.deadline < state_deadline_) arm();
+  return views;
 }
 
-void Attempt::add_error(RankState& rank, RankError error) {
-  error.at = since_start();
-  run_.events.on_rank_error(test_.id, record_.n, rank.record.rank, error);
-  if (rank.record.errors.size() < kErrorsMax || error.ended_body) rank.record.errors.push_back(std::move(error));
+bool Attempt::look(LookKind kind, Looks::OnLook on_look) {
+  if (!world_ || is_over()) return false;
+  looks_.look(kind, std::move(on_look));
+  return true;
 }
 
-void Attempt::decide(RankState& rank) { rank.record.decided = ++decisions_; }
-
-void Attempt::fail(RankState& rank, const Outcome& outcome) {
-  rank.record.outcome = outcome;
-  rank.record.waiting_in = waiting_in(rank.record.rank);
-  decide(rank);
-  if (first_failed_ < 0) first_failed_ = rank.record.rank;
-  if (state_ != State::Running) return;
-  tell_peers(rank);
-  enter(State::Grace, run_.graces.peers);
+// Those of which an attempt has one are never too many.
+void Attempt::add_look(Look look) {
+  run_.events.on_look(test_.id, record_.n, look);
+  const bool is_only_one = look.kind == LookKind::Timeout || look.kind == LookKind::Exception;
+  if (record_.looks.size() < kLooksMax || is_only_one) record_.looks.push_back(std::move(look));
 }
 
-// A rank that failed because of one that failed because of another: the report wants the last.
-int Attempt::root_cause(int rank) const {
-  const int count = static_cast<int>(ranks_.size());
-  for (int steps = 0; steps < count && rank >= 0 && rank < count; ++steps) {
-    const int next = ranks_[static_cast<std::size_t>(rank)].record.because_of;
-    if (next < 0) break;
-    rank = next;
-  }
-  return rank;
+void Attempt::add_error(int rank, RankError error) {
+  RankState& state = at(rank);
+  error.at = age();
+  run_.events.on_rank_error(test_.id, record_.n, rank, error);
+  if (state.record.errors.size() < kErrorsMax || error.ended_body) state.record.errors.push_back(std::move(error));
+}
+
+RankError* Attempt::find_error(int rank, std::size_t index) {
+  std::vector<RankError>& errors = at(rank).record.errors;
+  return index < errors.size() ? &errors[index] : nullptr;
+}
+
+void Attempt::on_look_over(LookKind kind) {
+  check_all_ended();
+  if (kind == LookKind::Timeout && state_ == State::Looking) move_on();
+}
+
+void Attempt::let_go() {
+  const int rank = run_.settings.debug_rank;
+  if (rank < 0 || rank >= static_cast<int>(ranks_.size()) || !at(rank).alive()) return;
+  talk_.send(rank, wire::ControlFrame::Finish);
 }
 
 }  // namespace distrun::runner

@@ -29,34 +29,18 @@
 #include <vector>
 
 #include <distrun/common/io/one_shot.hpp>
-#include <distrun/runner/attempt/barrier_desk.hpp>
 #include <distrun/runner/attempt/belongings.hpp>
-#include <distrun/runner/attempt/bounds.hpp>
+#include <distrun/runner/attempt/clocks.hpp>
+#include <distrun/runner/attempt/looks.hpp>
 #include <distrun/runner/attempt/output_gate.hpp>
 #include <distrun/runner/attempt/rank_state.hpp>
-#include <distrun/runner/attempt/receive_desk.hpp>
+#include <distrun/runner/attempt/run_context.hpp>
 #include <distrun/runner/attempt/standing_world.hpp>
 #include <distrun/runner/attempt/sweep.hpp>
-#include <distrun/runner/attempt/throws.hpp>
-#include <distrun/runner/launch/node.hpp>
+#include <distrun/runner/attempt/talk.hpp>
 #include <distrun/runner/plan/plan.hpp>
-#include <distrun/runner/record/events.hpp>
 
 namespace distrun::runner {
-
-// What all attempts of a run share. Everything outlives them.
-struct RunContext {
-  io::Loop& loop;
-  launch::Node& node;
-  EventSink& events;
-  NameWatch& names;
-  const Settings& settings;
-  WorkDirPool& dirs;
-  std::string run_id;
-  Graces graces{};
-  OutputSink* output = nullptr;   // shows what programs write; null: nobody does
-  PrivateTmps* private_tmps = nullptr;  // for ranks that have one; null: they have none
-};
 
 // Where the ranks of an attempt come from and live. All outlives it.
 struct Ground {
@@ -68,7 +52,7 @@ struct Ground {
 // How a run is stopped: with the grace for SIGTERM, or with SIGKILL at once.
 enum class Urgency : std::uint8_t { Polite, AtOnce };
 
-class Attempt final : public launch::WorldEvents {
+class Attempt final : public launch::WorldEvents, private Looks::Owner {
  public:
   // `n` counts the attempts of the test. Throws Error if there can be no work directories or no port.
   Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptKind kind, const Ground& ground = {});
@@ -77,34 +61,33 @@ class Attempt final : public launch::WorldEvents {
   // Once. Completes within the test's bounds and the graces, whatever its ranks do.
   io::Task<AttemptRecord> run();
   // Reads the stacks of all ranks now, and tells them to the events, or to `on_look` alone. False when it is too late.
-  bool look_now(std::function<void(const Look&)> on_look = {}) { return look(LookKind::Asked, std::move(on_look)); }
+  bool look_now(Looks::OnLook on_look = {}) { return look(LookKind::Asked, std::move(on_look)); }
   // The debugger of the rank that is debugged has ended.
   void let_go();
-  // What the ranks are doing, for whoever asks.
-  std::vector<RankView> views() const;
-  const std::vector<RankState>& ranks() const noexcept { return ranks_; }
-  const PlannedTest& test() const noexcept { return test_; }
-  int n() const noexcept { return record_.n; }
-  Nanoseconds age() const { return since_start(); }
   // The clocks of all bounds stand still from pause() to resume(), and so do the ranks.
-  void pause();
-  void resume();
+  void pause() { clocks_.pause(world_.get()); }
+  void resume() { clocks_.resume(world_.get()); }
   // Somebody stops the run. May be called again, more urgently.
   void cancel(Urgency urgency);
   // The host of the test's suite has died: "was killed by signal 9 (SIGKILL)". The ranks are told, and end.
   void lose_host(const std::string& why);
+
+  // What the ranks are doing, for whoever asks.
+  std::vector<RankView> views() const override;
+  Nanoseconds age() const override { return clocks_.now() - started_; }
+  const std::vector<RankState>& ranks() const noexcept { return ranks_; }
+  const PlannedTest& test() const noexcept { return test_; }
+  int n() const noexcept { return record_.n; }
   // Names that its ranks have made by now, as far as they are provably theirs.
   std::vector<proc::NewName> names() { return belongings_.names(); }
   // What a host has set for the ranks of its suite.
   const std::vector<wire::KeyValue>& suite_settings() const noexcept { return suite_settings_; }
 
  private:
-  struct Crash {
-    int rank = 0;
-    board::Dump dump;
-  };
   enum class State { Running, Looking, Grace, Terminating, Killing, Sweeping, Over };
 
+  // What ranks do: attempt.cpp.
+  void take_world();
   void on_rank_started(int rank, int pid) override;
   void on_frame(int rank, const wire::Frame& frame) override;
   void on_connection_lost(int rank, const std::string& why) override;
@@ -113,62 +96,47 @@ class Attempt final : public launch::WorldEvents {
   void on_spawn_failed(const std::string& why) override;
   void on_program(int rank) override;
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
-
-  void take_world();
+  void handle(int rank, const wire::Frame& frame);
   void handle_program(const wire::Frame& frame);
-  Outcome outcome_of_ended(const RankState& rank, proc::ExitStatus status) const;
   void on_hello(int rank, const wire::Hello& hello);
   void begin(RankState& rank);
   void on_phase(int rank, wire::Phase phase);
   void on_error(int rank, wire::ErrorReport report);
-  void on_done(int rank, const wire::Done& done);
-  void take_suite_settings(const wire::Done& done);
   void on_message(int rank, wire::RankMessage message);
   void on_leak(int rank, const wire::LeakReport& leak);
-  void on_receive_wait(int rank, const wire::ReceiveWait& wait);
-  void handle(int rank, const wire::Frame& frame);
-
+  void on_done(int rank, const wire::Done& done);
+  void take_suite_settings(const wire::Done& done);
+  Outcome outcome_of_ended(const RankState& rank, proc::ExitStatus status) const;
+  std::string describe_dragged(int rank, int because_of) const;
   void enter_phase(RankState& rank, wire::Phase phase);
-  void add_error(RankState& rank, RankError error);
+
+  // Of the looks.
+  bool look(LookKind kind, Looks::OnLook on_look = {});
+  void add_look(Look look) override;
+  void add_error(int rank, RankError error) override;
+  RankError* find_error(int rank, std::size_t index) override;
+  void on_look_over(LookKind kind) override;
+
+  // How it comes to its end: attempt_ending.cpp.
+  void on_alarm();
+  void lose_ranks(base::TimePoint now);
+  void time_out_ranks(base::TimePoint now);
+  bool lacks_ranks(base::TimePoint now);
   // The rank's outcome is bad: decides it, and if it is the first, tells the others.
   void fail(RankState& rank, const Outcome& outcome);
   void decide(RankState& rank);
-  std::string describe_dragged(int rank, int because_of) const;
+  int root_cause(int rank) const;
+  void tell_peers(const RankState& failed);
   bool find_stray(RankState& rank);
   bool find_strays();
-  void tell_peers(const RankState& failed);
-  void leave_desks(const RankState& rank);
-  std::string waiting_in(int rank) const;
-  int root_cause(int rank) const;
-  void release(const Release& release);
-  void send(int rank, wire::Bytes packed);
-  void post(int rank, wire::Bytes packed);
-
-  void on_alarm();
-  void arm();
-  base::TimePoint timeout_at() const;  // of the first rank, and of those that follow at once
-  void time_out_ranks(base::TimePoint now);
-  bool held_by_debugger();
-  bool look(LookKind kind, std::function<void(const Look&)> on_look = {});
-  void on_looked(Look look, evidence::Stacks stacks, const std::function<void(const Look&)>& on_look = {});
-  void name_crash(const RankState& rank);
-  void name_crashes();
-  void on_crashes_named(Look look, const std::vector<Crash>& crashes, evidence::Stacks stacks);
-  void add_look(Look look);
-  void name_throw(int rank, std::size_t error, wire::RawStacks stack);
-  void name_throws();
-  void on_throws_named(evidence::Stacks stacks);
-  void tell_throws();
-  void end_look();
-  void lose_ranks(base::TimePoint now);
   void enter(State state, Nanoseconds stay);
   void move_on();
   void terminate();
   void kill();
   void give_up();
   void check_all_ended();
-  void settle(RankState& rank);
   bool stays(const RankState& rank) const;
+  void settle(RankState& rank);
   bool may_be_kept();
   void keep();
   void dismiss();
@@ -176,32 +144,21 @@ class Attempt final : public launch::WorldEvents {
   void finish(std::vector<Leak> leaks);
 
   RankState& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-  Nanoseconds since_start() const { return run_.loop.clock().now() - started_; }
+  bool is_over() const noexcept { return state_ == State::Sweeping || state_ == State::Over; }
 
   const RunContext& run_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for stacks that come later
   const PlannedTest& test_;
   AttemptRecord record_;
   State state_ = State::Running;
-  base::TimePoint started_;
-  base::TimePoint state_deadline_ = base::TimePoint::max();
   std::vector<RankState> ranks_;
-  BarrierDesk barriers_;
-  ReceiveDesk receives_;
+  Clocks clocks_;
+  const base::TimePoint started_;
+  Talk talk_;
+  Looks looks_;
   int decisions_ = 0;
   int first_failed_ = -1;
   int spawn_expected_ = 0;             // ranks that are not started yet and still may be
-  std::vector<Crash> crashes_;         // whose addresses have no names yet
-  Throws throws_;
-  Look throws_look_;                   // its times are those of the first error with a stack
-  bool held_ = false;                  // by a debugger, when it was last looked at
-  bool naming_ = false;                // others' are being given theirs
-  int looks_pending_ = 0;              // stacks that were asked for and have not come
   bool bystanders_ = false;            // of a timeout: ranks whose own time is not over
-  bool timed_look_ = false;            // --stacks-after has been seen to
-  base::TimePoint slow_at_ = base::TimePoint::max();    // when --stacks-after wants a look
-  base::TimePoint paused_at_ = base::TimePoint::max();  // while paused
-  std::vector<int> stopped_;           // ranks that the pause has stopped
   std::unique_ptr<WorkDirs> dirs_;
   Belongings belongings_;
   wire::RunOrder order_;
@@ -211,7 +168,6 @@ class Attempt final : public launch::WorldEvents {
   std::shared_ptr<launch::World> world_;
   std::optional<OutputGate> gate_;     // of programs
   std::unique_ptr<Sweep> sweep_;
-  io::Alarm alarm_;
   io::OneShot<bool> over_;
 };
 

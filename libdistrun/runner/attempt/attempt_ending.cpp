@@ -1,4 +1,4 @@
-// The second half of Attempt: time, and how an attempt comes to its end.
+// The second half of Attempt: its states, and how it comes to its end.
 #include <signal.h>
 
 #include <algorithm>
@@ -15,10 +15,6 @@
 
 namespace distrun::runner {
 namespace {
-
-// Ranks reach a phase within milliseconds of each other, on a busy machine within tenths of a second. The first whose
-// time is over waits so long for others, so that who hangs is told from who waits for it.
-constexpr auto kSkew = std::chrono::milliseconds(500);
 
 // A rank that a sanitizer has ended says why on its standard error.
 void add_sanitizer_error(RankRecord& rank) {
@@ -66,28 +62,13 @@ constexpr auto kLookSlack = std::chrono::milliseconds(100);
 
 }  // namespace
 
-void Attempt::arm() {
-  if (paused_at_ != base::TimePoint::max()) return alarm_.cancel();
-  base::TimePoint next = state_deadline_;
-  for (const RankState& rank : ranks_) {
-    if (rank.ended) continue;
-    next = std::min(next, rank.lost_at);
-  }
-  if (state_ == State::Running && run_.settings.debug_rank < 0) next = std::min(next, timeout_at());
-  if (state_ == State::Running) next = std::min(next, slow_at_);
-  if (state_ != State::Sweeping && state_ != State::Over) alarm_.set(next);
-}
-
 void Attempt::on_alarm() {
-  const base::TimePoint now = run_.loop.clock().now();
+  const base::TimePoint now = clocks_.now();
   lose_ranks(now);
-  if (state_ == State::Running && now >= slow_at_) {
-    slow_at_ = base::TimePoint::max();
-    look(LookKind::Slow);
-  }
+  if (clocks_.take_slow_look(now)) look(LookKind::Slow);
   if (state_ == State::Running) time_out_ranks(now);
-  if (now >= state_deadline_) move_on();
-  arm();
+  if (clocks_.is_state_over(now)) move_on();
+  clocks_.arm();
 }
 
 void Attempt::lose_ranks(base::TimePoint now) {
@@ -99,27 +80,9 @@ void Attempt::lose_ranks(base::TimePoint now) {
   }
 }
 
-base::TimePoint Attempt::timeout_at() const {
-  base::TimePoint first = base::TimePoint::max();
-  for (const RankState& rank : ranks_) {
-    if (!rank.ended) first = std::min(first, rank.deadline);
-  }
-  base::TimePoint last = first;
-  for (const RankState& rank : ranks_) {
-    if (!rank.ended && rank.deadline - first <= kSkew) last = std::max(last, rank.deadline);
-  }
-  return last;
-}
-
 void Attempt::time_out_ranks(base::TimePoint now) {
-  if (now < timeout_at() || held_by_debugger() || find_strays()) return;
-  const bool unstarted = std::any_of(ranks_.begin(), ranks_.end(),
-                                     [&](const RankState& rank) { return !rank.started && now >= rank.deadline; });
-  if (unstarted && spawn_expected_ > 0 && record_.infra_error.empty()) {
-    record_.infra_error = std::to_string(spawn_expected_) + " ranks did not start within " +
-                          base::human(bound_of(wire::Phase::Spawn, test_.info, run_.settings));
-    return terminate();
-  }
+  if (now < clocks_.timeout_at() || clocks_.held_by_debugger(*world_, looks_.pending() > 0) || find_strays()) return;
+  if (lacks_ranks(now)) return terminate();
   enter(State::Looking, run_.graces.evidence + kLookSlack);
   for (RankState& rank : ranks_) {
     if (rank.ended) continue;
@@ -127,16 +90,59 @@ void Attempt::time_out_ranks(base::TimePoint now) {
       bystanders_ = true;
       continue;
     }
-    const Nanoseconds bound = bound_of(rank.record.phase, test_.info, run_.settings);
+    const Nanoseconds bound = clocks_.bound_of(rank.record.phase);
     if (!rank.decided()) fail(rank, {OutcomeKind::TimedOut, 0, base::human(bound)});
   }
   look(LookKind::Timeout);
 }
 
+bool Attempt::lacks_ranks(base::TimePoint now) {
+  const bool unstarted = std::any_of(ranks_.begin(), ranks_.end(),
+                                     [&](const RankState& rank) { return !rank.started && now >= rank.deadline; });
+  if (!unstarted || spawn_expected_ == 0 || !record_.infra_error.empty()) return false;
+  record_.infra_error = std::to_string(spawn_expected_) + " ranks did not start within " +
+                        base::human(clocks_.bound_of(wire::Phase::Spawn));
+  return true;
+}
+
+void Attempt::decide(RankState& rank) { rank.record.decided = ++decisions_; }
+
+void Attempt::fail(RankState& rank, const Outcome& outcome) {
+  rank.record.outcome = outcome;
+  rank.record.waiting_in = talk_.waiting_in(rank.record.rank);
+  decide(rank);
+  if (first_failed_ < 0) first_failed_ = rank.record.rank;
+  if (state_ != State::Running) return;
+  tell_peers(rank);
+  enter(State::Grace, run_.graces.peers);
+}
+
+// A rank that failed because of one that failed because of another: the report wants the last.
+int Attempt::root_cause(int rank) const {
+  const int count = static_cast<int>(ranks_.size());
+  for (int steps = 0; steps < count && rank >= 0 && rank < count; ++steps) {
+    const int next = ranks_[static_cast<std::size_t>(rank)].record.because_of;
+    if (next < 0) break;
+    rank = next;
+  }
+  return rank;
+}
+
+void Attempt::tell_peers(const RankState& failed) {
+  if (test_.is_program()) return;  // they do not listen
+  wire::PeerFailed news;
+  news.rank = failed.record.rank;
+  news.text = failed.record.errors.empty() ? describe(failed.record.outcome)
+                                           : base::one_line(failed.record.errors.back().text);
+  for (const RankState& rank : ranks_) {
+    if (&rank == &failed || rank.ended || rank.done) continue;
+    talk_.send(rank.record.rank, wire::ControlFrame::PeerFailed, news);
+  }
+}
+
 void Attempt::enter(State state, Nanoseconds stay) {
   state_ = state;
-  state_deadline_ = run_.loop.clock().now() + stay;
-  arm();
+  clocks_.begin_state(stay);
 }
 
 void Attempt::move_on() {
@@ -155,7 +161,7 @@ void Attempt::move_on() {
 void Attempt::terminate() {
   for (RankState& rank : ranks_) {
     if (!rank.alive()) continue;
-    if (rank.record.waiting_in.empty()) rank.record.waiting_in = waiting_in(rank.record.rank);
+    if (rank.record.waiting_in.empty()) rank.record.waiting_in = talk_.waiting_in(rank.record.rank);
     rank.signaled_by_us = true;
     world_->signal(rank.record.rank, SIGTERM);
     world_->signal(rank.record.rank, SIGCONT);  // a stopped process takes no SIGTERM
@@ -189,7 +195,7 @@ void Attempt::give_up() {
 // ---- the end
 
 void Attempt::check_all_ended() {
-  if (state_ == State::Sweeping || state_ == State::Over || spawn_expected_ > 0 || looks_pending_ > 0) return;
+  if (is_over() || spawn_expected_ > 0 || looks_.pending() > 0) return;
   bool alive = false;
   for (const RankState& rank : ranks_) {
     if (!rank.alive()) continue;
@@ -205,21 +211,12 @@ void Attempt::check_all_ended() {
   }
 }
 
-// Exit handlers of a process take away what its other ranks still use.
-std::string Attempt::describe_dragged(int rank, int because_of) const {
-  const std::string cause = "rank " + std::to_string(because_of);
-  const auto dump = world_->crash(rank);
-  if (!dump || dump->signal == 0 || dump->rank != rank) return "its process ended with " + cause;
-  return "it crashed by signal " + std::to_string(dump->signal) + " (" + base::signal_name(dump->signal) + ") after " +
-         cause + " had called exit()";
-}
-
 bool Attempt::find_stray(RankState& rank) {
   if (rank.stray_error || !rank.started || test_.is_program()) return false;
   const int number = rank.record.rank;
   auto error = stray_error(test_.is_host() ? "the host" : "rank " + std::to_string(number), world_->shown(number));
   if (!error) return false;
-  add_error(rank, std::move(*error));
+  add_error(number, std::move(*error));
   rank.stray_error = rank.record.errors.size() - 1;
   if (!is_failure(rank.record.outcome)) fail(rank, {OutcomeKind::Failed, 0, ""});
   return true;
@@ -233,6 +230,11 @@ bool Attempt::find_strays() {
   bool found = false;
   for (RankState& rank : ranks_) found = find_stray(rank) || found;
   return found;
+}
+
+// A host that could not set its suite up ends; threads end together.
+bool Attempt::stays(const RankState& rank) const {
+  return order_.threads || (order_.stay && (rank.done_passed || !test_.is_host()));
 }
 
 // It has told its result; only the next test, or none, moves it.
@@ -257,11 +259,11 @@ bool Attempt::may_be_kept() {
 }
 
 void Attempt::keep() {
-  alarm_.cancel();
+  clocks_.stop();
   kept_ = true;
   for (RankState& rank : ranks_) {
     rank.record.outcome = outcome_at_done(rank);
-    rank.record.ended = since_start();
+    rank.record.ended = age();
     decide(rank);
     run_.events.on_rank_end(test_.id, record_.n, rank.record);
   }
@@ -273,17 +275,16 @@ void Attempt::dismiss() {
   for (RankState& rank : ranks_) {
     if (!rank.alive()) continue;
     rank.settled = false;
-    const int number = rank.record.rank;
-    send(number, wire::pack_frame(wire::FrameKind::Dismiss, static_cast<std::uint16_t>(number), {}));
+    talk_.send(rank.record.rank, wire::ControlFrame::Dismiss);
     enter_phase(rank, wire::Phase::Exit);
   }
-  arm();
+  clocks_.arm();
 }
 
 void Attempt::sweep() {
   state_ = State::Sweeping;
-  alarm_.cancel();
-  tell_throws();
+  clocks_.stop();
+  looks_.tell_throws();
   const bool patient = first_failed_ < 0 && !record_.cancelled;
   sweep_ = std::make_unique<Sweep>(run_.loop, *world_, belongings_, run_.graces, patient,
                                    [this](std::vector<Leak> leaks) { finish(std::move(leaks)); });
@@ -304,12 +305,8 @@ void Attempt::finish(std::vector<Leak> leaks) {
   }
   if (std::string stuck = dirs_->clear(); !stuck.empty()) leaks.push_back({LeakKind::File, std::move(stuck), false});
   if (!run_.settings.leaks_off) std::move(leaks.begin(), leaks.end(), std::back_inserter(record_.leaks));
-  Judgement judgement = judge(record_);
-  record_.verdict = judgement.verdict;
-  record_.message = std::move(judgement.message);
-  record_.culprits = std::move(judgement.culprits);
-  record_.phase = judgement.phase;
-  record_.duration = since_start();
+  conclude(record_);
+  record_.duration = age();
   run_.events.on_attempt_end(test_.id, record_);
   over_.set(true);
 }

@@ -94,7 +94,7 @@ PrivateTmp::PrivateTmp(const proc::RunPlaces& places, int number, std::vector<st
   std::sort(needed.begin(), needed.end());  // what contains another comes first
   needed.insert(needed.begin(), places.run_dir());
   for (const std::string& path : needed) let_stay(path);
-  for (const Place& place : places_) mounts_.push_back({place.stand_in, place.shown});
+  for (const Folder& place : places_) mounts_.push_back({place.stand_in, place.shown});
 }
 
 PrivateTmp::~PrivateTmp() {
@@ -116,7 +116,7 @@ void PrivateTmp::add_place(const std::string& shown, const std::string& stand_in
 
 void PrivateTmp::let_stay(const std::string& path) {
   const std::string there = real(path);
-  for (const Place& place : places_) {
+  for (const Folder& place : places_) {
     if (!is_below(there, place.shown)) continue;
     const bool known = std::any_of(needed_.begin(), needed_.end(), [&](const std::string& other) {
       return there == other || is_below(there, other);
@@ -133,7 +133,7 @@ bool PrivateTmp::leads_to_needed(const std::string& shown) const {
   return std::any_of(needed_.begin(), needed_.end(), [&](const std::string& path) { return is_below(path, shown); });
 }
 
-void PrivateTmp::collect(const Place& place, const std::string& below, std::vector<Left>& left) const {
+void PrivateTmp::collect(const Folder& place, const std::string& below, std::vector<Left>& left) const {
   for (proc::NewName& name : proc::names_in(place.stand_in + below)) {
     const std::string inner = name.path.substr(place.stand_in.size());
     const std::string shown = place.shown + inner;
@@ -149,7 +149,7 @@ void PrivateTmp::collect(const Place& place, const std::string& below, std::vect
 
 std::vector<PrivateTmp::Left> PrivateTmp::left() const {
   std::vector<Left> left;
-  for (const Place& place : places_) collect(place, "", left);
+  for (const Folder& place : places_) collect(place, "", left);
   return left;
 }
 

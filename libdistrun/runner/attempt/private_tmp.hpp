@@ -42,17 +42,17 @@ class PrivateTmp {
   std::vector<Left> left() const;
 
  private:
-  struct Place {
+  struct Folder {
     std::string shown;   // "/tmp"
     std::string stand_in;
   };
   void add_place(const std::string& shown, const std::string& stand_in);
   void let_stay(const std::string& path);
-  void collect(const Place& place, const std::string& below, std::vector<Left>& left) const;
+  void collect(const Folder& place, const std::string& below, std::vector<Left>& left) const;
   bool leads_to_needed(const std::string& shown) const;
 
   std::vector<std::string> roots_;   // removed in the end
-  std::vector<Place> places_;
+  std::vector<Folder> places_;
   std::vector<std::string> needed_;  // the outermost ones only, as ranks see them
   bool keep_;
   std::vector<launch::Mount> mounts_;

@@ -45,7 +45,7 @@ PlannedTest plan_program(const Settings& settings) {
   test.id = test.info.id();
   test.plugin = settings.program_path;
   test.variant.world_size = settings.world_size;
-  test.variant.isolation = "program";
+  test.variant.isolation = Isolation::Program;
   return test;
 }
 

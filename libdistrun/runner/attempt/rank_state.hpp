@@ -21,9 +21,6 @@ struct RankState {
   bool shares_process = false;  // with the other ranks: what a code of its end means is nobody's
   bool signaled_by_us = false;
   std::optional<wire::SkipReport> skip;
-  bool ordered = false;               // its order is out
-  std::vector<wire::Bytes> held_back; // frames for it that came before that
-  std::size_t held_back_bytes = 0;
 
   bool alive() const noexcept { return started && !ended; }
   bool decided() const noexcept { return record.decided != 0; }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -44,7 +45,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
   order.agent = settings.agent;
   order.gpu_driver = settings.gpu_driver;
   order.gpus = settings.gpus;
-  order.threads = test.variant.isolation == "threads";
+  order.threads = test.variant.isolation == Isolation::Threads;
   order.quick_exit = settings.quick_exit;
   order.suite = test.info.suite;
   order.suite_code = test.info.has_suite_code;
@@ -55,7 +56,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
     order.suite_settings = test.share->settings;
   }
   // What a test leaves in a process that stays would be the next one's.
-  order.leaks_strict = !settings.leaks_off && (settings.leaks_strict || launch::ranks_stay(test.variant.isolation));
+  order.leaks_strict = !settings.leaks_off && (settings.leaks_strict || base::ranks_stay(test.variant.isolation));
   order.temp_dir = dirs.shared();
   order.init_method = "file://" + dirs.shared() + "/rendezvous";
   if (test.info.env_rendezvous) order.env.push_back({"MASTER_PORT", std::to_string(base::find_free_port())});
@@ -72,6 +73,17 @@ wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const W
   }
   if (test.info.gpu_per_rank) give_own_device(common);
   return common;
+}
+
+std::vector<wire::WatchedDirectory> watched_by_ranks(const NameWatch& names, const PrivateTmp* private_tmp) {
+  std::vector<std::string> unseen;
+  if (private_tmp != nullptr) unseen = private_directories();
+  std::vector<wire::WatchedDirectory> watched;
+  for (const proc::LeakScan::Watched& each : names.watched()) {
+    if (std::find(unseen.begin(), unseen.end(), each.directory) != unseen.end()) continue;
+    watched.push_back({each.directory, each.modified_ns});
+  }
+  return watched;
 }
 
 }  // namespace distrun::runner

@@ -33,18 +33,18 @@ class Lines {
   std::string_view rest_;
 };
 
-struct Place {
+struct SourcePlace {
   std::string_view file;
   std::uint32_t line = 0;
 };
 
 // "FILE:LINE" or "FILE:LINE:COLUMN" at the end of `text`. A file without a line ("/lib/x.so+0x12") is none.
-std::optional<Place> place_at_end(std::string_view text) {
-  std::optional<Place> place;
+std::optional<SourcePlace> place_at_end(std::string_view text) {
+  std::optional<SourcePlace> place;
   for (int i = 0; i < 2; ++i) {
     const std::size_t colon = text.rfind(':');
     if (colon == std::string_view::npos || colon == 0) break;
-    Place found{text.substr(0, colon), 0};
+    SourcePlace found{text.substr(0, colon), 0};
     const char* end = text.data() + text.size();
     const auto parsed = std::from_chars(text.data() + colon + 1, end, found.line);
     if (parsed.ec != std::errc() || parsed.ptr != end || found.line == 0) break;
@@ -66,7 +66,7 @@ bool is_theirs(std::string_view file) {
 
 // The place of a frame: "    #1 0x55.. in f(int) /src/x.cpp:12:3", or as the thread sanitizer writes it,
 // "    #1 f(int) /src/x.cpp:12:3 (x+0x..) (BuildId: ..)".
-std::optional<Place> place_of_frame(std::string_view line) {
+std::optional<SourcePlace> place_of_frame(std::string_view line) {
   const std::size_t start = line.find_first_not_of(' ');
   if (start == std::string_view::npos || line[start] != '#') return std::nullopt;
   for (int i = 0; i < 2 && line.ends_with(')'); ++i) line = line.substr(0, line.rfind(" ("));

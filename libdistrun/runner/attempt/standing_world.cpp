@@ -88,7 +88,7 @@ void StandingWorld::resume() {
 void StandingWorld::dismiss() {
   for (const int rank : alive_) {
     try {
-      world_->send(rank, wire::pack_frame(wire::FrameKind::Dismiss, static_cast<std::uint16_t>(rank), {}));
+      world_->send(rank, wire::pack_frame(wire::ControlFrame::Dismiss, static_cast<std::uint16_t>(rank), {}));
     } catch (const Error&) {
       // It does not read, and is killed when its time is over.
     }

@@ -14,20 +14,20 @@
 namespace distrun::daemon {
 namespace {
 
-using wire::FrameKind;
+using wire::DaemonFrame;
 
 constexpr char kWho[] = "the daemon";
 
 template <class T>
-T ask(const std::string& socket, const wire::Bytes& question, FrameKind answer) {
+T ask(const std::string& socket, const wire::Bytes& question, DaemonFrame answer) {
   const base::Fd line = connect(socket);
-  wire::Bytes words = wire::pack(FrameKind::DaemonHello, 0, wire::DaemonHello{});
+  wire::Bytes words = wire::pack(DaemonFrame::Hello, 0, wire::DaemonHello{});
   words.insert(words.end(), question.begin(), question.end());
-  const wire::Frame frame = io::ask(line.get(), words, kWho);
-  if (frame.kind == FrameKind::Refusal) {
+  const wire::Frame frame = io::ask(line.get(), wire::kProtocol<DaemonFrame>, words, kWho);
+  if (frame.is(DaemonFrame::Refusal)) {
     throw Error(ErrorKind::Failed, wire::decode<wire::Refusal>(wire::view_of(frame.payload)).text);
   }
-  if (frame.kind != answer) throw Error(ErrorKind::Failed, "the daemon answers another question");
+  if (!frame.is(answer)) throw Error(ErrorKind::Failed, "the daemon answers another question");
   return wire::decode<T>(wire::view_of(frame.payload));
 }
 
@@ -67,12 +67,12 @@ wire::Submission own_submission(const std::vector<std::string>& arguments) {
 }
 
 wire::DaemonStatus ask_status(const std::string& socket) {
-  return ask<wire::DaemonStatus>(socket, wire::pack_frame(FrameKind::AskDaemon, 0, {}), FrameKind::DaemonStatus);
+  return ask<wire::DaemonStatus>(socket, wire::pack_frame(DaemonFrame::AskStatus, 0, {}), DaemonFrame::Status);
 }
 
 wire::RunsCancelled cancel(const std::string& socket, const std::string& which) {
-  return ask<wire::RunsCancelled>(socket, wire::pack(FrameKind::CancelRuns, 0, wire::CancelOrder{which}),
-                                  FrameKind::RunsCancelled);
+  return ask<wire::RunsCancelled>(socket, wire::pack(DaemonFrame::CancelRuns, 0, wire::CancelOrder{which}),
+                                  DaemonFrame::RunsCancelled);
 }
 
 std::optional<wire::DaemonStatus> find_status(const std::string& socket) {

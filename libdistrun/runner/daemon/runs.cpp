@@ -35,8 +35,13 @@ std::vector<std::string> ids_of(const auto& runs) {
 
 }  // namespace
 
-Runs::Runs(io::Loop& loop, std::string program, const RunQueue::Limits& limits, std::function<void()> on_empty)
-    : loop_(loop), program_(std::move(program)), queue_(limits), on_empty_(std::move(on_empty)) {}
+Runs::Runs(io::Loop& loop, std::string program, const RunQueue::Limits& limits, std::function<void()> on_empty,
+           Log log)
+    : loop_(loop),
+      program_(std::move(program)),
+      queue_(limits),
+      on_empty_(std::move(on_empty)),
+      log_(std::move(log)) {}
 
 std::string Runs::add(wire::Submission order, std::vector<base::Fd> descriptors, RunEvents events) {
   std::string run_id = base::random_hex(kRunIdDigits);
@@ -47,6 +52,7 @@ std::string Runs::add(wire::Submission order, std::vector<base::Fd> descriptors,
   run.events = std::move(events);
   run.since = loop_.clock().now();
   run.told_ahead = queue_.ahead(run_id);
+  log_.info("run " + run_id + ": accepted, " + std::to_string(run.told_ahead) + " ahead: " + command_of(run.order));
   go_on_soon();
   return run_id;
 }
@@ -108,6 +114,7 @@ void Runs::start(const std::string& run_id, Run& run) {
   run.descriptors.clear();  // a reader of its output must see the end of it
   run.order.environment = {};
   run.since = loop_.clock().now();
+  log_.info("run " + run_id + ": started as process " + std::to_string(run.process->pid()));
   run.events.on_started(run.process->pid());
 }
 
@@ -118,8 +125,19 @@ void Runs::finish(const std::string& run_id, wire::RunEnded ended) {
   if (ended.why.empty()) ended.why = run.why;
   queue_.remove(run_id);
   ++done_;
+  tell_end(run_id, run, ended);
   go_on_soon();
   if (run.events.on_ended) run.events.on_ended(ended);
+}
+
+void Runs::tell_end(const std::string& run_id, const Run& run, const wire::RunEnded& ended) const {
+  const std::string how = ended.signal != 0 ? "killed by signal " + std::to_string(ended.signal)
+                                            : "exit code " + std::to_string(ended.exit_code);
+  const std::string why = ended.why.empty() ? "" : ": " + ended.why;
+  const std::string state = run.process ? " ended after " : " ended, having waited for ";
+  const std::string text = "run " + run_id + state + base::human(loop_.clock().now() - run.since) + ", " + how + why;
+  // What a user or a test does is news; what distrun could not do is a warning.
+  ended.exit_code == kInfraError || ended.signal != 0 ? log_.warn(text) : log_.info(text);
 }
 
 void Runs::signal(const std::string& run_id, int number) {

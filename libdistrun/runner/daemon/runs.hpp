@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <distrun/common/wire/daemon.hpp>
+#include <distrun/runner/daemon/log.hpp>
 #include <distrun/runner/daemon/run_process.hpp>
 #include <distrun/runner/daemon/run_queue.hpp>
 
@@ -24,7 +25,8 @@ struct RunEvents {
 class Runs {
  public:
   // `program`: distrun's path. `on_empty`: there is no run any more.
-  Runs(io::Loop& loop, std::string program, const RunQueue::Limits& limits, std::function<void()> on_empty);
+  Runs(io::Loop& loop, std::string program, const RunQueue::Limits& limits, std::function<void()> on_empty,
+       Log log = {});
 
   // Returns its id. Throws Error{Overloaded} if too many wait.
   std::string add(wire::Submission order, std::vector<base::Fd> descriptors, RunEvents events);
@@ -58,6 +60,7 @@ class Runs {
   void start(const std::string& run_id, Run& run);
   void tell_positions();
   void finish(const std::string& run_id, wire::RunEnded ended);
+  void tell_end(const std::string& run_id, const Run& run, const wire::RunEnded& ended) const;
   proc::ChildSpec child_of(const std::string& run_id, const Run& run) const;
   wire::DaemonRun status_of(const std::string& run_id, const Run& run) const;
 
@@ -65,6 +68,7 @@ class Runs {
   std::string program_;
   RunQueue queue_;
   std::function<void()> on_empty_;
+  Log log_;
   std::map<std::string, Run> runs_;
   std::uint64_t done_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what comes later

@@ -15,7 +15,7 @@
 namespace distrun::daemon {
 namespace {
 
-using wire::FrameKind;
+using wire::DaemonFrame;
 
 constexpr int kFilesPerClient = 2 + static_cast<int>(wire::kSubmitDescriptors);  // and a socket, and a pidfd
 constexpr int kOtherFiles = 40;
@@ -38,7 +38,7 @@ Server::Server(io::Loop& loop, base::Fd listener, ServerOptions options, std::fu
       on_over_(std::move(on_over)),
       started_(loop.clock().now()),
       busy_until_(started_),
-      runs_(loop, options_.program, options_.limits, [this] { end_if_over(); }),
+      runs_(loop, options_.program, options_.limits, [this] { end_if_over(); }, options_.log),
       idle_(loop, [this] { on_idle_time(); }),
       spare_(open_spare()) {
   options_.connections_max = affordable_connections(options_.connections_max);
@@ -63,23 +63,25 @@ void Server::on_connection() {
   };
   handlers.on_signal = [this, client](int number) { runs_.signal(clients_.at(client).run_id, number); };
   handlers.on_cancel = [this, client](const std::string& which) {
-    send(client, FrameKind::RunsCancelled, runs_.cancel(which));
+    send(client, DaemonFrame::RunsCancelled, runs_.cancel(which));
   };
-  handlers.on_question = [this, client] { send(client, FrameKind::DaemonStatus, status()); };
+  handlers.on_question = [this, client] { send(client, DaemonFrame::Status, status()); };
+  handlers.on_refusal = [this](const std::string& why) { options_.log.warn("a client was refused: " + why); };
   handlers.on_closed = [this, client] { on_closed(client); };
   clients_[client].session = std::make_unique<Session>(loop_, std::move(socket), std::move(handlers));
 }
 
 void Server::refuse_connection(base::Fd socket) {
-  const wire::Bytes packed = wire::pack(
-      FrameKind::Refusal, 0,
-      wire::Refusal{"the daemon has " + std::to_string(clients_.size()) +
-                    " connections, which is the limit: try again later, or leave --daemon out"});
+  const std::string why = "the daemon has " + std::to_string(clients_.size()) + " connections, which is the limit";
+  options_.log.warn("a client was refused: " + why);
+  const wire::Bytes packed = wire::pack(DaemonFrame::Refusal, 0,
+                                        wire::Refusal{why + ": try again later, or leave --daemon out"});
   (void)::send(socket.get(), packed.data(), packed.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 // No descriptor is left. The spare one makes room for the client that waits, which would be offered without end.
 void Server::shed_connection() {
+  options_.log.warn("no descriptor is left: a client was turned away");
   spare_.reset();
   base::Fd(::accept4(listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC)).reset();
   spare_ = open_spare();
@@ -87,19 +89,19 @@ void Server::shed_connection() {
 
 void Server::submit(int client, wire::Submission order, std::vector<base::Fd> descriptors) {
   RunEvents events;
-  events.on_position = [this, client](int ahead) { send(client, FrameKind::RunPosition, wire::RunPosition{ahead}); };
-  events.on_started = [this, client](pid_t pid) { send(client, FrameKind::RunStarted, wire::RunStarted{pid}); };
+  events.on_position = [this, client](int ahead) { send(client, DaemonFrame::RunPosition, wire::RunPosition{ahead}); };
+  events.on_started = [this, client](pid_t pid) { send(client, DaemonFrame::RunStarted, wire::RunStarted{pid}); };
   events.on_ended = [this, client](const wire::RunEnded& ended) { on_run_ended(client, ended); };
   const std::string run_id = runs_.add(std::move(order), std::move(descriptors), std::move(events));
   clients_.at(client).run_id = run_id;
-  send(client, FrameKind::RunAccepted, wire::RunAccepted{run_id, runs_.ahead(run_id)});
+  send(client, DaemonFrame::RunAccepted, wire::RunAccepted{run_id, runs_.ahead(run_id)});
 }
 
 void Server::on_run_ended(int client, const wire::RunEnded& ended) {
   const auto found = clients_.find(client);
   if (found == clients_.end()) return;
   found->second.run_id.clear();
-  send(client, FrameKind::RunEnded, ended);
+  send(client, DaemonFrame::RunEnded, ended);
   found->second.session->close();
 }
 
@@ -116,6 +118,7 @@ void Server::on_closed(int client) {
 }
 
 void Server::stop() {
+  if (!stopping_) options_.log.info("it stops, and ends the runs that it has");
   stopping_ = true;
   listener_.reset();
   idle_.cancel();
@@ -133,7 +136,10 @@ void Server::end_if_over() {
 void Server::on_idle_time() {
   const base::TimePoint now = loop_.clock().now();
   if (!clients_.empty() || !runs_.empty()) busy_until_ = now;
-  if (now - busy_until_ >= options_.idle_exit) return stop();
+  if (now - busy_until_ >= options_.idle_exit) {
+    options_.log.info("there was nothing to do for " + base::human(options_.idle_exit) + ": it ends");
+    return stop();
+  }
   idle_.set(busy_until_ + options_.idle_exit);
 }
 
@@ -150,7 +156,7 @@ wire::DaemonStatus Server::status() const {
 }
 
 template <class T>
-void Server::send(int client, wire::FrameKind kind, const T& message) {
+void Server::send(int client, wire::DaemonFrame kind, const T& message) {
   const auto found = clients_.find(client);
   if (found != clients_.end()) found->second.session->send(kind, message);
 }

@@ -19,6 +19,7 @@ struct ServerOptions {
   RunQueue::Limits limits;
   int connections_max = 200;        // fewer where the limit of open files is low
   base::Nanoseconds idle_exit{};    // ends when there was nothing to do for so long; 0: never
+  Log log{};                        // silent, unless somebody wants it
 };
 
 class Server {
@@ -41,7 +42,7 @@ class Server {
   void end_if_over();
   wire::DaemonStatus status() const;
   template <class T>
-  void send(int client, wire::FrameKind kind, const T& message);
+  void send(int client, wire::DaemonFrame kind, const T& message);
 
   struct Client {
     std::unique_ptr<Session> session;

@@ -7,7 +7,7 @@
 namespace distrun::daemon {
 namespace {
 
-using wire::FrameKind;
+using wire::DaemonFrame;
 
 constexpr auto kPatience = std::chrono::seconds(5);
 constexpr std::size_t kQueueMax = 256 << 10;
@@ -30,7 +30,7 @@ Session::Session(io::Loop& loop, base::Fd socket, Handlers handlers)
       handlers_(std::move(handlers)),
       deadline_(loop, [this] { refuse("nothing was asked for 5 s"); }),
       socket_(loop, std::move(socket),
-              io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
+              wire::kProtocol<wire::DaemonFrame>, io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
                                         [this](const std::string&) { close(); }},
               limits()) {
   deadline_.set(loop_.clock().now() + kPatience);
@@ -46,7 +46,8 @@ void Session::send_packed(wire::Bytes packed) {
 }
 
 void Session::refuse(const std::string& why) {
-  send(FrameKind::Refusal, wire::Refusal{why});
+  send(DaemonFrame::Refusal, wire::Refusal{why});
+  handlers_.on_refusal(why);
   close();
 }
 
@@ -66,7 +67,7 @@ void Session::on_frame(const wire::Frame& frame) {
 }
 
 void Session::greet(const wire::Frame& frame) {
-  if (frame.kind != FrameKind::DaemonHello) throw Error(ErrorKind::InvalidArgument, "a client says hello first");
+  if (!frame.is(DaemonFrame::Hello)) throw Error(ErrorKind::InvalidArgument, "a client says hello first");
   const auto hello = wire::decode<wire::DaemonHello>(wire::view_of(frame.payload));
   if (hello.abi != wire::kDaemonAbi) {
     throw Error(ErrorKind::Unimplemented,
@@ -86,9 +87,9 @@ void Session::count_request(int limit) {
 
 void Session::take(const wire::Frame& frame) {
   const wire::BytesView payload = wire::view_of(frame.payload);
-  switch (frame.kind) {
-    case FrameKind::SubmitRun: return submit(frame);
-    case FrameKind::SignalRun: {
+  switch (frame.kind_as<DaemonFrame>()) {
+    case DaemonFrame::SubmitRun: return submit(frame);
+    case DaemonFrame::SignalRun: {
       count_request(kSignalsMax);
       const auto signal = wire::decode<wire::RunSignal>(payload);
       if (!has_run_ || !wire::may_be_sent(signal)) {
@@ -96,10 +97,10 @@ void Session::take(const wire::Frame& frame) {
       }
       return handlers_.on_signal(signal.number);
     }
-    case FrameKind::CancelRuns:
+    case DaemonFrame::CancelRuns:
       count_request(kQuestionsMax);
       return handlers_.on_cancel(wire::decode<wire::CancelOrder>(payload).run);
-    case FrameKind::AskDaemon: count_request(kQuestionsMax); return handlers_.on_question();
+    case DaemonFrame::AskStatus: count_request(kQuestionsMax); return handlers_.on_question();
     default: throw Error(ErrorKind::InvalidArgument, "this is no request to a daemon");
   }
 }

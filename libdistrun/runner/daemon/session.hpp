@@ -20,6 +20,7 @@ class Session {
     std::function<void(int)> on_signal;
     std::function<void(const std::string&)> on_cancel;
     std::function<void()> on_question;
+    std::function<void(const std::string& why)> on_refusal;  // it has been told why
     // Once, and nothing comes after it. Must not destroy the session: it is on the stack.
     std::function<void()> on_closed;
   };
@@ -27,7 +28,7 @@ class Session {
   Session(io::Loop& loop, base::Fd socket, Handlers handlers);
 
   template <class T>
-  void send(wire::FrameKind kind, const T& message) {
+  void send(wire::DaemonFrame kind, const T& message) {
     send_packed(wire::pack(kind, 0, message));
   }
   // Says why, if there is something to say, and ends the connection.

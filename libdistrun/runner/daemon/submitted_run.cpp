@@ -13,14 +13,14 @@
 namespace distrun::daemon {
 namespace {
 
-using wire::FrameKind;
+using wire::DaemonFrame;
 
 // The hello, with what rides along. Small, so it goes at once.
 base::Fd greeted(base::Fd socket) {
   const base::Fd directory(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory) base::throw_errno("cannot open the directory that this is started in", errno);
   const std::array<int, wire::kSubmitDescriptors> along{STDOUT_FILENO, STDERR_FILENO, directory.get()};
-  const wire::Bytes hello = wire::pack(FrameKind::DaemonHello, 0, wire::DaemonHello{});
+  const wire::Bytes hello = wire::pack(DaemonFrame::Hello, 0, wire::DaemonHello{});
   try {
     wire::send_packet(socket.get(), wire::view_of(hello), along);
   } catch (const Error& error) {
@@ -39,12 +39,12 @@ T read(const wire::Frame& frame) {
 SubmittedRun::SubmittedRun(io::Loop& loop, base::Fd socket, const wire::Submission& order, Handlers handlers)
     : handlers_(std::move(handlers)),
       socket_(loop, greeted(std::move(socket)),
-              io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
+              wire::kProtocol<wire::DaemonFrame>, io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
                                         [this](const std::string&) { on_closed(); }}) {
-  socket_.send(wire::pack(FrameKind::SubmitRun, 0, order));
+  socket_.send(wire::pack(DaemonFrame::SubmitRun, 0, order));
 }
 
-void SubmittedRun::signal(int number) { socket_.send(wire::pack(FrameKind::SignalRun, 0, wire::RunSignal{number})); }
+void SubmittedRun::signal(int number) { socket_.send(wire::pack(DaemonFrame::SignalRun, 0, wire::RunSignal{number})); }
 
 void SubmittedRun::on_closed() {
   if (!std::exchange(over_, true)) handlers_.on_lost();
@@ -61,21 +61,21 @@ void SubmittedRun::on_frame(const wire::Frame& frame) {
 }
 
 void SubmittedRun::take(const wire::Frame& frame) {
-  switch (frame.kind) {
-    case FrameKind::RunAccepted: {
+  switch (frame.kind_as<DaemonFrame>()) {
+    case DaemonFrame::RunAccepted: {
       const auto accepted = read<wire::RunAccepted>(frame);
       run_id_ = accepted.run_id;
       if (accepted.ahead > 0) handlers_.on_waiting(accepted.ahead);
       return;
     }
-    case FrameKind::RunPosition: return handlers_.on_waiting(read<wire::RunPosition>(frame).ahead);
-    case FrameKind::RunStarted: pid_ = read<wire::RunStarted>(frame).pid; return handlers_.on_started();
-    case FrameKind::RunEnded: {
+    case DaemonFrame::RunPosition: return handlers_.on_waiting(read<wire::RunPosition>(frame).ahead);
+    case DaemonFrame::RunStarted: pid_ = read<wire::RunStarted>(frame).pid; return handlers_.on_started();
+    case DaemonFrame::RunEnded: {
       const auto ended = read<wire::RunEnded>(frame);
       over_ = true;
       return handlers_.on_ended(ended);
     }
-    case FrameKind::Refusal: {
+    case DaemonFrame::Refusal: {
       const auto refusal = read<wire::Refusal>(frame);
       over_ = true;
       return handlers_.on_refused(refusal.text);

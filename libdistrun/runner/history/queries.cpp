@@ -68,7 +68,7 @@ Result result_of(const Statement& row, const Test& test) {
   result.variant.world_size = static_cast<int>(row.integer(7));
   result.variant.backend = row.text(8);
   result.variant.agent = row.text(9);
-  result.variant.isolation = row.text(10);
+  result.variant.isolation = base::parse_isolation(row.text(10));
   return result;
 }
 

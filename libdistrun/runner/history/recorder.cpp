@@ -86,7 +86,7 @@ std::int64_t Recorder::test_of(const runner::TestRecord& test) {
 std::int64_t Recorder::variant_of(const runner::Variant& variant) {
   const std::string backend = base::one_line(variant.backend);
   const std::string agent = base::one_line(variant.agent);
-  const std::string isolation = base::one_line(variant.isolation);
+  const std::string isolation = name_of(variant.isolation);
   if (const auto id = find_variant_.first(variant.world_size, backend, agent, isolation)) return *id;
   return add_variant_.first(variant.world_size, backend, agent, isolation).value();
 }

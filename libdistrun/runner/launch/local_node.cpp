@@ -79,12 +79,12 @@ ZygoteHandle* LocalNode::find_zygote(const std::string& plugin) const {
   return found != zygotes_.end() && found->second->usable() ? found->second.get() : nullptr;
 }
 
-io::Task<Prepared> LocalNode::prepare(std::string plugin, std::string isolation, base::Nanoseconds bound) {
+io::Task<Prepared> LocalNode::prepare(std::string plugin, Isolation isolation, base::Nanoseconds bound) {
   Prepared prepared;
   prepared.isolation = isolation;
-  if (isolation == "program") co_return prepared;
-  prepared.isolation = ranks_stay(isolation) ? isolation : "exec";
-  if (isolation == "exec") co_return prepared;
+  if (isolation == Isolation::Program) co_return prepared;
+  prepared.isolation = base::ranks_stay(isolation) ? isolation : Isolation::Exec;
+  if (isolation == Isolation::Exec) co_return prepared;
   if (const auto known = exec_only_.find(plugin); known != exec_only_.end()) {
     prepared.reason = known->second;
     co_return prepared;
@@ -114,8 +114,8 @@ std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& even
   const std::uint64_t tag = next_tag_++;
   LocalWorld::Options options;
   options.world_size = spec.world_size;
-  options.threads = spec.isolation == "threads";
-  options.program = spec.isolation == "program";
+  options.threads = spec.isolation == Isolation::Threads;
+  options.program = spec.isolation == Isolation::Program;
   options.output_cap = options_.output_cap;
   options.tag = tag;
   options.is_foreign = [this, tag](pid_t pid) { return is_foreign(tag, pid); };
@@ -130,7 +130,7 @@ std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& even
       return world;
     }
     world->open_board();
-    if (spec.isolation == "exec" || exec_only_.contains(spec.plugin)) {
+    if (spec.isolation == Isolation::Exec || exec_only_.contains(spec.plugin)) {
       exec_ranks(world, spec);
     } else {
       fork_ranks(world, spec);

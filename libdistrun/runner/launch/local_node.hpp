@@ -28,7 +28,7 @@ class LocalNode final : public Node {
   ~LocalNode() override;
 
   io::Task<wire::PluginTable> list(std::string plugin, wire::ListOrder order, base::Nanoseconds bound) override;
-  io::Task<Prepared> prepare(std::string plugin, std::string isolation, base::Nanoseconds bound) override;
+  io::Task<Prepared> prepare(std::string plugin, Isolation isolation, base::Nanoseconds bound) override;
   io::Task<std::shared_ptr<MountSpace>> make_mounts(std::vector<Mount> mounts) override;
   std::shared_ptr<World> spawn(const WorldSpec& spec, WorldEvents& events) override;
   void spare(int pid) override { spared_.insert(pid); }

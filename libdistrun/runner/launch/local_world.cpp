@@ -89,7 +89,7 @@ void LocalWorld::watch(int index) {
   // it is known to be our child.
   member.socket = std::make_unique<io::FrameSocket>(
       loop_, std::move(member.connection),
-      io::FrameSocket::Handlers{
+      wire::kProtocol<wire::ControlFrame>, io::FrameSocket::Handlers{
           [this, index](const wire::Frame& frame) { on_frame(index, frame); },
           [this, index](const std::string& why) { on_lost(index, why); }});
   member.death = std::move(death);
@@ -208,9 +208,9 @@ std::optional<board::Shown> LocalWorld::shown(int rank) const {
 }
 
 void LocalWorld::on_frame(int index, const wire::Frame& frame) {
-  if (frame.kind == wire::FrameKind::Stacks) return take_stacks(index, frame);
+  if (frame.is(wire::ControlFrame::Stacks)) return take_stacks(index, frame);
   if (!options_.threads) return events_.on_frame(index, frame);
-  if (frame.kind == wire::FrameKind::Hello) {  // one for all
+  if (frame.is(wire::ControlFrame::Hello)) {  // one for all
     for (const int rank : ranks_of(index)) events_.on_frame(rank, frame);
   } else if (frame.rank < options_.world_size) {
     events_.on_frame(frame.rank, frame);
@@ -230,7 +230,7 @@ void LocalWorld::take_stacks(int index, const wire::Frame& frame) {
 
 bool LocalWorld::ask_for_stacks(int rank) {
   try {
-    send(rank, wire::pack_frame(wire::FrameKind::DumpStacks, static_cast<std::uint16_t>(rank), {}));
+    send(rank, wire::pack_frame(wire::ControlFrame::DumpStacks, static_cast<std::uint16_t>(rank), {}));
     return !at(rank).ended && !at(rank).socket->closed();
   } catch (const Error&) {
     return false;  // it does not read

@@ -12,6 +12,7 @@
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/held_names.hpp>
+#include <distrun/common/base/isolation.hpp>
 #include <distrun/common/board/slot_reader.hpp>
 #include <distrun/common/io/task.hpp>
 #include <distrun/common/wire/frame.hpp>
@@ -24,7 +25,7 @@
 
 namespace distrun::launch {
 
-// What ranks run with the isolation "program": no plugin, but somebody's program.
+// What ranks run with the isolation Program: no plugin, but somebody's program.
 struct ProgramSpec {
   std::string path;                     // of the file
   std::vector<std::string> arguments;   // from argv[0] on
@@ -49,9 +50,9 @@ class MountSpace {
 
 struct WorldSpec {
   std::string plugin;
-  std::string isolation;       // as Prepared says
+  Isolation isolation = Isolation::Process;  // as Prepared says
   int world_size = 1;
-  ProgramSpec program{};       // of the isolation "program"
+  ProgramSpec program{};       // of the isolation Program
   std::shared_ptr<const MountSpace> space{};  // in which the ranks live; null: they see what everybody sees
 };
 
@@ -136,12 +137,9 @@ class World {
 };
 
 struct Prepared {
-  std::string isolation;
+  Isolation isolation = Isolation::Process;
   std::string reason;          // why ranks do not begin as they would; empty: they do
 };
-
-// Whether ranks stay from one test to the next.
-inline bool ranks_stay(const std::string& isolation) { return isolation == "pool" || isolation == "threads"; }
 
 class Node {
  public:
@@ -151,8 +149,7 @@ class Node {
   virtual io::Task<wire::PluginTable> list(std::string plugin, wire::ListOrder order,
                                            base::Nanoseconds bound) = 0;
   // Makes the node ready to spawn ranks of a plugin, again if it was before. Throws as list().
-  virtual io::Task<Prepared> prepare(std::string plugin, std::string isolation,
-                                     base::Nanoseconds bound) = 0;
+  virtual io::Task<Prepared> prepare(std::string plugin, Isolation isolation, base::Nanoseconds bound) = 0;
   // Makes mounts for ranks, in this order. Throws Error{Failed} with what is denied.
   virtual io::Task<std::shared_ptr<MountSpace>> make_mounts(std::vector<Mount> mounts) = 0;
   // Starts the ranks of one attempt of a prepared plugin. `events` must outlive the world.

@@ -32,19 +32,19 @@ void Probe::start(const Program& program, const wire::ProbeOrder& order) {
   process_ = std::make_unique<HelperProcess>(loop_, spec, [](proc::ExitStatus) {});
   socket_ = std::make_unique<io::FrameSocket>(
       loop_, std::move(line.first),
-      io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
+      wire::kProtocol<wire::ProbeFrame>, io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
                                 [this](const std::string&) { on_closed(); }});
-  socket_->send(wire::pack(wire::FrameKind::ProbeOrder, 0, order));
+  socket_->send(wire::pack(wire::ProbeFrame::Order, 0, order));
 }
 
 void Probe::on_frame(const wire::Frame& frame) {
   if (over_) return;
   const wire::BytesView payload = wire::view_of(frame.payload);
   try {
-    switch (frame.kind) {
-      case wire::FrameKind::ProbeTable: return builder_.add(wire::decode<wire::StackTable>(payload));
-      case wire::FrameKind::ProbeProcess: return builder_.add(wire::decode<wire::ProcessStacks>(payload));
-      case wire::FrameKind::ProbeDone: return finish(wire::decode<wire::ProbeDone>(payload).error);
+    switch (frame.kind_as<wire::ProbeFrame>()) {
+      case wire::ProbeFrame::Table: return builder_.add(wire::decode<wire::StackTable>(payload));
+      case wire::ProbeFrame::Process: return builder_.add(wire::decode<wire::ProcessStacks>(payload));
+      case wire::ProbeFrame::Done: return finish(wire::decode<wire::ProbeDone>(payload).error);
       default: return;
     }
   } catch (const Error& error) {

@@ -14,17 +14,17 @@ constexpr Nanoseconds kUnknownTakes = std::chrono::seconds(1);
 std::string key_of(const std::string& plugin, const std::string& id) { return plugin_name(plugin) + '\n' + id; }
 
 // The less, the earlier.
-using Place = std::pair<int, Nanoseconds>;
+using SortKey = std::pair<int, Nanoseconds>;
 
-Place place_of(const PlannedTest& test, const Hints& hints) {
+SortKey place_of(const PlannedTest& test, const Hints& hints) {
   if (test.skipped()) return {2, {}};
   const Hint hint = hints.of(test.plugin, test.id);
   const bool failed = hint.last && *hint.last != Verdict::Pass;
   return {failed ? 0 : 1, -hint.median.value_or(kUnknownTakes)};
 }
 
-Place place_of(const Batch& batch, const std::vector<Place>& tests) {
-  Place place{2, {}};
+SortKey place_of(const Batch& batch, const std::vector<SortKey>& tests) {
+  SortKey place{2, {}};
   for (std::size_t i = batch.begin; i < batch.end; ++i) {
     place.first = std::min(place.first, tests[i].first);
     place.second += tests[i].second;
@@ -46,12 +46,12 @@ Hint Hints::of(const std::string& plugin, const std::string& id) const {
 }
 
 void order_failed_first(std::vector<PlannedTest>& tests, const Hints& hints) {
-  std::vector<Place> places;
+  std::vector<SortKey> places;
   for (const PlannedTest& test : tests) places.push_back(place_of(test, hints));
-  using Ranked = std::tuple<Place, std::size_t, Place, std::size_t>;  // batch, its begin, test, its index
+  using Ranked = std::tuple<SortKey, std::size_t, SortKey, std::size_t>;  // batch, its begin, test, its index
   std::vector<Ranked> order;
   for (const Batch& batch : batches(tests)) {
-    const Place place = place_of(batch, places);
+    const SortKey place = place_of(batch, places);
     for (std::size_t i = batch.begin; i < batch.end; ++i) order.emplace_back(place, batch.begin, places[i], i);
   }
   std::sort(order.begin(), order.end());

@@ -14,20 +14,20 @@ Variant variant_of(const wire::TestInfo& info, const Settings& settings) {
   variant.agent = settings.agent;
   variant.gpu_driver = settings.gpu_driver;
   variant.isolation = settings.isolation;
-  if (!info.isolation.empty() && info.isolation != settings.isolation) {
-    variant.isolation = info.isolation;
+  if (!info.isolation.empty() && info.isolation != name_of(settings.isolation)) {
+    variant.isolation = base::parse_isolation(info.isolation);
     variant.isolation_reason = "the test asks for " + info.isolation;
   }
   return variant;
 }
 
 // Why a test cannot run with this isolation; empty if it can.
-std::string refusal(const wire::TestInfo& info, const std::string& isolation, wire::Reuse reuse) {
-  if (!launch::ranks_stay(isolation)) return "";
+std::string refusal(const wire::TestInfo& info, Isolation isolation, wire::Reuse reuse) {
+  if (!base::ranks_stay(isolation)) return "";
   if (reuse == wire::Reuse::Once) {
-    return "its plugin runs one test in a process, and with the isolation " + isolation + " ranks stay";
+    return std::string("its plugin runs one test in a process, and with the isolation ") + name_of(isolation) + " ranks stay";
   }
-  if (isolation != "threads") return "";
+  if (isolation != Isolation::Threads) return "";
   if (reuse != wire::Reuse::Together) return "its plugin cannot run ranks as threads";
   if (info.gpu_per_rank) return "it wants a device of its own for each rank, and ranks that are threads share them";
   if (info.env_rendezvous) return "it wants variables of its own for each rank, and ranks that are threads share them";
@@ -52,7 +52,7 @@ wire::ListOrder list_order(const Settings& settings) {
   order.agent = settings.agent;
   order.gpu_driver = settings.gpu_driver;
   order.gpus = settings.gpus;
-  order.isolation = settings.isolation;
+  order.isolation = name_of(settings.isolation);
   order.why_no_gpu = settings.why_no_gpu;
   return order;
 }

@@ -28,7 +28,7 @@ struct PlannedTest {
 
   bool is_host() const noexcept { return host != wire::HostWork::None; }
   // Its ranks are somebody's programs: they tell nothing, and their exit codes decide.
-  bool is_program() const noexcept { return variant.isolation == "program"; }
+  bool is_program() const noexcept { return variant.isolation == Isolation::Program; }
   bool skipped() const noexcept { return !info.skip.empty(); }
 };
 launch::WorldSpec spec_of(const PlannedTest& test);

@@ -14,7 +14,7 @@ constexpr std::uint64_t kMemoryPerRank = std::uint64_t{64} << 20;
 }  // namespace
 
 bool is_alike(const PlannedTest& test, const PlannedTest& other) {
-  return launch::ranks_stay(test.variant.isolation) && other.plugin == test.plugin &&
+  return base::ranks_stay(test.variant.isolation) && other.plugin == test.plugin &&
          other.info.suite == test.info.suite && other.variant.isolation == test.variant.isolation &&
          other.variant.world_size == test.variant.world_size;
 }

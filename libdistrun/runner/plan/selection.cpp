@@ -56,18 +56,18 @@ std::vector<PlannedTest> shard_of(std::vector<PlannedTest> tests, const Shard& s
 }
 
 void shuffle(std::vector<PlannedTest>& tests, std::uint64_t seed) {
-  using Place = std::tuple<std::uint64_t, std::string, std::uint64_t, std::uint64_t, std::size_t>;
-  std::vector<Place> places;
+  using SortKey = std::tuple<std::uint64_t, std::string, std::uint64_t, std::uint64_t, std::size_t>;
+  std::vector<SortKey> places;
   for (std::size_t i = 0; i < tests.size(); ++i) {
     const PlannedTest& test = tests[i];
     const std::uint64_t place_of_plugin = base::derive_seed(seed, file_name_of(test.plugin));
-    const bool suite_stays = launch::ranks_stay(test.variant.isolation);
+    const bool suite_stays = base::ranks_stay(test.variant.isolation);
     const std::uint64_t place_of_suite = suite_stays ? base::derive_seed(seed, test.info.suite) : 0;
     places.emplace_back(place_of_plugin, test.plugin, place_of_suite, base::derive_seed(seed, test.id), i);
   }
   std::sort(places.begin(), places.end());
   std::vector<PlannedTest> shuffled;
-  for (const Place& place : places) shuffled.push_back(std::move(tests[std::get<4>(place)]));
+  for (const SortKey& place : places) shuffled.push_back(std::move(tests[std::get<4>(place)]));
   tests = std::move(shuffled);
 }
 

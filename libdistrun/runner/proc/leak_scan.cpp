@@ -79,7 +79,7 @@ LeakScan::LeakScan(const RunPlaces& places, bool files)
   refresh();
 }
 
-bool LeakScan::unchanged(Place& place) {
+bool LeakScan::unchanged(WatchedPlace& place) {
   struct stat status{};
   if (::stat(place.directory.c_str(), &status) != 0) return true;
   const std::int64_t modified = ns_of(status.st_mtim);
@@ -90,7 +90,7 @@ bool LeakScan::unchanged(Place& place) {
 }
 
 // What has another inode than before is another file of that name.
-void LeakScan::read(Place& place) {
+void LeakScan::read(WatchedPlace& place) {
   DIR* directory = ::opendir(place.directory.c_str());
   if (directory == nullptr) return;
   std::map<std::string, Entry> entries;
@@ -104,7 +104,7 @@ void LeakScan::read(Place& place) {
 }
 
 void LeakScan::refresh() {
-  for (Place& place : places_) {
+  for (WatchedPlace& place : places_) {
     if (!unchanged(place)) read(place);
   }
 }
@@ -118,7 +118,7 @@ LeakScan::Mark LeakScan::mark() {
 std::vector<NewName> LeakScan::since(Mark mark) {
   refresh();
   std::vector<NewName> found;
-  for (const Place& place : places_) add_names(place, mark, found);
+  for (const WatchedPlace& place : places_) add_names(place, mark, found);
   add_objects(mark, found);
   return found;
 }
@@ -131,12 +131,12 @@ void LeakScan::removed(const NewName& name) {
     return;
   }
   const std::size_t slash = name.path.rfind('/');
-  for (Place& place : places_) {
+  for (WatchedPlace& place : places_) {
     if (place.directory == name.path.substr(0, slash)) place.entries.erase(name.path.substr(slash + 1));
   }
 }
 
-void LeakScan::add_names(const Place& place, Mark mark, std::vector<NewName>& found) const {
+void LeakScan::add_names(const WatchedPlace& place, Mark mark, std::vector<NewName>& found) const {
   for (const auto& [name, entry] : place.entries) {
     if (entry.seen <= mark || is_of_a_run(name, own_name_)) continue;
     auto there = name_at(place.directory + "/" + name, place.shared_memory);
@@ -155,7 +155,7 @@ void LeakScan::add_objects(Mark mark, std::vector<NewName>& found) {
 
 std::vector<LeakScan::Watched> LeakScan::watched() const {
   std::vector<Watched> all;
-  for (const Place& place : places_) all.push_back({place.directory, place.settled ? place.modified_ns : -1});
+  for (const WatchedPlace& place : places_) all.push_back({place.directory, place.settled ? place.modified_ns : -1});
   return all;
 }
 

@@ -66,7 +66,7 @@ class LeakScan {
     std::uint64_t inode = 0;
     Mark seen = 0;
   };
-  struct Place {
+  struct WatchedPlace {
     std::string directory;
     bool shared_memory = false;
     std::map<std::string, Entry> entries;
@@ -75,16 +75,16 @@ class LeakScan {
     // read may change again without a sign, so it is read once more.
     bool settled = false;
   };
-  static bool unchanged(Place& place);
-  void read(Place& place);
+  static bool unchanged(WatchedPlace& place);
+  void read(WatchedPlace& place);
   void refresh();
-  void add_names(const Place& place, Mark mark, std::vector<NewName>& found) const;
+  void add_names(const WatchedPlace& place, Mark mark, std::vector<NewName>& found) const;
   void add_objects(Mark mark, std::vector<NewName>& found);
 
   bool files_;
   std::string own_name_;  // of the run's directory
   Mark now_ = 0;
-  std::vector<Place> places_;
+  std::vector<WatchedPlace> places_;
   std::map<std::pair<SystemVKind, int>, Mark> objects_;  // when each was seen first
 };
 

@@ -85,31 +85,9 @@ std::string describe_untold(int exit_code) {
          "descriptor 3, its line to distrun?)";
 }
 
-}  // namespace
-
-std::string describe_deed(const RankRecord& rank) {
-  const bool after_all = rank.phase == wire::Phase::Exit && rank.body_passed;
-  const std::string in_phase =
-      std::string(" in ") + wire::name_of(rank.phase) + (after_all ? ", after its body had passed" : "");
-  switch (rank.outcome.kind) {
-    case OutcomeKind::Failed:
-      if (const RankError* error = decisive_error(rank)) {
-        return " failed: " + base::one_line(error->text) + place(*error);
-      }
-      if (!rank.outcome.text.empty()) return " " + rank.outcome.text;
-      return " failed" + describe_untold(rank.exit_code) + in_phase;
-    case OutcomeKind::TimedOut: return " ran past the bound of " + rank.outcome.text + in_phase;
-    case OutcomeKind::Signaled: return " was " + describe(rank.outcome) + in_phase + after_colon(crash_text(rank));
-    case OutcomeKind::Lost: return " was " + describe(rank.outcome);
-    case OutcomeKind::Exited:
-      return " " + (rank.phase == wire::Phase::Exit ? "exited with code " + std::to_string(rank.outcome.value)
-                                                    : describe(rank.outcome)) +
-             in_phase + after_colon(crash_text(rank));
-    default: return " " + describe(rank.outcome) + in_phase;
-  }
-}
-
-std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>& culprits) {
+// "rank 2 failed: token is lost (ring.cpp:41); so did rank 3": the first culprit is the cause.
+std::string describe_culprits(const AttemptRecord& attempt) {
+  const std::vector<int>& culprits = attempt.culprits;
   const RankRecord& cause = attempt.ranks[static_cast<std::size_t>(culprits.front())];
   if (cause.outcome.kind == OutcomeKind::Failed && !cause.outcome.text.empty()) {
     return describe_program_failure(attempt, culprits);
@@ -126,12 +104,24 @@ std::string describe_cause(const AttemptRecord& attempt, const std::vector<int>&
   return text;
 }
 
-std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& cause, const std::vector<int>& awaited) {
-  const RankRecord& first = attempt.ranks[static_cast<std::size_t>(awaited.front())];
-  return name_of_rank(cause.rank) + describe_deed(cause) + ", waiting in " + cause.waiting_in + " for " +
-         base::ranks_label(awaited) + " in " + wire::name_of(first.phase);
+// "rank 0 ran past the bound of 1.0 s in body, waiting in barrier "x" for rank 1 in set-up"
+std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& waiter) {
+  const RankRecord& first = attempt.ranks[static_cast<std::size_t>(attempt.culprits.front())];
+  return name_of_rank(waiter.rank) + describe_deed(waiter) + ", waiting in " + waiter.waiting_in + " for " +
+         base::ranks_label(attempt.culprits) + " in " + wire::name_of(first.phase);
 }
 
+// "outcomes disagree: rank 1 skipped (no network), rank 0 passed"
+std::string describe_disagreement(const AttemptRecord& attempt, const RankRecord& skipped) {
+  std::string text = "outcomes disagree: " + name_of_rank(skipped.rank) + " " + short_outcome(skipped);
+  for (const RankRecord& rank : attempt.ranks) {
+    if (rank.outcome == skipped.outcome) continue;
+    return text + ", " + name_of_rank(rank.rank) + " " + short_outcome(rank);
+  }
+  return text;
+}
+
+// "rank 1 finished without entering barrier "x"; ranks 0, 2-3 waited there"
 std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord& follower) {
   const RankError* error = decisive_error(follower);
   const std::string why = error != nullptr ? base::one_line(error->text) : describe(follower.outcome);
@@ -141,13 +131,75 @@ std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord
   return why;
 }
 
-std::string describe_disagreement(const AttemptRecord& attempt, const RankRecord& skipped) {
-  std::string text = "outcomes disagree: " + name_of_rank(skipped.rank) + " " + short_outcome(skipped);
-  for (const RankRecord& rank : attempt.ranks) {
-    if (rank.outcome == skipped.outcome) continue;
-    return text + ", " + name_of_rank(rank.rank) + " " + short_outcome(rank);
+std::string describe_any_cause(const AttemptRecord& attempt) {
+  const Cause cause = attempt.cause;
+  const RankRecord* rank = cause.rank >= 0 ? &attempt.ranks[static_cast<std::size_t>(cause.rank)] : nullptr;
+  switch (cause.kind) {
+    case CauseKind::None: return "";
+    case CauseKind::Stopped: return "the run was stopped";
+    case CauseKind::Infra: return attempt.infra_error;
+    case CauseKind::Host: return "the suite's host " + attempt.lost_host;
+    case CauseKind::NoRanks: return "there were no ranks to run";
+    case CauseKind::Deed: return describe_culprits(attempt);
+    case CauseKind::Awaited: return describe_awaited(attempt, *rank);
+    case CauseKind::LeftEarly: return describe_early_leaver(attempt, *rank);
+    case CauseKind::Unknown: return name_of_rank(cause.rank) + " was ended without a recorded cause";
+    case CauseKind::Disagreement: return describe_disagreement(attempt, *rank);
+    case CauseKind::Skipped: return rank->outcome.text;
+    case CauseKind::LeftBehind: return describe_leaks(attempt.leaks);
   }
-  return text;
+  return "";
+}
+
+constexpr std::size_t kMessageMax = 1000;
+
+}  // namespace
+
+std::string describe_cause(const AttemptRecord& attempt) {
+  return base::one_line(describe_any_cause(attempt), kMessageMax);  // reasons and paths come from outside
+}
+
+bool is_one_deed(const AttemptRecord& attempt) {
+  if (attempt.cause.kind != CauseKind::Deed || attempt.culprits.size() != 1) return false;
+  const auto is_it = [&](const RankRecord& rank) { return rank.rank == attempt.culprits.front(); };
+  const auto culprit = std::find_if(attempt.ranks.begin(), attempt.ranks.end(), is_it);
+  if (culprit == attempt.ranks.end()) return false;
+  if (culprit->outcome.kind == OutcomeKind::TimedOut) {
+    return culprit->waiting_in.empty() && describe_waiting(attempt, attempt.culprits).empty();
+  }
+  if (culprit->outcome.kind != OutcomeKind::Failed) return true;
+  if (culprit->errors.empty()) return !culprit->outcome.text.empty();
+  return decisive_error(*culprit) == &culprit->errors.front();
+}
+
+std::string describe_outcome(const RankRecord& rank) {
+  const Outcome& outcome = rank.outcome;
+  if (outcome.kind == OutcomeKind::TimedOut && !outcome.text.empty()) return "ran past the bound of " + outcome.text;
+  // By then it had its result.
+  const bool is_late = outcome.kind == OutcomeKind::Exited && rank.phase == wire::Phase::Exit;
+  return is_late ? "exited with code " + std::to_string(outcome.value) : describe(outcome);
+}
+
+std::string describe_phase(const RankRecord& rank) {
+  const bool after_all = rank.phase == wire::Phase::Exit && rank.body_passed;
+  return std::string(" in ") + wire::name_of(rank.phase) + (after_all ? ", after its body had passed" : "");
+}
+
+std::string describe_deed(const RankRecord& rank) {
+  switch (rank.outcome.kind) {
+    case OutcomeKind::Failed:
+      if (const RankError* error = decisive_error(rank)) {
+        return " failed: " + base::one_line(error->text) + place(*error);
+      }
+      if (!rank.outcome.text.empty()) return " " + rank.outcome.text;
+      return " failed" + describe_untold(rank.exit_code) + describe_phase(rank);
+    case OutcomeKind::Signaled:
+      return " was " + describe_outcome(rank) + describe_phase(rank) + after_colon(crash_text(rank));
+    case OutcomeKind::Lost: return " was " + describe_outcome(rank);
+    case OutcomeKind::Exited:
+      return " " + describe_outcome(rank) + describe_phase(rank) + after_colon(crash_text(rank));
+    default: return " " + describe_outcome(rank) + describe_phase(rank);
+  }
 }
 
 std::string crash_text(const RankRecord& rank) {

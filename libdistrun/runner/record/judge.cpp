@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include <distrun/common/base/text.hpp>
 #include <distrun/runner/record/describe.hpp>
 
 namespace distrun::runner {
 namespace {
-
-constexpr std::size_t kMessageMax = 1000;
 
 enum class Class { Good, Skip, Fail, Crash, Timeout, Ended, Unknown };
 
@@ -85,17 +82,15 @@ Judgement judge_cause(const AttemptRecord& attempt, const RankRecord& cause) {
   const Class c = class_of(cause);
   judgement.verdict = verdict_of(c);
   judgement.phase = cause.phase;
-  if (std::vector<int> awaited = ranks_waited_for(attempt, cause); !awaited.empty()) {
-    judgement.message = describe_awaited(attempt, cause, awaited);
-    judgement.culprits = std::move(awaited);
-    return judgement;
-  }
+  judgement.cause = {CauseKind::Awaited, cause.rank};
+  judgement.culprits = ranks_waited_for(attempt, cause);
+  if (!judgement.culprits.empty()) return judgement;
+  judgement.cause.kind = CauseKind::Deed;
   judgement.culprits.push_back(cause.rank);
   for (const RankRecord& rank : attempt.ranks) {
     if (rank.rank == cause.rank || class_of(rank) != c) continue;
     if (is_independent(attempt, rank)) judgement.culprits.push_back(rank.rank);
   }
-  judgement.message = describe_cause(attempt, judgement.culprits);
   return judgement;
 }
 
@@ -104,8 +99,8 @@ Judgement judge_early_leaver(const AttemptRecord& attempt, const RankRecord& fol
   Judgement judgement;
   judgement.verdict = verdict_of(class_of(follower));
   judgement.phase = follower.phase;
+  judgement.cause = {CauseKind::LeftEarly, follower.rank};
   judgement.culprits = {has_rank(attempt, follower.because_of) ? follower.because_of : follower.rank};
-  judgement.message = describe_early_leaver(attempt, follower);
   return judgement;
 }
 
@@ -115,48 +110,42 @@ bool same_skip(const RankRecord& a, const RankRecord& b) {
 
 // No rank is bad: agreement decides.
 Judgement judge_agreement(const AttemptRecord& attempt) {
-  Judgement judgement;
   const RankRecord* skipped = earliest(attempt, [](const RankRecord& r) { return class_of(r) == Class::Skip; });
   if (skipped != nullptr) {
     for (const RankRecord& rank : attempt.ranks) {
       if (class_of(rank) == Class::Skip && same_skip(rank, *skipped)) continue;
-      return {Verdict::Fail, {skipped->rank}, skipped->phase, describe_disagreement(attempt, *skipped)};
+      return {Verdict::Fail, {skipped->rank}, skipped->phase, {CauseKind::Disagreement, skipped->rank}};
     }
-    return {Verdict::Skip, {}, skipped->phase, skipped->outcome.text};
+    return {Verdict::Skip, {}, skipped->phase, {CauseKind::Skipped, skipped->rank}};
   }
-  if (!attempt.leaks.empty()) {
-    judgement.verdict = Verdict::Leak;
-    judgement.message = describe_leaks(attempt.leaks);
-  }
-  return judgement;
+  if (!attempt.leaks.empty()) return {Verdict::Leak, {}, wire::Phase::Exit, {CauseKind::LeftBehind}};
+  return {};
 }
 
-Judgement judge_record(const AttemptRecord& attempt) {
-  if (attempt.cancelled) return {Verdict::Cancelled, {}, wire::Phase::Exit, "the run was stopped"};
-  if (!attempt.infra_error.empty()) return {Verdict::InfraError, {}, wire::Phase::Spawn, attempt.infra_error};
-  if (!attempt.lost_host.empty()) {
-    return {Verdict::Crash, {}, wire::Phase::Body, "the suite's host " + attempt.lost_host};
-  }
-  if (attempt.ranks.empty()) return {Verdict::Skip, {}, wire::Phase::Spawn, "there were no ranks to run"};
+}  // namespace
+
+Judgement judge(const AttemptRecord& attempt) {
+  if (attempt.cancelled) return {Verdict::Cancelled, {}, wire::Phase::Exit, {CauseKind::Stopped}};
+  if (!attempt.infra_error.empty()) return {Verdict::InfraError, {}, wire::Phase::Spawn, {CauseKind::Infra}};
+  if (!attempt.lost_host.empty()) return {Verdict::Crash, {}, wire::Phase::Body, {CauseKind::Host}};
+  if (attempt.ranks.empty()) return {Verdict::Skip, {}, wire::Phase::Spawn, {CauseKind::NoRanks}};
   const RankRecord* cause = earliest(attempt, [&](const RankRecord& r) { return is_independent(attempt, r); });
   if (cause != nullptr) return judge_cause(attempt, *cause);
   if (const RankRecord* follower = earliest(attempt, is_bad)) return judge_early_leaver(attempt, *follower);
   const RankRecord* stray = earliest(attempt, [](const RankRecord& r) {
     return class_of(r) == Class::Ended || class_of(r) == Class::Unknown;
   });
-  if (stray != nullptr) {
-    return {Verdict::InfraError, {stray->rank}, stray->phase,
-            "rank " + std::to_string(stray->rank) + " was ended without a recorded cause"};
-  }
-  return judge_agreement(attempt);
+  if (stray == nullptr) return judge_agreement(attempt);
+  return {Verdict::InfraError, {stray->rank}, stray->phase, {CauseKind::Unknown, stray->rank}};
 }
 
-}  // namespace
-
-Judgement judge(const AttemptRecord& attempt) {
-  Judgement judgement = judge_record(attempt);
-  judgement.message = base::one_line(judgement.message, kMessageMax);  // reasons and paths come from outside
-  return judgement;
+void conclude(AttemptRecord& attempt) {
+  Judgement judgement = judge(attempt);
+  attempt.verdict = judgement.verdict;
+  attempt.culprits = std::move(judgement.culprits);
+  attempt.phase = judgement.phase;
+  attempt.cause = judgement.cause;
+  attempt.message = describe_cause(attempt);
 }
 
 Verdict judge_test(const std::vector<AttemptRecord>& attempts) {

@@ -14,7 +14,6 @@
 //
 // A rank that died as the test declared counts as passed. The first cause is the bad outcome that was
 // learned first among those that follow from no other rank's; outcomes that do follow name their rank.
-#include <string>
 #include <vector>
 
 #include <distrun/runner/record/record.hpp>
@@ -25,12 +24,14 @@ struct Judgement {
   Verdict verdict = Verdict::Pass;
   std::vector<int> culprits;  // the first cause first
   wire::Phase phase = wire::Phase::Exit;
-  std::string message;        // one line; empty for a pass
+  Cause cause;
 };
 
 // Reads ranks, leaks, infra_error and cancelled. Every rank should have an outcome; one without is an
 // infra-error.
 Judgement judge(const AttemptRecord& attempt);
+// Judges it, and writes down verdict, culprits, phase, cause and its message.
+void conclude(AttemptRecord& attempt);
 
 // The verdict of a test from those of its attempts, in order: a repeat counts by its last retry; the first
 // bad one wins; else flaky if any needed a retry, skip if all skipped, pass.

@@ -22,11 +22,11 @@ const board::ShownWait* main_wait(const board::Shown& shown) {
 bool waits_in_same(const RankView& view, const board::ShownWait& wait) {
   if (!view.shown) return false;
   return std::any_of(view.shown->waits.begin(), view.shown->waits.end(), [&](const board::ShownWait& other) {
-    return other.kind == wait.kind && other.name == wait.name;
+    return other.kind == wait.kind && other.name == wait.name && other.id == wait.id;
   });
 }
 
-// Who is in the same barrier is not waited for.
+// Who is in the same barrier, or collective, is not waited for.
 std::vector<int> awaited(const std::vector<RankView>& views, const board::ShownWait& wait) {
   if (wait.rule != board::PeerRule::All) return wait.peers;
   std::vector<int> missing;
@@ -58,6 +58,7 @@ WaitLine line_of(const std::vector<RankView>& views, const RankView& view, std::
   line.what = named(*wait);
   line.awaited = awaited(views, *wait);
   line.any = wait->rule == board::PeerRule::Any;
+  if (wait->deadline_ns != 0) line.left = Nanoseconds(wait->deadline_ns - now_ns);
   return line;
 }
 
@@ -78,6 +79,7 @@ std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_
       like->ranks.push_back(view.rank);
       if (like->last != line.last) like->last.clear();
       like->longest = std::max(like->longest, line.longest);
+      if (line.left) like->left = std::min(*line.left, like->left.value_or(*line.left));
     }
   }
   std::stable_sort(lines.begin(), lines.end(), [](const WaitLine& a, const WaitLine& b) {
@@ -87,9 +89,14 @@ std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_
 }
 
 std::string wait_text(const WaitLine& line) {
-  if (line.what.empty() || line.awaited.empty()) return line.what;
-  return line.what + (line.any && line.awaited.size() > 1 ? " for any of " : " for ") +
-         base::ranks_label(line.awaited);
+  if (line.what.empty()) return "";
+  std::string text = line.what;
+  if (!line.awaited.empty()) {
+    text += line.any && line.awaited.size() > 1 ? " for any of " : " for ";
+    text += base::ranks_label(line.awaited);
+  }
+  if (!line.left) return text;
+  return text + (line.left->count() > 0 ? ", " + base::human(*line.left) + " left" : ", past its deadline");
 }
 
 std::string describe(const WaitLine& line) {

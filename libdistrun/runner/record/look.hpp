@@ -1,5 +1,6 @@
 #pragma once
 // What was seen of the ranks at one moment, in words.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,11 @@ struct WaitLine {
   std::string last;               // what they did last, if all the same: "send \"go\" to rank 2"; or empty
   wire::Phase phase = wire::Phase::Body;
   Nanoseconds longest{};
+  std::optional<Nanoseconds> left;  // until the first deadline; below 0: past it; nothing: there is none
 };
 std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_t now_ns);
 std::string describe(const WaitLine& line);
-// "barrier \"meet\" (ring.cpp:41) for rank 1"; empty if nothing is shown.
+// "barrier \"meet\" (ring.cpp:41) for rank 1, 12.0 s left"; empty if nothing is shown.
 std::string wait_text(const WaitLine& line);
 
 }  // namespace distrun::runner

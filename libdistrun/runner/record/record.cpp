@@ -28,6 +28,24 @@ const char* name_of(LookKind kind) noexcept {
   return "unknown";
 }
 
+const char* name_of(CauseKind kind) noexcept {
+  switch (kind) {
+    case CauseKind::None: return "none";
+    case CauseKind::Stopped: return "stopped";
+    case CauseKind::Infra: return "infra";
+    case CauseKind::Host: return "host";
+    case CauseKind::NoRanks: return "no-ranks";
+    case CauseKind::Deed: return "deed";
+    case CauseKind::Awaited: return "awaited";
+    case CauseKind::LeftEarly: return "left-early";
+    case CauseKind::Unknown: return "unknown";
+    case CauseKind::Disagreement: return "disagreement";
+    case CauseKind::Skipped: return "skipped";
+    case CauseKind::LeftBehind: return "left-behind";
+  }
+  return "?";
+}
+
 const char* name_of(AttemptKind kind) noexcept {
   switch (kind) {
     case AttemptKind::First: return "first";

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/isolation.hpp>
 #include <distrun/common/board/slot_reader.hpp>
 #include <distrun/common/wire/control.hpp>
 #include <distrun/common/wire/plugin_table.hpp>
@@ -92,6 +93,29 @@ struct Look {
   std::vector<evidence::Line> text;  // what people read of it
 };
 
+// Why an attempt came to its verdict; describe.hpp puts it into words.
+enum class CauseKind : std::uint8_t {
+  None,          // it passed
+  Stopped,       // by the user
+  Infra,         // distrun could not do its part
+  Host,          // the suite's host died
+  NoRanks,       // there were none to run
+  Deed,          // what the culprits did
+  Awaited,       // the culprits kept somebody waiting until its time was over
+  LeftEarly,     // the culprit was done while others still needed it
+  Unknown,       // the culprit was ended, and nobody knows why
+  Disagreement,  // some skipped, and others did not, or for another reason
+  Skipped,       // all did, for one reason
+  LeftBehind,    // something outlived the ranks
+};
+inline constexpr int kCauseKindCount = 12;
+const char* name_of(CauseKind kind) noexcept;  // "deed", "left-early"
+
+struct Cause {
+  CauseKind kind = CauseKind::None;
+  int rank = -1;  // whose outcome shows it: it did it first, had to wait, was left, or skipped; -1: none
+};
+
 enum class AttemptKind : std::uint8_t { First, Repeat, Retry };
 const char* name_of(AttemptKind kind) noexcept;
 
@@ -99,7 +123,8 @@ struct AttemptRecord {
   int n = 1;                      // counts all attempts of the test
   AttemptKind kind = AttemptKind::First;
   Verdict verdict = Verdict::Pass;
-  std::string message;            // one line: what happened, first cause first; empty on a pass
+  Cause cause;
+  std::string message;            // its words, one line, the first cause first; empty on a pass
   std::vector<int> culprits;      // ranks to look at first
   wire::Phase phase = wire::Phase::Exit;  // in which it was decided
   Nanoseconds duration{};
@@ -117,7 +142,7 @@ struct Variant {
   std::string backend;
   std::string agent;
   std::string gpu_driver;
-  std::string isolation;          // that was used
+  Isolation isolation = Isolation::Process;  // that was used
   std::string isolation_reason;   // why not the one asked for; empty: it is
 };
 
@@ -181,7 +206,7 @@ struct Settings {
   std::string gpu_driver = "auto";
   int gpus = 0;                   // devices that the driver offers
   std::string why_no_gpu;         // "this machine has no NVIDIA device"; empty: there are some
-  std::string isolation = "process";
+  Isolation isolation = Isolation::Process;
   std::vector<std::string> filters;
   std::string rerun_failed;       // the summary whose failed tests alone run; empty: any test runs
   std::vector<TestName> rerun;    // those tests

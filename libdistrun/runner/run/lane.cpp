@@ -57,7 +57,7 @@ io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, AttemptK
   try {
     const bool usable = co_await plugins_.prepare(test);
     if (usable && !cancelled_) {
-      const bool standing = launch::ranks_stay(test.variant.isolation);
+      const bool standing = base::ranks_stay(test.variant.isolation);
       co_await end_standing(standing ? &test : nullptr);
       if (run_.private_tmps != nullptr && !private_tmp_) private_tmp_ = co_await run_.private_tmps->make();
       const Ground ground{standing ? &standing_ : nullptr, standing && stay, private_tmp_.get()};
@@ -83,10 +83,7 @@ AttemptRecord Lane::failed_attempt(int n, AttemptKind kind, const std::string& f
   failed.kind = kind;
   failed.infra_error = failure;
   failed.cancelled = cancelled_;
-  const Judgement judgement = judge(failed);
-  failed.verdict = judgement.verdict;
-  failed.message = judgement.message;
-  failed.phase = judgement.phase;
+  conclude(failed);
   return failed;
 }
 

@@ -22,7 +22,7 @@ PlannedTest task_of(const PlannedTest& test) {
   task.plugin = test.plugin;
   task.variant = test.variant;
   task.variant.world_size = 1;
-  if (task.variant.isolation == "threads") task.variant.isolation = "pool";  // one process, forked if that may be
+  if (task.variant.isolation == Isolation::Threads) task.variant.isolation = Isolation::Pool;  // one process, forked if that may be
   return task;
 }
 
@@ -43,14 +43,6 @@ std::string message_of(const AttemptRecord& attempt, wire::HostWork work) {
 bool exists(const std::string& path) {
   struct stat status{};
   return ::lstat(path.c_str(), &status) == 0;
-}
-
-void judge_again(AttemptRecord& attempt) {
-  Judgement judgement = judge(attempt);
-  attempt.verdict = judgement.verdict;
-  attempt.message = std::move(judgement.message);
-  attempt.culprits = std::move(judgement.culprits);
-  attempt.phase = judgement.phase;
 }
 
 }  // namespace
@@ -122,7 +114,7 @@ io::Task<AttemptRecord> SuiteHost::do_work(wire::HostWork work, std::string id) 
   attempt_.reset();
   record.infra_error = failure.empty() ? record.infra_error : failure;
   if (work == wire::HostWork::TearDown) find_names(record);
-  judge_again(record);
+  conclude(record);
   record.message = base::one_line(message_of(record, work), kMessageMax);
   name_host(record);
   co_return record;

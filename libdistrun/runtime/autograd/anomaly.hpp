@@ -5,19 +5,19 @@
 #include <string>
 
 #include <distrun/runtime/autograd/node.hpp>
-#include <distrun/runtime/device/thread_state.hpp>
+#include <distrun/runtime/core/thread_state.hpp>
 
 namespace distrun::autograd {
 
-inline bool is_anomaly_mode() noexcept { return device::thread_state().anomaly_checked; }
+inline bool is_anomaly_mode() noexcept { return core::thread_state().anomaly_checked; }
 
 // For a scope.
 class AnomalyGuard {
  public:
   explicit AnomalyGuard(bool checked = true) noexcept : before_(is_anomaly_mode()) {
-    device::thread_state().anomaly_checked = checked;
+    core::thread_state().anomaly_checked = checked;
   }
-  ~AnomalyGuard() { device::thread_state().anomaly_checked = before_; }
+  ~AnomalyGuard() { core::thread_state().anomaly_checked = before_; }
   AnomalyGuard(const AnomalyGuard&) = delete;
   AnomalyGuard& operator=(const AnomalyGuard&) = delete;
 

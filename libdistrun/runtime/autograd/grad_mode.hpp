@@ -1,19 +1,19 @@
 #pragma once
 // Whether operators of this thread record what they do. It is a part of the thread's state
-// (runtime/device/thread_state.hpp).
-#include <distrun/runtime/device/thread_state.hpp>
+// (runtime/core/thread_state.hpp).
+#include <distrun/runtime/core/thread_state.hpp>
 
 namespace distrun::autograd {
 
-inline bool is_grad_enabled() noexcept { return device::thread_state().grad_enabled; }
+inline bool is_grad_enabled() noexcept { return core::thread_state().grad_enabled; }
 
 // For a scope: operators record, or don't.
 class GradModeGuard {
  public:
   explicit GradModeGuard(bool enabled) noexcept : before_(is_grad_enabled()) {
-    device::thread_state().grad_enabled = enabled;
+    core::thread_state().grad_enabled = enabled;
   }
-  ~GradModeGuard() { device::thread_state().grad_enabled = before_; }
+  ~GradModeGuard() { core::thread_state().grad_enabled = before_; }
   GradModeGuard(const GradModeGuard&) = delete;
   GradModeGuard& operator=(const GradModeGuard&) = delete;
 

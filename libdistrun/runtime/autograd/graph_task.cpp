@@ -12,7 +12,7 @@
 #include <distrun/runtime/autograd/gradient_fit.hpp>
 #include <distrun/runtime/autograd/node_hooks.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
-#include <distrun/runtime/device/blocking.hpp>
+#include <distrun/runtime/core/wait.hpp>
 
 namespace distrun::autograd {
 namespace {
@@ -65,7 +65,7 @@ Error refusal(const Node& node, const std::string& why) {
 
 }  // namespace
 
-GraphTask::GraphTask(PassOptions options) : options_(options), state_(device::thread_state()) {
+GraphTask::GraphTask(PassOptions options) : options_(options), state_(core::thread_state()) {
   state_.grad_enabled = false;
   nesting_ = nesting_of_thread;
 }
@@ -220,7 +220,7 @@ void GraphTask::run_entry(EntryIndex index) {
 }
 
 void GraphTask::run_on_worker(EntryIndex entry) {
-  const device::ThreadStateGuard state(state_);
+  const core::ThreadStateGuard state(state_);
   const NestingGuard nesting(nesting_ + 1);
   run_entry(entry);
 }
@@ -325,7 +325,7 @@ std::exception_ptr GraphTask::take_error() {
 }
 
 void GraphTask::drive() {
-  const device::ThreadStateGuard state(state_);
+  const core::ThreadStateGuard state(state_);
   const NestingGuard nesting(nesting_ + 1);
   for (EntryIndex entry = next_ready(); entry != PassTable::kNone; entry = next_ready()) run_entry(entry);
 }
@@ -372,7 +372,7 @@ void GraphTask::wait_for_work(DeviceWorker* worker) {
   board::WaitInfo info;
   info.kind = board::WaitKind::Backward;
   info.name = "nodes of GPUs";
-  device::wait_until(info, guard, changed_, [this] { return is_done() || !ready_.empty(); });
+  core::wait_until(info, guard, changed_, core::kForever, [this] { return is_done() || !ready_.empty(); });
 }
 
 void GraphTask::wake_driver() {

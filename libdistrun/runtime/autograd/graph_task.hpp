@@ -24,7 +24,7 @@
 #include <distrun/runtime/autograd/leaf_sink.hpp>
 #include <distrun/runtime/autograd/node.hpp>
 #include <distrun/runtime/autograd/pass_table.hpp>
-#include <distrun/runtime/device/thread_state.hpp>
+#include <distrun/runtime/core/thread_state.hpp>
 
 namespace distrun::autograd {
 
@@ -110,7 +110,7 @@ class GraphTask final : public WorkGiver {
 
   // Constant after start().
   const PassOptions options_;
-  device::ThreadState state_;
+  core::ThreadState state_;
   std::vector<Root> roots_;
   std::vector<Ref<Node>> expected_;
   std::function<void()> on_done_;

@@ -1,7 +1,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/device/blocking.hpp>
+#include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/device/stream.hpp>
 
 namespace distrun::device {
@@ -54,7 +54,7 @@ void Event::synchronize(base::Location site) const {
   const std::string name = "an event of " + to_string(device_);
   info.name = name;
   info.site = site;
-  const Wait wait(info);
+  const core::Wait wait(info);
   driver_of(device_).synchronize(id_);
 }
 

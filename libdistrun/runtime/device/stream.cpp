@@ -6,10 +6,10 @@
 #include <mutex>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/device/blocking.hpp>
+#include <distrun/runtime/core/thread_state.hpp>
+#include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/device/drivers/cpu/cpu_driver.hpp>
 #include <distrun/runtime/device/gpu.hpp>
-#include <distrun/runtime/device/thread_state.hpp>
 
 namespace distrun::device {
 namespace {
@@ -72,7 +72,7 @@ Driver& driver_of(Device device) {
 void Stream::synchronize(base::Location site) const {
   if (device_.is_cpu()) return;
   const std::string name = to_string(*this);
-  const Wait wait(wait_for(name, site));
+  const core::Wait wait(wait_for(name, site));
   driver().synchronize(ref());
 }
 
@@ -84,14 +84,14 @@ Stream default_stream(Device device) { return {device, StreamId{}}; }
 
 Stream current_stream(Device device) {
   if (device.is_cpu()) return default_stream(device);
-  const std::vector<StreamId>& streams = thread_state().streams;
+  const std::vector<StreamId>& streams = core::thread_state().streams;
   const auto index = static_cast<std::size_t>(device.index);
   return {device, index < streams.size() ? streams[index] : StreamId{}};
 }
 
 void set_current_stream(Stream stream) {
   if (stream.device().is_cpu()) return;
-  std::vector<StreamId>& streams = thread_state().streams;
+  std::vector<StreamId>& streams = core::thread_state().streams;
   const auto index = static_cast<std::size_t>(stream.device().index);
   if (index >= streams.size()) streams.resize(index + 1);
   streams[index] = stream.ref().id;
@@ -113,17 +113,17 @@ Stream make_stream(Device device, Priority priority) {
 
 void destroy_stream(Stream stream) { stream.driver().destroy_stream(stream.ref()); }
 
-int current_device() noexcept { return thread_state().device; }
+int current_device() noexcept { return core::thread_state().device; }
 
 void set_current_device(int index) {
   check_is_there(cuda(index));
-  thread_state().device = static_cast<std::int16_t>(index);
+  core::thread_state().device = static_cast<std::int16_t>(index);
 }
 
 void synchronize(Device device, base::Location site) {
   if (device.is_cpu()) return;
   const std::string name = to_string(device);
-  const Wait wait(wait_for(name, site));
+  const core::Wait wait(wait_for(name, site));
   driver_of(device).synchronize_device(device.index);
 }
 
@@ -131,7 +131,7 @@ DeviceGuard::DeviceGuard(Device device) : before_(current_device()) {
   if (!device.is_cpu()) set_current_device(device.index);
 }
 
-DeviceGuard::~DeviceGuard() { thread_state().device = static_cast<std::int16_t>(before_); }
+DeviceGuard::~DeviceGuard() { core::thread_state().device = static_cast<std::int16_t>(before_); }
 
 StreamGuard::StreamGuard(Stream stream) : before_(current_stream(stream.device())), device_before_(current_device()) {
   set_current_stream(stream);
@@ -140,7 +140,7 @@ StreamGuard::StreamGuard(Stream stream) : before_(current_stream(stream.device()
 
 StreamGuard::~StreamGuard() {
   set_current_stream(before_);  // its place is there, so that nothing is allocated
-  thread_state().device = static_cast<std::int16_t>(device_before_);
+  core::thread_state().device = static_cast<std::int16_t>(device_before_);
 }
 
 }  // namespace distrun::device

@@ -1,7 +1,7 @@
 #pragma once
 // Streams and events as tests use them, on whatever driver the process has, and the calling thread's current ones.
 // The current device and the current stream of each device belong to the thread; they travel to other threads with its
-// ThreadState only (thread_state.hpp).
+// ThreadState only (runtime/core/thread_state.hpp).
 #include <memory>
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 #include <distrun/plugin/sdk/plugin.h>
 
 int main(void) {
-  const distrun_host host = {sizeof host, DISTRUN_ABI};
+  const distrun_loader host = {sizeof host, DISTRUN_ABI};
   distrun_plugin plugin = {0};
   distrun_plugin_entry_t entry = 0;
   return entry != 0 && entry(&host, &plugin) != DISTRUN_OK;

@@ -55,7 +55,7 @@ TEST_CASE("a wait is shown with all that is known of it, until it ends") {
   CHECK(wait.deadline_ns == 5000);
   CHECK(wait.file == "/project/tests/ring_test.cpp");
   CHECK(wait.line == 41);
-  CHECK(describe(wait) == "receive \"go\" for rank 3");
+  CHECK(describe(wait) == "receive \"go\" #81 for rank 3");
   CHECK(site_of(wait) == "ring_test.cpp:41");
   writer.end_wait(cell);
   CHECK(one.look().waits.empty());

@@ -117,7 +117,7 @@ TEST_CASE("a value of another kind than the option's is refused") {
 }
 
 TEST_CASE("what is no TOML is refused with file and line") {
-  CHECK(refusal("world-size = 2\n[run]").starts_with("conf/x.toml:2: sections are not used here"));
+  CHECK(refusal("world-size = 2\n[run]").starts_with("conf/x.toml:2: sections and tables are not used here"));
 }
 
 TEST_CASE("what cannot be read is named, with the way out") {

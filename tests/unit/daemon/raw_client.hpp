@@ -29,19 +29,19 @@ class RawClient {
     (void)::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   }
   void hello(std::uint32_t abi = wire::kDaemonAbi) {
-    send(wire::pack(wire::FrameKind::DaemonHello, 0, wire::DaemonHello{abi}));
+    send(wire::pack(wire::DaemonFrame::Hello, 0, wire::DaemonHello{abi}));
   }
   void hello_with(const std::vector<base::Fd>& descriptors) {
     std::vector<int> numbers;
     for (const base::Fd& fd : descriptors) numbers.push_back(fd.get());
-    const wire::Bytes hello = wire::pack(wire::FrameKind::DaemonHello, 0, wire::DaemonHello{});
+    const wire::Bytes hello = wire::pack(wire::DaemonFrame::Hello, 0, wire::DaemonHello{});
     wire::send_packet(socket_.get(), wire::view_of(hello), numbers);
   }
   void submit(const std::string& script, const Place& place) {
     hello_with(place.descriptors());
-    send(wire::pack(wire::FrameKind::SubmitRun, 0, order(script)));
+    send(wire::pack(wire::DaemonFrame::SubmitRun, 0, order(script)));
   }
-  void ask() { send(wire::pack_frame(wire::FrameKind::AskDaemon, 0, {})); }
+  void ask() { send(wire::pack_frame(wire::DaemonFrame::AskStatus, 0, {})); }
   void hang_up() { socket_.reset(); }
 
   // What has come so far. True once the daemon has closed.
@@ -57,26 +57,26 @@ class RawClient {
       }
     }
   }
-  const wire::Frame* find(wire::FrameKind kind) const {
+  const wire::Frame* find(wire::DaemonFrame kind) const {
     for (const wire::Frame& frame : frames) {
-      if (frame.kind == kind) return &frame;
+      if (frame.is(kind)) return &frame;
     }
     return nullptr;
   }
   template <class T>
-  T read(wire::FrameKind kind) const {
+  T read(wire::DaemonFrame kind) const {
     const wire::Frame* frame = find(kind);
     return frame == nullptr ? T{} : wire::decode<T>(wire::view_of(frame->payload));
   }
   // Empty if it was not refused.
-  std::string refusal() const { return read<wire::Refusal>(wire::FrameKind::Refusal).text; }
+  std::string refusal() const { return read<wire::Refusal>(wire::DaemonFrame::Refusal).text; }
 
   std::vector<wire::Frame> frames;
 
  private:
   base::Fd socket_;
   bool connected_ = false;
-  wire::FrameSplitter splitter_;
+  wire::FrameSplitter splitter_{wire::kProtocol<wire::DaemonFrame>};
 };
 
 }  // namespace distrun::testing

@@ -12,6 +12,8 @@
 #include <distrun/runner/daemon/server.hpp>
 
 #include "../support/forked.hpp"
+#include <distrun/common/wire/inspect.hpp>
+
 #include "../support/loop.hpp"
 #include "raw_client.hpp"
 #include "support/scratch.hpp"
@@ -19,7 +21,8 @@
 
 using namespace distrun;
 using namespace distrun::testing;
-using wire::FrameKind;
+using wire::DaemonFrame;
+using wire::InspectFrame;
 
 namespace {
 
@@ -42,7 +45,7 @@ struct Stage {
   }
 
   RawClient& client() { return clients.emplace_back(scratch.path() + "/d.sock"); }
-  bool gets(RawClient& from, FrameKind kind) {
+  bool gets(RawClient& from, DaemonFrame kind) {
     return run_until(loop, [&] { return from.listen() || from.find(kind) != nullptr; }) && from.find(kind) != nullptr;
   }
   bool is_closed(RawClient& from) {
@@ -53,7 +56,7 @@ struct Stage {
     RawClient& other = client();
     other.hello();
     other.ask();
-    return gets(other, FrameKind::DaemonStatus);
+    return gets(other, DaemonFrame::Status);
   }
 
   io::Loop loop;
@@ -71,10 +74,10 @@ TEST_CASE("a run is accepted, started and told to have ended") {
   Place place;
   RawClient& client = stage.client();
   client.submit("echo done; exit 5", place);
-  REQUIRE(stage.gets(client, FrameKind::RunEnded));
-  CHECK(client.read<wire::RunAccepted>(FrameKind::RunAccepted).run_id.size() == 12);
-  CHECK(client.read<wire::RunStarted>(FrameKind::RunStarted).pid > 0);
-  CHECK(client.read<wire::RunEnded>(FrameKind::RunEnded).exit_code == 5);
+  REQUIRE(stage.gets(client, DaemonFrame::RunEnded));
+  CHECK(client.read<wire::RunAccepted>(DaemonFrame::RunAccepted).run_id.size() == 12);
+  CHECK(client.read<wire::RunStarted>(DaemonFrame::RunStarted).pid > 0);
+  CHECK(client.read<wire::RunEnded>(DaemonFrame::RunEnded).exit_code == 5);
   CHECK(stage.is_closed(client));
   CHECK(place.written() == "done\n");
 }
@@ -84,23 +87,23 @@ TEST_CASE("the daemon tells what it does") {
   Place place;
   RawClient& first = stage.client();
   first.submit("exec sleep 100", place);
-  REQUIRE(stage.gets(first, FrameKind::RunStarted));
+  REQUIRE(stage.gets(first, DaemonFrame::RunStarted));
   RawClient& second = stage.client();
   second.submit("exit 0", place);
-  REQUIRE(stage.gets(second, FrameKind::RunAccepted));
-  CHECK(second.read<wire::RunAccepted>(FrameKind::RunAccepted).ahead == 1);
+  REQUIRE(stage.gets(second, DaemonFrame::RunAccepted));
+  CHECK(second.read<wire::RunAccepted>(DaemonFrame::RunAccepted).ahead == 1);
   RawClient& asks = stage.client();
   asks.hello();
   asks.ask();
-  REQUIRE(stage.gets(asks, FrameKind::DaemonStatus));
-  const auto status = asks.read<wire::DaemonStatus>(FrameKind::DaemonStatus);
+  REQUIRE(stage.gets(asks, DaemonFrame::Status));
+  const auto status = asks.read<wire::DaemonStatus>(DaemonFrame::Status);
   CHECK(status.version == "1.2.3");
   CHECK(status.pid == ::getpid());
   CHECK(status.parallel == 1);
   CHECK(status.queued_max == 2);
   CHECK(status.done == 0);
   REQUIRE(status.runs.size() == 2);
-  CHECK(status.runs[0].pid == first.read<wire::RunStarted>(FrameKind::RunStarted).pid);
+  CHECK(status.runs[0].pid == first.read<wire::RunStarted>(DaemonFrame::RunStarted).pid);
 }
 
 TEST_CASE("a client of another version is told what to do") {
@@ -114,25 +117,25 @@ TEST_CASE("a client of another version is told what to do") {
 TEST_CASE("a client that does not keep to the protocol loses its connection, and nobody else does") {
   const wire::Bytes garbage(100, std::byte{0xff});
   const wire::Bytes zeros(8, std::byte{0});
-  const wire::Bytes hello = wire::pack(FrameKind::DaemonHello, 0, wire::DaemonHello{});
+  const wire::Bytes hello = wire::pack(DaemonFrame::Hello, 0, wire::DaemonHello{});
   const auto after_hello = [&](const wire::Bytes& bytes) {
     wire::Bytes both = hello;
     both.insert(both.end(), bytes.begin(), bytes.end());
     return both;
   };
-  wire::Bytes too_large = wire::pack_frame(FrameKind::SubmitRun, 0, {});
+  wire::Bytes too_large = wire::pack_frame(DaemonFrame::SubmitRun, 0, {});
   too_large[3] = std::byte{1};  // 16 MiB are announced
-  const wire::Bytes cut = wire::pack_frame(FrameKind::SubmitRun, 0, wire::view_of(wire::Bytes(3)));
+  const wire::Bytes cut = wire::pack_frame(DaemonFrame::SubmitRun, 0, wire::view_of(wire::Bytes(3)));
   const auto bytes = GENERATE_COPY(values<wire::Bytes>(
-      {garbage, zeros, wire::pack_frame(FrameKind::AskDaemon, 0, {}), after_hello(hello), after_hello(garbage),
-       after_hello(too_large), after_hello(cut), after_hello(wire::pack_frame(FrameKind::RunStatus, 0, {})),
-       after_hello(wire::pack(FrameKind::SubmitRun, 0, order("exit 0"))),
-       after_hello(wire::pack(FrameKind::SignalRun, 0, wire::RunSignal{SIGINT}))}));
+      {garbage, zeros, wire::pack_frame(DaemonFrame::AskStatus, 0, {}), after_hello(hello), after_hello(garbage),
+       after_hello(too_large), after_hello(cut), after_hello(wire::pack_frame(InspectFrame::RunStatus, 0, {})),
+       after_hello(wire::pack(DaemonFrame::SubmitRun, 0, order("exit 0"))),
+       after_hello(wire::pack(DaemonFrame::SignalRun, 0, wire::RunSignal{SIGINT}))}));
   Stage stage;
   Place place;
   RawClient& good = stage.client();
   good.submit("exec sleep 100", place);
-  REQUIRE(stage.gets(good, FrameKind::RunStarted));
+  REQUIRE(stage.gets(good, DaemonFrame::RunStarted));
   RawClient& client = stage.client();
   client.send(bytes);
   CHECK(stage.is_closed(client));
@@ -147,7 +150,7 @@ TEST_CASE("a run comes with exactly three descriptors") {
   two.pop_back();
   RawClient& client = stage.client();
   client.hello_with(two);
-  client.send(wire::pack(FrameKind::SubmitRun, 0, order("exit 0")));
+  client.send(wire::pack(DaemonFrame::SubmitRun, 0, order("exit 0")));
   REQUIRE(stage.is_closed(client));
   CHECK_THAT(client.refusal(), Catch::Contains("3 descriptors, not 2"));
   std::vector<base::Fd> many = place.descriptors();
@@ -162,10 +165,10 @@ TEST_CASE("a connection brings one run, and only signals of a terminal") {
   Place place;
   RawClient& client = stage.client();
   client.submit("exec sleep 100", place);
-  REQUIRE(stage.gets(client, FrameKind::RunStarted));
+  REQUIRE(stage.gets(client, DaemonFrame::RunStarted));
   const bool again = GENERATE(true, false);
-  if (again) client.send(wire::pack(FrameKind::SubmitRun, 0, order("exit 0")));
-  if (!again) client.send(wire::pack(FrameKind::SignalRun, 0, wire::RunSignal{SIGKILL}));
+  if (again) client.send(wire::pack(DaemonFrame::SubmitRun, 0, order("exit 0")));
+  if (!again) client.send(wire::pack(DaemonFrame::SignalRun, 0, wire::RunSignal{SIGKILL}));
   REQUIRE(stage.is_closed(client));
   CHECK_THAT(client.refusal(), Catch::Contains(again ? "one run" : "signal 9 cannot be sent"));
 }
@@ -176,7 +179,7 @@ TEST_CASE("a full queue refuses") {
   for (int i = 0; i < 3; ++i) {
     RawClient& client = stage.client();
     client.submit("exec sleep 100", place);
-    REQUIRE(stage.gets(client, i == 0 ? FrameKind::RunStarted : FrameKind::RunAccepted));
+    REQUIRE(stage.gets(client, i == 0 ? DaemonFrame::RunStarted : DaemonFrame::RunAccepted));
   }
   RawClient& late = stage.client();
   late.submit("exit 0", place);
@@ -189,7 +192,7 @@ TEST_CASE("a client over the limit of connections is told so") {
   Place place;
   RawClient& first = stage.client();
   first.submit("exec sleep 100", place);
-  REQUIRE(stage.gets(first, FrameKind::RunStarted));
+  REQUIRE(stage.gets(first, DaemonFrame::RunStarted));
   RawClient& second = stage.client();
   REQUIRE(stage.is_closed(second));
   CHECK_THAT(second.refusal(), Catch::Contains("1 connections, which is the limit"));
@@ -200,18 +203,18 @@ TEST_CASE("a client that goes away takes its run with it, and the next one start
   Place place;
   RawClient& running = stage.client();
   running.submit("exec sleep 100", place);
-  REQUIRE(stage.gets(running, FrameKind::RunStarted));
-  const pid_t pid = running.read<wire::RunStarted>(FrameKind::RunStarted).pid;
+  REQUIRE(stage.gets(running, DaemonFrame::RunStarted));
+  const pid_t pid = running.read<wire::RunStarted>(DaemonFrame::RunStarted).pid;
   RawClient& waits = stage.client();
   waits.submit("exit 0", place);
-  REQUIRE(stage.gets(waits, FrameKind::RunAccepted));
+  REQUIRE(stage.gets(waits, DaemonFrame::RunAccepted));
   RawClient& last = stage.client();
   last.submit("exit 9", place);
-  REQUIRE(stage.gets(last, FrameKind::RunAccepted));
+  REQUIRE(stage.gets(last, DaemonFrame::RunAccepted));
   waits.hang_up();
   running.hang_up();
-  REQUIRE(stage.gets(last, FrameKind::RunEnded));
-  CHECK(last.read<wire::RunEnded>(FrameKind::RunEnded).exit_code == 9);
+  REQUIRE(stage.gets(last, DaemonFrame::RunEnded));
+  CHECK(last.read<wire::RunEnded>(DaemonFrame::RunEnded).exit_code == 9);
   CHECK(::kill(pid, 0) != 0);
 }
 
@@ -223,7 +226,7 @@ TEST_CASE("a client that reads nothing delays nobody") {
   for (int i = 0; i < 16; ++i) deaf.ask();
   RawClient& client = stage.client();
   client.submit("exit 4", place);
-  CHECK(stage.gets(client, FrameKind::RunEnded));
+  CHECK(stage.gets(client, DaemonFrame::RunEnded));
 }
 
 TEST_CASE("a client that asks without end loses its connection") {
@@ -242,7 +245,7 @@ TEST_CASE("clients that say nothing, or half of something, are dropped after fiv
   greets.hello();
   RawClient& half = stage.client();
   half.hello();
-  const wire::Bytes whole = wire::pack(FrameKind::SubmitRun, 0, order("exit 0"));
+  const wire::Bytes whole = wire::pack(DaemonFrame::SubmitRun, 0, order("exit 0"));
   half.send({whole.begin(), whole.end() - 1});
   CHECK(stage.answers());
   const auto begin = std::chrono::steady_clock::now();
@@ -258,17 +261,17 @@ TEST_CASE("a daemon that is stopped tells those who wait, and ends those that ru
   Place place;
   RawClient& running = stage.client();
   running.submit("trap 'kill $!; exit 130' TERM; sleep 100 & echo x; wait", place);
-  REQUIRE(stage.gets(running, FrameKind::RunStarted));
+  REQUIRE(stage.gets(running, DaemonFrame::RunStarted));
   char byte = 0;
   REQUIRE(::read(place.output.first.get(), &byte, 1) == 1);
   RawClient& waits = stage.client();
   waits.submit("exit 0", place);
-  REQUIRE(stage.gets(waits, FrameKind::RunAccepted));
+  REQUIRE(stage.gets(waits, DaemonFrame::RunAccepted));
   stage.server.stop();
   REQUIRE(run_until(stage.loop, [&] { return stage.over; }));
   for (RawClient* client : {&running, &waits}) {
-    REQUIRE(stage.gets(*client, FrameKind::RunEnded));
-    const auto ended = client->read<wire::RunEnded>(FrameKind::RunEnded);
+    REQUIRE(stage.gets(*client, DaemonFrame::RunEnded));
+    const auto ended = client->read<wire::RunEnded>(DaemonFrame::RunEnded);
     CHECK(ended.exit_code == 130);
     CHECK(ended.why == "the daemon was told to stop");
   }
@@ -282,7 +285,7 @@ TEST_CASE("a daemon without work ends when it was told to") {
   Place place;
   RawClient& client = stage.client();
   client.submit("exec sleep 0.3", place);
-  REQUIRE(stage.gets(client, FrameKind::RunEnded));
+  REQUIRE(stage.gets(client, DaemonFrame::RunEnded));
   CHECK_FALSE(stage.over);
   CHECK(run_until(stage.loop, [&] { return stage.over; }));
 }

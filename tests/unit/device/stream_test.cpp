@@ -7,11 +7,12 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/thread.hpp>
-#include <distrun/runtime/device/blocking.hpp>
+#include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/memory/allocator.hpp>
-#include <distrun/runtime/device/thread_state.hpp>
+
+#include "unit/core/fake_rank_line.hpp"
 
 namespace distrun::device {
 namespace {
@@ -82,13 +83,13 @@ TEST_CASE("guards put back what was") {
 TEST_CASE("streams belong to the thread, and travel with its state") {
   use_two_virtual_devices();
   const StreamGuard guard(stream_from_pool(cuda(1)));
-  const ThreadState here = thread_state();
+  const core::ThreadState here = core::thread_state();
   Stream fresh;
   Stream carried;
   int device = -1;
   base::Thread("other", [&] {
     fresh = current_stream(cuda(1));
-    const ThreadStateGuard travelled(here);
+    const core::ThreadStateGuard travelled(here);
     carried = current_stream(cuda(1));
     device = current_device();
   }).join();
@@ -166,26 +167,15 @@ TEST_CASE("memory of the host is aligned, of any size") {
 
 TEST_CASE("who waits is seen to wait") {
   use_two_virtual_devices();
-  struct Board final : WaitBoard {
-    int begin_wait(const board::WaitInfo& info) noexcept override {
-      names.push_back(std::string(info.name));
-      return 5;
-    }
-    void end_wait(int number) noexcept override { ended.push_back(number); }
-    std::vector<std::string> names;
-    std::vector<int> ended;
-  };
-  static Board board;
-  thread_state().board = &board;
+  const testing::FakeRank rank;
   default_stream(cuda(1)).synchronize();
   synchronize(cuda(0));
   Event event;
   event.record(default_stream(cuda(0)));
   event.synchronize();
   default_stream(kCpu).synchronize();  // nothing to wait for
-  thread_state().board = nullptr;
-  CHECK(board.names == std::vector<std::string>{"cuda:1 default stream", "cuda:0", "an event of cuda:0"});
-  CHECK(board.ended == std::vector{5, 5, 5});
+  CHECK(rank.line.names == std::vector<std::string>{"cuda:1 default stream", "cuda:0", "an event of cuda:0"});
+  CHECK(rank.line.ended == std::vector{5, 5, 5});
 }
 
 }  // namespace

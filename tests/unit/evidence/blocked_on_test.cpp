@@ -49,11 +49,11 @@ TEST_CASE("a reader waits for those who hold the writing end") {
   REQUIRE(gets_to(reader.pid(), with_fd("read", fd)));
   REQUIRE(gets_to(writer.pid(), "rt_sigsuspend"));
   const Blocked blocked = look_at(reader.pid());
-  CHECK(blocked.kind == WaitKind::Descriptors);
+  CHECK(blocked.kind == BlockKind::Descriptors);
   CHECK(blocked.fds == std::vector<Watch>{{fd, true, false}});
   CHECK(blocked.peers == std::vector<pid_t>{writer.pid()});
   CHECK_FALSE(blocked.bounded);
-  CHECK(look_at(writer.pid()).kind == WaitKind::Signal);
+  CHECK(look_at(writer.pid()).kind == BlockKind::Signal);
 }
 
 TEST_CASE("a writer into a full pipe waits for those who hold the reading end") {
@@ -124,7 +124,7 @@ TEST_CASE("epoll waits for what it watches") {
   pipe.first.reset();
   REQUIRE(gets_to(poller.pid(), "epoll_"));
   const Blocked blocked = look_at(poller.pid());
-  CHECK(blocked.kind == WaitKind::Descriptors);
+  CHECK(blocked.kind == BlockKind::Descriptors);
   CHECK(blocked.polls);
   CHECK(blocked.fds.size() == 1);
   CHECK(blocked.peers == std::vector<pid_t>{::getpid()});
@@ -150,7 +150,7 @@ TEST_CASE("a parent waits for its child, or for any, or for the one of a pidfd")
     CHECK(gets_to(parent->pid(), call));
     const Connections all = find_connections({parent->pid()});
     const Blocked blocked = look_at(parent->pid(), all);
-    CHECK(blocked.kind == WaitKind::Child);
+    CHECK(blocked.kind == BlockKind::Child);
     CHECK(blocked.pids == std::vector<pid_t>{child});
     CHECK(blocked.peers == std::vector<pid_t>{child});
     CHECK(blocked.strangers.count(child) + all.others.count(child) == 1);  // by whichever way, it has a name
@@ -192,7 +192,7 @@ TEST_CASE("who waits for a file lock waits for its holder, of whichever kind it 
     const Actor waiter({}, hold);
     REQUIRE(gets_to(waiter.pid(), kind == 0 ? "flock" : "fcntl"));
     const Blocked blocked = look_at(waiter.pid(), find_connections({holder.pid(), waiter.pid()}));
-    CHECK(blocked.kind == WaitKind::FileLock);
+    CHECK(blocked.kind == BlockKind::FileLock);
     CHECK(blocked.lock == path);
     CHECK(blocked.peers == std::vector<pid_t>{holder.pid()});
   }
@@ -225,7 +225,7 @@ TEST_CASE("who sleeps says for how long, and who accepts says where") {
   });
   REQUIRE(gets_to(sleeper.pid(), "clock_nanosleep"));
   const Blocked sleeping = look_at(sleeper.pid());
-  CHECK(sleeping.kind == WaitKind::Sleep);
+  CHECK(sleeping.kind == BlockKind::Sleep);
   CHECK(sleeping.limit == "100 s");
   REQUIRE(gets_to(acceptor.pid(), with_fd("accept", loopback.listener.get())));
   CHECK(look_at(acceptor.pid()).peers.empty());
@@ -257,7 +257,7 @@ TEST_CASE("processes that wait at one place in shared memory wait for the same l
   REQUIRE(gets_to(one.pid(), "futex"));
   REQUIRE(gets_to(other.pid(), "futex"));
   const Blocked blocked = look_at(one.pid());
-  CHECK(blocked.kind == WaitKind::Futex);
+  CHECK(blocked.kind == BlockKind::Futex);
   CHECK(blocked.lock_key == look_at(other.pid()).lock_key);
   CHECK(blocked.lock.find("shared memory") == 0);
   CHECK(blocked.peers.empty());
@@ -285,7 +285,7 @@ TEST_CASE("who waits for a mutex between processes waits for the one that has it
 TEST_CASE("a thread that joins another waits for that one") {
   testing::skip_case_if(testing::kThreadSanitizer, testing::kOwnThread);
   const Actor joiner({}, [] { std::thread([] { testing::rest(); }).join(); });
-  REQUIRE(testing::eventually(testing::kLongWait, [&] { return look_at(joiner.pid()).kind == WaitKind::Thread; }));
+  REQUIRE(testing::eventually(testing::kLongWait, [&] { return look_at(joiner.pid()).kind == BlockKind::Thread; }));
   const std::vector<Blocked> threads = blocked_threads(find_connections({joiner.pid()}));
   REQUIRE(threads.size() == 2);
   CHECK(threads[0].lock.find("thread " + std::to_string(threads[1].tid)) == 0);
@@ -296,7 +296,7 @@ TEST_CASE("a process that stopped or ended says so") {
   const Actor ended({}, [] {});
   CHECK(testing::eventually(testing::kLongWait, [&] { return look_at(stopped.pid()).state == 'T'; }));
   CHECK(testing::eventually(testing::kLongWait, [&] { return look_at(ended.pid()).state == 'Z'; }));
-  CHECK(look_at(ended.pid()).kind == WaitKind::None);
+  CHECK(look_at(ended.pid()).kind == BlockKind::None);
 }
 
 TEST_CASE("another user's thread has a reason instead of a call") {
@@ -306,7 +306,7 @@ TEST_CASE("another user's thread has a reason instead of a call") {
   const testing::ForkedEnd end = testing::in_child([&] {
     if (::setgid(65534) != 0 || ::setuid(65534) != 0) return 2;
     const Blocked blocked = look_at(sleeper.pid());
-    return blocked.kind == WaitKind::Unknown && blocked.hidden ? 0 : 1;
+    return blocked.kind == BlockKind::Unknown && blocked.hidden ? 0 : 1;
   });
   CHECK(end.code == 0);
 }

@@ -60,7 +60,7 @@ Blocked reading(pid_t pid, int fd, std::vector<pid_t> peers) {
   blocked.pid = pid;
   blocked.tid = pid;
   blocked.state = 'S';
-  blocked.kind = WaitKind::Descriptors;
+  blocked.kind = BlockKind::Descriptors;
   blocked.call = with_fd("read", fd);
   blocked.fds = {{fd, true, false}};
   blocked.peers = std::move(peers);
@@ -72,7 +72,7 @@ Blocked waiting_for_child(pid_t pid, pid_t child) {
   blocked.pid = pid;
   blocked.tid = pid;
   blocked.state = 'S';
-  blocked.kind = WaitKind::Child;
+  blocked.kind = BlockKind::Child;
   blocked.call = with_fd("wait4", child);
   blocked.pids = {child};
   blocked.peers = {child};

@@ -48,7 +48,7 @@ TEST_CASE("what was recorded of a test is told again") {
   CHECK(result.variant.world_size == 4);
   CHECK(result.variant.backend == "shm");
   CHECK(result.variant.agent == "pipe");
-  CHECK(result.variant.isolation == "process");
+  CHECK(result.variant.isolation == Isolation::Process);
   CHECK(result.verdict == Verdict::Fail);
   CHECK(result.duration == 12345us);
   CHECK(result.attempts == 1);

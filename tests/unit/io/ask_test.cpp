@@ -14,7 +14,7 @@
 
 using namespace distrun;
 using namespace distrun::testing;
-using wire::FrameKind;
+using wire::ControlFrame;
 
 namespace {
 
@@ -35,31 +35,32 @@ ErrorKind kind_of(const std::function<void()>& call) {
   return ErrorKind::Failed;
 }
 
-const wire::Bytes kQuestion = wire::pack(FrameKind::Note, 0, wire::Note{"a", "question"});
+const wire::Protocol& kLine = wire::kProtocol<ControlFrame>;
+const wire::Bytes kQuestion = wire::pack(ControlFrame::Note, 0, wire::Note{"a", "question"});
 
 }  // namespace
 
 TEST_CASE("the first frame is the answer, in whatever pieces it comes") {
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
-  const wire::Bytes answer = wire::pack(FrameKind::Done, 0, wire::Done{true, 7});
+  const wire::Bytes answer = wire::pack(ControlFrame::Done, 0, wire::Done{true, 7});
   std::thread peer([&] {
     std::byte buffer[256];
     if (::recv(pair.second.get(), buffer, sizeof buffer, 0) != static_cast<ssize_t>(kQuestion.size())) return;
     for (const std::byte& byte : answer) (void)!::send(pair.second.get(), &byte, 1, MSG_NOSIGNAL);
   });
-  const wire::Frame frame = io::ask(pair.first.get(), kQuestion, "it");
+  const wire::Frame frame = io::ask(pair.first.get(), kLine, kQuestion, "it");
   peer.join();
-  CHECK(frame.kind == FrameKind::Done);
+  CHECK(frame.is(ControlFrame::Done));
   CHECK(wire::decode<wire::Done>(wire::view_of(frame.payload)).checks == 7);
 }
 
 TEST_CASE("what was said before the connection ended is heard, though the question is not") {
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
-  const wire::Bytes refusal = wire::pack(FrameKind::Done, 0, wire::Done{false, 0});
+  const wire::Bytes refusal = wire::pack(ControlFrame::Done, 0, wire::Done{false, 0});
   REQUIRE(::send(pair.second.get(), refusal.data(), refusal.size(), 0) > 0);
   pair.second.reset();
-  CHECK(io::ask(pair.first.get(), kQuestion, "it").kind == FrameKind::Done);
-  CHECK(kind_of([&] { io::ask(pair.first.get(), kQuestion, "it"); }) == ErrorKind::Disconnected);
+  CHECK(io::ask(pair.first.get(), kLine, kQuestion, "it").is(ControlFrame::Done));
+  CHECK(kind_of([&] { io::ask(pair.first.get(), kLine, kQuestion, "it"); }) == ErrorKind::Disconnected);
 }
 
 TEST_CASE("where nobody listens nobody is waited for") {
@@ -78,7 +79,7 @@ TEST_CASE("who takes no connection, or does not answer, is waited for five secon
   ErrorKind silent = ErrorKind::Failed;
   std::thread asks([&] {  // meanwhile
     try {
-      io::ask(first.get(), kQuestion, "it");
+      io::ask(first.get(), kLine, kQuestion, "it");
     } catch (const Error& error) {
       silent = error.kind();
     }

@@ -18,16 +18,18 @@ using namespace distrun;
 using namespace distrun::testing;
 using io::FrameSocket;
 using io::Loop;
-using wire::FrameKind;
+using wire::ControlFrame;
 
 namespace {
+
+const wire::Protocol& kLine = wire::kProtocol<ControlFrame>;
 
 // A frame socket, what it told, and the other end.
 struct Line {
   explicit Line(base::FdPair pair = base::make_socket_pair(SOCK_STREAM))
       : peer(std::move(pair.second)),
         socket(loop, std::move(pair.first),
-               FrameSocket::Handlers{[this](const wire::Frame& frame) { frames.push_back(frame); },
+               kLine, FrameSocket::Handlers{[this](const wire::Frame& frame) { frames.push_back(frame); },
                                      [this](const std::string& why) { closed.push_back(why); }}) {}
 
   // Whatever fits into the peer's socket now.
@@ -47,14 +49,14 @@ struct Line {
   base::Fd peer;
   std::vector<wire::Frame> frames;
   std::vector<std::string> closed;
-  wire::FrameSplitter arrived;
+  wire::FrameSplitter arrived{kLine};
   FrameSocket socket;
 };
 
-wire::Bytes note(const std::string& text) { return wire::pack(FrameKind::Note, 3, wire::Note{"key", text}); }
+wire::Bytes note(const std::string& text) { return wire::pack(ControlFrame::Note, 3, wire::Note{"key", text}); }
 wire::Bytes large(std::size_t size, int fill) {
   const wire::Bytes payload(size, std::byte(fill));
-  return wire::pack_frame(FrameKind::Stacks, 1, wire::view_of(payload));
+  return wire::pack_frame(ControlFrame::Stacks, 1, wire::view_of(payload));
 }
 
 }  // namespace
@@ -107,7 +109,7 @@ TEST_CASE("what a handler refuses ends the connection with its reason") {
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   std::vector<std::string> closed;
   FrameSocket socket(loop, std::move(pair.first),
-                     FrameSocket::Handlers{[](const wire::Frame&) { throw Error(ErrorKind::Failed, "not now"); },
+                     kLine, FrameSocket::Handlers{[](const wire::Frame&) { throw Error(ErrorKind::Failed, "not now"); },
                                            [&](const std::string& why) { closed.push_back(why); }});
   const wire::Bytes bytes = note("x");
   REQUIRE(::send(pair.second.get(), bytes.data(), bytes.size(), 0) > 0);
@@ -208,14 +210,14 @@ TEST_CASE("a peer that has little to say is held to that") {
   limits.payload_max = std::size_t{1} << 20;
   limits.queue_max = 1000;
   FrameSocket socket(loop, std::move(pair.first),
-                     FrameSocket::Handlers{[&](const wire::Frame& frame) { frames.push_back(frame); },
+                     kLine, FrameSocket::Handlers{[&](const wire::Frame& frame) { frames.push_back(frame); },
                                            [&](const std::string& why) { closed.push_back(why); }},
                      limits);
   const auto fill = [&] {
     for (int i = 0; i < 100'000; ++i) socket.send(large(900, 1));
   };
   CHECK_THROWS_WITH(fill(), Catch::Contains("the limit is 1000"));
-  const wire::Bytes header = wire::pack_frame(FrameKind::Stacks, 1, {});
+  const wire::Bytes header = wire::pack_frame(ControlFrame::Stacks, 1, {});
   wire::Bytes announced = header;
   announced[2] = std::byte{0x11};  // 1 MiB and 64 KiB
   REQUIRE(::send(pair.second.get(), announced.data(), announced.size(), 0) > 0);
@@ -232,7 +234,7 @@ TEST_CASE("descriptors come along in their order, and only as many as may") {
   FrameSocket::Limits limits;
   limits.descriptors_max = 3;
   FrameSocket socket(loop, std::move(pair.first),
-                     FrameSocket::Handlers{[&](const wire::Frame& frame) { frames.push_back(frame); },
+                     kLine, FrameSocket::Handlers{[&](const wire::Frame& frame) { frames.push_back(frame); },
                                            [&](const std::string& why) { closed.push_back(why); }},
                      limits);
   const base::FdPair pipe = base::make_pipe();

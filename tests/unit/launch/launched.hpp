@@ -21,7 +21,7 @@ namespace distrun::launch {
 
 // The thread sanitizer runs a thread of its own in every program, so no zygote may fork there.
 inline constexpr bool kForks = !base::kThreadSanitizer;
-inline constexpr const char* kIsolation = kForks ? "process" : "exec";
+inline constexpr Isolation kIsolation = kForks ? Isolation::Process : Isolation::Exec;
 
 // Leads the ranks of one world through one test, and keeps what they do.
 class Ranks final : public WorldEvents {
@@ -46,12 +46,12 @@ class Ranks final : public WorldEvents {
     pids[rank] = pid;
   }
   void on_frame(int rank, const wire::Frame& frame) override {
-    if (frame.kind == wire::FrameKind::Hello) {
+    if (frame.is(wire::ControlFrame::Hello)) {
       add(rank, "hello");
       order(rank);
     }
-    if (frame.kind == wire::FrameKind::Phase) add(rank, "phase");
-    if (frame.kind == wire::FrameKind::Done) add(rank, "done");
+    if (frame.is(wire::ControlFrame::Phase)) add(rank, "phase");
+    if (frame.is(wire::ControlFrame::Done)) add(rank, "done");
   }
   void on_connection_lost(int rank, const std::string&) override {
     // A rank's connection closes just before its end is told.
@@ -81,7 +81,7 @@ class Ranks final : public WorldEvents {
     order.backend = "shm";
     order.agent = "pipe";
     order.temp_dir = order.work_dir = temp_dir_;
-    world->send(rank, wire::pack(wire::FrameKind::Run, static_cast<std::uint16_t>(rank), order));
+    world->send(rank, wire::pack(wire::ControlFrame::Run, static_cast<std::uint16_t>(rank), order));
   }
 
   std::string test_id_;
@@ -109,16 +109,16 @@ class Machine {
     const wire::ListOrder order{4, "shm", "pipe", "none", 0, "process", "--gpu-driver is none"};
     return testing::run_task(loop, node.list(plugin, order, bound));
   }
-  Prepared prepare(const std::string& isolation = kIsolation, base::Nanoseconds bound = kBound) {
+  Prepared prepare(Isolation isolation = kIsolation, base::Nanoseconds bound = kBound) {
     return testing::run_task(loop, node.prepare(DISTRUN_UNIT_PLUGIN, isolation, bound));
   }
   // Its ranks are on their way.
-  std::unique_ptr<Ranks> spawn(const std::string& test, int world_size, const std::string& isolation = kIsolation) {
+  std::unique_ptr<Ranks> spawn(const std::string& test, int world_size, Isolation isolation = kIsolation) {
     auto ranks = std::make_unique<Ranks>("Launch." + test, world_size, scratch.path());
     ranks->world = node.spawn(WorldSpec{DISTRUN_UNIT_PLUGIN, isolation, world_size}, *ranks);
     return ranks;
   }
-  std::unique_ptr<Ranks> run(const std::string& test, int world_size, const std::string& isolation = kIsolation) {
+  std::unique_ptr<Ranks> run(const std::string& test, int world_size, Isolation isolation = kIsolation) {
     auto ranks = spawn(test, world_size, isolation);
     if (!until([&] { return ranks->all_ended() || !ranks->spawn_failures.empty(); })) {
       throw std::runtime_error("its ranks do not end");

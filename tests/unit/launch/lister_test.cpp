@@ -69,11 +69,11 @@ TEST_CASE("a rank program that is not there is an error, and nothing is left") {
   const auto list = [&] { testing::run_task(machine.loop, node.list(DISTRUN_UNIT_PLUGIN, order, Machine::kBound)); };
   CHECK_THAT(error_of(list), Catch::Contains("cannot start /no/such/distrun-rank"));
   const auto prepare = [&] {
-    testing::run_task(machine.loop, node.prepare(DISTRUN_UNIT_PLUGIN, "process", Machine::kBound));
+    testing::run_task(machine.loop, node.prepare(DISTRUN_UNIT_PLUGIN, Isolation::Process, Machine::kBound));
   };
   CHECK_THAT(error_of(prepare), Catch::Contains("cannot start /no/such/distrun-rank"));
   Ranks ranks("Launch.passes", 2, machine.scratch.path());
-  ranks.world = node.spawn(WorldSpec{DISTRUN_UNIT_PLUGIN, "exec", 2}, ranks);
+  ranks.world = node.spawn(WorldSpec{DISTRUN_UNIT_PLUGIN, Isolation::Exec, 2}, ranks);
   CHECK(machine.until([&] { return !ranks.spawn_failures.empty(); }));
   CHECK_THAT(ranks.spawn_failures[0], Catch::Contains("cannot start /no/such/distrun-rank"));
   CHECK(proc::own_children().empty());

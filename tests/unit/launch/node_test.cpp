@@ -23,7 +23,7 @@ void needs_zygotes() { testing::skip_case_if(!kForks, "no zygote forks under the
 }  // namespace
 
 TEST_CASE("ranks start, greet, run, tell and end, in that order, in either isolation") {
-  const std::string isolation = GENERATE(std::string(kIsolation), std::string("exec"));
+  const Isolation isolation = GENERATE(kIsolation, Isolation::Exec);
   Machine machine;
   CHECK(machine.prepare(isolation).isolation == isolation);
   const auto ranks = machine.run("passes", 3, isolation);
@@ -40,7 +40,7 @@ TEST_CASE("ranks start, greet, run, tell and end, in that order, in either isola
 }
 
 TEST_CASE("ranks end as their test makes them") {
-  const std::string isolation = GENERATE(std::string(kIsolation), std::string("exec"));
+  const Isolation isolation = GENERATE(kIsolation, Isolation::Exec);
   Machine machine;
   machine.prepare(isolation);
   CHECK(machine.run("exits", 1, isolation)->ends.at(0).code() == 3);
@@ -108,10 +108,10 @@ TEST_CASE("a plugin that starts threads while it is loaded gets its ranks by exe
   ::setenv("DISTRUN_UNIT_LAUNCH", "thread", 1);
   for (int i = 0; i < 2; ++i) {
     const Prepared prepared = machine.prepare();
-    CHECK(prepared.isolation == "exec");
+    CHECK(prepared.isolation == Isolation::Exec);
     CHECK_THAT(prepared.reason, Catch::Contains("the plugin started 1 thread while loading"));
   }
-  CHECK(machine.run("passes", 2, "exec")->all("done ended(0)"));
+  CHECK(machine.run("passes", 2, Isolation::Exec)->all("done ended(0)"));
 }
 
 TEST_CASE("a plugin that cannot be loaded is an error with its name and its last words") {
@@ -135,7 +135,7 @@ TEST_CASE("a plugin that cannot be loaded is an error with its name and its last
 }
 
 TEST_CASE("a world that goes away takes its ranks along") {
-  const std::string isolation = GENERATE(std::string(kIsolation), std::string("exec"));
+  const Isolation isolation = GENERATE(kIsolation, Isolation::Exec);
   Machine machine;
   machine.prepare(isolation);
   auto ranks = machine.spawn("ignores_term", 2, isolation);
@@ -159,7 +159,7 @@ TEST_CASE("signals reach a rank, and SIGKILL ends one that ignores the others") 
   REQUIRE(machine.until([&] { return ranks->all_ended(); }));
   CHECK(ranks->ends.at(0).signal() == SIGKILL);
   ranks->world->signal(0, SIGKILL);  // silent
-  ranks->world->send(0, wire::pack(wire::FrameKind::PeerFailed, 0, wire::PeerFailed{}));
+  ranks->world->send(0, wire::pack(wire::ControlFrame::PeerFailed, 0, wire::PeerFailed{}));
 }
 
 TEST_CASE("output over the cap is kept from both ends") {

@@ -27,7 +27,7 @@ void send_frame(int socket, const wire::Bytes& frame) {
 }
 
 std::optional<wire::Frame> receive_frame(int socket) {
-  wire::FrameSplitter splitter;
+  wire::FrameSplitter splitter(wire::kProtocol<wire::ControlFrame>);
   std::array<std::byte, 4096> buffer;
   for (pollfd line{socket, POLLIN, 0}; ::poll(&line, 1, kPatienceMs) > 0;) {
     const ssize_t got = ::recv(socket, buffer.data(), buffer.size(), 0);
@@ -50,7 +50,7 @@ std::optional<wire::RawStacks> stacks_while(const Body& body) {
   const pid_t child = testing::fork_child([&, &rank_end = theirs] {
     rank::prepare_stack_dump();
     line_fd = rank_end.get();
-    hello = wire::pack(wire::FrameKind::Hello, 3, wire::Hello{});
+    hello = wire::pack(wire::ControlFrame::Hello, 3, wire::Hello{});
     rank::ControlLine line(std::move(rank_end));
     line.receive_order();
     board::SlotWriter writer;
@@ -62,12 +62,12 @@ std::optional<wire::RawStacks> stacks_while(const Body& body) {
   theirs.reset();
   wire::RunOrder order;
   order.coordinator_pid = ::getpid();
-  send_frame(ours.get(), wire::pack(wire::FrameKind::Run, 3, order));
+  send_frame(ours.get(), wire::pack(wire::ControlFrame::Run, 3, order));
   std::optional<wire::RawStacks> stacks;
   if (receive_frame(ours.get())) {  // its hello
-    send_frame(ours.get(), wire::pack_frame(wire::FrameKind::DumpStacks, 3, {}));
+    send_frame(ours.get(), wire::pack_frame(wire::ControlFrame::DumpStacks, 3, {}));
     const auto answer = receive_frame(ours.get());
-    if (answer && answer->kind == wire::FrameKind::Stacks && answer->rank == 3) {
+    if (answer && answer->is(wire::ControlFrame::Stacks) && answer->rank == 3) {
       stacks = wire::decode<wire::RawStacks>(wire::view_of(answer->payload));
     }
   }

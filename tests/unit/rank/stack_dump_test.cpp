@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <distrun/common/base/thread.hpp>
-#include <distrun/common/wire/frame.hpp>
+#include <distrun/common/wire/control.hpp>
 #include <distrun/plugin/rank/stack_dump.hpp>
 #include <distrun/plugin/rank/stacks_frame.hpp>
 
@@ -131,11 +131,11 @@ TEST_CASE("the frame of an answer is what the codec would have written") {
   const Crowd crowd(3);
   rank::prepare_stack_dump();
   const auto frame = rank::answer_with_stacks(7);
-  wire::FrameSplitter splitter;
+  wire::FrameSplitter splitter(wire::kProtocol<wire::ControlFrame>);
   splitter.feed(wire::view_of(frame.data(), frame.size()));
   const auto read = splitter.next();
   REQUIRE(read);
-  CHECK(read->kind == wire::FrameKind::Stacks);
+  CHECK(read->is(wire::ControlFrame::Stacks));
   CHECK(read->rank == 7);
   const auto stacks = wire::decode<wire::RawStacks>(wire::view_of(read->payload));
   CHECK(stacks.pid == ::getpid());

@@ -20,7 +20,7 @@ runner::TestRecord test_named(std::string suite, std::string name, Verdict verdi
   test.info.file = "plugins/ring/ring.cpp";
   test.info.line = 40;
   test.plugin = "build/plugins/ring.so";
-  test.variant = {4, "shm", "pipe", "none", "process", ""};
+  test.variant = {4, "shm", "pipe", "none", Isolation::Process, ""};
   test.verdict = verdict;
   test.message = std::move(message);
   test.duration = 12'345us;
@@ -64,6 +64,7 @@ runner::AttemptRecord attempt_spoilt_by(int ranks, int culprit, Verdict verdict,
   for (runner::RankRecord& rank : attempt.ranks) rank.because_of = culprit;
   attempt.ranks[static_cast<std::size_t>(culprit)] = rank_that(culprit, std::move(outcome));
   attempt.culprits = {culprit};
+  attempt.cause = {runner::CauseKind::Deed, culprit};
   return attempt;
 }
 
@@ -249,6 +250,7 @@ runner::TestRecord hostile() {
   test.attempts.push_back(attempt_spoilt_by(2, 0, Verdict::Fail, {OutcomeKind::Failed, 0, ""}));
   runner::AttemptRecord& attempt = test.attempts.back();
   attempt.message = nasty;
+  attempt.cause = {};  // nothing says that the message is what the culprit did
   attempt.ranks[0].errors.push_back({nasty, nasty + "\n" + nasty, nasty, 1, nasty, true, -1, 1ms});
   attempt.ranks[0].out = captured(nasty + "\n" + std::string(2000, 'y') + "\n");
   attempt.ranks[0].notes.push_back({nasty, nasty});

@@ -48,7 +48,7 @@ TEST_CASE("the entry fills in its functions for a host of its ABI", "[sdk]") {
 }
 
 TEST_CASE("the entry refuses another ABI and says its own", "[sdk]") {
-  const distrun_host other{sizeof(distrun_host), DISTRUN_ABI + 1};
+  const distrun_loader other{sizeof(distrun_loader), DISTRUN_ABI + 1};
   distrun_plugin plugin{};
   plugin.size = sizeof plugin;
   plugin.abi = DISTRUN_ABI + 1;

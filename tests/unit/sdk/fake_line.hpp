@@ -18,7 +18,7 @@ inline std::string text_of(distrun_string text) {
 inline distrun_string lend(const std::string& text) { return {text.data(), text.size()}; }
 
 inline distrun_plugin load_plugin() {
-  const distrun_host host{sizeof(distrun_host), DISTRUN_ABI};
+  const distrun_loader host{sizeof(distrun_loader), DISTRUN_ABI};
   distrun_plugin plugin{};
   plugin.size = sizeof plugin;
   plugin.abi = DISTRUN_ABI;

@@ -90,10 +90,10 @@ std::int32_t tear_down(void*, distrun_string suite, const distrun_rank* host) no
 
 }  // namespace
 
-std::int32_t distrun_plugin_entry(const distrun_host* host, distrun_plugin* plugin) {
+std::int32_t distrun_plugin_entry(const distrun_loader* loader, distrun_plugin* plugin) {
   plugin->abi = DISTRUN_ABI;
   constexpr std::size_t kFirstSize = offsetof(distrun_plugin, leave);
-  if (!understands(host) || plugin->size < kFirstSize) return DISTRUN_INCOMPATIBLE;
+  if (!understands(loader) || plugin->size < kFirstSize) return DISTRUN_INCOMPATIBLE;
   plugin->self = nullptr;
   plugin->runtime = distrun_runtime_attach != nullptr ? DISTRUN_RUNTIME : 0;
   plugin->list = list;

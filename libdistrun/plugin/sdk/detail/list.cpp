@@ -57,14 +57,7 @@ void plan_test(const Registry& registry, const TestDeclaration& test, const List
 }
 
 distrun_string isolation_of(const TestOptions& options) {
-  if (!options.isolation) return {};
-  switch (*options.isolation) {
-    case Isolation::Process: return lend("process");
-    case Isolation::Exec: return lend("exec");
-    case Isolation::Pool: return lend("pool");
-    case Isolation::Threads: return lend("threads");
-  }
-  return {};
+  return options.isolation ? lend(name_of(*options.isolation)) : distrun_string{};
 }
 
 std::int32_t devices_of(const Plan& plan) {

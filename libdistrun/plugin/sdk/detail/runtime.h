@@ -13,6 +13,10 @@ extern "C" {
 __attribute__((weak, visibility("default"))) void distrun_runtime_attach(const distrun_rank* rank);
 __attribute__((weak, visibility("default"))) void distrun_runtime_detach(const distrun_rank* rank);
 
+/* Calls `add` for each process-group backend that the runtime has; a version of 0.0.0 is none. */
+__attribute__((weak, visibility("default"))) void distrun_runtime_backends(
+    void* context, void (*add)(void* context, distrun_string name, int32_t major, int32_t minor, int32_t patch));
+
 #ifdef __cplusplus
 }
 #endif

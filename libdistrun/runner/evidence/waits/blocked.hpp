@@ -13,7 +13,7 @@ namespace distrun::evidence {
 
 inline constexpr std::size_t kThreadsOfProcessMax = 1024;  // more are not looked at
 
-enum class WaitKind : std::uint8_t {
+enum class BlockKind : std::uint8_t {
   None,         // it runs, or sleeps in no system call
   Descriptors,  // for one of `fds`
   Child,        // for one of `pids` to end
@@ -31,7 +31,7 @@ struct Blocked {
   pid_t tid = 0;
   std::string name;          // of the thread
   char state = '?';          // R, S, D, T, t, Z as in /proc
-  WaitKind kind = WaitKind::Unknown;
+  BlockKind kind = BlockKind::Unknown;
   std::string call;          // "read(5)", "poll of 3 descriptors"; empty: in none
   std::vector<Watch> fds;    // any of which would end the wait
   bool polls = false;        // by a call for many descriptors, as event loops make them

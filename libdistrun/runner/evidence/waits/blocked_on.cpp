@@ -52,9 +52,9 @@ void decode(const Connections& all, const std::vector<LockWait>& lock_waits, con
     blocked.hidden = file.error == EACCES || file.error == EPERM;
     return;
   }
-  blocked.kind = WaitKind::None;
+  blocked.kind = BlockKind::None;
   if (call->where != SyscallText::Where::InCall) return;
-  blocked.kind = WaitKind::Other;
+  blocked.kind = BlockKind::Other;
   blocked.call = "system call " + std::to_string(call->number);
   const CallInfo* info = call->is_32_bit() ? nullptr : info_of(*call, place);
   if (info != nullptr) decode_call({all, lock_waits, memory, *info, *call}, blocked);
@@ -89,7 +89,7 @@ Blocked blocked_thread(const Connections& all, const std::vector<LockWait>& lock
   blocked.name = name_in(place);
   blocked.state = state_of(place);
   if (blocked.state == 'Z' || blocked.state == 'X') {
-    blocked.kind = WaitKind::None;
+    blocked.kind = BlockKind::None;
     return blocked;
   }
   decode(all, lock_waits, memory, place, blocked);

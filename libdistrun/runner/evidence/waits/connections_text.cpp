@@ -176,7 +176,7 @@ class Report {
     std::map<std::string, std::set<pid_t>> waiting;
     std::map<std::string, std::string> locks;
     for (const Blocked& thread : blocked_) {
-      if (thread.lock_key.empty() || (thread.kind != WaitKind::Futex && thread.kind != WaitKind::FileLock)) continue;
+      if (thread.lock_key.empty() || (thread.kind != BlockKind::Futex && thread.kind != BlockKind::FileLock)) continue;
       waiting[thread.lock_key].insert(thread.pid);
       locks[thread.lock_key] = thread.lock;
     }

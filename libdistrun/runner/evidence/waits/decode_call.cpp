@@ -24,7 +24,7 @@ std::string call_of(const CallInfo& info, const std::string& arguments) {
 
 void wait_for_fd(const CallPlace& place, std::size_t argument, bool reads, bool writes, Blocked& blocked) {
   const int fd = int_of(place.call.args[argument]);
-  blocked.kind = WaitKind::Descriptors;
+  blocked.kind = BlockKind::Descriptors;
   blocked.call = call_of(place.info, std::to_string(fd));
   blocked.fds.push_back({fd, reads, writes});
 }
@@ -33,7 +33,7 @@ void wait_for_fd(const CallPlace& place, std::size_t argument, bool reads, bool 
 void move(const CallPlace& place, std::size_t from, std::size_t to, Blocked& blocked) {
   const int source = int_of(place.call.args[from]);
   const int sink = int_of(place.call.args[to]);
-  blocked.kind = WaitKind::Descriptors;
+  blocked.kind = BlockKind::Descriptors;
   blocked.call = call_of(place.info, std::to_string(source) + " to " + std::to_string(sink));
   blocked.fds = {{source, true, false}, {sink, false, true}};
 }
@@ -58,11 +58,11 @@ void limit_ms(std::uint64_t argument, Blocked& blocked) {
 // What a call for several descriptors is called, once they are known.
 void name_watches(const CallInfo& info, Blocked& blocked) {
   const std::size_t count = blocked.fds.size();
-  blocked.kind = WaitKind::Descriptors;
+  blocked.kind = BlockKind::Descriptors;
   blocked.polls = true;
   if (count == 1) blocked.call = call_of(info, std::to_string(blocked.fds[0].fd));
   else blocked.call = std::string(info.name) + " of " + std::to_string(count) + " descriptors";
-  if (count == 0) blocked.kind = blocked.bounded ? WaitKind::Sleep : WaitKind::Signal;
+  if (count == 0) blocked.kind = blocked.bounded ? BlockKind::Sleep : BlockKind::Signal;
 }
 
 void decode_poll(const CallPlace& place, Blocked& blocked) {
@@ -76,7 +76,7 @@ void decode_poll(const CallPlace& place, Blocked& blocked) {
   const bool unread = blocked.fds.empty() && count != 0;
   name_watches(place.info, blocked);
   if (!unread) return;
-  blocked.kind = WaitKind::Descriptors;
+  blocked.kind = BlockKind::Descriptors;
   blocked.call = std::string(place.info.name) + " of " + std::to_string(count) + " descriptors";
 }
 
@@ -99,7 +99,7 @@ void decode_select(const CallPlace& place, Blocked& blocked) {
 
 void decode_epoll(const CallPlace& place, Blocked& blocked) {
   const int fd = int_of(place.call.args[0]);
-  blocked.kind = WaitKind::Descriptors;
+  blocked.kind = BlockKind::Descriptors;
   blocked.polls = true;
   blocked.call = call_of(place.info, std::to_string(fd));
   const Descriptor* epoll = place.all.descriptor(blocked.pid, fd);
@@ -108,7 +108,7 @@ void decode_epoll(const CallPlace& place, Blocked& blocked) {
 
 void decode_wait4(const CallPlace& place, Blocked& blocked) {
   const pid_t wanted = int_of(place.call.args[0]);
-  blocked.kind = WaitKind::Child;
+  blocked.kind = BlockKind::Child;
   blocked.call = call_of(place.info, std::to_string(wanted));
   if (wanted > 0) blocked.pids = {wanted};
   else blocked.pids = children_of(blocked.pid);
@@ -118,7 +118,7 @@ void decode_waitid(const CallPlace& place, Blocked& blocked) {
   constexpr int kPidfd = 3;  // P_PIDFD, newer than some headers
   const int type = int_of(place.call.args[0]);
   const int id = int_of(place.call.args[1]);
-  blocked.kind = WaitKind::Child;
+  blocked.kind = BlockKind::Child;
   blocked.call = call_of(place.info, type == P_ALL    ? "any child"
                                      : type == kPidfd ? "pidfd " + std::to_string(id)
                                      : type == P_PGID ? "group " + std::to_string(id)
@@ -152,7 +152,7 @@ std::vector<pid_t> lock_holders(const Connections& all, const std::string& file)
 
 void decode_lock(const CallPlace& place, Blocked& blocked) {
   const int fd = int_of(place.call.args[0]);
-  blocked.kind = WaitKind::FileLock;
+  blocked.kind = BlockKind::FileLock;
   blocked.call = call_of(place.info, std::to_string(fd));
   const Descriptor* file = place.all.descriptor(blocked.pid, fd);
   const std::string name = file == nullptr ? "" : lock_name(*file);
@@ -171,21 +171,21 @@ void decode_fcntl(const CallPlace& place, Blocked& blocked) {
   const int command = int_of(place.call.args[1]);
   constexpr int kOpenFileLock = 38;  // F_OFD_SETLKW, which only _GNU_SOURCE names
   if (command == F_SETLKW || command == kOpenFileLock) return decode_lock(place, blocked);
-  blocked.kind = WaitKind::Other;
+  blocked.kind = BlockKind::Other;
   blocked.call = call_of(place.info, std::to_string(int_of(place.call.args[0])));
 }
 
 void decode_sleep(const CallPlace& place, Blocked& blocked) {
   const bool has_clock = place.info.shape == CallShape::SleepsClock;
   const bool is_absolute = has_clock && (place.call.args[1] & TIMER_ABSTIME) != 0;
-  blocked.kind = WaitKind::Sleep;
+  blocked.kind = BlockKind::Sleep;
   blocked.call = place.info.name;
   blocked.bounded = true;
   if (!is_absolute) limit_at(place.memory, place.call.args[has_clock ? 2 : 0], blocked);
 }
 
 void decode_open(const CallPlace& place, std::size_t argument, Blocked& blocked) {
-  blocked.kind = WaitKind::Other;
+  blocked.kind = BlockKind::Other;
   const std::string path = place.memory.string(place.call.args[argument]);
   blocked.call = call_of(place.info, path.empty() ? "?" : path);
 }
@@ -239,9 +239,9 @@ void decode_call(const CallPlace& place, Blocked& blocked) {
     case CallShape::Fcntl: return decode_fcntl(place, blocked);
     case CallShape::Sleeps:
     case CallShape::SleepsClock: return decode_sleep(place, blocked);
-    case CallShape::Signal: blocked.kind = WaitKind::Signal; break;
+    case CallShape::Signal: blocked.kind = BlockKind::Signal; break;
     case CallShape::Restarts:
-    case CallShape::Other: blocked.kind = WaitKind::Other; break;
+    case CallShape::Other: blocked.kind = BlockKind::Other; break;
   }
   blocked.call = place.info.name;
 }

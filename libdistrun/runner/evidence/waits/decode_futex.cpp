@@ -70,9 +70,9 @@ void decode_futex(const RemoteMemory& memory, const SyscallText& call, Blocked& 
   const int operation = static_cast<int>(call.args[1]) & FUTEX_CMD_MASK;
   const bool is_private = (call.args[1] & FUTEX_PRIVATE_FLAG) != 0;
   blocked.call = "futex(" + hex(address) + ")";
-  blocked.kind = waits(operation) ? WaitKind::Futex : WaitKind::Other;
+  blocked.kind = waits(operation) ? BlockKind::Futex : BlockKind::Other;
   blocked.bounded = call.args[3] != 0;
-  if (blocked.kind != WaitKind::Futex) return;
+  if (blocked.kind != BlockKind::Futex) return;
   const auto word = memory.value<std::uint32_t>(address);
   const auto place = is_private ? std::nullopt : memory.shared_place(address);
   blocked.lock = "a futex of its own at " + hex(address);
@@ -83,7 +83,7 @@ void decode_futex(const RemoteMemory& memory, const SyscallText& call, Blocked& 
     blocked.lock_key = place->file + ":" + hex(place->offset);
     if (blocked.pids.empty()) add_holder(owner_of_shared_mutex(memory, address), blocked);
   } else if (!is_private && is_join(call, word, blocked.pid)) {
-    blocked.kind = WaitKind::Thread;
+    blocked.kind = BlockKind::Thread;
     const std::string tid = std::to_string(*word);
     blocked.lock = "thread " + tid + " (" + name_in(proc_path(blocked.pid, "task/") + tid) + ")";
   }

@@ -34,16 +34,16 @@ bool is_open(const Connections& all, const Blocked& blocked) {
 
 std::string reason(const Connections& all, const Blocked& blocked) {
   std::string text = blocked.call;
-  if (blocked.kind == WaitKind::FileLock || blocked.kind == WaitKind::Futex) return text + " for " + blocked.lock;
-  if (blocked.kind != WaitKind::Descriptors || blocked.fds.size() != 1) return text;
+  if (blocked.kind == BlockKind::FileLock || blocked.kind == BlockKind::Futex) return text + " for " + blocked.lock;
+  if (blocked.kind != BlockKind::Descriptors || blocked.fds.size() != 1) return text;
   const Connection* connection = all.find(blocked.pid, blocked.fds[0].fd);
   if (connection == nullptr) return text;
   return text + (blocked.fds[0].reads ? " from " : " to ") + describe(*connection);
 }
 
-bool waits_for_processes(WaitKind kind) {
-  return kind == WaitKind::Descriptors || kind == WaitKind::Child || kind == WaitKind::FileLock ||
-         kind == WaitKind::Futex;
+bool waits_for_processes(BlockKind kind) {
+  return kind == BlockKind::Descriptors || kind == BlockKind::Child || kind == BlockKind::FileLock ||
+         kind == BlockKind::Futex;
 }
 
 // Depth first over the edges that leave no choice. What is on the way is marked, so that coming back to it is a circle.

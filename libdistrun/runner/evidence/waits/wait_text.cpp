@@ -128,16 +128,16 @@ std::string sleep_text(const Blocked& blocked) {
 std::string waiting_text(const Connections& all, const Names& names, const Blocked& blocked) {
   const std::string in = "waits in " + blocked.call;
   switch (blocked.kind) {
-    case WaitKind::None: return running_text(blocked);
-    case WaitKind::Descriptors: return in + limit_text(blocked) + watches_text(all, names, blocked);
-    case WaitKind::Child: return in + children_text(names, blocked);
-    case WaitKind::FileLock: return in + " for the lock of " + blocked.lock + held_by(names, blocked);
-    case WaitKind::Futex: return in + limit_text(blocked) + ": " + blocked.lock + held_by(names, blocked);
-    case WaitKind::Thread: return in + " for the end of " + blocked.lock;
-    case WaitKind::Sleep: return "sleeps in " + blocked.call + sleep_text(blocked);
-    case WaitKind::Signal: return in + " for a signal";
-    case WaitKind::Other: return "is in " + blocked.call;
-    case WaitKind::Unknown: break;
+    case BlockKind::None: return running_text(blocked);
+    case BlockKind::Descriptors: return in + limit_text(blocked) + watches_text(all, names, blocked);
+    case BlockKind::Child: return in + children_text(names, blocked);
+    case BlockKind::FileLock: return in + " for the lock of " + blocked.lock + held_by(names, blocked);
+    case BlockKind::Futex: return in + limit_text(blocked) + ": " + blocked.lock + held_by(names, blocked);
+    case BlockKind::Thread: return in + " for the end of " + blocked.lock;
+    case BlockKind::Sleep: return "sleeps in " + blocked.call + sleep_text(blocked);
+    case BlockKind::Signal: return in + " for a signal";
+    case BlockKind::Other: return "is in " + blocked.call;
+    case BlockKind::Unknown: break;
   }
   return "does what can't be seen: " + blocked.why_unknown;
 }

@@ -27,7 +27,7 @@ constexpr std::size_t kTitleMax = 200;
 // One annotation, for one test or several to which the same happened.
 struct Annotation {
   std::string headline;          // "fail: Ring.gather"
-  Place place;
+  SourcePlace place;
   std::string cause;
   std::string again;             // the command that runs the first of them again
   std::vector<std::string> also; // ids of the others
@@ -66,7 +66,7 @@ class Annotations {
       text += "\nalso: " + base::one_line(ids, kAlsoMax);
     }
     if (!annotation.again.empty() && annotation.again.size() <= kCommandMax) text += "\nagain: " + annotation.again;
-    const Place& place = annotation.place;
+    const SourcePlace& place = annotation.place;
     const std::string line = place.file.empty() || place.line == 0 ? "" : std::to_string(place.line);
     return github_command(kind_, {{"file", in_workspace(place.file)}, {"line", line}, {"title", title}}, text);
   }
@@ -94,10 +94,10 @@ Annotation annotation_of(const runner::Settings& settings, const TestRecord& tes
 
 // The place is that of the first such test: many are skipped for one reason.
 void add_skips(Annotations& notices, const runner::RunRecord& run) {
-  std::map<std::string, Place> places;
+  std::map<std::string, SourcePlace> places;
   for (const TestRecord& test : run.tests) {
     if (test.verdict != Verdict::Skip) continue;
-    const Place& place = places.try_emplace(test.message, Place{test.info.file, test.info.line}).first->second;
+    const SourcePlace& place = places.try_emplace(test.message, SourcePlace{test.info.file, test.info.line}).first->second;
     notices.add({headline_of(test), place, test.message, "", {}}, test.info.id());
   }
 }

@@ -105,7 +105,7 @@ void write_retry(JsonWriter& out, const TestRecord& test, const AttemptRecord& a
   out.field("status", name_of(ctrf_status(attempt.verdict)));
   out.field("duration", whole_ms(attempt.duration));
   write_message(out, attempt.message);
-  if (const Place place = failure_place(test, &attempt); place.line > 0) out.field("line", place.line);
+  if (const SourcePlace place = failure_place(test, &attempt); place.line > 0) out.field("line", place.line);
   if (in_full) write_evidence(out, attempt, kOfRetry);
   out.key("extra");
   out.begin_object();
@@ -278,7 +278,7 @@ void write_environment(JsonWriter& out, const runner::RunRecord& run) {
   out.field("backend", settings.backend);
   out.field("agent", settings.agent);
   out.field("gpu_driver", settings.gpu_driver);
-  out.field("isolation", settings.isolation);
+  out.field("isolation", name_of(settings.isolation));
   out.field("seed", settings.seed);
   out.end_object();
   out.end_object();

@@ -84,6 +84,7 @@ void EventStream::on_attempt_end(const std::string& id, const runner::AttemptRec
   begin("attempt_end", id, attempt.n);
   line_.field("attempt_kind", name_of(attempt.kind));
   line_.field("verdict", name_of(attempt.verdict));
+  line_.field("cause", name_of(attempt.cause.kind));
   line_.field("message", attempt.message);
   line_.field("phase", name_of(attempt.phase));
   line_.field("duration_ms", attempt.duration);

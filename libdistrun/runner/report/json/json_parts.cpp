@@ -34,7 +34,7 @@ void write_settings(JsonWriter& out, const runner::Settings& settings) {
   out.field("agent", settings.agent);
   out.field("gpu_driver", settings.gpu_driver);
   out.field("gpus", settings.gpus);
-  out.field("isolation", settings.isolation);
+  out.field("isolation", name_of(settings.isolation));
   write_array(out, "filters", settings.filters);
   out.field_if(!settings.rerun_failed.empty(), "rerun_failed", settings.rerun_failed);
   write_shard(out, settings.shard);
@@ -81,7 +81,7 @@ void write_variant(JsonWriter& out, const runner::Variant& variant) {
   out.field("backend", variant.backend);
   out.field("agent", variant.agent);
   out.field("gpu_driver", variant.gpu_driver);
-  out.field("isolation", variant.isolation);
+  out.field("isolation", name_of(variant.isolation));
   out.field("isolation_reason", variant.isolation_reason);
   out.end_object();
 }

@@ -50,6 +50,12 @@ void read(const Json& object, const char* name, double& into) {
   into = found->get<double>();
 }
 
+void read(const Json& object, const char* name, Isolation& into) {
+  std::string text = name_of(into);
+  read(object, name, text);
+  into = base::parse_isolation(text);
+}
+
 template <std::integral Integer>
 Integer integer_of(const char* name, const Json& found) {
   constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<Integer>::max());
@@ -267,6 +273,7 @@ void read_attempt(const Json& from, runner::AttemptRecord& attempt) {
   read_enum(from, "kind", static_cast<int>(runner::AttemptKind::Retry) + 1, attempt.kind);
   read_enum(from, "verdict", runner::kVerdictCount, attempt.verdict);
   attempt.cancelled = attempt.verdict == runner::Verdict::Cancelled;
+  read_enum(from, "cause", runner::kCauseKindCount, attempt.cause.kind);
   read(from, "message", attempt.message);
   read_enum(from, "phase", wire::kPhaseCount, attempt.phase);
   read(from, "duration_ms", attempt.duration);

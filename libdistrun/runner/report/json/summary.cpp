@@ -48,6 +48,7 @@ void write_attempt(JsonWriter& out, const runner::AttemptRecord& attempt) {
   out.field("n", attempt.n);
   out.field("kind", name_of(attempt.kind));
   out.field("verdict", name_of(attempt.verdict));
+  out.field("cause", name_of(attempt.cause.kind));
   out.field("message", attempt.message);
   out.field("phase", name_of(attempt.phase));
   out.field("duration_ms", attempt.duration);

@@ -4,6 +4,7 @@
 
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/runner/record/describe.hpp>
 #include <distrun/runner/report/text/excerpt.hpp>
 #include <distrun/runner/report/text/findings.hpp>
 #include <distrun/runner/report/text/look_text.hpp>
@@ -124,20 +125,6 @@ void add_leaks(std::string& out, const std::vector<runner::Leak>& leaks, const P
   }
 }
 
-// The judge's message often is what the one culprit did, which is told in full right below.
-bool says_the_same(const std::string& message, const std::vector<Finding>& culprits) {
-  if (culprits.size() != 1) return false;
-  const Finding& culprit = culprits.front();
-  const std::string who = base::ranks_label(culprit.ranks);
-  if (!error_is_the_story(culprit)) {
-    return message == who + " " + culprit.story || message == who + " was " + culprit.story;
-  }
-  const RankError& error = culprit.sample->errors.front();
-  const std::string place = place_of(error);
-  return message == who + " failed: " + base::one_line(error.text) +
-                        (place.empty() ? "" : " (" + place + ")");
-}
-
 void add_culprits(std::string& out, const std::vector<Finding>& culprits, bool with_stacks, const Paint& paint) {
   for (std::size_t i = 0; i < culprits.size() && i < kFindingsMax + kOthersMax; ++i) {
     if (i < kFindingsMax) {
@@ -184,7 +171,7 @@ std::string message_and_text(const runner::AttemptRecord& attempt, const std::st
                              const Paint& paint) {
   const std::string& message = attempt.message.empty() ? otherwise : attempt.message;
   std::string out;
-  if (!says_the_same(message, findings_of(attempt).culprits)) {
+  if (!runner::is_one_deed(attempt)) {  // else it is told in full right below
     for (const std::string& line : excerpt_lines(message, kLinesMax)) {
       out += paint(Style::Bold, line) + "\n";
     }

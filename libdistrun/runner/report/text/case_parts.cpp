@@ -42,7 +42,7 @@ std::string case_name(const runner::TestRecord& test) {
   return id.substr(std::min(id.size(), test.info.suite.size() + 1));
 }
 
-Place failure_place(const runner::TestRecord& test, const runner::AttemptRecord* attempt) {
+SourcePlace failure_place(const runner::TestRecord& test, const runner::AttemptRecord* attempt) {
   if (attempt != nullptr) {
     for (const runner::RankRecord* rank : culprits_first(*attempt)) {
       if (!is_culprit(*attempt, *rank)) break;

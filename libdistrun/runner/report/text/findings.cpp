@@ -36,13 +36,6 @@ const char* deed_of(OutcomeKind kind) {
   }
 }
 
-std::string deed_told(const runner::Outcome& outcome) {
-  if (outcome.kind == OutcomeKind::TimedOut && !outcome.text.empty()) {
-    return "ran past the bound of " + base::one_line(outcome.text);
-  }
-  return base::one_line(describe(outcome), 500);
-}
-
 // Not where the outcome has nothing to do with it, nor where it is the same for all.
 bool phase_matters(const AttemptRecord& attempt, const RankRecord& rank) {
   switch (rank.outcome.kind) {
@@ -93,8 +86,8 @@ class Folder {
 }  // namespace
 
 std::string story_of(const AttemptRecord& attempt, const RankRecord& rank) {
-  std::string story = deed_told(rank.outcome);
-  if (phase_matters(attempt, rank)) story += std::string(" in ") + name_of(rank.phase);
+  std::string story = base::one_line(runner::describe_outcome(rank), 500);
+  if (phase_matters(attempt, rank)) story += runner::describe_phase(rank);
   if (const std::string crash = runner::crash_text(rank); !crash.empty()) story += ": " + crash;
   if (rank.declared_death) story += ", as declared";
   if (rank.because_of >= 0) {

@@ -113,7 +113,7 @@ std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
   options.add_unless(settings.agent == usual.agent, "--agent", settings.agent);
   options.add_unless(settings.gpu_driver == usual.gpu_driver, "--gpu-driver", settings.gpu_driver);
   options.add_unless(settings.gpu_driver != "virtual", "--gpus", std::to_string(settings.gpus));
-  options.add_unless(settings.isolation == usual.isolation, "--isolation", settings.isolation);
+  options.add_unless(settings.isolation == usual.isolation, "--isolation", name_of(settings.isolation));
   add_timeouts(options, settings);
   options.add_unless(!settings.leaks_strict, "--leaks", "strict");
   options.add_unless(!settings.leaks_off, "--leaks", "off");

@@ -66,7 +66,7 @@ std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint
   if (settings.gpus > 0) {
     line += ", " + plural(settings.gpus, "GPU") + " (" + base::one_line(settings.gpu_driver) + ")";
   }
-  if (settings.isolation != "process") line += ", isolation " + base::one_line(settings.isolation);
+  if (settings.isolation != Isolation::Process) line += std::string(", isolation ") + name_of(settings.isolation);
   if (settings.jobs > 1) line += ", " + std::to_string(settings.jobs) + " tests at a time";
   if (settings.repeat > 1) line += ", each " + std::to_string(settings.repeat) + " times";
   if (settings.until_fail > 0) {

@@ -228,7 +228,7 @@ void write_properties(XmlWriter& out, const runner::RunRecord& run) {
   write_property(out, "distrun.backend", settings.backend);
   write_property(out, "distrun.agent", settings.agent);
   write_property(out, "distrun.gpu_driver", settings.gpu_driver);
-  write_property(out, "distrun.isolation", settings.isolation);
+  write_property(out, "distrun.isolation", name_of(settings.isolation));
   write_property(out, "distrun.seed", std::to_string(settings.seed));
   out.close();
 }

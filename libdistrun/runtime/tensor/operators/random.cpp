@@ -6,7 +6,7 @@
 #include <numbers>
 #include <string>
 
-#include <distrun/runtime/device/thread_state.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/launch.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
@@ -114,14 +114,8 @@ Generator::Range Generator::take(std::uint64_t blocks) {
   return range;
 }
 
-Generator& process_generator() {
-  static Generator generator(0);
-  return generator;
-}
-Generator& default_generator() {
-  Generator* const own = device::thread_state().generator;
-  return own != nullptr ? *own : process_generator();
-}
+Generator& generator_of(core::RankState& rank) { return rank.part<Generator>(core::Part::Random); }
+Generator& default_generator() { return generator_of(core::rank_state()); }
 void manual_seed(std::uint64_t seed) { default_generator().set_seed(seed); }
 
 namespace plain {

@@ -6,12 +6,16 @@
 
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
+namespace distrun::core {
+class RankState;  // runtime/core/rank_state.hpp
+}
+
 namespace distrun::tensor {
 
 // Any thread. Tensors that threads ask for at once get different numbers, in an order that nobody knows.
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) noexcept : seed_(seed) {}
+  explicit Generator(std::uint64_t seed = 0) noexcept : seed_(seed) {}
 
   std::uint64_t seed() const;
   void set_seed(std::uint64_t seed);  // from the start
@@ -27,11 +31,10 @@ class Generator {
   std::uint64_t next_ = 0;
 };
 
+Generator& generator_of(core::RankState& rank);
 // That of the rank whose work the calling thread does: the process's, or where ranks are threads its own. It begins
 // each test with rank.seed(), so that ranks have numbers of their own and a run can be repeated; with 0 outside of one.
 Generator& default_generator();
-// The process's, whoever asks.
-Generator& process_generator();
 void manual_seed(std::uint64_t seed);
 
 namespace plain {

@@ -1,6 +1,5 @@
 #pragma once
-// Real GPUs. The code that needs CUDA is a module, lib/distrun/distrun_cuda.so, which is opened when a driver is asked
-// for and not before: a zygote that had touched CUDA could not be forked, and most processes need none.
+// Real GPUs. The code that needs CUDA is a module (runtime/core/module.hpp), opened when a driver is asked for.
 #include <memory>
 #include <string>
 

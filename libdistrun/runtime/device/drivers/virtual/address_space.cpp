@@ -124,7 +124,7 @@ void AddressSpace::remove_imported(void* memory) {
   imported_.erase(begin);
 }
 
-Place AddressSpace::place(const void* address, std::size_t bytes) const {
+AddressPlace AddressSpace::place(const void* address, std::size_t bytes) const {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     const DeviceMemory& memory = devices_[i];
@@ -136,18 +136,18 @@ Place AddressSpace::place(const void* address, std::size_t bytes) const {
     }
     return {static_cast<int>(i), false, memory.views().own(address), *extent};
   }
-  if (const std::optional<Place> imported = place_imported(address, bytes)) return *imported;
+  if (const std::optional<AddressPlace> imported = place_imported(address, bytes)) return *imported;
   return {-1, is_pinned(address), const_cast<void*>(address), {}};
 }
 
-std::optional<Place> AddressSpace::place_imported(const void* address, std::size_t bytes) const {
+std::optional<AddressPlace> AddressSpace::place_imported(const void* address, std::size_t bytes) const {
   const Imported* imported = find_imported(address);
   if (imported == nullptr) return std::nullopt;
   const Extent whole{imported->views.view(), imported->views.bytes()};
   if (bytes > static_cast<std::size_t>(whole.begin + whole.bytes - static_cast<const std::byte*>(address))) {
     refuse_access(imported->device, bytes, whole, address);
   }
-  return Place{imported->device, false, imported->views.own(address), whole};
+  return AddressPlace{imported->device, false, imported->views.own(address), whole};
 }
 
 const AddressSpace::Imported* AddressSpace::find_imported(const void* address) const noexcept {

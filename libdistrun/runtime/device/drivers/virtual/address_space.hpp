@@ -11,7 +11,7 @@
 
 namespace distrun::device::virtual_gpu {
 
-struct Place {
+struct AddressPlace {
   int device = -1;      // -1: the host's
   bool pinned = false;  // of the host's
   void* own = nullptr;  // where kernels touch it
@@ -32,7 +32,7 @@ class AddressSpace {
   void remove_imported(void* memory);
 
   // Throws Error{InvalidArgument} unless all of [address, address + bytes) is of one live allocation, or the host's.
-  Place place(const void* address, std::size_t bytes) const;
+  AddressPlace place(const void* address, std::size_t bytes) const;
   int device_of(const void* address) const noexcept;
   // A part of an allocation was handed out to a user, at that site.
   void name_block(const void* memory, std::size_t bytes, base::Location site);
@@ -49,7 +49,7 @@ class AddressSpace {
     TwoViews views;
   };
 
-  std::optional<Place> place_imported(const void* address, std::size_t bytes) const;
+  std::optional<AddressPlace> place_imported(const void* address, std::size_t bytes) const;
   const Imported* find_imported(const void* address) const noexcept;
   bool is_pinned(const void* address) const noexcept;
   void forget_blocks(std::int64_t begin, std::int64_t end);

@@ -44,7 +44,7 @@ Handle unpack(const IpcHandle& packed, HandleKind kind) {
     throw Error(ErrorKind::InvalidArgument,
                 kind == HandleKind::Memory ? "the handle is none of memory" : "the handle is none of an event");
   }
-  if (handle.area.pid == ::getpid()) {
+  if (handle.area.area.pid == ::getpid()) {
     throw Error(ErrorKind::InvalidArgument, "the handle was made by this very process, which needs none");
   }
   return handle;
@@ -105,7 +105,7 @@ std::shared_ptr<MappedArea> Exchange::area_of(const Peer& peer) {
 // ---- memory
 
 IpcHandle Exchange::export_memory(const void* memory, std::size_t* offset) {
-  const Place place = space_.place(memory, 0);
+  const AddressPlace place = space_.place(memory, 0);
   const bool is_own = place.device >= 0 && space_.device(place.device).views().holds(memory);
   if (!is_own) throw Error(ErrorKind::InvalidArgument, "only memory of a device of this process can be exported");
   const DeviceMemory& device = space_.device(place.device);
@@ -115,7 +115,7 @@ IpcHandle Exchange::export_memory(const void* memory, std::size_t* offset) {
   handle.kind = HandleKind::Memory;
   handle.area = own().address();
   handle.memory_fd = device.memfd();
-  handle.memory_inode = inode_of(device.memfd());
+  handle.memory_inode = core::address_of(device.memfd()).inode;
   handle.offset = static_cast<std::uint64_t>(all.begin - device.views().view());
   handle.bytes = all.bytes;
   handle.device = place.device;
@@ -129,7 +129,7 @@ void* Exchange::import_memory(int device, const IpcHandle& packed) {
   const Handle handle = unpack(packed, HandleKind::Memory);
   const std::shared_ptr<MappedArea> owner = area_of(handle.area);
   const Peer self = own().address();
-  const base::Fd memfd = open_descriptor_of(handle.area.pid, handle.memory_fd, handle.memory_inode);
+  const base::Fd memfd = core::open_descriptor_of({handle.memory_inode, handle.area.area.pid, handle.memory_fd});
   const std::uint64_t skew = handle.offset % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   TwoViews views(memfd.get(), handle.offset - skew, handle.bytes + skew);
   auto* const memory = static_cast<std::byte*>(space_.add_imported(device, std::move(views))) + skew;
@@ -213,7 +213,7 @@ std::shared_ptr<Point> Exchange::last_recording(const std::shared_ptr<SharedEven
   auto point = std::make_shared<Point>();
   point->has_arrived = [event, recording, recorder, to = point.get()] {
     if (event->done.load() >= recording) return true;
-    if (is_alive(recorder)) return false;
+    if (core::is_alive(recorder)) return false;
     to->error =
         base::Error(ErrorKind::Disconnected, "process " + std::to_string(recorder) +
                                                  ", which has recorded the event, has ended before its work was done");
@@ -290,7 +290,7 @@ void Exchange::touch(const AccessRecord& fresh, const VectorClock& now, const st
   if (owner != own_) compare(fresh, mine, now, *owner);
   for (const board::SeqCell<Peer>& cell : (*owner)->peers) {
     const std::optional<Peer> peer = cell.read();
-    if (!peer || peer->token == area->token || (!is_alive(peer->pid) && !areas_.contains(peer->token))) continue;
+    if (!peer || peer->token == area->token || (!core::is_alive(peer->area.pid) && !areas_.contains(peer->token))) continue;
     try {
       compare(fresh, mine, now, *area_of(*peer));
     } catch (const base::Error&) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/shared_memory.hpp>
 #include <distrun/runtime/device/device.hpp>
 
 namespace distrun::device::virtual_gpu {
@@ -31,16 +32,6 @@ std::size_t rounded(std::size_t bytes) {
 }
 
 }  // namespace
-
-base::Fd make_memfd(const char* name, std::size_t bytes) {
-  base::Fd memfd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!memfd) base::throw_errno("cannot make memory for a virtual device", errno);
-  if (::ftruncate(memfd.get(), static_cast<off_t>(bytes)) != 0) {
-    base::throw_errno("cannot make " + std::to_string(bytes) + " bytes for a virtual device", errno);
-  }
-  ::fcntl(memfd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-  return memfd;
-}
 
 TwoViews::TwoViews(int memfd, std::size_t offset, std::size_t bytes)
     : view_(map(-1, 0, bytes, PROT_NONE)), bytes_(bytes) {
@@ -72,7 +63,7 @@ TwoViews::~TwoViews() {
 
 DeviceMemory::DeviceMemory(int device, std::size_t bytes)
     : device_(device),
-      memfd_(make_memfd("distrun virtual device", bytes)),
+      memfd_(core::make_memfd("a virtual device", bytes)),
       views_(memfd_.get(), 0, bytes),
       free_bytes_(bytes) {
   free_.emplace(0, bytes);

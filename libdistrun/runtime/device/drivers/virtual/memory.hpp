@@ -70,7 +70,4 @@ class DeviceMemory {
   std::map<std::size_t, std::size_t> free_;
 };
 
-// A memfd of that size, sealed against being cut: who maps it never faults. Throws Error{Failed}.
-base::Fd make_memfd(const char* name, std::size_t bytes);
-
 }  // namespace distrun::device::virtual_gpu

@@ -1,17 +1,14 @@
 #pragma once
-// What the virtual devices of a process show to other processes of the machine: a memfd with its events and, where
-// stream order is checked, what it does with memory that others have too. It has no name, so nothing is left of it
-// when the last process that maps it ends, however that ends. Others open it through the descriptors of its owner in
-// /proc.
+// What the virtual devices of a process show to other processes of the machine, in shared memory: its events and, where
+// stream order is checked, what it does with memory that others have too.
 //
 // Fixed sizes, all zero at first; what is read is somebody else's data.
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
 
-#include <distrun/common/base/fd.hpp>
 #include <distrun/common/board/seq_cell.hpp>
+#include <distrun/runtime/core/shared_memory.hpp>
 
 namespace distrun::device::virtual_gpu {
 
@@ -61,9 +58,7 @@ struct SharedAccess {
 
 struct Peer {
   std::uint64_t token;
-  std::uint64_t inode;
-  std::int32_t pid;
-  std::int32_t fd;
+  core::SharedAddress area;
 };
 
 struct SharedArea {
@@ -84,26 +79,15 @@ class MappedArea {
   // One of this process. Throws Error{Failed}.
   MappedArea();
   // Another's. Throws Error{Disconnected} if that process is gone.
-  explicit MappedArea(const Peer& other);
-  ~MappedArea();
-  MappedArea(const MappedArea&) = delete;
-  MappedArea& operator=(const MappedArea&) = delete;
+  explicit MappedArea(const Peer& other) : memory_(other.area, sizeof(SharedArea)) {}
 
-  SharedArea& operator*() const noexcept { return *area_; }
-  SharedArea* operator->() const noexcept { return area_; }
+  SharedArea& operator*() const noexcept { return *static_cast<SharedArea*>(memory_.data()); }
+  SharedArea* operator->() const noexcept { return static_cast<SharedArea*>(memory_.data()); }
   // How others find it.
-  Peer address() const;
+  Peer address() const { return {(*this)->token.load(), memory_.address()}; }
 
  private:
-  void map();
-
-  base::Fd memfd_;
-  SharedArea* area_ = nullptr;
+  core::SharedMemory memory_;
 };
-
-// A descriptor of another process of the same user, told by its file's number. Throws Error{Disconnected}.
-base::Fd open_descriptor_of(int pid, int fd, std::uint64_t inode);
-std::uint64_t inode_of(int fd);
-bool is_alive(int pid) noexcept;
 
 }  // namespace distrun::device::virtual_gpu

@@ -36,7 +36,7 @@ void* VirtualDriver::allocate(int device, std::size_t bytes) {
 
 void VirtualDriver::free(int device, void* memory) {
   check_device(device);
-  const Place place = space_.place(memory, 0);
+  const AddressPlace place = space_.place(memory, 0);
   try {
     scheduler_.synchronize_device(device);
   } catch (const base::Error&) {

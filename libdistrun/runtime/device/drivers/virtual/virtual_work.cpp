@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/device/blocking.hpp>
-#include <distrun/runtime/device/call_site.hpp>
+#include <distrun/runtime/core/call_site.hpp>
+#include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
 
 namespace distrun::device::virtual_gpu {
@@ -20,7 +20,7 @@ const void* address_of(const Lattice& lattice) {
 Region VirtualDriver::place(const Region& region, Request& request) const {
   const std::optional<Lattice> lattice = lattice_of(region);
   if (!lattice) return region;
-  const Place place = space_.place(address_of(*lattice), bytes_of(*lattice));
+  const AddressPlace place = space_.place(address_of(*lattice), bytes_of(*lattice));
   Region placed = region;
   const auto* const lowest = static_cast<const std::byte*>(address_of(*lattice));
   const std::ptrdiff_t first = static_cast<const std::byte*>(region.begin) - lowest;
@@ -57,10 +57,10 @@ void VirtualDriver::tell_found() {
 // As with CUDA: from pageable memory the bytes are taken at once, to it the call returns when they are there.
 void VirtualDriver::copy(StreamRef stream, void* to, const void* from, std::size_t bytes, base::Location site) {
   if (bytes == 0) return;
-  Request request{stream, "copy", call_site(site), {}};
-  const Place source = space_.place(from, bytes);
-  const Place target = space_.place(to, bytes);
-  const auto note = [&](const Place& place, const void* address, Access access) {
+  Request request{stream, "copy", core::call_site(site), {}};
+  const AddressPlace source = space_.place(from, bytes);
+  const AddressPlace target = space_.place(to, bytes);
+  const auto note = [&](const AddressPlace& place, const void* address, Access access) {
     if (place.device < 0 && !place.pinned) return;
     request.touched.emplace_back(*lattice_of(flat_region(address, bytes, access)), access);
   };
@@ -82,13 +82,13 @@ void VirtualDriver::copy(StreamRef stream, void* to, const void* from, std::size
   info.kind = board::WaitKind::Stream;
   info.name = name;
   info.site = request.site;
-  const Wait wait(info);
+  const core::Wait wait(info);
   synchronize(stream);
 }
 
 void VirtualDriver::fill(StreamRef stream, void* memory, int byte, std::size_t bytes, base::Location site) {
   if (bytes == 0) return;
-  Request request{stream, "fill", call_site(site), {}};
+  Request request{stream, "fill", core::call_site(site), {}};
   const Region placed = place(flat_region(memory, bytes, Access::Write), request);
   Work work;
   work.body = [own = placed.begin, byte, bytes] { std::memset(own, byte, bytes); };
@@ -96,7 +96,7 @@ void VirtualDriver::fill(StreamRef stream, void* memory, int byte, std::size_t b
 }
 
 void VirtualDriver::launch(StreamRef stream, Kernel kernel, base::Location site) {
-  Request request{stream, kernel.name, call_site(site), {}};
+  Request request{stream, kernel.name, core::call_site(site), {}};
   for (Region& region : kernel.regions) region = place(region, request);
   Work work;
   work.body = [kernel = std::move(kernel)] { kernel.body(kernel.regions); };

@@ -1,0 +1,130 @@
+#include <distrun/runner/attempt/clocks.hpp>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <distrun/runner/evidence/proc/task_state.hpp>
+
+namespace distrun::runner {
+namespace {
+
+// Ranks reach a phase within milliseconds of each other, on a busy machine within tenths of a second. The first whose
+// time is over waits so long for others, so that who hangs is told from who waits for it.
+constexpr auto kSkew = std::chrono::milliseconds(500);
+constexpr Nanoseconds kDebuggerPause = std::chrono::milliseconds(500);  // from one look for it to the next
+constexpr base::TimePoint kNever = base::TimePoint::max();
+
+}  // namespace
+
+Clocks::Clocks(const RunContext& run, const wire::TestInfo& test, std::vector<RankState>& ranks,
+               std::function<void()> on_alarm)
+    : run_(run), test_(test), ranks_(ranks), alarm_(run.loop, std::move(on_alarm)) {}
+
+Nanoseconds Clocks::bound_of(wire::Phase phase) const { return runner::bound_of(phase, test_, run_.settings); }
+
+void Clocks::begin_phase(RankState& rank, wire::Phase phase) {
+  rank.deadline = now() + bound_of(phase);
+  if (phase == wire::Phase::Body && run_.settings.stacks_after.count() > 0 && !slow_is_set_) {
+    slow_is_set_ = true;
+    slow_at_ = now() + run_.settings.stacks_after;
+    if (slow_at_ < state_deadline_) arm();
+  }
+  // The alarm stands for the earliest deadline; a later one need not move it.
+  if (phase != wire::Phase::Spawn && rank.deadline < state_deadline_) arm();
+}
+
+void Clocks::begin_loss(RankState& rank, Nanoseconds grace) {
+  rank.lost_at = now() + grace;
+  arm();
+}
+
+void Clocks::begin_state(Nanoseconds stay) {
+  running_ = false;
+  state_deadline_ = now() + stay;
+  arm();
+}
+
+void Clocks::stop() {
+  over_ = true;
+  alarm_.cancel();
+}
+
+void Clocks::arm() {
+  if (paused_at_ != kNever) return alarm_.cancel();
+  if (over_) return;
+  base::TimePoint next = state_deadline_;
+  for (const RankState& rank : ranks_) {
+    if (!rank.ended) next = std::min(next, rank.lost_at);
+  }
+  if (running_ && run_.settings.debug_rank < 0) next = std::min(next, timeout_at());
+  if (running_) next = std::min(next, slow_at_);
+  alarm_.set(next);
+}
+
+bool Clocks::take_slow_look(base::TimePoint now) {
+  if (!running_ || now < slow_at_) return false;
+  slow_at_ = kNever;
+  return true;
+}
+
+base::TimePoint Clocks::timeout_at() const {
+  base::TimePoint first = kNever;
+  for (const RankState& rank : ranks_) {
+    if (!rank.ended) first = std::min(first, rank.deadline);
+  }
+  base::TimePoint last = first;
+  for (const RankState& rank : ranks_) {
+    if (!rank.ended && rank.deadline - first <= kSkew) last = std::max(last, rank.deadline);
+  }
+  return last;
+}
+
+bool Clocks::held_by_debugger(const launch::World& world, bool probing) {
+  if (run_.settings.debug_rank >= 0) return true;
+  const bool held = std::any_of(ranks_.begin(), ranks_.end(), [&world](const RankState& rank) {
+    const pid_t tracer = rank.alive() ? evidence::tracer_of(rank.record.pid) : 0;
+    return tracer > 0 && tracer != ::getpid() && !world.is_from_ranks(tracer);
+  });
+  if (probing) return false;
+  const bool was_held = std::exchange(held_, held);
+  for (RankState& rank : ranks_) {
+    if (rank.ended || !(held || was_held)) continue;
+    // Whoever is let go again has its whole bound before it.
+    const Nanoseconds more = held ? kDebuggerPause : bound_of(rank.record.phase);
+    rank.deadline = std::max(rank.deadline, now() + more);
+  }
+  return held || was_held;
+}
+
+void Clocks::pause(launch::World* world) {
+  if (paused_at_ != kNever) return;
+  paused_at_ = now();
+  for (const RankState& rank : ranks_) {
+    // One that has stopped itself stays so afterwards.
+    if (!rank.alive() || evidence::read_pulse(rank.record.pid, rank.record.pid).state == 'T') continue;
+    stopped_.push_back(rank.record.rank);
+    world->signal(rank.record.rank, SIGSTOP);
+  }
+  arm();
+}
+
+void Clocks::resume(launch::World* world) {
+  if (paused_at_ == kNever) return;
+  const Nanoseconds stood = now() - std::exchange(paused_at_, kNever);
+  const auto shift = [stood](base::TimePoint& time) {
+    if (time != kNever) time += stood;
+  };
+  for (RankState& rank : ranks_) {
+    shift(rank.deadline);
+    shift(rank.lost_at);
+  }
+  shift(state_deadline_);
+  shift(slow_at_);
+  for (const int rank : std::exchange(stopped_, {})) world->signal(rank, SIGCONT);
+  arm();
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,62 @@
+#pragma once
+// When the bounds of an attempt run out: that of each rank's phase, that of the attempt's state, the grace of a broken
+// connection, and the time of --stacks-after. One alarm stands for the earliest. All of them stand still while the run is
+// paused, and those of the ranks while a debugger holds one. Lives on: the coordinator's loop.
+#include <functional>
+#include <vector>
+
+#include <distrun/common/io/loop.hpp>
+#include <distrun/runner/attempt/rank_state.hpp>
+#include <distrun/runner/attempt/run_context.hpp>
+
+namespace distrun::runner {
+
+class Clocks {
+ public:
+  // `ranks` are the attempt's, as long as it lives; on_alarm is called when something may be due.
+  Clocks(const RunContext& run, const wire::TestInfo& test, std::vector<RankState>& ranks,
+         std::function<void()> on_alarm);
+
+  base::TimePoint now() const { return run_.loop.clock().now(); }
+
+  // The rank's phase has begun: its bound, and if it is the attempt's first body, that of --stacks-after.
+  void begin_phase(RankState& rank, wire::Phase phase);
+  Nanoseconds bound_of(wire::Phase phase) const;
+  // The rank's connection is broken: it is lost unless it ends within the grace.
+  void begin_loss(RankState& rank, Nanoseconds grace);
+  // The attempt is in another state than running, for so long at most.
+  void begin_state(Nanoseconds stay);
+  // Nothing runs out any more.
+  void stop();
+  // The alarm is set anew: a deadline has moved.
+  void arm();
+
+  bool is_state_over(base::TimePoint now) const noexcept { return now >= state_deadline_; }
+  // Whether the time of --stacks-after has come; once.
+  bool take_slow_look(base::TimePoint now);
+  // Of the first rank that runs out of time, and of those that follow at once.
+  base::TimePoint timeout_at() const;
+  // Whoever stops a rank to look at it wants it to live on; but no test ends its bounds by tracing itself, or by making
+  // us its tracer. `probing`: our own probe may be the one that stops ranks.
+  bool held_by_debugger(const launch::World& world, bool probing);
+
+  // All clocks stand still from pause() to resume(), and so do the ranks.
+  void pause(launch::World* world);
+  void resume(launch::World* world);
+
+ private:
+  const RunContext& run_;
+  const wire::TestInfo& test_;
+  std::vector<RankState>& ranks_;
+  bool running_ = true;   // no state has another bound than the ranks'
+  bool over_ = false;
+  base::TimePoint state_deadline_ = base::TimePoint::max();
+  base::TimePoint slow_at_ = base::TimePoint::max();    // when --stacks-after wants a look
+  bool slow_is_set_ = false;                            // it has been seen to
+  bool held_ = false;                                   // by a debugger, when it was last looked at
+  base::TimePoint paused_at_ = base::TimePoint::max();  // while paused
+  std::vector<int> stopped_;                            // ranks that the pause has stopped
+  io::Alarm alarm_;
+};
+
+}  // namespace distrun::runner

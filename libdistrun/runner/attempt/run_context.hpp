@@ -1,0 +1,31 @@
+#pragma once
+// What all attempts of a run share.
+#include <string>
+
+#include <distrun/common/io/loop.hpp>
+#include <distrun/runner/attempt/bounds.hpp>
+#include <distrun/runner/attempt/output_gate.hpp>
+#include <distrun/runner/launch/node.hpp>
+#include <distrun/runner/record/events.hpp>
+
+namespace distrun::runner {
+
+class NameWatch;     // belongings.hpp
+class PrivateTmps;   // private_tmp.hpp
+class WorkDirPool;   // work_dirs.hpp
+
+// Everything outlives the attempts.
+struct RunContext {
+  io::Loop& loop;
+  launch::Node& node;
+  EventSink& events;
+  NameWatch& names;
+  const Settings& settings;
+  WorkDirPool& dirs;
+  std::string run_id;
+  Graces graces{};
+  OutputSink* output = nullptr;   // shows what programs write; null: nobody does
+  PrivateTmps* private_tmps = nullptr;  // for ranks that have one; null: they have none
+};
+
+}  // namespace distrun::runner

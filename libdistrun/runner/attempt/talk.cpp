@@ -1,0 +1,81 @@
+#include <distrun/runner/attempt/talk.hpp>
+
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::runner {
+namespace {
+
+constexpr std::size_t kWaitingMax = std::size_t{64} << 20;  // bytes for a rank that has not begun
+
+}  // namespace
+
+Talk::Talk(int world_size, OnUnreachable on_unreachable)
+    : on_unreachable_(std::move(on_unreachable)),
+      lines_(static_cast<std::size_t>(world_size)),
+      barriers_(world_size) {}
+
+void Talk::begin(int rank, const wire::RunOrder& order) {
+  Line& line = lines_[static_cast<std::size_t>(rank)];
+  line.is_open = true;
+  send(rank, wire::ControlFrame::Run, order);
+  for (wire::Bytes& frame : std::exchange(line.waiting, {})) send_packed(rank, std::move(frame));
+}
+
+void Talk::pass_on(int from, wire::RankMessage message) {
+  if (message.to < 0 || message.to >= static_cast<int>(lines_.size())) {
+    throw Error(ErrorKind::InvalidArgument, "a message to rank " + std::to_string(message.to));
+  }
+  message.from = from;
+  post(message.to, wire::pack(wire::ControlFrame::Message, static_cast<std::uint16_t>(message.to), message));
+}
+
+void Talk::enter_barrier(int rank, const std::string& barrier) {
+  if (const auto open = barriers_.enter(rank, barrier)) release(*open);
+}
+
+void Talk::wait_for_message(int rank, const wire::ReceiveWait& wait) {
+  for (const int finished : receives_.wait(rank, wait, static_cast<int>(lines_.size()))) {
+    send(rank, wire::ControlFrame::PeerFinished, wire::PeerFinished{finished});
+  }
+}
+
+void Talk::leave(int rank, bool declared) {
+  for (const Release& each : barriers_.leave(rank, declared)) release(each);
+  for (const int waiter : receives_.leave(rank)) {
+    send(waiter, wire::ControlFrame::PeerFinished, wire::PeerFinished{rank});
+  }
+}
+
+std::string Talk::waiting_in(int rank) const {
+  const std::string barrier = barriers_.waiting_in(rank);
+  return barrier.empty() ? receives_.waiting_in(rank) : barrier;
+}
+
+void Talk::release(const Release& release) {
+  const wire::BarrierRelease message{release.barrier, release.error, release.because_of};
+  for (const int rank : release.ranks) send(rank, wire::ControlFrame::BarrierRelease, message);
+}
+
+// Keeps what comes before the rank has its order, within a bound. Throws Error{Overloaded} beyond it.
+void Talk::post(int rank, wire::Bytes packed) {
+  Line& to = lines_[static_cast<std::size_t>(rank)];
+  if (to.is_open) return world_->send(rank, std::move(packed));
+  if (to.waiting_bytes + packed.size() > kWaitingMax) {
+    throw Error(ErrorKind::Overloaded, "rank " + std::to_string(rank) + " has not begun, and " +
+                                           std::to_string(to.waiting_bytes) + " bytes wait for it already");
+  }
+  to.waiting_bytes += packed.size();
+  to.waiting.push_back(std::move(packed));
+}
+
+void Talk::send_packed(int rank, wire::Bytes packed) {
+  try {
+    post(rank, std::move(packed));
+  } catch (const Error& error) {
+    on_unreachable_(rank, error.what());
+  }
+}
+
+}  // namespace distrun::runner

@@ -1,0 +1,27 @@
+#pragma once
+// What the daemon tells whoever keeps it running: a line for each run that comes, starts and ends, and one for whatever
+// it refuses. On standard error, which is the journal, a file or a terminal.
+#include <memory>
+#include <string_view>
+
+namespace distrun::daemon {
+
+enum class LogLevel { Off, Warnings, All };
+
+// Copies share one sink; any thread. Texts are data: control characters in them are shown, not sent.
+class Log {
+ public:
+  // Silent.
+  Log() noexcept = default;
+  // Lines "2026-01-31 13:05:07.123 warning: ..." on standard error.
+  static Log to_stderr(LogLevel level);
+
+  void info(std::string_view text) const;
+  void warn(std::string_view text) const;
+
+ private:
+  class Sink;
+  std::shared_ptr<Sink> sink_;
+};
+
+}  // namespace distrun::daemon

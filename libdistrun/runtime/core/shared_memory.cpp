@@ -1,0 +1,74 @@
+#include <distrun/runtime/core/shared_memory.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::core {
+namespace {
+
+struct stat look_at(int fd) {
+  struct stat found {};
+  if (::fstat(fd, &found) != 0) base::throw_errno("cannot look at a descriptor", errno);
+  return found;
+}
+
+}  // namespace
+
+base::Fd make_memfd(const char* what, std::size_t bytes) {
+  const std::string name = std::string("distrun ") + what;
+  base::Fd memfd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memfd) base::throw_errno(std::string("cannot make memory for ") + what, errno);
+  if (::ftruncate(memfd.get(), static_cast<off_t>(bytes)) != 0) {
+    base::throw_errno("cannot make " + std::to_string(bytes) + " bytes for " + what, errno);
+  }
+  ::fcntl(memfd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  return memfd;
+}
+
+base::Fd open_descriptor_of(const SharedAddress& address) {
+  const std::string process = "process " + std::to_string(address.pid);
+  const std::string path = "/proc/" + std::to_string(address.pid) + "/fd/" + std::to_string(address.fd);
+  base::Fd opened(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!opened) {
+    throw Error(ErrorKind::Disconnected, "cannot open what " + process + " shares: " + base::errno_text(errno));
+  }
+  if (look_at(opened.get()).st_ino != address.inode) {
+    throw Error(ErrorKind::Disconnected, process + " is no longer the one that has shared it");
+  }
+  return opened;
+}
+
+SharedAddress address_of(int fd) { return {look_at(fd).st_ino, ::getpid(), fd}; }
+
+bool is_alive(int pid) noexcept { return ::kill(pid, 0) == 0 || errno == EPERM; }
+
+SharedMemory::SharedMemory(const char* what, std::size_t bytes) : memfd_(make_memfd(what, bytes)), size_(bytes) {
+  map(what);
+}
+
+SharedMemory::SharedMemory(const SharedAddress& address, std::size_t bytes)
+    : memfd_(open_descriptor_of(address)), size_(bytes) {
+  const std::string process = "process " + std::to_string(address.pid);
+  if (static_cast<std::size_t>(look_at(memfd_.get()).st_size) < bytes) {
+    throw Error(ErrorKind::Disconnected, "what " + process + " shares is smaller than the " + std::to_string(bytes) +
+                                             " bytes that this distrun expects");
+  }
+  map(("what " + process + " shares").c_str());
+}
+
+void SharedMemory::map(const char* what) {
+  data_ = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, memfd_.get(), 0);
+  if (data_ == MAP_FAILED) base::throw_errno("cannot map " + std::to_string(size_) + " bytes for " + what, errno);
+}
+
+SharedMemory::~SharedMemory() { ::munmap(data_, size_); }
+
+}  // namespace distrun::core

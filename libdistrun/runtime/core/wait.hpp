@@ -1,0 +1,82 @@
+#pragma once
+// How the runtime waits: seen. Whatever blocks a thread here (a stream, a reply, a thread that waits in the engine) is a
+// Wait for as long as it lasts, and a rank shows it on its board: for whom, since when, until when; so that a hang can
+// be explained. Without a rank it just waits.
+//
+// A wait for other ranks ends when one of them fails as well (wait_for_peers): what it waits for may never come.
+#include <condition_variable>
+#include <mutex>
+
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/board/slot_writer.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+
+namespace distrun::core {
+
+// No deadline.
+inline constexpr base::TimePoint kForever = base::TimePoint::max();
+
+// Shows a wait of the calling thread from construction to destruction. For waits that somebody else's code does.
+class Wait {
+ public:
+  explicit Wait(const board::WaitInfo& info, base::TimePoint deadline = kForever) noexcept
+      : line_(rank_state().line()), number_(line_ != nullptr ? line_->begin_wait(info, deadline) : -1) {}
+  ~Wait() {
+    if (line_ != nullptr) line_->end_wait(number_);
+  }
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+
+ private:
+  RankLine* line_;
+  int number_;
+};
+
+// Blocks until `ready()`, which is called with `lock` held, or the deadline; what ready() says then. Nothing is shown,
+// and nothing paid, if it is ready at once.
+template <class Ready>
+bool wait_until(const board::WaitInfo& info, std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                base::TimePoint deadline, Ready ready) {
+  if (ready()) return true;
+  const Wait wait(info, deadline);
+  if (deadline != kForever) return changed.wait_until(lock, deadline, ready);
+  changed.wait(lock, ready);
+  return true;
+}
+
+enum class WaitEnd : std::uint8_t { Ready, Timeout, PeerFailed };
+
+// The same for what other ranks do: ends also when a rank of the world has failed (rank_state().peer_failure() says
+// which and why), unless it is ready all the same. `lock` is given up for a moment before it blocks.
+template <class Ready>
+WaitEnd wait_for_peers(const board::WaitInfo& info, std::unique_lock<std::mutex>& lock,
+                       std::condition_variable& changed, base::TimePoint deadline, Ready ready) {
+  if (ready()) return WaitEnd::Ready;
+  RankState& rank = rank_state();
+  std::mutex& mutex = *lock.mutex();
+  bool is_over = true;
+  {
+    const Wait wait(info, deadline);
+    lock.unlock();
+    const PeerFailedCall wake(rank, [&](const PeerFailure&) {
+      { const std::lock_guard no_wait_begins(mutex); }
+      changed.notify_all();
+    });
+    lock.lock();
+    const auto over = [&] { return ready() || rank.has_failed_peer(); };
+    if (deadline == kForever) {
+      changed.wait(lock, over);
+    } else {
+      is_over = changed.wait_until(lock, deadline, over);
+    }
+    lock.unlock();
+  }
+  lock.lock();
+  if (ready()) return WaitEnd::Ready;
+  return is_over ? WaitEnd::PeerFailed : WaitEnd::Timeout;
+}
+
+// What became of the test's ranks, as the error of whoever waited for them. Throws base::PeerFailed.
+[[noreturn]] void throw_peer_failed(std::string_view doing, base::Location where = base::Location::here());
+
+}  // namespace distrun::core

@@ -1,0 +1,139 @@
+#include <distrun/runtime/rank_line.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <distrun/runtime/core/wait.hpp>
+
+namespace distrun::runtime {
+namespace {
+
+board::ShownWait shown(const distrun_wait& wait) {
+  board::ShownWait shown;
+  if (wait.kind < board::kWaitKindCount) shown.kind = static_cast<board::WaitKind>(wait.kind);
+  shown.name = keep(wait.name);
+  shown.id = wait.id;
+  shown.rule = static_cast<board::PeerRule>(wait.peer_rule);
+  for (int rank = 0; rank < static_cast<int>(wait.peer_words * 64); ++rank) {
+    if ((wait.peers[rank / 64] >> (rank % 64) & 1) != 0) shown.peers.push_back(rank);
+  }
+  shown.in_body = wait.in_body != 0;
+  shown.since_ns = wait.since_ns;
+  shown.deadline_ns = wait.deadline_ns;
+  shown.file = wait.file;
+  shown.line = wait.line;
+  return shown;
+}
+
+board::ShownOperation shown(const distrun_operation& operation) {
+  const auto kind = operation.kind < board::kWaitKindCount ? static_cast<board::WaitKind>(operation.kind)
+                                                            : board::WaitKind::Custom;
+  return {operation.number, kind, keep(operation.name), operation.id, operation.peer, operation.at_ns};
+}
+
+board::Shown shown(const distrun_peer& peer) {
+  board::Shown all;
+  all.pid = peer.pid;
+  all.phase = static_cast<wire::Phase>(peer.phase);
+  all.epoch = peer.epoch;
+  for (const distrun_wait& each : std::span(peer.waits, peer.wait_count)) all.waits.push_back(shown(each));
+  for (const distrun_operation& each : std::span(peer.operations, peer.operation_count)) {
+    all.operations.push_back(shown(each));
+  }
+  return all;
+}
+
+std::int64_t deadline_ns(base::TimePoint deadline) noexcept {
+  if (deadline == core::kForever) return 0;
+  return std::chrono::duration_cast<base::Nanoseconds>(deadline.time_since_epoch()).count();
+}
+
+// A rank's line, as its runner gives it. Lives on: a thread may wait longer than its test runs.
+class Line final : public core::RankLine {
+ public:
+  explicit Line(const distrun_rank& rank) noexcept : api_(rank), has_peers_(has_peers(rank)) {}
+
+  int begin_wait(const board::WaitInfo& info, base::TimePoint deadline) noexcept override {
+    const auto kind = static_cast<std::int32_t>(info.kind);
+    if (!has_peers_) return api_.begin(api_.waits, kind, lend(info.name), info.site.file, info.site.line);
+    distrun_wait wait{};
+    wait.size = sizeof wait;
+    wait.abi = DISTRUN_ABI;
+    wait.kind = kind;
+    wait.peer_rule = static_cast<std::int32_t>(info.rule);
+    wait.name = lend(info.name);
+    wait.peers = info.peers.bits.data();
+    wait.peer_words = info.peers.bits.size();
+    wait.id = info.id;
+    wait.deadline_ns = deadline_ns(deadline);
+    wait.file = info.site.file;
+    wait.line = info.site.line;
+    return api_.begin_for(api_.waits, &wait);
+  }
+  void end_wait(int number) noexcept override { api_.end(api_.waits, number); }
+
+  void note(board::WaitKind kind, std::string_view name, int peer, std::uint64_t id) noexcept override {
+    if (!has_peers_) return;
+    distrun_operation operation{};
+    operation.size = sizeof operation;
+    operation.abi = DISTRUN_ABI;
+    operation.kind = static_cast<std::int32_t>(kind);
+    operation.peer = peer;
+    operation.name = lend(name);
+    operation.id = id;
+    api_.did(api_.waits, &operation);
+  }
+  void progress() noexcept override {
+    if (has_peers_) api_.progress(api_.waits);
+  }
+
+  std::optional<board::Shown> look_at(int rank) const override {
+    std::optional<board::Shown> seen;
+    const auto take = [](void* context, const distrun_peer* peer) {
+      static_cast<std::optional<board::Shown>*>(context)->emplace(shown(*peer));
+    };
+    if (has_peers_) api_.look(api_.waits, rank, take, &seen);
+    return seen;
+  }
+
+ private:
+  // The fields that are good until the process ends.
+  struct Functions {
+    explicit Functions(const distrun_rank& rank) noexcept
+        : waits(rank.waits), begin(rank.wait_begin), end(rank.wait_end) {
+      if (!has_peers(rank)) return;
+      begin_for = rank.wait_begin_for;
+      did = rank.did;
+      progress = rank.progress;
+      look = rank.look_at_peer;
+    }
+
+    void* waits;
+    decltype(distrun_rank::wait_begin) begin;
+    decltype(distrun_rank::wait_end) end;
+    decltype(distrun_rank::wait_begin_for) begin_for = nullptr;
+    decltype(distrun_rank::did) did = nullptr;
+    decltype(distrun_rank::progress) progress = nullptr;
+    decltype(distrun_rank::look_at_peer) look = nullptr;
+  };
+
+  Functions api_;
+  bool has_peers_;
+};
+
+}  // namespace
+
+bool has_waits(const distrun_rank& rank) noexcept {
+  return rank.size >= offsetof(distrun_rank, explain_faults) + sizeof rank.explain_faults;
+}
+
+bool has_peers(const distrun_rank& rank) noexcept {
+  return rank.size >= offsetof(distrun_rank, on_peer_failed) + sizeof rank.on_peer_failed;
+}
+
+std::unique_ptr<core::RankLine> make_rank_line(const distrun_rank& rank) { return std::make_unique<Line>(rank); }
+
+}  // namespace distrun::runtime

@@ -1,0 +1,67 @@
+#include <catch2/catch.hpp>
+
+#include <distrun/runner/attempt/bounds.hpp>
+
+using namespace distrun;
+using namespace distrun::runner;
+using namespace std::chrono_literals;
+using wire::Phase;
+
+namespace {
+
+wire::TestInfo info_of(const std::string& suite, const std::string& name, int world_size = 4) {
+  wire::TestInfo info;
+  info.suite = suite;
+  info.name = name;
+  info.world_size = world_size;
+  return info;
+}
+
+}  // namespace
+
+TEST_CASE("phases have the bounds of the table") {
+  const Settings settings;
+  const wire::TestInfo test = info_of("Ring", "pass");
+  const std::pair<Phase, Nanoseconds> rows[] = {{Phase::Spawn, 10s}, {Phase::Load, 30s},     {Phase::Rendezvous, 30s},
+                                                {Phase::SetUp, 60s}, {Phase::Body, 300s},    {Phase::TearDown, 60s},
+                                                {Phase::Exit, 5s}};
+  for (const auto& [phase, bound] : rows) CHECK(bound_of(phase, test, settings) == bound);
+  CHECK(load_bound(settings) == 30s);
+}
+
+TEST_CASE("the body's bound is the override, else the test's own, else the run's") {
+  Settings settings;
+  wire::TestInfo test = info_of("Ring", "pass");
+  settings.timeout = 7s;
+  CHECK(bound_of(Phase::Body, test, settings) == 7s);
+  test.timeout_ms = 1500;
+  CHECK(bound_of(Phase::Body, test, settings) == 1500ms);
+  settings.timeout_override = 2s;
+  CHECK(bound_of(Phase::Body, test, settings) == 2s);
+  CHECK(bound_of(Phase::SetUp, test, settings) == 60s);
+}
+
+TEST_CASE("the scale multiplies every bound") {
+  Settings settings;
+  settings.timeout_scale = 2.5;
+  settings.timeout_override = 2s;
+  const wire::TestInfo test = info_of("Ring", "pass");
+  CHECK(bound_of(Phase::Body, test, settings) == 5s);
+  CHECK(bound_of(Phase::Exit, test, settings) == 12500ms);
+  CHECK(load_bound(settings) == 75s);
+}
+
+TEST_CASE("the longest timeout a test can ask for is no overflow") {
+  Settings settings;
+  wire::TestInfo test = info_of("Ring", "pass");
+  test.timeout_ms = INT64_MAX;
+  settings.timeout_scale = GENERATE(1.0, 1000.0);
+  CHECK(bound_of(Phase::Body, test, settings) > 24h);
+}
+
+TEST_CASE("the graces are those of the design") {
+  const Graces graces;
+  CHECK(graces.peers == 500ms);
+  CHECK(graces.terminate == 500ms);
+  CHECK(graces.kill == 1s);
+}

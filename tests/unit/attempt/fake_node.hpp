@@ -1,0 +1,236 @@
+#pragma once
+// A node whose worlds do what a test says: nothing happens but by the test's calls, and what the runner does to
+// them is kept.
+#include <sys/stat.h>
+
+#include <csignal>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/io/loop.hpp>
+#include <distrun/common/wire/control.hpp>
+#include <distrun/runner/launch/node.hpp>
+
+namespace distrun::runner::fake {
+
+using Clock = std::chrono::steady_clock;
+
+class World : public launch::World {
+ public:
+  struct Signal {
+    int rank;
+    int number;
+    Clock::time_point at;
+  };
+
+  World(io::Loop& loop, launch::WorldSpec spec, launch::WorldEvents& events)
+      : loop_(loop), spec_(std::move(spec)), events_(events) {}
+
+  // ---- what ranks do
+  void start(int rank) { events_.on_rank_started(rank, 1000 + rank); }
+  void start_all() {
+    for (int rank = 0; rank < spec_.world_size; ++rank) start(rank);
+  }
+  template <class T>
+  void say(int rank, wire::ControlFrame kind, const T& message) {
+    events_.on_frame(rank, {kind, static_cast<std::uint16_t>(rank), wire::encode(message)});
+  }
+  void hello(int rank) { say(rank, wire::ControlFrame::Hello, wire::Hello{wire::kControlAbi, 1000 + rank}); }
+  void start_and_greet_all() {
+    start_all();
+    for (int rank = 0; rank < spec_.world_size; ++rank) hello(rank);
+  }
+  void error(int rank, const std::string& text, int because_of = -1) {
+    say(rank, wire::ControlFrame::Error, wire::ErrorReport{"RuntimeError", text, "ring.cpp", 41, "", true, because_of});
+  }
+  void done(int rank, bool passed = true) {
+    say(rank, wire::ControlFrame::Done, wire::Done{passed, 7, {}, held_by_ranks});
+  }
+  // The rank still works with that name when it is done.
+  void hold(const std::string& path) {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) == 0) held_by_ranks.push_back({path, status.st_dev, status.st_ino});
+  }
+  void end(int rank, proc::ExitStatus status = proc::ExitStatus::of_code(0)) {
+    events_.on_rank_ended(rank, status, -1);
+  }
+  void pass(int rank) {
+    done(rank);
+    end(rank);
+  }
+  void die(int rank, int signal) { end(rank, proc::ExitStatus::of_signal(signal)); }
+  launch::WorldEvents& events() { return events_; }
+
+  // ---- what was done to them
+  std::vector<wire::Frame> frames(int rank, wire::ControlFrame kind) const {
+    std::vector<wire::Frame> found;
+    for (const wire::Frame& frame : sent_) {
+      if (frame.rank == rank && frame.is(kind)) found.push_back(frame);
+    }
+    return found;
+  }
+  template <class T>
+  std::vector<T> messages(int rank, wire::ControlFrame kind) const {
+    std::vector<T> found;
+    for (const wire::Frame& frame : frames(rank, kind)) found.push_back(wire::decode<T>(wire::view_of(frame.payload)));
+    return found;
+  }
+  std::vector<int> signals_of(int rank) const {
+    std::vector<int> numbers;
+    for (const Signal& signal : signals) {
+      if (signal.rank == rank) numbers.push_back(signal.number);
+    }
+    return numbers;
+  }
+  bool was_sent(int rank, int number) const {
+    const std::vector<int> numbers = signals_of(rank);
+    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+  }
+  const launch::WorldSpec& spec() const { return spec_; }
+
+  std::vector<Signal> signals;
+  int looks = 0;                         // how often stacks were asked for
+  bool hold_stacks = false;              // they come with give_stacks() only
+  std::vector<launch::OnStacks> waiting_for_stacks;
+  std::vector<std::vector<std::pair<int, wire::RawStacks>>> to_name;
+  std::vector<launch::OnStacks> waiting_for_names;
+  std::vector<wire::ControlFrame> sent_kinds;
+  std::vector<launch::Leftover> left;    // until somebody ends it
+  std::vector<base::HeldName> held;      // by them
+  std::vector<wire::HeldName> held_by_ranks;
+  std::vector<std::string> ended;        // what is found only when they are ended
+  int ends_needed = 0;                   // calls of end_leftovers() until they are gone
+  std::function<void()> on_end_leftovers = [] {};
+  std::function<void(World&, int rank, const wire::Frame&)> answer;  // to each frame, a little later
+  bool mortal = false;                   // SIGTERM ends a rank
+  bool deaf = false;                     // sending to it overflows
+  bool offspring = false;                // processes of living ranks
+  std::map<int, std::string> output;
+
+  // ---- launch::World
+  void send(int rank, wire::Bytes packed) override {
+    if (deaf) throw Error(ErrorKind::Overloaded, "the rank does not read");
+    wire::FrameSplitter splitter(wire::kProtocol<wire::ControlFrame>);
+    splitter.feed(wire::view_of(packed));
+    sent_.push_back(splitter.next().value());
+    sent_kinds.push_back(sent_.back().kind_as<wire::ControlFrame>());
+    if (sent_.back().rank != rank) throw std::logic_error("a frame for another rank");
+    if (answer) loop_.post([this, rank, frame = sent_.back()] { answer(*this, rank, frame); });
+  }
+  void signal(int rank, int number) override {
+    signals.push_back({rank, number, Clock::now()});
+    if (mortal) loop_.post([this, rank, number] { if (number == SIGTERM) die(rank, number); });
+  }
+  std::optional<board::Shown> shown(int) const override { return std::nullopt; }
+  void collect_stacks(const launch::StackOrder&, launch::OnStacks on_stacks) override {
+    waiting_for_stacks.push_back(std::move(on_stacks));
+    ++looks;
+    if (!hold_stacks) give_stacks();
+  }
+  // What a probe would have brought.
+  void give_stacks() {
+    for (launch::OnStacks& on_stacks : std::exchange(waiting_for_stacks, {})) {
+      loop_.post([on_stacks = std::move(on_stacks)] { on_stacks({}); });
+    }
+  }
+  bool is_from_ranks(int) const override { return false; }
+  std::optional<board::Dump> crash(int) const override { return std::nullopt; }
+  void name_stacks(const char*, std::vector<std::pair<int, wire::RawStacks>> by_rank, base::Nanoseconds,
+                   launch::OnStacks on_stacks) override {
+    to_name.push_back(std::move(by_rank));
+    waiting_for_names.push_back(std::move(on_stacks));
+  }
+  // What a probe has found out of the oldest that asked.
+  void give_names(evidence::Stacks stacks) {
+    loop_.post([on_stacks = waiting_for_names.at(0), stacks = std::move(stacks)] { on_stacks(stacks); });
+    waiting_for_names.erase(waiting_for_names.begin());
+  }
+  proc::Captured standard_output(int rank) const override {
+    const auto found = output.find(rank);
+    return {found == output.end() ? "" : found->second, 0, 0};
+  }
+  proc::Captured standard_error(int) const override { return {}; }
+  void finish_output() override {}
+  void forget_output() override { output.clear(); }
+  bool has_offspring() override { return offspring; }
+  std::vector<launch::Leftover> leftovers() override { return left; }
+  std::vector<base::HeldName> held_by_leftovers(const std::vector<std::string>&) override { return held; }
+  launch::EndedLeftovers end_leftovers() override {
+    on_end_leftovers();
+    if (ends_needed > 0 && --ends_needed > 0) return {{}, static_cast<int>(left.size())};
+    left.clear();
+    return {std::exchange(ended, {}), 0};
+  }
+
+ private:
+  io::Loop& loop_;
+  launch::WorldSpec spec_;
+  launch::WorldEvents& events_;
+  std::vector<wire::Frame> sent_;
+};
+
+class MountSpace final : public launch::MountSpace {
+ public:
+  wire::MountSpace name() const override { return {"mounts", "users"}; }
+};
+
+class Node final : public launch::Node {
+ public:
+  explicit Node(io::Loop& loop) : loop_(loop) {}
+
+  io::Task<wire::PluginTable> list(std::string plugin, wire::ListOrder, base::Nanoseconds) override {
+    const auto found = tables.find(plugin);
+    if (found == tables.end()) throw Error(ErrorKind::Failed, plugin + ": its lister was killed");
+    co_return found->second;
+  }
+  void spare(int) override {}
+  io::Task<launch::Prepared> prepare(std::string plugin, Isolation isolation, base::Nanoseconds) override {
+    ++prepared;
+    if (on_prepare) std::exchange(on_prepare, {})();
+    if (unloadable == plugin) throw Error(ErrorKind::Failed, plugin + ": it crashed while loading");
+    launch::Prepared answer;
+    answer.isolation = exec_only.empty() ? isolation : Isolation::Exec;
+    answer.reason = exec_only;
+    co_return answer;
+  }
+  io::Task<std::shared_ptr<launch::MountSpace>> make_mounts(std::vector<launch::Mount> wanted) override {
+    mounts.push_back(std::move(wanted));
+    if (!no_mounts.empty()) throw Error(ErrorKind::Failed, no_mounts);
+    co_return std::make_shared<MountSpace>();
+  }
+  std::shared_ptr<launch::World> spawn(const launch::WorldSpec& spec, launch::WorldEvents& events) override {
+    world = std::make_shared<World>(loop_, spec, events);
+    worlds.push_back(world);
+    ++spawned;
+    if (script) loop_.post([this, made = world] { script(*made); });
+    return world;
+  }
+  void cancel() override { ++cancelled; }
+  void release(const std::string& plugin) override { released.push_back(plugin); }
+  void close() override {}
+
+  std::shared_ptr<World> world;             // the last one
+  std::vector<std::shared_ptr<World>> worlds;  // all
+  std::function<void(World&)> script;       // what each new world does
+  std::map<std::string, wire::PluginTable> tables;
+  std::vector<std::vector<launch::Mount>> mounts;  // that were wanted
+  std::string no_mounts;                    // why there are none
+  std::string unloadable;
+  std::string exec_only;
+  std::vector<std::string> released;
+  int spawned = 0;
+  int prepared = 0;
+  std::function<void()> on_prepare;         // once
+  int cancelled = 0;
+
+ private:
+  io::Loop& loop_;
+};
+
+}  // namespace distrun::runner::fake

@@ -1,0 +1,240 @@
+// Programs as ranks: what they get, what their exit codes mean, and how their output is let through.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <csignal>
+
+#include <distrun/runner/attempt/program.hpp>
+#include <distrun/runner/attempt/script_note.hpp>
+#include <distrun/runner/record/judge.hpp>
+
+#include "stage.hpp"
+
+using namespace distrun;
+using namespace distrun::runner;
+using namespace std::chrono_literals;
+using proc::ExitStatus;
+using wire::Phase;
+
+namespace {
+
+Settings settings_of(const std::string& path, int world_size) {
+  Settings settings;
+  settings.program_path = path;
+  settings.program = {path, "--steps", "3"};
+  settings.world_size = world_size;
+  settings.isolation = Isolation::Program;
+  settings.timeout = {};
+  return settings;
+}
+
+std::string value_of(const std::vector<std::string>& variables, const std::string& name) {
+  std::string value = "(not set)";
+  for (const std::string& each : variables) {
+    if (each.starts_with(name + "=")) value = each.substr(name.size() + 1);
+  }
+  return value;
+}
+
+// An attempt at a program whose ranks are played by the test.
+class ProgramStage : public Stage {
+ public:
+  explicit ProgramStage(int world_size) : Stage(world_size) {
+    settings = settings_of("/bin/train", world_size);
+    test = plan_program(settings);
+  }
+  fake::World& begin_program() {
+    fake::World& world = begin();
+    world.start_all();
+    for (int rank = 0; rank < settings.world_size; ++rank) world.events().on_program(rank);
+    return world;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a program is one test, with the program's name as far as a name may have it") {
+  CHECK(plan_program(settings_of("/usr/bin/env", 2)).id == "exec.env");
+  CHECK(plan_program(settings_of("./train-2.py", 2)).id == "exec.train_2_py");
+  CHECK(plan_program(settings_of("./\xff\n*", 2)).id == "exec.___");
+  CHECK(plan_program(settings_of("/", 2)).id == "exec.program");
+  CHECK(plan_program(settings_of(std::string(5000, 'x'), 2)).id.size() < 200);
+  CHECK(plan_program(settings_of("./a", 64)).variant.world_size == 64);
+  CHECK(plan_program(settings_of("./a", 64)).is_program());
+}
+
+TEST_CASE("each rank finds in its environment who it is and where the others are") {
+  Settings settings = settings_of("./train", 3);
+  settings.env = {{"MASTER_ADDR", "::1"}, {"DEPTH", "4=5"}};
+  const launch::ProgramSpec program = program_spec(settings, "run0", "/tmp/shared");
+  CHECK(program.arguments == settings.program);
+  REQUIRE(program.variables.size() == 3);
+  for (int rank = 0; rank < 3; ++rank) {
+    const auto& variables = program.variables[static_cast<std::size_t>(rank)];
+    for (const char* name : {"RANK", "LOCAL_RANK", "DISTRUN_RANK"}) {
+      CHECK(value_of(variables, name) == std::to_string(rank));
+    }
+    for (const char* name : {"WORLD_SIZE", "LOCAL_WORLD_SIZE", "DISTRUN_WORLD_SIZE"}) {
+      CHECK(value_of(variables, name) == "3");
+    }
+    CHECK(value_of(variables, "GROUP_RANK") == "0");
+    CHECK(value_of(variables, "DISTRUN_RUN_ID") == "run0");
+    CHECK(value_of(variables, "DISTRUN_TEMP_DIR") == "/tmp/shared");
+    CHECK(value_of(variables, "MASTER_ADDR") == "::1");  // the user's own comes last
+    CHECK(value_of(variables, "DEPTH") == "4=5");
+    CHECK(value_of(variables, "MASTER_PORT") == value_of(program.variables[0], "MASTER_PORT"));
+    CHECK(std::stoi(value_of(variables, "MASTER_PORT")) > 0);
+  }
+}
+
+TEST_CASE("the exit code of a program is its result") {
+  RankState rank;
+  CHECK(outcome_of_program(rank, ExitStatus::of_code(0)).kind == OutcomeKind::Passed);
+  for (const int code : {1, 3, 10, 74, 77, 86, 255}) {  // those of the skip table mean nothing here
+    const Outcome outcome = outcome_of_program(rank, ExitStatus::of_code(code));
+    CHECK(outcome.kind == OutcomeKind::Failed);
+    CHECK(outcome.value == code);
+    CHECK(describe(outcome) == "exited with code " + std::to_string(code));
+  }
+  CHECK(outcome_of_program(rank, ExitStatus::of_signal(SIGSEGV)).kind == OutcomeKind::Signaled);
+  rank.signaled_by_us = true;
+  CHECK(outcome_of_program(rank, ExitStatus::of_signal(SIGTERM)).kind == OutcomeKind::KilledByUs);
+  CHECK(outcome_of_program(rank, ExitStatus::of_code(143)).kind == OutcomeKind::KilledByUs);
+  CHECK(outcome_of_program(rank, ExitStatus::of_code(0)).kind == OutcomeKind::Passed);
+  rank.record.outcome = {OutcomeKind::TimedOut, 0, "1 s"};
+  CHECK(outcome_of_program(rank, ExitStatus::of_code(0)).kind == OutcomeKind::TimedOut);
+}
+
+TEST_CASE("ranks that end with 0 pass, in spawn, body and exit, and nothing is sent to them") {
+  ProgramStage stage(2);
+  fake::World& world = stage.begin_program();
+  world.end(1);
+  CHECK_FALSE(stage.is_over());
+  CHECK(world.signals.empty());
+  world.end(0);
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.verdict == Verdict::Pass);
+  CHECK(record.ranks[0].phase == Phase::Exit);
+  CHECK(world.sent_kinds.empty());
+  CHECK(stage.told.count("rank phase 0 body") == 1);
+  CHECK(stage.told.count("rank phase 0 exit") == 1);
+}
+
+TEST_CASE("the rank that failed first is named, and the others are ended after their grace") {
+  ProgramStage stage(4);
+  fake::World& world = stage.begin_program();
+  const auto failed_at = fake::Clock::now();
+  world.end(2, ExitStatus::of_code(3));
+  REQUIRE(stage.until([&] { return world.was_sent(0, SIGTERM) && world.was_sent(3, SIGTERM); }));
+  CHECK(fake::Clock::now() - failed_at >= stage.graces.peers);
+  for (const int rank : {0, 1, 3}) world.die(rank, SIGTERM);
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.verdict == Verdict::Fail);
+  CHECK(record.message == "rank 2 exited with code 3");
+  CHECK(record.culprits == std::vector<int>{2});
+  CHECK(record.ranks[0].outcome.kind == OutcomeKind::KilledByUs);
+  CHECK(record.ranks[0].because_of == 2);
+  CHECK(world.sent_kinds.empty());
+}
+
+TEST_CASE("of ranks that fail within the grace, only those with the same code did the same") {
+  ProgramStage stage(4);
+  fake::World& world = stage.begin_program();
+  world.end(2, ExitStatus::of_code(3));
+  world.end(0, ExitStatus::of_code(1));
+  world.end(3, ExitStatus::of_code(3));
+  world.end(1);
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.message == "rank 2 exited with code 3; so did rank 3; rank 0 failed after it");
+  CHECK(record.culprits.front() == 2);
+}
+
+TEST_CASE("a program has no bound unless it is given one") {
+  ProgramStage stage(2);
+  CHECK(bound_of(Phase::Body, stage.test.info, stage.settings) >= 24h * 300);
+  stage.settings.timeout = 30ms;
+  fake::World& world = stage.begin_program();
+  REQUIRE(stage.until([&] { return world.was_sent(0, SIGTERM); }));
+  CHECK(world.looks == 1);
+  world.die(0, SIGTERM);
+  world.die(1, SIGTERM);
+  CHECK(stage.finish().verdict == Verdict::Timeout);
+}
+
+TEST_CASE("a program that cannot be started is no failure of the program") {
+  ProgramStage stage(2);
+  fake::World& world = stage.begin();
+  world.start_all();
+  world.error(0, "cannot start ./a: Exec format error");
+  world.end(0, ExitStatus::of_code(127));
+  world.die(1, SIGTERM);
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.verdict == Verdict::InfraError);
+  CHECK(record.message == "cannot start ./a: Exec format error");
+}
+
+TEST_CASE("output that has been shown stays out of the record, but for its size") {
+  ProgramStage stage(1);
+  stage.settings.keep_output = GENERATE(true, false);
+  fake::World& world = stage.begin_program();
+  world.output[0] = "hello\n";
+  world.end(0);
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.ranks[0].out.text == (stage.settings.keep_output ? "hello\n" : ""));
+}
+
+namespace {
+
+class Reader final : public OutputSink {
+ public:
+  bool full = false;
+  std::string text;
+  void on_output(int rank, launch::Stream, std::string_view bytes) override {
+    text += std::to_string(rank) + ":" + std::string(bytes) + " ";
+  }
+  bool is_full() override { return full; }
+};
+
+}  // namespace
+
+TEST_CASE("a reader that does not keep up holds the ranks up until it has caught up") {
+  io::Loop loop;
+  Reader reader;
+  struct World : fake::World {
+    using fake::World::World;
+    std::vector<bool> holds;
+    void hold_output(bool hold) override { holds.push_back(hold); }
+  };
+  struct Events : launch::WorldEvents {
+    void on_rank_started(int, int) override {}
+    void on_frame(int, const wire::Frame&) override {}
+    void on_connection_lost(int, const std::string&) override {}
+    void on_rank_ended(int, ExitStatus, int) override {}
+    void on_spawn_failed(const std::string&) override {}
+  } events;
+  World world(loop, {}, events);
+  OutputGate gate(loop, reader, world);
+  gate.on_output(0, launch::Stream::Out, "a");
+  CHECK(world.holds.empty());
+  reader.full = true;
+  gate.on_output(1, launch::Stream::Err, "b");
+  gate.on_output(1, launch::Stream::Err, "c");
+  CHECK(world.holds == std::vector<bool>{true});
+  testing::run_ready(loop);
+  CHECK(world.holds == std::vector<bool>{true});
+  reader.full = false;
+  REQUIRE(testing::run_until(loop, [&] { return world.holds.size() == 2; }));
+  CHECK_FALSE(world.holds.back());
+  CHECK(reader.text == "0:a 1:b 1:c ");
+}
+
+TEST_CASE("what a Python interpreter runs is found in its arguments, and other programs run no script") {
+  using Words = std::vector<std::string>;
+  CHECK(python_script("python3.11", Words{"python3", "train.py", "-m", "x"}) == "train.py");
+  CHECK(python_script("python3", Words{"python3", "-u", "-X", "dev", "a/b.py"}) == "a/b.py");
+  CHECK(python_script("python3", Words{"python3", "-m", "torch.run", "y.py"}) == "module torch.run");
+  CHECK(python_script("python3", Words{"python3", "-c", "while True: pass"}) == "its -c argument");
+  CHECK(python_script("python3", Words{"python3"}) == "its standard input");
+  CHECK_FALSE(python_script("bash", Words{"bash", "train.py"}));
+  CHECK_FALSE(python_script("", Words{}));
+}

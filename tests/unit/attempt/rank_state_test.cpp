@@ -1,0 +1,140 @@
+#include <catch2/catch.hpp>
+
+#include <csignal>
+
+#include <distrun/runner/attempt/rank_state.hpp>
+
+#include "../record/samples.hpp"
+
+using namespace distrun;
+using namespace distrun::runner;
+using proc::ExitStatus;
+
+namespace {
+
+// What a rank told before it ended.
+enum class Told { Nothing, Passed, NotPassed, FailedCheck, FatalError, SkipOnly, Skip, SkipAfterError };
+
+RankState state_of(Told told) {
+  RankState rank;
+  rank.done = told != Told::Nothing && told != Told::FatalError && told != Told::SkipOnly;
+  rank.done_passed = told == Told::Passed || told == Told::FailedCheck;
+  if (told == Told::FailedCheck || told == Told::SkipAfterError) {
+    rank.record.errors.push_back(samples::error_of("2 == 3", false));
+  }
+  if (told == Told::FatalError) rank.record.errors.push_back(samples::error_of("token is lost"));
+  if (told == Told::SkipOnly || told == Told::Skip || told == Told::SkipAfterError) {
+    rank.skip = wire::SkipReport{74, "no CUDA"};
+  }
+  return rank;
+}
+
+struct Row {
+  Told told;
+  ExitStatus status;
+  bool signaled_by_us;
+  OutcomeKind kind;
+  int value;
+};
+
+const ExitStatus kClean = ExitStatus::of_code(0);
+const ExitStatus kSegv = ExitStatus::of_signal(SIGSEGV);
+const ExitStatus kTerm = ExitStatus::of_signal(SIGTERM);
+
+const Row kRows[] = {
+    // A result counts as it was told, if the exit does not contradict it.
+    {Told::Passed, kClean, false, OutcomeKind::Passed, 0},
+    {Told::Passed, ExitStatus::of_code(3), false, OutcomeKind::Exited, 3},
+    {Told::Passed, kSegv, false, OutcomeKind::Signaled, SIGSEGV},
+    {Told::NotPassed, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
+    {Told::NotPassed, kClean, false, OutcomeKind::Failed, 0},
+    {Told::FailedCheck, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
+    {Told::FailedCheck, kClean, false, OutcomeKind::Failed, 0},
+    {Told::Skip, ExitStatus::of_code(86), false, OutcomeKind::Skipped, 74},
+    {Told::Skip, ExitStatus::of_code(7), false, OutcomeKind::Exited, 7},
+    {Told::Passed, ExitStatus::of_code(86), false, OutcomeKind::Exited, 86},
+    {Told::NotPassed, ExitStatus::of_code(7), false, OutcomeKind::Failed, 7},
+    {Told::SkipAfterError, ExitStatus::of_code(86), false, OutcomeKind::Failed, 86},
+    // An error that ended the body is a failure, however the rank went.
+    {Told::FatalError, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
+    {Told::FatalError, kClean, false, OutcomeKind::Failed, 0},
+    {Told::FatalError, kSegv, false, OutcomeKind::Failed, 0},
+    {Told::FatalError, kTerm, true, OutcomeKind::Failed, 0},
+    // Without a result the exit is all there is.
+    {Told::Nothing, kClean, false, OutcomeKind::Exited, 0},
+    {Told::Nothing, ExitStatus::of_code(1), false, OutcomeKind::Exited, 1},
+    {Told::Nothing, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
+    {Told::Nothing, ExitStatus::of_code(72), false, OutcomeKind::Skipped, 72},
+    {Told::Nothing, ExitStatus::of_code(88), false, OutcomeKind::Skipped, 88},
+    {Told::Nothing, ExitStatus::of_code(71), false, OutcomeKind::Exited, 71},
+    {Told::Nothing, ExitStatus::of_code(89), false, OutcomeKind::Exited, 89},
+    {Told::Nothing, ExitStatus::of_code(-1), false, OutcomeKind::Lost, 0},
+    {Told::Nothing, kSegv, false, OutcomeKind::Signaled, SIGSEGV},
+    {Told::SkipOnly, kClean, false, OutcomeKind::Exited, 0},
+    {Told::SkipOnly, kSegv, false, OutcomeKind::Signaled, SIGSEGV},
+    // What we did to it is its end, unless it had told its result.
+    {Told::Nothing, kTerm, true, OutcomeKind::KilledByUs, 0},
+    {Told::Nothing, ExitStatus::of_signal(SIGKILL), true, OutcomeKind::KilledByUs, 0},
+    {Told::Nothing, kClean, true, OutcomeKind::KilledByUs, 0},
+    {Told::Passed, kTerm, true, OutcomeKind::Passed, 0},
+    {Told::NotPassed, kTerm, true, OutcomeKind::Failed, 0},
+    {Told::Skip, kTerm, true, OutcomeKind::Skipped, 74},
+};
+
+}  // namespace
+
+TEST_CASE("a rank's outcome is what it told, what was done to it, and how it ended, in that order") {
+  for (const Row& row : kRows) {
+    RankState rank = state_of(row.told);
+    rank.signaled_by_us = row.signaled_by_us;
+    const Outcome outcome = outcome_at_end(rank, row.status);
+    INFO("row " << &row - kRows);
+    CHECK(std::string(name_of(outcome.kind)) == name_of(row.kind));
+    CHECK(outcome.value == row.value);
+  }
+}
+
+TEST_CASE("a skip has the reason that was told, or that of its exit code") {
+  CHECK(outcome_at_end(state_of(Told::Skip), ExitStatus::of_code(86)).text == "no CUDA");
+  CHECK(outcome_at_end(RankState{}, ExitStatus::of_code(74)).text == "CUDA is not available.");
+  RankState thread;
+  thread.shares_process = true;  // one rank's code would skip, or fail, the others
+  CHECK(outcome_at_end(thread, ExitStatus::of_code(74)).kind == OutcomeKind::Exited);
+  CHECK(outcome_at_end(thread, ExitStatus::of_code(10)).kind == OutcomeKind::Exited);
+}
+
+TEST_CASE("a bad outcome that was decided before the end stays") {
+  for (const OutcomeKind kind : samples::kFinalKinds) {
+    RankState rank = state_of(Told::Passed);
+    rank.record.outcome = samples::outcome_of(kind);
+    const Outcome outcome = outcome_at_end(rank, kClean);
+    CHECK(outcome.kind == (is_failure(rank.record.outcome) ? kind : OutcomeKind::Passed));
+  }
+}
+
+TEST_CASE("failed, died, timed out and lost are bad outcomes of a rank's own, and nothing else is") {
+  for (const OutcomeKind kind : samples::kFinalKinds) {
+    const bool own = kind != OutcomeKind::Passed && kind != OutcomeKind::Skipped && kind != OutcomeKind::KilledByUs;
+    CHECK(is_failure({kind, 0, ""}) == own);
+  }
+  CHECK_FALSE(is_failure(Outcome{}));
+}
+
+TEST_CASE("a death is declared by its rank, its way and its value") {
+  using wire::DeathKind;
+  using wire::MayDie;
+  const Outcome killed{OutcomeKind::Signaled, SIGKILL, ""};
+  const Outcome exited{OutcomeKind::Exited, 3, ""};
+  CHECK_FALSE(is_declared({}, 2, killed));
+  CHECK(is_declared({MayDie{2, DeathKind::Signal, SIGKILL}}, 2, killed));
+  CHECK_FALSE(is_declared({MayDie{2, DeathKind::Signal, SIGKILL}}, 1, killed));
+  CHECK_FALSE(is_declared({MayDie{2, DeathKind::Signal, SIGTERM}}, 2, killed));
+  CHECK_FALSE(is_declared({MayDie{2, DeathKind::ExitCode, SIGKILL}}, 2, killed));
+  CHECK(is_declared({MayDie{-1, DeathKind::ExitCode, 3}}, 7, exited));
+  CHECK(is_declared({MayDie{-1, DeathKind::Any, 0}}, 7, exited));
+  CHECK(is_declared({MayDie{1, DeathKind::Any, 0}, MayDie{2, DeathKind::Any, 0}}, 2, killed));
+  // Only deaths can be declared.
+  for (const OutcomeKind kind : {OutcomeKind::Failed, OutcomeKind::TimedOut, OutcomeKind::Lost, OutcomeKind::Passed}) {
+    CHECK_FALSE(is_declared({MayDie{-1, DeathKind::Any, 0}}, 0, {kind, 0, ""}));
+  }
+}

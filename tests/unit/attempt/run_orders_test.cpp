@@ -1,0 +1,165 @@
+// The orders that ranks get, and the directories that are theirs.
+#include <catch2/catch.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runner/attempt/run_orders.hpp>
+
+#include "../../support/scratch.hpp"
+
+using namespace distrun;
+using namespace distrun::runner;
+
+namespace {
+
+wire::TestInfo info_of(const std::string& suite, const std::string& name, int world_size = 4) {
+  wire::TestInfo info;
+  info.suite = suite;
+  info.name = name;
+  info.world_size = world_size;
+  return info;
+}
+
+std::string value_of(const wire::RunOrder& order, const std::string& key) {
+  for (const wire::KeyValue& entry : order.env) {
+    if (entry.key == key) return entry.value;
+  }
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("an order holds what its rank needs") {
+  const testing::Scratch scratch;
+  WorkDirPool pool(scratch.path() + "/run", false);
+  const auto taken = pool.take(2);
+  const WorkDirs& dirs = *taken;
+  PlannedTest test;
+  test.id = "Ring.pass";
+  test.variant.world_size = 2;
+  Settings settings;
+  settings.seed = 17;
+  settings.env = {{"KEY", "value"}};
+  const wire::RunOrder common = common_order(test, settings, "id", 5, dirs);
+  const wire::RunOrder order = order_for(common, test, dirs, 1);
+  CHECK(order.run_id == "id");
+  CHECK(order.test_id == "Ring.pass");
+  CHECK(order.rank == 1);
+  CHECK(order.world_size == 2);
+  CHECK(order.attempt == 5);
+  CHECK(order.seed == 17);
+  CHECK(order.coordinator_pid == ::getpid());
+  CHECK(order.temp_dir == dirs.shared());
+  CHECK(order.work_dir == dirs.of(1));
+  CHECK(order.tmp_dir == dirs.tmp_of(1));
+  CHECK(order.init_method == "file://" + dirs.shared() + "/rendezvous");
+  CHECK(value_of(order, "KEY") == "value");
+  for (const char* name : {"RANK", "LOCAL_RANK", "MASTER_PORT"}) CHECK(value_of(order, name) == "none");
+}
+
+TEST_CASE("a test that asks for env:// gets a port of its own and the ranks' numbers") {
+  const testing::Scratch scratch;
+  WorkDirPool pool(scratch.path() + "/run", false);
+  const auto taken = pool.take(3);
+  const WorkDirs& dirs = *taken;
+  PlannedTest test;
+  test.variant.world_size = 3;
+  test.info.env_rendezvous = true;
+  const wire::RunOrder common = common_order(test, Settings{}, "id", 1, dirs);
+  const wire::RunOrder first = order_for(common, test, dirs, 0);
+  const wire::RunOrder last = order_for(common, test, dirs, 2);
+  CHECK(value_of(first, "RANK") == "0");
+  CHECK(value_of(last, "RANK") == "2");
+  CHECK(value_of(last, "LOCAL_RANK") == "2");
+  CHECK(value_of(first, "MASTER_PORT") == value_of(last, "MASTER_PORT"));
+  CHECK(std::stoi(value_of(first, "MASTER_PORT")) > 0);
+}
+
+TEST_CASE("a rank with a device of its own sees the one at its place among those that distrun sees") {
+  const testing::Scratch scratch;
+  WorkDirPool pool(scratch.path() + "/run", false);
+  const auto dirs = pool.take(3);
+  PlannedTest test;
+  test.variant.world_size = 3;
+  test.info.gpu_per_rank = true;
+  Settings settings;
+  settings.gpus = 3;
+  const wire::RunOrder common = common_order(test, settings, "id", 1, *dirs);
+  ::setenv("CUDA_VISIBLE_DEVICES", "5,3", 1);
+  for (const auto& [rank, device] : {std::pair(0, "5"), std::pair(1, "3"), std::pair(2, "2")}) {
+    const wire::RunOrder order = order_for(common, test, *dirs, rank);
+    CHECK(value_of(order, "CUDA_VISIBLE_DEVICES") == device);
+    CHECK(value_of(order, "DISTRUN_GPU") == std::to_string(rank));
+    CHECK(order.gpus == 1);
+  }
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  CHECK(value_of(order_for(common, test, *dirs, 1), "CUDA_VISIBLE_DEVICES") == "1");
+}
+
+TEST_CASE("an attempt has a directory of its own and one for each rank, and takes them away once used") {
+  const testing::Scratch scratch;
+  const std::string run_dir = scratch.path() + "/run";
+  const bool keep = GENERATE(false, true);
+  WorkDirPool pool(run_dir, keep);
+  std::string used;
+  {
+    const auto dirs = pool.take(2);
+    used = dirs->shared();
+    CHECK(testing::names_in(used) == std::vector<std::string>{"rank0", "rank1", "tmp0", "tmp1"});
+    testing::write_file(dirs->of(1) + "/file", "x");
+    const auto next = pool.take(2);
+    CHECK(next->shared() != used);
+  }
+  CHECK(testing::exists(used + "/rank1/file") == keep);
+  CHECK(testing::exists(run_dir));
+  CHECK(pool.take(2)->shared() != used);
+}
+
+TEST_CASE("what is in a TMPDIR is told, and goes with its directory") {
+  const testing::Scratch scratch;
+  WorkDirPool pool(scratch.path() + "/run", false);
+  const auto dirs = pool.take(2);
+  CHECK(dirs->left_in_tmp().empty());
+  testing::write_file(dirs->tmp_of(1) + "/file", "x");
+  testing::write_file(dirs->of(1) + "/file", "x");
+  REQUIRE(dirs->left_in_tmp().size() == 1);
+  CHECK(dirs->left_in_tmp()[0].path == dirs->tmp_of(1) + "/file");
+  CHECK(dirs->clear().empty());
+  CHECK_FALSE(testing::exists(dirs->shared()));
+  CHECK(dirs->left_in_tmp().empty());
+}
+
+TEST_CASE("directories that nobody used serve the next attempt of that size, and no others do") {
+  const testing::Scratch scratch;
+  WorkDirPool pool(scratch.path() + "/run", false);
+  const std::string two = pool.take(2)->shared();
+  const std::string three = pool.take(3)->shared();
+  CHECK(three != two);
+  CHECK(pool.take(2)->shared() == two);
+  const auto spoil = [&](const std::string& shared, int kind) {
+    if (kind == 0) testing::write_file(shared + "/rendezvous", "x");
+    if (kind == 1) testing::write_file(shared + "/rank1/file", "x");
+    if (kind == 2) ::rmdir((shared + "/tmp0").c_str());
+    if (kind == 3) ::chmod((shared + "/rank0").c_str(), 0755);
+    if (kind == 4 && ::rmdir((shared + "/rank0").c_str()) == 0) (void)::symlink("/", (shared + "/rank0").c_str());
+  };
+  std::string last = two;
+  for (int kind = 0; kind < 5; ++kind) {
+    {
+      const auto dirs = pool.take(2);
+      last = dirs->shared();
+      spoil(last, kind);
+    }
+    CHECK_FALSE(testing::exists(last));
+    CHECK(pool.take(2)->shared() != last);
+  }
+}
+
+TEST_CASE("a directory that cannot be made is an error with its path") {
+  WorkDirPool pool("/proc/none", false);
+  CHECK_THROWS_WITH(pool.take(1), Catch::Contains("cannot make /proc/none"));
+}

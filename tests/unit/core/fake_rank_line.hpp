@@ -1,0 +1,61 @@
+#pragma once
+// A rank's line that keeps what is shown on it.
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/core/thread_state.hpp>
+
+namespace distrun::testing {
+
+class FakeRankLine final : public core::RankLine {
+ public:
+  struct Begun {
+    board::WaitInfo info;  // its texts are those of the waiter
+    base::TimePoint deadline;
+  };
+
+  int begin_wait(const board::WaitInfo& info, base::TimePoint deadline) noexcept override {
+    const std::lock_guard lock(mutex_);
+    names.emplace_back(info.name);
+    begun.push_back({info, deadline});
+    return 5;
+  }
+  void end_wait(int number) noexcept override {
+    const std::lock_guard lock(mutex_);
+    ended.push_back(number);
+  }
+  void note(board::WaitKind, std::string_view, int, std::uint64_t) noexcept override {}
+  void progress() noexcept override {}
+  std::optional<board::Shown> look_at(int) const override { return std::nullopt; }
+
+  std::size_t count() {
+    const std::lock_guard lock(mutex_);
+    return begun.size();
+  }
+
+  std::vector<std::string> names;
+  std::vector<Begun> begun;
+  std::vector<int> ended;
+
+ private:
+  std::mutex mutex_;
+};
+
+// For a scope: the calling thread works for a rank of its own, with such a line.
+class FakeRank {
+ public:
+  FakeRank() : guard_(core::thread_state()) {
+    state.use(&line);
+    core::thread_state().rank = &state;
+  }
+
+  FakeRankLine line;
+  core::RankState state;
+
+ private:
+  core::ThreadStateGuard guard_;
+};
+
+}  // namespace distrun::testing

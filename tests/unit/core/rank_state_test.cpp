@@ -1,0 +1,61 @@
+// What the runtime knows of a rank.
+#include <catch2/catch.hpp>
+
+#include <distrun/runtime/core/rank_state.hpp>
+
+#include "unit/core/fake_rank_line.hpp"
+
+namespace distrun::core {
+namespace {
+
+struct Numbers {
+  int drawn = 0;
+};
+
+TEST_CASE("a part is made once, when it is first asked for") {
+  RankState rank;
+  rank.part<Numbers>(Part::Random).drawn = 7;
+  CHECK(rank.part<Numbers>(Part::Random).drawn == 7);
+  RankState other;
+  CHECK(other.part<Numbers>(Part::Random).drawn == 0);
+}
+
+TEST_CASE("a thread that works for nobody works for the process's rank") {
+  CHECK(&rank_state() == &process_rank_state());
+  testing::FakeRank rank;
+  CHECK(&rank_state() == &rank.state);
+}
+
+TEST_CASE("the first failure is told, once, to who asked before and to who asks later") {
+  RankState rank;
+  std::vector<std::string> told;
+  const auto tell = [&](const PeerFailure& failure) { told.push_back(failure.why); };
+  {
+    const PeerFailedCall before(rank, tell);
+    rank.fail_peer({1, "first"});
+    rank.fail_peer({2, "second"});
+    CHECK(told == std::vector<std::string>{"first"});
+  }
+  const PeerFailedCall later(rank, tell);
+  CHECK(told == std::vector<std::string>{"first", "first"});
+  CHECK(rank.peer_failure()->rank == 1);
+}
+
+TEST_CASE("who does not ask any more is not told") {
+  RankState rank;
+  int told = 0;
+  { const PeerFailedCall call(rank, [&](const PeerFailure&) { ++told; }); }
+  rank.fail_peer({1, "first"});
+  CHECK(told == 0);
+}
+
+TEST_CASE("another test knows nothing of an earlier one's failure") {
+  RankState rank;
+  rank.fail_peer({1, "first"});
+  rank.forget_failure();
+  CHECK_FALSE(rank.has_failed_peer());
+  CHECK_FALSE(rank.peer_failure());
+}
+
+}  // namespace
+}  // namespace distrun::core

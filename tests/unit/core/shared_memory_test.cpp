@@ -1,0 +1,75 @@
+// Memory that processes share, and modules.
+#include <catch2/catch.hpp>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/module.hpp>
+#include <distrun/runtime/core/shared_memory.hpp>
+
+namespace distrun::core {
+namespace {
+
+TEST_CASE("another process finds the memory by its address, and sees what is written") {
+  const SharedMemory mine("a test", 10'000);
+  std::strcpy(static_cast<char*>(mine.data()), "hello");
+  const SharedAddress address = mine.address();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int code = 1;
+    try {
+      const SharedMemory theirs(address, 10'000);
+      auto* text = static_cast<char*>(theirs.data());
+      if (std::strcmp(text, "hello") == 0) code = 0;
+      std::strcpy(text, "answer");
+    } catch (const Error&) {
+    }
+    ::_exit(code);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(std::string(static_cast<char*>(mine.data())) == "answer");
+}
+
+TEST_CASE("memory of a process that has ended is refused") {
+  const SharedMemory mine("a test", 100);
+  SharedAddress address = mine.address();
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  address.pid = child;
+  CHECK_THROWS_WITH(SharedMemory(address, 100), Catch::Contains("cannot open what process"));
+  CHECK_FALSE(is_alive(child));
+}
+
+TEST_CASE("another file under the same number is refused") {
+  const SharedMemory mine("a test", 100);
+  SharedAddress address = mine.address();
+  address.inode += 1;
+  CHECK_THROWS_WITH(SharedMemory(address, 100), Catch::Contains("is no longer the one"));
+}
+
+TEST_CASE("memory that is smaller than expected is refused, not mapped") {
+  const SharedMemory mine("a test", 100);
+  CHECK_THROWS_WITH(SharedMemory(mine.address(), 1'000'000), Catch::Contains("is smaller than the 1000000 bytes"));
+}
+
+TEST_CASE("shared memory keeps its size, so that who maps it never faults") {
+  const base::Fd memfd = make_memfd("a test", 4096);
+  CHECK(::ftruncate(memfd.get(), 0) != 0);
+}
+
+TEST_CASE("a module that is not there says so") {
+  const Module none = open_module({"XYZ", "distrun_no_such_module.so", "entry"});
+  CHECK(none.entry == nullptr);
+  CHECK(none.why_none == "this distrun was built without XYZ: there is no distrun/distrun_no_such_module.so");
+}
+
+}  // namespace
+}  // namespace distrun::core

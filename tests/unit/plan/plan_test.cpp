@@ -1,0 +1,54 @@
+#include <catch2/catch.hpp>
+
+#include <distrun/runner/plan/plan.hpp>
+
+using namespace distrun;
+using namespace distrun::runner;
+
+namespace {
+
+wire::TestInfo info_of(const std::string& suite, const std::string& name, int world_size = 4) {
+  wire::TestInfo info;
+  info.suite = suite;
+  info.name = name;
+  info.world_size = world_size;
+  return info;
+}
+
+}  // namespace
+
+TEST_CASE("a plan holds the selected tests in their order, with the settings of the run") {
+  Settings settings;
+  settings.backend = "gloo";
+  settings.agent = "faulty";
+  wire::PluginTable table;
+  table.tests = {info_of("Ring", "b"), info_of("Other", "x"), info_of("Ring", "a", 2)};
+  const std::vector<PlannedTest> tests = plan("ring.so", table, Filter({"Ring"}), settings);
+  REQUIRE(tests.size() == 2);
+  CHECK(tests[0].id == "Ring.b");
+  CHECK(tests[1].id == "Ring.a");
+  CHECK(tests[1].variant.world_size == 2);
+  CHECK(tests[0].plugin == "ring.so");
+  CHECK(tests[0].variant.backend == "gloo");
+  CHECK(tests[0].variant.agent == "faulty");
+  CHECK(tests[0].variant.isolation == Isolation::Process);
+  CHECK_FALSE(tests[0].skipped());
+}
+
+TEST_CASE("a test that requires an isolation gets it, and the plan says why") {
+  wire::PluginTable table;
+  table.tests = {info_of("Ring", "a"), info_of("Ring", "b")};
+  table.tests[0].isolation = "exec";
+  table.tests[1].isolation = "process";
+  const std::vector<PlannedTest> tests = plan("ring.so", table, Filter(), Settings{});
+  CHECK(tests[0].variant.isolation == Isolation::Exec);
+  CHECK(tests[0].variant.isolation_reason == "the test asks for exec");
+  CHECK(tests[1].variant.isolation_reason.empty());
+}
+
+TEST_CASE("a test with a skip reason is planned as skipped") {
+  wire::PluginTable table;
+  table.tests = {info_of("Ring", "a", 0)};
+  table.tests[0].skip = {{73, "small"}};
+  CHECK(plan("ring.so", table, Filter(), Settings{}).at(0).skipped());
+}

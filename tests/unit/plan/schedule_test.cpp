@@ -1,0 +1,77 @@
+#include <distrun/runner/plan/schedule.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace distrun;
+using namespace distrun::runner;
+
+namespace {
+
+PlannedTest planned(const std::string& suite, int ranks, Isolation isolation = Isolation::Process, int devices = 0) {
+  PlannedTest test;
+  test.plugin = "ring.so";
+  test.info.suite = suite;
+  test.info.devices = devices;
+  test.variant.world_size = ranks;
+  test.variant.isolation = isolation;
+  return test;
+}
+
+std::string text_of(const std::vector<Batch>& all) {
+  std::string text;
+  for (const Batch& batch : all) text += std::to_string(batch.begin) + "-" + std::to_string(batch.end) + " ";
+  return text;
+}
+
+Batch batch_of(int ranks, bool devices = false) { return {0, 1, ranks, devices}; }
+
+}  // namespace
+
+TEST_CASE("a test is a batch of its own, but where ranks stay its suite is one") {
+  CHECK(text_of(batches({planned("A", 2), planned("A", 2), planned("B", 2)})) == "0-1 1-2 2-3 ");
+  CHECK(text_of(batches({planned("A", 2, Isolation::Pool), planned("A", 2, Isolation::Pool), planned("B", 2, Isolation::Pool)})) == "0-2 2-3 ");
+  CHECK(text_of(batches({planned("A", 2, Isolation::Threads), planned("A", 4, Isolation::Threads)})) == "0-1 1-2 ");
+  CHECK(text_of(batches({planned("A", 2, Isolation::Pool), planned("A", 2, Isolation::Exec), planned("A", 2, Isolation::Pool)})) ==
+        "0-1 1-2 2-3 ");
+  CHECK(text_of(batches({})) == "");
+}
+
+TEST_CASE("batches begin in order while there is room, and smaller ones may go first") {
+  Schedule schedule({batch_of(4), batch_of(8), batch_of(4), batch_of(2)}, {8});
+  CHECK(schedule.next()->ranks == 4);
+  CHECK(schedule.next()->ranks == 4);  // the one of eight has no room
+  CHECK_FALSE(schedule.next());
+  schedule.over(batch_of(4));
+  CHECK(schedule.next()->ranks == 2);
+  schedule.over(batch_of(4));
+  CHECK_FALSE(schedule.next());
+  schedule.over(batch_of(2));
+  CHECK(schedule.next()->ranks == 8);
+  CHECK(schedule.empty());
+}
+
+TEST_CASE("a batch that is beyond the machine runs alone") {
+  Schedule schedule({batch_of(100), batch_of(1)}, {8});
+  CHECK(schedule.next()->ranks == 100);
+  CHECK_FALSE(schedule.next());
+  schedule.over(batch_of(100));
+  CHECK(schedule.next()->ranks == 1);
+}
+
+TEST_CASE("tests that work with devices run one at a time, beside others") {
+  Schedule schedule({batch_of(1, true), batch_of(1, true), batch_of(1)}, {8});
+  CHECK(schedule.next()->devices);
+  CHECK_FALSE(schedule.next()->devices);
+  CHECK_FALSE(schedule.next());
+  schedule.over(batch_of(1, true));
+  CHECK(schedule.next()->devices);
+}
+
+TEST_CASE("the machine holds sixteen ranks a core, and as many as have memory") {
+  CHECK(Room::of_machine(2, 0).ranks == 32);
+  CHECK(Room::of_machine(2, std::uint64_t{64} << 24).ranks == 16);
+  CHECK(Room::of_machine(0, 0).ranks == 16);
+  CHECK(memory_available() > 0);
+}

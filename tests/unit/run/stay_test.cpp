@@ -1,0 +1,295 @@
+// Ranks that stay from one test to the next.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+
+#include "run_stage.hpp"
+
+using namespace distrun;
+using namespace distrun::runner;
+using proc::ExitStatus;
+
+namespace {
+
+// A run of tests with two ranks each, which do what an order asks for: tell their result, and end if they may not stay.
+struct Show : RunStage {
+  explicit Show(const Names& tests, Isolation isolation = Isolation::Pool) {
+    settings.isolation = isolation;
+    node.tables["ring.so"].reuse = wire::Reuse::Together;
+    for (const std::string& name : tests) add("Ring", name);
+    node.script = [this](fake::World& world) {
+      world.answer = [this](fake::World& from, int rank, const wire::Frame& frame) { answer(from, rank, frame); };
+      world.start_and_greet_all();
+    };
+  }
+  void answer(fake::World& world, int rank, const wire::Frame& frame) {
+    if (frame.is(wire::ControlFrame::Dismiss) && !stuck) {
+      dismissed.push_back(rank);
+      if (!leftover.process.empty()) world.left = {leftover};
+      dies_of == 0 ? world.end(rank) : world.die(rank, dies_of);
+    }
+    if (!frame.is(wire::ControlFrame::Run)) return;
+    const auto order = wire::decode<wire::RunOrder>(wire::view_of(frame.payload));
+    orders.push_back(order);
+    if (acts.contains(order.test_id)) return acts.at(order.test_id)(world, rank);
+    world.done(rank);
+    if (!order.stay && !order.threads) world.end(rank);  // threads end together, when they are dismissed
+  }
+
+  std::map<std::string, std::function<void(fake::World&, int)>> acts;  // instead of passing
+  std::vector<wire::RunOrder> orders;
+  std::vector<int> dismissed;
+  bool stuck = false;  // nobody ends when dismissed
+  int dies_of = 0;     // a signal that ends whoever is dismissed
+  launch::Leftover leftover;  // of who is dismissed, until it is ended
+};
+
+void fail_rank_0(fake::World& world, int rank) {
+  if (rank == 0) world.error(0, "token is lost");
+  world.done(rank, rank != 0);
+}
+
+}  // namespace
+
+TEST_CASE("one set of ranks runs all tests of a suite, and the last test lets it end") {
+  const Isolation isolation = GENERATE(Isolation::Pool, Isolation::Threads);
+  Show show({"a", "b", "c"}, isolation);
+  CHECK(exit_code_of(show.play()) == 0);
+  CHECK(show.verdicts() == Names{"pass", "pass", "pass"});
+  CHECK(show.node.spawned == 1);
+  REQUIRE(show.orders.size() == 6);
+  for (std::size_t i = 0; i < 6; ++i) {
+    CHECK(show.orders[i].stay == (i < 4));
+    CHECK(show.orders[i].threads == (isolation == Isolation::Threads));
+    CHECK(show.orders[i].leaks_strict);
+  }
+  CHECK(show.told.count("rank start 1") == 3);
+  CHECK(show.told.count("rank end 1 passed") == 3);
+  for (const TestRecord& test : show.run->record().tests) CHECK(test.attempts.at(0).ranks.at(1).pid == 1001);
+}
+
+TEST_CASE("another suite, and another world size, get ranks of their own") {
+  Show show({"a", "b"});
+  show.add("Other", "a");
+  show.add("Other", "b").world_size = 1;
+  show.play();
+  CHECK(show.verdicts() == Names{"pass", "pass", "pass", "pass"});
+  CHECK(show.node.spawned == 3);
+}
+
+TEST_CASE("after a failure a fresh set goes on") {
+  Show show({"a", "b", "c"});
+  show.acts["Ring.b"] = fail_rank_0;
+  CHECK(exit_code_of(show.play()) == 1);
+  CHECK(show.verdicts() == Names{"pass", "fail", "pass"});
+  CHECK(show.node.spawned == 2);
+  CHECK(show.dismissed == std::vector<int>{0, 1});
+}
+
+TEST_CASE("after a crash a fresh set goes on") {
+  Show show({"a", "b"});
+  show.acts["Ring.a"] = [](fake::World& world, int rank) {
+    if (rank == 0) world.die(0, SIGSEGV);
+    if (rank == 1) world.done(1);
+  };
+  show.play();
+  CHECK(show.verdicts() == Names{"crash", "pass"});
+  CHECK(show.node.spawned == 2);
+}
+
+TEST_CASE("ranks that have a process of their own left do not stay") {
+  Show show({"a", "b"});
+  show.acts["Ring.a"] = [](fake::World& world, int rank) {
+    world.offspring = true;
+    world.done(rank);
+  };
+  show.play();
+  CHECK(show.verdicts() == Names{"pass", "pass"});  // it went with them: no leak
+  CHECK(show.node.spawned == 2);
+  CHECK(show.dismissed.size() == 2);
+}
+
+TEST_CASE("a file that appears and that no rank has to do with is nobody's, and the ranks stay") {
+  Show show({"a", "b"});
+  show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
+    if (rank == 0) std::ofstream(show.places.temp_dir + "/left") << "here";
+    world.done(rank);
+  };
+  show.play();
+  CHECK(show.verdicts() == Names{"pass", "pass"});
+  CHECK(show.node.spawned == 1);
+  const std::vector<std::string>& appeared = show.run->record().appeared;
+  CHECK(std::count(appeared.begin(), appeared.end(), show.places.temp_dir + "/left") == 1);
+}
+
+TEST_CASE("a file that a test leaves is told with that test, and its ranks do not stay") {
+  Show show({"a", "b"});
+  show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
+    if (rank == 0) {
+      std::ofstream(show.places.temp_dir + "/left") << "here";
+      world.hold(show.places.temp_dir + "/left");
+    }
+    world.done(rank);
+  };
+  show.play();
+  CHECK(show.verdicts() == Names{"leak", "pass"});
+  CHECK(show.node.spawned == 2);
+}
+
+TEST_CASE("what a rank itself finds open is a leak, and its ranks do not stay") {
+  Show show({"a", "b"});
+  show.acts["Ring.a"] = [](fake::World& world, int rank) {
+    if (rank == 1) world.say(1, wire::ControlFrame::Leak, wire::LeakReport{false, "5 (/dev/zero)"});
+    world.done(rank);
+  };
+  show.play();
+  CHECK(show.verdicts() == Names{"leak", "pass"});
+  CHECK(show.node.spawned == 2);
+}
+
+TEST_CASE("a rank that hangs after its dismissal runs into the bound of its exit") {
+  Show show({"a", "b"});
+  show.settings.timeout_scale = 0.01;  // 5 s are 50 ms
+  show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
+    world.offspring = world.mortal = show.stuck = true;
+    world.done(rank);
+  };
+  show.acts["Ring.b"] = [&show](fake::World& world, int rank) {
+    show.stuck = false;
+    world.pass(rank);
+  };
+  show.play();
+  CHECK(show.verdicts() == Names{"timeout", "pass"});
+  CHECK(show.run->record().tests[0].attempts[0].phase == wire::Phase::Exit);
+}
+
+TEST_CASE("a rank that dies while it waits for its next test is a problem of the run, and a fresh set goes on") {
+  Show show({"a", "b"});
+  show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
+    world.done(rank);
+    if (rank == 1) show.node.on_prepare = [&world] { world.die(0, SIGSEGV); };
+  };
+  const RunRecord& record = show.play();
+  CHECK(show.verdicts() == Names{"pass", "pass"});
+  CHECK(show.node.spawned == 2);
+  REQUIRE(record.problems.size() == 1);
+  CHECK(record.problems[0].phase == "between tests");
+  CHECK_THAT(record.problems[0].text, Catch::Contains("rank 0 was killed by signal 11 (SIGSEGV)"));
+  CHECK(exit_code_of(record) == 3);
+}
+
+TEST_CASE("repeats are run by the same ranks, and so is a retry's successor") {
+  Show show({"a"});
+  show.settings.repeat = 5;
+  show.play();
+  CHECK(show.node.spawned == 1);
+  CHECK(show.run->record().tests[0].attempts.size() == 5);
+  CHECK_FALSE(show.orders.back().stay);
+}
+
+// Nobody knew that no other would come.
+TEST_CASE("ranks that wait for a test that does not come are dismissed, and what goes wrong then is told") {
+  Show show({"a"});
+  show.settings.until_fail = 5;
+  show.dies_of = GENERATE(0, SIGSEGV);
+  show.acts["Ring.a"] = [](fake::World& world, int rank) {
+    world.say(rank, wire::ControlFrame::Skip, wire::SkipReport{86, "not today"});
+    world.done(rank, false);
+  };
+  const RunRecord& record = show.play();
+  CHECK(show.verdicts() == Names{"skip"});
+  CHECK(show.dismissed == std::vector<int>{0, 1});
+  REQUIRE(record.problems.size() == (show.dies_of == 0 ? 0U : 1U));
+  for (const Problem& problem : record.problems) {
+    CHECK_THAT(problem.text, Catch::Contains("when they were dismissed, rank 0 was killed by signal 11 (SIGSEGV)"));
+  }
+}
+
+TEST_CASE("a process that ranks start as they are dismissed is told, unless it ends by itself") {
+  Show show({"a"});
+  show.settings.until_fail = 5;
+  const bool ends = GENERATE(false, true);
+  show.leftover = {"4711 (sleep 100)", ends, 4711};
+  show.acts["Ring.a"] = [](fake::World& world, int rank) {
+    world.say(rank, wire::ControlFrame::Skip, wire::SkipReport{86, "not today"});
+    world.done(rank, false);
+  };
+  const RunRecord& record = show.play();
+  CHECK(show.verdicts() == Names{"skip"});
+  REQUIRE(record.problems.size() == (ends ? 0U : 1U));
+  for (const Problem& problem : record.problems) {
+    CHECK_THAT(problem.text, Catch::Contains("were dismissed, they left the process 4711 (sleep 100) behind"));
+  }
+}
+
+TEST_CASE("ranks that a test has used up do not serve another, and the test passes") {
+  Show show({"a", "b"});
+  show.acts["Ring.a"] = [](fake::World& world, int rank) {
+    wire::Done done{true, 7, {}};
+    done.used_up = rank == 1;
+    world.say(rank, wire::ControlFrame::Done, done);
+  };
+  CHECK(exit_code_of(show.play()) == 0);
+  CHECK(show.verdicts() == Names{"pass", "pass"});
+  CHECK(show.node.spawned == 2);
+  CHECK(show.dismissed == std::vector<int>{0, 1});
+}
+
+TEST_CASE("what a test has changed is a note, and a leak to a strict run") {
+  const bool strict = GENERATE(false, true);
+  Show show({"a"});
+  show.settings.leaks_strict = strict;
+  show.acts["Ring.a"] = [](fake::World& world, int rank) {
+    if (rank == 1) world.say(rank, wire::ControlFrame::Leak, wire::LeakReport{false, "the umask", true});
+    world.pass(rank);
+  };
+  show.play();
+  CHECK(show.verdicts() == Names{strict ? "leak" : "pass"});
+  const AttemptRecord& attempt = show.run->record().tests[0].attempts[0];
+  CHECK(attempt.leaks.size() == (strict ? 1U : 0U));
+  CHECK(attempt.ranks[1].notes.size() == (strict ? 0U : 1U));
+}
+
+TEST_CASE("tests that cannot run where ranks stay are skipped with the reason") {
+  Show show({}, Isolation::Threads);
+  show.add("Ring", "wants_variables").env_rendezvous = true;
+  show.add("Ring", "loses_a_rank").may_die.push_back({1, wire::DeathKind::Any, 0});
+  show.add("Ring", "asks_for_exec").isolation = "exec";
+  show.play();
+  CHECK(show.verdicts() == Names{"skip", "skip", "pass"});
+  CHECK(show.run->record().tests[2].variant.isolation == Isolation::Exec);
+  CHECK_THAT(show.run->record().tests[1].message, Catch::Contains("ranks that are threads die together"));
+}
+
+TEST_CASE("a plugin that serves one test a process is skipped where ranks stay") {
+  Show show({"a"}, GENERATE(Isolation::Pool, Isolation::Threads));
+  show.node.tables["ring.so"].reuse = wire::Reuse::Once;
+  show.play();
+  CHECK(show.verdicts() == Names{"skip"});
+  CHECK(show.node.spawned == 0);
+}
+
+TEST_CASE("a plugin that runs tests one after the other has ranks that stay, but no threads") {
+  const Isolation isolation = GENERATE(Isolation::Pool, Isolation::Threads);
+  Show show({"a"}, isolation);
+  show.node.tables["ring.so"].reuse = wire::Reuse::Again;
+  show.play();
+  CHECK(show.verdicts() == Names{isolation == Isolation::Pool ? "pass" : "skip"});
+}
+
+TEST_CASE("ranks that died with their process follow from the rank that ended it") {
+  Show show({"a"}, Isolation::Threads);
+  show.acts["Ring.a"] = [](fake::World& world, int rank) {
+    if (rank == 0) return;
+    world.events().on_rank_ended(1, ExitStatus::of_signal(SIGSEGV), -1);
+    world.events().on_rank_ended(0, ExitStatus::of_signal(SIGSEGV), 1);
+  };
+  show.play();
+  const AttemptRecord& attempt = show.run->record().tests.at(0).attempts.at(0);
+  CHECK(attempt.verdict == Verdict::Crash);
+  CHECK(attempt.culprits == std::vector<int>{1});
+  CHECK(attempt.ranks[0].because_of == 1);
+  CHECK(attempt.ranks[0].signal == 0);
+}
