@@ -29,10 +29,9 @@
 #include <distrun/plugin/sdk/bridge.hpp>
 #include <distrun/test.hpp>
 
-#define DISTRUN_CATCH2_PLUGIN(...)                                                           \
-  namespace {                                                                                \
-  [[maybe_unused]] const bool distrun_catch2_declared =                                      \
-      ::distrun::detail::declare(::distrun::detail::TestFramework{                              \
-          DISTRUN_DETAIL_OPTIONS(__VA_ARGS__), ::distrun::detail::catch2::declared_tests}); \
-  }                                                                                          \
+#define DISTRUN_CATCH2_PLUGIN(...)                                                                                   \
+  namespace {                                                                                                        \
+  [[maybe_unused]] const bool distrun_catch2_declared = ::distrun::detail::declare(::distrun::detail::TestFramework{ \
+      DISTRUN_DETAIL_OPTIONS(__VA_ARGS__), ::distrun::detail::catch2::declared_tests});                              \
+  }                                                                                                                  \
   static_assert(true, "a semicolon belongs here")

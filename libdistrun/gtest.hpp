@@ -20,10 +20,9 @@
 #include <distrun/plugin/sdk/bridge.hpp>
 #include <distrun/test.hpp>
 
-#define DISTRUN_GTEST_PLUGIN(...)                                                           \
-  namespace {                                                                               \
-  [[maybe_unused]] const bool distrun_gtest_declared =                                      \
-      ::distrun::detail::declare(::distrun::detail::TestFramework{                             \
-          DISTRUN_DETAIL_OPTIONS(__VA_ARGS__), ::distrun::detail::gtest::declared_tests}); \
-  }                                                                                         \
+#define DISTRUN_GTEST_PLUGIN(...)                                                                                   \
+  namespace {                                                                                                       \
+  [[maybe_unused]] const bool distrun_gtest_declared = ::distrun::detail::declare(::distrun::detail::TestFramework{ \
+      DISTRUN_DETAIL_OPTIONS(__VA_ARGS__), ::distrun::detail::gtest::declared_tests});                              \
+  }                                                                                                                 \
   static_assert(true, "a semicolon belongs here")

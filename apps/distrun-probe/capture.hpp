@@ -25,9 +25,9 @@ struct MutexHead {
 
 struct Capture {
   Registers registers;
-  StackCopy stack;             // the used part, up to a limit
-  std::uint64_t futex = 0;     // the address that the thread waits for; 0: none
-  MutexHead at_futex;          // what is there, whatever it may be
+  StackCopy stack;          // the used part, up to a limit
+  std::uint64_t futex = 0;  // the address that the thread waits for; 0: none
+  MutexHead at_futex;       // what is there, whatever it may be
 };
 
 // `tid` must be in ptrace-stop; at most `copy_max` bytes of its stack are copied. Empty if its registers cannot be

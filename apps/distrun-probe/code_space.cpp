@@ -20,8 +20,8 @@ struct Unwinding {
   const Registers registers;  // of the frame to begin with
   const Mappings& mappings;
   UnwoundStack stack{};
-  std::size_t frames = 0;         // that libdwfl has told
-  bool left_code = false;         // the last address was none of code
+  std::size_t frames = 0;  // that libdwfl has told
+  bool left_code = false;  // the last address was none of code
   bool after_signal_frame = false;
 
   static Unwinding& of(void* code_space_current) { return **static_cast<Unwinding**>(code_space_current); }
@@ -71,17 +71,13 @@ bool get_thread(Dwfl*, pid_t, void* current, void** thread) {
 bool read_word(Dwfl*, Dwarf_Addr address, Dwarf_Word* result, void* current) {
   return Unwinding::of(current).memory.read_word(address, *result);
 }
-bool set_registers(Dwfl_Thread* thread, void* current) {
-  return Unwinding::of(current).registers.give_to(thread);
-}
+bool set_registers(Dwfl_Thread* thread, void* current) { return Unwinding::of(current).registers.give_to(thread); }
 
 const Dwfl_Thread_Callbacks kThreads{next_thread, get_thread, read_word, set_registers, nullptr, nullptr};
 
 int add_frame(Dwfl_Frame* state, void* unwinding) { return static_cast<Unwinding*>(unwinding)->add(state); }
 
-[[noreturn]] void throw_dwfl(const std::string& what) {
-  throw Error(ErrorKind::Failed, what + ": " + dwfl_errmsg(-1));
-}
+[[noreturn]] void throw_dwfl(const std::string& what) { throw Error(ErrorKind::Failed, what + ": " + dwfl_errmsg(-1)); }
 
 // What the registers will be when the function that runs returns, if it has not touched the stack.
 std::optional<Registers> caller_of_leaf(const Registers& registers, const Mappings& mappings, Memory memory) {

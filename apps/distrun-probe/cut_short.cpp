@@ -37,9 +37,8 @@ constexpr long kEpollPwait2 = kNone;
 #endif
 
 // Calls that end with EINTR for a stop, whatever they wait on.
-constexpr long kEnded[] = {kEpollWait,      SYS_epoll_pwait,    kEpollPwait2,        SYS_semop,
-                           SYS_semtimedop,  SYS_rt_sigtimedwait, SYS_io_getevents,   SYS_io_pgetevents,
-                           SYS_io_uring_enter};
+constexpr long kEnded[] = {kEpollWait,          SYS_epoll_pwait,  kEpollPwait2,      SYS_semop,         SYS_semtimedop,
+                           SYS_rt_sigtimedwait, SYS_io_getevents, SYS_io_pgetevents, SYS_io_uring_enter};
 
 bool is_one_of_ended(long number) {
   return number != kNone && std::find(std::begin(kEnded), std::end(kEnded), number) != std::end(kEnded);

@@ -7,8 +7,7 @@ namespace {
 
 // "[vdso: 4711]" is the same for every process.
 std::string path_of(Dwfl_Module* module) {
-  const std::string name =
-      dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  const std::string name = dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
   return name.starts_with("[vdso") ? "[vdso]" : name;
 }
 

@@ -35,7 +35,7 @@ class FrameTable {
   std::vector<std::uint32_t> append(SymbolFile* file, const wire::StackFrame& frame);
 
   std::map<std::string, SymbolFile> files_;  // by path
-  std::vector<DwflPointer> opened_;                           // for files that no process here has mapped
+  std::vector<DwflPointer> opened_;          // for files that no process here has mapped
   std::map<Key, std::vector<std::uint32_t>> known_;
   std::vector<wire::StackFrame> frames_;
   std::size_t sent_ = 0;

@@ -34,8 +34,8 @@ class FunctionIndex {
   };
   using Ranges = std::vector<Range>;
   struct Unit {
-    Dwarf_Die lines;          // the unit itself, or its skeleton
-    Ranges functions;         // by address
+    Dwarf_Die lines;   // the unit itself, or its skeleton
+    Ranges functions;  // by address
   };
 
   static void add_ranges(Dwarf_Die* die, Ranges& ranges);
@@ -46,8 +46,8 @@ class FunctionIndex {
   Unit& unit_of(Dwarf_Die die);
 
   Dwarf* dwarf_;
-  std::optional<Ranges> all_units_;   // made when .debug_aranges does not know an address
-  std::map<Dwarf_Off, Unit> units_;   // that were read
+  std::optional<Ranges> all_units_;  // made when .debug_aranges does not know an address
+  std::map<Dwarf_Off, Unit> units_;  // that were read
 };
 
 }  // namespace distrun::probe

@@ -60,7 +60,7 @@ int main() {
   }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   ::setpriority(PRIO_PROCESS, 0, kUrgent);  // if it may: ranks that spin leave little to whoever looks at them
-  ::unsetenv("DEBUGINFOD_URLS");  // libdw would ask servers for debug information, for as long as they take
+  ::unsetenv("DEBUGINFOD_URLS");            // libdw would ask servers for debug information, for as long as they take
   probe::Line line(take_line());
   std::optional<probe::Session> session;
   const std::string error = serve(line, session);

@@ -8,7 +8,7 @@ namespace {
 using Functions = std::vector<std::string>;
 
 // A stop and a release cost a thread some microseconds of its own time.
-constexpr std::int64_t kIdleShare = 50;   // a fiftieth of the time
+constexpr std::int64_t kIdleShare = 50;  // a fiftieth of the time
 // A loop may call something that a sample finds it in.
 constexpr std::size_t kCalleesMax = 2;
 

@@ -12,7 +12,7 @@ namespace distrun::probe {
 struct MotionSample {
   base::TimePoint when;
   std::uint64_t cpu_ns = 0;
-  bool running = false;                // had or wanted a processor
+  bool running = false;  // had or wanted a processor
   // The functions of its stack without those of libc and its like, innermost first. Empty: it was not looked at, or not
   // again, since it had used no CPU.
   std::vector<std::string> functions{};

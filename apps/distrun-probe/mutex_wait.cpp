@@ -31,9 +31,8 @@ bool locks_a_mutex(const std::vector<std::string>& functions) {
 std::string describe_mutex_wait(const FutexWait& wait, std::int32_t waiter,
                                 const std::vector<wire::ThreadStack>& threads) {
   if (wait.address == 0 || !is_contended_mutex(wait.head) || !locks_a_mutex(wait.functions)) return "";
-  const auto owner = std::find_if(threads.begin(), threads.end(), [&](const wire::ThreadStack& thread) {
-    return thread.task.tid == wait.head.owner;
-  });
+  const auto owner = std::find_if(threads.begin(), threads.end(),
+                                  [&](const wire::ThreadStack& thread) { return thread.task.tid == wait.head.owner; });
   if (owner == threads.end()) return "";
   char address[24];
   std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(wait.address));

@@ -37,9 +37,9 @@ std::string readable_name(const char* linkage_name) {
 }
 
 bool is_runtime_library(std::string_view path) {
-  static constexpr std::string_view kStems[] = {
-      "libc.so", "libc-", "libpthread", "ld-linux", "ld-2", "libm.so", "libstdc++", "libgcc_s", "libdl.so",
-      "libdl-", "librt.so", "librt-", "libc++"};
+  static constexpr std::string_view kStems[] = {"libc.so",  "libc-",     "libpthread", "ld-linux", "ld-2",
+                                                "libm.so",  "libstdc++", "libgcc_s",   "libdl.so", "libdl-",
+                                                "librt.so", "librt-",    "libc++"};
   if (path.starts_with("[vdso")) return true;
   const std::string_view file = path.substr(path.rfind('/') + 1);
   for (const std::string_view stem : kStems) {

@@ -72,9 +72,9 @@ class Session {
   const base::Milliseconds stop_limit_;
   std::vector<Process> processes_;
   Stopper stopper_;
-  std::map<pid_t, Mappings> mappings_;   // by process; as they were at the last stop
-  std::map<pid_t, Capture> captures_;    // by thread; of the last stop
-  std::map<pid_t, Samples> samples_;     // by thread
+  std::map<pid_t, Mappings> mappings_;                        // by process; as they were at the last stop
+  std::map<pid_t, Capture> captures_;                         // by thread; of the last stop
+  std::map<pid_t, Samples> samples_;                          // by thread
   std::map<std::string, std::unique_ptr<CodeSpace>> spaces_;  // by code signature
   FrameTable table_;
 };

@@ -21,12 +21,12 @@ namespace distrun::probe {
 
 struct Tracee {
   enum class State : std::uint8_t {
-    Asked,     // to stop; it has not yet
+    Asked,  // to stop; it has not yet
     Stopped,
     Released,
-    Gone,      // it has ended
-    Refused,   // it may not be traced: `error` says why
-    Left,      // it sleeps in `call`, and would notice a stop
+    Gone,     // it has ended
+    Refused,  // it may not be traced: `error` says why
+    Left,     // it sleeps in `call`, and would notice a stop
   };
   pid_t pid = 0;
   pid_t tid = 0;

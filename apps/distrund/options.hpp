@@ -15,7 +15,7 @@ struct Options {
   std::string socket;               // where it listens
   int parallel = 1;
   int queued = 100;
-  base::Nanoseconds idle_exit{};    // 0: never
+  base::Nanoseconds idle_exit{};  // 0: never
   LogLevel log = LogLevel::Warnings;
 };
 

@@ -21,9 +21,7 @@ DISTRUN_TEST(Hello, every_rank_greets) {
 
 // Ranks that share something have to meet. Nobody leaves a barrier before everybody has come; if a
 // rank fails on its way, the others don't wait for ever, but are told which one it was.
-DISTRUN_TEST(Hello, all_ranks_meet) {
-  rank.barrier();
-}
+DISTRUN_TEST(Hello, all_ranks_meet) { rank.barrier(); }
 
 // Options follow the name. This test always runs with two ranks, whatever --world-size says.
 DISTRUN_TEST(Hello, two_ranks_exchange_names, .world_size = fixed(2)) {

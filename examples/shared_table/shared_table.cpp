@@ -42,9 +42,7 @@ class Table : public distrun::SuiteFixture {
 
 DISTRUN_SUITE_FIXTURE(Table, Table);
 
-DISTRUN_TEST(Table, every_rank_has_its_part) {
-  DISTRUN_EXPECT(rank.suite<Table>().rows.size() == kRowsPerRank);
-}
+DISTRUN_TEST(Table, every_rank_has_its_part) { DISTRUN_EXPECT(rank.suite<Table>().rows.size() == kRowsPerRank); }
 
 DISTRUN_TEST(Table, parts_make_the_whole) {
   const std::vector<int>& rows = rank.suite<Table>().rows;

@@ -50,8 +50,8 @@ class Ranks {
   // Guarded by mutex_.
   bool chosen_ = false;
   std::vector<Attached> attached_;
-  std::map<void*, std::unique_ptr<core::RankLine>> lines_;     // by what the rank calls its waits; kept
-  std::map<int, std::unique_ptr<core::RankState>> states_;     // of ranks that are threads; kept
+  std::map<void*, std::unique_ptr<core::RankLine>> lines_;  // by what the rank calls its waits; kept
+  std::map<int, std::unique_ptr<core::RankState>> states_;  // of ranks that are threads; kept
 };
 
 Ranks& ranks() {

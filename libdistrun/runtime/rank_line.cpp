@@ -11,12 +11,22 @@
 namespace distrun::runtime {
 namespace {
 
+// A distrun of a later build may know more of these.
+board::WaitKind kind_of(std::int32_t kind) {
+  return kind >= 0 && kind < board::kWaitKindCount ? static_cast<board::WaitKind>(kind) : board::WaitKind::Custom;
+}
+board::PeerRule rule_of(std::int32_t rule) {
+  return rule == DISTRUN_PEERS_ALL   ? board::PeerRule::All
+         : rule == DISTRUN_PEERS_ANY ? board::PeerRule::Any
+                                     : board::PeerRule::None;
+}
+
 board::ShownWait shown(const distrun_wait& wait) {
   board::ShownWait shown;
-  if (wait.kind < board::kWaitKindCount) shown.kind = static_cast<board::WaitKind>(wait.kind);
+  shown.kind = kind_of(wait.kind);
   shown.name = keep(wait.name);
   shown.id = wait.id;
-  shown.rule = static_cast<board::PeerRule>(wait.peer_rule);
+  shown.rule = rule_of(wait.peer_rule);
   for (int rank = 0; rank < static_cast<int>(wait.peer_words * 64); ++rank) {
     if ((wait.peers[rank / 64] >> (rank % 64) & 1) != 0) shown.peers.push_back(rank);
   }
@@ -29,9 +39,8 @@ board::ShownWait shown(const distrun_wait& wait) {
 }
 
 board::ShownOperation shown(const distrun_operation& operation) {
-  const auto kind = operation.kind < board::kWaitKindCount ? static_cast<board::WaitKind>(operation.kind)
-                                                            : board::WaitKind::Custom;
-  return {operation.number, kind, keep(operation.name), operation.id, operation.peer, operation.at_ns};
+  return {operation.number, kind_of(operation.kind), keep(operation.name),
+          operation.id,     operation.peer,          operation.at_ns};
 }
 
 board::Shown shown(const distrun_peer& peer) {

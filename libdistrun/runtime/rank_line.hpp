@@ -14,8 +14,8 @@ bool has_peers(const distrun_rank& rank) noexcept;
 inline distrun_string lend(std::string_view text) noexcept { return {text.data(), text.size()}; }
 inline std::string keep(distrun_string text) { return {text.data, text.size}; }
 
-// Of a rank that has waits. Good until the process ends: a thread may wait longer than its test runs. Of an older distrun
-// it shows waits without their peers, and nothing of other ranks.
+// Of a rank that has waits. Good until the process ends: a thread may wait longer than its test runs. Of an older
+// distrun it shows waits without their peers, and nothing of other ranks.
 std::unique_ptr<core::RankLine> make_rank_line(const distrun_rank& rank);
 
 }  // namespace distrun::runtime

@@ -80,8 +80,7 @@ DISTRUN_TEST(Backends, one_of_a_list_must_be_there) {
   DISTRUN_EXPECT(!condition(run));
   run.backend = "other";
   DISTRUN_REQUIRE(condition(run).has_value());
-  DISTRUN_EXPECT(condition(run)->reason ==
-                 "Test requires backend other to be one of harness_backend, gloo, ucc");
+  DISTRUN_EXPECT(condition(run)->reason == "Test requires backend other to be one of harness_backend, gloo, ucc");
   run.backend = "ucc";  // which nobody brings
   DISTRUN_REQUIRE(condition(run).has_value());
   DISTRUN_EXPECT(condition(run)->reason == "Test requires backend ucc to be available");

@@ -40,8 +40,7 @@ class Child : public distrun::Fixture {
 
 // One object per rank and test, so the second test begins where the first did.
 DISTRUN_TEST_F(Child, first_test_of_a_suite) {
-  rank.note("rows",
-            "[row:multiprocess_child/rank-entry-point-_run] [row:multiprocess/set-up-parent-per-test]");
+  rank.note("rows", "[row:multiprocess_child/rank-entry-point-_run] [row:multiprocess/set-up-parent-per-test]");
   DISTRUN_EXPECT(order_ == "set up");
   order_ = "body";
 }

@@ -29,8 +29,7 @@ bool ranks_share_variables(const distrun::ListContext& run) { return run.isolati
 }  // namespace
 
 DISTRUN_TEST(Environment, settings_of_the_run_are_variables) {
-  rank.note("rows",
-            "[row:env/BACKEND-INIT_METHOD-WORLD_SIZE-TEMP_DIR] [row:env/MASTER_ADDR-for-TestDistBackend]");
+  rank.note("rows", "[row:env/BACKEND-INIT_METHOD-WORLD_SIZE-TEMP_DIR] [row:env/MASTER_ADDR-for-TestDistBackend]");
   DISTRUN_EXPECT(variable("WORLD_SIZE") == std::to_string(rank.world_size()));
   DISTRUN_EXPECT(variable("BACKEND") == rank.backend());
   DISTRUN_EXPECT(variable("INIT_METHOD") == rank.init_method());

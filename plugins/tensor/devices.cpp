@@ -6,10 +6,10 @@
 #include <vector>
 
 #include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/memory/allocator.hpp>
 #include <distrun/runtime/device/stream.hpp>
-#include <distrun/runtime/core/thread_state.hpp>
 
 #include "kernels.hpp"
 

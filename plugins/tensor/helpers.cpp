@@ -45,8 +45,9 @@ std::vector<float> falling(int count) {
 }  // namespace
 
 DISTRUN_TEST(Helpers, build_tensors_of_one_value) {
-  rank.note("rows", "[row:tensors/_build_tensor-size-value-dtype-device] "
-                    "[row:tensors/_build_multidim_tensor-dim-dim_size-value-dtype]");
+  rank.note("rows",
+            "[row:tensors/_build_tensor-size-value-dtype-device] "
+            "[row:tensors/_build_multidim_tensor-dim-dim_size-value-dtype]");
   DISTRUN_EXPECT(is(build_tensor(4), {4, 4, 4}, 4));
   DISTRUN_EXPECT(is(build_tensor(2, -1.5, {DType::F64}), {2, 2, 2}, -1.5, DType::F64));
   DISTRUN_EXPECT(is(build_multidim_tensor(2, 5), {5, 5}, 2));
@@ -121,20 +122,21 @@ DISTRUN_TEST(Helpers, keep_the_inputs_of_a_model) {
 }
 
 DISTRUN_TEST(Helpers, look_for_the_texts_of_data_parallel_training) {
-  rank.note("rows", "[row:ddp_strings/ddp_prev_reduction_unfinished_str] "
-                    "[row:ddp_strings/ddp_recommend_find_unused_params_str] "
-                    "[row:ddp_strings/ddp_find_unused_params_enabled_str] "
-                    "[row:ddp_strings/ddp_outputs_not_used_in_loss_str] "
-                    "[row:ddp_strings/ddp_suggest_debug_mode_str] "
-                    "[row:helpers/verify_ddp_error_logged-model-err_substr]");
+  rank.note("rows",
+            "[row:ddp_strings/ddp_prev_reduction_unfinished_str] "
+            "[row:ddp_strings/ddp_recommend_find_unused_params_str] "
+            "[row:ddp_strings/ddp_find_unused_params_enabled_str] "
+            "[row:ddp_strings/ddp_outputs_not_used_in_loss_str] "
+            "[row:ddp_strings/ddp_suggest_debug_mode_str] "
+            "[row:helpers/verify_ddp_error_logged-model-err_substr]");
   const std::string error =
       "Expected to have finished reduction in the prior iteration before starting a new one. You can enable unused "
       "parameter detection by passing the keyword argument `find_unused_parameters=True`, and by making sure all "
       "`forward` function outputs participate in calculating loss. You can set the environment variable "
       "TORCH_DISTRIBUTED_DEBUG to either INFO or DETAIL. Since `find_unused_parameters=True` is enabled, ...";
   const LoggingData logged{{"iteration", "3"}, {"has_error", "1"}, {"error", error}};
-  for (const std::string_view text : {kPriorReductionUnfinished, kRecommendFindUnused, kFindUnusedIsOn,
-                                      kOutputsNotUsedInLoss, kSuggestDebugMode}) {
+  for (const std::string_view text :
+       {kPriorReductionUnfinished, kRecommendFindUnused, kFindUnusedIsOn, kOutputsNotUsedInLoss, kSuggestDebugMode}) {
     verify_error_logged(logged, text);
     verify_error_logged(logged, std::string(text) + "\nException raised from here");
   }

@@ -27,12 +27,14 @@ void trivial(benchmark::State& state, Isolation isolation) {
       return;
     }
   }
-  state.counters["per_rank"] =
-      benchmark::Counter(static_cast<double>(state.iterations() * ranks),
-                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["per_rank"] = benchmark::Counter(static_cast<double>(state.iterations() * ranks),
+                                                  benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 BENCHMARK_CAPTURE(trivial, process, distrun::Isolation::Process)
-    ->RangeMultiplier(2)->Range(2, 256)->Unit(benchmark::kMillisecond)->UseRealTime();
+    ->RangeMultiplier(2)
+    ->Range(2, 256)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK_CAPTURE(trivial, exec, distrun::Isolation::Exec)->Arg(4)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 double seconds_between(long long from_ns, base::TimePoint to) {
@@ -76,7 +78,8 @@ void death_to_verdict(benchmark::State& state) {
   DeathWatch watch;
   Harness harness(watch);
   for (auto _ : state) {
-    const runner::AttemptRecord attempt = harness.attempt("last_rank_dies_while_others_wait", 4, distrun::Isolation::Process);
+    const runner::AttemptRecord attempt =
+        harness.attempt("last_rank_dies_while_others_wait", 4, distrun::Isolation::Process);
     if (attempt.verdict != Verdict::Crash) {
       state.SkipWithError(("not a crash: " + attempt.message).c_str());
       return;

@@ -97,8 +97,13 @@ void many_clients(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
-BENCHMARK(many_clients)->ArgNames({"clients", "stalled"})->Args({100, 0})->Args({99, 1})
-    ->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(1);
+BENCHMARK(many_clients)
+    ->ArgNames({"clients", "stalled"})
+    ->Args({100, 0})
+    ->Args({99, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->Iterations(1);
 
 }  // namespace
 }  // namespace distrun::bench

@@ -27,22 +27,28 @@ void run_of(benchmark::State& state, const std::string& filter, int tests, const
   state.SetItemsProcessed(state.iterations() * tests);
 }
 
-BENCHMARK_CAPTURE(run_of, one_test, std::string("Bench.trivial"), 1)
-    ->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(run_of, one_test, std::string("Bench.trivial"), 1)->Unit(benchmark::kMillisecond)->UseRealTime();
 // In a file that is there afterwards: what many runs have to do with each other is part of it.
 BENCHMARK_CAPTURE(run_of, one_test_remembered, std::string("Bench.trivial"), 1,
                   Options{"--history", "bench-history.db"})
-    ->Unit(benchmark::kMillisecond)->UseRealTime();
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK_CAPTURE(run_of, a_thousand_tests, std::string("Thousand.*"), 1000)
-    ->Unit(benchmark::kMillisecond)->UseRealTime();
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK_CAPTURE(run_of, a_thousand_by_exec, std::string("Thousand.*"), 1000, Options{"--isolation", "exec"})
-    ->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(1);
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->Iterations(1);
 BENCHMARK_CAPTURE(run_of, a_thousand_in_a_pool, std::string("Thousand.*"), 1000, Options{"--isolation", "pool"})
-    ->Unit(benchmark::kMillisecond)->UseRealTime();
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK_CAPTURE(run_of, a_thousand_in_threads, std::string("Thousand.*"), 1000, Options{"--isolation", "threads"})
-    ->Unit(benchmark::kMillisecond)->UseRealTime();
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK_CAPTURE(run_of, a_thousand_with_two_jobs, std::string("Thousand.*"), 1000, Options{"--jobs", "2"})
-    ->Unit(benchmark::kMillisecond)->UseRealTime();
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 // Four ranks of a program that does nothing; beside it, what the four cost a shell that starts and waits for them.
 void exec_of_true(benchmark::State& state) {

@@ -180,10 +180,19 @@ DISTRUN_TEST(Subtests, one_fails) {
 }
 
 DISTRUN_SUITE(Pool, .world_size = fixed(2), .isolation = Isolation::Pool);
-DISTRUN_TEST(Pool, a_passes) { rank.note("pid", std::to_string(getpid())); DISTRUN_EXPECT(true); }
-DISTRUN_TEST(Pool, b_passes) { rank.note("pid", std::to_string(getpid())); DISTRUN_EXPECT(true); }
+DISTRUN_TEST(Pool, a_passes) {
+  rank.note("pid", std::to_string(getpid()));
+  DISTRUN_EXPECT(true);
+}
+DISTRUN_TEST(Pool, b_passes) {
+  rank.note("pid", std::to_string(getpid()));
+  DISTRUN_EXPECT(true);
+}
 DISTRUN_TEST(Pool, c_hangs, .timeout = 300ms) {
   if (rank.rank() == 1) hang();
   meet(rank);
 }
-DISTRUN_TEST(Pool, d_passes) { rank.note("pid", std::to_string(getpid())); DISTRUN_EXPECT(true); }
+DISTRUN_TEST(Pool, d_passes) {
+  rank.note("pid", std::to_string(getpid()));
+  DISTRUN_EXPECT(true);
+}

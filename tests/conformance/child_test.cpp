@@ -65,8 +65,8 @@ TEST_CASE("ranks are asked for their stacks while their bodies are blocked",
 // The ranks have told the kernel not to end them with their parent: their listeners see the end of the line.
 TEST_CASE("a rank whose coordinator is gone ends", "[row:multiprocess_child/event-listener-thread]") {
   const Sandbox sandbox(DISTRUN_BIN);
-  Running run = sandbox.start({"run", "--timeout", "60s", "--filter", "Listener.ends_a_rank_that_no_signal_ends",
-                               cases_plugin()});
+  Running run = sandbox.start(
+      {"run", "--timeout", "60s", "--filter", "Listener.ends_a_rank_that_no_signal_ends", cases_plugin()});
   const auto are_ready = [&] {
     const std::vector<ProcessInfo> all = sandbox.processes();
     return std::count_if(all.begin(), all.end(), [](const auto& info) { return info.name == "outlives"; }) == 2;

@@ -136,8 +136,11 @@ void check_honest(const Suite& suite) {
 const Suite kHarness{DISTRUN_LYING_HARNESS, DISTRUN_LIES "/harness.lies", DISTRUN_HARNESS_EXPECTED, {}, ""};
 
 #ifdef DISTRUN_LYING_RUNTIME
-const Suite kTensor{DISTRUN_TENSOR_SUITE, DISTRUN_LIES "/tensor.lies", DISTRUN_TENSOR_SUITE_EXPECTED,
-                    {"--gpu-driver", "virtual", "--gpus", "2"}, DISTRUN_LYING_RUNTIME};
+const Suite kTensor{DISTRUN_TENSOR_SUITE,
+                    DISTRUN_LIES "/tensor.lies",
+                    DISTRUN_TENSOR_SUITE_EXPECTED,
+                    {"--gpu-driver", "virtual", "--gpus", "2"},
+                    DISTRUN_LYING_RUNTIME};
 #endif
 
 }  // namespace

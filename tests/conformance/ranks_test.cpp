@@ -18,8 +18,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a test has four ranks unless the run or the test says otherwise",
-          "[row:multiprocess/default-world-size]") {
+TEST_CASE("a test has four ranks unless the run or the test says otherwise", "[row:multiprocess/default-world-size]") {
   CHECK(run_case("Scenario.all_succeed").attempt("Scenario.all_succeed").ranks.size() == 4);
   CHECK(run_case("Scenario.all_succeed", {"--world-size", "2"}).attempt("Scenario.all_succeed").ranks.size() == 2);
   const CaseRun fixed = run_case("Bounds.own", {"--world-size", "2"});
@@ -100,9 +99,22 @@ TEST_CASE("lines to ranks are closed after every verdict",
           "[row:multiprocess_join/closing-connections][row:multiprocess/who-closes-what]") {
   const Sandbox sandbox(DISTRUN_BIN);
   Command command = sandbox.command({});
-  command.arguments = {"-c", "ulimit -n 96; exec \"$@\"", "sh", DISTRUN_BIN, "run", "--output", sandbox.output(),
-                       "--repeat", "20", "--filter", "Scenario.two_throw", "--filter", "Scenario.all_succeed",
-                       "--filter", "Thrown.by_all", cases_plugin()};
+  command.arguments = {"-c",
+                       "ulimit -n 96; exec \"$@\"",
+                       "sh",
+                       DISTRUN_BIN,
+                       "run",
+                       "--output",
+                       sandbox.output(),
+                       "--repeat",
+                       "20",
+                       "--filter",
+                       "Scenario.two_throw",
+                       "--filter",
+                       "Scenario.all_succeed",
+                       "--filter",
+                       "Thrown.by_all",
+                       cases_plugin()};
   command.program = "/bin/sh";
   const Ended ended = Running(command).wait(scaled(milliseconds(60'000)));
   INFO(ended.out << ended.err);

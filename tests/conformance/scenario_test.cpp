@@ -157,8 +157,7 @@ TEST_CASE("a rank for which nobody can answer costs the others a second at most"
   CHECK(attempt.duration_ms < (scaled(milliseconds(500) + kSlack) + kLook).count());
 }
 
-TEST_CASE("a rank that ignores termination is killed",
-          "[row:multiprocess/tear-down-parent-per-test]") {
+TEST_CASE("a rank that ignores termination is killed", "[row:multiprocess/tear-down-parent-per-test]") {
   const CaseRun run = run_case("Scenario.one_ignores_termination", {"--timeout", bound(300)});
   const AttemptResult& attempt = run.attempt("Scenario.one_ignores_termination");
   CHECK(attempt.verdict == "timeout");

@@ -10,8 +10,8 @@
 #include "fixtures/misbehave.hpp"
 
 DISTRUN_TEST(SkipCodes, all, .world_size = fixed(2),
-             .parameters = product(axis("code", {72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87,
-                                                 88}))) {
+             .parameters = product(axis("code",
+                                        {72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88}))) {
   _exit(rank.parameters().get<int>("code"));
 }
 

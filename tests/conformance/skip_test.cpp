@@ -63,8 +63,7 @@ TEST_CASE("ranks that all exit with a code of the table skip with its message",
   }
 }
 
-TEST_CASE("the table has a row for each code from 72 to 88 and for no other",
-          "[row:skip_table/shape-of-a-row]") {
+TEST_CASE("the table has a row for each code from 72 to 88 and for no other", "[row:skip_table/shape-of-a-row]") {
   std::set<std::string_view> names;
   for (int code = 0; code < 256; ++code) {
     const auto entry = distrun::wire::find_skip(code);

@@ -29,7 +29,7 @@ std::vector<Element> elements_of(std::string_view pattern) {
     if (pattern[i] == '\\' && i + 1 < pattern.size()) {
       elements.push_back({Element::Literal, pattern[++i]});
     } else {
-      const Element::Kind kind = pattern[i] == '*' ? Element::AnyRun
+      const Element::Kind kind = pattern[i] == '*'   ? Element::AnyRun
                                  : pattern[i] == '?' ? Element::AnyOne
                                                      : Element::Literal;
       elements.push_back({kind, pattern[i]});

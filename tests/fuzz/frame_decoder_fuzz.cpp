@@ -1,6 +1,6 @@
-// A stream of frames to a rank, its coordinator, the probe or a running distrun: the first byte says into which pieces the
-// rest is cut, the rest is the stream. Frames must not depend on the pieces, and each payload is read or refused as the
-// message of its kind.
+// A stream of frames to a rank, its coordinator, the probe or a running distrun: the first byte says into which pieces
+// the rest is cut, the rest is the stream. Frames must not depend on the pieces, and each payload is read or refused as
+// the message of its kind.
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/wire/control.hpp>

@@ -42,7 +42,8 @@ void write_frames() {
   append(rank, wire::pack(ControlFrame::ReceiveWait, 1, wire::ReceiveWait{2, "token"}));
   append(rank, wire::pack(ControlFrame::ReceiveEnd, 1, wire::ReceiveWait{2, "token"}));
   append(rank, wire::pack(ControlFrame::Note, 1, wire::Note{"key", "value"}));
-  append(rank, wire::pack(ControlFrame::Error, 1, wire::ErrorReport{"ValueError", "lost", "r.cpp", 4, "main", true, 2}));
+  append(rank,
+         wire::pack(ControlFrame::Error, 1, wire::ErrorReport{"ValueError", "lost", "r.cpp", 4, "main", true, 2}));
   append(rank, wire::pack(ControlFrame::Skip, 1, wire::SkipReport{74, "no CUDA"}));
   append(rank, wire::pack(ControlFrame::Leak, 1, wire::LeakReport{false, "5 (/tmp/x)"}));
   append(rank, wire::pack(ControlFrame::Done, 1, wire::Done{true, 7, {}}));

@@ -54,10 +54,10 @@ TEST_CASE("a run that is started badly runs well", "[inherited]") {
   const std::string isolation = GENERATE("process", "exec");
   INFO(state << ", isolation " << isolation);
   const Sandbox sandbox(distrun_program());
-  const Ended ended = start_in(sandbox, state,
-                               {"run", "--output", sandbox.output(), "--isolation", isolation, "--filter",
-                                "Passes.ring", "--filter", "Promises.signals_are_reset", "--filter",
-                                "Promises.directories", plugin("passes")});
+  const Ended ended =
+      start_in(sandbox, state,
+               {"run", "--output", sandbox.output(), "--isolation", isolation, "--filter", "Passes.ring", "--filter",
+                "Promises.signals_are_reset", "--filter", "Promises.directories", plugin("passes")});
   expect_success(sandbox, ended);
   CHECK(sandbox.summary().tests.size() == 3);
 }
@@ -77,11 +77,11 @@ TEST_CASE("programs are run by a distrun that is started badly, and begin with s
   const std::string state = any_state();
   INFO(state);
   const Sandbox sandbox(distrun_program());
-  const Ended ended = start_in(
-      sandbox, state,
-      {"exec", "--output", sandbox.output(), "--", "/bin/sh", "-c",
-       "grep -q '^SigBlk:.*0000000000000000$' /proc/self/status && grep -q '^SigIgn:.*0000000000000000$' "
-       "/proc/self/status"});
+  const Ended ended =
+      start_in(sandbox, state,
+               {"exec", "--output", sandbox.output(), "--", "/bin/sh", "-c",
+                "grep -q '^SigBlk:.*0000000000000000$' /proc/self/status && grep -q '^SigIgn:.*0000000000000000$' "
+                "/proc/self/status"});
   expect_success(sandbox, ended);
 }
 
@@ -99,8 +99,8 @@ TEST_CASE("a daemon that is started badly runs what it is given, and ends", "[in
   };
   REQUIRE(eventually(scaled(milliseconds(10'000)), answers));
   const Sandbox sandbox(distrun_program());
-  Command command = sandbox.command(
-      {"run", "--daemon", "--output", sandbox.output(), "--filter", "Passes.ring", plugin("passes")});
+  Command command =
+      sandbox.command({"run", "--daemon", "--output", sandbox.output(), "--filter", "Passes.ring", plugin("passes")});
   command.environment.push_back("DISTRUN_DAEMON_SOCKET=" + socket);
   expect_success(sandbox, Running(command).wait(scaled(kLimit)));
   daemon.signal(SIGTERM);
@@ -109,9 +109,9 @@ TEST_CASE("a daemon that is started badly runs what it is given, and ends", "[in
 
 TEST_CASE("a run that was started with all signals ignored and blocked can be ended", "[inherited][interrupt]") {
   const Sandbox sandbox(distrun_program());
-  Running running(broken(sandbox, "all ignored and blocked",
-                         {"run", "--output", sandbox.output(), "--timeout", "100s", "--filter", "Hangs.one_sleeps",
-                          plugin("hangs")}));
+  Running running(broken(
+      sandbox, "all ignored and blocked",
+      {"run", "--output", sandbox.output(), "--timeout", "100s", "--filter", "Hangs.one_sleeps", plugin("hangs")}));
   REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return sandbox.processes().size() >= 6; }));
   running.signal(SIGTERM);
   const Ended ended = running.wait(scaled(milliseconds(3000)));
@@ -126,9 +126,9 @@ TEST_CASE("a run that was started with all signals ignored and blocked can be en
 TEST_CASE("a run that is to outlive its terminal does", "[inherited][interrupt]") {
   const int signal = GENERATE(SIGHUP, SIGINT);
   const Sandbox sandbox(distrun_program());
-  Running running(broken(sandbox, "all ignored",
-                         {"run", "--output", sandbox.output(), "--timeout", "100s", "--filter", "Hangs.one_sleeps",
-                          plugin("hangs")}));
+  Running running(broken(
+      sandbox, "all ignored",
+      {"run", "--output", sandbox.output(), "--timeout", "100s", "--filter", "Hangs.one_sleeps", plugin("hangs")}));
   REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return sandbox.processes().size() >= 6; }));
   for (const ProcessInfo& process : sandbox.processes()) {
     if (process.name == "distrun") kill(process.pid, signal);
@@ -142,8 +142,8 @@ TEST_CASE("a run that is to outlive its terminal does", "[inherited][interrupt]"
 
 TEST_CASE("what a shell has started before it became distrun is left alone", "[inherited]") {
   const Sandbox sandbox(distrun_program());
-  const Ended ended = start_in(sandbox, "a child", {"run", "--output", sandbox.output(), "--filter", "Passes.ring",
-                                                    plugin("passes")});
+  const Ended ended =
+      start_in(sandbox, "a child", {"run", "--output", sandbox.output(), "--filter", "Passes.ring", plugin("passes")});
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == 0);
   CHECK(ended.err.empty());
@@ -155,14 +155,14 @@ TEST_CASE("what a shell has started before it became distrun is left alone", "[i
 TEST_CASE("the own files of a run are its user's alone, whatever the file mask", "[inherited]") {
   const std::string state = GENERATE(as<std::string>(), "umask 0777", "umask 0");
   const Sandbox sandbox(distrun_program());
-  Running running(broken(sandbox, state,
-                         {"run", "--output", sandbox.output(), "--timeout", "100s", "--filter", "Hangs.one_sleeps",
-                          plugin("hangs")}));
+  Running running(broken(
+      sandbox, state,
+      {"run", "--output", sandbox.output(), "--timeout", "100s", "--filter", "Hangs.one_sleeps", plugin("hangs")}));
   REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return sandbox.processes().size() >= 6; }));
   INFO(state);
   int seen = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(sandbox.temp())) {
-    struct stat status{};
+    struct stat status {};
     if (lstat(entry.path().c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) continue;
     ++seen;
     INFO(entry.path());

@@ -86,8 +86,7 @@ TEST_CASE("list --json is one JSON document with each test", "[cli]") {
 TEST_CASE("list takes filters and world sizes as run does", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"list", "--filter", "Passes.world_of_?", plugin("passes")});
-  CHECK(first_words(ended.out) ==
-        Texts{"Passes.world_of_1", "Passes.world_of_2", "Passes.world_of_3"});
+  CHECK(first_words(ended.out) == Texts{"Passes.world_of_1", "Passes.world_of_2", "Passes.world_of_3"});
 }
 
 TEST_CASE("list names the plugin that cannot be listed, and lists the others", "[cli]") {
@@ -137,18 +136,15 @@ TEST_CASE("show refuses what is no report", "[cli]") {
 
 TEST_CASE("filters choose, and a leading minus excludes", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  const Run chosen = run(sandbox, {"--filter", "Passes.world_of_*", "--filter", "-*_17",
-                                   "--filter=-*.world_of_2*", "--filter", "Passes.trivial",
-                                   plugin("passes")});
+  const Run chosen = run(sandbox, {"--filter", "Passes.world_of_*", "--filter", "-*_17", "--filter=-*.world_of_2*",
+                                   "--filter", "Passes.trivial", plugin("passes")});
   CHECK(chosen.ended.exit_code == 0);
-  CHECK(ids_of(chosen.summary) ==
-        std::set<std::string>{"Passes.trivial", "Passes.world_of_1", "Passes.world_of_3"});
+  CHECK(ids_of(chosen.summary) == std::set<std::string>{"Passes.trivial", "Passes.world_of_1", "Passes.world_of_3"});
 }
 
 TEST_CASE("only exclusions leave all the others", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  const Run chosen = run(sandbox, {"--filter", "-Flaky.*_once", "--filter", "-Flaky.fails_always",
-                                   plugin("flaky")});
+  const Run chosen = run(sandbox, {"--filter", "-Flaky.*_once", "--filter", "-Flaky.fails_always", plugin("flaky")});
   CHECK(ids_of(chosen.summary) == std::set<std::string>{"Flaky.passes"});
 }
 
@@ -194,8 +190,8 @@ TEST_CASE("the exit code of a run is that of its tests", "[cli]") {
 
 TEST_CASE("a plugin that cannot be loaded does not keep another's tests from running", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  const Run both = run(sandbox, {"--filter", "Fails.require", "--filter", "Flaky.passes",
-                                 plugin("load_exit"), plugin("fails"), plugin("flaky")});
+  const Run both = run(sandbox, {"--filter", "Fails.require", "--filter", "Flaky.passes", plugin("load_exit"),
+                                 plugin("fails"), plugin("flaky")});
   CHECK(both.ended.exit_code == 3);  // before 1
   CHECK(both.summary.problems.size() == 1);
   CHECK(ids_of(both.summary) == std::set<std::string>{"Fails.require", "Flaky.passes"});
@@ -210,9 +206,9 @@ TEST_CASE("skips stay skips when they count as passed", "[cli]") {
 
 TEST_CASE("strict leaks are descriptors and threads too, and name the rank", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  const Run strict = run(sandbox, {"--leaks", "strict", "--world-size", "2", "--filter", "Leaves.open_descriptor",
-                                   "--filter", "Leaves.running_thread", "--filter",
-                                   "Leaves.closed_descriptor_and_joined_thread", plugin("leaves")});
+  const Run strict = run(
+      sandbox, {"--leaks", "strict", "--world-size", "2", "--filter", "Leaves.open_descriptor", "--filter",
+                "Leaves.running_thread", "--filter", "Leaves.closed_descriptor_and_joined_thread", plugin("leaves")});
   CHECK(strict.ended.exit_code == 1);
   const TestResult* descriptor = strict.summary.find("Leaves.open_descriptor");
   REQUIRE(descriptor != nullptr);
@@ -231,8 +227,8 @@ TEST_CASE("strict leaks are descriptors and threads too, and name the rank", "[c
 
 TEST_CASE("a repeated test runs so often, and each attempt counts", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  const Run repeated = run(sandbox, {"--repeat", "3", "--filter", "Flaky.passes", "--filter",
-                                     "Flaky.fails_once", plugin("flaky")});
+  const Run repeated =
+      run(sandbox, {"--repeat", "3", "--filter", "Flaky.passes", "--filter", "Flaky.fails_once", plugin("flaky")});
   CHECK(repeated.ended.exit_code == 1);
   const TestResult* passes = repeated.summary.find("Flaky.passes");
   REQUIRE(passes != nullptr);
@@ -289,8 +285,7 @@ TEST_CASE("world size, seed and environment reach the ranks", "[cli]") {
     CHECK(two.summary.find("Passes.world_of_3")->attempts.front().ranks.size() == 3);
   }
   SECTION("world size that a test does not take") {
-    const Run three =
-        run(sandbox, {"--world-size", "3", "--filter", "Passes.world_of_2_or_4", plugin("passes")});
+    const Run three = run(sandbox, {"--world-size", "3", "--filter", "Passes.world_of_2_or_4", plugin("passes")});
     CHECK(three.ended.exit_code == 4);
     CHECK(three.summary.tests.front().verdict == "skip");
   }
@@ -344,8 +339,8 @@ TEST_CASE("timeouts: a test's own beats the default, the override beats both", "
 
 TEST_CASE("leaks are looked for unless they are off", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  const Run off = run(sandbox, {"--leaks", "off", "--filter", "Leaves.mapped_file", "--filter",
-                                "Leaves.daemon", plugin("leaves")});
+  const Run off =
+      run(sandbox, {"--leaks", "off", "--filter", "Leaves.mapped_file", "--filter", "Leaves.daemon", plugin("leaves")});
   CHECK(off.ended.exit_code == 0);
   CHECK(off.summary.find("Leaves.mapped_file")->verdict == "pass");
   CHECK(off.summary.find("Leaves.daemon")->verdict == "pass");
@@ -355,8 +350,7 @@ TEST_CASE("leaks are looked for unless they are off", "[cli]") {
 
 TEST_CASE("kept work directories are named and hold what the ranks wrote", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  const Run kept =
-      run(sandbox, {"--keep-work-dir", "--filter", "Promises.directories", plugin("passes")});
+  const Run kept = run(sandbox, {"--keep-work-dir", "--filter", "Promises.directories", plugin("passes")});
   CHECK(kept.ended.exit_code == 0);
   const Texts remains = sandbox.remains();
   REQUIRE(remains.size() == 1);
@@ -367,8 +361,8 @@ TEST_CASE("kept work directories are named and hold what the ranks wrote", "[cli
 TEST_CASE("two runs at the same time do not see each other", "[cli][alone]") {
   const Sandbox sandbox(distrun_program());
   const auto command = [&](const std::string& name) {
-    Command result = sandbox.command({"run", "--repeat", "5", "--json", sandbox.output() + "/" + name,
-                                      "--filter", "Passes.*", plugin("passes")});
+    Command result = sandbox.command(
+        {"run", "--repeat", "5", "--json", sandbox.output() + "/" + name, "--filter", "Passes.*", plugin("passes")});
     result.capture += name;
     return result;
   };

@@ -20,9 +20,7 @@ std::string quoted(const std::string& text) {
   return "\"" + (text.size() > 300 ? text.substr(0, 300) + " ..." : text) + "\"";
 }
 
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::string list_of(const std::vector<int>& numbers) {
   std::ostringstream out;
@@ -59,39 +57,35 @@ std::string outcome_wanted(const Row& row, int rank) {
 
 void compare_message(Findings& findings, const Row& row, const TestResult& test) {
   for (const std::string& part : row.message) {
-    findings.expect(holds(test.message, part),
-                    "message " + quoted(test.message) + " lacks " + quoted(part));
+    findings.expect(holds(test.message, part), "message " + quoted(test.message) + " lacks " + quoted(part));
   }
 }
 
 void compare_culprits(Findings& findings, const Row& row, const AttemptResult& attempt) {
   std::vector<int> culprits = attempt.culprits;
   std::sort(culprits.begin(), culprits.end());
-  const bool some = !culprits.empty() && std::includes(row.culprits.begin(), row.culprits.end(),
-                                                       culprits.begin(), culprits.end());
+  const bool some =
+      !culprits.empty() && std::includes(row.culprits.begin(), row.culprits.end(), culprits.begin(), culprits.end());
   findings.expect(row.who == fixtures::Who::Some ? some : culprits == row.culprits,
-                  "culprits are " + list_of(culprits) + ", not " +
-                      (row.who == fixtures::Who::Some ? "some of " : "") + list_of(row.culprits));
+                  "culprits are " + list_of(culprits) + ", not " + (row.who == fixtures::Who::Some ? "some of " : "") +
+                      list_of(row.culprits));
 }
 
 // Of a rank that is no culprit: does its bad end name the rank that caused it?
 void compare_consequence(Findings& findings, const Row& row, const RankResult& rank) {
-  const bool culprit =
-      std::find(row.culprits.begin(), row.culprits.end(), rank.rank) != row.culprits.end();
+  const bool culprit = std::find(row.culprits.begin(), row.culprits.end(), rank.rank) != row.culprits.end();
   if (row.because_of < 0 || culprit) return;
   if (rank.outcome != "failed" && rank.outcome != "killed by us") return;
   findings.equal("because_of of rank " + std::to_string(rank.rank), rank.because_of, row.because_of);
 }
 
 void compare_ranks(Findings& findings, const Row& row, const AttemptResult& attempt) {
-  findings.equal<std::size_t>("number of ranks", attempt.ranks.size(),
-                              static_cast<std::size_t>(row.world_size));
+  findings.equal<std::size_t>("number of ranks", attempt.ranks.size(), static_cast<std::size_t>(row.world_size));
   if (static_cast<int>(attempt.ranks.size()) != row.world_size) return;
   for (const RankResult& rank : attempt.ranks) {
     const std::string name = "rank " + std::to_string(rank.rank);
     const std::string wanted = outcome_wanted(row, rank.rank);
-    findings.expect(wanted.empty() || rank.outcome == wanted,
-                    name + " " + rank.outcome + ", not " + wanted);
+    findings.expect(wanted.empty() || rank.outcome == wanted, name + " " + rank.outcome + ", not " + wanted);
     compare_consequence(findings, row, rank);
   }
   if (!row.error_type.empty() && !attempt.culprits.empty()) {
@@ -109,8 +103,8 @@ void compare_leaks(Findings& findings, const Row& row, const AttemptResult& atte
     const auto match = std::find_if(unexplained.begin(), unexplained.end(), [&](const auto& leak) {
       return leak.kind == left.kind && holds(leak.what, left.what) && leak.removed == left.removed;
     });
-    findings.expect(match != unexplained.end(), "no leak: " + left.kind + " " + left.what +
-                                                    (left.removed ? ", removed" : ", not removed"));
+    findings.expect(match != unexplained.end(),
+                    "no leak: " + left.kind + " " + left.what + (left.removed ? ", removed" : ", not removed"));
     if (match != unexplained.end()) unexplained.erase(match);
   }
   if (row.more_leaks) return;
@@ -120,18 +114,15 @@ void compare_leaks(Findings& findings, const Row& row, const AttemptResult& atte
   }
 }
 
-void compare_time(Findings& findings, const Row& row, const AttemptResult& attempt,
-                  std::int64_t test_duration_ms) {
+void compare_time(Findings& findings, const Row& row, const AttemptResult& attempt, std::int64_t test_duration_ms) {
   const auto ms = [](int length) { return scaled(milliseconds(length)).count(); };
-  const std::int64_t duration =
-      attempt.duration_ms >= 0 ? attempt.duration_ms : test_duration_ms;
+  const std::int64_t duration = attempt.duration_ms >= 0 ? attempt.duration_ms : test_duration_ms;
   const std::int64_t earliest = row.bound_ms > 0 ? ms(row.bound_ms) : row.earliest_ms;
-  const std::int64_t latest =
-      row.bound_ms > 0 ? ms(row.bound_ms) + ms(fixtures::kLatestEndMs) : ms(row.latest_ms);
-  findings.expect(duration >= earliest, "ended after " + std::to_string(duration) +
-                                            " ms, before " + std::to_string(earliest));
-  findings.expect(duration <= latest, "ended after " + std::to_string(duration) +
-                                          " ms, later than " + std::to_string(latest));
+  const std::int64_t latest = row.bound_ms > 0 ? ms(row.bound_ms) + ms(fixtures::kLatestEndMs) : ms(row.latest_ms);
+  findings.expect(duration >= earliest,
+                  "ended after " + std::to_string(duration) + " ms, before " + std::to_string(earliest));
+  findings.expect(duration <= latest,
+                  "ended after " + std::to_string(duration) + " ms, later than " + std::to_string(latest));
 }
 
 void compare_output(Findings& findings, const Row& row, const AttemptResult& attempt) {
@@ -139,9 +130,9 @@ void compare_output(Findings& findings, const Row& row, const AttemptResult& att
     if (printed.rank >= static_cast<int>(attempt.ranks.size())) continue;
     const RankResult& rank = attempt.ranks[static_cast<std::size_t>(printed.rank)];
     const std::string& text = printed.stream == "stdout" ? rank.out : rank.err;
-    findings.expect(holds(text, printed.text),
-                    printed.stream + " of rank " + std::to_string(printed.rank) + " (" +
-                        std::to_string(text.size()) + " bytes) lacks " + quoted(printed.text));
+    findings.expect(holds(text, printed.text), printed.stream + " of rank " + std::to_string(printed.rank) + " (" +
+                                                   std::to_string(text.size()) + " bytes) lacks " +
+                                                   quoted(printed.text));
     const std::int64_t bytes = printed.stream == "stdout" ? rank.out_bytes : rank.err_bytes;
     findings.expect(bytes >= printed.bytes_min,
                     printed.stream + " is said to have " + std::to_string(bytes) + " bytes");
@@ -202,21 +193,17 @@ void compare_checks(Findings& findings, const AttemptResult& attempt) {
 }
 
 void compare_attempts(Findings& findings, const Row& row, const TestResult& test) {
-  const Texts wanted =
-      row.attempts.empty() ? Texts{test.verdict} : row.attempts;  // the verdict is compared already
+  const Texts wanted = row.attempts.empty() ? Texts{test.verdict} : row.attempts;  // the verdict is compared already
   findings.equal("number of attempts", test.attempts.size(), wanted.size());
   for (std::size_t i = 0; i < std::min(wanted.size(), test.attempts.size()); ++i) {
     findings.equal("verdict of attempt " + std::to_string(i + 1), test.attempts[i].verdict, wanted[i]);
   }
 }
 
-void compare_isolation(Findings& findings, const Row& row, const TestResult& test,
-                       const std::string& isolation) {
-  findings.equal("isolation", test.isolation,
-                 row.isolation_used.empty() ? isolation : row.isolation_used);
+void compare_isolation(Findings& findings, const Row& row, const TestResult& test, const std::string& isolation) {
+  findings.equal("isolation", test.isolation, row.isolation_used.empty() ? isolation : row.isolation_used);
   findings.expect(holds(test.isolation_reason, row.isolation_reason),
-                  "isolation_reason " + quoted(test.isolation_reason) + " lacks " +
-                      quoted(row.isolation_reason));
+                  "isolation_reason " + quoted(test.isolation_reason) + " lacks " + quoted(row.isolation_reason));
 }
 
 // ---- within one summary
@@ -232,8 +219,7 @@ void check_ranks(Findings& findings, const std::string& id, const AttemptResult&
     findings.expect(rank.pid > 0 || is_none, id + ": rank " + std::to_string(i) + " has no pid");
     findings.expect(is_none || pids.insert(rank.pid).second || one_process, id + ": two ranks have one pid");
     findings.expect(rank.error_texts.size() <= kErrorsMax, id + ": too many errors are kept");
-    findings.expect(!(rank.outcome == "signaled" && rank.signal == 0),
-                    id + ": a signaled rank has no signal");
+    findings.expect(!(rank.outcome == "signaled" && rank.signal == 0), id + ": a signaled rank has no signal");
   }
   for (const int culprit : attempt.culprits) {
     if (is_host && culprit == -1) continue;
@@ -244,10 +230,9 @@ void check_ranks(Findings& findings, const std::string& id, const AttemptResult&
 
 void check_test(Findings& findings, const TestResult& test) {
   const auto one_line = [&](const std::string& message) {
-    findings.expect(message.find_first_of("\n\r") == std::string::npos,
-                    test.id + ": the message has several lines");
-    findings.expect(message.size() <= kMessageSizeMax, test.id + ": the message has " +
-                                                           std::to_string(message.size()) + " bytes");
+    findings.expect(message.find_first_of("\n\r") == std::string::npos, test.id + ": the message has several lines");
+    findings.expect(message.size() <= kMessageSizeMax,
+                    test.id + ": the message has " + std::to_string(message.size()) + " bytes");
   };
   one_line(test.message);
   for (const AttemptResult& attempt : test.attempts) {
@@ -345,9 +330,9 @@ Texts unprintable(const std::string& console) {
   }
   // The JSON parser is strict about UTF-8.
   std::string text = console;
-  std::replace_if(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 32 || c == '"' || c == '\\';
-  }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 32 || c == '"' || c == '\\'; },
+      ' ');
   findings.expect(wrong_with_json("\"" + text + "\"").empty(), "the console got invalid UTF-8");
   return findings.take();
 }
@@ -363,13 +348,12 @@ Texts wrong_with_leaks(const TestResult& test) {
         findings.expect(!leak.removed || !is_alive(pid), leak.what + " is alive");
         continue;
       }
-      if (leak.what.starts_with("System V ")) continue;  // it has no path
+      if (leak.what.starts_with("System V ")) continue;                  // it has no path
       if (leak.kind == "descriptor" || leak.kind == "thread") continue;  // it has gone with its process
       const std::size_t slash = leak.what.find('/');
       const std::string path = slash == std::string::npos ? "" : leak.what.substr(slash);
       findings.expect(!path.empty(), "a leak without a path: " + quoted(leak.what));
-      findings.expect(exists(path) != leak.removed,
-                      path + (leak.removed ? " is still there" : " has gone"));
+      findings.expect(exists(path) != leak.removed, path + (leak.removed ? " is still there" : " has gone"));
     }
   }
   return findings.take();

@@ -54,8 +54,9 @@ TEST_CASE("completion names the runs that go on", "[cli]") {
   const Running running = sandbox.start({"--filter", "Hangs.*", "--timeout", "100s", plugin("hangs")});
   REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return !sandbox.run_id_in_use().empty(); }));
   const std::string id = sandbox.run_id_in_use();
-  CHECK(eventually(scaled(milliseconds(10'000)),
-                   [&] { return completed(sandbox, {"stacks", ""}).out.find(id) != std::string::npos; }));
+  CHECK(eventually(scaled(milliseconds(10'000)), [&] {
+    return completed(sandbox, {"stacks", ""}).out.find(id) != std::string::npos;
+  }));
   CHECK_THAT(completed(sandbox, {"attach", ""}).out, Contains(id + "\t\n"));
   sandbox.sweep();
 }

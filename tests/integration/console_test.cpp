@@ -18,8 +18,10 @@ using Catch::Contains;
 
 TEST_CASE("with --jobs auto there is a job for each core", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  CHECK(sandbox.run({"run", "--output", sandbox.output(), "--jobs", "auto", "--filter", "Passes.trivial",
-                     plugin("passes")}).exit_code == 0);
+  CHECK(
+      sandbox
+          .run({"run", "--output", sandbox.output(), "--jobs", "auto", "--filter", "Passes.trivial", plugin("passes")})
+          .exit_code == 0);
   CHECK_THAT(read_file(sandbox.output() + "/summary.json"),
              Contains("\"jobs\": " + std::to_string(::sysconf(_SC_NPROCESSORS_ONLN)) + ","));
 }
@@ -28,8 +30,8 @@ TEST_CASE("what passing tests print is shown on request, and with --quiet only w
   const Sandbox sandbox(distrun_program());
   const auto console = [&](Texts options) {
     options.insert(options.begin(), "run");
-    options.insert(options.end(), {"--filter", "Floods.after_the_result", "--filter", "Fails.require",
-                                   plugin("floods"), plugin("fails")});
+    options.insert(options.end(), {"--filter", "Floods.after_the_result", "--filter", "Fails.require", plugin("floods"),
+                                   plugin("fails")});
     const Ended ended = sandbox.run(std::move(options));
     CHECK(ended.exit_code == 1);
     return ended.out;

@@ -11,11 +11,11 @@
 namespace {
 
 using namespace distrun::testing;
-using distrun::fixtures::CrashSite;
-using distrun::fixtures::Sanitizer;
 using distrun::fixtures::crash_sites;
+using distrun::fixtures::CrashSite;
 using distrun::fixtures::holds;
 using distrun::fixtures::name_of_signal;
+using distrun::fixtures::Sanitizer;
 
 std::string id_of(const CrashSite& site, int signal) {
   return "CrashSites." + site.site + "/signal=" + name_of_signal(signal);
@@ -75,8 +75,7 @@ std::size_t crash_count() {
 Summary crash_everywhere(const Sandbox& sandbox, int world_size) {
   // The bound is for sites that do not crash as they should.
   const Ended ended = sandbox.run({"run", "--timeout", "10s", "--world-size", std::to_string(world_size), "--output",
-                                   sandbox.output(),
-                                   plugin("crash_sites")},
+                                   sandbox.output(), plugin("crash_sites")},
                                   scaled(milliseconds(120'000)));
   INFO("the console got: " << ended.out << ended.err);
   REQUIRE(ended.exit_code == 1);

@@ -24,8 +24,8 @@ constexpr milliseconds kLong{30'000};
 struct Client {
   Client(const Daemon& daemon, const std::string& fixture)
       : sandbox(distrun_program()),
-        running(daemon.start(sandbox, {"run", "--daemon", "--output", sandbox.output(), "--timeout", "100s",
-                                       plugin(fixture)})) {}
+        running(daemon.start(
+            sandbox, {"run", "--daemon", "--output", sandbox.output(), "--timeout", "100s", plugin(fixture)})) {}
 
   // Whether it came only after the kill: the next daemon serves it like any other, so its run is stopped.
   bool was_late(const Daemon& next) {

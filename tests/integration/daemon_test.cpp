@@ -65,14 +65,14 @@ void expect_served(const Daemon& daemon) {
 
 TEST_CASE("a run through the daemon prints and exits as it does without", "[daemon]") {
   const Daemon daemon(daemon_program());
-  const Texts arguments = GENERATE(
-      values<Texts>({{"run", "--seed", "7", "--filter", "Passes.*", plugin("passes")},
-                     {"run", "--seed", "7", "--filter", "Fails.require", "--color", "always", plugin("fails")},
-                     {"run", "--seed", "7", "--filter", "Nothing.at_all", plugin("passes")},
-                     {"run", "--seed", "7", plugin("skips"), "--filter", "Skips.all_by_table"},
-                     {"--seed", "7", "/nonexistent/plugin.so"},
-                     {"run", "--world-size", "none", plugin("passes")},
-                     {"run", "--help"}}));
+  const Texts arguments =
+      GENERATE(values<Texts>({{"run", "--seed", "7", "--filter", "Passes.*", plugin("passes")},
+                              {"run", "--seed", "7", "--filter", "Fails.require", "--color", "always", plugin("fails")},
+                              {"run", "--seed", "7", "--filter", "Nothing.at_all", plugin("passes")},
+                              {"run", "--seed", "7", plugin("skips"), "--filter", "Skips.all_by_table"},
+                              {"--seed", "7", "/nonexistent/plugin.so"},
+                              {"run", "--world-size", "none", plugin("passes")},
+                              {"run", "--help"}}));
   const Sandbox plain(distrun_program());
   const Ended expected = plain.run(arguments, kLong);
   const Sandbox sandbox(distrun_program());
@@ -96,7 +96,7 @@ TEST_CASE("a run through the daemon is in the client's directory, environment an
   ::umask(before);
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == 0);
-  struct stat status{};
+  struct stat status {};
   REQUIRE(::stat((sandbox.start_directory() + "/here.json").c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
   CHECK(read_summary(sandbox.start_directory() + "/here.json").exit_code == 0);
@@ -146,8 +146,8 @@ TEST_CASE("runs that wait are shown, and cancelled without having started", "[da
 
 TEST_CASE("a run without the daemon is cancelled too", "[daemon]") {
   const Sandbox sandbox(distrun_program());
-  Running running = sandbox.start({"run", "--output", sandbox.output(), "--timeout", "100s", "--filter",
-                                   "Hangs.one_sleeps", plugin("hangs")});
+  Running running = sandbox.start(
+      {"run", "--output", sandbox.output(), "--timeout", "100s", "--filter", "Hangs.one_sleeps", plugin("hangs")});
   std::string id;
   const auto has_ranks = [&] {
     id = sandbox.run_id_in_use();
@@ -246,8 +246,8 @@ TEST_CASE("clients that do not listen delay nobody but themselves", "[daemon]") 
   int line[2];
   REQUIRE(::pipe2(line, O_CLOEXEC) == 0);
   const Sandbox sandbox(distrun_program());
-  Command command = daemon.command(sandbox, {"run", "--daemon", "--repeat", "2000", "--filter", "Fails.require",
-                                             plugin("fails")});
+  Command command =
+      daemon.command(sandbox, {"run", "--daemon", "--repeat", "2000", "--filter", "Fails.require", plugin("fails")});
   command.standard_output = line[1];
   Running deaf(command);
   ::close(line[1]);

@@ -64,7 +64,7 @@ class HangingRun {
   std::vector<std::string> arguments(const std::string& test, const std::string& fixture,
                                      const std::string& timeout) const {
     const std::string scale = std::to_string(time_scale());
-    return {"run",       "--output", sandbox_.output(),  "--filter", test,
+    return {"run",       "--output", sandbox_.output(), "--filter", test,
             "--timeout", timeout,    "--timeout-scale", scale,      plugin(fixture)};
   }
 
@@ -195,8 +195,9 @@ TEST_CASE("ranks that are threads show their wait as ranks that are processes do
   REQUIRE(looks.size() == 1);
   CHECK_THAT(looks[0].text, Contains("rank 1 (thread ") && Contains("fixture::hang"));
   // Between the two stand the test's own frames, if the compiler has left any.
-  const std::regex waiting("ranks 0, 2-3 \\(threads [^\n]*waiting in futex\\)\n"
-                           "([^\n]*\n)?[^\n]*in distrun::Rank::barrier");
+  const std::regex waiting(
+      "ranks 0, 2-3 \\(threads [^\n]*waiting in futex\\)\n"
+      "([^\n]*\n)?[^\n]*in distrun::Rank::barrier");
   CHECK(std::regex_search(looks[0].text, waiting));
   // The listener, who waits for the ranks, and that of the sanitizer.
   const std::string own = DISTRUN_SANITIZED_THREADS ? "3" : "2";
@@ -285,8 +286,8 @@ TEST_CASE("a debugger is for one test, once", "[look]") {
 TEST_CASE("a rank starts under gdb, and its test passes when gdb lets it go", "[look]") {
   const Sandbox sandbox(distrun_program());
   skip_case_if(!exists("/usr/bin/gdb"), "there is no gdb");
-  const Ended ended = sandbox.run({"--debug", "1", "--output", sandbox.output(), "--filter", "Passes.trivial",
-                                   plugin("passes")});
+  const Ended ended =
+      sandbox.run({"--debug", "1", "--output", sandbox.output(), "--filter", "Passes.trivial", plugin("passes")});
   CHECK(ended.exit_code == 0);
   CHECK_THAT(ended.out, Contains("gdb on rank 1"));
   CHECK(sandbox.remains() == std::vector<std::string>{});

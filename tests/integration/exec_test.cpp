@@ -122,8 +122,8 @@ TEST_CASE("output is shown with the rank's name, each stream on its own, and kep
   if (tee) options.push_back("--tee");
   const Ended ended = exec.shell(options, "echo out $RANK; echo err $RANK >&2; printf 'no end'");
   CHECK(ended.exit_code == 0);
-  CHECK(sorted_lines(ended.out) == std::vector<std::string>{"[rank 0] no end", "[rank 0] out 0", "[rank 1] no end",
-                                                            "[rank 1] out 1"});
+  CHECK(sorted_lines(ended.out) ==
+        std::vector<std::string>{"[rank 0] no end", "[rank 0] out 0", "[rank 1] no end", "[rank 1] out 1"});
   CHECK(sorted_lines(ended.err) == std::vector<std::string>{"[rank 0] err 0", "[rank 1] err 1"});
   const std::string summary = content_of(exec.sandbox().output() + "/summary.json");
   CHECK((summary.find("out 1") != std::string::npos) == tee);
@@ -205,9 +205,9 @@ TEST_CASE("TMPDIR is a program's own as its user has set it", "[exec]") {
 
 TEST_CASE("a directory of an attempt's that cannot be removed is told", "[exec]") {
   const Exec exec;
-  Command command = exec.sandbox().command(
-      {"exec", "-w", "1", "--output", exec.sandbox().output(), "--", "/bin/sh", "-c",
-       "mkdir \"$DISTRUN_TEMP_DIR/m\" && mount -t tmpfs none \"$DISTRUN_TEMP_DIR/m\""});
+  Command command =
+      exec.sandbox().command({"exec", "-w", "1", "--output", exec.sandbox().output(), "--", "/bin/sh", "-c",
+                              "mkdir \"$DISTRUN_TEMP_DIR/m\" && mount -t tmpfs none \"$DISTRUN_TEMP_DIR/m\""});
   // In a place of its own, so that nothing stays mounted.
   const std::vector<std::string> apart{"--user", "--map-root-user", "--mount", command.program};
   command.program = "/usr/bin/unshare";
@@ -272,7 +272,7 @@ TEST_CASE("options behind the program are the program's", "[exec]") {
 TEST_CASE("standard input is empty, but for the rank that is given it", "[exec]") {
   const Exec exec;
   Command command = exec.sandbox().command({});
-  command.arguments = {"-c",  "echo hello | exec \"$@\"", "sh", command.program, "exec", "-w", "2", "--stdin", "1",
+  command.arguments = {"-c", "echo hello | exec \"$@\"", "sh", command.program, "exec", "-w", "2", "--stdin", "1",
                        "cat"};
   command.program = "/bin/sh";
   const Ended ended = Running(command).wait(scaled(milliseconds(10'000)));
@@ -282,8 +282,8 @@ TEST_CASE("standard input is empty, but for the rank that is given it", "[exec]"
 
 TEST_CASE("ranks that end themselves within their grace are not killed", "[exec]") {
   const Exec exec;
-  const Ended ended = exec.shell({"-w", "2", "--grace", "20s"},
-                                 "if [ $RANK = 1 ]; then exit 5; fi; sleep 1; echo ended by itself");
+  const Ended ended =
+      exec.shell({"-w", "2", "--grace", "20s"}, "if [ $RANK = 1 ]; then exit 5; fi; sleep 1; echo ended by itself");
   CHECK(ended.exit_code == 1);
   CHECK(ended.out == "[rank 0] ended by itself\n");
   CHECK_THAT(ended.err, Contains("--grace 20 -- /bin/sh"));  // the line that repeats it

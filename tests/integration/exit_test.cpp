@@ -102,8 +102,8 @@ TEST_CASE("memory that a rank has lost fails its test in every isolation, and no
   REQUIRE(loses != nullptr);
   CHECK(loses->verdict == "crash");
   CHECK(loses->attempts.at(0).phase == "exit");
-  CHECK_THAT(loses->message, Catch::Contains("in exit, after its body had passed") &&
-                                 Catch::Contains("1234 byte(s)") && Catch::Contains("loses_memory.cpp:"));
+  CHECK_THAT(loses->message, Catch::Contains("in exit, after its body had passed") && Catch::Contains("1234 byte(s)") &&
+                                 Catch::Contains("loses_memory.cpp:"));
 }
 
 TEST_CASE("ranks that end quickly do not look for lost memory", "[exit]") {

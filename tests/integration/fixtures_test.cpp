@@ -43,7 +43,7 @@ Daemon& the_daemon() {
 
 // One invocation of distrun for some of the rows of a group.
 struct Invocation {
-  std::string way;        // an isolation, or kDaemon
+  std::string way;  // an isolation, or kDaemon
   std::string isolation;
   std::vector<Row> rows;
   std::unique_ptr<Sandbox> sandbox;
@@ -65,8 +65,7 @@ std::string plugin_path(const Sandbox& sandbox, const std::string& name) {
 
 Texts arguments_of(const Group& group, const Invocation& invocation) {
   const Sandbox& sandbox = *invocation.sandbox;
-  Texts arguments = {"run", "--isolation", invocation.isolation, "--output", sandbox.output(),
-                     "--color", "never"};
+  Texts arguments = {"run", "--isolation", invocation.isolation, "--output", sandbox.output(), "--color", "never"};
   // So that a test that hangs and should not spoils no more than itself.
   if (std::find(group.options.begin(), group.options.end(), "--timeout") == group.options.end()) {
     arguments.insert(arguments.end(), {"--timeout", "10s"});
@@ -98,8 +97,8 @@ std::vector<Invocation> start(const Group& group, const std::string& isolation, 
     invocation.isolation = isolation;
     invocation.sandbox = std::make_unique<Sandbox>(DISTRUN_BIN);
     const Texts arguments = arguments_of(group, invocation);
-    invocation.running = std::make_unique<Running>(
-        through_daemon ? the_daemon().command(*invocation.sandbox, arguments) : invocation.sandbox->command(arguments));
+    invocation.running = std::make_unique<Running>(through_daemon ? the_daemon().command(*invocation.sandbox, arguments)
+                                                                  : invocation.sandbox->command(arguments));
   }
   return invocations;
 }
@@ -131,21 +130,18 @@ void compare_rows(const Group& group, const Invocation& invocation, const Summar
 }
 
 bool holds_in_all(const Group& group) {
-  return std::all_of(group.rows.begin(), group.rows.end(), [](const Row& row) {
-    return row.not_in_threads.empty() && row.staying_verdict.empty();
-  });
+  return std::all_of(group.rows.begin(), group.rows.end(),
+                     [](const Row& row) { return row.not_in_threads.empty() && row.staying_verdict.empty(); });
 }
 
 // What holds for the invocation as a whole.
 Texts findings_of_run(const Group& group, const Invocation& invocation, const Ended& ended) {
   Texts findings;
-  const auto add = [&](const Texts& texts) {
-    findings.insert(findings.end(), texts.begin(), texts.end());
-  };
+  const auto add = [&](const Texts& texts) { findings.insert(findings.end(), texts.begin(), texts.end()); };
   if (ended.out_of_time) findings.push_back("did not end in time");
   if (group.parallel == 1 && holds_in_all(group) && ended.exit_code != group.exit_code) {
-    findings.push_back("exit code " + std::to_string(ended.exit_code) + ", signal " +
-                       std::to_string(ended.signal) + ", not " + std::to_string(group.exit_code));
+    findings.push_back("exit code " + std::to_string(ended.exit_code) + ", signal " + std::to_string(ended.signal) +
+                       ", not " + std::to_string(group.exit_code));
   }
   add(unprintable(ended.out + ended.err));
   add(invocation.sandbox->remains());
@@ -166,8 +162,7 @@ Texts findings_of_run(const Group& group, const Invocation& invocation, const En
 
 void finish(const Group& group, std::vector<Invocation>& invocations) {
   for (Invocation& invocation : invocations) {
-    const Ended ended =
-        invocation.running->wait(scaled(std::chrono::seconds(group.seconds_max)));
+    const Ended ended = invocation.running->wait(scaled(std::chrono::seconds(group.seconds_max)));
     const Texts findings = findings_of_run(group, invocation, ended);
     invocation.sandbox->sweep();
     enter_in_matrix("[" + group.name + "]", invocation.way, findings);
@@ -278,9 +273,7 @@ TEST_CASE("deaths that a test declares are none, and others are", "[fixtures]") 
   run_together(distrun::fixtures::declared_deaths_group());
 }
 
-TEST_CASE("fixtures that leave early have no result", "[fixtures]") {
-  run_together(distrun::fixtures::exits_group());
-}
+TEST_CASE("fixtures that leave early have no result", "[fixtures]") { run_together(distrun::fixtures::exits_group()); }
 
 TEST_CASE("what goes wrong after a body has passed is told, and left out on request", "[fixtures]") {
   for (const Group& group : distrun::fixtures::ends_groups()) run_together(group);
@@ -310,17 +303,13 @@ TEST_CASE("fixtures that leave something behind are found out", "[fixtures][alon
   run_in_turn(distrun::fixtures::leaves_group());
 }
 
-TEST_CASE("fixtures that flood are survived", "[fixtures]") {
-  run_in_turn(distrun::fixtures::floods_group());
-}
+TEST_CASE("fixtures that flood are survived", "[fixtures]") { run_in_turn(distrun::fixtures::floods_group()); }
 
 TEST_CASE("fixtures that skip are told from those that disagree", "[fixtures]") {
   run_together(distrun::fixtures::skips_group());
 }
 
-TEST_CASE("fixtures that are flaky pass on a retry", "[fixtures]") {
-  run_together(distrun::fixtures::flaky_group());
-}
+TEST_CASE("fixtures that are flaky pass on a retry", "[fixtures]") { run_together(distrun::fixtures::flaky_group()); }
 
 TEST_CASE("tests of GoogleTest come to what they come to on any rank", "[fixtures][bridges]") {
   run_together(distrun::fixtures::gtest_group());

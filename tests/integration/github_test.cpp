@@ -45,13 +45,14 @@ TEST_CASE("a step of GitHub Actions gets annotations after the console's text, a
   const Sandbox sandbox(distrun_program());
   const std::string summary = sandbox.output() + "/step";
   write_file(summary, "# of the step before\n\n");
-  const Ended ended = run_as_step(
-      sandbox, {"run", "--github", "--seed", "7", "--filter", "Fails.require", plugin("fails")}, summary);
+  const Ended ended =
+      run_as_step(sandbox, {"run", "--github", "--seed", "7", "--filter", "Fails.require", plugin("fails")}, summary);
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == 1);
   const std::string obeyed = obeyed_part(ended.out);
-  CHECK(obeyed.starts_with("::error file=tests/fixtures/fails.cpp,line=23,title=fail%3A Fails.require::rank 2 failed: "
-                           "REQUIRE(answer == 42) left: 41, right: 42 ("));
+  CHECK(
+      obeyed.starts_with("::error file=tests/fixtures/fails.cpp,line=23,title=fail%3A Fails.require::rank 2 failed: "
+                         "REQUIRE(answer == 42) left: 41, right: 42 ("));
   CHECK_THAT(obeyed, Contains("%0Aagain: ") && Contains("--filter Fails.require --seed 7"));
   CHECK(obeyed.find('\n') + 1 == obeyed.size());
   CHECK_THAT(ended.out, Contains("1 fail in "));
@@ -85,8 +86,8 @@ TEST_CASE("with --github=auto a run speaks up only where GitHub runs it, and lea
 
 TEST_CASE("a summary of a step that cannot be written is an infra error with a sentence", "[github]") {
   const Sandbox sandbox(distrun_program());
-  const Ended ended = run_as_step(sandbox, {"run", "--github", "--filter", "Passes.trivial", plugin("passes")},
-                                  "/no/such/step");
+  const Ended ended =
+      run_as_step(sandbox, {"run", "--github", "--filter", "Passes.trivial", plugin("passes")}, "/no/such/step");
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == kInfraError);
   CHECK_THAT(ended.out, Contains("problem: report: cannot add to /no/such/step"));
@@ -123,8 +124,8 @@ TEST_CASE("an earlier run makes the same reports", "[github]") {
   const Sandbox sandbox(distrun_program());
   const std::string stem = sandbox.output() + "/";
   sandbox.run({"run", "--output", sandbox.output(), "--ctrf", stem + "ctrf.json", "--retries", "1", plugin("fails")});
-  const Ended ended = sandbox.run({"show", "--ctrf", stem + "again.ctrf.json", "--junit", stem + "again.xml",
-                                   stem + "summary.json"});
+  const Ended ended =
+      sandbox.run({"show", "--ctrf", stem + "again.ctrf.json", "--junit", stem + "again.xml", stem + "summary.json"});
   CHECK(ended.exit_code == 0);
   CHECK_THAT(ended.out, Contains("fail: Fails.require"));
   CHECK(read_file(stem + "again.ctrf.json") == read_file(stem + "ctrf.json"));

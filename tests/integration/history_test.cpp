@@ -124,8 +124,8 @@ TEST_CASE("JSON is one document with all there is", "[history]") {
                         Contains("\"flakiness\": 1,") && Contains("\"suggested_timeout_ms\": null"));
   const std::string results = here.history({"--json", "Flaky"});
   CHECK(wrong_with_json(results).empty());
-  CHECK_THAT(results, Contains("\"attempts\": 2") && Contains("\"verdict\": \"flaky\"") &&
-                          Contains("\"world_size\": 4"));
+  CHECK_THAT(results,
+             Contains("\"attempts\": 2") && Contains("\"verdict\": \"flaky\"") && Contains("\"world_size\": 4"));
 }
 
 TEST_CASE("the history is where it is told to be, or nowhere", "[history]") {
@@ -194,8 +194,8 @@ TEST_CASE("a history that cannot be written costs a line, not the run", "[histor
 TEST_CASE("a run that is interrupted is remembered as well", "[history]") {
   const Remembering here;
   const std::string events = here.sandbox().output() + "/events.ndjson";
-  Running running(here.command(
-      {"--events", events, "--filter", "Hangs.one_sleeps", "--timeout", "100s", plugin("hangs")}));
+  Running running(
+      here.command({"--events", events, "--filter", "Hangs.one_sleeps", "--timeout", "100s", plugin("hangs")}));
   REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return started_in(read_file(events)).size() == 1; }));
   running.signal(SIGINT);
   CHECK(running.wait(scaled(milliseconds(10'000))).exit_code == 130);
@@ -206,8 +206,9 @@ TEST_CASE("a run that is interrupted is remembered as well", "[history]") {
 TEST_CASE("with failed-first the tests come in the order that the history suggests", "[history]") {
   const Remembering here;
   const std::string events = here.sandbox().output() + "/events.ndjson";
-  const Texts select = {"--events", events, "--filter", "Passes.trivial Fails.require Flaky.fails_once",
-                        plugin("passes"), plugin("fails"), plugin("flaky")};
+  const Texts select = {
+      "--events",       events,          "--filter",     "Passes.trivial Fails.require Flaky.fails_once",
+      plugin("passes"), plugin("fails"), plugin("flaky")};
   const auto order = [&](Texts arguments) {
     arguments.insert(arguments.end(), select.begin(), select.end());
     here.run(arguments);
@@ -257,16 +258,15 @@ TEST_CASE("timeouts are suggested for what has passed five times", "[history]") 
 
 TEST_CASE("what history does not take is refused with the way out", "[history]") {
   const Remembering here;
-  const std::vector<std::pair<Texts, std::string>> refused = {
-      {{"--since", "7"}, "7d"},
-      {{"--since", "soon"}, "--since"},
-      {{"--since", "-1d"}, "--since"},
-      {{"--limit", "-1"}, "--limit"},
-      {{"--color", "purple"}, "never"},
-      {{"--import", "x", "--json"}, "--import"},
-      {{"--history", "off"}, "DISTRUN_HISTORY"},
-      {{"Ring.\\"}, "escapes nothing"},
-      {{"--no-such-option"}, "--no-such-option"}};
+  const std::vector<std::pair<Texts, std::string>> refused = {{{"--since", "7"}, "7d"},
+                                                              {{"--since", "soon"}, "--since"},
+                                                              {{"--since", "-1d"}, "--since"},
+                                                              {{"--limit", "-1"}, "--limit"},
+                                                              {{"--color", "purple"}, "never"},
+                                                              {{"--import", "x", "--json"}, "--import"},
+                                                              {{"--history", "off"}, "DISTRUN_HISTORY"},
+                                                              {{"Ring.\\"}, "escapes nothing"},
+                                                              {{"--no-such-option"}, "--no-such-option"}};
   for (const auto& [arguments, part] : refused) {
     Texts all = arguments;
     all.insert(all.begin(), "history");

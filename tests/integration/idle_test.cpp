@@ -40,8 +40,8 @@ struct Waiting {
   Waiting(const std::string& way_, const Daemon* daemon, std::vector<std::string> arguments)
       : way(way_), sandbox(distrun_program()) {
     arguments.insert(arguments.end(), {"--output", sandbox.output()});
-    running = std::make_unique<Running>(daemon == nullptr ? sandbox.command(arguments)
-                                                          : daemon->command(sandbox, arguments));
+    running =
+        std::make_unique<Running>(daemon == nullptr ? sandbox.command(arguments) : daemon->command(sandbox, arguments));
   }
 
   bool are_all_in_body() const {
@@ -60,7 +60,12 @@ struct Waiting {
 std::list<Waiting> start_all(const Daemon& daemon) {
   std::list<Waiting> all;
   for (const std::string isolation : {"process", "exec", "pool", "threads"}) {
-    const std::vector<std::string> arguments = {"run", "--isolation", isolation, "--timeout", "300s", "--filter",
+    const std::vector<std::string> arguments = {"run",
+                                                "--isolation",
+                                                isolation,
+                                                "--timeout",
+                                                "300s",
+                                                "--filter",
                                                 isolation == "pool" ? "Hangs.all_sleep" : "Hangs.one_sleeps"};
     for (const Daemon* with : {static_cast<const Daemon*>(nullptr), &daemon}) {
       std::vector<std::string> its = arguments;

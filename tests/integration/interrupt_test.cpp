@@ -21,9 +21,9 @@ constexpr milliseconds kEndsWithin{2000};
 
 // A run whose ranks hang for longer than the test takes, once they do.
 Running start_hanging(const Sandbox& sandbox, const std::string& filter, const std::string& isolation) {
-  Running running = sandbox.start({"run", "--output", sandbox.output(), "--timeout", "100s", "--isolation",
-                                   isolation, "--filter", filter, "--filter", "Passes.trivial",
-                                   plugin("hangs"), plugin("passes")});
+  Running running =
+      sandbox.start({"run", "--output", sandbox.output(), "--timeout", "100s", "--isolation", isolation, "--filter",
+                     filter, "--filter", "Passes.trivial", plugin("hangs"), plugin("passes")});
   // guard, coordinator, four ranks
   REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return sandbox.processes().size() >= 6; }));
   pause_for(milliseconds(100));
@@ -58,8 +58,7 @@ TEST_CASE("a signal ends a run in time, and nothing is left", "[interrupt]") {
 }
 
 TEST_CASE("ranks that resist do not delay the end of an interrupted run", "[interrupt]") {
-  const std::string filter =
-      GENERATE("Hangs.stopped", "Hangs.signals_blocked", "Hangs.termination_ignored");
+  const std::string filter = GENERATE("Hangs.stopped", "Hangs.signals_blocked", "Hangs.termination_ignored");
   const Sandbox sandbox(distrun_program());
   Running running = start_hanging(sandbox, filter, "process");
   INFO(filter);
@@ -70,9 +69,9 @@ TEST_CASE("ranks that resist do not delay the end of an interrupted run", "[inte
 TEST_CASE("a second signal does not wait for what ranks have been given to end", "[interrupt]") {
   const Sandbox sandbox(distrun_program());
   const std::string begun = sandbox.output() + "/begun";
-  Running running = sandbox.start({"exec", "-w", "2", "--output", sandbox.output(), "--kill-after", "100s", "--",
-                                   "/bin/sh", "-c",
-                                   "trap '' TERM; echo begun >>" + begun + "; while :; do sleep 1; done"});
+  Running running =
+      sandbox.start({"exec", "-w", "2", "--output", sandbox.output(), "--kill-after", "100s", "--", "/bin/sh", "-c",
+                     "trap '' TERM; echo begun >>" + begun + "; while :; do sleep 1; done"});
   REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return read_file(begun) == "begun\nbegun\n"; }));
   running.signal(SIGINT);
   CHECK_FALSE(running.ends_within(milliseconds(1500)));  // its ranks have their time
@@ -118,9 +117,8 @@ TEST_CASE("a reader of the console that goes away does not stop the run", "[inte
   const Sandbox sandbox(distrun_program());
   int line[2];
   REQUIRE(pipe2(line, O_CLOEXEC) == 0);
-  Command command =
-      sandbox.command({"run", "--output", sandbox.output(), "--repeat", "20", "--filter",
-                       "Passes.trivial", "--filter", "Passes.ring", plugin("passes")});
+  Command command = sandbox.command({"run", "--output", sandbox.output(), "--repeat", "20", "--filter",
+                                     "Passes.trivial", "--filter", "Passes.ring", plugin("passes")});
   command.standard_output = line[1];
   Running running(command);
   close(line[1]);
@@ -136,8 +134,8 @@ TEST_CASE("a reader of the console that goes away does not stop the run", "[inte
 // The number 1 is free then; whatever is opened next must not become the console, nor a rank's output.
 TEST_CASE("a run without standard output works", "[interrupt]") {
   const Sandbox sandbox(distrun_program());
-  Command command = sandbox.command({"run", "--output", sandbox.output(), "--filter", "Passes.*",
-                                     "--filter", "Promises.*", plugin("passes")});
+  Command command = sandbox.command(
+      {"run", "--output", sandbox.output(), "--filter", "Passes.*", "--filter", "Promises.*", plugin("passes")});
   command.standard_output = -1;
   const Ended ended = Running(command).wait(scaled(milliseconds(20'000)));
   INFO(ended.err);

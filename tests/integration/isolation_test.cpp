@@ -109,8 +109,8 @@ TEST_CASE("a pool that crashes a thousand times leaves nothing, and its coordina
 TEST_CASE("a crash where ranks stay does not reach the next test, a hundred times", "[isolation]") {
   const std::string isolation = GENERATE("pool", "threads");
   const Sandbox sandbox(DISTRUN_BIN);
-  const Summary summary = run(sandbox, {"--isolation", isolation, "--filter", "Alternates.*/hundred=3,*",
-                                        fixture("alternates")});
+  const Summary summary =
+      run(sandbox, {"--isolation", isolation, "--filter", "Alternates.*/hundred=3,*", fixture("alternates")});
   CHECK(summary.tests.size() == 200);
   for (const TestResult& test : summary.tests) {
     INFO(test.id << ": " << test.message);
@@ -121,8 +121,8 @@ TEST_CASE("a crash where ranks stay does not reach the next test, a hundred time
 TEST_CASE("what replaces itself all the time is ended with the test that left it, twenty times", "[isolation]") {
   const std::string isolation = GENERATE("process", "exec", "pool", "threads");
   const Sandbox sandbox(DISTRUN_BIN);
-  const Summary summary = run(sandbox, {"--isolation", isolation, "--filter", "Alternates.replace_and_pass/*",
-                                        fixture("alternates")});
+  const Summary summary =
+      run(sandbox, {"--isolation", isolation, "--filter", "Alternates.replace_and_pass/*", fixture("alternates")});
   CHECK(summary.tests.size() == 40);
   for (const TestResult& test : summary.tests) {
     INFO(isolation << ", " << test.id << ": " << test.message);
@@ -131,8 +131,8 @@ TEST_CASE("what replaces itself all the time is ended with the test that left it
 }
 
 TEST_CASE("ranks serve one test in process, and all tests of a suite in pool", "[isolation]") {
-  const Texts tests{"--filter", "Passes.trivial", "--filter", "Passes.barriers", "--filter", "Passes.ring",
-                    fixture("passes")};
+  const Texts tests{"--filter", "Passes.trivial", "--filter",       "Passes.barriers",
+                    "--filter", "Passes.ring",    fixture("passes")};
   const auto processes = [&](const std::string& isolation) {
     const Sandbox sandbox(DISTRUN_BIN);
     Texts arguments{"--isolation", isolation};

@@ -26,13 +26,13 @@ using namespace distrun::testing;
 
 constexpr int kSeed = 20;
 constexpr int kRounds = DISTRUN_SANITIZED ? 60 : 200;
-constexpr int kAtATime = 4;            // a round mostly waits
+constexpr int kAtATime = 4;  // a round mostly waits
 constexpr int kStrikesPercentMin = 80;
-constexpr int kStrikesOfEachMin = 5;   // per hundred rounds
+constexpr int kStrikesOfEachMin = 5;  // per hundred rounds
 constexpr int kLaterMsMax = 400;
 constexpr int kLaterLoadingMsMax = 5;  // of a plugin that goes wrong while it is loaded: that is soon over
 constexpr milliseconds kVictimComesWithin{2000};
-constexpr milliseconds kGoesOn{150};   // a run that has lost a rank, a zygote, a lister or a probe
+constexpr milliseconds kGoesOn{150};  // a run that has lost a rank, a zygote, a lister or a probe
 constexpr milliseconds kEndsWithin{10'000};
 
 int number_from_environment(const char* name, int otherwise) {
@@ -44,8 +44,8 @@ struct Round {
   std::string family;
   std::string isolation;
   Victim victim = Victim::Guard;
-  int after_ms = 0;       // from the run's start
-  unsigned which = 0;     // of several
+  int after_ms = 0;    // from the run's start
+  unsigned which = 0;  // of several
 };
 
 std::vector<std::string> families() {
@@ -139,9 +139,21 @@ class Play {
 
  private:
   Texts arguments() const {
-    Texts all = {"run",       "--output", sandbox_.output(), "--isolation", result_.round.isolation, "--repeat", "20",
-                 "--timeout", daemon_ || result_.round.victim != Victim::Probe ? "100s" : "300ms",
-                 "--stacks-after", "100ms", "--gpu-driver", "virtual", "--gpus", "2"};
+    Texts all = {"run",
+                 "--output",
+                 sandbox_.output(),
+                 "--isolation",
+                 result_.round.isolation,
+                 "--repeat",
+                 "20",
+                 "--timeout",
+                 daemon_ || result_.round.victim != Victim::Probe ? "100s" : "300ms",
+                 "--stacks-after",
+                 "100ms",
+                 "--gpu-driver",
+                 "virtual",
+                 "--gpus",
+                 "2"};
     if (daemon_) all.push_back("--daemon");
     all.push_back(plugin(result_.round.family));
     return all;
@@ -173,8 +185,8 @@ class Play {
 
   // What the user is told. A run that was over at that moment has its own exit code.
   void check_end(const Ended& ended) {
-    const std::string told = "exit code " + std::to_string(ended.exit_code) + ", signal " +
-                             std::to_string(ended.signal) + ": " + ended.err;
+    const std::string told =
+        "exit code " + std::to_string(ended.exit_code) + ", signal " + std::to_string(ended.signal) + ": " + ended.err;
     const bool is_any = ended.exit_code == 0 || ended.exit_code == 1 || ended.exit_code == 4;
     switch (result_.round.victim) {
       case Victim::Guard:

@@ -22,8 +22,8 @@ TEST_CASE("a suite's host and its server end with a distrun that is killed", "[k
   const Victim victim = GENERATE(Victim::Guard, Victim::Coordinator);
   const std::string isolation = GENERATE(std::string("process"), std::string("exec"));
   const Sandbox sandbox(distrun_program());
-  Running running = sandbox.start({"run", "--output", sandbox.output(), "--isolation", isolation, "--filter",
-                                   "KeepsHost", plugin("suites")});
+  Running running = sandbox.start(
+      {"run", "--output", sandbox.output(), "--isolation", isolation, "--filter", "KeepsHost", plugin("suites")});
   const std::string events = sandbox.output() + "/events.ndjson";
   const auto runs = [&] {
     const std::string told = exists(events) ? read_file(events) : "";
@@ -31,9 +31,8 @@ TEST_CASE("a suite's host and its server end with a distrun that is killed", "[k
   };
   REQUIRE(eventually(scaled(milliseconds(20'000)), runs));
   const std::vector<std::string> alive = sandbox.remains();
-  CHECK(std::count_if(alive.begin(), alive.end(), [](const std::string& what) {
-          return what.find("sleep") != std::string::npos;
-        }) == 1);
+  CHECK(std::count_if(alive.begin(), alive.end(),
+                      [](const std::string& what) { return what.find("sleep") != std::string::npos; }) == 1);
   const std::vector<pid_t> victims = victims_of(running, nullptr, victim);
   REQUIRE(victims.size() == 1);
   kill(victims.front(), SIGKILL);

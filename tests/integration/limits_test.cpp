@@ -32,8 +32,8 @@ Ended run_limited(const Sandbox& sandbox, const std::vector<std::string>& limits
 }
 
 std::vector<std::string> run_of(const Sandbox& sandbox, const std::string& isolation, const std::string& ranks) {
-  return {"--output", sandbox.output(), "--isolation", isolation, "--world-size", ranks, "--filter", "Passes.trivial",
-          plugin("passes")};
+  return {"--output", sandbox.output(), "--isolation",    isolation,       "--world-size",
+          ranks,      "--filter",       "Passes.trivial", plugin("passes")};
 }
 
 void expect_infra_error(const Sandbox& sandbox, const Ended& ended, const std::string& text) {
@@ -79,8 +79,8 @@ TEST_CASE("a soft limit of descriptors is raised for the coordinator, and ranks 
 
 TEST_CASE("programs and lists are denied descriptors with a sentence, too", "[limits]") {
   const Sandbox sandbox(distrun_program());
-  const Ended exec = run_limited(
-      sandbox, {"--nofile=100"}, {"exec", "--output", sandbox.output(), "--world-size", "40", "--", "/bin/true"});
+  const Ended exec = run_limited(sandbox, {"--nofile=100"},
+                                 {"exec", "--output", sandbox.output(), "--world-size", "40", "--", "/bin/true"});
   expect_infra_error(sandbox, exec, "the limit of open files is 100");
   for (const std::string limit : {"8", "16", "20", "24"}) {
     const Ended list = run_limited(sandbox, {"--nofile=" + limit}, {"list", plugin("passes")});
@@ -105,7 +105,8 @@ TEST_CASE("a limit of file size is told by whatever it denies", "[limits]") {
   const Ended exec = run_limited(sandbox, {"--fsize=2048"}, {"exec", "--json", json, "--", "/bin/true"});
   INFO(exec.out << exec.err);
   CHECK(exec.exit_code == kInfraError);
-  CHECK_THAT(exec.err, Contains("cannot write " + json + ": File too large (EFBIG); the limit of file size is 2 KiB "
+  CHECK_THAT(exec.err, Contains("cannot write " + json +
+                                ": File too large (EFBIG); the limit of file size is 2 KiB "
                                 "(RLIMIT_FSIZE): raise it, as with ulimit -f"));
   CHECK_FALSE(exists(json));
   // The thread sanitizer writes a file before main(), and dies of it.
@@ -129,8 +130,8 @@ TEST_CASE("a limit of the user's processes is told, whoever meets it", "[limits]
       fs::permissions(fs::path(sandbox.temp()).parent_path(), fs::perms::all);
       Command command = sandbox.command({});
       command.program = "/usr/bin/setpriv";
-      command.arguments = {"--reuid", kNobody, "--regid", kNobody, "--clear-groups", "prlimit", "--nproc=" + limit,
-                           "--", distrun_program()};
+      command.arguments = {"--reuid",          kNobody, "--regid",        kNobody, "--clear-groups", "prlimit",
+                           "--nproc=" + limit, "--",    distrun_program()};
       for (const std::string& word : run_of(sandbox, isolation, "8")) command.arguments.push_back(word);
       const Ended ended = Running(command).wait(scaled(milliseconds(30'000)));
       INFO(ended.out << ended.err);
@@ -177,8 +178,8 @@ TEST_CASE("a full disk is told where a report and a work directory do not fit", 
                              disk + "/full; exec \"$@\"";
   Command command = sandbox.command({});
   command.program = "/usr/bin/unshare";
-  command.arguments = {"--mount", "--map-root-user", "/bin/sh", "-c", script, "sh", distrun_program(), "--output",
-                       disk + "/reports", "--world-size", "2", plugin("passes")};
+  command.arguments = {"--mount",  "--map-root-user", "/bin/sh",      "-c", script,          "sh", distrun_program(),
+                       "--output", disk + "/reports", "--world-size", "2",  plugin("passes")};
   const Ended ended = Running(command).wait(scaled(milliseconds(60'000)));
   const bool no_mounts =
       ended.err.find("unshare:") != std::string::npos || ended.err.find("mount:") != std::string::npos;
@@ -187,9 +188,22 @@ TEST_CASE("a full disk is told where a report and a work directory do not fit", 
   CHECK(ended.exit_code == kInfraError);
   CHECK_THAT(ended.out, Contains("cannot write " + disk + "/reports/summary.json: No space left on device (ENOSPC)"));
 
-  command.arguments = {"--mount", "--map-root-user", "/bin/sh", "-c", script, "sh", "env", "TMPDIR=" + disk,
-                       distrun_program(), "--output", sandbox.output(), "--world-size", "8", "--filter",
-                       "Passes.trivial", plugin("passes")};
+  command.arguments = {"--mount",
+                       "--map-root-user",
+                       "/bin/sh",
+                       "-c",
+                       script,
+                       "sh",
+                       "env",
+                       "TMPDIR=" + disk,
+                       distrun_program(),
+                       "--output",
+                       sandbox.output(),
+                       "--world-size",
+                       "8",
+                       "--filter",
+                       "Passes.trivial",
+                       plugin("passes")};
   const Ended no_directories = Running(command).wait(scaled(milliseconds(60'000)));
   expect_infra_error(sandbox, no_directories, "cannot make " + disk);
 }

@@ -9,7 +9,8 @@ namespace {
 
 [[gnu::noinline]] int hang(int depth) {
   if (depth > 0) return hang(depth - 1) + 1;
-  while (::pause() == -1) {}
+  while (::pause() == -1) {
+  }
   return 0;
 }
 

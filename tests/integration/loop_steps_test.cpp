@@ -160,7 +160,8 @@ extern "C" pid_t waitpid(pid_t pid, int* status, int options) {
 TEST_CASE("no step of the loop takes 100 ms of CPU or waits while 64 ranks of 16 threads run into their bound",
           "[alone]") {
   ::setenv("TMPDIR", "/dev/shm", 1);  // a disk may have to be waited for
-  ::pthread_atfork(nullptr, [] { ++forks; }, nullptr);
+  ::pthread_atfork(
+      nullptr, [] { ++forks; }, nullptr);
   WholeRun whole;
   const WholeRun::Steps steps = whole.steps();
   const runner::RunRecord& record = whole.run.record();

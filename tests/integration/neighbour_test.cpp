@@ -36,9 +36,10 @@ TEST_CASE("tests pass beside a neighbour that makes and removes names all the ti
   const std::string leaks = GENERATE("normal", "strict");
   const Sandbox sandbox(distrun_program());
   Neighbour neighbour = neighbour_of(sandbox);
-  const Ended ended = sandbox.run({"run", "--output", sandbox.output(), "--isolation", isolation, "--leaks", leaks,
-                                   "--repeat", "10", "--filter", "Passes.trivial", "--filter", "Passes.barriers",
-                                   plugin("passes")}, milliseconds(60'000));
+  const Ended ended =
+      sandbox.run({"run", "--output", sandbox.output(), "--isolation", isolation, "--leaks", leaks, "--repeat", "10",
+                   "--filter", "Passes.trivial", "--filter", "Passes.barriers", plugin("passes")},
+                  milliseconds(60'000));
   INFO(isolation << ": " << ended.out << ended.err);
   CHECK(ended.exit_code == 0);
   for (const TestResult& test : sandbox.summary().tests) CHECK(test.verdict == "pass");
@@ -49,8 +50,9 @@ TEST_CASE("tests pass beside a neighbour that makes and removes names all the ti
 TEST_CASE("tests that run at the same time pass beside such a neighbour, too", "[neighbour]") {
   const Sandbox sandbox(distrun_program());
   Neighbour neighbour = neighbour_of(sandbox);
-  const Ended ended = sandbox.run({"run", "--output", sandbox.output(), "--jobs", "3", "--repeat", "5", "--filter",
-                                   "Passes.*", plugin("passes")}, milliseconds(60'000));
+  const Ended ended = sandbox.run(
+      {"run", "--output", sandbox.output(), "--jobs", "3", "--repeat", "5", "--filter", "Passes.*", plugin("passes")},
+      milliseconds(60'000));
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == 0);
   CHECK(sandbox.summary().problems.empty());
@@ -104,8 +106,8 @@ TEST_CASE("what appeared and stays is one note in the end", "[neighbour]") {
 
 TEST_CASE("what a rank used of System V is its leak, and what nobody used a note", "[alone]") {
   const Sandbox sandbox(distrun_program());
-  const Ended ended = sandbox.run({"run", "--output", sandbox.output(), "--filter", "Alternates.system_v/*",
-                                   plugin("alternates")});
+  const Ended ended =
+      sandbox.run({"run", "--output", sandbox.output(), "--filter", "Alternates.system_v/*", plugin("alternates")});
   const Summary summary = sandbox.summary();
   REQUIRE(summary.tests.size() == 3);
   for (const TestResult& test : summary.tests) {

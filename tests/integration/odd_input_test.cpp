@@ -71,8 +71,8 @@ TEST_CASE("a plugin that is no file is refused at once", "[odd]") {
 
 TEST_CASE("two runs do not write into the same events", "[odd]") {
   const Sandbox sandbox(distrun_program());
-  const std::vector<std::string> arguments{"--output", sandbox.output(), "--timeout", "100s", "--filter",
-                                           "Hangs.all_sleep", plugin("hangs")};
+  const std::vector<std::string> arguments{"--output", sandbox.output(),  "--timeout",    "100s",
+                                           "--filter", "Hangs.all_sleep", plugin("hangs")};
   Running first = sandbox.start(arguments);
   const std::string events = sandbox.output() + "/events.ndjson";
   REQUIRE(eventually(scaled(milliseconds(20'000)),
@@ -95,13 +95,12 @@ TEST_CASE("plugins may have any name that a file may have", "[odd]") {
   const Sandbox sandbox(distrun_program());
   const Scratch scratch;
   for (const std::string name : {"with space.so", "-leading.so", "new\nline.so", "quote'\".so", "\xff\xfe.so",
-                                  "%s%n.so", "*.so", "plain", "\x1b[31m.so"}) {
+                                 "%s%n.so", "*.so", "plain", "\x1b[31m.so"}) {
     const std::string path = scratch.path() + "/" + name;
     fs::create_symlink(plugin("passes"), path);
     INFO(name);
-    const Ended ended =
-        sandbox.run({"--output", sandbox.output(), "--ctrf", sandbox.output() + "/ctrf.json", "--filter",
-                     "Passes.trivial", path});
+    const Ended ended = sandbox.run(
+        {"--output", sandbox.output(), "--ctrf", sandbox.output() + "/ctrf.json", "--filter", "Passes.trivial", path});
     expect_sentence(ended);
     CHECK(ended.exit_code == 0);
     CHECK(wrong_with_reports(sandbox) == "");
@@ -120,8 +119,16 @@ TEST_CASE("summaries that are none are refused by whatever reads them", "[odd]")
   const Ended good = sandbox.run({"--json", path, "--filter", "Fails.require", plugin("fails")});
   REQUIRE(good.exit_code == 1);
   const std::string whole = read_file(path);
-  std::vector<std::string> texts{"", "null", "[]", "{}", "0", "\"\"", "\xff\xfe", std::string(1000, '['),
-                                 std::string("\0", 1), "{\"schema\":\"distrun.summary/1\",\"tests\":[null]}"};
+  std::vector<std::string> texts{"",
+                                 "null",
+                                 "[]",
+                                 "{}",
+                                 "0",
+                                 "\"\"",
+                                 "\xff\xfe",
+                                 std::string(1000, '['),
+                                 std::string("\0", 1),
+                                 "{\"schema\":\"distrun.summary/1\",\"tests\":[null]}"};
   // The last two bytes are a brace and the end of its line.
   for (std::size_t at = 1; at + 2 < whole.size(); at += whole.size() / 12) texts.push_back(whole.substr(0, at));
   for (const std::string& text : texts) {
@@ -140,9 +147,15 @@ TEST_CASE("summaries that are none are refused by whatever reads them", "[odd]")
 TEST_CASE("words that no text is made of stay words", "[odd]") {
   const Sandbox sandbox(distrun_program());
   for (const std::string word : {"\xff\xfe", "\x1b]0;x\x07", "a\nb", "%s%n", "-", "--", "\xed\xa0\x80"}) {
-    for (const std::vector<std::string>& way : {std::vector<std::string>{word}, {"--filter", word, plugin("passes")},
-                                                {"--backend", word}, {"list", word}, {"show", word}, {"stacks", word},
-                                                {"exec", "--", word}, {"history", word}, {"--config", word, "x.so"}}) {
+    for (const std::vector<std::string>& way : {std::vector<std::string>{word},
+                                                {"--filter", word, plugin("passes")},
+                                                {"--backend", word},
+                                                {"list", word},
+                                                {"show", word},
+                                                {"stacks", word},
+                                                {"exec", "--", word},
+                                                {"history", word},
+                                                {"--config", word, "x.so"}}) {
       INFO(way.front() << " " << word);
       const Ended ended = sandbox.run(way);
       expect_sentence(ended);
@@ -175,11 +188,11 @@ TEST_CASE("a history that is none keeps no test from running", "[odd]") {
   const Sandbox sandbox(distrun_program());
   const Scratch scratch;
   const std::string path = scratch.path() + "/history.db";
-  for (const std::string& text : {std::string("nonsense"), std::string("SQLite format 3\0nonsense", 24),
-                                  std::string(5000, '\0')}) {
+  for (const std::string& text :
+       {std::string("nonsense"), std::string("SQLite format 3\0nonsense", 24), std::string(5000, '\0')}) {
     write_file(path, text);
-    const Ended ended = sandbox.run({"--history", path, "--order", "failed-first", "--filter", "Passes.trivial",
-                                     plugin("passes")});
+    const Ended ended =
+        sandbox.run({"--history", path, "--order", "failed-first", "--filter", "Passes.trivial", plugin("passes")});
     expect_sentence(ended);
     CHECK(ended.exit_code == 0);
     CHECK_THAT(ended.err, Contains(path));

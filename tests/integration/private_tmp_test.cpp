@@ -54,8 +54,17 @@ TEST_CASE("with --private-tmp ranks have a /tmp and a /dev/shm of their own", "[
   const std::string outside = sandbox.temp() + "/fixture-outside";
   write_file(outside, "of somebody else");
   write_file("/dev/shm/fixture-untagged-outside", "of somebody else");
-  Texts arguments{"run", "--output", sandbox.output(), "--private-tmp", "--isolation", isolation, "--repeat", "2",
-                  "--env", "FIXTURE_OUTSIDE=" + outside, plugin("privates")};
+  Texts arguments{"run",
+                  "--output",
+                  sandbox.output(),
+                  "--private-tmp",
+                  "--isolation",
+                  isolation,
+                  "--repeat",
+                  "2",
+                  "--env",
+                  "FIXTURE_OUTSIDE=" + outside,
+                  plugin("privates")};
   const Ended ended = run(sandbox, arguments, before);
   INFO(isolation << ": " << ended.out << ended.err);
   ::unlink("/dev/shm/fixture-untagged-outside");
@@ -86,11 +95,10 @@ TEST_CASE("tests that run at the same time have a private /tmp each, and what is
           "[private][alone]") {
   skip_case_if(DISTRUN_SANITIZED_THREADS != 0, "the sanitizer has started a thread before a rank can enter");
   const Sandbox sandbox(distrun_program());
-  const Ended ended = run(sandbox, {"run", "--output", sandbox.output(), "--private-tmp", "--jobs", "3", "--repeat",
-                                    "6", "--keep-work-dir", "--filter", "Privates.leaves", "--filter",
-                                    "Privates.ranks_*", "--filter", "Privates.nothing_*", "--env",
-                                    "FIXTURE_OUTSIDE=/nothing",
-                                    plugin("privates")});
+  const Ended ended =
+      run(sandbox, {"run", "--output", sandbox.output(), "--private-tmp", "--jobs", "3", "--repeat", "6",
+                    "--keep-work-dir", "--filter", "Privates.leaves", "--filter", "Privates.ranks_*", "--filter",
+                    "Privates.nothing_*", "--env", "FIXTURE_OUTSIDE=/nothing", plugin("privates")});
   INFO(ended.out << ended.err);
   require_allowed(ended);
   const Summary summary = sandbox.summary();
@@ -115,8 +123,9 @@ TEST_CASE("a program of exec has a private /tmp", "[private][exec][alone]") {
   const Sandbox sandbox(distrun_program());
   const Texts words{"exec", "--private-tmp", "-w", "2", "--output", sandbox.output(), "--", "/bin/sh", "-c"};
   Texts good = words;
-  good.push_back("test -w /tmp && test \"$TMPDIR\" = /tmp && test \"$PWD\" = \"$FIXTURE_START_DIR\" && "
-                 "mktemp | xargs rm");
+  good.push_back(
+      "test -w /tmp && test \"$TMPDIR\" = /tmp && test \"$PWD\" = \"$FIXTURE_START_DIR\" && "
+      "mktemp | xargs rm");
   const Ended ended = run(sandbox, good, before);
   INFO(ended.out << ended.err);
   require_allowed(ended);
@@ -134,8 +143,8 @@ TEST_CASE("a program of exec has a private /tmp", "[private][exec][alone]") {
 
 TEST_CASE("where the kernel denies mounts, --private-tmp says so before any test", "[private]") {
   const Sandbox sandbox(distrun_program());
-  const Texts before{"/usr/bin/unshare", "--user", "--map-root-user", "/bin/sh", "-c",
-                     "echo 0 >/proc/sys/user/max_mnt_namespaces && exec \"$0\" \"$@\""};
+  const Texts before{"/usr/bin/unshare", "--user", "--map-root-user",
+                     "/bin/sh",          "-c",     "echo 0 >/proc/sys/user/max_mnt_namespaces && exec \"$0\" \"$@\""};
   const Ended ended = run(sandbox, {"run", "--private-tmp", "--filter", "Passes.trivial", plugin("passes")}, before);
   INFO(ended.out << ended.err);
   skip_case_if(ended.err.find("unshare failed") != std::string::npos, "this machine allows no user namespaces");

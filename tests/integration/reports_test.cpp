@@ -20,10 +20,9 @@ constexpr int kInfraError = 3;
 TEST_CASE("reports of good and bad tests are valid", "[reports]") {
   const Sandbox sandbox(distrun_program());
   const std::string name = GENERATE("passes", "fails", "crashes", "exits", "floods", "skips", "load_exit");
-  const Ended ended =
-      sandbox.run({"run", "--output", sandbox.output(), "--retries", "1", "--timeout", "5s",
-                   "--ctrf", sandbox.output() + "/ctrf.json", plugin(name)},
-                  milliseconds(60'000));
+  const Ended ended = sandbox.run({"run", "--output", sandbox.output(), "--retries", "1", "--timeout", "5s", "--ctrf",
+                                   sandbox.output() + "/ctrf.json", plugin(name)},
+                                  milliseconds(60'000));
   INFO(name);
   REQUIRE_FALSE(ended.out_of_time);
   CHECK(wrong_with_reports(sandbox) == "");
@@ -32,9 +31,9 @@ TEST_CASE("reports of good and bad tests are valid", "[reports]") {
 TEST_CASE("each report goes where it is told", "[reports]") {
   const Sandbox sandbox(distrun_program());
   const std::string stem = sandbox.output() + "/";
-  const Ended ended = sandbox.run({"run", "--json", stem + "a.json", "--junit", stem + "b.xml",
-                                   "--events", stem + "c.ndjson", "--ctrf", stem + "d.json",
-                                   "--filter", "Fails.require", plugin("fails")});
+  const Ended ended =
+      sandbox.run({"run", "--json", stem + "a.json", "--junit", stem + "b.xml", "--events", stem + "c.ndjson", "--ctrf",
+                   stem + "d.json", "--filter", "Fails.require", plugin("fails")});
   CHECK(ended.exit_code == 1);
   CHECK(read_summary(stem + "a.json").tests.size() == 1);
   CHECK_THAT(read_file(stem + "b.xml"), Contains("<testsuite") && Contains("rank 2 failed"));
@@ -81,11 +80,10 @@ TEST_CASE("a temporary directory that is missing is an infra error with a senten
 TEST_CASE("events are there when they happen", "[reports]") {
   const Sandbox sandbox(distrun_program());
   const std::string path = sandbox.output() + "/events.ndjson";
-  Running running = sandbox.start(
-      {"run", "--events", path, "--timeout", "60s", "--filter", "Hangs.one_sleeps", plugin("hangs")});
-  CHECK(eventually(scaled(milliseconds(5000)), [&] {
-    return read_file(path).find("Hangs.one_sleeps") != std::string::npos;
-  }));
+  Running running =
+      sandbox.start({"run", "--events", path, "--timeout", "60s", "--filter", "Hangs.one_sleeps", plugin("hangs")});
+  CHECK(eventually(scaled(milliseconds(5000)),
+                   [&] { return read_file(path).find("Hangs.one_sleeps") != std::string::npos; }));
   CHECK_FALSE(running.ends_within(milliseconds(0)));
   running.signal(SIGTERM);
   running.wait(scaled(milliseconds(5000)));

@@ -46,8 +46,8 @@ class Difference {
 
 void compare_rank(Difference& difference, const Row& row, const RankResult& one, const RankResult& other) {
   const std::string what = row.test + " rank " + std::to_string(one.rank) + ": ";
-  const bool is_certain = row.outcomes.empty() || row.outcomes.size() == 1 ||
-                          !row.outcomes.at(static_cast<std::size_t>(one.rank)).empty();
+  const bool is_certain =
+      row.outcomes.empty() || row.outcomes.size() == 1 || !row.outcomes.at(static_cast<std::size_t>(one.rank)).empty();
   if (!is_certain) return;
   difference.expect(what + "outcome", one.outcome, other.outcome);
   if (one.outcome != "passed") return;

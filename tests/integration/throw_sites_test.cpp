@@ -11,13 +11,13 @@
 namespace {
 
 using namespace distrun::testing;
-using distrun::fixtures::ThrowSite;
 using Catch::Contains;
+using distrun::fixtures::ThrowSite;
 
 Summary throw_everywhere(const Sandbox& sandbox, const std::string& isolation) {
-  const Ended ended = sandbox.run({"run", "--isolation", isolation, "--world-size", "4", "--output", sandbox.output(),
-                                   plugin("throw_sites")},
-                                  scaled(milliseconds(60'000)));
+  const Ended ended = sandbox.run(
+      {"run", "--isolation", isolation, "--world-size", "4", "--output", sandbox.output(), plugin("throw_sites")},
+      scaled(milliseconds(60'000)));
   INFO("the console got: " << ended.out << ended.err);
   REQUIRE(ended.exit_code == 1);
   return sandbox.summary();
@@ -79,9 +79,9 @@ TEST_CASE("every exception names the line of the test's own code that threw it",
 
 TEST_CASE("ranks that throw at the same place are told together", "[throw]") {
   const Sandbox sandbox(distrun_program());
-  const Ended ended = sandbox.run({"run", "--filter", "ThrowEverywhere", "--world-size", "4", "--output",
-                                   sandbox.output(), plugin("throw_sites")},
-                                  scaled(milliseconds(20'000)));
+  const Ended ended = sandbox.run(
+      {"run", "--filter", "ThrowEverywhere", "--world-size", "4", "--output", sandbox.output(), plugin("throw_sites")},
+      scaled(milliseconds(20'000)));
   CHECK_THAT(ended.out, Contains("ranks 0-3: std::runtime_error: no more paper"));
   CHECK_THAT(ended.out, Contains("ranks 0-3 (main threads, threw std::runtime_error)"));
   const Summary summary = sandbox.summary();

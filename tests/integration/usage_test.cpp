@@ -109,13 +109,19 @@ TEST_CASE("help names every option and exit code", "[cli]") {
   const Sandbox sandbox(distrun_program());
   Ended ended = sandbox.run({"run", "--help"});
   CHECK(ended.exit_code == 0);
-  for (const char* part :
-       {"--world-size", "--backend", "--agent", "--gpu-driver", "--gpus", "--isolation", "--filter",
-        "--timeout", "--timeout-override", "--timeout-scale", "--repeat", "--retries", "--fail-fast",
-        "--seed", "--env", "--output", "--json", "--junit", "--events", "--ctrf", "--github", "--jobs",
-        "--keep-work-dir", "--private-tmp", "--leaks", "--exit", "--skips-pass", "--color", "--shard", "--shuffle",
-        "--until-fail",
-        "--order", "--history", "--daemon", "--rerun-failed", "--slow", "--config", "--print-config", "130"}) {
+  for (const char* part : {"--world-size",    "--backend",       "--agent",
+                           "--gpu-driver",    "--gpus",          "--isolation",
+                           "--filter",        "--timeout",       "--timeout-override",
+                           "--timeout-scale", "--repeat",        "--retries",
+                           "--fail-fast",     "--seed",          "--env",
+                           "--output",        "--json",          "--junit",
+                           "--events",        "--ctrf",          "--github",
+                           "--jobs",          "--keep-work-dir", "--private-tmp",
+                           "--leaks",         "--exit",          "--skips-pass",
+                           "--color",         "--shard",         "--shuffle",
+                           "--until-fail",    "--order",         "--history",
+                           "--daemon",        "--rerun-failed",  "--slow",
+                           "--config",        "--print-config",  "130"}) {
     CHECK_THAT(ended.out, Catch::Contains(part));
   }
   CHECK_THAT(ended.out, Catch::Contains("--version"));

@@ -91,13 +91,13 @@ TEST_CASE("ranks of a plugin that opens a GPU while it is loaded are started by 
   Command command = sandbox.command({"run", "--output", sandbox.output(), plugin("load_gpu")});
   const std::string dev = sandbox.temp() + "/dev";
   // A /dev with such a file, which nobody else sees.
-  const std::string script =
-      "mkdir " + dev + " && mount -t tmpfs none " + dev + " && mkdir " + dev + "/shm && mount --bind /dev/shm " + dev +
-      "/shm && ln -s /proc/self/fd " + dev + "/fd && for each in null zero full random urandom tty; do touch " + dev +
-      "/$each && mount --bind /dev/$each " + dev + "/$each; done && touch " + dev + "/nvidia-fixture && " +
-      "mount --rbind " + dev + " /dev && exec \"$0\" \"$@\"";
-  const std::vector<std::string> before{"--user",  "--map-root-user", "--mount",      "/bin/sh",
-                                        "-c",      script,            command.program};
+  const std::string script = "mkdir " + dev + " && mount -t tmpfs none " + dev + " && mkdir " + dev +
+                             "/shm && mount --bind /dev/shm " + dev + "/shm && ln -s /proc/self/fd " + dev +
+                             "/fd && for each in null zero full random urandom tty; do touch " + dev +
+                             "/$each && mount --bind /dev/$each " + dev + "/$each; done && touch " + dev +
+                             "/nvidia-fixture && " + "mount --rbind " + dev + " /dev && exec \"$0\" \"$@\"";
+  const std::vector<std::string> before{"--user", "--map-root-user", "--mount", "/bin/sh", "-c",
+                                        script,   command.program};
   command.program = "/usr/bin/unshare";
   command.arguments.insert(command.arguments.begin(), before.begin(), before.end());
   const Ended ended = Running(command).wait(scaled(milliseconds(20'000)));

@@ -27,11 +27,11 @@ struct Case {
 
 // One run of distrun.
 struct Invocation {
-  int number = 0;           // from 0, in order of drawing
+  int number = 0;  // from 0, in order of drawing
   std::string isolation;
   bool through_daemon = false;
   int jobs = 1;
-  std::uint64_t seed = 0;   // of distrun: it shuffles
+  std::uint64_t seed = 0;  // of distrun: it shuffles
   fixtures::Disturbs disturbs = fixtures::Disturbs::Nothing;
   std::chrono::milliseconds after{};  // when it happens
   std::vector<Case> cases;
@@ -48,7 +48,9 @@ class Draw {
  private:
   std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_() % bound); }
   template <class T>
-  const T& one_of(const std::vector<T>& all) { return all[below(all.size())]; }
+  const T& one_of(const std::vector<T>& all) {
+    return all[below(all.size())];
+  }
   void shuffle(std::vector<std::string>& names);
   void choose_disturbance(Invocation& invocation);
   std::string next_fault(const Invocation& invocation);

@@ -74,7 +74,9 @@ Options read_options(const std::vector<std::string>& arguments) {
 class Soak {
  public:
   Soak(Options options, Programs programs, bool small_disks)
-      : options_(std::move(options)), draw_(options_.seed), tally_({options_.tests, options_.seed, programs}),
+      : options_(std::move(options)),
+        draw_(options_.seed),
+        tally_({options_.tests, options_.seed, programs}),
         play_(std::move(programs), small_disks, options_.keep) {}
 
   Tally& run() {

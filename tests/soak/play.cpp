@@ -162,8 +162,8 @@ void Run::look() {
   }
   // A kill that came when all was written has changed nothing.
   const bool changed = !seen_.summary || seen_.exit_code == 3;
-  const bool is_told = invocation_.disturbs == Disturbs::KilledCoordinator ||
-                       invocation_.disturbs == Disturbs::KilledDaemon;
+  const bool is_told =
+      invocation_.disturbs == Disturbs::KilledCoordinator || invocation_.disturbs == Disturbs::KilledDaemon;
   if (is_told && !changed) seen_.struck = false;
   // When distrun ends it has cleaned up, but for what gone_within() says.
   const auto nothing_left = [&] { return remains().empty(); };
@@ -215,7 +215,7 @@ void keep_reports(const std::string& from, const std::string& to, const std::str
 
 Texts arguments_for(const Invocation& invocation, const std::string& plugin) {
   Texts arguments = {"--isolation", invocation.isolation, "--jobs", std::to_string(invocation.jobs), "--timeout",
-                     "20s", "--shuffle", "--seed", std::to_string(invocation.seed)};
+                     "20s",         "--shuffle",          "--seed", std::to_string(invocation.seed)};
   for (const Case& each : invocation.cases) arguments.insert(arguments.end(), {"--filter", each.id()});
   arguments.push_back(plugin);
   return arguments;

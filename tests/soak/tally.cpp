@@ -36,8 +36,7 @@ void Tally::add(const Invocation& invocation, const std::vector<Checked>& checke
 
 std::string Tally::describe(const Invocation& invocation, const Checked& checked) const {
   std::string text = "wrong: " + checked.row + " in " + checked.isolation + ", invocation " +
-                     std::to_string(invocation.number) +
-                     ", " + fixtures::soak_disturbance(invocation.disturbs).name +
+                     std::to_string(invocation.number) + ", " + fixtures::soak_disturbance(invocation.disturbs).name +
                      (invocation.through_daemon ? ", with --daemon\n" : "\n");
   for (const std::string& sentence : checked.wrong) text += "  " + sentence + "\n";
   if (!checked.id.empty()) {

@@ -79,7 +79,9 @@ const Case* find_case(const Invocation& invocation, const std::string& id) {
 class Checker {
  public:
   Checker(const Invocation& invocation, const Seen& seen, double scale)
-      : invocation_(invocation), seen_(seen), scale_(scale),
+      : invocation_(invocation),
+        seen_(seen),
+        scale_(scale),
         disturbance_(fixtures::soak_disturbance(seen.struck ? invocation.disturbs : fixtures::Disturbs::Nothing)) {}
 
   std::vector<Checked> check() {
@@ -111,7 +113,7 @@ class Checker {
   double scale_;
   const SoakDisturbance& disturbance_;
   std::vector<Checked> checked_;
-  Texts wrong_;              // of the run as a whole
+  Texts wrong_;  // of the run as a whole
   Texts verdicts_;
   int spoiled_ = 0;
   bool has_problem_ = false;

@@ -11,10 +11,10 @@
 namespace distrun::testing {
 
 struct ProbeReply {
-  std::vector<wire::ProcessStacks> first_views;         // as they came first: the kernel's, without stacks
+  std::vector<wire::ProcessStacks> first_views;           // as they came first: the kernel's, without stacks
   std::map<std::int32_t, wire::ProcessStacks> processes;  // by index, as they came last
   std::vector<wire::StackFrame> frames;
-  std::optional<wire::ProbeDone> done;                  // empty: it did not come in time
+  std::optional<wire::ProbeDone> done;  // empty: it did not come in time
   std::chrono::milliseconds took{};
 
   // The functions of a stack, innermost first; empty if the thread has none.

@@ -43,8 +43,7 @@ class SpawnPlan {
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(
-        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   }
   ~SpawnPlan() {
@@ -81,9 +80,7 @@ void no_core_files() {
   setrlimit(RLIMIT_CORE, &limit);
 }
 
-std::string proc(pid_t pid, const char* file) {
-  return "/proc/" + std::to_string(pid) + "/" + file;
-}
+std::string proc(pid_t pid, const char* file) { return "/proc/" + std::to_string(pid) + "/" + file; }
 
 std::optional<ProcessInfo> read_process(pid_t pid) {
   const std::string stat = read_file(proc(pid, "stat"));
@@ -107,9 +104,8 @@ Running::Running(Command command) : command_(std::move(command)), started_(Clock
   posix_spawn_file_actions_addchdir_np(&plan.actions, command_.directory.c_str());
   std::vector<std::string> arguments = command_.arguments;
   arguments.insert(arguments.begin(), command_.program);
-  const int error =
-      posix_spawn(&pid_, command_.program.c_str(), &plan.actions, &plan.attributes,
-                  pointers(arguments).data(), pointers(command_.environment).data());
+  const int error = posix_spawn(&pid_, command_.program.c_str(), &plan.actions, &plan.attributes,
+                                pointers(arguments).data(), pointers(command_.environment).data());
   if (error != 0) {
     throw std::runtime_error("cannot start " + command_.program + ": " + std::strerror(error));
   }
@@ -117,8 +113,10 @@ Running::Running(Command command) : command_(std::move(command)), started_(Clock
 }
 
 Running::Running(Running&& other) noexcept
-    : command_(std::move(other.command_)), started_(other.started_),
-      pid_(std::exchange(other.pid_, 0)), pidfd_(std::exchange(other.pidfd_, -1)) {}
+    : command_(std::move(other.command_)),
+      started_(other.started_),
+      pid_(std::exchange(other.pid_, 0)),
+      pidfd_(std::exchange(other.pidfd_, -1)) {}
 
 Running::~Running() {
   if (pid_ == 0) return;
@@ -153,9 +151,8 @@ Ended Running::wait(milliseconds limit) {
 void pause_for(milliseconds length) { poll(nullptr, 0, static_cast<int>(length.count())); }
 
 std::string ProcessInfo::describe() const {
-  return "process " + std::to_string(pid) + " (" + name + ", state " + state + ", parent " +
-         std::to_string(parent) + ", group " + std::to_string(group) + ", session " +
-         std::to_string(session) + ")";
+  return "process " + std::to_string(pid) + " (" + name + ", state " + state + ", parent " + std::to_string(parent) +
+         ", group " + std::to_string(group) + ", session " + std::to_string(session) + ")";
 }
 
 std::vector<ProcessInfo> living_processes() {
@@ -185,8 +182,7 @@ bool has_environment(pid_t pid, const std::string& entry) {
 }
 
 std::vector<pid_t> children_of(pid_t pid) {
-  std::istringstream in(
-      read_file(proc(pid, ("task/" + std::to_string(pid) + "/children").c_str())));
+  std::istringstream in(read_file(proc(pid, ("task/" + std::to_string(pid) + "/children").c_str())));
   std::vector<pid_t> children;
   for (pid_t child = 0; in >> child;) children.push_back(child);
   return children;

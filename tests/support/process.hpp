@@ -16,8 +16,8 @@ struct Command {
   std::vector<std::string> arguments{};
   std::vector<std::string> environment{};  // all of it, "NAME=value"
   std::string directory = ".";
-  std::string capture{};                   // standard output and error go to this path + ".out", ".err"
-  std::optional<int> standard_output{};    // goes here instead; -1: it is closed
+  std::string capture{};                 // standard output and error go to this path + ".out", ".err"
+  std::optional<int> standard_output{};  // goes here instead; -1: it is closed
 };
 
 struct Ended {

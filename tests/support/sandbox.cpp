@@ -24,16 +24,13 @@ constexpr char kRunDir[] = "distrun-";
 constexpr const char* kSharedMemory = "/dev/shm";
 constexpr const char* kTemp = "tmp";  // in a sandbox's place
 
-bool starts_with(std::string_view text, std::string_view head) {
-  return text.substr(0, head.size()) == head;
-}
+bool starts_with(std::string_view text, std::string_view head) { return text.substr(0, head.size()) == head; }
 
 // Would change what distrun or the fixtures do.
 bool is_unwanted(std::string_view entry) {
-  for (const char* head :
-       {"DISTRUN_", "FIXTURE_", "TMPDIR=", "WORLD_SIZE=", "BACKEND=", "INIT_METHOD=", "TEMP_DIR=",
-        "MASTER_", "RANK=", "LOCAL_RANK=", "DISTRIBUTED_TESTS_", "ASAN_OPTIONS=", "TSAN_OPTIONS=",
-        "UBSAN_OPTIONS=", "CI=", "GITHUB_", "NO_COLOR=", "CLICOLOR", "FORCE_COLOR="}) {
+  for (const char* head : {"DISTRUN_", "FIXTURE_", "TMPDIR=", "WORLD_SIZE=", "BACKEND=", "INIT_METHOD=", "TEMP_DIR=",
+                           "MASTER_", "RANK=", "LOCAL_RANK=", "DISTRIBUTED_TESTS_", "ASAN_OPTIONS=", "TSAN_OPTIONS=",
+                           "UBSAN_OPTIONS=", "CI=", "GITHUB_", "NO_COLOR=", "CLICOLOR", "FORCE_COLOR="}) {
     if (starts_with(entry, head)) return true;
   }
   return false;
@@ -81,14 +78,15 @@ milliseconds scaled(milliseconds length) {
 }
 
 // The second is a file that the thread sanitizer has for a moment while a program starts: a kill can come in between.
-bool is_untouchable(std::string_view name) {
-  return starts_with(name, kUntagged) || starts_with(name, "tsan.rodata.");
-}
+bool is_untouchable(std::string_view name) { return starts_with(name, kUntagged) || starts_with(name, "tsan.rodata."); }
 
 Sandbox::Sandbox(std::string program)
-    : program_(std::move(program)), temp_(scratch_.directory(kTemp)),
-      start_(scratch_.directory("start")), precious_(scratch_.directory("precious")),
-      output_(scratch_.directory("out")), mark_("FIXTURE_MARK=" + scratch_.path()),
+    : program_(std::move(program)),
+      temp_(scratch_.directory(kTemp)),
+      start_(scratch_.directory("start")),
+      precious_(scratch_.directory("precious")),
+      output_(scratch_.directory("out")),
+      mark_("FIXTURE_MARK=" + scratch_.path()),
       shared_memory_before_(names_in(kSharedMemory)) {
   write_file(precious_ + "/keep", "precious");
 }

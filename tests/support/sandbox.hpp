@@ -22,7 +22,7 @@ class Sandbox {
   // `program` is distrun. What it leaves afterwards is compared with what is there now.
   explicit Sandbox(std::string program);
 
-  std::string temp() const { return temp_; }          // TMPDIR
+  std::string temp() const { return temp_; }  // TMPDIR
   std::string start_directory() const { return start_; }
   std::string precious() const { return precious_; }  // holds a file that must stay
   std::string output() const { return output_; }      // for --output

@@ -52,7 +52,7 @@ struct SeenProcess {
 
 struct LookResult {
   std::string why;
-  std::string text;                       // all its lines
+  std::string text;  // all its lines
   std::vector<SeenProcess> processes;
 
   const SeenProcess* find(int rank) const;

@@ -59,7 +59,7 @@ class CoordinatorLoop {
   base::TimePoint first_signal_{};
   bool stopping_ = false;
   bool stands_by_ = false;
-  bool stopped_ = false;     // and standing by
+  bool stopped_ = false;  // and standing by
 };
 
 }  // namespace distrun::cli

@@ -25,17 +25,20 @@ int give_up(const proc::RunPlaces& places, const std::string& why) {
 
 int guarded(const proc::RunPlaces& places, const std::function<int(proc::Coordinator)>& coordinate,
             const proc::GuardBounds& bounds) {
-  return proc::run_guarded(places, [&](proc::Coordinator coordinator) -> int {
-    try {
-      return coordinate(std::move(coordinator));
-    } catch (const Error& error) {
-      return give_up(places, error.what());
-    } catch (const boost::system::system_error& error) {
-      return give_up(places, "cannot set the coordinator up: " + base::errno_text(error.code().value()));
-    } catch (const std::bad_alloc&) {
-      return give_up(places, "the coordinator has run out of memory: " + base::errno_text(ENOMEM));
-    }
-  }, bounds);
+  return proc::run_guarded(
+      places,
+      [&](proc::Coordinator coordinator) -> int {
+        try {
+          return coordinate(std::move(coordinator));
+        } catch (const Error& error) {
+          return give_up(places, error.what());
+        } catch (const boost::system::system_error& error) {
+          return give_up(places, "cannot set the coordinator up: " + base::errno_text(error.code().value()));
+        } catch (const std::bad_alloc&) {
+          return give_up(places, "the coordinator has run out of memory: " + base::errno_text(ENOMEM));
+        }
+      },
+      bounds);
 }
 
 }  // namespace distrun::cli

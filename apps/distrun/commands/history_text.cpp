@@ -11,10 +11,10 @@ namespace {
 
 using report::Style;
 
-constexpr std::size_t kVerdictWidth = 11;  // "infra-error"
-constexpr std::size_t kShareWidth = 5;     // "20/20", " 100%"
-constexpr std::size_t kDurationWidth = 10; // "2 min 05 s"
-constexpr std::size_t kAgeWidth = 10;      // "59 min ago", "2026-11-20"
+constexpr std::size_t kVerdictWidth = 11;   // "infra-error"
+constexpr std::size_t kShareWidth = 5;      // "20/20", " 100%"
+constexpr std::size_t kDurationWidth = 10;  // "2 min 05 s"
+constexpr std::size_t kAgeWidth = 10;       // "59 min ago", "2026-11-20"
 constexpr std::size_t kRunWidth = 12;
 // A default that is so many times as long as what a test needs makes people wait when it hangs.
 constexpr int kFarTooLong = 10;
@@ -78,8 +78,7 @@ class Origin {
 
  private:
   static bool have_one(const std::vector<Item>& items, std::string Item::*part) {
-    return std::all_of(items.begin(), items.end(),
-                       [&](const Item& item) { return item.*part == items.front().*part; });
+    return std::all_of(items.begin(), items.end(), [&](const Item& item) { return item.*part == items.front().*part; });
   }
   bool projects_;
   bool plugins_;
@@ -165,9 +164,9 @@ std::string beside_default(base::Nanoseconds timeout) {
 }  // namespace
 
 std::string table_text(const std::vector<history::TestLine>& lines, const HistoryLook& look) {
-  std::string text = head(look, left("last", kVerdictWidth) + right("pass", kShareWidth) + right("flaky", kShareWidth) +
-                                    right("median", kDurationWidth) + right("95%", kDurationWidth) +
-                                    left("when", kAgeWidth) + "test");
+  std::string text =
+      head(look, left("last", kVerdictWidth) + right("pass", kShareWidth) + right("flaky", kShareWidth) +
+                     right("median", kDurationWidth) + right("95%", kDurationWidth) + left("when", kAgeWidth) + "test");
   const Origin origin(lines);
   const std::size_t shown = shown_of(lines.size(), look);
   for (std::size_t i = 0; i < shown; ++i) text += table_line(lines[i], origin.of(lines[i]), look);
@@ -175,9 +174,8 @@ std::string table_text(const std::vector<history::TestLine>& lines, const Histor
 }
 
 std::string results_text(const std::vector<history::Result>& results, const HistoryLook& look) {
-  const bool one_test = std::all_of(results.begin(), results.end(), [&](const history::Result& result) {
-    return result.test == results.front().test;
-  });
+  const bool one_test = std::all_of(results.begin(), results.end(),
+                                    [&](const history::Result& result) { return result.test == results.front().test; });
   std::string text;
   if (one_test && !results.empty()) text = look.paint(Style::Bold, shown_id(results.front().test)) + "\n";
   text += head(look, left("verdict", kVerdictWidth) + right("duration", kDurationWidth) + right("ranks", kShareWidth) +

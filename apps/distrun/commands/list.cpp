@@ -136,9 +136,8 @@ int coordinate(const ListOptions& options, const proc::RunPlaces& places, proc::
 
 int list(const ListOptions& options) {
   const proc::RunPlaces places = proc::RunPlaces::here(base::random_hex(12));
-  return guarded(places, [&](proc::Coordinator coordinator) {
-    return coordinate(options, places, std::move(coordinator));
-  });
+  return guarded(places,
+                 [&](proc::Coordinator coordinator) { return coordinate(options, places, std::move(coordinator)); });
 }
 
 }  // namespace distrun::cli

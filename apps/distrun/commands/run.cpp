@@ -35,11 +35,9 @@ constexpr auto kTick = std::chrono::milliseconds(100);
 class Ticker {
  public:
   Ticker(io::Loop& loop, report::Console& console, const runner::Run& run)
-      : loop_(loop),
-        console_(console),
-        run_(run),
-        resized_(loop.context(), SIGWINCH),
-        alarm_(loop, [this] { tick(); }) {
+      : loop_(loop), console_(console), run_(run), resized_(loop.context(), SIGWINCH), alarm_(loop, [this] {
+          tick();
+        }) {
     alarm_.set(loop_.clock().now() + kTick);
     wait_for_resize();
   }

@@ -47,8 +47,8 @@ void RunServer::on_connection() {
   if (!socket || clients_.size() >= kClientsMax || !base::is_trusted_peer(socket.get())) return;
   const int client = next_client_++;
   clients_[client] = std::make_unique<io::FrameSocket>(
-      loop_, std::move(socket),
-      wire::kProtocol<wire::InspectFrame>, io::FrameSocket::Handlers{[this, client](const wire::Frame& frame) { on_frame(client, frame); },
+      loop_, std::move(socket), wire::kProtocol<wire::InspectFrame>,
+      io::FrameSocket::Handlers{[this, client](const wire::Frame& frame) { on_frame(client, frame); },
                                 [this, client](const std::string&) { drop(client); }});
 }
 
@@ -71,12 +71,12 @@ void RunServer::answer_stacks(int client, int rank) {
     int to_come = 0;
   };
   const auto answer = std::make_shared<Answer>();
-  answer->to_come = run_.look_now([this, alive = std::weak_ptr(alive_), client, rank, answer](
-                                      const std::string& test, const runner::Look& look) {
-    if (alive.expired()) return;
-    answer->stacks.looks.push_back(told(test, rank < 0 ? look : runner::only(rank, look)));
-    if (--answer->to_come == 0) send(client, wire::InspectFrame::ToldStacks, answer->stacks);
-  });
+  answer->to_come = run_.look_now(
+      [this, alive = std::weak_ptr(alive_), client, rank, answer](const std::string& test, const runner::Look& look) {
+        if (alive.expired()) return;
+        answer->stacks.looks.push_back(told(test, rank < 0 ? look : runner::only(rank, look)));
+        if (--answer->to_come == 0) send(client, wire::InspectFrame::ToldStacks, answer->stacks);
+      });
   if (answer->to_come == 0) send(client, wire::InspectFrame::ToldStacks, answer->stacks);
 }
 

@@ -43,7 +43,8 @@ T ask(const std::string& run_id, const wire::InspectOrder& order, wire::InspectF
   const Address address = address_of(run_id);
   const std::string who = "run " + base::one_line(run_id, 100);
   const base::Fd socket = io::connect_to(&address.socket, address.size, who);
-  const wire::Frame frame = io::ask(socket.get(), wire::kProtocol<wire::InspectFrame>, wire::pack(wire::InspectFrame::Order, 0, order), who);
+  const wire::Frame frame =
+      io::ask(socket.get(), wire::kProtocol<wire::InspectFrame>, wire::pack(wire::InspectFrame::Order, 0, order), who);
   if (!frame.is(answer)) throw Error(ErrorKind::Failed, who + " answers another question");
   return wire::decode<T>(wire::view_of(frame.payload));
 }
@@ -97,7 +98,8 @@ std::string find_run(const std::string& wanted, const std::vector<std::string>& 
   if (all.empty()) throw Error(ErrorKind::InvalidArgument, "no distrun of this user runs at the moment");
   throw Error(ErrorKind::InvalidArgument,
               (matching.empty() ? "no run's id starts with " + base::one_line(wanted, 100) + "; there are: "
-                                : "which run? There are: ") + all);
+                                : "which run? There are: ") +
+                  all);
 }
 
 }  // namespace distrun::cli

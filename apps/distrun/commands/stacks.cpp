@@ -35,7 +35,7 @@ std::vector<evidence::Line> lines_of(const wire::ToldLook& told) {
     evidence::Line& to = lines.emplace_back();
     for (const wire::ToldSegment& segment : line.segments) {
       to.add(segment.tone <= static_cast<std::uint8_t>(evidence::Tone::Warn) ? static_cast<evidence::Tone>(segment.tone)
-                                                                           : evidence::Tone::Plain,
+                                                                             : evidence::Tone::Plain,
              segment.text);
     }
   }

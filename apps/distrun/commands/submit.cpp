@@ -122,8 +122,7 @@ void Face::on_patience_end() {
 
 void Face::on_waiting(int ahead) {
   if (ahead == 0) return erase_waiting();
-  const std::string text =
-      "waiting: " + (ahead == 1 ? "1 run is" : std::to_string(ahead) + " runs are") + " ahead";
+  const std::string text = "waiting: " + (ahead == 1 ? "1 run is" : std::to_string(ahead) + " runs are") + " ahead";
   if (errors_are_terminal()) {
     std::fprintf(stderr, "\r\x1b[K%s", text.c_str());
   } else if (!waiting_shown_) {
@@ -157,8 +156,8 @@ void Face::on_lost() {
   const std::string why = "the daemon has died, and the run with it";
   if (run_.pid() == 0) return leave(kInfraError, why);
   try {
-    run_end_ = std::make_unique<io::FdWatch>(loop_, proc::open_pidfd(run_.pid()),
-                                             [this, why] { leave(kInfraError, why); });
+    run_end_ =
+        std::make_unique<io::FdWatch>(loop_, proc::open_pidfd(run_.pid()), [this, why] { leave(kInfraError, why); });
     patience_.set(loop_.clock().now() + kPatience);
   } catch (const Error&) {
     leave(kInfraError, why);  // it has ended already

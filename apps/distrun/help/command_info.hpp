@@ -17,8 +17,8 @@ struct OptionInfo {
   std::vector<std::string> names;  // "-w", "--world-size"; none: an argument that is known by its place
   std::string value;               // "N", or the choices "a|b"; "[=MAX]" may follow a flag; empty: a flag
   std::string description;
-  std::string group;               // the heading it stands under
-  std::string default_value;       // as the user would write it; empty: none, or it cannot be written
+  std::string group;          // the heading it stands under
+  std::string default_value;  // as the user would write it; empty: none, or it cannot be written
   bool repeats = false;
   bool required = false;
 
@@ -34,10 +34,10 @@ struct OptionInfo {
 };
 
 struct CommandInfo {
-  std::string name;         // "distrun list"
+  std::string name;  // "distrun list"
   std::string description;
   std::vector<OptionInfo> options;
-  std::string notes;        // sections, each a line "Heading:" and lines that are indented
+  std::string notes;  // sections, each a line "Heading:" and lines that are indented
 
   // By long or short name, dashes included; null if there is none.
   const OptionInfo* find(const std::string& wanted) const;

@@ -39,9 +39,11 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"run", parse_run}, {"exec", parse_exec}, {"list", parse_list}, {"show", parse_show},
-    {"ps", parse_ps}, {"stacks", parse_stacks}, {"attach", parse_attach},
-    {"cancel", parse_cancel}, {"history", parse_history}, {"completion", parse_completion},
+    {"run", parse_run},         {"exec", parse_exec},
+    {"list", parse_list},       {"show", parse_show},
+    {"ps", parse_ps},           {"stacks", parse_stacks},
+    {"attach", parse_attach},   {"cancel", parse_cancel},
+    {"history", parse_history}, {"completion", parse_completion},
 };
 
 // What scripts of ours call: the last word of `distrun complete -- WORD...` is the one that is being typed.

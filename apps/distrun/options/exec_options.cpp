@@ -50,11 +50,13 @@ void add_ranks(CLI::App& app, Raw& raw, RawProgram& program) {
   app.add_option("--env", raw.env, "Set a variable in the ranks; may be given again")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  app.add_option("--stdin", program.stdin_rank, "The rank that gets standard input; the others, and without this all, "
-                                                "read from /dev/null")
+  app.add_option("--stdin", program.stdin_rank,
+                 "The rank that gets standard input; the others, and without this all, "
+                 "read from /dev/null")
       ->type_name("RANK");
-  app.add_option("--leaks", raw.leaks, "normal: processes, shared memory and sockets that are left behind are a "
-                                       "failure; off: they are ended silently")
+  app.add_option("--leaks", raw.leaks,
+                 "normal: processes, shared memory and sockets that are left behind are a "
+                 "failure; off: they are ended silently")
       ->type_name(kLeaks);
   app.add_flag("--private-tmp", raw.private_tmp,
                "Give the ranks a /tmp and a /dev/shm of their own, which nobody else sees");

@@ -52,9 +52,10 @@ CommandLine parse_stacks(const Arguments& arguments) {
 
 CommandLine parse_cancel(const Arguments& arguments) {
   CommandLine line;
-  CLI::App app("Ends a run politely, as one Ctrl-C where it was started does: its reports are written and it exits "
-               "with 130. Again, it hurries. A run that waits in the daemon does not start.",
-               "distrun cancel");
+  CLI::App app(
+      "Ends a run politely, as one Ctrl-C where it was started does: its reports are written and it exits "
+      "with 130. Again, it hurries. A run that waits in the daemon does not start.",
+      "distrun cancel");
   app.add_option("run", line.cancel.run, "The run: the start of its id, as `distrun ps` shows it; or all")
       ->required()
       ->type_name("RUN");

@@ -30,7 +30,7 @@ struct GithubOptions {
 
 // Nothing is run, for a good reason.
 struct NothingToRun {
-  std::string why;            // a sentence; empty: something is
+  std::string why;  // a sentence; empty: something is
   int exit_code = 0;
 };
 
@@ -38,9 +38,9 @@ enum class TestOrder { Declared, FailedFirst };
 
 // Of `distrun exec`, where settings.program is not empty.
 struct ProgramOptions {
-  bool prefix = true;         // lines begin with the name of their rank
-  bool verbose = false;       // tells the beginning and a good end, too
-  std::string log_dir;        // a file for each rank and stream; empty: none
+  bool prefix = true;    // lines begin with the name of their rank
+  bool verbose = false;  // tells the beginning and a good end, too
+  std::string log_dir;   // a file for each rank and stream; empty: none
 };
 
 struct RunOptions {
@@ -49,12 +49,12 @@ struct RunOptions {
   ReportPaths reports;
   GithubOptions github;
   TestOrder order = TestOrder::Declared;
-  std::string history;        // a path or "off"; empty: where it always is
-  std::string project;        // whose history it is; empty: as the plugin's place says
+  std::string history;  // a path or "off"; empty: where it always is
+  std::string project;  // whose history it is; empty: as the plugin's place says
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
-  bool show_output = false;           // of tests that pass, too
-  std::size_t slow = 0;               // so many of the slowest tests are told
+  bool show_output = false;  // of tests that pass, too
+  std::size_t slow = 0;      // so many of the slowest tests are told
   bool through_daemon = false;
   ProgramOptions program;
 };
@@ -70,31 +70,31 @@ struct ListOptions {
 struct ShowOptions {
   std::string report;
   ColorChoice color = ColorChoice::Auto;
-  ReportPaths reports;        // to be written of it; junit and ctrf only
+  ReportPaths reports;  // to be written of it; junit and ctrf only
   GithubOptions github;
   std::size_t slow = 0;
 };
 
 // Of commands that look at what runs.
 struct PsOptions {
-  std::string run;            // start of its id; empty: all
+  std::string run;  // start of its id; empty: all
 };
 
 struct StacksOptions {
-  std::string run;            // start of its id; empty: the only one
-  int rank = -1;              // -1: all
-  std::vector<int> pids;      // any processes instead
+  std::string run;        // start of its id; empty: the only one
+  int rank = -1;          // -1: all
+  std::vector<int> pids;  // any processes instead
   ColorChoice color = ColorChoice::Auto;
 };
 
 struct CancelOptions {
-  std::string run;            // start of its id; "all"
+  std::string run;  // start of its id; "all"
 };
 
 struct AttachOptions {
   std::string run;
   int rank = 0;
-  std::string test;     // where several run; empty: the only one
+  std::string test;  // where several run; empty: the only one
 };
 
 struct HistoryOptions {
@@ -110,7 +110,7 @@ struct HistoryOptions {
 };
 
 struct CompletionOptions {
-  std::string shell;          // whose script is wanted
+  std::string shell;  // whose script is wanted
 };
 
 // What stands on a command line that is being typed.
@@ -118,9 +118,7 @@ struct CompleteOptions {
   std::vector<std::string> words;  // after the program's name; the last one is not complete
 };
 
-enum class CommandKind {
-  Run, Exec, List, Show, Ps, Stacks, Attach, Cancel, History, Completion, Complete, Man, Done
-};
+enum class CommandKind { Run, Exec, List, Show, Ps, Stacks, Attach, Cancel, History, Completion, Complete, Man, Done };
 
 struct CommandLine {
   CommandKind kind = CommandKind::Done;

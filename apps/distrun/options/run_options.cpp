@@ -150,8 +150,9 @@ void add_repetition(CLI::App& app, Raw& raw) {
 
 void add_config(CLI::App& app, Raw& raw) {
   begin_group(app, "Settings");
-  app.add_option("--config", raw.config, "Read settings from this file; none: from no file (default: " +
-                                             std::string(kConfigName) + ", looked for upwards)")
+  app.add_option("--config", raw.config,
+                 "Read settings from this file; none: from no file (default: " + std::string(kConfigName) +
+                     ", looked for upwards)")
       ->type_name("FILE");
   app.get_help_ptr()->group("Settings");
 }

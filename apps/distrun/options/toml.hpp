@@ -12,7 +12,7 @@ enum class TomlKind { Text, Number, Boolean, List };
 
 struct TomlEntry {
   std::string key;
-  int line = 0;                     // counts from 1
+  int line = 0;  // counts from 1
   TomlKind kind = TomlKind::Text;
   std::vector<std::string> values;  // one, or those of a list; numbers in decimal
 };

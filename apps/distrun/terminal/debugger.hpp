@@ -34,7 +34,7 @@ class Debugger final : public runner::SilentSink {
   int rank_;
   std::string program_;
   pid_t rank_pid_ = 0;
-  pid_t pid_ = 0;       // of gdb
+  pid_t pid_ = 0;  // of gdb
   std::unique_ptr<io::FdWatch> death_;
   std::function<void()> on_ended_ = [] {};
   io::OneShot<bool> over_;

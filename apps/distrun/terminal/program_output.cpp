@@ -20,7 +20,8 @@ report::LiveOptions live_options(const RunOptions& options) {
 }  // namespace
 
 ProgramOutput::ProgramOutput(io::Loop& loop, const RunOptions& options)
-    : loop_(loop), live_(STDOUT_FILENO, STDERR_FILENO, live_options(options), loop.clock()),
+    : loop_(loop),
+      live_(STDOUT_FILENO, STDERR_FILENO, live_options(options), loop.clock()),
       alarm_(loop, [this] { tick(); }) {
   if (!options.program.log_dir.empty()) logs_.emplace(options.program.log_dir, options.settings.world_size);
   tick();

@@ -6,8 +6,7 @@
 namespace distrun::base {
 
 void assertion_failed(const char* expression, const std::string& operands, Location where) {
-  std::fprintf(stderr, "%s:%u: broken invariant: %s (%s)\n", where.file, where.line, expression,
-               operands.c_str());
+  std::fprintf(stderr, "%s:%u: broken invariant: %s (%s)\n", where.file, where.line, expression, operands.c_str());
   std::abort();
 }
 

@@ -6,17 +6,14 @@
 
 namespace distrun::base {
 
-[[noreturn]] void assertion_failed(const char* expression, const std::string& operands,
-                                   Location where);
+[[noreturn]] void assertion_failed(const char* expression, const std::string& operands, Location where);
 
 }  // namespace distrun::base
 
-#define DISTRUN_ASSERT(...)                                                                   \
-  do {                                                                                        \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wparentheses\"")        \
-    const ::distrun::base::CheckResult distrun_result =                                       \
-        ::distrun::base::Decompose() << __VA_ARGS__;                                          \
-    _Pragma("GCC diagnostic pop") if (!distrun_result.holds) [[unlikely]]                     \
-      ::distrun::base::assertion_failed(#__VA_ARGS__, distrun_result.operands,                \
-                                        ::distrun::base::Location::here());                   \
+#define DISTRUN_ASSERT(...)                                                                                  \
+  do {                                                                                                       \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wparentheses\"")                       \
+        const ::distrun::base::CheckResult distrun_result = ::distrun::base::Decompose() << __VA_ARGS__;     \
+    _Pragma("GCC diagnostic pop") if (!distrun_result.holds) [[unlikely]] ::distrun::base::assertion_failed( \
+        #__VA_ARGS__, distrun_result.operands, ::distrun::base::Location::here());                           \
   } while (false)

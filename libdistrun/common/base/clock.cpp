@@ -10,9 +10,7 @@ class SystemClock final : public Clock {
  public:
   TimePoint now() const override { return std::chrono::steady_clock::now(); }
   std::int64_t wall_ns() const override {
-    return std::chrono::duration_cast<Nanoseconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
+    return std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   }
 };
 
@@ -30,8 +28,7 @@ std::string iso8601(std::int64_t wall_ns) {
   char date[32];
   std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts);
   char text[64];
-  std::snprintf(text, sizeof text, "%s.%03dZ", date,
-                static_cast<int>(wall_ns / 1'000'000 % 1000));
+  std::snprintf(text, sizeof text, "%s.%03dZ", date, static_cast<int>(wall_ns / 1'000'000 % 1000));
   return text;
 }
 

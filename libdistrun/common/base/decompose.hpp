@@ -11,10 +11,15 @@
 namespace distrun::base {
 
 template <class T>
-concept Printable = requires(std::ostream& out, const T& value) { out << value; };
+concept Printable = requires(std::ostream& out, const T& value) {
+  out << value;
+};
 
 template <class T>
-concept Range = requires(const T& value) { value.begin(); value.end(); };
+concept Range = requires(const T& value) {
+  value.begin();
+  value.end();
+};
 
 // What a failed check prints of a value: strings quoted, bool by name, ranges up to 32 elements,
 // types without operator<< as "?".
@@ -40,7 +45,10 @@ std::string show(const T& value) {
     out << '{';
     int count = 0;
     for (const auto& element : value) {
-      if (count++ == 32) { out << ", ..."; break; }
+      if (count++ == 32) {
+        out << ", ...";
+        break;
+      }
       out << (count > 1 ? ", " : "") << show(element);
     }
     out << '}';
@@ -78,17 +86,37 @@ class Operand {
   // The comparison is the user's, so a mix of signs is theirs to judge.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-compare"
-  template <class R> CheckResult operator==(const R& right) const { return judge(left_ == right, right); }
-  template <class R> CheckResult operator!=(const R& right) const { return judge(left_ != right, right); }
-  template <class R> CheckResult operator<(const R& right) const { return judge(left_ < right, right); }
-  template <class R> CheckResult operator<=(const R& right) const { return judge(left_ <= right, right); }
-  template <class R> CheckResult operator>(const R& right) const { return judge(left_ > right, right); }
-  template <class R> CheckResult operator>=(const R& right) const { return judge(left_ >= right, right); }
+  template <class R>
+  CheckResult operator==(const R& right) const {
+    return judge(left_ == right, right);
+  }
+  template <class R>
+  CheckResult operator!=(const R& right) const {
+    return judge(left_ != right, right);
+  }
+  template <class R>
+  CheckResult operator<(const R& right) const {
+    return judge(left_ < right, right);
+  }
+  template <class R>
+  CheckResult operator<=(const R& right) const {
+    return judge(left_ <= right, right);
+  }
+  template <class R>
+  CheckResult operator>(const R& right) const {
+    return judge(left_ > right, right);
+  }
+  template <class R>
+  CheckResult operator>=(const R& right) const {
+    return judge(left_ >= right, right);
+  }
 #pragma GCC diagnostic pop
 
   // `a && b` and `a || b` can't be taken apart: put them in parentheses, or write two checks.
-  template <class R> CheckResult operator&&(const R&) const = delete;
-  template <class R> CheckResult operator||(const R&) const = delete;
+  template <class R>
+  CheckResult operator&&(const R&) const = delete;
+  template <class R>
+  CheckResult operator||(const R&) const = delete;
 
   // A single value, `DISTRUN_ASSERT(pointer)`.
   operator CheckResult() const {  // NOLINT: the macro relies on the conversion
@@ -109,7 +137,9 @@ class Operand {
 // `Decompose() << a == b` binds as `(Decompose() << a) == b`.
 struct Decompose {
   template <class L>
-  Operand<L> operator<<(const L& left) const { return Operand<L>(left); }
+  Operand<L> operator<<(const L& left) const {
+    return Operand<L>(left);
+  }
 };
 
 }  // namespace distrun::base

@@ -22,8 +22,7 @@ const char* name_of(ErrorKind kind) noexcept {
 }
 
 Error::Error(ErrorKind kind, std::string text, Location where)
-    : Error(kind, kind == ErrorKind::InvalidArgument ? "ValueError" : "RuntimeError",
-            std::move(text), where) {}
+    : Error(kind, kind == ErrorKind::InvalidArgument ? "ValueError" : "RuntimeError", std::move(text), where) {}
 
 Error::Error(ErrorKind kind, std::string type, std::string text, Location where)
     : kind_(kind), type_(std::move(type)), text_(std::move(text)), where_(where) {

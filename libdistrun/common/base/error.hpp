@@ -70,8 +70,7 @@ class PeerFailed : public Error {
 };
 
 // Failed, with the text of `number` (an errno) appended: "cannot open x: Permission denied".
-[[noreturn]] void throw_errno(const std::string& what, int number,
-                              Location where = Location::here());
+[[noreturn]] void throw_errno(const std::string& what, int number, Location where = Location::here());
 // "Permission denied (EACCES)" style text of an errno, with the limit that is behind it (limits.hpp); never throws on
 // unknown numbers.
 std::string errno_text(int number);

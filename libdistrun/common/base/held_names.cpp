@@ -44,7 +44,7 @@ class Collection {
 
  private:
   void add_entry(const std::string& entry) {
-    struct stat status{};
+    struct stat status {};
     if (names_.size() >= kHeldNamesMax || !seen_.insert(entry).second) return;
     if (::lstat(entry.c_str(), &status) == 0) names_.push_back({entry, status.st_dev, status.st_ino});
   }

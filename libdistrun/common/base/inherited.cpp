@@ -53,7 +53,7 @@ void mend_file_mask() {
 }  // namespace
 
 bool is_ignored(int signal) noexcept {
-  struct sigaction action{};
+  struct sigaction action {};
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 

@@ -22,8 +22,8 @@ std::optional<Isolation> find_isolation(std::string_view name) noexcept {
 
 Isolation parse_isolation(std::string_view name) {
   if (const auto isolation = find_isolation(name)) return *isolation;
-  throw Error(ErrorKind::InvalidArgument, "unknown isolation '" + one_line(std::string(name)) +
-                                              "': process, exec, pool and threads are known");
+  throw Error(ErrorKind::InvalidArgument,
+              "unknown isolation '" + one_line(std::string(name)) + "': process, exec, pool and threads are known");
 }
 
 }  // namespace distrun::base

@@ -16,6 +16,8 @@ enum class Isolation : std::uint8_t {
   Program,  // somebody's program, and no plugin: of `distrun exec` alone
 };
 
+inline constexpr int kIsolationCount = 5;
+
 // Those that a run or a test may ask for, in the order in which they are told.
 inline constexpr std::array kIsolations{Isolation::Process, Isolation::Exec, Isolation::Pool, Isolation::Threads};
 

@@ -9,8 +9,7 @@ struct Location {
   std::uint32_t line = 0;
 
   // As a default argument it names the caller.
-  static constexpr Location here(const char* file = __builtin_FILE(),
-                                 std::uint32_t line = __builtin_LINE()) noexcept {
+  static constexpr Location here(const char* file = __builtin_FILE(), std::uint32_t line = __builtin_LINE()) noexcept {
     return {file, line};
   }
 };

@@ -25,15 +25,13 @@ base::Fd make_memory(std::size_t size) {
   return fd;
 }
 
-const Slot& slot_at(const Mapping& all, int rank) {
-  return *reinterpret_cast<const Slot*>(all.data() + size_of(rank));
-}
+const Slot& slot_at(const Mapping& all, int rank) { return *reinterpret_cast<const Slot*>(all.data() + size_of(rank)); }
 
 }  // namespace
 
 Mapping::Mapping(int fd, std::size_t size, std::size_t offset, bool writable) : size_(size) {
-  void* at = ::mmap(nullptr, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd,
-                    static_cast<off_t>(offset));
+  void* at =
+      ::mmap(nullptr, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, static_cast<off_t>(offset));
   if (at == MAP_FAILED) base::throw_errno("cannot map the board", errno);
   data_ = static_cast<std::byte*>(at);
 }
@@ -57,7 +55,7 @@ Board::Board(int world_size)
 const Slot& Board::slot(int rank) const noexcept { return slot_at(all_, rank); }
 
 RankBoard::RankBoard(int fd, int rank, int world_size) : world_size_(world_size) {
-  struct stat status{};
+  struct stat status {};
   if (rank < 0 || rank >= world_size || ::fstat(fd, &status) != 0 ||
       static_cast<std::size_t>(status.st_size) != size_of(world_size)) {
     throw Error(ErrorKind::Failed, "descriptor " + std::to_string(fd) + " is no board of " +

@@ -9,8 +9,8 @@ namespace distrun::board {
 
 const char* name_of(WaitKind kind) noexcept {
   static constexpr std::array<const char*, kWaitKindCount> kNames = {
-      "barrier", "receive", "send", "RPC reply", "future", "RRef confirmation", "collective", "store get", "pool slot",
-      "backward", "stream", "event", "wait"};
+      "barrier",   "receive",  "send",   "RPC reply", "future", "RRef confirmation", "collective", "store get",
+      "pool slot", "backward", "stream", "event",     "wait"};
   const auto index = static_cast<std::size_t>(kind);
   return index < kNames.size() ? kNames[index] : "?";
 }

@@ -25,7 +25,7 @@ enum class DumpState : std::uint32_t { Empty, Writing, Complete };
 
 // Why a thread has no stack.
 enum class NoStack : std::uint8_t {
-  None,             // it has one, or was not asked yet
+  None,  // it has one, or was not asked yet
   BlocksSignal,
   NoAnswer,         // in time
   Uninterruptible,  // in the kernel, state D
@@ -67,21 +67,21 @@ struct DumpModule {
 };
 
 struct DumpHead {
-  DumpState state;              // atomic
-  std::uint32_t number;         // of the dump that is written, counted from 1
+  DumpState state;       // atomic
+  std::uint32_t number;  // of the dump that is written, counted from 1
   std::int32_t pid;
-  std::int32_t signal;          // 0: nothing crashed, somebody asked
-  std::int32_t code;            // si_code
+  std::int32_t signal;  // 0: nothing crashed, somebody asked
+  std::int32_t code;    // si_code
   std::int32_t crashed_tid;
-  std::uint64_t address;        // si_addr
-  std::uint32_t thread_count;   // atomic
-  std::uint32_t module_count;   // atomic
-  std::uint32_t left_out;       // threads for which there was no room
-  std::int32_t owner;           // 1 + the rank whose thread crashed; 0: nobody knows
-  std::int32_t exception_tid;   // of the thread that nobody's catch could help; 0: none
+  std::uint64_t address;       // si_addr
+  std::uint32_t thread_count;  // atomic
+  std::uint32_t module_count;  // atomic
+  std::uint32_t left_out;      // threads for which there was no room
+  std::int32_t owner;          // 1 + the rank whose thread crashed; 0: nobody knows
+  std::int32_t exception_tid;  // of the thread that nobody's catch could help; 0: none
   char exception_type[256];
-  char exception_text[1024];    // what(); empty if it is no std::exception
-  char address_text[256];       // what `address` is, if somebody in the process knew
+  char exception_text[1024];  // what(); empty if it is no std::exception
+  char address_text[256];     // what `address` is, if somebody in the process knew
 };
 
 struct DumpArea {
@@ -95,16 +95,16 @@ static_assert(sizeof(DumpArea) < 352 * 1024);
 // What an area says. Strings are as they were found: bytes, to be escaped by whoever shows them.
 struct Dump {
   wire::RawStacks stacks;
-  bool complete = false;         // false: the process died, or was killed, while it wrote
-  int signal = 0;                // 0: on request
+  bool complete = false;  // false: the process died, or was killed, while it wrote
+  int signal = 0;         // 0: on request
   int code = 0;
   std::uint64_t address = 0;
   int crashed_tid = 0;
-  int rank = -1;                 // whose thread that was, where ranks are threads; -1: nobody knows
+  int rank = -1;  // whose thread that was, where ranks are threads; -1: nobody knows
   std::uint32_t left_out = 0;
-  std::string exception_type;    // demangled; empty: no exception ended the crashed thread
+  std::string exception_type;  // demangled; empty: no exception ended the crashed thread
   std::string exception_text;
-  std::string address_text;      // "device memory of cuda:1 (allocated at ring.cpp:12)"; empty: nobody knew
+  std::string address_text;  // "device memory of cuda:1 (allocated at ring.cpp:12)"; empty: nobody knew
 };
 
 // Nothing if nothing was written. Takes what is complete of an area whose writer died.

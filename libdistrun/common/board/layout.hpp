@@ -14,14 +14,25 @@
 namespace distrun::board {
 
 inline constexpr std::uint64_t kMagic = 0x34'64'72'61'6f'62'72'64;  // "drboard4"
-inline constexpr int kWaits = 64;        // at the same time, of all threads of a rank; more are not shown
-inline constexpr int kOperations = 64;   // the last so many
-inline constexpr int kPeersMax = 256;    // ranks that a record can name; more are "some"
+inline constexpr int kWaits = 64;       // at the same time, of all threads of a rank; more are not shown
+inline constexpr int kOperations = 64;  // the last so many
+inline constexpr int kPeersMax = 256;   // ranks that a record can name; more are "some"
 inline constexpr std::size_t kNameSize = 64;
 inline constexpr std::size_t kFileSize = 80;
 
 enum class WaitKind : std::uint8_t {
-  Barrier, Receive, Send, RpcReply, Future, RrefConfirmation, Collective, StoreGet, PoolSlot, Backward, Stream, Event,
+  Barrier,
+  Receive,
+  Send,
+  RpcReply,
+  Future,
+  RrefConfirmation,
+  Collective,
+  StoreGet,
+  PoolSlot,
+  Backward,
+  Stream,
+  Event,
   Custom,  // a test's own
 };
 inline constexpr int kWaitKindCount = 13;
@@ -38,20 +49,19 @@ struct PeerSet {
     if (rank >= 0 && rank < kPeersMax) bits[static_cast<std::size_t>(rank) / 64] |= std::uint64_t{1} << (rank % 64);
   }
   bool has(int rank) const noexcept {
-    return rank >= 0 && rank < kPeersMax &&
-           (bits[static_cast<std::size_t>(rank) / 64] >> (rank % 64) & 1) != 0;
+    return rank >= 0 && rank < kPeersMax && (bits[static_cast<std::size_t>(rank) / 64] >> (rank % 64) & 1) != 0;
   }
 };
 
 // One wait of one thread. Times are of the monotonic clock. Its texts come last, one behind the other, so that a short
 // record is quick to write: what is behind them is left over from earlier records.
 struct WaitRecord {
-  std::uint64_t id = 0;             // a message, a call: whatever the kind counts
+  std::uint64_t id = 0;  // a message, a call: whatever the kind counts
   std::int64_t since_ns = 0;
-  std::int64_t deadline_ns = 0;     // 0: none
+  std::int64_t deadline_ns = 0;  // 0: none
   PeerSet peers;
   std::int32_t tid = 0;
-  std::uint32_t line = 0;           // call site
+  std::uint32_t line = 0;  // call site
   WaitKind kind = WaitKind::Custom;
   PeerRule rule = PeerRule::None;
   std::uint8_t name_size = 0;
@@ -62,7 +72,7 @@ struct WaitRecord {
 
 // One thing that the rank has done or begun to do; what it blocks in is a wait as well.
 struct Operation {
-  std::uint64_t number = 0;         // counts from 1
+  std::uint64_t number = 0;  // counts from 1
   std::int64_t at_ns = 0;
   std::uint64_t id = 0;
   std::int32_t peer = -1;
@@ -75,11 +85,11 @@ struct Slot {
   // Constant once the rank has attached.
   std::atomic<std::uint64_t> magic{0};
   std::atomic<std::int32_t> pid{0};
-  std::atomic<std::int32_t> body_tid{0};    // the thread that runs the test's body
+  std::atomic<std::int32_t> body_tid{0};  // the thread that runs the test's body
   // Now.
   std::atomic<std::uint32_t> phase{0};
   std::atomic<std::uint32_t> waits_not_shown{0};
-  std::atomic<std::uint32_t> leaving{0};    // not 0: 1 + the code with which a thread has called exit()
+  std::atomic<std::uint32_t> leaving{0};  // not 0: 1 + the code with which a thread has called exit()
   // Processes that the rank has forked, 0: none.
   std::atomic<std::int32_t> stray_child{0};   // it came back from the test's body
   std::atomic<std::int32_t> failed_child{0};  // a check has failed in it

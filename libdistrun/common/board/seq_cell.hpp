@@ -32,9 +32,7 @@ class SeqCell {
   }
 
   // Whoever has claimed it gives it back: it is empty.
-  void release() noexcept {
-    sequence_.store(sequence_.load(std::memory_order_relaxed) + 2, std::memory_order_release);
-  }
+  void release() noexcept { sequence_.store(sequence_.load(std::memory_order_relaxed) + 2, std::memory_order_release); }
 
   // How often it was claimed and given back.
   std::uint64_t releases() const noexcept { return sequence_.load(std::memory_order_relaxed) / 4; }
@@ -66,8 +64,7 @@ class SeqCell {
   static constexpr std::size_t kWords = sizeof(T) / kWordSize;
 
   bool start(std::uint64_t& before) noexcept {
-    return sequence_.compare_exchange_strong(before, before + 1, std::memory_order_acquire,
-                                             std::memory_order_relaxed);
+    return sequence_.compare_exchange_strong(before, before + 1, std::memory_order_acquire, std::memory_order_relaxed);
   }
 
   // Release: who sees one of these words also sees the odd sequence number that was stored before.

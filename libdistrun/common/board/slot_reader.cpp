@@ -18,8 +18,8 @@ bool is_sound(const WaitRecord& record) {
   return true;
 #endif
   return static_cast<int>(record.kind) < kWaitKindCount &&
-         static_cast<int>(record.rule) <= static_cast<int>(PeerRule::Any) &&
-         record.name_size <= kNameSize && record.file_size <= kFileSize;
+         static_cast<int>(record.rule) <= static_cast<int>(PeerRule::Any) && record.name_size <= kNameSize &&
+         record.file_size <= kFileSize;
 }
 
 ShownWait shown(const WaitRecord& record, int world_size, int body_tid) {
@@ -56,8 +56,8 @@ std::vector<ShownOperation> operations_of(const Slot& slot) {
   for (const auto& cell : slot.operations) {
     const auto record = cell.read();
     if (!record || record->number == 0 || static_cast<int>(record->kind) >= kWaitKindCount) continue;
-    operations.push_back({record->number, record->kind, text_of(record->name), record->id, record->peer,
-                          record->at_ns});
+    operations.push_back(
+        {record->number, record->kind, text_of(record->name), record->id, record->peer, record->at_ns});
   }
   std::sort(operations.begin(), operations.end(),
             [](const ShownOperation& a, const ShownOperation& b) { return a.number < b.number; });
@@ -66,8 +66,8 @@ std::vector<ShownOperation> operations_of(const Slot& slot) {
 
 // Whatever a rank shows is a sign that it gets on.
 std::uint64_t epoch_of(const Slot& slot) {
-  std::uint64_t epoch = slot.progress.load(std::memory_order_relaxed) +
-                        slot.operation_count.load(std::memory_order_relaxed);
+  std::uint64_t epoch =
+      slot.progress.load(std::memory_order_relaxed) + slot.operation_count.load(std::memory_order_relaxed);
   for (const auto& cell : slot.waits) epoch += cell.releases();
   return epoch;
 }

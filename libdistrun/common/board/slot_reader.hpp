@@ -15,7 +15,7 @@ struct ShownWait {
   std::string name;
   std::uint64_t id = 0;
   PeerRule rule = PeerRule::None;
-  std::vector<int> peers;        // in order
+  std::vector<int> peers;  // in order
   int tid = 0;
   bool in_body = false;          // of the thread that runs the test's body
   std::int64_t since_ns = 0;     // of the monotonic clock
@@ -38,7 +38,7 @@ struct Shown {
   int pid = 0;
   int body_tid = 0;
   wire::Phase phase = wire::Phase::Spawn;
-  int stray_child = 0;                     // a process that it has forked, which did what only a rank may; 0: none
+  int stray_child = 0;  // a process that it has forked, which did what only a rank may; 0: none
   std::int64_t phase_since_ns = 0;
   std::uint64_t epoch = 0;
   std::uint32_t waits_not_shown = 0;

@@ -12,7 +12,7 @@ namespace distrun::board {
 
 struct WaitInfo {
   WaitKind kind = WaitKind::Custom;
-  std::string_view name;        // longer ones are cut
+  std::string_view name;  // longer ones are cut
   PeerRule rule = PeerRule::None;
   PeerSet peers;
   std::uint64_t id = 0;

@@ -48,11 +48,11 @@ void FdWatch::arm(const std::shared_ptr<State>& state) {
 }
 
 void FdWatch::when_writable(std::function<void()> on_writable) {
-  state_->descriptor.async_wait(
-      Descriptor::wait_write, [weak = std::weak_ptr(state_), call = std::move(on_writable)](const auto& error) {
-        const auto alive = weak.lock();
-        if (!error && alive && alive->descriptor.is_open()) call();
-      });
+  state_->descriptor.async_wait(Descriptor::wait_write,
+                                [weak = std::weak_ptr(state_), call = std::move(on_writable)](const auto& error) {
+                                  const auto alive = weak.lock();
+                                  if (!error && alive && alive->descriptor.is_open()) call();
+                                });
 }
 
 }  // namespace distrun::io

@@ -113,8 +113,8 @@ void FrameSocket::write_some() {
   waiting_to_write_ = false;
   while (!queue_.empty()) {
     const wire::Bytes& first = queue_.front();
-    const ssize_t sent = ::send(watch_->fd(), first.data() + sent_of_first_, first.size() - sent_of_first_,
-                                MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent =
+        ::send(watch_->fd(), first.data() + sent_of_first_, first.size() - sent_of_first_, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0) {
       if (errno == EINTR) continue;
       if (errno != EAGAIN && errno != EWOULDBLOCK) return;  // reading will tell why

@@ -23,9 +23,9 @@ class FrameSocket {
   };
   // What a peer may cost. As they stand: a rank's line.
   struct Limits {
-    std::size_t payload_max = wire::kFramePayloadMax;      // of a frame that it sends
-    std::size_t queue_max = 2 * wire::kFramePayloadMax;    // bytes that may wait for it
-    std::size_t descriptors_max = 0;                       // that it may send along in all; more ends the connection
+    std::size_t payload_max = wire::kFramePayloadMax;    // of a frame that it sends
+    std::size_t queue_max = 2 * wire::kFramePayloadMax;  // bytes that may wait for it
+    std::size_t descriptors_max = 0;                     // that it may send along in all; more ends the connection
   };
 
   FrameSocket(Loop& loop, base::Fd socket, const wire::Protocol& protocol, Handlers handlers);

@@ -28,8 +28,7 @@ struct Alarm::State {
   unsigned generation = 0;
 };
 
-Alarm::Alarm(Loop& loop, std::function<void()> handler)
-    : state_(std::make_shared<State>(loop, std::move(handler))) {}
+Alarm::Alarm(Loop& loop, std::function<void()> handler) : state_(std::make_shared<State>(loop, std::move(handler))) {}
 
 Alarm::~Alarm() { cancel(); }
 

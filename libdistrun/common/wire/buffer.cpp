@@ -11,9 +11,7 @@ static_assert(std::endian::native == std::endian::little, "numbers are written a
 
 BytesView view_of(const Bytes& bytes) noexcept { return {bytes.data(), bytes.size()}; }
 
-BytesView view_of(const void* data, std::size_t size) noexcept {
-  return {static_cast<const std::byte*>(data), size};
-}
+BytesView view_of(const void* data, std::size_t size) noexcept { return {static_cast<const std::byte*>(data), size}; }
 
 void ByteWriter::append(const void* data, std::size_t size) {
   const auto* first = static_cast<const std::byte*>(data);
@@ -22,8 +20,8 @@ void ByteWriter::append(const void* data, std::size_t size) {
 
 void ByteWriter::string(std::string_view text) {
   if (text.size() > std::numeric_limits<std::uint32_t>::max()) {
-    throw Error(ErrorKind::Overloaded, "a string of " + std::to_string(text.size()) +
-                                           " bytes does not fit a message (limit 4 GiB)");
+    throw Error(ErrorKind::Overloaded,
+                "a string of " + std::to_string(text.size()) + " bytes does not fit a message (limit 4 GiB)");
   }
   number(static_cast<std::uint32_t>(text.size()));
   append(text.data(), text.size());
@@ -31,9 +29,8 @@ void ByteWriter::string(std::string_view text) {
 
 const std::byte* ByteReader::take(std::size_t size) {
   if (size > rest_.size()) {
-    throw Error(ErrorKind::InvalidArgument, "message ends early: " + std::to_string(size) +
-                                                " bytes wanted, " + std::to_string(rest_.size()) +
-                                                " left");
+    throw Error(ErrorKind::InvalidArgument, "message ends early: " + std::to_string(size) + " bytes wanted, " +
+                                                std::to_string(rest_.size()) + " left");
   }
   const std::byte* at = rest_.data();
   rest_.remove_prefix(size);
@@ -58,8 +55,7 @@ std::uint32_t ByteReader::count(std::size_t element_size_min) {
 
 void ByteReader::expect_end() const {
   if (!rest_.empty()) {
-    throw Error(ErrorKind::InvalidArgument,
-                std::to_string(rest_.size()) + " bytes too many at the end of a message");
+    throw Error(ErrorKind::InvalidArgument, std::to_string(rest_.size()) + " bytes too many at the end of a message");
   }
 }
 

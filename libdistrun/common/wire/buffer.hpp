@@ -19,10 +19,8 @@ BytesView view_of(const void* data, std::size_t size) noexcept;
 class ByteWriter {
  public:
   template <class T>
-    requires std::is_arithmetic_v<T>
-  void number(T value) {
-    append(&value, sizeof value);
-  }
+  requires std::is_arithmetic_v<T>
+  void number(T value) { append(&value, sizeof value); }
   // Throws Error{Overloaded} beyond 4 GiB.
   void string(std::string_view text);
   void append(const void* data, std::size_t size);
@@ -40,8 +38,7 @@ class ByteReader {
   explicit ByteReader(BytesView bytes) noexcept : rest_(bytes) {}
 
   template <class T>
-    requires std::is_arithmetic_v<T>
-  T number() {
+  requires std::is_arithmetic_v<T> T number() {
     T value;
     std::memcpy(&value, take(sizeof value), sizeof value);
     return value;

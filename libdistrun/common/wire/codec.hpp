@@ -15,18 +15,24 @@
 #include <distrun/common/wire/buffer.hpp>
 
 // Names the fields of a message, in the order of the wire: DISTRUN_FIELDS(Skip, m.code, m.reason)
-#define DISTRUN_FIELDS(Type, ...)                                                          \
-  template <class Archive>                                                                 \
-  void fields(Archive& archive, const Type& m) { archive(__VA_ARGS__); }                   \
-  template <class Archive>                                                                 \
-  void fields(Archive& archive, Type& m) { archive(__VA_ARGS__); }
+#define DISTRUN_FIELDS(Type, ...)                \
+  template <class Archive>                       \
+  void fields(Archive& archive, const Type& m) { \
+    archive(__VA_ARGS__);                        \
+  }                                              \
+  template <class Archive>                       \
+  void fields(Archive& archive, Type& m) {       \
+    archive(__VA_ARGS__);                        \
+  }
 
 namespace distrun::wire {
 
 class Encoder {
  public:
   template <class... Fields>
-  void operator()(const Fields&... values) { (put(values), ...); }
+  void operator()(const Fields&... values) {
+    (put(values), ...);
+  }
 
   Bytes take() noexcept { return writer_.take(); }
 
@@ -63,7 +69,9 @@ class Decoder {
   explicit Decoder(BytesView bytes) noexcept : reader_(bytes) {}
 
   template <class... Fields>
-  void operator()(Fields&... values) { (get(values), ...); }
+  void operator()(Fields&... values) {
+    (get(values), ...);
+  }
 
   void expect_end() const { reader_.expect_end(); }
 

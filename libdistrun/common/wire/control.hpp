@@ -1,7 +1,7 @@
 #pragma once
 // The control channel between a rank and its coordinator. A rank says hello, gets its orders with run, reports phases,
-// errors and messages, and ends with done. A frame's rank is that of the sender (or, towards a rank, of the receiver), so
-// that one connection can serve several ranks of a process.
+// errors and messages, and ends with done. A frame's rank is that of the sender (or, towards a rank, of the receiver),
+// so that one connection can serve several ranks of a process.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,7 +21,7 @@ enum class ControlFrame : std::uint16_t {
   Phase = 2,
   Error = 3,
   Skip = 4,
-  Stacks = 5,   // RawStacks
+  Stacks = 5,  // RawStacks
   BarrierEnter = 6,
   Message = 7,  // both ways
   Note = 8 | kOptionalKind,
@@ -87,35 +87,35 @@ struct RunOrder {
   std::string test_id;
   std::int32_t rank = 0;
   std::int32_t world_size = 0;
-  std::int32_t attempt = 0;         // 1 for the first
-  std::int32_t coordinator_pid = 0; // the rank ends at once if this is not its parent
-  std::uint64_t seed = 0;           // of the run; a rank derives its own
+  std::int32_t attempt = 0;          // 1 for the first
+  std::int32_t coordinator_pid = 0;  // the rank ends at once if this is not its parent
+  std::uint64_t seed = 0;            // of the run; a rank derives its own
   std::string backend;
   std::string agent;
   std::string gpu_driver;
   std::int32_t gpus = 0;
-  bool leaks_strict = false;        // look for descriptors and threads that the test leaves
-  bool debug = false;               // begin when a debugger is attached
-  bool stay = false;                // wait for another order after this one
-  bool threads = false;             // the world's ranks are threads of this process
-  bool quick_exit = false;          // end without exit handlers and static destructors
-  std::string temp_dir;             // of the attempt, shared by its ranks
-  std::string work_dir;             // of this rank
-  std::string tmp_dir;              // its TMPDIR: what stays there is a leak
+  bool leaks_strict = false;              // look for descriptors and threads that the test leaves
+  bool debug = false;                     // begin when a debugger is attached
+  bool stay = false;                      // wait for another order after this one
+  bool threads = false;                   // the world's ranks are threads of this process
+  bool quick_exit = false;                // end without exit handlers and static destructors
+  std::string temp_dir;                   // of the attempt, shared by its ranks
+  std::string work_dir;                   // of this rank
+  std::string tmp_dir;                    // its TMPDIR: what stays there is a leak
   std::vector<WatchedDirectory> watched;  // what the process holds there it tells in the end; none: nothing
   std::string init_method;
-  std::vector<KeyValue> env;        // set in the rank before anything else
+  std::vector<KeyValue> env;  // set in the rank before anything else
   std::string suite;
-  bool suite_code = false;          // the suite has code of its own in the rank, which stands around its tests
+  bool suite_code = false;  // the suite has code of its own in the rank, which stands around its tests
   HostWork host = HostWork::None;
-  std::int32_t run_world_size = 0;  // of --world-size, for the host
-  std::string suite_dir;            // shared by the suite's host and ranks; empty: it has no host
+  std::int32_t run_world_size = 0;       // of --world-size, for the host
+  std::string suite_dir;                 // shared by the suite's host and ranks; empty: it has no host
   std::vector<KeyValue> suite_settings;  // what the host has set
 };
-DISTRUN_FIELDS(RunOrder, m.run_id, m.test_id, m.rank, m.world_size, m.attempt, m.coordinator_pid, m.seed,
-               m.backend, m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.debug, m.stay, m.threads,
-               m.quick_exit, m.temp_dir, m.work_dir, m.tmp_dir, m.watched, m.init_method, m.env, m.suite,
-               m.suite_code, m.host, m.run_world_size, m.suite_dir, m.suite_settings)
+DISTRUN_FIELDS(RunOrder, m.run_id, m.test_id, m.rank, m.world_size, m.attempt, m.coordinator_pid, m.seed, m.backend,
+               m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.debug, m.stay, m.threads, m.quick_exit, m.temp_dir,
+               m.work_dir, m.tmp_dir, m.watched, m.init_method, m.env, m.suite, m.suite_code, m.host, m.run_world_size,
+               m.suite_dir, m.suite_settings)
 
 struct PhaseChange {
   Phase phase = Phase::Spawn;
@@ -123,19 +123,19 @@ struct PhaseChange {
 DISTRUN_FIELDS(PhaseChange, m.phase)
 
 struct ErrorReport {
-  std::string type;           // "CheckFailed", "std::runtime_error", "ValueError"
+  std::string type;  // "CheckFailed", "std::runtime_error", "ValueError"
   std::string text;
   std::string file;
   std::uint32_t line = 0;
   std::string stack;
-  bool ends_body = false;     // false for a failed EXPECT, after which the body goes on
+  bool ends_body = false;        // false for a failed EXPECT, after which the body goes on
   std::int32_t because_of = -1;  // the rank whose failure this error follows from; -1: none known
-  RawStacks thrown_at{};      // one thread, with the stack of an exception's throw; empty: none is known
+  RawStacks thrown_at{};         // one thread, with the stack of an exception's throw; empty: none is known
 };
 DISTRUN_FIELDS(ErrorReport, m.type, m.text, m.file, m.line, m.stack, m.ends_body, m.because_of, m.thrown_at)
 
 struct SkipReport {
-  std::int32_t code = 86;     // of the skip table (common/wire/skip_table.hpp)
+  std::int32_t code = 86;  // of the skip table (common/wire/skip_table.hpp)
   std::string reason;
 };
 DISTRUN_FIELDS(SkipReport, m.code, m.reason)
@@ -147,7 +147,7 @@ DISTRUN_FIELDS(BarrierEnter, m.name)
 
 struct BarrierRelease {
   std::string name;
-  std::string error;          // empty: all are there
+  std::string error;  // empty: all are there
   std::int32_t because_of = -1;
 };
 DISTRUN_FIELDS(BarrierRelease, m.name, m.error, m.because_of)
@@ -165,7 +165,7 @@ DISTRUN_FIELDS(RankMessage, m.from, m.to, m.tag, m.data)
 // PeerFinished; nothing otherwise. The same in ReceiveEnd: it waits no longer, whatever came. (What the coordinator has
 // sent it cannot tell that: the rank may have had it before it said that it waits.)
 struct ReceiveWait {
-  std::int32_t from = -1;     // -1: any rank
+  std::int32_t from = -1;  // -1: any rank
   std::string tag;
   bool operator==(const ReceiveWait&) const = default;
 };
@@ -179,9 +179,9 @@ DISTRUN_FIELDS(PeerFinished, m.rank)
 
 // Something that the test has left in its own process.
 struct LeakReport {
-  bool thread = false;        // else a descriptor, or
-  std::string what;           // "5 (/tmp/x)"
-  bool state = false;         // what it has changed: "the handler of SIGUSR1"
+  bool thread = false;  // else a descriptor, or
+  std::string what;     // "5 (/tmp/x)"
+  bool state = false;   // what it has changed: "the handler of SIGUSR1"
 };
 DISTRUN_FIELDS(LeakReport, m.thread, m.what, m.state)
 
@@ -199,10 +199,10 @@ DISTRUN_FIELDS(PeerFailed, m.rank, m.text)
 
 struct Done {
   bool passed = false;
-  std::uint64_t checks = 0;   // that ran on this rank
+  std::uint64_t checks = 0;                // that ran on this rank
   std::vector<KeyValue> suite_settings{};  // of a host that has set its suite up
-  std::vector<HeldName> held{};   // names in the watched directories; only if one has changed
-  bool used_up = false;           // no other test may run in this process: it is no longer as it began
+  std::vector<HeldName> held{};            // names in the watched directories; only if one has changed
+  bool used_up = false;                    // no other test may run in this process: it is no longer as it began
 };
 DISTRUN_FIELDS(Done, m.passed, m.checks, m.suite_settings, m.held, m.used_up)
 

@@ -40,7 +40,7 @@ inline bool is_known(DaemonFrame kind) noexcept {
          (kind >= DaemonFrame::Refusal && kind <= DaemonFrame::Status);
 }
 
-inline constexpr std::size_t kSubmitDescriptors = 3;   // output, errors, directory
+inline constexpr std::size_t kSubmitDescriptors = 3;  // output, errors, directory
 inline constexpr std::size_t kArgumentsMax = 4096;
 inline constexpr std::size_t kArgumentsBytesMax = std::size_t{1} << 20;
 inline constexpr std::size_t kVariablesMax = std::size_t{1} << 16;
@@ -71,18 +71,18 @@ DISTRUN_FIELDS(RunSignal, m.number)
 bool may_be_sent(const RunSignal& signal) noexcept;
 
 struct CancelOrder {
-  std::string run;                       // its id, or "all"
+  std::string run;  // its id, or "all"
 };
 DISTRUN_FIELDS(CancelOrder, m.run)
 
 struct Refusal {
-  std::string text;                      // what is wrong and the way out
+  std::string text;  // what is wrong and the way out
 };
 DISTRUN_FIELDS(Refusal, m.text)
 
 struct RunAccepted {
   std::string run_id;
-  std::int32_t ahead = 0;                // runs that come first; 0: it starts at once
+  std::int32_t ahead = 0;  // runs that come first; 0: it starts at once
 };
 DISTRUN_FIELDS(RunAccepted, m.run_id, m.ahead)
 
@@ -98,25 +98,25 @@ DISTRUN_FIELDS(RunStarted, m.pid)
 
 struct RunEnded {
   std::int32_t exit_code = 0;
-  std::int32_t signal = 0;               // 0: it exited
-  std::string why;                       // somebody else ended it, or it did not start; empty: it ended by itself
+  std::int32_t signal = 0;  // 0: it exited
+  std::string why;          // somebody else ended it, or it did not start; empty: it ended by itself
 };
 DISTRUN_FIELDS(RunEnded, m.exit_code, m.signal, m.why)
 
 struct RunsCancelled {
-  std::vector<std::string> queued;       // ids; they are gone
-  std::vector<std::string> running;      // they have got their signal
+  std::vector<std::string> queued;   // ids; they are gone
+  std::vector<std::string> running;  // they have got their signal
 };
 DISTRUN_FIELDS(RunsCancelled, m.queued, m.running)
 
 struct DaemonRun {
   std::string run_id;
-  std::int32_t pid = 0;                  // 0: queued
+  std::int32_t pid = 0;  // 0: queued
   std::int32_t ahead = 0;
-  std::int64_t since_ms = 0;             // in this state
-  bool stopped = false;                  // by Ctrl-Z: takes no place
-  bool over = false;                     // its tests are; its output is not read yet: takes no place
-  std::string command;                   // shortened
+  std::int64_t since_ms = 0;  // in this state
+  bool stopped = false;       // by Ctrl-Z: takes no place
+  bool over = false;          // its tests are; its output is not read yet: takes no place
+  std::string command;        // shortened
 };
 DISTRUN_FIELDS(DaemonRun, m.run_id, m.pid, m.ahead, m.since_ms, m.stopped, m.over, m.command)
 
@@ -126,8 +126,8 @@ struct DaemonStatus {
   std::int64_t up_ms = 0;
   std::int32_t parallel = 1;
   std::int32_t queued_max = 0;
-  std::uint64_t done = 0;                // runs that have ended since it started
-  std::vector<DaemonRun> runs;           // running, then queued in their order
+  std::uint64_t done = 0;       // runs that have ended since it started
+  std::vector<DaemonRun> runs;  // running, then queued in their order
 };
 DISTRUN_FIELDS(DaemonStatus, m.version, m.pid, m.up_ms, m.parallel, m.queued_max, m.done, m.runs)
 

@@ -6,8 +6,8 @@ namespace distrun::wire {
 
 Bytes pack_frame(std::uint16_t kind, std::uint16_t rank, BytesView payload) {
   if (payload.size() > kFramePayloadMax) {
-    throw Error(ErrorKind::Overloaded, "a frame of " + std::to_string(payload.size()) +
-                                           " bytes is over the limit of 64 MiB");
+    throw Error(ErrorKind::Overloaded,
+                "a frame of " + std::to_string(payload.size()) + " bytes is over the limit of 64 MiB");
   }
   ByteWriter writer;
   writer.number(static_cast<std::uint32_t>(payload.size()));
@@ -39,9 +39,8 @@ std::optional<Frame> FrameSplitter::next() {
     }
 #endif
     if (!is_known && !is_optional(kind)) {
-      throw Error(ErrorKind::InvalidArgument,
-                  "what came is no message of distrun's on this line (unknown frame kind " +
-                      std::to_string(kind) + ")");
+      throw Error(ErrorKind::InvalidArgument, "what came is no message of distrun's on this line (unknown frame kind " +
+                                                  std::to_string(kind) + ")");
     }
     if (pending() < kFrameHeaderSize + size) return std::nullopt;
     const auto first = buffer_.begin() + static_cast<std::ptrdiff_t>(start_ + kFrameHeaderSize);

@@ -3,8 +3,8 @@
 //
 //   u32 size of the payload | u16 kind | u16 rank | payload
 //
-// A kind with the high bit set is optional: who does not know it ignores it. Any other unknown kind ends the connection.
-// The rank is 0 where a protocol has none. A payload has at most 64 MiB.
+// A kind with the high bit set is optional: who does not know it ignores it. Any other unknown kind ends the
+// connection. The rank is 0 where a protocol has none. A payload has at most 64 MiB.
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -69,8 +69,8 @@ class FrameSplitter {
   explicit FrameSplitter(const Protocol& protocol, std::size_t payload_max = kFramePayloadMax) noexcept
       : protocol_(protocol), payload_max_(payload_max) {}
   void feed(BytesView bytes);
-  // Throws Error{InvalidArgument} on a kind that the protocol does not know, or a size over the limit; the stream cannot
-  // be read any further then.
+  // Throws Error{InvalidArgument} on a kind that the protocol does not know, or a size over the limit; the stream
+  // cannot be read any further then.
   std::optional<Frame> next();
   // Bytes of a frame that is not complete yet.
   std::size_t pending() const noexcept { return buffer_.size() - start_; }

@@ -25,16 +25,16 @@ enum class InspectKind : std::uint8_t { Status, Stacks, Cancel };
 
 struct InspectOrder {
   InspectKind kind = InspectKind::Status;
-  std::int32_t rank = -1;       // -1: all
+  std::int32_t rank = -1;  // -1: all
 };
 DISTRUN_FIELDS(InspectOrder, m.kind, m.rank)
 
 struct RankStatus {
   std::int32_t rank = 0;
-  std::int32_t pid = 0;         // 0: not started
-  std::string doing;            // its phase, or how it ended
-  std::int64_t since_ms = -1;   // -1: not known
-  std::string waits;            // "barrier \"meet\" (ring.cpp:41) for rank 1"; empty: for nothing that is shown
+  std::int32_t pid = 0;        // 0: not started
+  std::string doing;           // its phase, or how it ended
+  std::int64_t since_ms = -1;  // -1: not known
+  std::string waits;           // "barrier \"meet\" (ring.cpp:41) for rank 1"; empty: for nothing that is shown
   std::uint64_t cpu_ms = 0;
   std::uint64_t memory_bytes = 0;
 };
@@ -44,14 +44,14 @@ DISTRUN_FIELDS(RankStatus, m.rank, m.pid, m.doing, m.since_ms, m.waits, m.cpu_ms
 struct TestStatus {
   std::string test;
   std::int32_t attempt = 0;
-  std::int64_t test_ms = 0;     // since its attempt began
+  std::int64_t test_ms = 0;  // since its attempt began
   std::vector<RankStatus> ranks;
 };
 DISTRUN_FIELDS(TestStatus, m.test, m.attempt, m.test_ms, m.ranks)
 
 struct RunStatus {
   std::string run_id;
-  std::int32_t pid = 0;         // of the coordinator
+  std::int32_t pid = 0;  // of the coordinator
   std::int32_t done = 0;
   std::int32_t count = 0;
   std::vector<TestStatus> tests;
@@ -73,7 +73,7 @@ DISTRUN_FIELDS(ToldLine, m.segments)
 // The look at one test.
 struct ToldLook {
   std::string test;
-  std::int64_t at_ms = 0;       // since its attempt began
+  std::int64_t at_ms = 0;  // since its attempt began
   std::int64_t took_ms = 0;
   std::vector<ToldLine> lines;
 };

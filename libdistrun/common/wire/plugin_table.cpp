@@ -10,14 +10,13 @@ namespace distrun::wire {
 namespace {
 
 [[noreturn]] void refuse(const TestInfo& test, const std::string& why) {
-  throw Error(ErrorKind::InvalidArgument,
-              "test '" + base::one_line(test.id()) + "' of the plugin's table: " + why);
+  throw Error(ErrorKind::InvalidArgument, "test '" + base::one_line(test.id()) + "' of the plugin's table: " + why);
 }
 
 void check_text(const TestInfo& test, const std::string& name, const char* what) {
   if (name.size() > kNameSizeMax) {
-    refuse(test, std::string("its ") + what + " has " + std::to_string(name.size()) +
-                     " bytes, the limit is " + std::to_string(kNameSizeMax));
+    refuse(test, std::string("its ") + what + " has " + std::to_string(name.size()) + " bytes, the limit is " +
+                     std::to_string(kNameSizeMax));
   }
   for (const char c : name) {
     if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) {
@@ -44,8 +43,7 @@ void check_world(const TestInfo& test) {
 #else
   if (test.world_size < 0 || test.world_size > kWorldSizeMax) {
 #endif
-    refuse(test, "world size " + std::to_string(test.world_size) + " is outside 0.." +
-                     std::to_string(kWorldSizeMax));
+    refuse(test, "world size " + std::to_string(test.world_size) + " is outside 0.." + std::to_string(kWorldSizeMax));
   }
   if (test.world_size == 0 && test.skip.empty()) refuse(test, "no world size and no skip reason");
 }

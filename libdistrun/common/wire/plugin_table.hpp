@@ -13,7 +13,7 @@ namespace distrun::wire {
 
 inline constexpr std::size_t kTestsMax = 1'000'000;  // per plugin
 inline constexpr std::int32_t kWorldSizeMax = 1024;
-inline constexpr std::size_t kNameSizeMax = 1024;    // of a suite, a test, a key or a value
+inline constexpr std::size_t kNameSizeMax = 1024;  // of a suite, a test, a key or a value
 inline constexpr std::size_t kDescriptionSizeMax = 8192;
 
 // The settings of the run that skip conditions may look at.
@@ -35,9 +35,9 @@ enum class DeathKind : std::uint8_t { Any, Signal, ExitCode };
 
 // A death that the test causes on purpose.
 struct MayDie {
-  std::int32_t rank = -1;     // -1: any rank
+  std::int32_t rank = -1;  // -1: any rank
   DeathKind how = DeathKind::Any;
-  std::int32_t value = 0;     // the signal or the exit code
+  std::int32_t value = 0;  // the signal or the exit code
   friend bool operator==(const MayDie&, const MayDie&) = default;
 };
 DISTRUN_FIELDS(MayDie, m.rank, m.how, m.value)
@@ -50,31 +50,31 @@ struct TestInfo {
   std::uint32_t line = 0;
   WorldRule world_rule = WorldRule::Any;
   std::vector<std::int32_t> world_sizes;  // the n of fixed, the list of any_of
-  std::int32_t world_size = 0;       // what the rule comes to with this run's settings; 0: skipped
-  std::int64_t timeout_ms = 0;       // of the body; 0: the run's default
-  std::string isolation;             // required by the test; empty: any
-  bool env_rendezvous = false;       // wants RANK, LOCAL_RANK and MASTER_PORT
-  bool has_fixture = false;          // its set-up and tear-down phases hold user code
-  bool has_host = false;             // its suite has code for a host, and
-  bool has_suite_code = false;       // code for the ranks, which stands around its tests
-  bool gpu_per_rank = false;         // each rank sees one device of its own
+  std::int32_t world_size = 0;            // what the rule comes to with this run's settings; 0: skipped
+  std::int64_t timeout_ms = 0;            // of the body; 0: the run's default
+  std::string isolation;                  // required by the test; empty: any
+  bool env_rendezvous = false;            // wants RANK, LOCAL_RANK and MASTER_PORT
+  bool has_fixture = false;               // its set-up and tear-down phases hold user code
+  bool has_host = false;                  // its suite has code for a host, and
+  bool has_suite_code = false;            // code for the ranks, which stands around its tests
+  bool gpu_per_rank = false;              // each rank sees one device of its own
   std::vector<MayDie> may_die;
-  std::vector<SkipReport> skip;      // at most one: why it does not run
-  std::int32_t devices = 0;          // that it works with
-  std::string description;           // for people: what another framework calls it; empty: the id says it all
+  std::vector<SkipReport> skip;  // at most one: why it does not run
+  std::int32_t devices = 0;      // that it works with
+  std::string description;       // for people: what another framework calls it; empty: the id says it all
 
   // "Suite.name/key=value,..."
   std::string id() const;
 };
-DISTRUN_FIELDS(TestInfo, m.suite, m.name, m.parameters, m.file, m.line, m.world_rule, m.world_sizes,
-               m.world_size, m.timeout_ms, m.isolation, m.env_rendezvous, m.has_fixture, m.may_die, m.skip, m.devices,
-               m.description, m.has_host, m.has_suite_code, m.gpu_per_rank)
+DISTRUN_FIELDS(TestInfo, m.suite, m.name, m.parameters, m.file, m.line, m.world_rule, m.world_sizes, m.world_size,
+               m.timeout_ms, m.isolation, m.env_rendezvous, m.has_fixture, m.may_die, m.skip, m.devices, m.description,
+               m.has_host, m.has_suite_code, m.gpu_per_rank)
 
 // How many tests a plugin can run in one process.
 enum class Reuse : std::uint8_t {
   Once,
-  Again,      // one after the other
-  Together,   // and on several threads at once, each for another rank
+  Again,     // one after the other
+  Together,  // and on several threads at once, each for another rank
 };
 
 struct PluginTable {

@@ -25,21 +25,21 @@ inline constexpr char kCannotBegin[] = "distrun: cannot begin";
 
 // Lister to coordinator.
 struct ListReply {
-  std::string error;   // why there is no table; empty: there is
-  std::string table;   // an encoded PluginTable, not yet checked
+  std::string error;  // why there is no table; empty: there is
+  std::string table;  // an encoded PluginTable, not yet checked
 };
 DISTRUN_FIELDS(ListReply, m.error, m.table)
 
 // The namespaces in which ranks find mounts of their own: paths that they open. Empty: they have none of their own.
 struct MountSpace {
   std::string mounts;
-  std::string users;   // empty: they keep the user namespace that they have
+  std::string users;  // empty: they keep the user namespace that they have
 };
 DISTRUN_FIELDS(MountSpace, m.mounts, m.users)
 
 // From the helper that makes them, with descriptors of the mount namespace and, if there is one, of the users'.
 struct MountsMade {
-  std::string error;   // why there are none; empty: they are made
+  std::string error;  // why there are none; empty: they are made
 };
 DISTRUN_FIELDS(MountsMade, m.error)
 
@@ -51,9 +51,9 @@ struct ZygoteReady {
 DISTRUN_FIELDS(ZygoteReady, m.error, m.unsafe)
 
 struct ForkOrder {
-  std::uint64_t tag = 0;       // soft RLIMIT_LOCKS of the ranks, by which their offspring is known
+  std::uint64_t tag = 0;  // soft RLIMIT_LOCKS of the ranks, by which their offspring is known
   std::int32_t ranks = 0;
-  std::uint64_t files_max = 0; // soft RLIMIT_NOFILE that the ranks get back; 0: as the zygote has it
+  std::uint64_t files_max = 0;  // soft RLIMIT_NOFILE that the ranks get back; 0: as the zygote has it
   MountSpace space;
 };
 DISTRUN_FIELDS(ForkOrder, m.tag, m.ranks, m.files_max, m.space)

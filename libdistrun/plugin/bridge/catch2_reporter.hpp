@@ -53,8 +53,7 @@ class RankReporter final : public Catch::IStreamingReporter {
     if (result.isOk()) return true;
     Failure failure{.type = "CheckFailed",
                     .text = text_of(stats),
-                    .where = {result.getSourceInfo().file,
-                              static_cast<std::uint32_t>(result.getSourceInfo().line)},
+                    .where = {result.getSourceInfo().file, static_cast<std::uint32_t>(result.getSourceInfo().line)},
                     .ends_body = ends_body(result)};
     if (result.getResultType() == Catch::ResultWas::ThrewException && !take_exception(result, failure)) {
       return true;

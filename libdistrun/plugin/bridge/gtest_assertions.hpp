@@ -24,8 +24,8 @@ inline int count_assertion() noexcept {
 #ifdef GTEST_AMBIGUOUS_ELSE_BLOCKER_
 #undef GTEST_AMBIGUOUS_ELSE_BLOCKER_
 // A switch of one way, as GoogleTest's own: an `else` after it cannot be taken for its.
-#define GTEST_AMBIGUOUS_ELSE_BLOCKER_                   \
+#define GTEST_AMBIGUOUS_ELSE_BLOCKER_                  \
   switch (::distrun::detail::gtest::count_assertion()) \
-  case 0:                                               \
+  case 0:                                              \
   default:  // NOLINT
 #endif

@@ -45,9 +45,7 @@ class RankListener final : public ::testing::EmptyTestEventListener {
     scope_.emplace(rank_.tally(), "in tear-down: ");
   }
 
-  void OnTestSuiteEnd(const ::testing::TestSuite& suite) override {
-    note_properties(suite.ad_hoc_test_result());
-  }
+  void OnTestSuiteEnd(const ::testing::TestSuite& suite) override { note_properties(suite.ad_hoc_test_result()); }
 
   void OnTestProgramEnd(const ::testing::UnitTest& all) override {
     note_properties(all.ad_hoc_test_result());
@@ -81,11 +79,11 @@ class RankListener final : public ::testing::EmptyTestEventListener {
   void fail(const ::testing::TestPartResult& part) {
     if (is_of_exception(part)) return fail_by_exception(part.message());
     const int line = std::max(part.line_number(), 0);
-    rank_.tally().report({.type = "CheckFailed",
-                          .text = part.message(),
-                          .where = {part.file_name() == nullptr ? "" : part.file_name(),
-                                    static_cast<std::uint32_t>(line)},
-                          .ends_body = part.fatally_failed()});
+    rank_.tally().report(
+        {.type = "CheckFailed",
+         .text = part.message(),
+         .where = {part.file_name() == nullptr ? "" : part.file_name(), static_cast<std::uint32_t>(line)},
+         .ends_body = part.fatally_failed()});
   }
 
   // GoogleTest reports an exception while it handles it.

@@ -34,8 +34,8 @@ inline void set_flags() {
   GTEST_FLAG_SET(throw_on_failure, false);
   GTEST_FLAG_SET(catch_exceptions, true);
   GTEST_FLAG_SET(death_test_style, "fast");
-  for (const char* name : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_SHARD_STATUS_FILE",
-                           "TEST_PREMATURE_EXIT_FILE"}) {
+  for (const char* name :
+       {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_SHARD_STATUS_FILE", "TEST_PREMATURE_EXIT_FILE"}) {
     ::unsetenv(name);
   }
 }
@@ -82,15 +82,13 @@ inline TestDeclaration declaration_of(const ::testing::TestInfo& test) {
   TestDeclaration declaration;
   declaration.suite = std::move(id.suite);
   declaration.name = std::move(id.name);
-  declaration.where = {test.file() == nullptr ? "" : test.file(),
-                       static_cast<std::uint32_t>(std::max(test.line(), 0))};
+  declaration.where = {test.file() == nullptr ? "" : test.file(), static_cast<std::uint32_t>(std::max(test.line(), 0))};
   declaration.options = [is_skipped] { return is_skipped ? options_of_disabled() : TestOptions{}; };
   declaration.has_fixture = true;
-  declaration.bridged = BridgedTest{
-      .run = [full_name = full_name_of(test)](Rank& rank) { run_test(rank, full_name); },
-      .defaults = {},
-      .element = std::move(id.element),
-      .description = description_of(test)};
+  declaration.bridged = BridgedTest{.run = [full_name = full_name_of(test)](Rank& rank) { run_test(rank, full_name); },
+                                    .defaults = {},
+                                    .element = std::move(id.element),
+                                    .description = description_of(test)};
   return declaration;
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 // Names are cut on the board.
 bool is_name(const std::string& shown, const std::string& whole) {
-  return shown == whole || (whole.size() > shown.size() && shown.size() + 4 >= board::kNameSize &&
-                            whole.starts_with(shown));
+  return shown == whole ||
+         (whole.size() > shown.size() && shown.size() + 4 >= board::kNameSize && whole.starts_with(shown));
 }
 
 bool has_come(const board::Shown& shown, const Coming& coming) {

@@ -12,8 +12,8 @@ namespace distrun::rank {
 // A rank's coming to a barrier: it notes that as an operation whose id is the round.
 struct Coming {
   std::string barrier;
-  std::uint64_t round = 1;      // how often it has come there in this test, now included
-  base::TimePoint test_began;   // or somewhat earlier
+  std::uint64_t round = 1;     // how often it has come there in this test, now included
+  base::TimePoint test_began;  // or somewhat earlier
 };
 
 // Of the other ranks those that do not wait in the barrier and have not come to it so often: they have shown nothing of

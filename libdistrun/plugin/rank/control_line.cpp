@@ -139,7 +139,9 @@ void ControlLine::start_listening(std::vector<Inbox*> inboxes) {
   readable_ = epoll_of(socket_.get());
   // Runs until stop_listening(), just before the process's end. What others send to the process is
   // for the test's own threads.
-  base::Thread("distrun-listen", [this] { listen(); }, base::Faults::Blocked).leave_running();
+  base::Thread(
+      "distrun-listen", [this] { listen(); }, base::Faults::Blocked)
+      .leave_running();
 }
 
 void ControlLine::listen() {
@@ -199,8 +201,9 @@ void ControlLine::take_message(const wire::Frame& frame, Inbox& inbox) {
   if (inbox.put(std::move(message))) return;
   wire::ErrorReport error;
   error.type = "Overloaded";
-  error.text = "a message \"" + tag + "\" from rank " + std::to_string(from) + " was dropped: " +
-               std::to_string(Inbox::kBytesMax >> 20) + " MiB of messages wait here that nobody receives";
+  error.text = "a message \"" + tag + "\" from rank " + std::to_string(from) +
+               " was dropped: " + std::to_string(Inbox::kBytesMax >> 20) +
+               " MiB of messages wait here that nobody receives";
   send(wire::ControlFrame::Error, to, error);
 }
 

@@ -59,15 +59,16 @@ class ControlLine {
   Inbox& inbox_of(const wire::Frame& frame);
 
   base::Fd socket_;
-  base::Fd readable_;              // of the listener: an epoll of socket_
+  base::Fd readable_;  // of the listener: an epoll of socket_
   const pid_t pid_ = ::getpid();
-  std::uint16_t rank_ = 0;         // of the first order; this and the next: from then on
+  std::uint16_t rank_ = 0;  // of the first order; this and the next: from then on
   int coordinator_pid_ = 0;
   std::atomic<bool> let_go_{false};
   std::atomic<bool> leaving_{false};
   std::atomic<pid_t> listener_{0};
-  std::mutex sending_;         // one frame at a time
-  wire::FrameSplitter splitter_{wire::kProtocol<wire::ControlFrame>};  // of whichever thread reads: first the main one, then the listener
+  std::mutex sending_;  // one frame at a time
+  wire::FrameSplitter splitter_{
+      wire::kProtocol<wire::ControlFrame>};  // of whichever thread reads: first the main one, then the listener
   std::vector<Inbox*> inboxes_;
 };
 

@@ -30,8 +30,8 @@ constexpr int kOthersMsMax = 300;  // for the thread that crashed first to end t
 
 std::atomic<board::DumpArea*> crash_area{nullptr};
 std::vector<board::DumpArea*>* areas_of_ranks = nullptr;  // where they are threads; never destroyed
-std::atomic<pid_t> process{0};      // that the area is for
-std::atomic<pid_t> crashed{0};      // the thread that crashed first
+std::atomic<pid_t> process{0};                            // that the area is for
+std::atomic<pid_t> crashed{0};                            // the thread that crashed first
 std::terminate_handler previous_terminate = nullptr;
 using Explainer = std::size_t (*)(const void*, char*, std::size_t);
 std::atomic<Explainer> explainer{nullptr};
@@ -69,8 +69,8 @@ void explain_address(board::DumpHead& head) {
   const Explainer explain = explainer.load(std::memory_order_acquire);
   if (explain == nullptr || head.address == 0) return;
   const bool answered = survives([&] {
-    const std::size_t size = explain(reinterpret_cast<const void*>(head.address), head.address_text,
-                                     sizeof head.address_text - 1);
+    const std::size_t size =
+        explain(reinterpret_cast<const void*>(head.address), head.address_text, sizeof head.address_text - 1);
     head.address_text[size < sizeof head.address_text ? size : 0] = '\0';
   });
   if (!answered) head.address_text[0] = '\0';

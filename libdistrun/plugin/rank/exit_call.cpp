@@ -27,7 +27,5 @@ void set_exit_listener(Tell tell) noexcept { listener.store(tell, std::memory_or
 
 extern "C" {
 [[gnu::visibility("default")]] void exit(int code) noexcept { distrun::rank::go_on("exit", code); }
-[[gnu::visibility("default")]] void quick_exit(int code) noexcept {
-  distrun::rank::go_on("quick_exit", code);
-}
+[[gnu::visibility("default")]] void quick_exit(int code) noexcept { distrun::rank::go_on("quick_exit", code); }
 }

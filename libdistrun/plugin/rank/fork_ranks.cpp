@@ -47,8 +47,8 @@ int intermediate(void* argument) {
 
 // Mapped once: a zygote forks many times, and a rank has no use for it.
 void* intermediate_stack_top() {
-  static void* const stack = ::mmap(nullptr, kStackSize, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  static void* const stack =
+      ::mmap(nullptr, kStackSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) base::throw_errno("cannot map a stack", errno);
   return static_cast<char*>(stack) + kStackSize;
 }

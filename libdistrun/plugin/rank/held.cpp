@@ -11,7 +11,7 @@ namespace distrun::rank {
 namespace {
 
 bool has_changed(const wire::WatchedDirectory& directory) {
-  struct stat status{};
+  struct stat status {};
   if (::stat(directory.path.c_str(), &status) != 0) return false;
   return status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec != directory.modified_ns;
 }

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include <distrun/common/base/clock.hpp>
 #include <distrun/plugin/sdk/plugin.h>
+#include <distrun/common/base/clock.hpp>
 
 namespace distrun::rank {
 namespace {
@@ -120,8 +120,8 @@ std::optional<Waited> Inbox::wait(std::unique_lock<std::mutex>& lock, std::int64
                                   const board::WaitInfo& shown, const std::string& what, Ready ready) {
   const auto over = [&] { return ready() || peer_failed_ || disconnected_; };
   if (!board::wait_until(writer_, shown, lock, changed_, deadline_after(timeout_ms), over)) {
-    return Waited{DISTRUN_TIMEOUT,
-                  what + " did not end within " + base::human(std::chrono::milliseconds(timeout_ms)), -1, {}};
+    return Waited{
+        DISTRUN_TIMEOUT, what + " did not end within " + base::human(std::chrono::milliseconds(timeout_ms)), -1, {}};
   }
   if (ready()) return std::nullopt;
   if (peer_failed_) return Waited{DISTRUN_PEER_FAILED, who(*peer_failed_), peer_failed_->rank, {}};
@@ -136,8 +136,8 @@ Waited Inbox::wait_for_release(const std::string& barrier, std::int64_t timeout_
   shown.peers = others();
   shown.site = site;
   std::unique_lock lock(mutex_);
-  auto failed = wait(lock, timeout_ms, shown, "barrier \"" + barrier + "\"",
-                     [&] { return releases_.contains(barrier); });
+  auto failed =
+      wait(lock, timeout_ms, shown, "barrier \"" + barrier + "\"", [&] { return releases_.contains(barrier); });
   if (failed) return std::move(*failed);
   auto release = releases_.extract(releases_.find(barrier));
   if (release.mapped().error.empty()) return {};
@@ -177,8 +177,10 @@ Waited Inbox::wait_for_message(std::int32_t from, const std::string& tag, std::i
   if (failed) return std::move(*failed);
   const auto found = find(from, tag);
   if (found == messages_.end()) {
-    return {DISTRUN_PEER_FAILED, (from < 0 ? "every other rank" : sender) + " finished without sending \"" + tag + "\"",
-            from < 0 ? *finished_.begin() : from, {}};
+    return {DISTRUN_PEER_FAILED,
+            (from < 0 ? "every other rank" : sender) + " finished without sending \"" + tag + "\"",
+            from < 0 ? *finished_.begin() : from,
+            {}};
   }
   Waited waited;
   waited.message = std::move(*found);

@@ -18,10 +18,10 @@ namespace distrun::rank {
 
 // How a wait ended, in the words of the C line.
 struct Waited {
-  std::int32_t code = 0;        // DISTRUN_OK, _TIMEOUT, _PEER_FAILED, _DISCONNECTED
+  std::int32_t code = 0;  // DISTRUN_OK, _TIMEOUT, _PEER_FAILED, _DISCONNECTED
   std::string why;
   std::int32_t because_of = -1;
-  wire::RankMessage message;    // of receive
+  wire::RankMessage message;  // of receive
 };
 
 class Inbox {
@@ -61,8 +61,8 @@ class Inbox {
 
  private:
   template <class Ready>
-  std::optional<Waited> wait(std::unique_lock<std::mutex>& lock, std::int64_t timeout_ms,
-                             const board::WaitInfo& shown, const std::string& what, Ready ready);
+  std::optional<Waited> wait(std::unique_lock<std::mutex>& lock, std::int64_t timeout_ms, const board::WaitInfo& shown,
+                             const std::string& what, Ready ready);
   board::PeerSet others() const noexcept;
   std::deque<wire::RankMessage>::iterator find(std::int32_t from, const std::string& tag);
 
@@ -84,7 +84,7 @@ class Inbox {
   std::set<std::int32_t> finished_;  // of the ranks that this one waits for
   bool disconnected_ = false;
 
-  std::mutex calling_;  // held while the call runs; taken before mutex_
+  std::mutex calling_;               // held while the call runs; taken before mutex_
   PeerFailedCall peer_failed_call_;  // guarded by calling_
 };
 

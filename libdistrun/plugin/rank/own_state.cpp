@@ -71,7 +71,7 @@ bool runs(__itimer_which timer) {
 
 // Which file a descriptor leads to; 0: it is closed.
 long file_of(int descriptor) {
-  struct stat status{};
+  struct stat status {};
   if (::fstat(descriptor, &status) != 0) return 0;
   return static_cast<long>(status.st_ino ^ (status.st_dev << 48) ^ 1UL << 63);
 }
@@ -106,15 +106,30 @@ bool set_float_modes([[maybe_unused]] unsigned modes) {
 OwnState::Fixed OwnState::fixed_now() {
   int subreaper = 0;
   ::prctl(PR_GET_CHILD_SUBREAPER, &subreaper, 0, 0, 0);
-  return {file_of(0), file_of(1), file_of(2), ::getsid(0), ::getuid(), ::geteuid(), ::getgid(), ::getegid(),
-          ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0), subreaper,
-          ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), ::prctl(PR_GET_KEEPCAPS, 0, 0, 0, 0),
+  return {file_of(0),
+          file_of(1),
+          file_of(2),
+          ::getsid(0),
+          ::getuid(),
+          ::geteuid(),
+          ::getgid(),
+          ::getegid(),
+          ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0),
+          ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0),
+          subreaper,
+          ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0),
+          ::prctl(PR_GET_KEEPCAPS, 0, 0, 0, 0),
           ::prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0)};
 }
 
 OwnState::OwnState()
-    : umask_(umask_now()), directory_(directory_now()), locale_(locale_now()), group_(::getpgrp()),
-      terminate_(std::get_terminate()), no_memory_(std::get_new_handler()), death_signal_(death_signal_now()),
+    : umask_(umask_now()),
+      directory_(directory_now()),
+      locale_(locale_now()),
+      group_(::getpgrp()),
+      terminate_(std::get_terminate()),
+      no_memory_(std::get_new_handler()),
+      death_signal_(death_signal_now()),
       fixed_(fixed_now()) {
   for (int signal = 1; signal <= kSignals; ++signal) {
     ::sigaction(signal, nullptr, &actions_[static_cast<std::size_t>(signal)]);
@@ -152,9 +167,9 @@ void OwnState::put_back_signals(Changes& changes) const {
 
 void OwnState::put_back_limits(Changes& changes) const {
   static constexpr const char* kNames[kLimits] = {
-      "RLIMIT_CPU",     "RLIMIT_FSIZE", "RLIMIT_DATA",       "RLIMIT_STACK",    "RLIMIT_CORE", "RLIMIT_RSS",
-      "RLIMIT_NPROC",   "RLIMIT_NOFILE", "RLIMIT_MEMLOCK",   "RLIMIT_AS",       "RLIMIT_LOCKS", "RLIMIT_SIGPENDING",
-      "RLIMIT_MSGQUEUE", "RLIMIT_NICE", "RLIMIT_RTPRIO",     "RLIMIT_RTTIME"};
+      "RLIMIT_CPU",      "RLIMIT_FSIZE",  "RLIMIT_DATA",    "RLIMIT_STACK", "RLIMIT_CORE",  "RLIMIT_RSS",
+      "RLIMIT_NPROC",    "RLIMIT_NOFILE", "RLIMIT_MEMLOCK", "RLIMIT_AS",    "RLIMIT_LOCKS", "RLIMIT_SIGPENDING",
+      "RLIMIT_MSGQUEUE", "RLIMIT_NICE",   "RLIMIT_RTPRIO",  "RLIMIT_RTTIME"};
   for (int limit = 0; limit < kLimits; ++limit) {
     const auto resource = static_cast<__rlimit_resource>(limit);
     const rlimit& right = limits_[static_cast<std::size_t>(limit)];
@@ -200,10 +215,20 @@ void OwnState::put_back_process(Changes& changes) const {
                      [&] { return ::prctl(PR_SET_PDEATHSIG, death_signal_, 0, 0, 0) == 0; });
   }
   if (::getpgrp() != group_) changes.put_back("its process group", [&] { return ::setpgid(0, group_) == 0; });
-  static constexpr const char* kNames[] = {
-      "standard input", "standard output", "standard error", "its session", "its user", "its effective user",
-      "its group of users", "its effective group of users", "what its programs may gain", "its system calls",
-      "whose parent it becomes", "whether it may be looked at", "what it keeps of its rights", "its timer slack"};
+  static constexpr const char* kNames[] = {"standard input",
+                                           "standard output",
+                                           "standard error",
+                                           "its session",
+                                           "its user",
+                                           "its effective user",
+                                           "its group of users",
+                                           "its effective group of users",
+                                           "what its programs may gain",
+                                           "its system calls",
+                                           "whose parent it becomes",
+                                           "whether it may be looked at",
+                                           "what it keeps of its rights",
+                                           "its timer slack"};
   const Fixed now = fixed_now();
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (now[i] != fixed_[i]) changes.put_back(kNames[i], [] { return false; });
@@ -213,7 +238,9 @@ void OwnState::put_back_process(Changes& changes) const {
 // ---- of the thread
 
 OwnThread::OwnThread()
-    : rounding_(std::fegetround()), trapped_(::fegetexcept()), float_modes_(float_modes_now()),
+    : rounding_(std::fegetround()),
+      trapped_(::fegetexcept()),
+      float_modes_(float_modes_now()),
       niceness_(::getpriority(PRIO_PROCESS, 0)) {
   pthread_sigmask(SIG_SETMASK, nullptr, &mask_);
   ::sigaltstack(nullptr, &signal_stack_);

@@ -26,7 +26,7 @@ namespace distrun::rank {
 // What has changed, in the order in which it was found.
 struct Changes {
   std::vector<wire::LeakReport> told;
-  bool used_up = false;           // something could not be put back
+  bool used_up = false;  // something could not be put back
 
   // Puts something back by `restore`, which says whether it could.
   template <class Restore>

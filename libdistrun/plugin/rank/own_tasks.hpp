@@ -28,8 +28,8 @@ class OwnTasks {
 };
 
 struct TaskStatus {
-  char state = '?';            // R, S, D, T, t, Z, X
-  std::uint64_t blocked = 0;   // signal N is bit N - 1
+  char state = '?';           // R, S, D, T, t, Z, X
+  std::uint64_t blocked = 0;  // signal N is bit N - 1
 };
 // False if the thread is gone.
 bool read_status(pid_t tid, TaskStatus& status) noexcept;

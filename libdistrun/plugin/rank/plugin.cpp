@@ -29,7 +29,7 @@ const char* kind_of(mode_t mode) {
 // Before it is opened: opening a FIFO waits for its writer, and reading a device may never end. What is not there is
 // the loader's to tell.
 void require_regular_file(const std::string& path) {
-  struct stat found{};
+  struct stat found {};
   if (::stat(absolute(path).c_str(), &found) != 0 || S_ISREG(found.st_mode)) return;
   refuse(path, std::string("is ") + kind_of(found.st_mode) + ", and no file; a plugin is a shared object (.so)");
 }
@@ -37,8 +37,9 @@ void require_regular_file(const std::string& path) {
 std::string why_not_loaded() {
   std::string why = ::dlerror();
   if (why.find("libdistrun.so") != std::string::npos) {
-    why += " (the runtime that it uses: it is looked for where the plugin was built or installed, and in "
-           "LD_LIBRARY_PATH)";
+    why +=
+        " (the runtime that it uses: it is looked for where the plugin was built or installed, and in "
+        "LD_LIBRARY_PATH)";
   }
   return why;
 }
@@ -49,8 +50,9 @@ distrun_plugin_entry_t open_entry(const std::string& path) {
   if (library == nullptr) refuse(path, std::string("cannot be loaded: ") + why_not_loaded());
   void* symbol = ::dlsym(library, "distrun_plugin_entry");
   if (symbol == nullptr) {
-    refuse(path, "is no distrun plugin: it has no symbol distrun_plugin_entry (link distrun::sdk, see "
-                 "distrun_add_plugin)");
+    refuse(path,
+           "is no distrun plugin: it has no symbol distrun_plugin_entry (link distrun::sdk, see "
+           "distrun_add_plugin)");
   }
   return reinterpret_cast<distrun_plugin_entry_t>(symbol);
 }
@@ -107,9 +109,7 @@ void add_test(void* self, const distrun_test* test) {
   static_cast<Listing*>(self)->table.tests.push_back(info_of(*test));
 }
 
-void fail_listing(void* self, distrun_string text) {
-  static_cast<Listing*>(self)->failure = text_of(text);
-}
+void fail_listing(void* self, distrun_string text) { static_cast<Listing*>(self)->failure = text_of(text); }
 
 }  // namespace
 

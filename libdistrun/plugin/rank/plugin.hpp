@@ -2,8 +2,8 @@
 // A loaded plugin: the program's side of the C line (plugin/sdk/plugin.h).
 #include <string>
 
-#include <distrun/common/wire/plugin_table.hpp>
 #include <distrun/plugin/sdk/plugin.h>
+#include <distrun/common/wire/plugin_table.hpp>
 
 namespace distrun::rank {
 

@@ -13,9 +13,9 @@ struct ProgramOrder {
   std::uint64_t tag = 0;        // marks the program and its descendants
   std::uint64_t files_max = 0;  // the limit of open files that the user had
   pid_t coordinator_pid = 0;
-  wire::MountSpace space;       // in which it lives
+  wire::MountSpace space;  // in which it lives
   const char* path = nullptr;
-  char** arguments = nullptr;   // from argv[0] on, ended by a null pointer
+  char** arguments = nullptr;  // from argv[0] on, ended by a null pointer
 };
 
 // `line` closes when the program begins: that is how the coordinator learns of it. If it cannot, an error on the line

@@ -178,13 +178,12 @@ void RankApi::explain_faults(void*, std::size_t (*explain)(const void*, char*, s
 
 void RankApi::on_peer_failed(void* self, void (*failed)(void*, std::int32_t, distrun_string), void* context) {
   if (failed == nullptr) return of(self).inbox_.on_peer_failed({});
-  of(self).inbox_.on_peer_failed([failed, context](std::int32_t because_of, const std::string& why) {
-    failed(context, because_of, view(why));
-  });
+  of(self).inbox_.on_peer_failed(
+      [failed, context](std::int32_t because_of, const std::string& why) { failed(context, because_of, view(why)); });
 }
 
-std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,
-                              void* context, std::int32_t* because_of) {
+std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why, void* context,
+                              std::int32_t* because_of) {
   const std::string barrier = text_of(name);
   RankApi& api = of(self);
   if (!api.line_.is_ours()) return refuse_child(api.order_.rank, why, context);

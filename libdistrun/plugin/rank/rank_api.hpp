@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include <distrun/plugin/sdk/plugin.h>
 #include <distrun/plugin/rank/absent.hpp>
 #include <distrun/plugin/rank/control_line.hpp>
 #include <distrun/plugin/rank/seat.hpp>
-#include <distrun/plugin/sdk/plugin.h>
 
 namespace distrun::rank {
 
@@ -48,8 +48,8 @@ class RankApi {
   static void on_peer_failed(void* self, void (*failed)(void* context, std::int32_t because_of, distrun_string why),
                              void* context);
   static std::int32_t set(void* self, distrun_string key, distrun_string value);
-  static std::int32_t barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why,
-                              void* context, std::int32_t* because_of);
+  static std::int32_t barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why, void* context,
+                              std::int32_t* because_of);
   static std::int32_t send(void* self, std::int32_t to, distrun_string tag, const void* data, std::size_t size);
   static std::int32_t receive(void* self, std::int32_t* from, distrun_string tag, std::int64_t timeout_ms,
                               distrun_sink message, distrun_sink why, void* context, std::int32_t* because_of);
@@ -68,10 +68,10 @@ class RankApi {
   Seat& seat_;
   std::string worker_name_;
   std::atomic<std::uint64_t> checks_{0};
-  std::atomic<std::int32_t> noticed_{-1};  // the rank whose failure a wait here has told
+  std::atomic<std::int32_t> noticed_{-1};    // the rank whose failure a wait here has told
   std::vector<distrun_key_value> settings_;  // of the suite, as the plugin sees them
   std::mutex setting_;
-  std::map<std::string, std::string> set_;   // guarded by setting_; by the host
+  std::map<std::string, std::string> set_;  // guarded by setting_; by the host
   const base::TimePoint began_ = base::system_clock().now();
   std::mutex coming_;
   std::map<std::string, std::uint64_t> rounds_;  // guarded by coming_; of each barrier

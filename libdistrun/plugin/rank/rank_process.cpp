@@ -37,8 +37,7 @@ void cannot_begin(ControlLine& line, std::int32_t rank, const Error& error) {
 
 // One rank that is here.
 struct RankProcess::OwnRank {
-  OwnRank(int board, int rank, int world_size)
-      : seat(board, rank, world_size), inbox(rank, world_size, seat.writer) {}
+  OwnRank(int board, int rank, int world_size) : seat(board, rank, world_size), inbox(rank, world_size, seat.writer) {}
 
   board::Slot& slot() const { return *seat.board.own(); }
 

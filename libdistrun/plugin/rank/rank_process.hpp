@@ -55,7 +55,7 @@ class RankProcess {
 
   ControlLine& line_;
   std::mutex loading_;
-  const Plugin* plugin_;                        // guarded by loading_
+  const Plugin* plugin_;  // guarded by loading_
   std::optional<Plugin> own_plugin_;
   std::string path_;
   std::vector<std::unique_ptr<OwnRank>> places_;  // of each rank that is here

@@ -27,8 +27,8 @@ class Round {
 
  private:
   std::mutex mutex_;
-  int running_ = 0;                 // guarded by mutex_, like what follows
-  std::optional<OwnState> state_;   // as it is to be; from the first test on, since it is put back
+  int running_ = 0;                // guarded by mutex_, like what follows
+  std::optional<OwnState> state_;  // as it is to be; from the first test on, since it is put back
   std::optional<OwnLeaks> before_;
   std::vector<wire::WatchedDirectory> watched_;
 };

@@ -28,7 +28,7 @@ board::PeerSet peers_of(const distrun_wait& wait) {
 
 // A plugin of a later build may know more rules.
 board::PeerRule rule_of(std::int32_t rule) {
-  return rule == DISTRUN_PEERS_ALL ? board::PeerRule::All
+  return rule == DISTRUN_PEERS_ALL   ? board::PeerRule::All
          : rule == DISTRUN_PEERS_ANY ? board::PeerRule::Any
                                      : board::PeerRule::None;
 }

@@ -1,17 +1,16 @@
 #pragma once
-// A rank's seat at the board, and the part of the C line that leads there: what a runtime within the plugin shows of the
-// rank's waits, and sees of its peers.
+// A rank's seat at the board, and the part of the C line that leads there: what a runtime within the plugin shows of
+// the rank's waits, and sees of its peers.
+#include <distrun/plugin/sdk/plugin.h>
 #include <distrun/common/board/board.hpp>
 #include <distrun/common/board/slot_writer.hpp>
-#include <distrun/plugin/sdk/plugin.h>
 
 namespace distrun::rank {
 
 // Lives until the process ends, whatever test runs.
 struct Seat {
   // Throws Error{Failed} if `fd` holds no board for that many ranks.
-  Seat(int fd, int rank, int world_size)
-      : board(fd, rank, world_size), writer(board.own()), world_size(world_size) {}
+  Seat(int fd, int rank, int world_size) : board(fd, rank, world_size), writer(board.own()), world_size(world_size) {}
 
   board::RankBoard board;
   board::SlotWriter writer;

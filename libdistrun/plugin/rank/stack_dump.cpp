@@ -26,9 +26,9 @@ using board::DumpArea;
 using board::DumpThread;
 using board::NoStack;
 
-constexpr int kYields = 32;            // before the first sleep: most threads answer at once
+constexpr int kYields = 32;  // before the first sleep: most threads answer at once
 constexpr long kNapNs = 50'000;
-constexpr std::int64_t kLookMs = 3;    // when those that are silent are looked at: some never answer
+constexpr std::int64_t kLookMs = 3;  // when those that are silent are looked at: some never answer
 
 std::array<std::atomic<DumpArea*>, 2> areas{};  // by asker; for the handlers of the threads that are asked
 static_assert(std::atomic<DumpArea*>::is_always_lock_free && sizeof(void*) == 8);
@@ -170,8 +170,8 @@ void give_up(DumpArea& area, DumpThread& thread, const TaskStatus& status, bool 
   if (!std::atomic_ref(thread.ticket).compare_exchange_strong(asked, none)) return;
   read_name(thread.tid, thread.name);
   const bool uninterruptible = status.state == 'D';
-  thread.why_none = is_deaf(status) ? NoStack::BlocksSignal
-                                    : (uninterruptible ? NoStack::Uninterruptible : NoStack::NoAnswer);
+  thread.why_none =
+      is_deaf(status) ? NoStack::BlocksSignal : (uninterruptible ? NoStack::Uninterruptible : NoStack::NoAnswer);
   if (gone) thread.tid = 0;
 }
 

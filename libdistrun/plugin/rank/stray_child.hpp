@@ -4,9 +4,9 @@
 // for people on standard error.
 #include <cstdint>
 
+#include <distrun/plugin/sdk/plugin.h>
 #include <distrun/common/board/slot_writer.hpp>
 #include <distrun/common/wire/control.hpp>
-#include <distrun/plugin/sdk/plugin.h>
 
 namespace distrun::rank {
 

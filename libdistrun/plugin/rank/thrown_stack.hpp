@@ -1,7 +1,7 @@
 #pragma once
 // The stack of an exception's throw as it travels: what the plugin has found of it, with the files that hold its code.
-#include <distrun/common/wire/stacks.hpp>
 #include <distrun/plugin/sdk/plugin.h>
+#include <distrun/common/wire/stacks.hpp>
 
 namespace distrun::rank {
 

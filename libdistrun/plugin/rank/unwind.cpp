@@ -17,9 +17,9 @@ constinit thread_local sigjmp_buf* way_out = nullptr;
 namespace {
 
 constexpr std::int64_t kWalkNsMax = 50'000'000;
-constexpr std::uint64_t kFramesPerClock = 1024;  // between two looks at the clock
-constexpr std::size_t kGap = wire::kInnerFrames;      // the index of the 0 that stands for frames left out
-constexpr std::size_t kRing = kGap + 1;               // from here on the outermost ones, the newest over the oldest
+constexpr std::uint64_t kFramesPerClock = 1024;   // between two looks at the clock
+constexpr std::size_t kGap = wire::kInnerFrames;  // the index of the 0 that stands for frames left out
+constexpr std::size_t kRing = kGap + 1;           // from here on the outermost ones, the newest over the oldest
 constexpr std::size_t kRingSize = board::kDumpPcsMax - kRing;
 
 std::int64_t now_ns() {
@@ -30,7 +30,7 @@ std::int64_t now_ns() {
 
 struct Walk {
   board::DumpThread& thread;
-  bool skipping;              // up to and including the frame that the kernel made for the handler
+  bool skipping;  // up to and including the frame that the kernel made for the handler
   std::uint64_t frames = 0;
   std::int64_t until_ns = now_ns() + kWalkNsMax;
   bool at_end = false;

@@ -24,11 +24,11 @@
 namespace distrun::rank {
 namespace {
 
-constexpr int kControlFd = 3;         // in a rank; the zygote's own line has it before the fork
+constexpr int kControlFd = 3;           // in a rank; the zygote's own line has it before the fork
 constexpr std::size_t kTextMax = 4096;  // of an error in a packet
 
 int thread_count() {
-  struct stat status{};
+  struct stat status {};
   return ::stat("/proc/self/task", &status) == 0 ? static_cast<int>(status.st_nlink) - 2 : 1;
 }
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <utility>
 
+#include <distrun/plugin/sdk/detail/runtime.h>
 #include <distrun/common/base/backend_names.hpp>
 #include <distrun/common/base/error.hpp>
-#include <distrun/plugin/sdk/detail/runtime.h>
 #include <distrun/plugin/sdk/detail/string.hpp>
 
 namespace distrun {
@@ -33,9 +33,9 @@ const std::vector<Entry>& unsupported() {
 const std::vector<Entry>& features() {
   static const Names with_gpus{"nccl", "gloo", "ucc"};
   static const Names all{"nccl", "gloo", "mpi", "ucc"};
-  static const std::vector<Entry> table{
-      {"gpu", with_gpus},          {"cuda", with_gpus},      {"ddp", with_gpus},           {"subgroup", with_gpus},
-      {"profiling", all},          {"cuda profiling", all},  {"sendrecv profiling", all},  {"plugin", {}}};
+  static const std::vector<Entry> table{{"gpu", with_gpus},          {"cuda", with_gpus}, {"ddp", with_gpus},
+                                        {"subgroup", with_gpus},     {"profiling", all},  {"cuda profiling", all},
+                                        {"sendrecv profiling", all}, {"plugin", {}}};
   return table;
 }
 
@@ -90,9 +90,7 @@ std::string text_of(const BackendVersion& version) {
 
 }  // namespace
 
-void add_backend(std::string name, BackendVersion version) {
-  brought().insert_or_assign(std::move(name), version);
-}
+void add_backend(std::string name, BackendVersion version) { brought().insert_or_assign(std::move(name), version); }
 
 bool is_backend_available(std::string_view name) { return available().contains(name); }
 

@@ -1,8 +1,8 @@
 #pragma once
 // Process-group backends by their names: which there are for a test, and what each can do. The names of collectives
 // and features, and the texts of the conditions, are those of PyTorch's harness, so that ported tests ask the same
-// questions. Whoever brings a backend says so with add_backend(), and so does the runtime of those that it has; a plugin
-// without either has none available.
+// questions. Whoever brings a backend says so with add_backend(), and so does the runtime of those that it has; a
+// plugin without either has none available.
 #include <array>
 #include <string>
 #include <string_view>

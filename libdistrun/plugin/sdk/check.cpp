@@ -17,8 +17,7 @@ std::string text_of(const CheckSite& site, const std::string& operands) {
 }
 
 // In a process whose ranks are threads, a thread that a test has started is nobody's.
-constexpr char kHowToBind[] =
-    "\n  a thread works for a rank once it is bound to it: distrun::RankBinding bound(rank);";
+constexpr char kHowToBind[] = "\n  a thread works for a rank once it is bound to it: distrun::RankBinding bound(rank);";
 
 // A failure that nobody could hear must not pass for success: outside a test this throws.
 void report(const std::string& text, base::Location where, bool ends_body) {
@@ -27,8 +26,7 @@ void report(const std::string& text, base::Location where, bool ends_body) {
     throw Error(ErrorKind::Failed, "check failed outside a test: " + text + kHowToBind, where);
   }
   rank->tally().count_check();
-  rank->tally().report(
-      {.type = "CheckFailed", .text = text, .where = where, .ends_body = ends_body});
+  rank->tally().report({.type = "CheckFailed", .text = text, .where = where, .ends_body = ends_body});
 }
 
 }  // namespace

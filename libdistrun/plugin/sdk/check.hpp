@@ -65,28 +65,24 @@ std::string what_instead_of(Body&& body, std::string_view text) {
 
 // The expression's text is made by the outermost macro, before anything in it is expanded.
 // clang-format off: it takes _Pragma for an expression
-#define DISTRUN_DETAIL_CHECK(judge, macro, text, ...)                              \
-  do {                                                                             \
-    _Pragma("GCC diagnostic push")                                                 \
-    _Pragma("GCC diagnostic ignored \"-Wparentheses\"")                            \
-    ::distrun::detail::judge(::distrun::base::Decompose() << __VA_ARGS__,          \
-                             {macro, text, ::distrun::base::Location::here()});    \
-    _Pragma("GCC diagnostic pop")                                                  \
+#define DISTRUN_DETAIL_CHECK(judge, macro, text, ...)                                                           \
+  do {                                                                                                          \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wparentheses\"")::distrun::detail::judge( \
+        ::distrun::base::Decompose() << __VA_ARGS__, {macro, text, ::distrun::base::Location::here()});         \
+    _Pragma("GCC diagnostic pop")                                                                               \
   } while (false)
 // clang-format on
 
-#define DISTRUN_DETAIL_CHECK_THROWS(macro, text, Type, part, ...)           \
-  ::distrun::detail::expect_thrown(                                         \
-      ::distrun::detail::what_instead_of<Type>([&] { __VA_ARGS__; }, part), \
-      {macro, text, ::distrun::base::Location::here()})
+#define DISTRUN_DETAIL_CHECK_THROWS(macro, text, Type, part, ...)                                        \
+  ::distrun::detail::expect_thrown(::distrun::detail::what_instead_of<Type>([&] { __VA_ARGS__; }, part), \
+                                   {macro, text, ::distrun::base::Location::here()})
 
 #define DISTRUN_EXPECT(...) DISTRUN_DETAIL_CHECK(expect, "EXPECT", #__VA_ARGS__, __VA_ARGS__)
 #define DISTRUN_REQUIRE(...) DISTRUN_DETAIL_CHECK(require, "REQUIRE", #__VA_ARGS__, __VA_ARGS__)
 
 // DISTRUN_EXPECT_THROWS(distrun::Error, "no such rank", rank.send(9, "", ""))
-#define DISTRUN_EXPECT_THROWS(Type, part, ...)                                                 \
-  DISTRUN_DETAIL_CHECK_THROWS("EXPECT_THROWS", #Type ", " #part ", " #__VA_ARGS__, Type, part, \
-                              __VA_ARGS__)
+#define DISTRUN_EXPECT_THROWS(Type, part, ...) \
+  DISTRUN_DETAIL_CHECK_THROWS("EXPECT_THROWS", #Type ", " #part ", " #__VA_ARGS__, Type, part, __VA_ARGS__)
 
 // Fails this rank's body with a text.
 #define DISTRUN_FAIL(text) ::distrun::detail::fail(text, ::distrun::base::Location::here())

@@ -26,15 +26,13 @@ bool is_mpi(const ListContext& run) { return run.backend == "mpi"; }
 Skip skip_entry(std::string_view table_name) {
   const auto entry = wire::find_skip(table_name);
   if (!entry) {
-    throw Error(ErrorKind::InvalidArgument,
-                "the skip table has no entry '" + std::string(table_name) + "'");
+    throw Error(ErrorKind::InvalidArgument, "the skip table has no entry '" + std::string(table_name) + "'");
   }
   return {entry->exit_code, std::string(entry->message)};
 }
 
 SkipCondition skip_if(std::function<bool(const ListContext&)> condition, std::string reason) {
-  return [condition = std::move(condition),
-          reason = std::move(reason)](const ListContext& run) -> std::optional<Skip> {
+  return [condition = std::move(condition), reason = std::move(reason)](const ListContext& run) -> std::optional<Skip> {
     if (!condition(run)) return std::nullopt;
     return Skip{.reason = reason};
   };
@@ -53,23 +51,19 @@ SkipCondition skip_if_no_gpu() {
 }
 
 SkipCondition skip_if_small_worldsize() {
-  return entry_if("small_worldsize",
-                  [](const ListContext& run) { return !is_mpi(run) && run.world_size <= 2; });
+  return entry_if("small_worldsize", [](const ListContext& run) { return !is_mpi(run) && run.world_size <= 2; });
 }
 
 SkipCondition skip_if_odd_worldsize() {
-  return entry_if("odd_worldsize",
-                  [](const ListContext& run) { return !is_mpi(run) && run.world_size % 2 == 1; });
+  return entry_if("odd_worldsize", [](const ListContext& run) { return !is_mpi(run) && run.world_size % 2 == 1; });
 }
 
 SkipCondition require_n_gpus_for_nccl_backend(int n) {
-  return entry_if(multi_gpu(n),
-                  [n](const ListContext& run) { return run.backend == "nccl" && run.gpus < n; });
+  return entry_if(multi_gpu(n), [n](const ListContext& run) { return run.backend == "nccl" && run.gpus < n; });
 }
 
 SkipCondition require_n_gpus_for_nccl_backend(int n, std::string_view backend) {
-  return entry_if(multi_gpu(n),
-                  [n, nccl = backend == "nccl"](const ListContext& run) { return nccl && run.gpus < n; });
+  return entry_if(multi_gpu(n), [n, nccl = backend == "nccl"](const ListContext& run) { return nccl && run.gpus < n; });
 }
 
 SkipCondition nccl_skip_if_lt_x_gpu(std::string_view backend, int x) {
@@ -88,9 +82,7 @@ SkipCondition skip_if_rocm() {
   return entry_if("skipIfRocm", [](const ListContext&) { return false; });
 }
 
-SkipCondition skip_if_win32() {
-  return skip_if(false, "This unit test case is not supported on Windows platform");
-}
+SkipCondition skip_if_win32() { return skip_if(false, "This unit test case is not supported on Windows platform"); }
 
 SkipCondition require_world_size(int n) {
   return skip_if([n](const ListContext& run) { return run.world_size < n; },

@@ -35,16 +35,14 @@ std::int64_t bound_ms(std::chrono::milliseconds timeout) noexcept {
   return std::max<std::int64_t>(timeout.count(), -1);
 }
 
-void throw_unless_ok(std::int32_t code, const Reply& reply, const std::string& doing,
-                     base::Location where) {
+void throw_unless_ok(std::int32_t code, const Reply& reply, const std::string& doing, base::Location where) {
   const std::string text = reply.why.empty() ? doing : doing + ": " + reply.why;
   switch (code) {
     case DISTRUN_OK: return;
     case DISTRUN_PEER_FAILED: throw PeerFailed(text, reply.because_of, where);
     case DISTRUN_TIMEOUT: throw Error(ErrorKind::Timeout, "TimeoutError", text, where);
     case DISTRUN_INVALID: throw Error(ErrorKind::InvalidArgument, text, where);
-    case DISTRUN_DISCONNECTED:
-      throw Error(ErrorKind::Disconnected, doing + ": the coordinator is gone", where);
+    case DISTRUN_DISCONNECTED: throw Error(ErrorKind::Disconnected, doing + ": the coordinator is gone", where);
     default: throw Error(ErrorKind::Failed, text + " (code " + std::to_string(code) + ")", where);
   }
 }
@@ -86,14 +84,13 @@ std::string_view Rank::setting(std::string_view key) const {
     known += (known.empty() ? "" : ", ") + std::string(view(line_.settings[i].key));
   }
   throw Error(ErrorKind::InvalidArgument, "KeyError",
-              "no setting '" + std::string(key) + "'; the suite's host has set " +
-                  (known.empty() ? "none" : known));
+              "no setting '" + std::string(key) + "'; the suite's host has set " + (known.empty() ? "none" : known));
 }
 
 void Rank::refuse_suite() const {
-  throw Error(ErrorKind::InvalidArgument,
-              suite_ == nullptr ? "the suite has no fixture: declare it with DISTRUN_SUITE_FIXTURE"
-                                : "the suite's fixture is of another class");
+  throw Error(ErrorKind::InvalidArgument, suite_ == nullptr
+                                              ? "the suite has no fixture: declare it with DISTRUN_SUITE_FIXTURE"
+                                              : "the suite's fixture is of another class");
 }
 
 std::uint64_t Rank::seed() const noexcept { return base::derive_seed(line_.seed, worker_name()); }
@@ -114,37 +111,33 @@ void Rank::send(int to, std::string_view tag, std::string_view data, base::Locat
                           : too_large ? ": a message has at most " + std::to_string(base::kMessageMiB) +
                                             " MiB; send it in parts, or through a file in temp_dir()"
                                       : "";
-  const std::string doing = "send " + std::to_string(data.size()) + " bytes to rank " +
-                            std::to_string(to) + " of " + std::to_string(world_size());
+  const std::string doing = "send " + std::to_string(data.size()) + " bytes to rank " + std::to_string(to) + " of " +
+                            std::to_string(world_size());
   throw_unless_ok(code, {}, doing + why, where);
 }
 
-std::string Rank::receive(int from, std::string_view tag, std::chrono::milliseconds timeout,
-                          base::Location where) {
+std::string Rank::receive(int from, std::string_view tag, std::chrono::milliseconds timeout, base::Location where) {
   const std::string doing = "receive '" + std::string(tag) + "' from rank " + std::to_string(from);
   if (from < 0) throw Error(ErrorKind::InvalidArgument, doing + ": no such rank", where);
   Reply reply;
   tell_site(line_, where);
-  const std::int32_t code = line_.receive(line_.self, &from, lend(tag), bound_ms(timeout),
-                                          take_data, take_why, &reply, &reply.because_of);
+  const std::int32_t code =
+      line_.receive(line_.self, &from, lend(tag), bound_ms(timeout), take_data, take_why, &reply, &reply.because_of);
   throw_unless_ok(code, reply, doing, where);
   return std::move(reply.data);
 }
 
-Message Rank::receive_from_any(std::string_view tag, std::chrono::milliseconds timeout,
-                               base::Location where) {
+Message Rank::receive_from_any(std::string_view tag, std::chrono::milliseconds timeout, base::Location where) {
   Reply reply;
   std::int32_t from = -1;
   tell_site(line_, where);
-  const std::int32_t code = line_.receive(line_.self, &from, lend(tag), bound_ms(timeout),
-                                          take_data, take_why, &reply, &reply.because_of);
+  const std::int32_t code =
+      line_.receive(line_.self, &from, lend(tag), bound_ms(timeout), take_data, take_why, &reply, &reply.because_of);
   throw_unless_ok(code, reply, "receive '" + std::string(tag) + "' from any rank", where);
   return {from, std::move(reply.data)};
 }
 
-void Rank::note(std::string_view key, std::string_view value) {
-  line_.note(line_.self, lend(key), lend(value));
-}
+void Rank::note(std::string_view key, std::string_view value) { line_.note(line_.self, lend(key), lend(value)); }
 
 void skip(std::string reason) { throw Skip{.reason = std::move(reason)}; }
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include <distrun/plugin/sdk/plugin.h>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/location.hpp>
 #include <distrun/plugin/sdk/parameters.hpp>
-#include <distrun/plugin/sdk/plugin.h>
 #include <distrun/plugin/sdk/tally.hpp>
 
 namespace distrun {
@@ -68,8 +68,7 @@ class Rank {
   // Messages go through the coordinator: meant for test logic, not for bulk data. At most 16 MiB.
   // In order per sender and tag; send() doesn't wait. Throws Error{InvalidArgument} for a rank that
   // doesn't exist or a message over the limit; the others also as barrier() does.
-  void send(int to, std::string_view tag, std::string_view data,
-            base::Location where = base::Location::here());
+  void send(int to, std::string_view tag, std::string_view data, base::Location where = base::Location::here());
   std::string receive(int from, std::string_view tag, std::chrono::milliseconds timeout = kNoBound,
                       base::Location where = base::Location::here());
   Message receive_from_any(std::string_view tag, std::chrono::milliseconds timeout = kNoBound,

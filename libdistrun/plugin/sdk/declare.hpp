@@ -34,8 +34,7 @@ class Fixture {
 // fails (a failed check or an exception) fails the rank, and the next one runs; one that skips is
 // noted, and if all of them skip, so does the test. All ranks meet in a barrier after each element;
 // when another rank has failed for good, PeerFailed ends this body too.
-void run_subtests(Rank& rank, const Product& settings,
-                  const std::function<void(const Parameters&)>& body);
+void run_subtests(Rank& rank, const Product& settings, const std::function<void(const Parameters&)>& body);
 
 namespace detail {
 
@@ -76,17 +75,16 @@ bool declare(SuiteDeclaration suite);
     return ::distrun::TestOptions{__VA_ARGS__};        \
   }
 
-#define DISTRUN_DETAIL_TEST(Class, Base, suite_, name_, with_fixture, ...)                       \
-  namespace {                                                                                    \
-  class Class final : public Base {                                                              \
-   public:                                                                                       \
-    void body(::distrun::Rank& rank) override;                                                   \
-  };                                                                                             \
-  [[maybe_unused]] const bool Class##_declared =                                                 \
-      ::distrun::detail::declare(::distrun::detail::TestDeclaration{                             \
-          suite_, name_, ::distrun::base::Location::here(), DISTRUN_DETAIL_OPTIONS(__VA_ARGS__), \
-          with_fixture, [] { return std::make_unique<Class>(); }});                              \
-  }                                                                                              \
+#define DISTRUN_DETAIL_TEST(Class, Base, suite_, name_, with_fixture, ...)                                      \
+  namespace {                                                                                                   \
+  class Class final : public Base {                                                                             \
+   public:                                                                                                      \
+    void body(::distrun::Rank& rank) override;                                                                  \
+  };                                                                                                            \
+  [[maybe_unused]] const bool Class##_declared = ::distrun::detail::declare(::distrun::detail::TestDeclaration{ \
+      suite_, name_, ::distrun::base::Location::here(), DISTRUN_DETAIL_OPTIONS(__VA_ARGS__), with_fixture,      \
+      [] { return std::make_unique<Class>(); }});                                                               \
+  }                                                                                                             \
   void Class::body([[maybe_unused]] ::distrun::Rank& rank)
 
 #define DISTRUN_TEST(suite, name, ...) \
@@ -94,10 +92,9 @@ bool declare(SuiteDeclaration suite);
 #define DISTRUN_TEST_F(fixture, name, ...) \
   DISTRUN_DETAIL_TEST(fixture##_##name##_Test, fixture, #fixture, #name, true, __VA_ARGS__)
 
-#define DISTRUN_SUITE(suite, ...)                                                           \
-  namespace {                                                                               \
-  [[maybe_unused]] const bool suite##_suite_declared =                                      \
-      ::distrun::detail::declare(::distrun::detail::SuiteDeclaration{                       \
-          #suite, ::distrun::base::Location::here(), DISTRUN_DETAIL_OPTIONS(__VA_ARGS__)}); \
-  }                                                                                         \
+#define DISTRUN_SUITE(suite, ...)                                                                                      \
+  namespace {                                                                                                          \
+  [[maybe_unused]] const bool suite##_suite_declared = ::distrun::detail::declare(::distrun::detail::SuiteDeclaration{ \
+      #suite, ::distrun::base::Location::here(), DISTRUN_DETAIL_OPTIONS(__VA_ARGS__)});                                \
+  }                                                                                                                    \
   static_assert(true, "a semicolon belongs here")

@@ -26,8 +26,7 @@ class Host {
 
   // What the suite's ranks read with setting(key). In set_up_host only. Throws
   // Error{InvalidArgument} over 1000 keys or 1 MiB of keys and values.
-  void set(std::string_view key, std::string_view value,
-           base::Location where = base::Location::here());
+  void set(std::string_view key, std::string_view value, base::Location where = base::Location::here());
   // A fact for the report.
   void note(std::string_view key, std::string_view value) { rank_.note(key, value); }
 

@@ -36,7 +36,6 @@ WorldSize any_of(std::vector<int> sizes);
 // One rank per device; skipped where there is none.
 WorldSize gpus();
 
-
 // A death that a test causes on purpose: it is no failure, and nobody is told of it.
 struct Death {
   int rank = -1;  // -1: any rank
@@ -82,9 +81,9 @@ SkipCondition require_n_gpus_for_nccl_backend(int n);
 // For tests that name their backend themselves; devices count only with nccl.
 SkipCondition require_n_gpus_for_nccl_backend(int n, std::string_view backend);
 SkipCondition nccl_skip_if_lt_x_gpu(std::string_view backend, int x);
-SkipCondition skip_if_too_few_gpus();     // nccl without devices; with devices, fewer than ranks
-SkipCondition skip_if_rocm();             // never holds here: devices are CUDA's
-SkipCondition skip_if_win32();            // nor does this
+SkipCondition skip_if_too_few_gpus();  // nccl without devices; with devices, fewer than ranks
+SkipCondition skip_if_rocm();          // never holds here: devices are CUDA's
+SkipCondition skip_if_win32();         // nor does this
 SkipCondition require_world_size(int n);
 
 struct TestOptions {

@@ -57,8 +57,8 @@ void check_axes(const std::vector<Axis>& axes) {
 }
 
 // Each element so far, once with each value of the axis.
-std::vector<std::vector<Parameters::Entry>> extended(
-    const std::vector<std::vector<Parameters::Entry>>& elements, const Axis& axis) {
+std::vector<std::vector<Parameters::Entry>> extended(const std::vector<std::vector<Parameters::Entry>>& elements,
+                                                     const Axis& axis) {
   std::vector<std::vector<Parameters::Entry>> result;
   result.reserve(elements.size() * axis.values.size());
   for (const auto& element : elements) {
@@ -86,8 +86,7 @@ const std::string& Parameters::text(std::string_view key) const {
     known += (known.empty() ? "" : ", ") + entry.first;
   }
   throw Error(ErrorKind::InvalidArgument, "KeyError",
-              "no parameter '" + std::string(key) + "'; there " +
-                  (known.empty() ? "are none" : "is " + known));
+              "no parameter '" + std::string(key) + "'; there " + (known.empty() ? "are none" : "is " + known));
 }
 
 std::string Parameters::to_string() const {
@@ -125,8 +124,7 @@ double Parameters::as_real(std::string_view key) const {
 }
 
 void Parameters::refuse(std::string_view key, const char* wanted) const {
-  throw Error(ErrorKind::InvalidArgument,
-              "parameter " + std::string(key) + "=" + text(key) + " isn't " + wanted);
+  throw Error(ErrorKind::InvalidArgument, "parameter " + std::string(key) + "=" + text(key) + " isn't " + wanted);
 }
 
 std::vector<Parameters> Product::elements() const {

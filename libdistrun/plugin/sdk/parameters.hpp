@@ -85,7 +85,9 @@ std::string parameter_text(std::string_view value);
 std::string parameter_text(float value);
 std::string parameter_text(double value);
 template <std::integral T>
-std::string parameter_text(T value) { return std::to_string(value); }
+std::string parameter_text(T value) {
+  return std::to_string(value);
+}
 
 template <class Values>
 Axis make_axis(std::string key, const Values& values) {

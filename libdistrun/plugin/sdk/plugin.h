@@ -41,9 +41,9 @@ typedef struct distrun_string {
 
 enum {
   DISTRUN_OK = 0,
-  DISTRUN_NOT_FOUND = 1,    /* no test, setting or plugin part of that name */
-  DISTRUN_FAILED = 2,       /* the test failed on this rank; its errors were reported */
-  DISTRUN_SKIPPED = 3,      /* the test skipped on this rank; its reason was reported */
+  DISTRUN_NOT_FOUND = 1, /* no test, setting or plugin part of that name */
+  DISTRUN_FAILED = 2,    /* the test failed on this rank; its errors were reported */
+  DISTRUN_SKIPPED = 3,   /* the test skipped on this rank; its reason was reported */
   DISTRUN_TIMEOUT = 4,
   DISTRUN_PEER_FAILED = 5,  /* another rank failed, so the wait can't end well */
   DISTRUN_INVALID = 6,      /* an argument is out of range */
@@ -51,16 +51,11 @@ enum {
   DISTRUN_DISCONNECTED = 8  /* the coordinator is gone */
 };
 
-enum {
-  DISTRUN_WORLD_ANY = 0,
-  DISTRUN_WORLD_FIXED = 1,
-  DISTRUN_WORLD_ANY_OF = 2,
-  DISTRUN_WORLD_GPUS = 3
-};
+enum { DISTRUN_WORLD_ANY = 0, DISTRUN_WORLD_FIXED = 1, DISTRUN_WORLD_ANY_OF = 2, DISTRUN_WORLD_GPUS = 3 };
 enum {
   DISTRUN_RUNS_ONCE = 0,
-  DISTRUN_RUNS_AGAIN = 1,     /* one test after the other */
-  DISTRUN_RUNS_TOGETHER = 2   /* and on several threads at once, each for another rank */
+  DISTRUN_RUNS_AGAIN = 1,   /* one test after the other */
+  DISTRUN_RUNS_TOGETHER = 2 /* and on several threads at once, each for another rank */
 };
 enum { DISTRUN_DEATH_ANY = 0, DISTRUN_DEATH_SIGNAL = 1, DISTRUN_DEATH_EXIT = 2 };
 enum {
@@ -95,14 +90,14 @@ typedef struct distrun_test {
   int32_t world_rule;
   const int32_t* world_sizes; /* the n of fixed, the list of any_of */
   size_t world_size_count;
-  int32_t world_size;         /* what the rule comes to in this run; 0: to nothing, skipped */
-  int64_t timeout_ms;         /* of the body; 0: the run's default */
-  distrun_string isolation;   /* "process", "exec", or empty for any */
-  int32_t env_rendezvous;     /* not 0: wants RANK, LOCAL_RANK and MASTER_PORT */
-  int32_t has_fixture;        /* not 0: user code runs in the phases set-up and tear-down */
+  int32_t world_size;       /* what the rule comes to in this run; 0: to nothing, skipped */
+  int64_t timeout_ms;       /* of the body; 0: the run's default */
+  distrun_string isolation; /* "process", "exec", or empty for any */
+  int32_t env_rendezvous;   /* not 0: wants RANK, LOCAL_RANK and MASTER_PORT */
+  int32_t has_fixture;      /* not 0: user code runs in the phases set-up and tear-down */
   const distrun_may_die* may_die;
   size_t may_die_count;
-  int32_t skip_code;          /* of the skip table; 86 is the generic one */
+  int32_t skip_code; /* of the skip table; 86 is the generic one */
   distrun_string skip_reason;
   /* From here on there if `size` says so. */
   int32_t devices;            /* that it works with; tests with some do not run at the same time */
@@ -138,8 +133,8 @@ typedef struct distrun_error {
   distrun_string text;
   distrun_string file;
   uint32_t line;
-  int32_t ends_body;   /* 0 for a failed EXPECT */
-  int32_t because_of;  /* the rank whose failure this follows from, or -1 */
+  int32_t ends_body;  /* 0 for a failed EXPECT */
+  int32_t because_of; /* the rank whose failure this follows from, or -1 */
   /* From here on there if `size` says so. */
   /* The calling thread's stack where the exception was thrown: addresses, innermost first, each inside the instruction
    * that calls; a 0 behind the first stands for frames that were left out. At most 128 are read. */
@@ -155,16 +150,16 @@ typedef struct distrun_wait {
   uint32_t size;
   uint32_t abi;
   int32_t kind;
-  int32_t peer_rule;       /* DISTRUN_PEERS_... */
+  int32_t peer_rule; /* DISTRUN_PEERS_... */
   distrun_string name;
-  const uint64_t* peers;   /* rank r is bit r % 64 of word r / 64; at most 256 ranks are shown */
+  const uint64_t* peers; /* rank r is bit r % 64 of word r / 64; at most 256 ranks are shown */
   size_t peer_words;
-  uint64_t id;             /* a message, a call: whatever the kind counts */
-  int64_t deadline_ns;     /* 0: none */
-  const char* file;        /* where it stands in the source, terminated; of a long path the end is shown */
+  uint64_t id;         /* a message, a call: whatever the kind counts */
+  int64_t deadline_ns; /* 0: none */
+  const char* file;    /* where it stands in the source, terminated; of a long path the end is shown */
   uint32_t line;
   /* Of a look at a peer; not read where a wait begins. */
-  int32_t in_body;         /* not 0: of the thread that runs the test's body */
+  int32_t in_body; /* not 0: of the thread that runs the test's body */
   int64_t since_ns;
 } distrun_wait;
 
@@ -173,10 +168,10 @@ typedef struct distrun_operation {
   uint32_t size;
   uint32_t abi;
   int32_t kind;
-  int32_t peer;            /* -1: none */
+  int32_t peer; /* -1: none */
   distrun_string name;
   uint64_t id;
-  uint64_t number;         /* counts from 1; of a look at a peer, like at_ns */
+  uint64_t number; /* counts from 1; of a look at a peer, like at_ns */
   int64_t at_ns;
 } distrun_operation;
 
@@ -186,8 +181,8 @@ typedef struct distrun_peer {
   uint32_t abi;
   int32_t pid;
   int32_t phase;
-  uint64_t epoch;          /* grows whenever the rank gets on */
-  const distrun_wait* waits;           /* the longest first */
+  uint64_t epoch;            /* grows whenever the rank gets on */
+  const distrun_wait* waits; /* the longest first */
   size_t wait_count;
   const distrun_operation* operations; /* its last ones, the oldest first */
   size_t operation_count;
@@ -224,15 +219,15 @@ typedef struct distrun_rank {
   /* Waits until every living rank is in the barrier of that name. timeout_ms < 0: no bound of its
    * own. On DISTRUN_PEER_FAILED and DISTRUN_TIMEOUT `why` gets the text and *because_of the rank,
    * or -1. */
-  int32_t (*barrier)(void* self, distrun_string name, int64_t timeout_ms, distrun_sink why,
-                     void* context, int32_t* because_of);
+  int32_t (*barrier)(void* self, distrun_string name, int64_t timeout_ms, distrun_sink why, void* context,
+                     int32_t* because_of);
   /* Sends at most 16 MiB to a rank (itself included), in order per sender and tag. Doesn't wait for
    * a receiver. */
   int32_t (*send)(void* self, int32_t to, distrun_string tag, const void* data, size_t size);
   /* Waits for the next message with that tag, from a rank or from any (-1); *from gets the sender.
    * `message` gets the bytes on DISTRUN_OK, else `why` the text, as with barrier. */
-  int32_t (*receive)(void* self, int32_t* from, distrun_string tag, int64_t timeout_ms,
-                     distrun_sink message, distrun_sink why, void* context, int32_t* because_of);
+  int32_t (*receive)(void* self, int32_t* from, distrun_string tag, int64_t timeout_ms, distrun_sink message,
+                     distrun_sink why, void* context, int32_t* because_of);
   /* Where in the source the calling thread's next barrier or receive stands, for whoever looks at a
    * rank that hangs. `file` is kept as it is: a string that lives on. There if `size` says so. */
   void (*site)(void* self, const char* file, uint32_t line);
@@ -259,7 +254,8 @@ typedef struct distrun_rank {
    * ended a process that several ranks share. A thread that nobody binds is its maker's, as far as its name tells. */
   int32_t (*bind)(void* self);
   void (*unbind)(int32_t before);
-  /* From here on there if `size` says so: waits for other ranks. The functions with `waits` are good as long as that. */
+  /* From here on there if `size` says so: waits for other ranks. The functions with `waits` are good as long as that.
+   */
   /* As wait_begin(), and for whom, and until when. */
   int32_t (*wait_begin_for)(void* waits, const distrun_wait* wait);
   /* Shows what the rank has done or begun; and that it gets on, in whatever way. Neither blocks or allocates. */
@@ -269,9 +265,9 @@ typedef struct distrun_rank {
    * DISTRUN_NOT_FOUND: there is no such rank, or it shows nothing yet. */
   int32_t (*look_at_peer)(void* waits, int32_t rank, void (*shown)(void* context, const distrun_peer* peer),
                           void* context);
-  /* Until it is asked for again (NULL: no more), `failed` is called when another rank fails in this test, as barrier and
-   * receive end then: `why` is their text, because_of the rank, or -1. By a thread that has to go on: it must not block.
-   * At most once, and at once if it has happened. No call runs any more when this returns. */
+  /* Until it is asked for again (NULL: no more), `failed` is called when another rank fails in this test, as barrier
+   * and receive end then: `why` is their text, because_of the rank, or -1. By a thread that has to go on: it must not
+   * block. At most once, and at once if it has happened. No call runs any more when this returns. */
   void (*on_peer_failed)(void* self, void (*failed)(void* context, int32_t because_of, distrun_string why),
                          void* context);
 } distrun_rank;
@@ -281,7 +277,7 @@ typedef struct distrun_plugin {
   uint32_t size;
   uint32_t abi;
   void* self;
-  uint32_t runtime;  /* the version of libdistrun that the plugin needs; 0: none */
+  uint32_t runtime; /* the version of libdistrun that the plugin needs; 0: none */
   /* Lists every test through list->add, in order of declaration, or says why not to list->fail. */
   int32_t (*list)(void* self, const distrun_list* list);
   /* Runs the test of that id on this rank: DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND. At most
@@ -311,7 +307,8 @@ typedef int32_t (*distrun_plugin_entry_t)(const distrun_loader* loader, distrun_
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-int32_t distrun_plugin_entry(const distrun_loader* loader, distrun_plugin* plugin);
+int32_t
+distrun_plugin_entry(const distrun_loader* loader, distrun_plugin* plugin);
 
 #ifdef __cplusplus
 }

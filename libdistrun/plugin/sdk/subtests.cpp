@@ -28,8 +28,7 @@ std::optional<Skip> run_element(Rank& rank, const Parameters& element,
 
 }  // namespace
 
-void run_subtests(Rank& rank, const Product& settings,
-                  const std::function<void(const Parameters&)>& body) {
+void run_subtests(Rank& rank, const Product& settings, const std::function<void(const Parameters&)>& body) {
   std::optional<Skip> last_skip;
   bool all_skipped = true;
   for (const Parameters& element : settings.elements()) {

@@ -66,12 +66,11 @@ constexpr bool has_host_code() {
 }  // namespace detail
 }  // namespace distrun
 
-#define DISTRUN_SUITE_FIXTURE(suite, Class)                                 \
-  namespace {                                                               \
-  [[maybe_unused]] const bool suite##_suite_fixture_declared =              \
-      ::distrun::detail::declare(::distrun::detail::SuiteFixtureDeclaration{ \
-          #suite, ::distrun::base::Location::here(),                        \
-          ::distrun::detail::has_host_code<Class>(),                        \
-          [] { return std::make_unique<Class>(); }});                       \
-  }                                                                         \
+#define DISTRUN_SUITE_FIXTURE(suite, Class)                                                     \
+  namespace {                                                                                   \
+  [[maybe_unused]] const bool suite##_suite_fixture_declared =                                  \
+      ::distrun::detail::declare(::distrun::detail::SuiteFixtureDeclaration{                    \
+          #suite, ::distrun::base::Location::here(), ::distrun::detail::has_host_code<Class>(), \
+          [] { return std::make_unique<Class>(); }});                                           \
+  }                                                                                             \
   static_assert(true, "a semicolon belongs here")

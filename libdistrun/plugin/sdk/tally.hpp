@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <distrun/common/base/location.hpp>
 #include <distrun/plugin/sdk/plugin.h>
+#include <distrun/common/base/location.hpp>
 
 namespace distrun::detail {
 
@@ -17,7 +17,7 @@ struct Failure {
   std::string text;
   base::Location where{};
   bool ends_body = true;
-  int because_of = -1;  // the rank whose failure this one follows from
+  int because_of = -1;                     // the rank whose failure this one follows from
   std::vector<std::uint64_t> thrown_at{};  // as ThrowStack tells it; empty: no exception, or one that knows its line
 };
 
@@ -30,9 +30,7 @@ class Tally {
   explicit Tally(const distrun_rank& line) noexcept : line_(line) {}
 
   void count_check() noexcept { count_checks(1); }
-  void count_checks(std::uint64_t more) noexcept {
-    checks_.fetch_add(more, std::memory_order_relaxed);
-  }
+  void count_checks(std::uint64_t more) noexcept { checks_.fetch_add(more, std::memory_order_relaxed); }
   // The rank has failed from here on.
   void report(const Failure& failure);
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }

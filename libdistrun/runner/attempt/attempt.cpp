@@ -312,9 +312,8 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   } else if (!state.decided()) {
     state.record.because_of = because_of;
   }
-  const Outcome outcome =
-      dragged ? Outcome{OutcomeKind::Lost, 0, describe_dragged(rank, because_of)}
-              : outcome_of_ended(state, because_of >= 0 ? proc::ExitStatus::of_code(0) : status);
+  const Outcome outcome = dragged ? Outcome{OutcomeKind::Lost, 0, describe_dragged(rank, because_of)}
+                                  : outcome_of_ended(state, because_of >= 0 ? proc::ExitStatus::of_code(0) : status);
   state.record.declared_death = is_declared(test_.info.may_die, rank, outcome);
   if (test_.is_program() && outcome.kind == OutcomeKind::Passed) enter_phase(state, wire::Phase::Exit);
   if (state.decided()) {

@@ -44,8 +44,8 @@ namespace distrun::runner {
 
 // Where the ranks of an attempt come from and live. All outlives it.
 struct Ground {
-  StandingWorld* standing = nullptr;  // the ranks are its, and ...
-  bool stay = false;                  // ... stay there if all went well
+  StandingWorld* standing = nullptr;        // the ranks are its, and ...
+  bool stay = false;                        // ... stay there if all went well
   const PrivateTmp* private_tmp = nullptr;  // which they have for themselves; null: none
 };
 
@@ -157,16 +157,16 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   Looks looks_;
   int decisions_ = 0;
   int first_failed_ = -1;
-  int spawn_expected_ = 0;             // ranks that are not started yet and still may be
-  bool bystanders_ = false;            // of a timeout: ranks whose own time is not over
+  int spawn_expected_ = 0;   // ranks that are not started yet and still may be
+  bool bystanders_ = false;  // of a timeout: ranks whose own time is not over
   std::unique_ptr<WorkDirs> dirs_;
   Belongings belongings_;
   wire::RunOrder order_;
   Ground ground_;
-  bool kept_ = false;                  // its ranks are, for the next test
+  bool kept_ = false;  // its ranks are, for the next test
   std::vector<wire::KeyValue> suite_settings_;
   std::shared_ptr<launch::World> world_;
-  std::optional<OutputGate> gate_;     // of programs
+  std::optional<OutputGate> gate_;  // of programs
   std::unique_ptr<Sweep> sweep_;
   io::OneShot<bool> over_;
 };

@@ -132,8 +132,8 @@ void Attempt::tell_peers(const RankState& failed) {
   if (test_.is_program()) return;  // they do not listen
   wire::PeerFailed news;
   news.rank = failed.record.rank;
-  news.text = failed.record.errors.empty() ? describe(failed.record.outcome)
-                                           : base::one_line(failed.record.errors.back().text);
+  news.text =
+      failed.record.errors.empty() ? describe(failed.record.outcome) : base::one_line(failed.record.errors.back().text);
   for (const RankState& rank : ranks_) {
     if (&rank == &failed || rank.ended || rank.done) continue;
     talk_.send(rank.record.rank, wire::ControlFrame::PeerFailed, news);

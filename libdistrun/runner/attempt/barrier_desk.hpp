@@ -11,7 +11,7 @@ namespace distrun::runner {
 struct Release {
   std::string barrier;
   std::vector<int> ranks;
-  std::string error;     // empty: everybody came
+  std::string error;  // empty: everybody came
   int because_of = -1;
 };
 
@@ -31,8 +31,8 @@ class BarrierDesk {
   std::optional<Release> check(const std::string& barrier);
 
   int world_size_;
-  std::set<int> excused_;                  // declared deaths
-  std::vector<int> gone_;                  // the others, in the order in which they went
+  std::set<int> excused_;  // declared deaths
+  std::vector<int> gone_;  // the others, in the order in which they went
   std::map<std::string, std::set<int>> waiting_;
 };
 

@@ -9,7 +9,7 @@ namespace {
 using std::chrono::seconds;
 
 // By wire::Phase: spawn, load, rendezvous, set-up, body (its default is --timeout's), tear-down, exit.
-constexpr std::array<seconds, wire::kPhaseCount> kBounds{seconds(10), seconds(30), seconds(30), seconds(60),
+constexpr std::array<seconds, wire::kPhaseCount> kBounds{seconds(10),  seconds(30), seconds(30), seconds(60),
                                                          seconds(300), seconds(60), seconds(5)};
 
 // What is longer is as good as for ever, and sums with it must not overflow.
@@ -29,8 +29,8 @@ Nanoseconds body_bound(const wire::TestInfo& test, const Settings& settings) {
 }  // namespace
 
 Nanoseconds bound_of(wire::Phase phase, const wire::TestInfo& test, const Settings& settings) {
-  const Nanoseconds bound = phase == wire::Phase::Body ? body_bound(test, settings)
-                                                       : Nanoseconds(kBounds[static_cast<std::size_t>(phase)]);
+  const Nanoseconds bound =
+      phase == wire::Phase::Body ? body_bound(test, settings) : Nanoseconds(kBounds[static_cast<std::size_t>(phase)]);
   return scaled(bound, settings);
 }
 

@@ -10,11 +10,11 @@ namespace distrun::runner {
 struct Graces {
   // For the stacks of a timeout or a crash. With a sanitizer the probe reads several times as long.
   Nanoseconds evidence = std::chrono::milliseconds(base::kSanitized ? 4000 : 1000);
-  Nanoseconds peers = std::chrono::milliseconds(500);     // for the others to report their own errors
-  Nanoseconds terminate = std::chrono::milliseconds(500); // from SIGTERM to SIGKILL
-  Nanoseconds kill = std::chrono::milliseconds(1000);     // from SIGKILL to giving a process up
+  Nanoseconds peers = std::chrono::milliseconds(500);       // for the others to report their own errors
+  Nanoseconds terminate = std::chrono::milliseconds(500);   // from SIGTERM to SIGKILL
+  Nanoseconds kill = std::chrono::milliseconds(1000);       // from SIGKILL to giving a process up
   Nanoseconds connection = std::chrono::milliseconds(200);  // from a broken connection to a lost rank
-  Nanoseconds leak = std::chrono::milliseconds(100);      // what ends or vanishes by itself so soon is no leak
+  Nanoseconds leak = std::chrono::milliseconds(100);        // what ends or vanishes by itself so soon is no leak
 };
 
 // The bound of a phase for a test: the table's, or for the body --timeout-override, else the test's own, else

@@ -1,7 +1,7 @@
 #pragma once
 // When the bounds of an attempt run out: that of each rank's phase, that of the attempt's state, the grace of a broken
-// connection, and the time of --stacks-after. One alarm stands for the earliest. All of them stand still while the run is
-// paused, and those of the ranks while a debugger holds one. Lives on: the coordinator's loop.
+// connection, and the time of --stacks-after. One alarm stands for the earliest. All of them stand still while the run
+// is paused, and those of the ranks while a debugger holds one. Lives on: the coordinator's loop.
 #include <functional>
 #include <vector>
 
@@ -48,7 +48,7 @@ class Clocks {
   const RunContext& run_;
   const wire::TestInfo& test_;
   std::vector<RankState>& ranks_;
-  bool running_ = true;   // no state has another bound than the ranks'
+  bool running_ = true;  // no state has another bound than the ranks'
   bool over_ = false;
   base::TimePoint state_deadline_ = base::TimePoint::max();
   base::TimePoint slow_at_ = base::TimePoint::max();    // when --stacks-after wants a look

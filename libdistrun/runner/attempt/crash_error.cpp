@@ -14,7 +14,7 @@
 namespace distrun::runner {
 namespace {
 
-constexpr std::size_t kAddressMax = 200;  // bytes of what an address is
+constexpr std::size_t kAddressMax = 200;   // bytes of what an address is
 constexpr std::uint64_t kNullPage = 4096;  // a member of an object at null is near it
 
 const wire::ThreadStack* crashed_thread(int rank, const evidence::Stacks& stacks) {

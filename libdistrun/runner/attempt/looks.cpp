@@ -89,8 +89,7 @@ void Looks::name_throws() {
 }
 
 void Looks::on_throws_named(evidence::Stacks stacks) {
-  throws_.named(std::move(stacks),
-                [this](int rank, std::size_t error) { return owner_.find_error(rank, error); });
+  throws_.named(std::move(stacks), [this](int rank, std::size_t error) { return owner_.find_error(rank, error); });
   throws_look_.took = owner_.age() - throws_look_.at;
   name_throws();
   end_one(LookKind::Exception);

@@ -32,8 +32,7 @@ class Looks {
   };
 
   // `owner` must outlive it. Ranks that are programs run scripts, maybe: looks name them.
-  Looks(const RunContext& run, Owner& owner, bool of_programs)
-      : run_(run), owner_(owner), of_programs_(of_programs) {}
+  Looks(const RunContext& run, Owner& owner, bool of_programs) : run_(run), owner_(owner), of_programs_(of_programs) {}
   // Before anything else is called. The world outlives it.
   void use(launch::World& world) noexcept { world_ = &world; }
 
@@ -69,10 +68,10 @@ class Looks {
   launch::World* world_ = nullptr;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for stacks that come later
   int pending_ = 0;
-  std::vector<Crash> crashes_;   // whose addresses have no names yet
-  bool naming_ = false;          // others' are being given theirs
+  std::vector<Crash> crashes_;  // whose addresses have no names yet
+  bool naming_ = false;         // others' are being given theirs
   Throws throws_;
-  Look throws_look_;             // its times are those of the first error with a stack
+  Look throws_look_;  // its times are those of the first error with a stack
 };
 
 }  // namespace distrun::runner

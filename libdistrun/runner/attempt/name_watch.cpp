@@ -7,8 +7,8 @@ namespace {
 
 bool is_held(const proc::NewName& name, const std::vector<base::HeldName>& held) {
   return name.is_path() && std::any_of(held.begin(), held.end(), [&](const base::HeldName& each) {
-    return each.path == name.path && each.device == name.device && each.inode == name.inode;
-  });
+           return each.path == name.path && each.device == name.device && each.inode == name.inode;
+         });
 }
 
 bool was_used_by(const proc::NewName& name, const std::set<pid_t>& pids) {

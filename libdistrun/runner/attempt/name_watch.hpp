@@ -45,7 +45,7 @@ class NameWatch {
 
   struct Suspicion {
     std::string path;
-    std::set<std::string> tests;   // that ran when it was first seen
+    std::set<std::string> tests;  // that ran when it was first seen
   };
   // Names with the run's id that are still there and may be of several tests. Once, in the end.
   std::vector<Suspicion> suspicions();

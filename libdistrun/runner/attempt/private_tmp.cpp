@@ -39,9 +39,10 @@ void make_directory(const std::string& path, mode_t mode) {
 void make_mount_point(const std::string& path, bool directory) {
   std::error_code error;
   fs::create_directories(directory ? fs::path(path) : fs::path(path).parent_path(), error);
-  if (!error && !directory) error = base::Fd(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, kOwn))
-                                        ? std::error_code()
-                                        : std::error_code(errno, std::generic_category());
+  if (!error && !directory)
+    error = base::Fd(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, kOwn))
+                ? std::error_code()
+                : std::error_code(errno, std::generic_category());
   if (error) throw Error(ErrorKind::Failed, "cannot make " + path + ": " + error.message());
 }
 
@@ -118,9 +119,8 @@ void PrivateTmp::let_stay(const std::string& path) {
   const std::string there = real(path);
   for (const Folder& place : places_) {
     if (!is_below(there, place.shown)) continue;
-    const bool known = std::any_of(needed_.begin(), needed_.end(), [&](const std::string& other) {
-      return there == other || is_below(there, other);
-    });
+    const bool known = std::any_of(needed_.begin(), needed_.end(),
+                                   [&](const std::string& other) { return there == other || is_below(there, other); });
     if (known) return;
     const std::string stand_in = place.stand_in + there.substr(place.shown.size());
     make_mount_point(stand_in, fs::is_directory(there));

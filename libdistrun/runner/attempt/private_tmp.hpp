@@ -43,7 +43,7 @@ class PrivateTmp {
 
  private:
   struct Folder {
-    std::string shown;   // "/tmp"
+    std::string shown;  // "/tmp"
     std::string stand_in;
   };
   void add_place(const std::string& shown, const std::string& stand_in);
@@ -51,7 +51,7 @@ class PrivateTmp {
   void collect(const Folder& place, const std::string& below, std::vector<Left>& left) const;
   bool leads_to_needed(const std::string& shown) const;
 
-  std::vector<std::string> roots_;   // removed in the end
+  std::vector<std::string> roots_;  // removed in the end
   std::vector<Folder> places_;
   std::vector<std::string> needed_;  // the outermost ones only, as ranks see them
   bool keep_;

@@ -17,18 +17,22 @@ bool may_stand_in_name(char c) {
 // "./train-2.py" is train_2_py.
 std::string name_of_program(const std::string& path) {
   std::string name = path.substr(path.find_last_of('/') + 1).substr(0, kNameMax);
-  std::replace_if(name.begin(), name.end(), [](char c) { return !may_stand_in_name(c); }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !may_stand_in_name(c); }, '_');
   return name.empty() ? "program" : name;
 }
 
 std::vector<std::string> common_variables(const Settings& settings, const std::string& run_id,
                                           const std::string& temp_dir) {
   const std::string size = std::to_string(settings.world_size);
-  std::vector<std::string> variables{
-      "WORLD_SIZE=" + size,     "LOCAL_WORLD_SIZE=" + size,
-      "GROUP_RANK=0",           "MASTER_ADDR=127.0.0.1",
-      "DISTRUN_RUN_ID=" + run_id, "DISTRUN_WORLD_SIZE=" + size,
-      "DISTRUN_TEMP_DIR=" + temp_dir, "MASTER_PORT=" + std::to_string(base::find_free_port())};
+  std::vector<std::string> variables{"WORLD_SIZE=" + size,
+                                     "LOCAL_WORLD_SIZE=" + size,
+                                     "GROUP_RANK=0",
+                                     "MASTER_ADDR=127.0.0.1",
+                                     "DISTRUN_RUN_ID=" + run_id,
+                                     "DISTRUN_WORLD_SIZE=" + size,
+                                     "DISTRUN_TEMP_DIR=" + temp_dir,
+                                     "MASTER_PORT=" + std::to_string(base::find_free_port())};
   if (settings.private_tmp) variables.push_back("TMPDIR=/tmp");  // another may not be seen there
   // Python keeps what it prints to a pipe, and what a hung rank said last would never be seen.
   if (std::getenv("PYTHONUNBUFFERED") == nullptr) variables.push_back("PYTHONUNBUFFERED=1");

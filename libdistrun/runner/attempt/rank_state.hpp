@@ -13,12 +13,12 @@ struct RankState {
   base::TimePoint lost_at = base::TimePoint::max();   // when a broken connection makes it a lost rank
   bool started = false;
   bool ended = false;
-  bool done = false;        // sent its result
+  bool done = false;  // sent its result
   bool done_passed = false;
   std::optional<std::size_t> stray_error;  // of a process that it has forked, which did what only a rank may
-  bool settled = false;     // and waits for its next test
-  bool used_up = false;     // its process is no longer fit for another
-  bool shares_process = false;  // with the other ranks: what a code of its end means is nobody's
+  bool settled = false;                    // and waits for its next test
+  bool used_up = false;                    // its process is no longer fit for another
+  bool shares_process = false;             // with the other ranks: what a code of its end means is nobody's
   bool signaled_by_us = false;
   std::optional<wire::SkipReport> skip;
 

@@ -10,9 +10,9 @@
 
 namespace distrun::runner {
 
-class NameWatch;     // belongings.hpp
-class PrivateTmps;   // private_tmp.hpp
-class WorkDirPool;   // work_dirs.hpp
+class NameWatch;    // belongings.hpp
+class PrivateTmps;  // private_tmp.hpp
+class WorkDirPool;  // work_dirs.hpp
 
 // Everything outlives the attempts.
 struct RunContext {
@@ -24,7 +24,7 @@ struct RunContext {
   WorkDirPool& dirs;
   std::string run_id;
   Graces graces{};
-  OutputSink* output = nullptr;   // shows what programs write; null: nobody does
+  OutputSink* output = nullptr;         // shows what programs write; null: nobody does
   PrivateTmps* private_tmps = nullptr;  // for ranks that have one; null: they have none
 };
 

@@ -32,8 +32,8 @@ void give_own_device(wire::RunOrder& order) {
 
 }  // namespace
 
-wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id,
-                            int attempt, const WorkDirs& dirs) {
+wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id, int attempt,
+                            const WorkDirs& dirs) {
   wire::RunOrder order;
   order.run_id = run_id;
   order.test_id = test.id;

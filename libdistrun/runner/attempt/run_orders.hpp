@@ -12,8 +12,8 @@ namespace distrun::runner {
 
 // Without what differs between ranks. For a test that asks for env:// rendezvous it holds a port that
 // was free a moment ago.
-wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id,
-                            int attempt, const WorkDirs& dirs);
+wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id, int attempt,
+                            const WorkDirs& dirs);
 // A rank that is to see one device alone sees the one that has its place in CUDA_VISIBLE_DEVICES as distrun has it.
 wire::RunOrder order_for(wire::RunOrder common, const PlannedTest& test, const WorkDirs& dirs, int rank);
 // The directories that everybody may leave something in, of those that ranks see as everybody does. Null: they see all.

@@ -8,13 +8,13 @@
 namespace distrun::runner {
 namespace {
 
-constexpr std::size_t kLineMax = 4096;     // of a line, no more is looked at
-constexpr std::size_t kLinesMax = 400;     // of a report
+constexpr std::size_t kLineMax = 4096;  // of a line, no more is looked at
+constexpr std::size_t kLinesMax = 400;  // of a report
 constexpr std::size_t kSummaryMax = 300;
 
 constexpr std::string_view kUndefined = "UndefinedBehaviorSanitizer";
-constexpr std::array<std::string_view, 6> kSanitizers{
-    "AddressSanitizer", "ThreadSanitizer", "MemorySanitizer", "LeakSanitizer", kUndefined, "HWAddressSanitizer"};
+constexpr std::array<std::string_view, 6> kSanitizers{"AddressSanitizer", "ThreadSanitizer", "MemorySanitizer",
+                                                      "LeakSanitizer",    kUndefined,        "HWAddressSanitizer"};
 
 // Lines of a text, one after another.
 class Lines {
@@ -56,9 +56,8 @@ std::optional<SourcePlace> place_at_end(std::string_view text) {
 
 // Sources of the sanitizers, of libc and of the standard library: never what went wrong.
 bool is_theirs(std::string_view file) {
-  for (const std::string_view part :
-       {"libsanitizer/", "compiler-rt/", "sanitizer_common", "sysdeps/", "/usr/include/", "/usr/lib/", "csu/",
-        "/nptl/", "/stdlib/", "include/c++/"}) {
+  for (const std::string_view part : {"libsanitizer/", "compiler-rt/", "sanitizer_common", "sysdeps/", "/usr/include/",
+                                      "/usr/lib/", "csu/", "/nptl/", "/stdlib/", "include/c++/"}) {
     if (file.find(part) != std::string_view::npos) return true;
   }
   return false;

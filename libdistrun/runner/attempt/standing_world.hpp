@@ -29,8 +29,7 @@ class StandingWorld final : public launch::WorldEvents {
   // Whether the ranks that wait serve this test: of the same plugin and suite, as many of them, and all alive.
   bool serves(const launch::WorldSpec& spec, const std::string& suite) const;
   // Ranks for a test, whose events go to `to` until take_back(): those that wait, if serves(), else new ones.
-  std::shared_ptr<launch::World> lend(const launch::WorldSpec& spec, const std::string& suite,
-                                      launch::WorldEvents& to);
+  std::shared_ptr<launch::World> lend(const launch::WorldSpec& spec, const std::string& suite, launch::WorldEvents& to);
   // The test is over. `whole`: all ranks are alive and wait for another.
   void take_back(bool whole);
   const std::string& plugin() const noexcept { return spec_.plugin; }
@@ -76,13 +75,13 @@ class StandingWorld final : public launch::WorldEvents {
   launch::WorldEvents* lent_to_ = nullptr;
   std::vector<int> pids_;
   std::set<int> alive_;
-  std::set<int> stopped_;                       // by pause()
+  std::set<int> stopped_;  // by pause()
   std::string broken_;
   std::string last_death_;
   std::optional<proc::ExitStatus> last_status_;
-  std::unique_ptr<io::OneShot<bool>> closed_;   // while close() waits
-  bool killed_ = false;                         // by close()
-  std::string bad_end_;                         // of a rank that was dismissed
+  std::unique_ptr<io::OneShot<bool>> closed_;  // while close() waits
+  bool killed_ = false;                        // by close()
+  std::string bad_end_;                        // of a rank that was dismissed
 };
 
 }  // namespace distrun::runner

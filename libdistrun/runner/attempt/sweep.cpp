@@ -16,8 +16,13 @@ bool all_end(const std::vector<launch::Leftover>& left) {
 
 Sweep::Sweep(io::Loop& loop, launch::World& world, Belongings& belongings, const Graces& graces, bool patient,
              OnDone on_done)
-    : loop_(loop), world_(world), belongings_(belongings), graces_(graces), patient_(patient),
-      until_(loop.clock().now() + (patient ? graces.leak : Nanoseconds::zero())), on_done_(std::move(on_done)),
+    : loop_(loop),
+      world_(world),
+      belongings_(belongings),
+      graces_(graces),
+      patient_(patient),
+      until_(loop.clock().now() + (patient ? graces.leak : Nanoseconds::zero())),
+      on_done_(std::move(on_done)),
       alarm_(loop, [this] { ending_ ? end() : look(); }) {}
 
 void Sweep::start() { look(); }

@@ -12,9 +12,7 @@ constexpr std::size_t kWaitingMax = std::size_t{64} << 20;  // bytes for a rank 
 }  // namespace
 
 Talk::Talk(int world_size, OnUnreachable on_unreachable)
-    : on_unreachable_(std::move(on_unreachable)),
-      lines_(static_cast<std::size_t>(world_size)),
-      barriers_(world_size) {}
+    : on_unreachable_(std::move(on_unreachable)), lines_(static_cast<std::size_t>(world_size)), barriers_(world_size) {}
 
 void Talk::begin(int rank, const wire::RunOrder& order) {
   Line& line = lines_[static_cast<std::size_t>(rank)];

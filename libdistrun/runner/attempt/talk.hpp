@@ -1,7 +1,6 @@
 #pragma once
-// What ranks have to say to each other goes through here: messages, barriers, and the news of a failure. And what is said
-// to them: frames for a rank that has not begun wait until it has its order.
-// Lives on: the coordinator's loop.
+// What ranks have to say to each other goes through here: messages, barriers, and the news of a failure. And what is
+// said to them: frames for a rank that has not begun wait until it has its order. Lives on: the coordinator's loop.
 #include <functional>
 #include <string>
 #include <vector>
@@ -47,8 +46,8 @@ class Talk {
 
  private:
   struct Line {
-    bool is_open = false;             // its order is out
-    std::vector<wire::Bytes> waiting; // frames that came before that
+    bool is_open = false;              // its order is out
+    std::vector<wire::Bytes> waiting;  // frames that came before that
     std::size_t waiting_bytes = 0;
   };
 

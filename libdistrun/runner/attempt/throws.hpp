@@ -36,7 +36,7 @@ class Throws {
     int rank = 0;
     std::size_t error = 0;
     wire::RawStacks stack;
-    bool is_new = true;     // no other of this rank was thrown at the same place
+    bool is_new = true;  // no other of this rank was thrown at the same place
   };
 
   std::vector<std::pair<int, std::vector<std::uint64_t>>> seen_;  // rank and addresses of all

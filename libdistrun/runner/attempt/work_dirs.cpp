@@ -21,7 +21,7 @@ void make(const std::string& path) {
 
 // A real directory, as we made it, with exactly so many entries.
 bool is_untouched(const std::string& path, int entries) {
-  struct stat status{};
+  struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || status.st_mode != (S_IFDIR | kMode)) return false;
   DIR* directory = ::opendir(path.c_str());
   if (directory == nullptr) return false;

@@ -52,12 +52,13 @@ void prepare_folder_of(const std::string& socket) {
     base::throw_errno("cannot make " + folder, errno);
   }
   const base::Fd directory(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  struct stat status{};
+  struct stat status {};
   if (!directory || ::fstat(directory.get(), &status) != 0) base::throw_errno("cannot use " + folder, errno);
   if (status.st_uid != ::getuid() || (status.st_mode & (is_usual ? 077U : 022U)) != 0) {
-    throw Error(ErrorKind::Failed, folder + " is not this user's alone, so another user could put a socket there: "
-                                            "its owner must be this user and its mode 0700, or --socket name another "
-                                            "place");
+    throw Error(ErrorKind::Failed, folder +
+                                       " is not this user's alone, so another user could put a socket there: "
+                                       "its owner must be this user and its mode 0700, or --socket name another "
+                                       "place");
   }
 }
 

@@ -31,9 +31,7 @@ T ask(const std::string& socket, const wire::Bytes& question, DaemonFrame answer
   return wire::decode<T>(wire::view_of(frame.payload));
 }
 
-bool asks_for_daemon(std::string_view argument) {
-  return argument == "--daemon" || argument.starts_with("--daemon=");
-}
+bool asks_for_daemon(std::string_view argument) { return argument == "--daemon" || argument.starts_with("--daemon="); }
 
 }  // namespace
 
@@ -76,7 +74,7 @@ wire::RunsCancelled cancel(const std::string& socket, const std::string& which) 
 }
 
 std::optional<wire::DaemonStatus> find_status(const std::string& socket) {
-  struct stat status{};
+  struct stat status {};
   if (::lstat(socket.c_str(), &status) != 0) return std::nullopt;
   try {
     return ask_status(socket);

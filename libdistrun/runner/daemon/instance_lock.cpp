@@ -15,7 +15,7 @@ constexpr int kTries = 100;  // each ends only by somebody else's removing the f
 
 // Of the whole file. Not inherited by children, unlike flock()'s: a child cannot keep a dead daemon's lock.
 struct flock whole_file() {
-  struct flock lock{};
+  struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   return lock;
@@ -31,8 +31,8 @@ struct flock whole_file() {
 
 // Whether the name still leads to the file, for the last one to have the lock removes it.
 bool is_there(const std::string& path, int file) {
-  struct stat named{};
-  struct stat opened{};
+  struct stat named {};
+  struct stat opened {};
   return ::lstat(path.c_str(), &named) == 0 && ::fstat(file, &opened) == 0 && named.st_ino == opened.st_ino &&
          named.st_dev == opened.st_dev;
 }

@@ -51,7 +51,7 @@ bool somebody_listens(const std::string& path) {
 
 // What a dead daemon has left. Anything else is somebody's.
 void remove_stale(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return;
   if (!S_ISSOCK(status.st_mode)) throw Error(ErrorKind::Failed, path + " is no socket: move it away, or use --socket");
   if (somebody_listens(path)) {

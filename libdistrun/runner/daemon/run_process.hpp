@@ -13,8 +13,8 @@ namespace distrun::daemon {
 class RunProcess {
  public:
   struct Handlers {
-    std::function<void()> on_over;                    // its tests are over: it has said so on its line
-    std::function<void(proc::ExitStatus)> on_ended;   // once, when it is reaped; may destroy this
+    std::function<void()> on_over;                   // its tests are over: it has said so on its line
+    std::function<void(proc::ExitStatus)> on_ended;  // once, when it is reaped; may destroy this
   };
 
   // Starts it; `spec` gets the line, kPlaceDescriptor. Throws Error{Failed} if it cannot be started.

@@ -35,13 +35,8 @@ std::vector<std::string> ids_of(const auto& runs) {
 
 }  // namespace
 
-Runs::Runs(io::Loop& loop, std::string program, const RunQueue::Limits& limits, std::function<void()> on_empty,
-           Log log)
-    : loop_(loop),
-      program_(std::move(program)),
-      queue_(limits),
-      on_empty_(std::move(on_empty)),
-      log_(std::move(log)) {}
+Runs::Runs(io::Loop& loop, std::string program, const RunQueue::Limits& limits, std::function<void()> on_empty, Log log)
+    : loop_(loop), program_(std::move(program)), queue_(limits), on_empty_(std::move(on_empty)), log_(std::move(log)) {}
 
 std::string Runs::add(wire::Submission order, std::vector<base::Fd> descriptors, RunEvents events) {
   std::string run_id = base::random_hex(kRunIdDigits);
@@ -103,9 +98,7 @@ void Runs::start(const std::string& run_id, Run& run) {
     queue_.set_over(run_id);
     go_on_soon();
   };
-  handlers.on_ended = [this, run_id](proc::ExitStatus status) {
-    finish(run_id, {status.code(), status.signal(), ""});
-  };
+  handlers.on_ended = [this, run_id](proc::ExitStatus status) { finish(run_id, {status.code(), status.signal(), ""}); };
   try {
     run.process = std::make_unique<RunProcess>(loop_, child_of(run_id, run), std::move(handlers));
   } catch (const Error& error) {

@@ -48,9 +48,9 @@ class Runs {
  private:
   struct Run {
     wire::Submission order;
-    std::vector<base::Fd> descriptors;    // until it starts: then they are its own
+    std::vector<base::Fd> descriptors;  // until it starts: then they are its own
     RunEvents events;
-    base::TimePoint since;                // in its state
+    base::TimePoint since;  // in its state
     int told_ahead = 0;
     std::string why;                      // who ends it; empty: nobody
     std::unique_ptr<RunProcess> process;  // null: it waits

@@ -38,7 +38,8 @@ Server::Server(io::Loop& loop, base::Fd listener, ServerOptions options, std::fu
       on_over_(std::move(on_over)),
       started_(loop.clock().now()),
       busy_until_(started_),
-      runs_(loop, options_.program, options_.limits, [this] { end_if_over(); }, options_.log),
+      runs_(
+          loop, options_.program, options_.limits, [this] { end_if_over(); }, options_.log),
       idle_(loop, [this] { on_idle_time(); }),
       spare_(open_spare()) {
   options_.connections_max = affordable_connections(options_.connections_max);
@@ -74,8 +75,8 @@ void Server::on_connection() {
 void Server::refuse_connection(base::Fd socket) {
   const std::string why = "the daemon has " + std::to_string(clients_.size()) + " connections, which is the limit";
   options_.log.warn("a client was refused: " + why);
-  const wire::Bytes packed = wire::pack(DaemonFrame::Refusal, 0,
-                                        wire::Refusal{why + ": try again later, or leave --daemon out"});
+  const wire::Bytes packed =
+      wire::pack(DaemonFrame::Refusal, 0, wire::Refusal{why + ": try again later, or leave --daemon out"});
   (void)::send(socket.get(), packed.data(), packed.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 

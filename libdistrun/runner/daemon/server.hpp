@@ -14,12 +14,12 @@
 namespace distrun::daemon {
 
 struct ServerOptions {
-  std::string program;              // distrun's path
+  std::string program;  // distrun's path
   std::string version;
   RunQueue::Limits limits;
-  int connections_max = 200;        // fewer where the limit of open files is low
-  base::Nanoseconds idle_exit{};    // ends when there was nothing to do for so long; 0: never
-  Log log{};                        // silent, unless somebody wants it
+  int connections_max = 200;      // fewer where the limit of open files is low
+  base::Nanoseconds idle_exit{};  // ends when there was nothing to do for so long; 0: never
+  Log log{};                      // silent, unless somebody wants it
 };
 
 class Server {
@@ -46,7 +46,7 @@ class Server {
 
   struct Client {
     std::unique_ptr<Session> session;
-    std::string run_id;             // that it has brought, and that has not ended; empty: none
+    std::string run_id;  // that it has brought, and that has not ended; empty: none
   };
   io::Loop& loop_;
   ServerOptions options_;
@@ -54,12 +54,12 @@ class Server {
   base::TimePoint started_;
   base::TimePoint busy_until_;
   bool stopping_ = false;
-  std::map<int, Client> clients_;   // by a number of their own
+  std::map<int, Client> clients_;  // by a number of their own
   int next_client_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what comes later
   Runs runs_;
   io::Alarm idle_;
-  base::Fd spare_;                  // see shed_connection()
+  base::Fd spare_;  // see shed_connection()
   std::unique_ptr<io::FdWatch> listener_;
 };
 

@@ -29,8 +29,8 @@ Session::Session(io::Loop& loop, base::Fd socket, Handlers handlers)
     : loop_(loop),
       handlers_(std::move(handlers)),
       deadline_(loop, [this] { refuse("nothing was asked for 5 s"); }),
-      socket_(loop, std::move(socket),
-              wire::kProtocol<wire::DaemonFrame>, io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
+      socket_(loop, std::move(socket), wire::kProtocol<wire::DaemonFrame>,
+              io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
                                         [this](const std::string&) { close(); }},
               limits()) {
   deadline_.set(loop_.clock().now() + kPatience);
@@ -70,9 +70,9 @@ void Session::greet(const wire::Frame& frame) {
   if (!frame.is(DaemonFrame::Hello)) throw Error(ErrorKind::InvalidArgument, "a client says hello first");
   const auto hello = wire::decode<wire::DaemonHello>(wire::view_of(frame.payload));
   if (hello.abi != wire::kDaemonAbi) {
-    throw Error(ErrorKind::Unimplemented,
-                "the daemon speaks version " + std::to_string(wire::kDaemonAbi) + " of its protocol, this distrun " +
-                    std::to_string(hello.abi) + ": start the distrund that was installed with it");
+    throw Error(ErrorKind::Unimplemented, "the daemon speaks version " + std::to_string(wire::kDaemonAbi) +
+                                              " of its protocol, this distrun " + std::to_string(hello.abi) +
+                                              ": start the distrund that was installed with it");
   }
   greeted_ = true;
   deadline_.set(loop_.clock().now() + kPatience);

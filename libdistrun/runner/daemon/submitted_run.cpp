@@ -38,8 +38,8 @@ T read(const wire::Frame& frame) {
 
 SubmittedRun::SubmittedRun(io::Loop& loop, base::Fd socket, const wire::Submission& order, Handlers handlers)
     : handlers_(std::move(handlers)),
-      socket_(loop, greeted(std::move(socket)),
-              wire::kProtocol<wire::DaemonFrame>, io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
+      socket_(loop, greeted(std::move(socket)), wire::kProtocol<wire::DaemonFrame>,
+              io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
                                         [this](const std::string&) { on_closed(); }}) {
   socket_.send(wire::pack(DaemonFrame::SubmitRun, 0, order));
 }

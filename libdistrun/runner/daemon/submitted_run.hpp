@@ -12,12 +12,12 @@ namespace distrun::daemon {
 class SubmittedRun {
  public:
   struct Handlers {
-    std::function<void(int ahead)> on_waiting;    // its place has changed
+    std::function<void(int ahead)> on_waiting;  // its place has changed
     std::function<void()> on_started;
     // One of these, once, the last. They must not destroy this.
     std::function<void(const wire::RunEnded&)> on_ended;
     std::function<void(const std::string& why)> on_refused;
-    std::function<void()> on_lost;                // the daemon is gone
+    std::function<void()> on_lost;  // the daemon is gone
   };
 
   // Hands over standard output, standard error and the directory that this process is in. Throws Error{Failed} if that

@@ -65,8 +65,8 @@ void Database::be_patient(base::Milliseconds patience) {
 }
 
 int Database::wait_for_lock(void* self, int) {
-  const auto left = std::chrono::ceil<base::Milliseconds>(static_cast<Database*>(self)->deadline_ -
-                                                          base::system_clock().now());
+  const auto left =
+      std::chrono::ceil<base::Milliseconds>(static_cast<Database*>(self)->deadline_ - base::system_clock().now());
   if (left.count() <= 0) return 0;
   ::poll(nullptr, 0, kLockPauseMs);
   return 1;
@@ -98,8 +98,7 @@ void Database::shorten_log() {
 void Database::fail(int code) const {
   const int kind = code & 0xff;
   if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED) {
-    throw Error(ErrorKind::Timeout,
-                path_ + ": locked by another process for longer than " + base::human(patience_));
+    throw Error(ErrorKind::Timeout, path_ + ": locked by another process for longer than " + base::human(patience_));
   }
   std::string text = path_ + ": " + sqlite3_errstr(kind);
   const int number = connection_ == nullptr ? 0 : sqlite3_system_errno(connection_);
@@ -109,8 +108,8 @@ void Database::fail(int code) const {
 }
 
 Statement::Statement(Database& database, std::string_view sql) : database_(database) {
-  const int code = sqlite3_prepare_v2(database.connection_, sql.data(), static_cast<int>(sql.size()), &statement_,
-                                      nullptr);
+  const int code =
+      sqlite3_prepare_v2(database.connection_, sql.data(), static_cast<int>(sql.size()), &statement_, nullptr);
   if (code != SQLITE_OK) database.fail(code);
 }
 

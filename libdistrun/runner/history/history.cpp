@@ -28,8 +28,7 @@ History::History(const std::string& path, Access access, const Limits& limits, b
   prepare(writer, journal);
 }
 
-History::History(const Limits& limits)
-    : database_(Database::in_memory()), limits_(limits), patience_(kPatience) {
+History::History(const Limits& limits) : database_(Database::in_memory()), limits_(limits), patience_(kPatience) {
   prepare(database_, Journal::Rollback);
 }
 

@@ -22,15 +22,15 @@ namespace distrun::history {
 
 // What came of one test in one run.
 struct Result {
-  std::int64_t at_ms = 0;          // when the run began, since 1970
+  std::int64_t at_ms = 0;  // when the run began, since 1970
   std::string run_id;
-  int position = 0;                // in its run
-  std::string project;             // as it was recorded; empty: before there were any
-  std::string plugin;              // as runner::plugin_name() says
-  std::string test;                // Suite.name/key=value,...
-  runner::Variant variant;         // without the GPU driver and reasons
+  int position = 0;         // in its run
+  std::string project;      // as it was recorded; empty: before there were any
+  std::string plugin;       // as runner::plugin_name() says
+  std::string test;         // Suite.name/key=value,...
+  runner::Variant variant;  // without the GPU driver and reasons
   runner::Verdict verdict = runner::Verdict::Pass;
-  base::Nanoseconds duration{};    // of one attempt: the longest good one, else the longest
+  base::Nanoseconds duration{};  // of one attempt: the longest good one, else the longest
   int attempts = 0;
   std::string message;
 };
@@ -40,7 +40,7 @@ struct TestLine {
   std::string plugin;
   std::string id;
   runner::Verdict verdict = runner::Verdict::Pass;  // of its newest result, whether that counts or not
-  std::int64_t at_ms = 0;          // of that
+  std::int64_t at_ms = 0;                           // of that
   Statistics statistics;
 };
 

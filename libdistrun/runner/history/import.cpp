@@ -43,8 +43,7 @@ void check_test(const runner::TestRecord& test, std::size_t number) {
 
 }  // namespace
 
-Imported import_summary(History& history, std::string_view json, const base::Clock& clock,
-                        const std::string& project) {
+Imported import_summary(History& history, std::string_view json, const base::Clock& clock, const std::string& project) {
   const runner::RunRecord run = report::read_summary(json);
   check_run(run, clock);
   for (std::size_t i = 0; i < run.tests.size(); ++i) check_test(run.tests[i], i + 1);

@@ -56,9 +56,8 @@ bool Recorder::record(const runner::RunRecord& run, const std::string& project) 
   Statement add_run(database_,
                     "INSERT INTO run (run_id, at_ms, duration_us, host, exit_code) VALUES (?, ?, ?, ?, ?) "
                     "ON CONFLICT DO NOTHING RETURNING id");
-  const std::optional<std::int64_t> id =
-      add_run.first(base::one_line(run.run_id), at_ms, microseconds(run.duration),
-                    base::one_line(run.machine.hostname), runner::exit_code_of(run));
+  const std::optional<std::int64_t> id = add_run.first(base::one_line(run.run_id), at_ms, microseconds(run.duration),
+                                                       base::one_line(run.machine.hostname), runner::exit_code_of(run));
   if (!id) return false;
   std::int64_t position = 0;
   for (const runner::TestRecord& test : run.tests) record_test(test, *id, at_ms, position++);

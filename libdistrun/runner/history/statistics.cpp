@@ -40,8 +40,7 @@ void Tally::judge(runner::Verdict verdict) {
   const bool passed = runner::is_good(verdict);
   ++statistics_.window;
   statistics_.passed += passed ? 1 : 0;
-  const bool newer_changed =
-      newer_ && *newer_ != runner::Verdict::Flaky && runner::is_good(*newer_) != passed;
+  const bool newer_changed = newer_ && *newer_ != runner::Verdict::Flaky && runner::is_good(*newer_) != passed;
   odd_ += (newer_changed ? 1 : 0) + (verdict == runner::Verdict::Flaky ? 1 : 0);
   newer_ = verdict;
 }
@@ -63,8 +62,8 @@ Statistics Tally::take() {
 }
 
 base::Nanoseconds suggested_timeout(base::Nanoseconds p99) {
-  constexpr base::Nanoseconds kHuman[] = {10s, 15s, 20s, 30s, 45s, 1min, 90s, 2min, 3min, 5min, 10min,
-                                          15min, 20min, 30min, 45min, 1h, 2h, 3h, 6h, 12h, 24h};
+  constexpr base::Nanoseconds kHuman[] = {10s,   15s,   20s,   30s,   45s, 1min, 90s, 2min, 3min, 5min, 10min,
+                                          15min, 20min, 30min, 45min, 1h,  2h,   3h,  6h,   12h,  24h};
   const base::Nanoseconds wanted = std::max(kLeastTimeout, std::min(p99, kMostTimeout / kMargin) * kMargin);
   for (const base::Nanoseconds human : kHuman) {
     if (wanted <= human) return human;

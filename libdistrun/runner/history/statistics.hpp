@@ -21,14 +21,14 @@ inline constexpr int kEnoughToSuggest = 5;
 bool counts(runner::Verdict verdict) noexcept;
 
 struct Statistics {
-  int results = 0;                 // all that are kept
-  int window = 0;                  // those that count, of the last: at most kWindow
-  int passed = 0;                  // of the window: pass or flaky
+  int results = 0;  // all that are kept
+  int window = 0;   // those that count, of the last: at most kWindow
+  int passed = 0;   // of the window: pass or flaky
   // Of the window, the share of results that are flaky or whose result before was the opposite (one passed, the other
   // did not): 0 for a test that always does the same, 1 for one that changes every time.
   double flakiness = 0;
   std::optional<runner::Verdict> last;  // of the newest result that counts
-  int timed = 0;                   // results that passed
+  int timed = 0;                        // results that passed
   // Nearest-rank percentiles; 0 if no result counts.
   base::Nanoseconds median{};
   base::Nanoseconds p95{};

@@ -34,11 +34,11 @@ void require_descriptors(int processes) {
   const rlim_t needed = in_use() + kOfProcess * static_cast<rlim_t>(processes) + kHandedOver * at_once + kReserve;
   if (needed <= limit.rlim_cur) return;
   const std::string wanted = std::to_string(needed + kSlack);
-  throw Error(ErrorKind::Overloaded,
-              "cannot start " + std::to_string(processes) + (processes == 1 ? " process" : " processes") +
-                  " of ranks: that takes " + wanted + " descriptors, and the limit of open files is " +
-                  std::to_string(limit.rlim_cur) + " (RLIMIT_NOFILE): raise it to " + wanted +
-                  " at least, as with ulimit -n " + wanted + ", or use fewer ranks or --jobs");
+  throw Error(ErrorKind::Overloaded, "cannot start " + std::to_string(processes) +
+                                         (processes == 1 ? " process" : " processes") + " of ranks: that takes " +
+                                         wanted + " descriptors, and the limit of open files is " +
+                                         std::to_string(limit.rlim_cur) + " (RLIMIT_NOFILE): raise it to " + wanted +
+                                         " at least, as with ulimit -n " + wanted + ", or use fewer ranks or --jobs");
 }
 
 }  // namespace distrun::launch

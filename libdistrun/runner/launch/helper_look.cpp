@@ -40,9 +40,10 @@ std::string text_of(const evidence::Stacks& stacks) {
 
 HelperLook::HelperLook(io::Loop& loop, const Probe::Program& probe, pid_t helper,
                        std::function<void(std::string)> on_text)
-    : collector_(loop, probe, targets_of(helper), order(), [](int) { return false; },
-                 [alive = std::weak_ptr(alive_), on_text = std::move(on_text)](const evidence::Stacks& stacks) {
-                   if (!alive.expired()) on_text(text_of(stacks));
-                 }) {}
+    : collector_(
+          loop, probe, targets_of(helper), order(), [](int) { return false; },
+          [alive = std::weak_ptr(alive_), on_text = std::move(on_text)](const evidence::Stacks& stacks) {
+            if (!alive.expired()) on_text(text_of(stacks));
+          }) {}
 
 }  // namespace distrun::launch

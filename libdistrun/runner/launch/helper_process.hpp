@@ -18,7 +18,7 @@ class HelperProcess {
     std::string program;
     std::vector<std::string> arguments;
     std::vector<std::string> environment;
-    int line = -1;              // becomes descriptor 3
+    int line = -1;  // becomes descriptor 3
   };
 
   // `on_ended` is called once, after its output was read. Throws Error if it cannot be started.

@@ -105,8 +105,8 @@ io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program
   const proc::ExitStatus status = co_await ended.wait();
   on_change(nullptr);
   if (timed_out) {
-    throw Error(ErrorKind::Timeout, plugin + " did not list its tests within " + base::human(bound) +
-                                        lister.last_words() + stacks);
+    throw Error(ErrorKind::Timeout,
+                plugin + " did not list its tests within " + base::human(bound) + lister.last_words() + stacks);
   }
   const wire::Bytes bytes = reply.take();
   if (reply.overflowed()) {

@@ -22,7 +22,7 @@ constexpr int kCloseRounds = 500;  // a millisecond each
 
 constexpr auto kMountBound = std::chrono::seconds(10);
 
-constexpr int kSilencesMax = 2;    // of zygotes of one plugin
+constexpr int kSilencesMax = 2;  // of zygotes of one plugin
 
 // A rank has a third of the time for spawning that its plugin has for loading. What is left of that when the zygote's
 // time is over is for the look at it.
@@ -51,7 +51,10 @@ void hand_over(LocalWorld& world, int first, const wire::ForkAnswer& answer, int
 }  // namespace
 
 LocalNode::LocalNode(io::Loop& loop, LocalNodeOptions options)
-    : loop_(loop), options_(std::move(options)), tracees_(loop), first_tag_(first_tag(options_.run_id)),
+    : loop_(loop),
+      options_(std::move(options)),
+      tracees_(loop),
+      first_tag_(first_tag(options_.run_id)),
       next_tag_(first_tag_) {}
 
 LocalNode::~LocalNode() { close(); }
@@ -63,8 +66,8 @@ std::vector<std::string> LocalNode::environment() const {
 }
 
 io::Task<wire::PluginTable> LocalNode::list(std::string plugin, wire::ListOrder order, base::Nanoseconds bound) {
-  return list_plugin(loop_, options_.rank_program, environment(), std::move(plugin), std::move(order), bound,
-                     probe(), [this](HelperProcess* lister) { lister_ = lister; });
+  return list_plugin(loop_, options_.rank_program, environment(), std::move(plugin), std::move(order), bound, probe(),
+                     [this](HelperProcess* lister) { lister_ = lister; });
 }
 
 void LocalNode::cancel() {
@@ -183,7 +186,7 @@ void LocalNode::exec_ranks(const std::shared_ptr<LocalWorld>& world, const World
   proc::ChildSpec child;
   child.program = options_.rank_program;
   const wire::MountSpace space = space_of(spec);
-  child.arguments = {"--rank", spec.plugin, std::to_string(world->tag()), std::to_string(options_.files_max),
+  child.arguments = {"--rank",     spec.plugin, std::to_string(world->tag()), std::to_string(options_.files_max),
                      space.mounts, space.users};
   child.environment = environment();
   for (int member = 0; member < world->members(); ++member) {
@@ -203,8 +206,13 @@ void LocalNode::exec_programs(const std::shared_ptr<LocalWorld>& world, const Wo
   const wire::MountSpace space = space_of(spec);
   proc::ChildSpec child;
   child.program = options_.rank_program;
-  child.arguments = {"--program", std::to_string(world->tag()), std::to_string(options_.files_max),
-                     space.mounts, space.users, std::to_string(::getpid()), program.path};
+  child.arguments = {"--program",
+                     std::to_string(world->tag()),
+                     std::to_string(options_.files_max),
+                     space.mounts,
+                     space.users,
+                     std::to_string(::getpid()),
+                     program.path};
   child.arguments.insert(child.arguments.end(), program.arguments.begin(), program.arguments.end());
   for (int rank = 0; rank < world->members(); ++rank) {
     const RankEnds ends = world->make_member();

@@ -15,11 +15,11 @@
 namespace distrun::launch {
 
 struct LocalNodeOptions {
-  std::string rank_program;      // path of distrun-rank
-  std::string probe_program;     // path of distrun-probe
+  std::string rank_program;   // path of distrun-rank
+  std::string probe_program;  // path of distrun-probe
   std::string run_id;
   std::size_t output_cap = std::size_t{1} << 20;  // bytes kept of each stream of each rank
-  std::uint64_t files_max = 0;   // soft RLIMIT_NOFILE that ranks get back; 0: unchanged
+  std::uint64_t files_max = 0;                    // soft RLIMIT_NOFILE that ranks get back; 0: unchanged
 };
 
 class LocalNode final : public Node {
@@ -58,7 +58,7 @@ class LocalNode final : public Node {
   std::map<std::string, std::unique_ptr<ZygoteHandle>> zygotes_;
   std::vector<std::weak_ptr<LocalWorld>> worlds_;
   std::set<int> spared_;
-  HelperProcess* lister_ = nullptr;  // the one at work
+  HelperProcess* lister_ = nullptr;               // the one at work
   std::map<std::string, int> silences_;           // of a plugin's zygotes: how often they did not answer
   std::map<std::string, std::string> exec_only_;  // plugins that must not be forked, and why
 };

@@ -27,7 +27,9 @@ constexpr const char* kBodyIsOver =
 }  // namespace
 
 LocalWorld::LocalWorld(io::Loop& loop, WorldEvents& events, Options options)
-    : loop_(loop), events_(events), options_(std::move(options)),
+    : loop_(loop),
+      events_(events),
+      options_(std::move(options)),
       members_(options_.threads ? 1 : static_cast<std::size_t>(options_.world_size)),
       bodies_over_(static_cast<std::size_t>(options_.world_size)),
       strays_seen_(static_cast<std::size_t>(options_.world_size)),
@@ -88,10 +90,9 @@ void LocalWorld::watch(int index) {
   // Heard only now: a rank says hello before the zygote has told its pid, and no order may reach it before
   // it is known to be our child.
   member.socket = std::make_unique<io::FrameSocket>(
-      loop_, std::move(member.connection),
-      wire::kProtocol<wire::ControlFrame>, io::FrameSocket::Handlers{
-          [this, index](const wire::Frame& frame) { on_frame(index, frame); },
-          [this, index](const std::string& why) { on_lost(index, why); }});
+      loop_, std::move(member.connection), wire::kProtocol<wire::ControlFrame>,
+      io::FrameSocket::Handlers{[this, index](const wire::Frame& frame) { on_frame(index, frame); },
+                                [this, index](const std::string& why) { on_lost(index, why); }});
   member.death = std::move(death);
   if (board_) bodies_.set(loop_.clock().now() + kBodiesPause);
 }
@@ -295,24 +296,22 @@ void LocalWorld::name_stacks(const char* source, std::vector<std::pair<int, wire
     ranks.push_back(rank);
     order.raw.push_back(std::move(raw));
   }
-  naming_.push_back(std::make_unique<Probe>(
-      loop_, options_.probe, order, bound, [source, ranks, on_stacks = std::move(on_stacks)](ProbeResult result) {
-        for (evidence::Process& process : result.stacks.processes) {
-          const auto index = static_cast<std::size_t>(process.index);
-          if (index < ranks.size()) process.rank = ranks[index];
-          process.sources.push_back({source, true, result.error});
-        }
-        on_stacks(std::move(result.stacks));
-      }));
+  naming_.push_back(std::make_unique<Probe>(loop_, options_.probe, order, bound,
+                                            [source, ranks, on_stacks = std::move(on_stacks)](ProbeResult result) {
+                                              for (evidence::Process& process : result.stacks.processes) {
+                                                const auto index = static_cast<std::size_t>(process.index);
+                                                if (index < ranks.size()) process.rank = ranks[index];
+                                                process.sources.push_back({source, true, result.error});
+                                              }
+                                              on_stacks(std::move(result.stacks));
+                                            }));
 }
 
 bool LocalWorld::is_from_ranks(int pid) const { return proc::tag_of(pid) == options_.tag; }
 
 // What threads of one process write cannot be told apart: it is shown with the first of them. A rank that could not be
 // made has written nothing.
-bool LocalWorld::has_output(int rank) const {
-  return options_.threads ? rank == 0 && made_ > 0 : rank < made_;
-}
+bool LocalWorld::has_output(int rank) const { return options_.threads ? rank == 0 && made_ > 0 : rank < made_; }
 
 proc::Captured LocalWorld::standard_output(int rank) const {
   return has_output(rank) ? at(rank).out->capture().captured() : proc::Captured{};

@@ -27,8 +27,8 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
  public:
   struct Options {
     int world_size = 1;
-    bool threads = false;            // one process for all ranks
-    bool program = false;            // ranks become programs, which say nothing
+    bool threads = false;  // one process for all ranks
+    bool program = false;  // ranks become programs, which say nothing
     std::size_t output_cap = 0;
     std::uint64_t tag = 0;
     std::function<bool(pid_t)> is_foreign;  // tells children of this process that are not this world's to end
@@ -112,12 +112,12 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
   std::optional<board::Board> board_;
   std::vector<Member> members_;
   int made_ = 0;
-  std::unique_ptr<StackCollector> collector_;      // the one at work
-  std::vector<OnStacks> waiting_for_stacks_;       // whoever wants what it brings
+  std::unique_ptr<StackCollector> collector_;  // the one at work
+  std::vector<OnStacks> waiting_for_stacks_;   // whoever wants what it brings
   std::vector<std::unique_ptr<Probe>> naming_;
-  std::vector<int> bodies_over_;                   // of each rank: how often that was seen
+  std::vector<int> bodies_over_;  // of each rank: how often that was seen
   std::vector<int> strays_seen_;  // how often a stray child of a rank was
-  io::Alarm bodies_;                               // when it is looked for next
+  io::Alarm bodies_;              // when it is looked for next
 };
 
 }  // namespace distrun::launch

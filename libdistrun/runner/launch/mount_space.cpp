@@ -36,8 +36,8 @@ std::shared_ptr<MountSpace> space_of(wire::Packet& packet) {
 wire::MountSpace LocalMountSpace::name() const { return {path_of(mounts_), path_of(users_)}; }
 
 io::Task<std::shared_ptr<MountSpace>> make_mount_space(io::Loop& loop, std::string rank_program,
-                                                       std::vector<std::string> environment,
-                                                       std::vector<Mount> mounts, base::Nanoseconds bound) {
+                                                       std::vector<std::string> environment, std::vector<Mount> mounts,
+                                                       base::Nanoseconds bound) {
   base::FdPair line = base::make_socket_pair(SOCK_SEQPACKET);
   HelperProcess::Spec spec;
   spec.program = std::move(rank_program);

@@ -27,7 +27,7 @@ class LocalMountSpace final : public MountSpace {
 
 // Throws Error: Failed with what the kernel has denied, Timeout.
 io::Task<std::shared_ptr<MountSpace>> make_mount_space(io::Loop& loop, std::string rank_program,
-                                                       std::vector<std::string> environment,
-                                                       std::vector<Mount> mounts, base::Nanoseconds bound);
+                                                       std::vector<std::string> environment, std::vector<Mount> mounts,
+                                                       base::Nanoseconds bound);
 
 }  // namespace distrun::launch

@@ -27,12 +27,12 @@ namespace distrun::launch {
 
 // What ranks run with the isolation Program: no plugin, but somebody's program.
 struct ProgramSpec {
-  std::string path;                     // of the file
-  std::vector<std::string> arguments;   // from argv[0] on
+  std::string path;                    // of the file
+  std::vector<std::string> arguments;  // from argv[0] on
   // Of each rank: "KEY=value", over the environment of this process.
   std::vector<std::vector<std::string>> variables;
-  int stdin_rank = -1;                  // the rank that reads `stdin_fd`; the others /dev/null
-  int stdin_fd = -1;                    // the caller's
+  int stdin_rank = -1;  // the rank that reads `stdin_fd`; the others /dev/null
+  int stdin_fd = -1;    // the caller's
 };
 
 // A directory or file that ranks see at another path, too.
@@ -52,7 +52,7 @@ struct WorldSpec {
   std::string plugin;
   Isolation isolation = Isolation::Process;  // as Prepared says
   int world_size = 1;
-  ProgramSpec program{};       // of the isolation Program
+  ProgramSpec program{};                      // of the isolation Program
   std::shared_ptr<const MountSpace> space{};  // in which the ranks live; null: they see what everybody sees
 };
 
@@ -91,7 +91,7 @@ class WorldEvents {
 };
 
 struct StackOrder {
-  int samples = 3;               // tell spinning from waiting
+  int samples = 3;                                    // tell spinning from waiting
   base::Nanoseconds bound = std::chrono::seconds(1);  // what has not come by then is left out
 };
 using OnStacks = std::function<void(evidence::Stacks)>;
@@ -138,7 +138,7 @@ class World {
 
 struct Prepared {
   Isolation isolation = Isolation::Process;
-  std::string reason;          // why ranks do not begin as they would; empty: they do
+  std::string reason;  // why ranks do not begin as they would; empty: they do
 };
 
 class Node {
@@ -146,8 +146,7 @@ class Node {
   virtual ~Node() = default;
   // Asks a plugin for its tests. Throws Error with the plugin's name and what happened (and the end of
   // its output): it crashed, ended, hung for longer than `bound`, or sent nonsense.
-  virtual io::Task<wire::PluginTable> list(std::string plugin, wire::ListOrder order,
-                                           base::Nanoseconds bound) = 0;
+  virtual io::Task<wire::PluginTable> list(std::string plugin, wire::ListOrder order, base::Nanoseconds bound) = 0;
   // Makes the node ready to spawn ranks of a plugin, again if it was before. Throws as list().
   virtual io::Task<Prepared> prepare(std::string plugin, Isolation isolation, base::Nanoseconds bound) = 0;
   // Makes mounts for ranks, in this order. Throws Error{Failed} with what is denied.

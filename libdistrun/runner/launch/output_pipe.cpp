@@ -15,8 +15,7 @@ constexpr int kDrainReads = 64;
 
 }  // namespace
 
-OutputPipe::OutputPipe(io::Loop& loop, base::Fd reading_end, std::size_t cap)
-    : loop_(loop), cap_(cap), capture_(cap) {
+OutputPipe::OutputPipe(io::Loop& loop, base::Fd reading_end, std::size_t cap) : loop_(loop), cap_(cap), capture_(cap) {
   base::set_nonblocking(reading_end.get());
   watch(std::move(reading_end));
 }

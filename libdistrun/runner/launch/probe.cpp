@@ -30,10 +30,10 @@ void Probe::start(const Program& program, const wire::ProbeOrder& order) {
   spec.environment = program.environment;
   spec.line = line.second.get();
   process_ = std::make_unique<HelperProcess>(loop_, spec, [](proc::ExitStatus) {});
-  socket_ = std::make_unique<io::FrameSocket>(
-      loop_, std::move(line.first),
-      wire::kProtocol<wire::ProbeFrame>, io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
-                                [this](const std::string&) { on_closed(); }});
+  socket_ =
+      std::make_unique<io::FrameSocket>(loop_, std::move(line.first), wire::kProtocol<wire::ProbeFrame>,
+                                        io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
+                                                                  [this](const std::string&) { on_closed(); }});
   socket_->send(wire::pack(wire::ProbeFrame::Order, 0, order));
 }
 

@@ -15,7 +15,7 @@ namespace distrun::launch {
 
 struct ProbeResult {
   evidence::Stacks stacks;
-  std::string error;   // why it could not do all of its part; empty: it could
+  std::string error;  // why it could not do all of its part; empty: it could
 };
 
 class Probe {

@@ -155,9 +155,8 @@ void StackCollector::on_named(ProbeResult result) {
 }
 
 void StackCollector::finish() {
-  loop_.post([on_stacks = std::move(on_stacks_), stacks = std::move(stacks_)]() mutable {
-    on_stacks(std::move(stacks));
-  });
+  loop_.post(
+      [on_stacks = std::move(on_stacks_), stacks = std::move(stacks_)]() mutable { on_stacks(std::move(stacks)); });
 }
 
 }  // namespace distrun::launch

@@ -24,7 +24,7 @@ namespace distrun::launch {
 class StackCollector {
  public:
   struct Target {
-    int rank = -1;       // -1: none of the ranks, and nobody to ask
+    int rank = -1;  // -1: none of the ranks, and nobody to ask
     pid_t pid = 0;
   };
   // Sends dump-stacks to a rank; false if it cannot be asked.
@@ -56,11 +56,11 @@ class StackCollector {
   AskRank ask_rank_;
   OnStacks on_stacks_;
   evidence::Stacks stacks_;
-  std::map<int, std::size_t> asked_;           // rank -> target, that have not answered
-  std::vector<std::size_t> answered_;          // targets, as in raw_
+  std::map<int, std::size_t> asked_;   // rank -> target, that have not answered
+  std::vector<std::size_t> answered_;  // targets, as in raw_
   std::vector<wire::RawStacks> raw_;
   std::unique_ptr<Probe> probe_;
-  io::Alarm alarm_;                            // of asking
+  io::Alarm alarm_;  // of asking
 };
 
 // Puts threads with stacks from inside into a process of which the kernel's view is known. `shift` is added to their

@@ -105,8 +105,8 @@ io::Task<std::string> ZygoteHandle::ready(base::Nanoseconds bound) {
   const wire::ZygoteReady ready = co_await ready_.wait();
   if (!timed_out_) alarm_.cancel();
   if (timed_out_) {
-    throw Error(ErrorKind::Timeout, plugin_ + " did not finish loading within " + base::human(bound) +
-                                        process_->last_words() + stacks_);
+    throw Error(ErrorKind::Timeout,
+                plugin_ + " did not finish loading within " + base::human(bound) + process_->last_words() + stacks_);
   }
   if (!ready.error.empty()) throw Error(ErrorKind::Failed, "PluginError", ready.error);
   usable_ = ready.unsafe.empty();

@@ -57,15 +57,15 @@ class ZygoteHandle {
   bool usable_ = false;
   bool timed_out_ = false;
   base::Nanoseconds answer_bound_ = std::chrono::seconds(10);
-  std::string stuck_;    // what it did not do; empty: it has done all
-  std::string stacks_;   // where it stood then
+  std::string stuck_;   // what it did not do; empty: it has done all
+  std::string stacks_;  // where it stood then
   std::optional<proc::ExitStatus> status_;
   io::OneShot<wire::ZygoteReady> ready_;
   std::deque<OnForked> waiting_;
   std::unique_ptr<HelperProcess> process_;
   std::unique_ptr<io::PacketSocket> socket_;
   std::unique_ptr<HelperLook> look_;
-  io::Alarm alarm_;      // of what it is to do next
+  io::Alarm alarm_;  // of what it is to do next
 };
 
 }  // namespace distrun::launch

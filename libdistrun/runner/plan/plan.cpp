@@ -25,7 +25,8 @@ Variant variant_of(const wire::TestInfo& info, const Settings& settings) {
 std::string refusal(const wire::TestInfo& info, Isolation isolation, wire::Reuse reuse) {
   if (!base::ranks_stay(isolation)) return "";
   if (reuse == wire::Reuse::Once) {
-    return std::string("its plugin runs one test in a process, and with the isolation ") + name_of(isolation) + " ranks stay";
+    return std::string("its plugin runs one test in a process, and with the isolation ") + name_of(isolation) +
+           " ranks stay";
   }
   if (isolation != Isolation::Threads) return "";
   if (reuse != wire::Reuse::Together) return "its plugin cannot run ranks as threads";

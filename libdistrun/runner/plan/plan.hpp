@@ -13,9 +13,9 @@ namespace distrun::runner {
 // What the host of a suite gives to the suite's ranks.
 struct SuiteShare {
   std::string dir;
-  std::string tmp_dir;             // the host's TMPDIR
+  std::string tmp_dir;  // the host's TMPDIR
   std::vector<wire::KeyValue> settings;
-  bool lost = false;               // the host has died: no further rank is to start
+  bool lost = false;  // the host has died: no further rank is to start
 };
 
 struct PlannedTest {

@@ -11,10 +11,10 @@
 namespace distrun::runner {
 
 struct Batch {
-  std::size_t begin = 0;     // of the run's tests
+  std::size_t begin = 0;  // of the run's tests
   std::size_t end = 0;
-  int ranks = 0;             // that live at once
-  bool devices = false;      // its tests work with devices
+  int ranks = 0;         // that live at once
+  bool devices = false;  // its tests work with devices
 };
 std::vector<Batch> batches(const std::vector<PlannedTest>& tests);
 
@@ -23,7 +23,7 @@ bool is_alike(const PlannedTest& test, const PlannedTest& other);
 
 // What the machine holds. Batches beyond it wait for others to end; a batch runs alone if it is beyond it by itself.
 struct Room {
-  int ranks = 0;             // at the same time: sixteen for each core, and 64 MiB of free memory for each
+  int ranks = 0;  // at the same time: sixteen for each core, and 64 MiB of free memory for each
   static Room of_machine(int cores, std::uint64_t memory_available);
 };
 
@@ -41,9 +41,9 @@ class Schedule {
 
   std::vector<Batch> waiting_;
   Room room_;
-  int running_ = 0;          // batches
+  int running_ = 0;  // batches
   int ranks_ = 0;
-  bool devices_ = false;     // somebody works with them: one at a time
+  bool devices_ = false;  // somebody works with them: one at a time
 };
 
 // Bytes that programs may still take; 0: unknown.

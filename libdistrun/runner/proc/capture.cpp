@@ -22,8 +22,7 @@ std::uint64_t Capture::dropped() const noexcept {
 }
 
 std::string Capture::text() const {
-  const std::string_view end =
-      std::string_view(tail_).substr(tail_.size() - std::min(tail_.size(), tail_max_));
+  const std::string_view end = std::string_view(tail_).substr(tail_.size() - std::min(tail_.size(), tail_max_));
   if (dropped() == 0) return head_ + std::string(end);
   return head_ + "\n[distrun: " + std::to_string(dropped()) + " bytes left out here]\n" + std::string(end);
 }

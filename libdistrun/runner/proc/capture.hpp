@@ -8,8 +8,8 @@ namespace distrun::proc {
 
 // What a report gets of it.
 struct Captured {
-  std::string text;                // raw bytes; a line in its middle says what was left out
-  std::uint64_t bytes_total = 0;   // that were written
+  std::string text;               // raw bytes; a line in its middle says what was left out
+  std::uint64_t bytes_total = 0;  // that were written
   std::uint64_t bytes_dropped = 0;
 };
 

@@ -85,8 +85,7 @@ struct ChildSetUp {
     return {};
   }
   template <class Launcher>
-  boost::system::error_code on_exec_setup(Launcher&, const process::filesystem::path&,
-                                          const char* const*&) const {
+  boost::system::error_code on_exec_setup(Launcher&, const process::filesystem::path&, const char* const*&) const {
     if (!spec.own_session) {
       ::setpgid(0, 0);
     } else if (!lead_session(parent)) {
@@ -147,8 +146,7 @@ class SpawnPlan {
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setsigdefault(&attributes_, &all);
     posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(&attributes_,
-                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
   ~SpawnPlan() {
     posix_spawn_file_actions_destroy(&actions_);
@@ -195,8 +193,8 @@ Child start_rank(const ChildSpec& spec) {
   const std::vector<char*> arguments = pointers_to(spec.arguments, &spec.program);
   const std::vector<char*> environment = pointers_to(spec.environment);
   pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, spec.program.c_str(), plan.actions(), plan.attributes(),
-                                  arguments.data(), environment.data());
+  const int error = ::posix_spawn(&pid, spec.program.c_str(), plan.actions(), plan.attributes(), arguments.data(),
+                                  environment.data());
   if (error != 0) throw_cannot_start(spec, error);
   return watched(pid);
 }

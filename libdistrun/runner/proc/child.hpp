@@ -12,16 +12,16 @@
 namespace distrun::proc {
 
 struct ChildSpec {
-  std::string program;                  // an absolute path
-  std::vector<std::string> arguments;   // without the program's name
-  std::vector<std::string> environment; // "KEY=value"; the whole of it
+  std::string program;                   // an absolute path
+  std::vector<std::string> arguments;    // without the program's name
+  std::vector<std::string> environment;  // "KEY=value"; the whole of it
   // Descriptor of ours -> its number in the child, 0 to 4, without a gap after 2. Standard streams are /dev/null
   // unless named; the child has these descriptors and no others.
   std::vector<std::pair<int, int>> descriptors;
 
   // The rest is done by start_helper only.
-  std::string name;             // its argv[0]; empty: `program`
-  int file_mask = -1;           // umask; -1: ours
+  std::string name;    // its argv[0]; empty: `program`
+  int file_mask = -1;  // umask; -1: ours
   // It leads a session of its own, so no terminal of ours reaches it, and gets SIGTERM from the kernel when the thread
   // that started it has ended.
   bool own_session = false;

@@ -27,7 +27,7 @@ constexpr int kInterruptedExitCode = 130;
 constexpr int kRounds = 900;  // a millisecond each: the machine is clean within a second
 
 constexpr auto kSameWish = std::chrono::milliseconds(200);  // the same signal by way of the terminal and of the shell
-constexpr auto kDeath = std::chrono::seconds(1);              // from SIGKILL to an end that can be seen
+constexpr auto kDeath = std::chrono::seconds(1);            // from SIGKILL to an end that can be seen
 
 // One that this process ignores is not for its coordinator either.
 sigset_t guarded_signals() {
@@ -61,9 +61,9 @@ class Watch {
   const sigset_t& signals_;
   const GuardBounds& bounds_;
   const base::Clock& clock_ = base::system_clock();
-  int asked_by_ = 0;                                    // the first signal that asked for the end
+  int asked_by_ = 0;  // the first signal that asked for the end
   base::TimePoint asked_at_{};
-  base::TimePoint deadline_ = base::TimePoint::max();   // never, before somebody asks
+  base::TimePoint deadline_ = base::TimePoint::max();  // never, before somebody asks
   std::string why_killed_;
 };
 

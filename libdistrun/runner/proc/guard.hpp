@@ -18,14 +18,14 @@ namespace distrun::proc {
 bool is_interruption(int signal) noexcept;
 
 struct Coordinator {
-  base::Fd guard;           // readable once the guard is dead
-  WorkNote* note = nullptr; // which tests run, for the guard to tell if this process dies; lives as long as it
+  base::Fd guard;            // readable once the guard is dead
+  WorkNote* note = nullptr;  // which tests run, for the guard to tell if this process dies; lives as long as it
 };
 
 // How long a coordinator may take that was asked to end. Ending ranks, telling of them and writing reports takes it
 // some six seconds at the worst.
 struct GuardBounds {
-  base::Nanoseconds end = std::chrono::seconds(15);    // and the graces of its ranks, where these are the user's
+  base::Nanoseconds end = std::chrono::seconds(15);   // and the graces of its ranks, where these are the user's
   base::Nanoseconds hurry = std::chrono::seconds(5);  // after it was asked again
 };
 

@@ -37,7 +37,7 @@ NameKind kind_of(SystemVKind kind) {
 
 // Of a path, unless it is gone.
 std::optional<NewName> name_at(const std::string& path, bool shared_memory) {
-  struct stat status{};
+  struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
   const NameKind kind = S_ISSOCK(status.st_mode) ? NameKind::Socket
                         : shared_memory          ? NameKind::SharedMemory
@@ -70,8 +70,7 @@ std::set<std::string> names_in_use(const std::vector<std::string>& directories) 
   return names;
 }
 
-LeakScan::LeakScan(const RunPlaces& places, bool files)
-    : files_(files), own_name_("distrun-" + places.run_id) {
+LeakScan::LeakScan(const RunPlaces& places, bool files) : files_(files), own_name_("distrun-" + places.run_id) {
   std::set<std::string> seen;
   for (const std::string& directory : {std::string("/dev/shm"), places.temp_dir, places.start_dir}) {
     if (seen.insert(directory).second) places_.push_back({directory, directory == "/dev/shm", {}, -1, false});
@@ -80,7 +79,7 @@ LeakScan::LeakScan(const RunPlaces& places, bool files)
 }
 
 bool LeakScan::unchanged(WatchedPlace& place) {
-  struct stat status{};
+  struct stat status {};
   if (::stat(place.directory.c_str(), &status) != 0) return true;
   const std::int64_t modified = ns_of(status.st_mtim);
   if (modified == place.modified_ns && place.settled) return true;
@@ -125,9 +124,8 @@ std::vector<NewName> LeakScan::since(Mark mark) {
 
 void LeakScan::removed(const NewName& name) {
   if (!name.is_path()) {
-    std::erase_if(objects_, [&](const auto& object) {
-      return object.first == std::pair(name.object.kind, name.object.id);
-    });
+    std::erase_if(objects_,
+                  [&](const auto& object) { return object.first == std::pair(name.object.kind, name.object.id); });
     return;
   }
   const std::size_t slash = name.path.rfind('/');

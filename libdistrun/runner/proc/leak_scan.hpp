@@ -23,11 +23,11 @@ enum class NameKind : std::uint8_t { SharedMemory, Socket, File, Semaphores, Que
 
 struct NewName {
   NameKind kind = NameKind::File;
-  std::string path;             // or what people call it: "System V segment 5 (key 0x4711)"
+  std::string path;  // or what people call it: "System V segment 5 (key 0x4711)"
   uid_t owner = 0;
-  std::uint64_t device = 0;     // of a path
+  std::uint64_t device = 0;  // of a path
   std::uint64_t inode = 0;
-  SystemVObject object{};       // else
+  SystemVObject object{};  // else
   bool is_path() const noexcept { return object.id < 0; }
 };
 

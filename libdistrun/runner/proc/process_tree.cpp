@@ -127,9 +127,7 @@ std::string describe_process(pid_t pid) {
   return std::to_string(pid) + " (" + command + ")";
 }
 
-bool is_zombie(pid_t pid) {
-  return state_line("/proc/" + std::to_string(pid)).starts_with(" Z");
-}
+bool is_zombie(pid_t pid) { return state_line("/proc/" + std::to_string(pid)).starts_with(" Z"); }
 
 std::string describe_state(pid_t pid) {
   const std::string line = state_line("/proc/" + std::to_string(pid));

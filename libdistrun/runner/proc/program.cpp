@@ -13,8 +13,8 @@ std::string program_beside(const std::string& name) {
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::string path = (self.parent_path() / name).string();
   if (error || ::access(path.c_str(), X_OK) != 0) {
-    throw Error(ErrorKind::Failed, "cannot find " + path + ", which belongs beside " +
-                                       self.filename().string() + ": install it again");
+    throw Error(ErrorKind::Failed,
+                "cannot find " + path + ", which belongs beside " + self.filename().string() + ": install it again");
   }
   return path;
 }

@@ -20,7 +20,7 @@ namespace distrun::proc {
 namespace {
 
 bool is_ours(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   return ::lstat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid();
 }
 
@@ -54,7 +54,7 @@ std::string readable_current_directory() {
 constexpr int kDepthMax = 200;  // descriptors, and the stack
 
 bool is_mounted(int directory, const char* name) {
-  struct statx status{};
+  struct statx status {};
   if (::statx(directory, name, AT_SYMLINK_NOFOLLOW, 0, &status) != 0) return false;
   return (status.stx_attributes & status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0;
 }

@@ -17,7 +17,7 @@ struct RunPlaces {
 
 struct RemovedFiles {
   std::vector<std::string> removed;
-  std::vector<std::string> stuck;   // "/tmp/x: Operation not permitted": what could not be, and why
+  std::vector<std::string> stuck;  // "/tmp/x: Operation not permitted": what could not be, and why
 };
 
 // Removes every entry of /dev/shm, the temp and the start directory that has the run id in its name and

@@ -15,11 +15,11 @@ struct SystemVObject {
   SystemVKind kind = SystemVKind::Segment;
   int id = -1;
   std::uint32_t key = 0;
-  std::uint32_t owner = 0;          // user id
-  std::vector<pid_t> pids;          // who made it, or has used it last; zeros are nobody
-  std::uint64_t attached = 0;       // of a segment: by how many processes
+  std::uint32_t owner = 0;     // user id
+  std::vector<pid_t> pids;     // who made it, or has used it last; zeros are nobody
+  std::uint64_t attached = 0;  // of a segment: by how many processes
 
-  std::string describe() const;     // "System V segment 5 (key 0x4711)"
+  std::string describe() const;  // "System V segment 5 (key 0x4711)"
 };
 
 // All that there are on this machine. Three calls where there are none.

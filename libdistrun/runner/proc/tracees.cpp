@@ -16,8 +16,8 @@
 namespace distrun::proc {
 namespace {
 
-constexpr int kStopRounds = 50;    // of 100 us: for a thread to stop
-constexpr int kReapRounds = 100;   // of 10 ms
+constexpr int kStopRounds = 50;   // of 100 us: for a thread to stop
+constexpr int kReapRounds = 100;  // of 10 ms
 constexpr int kClone = static_cast<int>(__WCLONE);
 
 // Of the children that exec or fork has made only the traced ones are "clone" children.
@@ -33,9 +33,7 @@ bool is_from_exec(pid_t tid, int signal) {
          info.si_pid == tid;
 }
 
-void detach(pid_t tid, int signal) {
-  ::ptrace(PTRACE_DETACH, tid, nullptr, static_cast<std::intptr_t>(signal));
-}
+void detach(pid_t tid, int signal) { ::ptrace(PTRACE_DETACH, tid, nullptr, static_cast<std::intptr_t>(signal)); }
 
 // The signal at which it stands; 0: it does not.
 int stopped_at(pid_t tid) {

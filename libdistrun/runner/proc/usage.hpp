@@ -9,8 +9,8 @@
 namespace distrun::proc {
 
 struct Usage {
-  base::Nanoseconds cpu{};          // user and system, of all its threads
-  std::uint64_t memory_bytes = 0;   // resident
+  base::Nanoseconds cpu{};         // user and system, of all its threads
+  std::uint64_t memory_bytes = 0;  // resident
 };
 
 Usage usage_of(pid_t pid);

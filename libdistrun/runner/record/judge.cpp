@@ -132,9 +132,8 @@ Judgement judge(const AttemptRecord& attempt) {
   const RankRecord* cause = earliest(attempt, [&](const RankRecord& r) { return is_independent(attempt, r); });
   if (cause != nullptr) return judge_cause(attempt, *cause);
   if (const RankRecord* follower = earliest(attempt, is_bad)) return judge_early_leaver(attempt, *follower);
-  const RankRecord* stray = earliest(attempt, [](const RankRecord& r) {
-    return class_of(r) == Class::Ended || class_of(r) == Class::Unknown;
-  });
+  const RankRecord* stray = earliest(
+      attempt, [](const RankRecord& r) { return class_of(r) == Class::Ended || class_of(r) == Class::Unknown; });
   if (stray == nullptr) return judge_agreement(attempt);
   return {Verdict::InfraError, {stray->rank}, stray->phase, {CauseKind::Unknown, stray->rank}};
 }

@@ -13,8 +13,8 @@ namespace {
 
 // The wait of the body's own thread is what a rank does; those of its helpers come next.
 const board::ShownWait* main_wait(const board::Shown& shown) {
-  const auto own = std::find_if(shown.waits.rbegin(), shown.waits.rend(),
-                                [](const board::ShownWait& wait) { return wait.in_body; });
+  const auto own =
+      std::find_if(shown.waits.rbegin(), shown.waits.rend(), [](const board::ShownWait& wait) { return wait.in_body; });
   if (own != shown.waits.rend()) return &*own;  // the innermost of nested ones
   return shown.waits.empty() ? nullptr : &shown.waits.front();
 }

@@ -22,11 +22,11 @@ Look only(int rank, Look look);
 
 // One wait of a rank, and the ranks that it waits for: of a barrier those that are not in it.
 struct WaitLine {
-  std::vector<int> ranks;         // that wait alike
-  std::string what;               // "barrier \"meet\" (ring.cpp:41)"; empty: nothing that is shown
+  std::vector<int> ranks;  // that wait alike
+  std::string what;        // "barrier \"meet\" (ring.cpp:41)"; empty: nothing that is shown
   std::vector<int> awaited;
-  bool any = false;               // any of them is enough
-  std::string last;               // what they did last, if all the same: "send \"go\" to rank 2"; or empty
+  bool any = false;  // any of them is enough
+  std::string last;  // what they did last, if all the same: "send \"go\" to rank 2"; or empty
   wire::Phase phase = wire::Phase::Body;
   Nanoseconds longest{};
   std::optional<Nanoseconds> left;  // until the first deadline; below 0: past it; nothing: there is none

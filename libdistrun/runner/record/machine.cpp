@@ -24,8 +24,8 @@ Machine this_machine() {
     machine.kernel = std::string(name.sysname) + " " + name.release;
   }
   machine.cpus = usable_cpus();
-  machine.memory_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  machine.memory_bytes =
+      static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return machine;
 }
 

@@ -27,10 +27,8 @@ std::string describe(const Outcome& outcome) {
       return "exited with code " + std::to_string(outcome.value) + " " +
              (outcome.text.empty() ? "without a result" : outcome.text);
     case OutcomeKind::Signaled:
-      return "killed by signal " + std::to_string(outcome.value) + " (" +
-             base::signal_name(outcome.value) + ")";
-    case OutcomeKind::Lost:
-      return outcome.text.empty() ? "lost" : "lost: " + outcome.text;
+      return "killed by signal " + std::to_string(outcome.value) + " (" + base::signal_name(outcome.value) + ")";
+    case OutcomeKind::Lost: return outcome.text.empty() ? "lost" : "lost: " + outcome.text;
     case OutcomeKind::KilledByUs: return "ended by distrun";
     default: return name_of(outcome.kind);
   }

@@ -6,7 +6,7 @@
 namespace distrun::runner {
 
 enum class OutcomeKind : std::uint8_t {
-  Running,     // none yet
+  Running,  // none yet
   Passed,
   Failed,      // it reported an error that ended its body, or a failed check, or exited with code 10
   Skipped,     // by a skip frame, or by an exit code of the skip table
@@ -20,8 +20,8 @@ const char* name_of(OutcomeKind kind) noexcept;  // "passed", "killed by us"
 
 struct Outcome {
   OutcomeKind kind = OutcomeKind::Running;
-  int value = 0;      // exit code, signal or skip code
-  std::string text;   // the skip reason; what was lost; of a program that failed: how; that it exited after its result
+  int value = 0;     // exit code, signal or skip code
+  std::string text;  // the skip reason; what was lost; of a program that failed: how; that it exited after its result
 
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
@@ -30,7 +30,16 @@ struct Outcome {
 std::string describe(const Outcome& outcome);
 
 enum class Verdict : std::uint8_t {
-  Pass, Fail, Crash, Timeout, Deadlock, Skip, Leak, Flaky, InfraError, Cancelled,
+  Pass,
+  Fail,
+  Crash,
+  Timeout,
+  Deadlock,
+  Skip,
+  Leak,
+  Flaky,
+  InfraError,
+  Cancelled,
 };
 inline constexpr int kVerdictCount = 10;
 const char* name_of(Verdict verdict) noexcept;  // "pass", "infra-error"

@@ -29,23 +29,23 @@ struct RankError {
   std::uint32_t line = 0;
   std::string stack;
   bool ended_body = true;
-  int because_of = -1;            // the rank from whose failure it follows
-  Nanoseconds at{};               // since the attempt began
-  bool is_crash = false;          // told by a crash handler or a sanitizer, not by the test
+  int because_of = -1;    // the rank from whose failure it follows
+  Nanoseconds at{};       // since the attempt began
+  bool is_crash = false;  // told by a crash handler or a sanitizer, not by the test
 };
 
 struct RankRecord {
-  int rank = 0;                   // -1: the host of the suite
-  int pid = 0;                    // 0: never started
+  int rank = 0;  // -1: the host of the suite
+  int pid = 0;   // 0: never started
   Outcome outcome;
-  int exit_code = -1;             // as the kernel told it; -1: none
-  int signal = 0;                 // 0: none
+  int exit_code = -1;                      // as the kernel told it; -1: none
+  int signal = 0;                          // 0: none
   wire::Phase phase = wire::Phase::Spawn;  // the last that it was in
   std::uint64_t checks = 0;
-  Nanoseconds started{};          // since the attempt began
+  Nanoseconds started{};  // since the attempt began
   Nanoseconds ended{};
-  Nanoseconds body_began{};       // the same; 0: its body never began
-  Nanoseconds body_ended{};       // 0: its body never came to its end
+  Nanoseconds body_began{};  // the same; 0: its body never began
+  Nanoseconds body_ended{};  // 0: its body never came to its end
   // When what decided its outcome was learned, as a position in the order of all such events of the
   // attempt; 0: nothing yet. The judge finds the first cause by it.
   int decided = 0;
@@ -60,15 +60,23 @@ struct RankRecord {
 };
 
 enum class LeakKind : std::uint8_t {
-  Process, SharedMemory, Socket, File, Descriptor, Thread, State, Semaphores, Queue
+  Process,
+  SharedMemory,
+  Socket,
+  File,
+  Descriptor,
+  Thread,
+  State,
+  Semaphores,
+  Queue
 };
 inline constexpr int kLeakKindCount = 9;
 const char* name_of(LeakKind kind) noexcept;  // "process", "shared memory"
 
 struct Leak {
   LeakKind kind = LeakKind::Process;
-  std::string what;               // "4711 (sleep 100)", "/dev/shm/x", "of rank 2: 5 (/tmp/x)"
-  bool removed = false;           // false: left where it is; somebody should look
+  std::string what;      // "4711 (sleep 100)", "/dev/shm/x", "of rank 2: 5 (/tmp/x)"
+  bool removed = false;  // false: left where it is; somebody should look
 };
 
 // Why somebody looked at what the ranks did.
@@ -79,15 +87,15 @@ const char* name_of(LookKind kind) noexcept;  // "timeout"
 // What a rank showed on the board at that moment.
 struct RankView {
   int rank = 0;
-  std::optional<board::Shown> shown;   // nothing if it has shown nothing
+  std::optional<board::Shown> shown;  // nothing if it has shown nothing
 };
 
 // What was seen of the ranks at one moment: what they showed, and the stacks of their threads.
 struct Look {
   LookKind kind = LookKind::Timeout;
-  Nanoseconds at{};               // since the attempt began
+  Nanoseconds at{};  // since the attempt began
   Nanoseconds took{};
-  std::int64_t at_ns = 0;         // of the monotonic clock, for the times on the board
+  std::int64_t at_ns = 0;  // of the monotonic clock, for the times on the board
   std::vector<RankView> ranks;
   evidence::Stacks stacks;
   std::vector<evidence::Line> text;  // what people read of it
@@ -120,19 +128,19 @@ enum class AttemptKind : std::uint8_t { First, Repeat, Retry };
 const char* name_of(AttemptKind kind) noexcept;
 
 struct AttemptRecord {
-  int n = 1;                      // counts all attempts of the test
+  int n = 1;  // counts all attempts of the test
   AttemptKind kind = AttemptKind::First;
   Verdict verdict = Verdict::Pass;
   Cause cause;
-  std::string message;            // its words, one line, the first cause first; empty on a pass
-  std::vector<int> culprits;      // ranks to look at first
+  std::string message;                    // its words, one line, the first cause first; empty on a pass
+  std::vector<int> culprits;              // ranks to look at first
   wire::Phase phase = wire::Phase::Exit;  // in which it was decided
   Nanoseconds duration{};
   std::vector<RankRecord> ranks;
   std::vector<Leak> leaks;
-  std::vector<Look> looks;        // in the order in which they were taken, at most 10
-  std::string infra_error;        // why distrun could not do its part; empty: it could
-  std::string lost_host;          // how the suite's host died meanwhile: "was killed by signal 9 (SIGKILL)"; or empty
+  std::vector<Look> looks;  // in the order in which they were taken, at most 10
+  std::string infra_error;  // why distrun could not do its part; empty: it could
+  std::string lost_host;    // how the suite's host died meanwhile: "was killed by signal 9 (SIGKILL)"; or empty
   bool cancelled = false;
 };
 
@@ -143,12 +151,12 @@ struct Variant {
   std::string agent;
   std::string gpu_driver;
   Isolation isolation = Isolation::Process;  // that was used
-  std::string isolation_reason;   // why not the one asked for; empty: it is
+  std::string isolation_reason;              // why not the one asked for; empty: it is
 };
 
 struct TestRecord {
   wire::TestInfo info;
-  std::string plugin;             // path as given
+  std::string plugin;  // path as given
   Variant variant;
   Verdict verdict = Verdict::Pass;
   std::string message;
@@ -161,16 +169,16 @@ struct HostRecord {
   std::string plugin;
   std::string suite;
   Verdict verdict = Verdict::Pass;
-  std::string message;            // as a test's
-  Nanoseconds set_up{};           // how long it took
+  std::string message;   // as a test's
+  Nanoseconds set_up{};  // how long it took
   Nanoseconds tear_down{};
-  RankRecord rank;                // as a rank's, with the number -1
+  RankRecord rank;  // as a rank's, with the number -1
 };
 
 // Something that kept tests from running: a plugin that cannot be listed, a report that cannot be written.
 struct Problem {
-  std::string plugin;             // empty: not about a plugin
-  std::string phase;              // "list", "load", "report", "start"
+  std::string plugin;  // empty: not about a plugin
+  std::string phase;   // "list", "load", "report", "start"
   std::string text;
 };
 
@@ -197,31 +205,31 @@ struct Settings {
   std::vector<std::string> plugins;
   std::vector<std::string> program;  // of `distrun exec`, instead of plugins: argv
   std::string program_path;
-  int stdin_rank = -1;            // of its ranks: reads stdin_fd; -1: none does
+  int stdin_rank = -1;  // of its ranks: reads stdin_fd; -1: none does
   int stdin_fd = -1;
-  bool keep_output = true;        // what ranks write goes into the record
+  bool keep_output = true;  // what ranks write goes into the record
   int world_size = 4;
   std::string backend = "shm";
   std::string agent = "pipe";
   std::string gpu_driver = "auto";
-  int gpus = 0;                   // devices that the driver offers
-  std::string why_no_gpu;         // "this machine has no NVIDIA device"; empty: there are some
+  int gpus = 0;            // devices that the driver offers
+  std::string why_no_gpu;  // "this machine has no NVIDIA device"; empty: there are some
   Isolation isolation = Isolation::Process;
   std::vector<std::string> filters;
-  std::string rerun_failed;       // the summary whose failed tests alone run; empty: any test runs
-  std::vector<TestName> rerun;    // those tests
+  std::string rerun_failed;     // the summary whose failed tests alone run; empty: any test runs
+  std::vector<TestName> rerun;  // those tests
   Shard shard;
-  bool shuffle = false;           // the order of the tests comes from the seed
+  bool shuffle = false;                             // the order of the tests comes from the seed
   Nanoseconds timeout = std::chrono::seconds(300);  // 0: none
-  Nanoseconds timeout_override{}; // 0: none
-  int debug_rank = -1;            // begins under a debugger, and no bound runs out; -1: none
-  Nanoseconds stacks_after{};     // into a test's body, without ending it; 0: never
+  Nanoseconds timeout_override{};                   // 0: none
+  int debug_rank = -1;                              // begins under a debugger, and no bound runs out; -1: none
+  Nanoseconds stacks_after{};                       // into a test's body, without ending it; 0: never
   double timeout_scale = 1.0;
   Nanoseconds peer_grace = std::chrono::milliseconds(500);       // for the others when a rank has failed
   Nanoseconds terminate_grace = std::chrono::milliseconds(500);  // from SIGTERM to SIGKILL
-  int jobs = 1;                   // tests at the same time
+  int jobs = 1;                                                  // tests at the same time
   int repeat = 1;
-  int until_fail = 0;             // attempts at most, until one does not pass; 0: `repeat` counts
+  int until_fail = 0;  // attempts at most, until one does not pass; 0: `repeat` counts
   int retries = 0;
   bool fail_fast = false;
   std::uint64_t seed = 0;
@@ -230,9 +238,9 @@ struct Settings {
   bool leaks_off = false;
   bool skips_pass = false;
   bool keep_work_dir = false;
-  bool private_tmp = false;       // an attempt has a /tmp and a /dev/shm of its own
-  bool quick_exit = false;        // ranks end without exit handlers and static destructors
-  std::string config;             // the file that some of these come from; empty: none
+  bool private_tmp = false;               // an attempt has a /tmp and a /dev/shm of its own
+  bool quick_exit = false;                // ranks end without exit handlers and static destructors
+  std::string config;                     // the file that some of these come from; empty: none
   std::vector<std::string> command_line;  // for the line that repeats a test
 };
 

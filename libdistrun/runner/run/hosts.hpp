@@ -46,7 +46,7 @@ class Hosts {
 
   const RunContext& run_;
   std::function<void(const SuiteHost&)> on_lost_;
-  std::map<Key, int> waiting_;                          // tests that have not left yet
+  std::map<Key, int> waiting_;  // tests that have not left yet
   std::map<Key, std::unique_ptr<SuiteHost>> hosts_;
   std::vector<HostRecord> records_;
 };

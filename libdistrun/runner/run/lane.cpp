@@ -39,8 +39,8 @@ io::Task<void> Lane::rest() { co_await end_standing(nullptr); }
 // Those that serve the test stay; without a test none does.
 io::Task<void> Lane::end_standing(const PlannedTest* test) {
   if (!standing_.broken().empty()) {
-    on_problem_(standing_.plugin(), "of the ranks of " + standing_.suite() + " that waited for their next test, " +
-                                        standing_.broken());
+    on_problem_(standing_.plugin(),
+                "of the ranks of " + standing_.suite() + " that waited for their next test, " + standing_.broken());
   }
   if (test != nullptr && standing_.serves(spec_of(*test), test->info.suite)) co_return;
   const std::string plugin = standing_.plugin();

@@ -47,7 +47,10 @@ std::string message_of(const TestRecord& test) {
 }  // namespace
 
 Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunPlaces& places, Settings settings)
-    : loop_(loop), node_(node), events_(events), names_(places, settings.program.empty()),
+    : loop_(loop),
+      node_(node),
+      events_(events),
+      names_(places, settings.program.empty()),
       dirs_(places.run_dir(), settings.keep_work_dir),
       context_{loop, node, events, names_, record_.settings, dirs_, places.run_id},
       plugins_(loop, node, record_.settings,
@@ -278,8 +281,8 @@ io::Task<void> Run::run_test(Lane& lane, PlannedTest& test, std::size_t index, b
     record.info = test.info;
     record.plugin = test.plugin;
     record.variant = test.variant;
-    const TestStart start{test.info,    test.id,                 test.plugin, test.variant, static_cast<int>(index),
-                          static_cast<int>(tests_.size())};
+    const TestStart start{
+        test.info, test.id, test.plugin, test.variant, static_cast<int>(index), static_cast<int>(tests_.size())};
     events_.on_test_start(start);
     if (!test.skipped()) co_await run_in_suite(lane, test, record, stay);
     if (test.skipped()) {

@@ -86,12 +86,12 @@ class Run {
   std::vector<PlannedTest> tests_;
   std::function<void(std::vector<PlannedTest>&)> arrange_;
   Hosts hosts_;
-  std::vector<std::size_t> order_;    // of record_.tests: each test's place in tests_
+  std::vector<std::size_t> order_;  // of record_.tests: each test's place in tests_
   std::optional<Schedule> schedule_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::shared_ptr<io::OneShot<bool>> batch_over_;   // set when the next batch is over
+  std::shared_ptr<io::OneShot<bool>> batch_over_;  // set when the next batch is over
   int done_ = 0;
-  bool stopped_ = false;              // no further test begins
+  bool stopped_ = false;  // no further test begins
   bool cancelled_ = false;
 };
 

@@ -22,7 +22,8 @@ PlannedTest task_of(const PlannedTest& test) {
   task.plugin = test.plugin;
   task.variant = test.variant;
   task.variant.world_size = 1;
-  if (task.variant.isolation == Isolation::Threads) task.variant.isolation = Isolation::Pool;  // one process, forked if that may be
+  if (task.variant.isolation == Isolation::Threads)
+    task.variant.isolation = Isolation::Pool;  // one process, forked if that may be
   return task;
 }
 
@@ -41,15 +42,19 @@ std::string message_of(const AttemptRecord& attempt, wire::HostWork work) {
 }
 
 bool exists(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   return ::lstat(path.c_str(), &status) == 0;
 }
 
 }  // namespace
 
 SuiteHost::SuiteHost(const RunContext& run, const PlannedTest& test, std::function<void(const SuiteHost&)> on_lost)
-    : run_(run), on_lost_(std::move(on_lost)), task_(task_of(test)), dir_(run.dirs.take(0)),
-      standing_(run.loop, run.node, StandingWorld::Output::Kept), set_up_(run.loop) {
+    : run_(run),
+      on_lost_(std::move(on_lost)),
+      task_(task_of(test)),
+      dir_(run.dirs.take(0)),
+      standing_(run.loop, run.node, StandingWorld::Output::Kept),
+      set_up_(run.loop) {
   share_->dir = dir_->shared();
   share_->tmp_dir = dir_->tmp_of(0);
   task_.share = share_;

@@ -59,15 +59,15 @@ class SuiteHost {
 
   const RunContext& run_;
   std::function<void(const SuiteHost&)> on_lost_;
-  PlannedTest task_;                       // the host's, as if it were a test of one rank
-  std::unique_ptr<WorkDirs> dir_;          // shared with the suite's ranks
+  PlannedTest task_;               // the host's, as if it were a test of one rank
+  std::unique_ptr<WorkDirs> dir_;  // shared with the suite's ranks
   std::shared_ptr<SuiteShare> share_ = std::make_shared<SuiteShare>();
   StandingWorld standing_;
   std::unique_ptr<Attempt> attempt_;
   State state_ = State::Fresh;
   io::OneShot<bool> set_up_;
-  std::vector<wire::KeyValue> settings_;   // of the work that was done last
-  std::vector<proc::NewName> made_;        // names that its set-up has left for the tests
+  std::vector<wire::KeyValue> settings_;  // of the work that was done last
+  std::vector<proc::NewName> made_;       // names that its set-up has left for the tests
   std::optional<AttemptRecord> failure_;
   std::optional<wire::SkipReport> skip_;
   HostRecord record_;

@@ -22,10 +22,12 @@ Table& table() {
 void add_backend(Backend backend) {
   Table& to = table();
   const std::lock_guard lock(to.mutex);
-  const auto same = std::find_if(to.all.begin(), to.all.end(),
-                                 [&](const Backend& each) { return each.name == backend.name; });
-  if (same != to.all.end()) *same = std::move(backend);
-  else to.all.push_back(std::move(backend));
+  const auto same =
+      std::find_if(to.all.begin(), to.all.end(), [&](const Backend& each) { return each.name == backend.name; });
+  if (same != to.all.end())
+    *same = std::move(backend);
+  else
+    to.all.push_back(std::move(backend));
 }
 
 std::vector<Backend> backends() {

@@ -1,7 +1,7 @@
 #pragma once
 // Modules: parts of distrun that need what most machines lack (CUDA, NCCL). Each is a shared object in lib/distrun/,
-// beside libdistrun.so.1, that is opened when it is first asked for and not before: a zygote that had touched CUDA could
-// not be forked, and most processes need none.
+// beside libdistrun.so.1, that is opened when it is first asked for and not before: a zygote that had touched CUDA
+// could not be forked, and most processes need none.
 #include <string>
 
 namespace distrun::core {
@@ -15,7 +15,7 @@ struct ModuleName {
 struct Module {
   void* entry = nullptr;  // null: there is none
   std::string file;
-  std::string why_none;   // "this distrun was built without CUDA: there is no distrun/distrun_cuda.so"
+  std::string why_none;  // "this distrun was built without CUDA: there is no distrun/distrun_cuda.so"
 };
 
 // Stays open until the process ends.

@@ -85,9 +85,9 @@ class RankState {
   std::map<const void*, Call> calls_;  // by who asked
 };
 
-// While it lives, `call` is called when a peer fails: by the thread that hears of it, which reads the rank's line, so it
-// must be quick; or by the constructor, if one has failed already. Once at most in a test. A call that runs ends before
-// the destructor returns: who takes a lock in it must not hold that here.
+// While it lives, `call` is called when a peer fails: by the thread that hears of it, which reads the rank's line, so
+// it must be quick; or by the constructor, if one has failed already. Once at most in a test. A call that runs ends
+// before the destructor returns: who takes a lock in it must not hold that here.
 class PeerFailedCall {
  public:
   PeerFailedCall(RankState& rank, std::function<void(const PeerFailure&)> call);

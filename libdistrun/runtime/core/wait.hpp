@@ -1,7 +1,7 @@
 #pragma once
-// How the runtime waits: seen. Whatever blocks a thread here (a stream, a reply, a thread that waits in the engine) is a
-// Wait for as long as it lasts, and a rank shows it on its board: for whom, since when, until when; so that a hang can
-// be explained. Without a rank it just waits.
+// How the runtime waits: seen. Whatever blocks a thread here (a stream, a reply, a thread that waits in the engine) is
+// a Wait for as long as it lasts, and a rank shows it on its board: for whom, since when, until when; so that a hang
+// can be explained. Without a rank it just waits.
 //
 // A wait for other ranks ends when one of them fails as well (wait_for_peers): what it waits for may never come.
 #include <condition_variable>

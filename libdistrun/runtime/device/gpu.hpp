@@ -11,11 +11,11 @@
 namespace distrun::device {
 
 struct GpuSettings {
-  std::string driver = "auto";  // "auto" (cuda where a device is), "cuda", "virtual", "none"
-  int devices = 0;              // of the virtual driver, or the most of cuda; 0: as many as there are
-  std::uint64_t seed = 0;       // of the virtual driver's delays
+  std::string driver = "auto";   // "auto" (cuda where a device is), "cuda", "virtual", "none"
+  int devices = 0;               // of the virtual driver, or the most of cuda; 0: as many as there are
+  std::uint64_t seed = 0;        // of the virtual driver's delays
   std::size_t memory_bytes = 0;  // of each virtual device; 0: 4 GiB, of which only what is used is taken
-  bool check_order = false;     // the virtual driver reports accesses that no stream order protects
+  bool check_order = false;      // the virtual driver reports accesses that no stream order protects
 };
 
 // Before the first use. Throws Error{InvalidArgument} for an unknown driver, or after it.

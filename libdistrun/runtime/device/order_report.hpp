@@ -9,8 +9,8 @@
 namespace distrun::device {
 
 struct OrderReport {
-  std::string text;       // both streams, kernels and sites, and the bytes
-  base::Location first;   // what was put on its stream first
+  std::string text;      // both streams, kernels and sites, and the bytes
+  base::Location first;  // what was put on its stream first
   base::Location second;
 };
 

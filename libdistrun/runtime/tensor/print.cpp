@@ -138,8 +138,8 @@ std::string with_suffixes(std::string text, const std::vector<std::string>& suff
 std::string sparse_text(const Tensor& tensor) {
   const std::string start = "tensor(", indices = "indices=tensor(", values = "values=tensor(";
   const SparseParts& parts = sparse(tensor);
-  return start + indices + part_text(parts.indices, (start + indices).size()) + ",\n" +
-         std::string(start.size(), ' ') + values + part_text(parts.values, (start + values).size());
+  return start + indices + part_text(parts.indices, (start + indices).size()) + ",\n" + std::string(start.size(), ' ') +
+         values + part_text(parts.values, (start + values).size());
 }
 
 }  // namespace

@@ -153,8 +153,8 @@ TEST_CASE("a pause stops ranks and clocks, and nothing is lost of either") {
   CHECK(world.was_sent(0, SIGSTOP));
   CHECK(world.was_sent(1, SIGSTOP));
   const auto paused = fake::Clock::now();
-  CHECK_FALSE(testing::run_until(stage.loop, [&] { return fake::Clock::now() - paused > 150ms && world.looks > 0; },
-                                 200ms));
+  CHECK_FALSE(testing::run_until(
+      stage.loop, [&] { return fake::Clock::now() - paused > 150ms && world.looks > 0; }, 200ms));
   stage.attempt->resume();
   CHECK(world.was_sent(0, SIGCONT));
   CHECK(world.looks == 0);

@@ -97,9 +97,7 @@ TEST_CASE("a rank that sends what is no message is lost") {
   stage.graces.connection = 1h;  // nonsense needs none
   fake::World& world = stage.begin();
   world.start_and_greet_all();
-  SECTION("bytes that do not decode") {
-    world.events().on_frame(0, {ControlFrame::Done, 0, wire::Bytes(3)});
-  }
+  SECTION("bytes that do not decode") { world.events().on_frame(0, {ControlFrame::Done, 0, wire::Bytes(3)}); }
   SECTION("a kind that only the coordinator sends") { world.say(0, ControlFrame::Finish, wire::Done{}); }
   SECTION("a phase that is none") { world.say(0, ControlFrame::Phase, wire::PhaseChange{wire::Phase(9)}); }
   SECTION("a message to nobody") { world.say(0, ControlFrame::Message, wire::RankMessage{0, 2, "x", ""}); }

@@ -167,9 +167,7 @@ TEST_CASE("a failed check is told to nobody while its body goes on, and fails th
 TEST_CASE("ranks that cannot be started are an infra-error") {
   Stage stage;
   fake::World& world = stage.begin();
-  SECTION("none was") {
-    world.events().on_spawn_failed("cannot fork rank 0");
-  }
+  SECTION("none was") { world.events().on_spawn_failed("cannot fork rank 0"); }
   SECTION("some were, which are ended") {
     world.start(0);
     world.events().on_spawn_failed("cannot fork rank 0");

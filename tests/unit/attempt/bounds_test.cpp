@@ -22,8 +22,8 @@ wire::TestInfo info_of(const std::string& suite, const std::string& name, int wo
 TEST_CASE("phases have the bounds of the table") {
   const Settings settings;
   const wire::TestInfo test = info_of("Ring", "pass");
-  const std::pair<Phase, Nanoseconds> rows[] = {{Phase::Spawn, 10s}, {Phase::Load, 30s},     {Phase::Rendezvous, 30s},
-                                                {Phase::SetUp, 60s}, {Phase::Body, 300s},    {Phase::TearDown, 60s},
+  const std::pair<Phase, Nanoseconds> rows[] = {{Phase::Spawn, 10s}, {Phase::Load, 30s},  {Phase::Rendezvous, 30s},
+                                                {Phase::SetUp, 60s}, {Phase::Body, 300s}, {Phase::TearDown, 60s},
                                                 {Phase::Exit, 5s}};
   for (const auto& [phase, bound] : rows) CHECK(bound_of(phase, test, settings) == bound);
   CHECK(load_bound(settings) == 30s);

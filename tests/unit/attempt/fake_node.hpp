@@ -54,7 +54,7 @@ class World : public launch::World {
   }
   // The rank still works with that name when it is done.
   void hold(const std::string& path) {
-    struct stat status{};
+    struct stat status {};
     if (::stat(path.c_str(), &status) == 0) held_by_ranks.push_back({path, status.st_dev, status.st_ino});
   }
   void end(int rank, proc::ExitStatus status = proc::ExitStatus::of_code(0)) {
@@ -95,22 +95,22 @@ class World : public launch::World {
   const launch::WorldSpec& spec() const { return spec_; }
 
   std::vector<Signal> signals;
-  int looks = 0;                         // how often stacks were asked for
-  bool hold_stacks = false;              // they come with give_stacks() only
+  int looks = 0;             // how often stacks were asked for
+  bool hold_stacks = false;  // they come with give_stacks() only
   std::vector<launch::OnStacks> waiting_for_stacks;
   std::vector<std::vector<std::pair<int, wire::RawStacks>>> to_name;
   std::vector<launch::OnStacks> waiting_for_names;
   std::vector<wire::ControlFrame> sent_kinds;
-  std::vector<launch::Leftover> left;    // until somebody ends it
-  std::vector<base::HeldName> held;      // by them
+  std::vector<launch::Leftover> left;  // until somebody ends it
+  std::vector<base::HeldName> held;    // by them
   std::vector<wire::HeldName> held_by_ranks;
-  std::vector<std::string> ended;        // what is found only when they are ended
-  int ends_needed = 0;                   // calls of end_leftovers() until they are gone
+  std::vector<std::string> ended;  // what is found only when they are ended
+  int ends_needed = 0;             // calls of end_leftovers() until they are gone
   std::function<void()> on_end_leftovers = [] {};
   std::function<void(World&, int rank, const wire::Frame&)> answer;  // to each frame, a little later
-  bool mortal = false;                   // SIGTERM ends a rank
-  bool deaf = false;                     // sending to it overflows
-  bool offspring = false;                // processes of living ranks
+  bool mortal = false;                                               // SIGTERM ends a rank
+  bool deaf = false;                                                 // sending to it overflows
+  bool offspring = false;                                            // processes of living ranks
   std::map<int, std::string> output;
 
   // ---- launch::World
@@ -125,7 +125,10 @@ class World : public launch::World {
   }
   void signal(int rank, int number) override {
     signals.push_back({rank, number, Clock::now()});
-    if (mortal) loop_.post([this, rank, number] { if (number == SIGTERM) die(rank, number); });
+    if (mortal)
+      loop_.post([this, rank, number] {
+        if (number == SIGTERM) die(rank, number);
+      });
   }
   std::optional<board::Shown> shown(int) const override { return std::nullopt; }
   void collect_stacks(const launch::StackOrder&, launch::OnStacks on_stacks) override {
@@ -215,18 +218,18 @@ class Node final : public launch::Node {
   void release(const std::string& plugin) override { released.push_back(plugin); }
   void close() override {}
 
-  std::shared_ptr<World> world;             // the last one
+  std::shared_ptr<World> world;                // the last one
   std::vector<std::shared_ptr<World>> worlds;  // all
-  std::function<void(World&)> script;       // what each new world does
+  std::function<void(World&)> script;          // what each new world does
   std::map<std::string, wire::PluginTable> tables;
   std::vector<std::vector<launch::Mount>> mounts;  // that were wanted
-  std::string no_mounts;                    // why there are none
+  std::string no_mounts;                           // why there are none
   std::string unloadable;
   std::string exec_only;
   std::vector<std::string> released;
   int spawned = 0;
   int prepared = 0;
-  std::function<void()> on_prepare;         // once
+  std::function<void()> on_prepare;  // once
   int cancelled = 0;
 
  private:

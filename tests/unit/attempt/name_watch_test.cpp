@@ -45,7 +45,7 @@ struct Watched {
 };
 
 Traces holding(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   ::stat(path.c_str(), &status);
   return {{{path, status.st_dev, status.st_ino}}, {}};
 }

@@ -57,7 +57,7 @@ TEST_CASE("directories of the run stand in for /tmp and /dev/shm, open for all, 
     memory = stand_in(private_tmp, "/dev/shm");
     CHECK(tmp == here.places.run_dir() + "/private-1/tmp");
     CHECK(memory == here.shared_memory() + "/private-1/shm");
-    struct stat status{};
+    struct stat status {};
     REQUIRE(::stat(tmp.c_str(), &status) == 0);
     CHECK((status.st_mode & 07777) == 01777);
     REQUIRE(::stat(here.places.run_dir().c_str(), &status) == 0);

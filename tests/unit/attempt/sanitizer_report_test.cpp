@@ -26,8 +26,9 @@ TEST_CASE("the address sanitizer's report names the access, and the frame that i
       "SUMMARY: AddressSanitizer: stack-buffer-overflow /src/test.cpp:10 in main\n");
   REQUIRE(report);
   CHECK(report->sanitizer == "AddressSanitizer");
-  CHECK(report->summary == "stack-buffer-overflow on address 0x7ffe1aba7fd4 at pc 0x7f6d bp 0x1 sp 0x2, "
-                           "WRITE of size 8");
+  CHECK(report->summary ==
+        "stack-buffer-overflow on address 0x7ffe1aba7fd4 at pc 0x7f6d bp 0x1 sp 0x2, "
+        "WRITE of size 8");
   CHECK(report->file == "/src/test.cpp");
   CHECK(report->line == 10);
 }
@@ -72,8 +73,9 @@ TEST_CASE("a report without line numbers is still one, and the first of several 
 
 TEST_CASE("a mebibyte of anything is read in linear time") {
   constexpr std::size_t kSize = 1 << 20;
-  const std::string pieces[] = {"ERROR: ", "AddressSanitizer: ", ": runtime error: ", "#1 ", ":7", "\n", "(", " ",
-                                std::string(1, '\0'), "\xff", "x.cpp"};
+  const std::string pieces[] = {
+      "ERROR: ", "AddressSanitizer: ", ": runtime error: ", "#1 ", ":7", "\n", "(", " ", std::string(1, '\0'), "\xff",
+      "x.cpp"};
   base::Rng rng(11);
   for (int round = 0; round < 20; ++round) {
     std::string noise;

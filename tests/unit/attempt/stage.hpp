@@ -86,7 +86,9 @@ class Stage {
     return *record;
   }
   template <class Done>
-  bool until(Done done) { return testing::run_until(loop, done); }
+  bool until(Done done) {
+    return testing::run_until(loop, done);
+  }
   bool is_over() {
     testing::run_ready(loop);
     return record.has_value();
@@ -104,12 +106,12 @@ class Stage {
   Graces graces = short_graces();
   std::optional<AttemptRecord> record;
   std::unique_ptr<RunContext> run_context;
-  std::optional<Attempt> attempt;       // uses it to its own end
+  std::optional<Attempt> attempt;  // uses it to its own end
 
  private:
   const RunContext* context() {
-    run_context = std::make_unique<RunContext>(
-        RunContext{loop, node, told, *names, settings, *dirs, places.run_id, graces});
+    run_context =
+        std::make_unique<RunContext>(RunContext{loop, node, told, *names, settings, *dirs, places.run_id, graces});
     return run_context.get();
   }
 };

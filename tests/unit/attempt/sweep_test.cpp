@@ -34,7 +34,7 @@ struct Broom {
   // With which a rank worked when it ended.
   std::string held(const std::string& name) {
     testing::write_file(temp(name), "");
-    struct stat status{};
+    struct stat status {};
     ::stat(temp(name).c_str(), &status);
     belongings->add_held({{temp(name), status.st_dev, status.st_ino}});
     return temp(name);
@@ -191,7 +191,7 @@ TEST_CASE("a name that appeared and that nobody of the attempt has to do with is
 TEST_CASE("a file with which a leftover process works is found") {
   Broom broom;
   testing::write_file(broom.temp("held"), "");
-  struct stat status{};
+  struct stat status {};
   ::stat(broom.temp("held").c_str(), &status);
   broom.world->held = {{broom.temp("held"), status.st_dev, status.st_ino}};
   broom.world->left = {{"4711 (writer)"}};

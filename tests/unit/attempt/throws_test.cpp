@@ -58,10 +58,10 @@ evidence::Stacks names_for(const Throws::Batch& batch) {
 }  // namespace
 
 TEST_CASE("the place of an exception is that of the test's own code, not of libraries or the unwinder") {
-  const RankError error = placed({frame("__cxa_throw", "", 0, "/lib/libstdc++.so.6"),
-                                  frame("std::__throw_out_of_range(char const*)", "", 0, "/lib/libstdc++.so.6"),
-                                  frame("ring::deep(int)", "/tests/ring.cpp", 41),
-                                  frame("Ring_pass_Test::body()", "/tests/ring.cpp", 50)});
+  const RankError error =
+      placed({frame("__cxa_throw", "", 0, "/lib/libstdc++.so.6"),
+              frame("std::__throw_out_of_range(char const*)", "", 0, "/lib/libstdc++.so.6"),
+              frame("ring::deep(int)", "/tests/ring.cpp", 41), frame("Ring_pass_Test::body()", "/tests/ring.cpp", 50)});
   CHECK(error.text == "map::at");
   CHECK(error.file == "/tests/ring.cpp");
   CHECK(error.line == 41);
@@ -70,12 +70,12 @@ TEST_CASE("the place of an exception is that of the test's own code, not of libr
 }
 
 TEST_CASE("frames of the unwinder are taken off however many a sanitizer has put there") {
-  const RankError error = placed({frame("__cxa_throw", "", 0, "/lib/libstdc++.so.6"),
-                                  frame("__interceptor___cxa_throw", "", 0, "/tests/plugin.so"),
-                                  frame("deep", "/tests/ring.cpp", 41)});
+  const RankError error =
+      placed({frame("__cxa_throw", "", 0, "/lib/libstdc++.so.6"),
+              frame("__interceptor___cxa_throw", "", 0, "/tests/plugin.so"), frame("deep", "/tests/ring.cpp", 41)});
   CHECK(error.stack == "deep at /tests/ring.cpp:41\n");
-  const RankError again = placed({frame("_Unwind_Resume_or_Rethrow"), frame("__cxa_rethrow"),
-                                  frame("deep", "/tests/ring.cpp", 41)});
+  const RankError again =
+      placed({frame("_Unwind_Resume_or_Rethrow"), frame("__cxa_rethrow"), frame("deep", "/tests/ring.cpp", 41)});
   CHECK(again.stack == "deep at /tests/ring.cpp:41\n");
 }
 

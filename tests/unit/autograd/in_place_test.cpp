@@ -112,7 +112,6 @@ TEST_CASE("detached tensors share bytes and version, and no history") {
   CHECK_THROWS_WITH(backward(sum(product)), Catch::Contains("modified by an inplace operation"));
 }
 
-
 TEST_CASE("a tensor divided by itself in place keeps what its gradient needs") {
   const Tensor a = leaf();
   const Tensor b = a * 3;

@@ -11,9 +11,8 @@ TEST_CASE("durations are written in the unit that a reader can use") {
     const char* text;
   };
   const Row row = GENERATE(Row{0ns, "0 us"}, Row{999us, "999 us"}, Row{1ms, "1.0 ms"}, Row{1500us, "1.5 ms"},
-                           Row{999ms, "999.0 ms"}, Row{1s, "1.0 s"}, Row{12345ms, "12.3 s"},
-                           Row{119900ms, "119.9 s"}, Row{120s, "2 min 00 s"}, Row{125s, "2 min 05 s"},
-                           Row{3h, "180 min 00 s"});
+                           Row{999ms, "999.0 ms"}, Row{1s, "1.0 s"}, Row{12345ms, "12.3 s"}, Row{119900ms, "119.9 s"},
+                           Row{120s, "2 min 00 s"}, Row{125s, "2 min 05 s"}, Row{3h, "180 min 00 s"});
   CHECK(human(row.duration) == row.text);
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("an error knows where it was made") {
 }
 
 TEST_CASE("every kind of error has a name of its own") {
-  const auto kinds = {ErrorKind::Failed,  ErrorKind::InvalidArgument, ErrorKind::Overloaded, ErrorKind::Disconnected,
+  const auto kinds = {ErrorKind::Failed,  ErrorKind::InvalidArgument, ErrorKind::Overloaded,   ErrorKind::Disconnected,
                       ErrorKind::Timeout, ErrorKind::Cancelled,       ErrorKind::Unimplemented};
   std::vector<std::string> names;
   for (const ErrorKind kind : kinds) names.emplace_back(base::name_of(kind));

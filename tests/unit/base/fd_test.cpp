@@ -97,6 +97,7 @@ TEST_CASE("running out of descriptors is an error that says so") {
     text = error.what();
   }
   ::setrlimit(RLIMIT_NOFILE, &before);
-  CHECK(text == "cannot make a pipe: Too many open files (EMFILE); the limit of open files is 0 (RLIMIT_NOFILE): raise "
-                "it, as with ulimit -n");
+  CHECK(text ==
+        "cannot make a pipe: Too many open files (EMFILE); the limit of open files is 0 (RLIMIT_NOFILE): raise "
+        "it, as with ulimit -n");
 }

@@ -53,7 +53,7 @@ TEST_CASE("of a held name its inode is told, and one that has gone is none") {
   const testing::Scratch scratch;
   const std::string path = scratch.path() + "/x";
   const base::Fd open(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  struct stat status{};
+  struct stat status {};
   ::fstat(open.get(), &status);
   CHECK(base::held_names("self", {scratch.path()}) ==
         std::vector<base::HeldName>{{path, status.st_dev, status.st_ino}});

@@ -32,11 +32,12 @@ TEST_CASE("valid UTF-8 stays as it is") {
 }
 
 TEST_CASE("bytes that are no UTF-8 are replaced one by one") {
-  CHECK(valid_utf8("a\xff" "b") == "a" + kReplacement + "b");
-  CHECK(valid_utf8("\xc3") == kReplacement);                                       // cut short
-  CHECK(valid_utf8("\xc0\xaf") == kReplacement + kReplacement);                    // overlong
+  CHECK(valid_utf8("a\xff"
+                   "b") == "a" + kReplacement + "b");
+  CHECK(valid_utf8("\xc3") == kReplacement);                                        // cut short
+  CHECK(valid_utf8("\xc0\xaf") == kReplacement + kReplacement);                     // overlong
   CHECK(valid_utf8("\xed\xa0\x80") == kReplacement + kReplacement + kReplacement);  // a surrogate
-  CHECK(valid_utf8("\xf4\x90\x80\x80").size() == 12);                              // beyond U+10FFFF
+  CHECK(valid_utf8("\xf4\x90\x80\x80").size() == 12);                               // beyond U+10FFFF
   CHECK(valid_utf8("\xe0\x80\x80").size() == 9);
 }
 
@@ -52,7 +53,8 @@ TEST_CASE("no control character reaches a terminal") {
   CHECK(printable("\x1b[31mred") == "\\x1b[31mred");
   CHECK(printable("a\tb\nc") == "a\tb\nc");
   CHECK(printable("a\r\nb\rc") == "a\nb\\x0dc");
-  CHECK(printable("\xc2\x9b" "31m") == "\\x9b31m");
+  CHECK(printable("\xc2\x9b"
+                  "31m") == "\\x9b31m");
   CHECK(printable("\0\x7f"s) == "\\x00\\x7f");
   Rng rng(4);
   for (int i = 0; i < 5000; ++i) {

@@ -12,7 +12,9 @@ using distrun::base::Thread;
 
 TEST_CASE("a thread is joined by its destructor") {
   std::atomic<bool> ran = false;
-  { const Thread thread("worker", [&] { ran = true; }); }
+  {
+    const Thread thread("worker", [&] { ran = true; });
+  }
   CHECK(ran);
 }
 
@@ -52,7 +54,9 @@ TEST_CASE("a thread starts with all signals blocked and leaves its maker's mask 
 TEST_CASE("a thread takes the signals of its faults unless they are to be blocked, too") {
   for (const auto faults : {distrun::base::Faults::Handled, distrun::base::Faults::Blocked}) {
     sigset_t mask;
-    Thread("worker", [&] { ::pthread_sigmask(SIG_SETMASK, nullptr, &mask); }, faults).join();
+    Thread(
+        "worker", [&] { ::pthread_sigmask(SIG_SETMASK, nullptr, &mask); }, faults)
+        .join();
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
       CHECK(::sigismember(&mask, fault) == (faults == distrun::base::Faults::Blocked ? 1 : 0));
     }

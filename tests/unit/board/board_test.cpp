@@ -1,8 +1,8 @@
 #include <distrun/common/board/board.hpp>
 
-#include <catch2/catch.hpp>
 #include <fcntl.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>

@@ -61,8 +61,8 @@ TEST_CASE("texts in double quotes have escapes, those in single ones have none")
 }
 
 TEST_CASE("numbers are texts in decimal") {
-  const std::pair<const char*, const char*> numbers[] = {{"0", "0"},        {"+7", "7"},    {"-3", "-3"},
-                                                         {"1_000", "1000"}, {"0.5", "0.5"}, {"1e3", "1000"},
+  const std::pair<const char*, const char*> numbers[] = {{"0", "0"},         {"+7", "7"},    {"-3", "-3"},
+                                                         {"1_000", "1000"},  {"0.5", "0.5"}, {"1e3", "1000"},
                                                          {"6.5e-1", "0.65"}, {"0x10", "16"}};
   for (const auto& [written, kept] : numbers) {
     CHECK(only(std::string("a = ") + written).values.front() == kept);
@@ -71,8 +71,8 @@ TEST_CASE("numbers are texts in decimal") {
 }
 
 TEST_CASE("what is no number of TOML's, and no other value, is refused") {
-  for (const char* word : {"07", "1__0", "_1", "1_", "1.", ".5", "1e", "inf", "nan", "4x", "-", "1-2", "yes",
-                           "2026-01-31"}) {
+  for (const char* word :
+       {"07", "1__0", "_1", "1_", "1.", ".5", "1e", "inf", "nan", "4x", "-", "1-2", "yes", "2026-01-31"}) {
     CHECK_THAT(refusal(std::string("a = ") + word), Catch::StartsWith("1: "));
   }
 }

@@ -44,7 +44,9 @@ TEST_CASE("the first failure is told, once, to who asked before and to who asks 
 TEST_CASE("who does not ask any more is not told") {
   RankState rank;
   int told = 0;
-  { const PeerFailedCall call(rank, [&](const PeerFailure&) { ++told; }); }
+  {
+    const PeerFailedCall call(rank, [&](const PeerFailure&) { ++told; });
+  }
   rank.fail_peer({1, "first"});
   CHECK(told == 0);
 }

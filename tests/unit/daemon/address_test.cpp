@@ -18,7 +18,7 @@ using daemon::socket_path;
 namespace {
 
 std::string mode_of(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return "none";
   char text[8];
   std::snprintf(text, sizeof text, "%o", status.st_mode & 0777);

@@ -125,7 +125,7 @@ TEST_CASE("the socket is the user's alone") {
   const Scratch scratch;
   const std::string path = scratch.path() + "/d.sock";
   const Listener listener(path);
-  struct stat status{};
+  struct stat status {};
   REQUIRE(::stat(path.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
 }

@@ -36,9 +36,7 @@ struct Stage {
     Told told;
     Place place;
   };
-  Entry& add(const std::string& script, const std::string& directory = "/") {
-    return add(order(script), directory);
-  }
+  Entry& add(const std::string& script, const std::string& directory = "/") { return add(order(script), directory); }
   Entry& add(const wire::Submission& submission, const std::string& directory = "/") {
     Entry& entry = entries.emplace_back(Entry{"", {}, Place(directory)});
     daemon::RunEvents events;

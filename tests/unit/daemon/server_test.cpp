@@ -11,8 +11,8 @@
 #include <distrun/runner/daemon/listener.hpp>
 #include <distrun/runner/daemon/server.hpp>
 
-#include "../support/forked.hpp"
 #include <distrun/common/wire/inspect.hpp>
+#include "../support/forked.hpp"
 
 #include "../support/loop.hpp"
 #include "raw_client.hpp"

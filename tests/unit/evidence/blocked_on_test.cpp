@@ -176,10 +176,12 @@ TEST_CASE("who waits for a file lock waits for its holder, of whichever kind it 
   const std::string path = scratch.path() + "/lock";
   testing::write_file(path, "x");
   const auto take = [](int fd, int kind) {
-    struct flock lock{};
+    struct flock lock {};
     lock.l_type = F_WRLCK;
-    if (kind == 0) ::flock(fd, LOCK_EX);
-    else ::fcntl(fd, kind == 1 ? F_SETLKW : F_OFD_SETLKW, &lock);
+    if (kind == 0)
+      ::flock(fd, LOCK_EX);
+    else
+      ::fcntl(fd, kind == 1 ? F_SETLKW : F_OFD_SETLKW, &lock);
   };
   for (const int kind : {0, 1, 2}) {
     const auto hold = [&] {

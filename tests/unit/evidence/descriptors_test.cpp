@@ -28,7 +28,7 @@ Descriptor find(const Descriptors& all, const Fd& fd) {
 }
 
 std::uint64_t inode_of(const Fd& fd) {
-  struct stat status{};
+  struct stat status {};
   ::fstat(fd.get(), &status);
   return status.st_ino;
 }
@@ -56,12 +56,13 @@ TEST_CASE("a link that is not as it should be is some other descriptor") {
 
 TEST_CASE("fdinfo tells access, watches, the process of a pidfd and locks") {
   Descriptor descriptor;
-  parse_fdinfo("pos:\t0\nflags:\t0104001\nmnt_id:\t15\nino:\t8812\n"
-               "tfd:        5 events:       19 data:                5  pos:0 ino:22 sdev:9\n"
-               "tfd:        6 events:        4 data:                6  pos:0 ino:23 sdev:9\n"
-               "Pid:\t4711\nNSpid:\t4711\n"
-               "lock:\t1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF\n",
-               descriptor);
+  parse_fdinfo(
+      "pos:\t0\nflags:\t0104001\nmnt_id:\t15\nino:\t8812\n"
+      "tfd:        5 events:       19 data:                5  pos:0 ino:22 sdev:9\n"
+      "tfd:        6 events:        4 data:                6  pos:0 ino:23 sdev:9\n"
+      "Pid:\t4711\nNSpid:\t4711\n"
+      "lock:\t1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF\n",
+      descriptor);
   CHECK_FALSE(descriptor.reads);
   CHECK(descriptor.writes);
   CHECK(descriptor.nonblocking);
@@ -72,9 +73,10 @@ TEST_CASE("fdinfo tells access, watches, the process of a pidfd and locks") {
 
 TEST_CASE("fdinfo that makes no sense changes nothing") {
   Descriptor descriptor;
-  parse_fdinfo("flags:\nflags:\tzz\ntfd:\ntfd: 5\ntfd: 5 events: q\ntfd: x events: 1\nlock:\nlock: 1: FLOCK\nPid:\tx\n"
-               "\n\n:::\nflags",
-               descriptor);
+  parse_fdinfo(
+      "flags:\nflags:\tzz\ntfd:\ntfd: 5\ntfd: 5 events: q\ntfd: x events: 1\nlock:\nlock: 1: FLOCK\nPid:\tx\n"
+      "\n\n:::\nflags",
+      descriptor);
   CHECK_FALSE(descriptor.reads);
   CHECK(descriptor.watches.empty());
   CHECK(descriptor.locks.empty());

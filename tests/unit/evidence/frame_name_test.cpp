@@ -10,7 +10,7 @@ namespace {
 
 struct Row {
   const char* function;
-  const char* name;   // qualified
+  const char* name;  // qualified
   const char* short_name;
 };
 
@@ -31,8 +31,8 @@ TEST_CASE("a demangled name loses what is not the name") {
       {"A::operator->() const", "A::operator->", "A::operator->"},
       {"operator new(unsigned long)", "operator new", "operator new"},
       {"my_operator<int>()", "my_operator<int>", "my_operator<int>"},
-      {"f(int) const::{lambda(char)#2}::operator()(char) const",
-       "f(int) const::{lambda(char)#2}::operator()", "f::{lambda#2}::operator()"},
+      {"f(int) const::{lambda(char)#2}::operator()(char) const", "f(int) const::{lambda(char)#2}::operator()",
+       "f::{lambda#2}::operator()"},
       {"decltype (a->b()) std::__invoke<int>(int&&)", "std::__invoke<int>", "std::__invoke<int>"},
       {"A<(B)1, &C::operator()>::d(int)", "A<(B)1, &C::operator()>::d", "A<(B)1, &C::operator()>::d"},
       {"virtual thunk to A::b()", "A::b", "A::b"},

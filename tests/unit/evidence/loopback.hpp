@@ -22,8 +22,7 @@ struct Loopback {
     socklen_t size = sizeof address;
     auto* generic = reinterpret_cast<sockaddr*>(&address);
     const bool good = ::bind(listener.get(), generic, size) == 0 && ::listen(listener.get(), 5) == 0 &&
-                      ::getsockname(listener.get(), generic, &size) == 0 &&
-                      ::connect(client.get(), generic, size) == 0;
+                      ::getsockname(listener.get(), generic, &size) == 0 && ::connect(client.get(), generic, size) == 0;
     if (!good) throw std::runtime_error("no connection over loopback");
   }
   void accept() { server.reset(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)); }

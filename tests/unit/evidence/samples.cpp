@@ -84,9 +84,9 @@ Frames in_futex() {
 }
 
 Frames in_barrier() {
-  return in_futex() + Frames{machinery("distrun::rank::Inbox::wait_for_release()"),
-                             user("distrun::Rank::barrier(std::string_view)",
-                                  "/build/libdistrun/plugin/sdk/context.cpp", 88)};
+  return in_futex() +
+         Frames{machinery("distrun::rank::Inbox::wait_for_release()"),
+                user("distrun::Rank::barrier(std::string_view)", "/build/libdistrun/plugin/sdk/context.cpp", 88)};
 }
 
 ThreadSample::ThreadSample(int tid, std::string name, Frames its_frames) : frames(std::move(its_frames)) {
@@ -148,9 +148,10 @@ Stacks one_in_read() {
     const int pid = 4700 + 10 * rank;
     ThreadSample body = main_in_barrier(pid, 57);
     if (rank == 2) {
-      body = {pid, "distrun-rank", Frames{library("read"), library("_IO_file_underflow"), library("fgets"),
-                                          user("ring::load_table(std::string const&)", kSource, 31),
-                                          user(kRunBody, kTest, 52)} + under_rank_main()};
+      body = {pid, "distrun-rank",
+              Frames{library("read"), library("_IO_file_underflow"), library("fgets"),
+                     user("ring::load_table(std::string const&)", kSource, 31), user(kRunBody, kTest, 52)} +
+                  under_rank_main()};
       body.waits_in("read(7, 0x7ffc1000, 4096)");
     }
     add_process(stacks, rank, pid, {body, listener(pid + 1)});
@@ -161,26 +162,28 @@ Stacks one_in_read() {
 Stacks abba() {
   Stacks stacks;
   const auto locks = [](int tid, const std::string& name, const std::string& which, std::uint32_t line) {
-    return ThreadSample(tid, name, Frames{library("__lll_lock_wait"), library("pthread_mutex_lock"),
-                                          user("std::mutex::lock()", "/usr/include/c++/12/bits/std_mutex.h", 100),
-                                          user("ring::transfer_" + which + "(ring::Account&)", kSource, line)} +
-                                       under_thread_start());
+    return ThreadSample(tid, name,
+                        Frames{library("__lll_lock_wait"), library("pthread_mutex_lock"),
+                               user("std::mutex::lock()", "/usr/include/c++/12/bits/std_mutex.h", 100),
+                               user("ring::transfer_" + which + "(ring::Account&)", kSource, line)} +
+                            under_thread_start());
   };
-  ThreadSample body(4700, "distrun-rank", Frames{library("pthread_join"), user("std::thread::join()", "", 0),
-                                                 user(kRunBody, kTest, 88)} + under_rank_main());
+  ThreadSample body(4700, "distrun-rank",
+                    Frames{library("pthread_join"), user("std::thread::join()", "", 0), user(kRunBody, kTest, 88)} +
+                        under_rank_main());
   body.waits_for("the end of thread 4712");
-  add_process(stacks, 0, 4700,
-              {body, listener(4701),
-               locks(4712, "there", "there", 14).waits_for("mutex 0x5581aa10 held by thread 4713 (back)"),
-               locks(4713, "back", "back", 24).waits_for("mutex 0x5581aa38 held by thread 4712 (there)")});
+  add_process(
+      stacks, 0, 4700,
+      {body, listener(4701), locks(4712, "there", "there", 14).waits_for("mutex 0x5581aa10 held by thread 4713 (back)"),
+       locks(4713, "back", "back", 24).waits_for("mutex 0x5581aa38 held by thread 4712 (there)")});
   add_process(stacks, 1, 4710, {main_in_barrier(4710, 91), listener(4711)});
   return stacks;
 }
 
 Stacks one_spins() {
   Stacks stacks;
-  const Frames callers = Frames{user("ring::Ring::exchange(int)", kSource, 77), user(kRunBody, kTest, 41)} +
-                         under_rank_main();
+  const Frames callers =
+      Frames{user("ring::Ring::exchange(int)", kSource, 77), user(kRunBody, kTest, 41)} + under_rank_main();
   for (int rank = 0; rank < 4; ++rank) {
     const int pid = 4700 + 10 * rank;
     ThreadSample body(pid, "distrun-rank",
@@ -216,9 +219,10 @@ Stacks alike(int ranks, int threads) {
   Stacks stacks;
   for (int rank = 0; rank < ranks; ++rank) {
     const int pid = 10'000 + 100 * rank;
-    std::vector<ThreadSample> all = {{pid, "distrun-rank", in_barrier() + some_user_frames(12) +
-                                                               Frames{user(kRunBody, kTest, 57)} + under_rank_main()},
-                                     listener(pid + 1)};
+    std::vector<ThreadSample> all = {
+        {pid, "distrun-rank",
+         in_barrier() + some_user_frames(12) + Frames{user(kRunBody, kTest, 57)} + under_rank_main()},
+        listener(pid + 1)};
     for (int i = 2; i < threads; ++i) {
       all.push_back({pid + i, with_number("pool-", i), in_futex() + some_user_frames(12) + under_thread_start()});
     }
@@ -263,8 +267,9 @@ Stacks inlined() {
   tight.inlined = true;
   StackFrame loop = user("ring::spin_until<ring::Slot::Full>", "/src/ring/include/ring/spin.hpp", 30);
   loop.inlined = true;
-  ThreadSample body(4700, "distrun-rank", Frames{tight, loop, user("ring::push(int)", kSource, 9)} +
-                                              Frames{user(kRunBody, kTest, 41)} + under_rank_main());
+  ThreadSample body(
+      4700, "distrun-rank",
+      Frames{tight, loop, user("ring::push(int)", kSource, 9)} + Frames{user(kRunBody, kTest, 41)} + under_rank_main());
   body.moves(Motion::Spinning, 'R');
   add_process(stacks, 0, 4700, {body});
   return stacks;
@@ -293,12 +298,12 @@ Stacks stripped() {
 
 Stacks hostile() {
   Stacks stacks;
-  ThreadSample body(4700, "\x1b[2Jname\r\n", Frames{user("\x1b[31mf\n\n(int)\xff\xfe", "../\x07/\xc2\x9b.cpp", 1),
-                                                    user("operator<<<<((", "/", 0), user(")>>>", "x/y/", 4000000000U),
-                                                    user(std::string(5000, '<'), std::string(3000, '/'), 7),
-                                                    user("", "file_without_function.cpp", 3),
-                                                    user("void a::b<" + std::string(400, 'x') + ">::c(int)", "c", 5),
-                                                    user("\xe6\x97\xa5\xe6\x9c\xac()", "d.cpp", 6)});
+  ThreadSample body(
+      4700, "\x1b[2Jname\r\n",
+      Frames{user("\x1b[31mf\n\n(int)\xff\xfe", "../\x07/\xc2\x9b.cpp", 1), user("operator<<<<((", "/", 0),
+             user(")>>>", "x/y/", 4000000000U), user(std::string(5000, '<'), std::string(3000, '/'), 7),
+             user("", "file_without_function.cpp", 3), user("void a::b<" + std::string(400, 'x') + ">::c(int)", "c", 5),
+             user("\xe6\x97\xa5\xe6\x9c\xac()", "d.cpp", 6)});
   body.waits_for("\x1b]0;title\x07 7\n7");
   body.thread.task.syscall = "\x1b(";
   add_process(stacks, 0, 4700, {body});
@@ -328,8 +333,10 @@ Stacks without_answers() {
   stacks.processes.back().sources = {{"listener", false, "its thread is stuck too"}, {"probe", true, ""}};
   add_process(stacks, 2, 4720, {});
   stacks.processes.back().sources = {{"probe", false, "not permitted"}, {"listener", false, "timed out"}};
-  add_process(stacks, -1, 4730, {ThreadSample(4730, "sleep", Frames{library("clock_nanosleep"), library("nanosleep"),
-                                                                    library("__libc_start_call_main")})});
+  add_process(
+      stacks, -1, 4730,
+      {ThreadSample(4730, "sleep",
+                    Frames{library("clock_nanosleep"), library("nanosleep"), library("__libc_start_call_main")})});
   stacks.processes.back().command = "sleep";
   return stacks;
 }

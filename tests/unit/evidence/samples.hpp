@@ -35,16 +35,16 @@ class ThreadSample {
 void add_process(Stacks& stacks, int rank, int pid, std::vector<ThreadSample> threads);
 ThreadSample listener(int tid);  // distrun's own thread, which every rank has
 
-Stacks one_in_read();         // rank 2 reads, and three ranks wait for it in a barrier
-Stacks abba();                // two threads of rank 0, each with the other's lock
+Stacks one_in_read();  // rank 2 reads, and three ranks wait for it in a barrier
+Stacks abba();         // two threads of rank 0, each with the other's lock
 Stacks one_spins();
-Stacks one_in_kernel();       // state D, no stack but the kernel's
+Stacks one_in_kernel();  // state D, no stack but the kernel's
 Stacks alike(int ranks, int threads);
 Stacks all_different();
 Stacks recursion();
 Stacks inlined();
 Stacks stripped();
 Stacks hostile();
-Stacks without_answers();     // a crash, a gap, an end that was not found, a process that did not answer
+Stacks without_answers();  // a crash, a gap, an end that was not found, a process that did not answer
 
 }  // namespace distrun::evidence::samples

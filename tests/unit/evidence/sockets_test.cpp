@@ -22,7 +22,7 @@ using base::Fd;
 namespace {
 
 std::uint64_t inode_of(const Fd& fd) {
-  struct stat status{};
+  struct stat status {};
   ::fstat(fd.get(), &status);
   return status.st_ino;
 }
@@ -83,15 +83,11 @@ TEST_CASE("a v4 address inside v6 is the v4 address") {
 }
 
 TEST_CASE("lines of a socket table that make no sense are passed over") {
-  for (const char* text : {
-           "", "\n\n", "0:", "0: x y z",
-           "0: 0100007F 0100007F 01 0:0 0:0 0 0 0 9",
-           "0: 0100007F:12345 0100007F:1 01 0:0 0:0 0 0 0 9",
-           "0: 0100007:1 0100007F:1 01 0:0 0:0 0 0 0 9",
-           "0: 0100007F:1 0100007F:1 1FF 0:0 0:0 0 0 0 9",
-           "0: 0100007F:1 0100007F:1 01 00 0:0 0 0 0 9",
-           "0: 0100007F:1 0100007F:1 01 0:0 0:0 0 0 0 -9",
-           "0: GG00007F:1 0100007F:1 01 0:0 0:0 0 0 0 9"}) {
+  for (const char* text :
+       {"", "\n\n", "0:", "0: x y z", "0: 0100007F 0100007F 01 0:0 0:0 0 0 0 9",
+        "0: 0100007F:12345 0100007F:1 01 0:0 0:0 0 0 0 9", "0: 0100007:1 0100007F:1 01 0:0 0:0 0 0 0 9",
+        "0: 0100007F:1 0100007F:1 1FF 0:0 0:0 0 0 0 9", "0: 0100007F:1 0100007F:1 01 00 0:0 0 0 0 9",
+        "0: 0100007F:1 0100007F:1 01 0:0 0:0 0 0 0 -9", "0: GG00007F:1 0100007F:1 01 0:0 0:0 0 0 0 9"}) {
     CHECK(parse_inet_table(text, SocketKind::Tcp).empty());
   }
 }

@@ -162,8 +162,12 @@ TEST_CASE("the table begins with what fails now, then what is flaky, the worst f
   const Verdict p = Verdict::Pass;
   const Verdict f = Verdict::Fail;
   const std::vector<std::pair<std::string, std::vector<Verdict>>> rows = {
-      {"A.good", {p, p, p, p}},      {"A.once_bad", {p, f, p, p}}, {"Z.fails", {p, p, p, f}},
-      {"A.flips", {f, p, f, p}},     {"B.fails", {f, f, f, f}},    {"C.skipped", {f, p, p, Verdict::Skip}},
+      {"A.good", {p, p, p, p}},
+      {"A.once_bad", {p, f, p, p}},
+      {"Z.fails", {p, p, p, f}},
+      {"A.flips", {f, p, f, p}},
+      {"B.fails", {f, f, f, f}},
+      {"C.skipped", {f, p, p, Verdict::Skip}},
       {"D.cancelled_after_failing", {p, p, f, Verdict::Cancelled}}};
   for (int day = 0; day < 4; ++day) {
     std::vector<runner::TestRecord> tests;
@@ -171,8 +175,8 @@ TEST_CASE("the table begins with what fails now, then what is flaky, the worst f
     history.record(run_of("day" + std::to_string(day), day + 1, tests));
   }
   const std::vector<TestLine> lines = history.tests({});
-  CHECK(ids_of(lines) == Texts{"B.fails", "D.cancelled_after_failing", "Z.fails", "A.flips", "A.once_bad",
-                               "C.skipped", "A.good"});
+  CHECK(ids_of(lines) ==
+        Texts{"B.fails", "D.cancelled_after_failing", "Z.fails", "A.flips", "A.once_bad", "C.skipped", "A.good"});
   CHECK(lines[1].verdict == Verdict::Cancelled);
   CHECK(lines[1].statistics.last == f);
   CHECK(lines[0].at_ms == 4 * kDayMs);

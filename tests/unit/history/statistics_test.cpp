@@ -43,8 +43,8 @@ TEST_CASE("each change and each flaky verdict is odd, once") {
   CHECK(statistics_of("fppp").flakiness == 0.25);
   CHECK(statistics_of("yppp").flakiness == 0.25);
   CHECK(statistics_of("yyyy").flakiness == 1);
-  CHECK(statistics_of("yfpp").flakiness == 0.5);   // flaky and changed: one
-  CHECK(statistics_of("fcff").flakiness == 0);     // another way to fail is no change
+  CHECK(statistics_of("yfpp").flakiness == 0.5);  // flaky and changed: one
+  CHECK(statistics_of("fcff").flakiness == 0);    // another way to fail is no change
 }
 
 TEST_CASE("what says nothing about a test does not count") {

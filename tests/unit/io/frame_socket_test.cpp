@@ -28,8 +28,8 @@ const wire::Protocol& kLine = wire::kProtocol<ControlFrame>;
 struct Line {
   explicit Line(base::FdPair pair = base::make_socket_pair(SOCK_STREAM))
       : peer(std::move(pair.second)),
-        socket(loop, std::move(pair.first),
-               kLine, FrameSocket::Handlers{[this](const wire::Frame& frame) { frames.push_back(frame); },
+        socket(loop, std::move(pair.first), kLine,
+               FrameSocket::Handlers{[this](const wire::Frame& frame) { frames.push_back(frame); },
                                      [this](const std::string& why) { closed.push_back(why); }}) {}
 
   // Whatever fits into the peer's socket now.
@@ -108,8 +108,8 @@ TEST_CASE("what a handler refuses ends the connection with its reason") {
   Loop loop;
   base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
   std::vector<std::string> closed;
-  FrameSocket socket(loop, std::move(pair.first),
-                     kLine, FrameSocket::Handlers{[](const wire::Frame&) { throw Error(ErrorKind::Failed, "not now"); },
+  FrameSocket socket(loop, std::move(pair.first), kLine,
+                     FrameSocket::Handlers{[](const wire::Frame&) { throw Error(ErrorKind::Failed, "not now"); },
                                            [&](const std::string& why) { closed.push_back(why); }});
   const wire::Bytes bytes = note("x");
   REQUIRE(::send(pair.second.get(), bytes.data(), bytes.size(), 0) > 0);
@@ -209,8 +209,8 @@ TEST_CASE("a peer that has little to say is held to that") {
   FrameSocket::Limits limits;
   limits.payload_max = std::size_t{1} << 20;
   limits.queue_max = 1000;
-  FrameSocket socket(loop, std::move(pair.first),
-                     kLine, FrameSocket::Handlers{[&](const wire::Frame& frame) { frames.push_back(frame); },
+  FrameSocket socket(loop, std::move(pair.first), kLine,
+                     FrameSocket::Handlers{[&](const wire::Frame& frame) { frames.push_back(frame); },
                                            [&](const std::string& why) { closed.push_back(why); }},
                      limits);
   const auto fill = [&] {
@@ -233,8 +233,8 @@ TEST_CASE("descriptors come along in their order, and only as many as may") {
   std::vector<wire::Frame> frames;
   FrameSocket::Limits limits;
   limits.descriptors_max = 3;
-  FrameSocket socket(loop, std::move(pair.first),
-                     kLine, FrameSocket::Handlers{[&](const wire::Frame& frame) { frames.push_back(frame); },
+  FrameSocket socket(loop, std::move(pair.first), kLine,
+                     FrameSocket::Handlers{[&](const wire::Frame& frame) { frames.push_back(frame); },
                                            [&](const std::string& why) { closed.push_back(why); }},
                      limits);
   const base::FdPair pipe = base::make_pipe();

@@ -30,7 +30,7 @@ class Ranks final : public WorldEvents {
       : test_id_(std::move(test_id)), world_size_(world_size), temp_dir_(std::move(temp_dir)) {}
 
   std::shared_ptr<World> world;
-  std::map<int, std::string> story;     // per rank: "started hello done ended(0)"
+  std::map<int, std::string> story;  // per rank: "started hello done ended(0)"
   std::map<int, pid_t> pids;
   std::map<int, proc::ExitStatus> ends;
   std::vector<std::string> spawn_failures;
@@ -127,7 +127,9 @@ class Machine {
     return ranks;
   }
   template <class Done>
-  bool until(Done done) { return testing::run_until(loop, done); }
+  bool until(Done done) {
+    return testing::run_until(loop, done);
+  }
 
   testing::Scratch scratch;
   std::string run_id;

@@ -44,8 +44,7 @@ TEST_CASE("a plugin that hangs while it is listed is an error when its bound is 
   Machine machine;
   ::setenv("DISTRUN_UNIT_LAUNCH", "hang", 1);
   const auto began = std::chrono::steady_clock::now();
-  const std::string text =
-      error_of([&] { machine.list(DISTRUN_UNIT_PLUGIN, std::chrono::milliseconds(300)); });
+  const std::string text = error_of([&] { machine.list(DISTRUN_UNIT_PLUGIN, std::chrono::milliseconds(300)); });
   CHECK(std::chrono::steady_clock::now() - began >= std::chrono::milliseconds(300));
   CHECK_THAT(text, Catch::Contains("did not list its tests within 300.0 ms"));
   CHECK(proc::own_children().empty());

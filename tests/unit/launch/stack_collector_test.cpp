@@ -23,15 +23,15 @@ evidence::Stacks collected_by(const std::string& script) {
   ::chmod(path.c_str(), 0700);
   const testing::Running sleeper({"/bin/sleep", {"100"}});
   const std::string status = "/proc/" + std::to_string(sleeper.pid()) + "/stat";
-  REQUIRE(testing::eventually(testing::kLong, [&] {
-    return testing::read_file(status).find("(sleep) S") != std::string::npos;
-  }));
+  REQUIRE(testing::eventually(testing::kLong,
+                              [&] { return testing::read_file(status).find("(sleep) S") != std::string::npos; }));
   io::Loop loop;
   std::optional<evidence::Stacks> stacks;
   StackOrder order;
   order.bound = std::chrono::milliseconds(300);
-  StackCollector collector(loop, {path, {}}, {{-1, sleeper.pid()}}, order, [](int) { return false; },
-                           [&](evidence::Stacks all) { stacks = std::move(all); });
+  StackCollector collector(
+      loop, {path, {}}, {{-1, sleeper.pid()}}, order, [](int) { return false; },
+      [&](evidence::Stacks all) { stacks = std::move(all); });
   REQUIRE(testing::run_until(loop, [&] { return stacks.has_value(); }));
   return *stacks;
 }

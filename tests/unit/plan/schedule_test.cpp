@@ -31,10 +31,11 @@ Batch batch_of(int ranks, bool devices = false) { return {0, 1, ranks, devices};
 
 TEST_CASE("a test is a batch of its own, but where ranks stay its suite is one") {
   CHECK(text_of(batches({planned("A", 2), planned("A", 2), planned("B", 2)})) == "0-1 1-2 2-3 ");
-  CHECK(text_of(batches({planned("A", 2, Isolation::Pool), planned("A", 2, Isolation::Pool), planned("B", 2, Isolation::Pool)})) == "0-2 2-3 ");
+  CHECK(text_of(batches({planned("A", 2, Isolation::Pool), planned("A", 2, Isolation::Pool),
+                         planned("B", 2, Isolation::Pool)})) == "0-2 2-3 ");
   CHECK(text_of(batches({planned("A", 2, Isolation::Threads), planned("A", 4, Isolation::Threads)})) == "0-1 1-2 ");
-  CHECK(text_of(batches({planned("A", 2, Isolation::Pool), planned("A", 2, Isolation::Exec), planned("A", 2, Isolation::Pool)})) ==
-        "0-1 1-2 2-3 ");
+  CHECK(text_of(batches({planned("A", 2, Isolation::Pool), planned("A", 2, Isolation::Exec),
+                         planned("A", 2, Isolation::Pool)})) == "0-1 1-2 2-3 ");
   CHECK(text_of(batches({})) == "");
 }
 

@@ -107,9 +107,8 @@ TEST_CASE("fewer tests are shuffled as they were among more") {
   shuffle(all, 5);
   shuffle(some, 5);
   Names expected = ids_of(all);
-  std::erase_if(expected, [&](const std::string& id) {
-    return std::find(chosen.begin(), chosen.end(), id) == chosen.end();
-  });
+  std::erase_if(expected,
+                [&](const std::string& id) { return std::find(chosen.begin(), chosen.end(), id) == chosen.end(); });
   CHECK(ids_of(some) == expected);
 }
 

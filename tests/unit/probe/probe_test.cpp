@@ -173,8 +173,9 @@ TEST_CASE("a process that has forbidden it is told as such") {
   const ProbeReply reply = ask_probe(order_for({subject.pid()}), kLimit, as_nobody());
   INFO(reply.text());
   REQUIRE(reply.done);
-  CHECK(reply.processes.at(0).why_none.ends_with("it may have more rights than the probe, or has forbidden it "
-                                                 "(PR_SET_DUMPABLE)"));
+  CHECK(
+      reply.processes.at(0).why_none.ends_with("it may have more rights than the probe, or has forbidden it "
+                                               "(PR_SET_DUMPABLE)"));
 }
 
 TEST_CASE("a process that is traced already says by whom") {
@@ -270,8 +271,7 @@ TEST_CASE("code without debug information of its own has its lines from a separa
   const std::string apart = scratch.path() + "/apart.debug";
   const std::string split = "cp \"$0\" " + copy + " && objcopy --only-keep-debug " + copy + " " + apart +
                             " && objcopy --strip-all " + (by_link ? "--add-gnu-debuglink=" + apart + " " : "") + copy;
-  const InState subject("sleeping", fixtures::Build::Plain,
-                        {"/bin/sh", "-c", split + " && exec " + copy + " \"$1\""});
+  const InState subject("sleeping", fixtures::Build::Plain, {"/bin/sh", "-c", split + " && exec " + copy + " \"$1\""});
   REQUIRE(subject.reaches('S'));
   std::vector<std::string> wrapper;
   if (!by_link) {

@@ -56,7 +56,7 @@ std::vector<std::string> with_prefix(const std::vector<std::string>& lines, cons
 }
 
 std::string inode_of(int fd) {
-  struct stat status{};
+  struct stat status {};
   ::fstat(fd, &status);
   return std::to_string(status.st_ino);
 }
@@ -188,8 +188,8 @@ TEST_CASE("a program's end is told by its descriptor, and its exit code is there
 TEST_CASE("a program that cannot be started is an error that names it, and leaves nothing") {
   const Starter starter = GENERATE(from_range(std::begin(kStarters), std::end(kStarters)));
   INFO(starter.name);
-  const auto [program, reason] = GENERATE(std::make_pair("/no/such/program", "No such file"),
-                                          std::make_pair("/etc/passwd", "Permission denied"));
+  const auto [program, reason] =
+      GENERATE(std::make_pair("/no/such/program", "No such file"), std::make_pair("/etc/passwd", "Permission denied"));
   const std::ptrdiff_t before = open_descriptors();
   ChildSpec spec;
   spec.program = program;

@@ -88,7 +88,7 @@ TEST_CASE("when a coordinator is killed, its processes end and its files go") {
   CHECK_FALSE(exists(file));
   CHECK(exists(other));
   CHECK_THAT(guarded.said(), Catch::Contains("the coordinator was killed by signal 9 (SIGKILL) while Ring.pass, "
-                                              "Ring.fail ran; "));
+                                             "Ring.fail ran; "));
   CHECK_THAT(guarded.said(), Catch::Contains("removed 1 of its files"));
 }
 

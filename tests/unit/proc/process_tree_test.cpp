@@ -219,9 +219,7 @@ TEST_CASE("a stopped process is ended like any other") {
   CHECK(end_all() == 1);
 }
 
-TEST_CASE("without children there is nothing to end") {
-  CHECK(end_all() == 0);
-}
+TEST_CASE("without children there is nothing to end") { CHECK(end_all() == 0); }
 
 TEST_CASE("a tag is inherited through fork, setsid, adoption and exec, and nobody else has it") {
   become_subreaper();

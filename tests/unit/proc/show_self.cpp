@@ -26,7 +26,7 @@ void show_descriptors() {
   numbers.erase(::dirfd(files));
   ::closedir(files);
   for (const int fd : numbers) {
-    struct stat status{};
+    struct stat status {};
     ::fstat(fd, &status);
     std::printf("fd %d %s %llu\n", fd, target_of(fd) == "/dev/null" ? "/dev/null" : "-",
                 static_cast<unsigned long long>(status.st_ino));
@@ -38,7 +38,7 @@ void show_signals() {
   ::sigprocmask(SIG_SETMASK, nullptr, &mask);
   for (int signal = 1; signal < SIGRTMIN; ++signal) {
     if (::sigismember(&mask, signal) == 1) std::printf("blocked %d\n", signal);
-    struct sigaction action{};
+    struct sigaction action {};
     if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) std::printf("ignored %d\n", signal);
   }
 }

@@ -77,9 +77,7 @@ TEST_CASE("a long name is known by what the board shows of it") {
   CHECK(world.absent(name, 1) == std::vector<int>{2});
 }
 
-TEST_CASE("without a board nobody is absent") {
-  CHECK(absent_from(board::RankBoard(), 0, 3, {"meet", 1, {}}).empty());
-}
+TEST_CASE("without a board nobody is absent") { CHECK(absent_from(board::RankBoard(), 0, 3, {"meet", 1, {}}).empty()); }
 
 TEST_CASE("the absent are named, if there are any") {
   CHECK(absent_text({}).empty());

@@ -68,8 +68,8 @@ TEST_CASE("a variable is put back whether it was set, changed or removed") {
   CHECK(std::string(std::getenv("DISTRUN_UNIT_KEPT")) == "right");
   CHECK(tells(after([] { ::unsetenv("DISTRUN_UNIT_KEPT"); }), "the variable DISTRUN_UNIT_KEPT, which was put back"));
   CHECK(std::string(std::getenv("DISTRUN_UNIT_KEPT")) == "right");
-  CHECK(tells(after([] { ::setenv("DISTRUN_UNIT_NEW", "1", 1); }),
-              "the variable DISTRUN_UNIT_NEW, which was put back"));
+  CHECK(
+      tells(after([] { ::setenv("DISTRUN_UNIT_NEW", "1", 1); }), "the variable DISTRUN_UNIT_NEW, which was put back"));
   CHECK(std::getenv("DISTRUN_UNIT_NEW") == nullptr);
   ::unsetenv("DISTRUN_UNIT_KEPT");
 }

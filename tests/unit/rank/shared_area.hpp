@@ -10,8 +10,8 @@ namespace distrun::testing {
 
 class SharedArea {
  public:
-  SharedArea() : memory_(::mmap(nullptr, sizeof(board::DumpArea), PROT_READ | PROT_WRITE,
-                                MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+  SharedArea()
+      : memory_(::mmap(nullptr, sizeof(board::DumpArea), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
     if (memory_ == MAP_FAILED) throw std::bad_alloc();
   }
   SharedArea(const SharedArea&) = delete;

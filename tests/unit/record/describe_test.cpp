@@ -12,7 +12,8 @@ using enum OutcomeKind;
 namespace {
 
 // As if the judge had found that.
-std::string told(AttemptRecord attempt, const std::vector<int>& culprits, CauseKind kind = CauseKind::Deed, int rank = -1) {
+std::string told(AttemptRecord attempt, const std::vector<int>& culprits, CauseKind kind = CauseKind::Deed,
+                 int rank = -1) {
   attempt.culprits = culprits;
   attempt.cause = {kind, rank >= 0 ? rank : culprits.front()};
   return describe_cause(attempt);
@@ -65,8 +66,7 @@ TEST_CASE("the error that ended the body is the one that is told") {
 TEST_CASE("a timeout says who waited where") {
   AttemptRecord attempt = attempt_of({TimedOut, TimedOut, TimedOut, KilledByUs});
   attempt.ranks[1].waiting_in = attempt.ranks[2].waiting_in = "barrier \"x\"";
-  CHECK(told(attempt, {0}) ==
-        "rank 0 ran past the bound of 5.0 s in body; ranks 1-2 waited in barrier \"x\"");
+  CHECK(told(attempt, {0}) == "rank 0 ran past the bound of 5.0 s in body; ranks 1-2 waited in barrier \"x\"");
   attempt.ranks[0].waiting_in = "barrier \"y\"";
   CHECK_THAT(told(attempt, {2, 0, 1}), Catch::Contains("ranks 1-2 waiting in barrier \"x\""));
   CHECK_THAT(told(attempt, {0, 1, 2}), Catch::Contains("rank 0 waiting in barrier \"y\""));
@@ -95,8 +95,7 @@ TEST_CASE("a rank that left early is told by who felt it") {
 
 TEST_CASE("a disagreement names one rank of each side") {
   const AttemptRecord attempt = attempt_of({Passed, Skipped, Skipped});
-  CHECK(told(attempt, {1}, CauseKind::Disagreement) ==
-        "outcomes disagree: rank 1 skipped (no network), rank 0 passed");
+  CHECK(told(attempt, {1}, CauseKind::Disagreement) == "outcomes disagree: rank 1 skipped (no network), rank 0 passed");
 }
 
 TEST_CASE("leaks are told by kind and name, the first three of them") {
@@ -104,8 +103,7 @@ TEST_CASE("leaks are told by kind and name, the first three of them") {
   CHECK(describe_leaks(leaks) == "left behind: process 4711 (sleep 100)");
   leaks.push_back({LeakKind::SharedMemory, "/dev/shm/x", false});
   leaks.push_back({LeakKind::Socket, "/tmp/s", false});
-  CHECK(describe_leaks(leaks) ==
-        "left behind: process 4711 (sleep 100), shared memory /dev/shm/x, socket /tmp/s");
+  CHECK(describe_leaks(leaks) == "left behind: process 4711 (sleep 100), shared memory /dev/shm/x, socket /tmp/s");
   leaks.push_back({LeakKind::File, "/tmp/a", false});
   leaks.push_back({LeakKind::File, "/tmp/b", false});
   CHECK_THAT(describe_leaks(leaks), Catch::EndsWith("socket /tmp/s and 2 more"));

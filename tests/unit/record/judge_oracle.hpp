@@ -16,10 +16,10 @@ struct Blame {
 };
 
 inline constexpr Blame kBlames[] = {
-    {OutcomeKind::Passed, std::nullopt},          {OutcomeKind::Skipped, std::nullopt},
-    {OutcomeKind::KilledByUs, std::nullopt},      {OutcomeKind::Running, std::nullopt},
-    {OutcomeKind::Failed, Verdict::Fail},         {OutcomeKind::TimedOut, Verdict::Timeout},
-    {OutcomeKind::Exited, Verdict::Crash},        {OutcomeKind::Signaled, Verdict::Crash},
+    {OutcomeKind::Passed, std::nullopt},     {OutcomeKind::Skipped, std::nullopt},
+    {OutcomeKind::KilledByUs, std::nullopt}, {OutcomeKind::Running, std::nullopt},
+    {OutcomeKind::Failed, Verdict::Fail},    {OutcomeKind::TimedOut, Verdict::Timeout},
+    {OutcomeKind::Exited, Verdict::Crash},   {OutcomeKind::Signaled, Verdict::Crash},
     {OutcomeKind::Lost, Verdict::Crash},
 };
 
@@ -39,9 +39,7 @@ inline std::vector<RankRecord> in_order(const AttemptRecord& attempt) {
   return ranks;
 }
 
-inline bool passed(const RankRecord& rank) {
-  return rank.declared_death || rank.outcome.kind == OutcomeKind::Passed;
-}
+inline bool passed(const RankRecord& rank) { return rank.declared_death || rank.outcome.kind == OutcomeKind::Passed; }
 inline bool skipped(const RankRecord& rank) {
   return !rank.declared_death && rank.outcome.kind == OutcomeKind::Skipped;
 }
@@ -85,7 +83,9 @@ struct Rule {
 };
 
 template <Verdict V>
-Verdict always(const AttemptRecord&) { return V; }
+Verdict always(const AttemptRecord&) {
+  return V;
+}
 
 // The first that holds gives the verdict.
 inline const Rule kRules[] = {

@@ -133,9 +133,9 @@ TEST_CASE("every enumerator has a name of its own") {
   for (const OutcomeKind kind : samples::kFinalKinds) outcomes.insert(name_of(kind));
   CHECK(outcomes.size() == 9);
   std::set<std::string> leaks;
-  for (const auto kind : {LeakKind::Process, LeakKind::SharedMemory, LeakKind::Socket, LeakKind::File,
-                          LeakKind::Descriptor, LeakKind::Thread, LeakKind::State, LeakKind::Semaphores,
-                          LeakKind::Queue}) {
+  for (const auto kind :
+       {LeakKind::Process, LeakKind::SharedMemory, LeakKind::Socket, LeakKind::File, LeakKind::Descriptor,
+        LeakKind::Thread, LeakKind::State, LeakKind::Semaphores, LeakKind::Queue}) {
     leaks.insert(name_of(kind));
   }
   CHECK(leaks.size() == 9);

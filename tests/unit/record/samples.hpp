@@ -8,9 +8,9 @@
 
 namespace distrun::runner::samples {
 
-inline constexpr std::array kFinalKinds{OutcomeKind::Passed,   OutcomeKind::Failed,   OutcomeKind::Skipped,
-                                        OutcomeKind::Exited,   OutcomeKind::Signaled, OutcomeKind::TimedOut,
-                                        OutcomeKind::Lost,     OutcomeKind::KilledByUs};
+inline constexpr std::array kFinalKinds{OutcomeKind::Passed, OutcomeKind::Failed,    OutcomeKind::Skipped,
+                                        OutcomeKind::Exited, OutcomeKind::Signaled,  OutcomeKind::TimedOut,
+                                        OutcomeKind::Lost,   OutcomeKind::KilledByUs};
 
 inline Outcome outcome_of(OutcomeKind kind) {
   switch (kind) {

@@ -70,8 +70,8 @@ void start(Console& console, const runner::TestRecord& test) {
 }  // namespace
 
 TEST_CASE("the console tells each way a test can end", "[report]") {
-  for (auto make : {passing, failing, crashing, timing_out, deadlocked, skipped, leaking, flaky,
-                    failing_every_retry, broken_machine, cancelled, wide, hostile}) {
+  for (auto make : {passing, failing, crashing, timing_out, deadlocked, skipped, leaking, flaky, failing_every_retry,
+                    broken_machine, cancelled, wide, hostile}) {
     const runner::TestRecord test = make();
     const std::string name = test.info.suite == "Evil" ? "hostile" : test.info.name;
     check_golden(name + ".txt", shown(run_of(test), {}));
@@ -156,9 +156,7 @@ TEST_CASE("the status line shows what each rank does and is erased before other 
   screen.console().tick();
   CHECK(screen.news().empty());
   screen.console().on_test_end(run.tests[0]);
-  CHECK(
-      screen.news() ==
-      "\r\x1b[Kfail             12.3 ms  Ring.gather - rank 2 failed: sum == 6 left: 5, righ...\n");
+  CHECK(screen.news() == "\r\x1b[Kfail             12.3 ms  Ring.gather - rank 2 failed: sum == 6 left: 5, righ...\n");
 }
 
 TEST_CASE("the status line is drawn again below the text that erased it", "[report]") {
@@ -245,6 +243,5 @@ TEST_CASE("a run shown from its summary reads as it did", "[report]") {
   const runner::RunRecord run = full_run();
   const std::string text = show_text(read_summary(summary_json(run)), Paint(false));
   const std::string live = shown(run, {});
-  CHECK(text.substr(text.find("\npass ")).substr(0, 4000) ==
-        live.substr(live.find("\npass ")).substr(0, 4000));
+  CHECK(text.substr(text.find("\npass ")).substr(0, 4000) == live.substr(live.find("\npass ")).substr(0, 4000));
 }

@@ -132,8 +132,7 @@ TEST_CASE("attempt_end, test_end and run_end have verdict, cause and totals", "[
   const std::vector<json> events = events_of(run_of(leaking()));
   const json attempt = first_of(events, "attempt_end");
   CHECK(attempt["verdict"] == "leak");
-  CHECK(attempt["leaks"][1] ==
-        json{{"kind", "shared memory"}, {"what", "/dev/shm/ring"}, {"removed", false}});
+  CHECK(attempt["leaks"][1] == json{{"kind", "shared memory"}, {"what", "/dev/shm/ring"}, {"removed", false}});
   const json test = first_of(events, "test_end");
   CHECK(test["verdict"] == "leak");
   CHECK(test["duration_ms"] == 12.345);
@@ -176,6 +175,7 @@ TEST_CASE("a stream onto a full device loses lines, says so and throws nothing",
   const StillClock clock;
   EventStream stream("/dev/full", clock);
   replay(full_run(), stream);
-  CHECK(stream.error() == "cannot write /dev/full: No space left on device (ENOSPC); make room there, or name "
-                           "another place");
+  CHECK(stream.error() ==
+        "cannot write /dev/full: No space left on device (ENOSPC); make room there, or name "
+        "another place");
 }

@@ -25,8 +25,8 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }
 
 std::string unescaped(std::string text) {
-  for (const auto& [what, with] : std::map<std::string, std::string>{
-           {"%0D", "\r"}, {"%0A", "\n"}, {"%3A", ":"}, {"%2C", ","}}) {
+  for (const auto& [what, with] :
+       std::map<std::string, std::string>{{"%0D", "\r"}, {"%0A", "\n"}, {"%3A", ":"}, {"%2C", ","}}) {
     text = replaced(text, what, with);
   }
   return replaced(text, "%25", "%");
@@ -98,8 +98,9 @@ TEST_CASE("an annotation stands where the check failed, and says how to repeat t
   CHECK(command.name == "error");
   CHECK(command.properties == std::map<std::string, std::string>{
                                   {"file", "plugins/ring/ring.cpp"}, {"line", "41"}, {"title", "fail: Ring.gather"}});
-  CHECK(command.text == "rank 2 failed: sum == 6 left: 5, right: 6 (plugins/ring/ring.cpp:41)\n"
-                        "again: distrun --world-size 4 --filter Ring.gather --seed 17 build/plugins/ring.so");
+  CHECK(command.text ==
+        "rank 2 failed: sum == 6 left: 5, right: 6 (plugins/ring/ring.cpp:41)\n"
+        "again: distrun --world-size 4 --filter Ring.gather --seed 17 build/plugins/ring.so");
 }
 
 TEST_CASE("an annotation stands where the culprit crashed, not where others felt it", "[report]") {

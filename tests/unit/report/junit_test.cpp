@@ -12,9 +12,7 @@ using Catch::Contains;
 
 namespace {
 
-std::string junit_of(runner::TestRecord test) {
-  return junit_xml(run_of(std::move(test)));
-}
+std::string junit_of(runner::TestRecord test) { return junit_xml(run_of(std::move(test))); }
 
 int count_of(const std::string& text, const std::string& part) {
   int count = 0;

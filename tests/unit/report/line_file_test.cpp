@@ -66,8 +66,9 @@ TEST_CASE("a line that does not fit is taken back whole and later ones are dropp
     file.append("1234567\n");
   }
   CHECK(content_of(scratch.path("lines")) == "1234567\n");
-  CHECK(file.error() == "cannot write " + scratch.path("lines") + ": File too large (EFBIG); the limit of file size "
-                             "is 10 bytes (RLIMIT_FSIZE): raise it, as with ulimit -f");
+  CHECK(file.error() == "cannot write " + scratch.path("lines") +
+                            ": File too large (EFBIG); the limit of file size "
+                            "is 10 bytes (RLIMIT_FSIZE): raise it, as with ulimit -f");
   file.append("8\n");
   CHECK(content_of(scratch.path("lines")) == "1234567\n");
 }
@@ -76,19 +77,18 @@ TEST_CASE("a full device is an error once, not an exception", "[report]") {
   LineFile file("/dev/full");
   file.append("one\n");
   const std::string error = file.error();
-  CHECK(error == "cannot write /dev/full: No space left on device (ENOSPC); make room there, or name another "
-                 "place");
+  CHECK(error ==
+        "cannot write /dev/full: No space left on device (ENOSPC); make room there, or name another "
+        "place");
   file.append("two\n");
   CHECK(file.error() == error);
 }
 
 TEST_CASE("a line file that cannot be opened says which and why", "[report]") {
-  CHECK_THROWS_WITH(LineFile("/nowhere/lines"),
-                    "cannot write /nowhere/lines: No such file or directory (ENOENT)");
+  CHECK_THROWS_WITH(LineFile("/nowhere/lines"), "cannot write /nowhere/lines: No such file or directory (ENOENT)");
   const Scratch scratch;
   REQUIRE(mkfifo(scratch.path("fifo").c_str(), 0600) == 0);
-  CHECK_THROWS_WITH(LineFile(scratch.path("fifo")),
-                    "cannot write " + scratch.path("fifo") + ": nobody reads it");
+  CHECK_THROWS_WITH(LineFile(scratch.path("fifo")), "cannot write " + scratch.path("fifo") + ": nobody reads it");
 }
 
 TEST_CASE("a reader that is slow makes no writer wait and misses nothing", "[report]") {

@@ -27,7 +27,8 @@ base::Fd file_at(const std::string& path) {
 class Terminal {
  public:
   explicit Terminal(const LiveOptions& options, bool one_file = false)
-      : out_(file_at(scratch_.path("out"))), err_(file_at(scratch_.path(one_file ? "out" : "err"))),
+      : out_(file_at(scratch_.path("out"))),
+        err_(file_at(scratch_.path(one_file ? "out" : "err"))),
         live_(out_.get(), err_.get(), options, clock_) {}
 
   void write(int rank, std::string_view bytes, Stream stream = Stream::Out) { live_.on_output(rank, stream, bytes); }

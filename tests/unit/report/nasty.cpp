@@ -7,13 +7,46 @@
 namespace distrun::report::samples {
 
 std::vector<std::string> nasty_texts(std::uint64_t seed) {
-  std::vector<std::string> texts = {
-      "::error::forged", "\n::error file=a,line=1::forged", "\r::warning::forged", "\r\n::stop-commands::x\n",
-      "%0A::error::forged", "%", "a:b,c=d", "##[error]forged", "-->", "<!--", "]]>", "```", "`````\n```\n# title",
-      "~~~", "</details>", "</code></summary><script>alert(1)</script>", "<img src=x onerror=y>", "| a | b |\n|---|",
-      "# title\n- item\n\n    code", "[link](javascript:x)", "@somebody", "&lt;&#60;", "\\`", "\"quoted\"", "'", "\t",
-      "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", std::string("nul\0byte", 8), "\x7f\xff\xfe", "\xc0\x80", "\xed\xa0\x80",
-      "\xf0\x9f\x92\xa5", "\xe2\x80\xa8 \xe2\x80\xae", "\xef\xbb\xbf", "\xc2\x9b" "2J", "", " ", "\n\n\n"};
+  std::vector<std::string> texts = {"::error::forged",
+                                    "\n::error file=a,line=1::forged",
+                                    "\r::warning::forged",
+                                    "\r\n::stop-commands::x\n",
+                                    "%0A::error::forged",
+                                    "%",
+                                    "a:b,c=d",
+                                    "##[error]forged",
+                                    "-->",
+                                    "<!--",
+                                    "]]>",
+                                    "```",
+                                    "`````\n```\n# title",
+                                    "~~~",
+                                    "</details>",
+                                    "</code></summary><script>alert(1)</script>",
+                                    "<img src=x onerror=y>",
+                                    "| a | b |\n|---|",
+                                    "# title\n- item\n\n    code",
+                                    "[link](javascript:x)",
+                                    "@somebody",
+                                    "&lt;&#60;",
+                                    "\\`",
+                                    "\"quoted\"",
+                                    "'",
+                                    "\t",
+                                    "\x1b[31mred\x1b[0m",
+                                    "\x1b]0;title\x07",
+                                    std::string("nul\0byte", 8),
+                                    "\x7f\xff\xfe",
+                                    "\xc0\x80",
+                                    "\xed\xa0\x80",
+                                    "\xf0\x9f\x92\xa5",
+                                    "\xe2\x80\xa8 \xe2\x80\xae",
+                                    "\xef\xbb\xbf",
+                                    "\xc2\x9b"
+                                    "2J",
+                                    "",
+                                    " ",
+                                    "\n\n\n"};
   const std::size_t alone = texts.size();
   std::mt19937_64 random(seed);
   for (int i = 0; i < 100; ++i) {

@@ -9,11 +9,9 @@ using namespace std::chrono_literals;
 using runner::OutcomeKind;
 using runner::Verdict;
 
-constexpr char kSumIsWrong[] =
-    "rank 2 failed: sum == 6 left: 5, right: 6 (plugins/ring/ring.cpp:41)";
+constexpr char kSumIsWrong[] = "rank 2 failed: sum == 6 left: 5, right: 6 (plugins/ring/ring.cpp:41)";
 
-runner::TestRecord test_named(std::string suite, std::string name, Verdict verdict,
-                              std::string message) {
+runner::TestRecord test_named(std::string suite, std::string name, Verdict verdict, std::string message) {
   runner::TestRecord test;
   test.info.suite = std::move(suite);
   test.info.name = std::move(name);
@@ -27,8 +25,7 @@ runner::TestRecord test_named(std::string suite, std::string name, Verdict verdi
   return test;
 }
 
-runner::RankRecord rank_that(int rank, runner::Outcome outcome,
-                             wire::Phase phase = wire::Phase::Body) {
+runner::RankRecord rank_that(int rank, runner::Outcome outcome, wire::Phase phase = wire::Phase::Body) {
   runner::RankRecord record;
   record.rank = rank;
   record.pid = 4000 + rank;
@@ -58,8 +55,7 @@ runner::AttemptRecord attempt_of(int ranks, Verdict verdict, const runner::Outco
 }
 
 // Rank `culprit` came to `outcome`, the others were ended because of it.
-runner::AttemptRecord attempt_spoilt_by(int ranks, int culprit, Verdict verdict,
-                                        runner::Outcome outcome) {
+runner::AttemptRecord attempt_spoilt_by(int ranks, int culprit, Verdict verdict, runner::Outcome outcome) {
   runner::AttemptRecord attempt = attempt_of(ranks, verdict, {OutcomeKind::KilledByUs, 0, ""});
   for (runner::RankRecord& rank : attempt.ranks) rank.because_of = culprit;
   attempt.ranks[static_cast<std::size_t>(culprit)] = rank_that(culprit, std::move(outcome));
@@ -78,8 +74,7 @@ runner::RankError check_failed(std::string text, std::uint32_t line) {
 }
 
 runner::AttemptRecord failing_attempt() {
-  runner::AttemptRecord attempt =
-      attempt_spoilt_by(4, 2, Verdict::Fail, {OutcomeKind::Failed, 0, ""});
+  runner::AttemptRecord attempt = attempt_spoilt_by(4, 2, Verdict::Fail, {OutcomeKind::Failed, 0, ""});
   attempt.message = kSumIsWrong;
   attempt.ranks[2].errors.push_back(check_failed("sum == 6\nleft: 5, right: 6", 41));
   attempt.ranks[2].out = captured("step 1\nstep 2\n\nstep 3");
@@ -112,8 +107,7 @@ runner::RunRecord empty_run() {
 runner::TestRecord passing() {
   runner::TestRecord test = test_named("Ring", "broadcast", Verdict::Pass, "");
   test.info.parameters = {{"root", "3"}, {"dtype", "f32"}};
-  test.attempts.push_back(
-      attempt_of(4, Verdict::Pass, {OutcomeKind::Passed, 0, ""}, wire::Phase::Exit));
+  test.attempts.push_back(attempt_of(4, Verdict::Pass, {OutcomeKind::Passed, 0, ""}, wire::Phase::Exit));
   return test;
 }
 
@@ -124,30 +118,26 @@ runner::TestRecord failing() {
 }
 
 runner::TestRecord crashing() {
-  runner::TestRecord test = test_named("Ring", "scatter", Verdict::Crash,
-                                       "rank 1 was killed by signal 11 (SIGSEGV) in body");
-  test.attempts.push_back(
-      attempt_spoilt_by(4, 1, Verdict::Crash, {OutcomeKind::Signaled, SIGSEGV, ""}));
+  runner::TestRecord test =
+      test_named("Ring", "scatter", Verdict::Crash, "rank 1 was killed by signal 11 (SIGSEGV) in body");
+  test.attempts.push_back(attempt_spoilt_by(4, 1, Verdict::Crash, {OutcomeKind::Signaled, SIGSEGV, ""}));
   runner::AttemptRecord& attempt = test.attempts.back();
   attempt.message = test.message;
-  attempt.ranks[1].errors.push_back({"Crash", "invalid address 0x8", "", 0,
-                                     "#0 scatter ring.cpp:77\n#1 run_body entry.cpp:12\n", true, -1,
-                                     4ms});
-  attempt.ranks[3].errors.push_back({"ConnectionError", "rank 1 closed the connection",
-                                     "libdistrun/rpc/agent.cpp", 210, "", true, 1, 5ms});
+  attempt.ranks[1].errors.push_back(
+      {"Crash", "invalid address 0x8", "", 0, "#0 scatter ring.cpp:77\n#1 run_body entry.cpp:12\n", true, -1, 4ms});
+  attempt.ranks[3].errors.push_back(
+      {"ConnectionError", "rank 1 closed the connection", "libdistrun/rpc/agent.cpp", 210, "", true, 1, 5ms});
   attempt.ranks[3].outcome = {OutcomeKind::Failed, 0, ""};
   attempt.ranks[1].err = captured(numbered_lines(100));
   return test;
 }
 
 runner::TestRecord timing_out() {
-  runner::TestRecord test =
-      test_named("Ring", "barrier", Verdict::Timeout,
-                 "rank 3 ran past the bound of 5 min 00 s in body; so did ranks 0, 1, "
-                 "waiting in barrier \"end of step\"");
+  runner::TestRecord test = test_named("Ring", "barrier", Verdict::Timeout,
+                                       "rank 3 ran past the bound of 5 min 00 s in body; so did ranks 0, 1, "
+                                       "waiting in barrier \"end of step\"");
   test.duration = 301s;
-  test.attempts.push_back(
-      attempt_of(4, Verdict::Timeout, {OutcomeKind::TimedOut, 0, "5 min 00 s"}));
+  test.attempts.push_back(attempt_of(4, Verdict::Timeout, {OutcomeKind::TimedOut, 0, "5 min 00 s"}));
   runner::AttemptRecord& attempt = test.attempts.back();
   attempt.message = test.message;
   attempt.duration = 301s;
@@ -162,8 +152,8 @@ runner::TestRecord timing_out() {
 }
 
 runner::TestRecord deadlocked() {
-  runner::TestRecord test = test_named("Ring", "cycle", Verdict::Deadlock,
-                                       "rank 0 waits for rank 1 in rpc_sync, rank 1 for rank 0");
+  runner::TestRecord test =
+      test_named("Ring", "cycle", Verdict::Deadlock, "rank 0 waits for rank 1 in rpc_sync, rank 1 for rank 0");
   test.attempts.push_back(attempt_of(2, Verdict::Deadlock, {OutcomeKind::KilledByUs, 0, ""}));
   test.attempts.back().message = test.message;
   test.attempts.back().culprits = {0, 1};
@@ -171,16 +161,12 @@ runner::TestRecord deadlocked() {
   return test;
 }
 
-runner::TestRecord skipped() {
-  return test_named("Gpu", "copy", Verdict::Skip, "needs 2 GPUs, 0 are there");
-}
+runner::TestRecord skipped() { return test_named("Gpu", "copy", Verdict::Skip, "needs 2 GPUs, 0 are there"); }
 
 runner::TestRecord leaking() {
   runner::TestRecord test =
-      test_named("Ring", "leaky", Verdict::Leak,
-                 "left behind: process 4711 (sleep 100), shared memory /dev/shm/ring");
-  test.attempts.push_back(
-      attempt_of(4, Verdict::Leak, {OutcomeKind::Passed, 0, ""}, wire::Phase::Exit));
+      test_named("Ring", "leaky", Verdict::Leak, "left behind: process 4711 (sleep 100), shared memory /dev/shm/ring");
+  test.attempts.push_back(attempt_of(4, Verdict::Leak, {OutcomeKind::Passed, 0, ""}, wire::Phase::Exit));
   runner::AttemptRecord& attempt = test.attempts.back();
   attempt.message = test.message;
   attempt.leaks.push_back({runner::LeakKind::Process, "4711 (sleep 100)", true});
@@ -189,11 +175,9 @@ runner::TestRecord leaking() {
 }
 
 runner::TestRecord flaky() {
-  runner::TestRecord test =
-      test_named("Ring", "reduce", Verdict::Flaky, std::string("attempt 1: ") + kSumIsWrong);
+  runner::TestRecord test = test_named("Ring", "reduce", Verdict::Flaky, std::string("attempt 1: ") + kSumIsWrong);
   test.attempts.push_back(failing_attempt());
-  test.attempts.push_back(
-      attempt_of(4, Verdict::Pass, {OutcomeKind::Passed, 0, ""}, wire::Phase::Exit));
+  test.attempts.push_back(attempt_of(4, Verdict::Pass, {OutcomeKind::Passed, 0, ""}, wire::Phase::Exit));
   test.attempts.back().n = 2;
   test.attempts.back().kind = runner::AttemptKind::Retry;
   return test;
@@ -210,27 +194,24 @@ runner::TestRecord failing_every_retry() {
 }
 
 runner::TestRecord broken_machine() {
-  runner::TestRecord test =
-      test_named("Ring", "unlucky", Verdict::InfraError,
-                 "cannot start rank 3: Resource temporarily unavailable (EAGAIN)");
-  test.attempts.push_back(
-      attempt_of(3, Verdict::InfraError, {OutcomeKind::KilledByUs, 0, ""}, wire::Phase::Spawn));
+  runner::TestRecord test = test_named("Ring", "unlucky", Verdict::InfraError,
+                                       "cannot start rank 3: Resource temporarily unavailable (EAGAIN)");
+  test.attempts.push_back(attempt_of(3, Verdict::InfraError, {OutcomeKind::KilledByUs, 0, ""}, wire::Phase::Spawn));
   test.attempts.back().message = test.message;
   test.attempts.back().infra_error = test.message;
   return test;
 }
 
 runner::TestRecord cancelled() {
-  runner::TestRecord test =
-      test_named("Ring", "late", Verdict::Cancelled, "the user stopped the run");
+  runner::TestRecord test = test_named("Ring", "late", Verdict::Cancelled, "the user stopped the run");
   test.attempts.push_back(attempt_of(4, Verdict::Cancelled, {OutcomeKind::KilledByUs, 0, ""}));
   test.attempts.back().cancelled = true;
   return test;
 }
 
 runner::TestRecord wide() {
-  runner::TestRecord test = test_named("Ring", "wide", Verdict::Crash,
-                                       "rank 17 exited with code 0 without a result in body");
+  runner::TestRecord test =
+      test_named("Ring", "wide", Verdict::Crash, "rank 17 exited with code 0 without a result in body");
   test.variant.world_size = 256;
   test.attempts.push_back(attempt_spoilt_by(256, 17, Verdict::Crash, {OutcomeKind::Exited, 0, ""}));
   test.attempts.back().message = test.message;
@@ -244,8 +225,7 @@ runner::TestRecord hostile() {
   const std::string nasty =
       "\x1b[31mred\x1b[0m \xff\xc0 ]]> <b>&\"' \x01 \xc2\x9b"
       "2J \xef\xbf\xbf \r\n\ttab";
-  runner::TestRecord test =
-      test_named("Evil", "test \x1b]0;title\x07 <&> \"q\" 'it'", Verdict::Fail, nasty);
+  runner::TestRecord test = test_named("Evil", "test \x1b]0;title\x07 <&> \"q\" 'it'", Verdict::Fail, nasty);
   test.info.parameters = {{"glob", "*?\\"}, {"long", std::string(300, 'x')}};
   test.attempts.push_back(attempt_spoilt_by(2, 0, Verdict::Fail, {OutcomeKind::Failed, 0, ""}));
   runner::AttemptRecord& attempt = test.attempts.back();
@@ -271,8 +251,8 @@ runner::RunRecord run_of(runner::TestRecord test) {
 
 runner::RunRecord full_run() {
   runner::RunRecord run = empty_run();
-  for (auto make : {passing, failing, crashing, timing_out, deadlocked, skipped, leaking, flaky,
-                    failing_every_retry, broken_machine, cancelled, wide, hostile}) {
+  for (auto make : {passing, failing, crashing, timing_out, deadlocked, skipped, leaking, flaky, failing_every_retry,
+                    broken_machine, cancelled, wide, hostile}) {
     add(run, make());
   }
   run.problems.push_back({"build/plugins/torn.so", "list", "cannot load it:\nundefined symbol: f"});
@@ -282,8 +262,8 @@ runner::RunRecord full_run() {
 
 runner::RunRecord run_with_hosts() {
   runner::RunRecord run = empty_run();
-  runner::TestRecord test = test_named("Fleet", "sails", Verdict::Fail,
-                                       "the suite's set-up failed: no water (fleet.cpp:7)");
+  runner::TestRecord test =
+      test_named("Fleet", "sails", Verdict::Fail, "the suite's set-up failed: no water (fleet.cpp:7)");
   test.attempts.push_back(attempt_of(1, Verdict::Fail, {OutcomeKind::Failed, 0, ""}));
   runner::AttemptRecord& attempt = test.attempts.back();
   attempt.message = test.message;

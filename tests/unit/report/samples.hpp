@@ -11,9 +11,7 @@ namespace distrun::report::samples {
 // Stands still until it is told to go on.
 class StillClock final : public base::Clock {
  public:
-  base::TimePoint now() const override {
-    return base::TimePoint(passed_ + std::chrono::seconds(1000));
-  }
+  base::TimePoint now() const override { return base::TimePoint(passed_ + std::chrono::seconds(1000)); }
   std::int64_t wall_ns() const override { return 1'800'000'000'000'000'000 + passed_.count(); }
   void pass(base::Nanoseconds time) { passed_ += time; }
 

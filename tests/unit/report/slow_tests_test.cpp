@@ -38,8 +38,9 @@ TEST_CASE("the slowest tests come first, and no more than were asked for", "[rep
   add(run, test_of("quick", 10ms));
   add(run, test_of("slow", 2s));
   add(run, test_of("middle", 300ms));
-  CHECK(text_of(run, 2) == "slowest            2.0 s  Ring.slow\n"
-                           "                300.0 ms  Ring.middle\n");
+  CHECK(text_of(run, 2) ==
+        "slowest            2.0 s  Ring.slow\n"
+        "                300.0 ms  Ring.middle\n");
   CHECK(text_of(run, 0).empty());
 }
 
@@ -56,8 +57,9 @@ TEST_CASE("time is divided by when the last body began and the last one ended", 
   add_rank(test.attempts[0], 5ms, 60ms);
   add_rank(test.attempts[0], 20ms, 70ms);
   add(run, test);
-  CHECK(text_of(run, 1) == "slowest         110.0 ms  Ring.slow"
-                           "  (30.0 ms before the bodies, 50.0 ms in them, 30.0 ms after)\n");
+  CHECK(text_of(run, 1) ==
+        "slowest         110.0 ms  Ring.slow"
+        "  (30.0 ms before the bodies, 50.0 ms in them, 30.0 ms after)\n");
 }
 
 TEST_CASE("a body that never came to its end lasted as long as its rank", "[report]") {
@@ -66,8 +68,9 @@ TEST_CASE("a body that never came to its end lasted as long as its rank", "[repo
   add_rank(test.attempts[0], 10ms, 0ms);
   add_rank(test.attempts[0], 0ms, 0ms);  // never began
   add(run, test);
-  CHECK(text_of(run, 1) == "slowest         100.0 ms  Ring.hangs"
-                           "  (10.0 ms before the bodies, 90.0 ms in them, 0 us after)\n");
+  CHECK(text_of(run, 1) ==
+        "slowest         100.0 ms  Ring.hangs"
+        "  (10.0 ms before the bodies, 90.0 ms in them, 0 us after)\n");
 }
 
 TEST_CASE("the attempts of a test are counted together", "[report]") {
@@ -77,6 +80,7 @@ TEST_CASE("the attempts of a test are counted together", "[report]") {
   test.attempts.push_back(test.attempts[0]);
   test.duration = 20ms;
   add(run, test);
-  CHECK(text_of(run, 1) == "slowest          20.0 ms  Ring.again"
-                           "  (2 attempts: 4.0 ms before the bodies, 12.0 ms in them, 4.0 ms after)\n");
+  CHECK(text_of(run, 1) ==
+        "slowest          20.0 ms  Ring.again"
+        "  (2 attempts: 4.0 ms before the bodies, 12.0 ms in them, 4.0 ms after)\n");
 }

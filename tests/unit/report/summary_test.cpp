@@ -27,9 +27,7 @@ std::string refusal(std::string_view text) {
   return "none";
 }
 
-std::string with_schema(const std::string& fields) {
-  return R"({"schema": "distrun.summary/1", )" + fields + "}";
-}
+std::string with_schema(const std::string& fields) { return R"({"schema": "distrun.summary/1", )" + fields + "}"; }
 
 }  // namespace
 
@@ -66,7 +64,8 @@ TEST_CASE("names that appeared are in the summary, and one line of the console",
   CHECK(read_summary(summary_json(run)).appeared == run.appeared);
   CHECK_THAT(run_end_text(run, {}, Paint(false)),
              Catch::Contains("note: 4 names that appeared meanwhile are still there, and may be somebody else's: "
-                             "/tmp/a, /tmp/b, /tmp/c") && Catch::Contains(" and 1 more\n"));
+                             "/tmp/a, /tmp/b, /tmp/c") &&
+                 Catch::Contains(" and 1 more\n"));
   CHECK(exit_code_of(run) == exit_code_of(full_run()));
 }
 
@@ -78,8 +77,7 @@ TEST_CASE("the summary of a test has its parameters in order of declaration", "[
   CHECK(summary["tests"][0]["id"] == "Ring.broadcast/root=3,dtype=f32");
 }
 
-TEST_CASE("the summary of a rank has its first error by itself and null for what is not",
-          "[report]") {
+TEST_CASE("the summary of a rank has its first error by itself and null for what is not", "[report]") {
   runner::RunRecord run = empty_run();
   add(run, failing());
   const json ranks = json::parse(summary_json(run))["tests"][0]["attempts"][0]["ranks"];
@@ -170,14 +168,12 @@ TEST_CASE("a summary is valid UTF-8 whatever the tests wrote", "[report]") {
   const std::string text = summary_json(run);
   CHECK(text == base::valid_utf8(text));
   const json rank = json::parse(text)["tests"][0]["attempts"][0]["ranks"][0];
-  CHECK(
-      rank["stdout"].get<std::string>().starts_with("\x1b[31mred\x1b[0m \xef\xbf\xbd\xef\xbf\xbd"));
+  CHECK(rank["stdout"].get<std::string>().starts_with("\x1b[31mred\x1b[0m \xef\xbf\xbd\xef\xbf\xbd"));
 }
 
 TEST_CASE("unknown fields are ignored and missing ones have their defaults", "[report]") {
-  const runner::RunRecord run = read_summary(with_schema(
-      R"("run_id": "x", "news": {"tests": [{}]}, "tests": )"
-      R"([{"suite": "S", "name": "n", "new": 1}])"));
+  const runner::RunRecord run = read_summary(with_schema(R"("run_id": "x", "news": {"tests": [{}]}, "tests": )"
+                                                         R"([{"suite": "S", "name": "n", "new": 1}])"));
   CHECK(run.run_id == "x");
   CHECK(run.settings.world_size == 4);
   REQUIRE(run.tests.size() == 1);
@@ -199,8 +195,7 @@ TEST_CASE("another schema is refused with what was found and what is read", "[re
 
 TEST_CASE("nonsense is refused with where it is", "[report]") {
   CHECK(refusal("") == "this is no JSON: at byte 1 of 0");
-  CHECK(refusal(R"({"schema": "distrun.summary/1", "tests": [)") ==
-        "this is no JSON: at byte 43 of 42");
+  CHECK(refusal(R"({"schema": "distrun.summary/1", "tests": [)") == "this is no JSON: at byte 43 of 42");
   CHECK(refusal("[]") == "this is no summary: it has no schema");
   CHECK(refusal("7") == "this is no summary: it has no schema");
   CHECK(refusal(with_schema(R"("tests": 7)")) == "\"tests\" is 7, not a list of objects");
@@ -210,8 +205,7 @@ TEST_CASE("nonsense is refused with where it is", "[report]") {
         "test 2: \"verdict\" is \"great\", not a name that is known");
   CHECK(refusal(with_schema(R"("tests": [{"line": -1}])")) ==
         "test 1: \"line\" is -1, not a whole number in its range");
-  CHECK(refusal(with_schema(R"("duration_ms": 1e300)")) ==
-        "\"duration_ms\" is 1e+300, not a duration in its range");
+  CHECK(refusal(with_schema(R"("duration_ms": 1e300)")) == "\"duration_ms\" is 1e+300, not a duration in its range");
   CHECK(refusal(with_schema(R"("machine": [])")) == "\"machine\" is [], not an object");
   CHECK(refusal(with_schema(R"("started": "yesterday")")) ==
         "\"started\" is \"yesterday\", not a time like 2026-01-31T12:00:00.000Z");

@@ -17,8 +17,7 @@ using namespace distrun::report::samples;
 
 TEST_CASE("an excerpt keeps the first and the last lines", "[report]") {
   CHECK(excerpt_lines("a\nb\nc", 3) == std::vector<std::string>{"a", "b", "c"});
-  CHECK(excerpt_lines("a\nb\nc\nd\ne\nf", 4) ==
-        std::vector<std::string>{"a", "b", "... 3 lines left out ...", "f"});
+  CHECK(excerpt_lines("a\nb\nc\nd\ne\nf", 4) == std::vector<std::string>{"a", "b", "... 3 lines left out ...", "f"});
   CHECK(excerpt_lines("", 4).empty());
 }
 
@@ -29,8 +28,7 @@ TEST_CASE("an excerpt cuts long lines between characters", "[report]") {
 
 TEST_CASE("an excerpt of bytes is made of whole lines", "[report]") {
   CHECK(excerpt_bytes("short\n", 100) == "short\n");
-  CHECK(excerpt_bytes("aaaa\nbbbb\ncccc\ndddd\neeee\n", 12) ==
-        "aaaa\n... 15 bytes left out ...\neeee\n");
+  CHECK(excerpt_bytes("aaaa\nbbbb\ncccc\ndddd\neeee\n", 12) == "aaaa\n... 15 bytes left out ...\neeee\n");
   CHECK(excerpt_bytes(std::string(100, 'x'), 10) == "xxxxx\n... 90 bytes left out ...\nxxxxx");
 }
 
@@ -51,8 +49,7 @@ TEST_CASE("ranks to which the same happened are one finding", "[report]") {
   CHECK(findings.culprits[0].story == "exited with code 0 without a result in body");
   REQUIRE(findings.others.size() == 2);
   CHECK(findings.others[0].ranks.size() == 227);
-  CHECK(findings.others[1].story ==
-        "ended by distrun after rank 17 left, waiting in barrier \"start\"");
+  CHECK(findings.others[1].story == "ended by distrun after rank 17 left, waiting in barrier \"start\"");
 }
 
 TEST_CASE("a culprit of which there is no record is no finding", "[report]") {
@@ -105,7 +102,8 @@ TEST_CASE("the command that repeats a test is safe to print and to paste", "[rep
   runner::TestRecord test = failing();
   test.info.name = "a*b\x1b[31m 'q' \xff";
   CHECK(repeat_command(empty_run().settings, test) ==
-        "distrun --world-size 4 --filter 'Ring.a\\*b?[31m?'\\''q'\\''?" "?' --seed 17 "
+        "distrun --world-size 4 --filter 'Ring.a\\*b?[31m?'\\''q'\\''?"
+        "?' --seed 17 "
         "build/plugins/ring.so");
 }
 
@@ -113,8 +111,7 @@ TEST_CASE("the line of a test fits its terminal", "[report]") {
   const Paint plain(false);
   for (const int width : {40, 60, 80, 100, 200}) {
     for (auto make : {passing, failing, hostile, broken_machine}) {
-      CHECK(display_width(test_line(make(), plain, width)) <=
-            static_cast<std::size_t>(std::max(width, 47)));
+      CHECK(display_width(test_line(make(), plain, width)) <= static_cast<std::size_t>(std::max(width, 47)));
     }
   }
 }
@@ -126,6 +123,5 @@ TEST_CASE("a problem without anything is still a line", "[report]") {
 TEST_CASE("a death that was declared is told as such", "[report]") {
   runner::TestRecord test = crashing();
   test.attempts[0].ranks[1].declared_death = true;
-  CHECK(story_of(test.attempts[0], test.attempts[0].ranks[1]) ==
-        "killed by signal 11 (SIGSEGV) in body, as declared");
+  CHECK(story_of(test.attempts[0], test.attempts[0].ranks[1]) == "killed by signal 11 (SIGSEGV) in body, as declared");
 }

@@ -41,8 +41,8 @@ struct Show : RunStage {
   std::map<std::string, std::function<void(fake::World&, int)>> acts;  // instead of passing
   std::vector<wire::RunOrder> orders;
   std::vector<int> dismissed;
-  bool stuck = false;  // nobody ends when dismissed
-  int dies_of = 0;     // a signal that ends whoever is dismissed
+  bool stuck = false;         // nobody ends when dismissed
+  int dies_of = 0;            // a signal that ends whoever is dismissed
   launch::Leftover leftover;  // of who is dismissed, until it is ended
 };
 

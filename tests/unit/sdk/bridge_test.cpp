@@ -30,8 +30,7 @@ detail::TestDeclaration bridged(const std::string& suite, const std::string& nam
 }
 
 detail::TestDeclaration recording(const std::string& suite, const std::string& name, Parameters element = {}) {
-  return bridged(suite, name, element,
-                 [name, element](Rank&) { ran.push_back(name + "/" + element.to_string()); });
+  return bridged(suite, name, element, [name, element](Rank&) { ran.push_back(name + "/" + element.to_string()); });
 }
 
 Parameters element(int n) {
@@ -70,9 +69,8 @@ TEST_CASE("texts become parts of an id that no other text becomes", "[sdk]") {
 }
 
 TEST_CASE("tests of a framework are listed with what their framework calls them", "[sdk]") {
-  const auto registry = registry_of({recording("Theirs", "plain"),
-                                     recording("Theirs", "many", element(1)),
-                                     recording("Theirs", "many", element(2))});
+  const auto registry = registry_of(
+      {recording("Theirs", "plain"), recording("Theirs", "many", element(1)), recording("Theirs", "many", element(2))});
   sdk_test::FakeList to;
   REQUIRE(detail::list_tests(registry, to.list) == DISTRUN_OK);
   REQUIRE(to.tests.size() == 3);
@@ -83,8 +81,7 @@ TEST_CASE("tests of a framework are listed with what their framework calls them"
 }
 
 TEST_CASE("a bridged test is found by its element, and its framework runs it", "[sdk]") {
-  const auto registry = registry_of({recording("Theirs", "many", element(1)),
-                                     recording("Theirs", "many", element(2))});
+  const auto registry = registry_of({recording("Theirs", "many", element(1)), recording("Theirs", "many", element(2))});
   ran.clear();
   sdk_test::FakeLine line;
   CHECK(run(registry, "Theirs.many/n=2", line) == DISTRUN_OK);

@@ -53,12 +53,8 @@ DISTRUN_TEST(Check, throws_within_throws) {
   DISTRUN_EXPECT_THROWS(std::exception, "", DISTRUN_REQUIRE(1 == 2));
   rank.note("reached", "end");
 }
-DISTRUN_TEST(Check, peer_fails_within_throws) {
-  DISTRUN_EXPECT_THROWS(std::out_of_range, "", rank.barrier());
-}
-DISTRUN_TEST(Check, peer_failure_expected) {
-  DISTRUN_EXPECT_THROWS(distrun::PeerFailed, "gone", rank.barrier());
-}
+DISTRUN_TEST(Check, peer_fails_within_throws) { DISTRUN_EXPECT_THROWS(std::out_of_range, "", rank.barrier()); }
+DISTRUN_TEST(Check, peer_failure_expected) { DISTRUN_EXPECT_THROWS(distrun::PeerFailed, "gone", rank.barrier()); }
 DISTRUN_TEST(Check, within_a_check) {
   DISTRUN_EXPECT([] {
     DISTRUN_EXPECT(1 == 1);
@@ -115,8 +111,7 @@ TEST_CASE("a hundred failed EXPECTs are sent, and the rest in one sentence", "[s
   CHECK(line.run("Check.fails_often") == DISTRUN_FAILED);
   REQUIRE(line.errors.size() == 102);  // and the REQUIRE, which is always sent
   CHECK(line.errors[100].text == "REQUIRE(rank.rank() == 7)\n  left: 1, right: 7");
-  CHECK(line.errors[101].text ==
-        "150 more checks failed on this rank; only the first 100 are reported one by one");
+  CHECK(line.errors[101].text == "150 more checks failed on this rank; only the first 100 are reported one by one");
   CHECK_FALSE(line.errors[101].ends_body);
   CHECK(line.checks == 251);
 }
@@ -138,12 +133,9 @@ TEST_CASE("EXPECT_THROWS says what happened instead", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Check.throws") == DISTRUN_FAILED);
   REQUIRE(line.errors.size() == 4);
-  CHECK(line.errors[0].text ==
-        "EXPECT_THROWS(std::invalid_argument, \"\", fine())\n  did not throw");
-  CHECK_THAT(line.errors[1].text,
-             Catch::EndsWith("\n  threw std::invalid_argument: \"no such rank\""));
-  CHECK_THAT(line.errors[2].text,
-             Catch::EndsWith("\n  threw std::invalid_argument: \"no such rank\""));
+  CHECK(line.errors[0].text == "EXPECT_THROWS(std::invalid_argument, \"\", fine())\n  did not throw");
+  CHECK_THAT(line.errors[1].text, Catch::EndsWith("\n  threw std::invalid_argument: \"no such rank\""));
+  CHECK_THAT(line.errors[2].text, Catch::EndsWith("\n  threw std::invalid_argument: \"no such rank\""));
   CHECK_THAT(line.errors[3].text, Catch::EndsWith("\n  threw int: \"an exception of type int\""));
   CHECK(line.checks == 6);
 }

@@ -64,8 +64,7 @@ TEST_CASE("messages go out and come in as bytes", "[sdk]") {
   const Message message = rank.receive_from_any("tag");
   CHECK(message.from == 3);
   CHECK(message.data == "hello");
-  CHECK(line.said ==
-        std::vector<std::string>{"send 2 tag data", "receive 2 tag 5000", "receive -1 tag -1"});
+  CHECK(line.said == std::vector<std::string>{"send 2 tag data", "receive 2 tag 5000", "receive -1 tag -1"});
 }
 
 TEST_CASE("ranks that do not exist are invalid arguments", "[sdk]") {

@@ -26,8 +26,7 @@ std::string skip_of(const TestOptions& options, const ListContext& run = usual_r
   return skip ? std::to_string(skip->code) + " " + skip->reason : "";
 }
 
-std::string skip_of(SkipCondition condition, int world_size, int gpus = 0,
-                    const std::string& backend = "shm") {
+std::string skip_of(SkipCondition condition, int world_size, int gpus = 0, const std::string& backend = "shm") {
   ListContext run = usual_run();
   run.world_size = world_size;
   run.gpus = gpus;
@@ -48,16 +47,14 @@ TEST_CASE("a world size follows its rule", "[sdk]") {
 }
 
 TEST_CASE("a rule that comes to nothing skips with what is needed and what there is", "[sdk]") {
-  CHECK(skip_of({.world_size = any_of({2, 3, 8})}) ==
-        "86 needs a world size of 2, 3 or 8; this run has 4");
+  CHECK(skip_of({.world_size = any_of({2, 3, 8})}) == "86 needs a world size of 2, 3 or 8; this run has 4");
   CHECK(decide({.world_size = any_of({2})}, usual_run()).world_size == 0);
   CHECK(skip_of({.world_size = gpus()}) ==
         "86 needs a device for each rank; this run has none (--gpu-driver virtual --gpus 4 emulates 4)");
 }
 
 TEST_CASE("what a test needs and the run has not is named", "[sdk]") {
-  CHECK(skip_of({.backends = {"gloo", "nccl"}}) ==
-        "86 needs the backend gloo or nccl; this run has shm");
+  CHECK(skip_of({.backends = {"gloo", "nccl"}}) == "86 needs the backend gloo or nccl; this run has shm");
   CHECK(skip_of({.backends = {"gloo", "shm"}}).empty());
   CHECK(skip_of({.agents = {"faulty"}}) == "86 needs the agent faulty; this run has pipe");
   CHECK(skip_of({.devices = 1}) == "86 needs 1 device; this run has none (--gpu-driver virtual --gpus 1 emulates 1)");
@@ -70,8 +67,7 @@ TEST_CASE("what a test needs and the run has not is named", "[sdk]") {
   CHECK(decide({.devices = 2}, run).skip.value().reason == "needs 2 devices; this run has 1");
 }
 
-TEST_CASE("the first condition that holds gives the reason, the suite's before the test's",
-          "[sdk]") {
+TEST_CASE("the first condition that holds gives the reason, the suite's before the test's", "[sdk]") {
   const TestOptions suite{.skip = {skip_if(false, "never"), skip_if(true, "suite")}};
   const TestOptions test{.skip = {skip_if(true, "test")}};
   CHECK(skip_of(detail::merged(suite, test)) == "86 suite");
@@ -79,15 +75,13 @@ TEST_CASE("the first condition that holds gives the reason, the suite's before t
 }
 
 TEST_CASE("a condition sees the world size of its own test", "[sdk]") {
-  const auto condition =
-      skip_if([](const ListContext& run) { return run.world_size == 2; }, "pairs");
+  const auto condition = skip_if([](const ListContext& run) { return run.world_size == 2; }, "pairs");
   CHECK(skip_of({.world_size = fixed(2), .skip = {condition}}) == "86 pairs");
   CHECK(skip_of({.skip = {condition}}).empty());
 }
 
 TEST_CASE("skip_if_lt_x_gpu has the harness's code for each number of devices", "[sdk]") {
-  const std::vector<std::pair<int, int>> codes{{1, 75}, {2, 77}, {3, 80}, {4, 81},
-                                               {5, 82}, {6, 83}, {7, 84}, {8, 85}};
+  const std::vector<std::pair<int, int>> codes{{1, 75}, {2, 77}, {3, 80}, {4, 81}, {5, 82}, {6, 83}, {7, 84}, {8, 85}};
   for (const auto& [devices, code] : codes) {
     const std::string text = skip_of(skip_if_lt_x_gpu(devices), 4, devices - 1);
     CHECK(text == std::to_string(code) + " Need at least " + std::to_string(devices) +
@@ -125,8 +119,7 @@ TEST_CASE("a test that gives each rank a device needs as many as ranks", "[sdk]"
 }
 
 TEST_CASE("require_n_gpus_for_nccl_backend leaves other backends alone", "[sdk]") {
-  CHECK(skip_of(require_n_gpus_for_nccl_backend(2), 4, 1, "nccl") ==
-        "77 Need at least 2 CUDA devices");
+  CHECK(skip_of(require_n_gpus_for_nccl_backend(2), 4, 1, "nccl") == "77 Need at least 2 CUDA devices");
   CHECK(skip_of(require_n_gpus_for_nccl_backend(2), 4, 2, "nccl").empty());
   CHECK(skip_of(require_n_gpus_for_nccl_backend(2), 4, 0, "gloo").empty());
 }

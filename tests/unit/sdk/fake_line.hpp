@@ -53,9 +53,7 @@ class FakeLine {
     rank.seed = 42;
     rank.run_id = lend(run_id_);
     rank.worker_name = lend(worker_name_);
-    rank.phase = [](void* self, std::int32_t phase) {
-      of(self).say("phase " + std::to_string(phase));
-    };
+    rank.phase = [](void* self, std::int32_t phase) { of(self).say("phase " + std::to_string(phase)); };
     rank.error = [](void* self, const distrun_error* error) { of(self).keep(*error); };
     rank.skip = [](void* self, std::int32_t code, distrun_string reason) {
       of(self).say("skip " + std::to_string(code) + " " + text_of(reason));
@@ -79,8 +77,7 @@ class FakeLine {
   }
 
   distrun_rank rank{};
-  std::vector<std::string>
-      said;  // "phase 4", "skip 86 reason", "error", "barrier meet", "send 2 tag data"
+  std::vector<std::string> said;  // "phase 4", "skip 86 reason", "error", "barrier meet", "send 2 tag data"
   std::vector<Error> errors;
   std::uint64_t checks = 0;
   std::deque<Answer> answers;
@@ -98,8 +95,8 @@ class FakeLine {
   void keep(const distrun_error& error) {
     const std::lock_guard lock(mutex_);
     said.emplace_back("error");
-    errors.push_back({text_of(error.type), text_of(error.text), text_of(error.file), error.line,
-                      error.ends_body != 0, error.because_of, error.pc_count});
+    errors.push_back({text_of(error.type), text_of(error.text), text_of(error.file), error.line, error.ends_body != 0,
+                      error.because_of, error.pc_count});
   }
 
   Answer next_answer() {
@@ -109,33 +106,29 @@ class FakeLine {
     return answer;
   }
 
-  static std::int32_t refuse(const Answer& answer, distrun_sink why, void* context,
-                             std::int32_t* because_of) {
+  static std::int32_t refuse(const Answer& answer, distrun_sink why, void* context, std::int32_t* because_of) {
     *because_of = answer.rank;
     why(context, answer.text.data(), answer.text.size());
     return answer.code;
   }
 
-  static std::int32_t barrier(void* self, distrun_string name, std::int64_t timeout_ms,
-                              distrun_sink why, void* context, std::int32_t* because_of) {
+  static std::int32_t barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why, void* context,
+                              std::int32_t* because_of) {
     of(self).say("barrier " + text_of(name) + " " + std::to_string(timeout_ms));
     const Answer answer = of(self).next_answer();
     return answer.code == DISTRUN_OK ? DISTRUN_OK : refuse(answer, why, context, because_of);
   }
 
-  static std::int32_t send(void* self, std::int32_t to, distrun_string tag, const void* data,
-                           std::size_t size) {
+  static std::int32_t send(void* self, std::int32_t to, distrun_string tag, const void* data, std::size_t size) {
     if (to < 0 || to >= of(self).rank.world_size || size > kMessageMax) return DISTRUN_INVALID;
     of(self).say("send " + std::to_string(to) + " " + text_of(tag) + " " +
                  std::string(static_cast<const char*>(data), size));
     return DISTRUN_OK;
   }
 
-  static std::int32_t receive(void* self, std::int32_t* from, distrun_string tag,
-                              std::int64_t timeout_ms, distrun_sink message, distrun_sink why,
-                              void* context, std::int32_t* because_of) {
-    of(self).say("receive " + std::to_string(*from) + " " + text_of(tag) + " " +
-                 std::to_string(timeout_ms));
+  static std::int32_t receive(void* self, std::int32_t* from, distrun_string tag, std::int64_t timeout_ms,
+                              distrun_sink message, distrun_sink why, void* context, std::int32_t* because_of) {
+    of(self).say("receive " + std::to_string(*from) + " " + text_of(tag) + " " + std::to_string(timeout_ms));
     const Answer answer = of(self).next_answer();
     if (answer.code != DISTRUN_OK) return refuse(answer, why, context, because_of);
     if (answer.rank >= 0) *from = answer.rank;
@@ -168,12 +161,8 @@ struct FakeList {
     list.world_size = 4;
     list.backend = lend(backend);
     list.agent = lend(agent);
-    list.add = [](void* self, const distrun_test* test) {
-      static_cast<FakeList*>(self)->tests.push_back(copy(*test));
-    };
-    list.fail = [](void* self, distrun_string text) {
-      static_cast<FakeList*>(self)->failure += text_of(text);
-    };
+    list.add = [](void* self, const distrun_test* test) { static_cast<FakeList*>(self)->tests.push_back(copy(*test)); };
+    list.fail = [](void* self, distrun_string text) { static_cast<FakeList*>(self)->failure += text_of(text); };
   }
   FakeList(const FakeList&) = delete;
   FakeList& operator=(const FakeList&) = delete;
@@ -181,8 +170,7 @@ struct FakeList {
   static Test copy(const distrun_test& test) {
     std::string id = text_of(test.suite) + "." + text_of(test.name);
     for (std::size_t i = 0; i < test.parameter_count; ++i) {
-      id += (i == 0 ? "/" : ",") + text_of(test.parameters[i].key) + "=" +
-            text_of(test.parameters[i].value);
+      id += (i == 0 ? "/" : ",") + text_of(test.parameters[i].key) + "=" + text_of(test.parameters[i].value);
     }
     return {id,
             text_of(test.file),

@@ -18,8 +18,8 @@ std::vector<std::string> texts(const Product& product) {
 
 TEST_CASE("the last axis of a product changes fastest", "[sdk]") {
   const Product grid = product(axis("dtype", {"f32", "f64"}), axis("count", {1, 4096}));
-  CHECK(texts(grid) == std::vector<std::string>{"dtype=f32,count=1", "dtype=f32,count=4096",
-                                                "dtype=f64,count=1", "dtype=f64,count=4096"});
+  CHECK(texts(grid) == std::vector<std::string>{"dtype=f32,count=1", "dtype=f32,count=4096", "dtype=f64,count=1",
+                                                "dtype=f64,count=4096"});
 }
 
 TEST_CASE("a product without axes has one empty element", "[sdk]") {
@@ -38,10 +38,10 @@ TEST_CASE("values of any printable kind become parameters", "[sdk]") {
 
 TEST_CASE("a parameter reads back as the type that went in", "[sdk]") {
   const auto big = std::numeric_limits<std::uint64_t>::max();
-  const Parameters values = product(axis("int", {-7}), axis("big", {big}), axis("real", {0.1}),
-                                    axis("flag", {true}), axis("text", {"a/b"}))
-                                .elements()
-                                .front();
+  const Parameters values =
+      product(axis("int", {-7}), axis("big", {big}), axis("real", {0.1}), axis("flag", {true}), axis("text", {"a/b"}))
+          .elements()
+          .front();
   CHECK(values.get<int>("int") == -7);
   CHECK(values.get<std::uint64_t>("big") == big);
   CHECK(values.get<double>("real") == 0.1);
@@ -51,9 +51,7 @@ TEST_CASE("a parameter reads back as the type that went in", "[sdk]") {
 
 TEST_CASE("a parameter that the asked type can't hold is refused", "[sdk]") {
   const Parameters values =
-      product(axis("n", {300}), axis("minus", {-1}), axis("text", {"3x"}), axis("flag", {"yes"}))
-          .elements()
-          .front();
+      product(axis("n", {300}), axis("minus", {-1}), axis("text", {"3x"}), axis("flag", {"yes"})).elements().front();
   CHECK_THROWS_WITH(values.get<std::int8_t>("n"), Catch::Contains("n=300 isn't a number"));
   CHECK_THROWS_WITH(values.get<unsigned>("minus"), Catch::Contains("minus=-1 isn't"));
   CHECK_THROWS_WITH(values.get<int>("text"), "parameter text=3x isn't a whole number");
@@ -73,17 +71,14 @@ TEST_CASE("an unknown key is a KeyError that names the known ones", "[sdk]") {
 }
 
 TEST_CASE("an axis that makes no valid ids is refused", "[sdk]") {
-  const auto refuses = [](Product bad, const char* text) {
-    CHECK_THROWS_WITH(bad.elements(), text);
-  };
+  const auto refuses = [](Product bad, const char* text) { CHECK_THROWS_WITH(bad.elements(), text); };
   refuses(product(Axis{"a", {}}), "axis 'a' has no values");
   refuses(product(axis("", {1})), "axis '' has no name");
   refuses(product(axis("a=b", {1})), "axis 'a=b' has a '/', '=' or ',' in its name");
   refuses(product(axis("a", {1}), axis("a", {2})), "axis 'a' comes twice");
   refuses(product(axis("a", {1, 1})), "axis 'a' has the value '1' twice");
   refuses(product(axis("a", {"1,2"})), "axis 'a' has a value '1,2' that has a ','");
-  refuses(product(axis("a", {"x y"})),
-          "axis 'a' has a value 'x y' that has a space or control character");
+  refuses(product(axis("a", {"x y"})), "axis 'a' has a value 'x y' that has a space or control character");
 }
 
 TEST_CASE("a product that explodes is refused before it is made", "[sdk]") {

@@ -17,8 +17,7 @@ using detail::Registry;
 void declare(
     Registry& registry, const std::string& suite, const std::string& name,
     std::function<TestOptions()> options = [] { return TestOptions{}; }) {
-  registry.add(
-      detail::TestDeclaration{suite, name, {"ring.cpp", 7}, std::move(options), false, {}});
+  registry.add(detail::TestDeclaration{suite, name, {"ring.cpp", 7}, std::move(options), false, {}});
 }
 
 void declare_suite(Registry& registry, const std::string& suite, const TestOptions& options = {}) {
@@ -46,9 +45,7 @@ std::string complaint(const TestOptions& options) {
 TEST_CASE("tests are listed in order of declaration, one for each element", "[sdk]") {
   Registry registry;
   declare(registry, "Zebra", "first");
-  declare(registry, "Ant", "second", [] {
-    return TestOptions{.parameters = product(axis("n", {2, 1}))};
-  });
+  declare(registry, "Ant", "second", [] { return TestOptions{.parameters = product(axis("n", {2, 1}))}; });
   sdk_test::FakeList to;
   REQUIRE(detail::list_tests(registry, to.list) == DISTRUN_OK);
   REQUIRE(to.tests.size() == 3);
@@ -69,14 +66,10 @@ TEST_CASE("a suite's options hold for its tests whichever is declared first", "[
 }
 
 TEST_CASE("a test's own options win over its suite's", "[sdk]") {
-  const TestOptions suite{.world_size = fixed(2),
-                          .timeout = 5s,
-                          .isolation = Isolation::Exec,
-                          .parameters = product(axis("a", {1}))};
-  const TestOptions own{.world_size = fixed(3),
-                        .timeout = 1s,
-                        .isolation = Isolation::Process,
-                        .parameters = product(axis("b", {1}))};
+  const TestOptions suite{
+      .world_size = fixed(2), .timeout = 5s, .isolation = Isolation::Exec, .parameters = product(axis("a", {1}))};
+  const TestOptions own{
+      .world_size = fixed(3), .timeout = 1s, .isolation = Isolation::Process, .parameters = product(axis("b", {1}))};
   CHECK(merged(suite, {}).timeout == 5s);
   const TestOptions both = merged(suite, own);
   CHECK(both.world_size->sizes == std::vector<int>{3});
@@ -87,9 +80,8 @@ TEST_CASE("a test's own options win over its suite's", "[sdk]") {
 
 TEST_CASE("what suite and test need holds together", "[sdk]") {
   const TestOptions suite{.backends = {"gloo", "shm"}, .devices = 2, .may_die = {dies(0)}};
-  const TestOptions both = merged(
-      suite,
-      {.backends = {"shm", "nccl"}, .devices = 1, .env_rendezvous = true, .may_die = {dies(1)}});
+  const TestOptions both =
+      merged(suite, {.backends = {"shm", "nccl"}, .devices = 1, .env_rendezvous = true, .may_die = {dies(1)}});
   CHECK(both.backends == std::vector<std::string>{"shm"});
   CHECK(both.devices == 2);
   CHECK(both.env_rendezvous);
@@ -126,21 +118,18 @@ TEST_CASE("a row says all that a test asks for", "[sdk]") {
 }
 
 TEST_CASE("names that an id can't hold are refused", "[sdk]") {
-  const std::vector<std::pair<std::string, std::string>> names{
-      {"", "is empty"},
-      {"a.b", "has a '.' or '/'"},
-      {"a/b", "has a '.' or '/'"},
-      {"a b", "has a space or control character"},
-      {"a\n", "has a space or control character"}};
+  const std::vector<std::pair<std::string, std::string>> names{{"", "is empty"},
+                                                               {"a.b", "has a '.' or '/'"},
+                                                               {"a/b", "has a '.' or '/'"},
+                                                               {"a b", "has a space or control character"},
+                                                               {"a\n", "has a space or control character"}};
   for (const auto& [name, flaw] : names) {
     Registry tests;
     declare(tests, "Ring", name);
-    CHECK(complaint(tests) ==
-          "ring.cpp:7: Ring." + name + ": the test's name '" + name + "' " + flaw);
+    CHECK(complaint(tests) == "ring.cpp:7: Ring." + name + ": the test's name '" + name + "' " + flaw);
     Registry suites;
     declare(suites, name, "starts");
-    CHECK(complaint(suites) ==
-          "ring.cpp:7: " + name + ".starts: the suite's name '" + name + "' " + flaw);
+    CHECK(complaint(suites) == "ring.cpp:7: " + name + ".starts: the suite's name '" + name + "' " + flaw);
   }
 }
 
@@ -164,24 +153,20 @@ TEST_CASE("a suite without tests is refused, for its options would be lost", "[s
 
 TEST_CASE("options out of range are refused", "[sdk]") {
   const std::string start = "ring.cpp:7: Ring.starts: ";
-  CHECK(complaint({.world_size = fixed(0)}) ==
-        start + "a world size of 0, where at least 1 rank is needed");
-  CHECK(complaint({.world_size = any_of({2, -1})}) ==
-        start + "a world size of -1, where at least 1 rank is needed");
+  CHECK(complaint({.world_size = fixed(0)}) == start + "a world size of 0, where at least 1 rank is needed");
+  CHECK(complaint({.world_size = any_of({2, -1})}) == start + "a world size of -1, where at least 1 rank is needed");
   CHECK(complaint({.world_size = any_of({})}) == start + "any_of() names no world size");
   CHECK(complaint({.timeout = -1s}) == start + "its timeout is negative");
   CHECK(complaint({.devices = -1}) == start + "its number of devices is negative");
   CHECK(complaint({.may_die = {dies(-2)}}) == start + "may_die of rank -2");
   CHECK(complaint({.may_die = {dies_by_signal(0, 65)}}) == start + "may_die by signal 65");
   CHECK(complaint({.may_die = {exits_with(0, 256)}}) == start + "may_die with exit code 256");
-  CHECK(complaint({.parameters = product(Axis{"n", {}})}) ==
-        start + "its options: ValueError: axis 'n' has no values");
+  CHECK(complaint({.parameters = product(Axis{"n", {}})}) == start + "its options: ValueError: axis 'n' has no values");
 }
 
 TEST_CASE("options that throw become a finding, and every finding is said", "[sdk]") {
   Registry registry;
-  declare(registry, "Ring", "throws",
-          []() -> TestOptions { throw std::runtime_error("no config"); });
+  declare(registry, "Ring", "throws", []() -> TestOptions { throw std::runtime_error("no config"); });
   declare(registry, "Ring", "bad", [] { return TestOptions{.world_size = fixed(0)}; });
   CHECK(complaint(registry) ==
         "ring.cpp:7: Ring.throws: its options: std::runtime_error: no config\n"

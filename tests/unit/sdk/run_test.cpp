@@ -52,8 +52,7 @@ DISTRUN_TEST(Run, takes_parameters, .parameters = product(axis("n", {1, 2}))) {
   DISTRUN_EXPECT(rank.parameters().get<int>("n") == 2);
 }
 DISTRUN_TEST(Run, throws_error) {
-  throw distrun::Error(distrun::ErrorKind::Failed, "KeyError", "no such key")
-      .while_doing("look up");
+  throw distrun::Error(distrun::ErrorKind::Failed, "KeyError", "no such key").while_doing("look up");
 }
 DISTRUN_TEST(Run, throws_std) { throw std::out_of_range("index 7"); }
 DISTRUN_TEST(Run, throws_int) { throw 7; }
@@ -117,8 +116,8 @@ TEST_CASE("a test runs with the parameters of its id", "[sdk]") {
 }
 
 TEST_CASE("an id that names no test is not found, and nothing is said", "[sdk]") {
-  for (const char* id : {"", "Run", "Run.", "Run.absent", ".passes", "Run.passes/n=1",
-                         "Run.takes_parameters", "Run.takes_parameters/n=3", "Run.passes "}) {
+  for (const char* id : {"", "Run", "Run.", "Run.absent", ".passes", "Run.passes/n=1", "Run.takes_parameters",
+                         "Run.takes_parameters/n=3", "Run.passes "}) {
     FakeLine line;
     CHECK(line.run(id) == DISTRUN_NOT_FOUND);
     CHECK(line.said.empty());

@@ -15,9 +15,7 @@ const distrun::Product& three() {
 }  // namespace
 
 DISTRUN_TEST(Subtests, second_fails) {
-  run_subtests(rank, three(), [](const distrun::Parameters& element) {
-    DISTRUN_REQUIRE(element.get<int>("n") != 2);
-  });
+  run_subtests(rank, three(), [](const distrun::Parameters& element) { DISTRUN_REQUIRE(element.get<int>("n") != 2); });
 }
 DISTRUN_TEST(Subtests, second_throws) {
   run_subtests(rank, three(), [](const distrun::Parameters& element) {
@@ -45,8 +43,8 @@ using Texts = std::vector<std::string>;
 TEST_CASE("ranks meet after each element", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Subtests.second_fails") == DISTRUN_FAILED);
-  CHECK(line.said == Texts{"phase 4", "barrier subtest n=1 -1", "error", "barrier subtest n=2 -1",
-                           "barrier subtest n=3 -1"});
+  CHECK(line.said ==
+        Texts{"phase 4", "barrier subtest n=1 -1", "error", "barrier subtest n=2 -1", "barrier subtest n=3 -1"});
 }
 
 TEST_CASE("a failed element is named, and does not end the body", "[sdk]") {
@@ -57,8 +55,7 @@ TEST_CASE("a failed element is named, and does not end the body", "[sdk]") {
   CHECK_FALSE(line.errors[0].ends_body);
 }
 
-TEST_CASE("an element that throws fails like a check, and what follows is the body again",
-          "[sdk]") {
+TEST_CASE("an element that throws fails like a check, and what follows is the body again", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Subtests.second_throws") == DISTRUN_FAILED);
   REQUIRE(line.errors.size() == 2);
@@ -72,8 +69,8 @@ TEST_CASE("an element that throws fails like a check, and what follows is the bo
 TEST_CASE("an element that skips is noted", "[sdk]") {
   FakeLine line;
   CHECK(line.run("Subtests.second_skips") == DISTRUN_OK);
-  CHECK(line.said == Texts{"phase 4", "barrier subtest n=1 -1", "note skipped [n=2]=not two",
-                           "barrier subtest n=2 -1", "barrier subtest n=3 -1"});
+  CHECK(line.said == Texts{"phase 4", "barrier subtest n=1 -1", "note skipped [n=2]=not two", "barrier subtest n=2 -1",
+                           "barrier subtest n=3 -1"});
 }
 
 TEST_CASE("a test whose elements all skip is skipped", "[sdk]") {

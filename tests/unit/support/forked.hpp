@@ -3,15 +3,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fcntl.h>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <fcntl.h>
 
 namespace distrun::testing {
 
 struct ForkedEnd {
-  int code = -1;   // -1: killed by a signal
+  int code = -1;  // -1: killed by a signal
   int signal = 0;
   friend bool operator==(const ForkedEnd&, const ForkedEnd&) = default;
 };

@@ -36,7 +36,8 @@ inline void run_ready(io::Loop& loop) {
 
 // Runs the loop for a while, to see that something does not happen meanwhile.
 inline void run_for(io::Loop& loop, std::chrono::milliseconds length) {
-  run_until(loop, [] { return false; }, length);
+  run_until(
+      loop, [] { return false; }, length);
 }
 
 // The task's result, or what it threw.

@@ -82,7 +82,7 @@ Bytes header(std::uint32_t size, std::uint16_t kind) {
 
 TEST_CASE("a frame is its payload's size, its kind, its rank and its payload") {
   const Bytes bytes = pack(ControlFrame::BarrierEnter, 513, BarrierEnter{"x"});
-  const Bytes wanted{std::byte{5}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{6}, std::byte{0}, std::byte{1},
+  const Bytes wanted{std::byte{5}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{6}, std::byte{0},  std::byte{1},
                      std::byte{2}, std::byte{1}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{'x'}};
   CHECK(bytes == wanted);
 }

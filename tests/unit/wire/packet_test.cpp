@@ -24,8 +24,8 @@ ErrorKind kind_of_error(const auto& work) {
 }
 
 bool same_file(int a, int b) {
-  struct stat first{};
-  struct stat second{};
+  struct stat first {};
+  struct stat second {};
   return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_ino == second.st_ino &&
          first.st_dev == second.st_dev;
 }

@@ -51,7 +51,11 @@ const Row kRows[] = {
     {"no world and no reason", [](TestInfo& t) { t.world_size = 0; }, "no world size and no skip reason"},
     {"an unknown rule", [](TestInfo& t) { t.world_rule = WorldRule(4); }, "its world rule is unknown"},
     {"a negative timeout", [](TestInfo& t) { t.timeout_ms = -1; }, "its timeout is negative"},
-    {"two skips", [](TestInfo& t) { t.skip = {{86, "a"}, {86, "b"}}; }, "it has more than one skip reason"},
+    {"two skips",
+     [](TestInfo& t) {
+       t.skip = {{86, "a"}, {86, "b"}};
+     },
+     "it has more than one skip reason"},
     {"an unknown isolation", [](TestInfo& t) { t.isolation = "vm"; }, "unknown isolation 'vm'"},
     {"an unknown death", [](TestInfo& t) { t.may_die[0].how = DeathKind(3); }, "may_die"},
 };

@@ -47,8 +47,10 @@ RankBinding::~RankBinding() {
 
 Rank& this_rank() {
   Rank* rank = detail::current_rank();
-  if (rank == nullptr) throw Error(ErrorKind::Failed, "no test is running on this thread; a thread that a test "
-                                              "starts is bound to its rank by distrun::RankBinding bound(rank)");
+  if (rank == nullptr)
+    throw Error(ErrorKind::Failed,
+                "no test is running on this thread; a thread that a test "
+                "starts is bound to its rank by distrun::RankBinding bound(rank)");
   return *rank;
 }
 

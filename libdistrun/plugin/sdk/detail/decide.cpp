@@ -35,8 +35,7 @@ std::string alternatives(const std::vector<int>& numbers) {
 
 Decision decide_any_of(const std::vector<int>& sizes, int wanted) {
   if (std::find(sizes.begin(), sizes.end(), wanted) != sizes.end()) return {wanted, std::nullopt};
-  return {0, because("needs a world size of " + alternatives(sizes) + "; this run has " +
-                     std::to_string(wanted))};
+  return {0, because("needs a world size of " + alternatives(sizes) + "; this run has " + std::to_string(wanted))};
 }
 
 Decision decide_world(const WorldSize& world, const ListContext& run) {
@@ -51,8 +50,7 @@ Decision decide_world(const WorldSize& world, const ListContext& run) {
   return {};
 }
 
-MaybeSkip unless_one_of(const char* what, const std::vector<std::string>& needed,
-                        const std::string& given) {
+MaybeSkip unless_one_of(const char* what, const std::vector<std::string>& needed, const std::string& given) {
   if (needed.empty() || std::find(needed.begin(), needed.end(), given) != needed.end()) return {};
   return because(std::string("needs the ") + what + " " + alternatives(needed) + "; this run has " +
                  (given.empty() ? "none" : given));

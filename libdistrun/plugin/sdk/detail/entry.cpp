@@ -2,13 +2,13 @@
 #include <cstddef>
 #include <mutex>
 
+#include <distrun/plugin/sdk/detail/runtime.h>
+#include <distrun/plugin/sdk/plugin.h>
 #include <distrun/plugin/sdk/detail/failure.hpp>
 #include <distrun/plugin/sdk/detail/list.hpp>
 #include <distrun/plugin/sdk/detail/run.hpp>
-#include <distrun/plugin/sdk/detail/runtime.h>
 #include <distrun/plugin/sdk/detail/string.hpp>
 #include <distrun/plugin/sdk/detail/suite_run.hpp>
-#include <distrun/plugin/sdk/plugin.h>
 
 namespace {
 
@@ -21,9 +21,7 @@ bool understands(const Struct* other, std::size_t first_size = sizeof(Struct)) n
   return other != nullptr && other->abi == DISTRUN_ABI && other->size >= first_size;
 }
 
-bool understands(const distrun_rank* rank) noexcept {
-  return understands(rank, offsetof(distrun_rank, suite_dir));
-}
+bool understands(const distrun_rank* rank) noexcept { return understands(rank, offsetof(distrun_rank, suite_dir)); }
 
 // With the tests of other frameworks, which are known only now that all of the plugin is loaded. Ranks that are threads
 // come here together.

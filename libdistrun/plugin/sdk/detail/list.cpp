@@ -36,8 +36,8 @@ ListContext context_of(const distrun_list& list) {
 }
 
 // Plans the test, or adds to the findings why it can't be. Options and conditions are user code.
-void plan_test(const Registry& registry, const TestDeclaration& test, const ListContext& run,
-               std::vector<Plan>& plans, std::vector<std::string>& findings) {
+void plan_test(const Registry& registry, const TestDeclaration& test, const ListContext& run, std::vector<Plan>& plans,
+               std::vector<std::string>& findings) {
   try {
     Plan plan{&test, registry.options_of(test), {}, {}, registry.find_suite_fixture(test.suite)};
     auto flaws = flaws_of_options(plan.options);
@@ -46,8 +46,7 @@ void plan_test(const Registry& registry, const TestDeclaration& test, const List
     }
     for (const std::string& flaw : flaws) findings.push_back(finding(test, flaw));
     if (!flaws.empty()) return;
-    plan.elements = test.bridged ? std::vector<Parameters>{test.bridged->element}
-                                 : plan.options.parameters.elements();
+    plan.elements = test.bridged ? std::vector<Parameters>{test.bridged->element} : plan.options.parameters.elements();
     plan.decision = decide(plan.options, run);
     plans.push_back(std::move(plan));
   } catch (...) {
@@ -70,32 +69,31 @@ distrun_test row_of(const Plan& plan, const std::vector<std::int32_t>& sizes,
                     const std::vector<distrun_may_die>& deaths) {
   const TestDeclaration& test = *plan.test;
   const Decision& decision = plan.decision;
-  return {
-      .size = sizeof(distrun_test),
-      .abi = DISTRUN_ABI,
-      .suite = lend(test.suite),
-      .name = lend(test.name),
-      .parameters = nullptr,
-      .parameter_count = 0,
-      .file = lend(test.where.file),
-      .line = test.where.line,
-      .world_rule = static_cast<std::int32_t>(plan.options.world_size.value_or(WorldSize{}).rule),
-      .world_sizes = sizes.data(),
-      .world_size_count = sizes.size(),
-      .world_size = decision.world_size,
-      .timeout_ms = plan.options.timeout.count(),
-      .isolation = isolation_of(plan.options),
-      .env_rendezvous = plan.options.env_rendezvous,
-      .has_fixture = test.has_fixture || plan.suite_fixture != nullptr,
-      .may_die = deaths.data(),
-      .may_die_count = deaths.size(),
-      .skip_code = decision.skip ? decision.skip->code : 0,
-      .skip_reason = decision.skip ? lend(decision.skip->reason) : distrun_string{},
-      .devices = devices_of(plan),
-      .description = test.bridged ? lend(test.bridged->description) : distrun_string{},
-      .has_host = plan.suite_fixture != nullptr && plan.suite_fixture->has_host,
-      .has_suite_code = plan.suite_fixture != nullptr,
-      .gpu_per_rank = plan.options.gpu_per_rank};
+  return {.size = sizeof(distrun_test),
+          .abi = DISTRUN_ABI,
+          .suite = lend(test.suite),
+          .name = lend(test.name),
+          .parameters = nullptr,
+          .parameter_count = 0,
+          .file = lend(test.where.file),
+          .line = test.where.line,
+          .world_rule = static_cast<std::int32_t>(plan.options.world_size.value_or(WorldSize{}).rule),
+          .world_sizes = sizes.data(),
+          .world_size_count = sizes.size(),
+          .world_size = decision.world_size,
+          .timeout_ms = plan.options.timeout.count(),
+          .isolation = isolation_of(plan.options),
+          .env_rendezvous = plan.options.env_rendezvous,
+          .has_fixture = test.has_fixture || plan.suite_fixture != nullptr,
+          .may_die = deaths.data(),
+          .may_die_count = deaths.size(),
+          .skip_code = decision.skip ? decision.skip->code : 0,
+          .skip_reason = decision.skip ? lend(decision.skip->reason) : distrun_string{},
+          .devices = devices_of(plan),
+          .description = test.bridged ? lend(test.bridged->description) : distrun_string{},
+          .has_host = plan.suite_fixture != nullptr && plan.suite_fixture->has_host,
+          .has_suite_code = plan.suite_fixture != nullptr,
+          .gpu_per_rank = plan.options.gpu_per_rank};
 }
 
 std::string lines(const std::vector<std::string>& texts) {

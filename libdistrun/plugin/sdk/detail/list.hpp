@@ -1,7 +1,7 @@
 #pragma once
 // Listing the tests of a plugin over the C line.
-#include <distrun/plugin/sdk/detail/registry.hpp>
 #include <distrun/plugin/sdk/plugin.h>
+#include <distrun/plugin/sdk/detail/registry.hpp>
 
 namespace distrun::detail {
 

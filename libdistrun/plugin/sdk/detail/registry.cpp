@@ -13,17 +13,15 @@ void append(std::vector<T>& to, std::vector<T> more) {
 }
 
 // What suits both; an empty list is any.
-std::vector<std::string> common(const std::vector<std::string>& suite,
-                                const std::vector<std::string>& test, const char* what) {
+std::vector<std::string> common(const std::vector<std::string>& suite, const std::vector<std::string>& test,
+                                const char* what) {
   if (suite.empty()) return test;
   if (test.empty()) return suite;
   std::vector<std::string> result;
-  std::copy_if(test.begin(), test.end(), std::back_inserter(result), [&](const std::string& name) {
-    return std::find(suite.begin(), suite.end(), name) != suite.end();
-  });
+  std::copy_if(test.begin(), test.end(), std::back_inserter(result),
+               [&](const std::string& name) { return std::find(suite.begin(), suite.end(), name) != suite.end(); });
   if (result.empty()) {
-    throw Error(ErrorKind::InvalidArgument,
-                std::string("no ") + what + " suits both suite and test");
+    throw Error(ErrorKind::InvalidArgument, std::string("no ") + what + " suits both suite and test");
   }
   return result;
 }
@@ -42,23 +40,20 @@ void Registry::load_frameworks() {
 const TestDeclaration* Registry::find_test(std::string_view suite, std::string_view name,
                                            std::string_view element) const {
   const auto found = std::find_if(tests_.begin(), tests_.end(), [&](const TestDeclaration& test) {
-    return test.suite == suite && test.name == name &&
-           (!test.bridged || test.bridged->element.to_string() == element);
+    return test.suite == suite && test.name == name && (!test.bridged || test.bridged->element.to_string() == element);
   });
   return found == tests_.end() ? nullptr : &*found;
 }
 
 const SuiteDeclaration* Registry::find_suite(std::string_view suite) const noexcept {
-  const auto found = std::find_if(suites_.begin(), suites_.end(),
-                                  [&](const SuiteDeclaration& one) { return one.suite == suite; });
+  const auto found =
+      std::find_if(suites_.begin(), suites_.end(), [&](const SuiteDeclaration& one) { return one.suite == suite; });
   return found == suites_.end() ? nullptr : &*found;
 }
 
-const SuiteFixtureDeclaration* Registry::find_suite_fixture(
-    std::string_view suite) const noexcept {
-  const auto found =
-      std::find_if(suite_fixtures_.begin(), suite_fixtures_.end(),
-                   [&](const SuiteFixtureDeclaration& one) { return one.suite == suite; });
+const SuiteFixtureDeclaration* Registry::find_suite_fixture(std::string_view suite) const noexcept {
+  const auto found = std::find_if(suite_fixtures_.begin(), suite_fixtures_.end(),
+                                  [&](const SuiteFixtureDeclaration& one) { return one.suite == suite; });
   return found == suite_fixtures_.end() ? nullptr : &*found;
 }
 

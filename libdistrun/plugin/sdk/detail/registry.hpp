@@ -26,13 +26,10 @@ class Registry {
 
   const std::vector<TestDeclaration>& tests() const noexcept { return tests_; }
   const std::vector<SuiteDeclaration>& suites() const noexcept { return suites_; }
-  const std::vector<SuiteFixtureDeclaration>& suite_fixtures() const noexcept {
-    return suite_fixtures_;
-  }
+  const std::vector<SuiteFixtureDeclaration>& suite_fixtures() const noexcept { return suite_fixtures_; }
   // The first of that name; null if there is none. Of bridged tests, which have one declaration for
   // each element, the one with that element.
-  const TestDeclaration* find_test(std::string_view suite, std::string_view name,
-                                   std::string_view element = "") const;
+  const TestDeclaration* find_test(std::string_view suite, std::string_view name, std::string_view element = "") const;
   const SuiteDeclaration* find_suite(std::string_view suite) const noexcept;
   const SuiteFixtureDeclaration* find_suite_fixture(std::string_view suite) const noexcept;
 

@@ -83,8 +83,7 @@ Id parse_id(std::string_view text) {
 
 }  // namespace
 
-std::int32_t run_test(const Registry& registry, std::string_view test_id,
-                      const distrun_rank& line) {
+std::int32_t run_test(const Registry& registry, std::string_view test_id, const distrun_rank& line) {
   const Id id = parse_id(test_id);
   const TestDeclaration* test = registry.find_test(id.suite, id.name, id.element);
   if (test == nullptr) return DISTRUN_NOT_FOUND;

@@ -2,8 +2,8 @@
 // The life of one test on one rank.
 #include <string_view>
 
-#include <distrun/plugin/sdk/detail/registry.hpp>
 #include <distrun/plugin/sdk/plugin.h>
+#include <distrun/plugin/sdk/detail/registry.hpp>
 
 namespace distrun::detail {
 

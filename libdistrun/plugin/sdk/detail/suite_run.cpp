@@ -42,15 +42,13 @@ void as_current(Rank& rank, Action action) {
 
 void tear_down(Standing& standing, Rank& rank) {
   const Scope scope(rank.tally(), "in the suite's tear-down: ");
-  guarded_to_the_end(rank.tally(), standing.declared->where,
-                     [&] { standing.fixture->tear_down_suite(rank); });
+  guarded_to_the_end(rank.tally(), standing.declared->where, [&] { standing.fixture->tear_down_suite(rank); });
   standing = {};
 }
 
 }  // namespace
 
-bool enter_suite(const Registry& registry, std::string_view suite, Rank& rank,
-                 std::optional<Skip>& skip) {
+bool enter_suite(const Registry& registry, std::string_view suite, Rank& rank, std::optional<Skip>& skip) {
   const SuiteFixtureDeclaration* declared = registry.find_suite_fixture(suite);
   Standing& standing = of_thread();
   if (standing.declared != declared) standing = {};
@@ -82,8 +80,7 @@ std::int32_t leave_suite(const distrun_rank& line) {
   return result_of(rank, std::nullopt);
 }
 
-std::int32_t set_up_host(const Registry& registry, std::string_view suite,
-                         const distrun_rank& line) {
+std::int32_t set_up_host(const Registry& registry, std::string_view suite, const distrun_rank& line) {
   const SuiteFixtureDeclaration* declared = registry.find_suite_fixture(suite);
   if (declared == nullptr) return DISTRUN_NOT_FOUND;
   enter(line, DISTRUN_PHASE_SET_UP);

@@ -7,22 +7,20 @@
 #include <optional>
 #include <string_view>
 
+#include <distrun/plugin/sdk/plugin.h>
 #include <distrun/plugin/sdk/detail/registry.hpp>
 #include <distrun/plugin/sdk/options.hpp>
-#include <distrun/plugin/sdk/plugin.h>
 
 namespace distrun::detail {
 
 // Sets the suite's fixture up, if there is one and it isn't yet; the rank has it then. False if that
 // failed, which has been reported, or skipped, and then `skip` says why: to every test from then on.
-bool enter_suite(const Registry& registry, std::string_view suite, Rank& rank,
-                 std::optional<Skip>& skip);
+bool enter_suite(const Registry& registry, std::string_view suite, Rank& rank, std::optional<Skip>& skip);
 // DISTRUN_OK, also if there is no fixture, or _FAILED.
 std::int32_t leave_suite(const distrun_rank& line);
 
 // DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND.
-std::int32_t set_up_host(const Registry& registry, std::string_view suite,
-                         const distrun_rank& line);
+std::int32_t set_up_host(const Registry& registry, std::string_view suite, const distrun_rank& line);
 std::int32_t tear_down_host(std::string_view suite, const distrun_rank& line);
 
 }  // namespace distrun::detail

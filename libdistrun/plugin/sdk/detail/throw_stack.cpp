@@ -120,8 +120,8 @@ void ThrowStack::search(const _Unwind_Exception* exception, _Unwind_Context* wat
 
 std::vector<std::uint64_t> ThrowStack::pcs() const {
   if (!left_) return {};
-  std::vector<std::uint64_t> pcs(pcs_.begin(), pcs_.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(
-                                                                  found_, kPcsMax)));
+  std::vector<std::uint64_t> pcs(pcs_.begin(),
+                                 pcs_.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(found_, kPcsMax)));
   if (found_ > kPcsMax) {
     const auto ring = pcs.begin() + kRing;
     std::rotate(ring, ring + static_cast<std::ptrdiff_t>((found_ - kRing) % (kPcsMax - kRing)), pcs.end());

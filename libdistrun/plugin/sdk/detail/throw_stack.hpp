@@ -48,16 +48,16 @@ class ThrowStack {
   void leave(const _Unwind_Exception* exception) noexcept { left_ = exception == exception_; }
 
  private:
-  static constexpr std::size_t kGap = 96;       // the index of the 0 that stands for frames left out
+  static constexpr std::size_t kGap = 96;         // the index of the 0 that stands for frames left out
   static constexpr std::size_t kRing = kGap + 1;  // from here on the outermost ones, the newest over the oldest
 
   void call_watched(void (*action)(void*), void* self);
   void add(std::uint64_t pc) noexcept;
 
-  std::array<std::uint64_t, kPcsMax> pcs_;      // unset but for what was found
+  std::array<std::uint64_t, kPcsMax> pcs_;  // unset but for what was found
   std::uint64_t found_ = 0;
   const _Unwind_Exception* exception_ = nullptr;  // whose stack it is; never followed
-  bool left_ = false;                           // the action has ended by it
+  bool left_ = false;                             // the action has ended by it
 };
 
 }  // namespace distrun::detail

@@ -11,9 +11,7 @@ namespace {
 constexpr int kSignalMax = 64;
 constexpr int kExitCodeMax = 255;
 
-std::string place(base::Location where) {
-  return std::string(where.file) + ":" + std::to_string(where.line);
-}
+std::string place(base::Location where) { return std::string(where.file) + ":" + std::to_string(where.line); }
 
 std::string finding(base::Location where, const std::string& subject, const std::string& flaw) {
   return place(where) + ": " + subject + ": " + flaw;
@@ -25,26 +23,21 @@ std::string subject_of(const TestDeclaration& test) {
   return name + "/" + test.bridged->element.to_string();
 }
 std::string subject_of(const SuiteDeclaration& suite) { return "suite " + suite.suite; }
-std::string subject_of(const SuiteFixtureDeclaration& fixture) {
-  return "the fixture of suite " + fixture.suite;
-}
+std::string subject_of(const SuiteFixtureDeclaration& fixture) { return "the fixture of suite " + fixture.suite; }
 
 // Reports each declaration whose subject came before.
 template <class Declaration>
-void find_doubles(const std::vector<Declaration>& declarations,
-                  std::vector<std::string>& findings) {
+void find_doubles(const std::vector<Declaration>& declarations, std::vector<std::string>& findings) {
   std::map<std::string, base::Location> first;
   for (const Declaration& one : declarations) {
     const auto [before, is_new] = first.emplace(subject_of(one), one.where);
     if (is_new) continue;
-    findings.push_back(finding(one.where, subject_of(one),
-                               "is declared twice, first at " + place(before->second)));
+    findings.push_back(finding(one.where, subject_of(one), "is declared twice, first at " + place(before->second)));
   }
 }
 
 template <class Declaration>
-void find_testless(const std::vector<Declaration>& declarations,
-                   const std::set<std::string_view>& has_tests,
+void find_testless(const std::vector<Declaration>& declarations, const std::set<std::string_view>& has_tests,
                    std::vector<std::string>& findings) {
   for (const Declaration& one : declarations) {
     if (has_tests.contains(one.suite)) continue;
@@ -67,8 +60,7 @@ void check_world(const WorldSize& world, std::vector<std::string>& flaws) {
   }
   for (const int size : world.sizes) {
     if (size >= 1) continue;
-    flaws.push_back("a world size of " + std::to_string(size) +
-                    ", where at least 1 rank is needed");
+    flaws.push_back("a world size of " + std::to_string(size) + ", where at least 1 rank is needed");
   }
 }
 

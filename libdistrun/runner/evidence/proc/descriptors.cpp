@@ -20,8 +20,8 @@ struct AnonymousName {
   DescriptorKind kind;
 };
 constexpr AnonymousName kAnonymous[] = {
-    {"anon_inode:[eventpoll]", DescriptorKind::Epoll},   {"anon_inode:[eventfd]", DescriptorKind::Eventfd},
-    {"anon_inode:[timerfd]", DescriptorKind::Timerfd},   {"anon_inode:[signalfd]", DescriptorKind::Signalfd},
+    {"anon_inode:[eventpoll]", DescriptorKind::Epoll}, {"anon_inode:[eventfd]", DescriptorKind::Eventfd},
+    {"anon_inode:[timerfd]", DescriptorKind::Timerfd}, {"anon_inode:[signalfd]", DescriptorKind::Signalfd},
     {"anon_inode:[pidfd]", DescriptorKind::Pidfd},
 };
 
@@ -115,15 +115,19 @@ void parse_fdinfo(std::string_view text, Descriptor& descriptor) {
   for_each_line(text, [&](std::string_view line) {
     Words words(line);
     const std::string_view key = words.next();
-    if (key == "flags:") parse_flags(words.next(), descriptor);
-    else if (key == "tfd:") parse_watch(words, descriptor);
-    else if (key == "lock:") parse_lock(words, descriptor);
-    else if (key == "Pid:") descriptor.process = number_in<pid_t>(words.next()).value_or(0);
+    if (key == "flags:")
+      parse_flags(words.next(), descriptor);
+    else if (key == "tfd:")
+      parse_watch(words, descriptor);
+    else if (key == "lock:")
+      parse_lock(words, descriptor);
+    else if (key == "Pid:")
+      descriptor.process = number_in<pid_t>(words.next()).value_or(0);
   });
 }
 
 void identify_file(const std::string& link, Descriptor& descriptor) {
-  struct statx status{};
+  struct statx status {};
   const int flags = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
   if (::statx(AT_FDCWD, link.c_str(), flags, STATX_TYPE | STATX_INO, &status) != 0) return;
   descriptor.id = {makedev(status.stx_dev_major, status.stx_dev_minor), status.stx_ino};

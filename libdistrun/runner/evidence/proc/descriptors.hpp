@@ -51,9 +51,9 @@ struct Descriptor {
   bool reads = false;
   bool writes = false;
   bool nonblocking = false;
-  std::string path;              // of a file or a pipe with a name; of others what the kernel calls them
-  std::vector<Watch> watches;    // Epoll
-  pid_t process = 0;             // Pidfd: for which it stands; -1: it has ended
+  std::string path;                // of a file or a pipe with a name; of others what the kernel calls them
+  std::vector<Watch> watches;      // Epoll
+  pid_t process = 0;               // Pidfd: for which it stands; -1: it has ended
   std::vector<std::string> locks;  // that are held through it, by the file's name in /proc/locks: "08:01:1234"
 };
 

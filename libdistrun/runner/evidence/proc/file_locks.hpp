@@ -11,9 +11,9 @@ namespace distrun::evidence {
 
 struct LockWait {
   pid_t waiter = 0;
-  pid_t holder = 0;   // who took it; -1: not told, as for locks of an open file. It may have ended since
-  std::string file;   // as the kernel names it: "08:01:1234"
-  std::string kind;   // "FLOCK", "POSIX", "OFDLCK"
+  pid_t holder = 0;  // who took it; -1: not told, as for locks of an open file. It may have ended since
+  std::string file;  // as the kernel names it: "08:01:1234"
+  std::string kind;  // "FLOCK", "POSIX", "OFDLCK"
   friend bool operator==(const LockWait&, const LockWait&) = default;
 };
 

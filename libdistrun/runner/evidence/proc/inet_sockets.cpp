@@ -110,8 +110,10 @@ void match_inet(std::vector<Socket>& sockets) {
   std::map<Ends, const Socket*> by_ends;
   std::map<std::string, std::uint64_t> listeners;
   for (const Socket& socket : sockets) {
-    if (socket.state == SocketState::Listening) listeners[socket.name] = socket.inode;
-    else by_ends[{socket.name, socket.peer_name}] = &socket;
+    if (socket.state == SocketState::Listening)
+      listeners[socket.name] = socket.inode;
+    else
+      by_ends[{socket.name, socket.peer_name}] = &socket;
   }
   for (Socket& socket : sockets) {
     if (socket.state == SocketState::Listening || is_for_any_address(socket.peer_name)) continue;

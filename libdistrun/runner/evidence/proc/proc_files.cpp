@@ -57,9 +57,7 @@ ProcNumbers numbers_in(const std::string& directory, std::size_t limit) {
   return found;
 }
 
-std::string proc_path(pid_t pid, std::string_view rest) {
-  return ("/proc/" + std::to_string(pid) + "/").append(rest);
-}
+std::string proc_path(pid_t pid, std::string_view rest) { return ("/proc/" + std::to_string(pid) + "/").append(rest); }
 
 std::string name_in(const std::string& directory) {
   const ProcFile file = read_proc_file(directory + "/comm", 64);

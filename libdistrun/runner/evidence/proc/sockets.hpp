@@ -26,12 +26,12 @@ enum class SocketState : std::uint8_t {
 struct Socket {
   SocketKind kind = SocketKind::Unix;
   SocketState state = SocketState::Unconnected;
-  std::uint64_t inode = 0;     // 0: no process has it yet, or any more
-  std::uint64_t peer = 0;      // the inode of the other end; 0: there is none, or it is not on this machine
-  bool unaccepted = false;     // `peer` is a listening socket whose owner has not accepted the connection
-  std::uint64_t to_read = 0;   // bytes that came and were not read; listening: connections that wait to be accepted
-  std::uint64_t to_send = 0;   // bytes written that the other side did not take
-  std::string name;            // "127.0.0.1:5000", "/tmp/x.sock", "@abstract"; empty: none
+  std::uint64_t inode = 0;    // 0: no process has it yet, or any more
+  std::uint64_t peer = 0;     // the inode of the other end; 0: there is none, or it is not on this machine
+  bool unaccepted = false;    // `peer` is a listening socket whose owner has not accepted the connection
+  std::uint64_t to_read = 0;  // bytes that came and were not read; listening: connections that wait to be accepted
+  std::uint64_t to_send = 0;  // bytes written that the other side did not take
+  std::string name;           // "127.0.0.1:5000", "/tmp/x.sock", "@abstract"; empty: none
   std::string peer_name;
 };
 

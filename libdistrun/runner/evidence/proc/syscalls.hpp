@@ -25,17 +25,17 @@ std::optional<SyscallText> parse_syscall(std::string_view text);
 
 // For what a call waits. The first argument is the descriptor where nothing else is said.
 enum class CallShape : std::uint8_t {
-  Other,       // for something else, or not at all
+  Other,  // for something else, or not at all
   Reads,
   Writes,
-  Moves,       // from the first to the third (splice, tee)
-  Sends,       // from the second to the first (sendfile)
+  Moves,  // from the first to the third (splice, tee)
+  Sends,  // from the second to the first (sendfile)
   Accepts,
   Connects,
-  Opens,       // the path is the first argument
-  OpensAt,     // the path is the second
+  Opens,    // the path is the first argument
+  OpensAt,  // the path is the second
   Polls,
-  PollsSpec,   // its time limit is a timespec
+  PollsSpec,  // its time limit is a timespec
   Selects,
   SelectsSpec,
   EpollWaits,
@@ -45,10 +45,10 @@ enum class CallShape : std::uint8_t {
   Futex,
   Flock,
   Fcntl,
-  Sleeps,      // nanosleep
-  SleepsClock, // clock_nanosleep
+  Sleeps,       // nanosleep
+  SleepsClock,  // clock_nanosleep
   Signal,
-  Restarts,    // restart_syscall: some call that was interrupted
+  Restarts,  // restart_syscall: some call that was interrupted
 };
 
 struct CallInfo {

@@ -118,9 +118,7 @@ std::optional<SyscallText> read_call(pid_t pid, pid_t tid) {
   return parse_syscall(read_file(directory.get(), "syscall"));
 }
 
-std::string command_of(pid_t pid) {
-  return base::one_line(read_file(AT_FDCWD, proc_path(pid, "comm").c_str()), 64);
-}
+std::string command_of(pid_t pid) { return base::one_line(read_file(AT_FDCWD, proc_path(pid, "comm").c_str()), 64); }
 
 pid_t tracer_of(pid_t pid) { return static_cast<pid_t>(std::max<std::int64_t>(0, status_number(pid, "TracerPid:"))); }
 

@@ -11,9 +11,9 @@
 namespace distrun::evidence {
 
 struct Condition {
-  bool is_thread = true;     // false: of a process, of whose threads nothing is known
+  bool is_thread = true;  // false: of a process, of whose threads nothing is known
   bool crashed = false;
-  std::string threw;         // the exception's type; empty: it did not
+  std::string threw;  // the exception's type; empty: it did not
   wire::Motion motion = wire::Motion::Unknown;
   char state = 0;            // where the motion does not say it: it may be different in the next moment
   std::string waits_for;     // numbers are #

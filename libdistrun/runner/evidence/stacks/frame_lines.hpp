@@ -13,7 +13,7 @@ namespace distrun::evidence {
 
 struct FrameLimits {
   std::size_t lines = 16;
-  std::size_t name = 80;   // bytes of a function's name
+  std::size_t name = 80;  // bytes of a function's name
 };
 
 // The frames [from, to) of a group. `is_innermost`: none comes before them, so the first of the test's own is the one

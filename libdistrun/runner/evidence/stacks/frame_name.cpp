@@ -13,14 +13,12 @@ constexpr std::size_t kReadMax = 4096;  // of a name; what is beyond nobody woul
 constexpr std::string_view kUnnamed = "(anonymous namespace)";
 constexpr std::string_view kOperator = "operator";
 // Those whose symbols look like brackets, longest first.
-constexpr std::array<std::string_view, 12> kBracketOperators = {
-    "<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "->", "<"};
+constexpr std::array<std::string_view, 12> kBracketOperators = {"<=>", "<<=", ">>=", "->*", "()", "[]",
+                                                                "<<",  ">>",  "<=",  ">=",  "->", "<"};
 
 bool is_open(char c) { return c == '(' || c == '<' || c == '[' || c == '{'; }
 bool is_close(char c) { return c == ')' || c == '>' || c == ']' || c == '}'; }
-bool is_word(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+bool is_word(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool stands_at(std::string_view text, std::size_t at, std::string_view part) {
   return text.substr(at, part.size()) == part;
 }

@@ -8,10 +8,10 @@
 namespace distrun::evidence {
 namespace {
 
-constexpr std::size_t kNameMax = 60;          // bytes of what a process, thread or system call is called
-constexpr std::size_t kReasonMax = 300;       // of why there is no stack
-constexpr std::size_t kWaitMax = 160;         // of what it waits for
-constexpr std::size_t kThreadIdsMax = 4;      // told one by one
+constexpr std::size_t kNameMax = 60;      // bytes of what a process, thread or system call is called
+constexpr std::size_t kReasonMax = 300;   // of why there is no stack
+constexpr std::size_t kWaitMax = 160;     // of what it waits for
+constexpr std::size_t kThreadIdsMax = 4;  // told one by one
 constexpr std::size_t kKernelLinesMax = 12;
 
 const wire::ThreadStack* thread_of(const Stacks& stacks, const Holder& holder) {
@@ -93,9 +93,8 @@ std::string name_of_state(char state) {
 template <class Field>
 bool all_alike(const Stacks& stacks, const Group& group, Field&& field) {
   const wire::ThreadStack* first = thread_of(stacks, group.holders.front());
-  return std::all_of(group.holders.begin(), group.holders.end(), [&](const Holder& holder) {
-    return field(*thread_of(stacks, holder)) == field(*first);
-  });
+  return std::all_of(group.holders.begin(), group.holders.end(),
+                     [&](const Holder& holder) { return field(*thread_of(stacks, holder)) == field(*first); });
 }
 
 // The first argument if it is a small number, which mostly is a descriptor: "3" of "read(3, 0x7ffc..., 1)".

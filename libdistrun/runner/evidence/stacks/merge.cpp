@@ -75,8 +75,8 @@ Group group_of(const StackTree& tree, const Ids& folded, const Process& process,
   Group group;
   group.frames = frames_of(thread, folded);
   group.condition = condition_of(process, thread);
-  group.has_user_code = std::any_of(group.frames.begin(), group.frames.end(),
-                                    [&](std::uint32_t frame) { return tree.is_user(frame); });
+  group.has_user_code =
+      std::any_of(group.frames.begin(), group.frames.end(), [&](std::uint32_t frame) { return tree.is_user(frame); });
   return group;
 }
 
@@ -192,8 +192,7 @@ StackTree merge(const Stacks& stacks) {
   const Ids folded = fold_frames(stacks.table, tree);
   fold_groups(stacks, groups_of_one(stacks, folded, tree), tree);
   place_groups(stacks, tree);
-  std::sort(tree.own.begin(), tree.own.end(),
-            [&](const Holder& a, const Holder& b) { return before(stacks, a, b); });
+  std::sort(tree.own.begin(), tree.own.end(), [&](const Holder& a, const Holder& b) { return before(stacks, a, b); });
   tree.nodes.push_back({0, 0, 0, static_cast<std::uint32_t>(tree.groups.size()), 0, {}});
   for (std::size_t at = 0; at < tree.nodes.size(); ++at) fork_node(tree, at);
   return tree;

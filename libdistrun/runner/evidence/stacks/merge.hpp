@@ -33,9 +33,9 @@ inline constexpr std::uint32_t kLostMark = 0xffff'fffe;  // outer frames that th
 struct Group {
   std::vector<std::uint32_t> frames;  // into the tree's frames, or marks; outermost first
   Condition condition;
-  std::vector<Holder> holders;        // by rank, main threads first
+  std::vector<Holder> holders;  // by rank, main threads first
   bool has_user_code = false;
-  std::uint32_t place = 0;            // in the reading order
+  std::uint32_t place = 0;  // in the reading order
 };
 
 // Stands for the frames [begin, end) of each of the groups [first_group, last_group), which they have in common.
@@ -49,8 +49,8 @@ struct Node {
   std::uint32_t end = 0;
   std::uint32_t first_group = 0;
   std::uint32_t last_group = 0;
-  std::uint32_t place = 0;            // of its first group in the reading order
-  std::vector<Part> parts;            // in the reading order
+  std::uint32_t place = 0;  // of its first group in the reading order
+  std::vector<Part> parts;  // in the reading order
 };
 
 struct StackTree {

@@ -13,20 +13,20 @@ namespace distrun::evidence {
 
 inline constexpr std::size_t kTableMax = 100'000;
 inline constexpr std::size_t kProcessesMax = 4096;
-inline constexpr std::size_t kThreadsMax = 65'536;         // of all processes
-inline constexpr std::size_t kThreadFramesMax = 4096;      // of one stack: its innermost and its outermost are kept
+inline constexpr std::size_t kThreadsMax = 65'536;     // of all processes
+inline constexpr std::size_t kThreadFramesMax = 4096;  // of one stack: its innermost and its outermost are kept
 inline constexpr std::size_t kFramesMax = std::size_t{1} << 22;  // of all stacks
 
 // Whom a collector has asked about a process, and what came of it.
 struct Source {
-  std::string name;      // "kernel", "probe", "listener", "crash handler", "exception", "board"
+  std::string name;  // "kernel", "probe", "listener", "crash handler", "exception", "board"
   bool answered = false;
-  std::string why_not;   // if it has not
+  std::string why_not;  // if it has not
 };
 
 struct Process {
-  int index = 0;         // in the probe's order
-  int rank = -1;         // -1: none of the ranks. Known to the collector only, which sets it
+  int index = 0;  // in the probe's order
+  int rank = -1;  // -1: none of the ranks. Known to the collector only, which sets it
   int pid = 0;
   std::string command;
   std::vector<wire::ThreadStack> threads;
@@ -42,7 +42,7 @@ struct Process {
 struct Stacks {
   std::vector<wire::StackFrame> table;
   std::vector<Process> processes;
-  bool cut = false;      // more came than is kept
+  bool cut = false;  // more came than is kept
 };
 
 class StacksBuilder {

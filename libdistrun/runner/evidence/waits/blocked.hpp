@@ -22,15 +22,15 @@ enum class BlockKind : std::uint8_t {
   Thread,       // for the end of a thread of its own
   Sleep,
   Signal,
-  Other,        // a system call that says nothing of others
-  Unknown,      // why_unknown says why
+  Other,    // a system call that says nothing of others
+  Unknown,  // why_unknown says why
 };
 
 struct Blocked {
   pid_t pid = 0;
   pid_t tid = 0;
-  std::string name;          // of the thread
-  char state = '?';          // R, S, D, T, t, Z as in /proc
+  std::string name;  // of the thread
+  char state = '?';  // R, S, D, T, t, Z as in /proc
   BlockKind kind = BlockKind::Unknown;
   std::string call;          // "read(5)", "poll of 3 descriptors"; empty: in none
   std::vector<Watch> fds;    // any of which would end the wait
@@ -42,9 +42,9 @@ struct Blocked {
   std::string limit;         // "1.5 s", if that was found
   std::vector<pid_t> peers;  // processes that could end the wait, ascending; the own one only if it is one of them
   std::map<pid_t, std::string> strangers;  // peers that Connections does not name: "4713 (sleep 100)"
-  std::string kernel_function;  // in which it sleeps uninterruptibly; empty: it doesn't, or that is hidden
+  std::string kernel_function;             // in which it sleeps uninterruptibly; empty: it doesn't, or that is hidden
   std::string why_unknown;
-  bool hidden = false;          // it takes more rights to see it
+  bool hidden = false;  // it takes more rights to see it
 };
 
 }  // namespace distrun::evidence

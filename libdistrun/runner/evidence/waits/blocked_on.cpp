@@ -10,7 +10,6 @@
 namespace distrun::evidence {
 namespace {
 
-
 // "4711 (name) S 1 ...", where the name may hold anything.
 char state_of(const std::string& place) {
   const std::string stat = read_proc_file(place + "/stat", 1024).text;

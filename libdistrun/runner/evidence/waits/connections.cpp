@@ -108,8 +108,10 @@ class Builder {
     pair.kind = kind;
     pair.id.inode = first->inode;
     pair.sides[0] = side_of(*first);
-    if (second != nullptr) pair.sides[1] = side_of(*second);
-    else pair.sides[1].name = socket.peer_name;
+    if (second != nullptr)
+      pair.sides[1] = side_of(*second);
+    else
+      pair.sides[1].name = socket.peer_name;
     pair.unaccepted = socket.unaccepted;
     pair.remote = second == nullptr && kind == ConnectionKind::Tcp &&
                   (socket.state == SocketState::Connected || socket.state == SocketState::Connecting);
@@ -170,8 +172,8 @@ std::vector<Party> look_at_asked(std::vector<pid_t> pids, std::vector<std::strin
   std::sort(pids.begin(), pids.end());
   pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
   if (pids.size() > kProcessesMax) {
-    notes.push_back("of " + std::to_string(pids.size()) + " processes only the first " +
-                    std::to_string(kProcessesMax) + " were looked at");
+    notes.push_back("of " + std::to_string(pids.size()) + " processes only the first " + std::to_string(kProcessesMax) +
+                    " were looked at");
     pids.resize(kProcessesMax);
   }
   std::vector<Party> processes;

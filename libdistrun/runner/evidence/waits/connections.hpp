@@ -24,22 +24,22 @@ enum class ConnectionKind : std::uint8_t { Pipe, Unix, Tcp };
 
 // One of the two ends of a connection, with everybody who holds it.
 struct Side {
-  std::uint64_t inode = 0;              // of a socket; 0: it was closed, or is on another machine
-  std::string name;                     // its address; may be empty
-  std::vector<End> ends;                // ascending
-  std::optional<std::uint64_t> to_read; // bytes that wait to be read here, where the kernel tells
-  std::uint64_t to_send = 0;            // bytes that were written here and not taken by the other side
+  std::uint64_t inode = 0;               // of a socket; 0: it was closed, or is on another machine
+  std::string name;                      // its address; may be empty
+  std::vector<End> ends;                 // ascending
+  std::optional<std::uint64_t> to_read;  // bytes that wait to be read here, where the kernel tells
+  std::uint64_t to_send = 0;             // bytes that were written here and not taken by the other side
 };
 
 // What is written at one side is read at the other. A pipe is read at the first and written at the second only; both
 // of its sides have its own inode.
 struct Connection {
   ConnectionKind kind = ConnectionKind::Pipe;
-  FileId id;                   // of a pipe, or of the first side's socket
-  std::string path;            // of a pipe with a name
+  FileId id;         // of a pipe, or of the first side's socket
+  std::string path;  // of a pipe with a name
   Side sides[2];
-  bool unaccepted = false;     // the second side is a listening socket: the connection waits to be accepted there
-  bool remote = false;         // the other end is not on this machine
+  bool unaccepted = false;  // the second side is a listening socket: the connection waits to be accepted there
+  bool remote = false;      // the other end is not on this machine
 };
 // "pipe 8812", "unix 9911 <-> 9912", "tcp 127.0.0.1:5000 <-> 127.0.0.1:41000".
 std::string describe(const Connection& connection);
@@ -52,12 +52,12 @@ struct Party {
 };
 
 struct Connections {
-  std::vector<Party> processes;       // asked for, ascending
+  std::vector<Party> processes;         // asked for, ascending
   std::vector<Connection> list;         // all that have an end in one of these; in a fixed order
   std::map<pid_t, std::string> others;  // that hold other ends, by "4711 (command line)"
   SocketTable sockets;
-  int hidden = 0;                       // processes of others whose descriptors could not be read
-  std::vector<std::string> notes;       // what else could not be seen
+  int hidden = 0;                  // processes of others whose descriptors could not be read
+  std::vector<std::string> notes;  // what else could not be seen
 
   const Party* process(pid_t pid) const;
   // Null if it is not asked for, or has no such descriptor.

@@ -12,8 +12,8 @@
 namespace distrun::evidence {
 namespace {
 
-constexpr std::size_t kLineMax = 600;      // bytes of one line
-constexpr std::size_t kMembersShown = 8;   // of a circle
+constexpr std::size_t kLineMax = 600;     // bytes of one line
+constexpr std::size_t kMembersShown = 8;  // of a circle
 
 // Threads of one process that wait in the same way stand on one line.
 struct ThreadLine {
@@ -121,8 +121,7 @@ class Report {
   // Says nothing when the circles have said it all.
   void add_knot() {
     const std::vector<pid_t> knot = wait_knot(edges_);
-    const bool is_news =
-        std::any_of(knot.begin(), knot.end(), [&](pid_t pid) { return !in_circles_.contains(pid); });
+    const bool is_news = std::any_of(knot.begin(), knot.end(), [&](pid_t pid) { return !in_circles_.contains(pid); });
     if (is_news) add("none of " + names_.of(knot, kMembersShown) + " can go on: each waits for others of them only");
   }
 
@@ -202,8 +201,10 @@ class Report {
       lonely = lonely || side.ends.empty();
       unread = unread || side.to_read.value_or(0) != 0;
       for (const End& end : side.ends) {
-        if (all_.process(end.pid) != nullptr) asked.insert(end.pid);
-        else strangers = true;
+        if (all_.process(end.pid) != nullptr)
+          asked.insert(end.pid);
+        else
+          strangers = true;
       }
     }
     if (!lonely && !strangers && asked.size() < 2) return 4;
@@ -225,8 +226,9 @@ class Report {
     for (const Side& side : connection.sides) {
       if (side.to_read.value_or(0) != 0)
         text += "; " + std::to_string(*side.to_read) + " bytes wait to be read by " + names_.of(pids_of(side), 3);
-      if (side.to_send != 0) text += "; " + std::to_string(side.to_send) + " bytes of " + names_.of(pids_of(side), 3) +
-                                     " are not taken by the other side";
+      if (side.to_send != 0)
+        text += "; " + std::to_string(side.to_send) + " bytes of " + names_.of(pids_of(side), 3) +
+                " are not taken by the other side";
     }
     return text;
   }
@@ -272,8 +274,9 @@ class Report {
       notes.push_back("the descriptors of " + std::to_string(all_.hidden) +
                       " processes of other users can't be read: other ends may be there");
     if (std::any_of(blocked_.begin(), blocked_.end(), [](const Blocked& thread) { return thread.hidden; }))
-      notes.push_back("to see what is hidden takes root, or the same user and, where kernel.yama.ptrace_scope is set, "
-                      "a parent of the process");
+      notes.push_back(
+          "to see what is hidden takes root, or the same user and, where kernel.yama.ptrace_scope is set, "
+          "a parent of the process");
     add_some(notes, 10, "notes");
   }
 

@@ -60,8 +60,10 @@ void name_watches(const CallInfo& info, Blocked& blocked) {
   const std::size_t count = blocked.fds.size();
   blocked.kind = BlockKind::Descriptors;
   blocked.polls = true;
-  if (count == 1) blocked.call = call_of(info, std::to_string(blocked.fds[0].fd));
-  else blocked.call = std::string(info.name) + " of " + std::to_string(count) + " descriptors";
+  if (count == 1)
+    blocked.call = call_of(info, std::to_string(blocked.fds[0].fd));
+  else
+    blocked.call = std::string(info.name) + " of " + std::to_string(count) + " descriptors";
   if (count == 0) blocked.kind = blocked.bounded ? BlockKind::Sleep : BlockKind::Signal;
 }
 
@@ -110,8 +112,10 @@ void decode_wait4(const CallPlace& place, Blocked& blocked) {
   const pid_t wanted = int_of(place.call.args[0]);
   blocked.kind = BlockKind::Child;
   blocked.call = call_of(place.info, std::to_string(wanted));
-  if (wanted > 0) blocked.pids = {wanted};
-  else blocked.pids = children_of(blocked.pid);
+  if (wanted > 0)
+    blocked.pids = {wanted};
+  else
+    blocked.pids = children_of(blocked.pid);
 }
 
 void decode_waitid(const CallPlace& place, Blocked& blocked) {
@@ -124,9 +128,12 @@ void decode_waitid(const CallPlace& place, Blocked& blocked) {
                                      : type == P_PGID ? "group " + std::to_string(id)
                                                       : std::to_string(id));
   const Descriptor* pidfd = type == kPidfd ? place.all.descriptor(blocked.pid, id) : nullptr;
-  if (type == P_PID) blocked.pids = {id};
-  else if (pidfd != nullptr && pidfd->process > 0) blocked.pids = {pidfd->process};
-  else if (type != kPidfd) blocked.pids = children_of(blocked.pid);
+  if (type == P_PID)
+    blocked.pids = {id};
+  else if (pidfd != nullptr && pidfd->process > 0)
+    blocked.pids = {pidfd->process};
+  else if (type != kPidfd)
+    blocked.pids = children_of(blocked.pid);
 }
 
 // As /proc/locks names the file of a descriptor.
@@ -208,10 +215,14 @@ std::string shown_length(std::int64_t seconds, std::int64_t nanoseconds) {
   char text[48];
   const double length = static_cast<double>(seconds) + static_cast<double>(nanoseconds) / 1e9;
   if (seconds < 0 || nanoseconds < 0 || nanoseconds >= 1'000'000'000) return "";
-  if (length < 0.1) std::snprintf(text, sizeof text, "%.3g ms", length * 1e3);
-  else if (length < 1000) std::snprintf(text, sizeof text, "%.3g s", length);
-  else if (length < 172'800) std::snprintf(text, sizeof text, "%.0f s", length);
-  else std::snprintf(text, sizeof text, "%.0f days", length / 86'400);
+  if (length < 0.1)
+    std::snprintf(text, sizeof text, "%.3g ms", length * 1e3);
+  else if (length < 1000)
+    std::snprintf(text, sizeof text, "%.3g s", length);
+  else if (length < 172'800)
+    std::snprintf(text, sizeof text, "%.0f s", length);
+  else
+    std::snprintf(text, sizeof text, "%.0f days", length / 86'400);
   return text;
 }
 

@@ -71,8 +71,10 @@ class CycleSearch {
       const pid_t next = edges_[edge].any_of[0];
       if (!targets.insert(next).second) continue;
       way_.push_back(edge);
-      if (on_way_.contains(next)) keep_from(next);
-      else visit(next);
+      if (on_way_.contains(next))
+        keep_from(next);
+      else
+        visit(next);
       way_.pop_back();
     }
     on_way_.erase(pid);

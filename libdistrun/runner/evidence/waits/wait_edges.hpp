@@ -15,11 +15,11 @@ namespace distrun::evidence {
 struct WaitEdge {
   pid_t pid = 0;
   pid_t tid = 0;
-  std::vector<pid_t> any_of;  // ascending, without `pid`; empty only if the process waits for itself alone
-  bool open = false;          // a time limit, another machine, or a descriptor that is no connection, may end it too
+  std::vector<pid_t> any_of;     // ascending, without `pid`; empty only if the process waits for itself alone
+  bool open = false;             // a time limit, another machine, or a descriptor that is no connection, may end it too
   bool holds_other_end = false;  // it holds itself the end for whose data or closing it waits: no end of file comes
-  bool alone = false;         // the process has no other thread
-  std::string because;        // "read(5) from pipe 8812", "wait4(4712)"
+  bool alone = false;            // the process has no other thread
+  std::string because;           // "read(5) from pipe 8812", "wait4(4712)"
 };
 
 // One for each thread that waits for a process, in the order of `blocked`.

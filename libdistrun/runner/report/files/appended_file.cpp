@@ -19,8 +19,7 @@ constexpr base::Milliseconds kPatience = std::chrono::minutes(1);
 
 // Without waiting for the reader of a FIFO.
 AppendedFile::AppendedFile(const std::string& path)
-    : path_(path),
-      fd_(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666)) {
+    : path_(path), fd_(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666)) {
   if (!fd_) fail(errno);
   struct stat status {};
   if (fstat(fd_.get(), &status) != 0) fail(errno);

@@ -49,9 +49,10 @@ std::string writer_of(const std::string& path) {
 // without such locks are written as they are.
 void claim(const base::Fd& fd, const std::string& path) {
   if (flock(fd.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-  throw Error(ErrorKind::Failed, "OSError", "cannot write " + path + ": " + writer_of(path) +
-                                                " is still writing it; wait for its end (distrun ps), or name another "
-                                                "place");
+  throw Error(ErrorKind::Failed, "OSError",
+              "cannot write " + path + ": " + writer_of(path) +
+                  " is still writing it; wait for its end (distrun ps), or name another "
+                  "place");
 }
 
 }  // namespace

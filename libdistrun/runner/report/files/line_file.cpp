@@ -49,8 +49,6 @@ void LineFile::append_to_own(std::string_view line) {
   if (ftruncate(destination_.fd.get(), size_) != 0) error_ += "; its last line is cut";
 }
 
-void LineFile::fail(int number) {
-  error_ = "cannot write " + path_ + ": " + base::errno_text(number);
-}
+void LineFile::fail(int number) { error_ = "cannot write " + path_ + ": " + base::errno_text(number); }
 
 }  // namespace distrun::report

@@ -33,8 +33,8 @@ class LineFile {
 
   std::string path_;
   Destination destination_;
-  Outlet outlet_;      // used for all but files of our own
-  long long size_ = 0; // of all whole lines
+  Outlet outlet_;       // used for all but files of our own
+  long long size_ = 0;  // of all whole lines
   std::string error_;
 };
 

@@ -34,7 +34,7 @@ class Outlet {
   bool wait_writable(int timeout_ms) const;
 
   int fd_;
-  bool regular_;         // never makes a writer wait
+  bool regular_;  // never makes a writer wait
   std::string pending_;
   int error_ = 0;
 };

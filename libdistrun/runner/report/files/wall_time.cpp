@@ -18,9 +18,8 @@ bool is_date(const std::tm& parts) {
 std::optional<std::int64_t> try_read_wall_time(const std::string& text) {
   std::tm parts{};
   int ms = 0;
-  const int fields =
-      std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &parts.tm_year, &parts.tm_mon,
-                  &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &ms);
+  const int fields = std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &parts.tm_year, &parts.tm_mon,
+                                 &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &ms);
   if (fields < 6 || !is_date(parts)) return std::nullopt;
   parts.tm_year -= 1900;
   parts.tm_mon -= 1;

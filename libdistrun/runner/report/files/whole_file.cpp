@@ -21,9 +21,7 @@ namespace {
 constexpr base::Milliseconds kPatience = std::chrono::minutes(10);
 constexpr std::size_t kPiece = 1U << 20U;
 
-[[noreturn]] void fail(const std::string& path, int number) {
-  base::throw_errno("cannot write " + path, number);
-}
+[[noreturn]] void fail(const std::string& path, int number) { base::throw_errno("cannot write " + path, number); }
 
 void write_to(int fd, const std::string& path, std::string_view content) {
   Outlet outlet(fd);

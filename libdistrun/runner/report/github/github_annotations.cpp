@@ -26,11 +26,11 @@ constexpr std::size_t kTitleMax = 200;
 
 // One annotation, for one test or several to which the same happened.
 struct Annotation {
-  std::string headline;          // "fail: Ring.gather"
+  std::string headline;  // "fail: Ring.gather"
   SourcePlace place;
   std::string cause;
-  std::string again;             // the command that runs the first of them again
-  std::vector<std::string> also; // ids of the others
+  std::string again;              // the command that runs the first of them again
+  std::vector<std::string> also;  // ids of the others
 };
 
 class Annotations {
@@ -97,7 +97,8 @@ void add_skips(Annotations& notices, const runner::RunRecord& run) {
   std::map<std::string, SourcePlace> places;
   for (const TestRecord& test : run.tests) {
     if (test.verdict != Verdict::Skip) continue;
-    const SourcePlace& place = places.try_emplace(test.message, SourcePlace{test.info.file, test.info.line}).first->second;
+    const SourcePlace& place =
+        places.try_emplace(test.message, SourcePlace{test.info.file, test.info.line}).first->second;
     notices.add({headline_of(test), place, test.message, "", {}}, test.info.id());
   }
 }
@@ -139,8 +140,8 @@ std::string github_annotations(const runner::RunRecord& run, const GithubAnnotat
   constexpr std::size_t kNoticesMax = kGithubAnnotationsMax - 1;  // the last says what was left out
   const std::string missing = left_out(beyond(errors, kGithubAnnotationsMax), beyond(warnings, kGithubAnnotationsMax),
                                        beyond(notices, kNoticesMax));
-  std::string text = errors.text(kGithubAnnotationsMax) + warnings.text(kGithubAnnotationsMax) +
-                     notices.text(kNoticesMax);
+  std::string text =
+      errors.text(kGithubAnnotationsMax) + warnings.text(kGithubAnnotationsMax) + notices.text(kNoticesMax);
   if (missing.empty()) return text;
   return text + github_command("notice", {{"title", "distrun: not all are shown"}},
                                missing + " left out, since GitHub takes ten of each kind; the log has them");

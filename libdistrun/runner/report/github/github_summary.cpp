@@ -15,7 +15,7 @@ constexpr std::size_t kDetailsMax = 64U << 10U;  // of one test
 constexpr std::size_t kIdMax = 300;
 constexpr std::size_t kCauseMax = 500;
 constexpr std::size_t kRunLineMax = 1000;
-constexpr std::size_t kTailMax = 512;            // kept free for the last sentence
+constexpr std::size_t kTailMax = 512;  // kept free for the last sentence
 
 std::string head(const runner::RunRecord& run) {
   const std::string line = run_line(run, static_cast<int>(run.tests.size()), Paint(false));
@@ -47,8 +47,8 @@ Item item_of(const runner::Problem& problem) {
 }
 
 Item item_of(const runner::Settings& settings, const runner::TestRecord& test) {
-  std::string line = std::string("<b>") + name_of(test.verdict) + "</b> <code>" + html_line(test.info.id(), kIdMax) +
-                     "</code>";
+  std::string line =
+      std::string("<b>") + name_of(test.verdict) + "</b> <code>" + html_line(test.info.id(), kIdMax) + "</code>";
   if (!test.message.empty()) line += " <code>" + html_line(test.message, kCauseMax) + "</code>";
   return {std::move(line), failure_text(settings, test, Paint(false))};
 }

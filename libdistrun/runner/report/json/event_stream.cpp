@@ -5,8 +5,7 @@
 
 namespace distrun::report {
 
-EventStream::EventStream(const std::string& path, const base::Clock& clock)
-    : file_(path), clock_(clock) {}
+EventStream::EventStream(const std::string& path, const base::Clock& clock) : file_(path), clock_(clock) {}
 
 void EventStream::on_run_start(const runner::RunRecord& run, int tests) {
   run_id_ = run.run_id;
@@ -60,8 +59,7 @@ void EventStream::on_rank_phase(const std::string& id, int attempt, int rank, wi
   end();
 }
 
-void EventStream::on_rank_error(const std::string& id, int attempt, int rank,
-                                const runner::RankError& error) {
+void EventStream::on_rank_error(const std::string& id, int attempt, int rank, const runner::RankError& error) {
   begin("error", id, attempt, rank);
   write_error_fields(line_, error);
   end();

@@ -27,8 +27,7 @@ class EventStream final : public runner::EventSink {
   void on_attempt_start(const runner::AttemptStart& start) override;
   void on_rank_start(const std::string& id, int attempt, int rank, int pid) override;
   void on_rank_phase(const std::string& id, int attempt, int rank, wire::Phase phase) override;
-  void on_rank_error(const std::string& id, int attempt, int rank,
-                     const runner::RankError& error) override;
+  void on_rank_error(const std::string& id, int attempt, int rank, const runner::RankError& error) override;
   void on_look(const std::string& id, int attempt, const runner::Look& look) override;
   void on_rank_end(const std::string& id, int attempt, const runner::RankRecord& rank) override;
   void on_attempt_end(const std::string& id, const runner::AttemptRecord& attempt) override;
@@ -44,7 +43,7 @@ class EventStream final : public runner::EventSink {
 
   LineFile file_;
   const base::Clock& clock_;
-  std::string run_id_;   // known from on_run_start on
+  std::string run_id_;  // known from on_run_start on
   std::uint64_t seq_ = 0;
   JsonWriter line_{JsonWriter::Layout::Line};  // its memory is used again for every line
 };

@@ -40,8 +40,7 @@ void write_settings(JsonWriter& out, const runner::Settings& settings) {
   write_shard(out, settings.shard);
   out.field("shuffle", settings.shuffle);
   out.field("timeout_ms", settings.timeout);
-  out.field_if(settings.timeout_override.count() > 0, "timeout_override_ms",
-               settings.timeout_override);
+  out.field_if(settings.timeout_override.count() > 0, "timeout_override_ms", settings.timeout_override);
   out.field("timeout_scale", settings.timeout_scale);
   out.field_if(settings.stacks_after.count() > 0, "stacks_after_ms", settings.stacks_after);
   out.field("grace_ms", settings.peer_grace);

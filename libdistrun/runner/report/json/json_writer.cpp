@@ -15,9 +15,7 @@ void append_number(std::string& text, Number number) {
   text.append(digits, end);
 }
 
-bool stands_for_itself(char c) {
-  return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
-}
+bool stands_for_itself(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\' && c != 0x7f; }
 
 bool is_ascii(std::string_view text) {
   unsigned char all = 0;
@@ -86,14 +84,12 @@ void JsonWriter::value(std::uint64_t number) {
 void JsonWriter::value(base::Nanoseconds duration) {
   before_item();
   const std::int64_t micros = duration.count() / 1000;
-  const std::uint64_t size = micros < 0 ? 0 - static_cast<std::uint64_t>(micros)
-                                        : static_cast<std::uint64_t>(micros);
+  const std::uint64_t size = micros < 0 ? 0 - static_cast<std::uint64_t>(micros) : static_cast<std::uint64_t>(micros);
   if (micros < 0) text_ += '-';
   append_number(text_, size / 1000);
   if (size % 1000 == 0) return;
   const auto rest = static_cast<unsigned>(size % 1000);
-  const char decimals[] = {'.', static_cast<char>('0' + rest / 100),
-                           static_cast<char>('0' + rest / 10 % 10),
+  const char decimals[] = {'.', static_cast<char>('0' + rest / 100), static_cast<char>('0' + rest / 10 % 10),
                            static_cast<char>('0' + rest % 10)};
   text_.append(decimals, sizeof decimals);
   while (text_.back() == '0') text_.pop_back();

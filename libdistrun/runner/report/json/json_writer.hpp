@@ -70,7 +70,7 @@ class JsonWriter {
   Layout layout_;
   std::string text_;
   int depth_ = 0;
-  bool first_ = true;       // nothing stands in the innermost brackets yet
+  bool first_ = true;  // nothing stands in the innermost brackets yet
   bool after_key_ = false;
 };
 

@@ -1,136 +1,17 @@
 #include <distrun/runner/report/json/read_summary.hpp>
 
 #include <array>
-#include <cmath>
-#include <limits>
-
-#include <nlohmann/json.hpp>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/report/files/wall_time.hpp>
+#include <distrun/runner/report/json/json_fields.hpp>
 #include <distrun/runner/report/json/summary.hpp>
 
 namespace distrun::report {
 namespace {
 
-using Json = nlohmann::ordered_json;  // parameters keep their order
-
-[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::InvalidArgument, what); }
-
-[[noreturn]] void refuse_field(const char* name, const Json& found, const char* wanted) {
-  const std::string text = found.dump(-1, ' ', true, Json::error_handler_t::replace);
-  refuse("\"" + std::string(name) + "\" is " + base::one_line(text, 60) + ", not " + wanted);
-}
-
-// The field, or null where it is missing or null: both mean "the default".
-const Json* find(const Json& object, const char* name) {
-  const auto at = object.find(name);
-  return at == object.end() || at->is_null() ? nullptr : &*at;
-}
-
-void read(const Json& object, const char* name, std::string& into) {
-  const Json* found = find(object, name);
-  if (found == nullptr) return;
-  if (!found->is_string()) refuse_field(name, *found, "a text");
-  into = found->get_ref<const std::string&>();
-}
-
-void read(const Json& object, const char* name, bool& into) {
-  const Json* found = find(object, name);
-  if (found == nullptr) return;
-  if (!found->is_boolean()) refuse_field(name, *found, "true or false");
-  into = found->get<bool>();
-}
-
-void read(const Json& object, const char* name, double& into) {
-  const Json* found = find(object, name);
-  if (found == nullptr) return;
-  if (!found->is_number()) refuse_field(name, *found, "a number");
-  into = found->get<double>();
-}
-
-void read(const Json& object, const char* name, Isolation& into) {
-  std::string text = name_of(into);
-  read(object, name, text);
-  into = base::parse_isolation(text);
-}
-
-template <std::integral Integer>
-Integer integer_of(const char* name, const Json& found) {
-  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<Integer>::max());
-  constexpr auto kMin = static_cast<std::int64_t>(std::numeric_limits<Integer>::min());
-  const bool fits = found.is_number_unsigned()
-                        ? found.get<std::uint64_t>() <= kMax
-                        : found.is_number_integer() && found.get<std::int64_t>() >= kMin;
-  if (!fits) refuse_field(name, found, "a whole number in its range");
-  return found.get<Integer>();
-}
-
-template <std::integral Integer>
-void read(const Json& object, const char* name, Integer& into) {
-  const Json* found = find(object, name);
-  if (found != nullptr) into = integer_of<Integer>(name, *found);
-}
-
-void read(const Json& object, const char* name, base::Nanoseconds& into) {
-  double ms = static_cast<double>(into.count()) / 1e6;
-  read(object, name, ms);
-#ifndef DISTRUN_FUZZ_PLANTED_BUG
-  constexpr double kMost = 9e12;  // ms; more does not fit in the nanoseconds of an int64
-  if (!(std::abs(ms) < kMost)) refuse_field(name, object.at(name), "a duration in its range");
-#endif
-  into = base::Nanoseconds(std::llround(ms * 1e3) * 1000);
-}
-
-// By name; `count` enumerators from 0 on.
-template <class Enum>
-void read_enum(const Json& object, const char* name, int count, Enum& into) {
-  std::string text;
-  read(object, name, text);
-  if (text.empty()) return;
-  for (int i = 0; i < count; ++i) {
-    if (text == name_of(static_cast<Enum>(i))) {
-      into = static_cast<Enum>(i);
-      return;
-    }
-  }
-  refuse_field(name, object.at(name), "a name that is known");
-}
-
-// Calls `visit` for each element; a missing array is an empty one.
-template <class Visit>
-void read_each(const Json& object, const char* name, const Visit& visit) {
-  const Json* found = find(object, name);
-  if (found == nullptr) return;
-  if (!found->is_array()) refuse_field(name, *found, "a list");
-  for (const Json& item : *found) visit(item);
-}
-
-template <class Visit>
-void read_each_object(const Json& object, const char* name, const Visit& visit) {
-  read_each(object, name, [&](const Json& item) {
-    if (!item.is_object()) refuse_field(name, item, "an object");
-    visit(item);
-  });
-}
-
-const Json& object_at(const Json& object, const char* name) {
-  static const Json none = Json::object();
-  const Json* found = find(object, name);
-  if (found == nullptr) return none;
-  if (!found->is_object()) refuse_field(name, *found, "an object");
-  return *found;
-}
-
-void read(const Json& object, const char* name, std::vector<std::string>& into) {
-  read_each(object, name, [&](const Json& item) {
-    if (!item.is_string()) refuse_field(name, item, "a text");
-    into.push_back(item.get<std::string>());
-  });
-}
-
-void read(const Json& object, const char* name, std::vector<wire::KeyValue>& into) {
+void read_pairs(const Json& object, const char* name, std::vector<wire::KeyValue>& into) {
   read_each_object(object, name, [&](const Json& item) {
     wire::KeyValue& pair = into.emplace_back();
     read(item, "key", pair.key);
@@ -162,7 +43,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "agent", settings.agent);
   read(from, "gpu_driver", settings.gpu_driver);
   read(from, "gpus", settings.gpus);
-  read(from, "isolation", settings.isolation);
+  read_enum(from, "isolation", base::kIsolationCount, settings.isolation);
   read(from, "filters", settings.filters);
   read(from, "rerun_failed", settings.rerun_failed);
   read(object_at(from, "shard"), "index", settings.shard.index);
@@ -183,8 +64,12 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "retries", settings.retries);
   read(from, "fail_fast", settings.fail_fast);
   read(from, "seed", settings.seed);
-  read(from, "env", settings.env);
-  const auto word = [&](const char* key) { std::string text; read(from, key, text); return text; };
+  read_pairs(from, "env", settings.env);
+  const auto word = [&](const char* key) {
+    std::string text;
+    read(from, key, text);
+    return text;
+  };
   const std::string leaks = word("leaks");
   settings.leaks_off = leaks == "off";
   settings.leaks_strict = leaks == "strict";
@@ -244,7 +129,7 @@ void read_rank(const Json& from, runner::RankRecord& rank) {
   read(from, "because_of", rank.because_of);
   read(from, "declared_death", rank.declared_death);
   read_each_object(from, "errors", [&](const Json& item) { read_error(item, rank.errors.emplace_back()); });
-  read(from, "notes", rank.notes);
+  read_pairs(from, "notes", rank.notes);
   read(from, "stdout", rank.out.text);
   read(from, "stderr", rank.err.text);
   read(from, "stdout_bytes", rank.out.bytes_total);
@@ -277,8 +162,7 @@ void read_attempt(const Json& from, runner::AttemptRecord& attempt) {
   read(from, "message", attempt.message);
   read_enum(from, "phase", wire::kPhaseCount, attempt.phase);
   read(from, "duration_ms", attempt.duration);
-  read_each(from, "culprits",
-            [&](const Json& item) { attempt.culprits.push_back(integer_of<int>("culprits", item)); });
+  read_each(from, "culprits", [&](const Json& item) { attempt.culprits.push_back(integer_of<int>("culprits", item)); });
   read_each_object(from, "leaks", [&](const Json& item) { read_leak(item, attempt.leaks.emplace_back()); });
   read_each_object(from, "looks", [&](const Json& item) { read_look(item, attempt.looks.emplace_back()); });
   read(from, "infra_error", attempt.infra_error);
@@ -290,7 +174,7 @@ void read_variant(const Json& from, runner::Variant& variant) {
   read(from, "backend", variant.backend);
   read(from, "agent", variant.agent);
   read(from, "gpu_driver", variant.gpu_driver);
-  read(from, "isolation", variant.isolation);
+  read_enum(from, "isolation", base::kIsolationCount, variant.isolation);
   read(from, "isolation_reason", variant.isolation_reason);
 }
 
@@ -335,9 +219,8 @@ void check_schema(const Json& found) {
 class Reader {
  public:
   runner::RunRecord read_run(std::string_view text) {
-    const Json rest = Json::parse(text, [this](int depth, Json::parse_event_t event, Json& item) {
-      return keep(depth, event, item);
-    });
+    const Json rest = Json::parse(
+        text, [this](int depth, Json::parse_event_t event, Json& item) { return keep(depth, event, item); });
     if (!rest.is_object() || !schema_seen_) refuse("this is no summary: it has no schema");
     refuse_odd_tests(rest);
     read(rest, "run_id", run_.run_id);
@@ -388,7 +271,7 @@ class Reader {
   }
 
   runner::RunRecord run_;
-  std::string key_;          // the last one of the document itself
+  std::string key_;  // the last one of the document itself
   bool schema_seen_ = false;
 };
 

@@ -15,9 +15,9 @@ namespace {
 using runner::OutcomeKind;
 using runner::RankError;
 
-constexpr std::size_t kLinesMax = 40;      // of one error, stack or note
-constexpr std::size_t kErrorsMax = 5;      // of one finding
-constexpr std::size_t kFindingsMax = 8;    // culprits told in full
+constexpr std::size_t kLinesMax = 40;    // of one error, stack or note
+constexpr std::size_t kErrorsMax = 5;    // of one finding
+constexpr std::size_t kFindingsMax = 8;  // culprits told in full
 constexpr std::size_t kOthersMax = 20;
 constexpr std::size_t kLeaksMax = 20;
 constexpr char kMore[] = "and more; the reports have all of them\n";
@@ -167,8 +167,7 @@ std::string attempt_text(const runner::AttemptRecord& attempt, const Paint& pain
   return out;
 }
 
-std::string message_and_text(const runner::AttemptRecord& attempt, const std::string& otherwise,
-                             const Paint& paint) {
+std::string message_and_text(const runner::AttemptRecord& attempt, const std::string& otherwise, const Paint& paint) {
   const std::string& message = attempt.message.empty() ? otherwise : attempt.message;
   std::string out;
   if (!runner::is_one_deed(attempt)) {  // else it is told in full right below

@@ -13,8 +13,7 @@ std::string attempt_text(const runner::AttemptRecord& attempt, const Paint& pain
 
 // The same after the attempt's message, or after `otherwise` if it has none; left out where it says
 // no more than the text does.
-std::string message_and_text(const runner::AttemptRecord& attempt, const std::string& otherwise,
-                             const Paint& paint);
+std::string message_and_text(const runner::AttemptRecord& attempt, const std::string& otherwise, const Paint& paint);
 
 // Each line of `text` after `indent`; empty lines stay empty.
 std::string indented(std::string_view text, std::string_view indent);

@@ -33,9 +33,7 @@ std::string prefixed(int rank, std::string_view output) {
 
 }  // namespace
 
-std::string plugin_name(const runner::TestRecord& test) {
-  return std::filesystem::path(test.plugin).stem().string();
-}
+std::string plugin_name(const runner::TestRecord& test) { return std::filesystem::path(test.plugin).stem().string(); }
 
 std::string case_name(const runner::TestRecord& test) {
   const std::string id = test.info.id();
@@ -52,8 +50,8 @@ SourcePlace failure_place(const runner::TestRecord& test, const runner::AttemptR
   return {test.info.file, test.info.line};
 }
 
-std::string rank_output(const runner::AttemptRecord& attempt,
-                        const runner::Captured runner::RankRecord::*stream, std::size_t bytes_max) {
+std::string rank_output(const runner::AttemptRecord& attempt, const runner::Captured runner::RankRecord::*stream,
+                        std::size_t bytes_max) {
   std::string text;
   for (const runner::RankRecord* rank : culprits_first(attempt)) {
     text += prefixed(rank->rank, (rank->*stream).text);

@@ -25,7 +25,7 @@ SourcePlace failure_place(const runner::TestRecord& test, const runner::AttemptR
 
 // What the ranks of an attempt wrote to `stream` (&RankRecord::out or err), every line after its rank: "[rank 2] ...".
 // Culprits come first: what is left out beyond `bytes_max` is their neighbours' output.
-std::string rank_output(const runner::AttemptRecord& attempt,
-                        const runner::Captured runner::RankRecord::*stream, std::size_t bytes_max);
+std::string rank_output(const runner::AttemptRecord& attempt, const runner::Captured runner::RankRecord::*stream,
+                        std::size_t bytes_max);
 
 }  // namespace distrun::report

@@ -74,8 +74,7 @@ void Console::on_attempt_end(const std::string&, const runner::AttemptRecord&) {
 void Console::on_test_end(const runner::TestRecord& test) {
   progress_.test_ended(test);
   if (options_.silent) return;  // there is one test, and its failure is told in full
-  const bool worth_a_line = !options_.quiet || test.verdict == runner::Verdict::Flaky ||
-                            !is_good(test.verdict);
+  const bool worth_a_line = !options_.quiet || test.verdict == runner::Verdict::Flaky || !is_good(test.verdict);
   if (!worth_a_line) return;
   print(test_line(test, paint_, options_.tty ? options_.width : 0) + "\n" + shown_output(test));
 }

@@ -17,12 +17,12 @@ namespace distrun::report {
 
 struct ConsoleOptions {
   bool color = false;
-  bool tty = false;    // shows the status line
-  int width = 0;       // columns; used on a terminal only, 0 there means 80
+  bool tty = false;      // shows the status line
+  int width = 0;         // columns; used on a terminal only, 0 there means 80
   std::size_t slow = 0;  // so many of the slowest tests are told in the end
-  bool quiet = false;  // only what went wrong, and the totals
-  bool output = false;  // what ranks wrote is shown although nothing went wrong
-  bool silent = false; // and nothing at all if nothing went wrong
+  bool quiet = false;    // only what went wrong, and the totals
+  bool output = false;   // what ranks wrote is shown although nothing went wrong
+  bool silent = false;   // and nothing at all if nothing went wrong
   // Whether the terminal is ours now, for a status line: a debugger may have it, or a shell. Empty: it always is.
   std::function<bool()> has_terminal = {};
 };
@@ -49,8 +49,7 @@ class Console final : public runner::EventSink {
   void on_attempt_start(const runner::AttemptStart& start) override;
   void on_rank_start(const std::string& id, int attempt, int rank, int pid) override;
   void on_rank_phase(const std::string& id, int attempt, int rank, wire::Phase phase) override;
-  void on_rank_error(const std::string& id, int attempt, int rank,
-                     const runner::RankError& error) override;
+  void on_rank_error(const std::string& id, int attempt, int rank, const runner::RankError& error) override;
   void on_look(const std::string& id, int attempt, const runner::Look& look) override;
   void on_rank_end(const std::string& id, int attempt, const runner::RankRecord& rank) override;
   void on_attempt_end(const std::string& id, const runner::AttemptRecord& attempt) override;
@@ -71,7 +70,7 @@ class Console final : public runner::EventSink {
   Paint paint_;
   Progress progress_;
   std::vector<std::string> reports_;
-  std::string status_;               // as it stands on the terminal; empty: none does
+  std::string status_;  // as it stands on the terminal; empty: none does
   base::TimePoint drawn_at_{};
   base::TimePoint printed_at_{};
 };

@@ -27,8 +27,7 @@ std::string cut_line(std::string_view line) {
   if (line.size() <= kLineMax) return std::string(line);
   std::size_t end = kLineMax;
   while (end > 0 && is_continuation(line[end])) --end;
-  return std::string(line.substr(0, end)) + "... (" + std::to_string(line.size() - end) +
-         " bytes more)";
+  return std::string(line.substr(0, end)) + "... (" + std::to_string(line.size() - end) + " bytes more)";
 }
 
 std::string left_out(std::size_t count, const char* what) {

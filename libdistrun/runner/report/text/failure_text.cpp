@@ -23,8 +23,7 @@ std::string circumstances(const runner::TestRecord& test, const AttemptRecord* a
   if (!test.variant.agent.empty()) text += ", " + base::one_line(test.variant.agent);
   if (attempt == nullptr) return text;
   if (test.attempts.size() > 1) {
-    text += ", attempt " + std::to_string(attempt->n) + " of " +
-            std::to_string(test.attempts.size());
+    text += ", attempt " + std::to_string(attempt->n) + " of " + std::to_string(test.attempts.size());
     if (attempt->kind != runner::AttemptKind::First) {
       text += std::string(" (") + name_of(attempt->kind) + ")";
     }
@@ -32,15 +31,13 @@ std::string circumstances(const runner::TestRecord& test, const AttemptRecord* a
   return text + ", in " + name_of(attempt->phase) + " after " + base::human(attempt->duration);
 }
 
-void add_other_attempts(std::string& out, const runner::TestRecord& test,
-                        const AttemptRecord* told) {
+void add_other_attempts(std::string& out, const runner::TestRecord& test, const AttemptRecord* told) {
   constexpr std::size_t kMax = 10;
   std::size_t count = 0;
   for (const AttemptRecord& attempt : test.attempts) {
     if (&attempt == told || ++count > kMax) continue;
     out += count == 1 ? "\n" : "";
-    out += "  attempt " + std::to_string(attempt.n) + " (" + name_of(attempt.kind) +
-           "): " + name_of(attempt.verdict);
+    out += "  attempt " + std::to_string(attempt.n) + " (" + name_of(attempt.kind) + "): " + name_of(attempt.verdict);
     if (!attempt.message.empty()) out += " - " + base::one_line(attempt.message);
     out += '\n';
   }
@@ -56,8 +53,7 @@ const AttemptRecord* telling_attempt(const runner::TestRecord& test) {
   return test.attempts.empty() ? nullptr : &test.attempts.front();
 }
 
-std::string failure_text(const runner::Settings& settings, const runner::TestRecord& test,
-                         const Paint& paint) {
+std::string failure_text(const runner::Settings& settings, const runner::TestRecord& test, const Paint& paint) {
   const AttemptRecord* attempt = telling_attempt(test);
   std::string out = paint(style_of(test.verdict), name_of(test.verdict)) + ": " +
                     paint(Style::Bold, base::one_line(test.info.id(), 2000)) + "\n" +

@@ -8,8 +8,7 @@ namespace distrun::report {
 
 // Everything that somebody needs who has to mend this test, cause first, ending in the command that
 // runs it again. For a test that did not simply pass or skip.
-std::string failure_text(const runner::Settings& settings, const runner::TestRecord& test,
-                         const Paint& paint);
+std::string failure_text(const runner::Settings& settings, const runner::TestRecord& test, const Paint& paint);
 
 // The attempt that explains the test's verdict: the first that did not go well; null: none ran.
 const runner::AttemptRecord* telling_attempt(const runner::TestRecord& test);

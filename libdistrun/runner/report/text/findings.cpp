@@ -51,8 +51,8 @@ bool phase_matters(const AttemptRecord& attempt, const RankRecord& rank) {
 std::string key_of(const RankRecord& rank, const std::string& story, bool with_notes) {
   std::string key = story;
   for (const runner::RankError& error : rank.errors) {
-    key += '\0' + error.type + '\0' + error.text + '\0' + error.file + ':' +
-           std::to_string(error.line) + '\0' + error.stack;
+    key += '\0' + error.type + '\0' + error.text + '\0' + error.file + ':' + std::to_string(error.line) + '\0' +
+           error.stack;
   }
   if (!with_notes) return key;
   for (const wire::KeyValue& note : rank.notes) key += '\1' + note.key + '\1' + note.value;
@@ -61,13 +61,11 @@ std::string key_of(const RankRecord& rank, const std::string& story, bool with_n
 
 class Folder {
  public:
-  Folder(const AttemptRecord& attempt, bool with_notes)
-      : attempt_(attempt), with_notes_(with_notes) {}
+  Folder(const AttemptRecord& attempt, bool with_notes) : attempt_(attempt), with_notes_(with_notes) {}
 
   void add(const RankRecord& rank) {
     std::string story = story_of(attempt_, rank);
-    const auto [at, is_new] =
-        index_.try_emplace(key_of(rank, story, with_notes_), findings_.size());
+    const auto [at, is_new] = index_.try_emplace(key_of(rank, story, with_notes_), findings_.size());
     if (is_new) findings_.push_back({{}, &rank, std::move(story)});
     findings_[at->second].ranks.push_back(rank.rank);
   }
@@ -119,8 +117,8 @@ Findings findings_of(const AttemptRecord& attempt) {
   Folder culprits(attempt, true);
   Folder others(attempt, false);
   for (const RankRecord* rank : culprits_first(attempt)) {
-    const bool guilty = std::find(attempt.culprits.begin(), attempt.culprits.end(), rank->rank) !=
-                        attempt.culprits.end();
+    const bool guilty =
+        std::find(attempt.culprits.begin(), attempt.culprits.end(), rank->rank) != attempt.culprits.end();
     (guilty ? culprits : others).add(*rank);
   }
   return {culprits.take(), others.take()};

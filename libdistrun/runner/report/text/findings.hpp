@@ -9,14 +9,14 @@
 namespace distrun::report {
 
 struct Finding {
-  std::vector<int> ranks;               // ascending
-  const runner::RankRecord* sample;     // one of them; lives as long as the attempt
-  std::string story;                    // "killed by signal 11 (SIGSEGV) in body"
+  std::vector<int> ranks;            // ascending
+  const runner::RankRecord* sample;  // one of them; lives as long as the attempt
+  std::string story;                 // "killed by signal 11 (SIGSEGV) in body"
 };
 
 struct Findings {
-  std::vector<Finding> culprits;        // in the order of the judge
-  std::vector<Finding> others;          // by first rank
+  std::vector<Finding> culprits;  // in the order of the judge
+  std::vector<Finding> others;    // by first rank
 };
 
 Findings findings_of(const runner::AttemptRecord& attempt);

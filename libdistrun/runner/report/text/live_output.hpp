@@ -41,12 +41,12 @@ class LiveOutput final : public launch::OutputSink {
 
  private:
   struct Source {
-    std::string partial;       // of a line that has no end yet, and has not been shown
+    std::string partial;  // of a line that has no end yet, and has not been shown
     base::TimePoint touched{};
   };
   struct Target {
     Outlet outlet;
-    int open = -1;             // the source whose line has been shown without its end
+    int open = -1;  // the source whose line has been shown without its end
   };
   Source& source(int index) { return sources_[static_cast<std::size_t>(index)]; }
   Target& target_of(int index) { return err_ && index % 2 == 1 ? *err_ : out_; }
@@ -60,7 +60,7 @@ class LiveOutput final : public launch::OutputSink {
   const base::Clock& clock_;
   std::vector<Source> sources_;  // rank * 2 + stream
   Target out_;
-  std::optional<Target> err_;    // none: the same as out_
+  std::optional<Target> err_;  // none: the same as out_
 };
 
 }  // namespace distrun::report

@@ -10,7 +10,7 @@
 namespace distrun::report {
 namespace {
 
-constexpr std::size_t kIdWidthMin = 24;    // ids are shortened to this before anything else is
+constexpr std::size_t kIdWidthMin = 24;  // ids are shortened to this before anything else is
 constexpr std::size_t kRankListMax = 16;
 
 }  // namespace
@@ -25,13 +25,10 @@ void Progress::test_started(const std::string& id, base::TimePoint now) {
 void Progress::attempt_started(const std::string& id, int world_size) {
   const auto at = running_.find(id);
   if (at == running_.end()) return;
-  at->second.doing.assign(static_cast<std::size_t>(std::max(world_size, 0)),
-                          name_of(wire::Phase::Spawn));
+  at->second.doing.assign(static_cast<std::size_t>(std::max(world_size, 0)), name_of(wire::Phase::Spawn));
 }
 
-void Progress::rank_in_phase(const std::string& id, int rank, wire::Phase phase) {
-  set(id, rank, name_of(phase));
-}
+void Progress::rank_in_phase(const std::string& id, int rank, wire::Phase phase) { set(id, rank, name_of(phase)); }
 
 void Progress::rank_ended(const std::string& id, int rank, runner::OutcomeKind outcome) {
   set(id, rank, name_of(outcome));
@@ -69,8 +66,7 @@ std::string Progress::oldest(base::TimePoint now) const {
   const Entry* entry = find_oldest();
   if (entry == nullptr) return "";
   const auto& [id, test] = *entry;
-  return base::one_line(id, 1000) + ", " + base::human(now - test.since) + " | " +
-         doing_of(test);
+  return base::one_line(id, 1000) + ", " + base::human(now - test.since) + " | " + doing_of(test);
 }
 
 void Progress::set(const std::string& id, int rank, const char* doing) {
@@ -81,9 +77,8 @@ void Progress::set(const std::string& id, int rank, const char* doing) {
 }
 
 const Progress::Entry* Progress::find_oldest() const {
-  const auto at = std::min_element(running_.begin(), running_.end(), [](auto& left, auto& right) {
-    return left.second.order < right.second.order;
-  });
+  const auto at = std::min_element(running_.begin(), running_.end(),
+                                   [](auto& left, auto& right) { return left.second.order < right.second.order; });
   return at == running_.end() ? nullptr : &*at;
 }
 
@@ -91,8 +86,7 @@ std::string activity_text(const std::vector<const char*>& doing) {
   std::vector<std::pair<std::string_view, std::vector<int>>> groups;  // few: a phase each
   for (std::size_t rank = 0; rank < doing.size(); ++rank) {
     const std::string_view name = doing[rank];
-    auto at = std::find_if(groups.begin(), groups.end(),
-                           [name](const auto& group) { return group.first == name; });
+    auto at = std::find_if(groups.begin(), groups.end(), [name](const auto& group) { return group.first == name; });
     if (at == groups.end()) at = groups.insert(groups.end(), {name, {}});
     at->second.push_back(static_cast<int>(rank));
   }

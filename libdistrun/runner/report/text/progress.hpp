@@ -35,7 +35,7 @@ class Progress {
   struct Running {
     base::TimePoint since;
     std::uint64_t order = 0;
-    std::vector<const char*> doing;   // of each rank: a phase or an outcome, by its static name
+    std::vector<const char*> doing;  // of each rank: a phase or an outcome, by its static name
   };
   using Entry = std::map<std::string, Running>::value_type;
 

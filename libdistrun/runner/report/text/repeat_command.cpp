@@ -20,9 +20,7 @@ std::string short_number(double number) {
   return text;
 }
 
-std::string seconds(base::Nanoseconds duration) {
-  return short_number(static_cast<double>(duration.count()) / 1e9);
-}
+std::string seconds(base::Nanoseconds duration) { return short_number(static_cast<double>(duration.count()) / 1e9); }
 
 // Those that are not as they are by default, in the order in which people write them.
 class Options {
@@ -43,8 +41,7 @@ class Options {
 void add_timeouts(Options& options, const runner::Settings& settings) {
   const runner::Settings usual;
   options.add_unless(settings.timeout == usual.timeout, "--timeout", seconds(settings.timeout));
-  options.add_unless(settings.timeout_override.count() == 0, "--timeout-override",
-                     seconds(settings.timeout_override));
+  options.add_unless(settings.timeout_override.count() == 0, "--timeout-override", seconds(settings.timeout_override));
   options.add_unless(settings.timeout_scale == usual.timeout_scale, "--timeout-scale",
                      short_number(settings.timeout_scale));
 }

@@ -15,8 +15,7 @@ constexpr std::size_t kFailuresMax = 50;  // told in full; each has had its line
 bool is_told(Verdict verdict) { return !is_good(verdict) && verdict != Verdict::Cancelled; }
 
 template <class Chosen>
-void add_failures(std::string& out, const runner::RunRecord& run, const Paint& paint,
-                  const Chosen& chosen) {
+void add_failures(std::string& out, const runner::RunRecord& run, const Paint& paint, const Chosen& chosen) {
   std::size_t count = 0;
   for (const runner::TestRecord& test : run.tests) {
     if (!chosen(test.verdict) || ++count > kFailuresMax) continue;
@@ -70,8 +69,8 @@ std::string totals_line(const runner::RunRecord& run, const Paint& paint) {
   return line + paint(Style::Dim, " in " + base::human(run.duration)) + "\n";
 }
 
-std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports,
-                         const Paint& paint, std::size_t slow) {
+std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports, const Paint& paint,
+                         std::size_t slow) {
   std::string out;
   add_failures(out, run, paint, [](Verdict verdict) { return verdict == Verdict::Flaky; });
   add_failures(out, run, paint, is_told);

@@ -11,8 +11,8 @@ namespace distrun::report {
 
 // How a run ends on the console: flaky tests, failed ones, problems, names that may be anybody's, where the reports
 // are, the `slow` slowest tests, and as the last line the totals.
-std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports,
-                         const Paint& paint, std::size_t slow = 0);
+std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports, const Paint& paint,
+                         std::size_t slow = 0);
 
 // "9 pass, 1 fail in 3.5 s", one line with its newline.
 std::string totals_line(const runner::RunRecord& run, const Paint& paint);

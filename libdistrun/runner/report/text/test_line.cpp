@@ -6,14 +6,12 @@
 namespace distrun::report {
 namespace {
 
-constexpr std::size_t kVerdictWidth = 11;  // "infra-error"
-constexpr std::size_t kDurationWidth = 12; // "123 min 45 s"
+constexpr std::size_t kVerdictWidth = 11;   // "infra-error"
+constexpr std::size_t kDurationWidth = 12;  // "123 min 45 s"
 
 std::string spaces(std::size_t count) { return std::string(count, ' '); }
 
-std::string plural(int count, const char* what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
+std::string plural(int count, const char* what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
 
 std::string verdict_column(runner::Verdict verdict, const Paint& paint) {
   const std::string_view word = name_of(verdict);
@@ -43,8 +41,7 @@ std::string test_line(const runner::TestRecord& test, const Paint& paint, int wi
     const std::size_t used = display_width(id);
     cause = room > used + 8 ? fit(cause, room - used) : "";
   }
-  return verdict_column(test.verdict, paint) + " " + duration_column(test) + "  " + id +
-         paint(Style::Dim, cause);
+  return verdict_column(test.verdict, paint) + " " + duration_column(test) + "  " + id + paint(Style::Dim, cause);
 }
 
 std::string shard_text(const runner::RunRecord& run) {
@@ -59,10 +56,9 @@ std::string run_line(const runner::RunRecord& run, int tests, const Paint& paint
     return paint(Style::Bold, "run " + base::one_line(run.run_id)) + ": " + base::one_line(settings.program.front()) +
            ", world size " + std::to_string(settings.world_size) + "\n";
   }
-  std::string line = paint(Style::Bold, "run " + base::one_line(run.run_id)) + ": " +
-                     plural(tests, "test") + ", world size " + std::to_string(settings.world_size) +
-                     ", backend " + base::one_line(settings.backend) + ", agent " +
-                     base::one_line(settings.agent);
+  std::string line = paint(Style::Bold, "run " + base::one_line(run.run_id)) + ": " + plural(tests, "test") +
+                     ", world size " + std::to_string(settings.world_size) + ", backend " +
+                     base::one_line(settings.backend) + ", agent " + base::one_line(settings.agent);
   if (settings.gpus > 0) {
     line += ", " + plural(settings.gpus, "GPU") + " (" + base::one_line(settings.gpu_driver) + ")";
   }

@@ -21,15 +21,15 @@ using runner::TestRecord;
 using runner::Verdict;
 
 // Readers refuse files of tens of megabytes, so everything has a bound.
-constexpr std::size_t kOutputMax = 50U << 10U;       // bytes of stdout, and of stderr, of a test
-constexpr std::size_t kRerunOutputMax = 4U << 10U;   // the same of a further attempt
+constexpr std::size_t kOutputMax = 50U << 10U;      // bytes of stdout, and of stderr, of a test
+constexpr std::size_t kRerunOutputMax = 4U << 10U;  // the same of a further attempt
 constexpr int kRerunsMax = 10;
 
 // The elements for what went wrong: ours are errors, the test's are failures.
 struct ElementNames {
-  const char* final;    // the test's verdict
-  const char* rerun;    // a further attempt that went wrong
-  const char* flaky;    // an attempt that went wrong before one that passed
+  const char* final;  // the test's verdict
+  const char* rerun;  // a further attempt that went wrong
+  const char* flaky;  // an attempt that went wrong before one that passed
 };
 
 ElementNames names_for(Verdict verdict) {
@@ -47,11 +47,9 @@ std::string declaration(const TestRecord& test) {
   return "declared at " + base::one_line(test.info.file, 400) + ":" + std::to_string(test.info.line) + "\n";
 }
 
-std::string explanation(const runner::Settings& settings, const TestRecord& test,
-                        const AttemptRecord* attempt) {
-  const std::string text = attempt == nullptr
-                               ? test.message + "\n"
-                               : message_and_text(*attempt, test.message, Paint(false));
+std::string explanation(const runner::Settings& settings, const TestRecord& test, const AttemptRecord* attempt) {
+  const std::string text =
+      attempt == nullptr ? test.message + "\n" : message_and_text(*attempt, test.message, Paint(false));
   return text + declaration(test) + "again: " + repeat_command(settings, test) + "\n";
 }
 
@@ -77,8 +75,8 @@ void write_failure(XmlWriter& out, const runner::Settings& settings, const TestR
 }
 
 // Surefire's form: the text stands in an element of its own, and the output beside it.
-void write_rerun(XmlWriter& out, const char* element, const runner::Settings& settings,
-                 const TestRecord& test, const AttemptRecord& attempt) {
+void write_rerun(XmlWriter& out, const char* element, const runner::Settings& settings, const TestRecord& test,
+                 const AttemptRecord& attempt) {
   out.open(element);
   out.attribute("type", name_of(attempt.verdict));
   out.attribute("message", cause_of(test, &attempt));
@@ -115,9 +113,7 @@ void write_skipped(XmlWriter& out, const std::string& message) {
 }
 
 // "ring.Collectives": the plugin's file name without its ending, and the suite.
-std::string junit_class_name(const TestRecord& test) {
-  return plugin_name(test) + "." + test.info.suite;
-}
+std::string junit_class_name(const TestRecord& test) { return plugin_name(test) + "." + test.info.suite; }
 
 // "0.012".
 std::string junit_seconds(base::Nanoseconds duration) {
@@ -143,8 +139,7 @@ void write_junit_case(XmlWriter& out, const runner::Settings& settings, const Te
 
 void write_junit_problem(XmlWriter& out, const runner::Problem& problem) {
   out.open("testcase");
-  out.attribute("name", problem.plugin.empty() ? problem.phase
-                                               : problem.phase + " " + problem.plugin);
+  out.attribute("name", problem.plugin.empty() ? problem.phase : problem.phase + " " + problem.plugin);
   out.attribute("classname", "distrun");
   out.attribute("time", "0.000");
   out.open("error");

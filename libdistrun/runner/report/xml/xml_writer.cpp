@@ -7,8 +7,7 @@ namespace {
 
 // U+FFFE and U+FFFF are well-formed UTF-8 but no XML characters.
 void replace_noncharacters(std::string& text) {
-  for (std::size_t at = text.find("\xef\xbf"); at != std::string::npos;
-       at = text.find("\xef\xbf", at + 3)) {
+  for (std::size_t at = text.find("\xef\xbf"); at != std::string::npos; at = text.find("\xef\xbf", at + 3)) {
     const char last = text[at + 2];
     if (last == '\xbe' || last == '\xbf') text[at + 2] = '\xbd';
   }

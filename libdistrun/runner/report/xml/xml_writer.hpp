@@ -23,8 +23,8 @@ class XmlWriter {
 
   std::string out_;
   std::vector<const char*> open_;
-  bool in_tag_ = false;      // attributes may follow
-  bool has_text_ = false;    // the innermost element holds text: white space counts
+  bool in_tag_ = false;    // attributes may follow
+  bool has_text_ = false;  // the innermost element holds text: white space counts
 };
 
 }  // namespace distrun::report

@@ -37,8 +37,8 @@ struct StackBackward {
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (!node.needs(i)) continue;
       const auto index = static_cast<std::int64_t>(i);
-      results[i] = gradient.is_sparse() ? select_sparse(gradient, dim, index)
-                                        : tensor::select_view(gradient, dim, index);
+      results[i] =
+          gradient.is_sparse() ? select_sparse(gradient, dim, index) : tensor::select_view(gradient, dim, index);
     }
     return results;
   }

@@ -204,8 +204,7 @@ TensorList split(const Tensor& tensor, std::int64_t size, std::int64_t dim) {
 
 TensorList split(const Tensor& tensor, const Dims& sizes, std::int64_t dim) {
   const OperatorScope scope("split", tensor);
-  return pieces_of(tensor, tensor::split(tensor, sizes, dim), wrapped("split", dim, tensor),
-                   "SplitWithSizesBackward0");
+  return pieces_of(tensor, tensor::split(tensor, sizes, dim), wrapped("split", dim, tensor), "SplitWithSizesBackward0");
 }
 
 }  // namespace distrun

@@ -40,10 +40,10 @@ class CachingAllocator {
     std::size_t bytes = 0;
     StreamId stream{};
     bool is_small = false;
-    bool is_free = false;         // in the list
-    Block* before = nullptr;      // neighbours in the segment
+    bool is_free = false;     // in the list
+    Block* before = nullptr;  // neighbours in the segment
     Block* behind = nullptr;
-    StreamUses uses;              // by other streams
+    StreamUses uses;  // by other streams
   };
   struct BySize {
     bool operator()(const Block* a, const Block* b) const noexcept {

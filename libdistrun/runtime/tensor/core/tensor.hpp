@@ -9,8 +9,8 @@
 // The plain operators live in the namespace tensor::plain, which tensor uses. So `tensor::add(a, b)` names one, but an
 // unqualified `add(a, b)` does not find it through its arguments: to users that is the recorded operator.
 #include <cstdint>
-#include <iosfwd>
 #include <initializer_list>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>

@@ -3,8 +3,8 @@
 // here is what texts and rules need: which memory and events there are, and what callbacks have thrown.
 #include <memory>
 
-#include <distrun/runtime/device/driver.hpp>
 #include <distrun/runtime/device/drivers/cuda/cuda_line.h>
+#include <distrun/runtime/device/driver.hpp>
 
 namespace distrun::device {
 

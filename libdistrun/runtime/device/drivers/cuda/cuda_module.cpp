@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include <distrun/runtime/device/drivers/cuda/cuda_line.h>
 #include <distrun/runtime/core/module.hpp>
 #include <distrun/runtime/device/drivers/cuda/cuda_driver.hpp>
-#include <distrun/runtime/device/drivers/cuda/cuda_line.h>
 
 namespace distrun::device {
 namespace {

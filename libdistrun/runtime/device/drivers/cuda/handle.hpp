@@ -2,8 +2,8 @@
 // What a handle of CUDA's is, for other processes: which process has made it, and CUDA's own bytes.
 #include <cstdint>
 
-#include <distrun/runtime/device/driver.hpp>
 #include <distrun/runtime/device/drivers/cuda/cuda_line.h>
+#include <distrun/runtime/device/driver.hpp>
 
 namespace distrun::device {
 

@@ -1,7 +1,7 @@
 #pragma once
 // The kernels that the CUDA module has itself.
-#include <distrun/runtime/device/driver.hpp>
 #include <distrun/runtime/device/drivers/cuda/cuda_line.h>
+#include <distrun/runtime/device/driver.hpp>
 #include <distrun/runtime/device/lattice.hpp>
 
 namespace distrun::device {

@@ -290,7 +290,8 @@ void Exchange::touch(const AccessRecord& fresh, const VectorClock& now, const st
   if (owner != own_) compare(fresh, mine, now, *owner);
   for (const board::SeqCell<Peer>& cell : (*owner)->peers) {
     const std::optional<Peer> peer = cell.read();
-    if (!peer || peer->token == area->token || (!core::is_alive(peer->area.pid) && !areas_.contains(peer->token))) continue;
+    if (!peer || peer->token == area->token || (!core::is_alive(peer->area.pid) && !areas_.contains(peer->token)))
+      continue;
     try {
       compare(fresh, mine, now, *area_of(*peer));
     } catch (const base::Error&) {

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-
 namespace distrun::device::virtual_gpu {
 
 struct Queue {
@@ -30,7 +29,6 @@ constexpr std::uint64_t kDelayMaxNs = 100'000;
 constexpr base::Nanoseconds kAskAgain{50'000};  // what another process has done
 
 base::TimePoint now() { return base::system_clock().now(); }
-
 
 base::Error current_error() {
   try {

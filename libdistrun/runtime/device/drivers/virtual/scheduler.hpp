@@ -111,8 +111,8 @@ class Scheduler {
   int idle_ = 0;          // threads that wait for work
   int in_callbacks_ = 0;  // threads that may block in the user's code
   int host_waits_ = 0;
-  int to_wake_ = 0;           // threads, by whoever releases the lock
-  bool to_tell_host_ = false; // who waits for progress, likewise
+  int to_wake_ = 0;            // threads, by whoever releases the lock
+  bool to_tell_host_ = false;  // who waits for progress, likewise
   bool timer_is_kept_ = false;
   bool stopping_ = false;
 };

@@ -81,8 +81,7 @@ void VirtualDriver::destroy_stream(StreamRef stream) {
 std::size_t VirtualDriver::number_of(StreamRef stream) const {
   const auto found = numbers_.find(stream);
   if (found == numbers_.end()) {
-    throw Error(ErrorKind::InvalidArgument,
-                to_string(stream) + " does not exist, or no more");
+    throw Error(ErrorKind::InvalidArgument, to_string(stream) + " does not exist, or no more");
   }
   return found->second;
 }
