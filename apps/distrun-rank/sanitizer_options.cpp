@@ -4,4 +4,5 @@
 
 // Called by the runtime before main(). Without it each rank would sleep for a second when it ends, for races that its
 // other threads may show then; a run of many short tests would do little else.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the runtime's own name for it
 extern "C" const char* __tsan_default_options() { return distrun::base::kThreadSanitizer ? "atexit_sleep_ms=0" : ""; }

@@ -97,6 +97,18 @@ foreach(visibility IN ITEMS hidden default)
     <string_view> <utility> <vector>)
 endforeach()
 
+# And with what stands on a loop and on records, for the rooms of the runner.
+set(DISTRUN_RUNNER_HEADERS
+  <boost/asio/awaitable.hpp> <boost/asio/co_spawn.hpp> <boost/asio/steady_timer.hpp>
+  <distrun/runner/record/record.hpp>)
+add_library(distrun_runner_headers OBJECT ${PROJECT_BINARY_DIR}/nothing.cpp)
+target_include_directories(distrun_runner_headers PRIVATE ${PROJECT_BINARY_DIR}/include)
+target_compile_features(distrun_runner_headers PUBLIC cxx_std_20)
+distrun_use_flags(distrun_runner_headers)
+target_link_libraries(distrun_runner_headers PRIVATE distrun_asio)
+target_precompile_headers(distrun_runner_headers PRIVATE
+  <algorithm> <functional> <map> <memory> <optional> <set> <string> <vector> ${DISTRUN_RUNNER_HEADERS})
+
 # The same for the project's own plugins, but for its examples, which are built as users build theirs.
 add_library(distrun_plugin_headers OBJECT ${PROJECT_BINARY_DIR}/nothing.cpp)
 target_include_directories(distrun_plugin_headers PRIVATE ${PROJECT_BINARY_DIR}/include)
@@ -133,16 +145,18 @@ function(distrun_headers directory)
   endforeach()
 endfunction()
 
-# distrun_library(NAME [RUNTIME] SOURCES a.cpp ... [DEPENDS other ...]): the target of one room of libdistrun. What
-# libdistrun.so is made of says RUNTIME: its names are seen outside.
+# distrun_library(NAME [RUNTIME|RUNNER] SOURCES a.cpp ... [DEPENDS other ...]): the target of one room of libdistrun.
+# What libdistrun.so is made of says RUNTIME: its names are seen outside. What stands on loops and records says RUNNER.
 function(distrun_library name)
-  cmake_parse_arguments(arg "RUNTIME" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "RUNTIME;RUNNER" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
   add_library(distrun_${name} STATIC ${arg_SOURCES})
   add_library(distrun::${name} ALIAS distrun_${name})
   set_target_properties(distrun_${name} PROPERTIES EXPORT_NAME ${name})
   if(arg_RUNTIME)
     set_target_properties(distrun_${name} PROPERTIES CXX_VISIBILITY_PRESET default)
     target_precompile_headers(distrun_${name} REUSE_FROM distrun_default_headers)
+  elseif(arg_RUNNER)
+    target_precompile_headers(distrun_${name} REUSE_FROM distrun_runner_headers)
   else()
     target_precompile_headers(distrun_${name} REUSE_FROM distrun_hidden_headers)
   endif()

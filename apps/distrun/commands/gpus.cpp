@@ -26,6 +26,7 @@ bool has_cuda_module() {
   const auto is_in = [](const char* folder) {
     return ::access((own_folder() + "../" + folder + "/distrun/distrun_cuda.so").c_str(), R_OK) == 0;
   };
+  // NOLINTNEXTLINE(misc-redundant-expression): elsewhere it is another folder
   return is_in("lib") || is_in(DISTRUN_LIBRARY_FOLDER);
 }
 

@@ -32,7 +32,7 @@ std::string find_in_path(const std::string& name, std::string_view places) {
   for (;;) {
     const std::size_t colon = places.find(':');
     const std::string place(places.substr(0, colon));
-    const std::string path = (place.empty() ? "." : place) + "/" + name;
+    std::string path = (place.empty() ? "." : place) + "/" + name;
     const std::string why = refusal(path);
     if (why.empty()) return path;
     if (found_but.empty() && ::access(path.c_str(), F_OK) == 0) found_but = path + ": " + why;

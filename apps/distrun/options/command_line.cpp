@@ -78,7 +78,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   for (const Command& command : kCommands) {
     if (first == command.name) return command.parse(rest);
   }
-  const CommandLine for_scripts = parse_for_scripts(first, rest);
+  CommandLine for_scripts = parse_for_scripts(first, rest);
   if (for_scripts.kind != CommandKind::Done) return for_scripts;
   refuse_misspelt(first);
   return parse_run(arguments);

@@ -90,7 +90,7 @@ CommandLine parse_history(const Arguments& arguments) {
   if (!since.empty()) options.since = parse_age(since);
   options.limit = limit.empty() ? (options.json ? 0 : kUsualLimit) : number("--limit", limit, 0, INT_MAX);
   options.color = color_of(color);
-  runner::Filter{options.patterns};
+  [[maybe_unused]] const runner::Filter refuses_now(options.patterns);
   refuse_mixtures(options, !options.patterns.empty() || !since.empty() || !limit.empty());
   line.kind = CommandKind::History;
   return line;

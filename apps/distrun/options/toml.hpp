@@ -17,7 +17,7 @@ struct TomlEntry {
   std::vector<std::string> values;  // one, or those of a list; numbers in decimal
 };
 
-inline constexpr std::size_t kTomlBytesMax = 64 * 1024;
+inline constexpr std::size_t kTomlBytesMax = std::size_t{64} * 1024;
 
 // In the order of the file. Throws Error{InvalidArgument} that begins with the line's number and a colon: what is not
 // TOML or not of this part, a key that comes twice, a file over kTomlBytesMax.

@@ -90,7 +90,7 @@ struct DumpArea {
   DumpThread threads[kDumpThreadsMax];
 };
 static_assert(std::is_trivial_v<DumpArea> && std::is_standard_layout_v<DumpArea>);
-static_assert(sizeof(DumpArea) < 352 * 1024);
+static_assert(sizeof(DumpArea) < std::size_t{352} * 1024);
 
 // What an area says. Strings are as they were found: bytes, to be escaped by whoever shows them.
 struct Dump {

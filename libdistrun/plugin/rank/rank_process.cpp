@@ -96,7 +96,8 @@ int RankProcess::run_threads(wire::RunOrder first) {
   sigset_t mask;  // a test finds signals as in a process of its own
   pthread_sigmask(SIG_SETMASK, nullptr, &mask);
   share_process();
-  places_[static_cast<std::size_t>(first.rank)]->inbox.put(std::move(first));
+  Inbox& of_first = places_[static_cast<std::size_t>(first.rank)]->inbox;
+  of_first.put(std::move(first));
   std::vector<base::Thread> threads;
   const auto be_rank = [this, &mask](int rank, OwnRank& place) {
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);

@@ -10,7 +10,7 @@ namespace distrun::rank {
 // Lives until the process ends, whatever test runs.
 struct Seat {
   // Throws Error{Failed} if `fd` holds no board for that many ranks.
-  Seat(int fd, int rank, int world_size) : board(fd, rank, world_size), writer(board.own()), world_size(world_size) {}
+  Seat(int fd, int rank, int ranks) : board(fd, rank, ranks), writer(board.own()), world_size(ranks) {}
 
   board::RankBoard board;
   board::SlotWriter writer;

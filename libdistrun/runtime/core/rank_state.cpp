@@ -22,11 +22,14 @@ std::optional<PeerFailure> RankState::peer_failure() const {
 }
 
 void RankState::fail_peer(PeerFailure failure) {
-  const std::lock_guard lock(mutex_);
-  if (failure_) return;
-  failure_ = std::move(failure);
-  has_failed_.store(true, std::memory_order_release);
-  for (const auto& [who, call] : calls_) call(*failure_);
+  const std::lock_guard calling(calling_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return;
+    failure_ = failure;
+    has_failed_.store(true, std::memory_order_release);
+  }
+  for (const auto& [who, call] : calls_) call(failure);
 }
 
 void RankState::forget_failure() {
@@ -36,13 +39,13 @@ void RankState::forget_failure() {
 }
 
 PeerFailedCall::PeerFailedCall(RankState& rank, RankState::Call call) : rank_(rank) {
-  const std::lock_guard lock(rank_.mutex_);
-  if (rank_.failure_) call(*rank_.failure_);
+  const std::lock_guard calling(rank_.calling_);
+  if (const auto failure = rank_.peer_failure()) call(*failure);
   rank_.calls_.emplace(this, std::move(call));
 }
 
 PeerFailedCall::~PeerFailedCall() {
-  const std::lock_guard lock(rank_.mutex_);
+  const std::lock_guard calling(rank_.calling_);
   rank_.calls_.erase(this);
 }
 

@@ -79,10 +79,12 @@ class RankState {
   std::atomic<RankLine*> line_{nullptr};
   std::array<std::atomic<void*>, kParts> parts_{};
   std::atomic<bool> has_failed_{false};
-  mutable std::mutex mutex_;  // of what follows; held while a call runs
-  std::array<std::shared_ptr<void>, kParts> owned_;
+  mutable std::mutex mutex_;
+  std::array<std::shared_ptr<void>, kParts> owned_;  // guarded by mutex_, and so is failure_
   std::optional<PeerFailure> failure_;
-  std::map<const void*, Call> calls_;  // by who asked
+  // Held while calls run, and taken before mutex_: a call may wait for somebody who asks what has failed.
+  std::mutex calling_;
+  std::map<const void*, Call> calls_;  // guarded by calling_; by who asked
 };
 
 // While it lives, `call` is called when a peer fails: by the thread that hears of it, which reads the rank's line, so

@@ -16,14 +16,6 @@ using namespace distrun::runner;
 
 namespace {
 
-wire::TestInfo info_of(const std::string& suite, const std::string& name, int world_size = 4) {
-  wire::TestInfo info;
-  info.suite = suite;
-  info.name = name;
-  info.world_size = world_size;
-  return info;
-}
-
 std::string value_of(const wire::RunOrder& order, const std::string& key) {
   for (const wire::KeyValue& entry : order.env) {
     if (entry.key == key) return entry.value;

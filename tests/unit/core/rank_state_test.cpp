@@ -1,6 +1,9 @@
 // What the runtime knows of a rank.
 #include <catch2/catch.hpp>
 
+#include <atomic>
+
+#include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 
 #include "unit/core/fake_rank_line.hpp"
@@ -49,6 +52,20 @@ TEST_CASE("who does not ask any more is not told") {
   }
   rank.fail_peer({1, "first"});
   CHECK(told == 0);
+}
+
+// Who waits for a lock that such a thread holds must not keep it from asking.
+TEST_CASE("while somebody is told, others may ask what has failed") {
+  RankState rank;
+  std::atomic<bool> answered{false};
+  const auto ask_on_a_thread = [&](const PeerFailure&) {
+    base::Thread("asks", [&] { answered = rank.peer_failure().has_value(); }).join();
+  };
+  const PeerFailedCall before(rank, ask_on_a_thread);
+  rank.fail_peer({1, "first"});
+  CHECK(answered.exchange(false));
+  const PeerFailedCall later(rank, ask_on_a_thread);
+  CHECK(answered);
 }
 
 TEST_CASE("another test knows nothing of an earlier one's failure") {

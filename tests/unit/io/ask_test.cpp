@@ -35,7 +35,7 @@ ErrorKind kind_of(const std::function<void()>& call) {
   return ErrorKind::Failed;
 }
 
-const wire::Protocol& kLine = wire::kProtocol<ControlFrame>;
+const wire::Protocol& kAskLine = wire::kProtocol<ControlFrame>;
 const wire::Bytes kQuestion = wire::pack(ControlFrame::Note, 0, wire::Note{"a", "question"});
 
 }  // namespace
@@ -48,7 +48,7 @@ TEST_CASE("the first frame is the answer, in whatever pieces it comes") {
     if (::recv(pair.second.get(), buffer, sizeof buffer, 0) != static_cast<ssize_t>(kQuestion.size())) return;
     for (const std::byte& byte : answer) (void)!::send(pair.second.get(), &byte, 1, MSG_NOSIGNAL);
   });
-  const wire::Frame frame = io::ask(pair.first.get(), kLine, kQuestion, "it");
+  const wire::Frame frame = io::ask(pair.first.get(), kAskLine, kQuestion, "it");
   peer.join();
   CHECK(frame.is(ControlFrame::Done));
   CHECK(wire::decode<wire::Done>(wire::view_of(frame.payload)).checks == 7);
@@ -59,8 +59,8 @@ TEST_CASE("what was said before the connection ended is heard, though the questi
   const wire::Bytes refusal = wire::pack(ControlFrame::Done, 0, wire::Done{false, 0});
   REQUIRE(::send(pair.second.get(), refusal.data(), refusal.size(), 0) > 0);
   pair.second.reset();
-  CHECK(io::ask(pair.first.get(), kLine, kQuestion, "it").is(ControlFrame::Done));
-  CHECK(kind_of([&] { io::ask(pair.first.get(), kLine, kQuestion, "it"); }) == ErrorKind::Disconnected);
+  CHECK(io::ask(pair.first.get(), kAskLine, kQuestion, "it").is(ControlFrame::Done));
+  CHECK(kind_of([&] { io::ask(pair.first.get(), kAskLine, kQuestion, "it"); }) == ErrorKind::Disconnected);
 }
 
 TEST_CASE("where nobody listens nobody is waited for") {
@@ -79,7 +79,7 @@ TEST_CASE("who takes no connection, or does not answer, is waited for five secon
   ErrorKind silent = ErrorKind::Failed;
   std::thread asks([&] {  // meanwhile
     try {
-      io::ask(first.get(), kLine, kQuestion, "it");
+      io::ask(first.get(), kAskLine, kQuestion, "it");
     } catch (const Error& error) {
       silent = error.kind();
     }
