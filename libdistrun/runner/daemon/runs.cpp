@@ -127,7 +127,7 @@ void Runs::tell_end(const std::string& run_id, const Run& run, const wire::RunEn
   const std::string how = ended.signal != 0 ? "killed by signal " + std::to_string(ended.signal)
                                             : "exit code " + std::to_string(ended.exit_code);
   const std::string why = ended.why.empty() ? "" : ": " + ended.why;
-  const std::string state = run.process ? " ended after " : " ended, having waited for ";
+  const std::string state = run.process ? ": ended after " : ": ended, having waited for ";
   const std::string text = "run " + run_id + state + base::human(loop_.clock().now() - run.since) + ", " + how + why;
   // What a user or a test does is news; what distrun could not do is a warning.
   ended.exit_code == kInfraError || ended.signal != 0 ? log_.warn(text) : log_.info(text);
