@@ -10,10 +10,15 @@ namespace distrun::base {
 
 }  // namespace distrun::base
 
-#define DISTRUN_ASSERT(...)                                                                                  \
-  do {                                                                                                       \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wparentheses\"")                       \
-        const ::distrun::base::CheckResult distrun_result = ::distrun::base::Decompose() << __VA_ARGS__;     \
-    _Pragma("GCC diagnostic pop") if (!distrun_result.holds) [[unlikely]] ::distrun::base::assertion_failed( \
-        #__VA_ARGS__, distrun_result.operands, ::distrun::base::Location::here());                           \
+// The formatter takes _Pragma for an expression.
+// clang-format off
+#define DISTRUN_ASSERT(...)                                                                   \
+  do {                                                                                        \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wparentheses\"")        \
+    const ::distrun::base::CheckResult distrun_result =                                       \
+        ::distrun::base::Decompose() << __VA_ARGS__;                                          \
+    _Pragma("GCC diagnostic pop") if (!distrun_result.holds) [[unlikely]]                     \
+      ::distrun::base::assertion_failed(#__VA_ARGS__, distrun_result.operands,                \
+                                        ::distrun::base::Location::here());                   \
   } while (false)
+// clang-format on

@@ -13,14 +13,18 @@ namespace distrun::wire {
 using Bytes = std::vector<std::byte>;
 using BytesView = std::basic_string_view<std::byte>;
 
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
+
 BytesView view_of(const Bytes& bytes) noexcept;
 BytesView view_of(const void* data, std::size_t size) noexcept;
 
 class ByteWriter {
  public:
-  template <class T>
-  requires std::is_arithmetic_v<T>
-  void number(T value) { append(&value, sizeof value); }
+  template <Number T>
+  void number(T value) {
+    append(&value, sizeof value);
+  }
   // Throws Error{Overloaded} beyond 4 GiB.
   void string(std::string_view text);
   void append(const void* data, std::size_t size);
@@ -37,8 +41,8 @@ class ByteReader {
  public:
   explicit ByteReader(BytesView bytes) noexcept : rest_(bytes) {}
 
-  template <class T>
-  requires std::is_arithmetic_v<T> T number() {
+  template <Number T>
+  T number() {
     T value;
     std::memcpy(&value, take(sizeof value), sizeof value);
     return value;

@@ -64,12 +64,15 @@ std::string what_instead_of(Body&& body, std::string_view text) {
 }  // namespace distrun
 
 // The expression's text is made by the outermost macro, before anything in it is expanded.
-// clang-format off: it takes _Pragma for an expression
-#define DISTRUN_DETAIL_CHECK(judge, macro, text, ...)                                                           \
-  do {                                                                                                          \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wparentheses\"")::distrun::detail::judge( \
-        ::distrun::base::Decompose() << __VA_ARGS__, {macro, text, ::distrun::base::Location::here()});         \
-    _Pragma("GCC diagnostic pop")                                                                               \
+// The formatter takes _Pragma for an expression.
+// clang-format off
+#define DISTRUN_DETAIL_CHECK(judge, macro, text, ...)                              \
+  do {                                                                             \
+    _Pragma("GCC diagnostic push")                                                 \
+    _Pragma("GCC diagnostic ignored \"-Wparentheses\"")                            \
+    ::distrun::detail::judge(::distrun::base::Decompose() << __VA_ARGS__,          \
+                             {macro, text, ::distrun::base::Location::here()});    \
+    _Pragma("GCC diagnostic pop")                                                  \
   } while (false)
 // clang-format on
 

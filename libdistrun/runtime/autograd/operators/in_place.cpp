@@ -49,77 +49,65 @@ SavedTensor other_for(const Tensor& a, const Tensor& other) {
 
 }  // namespace
 
+// One line says an operator.
+// clang-format off
 Tensor add_(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   const OperatorScope scope("add_", a, b);
-  return in_place(
-      a, [&] { return AddBackward{alpha}; }, [&] { tensor::add_(a, b, alpha); }, b);
+  return in_place(a, [&] { return AddBackward{alpha}; }, [&] { tensor::add_(a, b, alpha); }, b);
 }
 
 Tensor add_(const Tensor& a, const Scalar& b, const Scalar& alpha) {
   const OperatorScope scope("add_", a);
-  return in_place(
-      a, [] { return AddBackward{1}; }, [&] { tensor::add_(a, b, alpha); });
+  return in_place(a, [] { return AddBackward{1}; }, [&] { tensor::add_(a, b, alpha); });
 }
 
 Tensor sub_(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   const OperatorScope scope("sub_", a, b);
-  return in_place(
-      a, [&] { return SubBackward{alpha}; }, [&] { tensor::sub_(a, b, alpha); }, b);
+  return in_place(a, [&] { return SubBackward{alpha}; }, [&] { tensor::sub_(a, b, alpha); }, b);
 }
 
 Tensor sub_(const Tensor& a, const Scalar& b, const Scalar& alpha) {
   const OperatorScope scope("sub_", a);
-  return in_place(
-      a, [] { return SubBackward{1}; }, [&] { tensor::sub_(a, b, alpha); });
+  return in_place(a, [] { return SubBackward{1}; }, [&] { tensor::sub_(a, b, alpha); });
 }
 
 Tensor mul_(const Tensor& a, const Tensor& b) {
   const OperatorScope scope("mul_", a, b);
   const auto formula = [&] { return MulBackward{former(a, b), other_for(a, b)}; };
-  return in_place(
-      a, formula, [&] { tensor::mul_(a, b); }, b);
+  return in_place(a, formula, [&] { tensor::mul_(a, b); }, b);
 }
 
 Tensor mul_(const Tensor& a, const Scalar& b) {
   const OperatorScope scope("mul_", a);
-  return in_place(
-      a, [&] { return MulScalarBackward{b}; }, [&] { tensor::mul_(a, b); });
+  return in_place(a, [&] { return MulScalarBackward{b}; }, [&] { tensor::mul_(a, b); });
 }
 
 Tensor div_(const Tensor& a, const Tensor& b) {
   const OperatorScope scope("div_", a, b);
   const auto divisor = [&] { return SavedTensor(b.is_same(a) ? tensor::clone(b) : b); };
-  return in_place(
-      a,
-      [&] {
-        return DivBackward{former(a, b), divisor()};
-      },
-      [&] { tensor::div_(a, b); }, b);
+  return in_place(a, [&] { return DivBackward{former(a, b), divisor()}; }, [&] { tensor::div_(a, b); }, b);
 }
 
 Tensor div_(const Tensor& a, const Scalar& b) {
   const OperatorScope scope("div_", a);
-  return in_place(
-      a, [&] { return DivScalarBackward{b}; }, [&] { tensor::div_(a, b); });
+  return in_place(a, [&] { return DivScalarBackward{b}; }, [&] { tensor::div_(a, b); });
 }
 
 Tensor fill_(const Tensor& a, const Scalar& value) {
   const OperatorScope scope("fill_", a);
-  return in_place(
-      a, [] { return OverwriteBackward{"FillBackward0"}; }, [&] { tensor::fill_(a, value); });
+  return in_place(a, [] { return OverwriteBackward{"FillBackward0"}; }, [&] { tensor::fill_(a, value); });
 }
 
 Tensor zero_(const Tensor& a) {
   const OperatorScope scope("zero_", a);
-  return in_place(
-      a, [] { return OverwriteBackward{"ZeroBackward0"}; }, [&] { tensor::zero_(a); });
+  return in_place(a, [] { return OverwriteBackward{"ZeroBackward0"}; }, [&] { tensor::zero_(a); });
 }
 
 Tensor copy_(const Tensor& out, const Tensor& from, bool non_blocking) {
   const OperatorScope scope("copy_", out, from);
   const auto formula = [] { return OverwriteBackward{"torch::autograd::CopyBackwards"}; };
-  return in_place(
-      out, formula, [&] { tensor::copy_(out, from, non_blocking); }, from);
+  return in_place(out, formula, [&] { tensor::copy_(out, from, non_blocking); }, from);
 }
+// clang-format on
 
 }  // namespace distrun

@@ -34,6 +34,10 @@ class Counted {
   mutable std::atomic<std::uint32_t> count_{0};
 };
 
+// What a pointer to a T may point to.
+template <class U, class T>
+concept KindOf = std::convertible_to<U*, T*>;
+
 // A counted pointer. As thread-safe as std::shared_ptr: the count is, the handle is not.
 template <class T>
 class Ref {
@@ -45,12 +49,11 @@ class Ref {
   }
   Ref(const Ref& other) noexcept : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  template <class U>
-  requires std::convertible_to<U*, T*> Ref(const Ref<U>& other)
-  noexcept : Ref(static_cast<T*>(other.get())) {}
-  template <class U>
-  requires std::convertible_to<U*, T*> Ref(Ref<U>&& other)
-  noexcept : object_(other.detach()) {}
+  template <KindOf<T> U>
+  Ref(const Ref<U>& other) noexcept : Ref(static_cast<T*>(other.get())) {}
+  template <KindOf<T> U>
+  Ref(Ref<U>&& other) noexcept : object_(other.detach()) {}
+  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): it is counted once more meanwhile
   Ref& operator=(const Ref& other) noexcept { return *this = Ref(other); }
   Ref& operator=(Ref&& other) noexcept {
     std::swap(object_, other.object_);

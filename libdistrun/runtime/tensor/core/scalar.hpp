@@ -10,14 +10,16 @@
 
 namespace distrun::tensor {
 
+template <class T>
+concept Integer = std::integral<T> && !std::same_as<T, bool>;
+
 class Scalar {
  public:
   Scalar() noexcept : value_(std::int64_t{0}) {}
   template <std::same_as<bool> T>  // not for whatever converts to bool, as pointers do
   Scalar(T value) noexcept : value_(value) {}
-  template <std::integral T>
-  requires(!std::same_as<T, bool>) Scalar(T value)
-  noexcept : value_(static_cast<std::int64_t>(value)) {}
+  template <Integer T>
+  Scalar(T value) noexcept : value_(static_cast<std::int64_t>(value)) {}
   template <std::floating_point T>
   Scalar(T value) noexcept : value_(static_cast<double>(value)) {}
 
@@ -25,7 +27,7 @@ class Scalar {
   bool is_floating() const noexcept { return std::holds_alternative<double>(value_); }
   // In another type as C++ converts it; a floating one that no int64 can hold becomes the least int64.
   template <class T>
-  T to() const noexcept {
+  T to() const noexcept {  // NOLINT(bugprone-exception-escape): no value of it is ever without one
     if (std::is_integral_v<T> && !std::is_same_v<T, bool> && is_floating()) return static_cast<T>(truncated());
     return std::visit([](auto value) { return static_cast<T>(value); }, value_);
   }
