@@ -11,22 +11,12 @@
 namespace distrun::runtime {
 namespace {
 
-// A distrun of a later build may know more of these.
-board::WaitKind kind_of(std::int32_t kind) {
-  return kind >= 0 && kind < board::kWaitKindCount ? static_cast<board::WaitKind>(kind) : board::WaitKind::Custom;
-}
-board::PeerRule rule_of(std::int32_t rule) {
-  return rule == DISTRUN_PEERS_ALL   ? board::PeerRule::All
-         : rule == DISTRUN_PEERS_ANY ? board::PeerRule::Any
-                                     : board::PeerRule::None;
-}
-
 board::ShownWait shown(const distrun_wait& wait) {
   board::ShownWait shown;
-  shown.kind = kind_of(wait.kind);
+  shown.kind = board::wait_kind(wait.kind);
   shown.name = keep(wait.name);
   shown.id = wait.id;
-  shown.rule = rule_of(wait.peer_rule);
+  shown.rule = board::peer_rule(wait.peer_rule);
   for (int rank = 0; rank < static_cast<int>(wait.peer_words * 64); ++rank) {
     if ((wait.peers[rank / 64] >> (rank % 64) & 1) != 0) shown.peers.push_back(rank);
   }
@@ -39,8 +29,8 @@ board::ShownWait shown(const distrun_wait& wait) {
 }
 
 board::ShownOperation shown(const distrun_operation& operation) {
-  return {operation.number, kind_of(operation.kind), keep(operation.name),
-          operation.id,     operation.peer,          operation.at_ns};
+  return {operation.number, board::wait_kind(operation.kind), keep(operation.name), operation.id, operation.peer,
+          operation.at_ns};
 }
 
 board::Shown shown(const distrun_peer& peer) {

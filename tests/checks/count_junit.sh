@@ -40,3 +40,15 @@ if ! [[ $slowest =~ ^\ +[0-9.]+\ s\ \ all\ of\ slow/.\ +[0-9.]+\ s\ \ slow/hangs
   echo "slow/ and slow/hangs were expected to take most time; count-junit --slowest 1 says: $slowest"
   exit 1
 fi
+
+failed=$("$scripts/count-junit" --failed 1 report.xml)
+for line in 'FAILED bad' 'FAILED slow/hangs' 'FAILED gone' 'FAILED says_so_and_fails' '    skipped: half of it'; do
+  if ! grep --quiet --line-regexp --fixed-strings -e "$line" <<<"$failed"; then
+    echo "'$line' was expected; count-junit --failed 1 says: $failed"
+    exit 1
+  fi
+done
+if [ "$(grep --count FAILED <<<"$failed")" -ne 4 ]; then
+  echo "four tests fail; count-junit --failed 1 says: $failed"
+  exit 1
+fi

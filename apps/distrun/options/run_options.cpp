@@ -32,16 +32,13 @@ constexpr char kExits[] = "handlers|quick";
 constexpr int kRepeatMax = 1'000'000;
 constexpr char kOrders[] = "declared|failed-first";
 
-// "shm|gloo|...", as the other choices are written.
-std::string backend_choices() {
-  std::string choices;
-  for (const std::string_view name : base::kBackendNames) choices += (choices.empty() ? "" : "|") + std::string(name);
-  return choices;
-}
+std::string_view name_of(std::string_view backend) { return backend; }
 
-std::string isolation_choices() {
+// "shm|gloo|...", as the other choices are written.
+template <class Names>
+std::string choices_of(const Names& names) {
   std::string choices;
-  for (const Isolation each : base::kIsolations) choices += std::string(choices.empty() ? "" : "|") + name_of(each);
+  for (const auto& each : names) choices += (choices.empty() ? "" : "|") + std::string(name_of(each));
   return choices;
 }
 
@@ -72,14 +69,14 @@ void add_selection(CLI::App& app, Raw& raw) {
       ->type_name("I/N");
   begin_group(app, "Ranks");
   app.add_option("-w,--world-size", raw.world_size, "Ranks of a test that runs with any number")->type_name("N");
-  app.add_option("--backend", raw.backend, "Process groups that tests get")->type_name(backend_choices());
+  app.add_option("--backend", raw.backend, "Process groups that tests get")->type_name(choices_of(base::kBackendNames));
   app.add_option("--agent", raw.agent, "RPC agent that tests get")->type_name(kAgents);
   app.add_option("--gpu-driver", raw.gpu_driver, "Devices behind cuda:i")->type_name(kGpuDrivers);
   app.add_option("--gpus", raw.gpus, "How many devices the virtual driver offers")->type_name("N");
   app.add_option("--isolation", raw.isolation,
                  "process: ranks are forked for every attempt; exec: each is started anew; pool: one set of ranks "
                  "runs all tests of a suite; threads: the ranks are threads of one process")
-      ->type_name(isolation_choices());
+      ->type_name(choices_of(base::kIsolations));
   app.add_option("--timeout-scale", raw.timeout_scale, "Multiply every bound, for slow machines and sanitizers")
       ->type_name("FACTOR");
 }
@@ -186,11 +183,12 @@ runner::Settings settings_of(const Raw& raw) {
   runner::Settings settings;
   settings.plugins = raw.plugins;
   settings.world_size = number("--world-size", raw.world_size, 1, wire::kWorldSizeMax);
-  settings.backend = one_of("--backend", raw.backend, backend_choices().c_str());
+  settings.backend = one_of("--backend", raw.backend, choices_of(base::kBackendNames).c_str());
   settings.agent = one_of("--agent", raw.agent, kAgents);
   settings.gpu_driver = one_of("--gpu-driver", raw.gpu_driver, kGpuDrivers);
   set_gpus(settings, number("--gpus", raw.gpus, 0, 64));
-  settings.isolation = base::parse_isolation(one_of("--isolation", raw.isolation, isolation_choices().c_str()));
+  settings.isolation =
+      base::parse_isolation(one_of("--isolation", raw.isolation, choices_of(base::kIsolations).c_str()));
   settings.filters = raw.filters;
   [[maybe_unused]] const runner::Filter refuses_now(raw.filters);  // what it would refuse later
   settings.shard = parse_shard("--shard", raw.shard);

@@ -37,9 +37,16 @@ enum class WaitKind : std::uint8_t {
 };
 inline constexpr int kWaitKindCount = 13;
 const char* name_of(WaitKind kind) noexcept;  // "barrier"
+// Of a number from somebody else, who may know more kinds.
+constexpr WaitKind wait_kind(std::int32_t number) noexcept {
+  return number >= 0 && number < kWaitKindCount ? static_cast<WaitKind>(number) : WaitKind::Custom;
+}
 
 // For which ranks somebody waits.
 enum class PeerRule : std::uint8_t { None, All, Any };  // all of them must come; any one of them is enough
+constexpr PeerRule peer_rule(std::int32_t number) noexcept {
+  return number > 0 && number <= static_cast<int>(PeerRule::Any) ? static_cast<PeerRule>(number) : PeerRule::None;
+}
 
 // A set of ranks, in a fixed size.
 struct PeerSet {

@@ -16,26 +16,18 @@ using base::TimePoint;
 
 Seat& seat_of(void* waits) { return *static_cast<Seat*>(waits); }
 
-board::WaitKind kind_of(std::int32_t kind) {
-  return kind >= 0 && kind < board::kWaitKindCount ? static_cast<board::WaitKind>(kind) : board::WaitKind::Custom;
-}
-
 board::PeerSet peers_of(const distrun_wait& wait) {
   board::PeerSet peers;
   std::copy_n(wait.peers, std::min(wait.peer_words, peers.bits.size()), peers.bits.begin());
   return peers;
 }
 
-// A plugin of a later build may know more rules.
-board::PeerRule rule_of(std::int32_t rule) {
-  return rule == DISTRUN_PEERS_ALL   ? board::PeerRule::All
-         : rule == DISTRUN_PEERS_ANY ? board::PeerRule::Any
-                                     : board::PeerRule::None;
-}
+static_assert(board::peer_rule(DISTRUN_PEERS_ALL) == board::PeerRule::All &&
+              board::peer_rule(DISTRUN_PEERS_ANY) == board::PeerRule::Any);
 
 std::int32_t wait_begin(void* waits, std::int32_t kind, distrun_string name, const char* file, std::uint32_t line) {
   board::WaitInfo info;
-  info.kind = kind_of(kind);
+  info.kind = board::wait_kind(kind);
   info.name = {name.data, name.size};
   info.site = {file != nullptr ? file : "", line};
   return seat_of(waits).writer.begin_wait(info, board::coarse_now(), TimePoint::max());
@@ -43,9 +35,9 @@ std::int32_t wait_begin(void* waits, std::int32_t kind, distrun_string name, con
 
 std::int32_t wait_begin_for(void* waits, const distrun_wait* wait) {
   board::WaitInfo info;
-  info.kind = kind_of(wait->kind);
+  info.kind = board::wait_kind(wait->kind);
   info.name = {wait->name.data, wait->name.size};
-  info.rule = rule_of(wait->peer_rule);
+  info.rule = board::peer_rule(wait->peer_rule);
   if (wait->peers != nullptr) info.peers = peers_of(*wait);
   info.id = wait->id;
   info.site = {wait->file != nullptr ? wait->file : "", wait->line};
@@ -56,8 +48,8 @@ std::int32_t wait_begin_for(void* waits, const distrun_wait* wait) {
 void wait_end(void* waits, std::int32_t number) { seat_of(waits).writer.end_wait(number); }
 
 void did(void* waits, const distrun_operation* operation) {
-  seat_of(waits).writer.note(kind_of(operation->kind), {operation->name.data, operation->name.size}, operation->peer,
-                             operation->id);
+  seat_of(waits).writer.note(board::wait_kind(operation->kind), {operation->name.data, operation->name.size},
+                             operation->peer, operation->id);
 }
 
 void progress(void* waits) { seat_of(waits).writer.progress(); }

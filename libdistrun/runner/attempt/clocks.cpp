@@ -42,7 +42,6 @@ void Clocks::begin_loss(RankState& rank, Nanoseconds grace) {
 }
 
 void Clocks::begin_state(Nanoseconds stay) {
-  running_ = false;
   state_deadline_ = now() + stay;
   arm();
 }
@@ -59,13 +58,13 @@ void Clocks::arm() {
   for (const RankState& rank : ranks_) {
     if (!rank.ended) next = std::min(next, rank.lost_at);
   }
-  if (running_ && run_.settings.debug_rank < 0) next = std::min(next, timeout_at());
-  if (running_) next = std::min(next, slow_at_);
+  if (is_running() && run_.settings.debug_rank < 0) next = std::min(next, timeout_at());
+  if (is_running()) next = std::min(next, slow_at_);
   alarm_.set(next);
 }
 
 bool Clocks::take_slow_look(base::TimePoint now) {
-  if (!running_ || now < slow_at_) return false;
+  if (!is_running() || now < slow_at_) return false;
   slow_at_ = kNever;
   return true;
 }

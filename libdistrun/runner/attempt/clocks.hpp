@@ -45,17 +45,18 @@ class Clocks {
   void resume(launch::World* world);
 
  private:
+  bool is_running() const noexcept { return state_deadline_ == base::TimePoint::max(); }
+
   const RunContext& run_;
   const wire::TestInfo& test_;
   std::vector<RankState>& ranks_;
-  bool running_ = true;  // no state has another bound than the ranks'
   bool over_ = false;
-  base::TimePoint state_deadline_ = base::TimePoint::max();
-  base::TimePoint slow_at_ = base::TimePoint::max();    // when --stacks-after wants a look
-  bool slow_is_set_ = false;                            // it has been seen to
-  bool held_ = false;                                   // by a debugger, when it was last looked at
-  base::TimePoint paused_at_ = base::TimePoint::max();  // while paused
-  std::vector<int> stopped_;                            // ranks that the pause has stopped
+  base::TimePoint state_deadline_ = base::TimePoint::max();  // of running there is none: the ranks' bounds hold
+  base::TimePoint slow_at_ = base::TimePoint::max();         // when --stacks-after wants a look
+  bool slow_is_set_ = false;                                 // it has been seen to
+  bool held_ = false;                                        // by a debugger, when it was last looked at
+  base::TimePoint paused_at_ = base::TimePoint::max();       // while paused
+  std::vector<int> stopped_;                                 // ranks that the pause has stopped
   io::Alarm alarm_;
 };
 

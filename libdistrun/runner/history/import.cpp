@@ -8,7 +8,7 @@ namespace distrun::history {
 namespace {
 
 constexpr std::size_t kRunIdMax = 64;
-constexpr std::size_t kTestIdMax = 16 * 1024;
+constexpr std::size_t kTestIdMax = std::size_t{16} * 1024;
 // Clocks of machines differ, but not by more.
 constexpr std::int64_t kAheadMaxNs = std::int64_t{24} * 3600 * 1'000'000'000;
 

@@ -128,7 +128,7 @@ std::shared_ptr<World> LocalNode::spawn(const WorldSpec& spec, WorldEvents& even
   worlds_.push_back(world);
   try {
     require_descriptors(world->members());
-    if (options.program) {
+    if (spec.isolation == Isolation::Program) {
       exec_programs(world, spec);
       return world;
     }

@@ -7,21 +7,9 @@ using namespace distrun::runner;
 using namespace std::chrono_literals;
 using wire::Phase;
 
-namespace {
-
-wire::TestInfo info_of(const std::string& suite, const std::string& name, int world_size = 4) {
-  wire::TestInfo info;
-  info.suite = suite;
-  info.name = name;
-  info.world_size = world_size;
-  return info;
-}
-
-}  // namespace
-
 TEST_CASE("phases have the bounds of the table") {
   const Settings settings;
-  const wire::TestInfo test = info_of("Ring", "pass");
+  const wire::TestInfo test;
   const std::pair<Phase, Nanoseconds> rows[] = {{Phase::Spawn, 10s}, {Phase::Load, 30s},  {Phase::Rendezvous, 30s},
                                                 {Phase::SetUp, 60s}, {Phase::Body, 300s}, {Phase::TearDown, 60s},
                                                 {Phase::Exit, 5s}};
@@ -31,7 +19,7 @@ TEST_CASE("phases have the bounds of the table") {
 
 TEST_CASE("the body's bound is the override, else the test's own, else the run's") {
   Settings settings;
-  wire::TestInfo test = info_of("Ring", "pass");
+  wire::TestInfo test;
   settings.timeout = 7s;
   CHECK(bound_of(Phase::Body, test, settings) == 7s);
   test.timeout_ms = 1500;
@@ -45,7 +33,7 @@ TEST_CASE("the scale multiplies every bound") {
   Settings settings;
   settings.timeout_scale = 2.5;
   settings.timeout_override = 2s;
-  const wire::TestInfo test = info_of("Ring", "pass");
+  const wire::TestInfo test;
   CHECK(bound_of(Phase::Body, test, settings) == 5s);
   CHECK(bound_of(Phase::Exit, test, settings) == 12500ms);
   CHECK(load_bound(settings) == 75s);
@@ -53,7 +41,7 @@ TEST_CASE("the scale multiplies every bound") {
 
 TEST_CASE("the longest timeout a test can ask for is no overflow") {
   Settings settings;
-  wire::TestInfo test = info_of("Ring", "pass");
+  wire::TestInfo test;
   test.timeout_ms = INT64_MAX;
   settings.timeout_scale = GENERATE(1.0, 1000.0);
   CHECK(bound_of(Phase::Body, test, settings) > 24h);

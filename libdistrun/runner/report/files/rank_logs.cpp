@@ -30,7 +30,7 @@ RankLogs::RankLogs(const std::string& directory, int world_size) {
 }
 
 void RankLogs::write(int rank, launch::Stream stream, std::string_view bytes) {
-  Log& log = logs_[static_cast<std::size_t>(rank * 2 + (stream == launch::Stream::Err ? 1 : 0))];
+  Log& log = logs_[2 * static_cast<std::size_t>(rank) + (stream == launch::Stream::Err ? 1 : 0)];
   while (log.file && !bytes.empty()) {
     const ssize_t written = ::write(log.file.get(), bytes.data(), bytes.size());
     if (written > 0) {
