@@ -15,17 +15,23 @@ bool is_name(const std::string& shown, const std::string& whole) {
          (whole.size() > shown.size() && shown.size() + 4 >= board::kNameSize && whole.starts_with(shown));
 }
 
-bool has_come(const board::Shown& shown, const Coming& coming) {
-  const auto waits = [&](const board::ShownWait& wait) {
-    return wait.kind == board::WaitKind::Barrier && is_name(wait.name, coming.barrier);
-  };
-  const auto came = [&](const board::ShownOperation& operation) {
+// How often the rank has come to the barrier in this test, as far as its last operations reach; 0: they do not.
+std::uint64_t times_come(const board::Shown& shown, const Coming& coming) {
+  std::uint64_t times = 0;
+  for (const board::ShownOperation& operation : shown.operations) {
     const base::TimePoint at{base::Nanoseconds(operation.at_ns)};
-    return operation.kind == board::WaitKind::Barrier && operation.id >= coming.round && at >= coming.test_began &&
-           is_name(operation.name, coming.barrier);
-  };
-  return std::any_of(shown.waits.begin(), shown.waits.end(), waits) ||
-         std::any_of(shown.operations.begin(), shown.operations.end(), came);
+    const bool is_it = operation.kind == board::WaitKind::Barrier && is_name(operation.name, coming.barrier);
+    if (is_it && at >= coming.test_began) times = std::max(times, operation.id);
+  }
+  return times;
+}
+
+// A wait alone may be one of the round before, which the rank has not left yet.
+bool has_come(const board::Shown& shown, const Coming& coming) {
+  if (const std::uint64_t times = times_come(shown, coming)) return times >= coming.round;
+  return std::any_of(shown.waits.begin(), shown.waits.end(), [&](const board::ShownWait& wait) {
+    return wait.kind == board::WaitKind::Barrier && is_name(wait.name, coming.barrier);
+  });
 }
 
 }  // namespace

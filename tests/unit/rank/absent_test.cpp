@@ -70,6 +70,17 @@ TEST_CASE("who waits in the barrier has come, whatever else it did since") {
   world.writers[1].end_wait(cell);
 }
 
+TEST_CASE("who has not yet left a barrier that has ended has not come to the next one") {
+  World world;
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Barrier;
+  info.name = "meet";
+  world.come(1, "meet", 1);
+  const int cell = world.writers[1].begin_wait(info, base::system_clock().now(), base::TimePoint::max());
+  CHECK(world.absent("meet", 2) == std::vector<int>{1, 2});
+  world.writers[1].end_wait(cell);
+}
+
 TEST_CASE("a long name is known by what the board shows of it") {
   World world;
   const std::string name(100, 'x');
