@@ -19,13 +19,13 @@ std::string shortest(double value) {
 }  // namespace
 
 DType Scalar::dtype() const noexcept {
-  return std::visit([](auto value) { return dtype_of<decltype(value)>; }, value_);
+  if (std::holds_alternative<bool>(value_)) return DType::Bool;
+  return is_floating() ? DType::F64 : DType::I64;
 }
 
-std::int64_t Scalar::truncated() const noexcept {
+std::int64_t Scalar::truncated(double floating) noexcept {
   constexpr double kLimit = 9223372036854775808.0;
-  const double value = std::get<double>(value_);
-  return value >= -kLimit && value < kLimit ? static_cast<std::int64_t>(value) : INT64_MIN;
+  return floating >= -kLimit && floating < kLimit ? static_cast<std::int64_t>(floating) : INT64_MIN;
 }
 
 bool fits(const Scalar& number, DType dtype) noexcept {

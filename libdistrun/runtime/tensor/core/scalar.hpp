@@ -27,14 +27,17 @@ class Scalar {
   bool is_floating() const noexcept { return std::holds_alternative<double>(value_); }
   // In another type as C++ converts it; a floating one that no int64 can hold becomes the least int64.
   template <class T>
-  T to() const noexcept {  // NOLINT(bugprone-exception-escape): no value of it is ever without one
-    if (std::is_integral_v<T> && !std::is_same_v<T, bool> && is_floating()) return static_cast<T>(truncated());
-    return std::visit([](auto value) { return static_cast<T>(value); }, value_);
+  T to() const noexcept {
+    if (const auto* integer = std::get_if<std::int64_t>(&value_)) return static_cast<T>(*integer);
+    if (const auto* boolean = std::get_if<bool>(&value_)) return static_cast<T>(*boolean);
+    const double floating = *std::get_if<double>(&value_);
+    constexpr bool kTruncates = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+    return kTruncates ? static_cast<T>(truncated(floating)) : static_cast<T>(floating);
   }
   friend bool operator==(const Scalar&, const Scalar&) = default;
 
  private:
-  std::int64_t truncated() const noexcept;  // of a floating one
+  static std::int64_t truncated(double floating) noexcept;
 
   std::variant<bool, std::int64_t, double> value_;
 };

@@ -11,16 +11,21 @@ template <class T>
 using Wide = std::conditional_t<std::is_floating_point_v<T>, T,
                                 std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>;
 
+template <class T>
+Wide<T> wide(T value) {
+  return static_cast<Wide<T>>(value);  // NOLINT(bugprone-signed-char-misuse): its sign counts, as the bits that wrap
+}
+
 // So many elements of one row of C, side by side as vectors; those of B stand so too. `a` is the row, `b` and `c` begin
 // at the columns.
 template <std::int64_t kColumns, class T>
 void multiply_columns(const Product& p, const T* a, const T* b, T* c) {
   Wide<T> sums[kColumns];
-  for (std::int64_t i = 0; i < kColumns; ++i) sums[i] = p.accumulate ? static_cast<Wide<T>>(c[i]) : Wide<T>{0};
+  for (std::int64_t i = 0; i < kColumns; ++i) sums[i] = p.accumulate ? wide(c[i]) : Wide<T>{0};
   for (std::int64_t inner = 0; inner < p.inner; ++inner) {
-    const auto factor = static_cast<Wide<T>>(a[inner * p.a_column]);
+    const auto factor = wide(a[inner * p.a_column]);
     const T* row = b + inner * p.b_row;
-    for (std::int64_t i = 0; i < kColumns; ++i) sums[i] += factor * static_cast<Wide<T>>(row[i]);
+    for (std::int64_t i = 0; i < kColumns; ++i) sums[i] += factor * wide(row[i]);
   }
   for (std::int64_t i = 0; i < kColumns; ++i) c[i] = static_cast<T>(sums[i]);
 }
@@ -28,9 +33,9 @@ void multiply_columns(const Product& p, const T* a, const T* b, T* c) {
 // One element; the sum is in the same order.
 template <class T>
 void multiply_one(const Product& p, const T* a, const T* b, T* c) {
-  Wide<T> sum = p.accumulate ? static_cast<Wide<T>>(*c) : Wide<T>{0};
+  Wide<T> sum = p.accumulate ? wide(*c) : Wide<T>{0};
   for (std::int64_t inner = 0; inner < p.inner; ++inner) {
-    sum += static_cast<Wide<T>>(a[inner * p.a_column]) * static_cast<Wide<T>>(b[inner * p.b_row]);
+    sum += wide(a[inner * p.a_column]) * wide(b[inner * p.b_row]);
   }
   *c = static_cast<T>(sum);
 }

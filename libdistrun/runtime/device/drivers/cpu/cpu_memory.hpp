@@ -1,5 +1,7 @@
 #pragma once
 // Memory of the host for tensors: one block for the bytes and what stands for them.
+#include <memory>
+
 #include <distrun/runtime/device/memory/memory.hpp>
 
 namespace distrun::device {
