@@ -4,7 +4,8 @@
 //   first attach of the process   the GPU driver is chosen, not made: that happens on first use
 //   each attach                   waits are shown on the rank's board, and end when a peer fails; what breaks
 //                                 stream order is its error; its random numbers begin anew
-//   detach                        reports go to standard error again; waits that are still shown stay so
+//   detach                        errors of futures that nobody has looked at are told; reports go to standard error
+//                                 again; waits that are still shown stay so
 //
 // Ranks that are threads are attached side by side: a wait, a report or a random number belongs to the rank whose
 // thread, or whose task (runtime/core/thread_state.hpp), it is made on; a wait or report of a thread that nobody's
@@ -24,6 +25,7 @@
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/order_report.hpp>
+#include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/rank_line.hpp>
 #include <distrun/runtime/tensor/operators/random.hpp>
 
@@ -124,6 +126,7 @@ void Ranks::attach(const distrun_rank& rank) {
   core::thread_state().rank = &state;
   state.use(line_of(rank));
   state.forget_failure();
+  future::unseen_errors_of(state).take();  // of what went on after its last test
   tensor::generator_of(state).set_seed(base::derive_seed(rank.seed, keep(rank.worker_name)));
   if (has_peers(rank)) rank.on_peer_failed(rank.self, hear_of_failure, &state);
   if (attached_.size() > 1) return;
@@ -132,9 +135,17 @@ void Ranks::attach(const distrun_rank& rank) {
   if (has_waits(rank)) rank.explain_faults(rank.self, explain);
 }
 
+// Why something never came, often.
+void tell_unseen_errors(const distrun_rank& rank, core::RankState& state) {
+  for (const std::string& text : future::unseen_errors_of(state).take()) {
+    rank.note(rank.self, lend("unseen error"), lend(text));
+  }
+}
+
 void Ranks::detach(const distrun_rank& rank) {
   const std::lock_guard lock(mutex_);
   if (has_peers(rank)) rank.on_peer_failed(rank.self, nullptr, nullptr);
+  tell_unseen_errors(rank, state_of(rank));
   std::erase_if(attached_, [&](const Attached& each) { return each.rank == &rank; });
   if (attached_.empty()) device::tell_order_reports_to({});
 }

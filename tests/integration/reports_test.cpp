@@ -43,6 +43,21 @@ TEST_CASE("each report goes where it is told", "[reports]") {
   CHECK(sandbox.remains().empty());
 }
 
+TEST_CASE("an error of a future that nobody has looked at is in its rank's report", "[reports]") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended =
+      sandbox.run({"run", "--output", sandbox.output(), "--filter", "Futures.that_*seen*", plugin("runtime")});
+  INFO(ended.out << ended.err);
+  CHECK(ended.exit_code == 0);
+  const Summary summary = sandbox.summary();
+  for (const auto& rank : summary.find("Futures.that_fail_unseen")->attempts.front().ranks) {
+    REQUIRE(rank.notes.contains("unseen error"));
+    CHECK_THAT(rank.notes.at("unseen error"),
+               Contains("futures.cpp:") && Catch::EndsWith("failed: ValueError: a shape is wrong"));
+  }
+  for (const auto& rank : summary.find("Futures.that_are_all_seen")->attempts.front().ranks) CHECK(rank.notes.empty());
+}
+
 TEST_CASE("a report that cannot be written is an infra error with a sentence", "[reports]") {
   const Sandbox sandbox(distrun_program());
   const std::string option = GENERATE("--json", "--junit", "--events", "--ctrf");

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include <distrun/common/board/slot_reader.hpp>
 #include <distrun/common/board/slot_writer.hpp>
@@ -41,8 +42,8 @@ struct PeerFailure {
 };
 
 // What the rooms above have once per rank.
-enum class Part : std::uint8_t { Random };
-inline constexpr std::size_t kParts = 1;
+enum class Part : std::uint8_t { Random, Handlers, UnseenErrors };
+inline constexpr std::size_t kParts = 3;
 
 class RankState {
  public:
@@ -54,11 +55,12 @@ class RankState {
   RankLine* line() const noexcept { return line_.load(std::memory_order_acquire); }
   void use(RankLine* line) noexcept { line_.store(line, std::memory_order_release); }
 
-  // The rank's only T, made when it is first asked for. `part` says which T it is, the same for all who ask.
+  // The rank's only T, made when it is first asked for; of the rank, if it can be. `part` says which T it is, the same
+  // for all who ask.
   template <class T>
   T& part(Part part) {
     void* const made = parts_[static_cast<std::size_t>(part)].load(std::memory_order_acquire);
-    return *static_cast<T*>(made != nullptr ? made : make(part, [] { return std::make_shared<T>(); }));
+    return *static_cast<T*>(made != nullptr ? made : make(part, [this] { return make_part<T>(); }));
   }
 
   // Of the test that runs, the first that failed; nothing: none has.
@@ -74,6 +76,14 @@ class RankState {
   friend class PeerFailedCall;
   using Call = std::function<void(const PeerFailure&)>;
 
+  template <class T>
+  std::shared_ptr<T> make_part() {
+    if constexpr (std::is_constructible_v<T, RankState&>) {
+      return std::make_shared<T>(*this);
+    } else {
+      return std::make_shared<T>();
+    }
+  }
   void* make(Part part, const std::function<std::shared_ptr<void>()>& maker);
 
   std::atomic<RankLine*> line_{nullptr};

@@ -6,6 +6,7 @@
 // A wait for other ranks ends when one of them fails as well (wait_for_peers): what it waits for may never come.
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/board/slot_writer.hpp>
@@ -16,12 +17,30 @@ namespace distrun::core {
 // No deadline.
 inline constexpr base::TimePoint kForever = base::TimePoint::max();
 
+// Whoever has to know that a thread does not get on, as a pool does of its own. On that thread; must not wait.
+class WaitObserver {
+ public:
+  virtual void begin_wait() noexcept = 0;
+  virtual void end_wait() noexcept = 0;
+
+ protected:
+  ~WaitObserver() = default;
+};
+// The calling thread's; null: nobody needs to know.
+WaitObserver*& wait_observer() noexcept;
+
 // Shows a wait of the calling thread from construction to destruction. For waits that somebody else's code does.
 class Wait {
  public:
   explicit Wait(const board::WaitInfo& info, base::TimePoint deadline = kForever) noexcept
-      : line_(rank_state().line()), number_(line_ != nullptr ? line_->begin_wait(info, deadline) : -1) {}
+      : line_(rank_state().line()),
+        number_(line_ != nullptr ? line_->begin_wait(info, deadline) : -1),
+        observer_(std::exchange(wait_observer(), nullptr)) {  // waits within waits are one
+    if (observer_ != nullptr) observer_->begin_wait();
+  }
   ~Wait() {
+    if (observer_ != nullptr) observer_->end_wait();
+    wait_observer() = observer_;
     if (line_ != nullptr) line_->end_wait(number_);
   }
   Wait(const Wait&) = delete;
@@ -30,6 +49,7 @@ class Wait {
  private:
   RankLine* line_;
   int number_;
+  WaitObserver* observer_;
 };
 
 // Blocks until `ready()`, which is called with `lock` held, or the deadline; what ready() says then. Nothing is shown,

@@ -1,5 +1,6 @@
 #pragma once
 // A rank's line that keeps what is shown on it.
+#include <deque>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -43,18 +44,27 @@ class FakeRankLine final : public core::RankLine {
   std::mutex mutex_;
 };
 
-// For a scope: the calling thread works for a rank of its own, with such a line.
+// For a scope: the calling thread works for a rank of its own, with such a line. The rank's state outlives it, as
+// threads of the runtime may need.
 class FakeRank {
  public:
-  FakeRank() : guard_(core::thread_state()) {
+  FakeRank() : state(kept_state()), guard_(core::thread_state()) {
     state.use(&line);
     core::thread_state().rank = &state;
   }
+  ~FakeRank() { state.use(nullptr); }
+  FakeRank(const FakeRank&) = delete;
+  FakeRank& operator=(const FakeRank&) = delete;
 
   FakeRankLine line;
-  core::RankState state;
+  core::RankState& state;
 
  private:
+  static core::RankState& kept_state() {
+    static auto* const all = new std::deque<core::RankState>;
+    return all->emplace_back();
+  }
+
   core::ThreadStateGuard guard_;
 };
 

@@ -1,0 +1,73 @@
+#pragma once
+// Several futures as one.
+//
+//   collect_all(futures)   done when all are, with an error or without; its value is the futures
+//   wait_all(futures)      their values, in their order; throws the error of the first that fails, at once
+#include <distrun/runtime/future/future.hpp>
+
+namespace distrun::future {
+
+// Of futures that are waited for together: one wait, for the ranks of all.
+FutureInfo info_of_all(const std::vector<std::shared_ptr<FutureState>>& states, const char* name, base::Location site);
+
+template <class T>
+std::vector<std::shared_ptr<FutureState>> states_of(const std::vector<Future<T>>& futures) {
+  std::vector<std::shared_ptr<FutureState>> states;
+  for (const Future<T>& each : futures) states.push_back(each.state());
+  return states;
+}
+
+// Called once for each future, by whoever completes it: its number, and the future, or why it went away without.
+using Told = std::function<void(std::size_t number, const std::shared_ptr<FutureState>& done, std::exception_ptr gone)>;
+// Keeps none of the futures that are not done: a circle of them would never go.
+void tell_each_done(const std::vector<std::shared_ptr<FutureState>>& states, Told told);
+
+template <class T>
+Future<std::vector<Future<T>>> collect_all(const std::vector<Future<T>>& futures,
+                                           base::Location site = base::Location::here()) {
+  struct Collected {
+    std::vector<std::shared_ptr<FutureState>> done;
+    std::atomic<std::size_t> left;
+  };
+  const auto states = states_of(futures);
+  const auto all = Future<std::vector<Future<T>>>::of(info_of_all(states, "collect_all", site));
+  if (futures.empty()) all.set_result({}, site);
+  const auto collected = std::make_shared<Collected>();
+  collected->done.resize(futures.size());
+  collected->left = futures.size();
+  tell_each_done(states, [collected, all](std::size_t number, const auto& done, const std::exception_ptr& gone) {
+    collected->done[number] = done;
+    if (done == nullptr) {
+      collected->done[number] = std::make_shared<TypedState<T>>(all.state()->info());
+      collected->done[number]->end(gone);
+    }
+    if (--collected->left != 0 || !all.state()->try_begin()) return;
+    std::vector<Future<T>> value;
+    for (auto& each : collected->done) value.push_back(Future<T>::of(std::move(each)));
+    static_cast<TypedState<std::vector<Future<T>>>&>(*all.state()).store(std::move(value));
+  });
+  return all;
+}
+
+// Blocks until all are done or one has failed; the others then go on, and their errors are nobody's surprise.
+void wait_for_all(const std::vector<std::shared_ptr<FutureState>>& states, std::optional<base::Nanoseconds> timeout,
+                  base::Location site);
+
+// Throws as Future::wait(). Of Future<void> it returns nothing.
+template <class T>
+auto wait_all(const std::vector<Future<T>>& futures, std::optional<base::Nanoseconds> timeout = {},
+              base::Location site = base::Location::here()) {
+  wait_for_all(states_of(futures), timeout, site);
+  if constexpr (!std::is_void_v<T>) {
+    std::vector<T> values;
+    for (const Future<T>& each : futures) values.push_back(each.wait());
+    return values;
+  }
+}
+
+}  // namespace distrun::future
+
+namespace distrun {
+using future::collect_all;
+using future::wait_all;
+}  // namespace distrun

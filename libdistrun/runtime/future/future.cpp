@@ -1,0 +1,32 @@
+#include <distrun/runtime/future/future.hpp>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/wait.hpp>
+
+namespace distrun::future {
+
+void AnyFuture::wait_done(std::optional<base::Nanoseconds> timeout, base::Location site) const {
+  if (!done()) state_->wait(timeout ? base::system_clock().now() + *timeout : core::kForever, site);
+  state_->throw_if_failed();
+}
+
+void require_done(const AnyFuture& future) {
+  if (future.done()) return;
+  throw Error(ErrorKind::InvalidArgument, "the future is not done: value() does not wait, wait() does");
+}
+
+FutureInfo info_of_child(const FutureState& parent, base::Location site) {
+  FutureInfo info(site);
+  info.name = parent.info().name;
+  info.id = parent.info().id;
+  info.peers = parent.info().peers;
+  info.devices = parent.info().devices;
+  return info;
+}
+
+void refuse_empty_callback(base::Location site) {
+  throw Error(ErrorKind::InvalidArgument, "TypeError",
+              "incompatible function arguments. The callback of a future is an empty function", site);
+}
+
+}  // namespace distrun::future

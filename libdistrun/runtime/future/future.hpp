@@ -1,0 +1,216 @@
+#pragma once
+// A value that will be there later, made by another thread or another rank. Handles are cheap to copy and share one
+// state (future_state.hpp), which any thread may use:
+//
+//   Future<int> answer;
+//   Future<int> next = answer.then([](Future<int> done) { return done.wait() + 1; });
+//   answer.set_result(41);
+//   next.wait();  // 42
+//
+// A wait shows itself on the rank's board, with the ranks that the future is from, and ends when one fails. A value on
+// GPUs needs no host that waits for it: the future knows the streams that make it, and those of whoever waits for the
+// future come after them.
+#include <optional>
+#include <variant>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/future/future_state.hpp>
+
+namespace distrun::future {
+
+// A future of whatever type.
+class AnyFuture {
+ public:
+  bool done() const noexcept { return state_->is_done(); }  // with a value or an error
+  // Of one that is done, without looking at the value: whether it has none.
+  bool failed() const { return done() && state_->error() != nullptr; }
+  // Blocks until it is done. Throws the future's error, the same each time; Error{Timeout} if `timeout` is over first;
+  // base::PeerFailed if a rank fails meanwhile.
+  void wait_done(std::optional<base::Nanoseconds> timeout = {}, base::Location site = base::Location::here()) const;
+
+  const std::shared_ptr<FutureState>& state() const noexcept { return state_; }
+
+ protected:
+  explicit AnyFuture(std::shared_ptr<FutureState> state) : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<FutureState> state_;
+};
+
+// What is stored of a value.
+template <class T>
+using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+template <class T>
+class TypedState final : public FutureState {
+ public:
+  using FutureState::FutureState;
+
+  // Of who has begun to complete it.
+  void store(Stored<T>&& made) noexcept {
+    try {
+      value.emplace(std::move(made));
+    } catch (...) {
+      return end(std::current_exception());
+    }
+    end_with_value();
+  }
+
+  std::optional<Stored<T>> value;  // there once it is done without an error
+
+ private:
+  void visit_value(const TensorVisitor& visit) const override { visit_tensors(*value, visit); }
+};
+
+template <class T>
+class Future;
+
+// Throws Error{InvalidArgument} unless it is done.
+void require_done(const AnyFuture& future);
+// Of what comes of a future: it is waited for by the same name, and for the same ranks.
+FutureInfo info_of_child(const FutureState& parent, base::Location site);
+[[noreturn]] void refuse_empty_callback(base::Location site);
+
+template <class Callback>
+void refuse_if_empty(const Callback& callback, base::Location site) {
+  if constexpr (std::is_pointer_v<Callback> || requires { callback.operator bool(); }) {
+    if (!callback) refuse_empty_callback(site);
+  }
+}
+
+// What `then` attaches.
+template <class T, class Callback>
+class Then final : public Continuation {
+ public:
+  using Result = std::invoke_result_t<Callback&, Future<T>>;
+
+  Then(Callback callback, Future<Result> child) : callback_(std::move(callback)), child_(std::move(child)) {}
+
+  void run(const std::shared_ptr<FutureState>& done) noexcept override {
+    const auto parent = Future<T>::of(done);
+    auto& child = static_cast<TypedState<Result>&>(*child_.state());
+    std::optional<Stored<Result>> made;
+    try {
+      if constexpr (std::is_void_v<Result>) {
+        callback_(parent);
+        made.emplace();
+      } else {
+        made.emplace(callback_(parent));
+      }
+    } catch (...) {
+      return fail(std::current_exception());
+    }
+    if (child.try_begin()) child.store(std::move(*made));  // else somebody else was first, with a value of his own
+  }
+  void abandon(FutureState&, const std::exception_ptr& why) noexcept override { fail(why); }
+
+ private:
+  void fail(const std::exception_ptr& error) noexcept {
+    FutureState& child = *child_.state();
+    if (child.try_begin()) return child.end(error);
+    child.tell_lost("the error of its callback, which came second", error);
+  }
+
+  Callback callback_;
+  Future<Result> child_;
+};
+
+// What `add_done_callback` attaches.
+template <class T, class Callback>
+class DoneCallback final : public Continuation {
+ public:
+  explicit DoneCallback(Callback callback) : callback_(std::move(callback)) {}
+
+  void run(const std::shared_ptr<FutureState>& done) noexcept override {
+    try {
+      callback_(Future<T>::of(done));
+    } catch (...) {
+      done->tell_lost("a callback has thrown", std::current_exception());
+    }
+  }
+  void abandon(FutureState& parent, const std::exception_ptr& why) noexcept override {
+    parent.tell_lost("a callback was not run", why);
+  }
+
+ private:
+  Callback callback_;
+};
+
+// `T` may be void. Copies of a future are the same future.
+template <class T>
+class Future : public AnyFuture {
+ public:
+  using Value = T;
+
+  // Of a value that somebody sets. `devices` are the GPUs that it may be on: what is attached runs with new streams of
+  // all of them.
+  explicit Future(const std::vector<FutureDevice>& devices = {}, base::Location site = base::Location::here())
+      : AnyFuture(std::make_shared<TypedState<T>>(hand_made({devices.begin(), devices.end()}, site))) {}
+  static Future of(FutureInfo info) { return Future(Made(), std::make_shared<TypedState<T>>(std::move(info))); }
+  // Of a state that is a TypedState<T>.
+  static Future of(std::shared_ptr<FutureState> state) { return Future(Made(), std::move(state)); }
+
+  // As wait_done(), and then the value, in the hands of the calling thread: its current streams come after it.
+  T wait(std::optional<base::Nanoseconds> timeout = {}, base::Location site = base::Location::here()) const {
+    wait_done(timeout, site);
+    state()->follow();
+    if constexpr (!std::is_void_v<T>) return *typed().value;
+  }
+  // Of one that is done, without streams that come after it; good as long as a handle. Throws its error, or
+  // Error{InvalidArgument} if it is not done.
+  const Stored<T>& value() const {
+    require_done(*this);
+    state()->throw_if_failed();
+    return *typed().value;
+  }
+
+  // Completes it. Throws Error{Failed} if it is done already. A value that is on other GPUs than the future's fails it.
+  void set_result(Stored<T> value, base::Location site = base::Location::here()) const {
+    state()->begin(site);
+    typed().store(std::move(value));
+  }
+  void set_result(base::Location site = base::Location::here()) const requires std::is_void_v<T> {
+    set_result(std::monostate(), site);
+  }
+  void set_error(std::exception_ptr error, base::Location site = base::Location::here()) const {
+    state()->begin(site);
+    state()->end(std::move(error));
+  }
+  void set_error(const Error& error, base::Location site = base::Location::here()) const {
+    set_error(std::make_exception_ptr(error), site);
+  }
+
+  // A future of what `callback`, which gets this one when it is done, returns or throws; of the same devices. Where and
+  // when it runs: future_state.hpp. Throws Error{InvalidArgument, "TypeError"} for an empty function.
+  template <class Callback>
+  auto then(Callback callback, base::Location site = base::Location::here()) const {
+    refuse_if_empty(callback, site);
+    const auto child = Future<std::invoke_result_t<Callback&, Future>>::of(info_of_child(*state(), site));
+    state()->attach(std::make_unique<Then<T, Callback>>(std::move(callback), child));
+    return child;
+  }
+  // Calls it then, and nothing comes of it. What it throws is told in the rank's report.
+  template <class Callback>
+  void add_done_callback(Callback callback, base::Location site = base::Location::here()) const {
+    refuse_if_empty(callback, site);
+    state()->attach(std::make_unique<DoneCallback<T, Callback>>(std::move(callback)));
+  }
+
+ private:
+  struct Made {};
+  Future(Made, std::shared_ptr<FutureState> state) : AnyFuture(std::move(state)) {}
+
+  TypedState<T>& typed() const noexcept { return static_cast<TypedState<T>&>(*state()); }
+
+  static FutureInfo hand_made(std::vector<device::Device> devices, base::Location site) {
+    FutureInfo info(site);
+    info.devices = std::move(devices);
+    return info;
+  }
+};
+
+}  // namespace distrun::future
+
+namespace distrun {
+using future::Future;
+}  // namespace distrun

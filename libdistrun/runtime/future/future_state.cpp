@@ -1,0 +1,246 @@
+#include <distrun/runtime/future/future_state.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <typeinfo>
+#include <utility>
+
+#include <distrun/common/base/demangle.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/future/handler_pool.hpp>
+
+namespace distrun::future {
+namespace {
+
+std::string describe(const FutureInfo& info) {
+  std::string text = *info.name == '\0' ? "a future" : "future \"" + std::string(info.name) + "\"";
+  if (info.id != 0) text += " #" + std::to_string(info.id);
+  if (info.made_at.line == 0) return text;
+  return text + " made at " + info.made_at.file + ":" + std::to_string(info.made_at.line);
+}
+
+board::WaitInfo wait_for(const FutureInfo& info, base::Location site) {
+  board::WaitInfo shown;
+  shown.kind = info.kind;
+  shown.name = info.name;
+  shown.id = info.id;
+  shown.site = site;
+  if (info.peers.none()) return shown;
+  shown.rule = board::PeerRule::All;
+  for (std::size_t rank = 0; rank < info.peers.size(); ++rank) {
+    if (info.peers[rank]) shown.peers.add(static_cast<int>(rank));
+  }
+  return shown;
+}
+
+std::string describe(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& caught) {
+    return caught.type() + ": " + caught.what();
+  } catch (const std::exception& caught) {
+    return base::demangled_type(typeid(caught).name()) + ": " + caught.what();
+  } catch (...) {
+    return "something that is no std::exception";
+  }
+}
+
+// Threads that wait for one future get an error each: whoever catches one may add to it.
+[[noreturn]] void throw_own(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const PeerFailed& caught) {
+    if (typeid(caught) != typeid(PeerFailed)) throw;
+    throw PeerFailed(caught);  // NOLINT(cert-err60-cpp): copies its texts
+  } catch (const Error& caught) {
+    if (typeid(caught) != typeid(Error)) throw;
+    throw Error(caught);  // NOLINT(cert-err60-cpp)
+  }
+}
+
+struct QuickRun {
+  std::shared_ptr<FutureState> done;
+  std::unique_ptr<Continuation> continuation;
+};
+using QuickRuns = std::deque<QuickRun>;
+constinit thread_local QuickRuns* quick_runs = nullptr;  // while some run on this thread
+
+// One after the other: what a run completes has runs of its own, and a chain of them is not to be as deep as it is
+// long.
+void run_quickly(QuickRun run) {
+  if (quick_runs != nullptr) return quick_runs->push_back(std::move(run));
+  QuickRuns runs;
+  runs.push_back(std::move(run));
+  quick_runs = &runs;
+  while (!runs.empty()) {
+    const QuickRun next = std::move(runs.front());
+    runs.pop_front();
+    next.continuation->run(next.done);
+  }
+  quick_runs = nullptr;
+}
+
+}  // namespace
+
+// Continuations of one future, in their order. If no thread can be had for it, it goes away without having been run.
+class FutureTask final : public HandlerTask {
+ public:
+  FutureTask(std::shared_ptr<FutureState> done, std::vector<FutureState::Attached> attached)
+      : done_(std::move(done)), attached_(std::move(attached)) {}
+  ~FutureTask() override {
+    if (was_run_) return;
+    const auto why = std::make_exception_ptr(
+        Error(ErrorKind::Overloaded, "no thread can be started for what was to come after " + describe(done_->info())));
+    for (const FutureState::Attached& each : attached_) each.continuation->abandon(*done_, why);
+  }
+
+  void run() noexcept override {
+    was_run_ = true;
+    for (FutureState::Attached& each : attached_) {
+      done_->run(each);
+      each.continuation.reset();  // what it holds is not kept until the others have run
+    }
+  }
+
+ private:
+  std::shared_ptr<FutureState> done_;
+  std::vector<FutureState::Attached> attached_;
+  bool was_run_ = false;
+};
+
+FutureInfo::FutureInfo(base::Location made_at_) : kind(board::WaitKind::Future), made_at(made_at_) {}
+
+FutureState::FutureState(FutureInfo info) : info_(std::move(info)), rank_(core::rank_state()) {}
+
+FutureState::~FutureState() {
+  if (attached_.empty()) return;
+  const std::exception_ptr why = abandoned(info_);
+  for (const Attached& each : attached_) each.continuation->abandon(*this, why);
+}
+
+std::exception_ptr FutureState::error() const {
+  mark_seen();
+  return error_;
+}
+
+void FutureState::throw_if_failed() const {
+  if (error_ == nullptr) return;
+  mark_seen();
+  throw_own(error_);
+}
+
+void FutureState::mark_seen() const { unseen_.see(); }
+
+void FutureState::wait(base::TimePoint deadline, base::Location site) const {
+  if (is_done()) return;
+  const base::TimePoint begin = base::system_clock().now();
+  std::unique_lock lock(mutex_);
+  const core::WaitEnd end =
+      core::wait_for_peers(wait_for(info_, site), lock, changed_, deadline, [this] { return is_done(); });
+  if (end == core::WaitEnd::Ready) return;
+  lock.unlock();
+  if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for " + describe(info_), site);
+  throw Error(ErrorKind::Timeout, "TimeoutError",
+              describe(info_) + " was not done within " + base::human(base::system_clock().now() - begin), site);
+}
+
+bool FutureState::try_begin() noexcept {
+  Stage expected = Stage::Pending;
+  return stage_.compare_exchange_strong(expected, Stage::Completing);
+}
+
+void FutureState::begin(base::Location site) {
+  if (try_begin()) return;
+  throw Error(ErrorKind::Failed, "Future can only be marked completed once: " + describe(info_) + " is", site);
+}
+
+void FutureState::end_with_value() noexcept {
+  try {
+    TensorList tensors;
+    visit_value([&tensors](const Tensor& tensor) { tensors.push_back(tensor); });
+    streams_.record(std::move(tensors), info_.devices);
+  } catch (...) {
+    return end(std::current_exception());
+  }
+  end(nullptr);
+}
+
+void FutureState::end(std::exception_ptr error) noexcept {
+  std::vector<Attached> attached;
+  {
+    const std::lock_guard lock(mutex_);
+    error_ = std::move(error);
+    attached.swap(attached_);
+    stage_.store(Stage::Done, std::memory_order_release);
+  }
+  changed_.notify_all();
+  if (error_ != nullptr) tell_failure();
+  dispatch(std::move(attached));
+}
+
+// Among the rank's last operations, for whoever asks why it hangs; and, unless somebody looks, in its report.
+void FutureState::tell_failure() noexcept {
+  const std::string why = describe(error_);
+  if (core::RankLine* const line = rank_.line()) {
+    line->note(info_.kind, "failed: " + (*info_.name != '\0' ? info_.name + std::string(": ") : "") + why, -1,
+               info_.id);
+  }
+  unseen_.begin(rank_, [&] { return describe(info_) + " failed: " + why; });
+}
+
+void FutureState::tell_lost(const char* what, const std::exception_ptr& error) noexcept {
+  unseen_errors_of(rank_).add(describe(info_) + ": " + what + ": " + describe(error));
+}
+
+void FutureState::dispatch(std::vector<Attached> attached) noexcept {
+  const auto users = std::stable_partition(attached.begin(), attached.end(),
+                                           [](const Attached& each) { return each.continuation->is_quick(); });
+  for (auto each = attached.begin(); each != users; ++each) {
+    run_quickly({shared_from_this(), std::move(each->continuation)});
+  }
+  attached.erase(attached.begin(), users);
+  if (attached.empty()) return;
+  try {
+    handler_pool_of(rank_).post(std::make_unique<FutureTask>(shared_from_this(), std::move(attached)));
+  } catch (const Error&) {
+    return;  // the task has seen to it
+  }
+}
+
+void FutureState::run(Attached& attached) noexcept {
+  const core::ThreadStateGuard guard(std::move(attached.state));
+  try {
+    use_new_streams();
+  } catch (...) {
+    return attached.continuation->abandon(*this, std::current_exception());
+  }
+  attached.continuation->run(shared_from_this());
+}
+
+void FutureState::use_new_streams() const {
+  for (const device::Device device : info_.devices) device::set_current_stream(device::stream_from_pool(device));
+  streams_.follow();
+}
+
+void FutureState::attach(std::unique_ptr<Continuation> continuation) {
+  if (continuation->is_quick()) {
+    std::unique_lock lock(mutex_);
+    if (!is_done()) return void(attached_.push_back({std::move(continuation), {}}));
+    lock.unlock();
+    return run_quickly({shared_from_this(), std::move(continuation)});
+  }
+  Attached attached{std::move(continuation), core::thread_state()};
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_done()) return void(attached_.push_back(std::move(attached)));
+  }
+  run(attached);
+}
+
+std::exception_ptr abandoned(const FutureInfo& info) {
+  return std::make_exception_ptr(
+      Error(ErrorKind::Cancelled, describe(info) + " went away before it was done: nobody can complete it any more"));
+}
+
+}  // namespace distrun::future

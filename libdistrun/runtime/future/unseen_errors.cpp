@@ -1,0 +1,37 @@
+#include <distrun/runtime/future/unseen_errors.hpp>
+
+#include <utility>
+
+#include <distrun/runtime/core/rank_state.hpp>
+
+namespace distrun::future {
+
+std::uint64_t UnseenErrors::add(std::string text) {
+  const std::lock_guard lock(mutex_);
+  if (texts_.size() >= kKept) {
+    ++not_kept_;
+  } else {
+    texts_.emplace(last_ + 1, std::move(text));
+  }
+  return ++last_;
+}
+
+void UnseenErrors::remove(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  if (texts_.erase(number) == 0 && number > taken_until_) --not_kept_;
+}
+
+std::vector<std::string> UnseenErrors::take() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> texts;
+  for (auto& [number, text] : texts_) texts.push_back(std::move(text));
+  if (not_kept_ > 0) texts.push_back("and " + std::to_string(not_kept_) + " more");
+  texts_.clear();
+  taken_until_ = last_;
+  not_kept_ = 0;
+  return texts;
+}
+
+UnseenErrors& unseen_errors_of(core::RankState& rank) { return rank.part<UnseenErrors>(core::Part::UnseenErrors); }
+
+}  // namespace distrun::future

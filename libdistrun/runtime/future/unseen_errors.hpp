@@ -1,0 +1,60 @@
+#pragma once
+// Errors of futures that nobody has looked at: when the test of their rank ends, its report tells them, since they are
+// often why something else never came.
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace distrun::core {
+class RankState;  // runtime/core/rank_state.hpp
+}
+
+namespace distrun::future {
+
+// Of one rank, unseen_errors_of(). Any thread.
+class UnseenErrors {
+ public:
+  static constexpr std::size_t kKept = 100;  // more are counted
+
+  std::uint64_t add(std::string text);
+  void remove(std::uint64_t number);
+  // All that are there, the oldest first, and none are there any more. The last says how many were not kept.
+  std::vector<std::string> take();
+
+ private:
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::map<std::uint64_t, std::string> texts_;  // by number
+  std::uint64_t last_ = 0;
+  std::uint64_t taken_until_ = 0;
+  std::uint64_t not_kept_ = 0;
+};
+UnseenErrors& unseen_errors_of(core::RankState& rank);
+
+// That of one future, from when it fails until somebody looks. Who looks first, even before it fails, counts.
+class UnseenError {
+ public:
+  // At most once. `tell` makes the text, if nobody has looked.
+  template <class Tell>
+  void begin(core::RankState& rank, Tell tell) {
+    if (is_seen_) return;
+    UnseenErrors& all = unseen_errors_of(rank);
+    all_ = &all;
+    number_ = all.add(tell());
+    if (is_seen_) see();
+  }
+  void see() noexcept {
+    is_seen_ = true;
+    if (const std::uint64_t number = number_.exchange(0)) all_->remove(number);
+  }
+
+ private:
+  std::atomic<bool> is_seen_{false};
+  std::atomic<std::uint64_t> number_{0};  // 0: none is there
+  UnseenErrors* all_ = nullptr;           // set before the number
+};
+
+}  // namespace distrun::future

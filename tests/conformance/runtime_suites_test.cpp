@@ -1,0 +1,90 @@
+// The suites of the runtime: each lists what its expected_tests.txt says, and every test passes with one rank and with
+// four, on the CPU alone and with virtual devices, in each isolation in which it can run.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "run_case.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+
+struct Wanted {
+  bool needs_gpus = false;
+  std::set<std::string> isolations;  // empty: all
+
+  std::string verdict(bool has_gpus, const std::string& isolation) const {
+    const bool runs = (has_gpus || !needs_gpus) && (isolations.empty() || isolations.contains(isolation));
+    return runs ? "pass" : "skip";
+  }
+};
+
+struct Suite {
+  std::string plugin;
+  std::string expected;  // its expected_tests.txt
+};
+const Suite kTensor{DISTRUN_TENSOR_SUITE, DISTRUN_TENSOR_SUITE_EXPECTED};
+const Suite kRpc{DISTRUN_RPC_SUITE, DISTRUN_RPC_SUITE_EXPECTED};
+
+std::map<std::string, Wanted> expected_tests(const Suite& suite) {
+  std::map<std::string, Wanted> tests;
+  std::ifstream file(suite.expected);
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    std::istringstream words(line);
+    std::string id;
+    words >> id;
+    Wanted& wanted = tests[id];
+    for (std::string word; words >> word;) {
+      if (word == "gpus") {
+        wanted.needs_gpus = true;
+      } else {
+        wanted.isolations.insert(word);
+      }
+    }
+  }
+  return tests;
+}
+
+void check_run(const Suite& suite, const Texts& arguments, bool has_gpus, const std::string& isolation) {
+  const CaseRun run = run_tests(suite.plugin, {"*"}, arguments);
+  const std::map<std::string, Wanted> wanted = expected_tests(suite);
+  CHECK(run.summary.tests.size() == wanted.size());
+  for (const auto& [id, test] : wanted) {
+    INFO(id << ": " << run.test(id).message);
+    CHECK(run.test(id).verdict == test.verdict(has_gpus, isolation));
+  }
+}
+
+void check_on_every_device(const Suite& suite, const std::string& ranks) {
+  const bool has_gpus = GENERATE(false, true);
+  INFO(ranks << " ranks, " << (has_gpus ? "virtual devices" : "no device"));
+  Texts arguments{"--world-size", ranks, "--gpu-driver", has_gpus ? "virtual" : "none"};
+  if (has_gpus) arguments.insert(arguments.end(), {"--gpus", "2"});
+  check_run(suite, arguments, has_gpus, "process");
+}
+
+void check_in_each_isolation(const Suite& suite) {
+  const std::string isolation = GENERATE(values<std::string>({"exec", "pool", "threads"}));
+  INFO(isolation);
+  check_run(suite, {"--gpu-driver", "virtual", "--gpus", "2", "--isolation", isolation, "--leaks", "strict"}, true,
+            isolation);
+}
+
+}  // namespace
+
+TEST_CASE("every test of the tensor suite passes, with one rank and four, on every device", "[suite]") {
+  check_on_every_device(kTensor, GENERATE(values<std::string>({"1", "4"})));
+}
+TEST_CASE("every test of the tensor suite passes on virtual devices in each isolation", "[suite]") {
+  check_in_each_isolation(kTensor);
+}
+
+TEST_CASE("every test of the RPC suite passes, on every device", "[suite]") { check_on_every_device(kRpc, "4"); }
+TEST_CASE("every test of the RPC suite passes on virtual devices in each isolation", "[suite]") {
+  check_in_each_isolation(kRpc);
+}

@@ -1,0 +1,41 @@
+#pragma once
+// What tests of futures share: a rank of their own, errors, another thread.
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/future/unseen_errors.hpp>
+
+#include "support/process.hpp"
+#include "unit/core/fake_rank_line.hpp"
+
+namespace distrun::testing {
+
+inline Error value_error() { return {ErrorKind::InvalidArgument, "ValueError", "Expected error"}; }
+
+template <class Wait>
+Error error_of(Wait wait) {
+  try {
+    wait();
+  } catch (const Error& error) {
+    return error;
+  }
+  FAIL("nothing was thrown");
+  throw;
+}
+
+// Once the rank waits, `act` runs on another thread.
+inline base::Thread once_it_waits(FakeRank& rank, std::function<void()> act) {
+  return base::Thread("other", [&rank, act = std::move(act)] {
+    testing::eventually(std::chrono::seconds(30), [&] { return rank.line.count() > 0; });
+    act();
+  });
+}
+
+inline std::vector<std::string> unseen(FakeRank& rank) { return future::unseen_errors_of(rank.state).take(); }
+
+}  // namespace distrun::testing

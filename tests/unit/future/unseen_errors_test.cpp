@@ -1,0 +1,71 @@
+// Errors of futures at which nobody looks are told, and no others.
+#include <catch2/catch.hpp>
+
+#include <stdexcept>
+
+#include <distrun/runtime/future/future.hpp>
+
+#include "unit/future/support.hpp"
+
+namespace distrun {
+namespace {
+
+using namespace testing;
+
+TEST_CASE("an error that nobody has looked at is told, with where it was made") {
+  FakeRank rank;
+  const Future<int> future;
+  future.set_error(value_error());
+  const std::vector<std::string> told = unseen(rank);
+  REQUIRE(told.size() == 1);
+  CHECK_THAT(told[0], Catch::Contains("unseen_errors_test.cpp:") && Catch::EndsWith("failed: ValueError: Expected error"));
+}
+
+TEST_CASE("an error that somebody has looked at is not told") {
+  FakeRank rank;
+  const Future<int> future;
+  SECTION("waited for") {
+    future.set_error(value_error());
+    CHECK_THROWS(future.wait());
+  }
+  SECTION("asked for") {
+    future.set_error(value_error());
+    CHECK(future.failed());
+  }
+  SECTION("waited for in a callback") {
+    const Future<int> child = future.then([](const Future<int>& done) { return done.wait(); });
+    future.set_error(value_error());
+    CHECK_THROWS(child.wait());
+  }
+  CHECK(unseen(rank).empty());
+}
+
+TEST_CASE("what a callback without a future throws is told") {
+  FakeRank rank;
+  const Future<int> future;
+  future.add_done_callback([](const Future<int>&) { throw std::runtime_error("in vain"); });
+  const Future<void> after = future.then([](const Future<int>&) {});
+  future.set_result(1);
+  after.wait();
+  const std::vector<std::string> told = unseen(rank);
+  REQUIRE(told.size() == 1);
+  CHECK_THAT(told[0], Catch::EndsWith("a callback has thrown: std::runtime_error: in vain"));
+}
+
+TEST_CASE("of many errors that nobody has looked at a hundred are told, and how many there were") {
+  FakeRank rank;
+  std::vector<Future<int>> futures;
+  for (int i = 0; i < 130; ++i) futures.emplace_back();
+  for (const Future<int>& each : futures) each.set_error(value_error());
+  CHECK(futures.back().failed());
+  const std::vector<std::string> told = unseen(rank);
+  REQUIRE(told.size() == future::UnseenErrors::kKept + 1);
+  CHECK(told.back() == "and 29 more");
+  CHECK(unseen(rank).empty());
+  CHECK(futures.front().failed());  // after they were told
+  futures.emplace_back().set_error(value_error());
+  CHECK(unseen(rank).size() == 1);
+}
+
+}  // namespace
+}  // namespace distrun
