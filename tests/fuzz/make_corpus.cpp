@@ -9,6 +9,7 @@
 #include <distrun/common/wire/frame.hpp>
 #include <distrun/common/wire/stacks.hpp>
 #include <distrun/runner/report/json/summary.hpp>
+#include <distrun/runtime/store/tcp_protocol.hpp>
 
 #include "../unit/evidence/samples.hpp"
 #include "../unit/report/samples.hpp"
@@ -118,6 +119,32 @@ void write_daemon() {
   write("daemon/daemon", daemon);
 }
 
+// A client that asks for each thing once.
+void write_store() {
+  using store::Op;
+  wire::Bytes client;
+  const auto ask = [&](store::Request request) {
+    append(client, wire::pack(store::StoreFrame::Ask, 0, store::Ask{1, 1000, std::move(request)}));
+  };
+  ask({Op::Set, {"key"}, {"41"}, 0});
+  ask({Op::Add, {"key"}, {}, 1});
+  ask({Op::CompareSet, {"key"}, {"42", "43"}, 0});
+  ask({Op::Append, {"key"}, {"0"}, 0});
+  ask({Op::MultiSet, {"a", "b"}, {"1", "2"}, 0});
+  ask({Op::MultiGet, {"a", "b"}, {}, 0});
+  ask({Op::Wait, {"a", "never"}, {}, 0});
+  ask({Op::QueuePush, {"jobs"}, {"one"}, 0});
+  ask({Op::QueueLength, {"jobs"}, {}, 0});
+  ask({Op::QueuePop, {"jobs"}, {}, 0});
+  ask({Op::TryQueuePop, {"jobs"}, {}, 0});
+  ask({Op::Delete, {"key"}, {}, 0});
+  ask({Op::Check, {"key"}, {}, 0});
+  ask({Op::NumKeys, {}, {}, 0});
+  append(client, wire::pack(store::StoreFrame::FollowKey, 0, store::FollowKey{"key"}));
+  write("store/client", client);
+  write("store/half", {client.begin(), client.begin() + 50});
+}
+
 void write_summary(const std::string& name, runner::TestRecord test) {
   runner::RunRecord run = report::samples::empty_run();
   report::samples::add(run, std::move(test));
@@ -148,6 +175,7 @@ int main(int argc, char** argv) {
   write_stacks("without_answers", evidence::samples::without_answers());
   write_board();
   write_daemon();
+  write_store();
   write_summary("passing", report::samples::passing());
   write_summary("failing", report::samples::failing());
   write_summary("leaking", report::samples::leaking());

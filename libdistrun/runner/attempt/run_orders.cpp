@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <distrun/common/base/free_port.hpp>
+#include <distrun/common/base/rng.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -28,6 +29,12 @@ void give_own_device(wire::RunOrder& order) {
   order.gpus = 1;
   order.env.insert(order.env.begin(),
                    {{kVisibleDevices, device_of(order.rank)}, {"DISTRUN_GPU", std::to_string(order.rank)}});
+}
+
+// Of the run, as this process has one: with it its ranks and hosts know each other on sockets that all can reach.
+const std::string& store_secret() {
+  static const std::string secret = base::random_hex(32);
+  return secret;
 }
 
 }  // namespace
@@ -60,6 +67,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
   order.temp_dir = dirs.shared();
   order.init_method = "file://" + dirs.shared() + "/rendezvous";
   if (test.info.env_rendezvous) order.env.push_back({"MASTER_PORT", std::to_string(base::find_free_port())});
+  order.env.push_back({"DISTRUN_STORE_SECRET", store_secret()});
   order.env.insert(order.env.end(), settings.env.begin(), settings.env.end());
   return order;
 }

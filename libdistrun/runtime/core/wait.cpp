@@ -1,5 +1,7 @@
 #include <distrun/runtime/core/wait.hpp>
 
+#include <algorithm>
+
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::core {
@@ -7,6 +9,21 @@ namespace distrun::core {
 WaitObserver*& wait_observer() noexcept {
   constinit thread_local WaitObserver* observer = nullptr;
   return observer;
+}
+
+PollingWait::PollingWait(const board::WaitInfo& info, base::TimePoint deadline)
+    : deadline_(deadline), rank_(rank_state()), wait_(info, deadline), wake_(rank_, [this](const PeerFailure&) {
+        { const std::lock_guard no_rest_begins(mutex_); }
+        failed_.notify_all();
+      }) {}
+
+WaitEnd PollingWait::rest(base::Nanoseconds duration) {
+  const base::TimePoint now = base::system_clock().now();
+  const bool is_over = now >= deadline_;
+  std::unique_lock lock(mutex_);
+  const base::TimePoint until = is_over ? now : std::min(deadline_, now + duration);
+  if (failed_.wait_until(lock, until, [this] { return rank_.has_failed_peer(); })) return WaitEnd::PeerFailed;
+  return is_over ? WaitEnd::Timeout : WaitEnd::Ready;
 }
 
 void throw_peer_failed(std::string_view doing, base::Location where) {

@@ -96,6 +96,23 @@ WaitEnd wait_for_peers(const board::WaitInfo& info, std::unique_lock<std::mutex>
   return is_over ? WaitEnd::PeerFailed : WaitEnd::Timeout;
 }
 
+// The same for what nobody tells: whoever waits looks again and again, and rests in between.
+class PollingWait {
+ public:
+  explicit PollingWait(const board::WaitInfo& info, base::TimePoint deadline = kForever);
+
+  // Ready: it is time to look again. The other ends come at once.
+  WaitEnd rest(base::Nanoseconds duration);
+
+ private:
+  const base::TimePoint deadline_;
+  RankState& rank_;
+  Wait wait_;
+  std::mutex mutex_;
+  std::condition_variable failed_;
+  PeerFailedCall wake_;
+};
+
 // What became of the test's ranks, as the error of whoever waited for them. Throws base::PeerFailed.
 [[noreturn]] void throw_peer_failed(std::string_view doing, base::Location where = base::Location::here());
 

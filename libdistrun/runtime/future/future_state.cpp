@@ -5,7 +5,6 @@
 #include <typeinfo>
 #include <utility>
 
-#include <distrun/common/base/demangle.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
@@ -32,18 +31,6 @@ board::WaitInfo wait_for(const FutureInfo& info, base::Location site) {
     if (info.peers[rank]) shown.peers.add(static_cast<int>(rank));
   }
   return shown;
-}
-
-std::string describe(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& caught) {
-    return caught.type() + ": " + caught.what();
-  } catch (const std::exception& caught) {
-    return base::demangled_type(typeid(caught).name()) + ": " + caught.what();
-  } catch (...) {
-    return "something that is no std::exception";
-  }
 }
 
 // Threads that wait for one future get an error each: whoever catches one may add to it.
@@ -181,7 +168,7 @@ void FutureState::end(std::exception_ptr error) noexcept {
 
 // Among the rank's last operations, for whoever asks why it hangs; and, unless somebody looks, in its report.
 void FutureState::tell_failure() noexcept {
-  const std::string why = describe(error_);
+  const std::string why = describe_error(error_);
   if (core::RankLine* const line = rank_.line()) {
     line->note(info_.kind, "failed: " + (*info_.name != '\0' ? info_.name + std::string(": ") : "") + why, -1,
                info_.id);
@@ -190,7 +177,7 @@ void FutureState::tell_failure() noexcept {
 }
 
 void FutureState::tell_lost(const char* what, const std::exception_ptr& error) noexcept {
-  unseen_errors_of(rank_).add(describe(info_) + ": " + what + ": " + describe(error));
+  unseen_errors_of(rank_).add(describe(info_) + ": " + what + ": " + describe_error(error));
 }
 
 void FutureState::dispatch(std::vector<Attached> attached) noexcept {

@@ -1,10 +1,25 @@
 #include <distrun/runtime/future/unseen_errors.hpp>
 
+#include <typeinfo>
 #include <utility>
 
+#include <distrun/common/base/demangle.hpp>
+#include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 
 namespace distrun::future {
+
+std::string describe_error(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& caught) {
+    return caught.type() + ": " + caught.what();
+  } catch (const std::exception& caught) {
+    return base::demangled_type(typeid(caught).name()) + ": " + caught.what();
+  } catch (...) {
+    return "something that is no std::exception";
+  }
+}
 
 std::uint64_t UnseenErrors::add(std::string text) {
   const std::lock_guard lock(mutex_);

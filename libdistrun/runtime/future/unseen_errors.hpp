@@ -3,6 +3,7 @@
 // often why something else never came.
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <string>
@@ -13,6 +14,9 @@ class RankState;  // runtime/core/rank_state.hpp
 }
 
 namespace distrun::future {
+
+// "ValueError: a shape is wrong".
+std::string describe_error(const std::exception_ptr& error);
 
 // Of one rank, unseen_errors_of(). Any thread.
 class UnseenErrors {

@@ -53,6 +53,19 @@ TEST_CASE("an order holds what its rank needs") {
   for (const char* name : {"RANK", "LOCAL_RANK", "MASTER_PORT"}) CHECK(value_of(order, name) == "none");
 }
 
+TEST_CASE("orders of one run share a secret, unless the user has one") {
+  const testing::Scratch scratch;
+  WorkDirPool pool(scratch.path() + "/run", false);
+  const auto taken = pool.take(2);
+  PlannedTest test;
+  Settings settings;
+  const std::string secret = value_of(common_order(test, settings, "id", 1, *taken), "DISTRUN_STORE_SECRET");
+  CHECK(secret.size() == 32);
+  CHECK(value_of(common_order(test, settings, "id", 2, *taken), "DISTRUN_STORE_SECRET") == secret);
+  settings.env = {{"DISTRUN_STORE_SECRET", "own"}};
+  CHECK(common_order(test, settings, "id", 3, *taken).env.back().value == "own");
+}
+
 TEST_CASE("a test that asks for env:// gets a port of its own and the ranks' numbers") {
   const testing::Scratch scratch;
   WorkDirPool pool(scratch.path() + "/run", false);

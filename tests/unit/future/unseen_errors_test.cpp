@@ -18,7 +18,8 @@ TEST_CASE("an error that nobody has looked at is told, with where it was made") 
   future.set_error(value_error());
   const std::vector<std::string> told = unseen(rank);
   REQUIRE(told.size() == 1);
-  CHECK_THAT(told[0], Catch::Contains("unseen_errors_test.cpp:") && Catch::EndsWith("failed: ValueError: Expected error"));
+  CHECK_THAT(told[0],
+             Catch::Contains("unseen_errors_test.cpp:") && Catch::EndsWith("failed: ValueError: Expected error"));
 }
 
 TEST_CASE("an error that somebody has looked at is not told") {

@@ -1,0 +1,81 @@
+#include <distrun/runtime/store/file_store.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/store/store_log.hpp>
+#include <distrun/runtime/store/waiting.hpp>
+
+namespace distrun::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr base::Nanoseconds kFirstRest = 100us;
+constexpr base::Nanoseconds kLastRest = 5ms;
+constexpr base::Nanoseconds kLastPatience = 2s;  // of a store that ends
+constexpr char kEnded[] = "distrun/ended";       // how many stores of the file have ended
+
+}  // namespace
+
+struct FileStore::Shared {
+  Shared(std::string path, int world_size_) : world_size(world_size_), log(std::move(path)) {}
+
+  std::optional<Reply> try_run(const Request& request) {
+    const std::lock_guard lock(mutex);
+    return log.try_run(request);
+  }
+  Error timeout(base::TimePoint begin, const Request& request, base::Location site) {
+    const std::lock_guard lock(mutex);
+    return timeout_error(begin, log.missing(request), site);
+  }
+
+  const int world_size;
+  std::mutex mutex;
+  StoreLog log;  // guarded by the mutex
+};
+
+FileStore::FileStore(std::string path, int world_size)
+    : shared_(std::make_unique<Shared>(std::move(path), world_size)) {}
+
+// One that ends without having been counted is as one that was killed: the file stays.
+FileStore::~FileStore() {
+  if (shared_->world_size <= 0) return;
+  try {
+    const Reply reply = run({Op::Add, {kEnded}, {}, 1}, base::system_clock().now() + kLastPatience, Location::here());
+    if (reply.number == shared_->world_size) shared_->log.remove();
+  } catch (const Error&) {
+    return;
+  }
+}
+
+const std::string& FileStore::path() const noexcept { return shared_->log.path(); }
+
+Reply FileStore::run(const Request& request, base::TimePoint deadline, Location site) {
+  const base::TimePoint begin = base::system_clock().now();
+  std::optional<Reply> reply = shared_->try_run(request);
+  if (reply && reply->is_ready) return *reply;
+  std::string name;
+  core::PollingWait wait(wait_for(request, name, site), deadline);
+  base::Nanoseconds rest = kFirstRest;
+  for (;;) {
+    const core::WaitEnd end = wait.rest(rest);
+    reply = shared_->try_run(request);
+    if (reply && reply->is_ready) return *reply;
+    if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for the key " + name, site);
+    if (end == core::WaitEnd::Timeout) throw reply ? shared_->timeout(begin, request, site) : locked(begin, site);
+    if (reply) rest = std::min(2 * rest, kLastRest);  // else whoever holds the lock is about to give it back
+  }
+}
+
+Error FileStore::locked(base::TimePoint begin, Location site) const {
+  return Error(ErrorKind::Timeout, "DistStoreError",
+               "wait timeout after " + base::human(base::system_clock().now() - begin) +
+                   ": another process holds the lock of " + path(),
+               site);
+}
+
+}  // namespace distrun::store

@@ -1,0 +1,32 @@
+#pragma once
+// A store in a file that processes of one machine share: a log of what was done (store_log.hpp), which each replays.
+// Who waits looks again, at first each tenth of a millisecond and later each five.
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/store/store.hpp>
+
+namespace distrun::store {
+
+class FileStore final : public Store {
+ public:
+  // The file need not be there; an empty one is an empty store. The last of `world_size` stores that end removes it; of
+  // -1 it stays. Throws Error{Failed} if it can't be opened, or is something else.
+  explicit FileStore(std::string path, int world_size = -1);
+  ~FileStore() override;
+
+  const std::string& path() const noexcept;
+
+ private:
+  struct Shared;
+
+  Reply run(const Request& request, base::TimePoint deadline, Location site) override;
+
+  Error locked(base::TimePoint begin, Location site) const;
+
+  const std::unique_ptr<Shared> shared_;
+};
+
+}  // namespace distrun::store
+
+namespace distrun {
+using store::FileStore;
+}  // namespace distrun

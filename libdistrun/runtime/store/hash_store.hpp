@@ -1,0 +1,27 @@
+#pragma once
+// A store in this process: for ranks that are threads, and for tests.
+#include <distrun/runtime/store/store.hpp>
+
+namespace distrun::store {
+
+class HashStore final : public Store {
+ public:
+  HashStore();
+  ~HashStore() override;
+
+  // Good as long as the store.
+  void watch(const std::string& key, Watch watch) override;
+
+ private:
+  struct Shared;
+
+  Reply run(const Request& request, base::TimePoint deadline, Location site) override;
+
+  const std::unique_ptr<Shared> shared_;
+};
+
+}  // namespace distrun::store
+
+namespace distrun {
+using store::HashStore;
+}  // namespace distrun

@@ -1,0 +1,240 @@
+#include <distrun/runtime/store/key_table.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::store {
+namespace {
+
+// For texts: keys may be long, and of any bytes.
+std::string shown(const std::string& text) {
+  constexpr std::size_t kShown = 80;
+  return "\"" + (text.size() <= kShown ? text : text.substr(0, kShown) + "...") + "\"";
+}
+
+[[noreturn]] void refuse_size(const char* what, const std::string& key, std::size_t size, std::size_t limit) {
+  throw Error(ErrorKind::Overloaded, std::string(what) + " of " + std::to_string(size) + " bytes (" + shown(key) +
+                                         ") is longer than " + std::to_string(limit));
+}
+
+// An empty one takes room as well.
+std::size_t cost_of(const std::string& value) { return value.size() + 64; }
+
+// What arrives from outside may have any number of either.
+void check_shape(const Request& request) {
+  const std::size_t keys = request.keys.size(), values = request.values.size();
+  const auto is_of = [&](std::size_t wanted_keys, std::size_t wanted_values) {
+    return keys == wanted_keys && values == wanted_values;
+  };
+  bool is_right = false;
+  switch (request.op) {
+    case Op::Set:
+    case Op::Append:
+    case Op::QueuePush: is_right = is_of(1, 1); break;
+    case Op::CompareSet: is_right = is_of(1, 2); break;
+    case Op::Get:
+    case Op::Add:
+    case Op::Delete:
+    case Op::QueuePop:
+    case Op::TryQueuePop:
+    case Op::QueueLength: is_right = is_of(1, 0); break;
+    case Op::Check:
+    case Op::Wait:
+    case Op::MultiGet: is_right = values == 0; break;
+    case Op::MultiSet: is_right = keys == values; break;
+    case Op::NumKeys: is_right = is_of(0, 0); break;
+  }
+  if (is_right) return;
+  throw Error(ErrorKind::InvalidArgument, std::string("a request ") + name_of(request.op) + " with " +
+                                              std::to_string(keys) + " keys and " + std::to_string(values) +
+                                              " values is none");
+}
+
+std::int64_t number_in(const std::string& key, const std::string& value) {
+  std::int64_t number = 0;
+  const char* const end = value.data() + value.size();
+  const auto parsed = std::from_chars(value.data(), end, number);
+  if (parsed.ec == std::errc{} && parsed.ptr == end) return number;
+  throw Error(ErrorKind::InvalidArgument, "ValueError",
+              "add to " + shown(key) + ": its value " + shown(value) + " is no number");
+}
+
+}  // namespace
+
+const char* name_of(Op op) noexcept {
+  switch (op) {
+    case Op::Set: return "set";
+    case Op::CompareSet: return "compare_set";
+    case Op::Get: return "get";
+    case Op::Add: return "add";
+    case Op::Check: return "check";
+    case Op::Wait: return "wait";
+    case Op::NumKeys: return "num_keys";
+    case Op::Delete: return "delete_key";
+    case Op::Append: return "append";
+    case Op::MultiGet: return "multi_get";
+    case Op::MultiSet: return "multi_set";
+    case Op::QueuePush: return "queue_push";
+    case Op::QueuePop: return "queue_pop";
+    case Op::TryQueuePop: return "try_queue_pop";
+    case Op::QueueLength: return "queue_length";
+  }
+  return "unknown";
+}
+
+bool is_change(Op op) noexcept {
+  switch (op) {
+    case Op::Get:
+    case Op::Check:
+    case Op::Wait:
+    case Op::NumKeys:
+    case Op::MultiGet:
+    case Op::QueueLength: return false;
+    default: return true;
+  }
+}
+
+bool KeyTable::has(const std::string& key) const { return values_.contains(key) || queues_.contains(key); }
+
+void KeyTable::check_room(const Request& request) const {
+  check_shape(request);
+  std::size_t more = 0;
+  for (const std::string& key : request.keys) {
+    if (key.size() > kKeySize) refuse_size("a key", key, key.size(), kKeySize);
+  }
+  for (const std::string& value : request.values) {
+    if (value.size() > kValueSize) refuse_size("the value", request.keys[0], value.size(), kValueSize);
+    more += cost_of(value);
+  }
+  if (!is_change(request.op)) return;
+  if (bytes_ + more > kTableSize) refuse_size("with the others, the value", request.keys[0], bytes_ + more, kTableSize);
+  if (values_.size() + queues_.size() + request.keys.size() > kKeys && !missing(request).empty()) {
+    throw Error(ErrorKind::Overloaded, "a store has " + std::to_string(kKeys) + " keys at most: there is no room for " +
+                                           shown(request.keys[0]));
+  }
+}
+
+std::vector<std::string> KeyTable::missing(const Request& request) const {
+  std::vector<std::string> missing;
+  std::ranges::copy_if(request.keys, std::back_inserter(missing), [this](const auto& key) { return !has(key); });
+  return missing;
+}
+
+Reply KeyTable::run(const Request& request, std::vector<Change>* changes) {
+  check_room(request);
+  Reply reply;
+  switch (request.op) {
+    case Op::Set:
+    case Op::MultiSet:
+      for (std::size_t i = 0; i < request.keys.size(); ++i) put(request.keys[i], request.values[i], changes);
+      break;
+    case Op::CompareSet: reply.values = {compare_set(request, changes)}; break;
+    case Op::Get:
+    case Op::MultiGet: return values_of(request.keys);
+    case Op::Add: reply.number = add(request, changes); break;
+    case Op::Check: reply.number = missing(request).empty() ? 1 : 0; break;
+    case Op::Wait: reply.is_ready = missing(request).empty(); break;
+    case Op::NumKeys: reply.number = static_cast<std::int64_t>(values_.size() + queues_.size()); break;
+    case Op::Delete: reply.number = remove(request.keys[0], changes) ? 1 : 0; break;
+    case Op::Append: append(request.keys[0], request.values[0], changes); break;
+    case Op::QueuePush: push(request.keys[0], request.values[0]); break;
+    case Op::QueuePop: return pop(request.keys[0]);
+    case Op::TryQueuePop:
+      reply = pop(request.keys[0]);
+      reply.is_ready = true;
+      break;
+    case Op::QueueLength: reply.number = length(request.keys[0]); break;
+  }
+  return reply;
+}
+
+void KeyTable::put(const std::string& key, std::string value, std::vector<Change>* changes) {
+  const auto [at, is_new] = values_.try_emplace(key);
+  bytes_ += cost_of(value) - (is_new ? 0 : cost_of(at->second));
+  if (changes != nullptr) {
+    changes->push_back({key, is_new ? std::nullopt : std::optional(std::move(at->second)), value});
+  }
+  at->second = std::move(value);
+}
+
+Reply KeyTable::values_of(const std::vector<std::string>& keys) const {
+  Reply reply;
+  for (const std::string& key : keys) {
+    const auto at = values_.find(key);
+    if (at == values_.end()) return {.is_ready = false, .values = {}, .number = 0};
+    reply.values.push_back(at->second);
+  }
+  return reply;
+}
+
+std::string KeyTable::compare_set(const Request& request, std::vector<Change>* changes) {
+  const std::string &expected = request.values[0], &desired = request.values[1];
+  const auto at = values_.find(request.keys[0]);
+  if (at == values_.end() && !expected.empty()) return expected;
+  if (at != values_.end() && at->second != expected) return at->second;
+  put(request.keys[0], desired, changes);
+  return desired;
+}
+
+std::int64_t KeyTable::add(const Request& request, std::vector<Change>* changes) {
+  const auto at = values_.find(request.keys[0]);
+  const std::int64_t before = at == values_.end() ? 0 : number_in(at->first, at->second);
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(before, request.number, &sum)) {
+    throw Error(ErrorKind::InvalidArgument, "ValueError",
+                "add to " + shown(request.keys[0]) + ": " + std::to_string(before) + " and " +
+                    std::to_string(request.number) + " are more than 64 bits hold");
+  }
+  put(request.keys[0], std::to_string(sum), changes);
+  return sum;
+}
+
+bool KeyTable::remove(const std::string& key, std::vector<Change>* changes) {
+  const auto at = values_.find(key);
+  const auto queue = queues_.find(key);
+  if (queue != queues_.end()) {
+    for (const std::string& value : queue->second) bytes_ -= cost_of(value);
+    queues_.erase(queue);
+    if (at == values_.end()) return true;
+  }
+  if (at == values_.end()) return false;
+  bytes_ -= cost_of(at->second);
+  if (changes != nullptr) changes->push_back({key, std::move(at->second), std::nullopt});
+#ifndef DISTRUN_FUZZ_PLANTED_BUG
+  values_.erase(at);
+#endif
+  return true;
+}
+
+void KeyTable::append(const std::string& key, const std::string& value, std::vector<Change>* changes) {
+  const auto at = values_.find(key);
+  std::string all = at == values_.end() ? "" : at->second;
+  if (all.size() + value.size() > kValueSize) refuse_size("the value", key, all.size() + value.size(), kValueSize);
+  all += value;
+  put(key, std::move(all), changes);
+}
+
+void KeyTable::push(const std::string& key, const std::string& value) {
+  queues_[key].push_back(value);
+  bytes_ += cost_of(value);
+}
+
+std::int64_t KeyTable::length(const std::string& key) const {
+  const auto at = queues_.find(key);
+  return at == queues_.end() ? 0 : static_cast<std::int64_t>(at->second.size());
+}
+
+Reply KeyTable::pop(const std::string& key) {
+  const auto at = queues_.find(key);
+  if (at == queues_.end()) return {.is_ready = false, .values = {}, .number = 0};
+  Reply reply{.is_ready = true, .values = {std::move(at->second.front())}, .number = 0};
+  bytes_ -= cost_of(reply.values[0]);
+  at->second.pop_front();
+  if (at->second.empty()) queues_.erase(at);
+  return reply;
+}
+
+}  // namespace distrun::store

@@ -1,0 +1,51 @@
+#pragma once
+// The table behind a store: every rule of what a request does stands here, once. Not thread-safe.
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <distrun/runtime/store/request.hpp>
+
+namespace distrun::store {
+
+inline constexpr std::size_t kKeySize = std::size_t{8} * 1024;
+inline constexpr std::size_t kValueSize = std::size_t{8} * 1024 * 1024;
+inline constexpr std::size_t kKeys = std::size_t{128} * 1024;  // with queues
+inline constexpr std::size_t kTableSize = std::size_t{1} << 30;
+
+// A key whose value was set, changed or deleted.
+struct Change {
+  std::string key;
+  std::optional<std::string> before;
+  std::optional<std::string> after;
+};
+
+class KeyTable {
+ public:
+  // Does it, or, if what it waits for is not there, nothing. Throws Error{InvalidArgument, Overloaded}, and has done
+  // nothing then. `changes`, if it is not null, gets what became of keys.
+  Reply run(const Request& request, std::vector<Change>* changes = nullptr);
+  // Which of the request's keys are not there.
+  std::vector<std::string> missing(const Request& request) const;
+
+ private:
+  bool has(const std::string& key) const;
+  void check_room(const Request& request) const;
+  void put(const std::string& key, std::string value, std::vector<Change>* changes);
+  Reply values_of(const std::vector<std::string>& keys) const;
+  std::string compare_set(const Request& request, std::vector<Change>* changes);
+  std::int64_t add(const Request& request, std::vector<Change>* changes);
+  bool remove(const std::string& key, std::vector<Change>* changes);
+  void append(const std::string& key, const std::string& value, std::vector<Change>* changes);
+  void push(const std::string& key, const std::string& value);
+  Reply pop(const std::string& key);
+  std::int64_t length(const std::string& key) const;
+
+  std::map<std::string, std::string, std::less<>> values_;
+  std::map<std::string, std::deque<std::string>, std::less<>> queues_;  // none is empty
+  std::size_t bytes_ = 0;                                               // of all values, also in queues
+};
+
+}  // namespace distrun::store

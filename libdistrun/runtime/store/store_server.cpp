@@ -1,0 +1,320 @@
+#include <distrun/runtime/store/store_server.hpp>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <future>
+#include <list>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/common/io/frame_socket.hpp>
+#include <distrun/runtime/store/key_table.hpp>
+#include <distrun/runtime/store/tcp_address.hpp>
+#include <distrun/runtime/store/tcp_protocol.hpp>
+#include <distrun/runtime/store/waiting.hpp>
+
+namespace distrun::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kBacklog = 1024;
+constexpr std::size_t kClients = 4096;
+constexpr std::size_t kAskedMax = 1024;  // requests of one client that wait for keys
+constexpr auto kPatience = 5s;           // for the first bytes
+constexpr base::Nanoseconds kPatienceMax = std::chrono::hours(24 * 365);
+
+// However much of it is right, it takes as long.
+bool is_same_secret(std::string_view a, std::string_view b) {
+  unsigned difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) difference |= static_cast<unsigned>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+Refusal refusal_of(std::uint64_t id, const Error& error) {
+  return {.id = id, .kind = error.kind(), .type = error.type(), .text = error.text()};
+}
+
+// Made, run and destroyed on its own thread.
+class Serving {
+ public:
+  Serving(const std::string& host, std::uint16_t port, std::string_view secret);
+
+  std::uint16_t port() const noexcept { return port_; }
+  io::Loop& loop() noexcept { return loop_; }
+
+ private:
+  // Of one socket: first it waits for the hello, then it has a line.
+  struct Client {
+    std::unique_ptr<io::FdWatch> greeting;
+    std::string hello;
+    std::unique_ptr<io::Alarm> patience;
+    std::unique_ptr<io::FrameSocket> line;
+    std::set<std::string> watches;
+    std::size_t waiting = 0;  // requests
+    bool is_gone = false;
+  };
+  using Clients = std::list<Client>;
+  struct Waiting {
+    Client* client;
+    Ask ask;
+    base::TimePoint begin;
+    base::TimePoint deadline;
+  };
+
+  void listen(const std::string& host, std::uint16_t port);
+  void accept_all();
+  void add(base::Fd socket);
+  void greet(Client& client);
+  void welcome(Client& client);
+  void drop(Client& client);
+  void sweep();
+
+  void take(Client& client, const wire::Frame& frame);
+  void take(Client& client, Ask ask);
+  bool try_answer(Client& client, const Ask& ask);
+  void answer_waiting();
+  void tell_changes(const std::vector<Change>& changes);
+  void end_late();
+  void set_alarm();
+  template <class Message>
+  void send(Client& client, StoreFrame kind, const Message& message);
+
+  io::Loop loop_;
+  const std::string hello_;
+  std::uint16_t port_ = 0;
+  KeyTable table_;
+  Clients clients_;
+  std::list<Waiting> waiting_;  // the oldest first
+  bool must_sweep_ = false;
+  io::Alarm deadline_;
+  std::unique_ptr<io::FdWatch> listener_;
+};
+
+Serving::Serving(const std::string& host, std::uint16_t port, std::string_view secret)
+    : hello_(hello(secret)), deadline_(loop_, [this] { end_late(); }) {
+  listen(host, port);
+}
+
+// At the first of the host's addresses that takes it.
+void Serving::listen(const std::string& host, std::uint16_t port) {
+  std::string why;
+  for (const TcpAddress& wanted : resolve(host, port)) {
+    base::Fd socket = make_tcp_socket(wanted.family());
+    const int on = 1;
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (::bind(socket.get(), wanted.get(), wanted.size) != 0 || ::listen(socket.get(), kBacklog) != 0) {
+      why = base::errno_text(errno);
+      continue;
+    }
+    port_ = port_of(socket.get());
+    listener_ = std::make_unique<io::FdWatch>(loop_, std::move(socket), [this] { accept_all(); });
+    return;
+  }
+  throw Error(ErrorKind::Failed,
+              "the server socket of the store has failed to listen on any local network address at " +
+                  place_of(host, port) + ": " + why);
+}
+
+void Serving::accept_all() {
+  for (;;) {
+    base::Fd socket(::accept4(listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket) return;
+    if (clients_.size() < kClients) add(std::move(socket));
+  }
+}
+
+void Serving::add(base::Fd socket) {
+  Client& client = clients_.emplace_back();
+  client.greeting = std::make_unique<io::FdWatch>(loop_, std::move(socket), [this, &client] { greet(client); });
+  client.patience = std::make_unique<io::Alarm>(loop_, [this, &client] {
+    if (client.line == nullptr) drop(client);
+    sweep();
+  });
+  client.patience->set(loop_.clock().now() + kPatience);
+}
+
+// What is wrong at the first byte is dropped at the first byte.
+void Serving::greet(Client& client) {
+  char bytes[kHelloSize];
+  const ssize_t count = ::recv(client.greeting->fd(), bytes, kHelloSize - client.hello.size(), 0);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count > 0) client.hello.append(bytes, static_cast<std::size_t>(count));
+  const std::string_view begin = std::string_view(client.hello).substr(0, kMagic.size());
+  if (count <= 0 || !kMagic.starts_with(begin)) {
+    drop(client);
+  } else if (client.hello.size() == kHelloSize) {
+    is_same_secret(client.hello, hello_) ? welcome(client) : drop(client);
+  }
+  sweep();
+}
+
+void Serving::welcome(Client& client) {
+  base::Fd socket(::fcntl(client.greeting->fd(), F_DUPFD_CLOEXEC, 0));
+  if (!socket || ::send(socket.get(), kWelcome.data(), kWelcome.size(), MSG_NOSIGNAL) != ssize_t{kWelcome.size()}) {
+    return drop(client);
+  }
+  client.patience.reset();
+  io::FrameSocket::Handlers handlers;
+  handlers.on_frame = [this, &client](const wire::Frame& frame) { take(client, frame); };
+  handlers.on_closed = [this, &client](const std::string&) {
+    drop(client);
+    loop_.post([this] { sweep(); });
+  };
+  client.line =
+      std::make_unique<io::FrameSocket>(loop_, std::move(socket), wire::kProtocol<StoreFrame>, std::move(handlers));
+  client.greeting.reset();
+}
+
+void Serving::drop(Client& client) {
+  client.is_gone = true;
+  must_sweep_ = true;
+}
+
+// Apart from drop(): that may be called by what goes with the client.
+void Serving::sweep() {
+  if (!std::exchange(must_sweep_, false)) return;
+  std::erase_if(waiting_, [](const Waiting& each) { return each.client->is_gone; });
+  loop_.post([this] { clients_.remove_if([](const Client& each) { return each.is_gone; }); });
+}
+
+template <class Message>
+void Serving::send(Client& client, StoreFrame kind, const Message& message) {
+  if (client.is_gone) return;
+  try {
+    client.line->send(wire::pack(kind, 0, message));
+  } catch (const Error&) {
+    drop(client);  // it does not read
+  }
+}
+
+void Serving::take(Client& client, const wire::Frame& frame) {
+  try {
+    if (frame.is(StoreFrame::Ask)) {
+      take(client, wire::decode<Ask>(wire::view_of(frame.payload)));
+    } else if (frame.is(StoreFrame::FollowKey) && client.watches.size() < kAskedMax) {
+      client.watches.insert(wire::decode<FollowKey>(wire::view_of(frame.payload)).key);
+      send(client, StoreFrame::Answer, Answer{});
+    } else {
+      drop(client);
+    }
+  } catch (const Error&) {
+    drop(client);
+  }
+  sweep();
+}
+
+void Serving::take(Client& client, Ask ask) {
+  if (try_answer(client, ask)) return;
+  if (client.waiting == kAskedMax) return drop(client);
+  ++client.waiting;
+  const base::TimePoint now = loop_.clock().now();
+  const auto patience = std::clamp(base::Nanoseconds(ask.patience_ns), base::Nanoseconds(0), kPatienceMax);
+  waiting_.push_back({&client, std::move(ask), now, now + patience});
+  set_alarm();
+}
+
+// False: what it waits for is not there.
+bool Serving::try_answer(Client& client, const Ask& ask) {
+  std::vector<Change> changes;
+  try {
+    const Reply reply = table_.run(ask.request, &changes);
+    if (!reply.is_ready) return false;
+    send(client, StoreFrame::Answer, Answer{ask.id, reply});
+  } catch (const Error& error) {
+    send(client, StoreFrame::Refusal, refusal_of(ask.id, error));
+    return true;
+  }
+  tell_changes(changes);
+  if (is_change(ask.request.op) && !waiting_.empty()) answer_waiting();
+  return true;
+}
+
+// Those that have waited longest come first. None of them changes what others wait for: a pop takes away.
+void Serving::answer_waiting() {
+  waiting_.remove_if([this](const Waiting& each) {
+    if (each.client->is_gone) return true;
+    const Reply reply = table_.run(each.ask.request);
+    if (!reply.is_ready) return false;
+    --each.client->waiting;
+    send(*each.client, StoreFrame::Answer, Answer{each.ask.id, reply});
+    return true;
+  });
+}
+
+void Serving::tell_changes(const std::vector<Change>& changes) {
+  for (const Change& change : changes) {
+    for (Client& client : clients_) {
+      if (client.watches.contains(change.key)) {
+        send(client, StoreFrame::Changed, Changed{change.key, change.before, change.after});
+      }
+    }
+  }
+}
+
+void Serving::end_late() {
+  const base::TimePoint now = loop_.clock().now();
+  waiting_.remove_if([&](const Waiting& each) {
+    if (each.deadline > now) return false;
+    --each.client->waiting;
+    const Error error = timeout_error(each.begin, table_.missing(each.ask.request), {});
+    send(*each.client, StoreFrame::Refusal, refusal_of(each.ask.id, error));
+    return true;
+  });
+  set_alarm();
+  sweep();
+}
+
+void Serving::set_alarm() {
+  const auto first = std::ranges::min_element(waiting_, {}, &Waiting::deadline);
+  if (first != waiting_.end()) deadline_.set(first->deadline);
+}
+
+}  // namespace
+
+class StoreServer::Impl {
+ public:
+  Impl(const std::string& host, std::uint16_t port, std::string_view secret)
+      : thread_("distrun-store", [this, host, port, secret = std::string(secret), listens = listens_] {
+          serve(host, port, secret, *listens);
+        }) {
+    port_ = listens_->get_future().get();
+  }
+  ~Impl() { loop_->stop(); }
+
+  std::uint16_t port() const noexcept { return port_; }
+
+ private:
+  using Listens = std::promise<std::uint16_t>;
+
+  void serve(const std::string& host, std::uint16_t port, std::string_view secret, Listens& listens) {
+    std::optional<Serving> serving;
+    try {
+      serving.emplace(host, port, secret);
+    } catch (...) {
+      return listens.set_exception(std::current_exception());
+    }
+    loop_ = &serving->loop();
+    listens.set_value(serving->port());
+    serving->loop().run();
+  }
+
+  const std::shared_ptr<Listens> listens_ = std::make_shared<Listens>();
+  io::Loop* loop_ = nullptr;  // good until it is stopped; set before the constructor ends
+  std::uint16_t port_ = 0;
+  base::Thread thread_;
+};
+
+StoreServer::StoreServer(const std::string& host, std::uint16_t port, std::string_view secret)
+    : impl_(std::make_unique<Impl>(host, port, secret)) {}
+StoreServer::~StoreServer() = default;
+std::uint16_t StoreServer::port() const noexcept { return impl_->port(); }
+
+}  // namespace distrun::store

@@ -1,0 +1,60 @@
+#include <distrun/runtime/store/tcp_address.hpp>
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::store {
+
+std::vector<TcpAddress> resolve(const std::string& host, std::uint16_t port) {
+  addrinfo wanted{};
+  wanted.ai_family = AF_UNSPEC;
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found);
+  if (error != 0) {
+    const std::string why = error == EAI_SYSTEM ? base::errno_text(errno) : ::gai_strerror(error);
+    throw Error(ErrorKind::InvalidArgument, "the host \"" + host + "\" has no address: " + why);
+  }
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> list(found, ::freeaddrinfo);
+  std::vector<TcpAddress> addresses;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    TcpAddress& address = addresses.emplace_back();
+    std::memcpy(&address.bytes, each->ai_addr, each->ai_addrlen);
+    address.size = each->ai_addrlen;
+  }
+  return addresses;
+}
+
+std::uint16_t port_of(int socket) {
+  TcpAddress address;
+  address.size = sizeof address.bytes;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address.bytes), &address.size) != 0) {
+    base::throw_errno("cannot ask for the port of a socket", errno);
+  }
+  const bool is_v6 = address.family() == AF_INET6;
+  return ntohs(is_v6 ? reinterpret_cast<const sockaddr_in6*>(&address.bytes)->sin6_port
+                     : reinterpret_cast<const sockaddr_in*>(&address.bytes)->sin_port);
+}
+
+std::string place_of(const std::string& host, std::uint16_t port) {
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+base::Fd make_tcp_socket(int family) {
+  base::Fd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) base::throw_errno("cannot make a socket", errno);
+  const int on = 1;
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return socket;
+}
+
+}  // namespace distrun::store

@@ -1,0 +1,43 @@
+#pragma once
+// A client's connection to a store's server, for one call at a time. Not thread-safe.
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/wire/frame.hpp>
+
+namespace distrun::store {
+
+class TcpLine {
+ public:
+  // `give_up` is readable when whoever waits must not any longer; -1: never.
+  using TimePoint = base::TimePoint;
+
+  // Connects, greets and is welcome; tries again while nobody listens there. Throws as TcpStore's constructor.
+  TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, TimePoint deadline, int give_up);
+
+  // Throws Error{Disconnected} if the server is gone.
+  void send(const wire::Bytes& packed, int give_up);
+  // The next frame. Nothing: `give_up`, or the deadline. Throws Error{Disconnected} as send().
+  std::optional<wire::Frame> receive(TimePoint deadline, int give_up);
+  // The server has ended, or said something that nobody has asked for: it is of no more use.
+  bool is_stale() const noexcept;
+  int fd() const noexcept { return socket_.get(); }
+
+ private:
+  enum class Ready { Yes, GaveUp, Late };
+
+  bool try_connect(TimePoint deadline, int give_up);
+  void greet(std::string_view secret, TimePoint deadline, int give_up);
+  Ready wait(short events, TimePoint deadline, int give_up) const;
+  [[noreturn]] void lose(const std::string& why) const;
+
+  const std::string host_;
+  const std::uint16_t port_;
+  base::Fd socket_;
+  wire::FrameSplitter splitter_;
+};
+
+}  // namespace distrun::store

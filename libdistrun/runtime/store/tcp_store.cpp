@@ -1,0 +1,243 @@
+// Each call that is under way has a line of its own; lines that rest are used again. A call that ends without its
+// answer closes its line, and so tells the server.
+#include <distrun/runtime/store/tcp_store.hpp>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/store/store_server.hpp>
+#include <distrun/runtime/store/tcp_line.hpp>
+#include <distrun/runtime/store/tcp_protocol.hpp>
+#include <distrun/runtime/store/waiting.hpp>
+#include <distrun/runtime/store/watches.hpp>
+
+namespace distrun::store {
+namespace {
+
+using namespace std::chrono_literals;
+using base::Nanoseconds;
+using base::TimePoint;
+
+constexpr std::size_t kRestingMax = 64;
+constexpr auto kGrace = 10s;  // a server that is alive says itself when keys have not come in time
+constexpr char kWorkers[] = "init/";
+
+// Readable once a rank has failed, for who waits in poll().
+class FailureSignal {
+ public:
+  FailureSignal()
+      : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), call_(core::rank_state(), [this](const auto&) {
+          const std::uint64_t one = 1;
+          (void)!::write(event_.get(), &one, sizeof one);
+        }) {
+    if (!event_) base::throw_errno("cannot make an event", errno);
+  }
+  int fd() const noexcept { return event_.get(); }
+
+ private:
+  base::Fd event_;
+  core::PeerFailedCall call_;
+};
+
+TimePoint after(TimePoint deadline, Nanoseconds more) {
+  return deadline < TimePoint::max() - more ? deadline + more : TimePoint::max();
+}
+
+Nanoseconds left_until(TimePoint deadline) {
+  return std::max(Nanoseconds(0), std::chrono::duration_cast<Nanoseconds>(deadline - base::system_clock().now()));
+}
+
+}  // namespace
+
+std::string default_store_secret() {
+  const char* const secret = std::getenv("DISTRUN_STORE_SECRET");
+  return secret != nullptr ? secret : "";
+}
+
+class TcpStore::Impl {
+ public:
+  Impl(std::string host, const TcpStoreOptions& options) : host_(std::move(host)), secret_(options.secret) {
+    if (options.is_server) server_.emplace(host_, options.port, secret_);
+    port_ = server_ ? server_->port() : options.port;
+    rest(connect(base::system_clock().now() + options.timeout));
+  }
+  ~Impl() { stop_watching(); }
+
+  const std::string& host() const noexcept { return host_; }
+  std::uint16_t port() const noexcept { return port_; }
+
+  Reply run(const Request& request, TimePoint deadline, Location site);
+  void watch(const std::string& key, Watch watch);
+
+ private:
+  std::unique_ptr<TcpLine> connect(TimePoint deadline) const {
+    board::WaitInfo info;
+    info.kind = board::WaitKind::StoreGet;
+    info.name = "the server of a store";
+    const core::Wait wait(info, deadline);
+    const FailureSignal failure;
+    return std::make_unique<TcpLine>(host_, port_, secret_, deadline, failure.fd());
+  }
+  std::unique_ptr<TcpLine> take_line(TimePoint deadline);
+  void rest(std::unique_ptr<TcpLine> line);
+  std::optional<wire::Frame> ask(TcpLine& line, const Request& request, TimePoint deadline, Location site);
+  void begin_watching(TimePoint deadline);
+  void follow_changes();
+  void take(const wire::Frame& frame);
+  void stop_watching();
+
+  const std::string host_;
+  const std::string secret_;
+  std::optional<StoreServer> server_;
+  std::uint16_t port_ = 0;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<std::unique_ptr<TcpLine>> resting_;
+  Watches watches_;
+  // Of the thread that is told of changes: begun with the first watch.
+  std::unique_ptr<TcpLine> watching_;
+  base::Fd end_of_watching_;
+  int followed_ = 0;   // keys that the server was asked for
+  int confirmed_ = 0;  // and has answered
+  bool lost_ = false;
+  std::condition_variable confirmed_changed_;
+  std::optional<base::Thread> watcher_;
+};
+
+std::unique_ptr<TcpLine> TcpStore::Impl::take_line(TimePoint deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!resting_.empty()) {
+      std::unique_ptr<TcpLine> line = std::move(resting_.back());
+      resting_.pop_back();
+      return line;
+    }
+  }
+  return connect(deadline);
+}
+
+void TcpStore::Impl::rest(std::unique_ptr<TcpLine> line) {
+  const std::lock_guard lock(mutex_);
+  if (resting_.size() < kRestingMax) resting_.push_back(std::move(line));
+}
+
+std::optional<wire::Frame> TcpStore::Impl::ask(TcpLine& line, const Request& request, TimePoint deadline,
+                                               Location site) {
+  std::string name;
+  const core::Wait wait(wait_for(request, name, site), deadline);
+  const FailureSignal failure;
+  line.send(wire::pack(StoreFrame::Ask, 0, Ask{0, left_until(deadline).count(), request}), failure.fd());
+  return line.receive(after(deadline, kGrace), failure.fd());
+}
+
+Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location site) {
+  std::unique_ptr<TcpLine> line = take_line(deadline);
+  const auto frame = ask(*line, request, deadline, site);
+  if (!frame) {
+    const std::string doing = "waiting for " + (request.keys.empty() ? "the store" : "the key " + request.keys[0]);
+    if (core::rank_state().has_failed_peer()) core::throw_peer_failed(doing, site);
+    throw Error(ErrorKind::Timeout, "DistStoreError", doing + ": the server of the store does not answer", site);
+  }
+  rest(std::move(line));
+  if (frame->is(StoreFrame::Answer)) return wire::decode<Answer>(wire::view_of(frame->payload)).reply;
+  const auto refusal = wire::decode<Refusal>(wire::view_of(frame->payload));
+  throw Error(refusal.kind, refusal.type, refusal.text, site);
+}
+
+// Ends when the server has said that it tells of changes.
+void TcpStore::Impl::watch(const std::string& key, Watch watch) {
+  const TimePoint deadline = base::system_clock().now() + kGrace;
+  board::WaitInfo info;
+  info.kind = board::WaitKind::StoreGet;
+  info.name = key;
+  std::unique_lock lock(mutex_);
+  if (!watcher_) begin_watching(deadline);
+  watches_.add(key, std::move(watch));
+  watching_->send(wire::pack(StoreFrame::FollowKey, 0, FollowKey{key}), -1);
+  const int number = ++followed_;
+  const auto is_followed = [&] { return confirmed_ >= number || lost_; };
+  const core::WaitEnd end = core::wait_for_peers(info, lock, confirmed_changed_, deadline, is_followed);
+  if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("watching the key " + key);
+  if (end == core::WaitEnd::Timeout || lost_) {
+    throw Error(ErrorKind::Disconnected, "watching the key " + key + ": the server of the store is gone");
+  }
+}
+
+void TcpStore::Impl::begin_watching(TimePoint deadline) {
+  watching_ = connect(deadline);
+  end_of_watching_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!end_of_watching_) base::throw_errno("cannot make an event", errno);
+  watcher_.emplace("distrun-watch", [this] { follow_changes(); });
+}
+
+// Until the store ends, or its server; who waits for a key is told of that.
+void TcpStore::Impl::follow_changes() {
+  try {
+    while (const auto frame = watching_->receive(TimePoint::max(), end_of_watching_.get())) take(*frame);
+  } catch (const Error&) {
+    const std::lock_guard lock(mutex_);
+    lost_ = true;
+  }
+  confirmed_changed_.notify_all();
+}
+
+void TcpStore::Impl::take(const wire::Frame& frame) {
+  const std::lock_guard lock(mutex_);
+  if (frame.is(StoreFrame::Changed)) {
+    auto changed = wire::decode<Changed>(wire::view_of(frame.payload));
+    watches_.tell({{std::move(changed.key), std::move(changed.before), std::move(changed.after)}});
+  } else {
+    ++confirmed_;
+    confirmed_changed_.notify_all();
+  }
+}
+
+void TcpStore::Impl::stop_watching() {
+  if (!watcher_) return;
+  const std::uint64_t one = 1;
+  (void)!::write(end_of_watching_.get(), &one, sizeof one);
+  watcher_->join();
+}
+
+TcpStore::TcpStore(const std::string& host, TcpStoreOptions options) : impl_(std::make_unique<Impl>(host, options)) {
+  set_timeout(options.timeout);
+  if (options.world_size == 0) throw Error(ErrorKind::InvalidArgument, "the world size of a TCP store cannot be 0");
+  if (options.world_size < 0) return;
+  add(kWorkers, 1);
+  if (options.is_server && options.wait_for_workers) wait_for_workers(options.world_size);
+}
+
+TcpStore::~TcpStore() = default;
+const std::string& TcpStore::host() const noexcept { return impl_->host(); }
+std::uint16_t TcpStore::port() const noexcept { return impl_->port(); }
+void TcpStore::watch(const std::string& key, Watch watch) { impl_->watch(key, std::move(watch)); }
+Reply TcpStore::run(const Request& request, TimePoint deadline, Location site) {
+  return impl_->run(request, deadline, site);
+}
+
+void TcpStore::wait_for_workers(int world_size) {
+  const TimePoint begin = base::system_clock().now();
+  const TimePoint deadline = begin + timeout();
+  board::WaitInfo info;
+  info.kind = board::WaitKind::StoreGet;
+  info.name = "clients of the store";
+  core::PollingWait wait(info, deadline);
+  for (std::int64_t come = add(kWorkers, 0); come < world_size; come = add(kWorkers, 0)) {
+    const core::WaitEnd end = wait.rest(5ms);
+    if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for clients of the store");
+    if (end == core::WaitEnd::Timeout) {
+      throw Error(ErrorKind::Timeout, "DistStoreError",
+                  "Timed out after " + base::human(base::system_clock().now() - begin) + " waiting for clients. " +
+                      std::to_string(come) + "/" + std::to_string(world_size) + " clients joined.");
+    }
+  }
+}
+
+}  // namespace distrun::store

@@ -1,0 +1,48 @@
+#pragma once
+// A store whose table one of its users serves over TCP, for ranks of several machines. It speaks IPv4 and IPv6, and to
+// nobody who does not know the secret.
+#include <distrun/runtime/store/store.hpp>
+
+namespace distrun::store {
+
+// $DISTRUN_STORE_SECRET, which a run gives to its ranks; else empty.
+std::string default_store_secret();
+
+struct TcpStoreOptions {
+  std::uint16_t port = 0;  // 0, of the server only: one that is free
+  bool is_server = false;  // of one of the users
+  int world_size = -1;     // how many users there will be; -1: nobody counts
+  // The server's constructor ends when all users have come.
+  bool wait_for_workers = true;
+  base::Nanoseconds timeout = Store::kTimeout;  // also to connect: a server may come later than its clients
+  std::string secret = default_store_secret();  // at most 64 characters, the same for all
+};
+
+class TcpStore final : public Store {
+ public:
+  // Connects to `host`, or listens there and serves. Throws Error{InvalidArgument} for a name without an address,
+  // Error{Timeout} if nobody serves there within the timeout, Error{Disconnected} if who does wants another secret, or
+  // is no store; and Error{Failed} if it can't listen.
+  explicit TcpStore(const std::string& host, TcpStoreOptions options = {});
+  // The server's ends the store for all.
+  ~TcpStore() override;
+
+  const std::string& host() const noexcept;
+  std::uint16_t port() const noexcept;
+  void watch(const std::string& key, Watch watch) override;
+
+ private:
+  class Impl;
+
+  Reply run(const Request& request, base::TimePoint deadline, Location site) override;
+  void wait_for_workers(int world_size);
+
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace distrun::store
+
+namespace distrun {
+using store::TcpStore;
+using store::TcpStoreOptions;
+}  // namespace distrun

@@ -1,0 +1,24 @@
+#include <distrun/runtime/store/waiting.hpp>
+
+namespace distrun::store {
+
+board::WaitInfo wait_for(const Request& request, std::string& name, base::Location site) {
+  name = request.keys.empty() ? name_of(request.op) : request.keys[0];
+  if (request.keys.size() > 1) name += " and " + std::to_string(request.keys.size() - 1) + " more";
+  board::WaitInfo info;
+  info.kind = board::WaitKind::StoreGet;
+  info.name = name;
+  info.site = site;
+  return info;
+}
+
+Error timeout_error(base::TimePoint begin, const std::vector<std::string>& missing, base::Location site) {
+  constexpr std::size_t kNamed = 20;
+  std::string keys;
+  for (std::size_t i = 0; i < missing.size() && i < kNamed; ++i) keys += (i == 0 ? "" : ", ") + missing[i];
+  if (missing.size() > kNamed) keys += " and " + std::to_string(missing.size() - kNamed) + " more";
+  return Error(ErrorKind::Timeout, "DistStoreError",
+               "wait timeout after " + base::human(base::system_clock().now() - begin) + ", keys: " + keys, site);
+}
+
+}  // namespace distrun::store

@@ -1,0 +1,18 @@
+#pragma once
+// What waits for keys show, and say when they end without them.
+#include <string>
+#include <vector>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/store/request.hpp>
+
+namespace distrun::store {
+
+// Shows the first of the keys; `name` is kept by the caller while the wait lasts.
+board::WaitInfo wait_for(const Request& request, std::string& name, base::Location site);
+
+// Error{Timeout, "DistStoreError"}: "wait timeout after 100 ms, keys: a, b".
+Error timeout_error(base::TimePoint begin, const std::vector<std::string>& missing, base::Location site);
+
+}  // namespace distrun::store

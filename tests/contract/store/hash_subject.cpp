@@ -1,0 +1,20 @@
+#include <distrun/runtime/store/hash_store.hpp>
+
+#include "store_contract.hpp"
+
+namespace distrun::store {
+namespace {
+
+class HashSubject final : public Subject {
+ public:
+  std::shared_ptr<Store> open() override { return store_; }
+
+ private:
+  std::shared_ptr<Store> store_ = std::make_shared<HashStore>();
+};
+
+}  // namespace
+
+std::unique_ptr<Subject> make_subject() { return std::make_unique<HashSubject>(); }
+
+}  // namespace distrun::store

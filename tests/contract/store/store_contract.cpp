@@ -1,0 +1,353 @@
+#include "store_contract.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/thread.hpp>
+
+#include "support/process.hpp"
+#include "support/skip.hpp"
+#include "unit/core/fake_rank_line.hpp"
+
+namespace distrun::store {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::FakeRank;
+
+template <class Call>
+Error error_of(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  FAIL("nothing was thrown");
+  throw;
+}
+
+// Once the rank waits, `act` runs on another thread.
+base::Thread once_it_waits(FakeRank& rank, std::function<void()> act) {
+  return base::Thread("other", [&rank, act = std::move(act)] {
+    testing::eventually(30s, [&] { return rank.line.count() > 0; });
+    act();
+  });
+}
+
+TEST_CASE("what one client sets another gets") {
+  const auto table = make_subject();
+  const auto one = table->open(), other = table->open();
+  one->set("key", "value");
+  CHECK(other->get("key") == "value");
+  one->set("key", "another");
+  CHECK(other->get("key") == "another");
+}
+
+TEST_CASE("keys and values are bytes") {
+  const auto table = make_subject();
+  const auto store = table->open();
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  store->set(all, all);
+  store->set("empty", "");
+  CHECK(table->open()->get(all) == all);
+  CHECK(store->get("empty").empty());
+}
+
+TEST_CASE("add counts from nothing, and in digits") {
+  const auto table = make_subject();
+  const auto store = table->open();
+  CHECK(store->add("count", 3) == 3);
+  CHECK(store->add("count", -5) == -2);
+  CHECK(store->get("count") == "-2");
+  store->set("count", "41");
+  CHECK(store->add("count", 1) == 42);
+}
+
+TEST_CASE("what is no number cannot be added to, and stays") {
+  const auto table = make_subject();
+  const auto store = table->open();
+  store->set("word", "12 apples");
+  const Error error = error_of([&] { store->add("word", 1); });
+  CHECK(error.kind() == ErrorKind::InvalidArgument);
+  CHECK(error.type() == "ValueError");
+  CHECK_THAT(error.text(), Catch::EndsWith("its value \"12 apples\" is no number"));
+  CHECK(store->get("word") == "12 apples");
+  store->set("most", "9223372036854775807");
+  CHECK_THAT(error_of([&] { store->add("most", 1); }).text(), Catch::Contains("more than 64 bits hold"));
+  CHECK(store->get("most") == "9223372036854775807");
+}
+
+TEST_CASE("sixteen clients add a thousand times each, and none is lost") {
+  const auto table = make_subject();
+  {
+    std::vector<base::Thread> clients;
+    for (int client = 0; client < 16; ++client) {
+      clients.emplace_back("adds", [&] {
+        const auto store = table->open();
+        for (int i = 0; i < 1000; ++i) store->add("sum", 1);
+      });
+    }
+  }
+  CHECK(table->open()->get("sum") == "16000");
+}
+
+TEST_CASE("check says whether all are there") {
+  const auto table = make_subject();
+  const auto store = table->open();
+  store->set("a", "1");
+  CHECK(store->check({"a"}));
+  CHECK_FALSE(store->check({"a", "b"}));
+  CHECK(store->check({}));
+  store->queue_push("b", "1");
+  CHECK(table->open()->check({"a", "b"}));
+}
+
+TEST_CASE("compare_set sets what is as expected, and nothing else") {
+  const auto table = make_subject();
+  const auto store = table->open();
+  CHECK(store->compare_set("key", "old", "new") == "old");
+  CHECK_FALSE(store->check({"key"}));
+  CHECK(store->compare_set("key", "", "first") == "first");
+  CHECK(store->compare_set("key", "wrong", "second") == "first");
+  CHECK(store->get("key") == "first");
+  CHECK(store->compare_set("key", "first", "second") == "second");
+  CHECK(table->open()->get("key") == "second");
+}
+
+TEST_CASE("of clients that compare and set the same, one wins") {
+  const auto table = make_subject();
+  std::atomic<int> winners{0};
+  {
+    std::vector<base::Thread> clients;
+    for (int client = 0; client < 8; ++client) {
+      clients.emplace_back("tries", [&, client] {
+        const auto store = table->open();
+        const std::string own = std::to_string(client);
+        if (store->compare_set("leader", "", own) == own) ++winners;
+      });
+    }
+  }
+  CHECK(winners == 1);
+}
+
+TEST_CASE("append puts behind what is there") {
+  const auto table = make_subject();
+  const auto store = table->open();
+  store->append("key", "one");
+  store->append("key", ", two");
+  CHECK(table->open()->get("key") == "one, two");
+}
+
+TEST_CASE("several keys are set and got at once") {
+  const auto table = make_subject();
+  const auto store = table->open();
+  store->multi_set({{"a", "1"}, {"b", "2"}});
+  CHECK(table->open()->multi_get({"b", "a", "b"}) == std::vector<std::string>{"2", "1", "2"});
+  CHECK(store->multi_get({}).empty());
+}
+
+TEST_CASE("a key that is deleted is not there") {
+  const auto table = make_subject();
+  const auto store = table->open();
+  store->set("key", "value");
+  const std::int64_t keys = store->num_keys();
+  CHECK(table->open()->delete_key("key"));
+  CHECK_FALSE(store->delete_key("key"));
+  CHECK_FALSE(store->check({"key"}));
+  CHECK(store->num_keys() == keys - 1);
+}
+
+TEST_CASE("num_keys counts what was set, once") {
+  const auto table = make_subject();
+  const auto store = table->open();
+  const std::int64_t before = store->num_keys();
+  store->set("a", "1");
+  store->set("a", "2");
+  store->add("b", 1);
+  CHECK(table->open()->num_keys() == before + 2);
+}
+
+TEST_CASE("get waits until another client sets the key") {
+  FakeRank rank;
+  const auto table = make_subject();
+  const auto store = table->open(), other = table->open();
+  const base::Thread setter = once_it_waits(rank, [&] { other->set("late", "here"); });
+  CHECK(store->get("late") == "here");
+  REQUIRE_FALSE(rank.line.begun.empty());
+  CHECK(rank.line.begun.back().info.kind == board::WaitKind::StoreGet);
+  CHECK(rank.line.names.back() == table->prefix() + "late");
+}
+
+TEST_CASE("whatever brings a key ends a wait for it") {
+  FakeRank rank;
+  const auto table = make_subject();
+  const auto store = table->open(), other = table->open();
+  const int how = GENERATE(0, 1, 2, 3, 4);
+  const base::Thread bringer = once_it_waits(rank, [&] {
+    if (how == 0) other->add("key", 1);
+    if (how == 1) other->compare_set("key", "", "1");
+    if (how == 2) other->append("key", "1");
+    if (how == 3) other->multi_set({{"other", "2"}, {"key", "1"}});
+    if (how == 4) other->queue_push("key", "1");
+  });
+  CHECK_NOTHROW(store->wait({"key"}, 30s));
+}
+
+TEST_CASE("wait waits for all of its keys") {
+  FakeRank rank;
+  const auto table = make_subject();
+  const auto store = table->open(), other = table->open();
+  std::atomic<bool> is_last{false};
+  const base::Thread setter = once_it_waits(rank, [&] {
+    other->set("a", "1");
+    other->set("b", "1");
+    is_last = true;
+    other->set("c", "1");
+  });
+  store->wait({"a", "b", "c"});
+  CHECK(is_last);
+}
+
+TEST_CASE("a wait ends when its timeout is over, and names the keys that are missing") {
+  const auto table = make_subject();
+  const auto store = table->open();
+  store->set("there", "1");
+  const Error error = error_of([&] { store->wait({"there", "a", "b"}, 30ms); });
+  CHECK(error.kind() == ErrorKind::Timeout);
+  CHECK(error.type() == "DistStoreError");
+  CHECK_THAT(error.text(), Catch::StartsWith("wait timeout after ") &&
+                               Catch::EndsWith("keys: " + table->prefix() + "a, " + table->prefix() + "b"));
+  CHECK(store->get("there") == "1");
+}
+
+TEST_CASE("the store's timeout is that of what has none of its own") {
+  const auto table = make_subject();
+  const auto store = table->open();
+  CHECK(store->timeout() == 300s);
+  store->set_timeout(30ms);
+  CHECK(store->timeout() == 30ms);
+  CHECK(error_of([&] { store->get("never"); }).kind() == ErrorKind::Timeout);
+  CHECK(error_of([&] { store->multi_get({"never"}); }).kind() == ErrorKind::Timeout);
+  CHECK(error_of([&] { store->queue_pop("never"); }).kind() == ErrorKind::Timeout);
+}
+
+TEST_CASE("a wait for keys ends when a rank fails, and says which") {
+  FakeRank rank;
+  const auto table = make_subject();
+  const auto store = table->open();
+  const base::Thread fails = once_it_waits(rank, [&] { rank.state.fail_peer({2, "rank 2 failed: no paper"}); });
+  try {
+    store->get("never");
+    FAIL("nothing was thrown");
+  } catch (const PeerFailed& error) {
+    CHECK(error.rank() == 2);
+    CHECK_THAT(error.text(), Catch::Contains("waiting for the key " + table->prefix() + "never"));
+  }
+  rank.state.forget_failure();
+  store->set("key", "1");
+  CHECK(store->get("key") == "1");
+}
+
+TEST_CASE("queues give what was pushed in its order, each once") {
+  const auto table = make_subject();
+  const auto store = table->open(), other = table->open();
+  for (int i = 0; i < 5; ++i) store->queue_push("jobs", std::to_string(i));
+  CHECK(other->queue_length("jobs") == 5);
+  for (int i = 0; i < 5; ++i) CHECK(other->queue_pop("jobs") == std::to_string(i));
+  CHECK(other->queue_length("jobs") == 0);
+  CHECK_FALSE(other->try_queue_pop("jobs"));
+  store->queue_push("jobs", "last");
+  CHECK(other->try_queue_pop("jobs") == "last");
+}
+
+TEST_CASE("of clients that wait for a queue each gets another piece") {
+  const auto table = make_subject();
+  constexpr int kClients = 4;
+  constexpr int kEach = 25;
+  std::mutex mutex;
+  std::vector<std::string> got;
+  std::vector<base::Thread> clients;
+  for (int client = 0; client < kClients; ++client) {
+    clients.emplace_back("pops", [&] {
+      const auto store = table->open();
+      for (int i = 0; i < kEach; ++i) {
+        const std::string piece = store->queue_pop("jobs", 30s);
+        const std::lock_guard lock(mutex);
+        got.push_back(piece);
+      }
+    });
+  }
+  const auto store = table->open();
+  for (int i = 0; i < kClients * kEach; ++i) store->queue_push("jobs", std::to_string(i));
+  clients.clear();
+  std::sort(got.begin(), got.end());
+  CHECK(got.size() == kClients * kEach);
+  CHECK(std::adjacent_find(got.begin(), got.end()) == got.end());
+}
+
+TEST_CASE("who watches a key is told what becomes of it, in order") {
+  const FakeRank rank;
+  const auto table = make_subject();
+  testing::skip_case_if(!table->tells_changes(), "nobody tells this store of changes");
+  const auto store = table->open(), other = table->open();
+  std::mutex mutex;
+  std::vector<std::string> told;
+  const auto count = [&] {
+    const std::lock_guard lock(mutex);
+    return told.size();
+  };
+  store->watch("key", [&](const std::optional<std::string>& before, const std::optional<std::string>& after) {
+    const std::lock_guard lock(mutex);
+    told.push_back(before.value_or("none") + " to " + after.value_or("none"));
+  });
+  other->set("key", "1");
+  other->add("key", 1);
+  other->set("another", "1");
+  other->append("key", "0");
+  other->delete_key("key");
+  CHECK(testing::eventually(30s, [&] { return count() == 4; }));
+  const std::lock_guard lock(mutex);
+  CHECK(told == std::vector<std::string>{"none to 1", "1 to 2", "2 to 20", "20 to none"});
+}
+
+TEST_CASE("a store that nobody tells of changes says so") {
+  const auto table = make_subject();
+  testing::skip_case_if(table->tells_changes(), "this store is told of changes");
+  CHECK(error_of([&] { table->open()->watch("key", [](auto, auto) {}); }).kind() == ErrorKind::Unimplemented);
+}
+
+TEST_CASE("what is too long or too much is refused, and nothing is lost") {
+  const auto table = make_subject();
+  const auto store = table->open();
+  store->set("key", "value");
+  CHECK(error_of([&] { store->set(std::string(9000, 'k'), "value"); }).kind() == ErrorKind::Overloaded);
+  const std::string big(std::size_t{9} * 1024 * 1024, 'v');
+  const Error error = error_of([&] { store->set("key", big); });
+  CHECK(error.kind() == ErrorKind::Overloaded);
+  CHECK_THAT(error.text(), Catch::Contains("is longer than 8388608"));
+  store->append("long", big.substr(0, big.size() / 2));
+  CHECK(error_of([&] { store->append("long", big.substr(0, big.size() / 2)); }).kind() == ErrorKind::Overloaded);
+  CHECK(store->get("long").size() == big.size() / 2);
+  CHECK(store->get("key") == "value");
+}
+
+TEST_CASE("parts of a store do not see each other's keys, and count all") {
+  const auto table = make_subject();
+  const std::shared_ptr<Store> whole = table->open();
+  PrefixStore one("one", whole), two("two", table->open());
+  one.set("key", "1");
+  two.set("key", "2");
+  CHECK(one.get("key") == "1");
+  CHECK(two.get("key") == "2");
+  CHECK(whole->get("one/key") == "1");
+  CHECK(one.num_keys() == whole->num_keys());
+}
+
+}  // namespace
+}  // namespace distrun::store

@@ -1,0 +1,75 @@
+// What a client sends to a store's server, as a stream of frames. Whatever it is, it is done or refused, and the table
+// keeps its rules.
+#include <optional>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/wire/frame.hpp>
+#include <distrun/runtime/store/key_table.hpp>
+#include <distrun/runtime/store/tcp_protocol.hpp>
+
+#include "fuzz.hpp"
+
+namespace {
+
+using namespace distrun;
+using fuzz::require;
+using store::Op;
+using store::StoreFrame;
+
+std::optional<store::Reply> run(store::KeyTable& table, const store::Request& request) {
+  try {
+    return table.run(request);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+bool has(store::KeyTable& table, const std::string& key) {
+  const auto reply = run(table, {Op::Check, {key}, {}, 0});
+  return reply && reply->number != 0;
+}
+
+void check(store::KeyTable& table, const store::Request& request, const store::Reply& reply) {
+  require(store::name_of(request.op) != std::string("unknown"), "what is done has a name");
+  switch (request.op) {
+    case Op::Set:
+      require(run(table, {Op::Get, request.keys, {}, 0})->values == request.values, "what was set is got");
+      break;
+    case Op::Delete: require(!has(table, request.keys[0]), "what was deleted is not there"); break;
+    case Op::Add:
+      require(run(table, {Op::Get, request.keys, {}, 0})->values[0] == std::to_string(reply.number), "a sum is stored");
+      break;
+    case Op::MultiGet:
+      require(!reply.is_ready || reply.values.size() == request.keys.size(), "each key has a value");
+      break;
+    case Op::NumKeys:
+      require(reply.number >= 0 && reply.number <= std::int64_t{store::kKeys}, "keys are bounded");
+      break;
+    default: break;
+  }
+}
+
+void take(store::KeyTable& table, const wire::Frame& frame) {
+  try {
+    if (!frame.is(StoreFrame::Ask)) return void(wire::decode<store::FollowKey>(wire::view_of(frame.payload)));
+    const auto ask = wire::decode<store::Ask>(wire::view_of(frame.payload));
+    const auto reply = run(table, ask.request);
+    if (reply) check(table, ask.request, *reply);
+  } catch (const Error&) {
+    return;
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  wire::FrameSplitter splitter(wire::kProtocol<StoreFrame>);
+  splitter.feed(wire::view_of(data, size));
+  store::KeyTable table;
+  try {
+    while (const auto frame = splitter.next()) take(table, *frame);
+  } catch (const Error&) {
+    return 0;  // the connection ends
+  }
+  return 0;
+}

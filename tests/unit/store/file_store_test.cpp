@@ -1,0 +1,200 @@
+// A store in a file survives whoever dies with it open, and says what is wrong with a file that is none.
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runtime/store/file_store.hpp>
+
+#include "support/process.hpp"
+#include "support/scratch.hpp"
+
+namespace distrun::store {
+namespace {
+
+using testing::Scratch;
+
+std::string in(const Scratch& folder) { return folder.path() + "/store"; }
+
+// A process that adds 1 to "sum" for ever, and writes a byte for each time that it was done.
+class Adder {
+ public:
+  explicit Adder(const std::string& path) : done_(base::make_pipe()), pid_(::fork()) {
+    if (pid_ == 0) add_forever(path, done_.second.get());
+    done_.second.reset();
+  }
+  ~Adder() { kill(); }
+  Adder(const Adder&) = delete;
+  Adder& operator=(const Adder&) = delete;
+
+  // How often it was done at least, and at most once more.
+  int kill() {
+    if (pid_ < 0) return 0;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(std::exchange(pid_, -1), nullptr, 0);
+    int count = 0;
+    for (char byte = 0; ::read(done_.first.get(), &byte, 1) == 1;) ++count;
+    return count;
+  }
+
+ private:
+  [[noreturn]] static void add_forever(const std::string& path, int done) {
+    FileStore store(path);
+    for (;;) {
+      store.add("sum", 1);
+      if (::write(done, "x", 1) != 1) ::_exit(1);
+    }
+  }
+
+  base::FdPair done_;
+  pid_t pid_;
+};
+
+TEST_CASE("what a dead writer has left half written is not there, and the next one goes on") {
+  const Scratch folder;
+  std::size_t good = 0;
+  {
+    FileStore store(in(folder));
+    store.set("whole", "1");
+    good = testing::read_file(in(folder)).size();
+    store.set("cut", std::string(100, 'x'));
+  }
+  const std::string all = testing::read_file(in(folder));
+  REQUIRE(all.size() > good + 100);
+  for (std::size_t size = good; size < all.size(); size += 3) {
+    testing::write_file(in(folder), std::string_view(all).substr(0, size));
+    FileStore store(in(folder));
+    CHECK(store.get("whole") == "1");
+    CHECK_FALSE(store.check({"cut"}));
+    store.set("next", "2");
+    FileStore other(in(folder));
+    CHECK(other.get("next") == "2");
+    CHECK_FALSE(other.check({"cut"}));
+  }
+}
+
+TEST_CASE("a file that was only begun is an empty store") {
+  const Scratch folder;
+  for (const char* begin : {"", "d", "dstore0", "dstore01"}) {
+    testing::write_file(in(folder), begin);
+    FileStore store(in(folder));
+    CHECK(store.num_keys() == 0);
+    store.set("key", "value");
+    CHECK(FileStore(in(folder)).get("key") == "value");
+  }
+}
+
+TEST_CASE("what is no store is left as it is, and said to be none") {
+  const Scratch folder;
+  testing::write_file(in(folder), "a letter to somebody");
+  FileStore store(in(folder));
+  CHECK_THROWS_WITH(store.set("key", "value"), in(folder) + " is no store of distrun: it begins otherwise");
+  CHECK_THROWS_WITH(store.num_keys(), in(folder) + " is no store of distrun: it begins otherwise");
+  CHECK(testing::read_file(in(folder)) == "a letter to somebody");
+  CHECK_THROWS_WITH(FileStore(folder.path() + "/no/such/store"), Catch::Contains("No such file"));
+}
+
+TEST_CASE("a damaged store says where") {
+  const Scratch folder;
+  {
+    FileStore store(in(folder));
+    store.set("a", "1");
+    store.set("b", "2");
+  }
+  std::string bytes = testing::read_file(in(folder));
+  bytes[20] = static_cast<char>(bytes[20] ^ 1);
+  testing::write_file(in(folder), bytes);
+  FileStore store(in(folder));
+  CHECK_THROWS_WITH(store.get("b"), in(folder) + " is damaged at byte 8");
+}
+
+TEST_CASE("a file that is removed or replaced begins anew for all") {
+  const Scratch folder;
+  FileStore one(in(folder)), other(in(folder));
+  one.set("key", "old");
+  CHECK(other.get("key") == "old");
+  REQUIRE(::unlink(in(folder).c_str()) == 0);
+  CHECK_FALSE(other.check({"key"}));
+  other.set("key", "new");
+  CHECK(one.get("key") == "new");
+}
+
+TEST_CASE("the last of the stores removes the file, and no other") {
+  const Scratch folder;
+  auto one = std::make_unique<FileStore>(in(folder), 2), other = std::make_unique<FileStore>(in(folder), 2);
+  one->set("key", "value");
+  one.reset();
+  CHECK(testing::exists(in(folder)));
+  CHECK(other->get("key") == "value");
+  other.reset();
+  CHECK_FALSE(testing::exists(in(folder)));
+  FileStore(in(folder)).set("key", "value");
+  CHECK(testing::exists(in(folder)));
+}
+
+TEST_CASE("a lock that somebody does not give back is waited for, and no longer than the timeout") {
+  const Scratch folder;
+  FileStore store(in(folder));
+  store.set("key", "value");
+  const base::Fd other(::open(in(folder).c_str(), O_RDWR | O_CLOEXEC));
+  REQUIRE(::flock(other.get(), LOCK_EX) == 0);
+  store.set_timeout(std::chrono::milliseconds(30));
+  CHECK_THROWS_WITH(store.get("key"), Catch::StartsWith("wait timeout after ") &&
+                                          Catch::EndsWith("another process holds the lock of " + in(folder)));
+  REQUIRE(::flock(other.get(), LOCK_UN) == 0);
+  CHECK(store.get("key") == "value");
+}
+
+TEST_CASE("a full disk is an error, and nothing is done") {
+  const Scratch folder;
+  struct rlimit before {};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  FileStore store(in(folder));
+  store.set("key", "value");
+  ::signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit small { 4096, before.rlim_max };
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  std::optional<Error> error;
+  try {
+    store.set("key", std::string(10'000, 'x'));
+  } catch (const Error& caught) {
+    error = caught;
+  }
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+  ::signal(SIGXFSZ, SIG_DFL);
+  REQUIRE(error.has_value());
+  CHECK(error->kind() == ErrorKind::Overloaded);
+  CHECK_THAT(error->text(), Catch::Contains("cannot write " + in(folder)));
+  CHECK(store.get("key") == "value");
+  CHECK(FileStore(in(folder)).get("key") == "value");
+}
+
+TEST_CASE("processes that add are killed at any moment, and no sum that they were told of is lost") {
+  const Scratch folder;
+  base::Rng random(20);
+  constexpr int kRounds = 30;
+  int least = 0;
+  int killed = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<std::unique_ptr<Adder>> adders;
+    for (int i = 0; i < 4; ++i) adders.push_back(std::make_unique<Adder>(in(folder)));
+    testing::pause_for(std::chrono::milliseconds(random.below(15)));
+    for (const auto& adder : adders) least += adder->kill();
+    killed += 4;
+    FileStore store(in(folder));
+    const std::int64_t sum = store.add("sum", 0);
+    INFO("round " << round);
+    CHECK(sum >= least);
+    CHECK(sum <= least + killed);
+  }
+}
+
+}  // namespace
+}  // namespace distrun::store

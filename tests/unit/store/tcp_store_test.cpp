@@ -1,0 +1,246 @@
+// A store over TCP among those who mean no good, or go away.
+#include <catch2/catch.hpp>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/free_port.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/store/tcp_address.hpp>
+#include <distrun/runtime/store/tcp_protocol.hpp>
+#include <distrun/runtime/store/tcp_store.hpp>
+
+#include "support/process.hpp"
+#include "unit/core/fake_rank_line.hpp"
+
+namespace distrun::store {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::FakeRank;
+
+constexpr char kSecret[] = "open sesame";
+
+TcpStoreOptions client_of(const TcpStore& server) { return {.port = server.port(), .secret = kSecret}; }
+TcpStoreOptions server_options() { return {.is_server = true, .secret = kSecret}; }
+
+template <class Call>
+Error error_of(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  FAIL("nothing was thrown");
+  throw;
+}
+
+// Blocking; as anybody may connect.
+base::Fd connect_raw(const TcpStore& server) {
+  for (const TcpAddress& address : resolve("localhost", server.port())) {
+    base::Fd socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (::connect(socket.get(), address.get(), address.size) == 0) return socket;
+  }
+  FAIL("nobody listens");
+  return {};
+}
+
+void say(const base::Fd& socket, std::string_view bytes) {
+  (void)!::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+}
+
+// What the server says until it ends the connection.
+std::string all_from(const base::Fd& socket) {
+  std::string all;
+  char part[256];
+  for (ssize_t count = 0; (count = ::recv(socket.get(), part, sizeof part, 0)) > 0;) {
+    all.append(part, static_cast<std::size_t>(count));
+  }
+  return all;
+}
+
+TEST_CASE("who speaks another protocol is dropped without a word, at once, and the others notice nothing") {
+  TcpStore server("localhost", server_options());
+  const std::string junk = GENERATE(as<std::string>(), "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                                    std::string(8, '\0'), "dstore-2aaaaaaaa", std::string("\x16\x03\x01\x02", 4), "x");
+  const base::Fd scanner = connect_raw(server);
+  say(scanner, junk);
+  CHECK(all_from(scanner).empty());
+  TcpStore client("localhost", client_of(server));
+  client.set("key", "value");
+  CHECK(server.get("key") == "value");
+}
+
+TEST_CASE("who has another secret is told so by being dropped") {
+  const TcpStore server("localhost", server_options());
+  for (const char* const wrong : {"", "open sesam", "open sesame!", "OPEN SESAME"}) {
+    TcpStoreOptions options = client_of(server);
+    options.secret = wrong;
+    const Error error = error_of([&] { TcpStore client("localhost", options); });
+    CHECK(error.kind() == ErrorKind::Disconnected);
+    CHECK_THAT(error.text(), Catch::EndsWith("it has another secret, or is no store"));
+  }
+  TcpStoreOptions options = client_of(server);
+  options.secret = std::string(65, 's');
+  CHECK_THROWS_WITH(TcpStore("localhost", options), "a store's secret has 64 characters at most, not 65");
+}
+
+TEST_CASE("frames that are none of the protocol end their client's connection, and no other") {
+  TcpStore server("localhost", server_options());
+  base::Rng random(7);
+  for (int i = 0; i < 200; ++i) {
+    const base::Fd client = connect_raw(server);
+    std::string bytes = hello(kSecret);
+    for (std::uint64_t left = random.below(200); left > 0; --left) bytes += static_cast<char>(random.below(256));
+    say(client, bytes);
+    ::shutdown(client.get(), SHUT_WR);
+    CHECK_THAT(all_from(client), Catch::StartsWith(std::string(kWelcome)));
+  }
+  CHECK(server.add("alive", 1) == 1);
+}
+
+TEST_CASE("who says nothing is dropped after five seconds") {
+  const TcpStore server("localhost", server_options());
+  const base::Fd silent = connect_raw(server);
+  const base::Fd half = connect_raw(server);
+  say(half, "dstore-1half of a secret");
+  CHECK(all_from(silent).empty());
+  CHECK(all_from(half).empty());
+}
+
+TEST_CASE("a client that goes away takes its requests along") {
+  TcpStore server("localhost", server_options());
+  {
+    FakeRank rank;
+    TcpStore client("localhost", client_of(server));
+    CHECK(error_of([&] { client.queue_pop("jobs", 20ms); }).kind() == ErrorKind::Timeout);
+    const base::Thread fails("fails", [&] {
+      testing::eventually(30s, [&] { return rank.line.count() > 1; });
+      rank.state.fail_peer({1, "rank 1 failed"});
+    });
+    CHECK_THROWS_AS(client.queue_pop("jobs"), PeerFailed);
+  }
+  server.queue_push("jobs", "whole");
+  CHECK(server.queue_pop("jobs", 30s) == "whole");
+}
+
+TEST_CASE("a server that ends is an error at every client at once") {
+  auto server = std::make_unique<TcpStore>("localhost", server_options());
+  constexpr int kClients = 8;
+  std::atomic<int> waiting{0};
+  std::atomic<int> lost{0};
+  std::vector<base::Thread> threads;
+  for (int i = 0; i < kClients; ++i) {
+    threads.emplace_back("client", [&, options = client_of(*server)] {
+      TcpStore client("localhost", options);
+      client.add("here", 1);
+      ++waiting;
+      try {
+        client.get("never");
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::Disconnected && error.text().ends_with("its server is gone")) ++lost;
+      }
+    });
+  }
+  CHECK(testing::eventually(30s, [&] { return waiting == kClients; }));
+  server.reset();
+  threads.clear();
+  CHECK(lost == kClients);
+}
+
+TEST_CASE("clients may come before their server") {
+  const auto port = static_cast<std::uint16_t>(base::find_free_port());
+  std::string got;
+  base::Thread early("client", [&] {
+    TcpStore client("localhost", {.port = port, .timeout = 30s, .secret = kSecret});
+    got = client.get("key");
+  });
+  testing::pause_for(20ms);
+  TcpStore server("localhost", {.port = port, .is_server = true, .secret = kSecret});
+  server.set("key", "value");
+  early.join();
+  CHECK(got == "value");
+}
+
+TEST_CASE("where nobody serves a client says so when its timeout is over") {
+  const auto port = static_cast<std::uint16_t>(base::find_free_port());
+  const Error error = error_of([&] { TcpStore client("127.0.0.1", {.port = port, .timeout = 50ms}); });
+  CHECK(error.kind() == ErrorKind::Timeout);
+  CHECK_THAT(error.text(), Catch::StartsWith("nobody serves a store at 127.0.0.1:" + std::to_string(port)));
+}
+
+TEST_CASE("names and numbers of hosts that are none are errors at once") {
+  for (const char* const host : {"no such host", "host.invalid", "1.2.3.4.5", "::1::2"}) {
+    const Error error = error_of([&] { TcpStore client(host, {.port = 1, .timeout = 300s}); });
+    CHECK(error.kind() == ErrorKind::InvalidArgument);
+    CHECK_THAT(error.text(), Catch::StartsWith("the host \"" + std::string(host) + "\" has no address"));
+  }
+}
+
+TEST_CASE("stores are served at addresses of either family") {
+  const std::string host = GENERATE("127.0.0.1", "::1", "localhost");
+  std::unique_ptr<TcpStore> server;
+  try {
+    server = std::make_unique<TcpStore>(host, server_options());
+  } catch (const Error& error) {
+    REQUIRE(host == "::1");  // a machine may have none
+    return;
+  }
+  TcpStore client(host, client_of(*server));
+  client.set("key", "value");
+  CHECK(server->get("key") == "value");
+}
+
+TEST_CASE("a port that is taken is named") {
+  const TcpStore server("127.0.0.1", server_options());
+  TcpStoreOptions options = server_options();
+  options.port = server.port();
+  const Error error = error_of([&] { TcpStore second("127.0.0.1", options); });
+  CHECK_THAT(error.text(), Catch::Contains("has failed to listen on any local network address at 127.0.0.1:" +
+                                           std::to_string(server.port())) &&
+                               Catch::Contains("in use"));
+}
+
+TEST_CASE("a server waits for its workers, and says how many came") {
+  TcpStoreOptions options = server_options();
+  options.world_size = 3;
+  options.timeout = 50ms;
+  const Error error = error_of([&] { TcpStore server("localhost", options); });
+  CHECK(error.kind() == ErrorKind::Timeout);
+  CHECK_THAT(error.text(),
+             Catch::StartsWith("Timed out after ") && Catch::EndsWith("waiting for clients. 1/3 clients joined."));
+  options.world_size = 0;
+  CHECK_THROWS_WITH(TcpStore("localhost", options), "the world size of a TCP store cannot be 0");
+  options.world_size = 2;
+  options.timeout = 30s;
+  options.port = static_cast<std::uint16_t>(base::find_free_port());
+  const base::Thread worker("worker", [options] {
+    TcpStoreOptions own = options;
+    own.is_server = false;
+    TcpStore client("localhost", own);
+    client.get("all are here");
+  });
+  TcpStore server("localhost", options);
+  CHECK(server.get("init/") == "2");
+  server.set("all are here", "1");
+}
+
+TEST_CASE("threads of one client wait side by side") {
+  TcpStore server("localhost", server_options());
+  TcpStore client("localhost", client_of(server));
+  std::atomic<int> got{0};
+  std::vector<base::Thread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back("waits", [&, i] {
+      if (client.get("key " + std::to_string(i)) == "value") ++got;
+    });
+  }
+  for (int i = 15; i >= 0; --i) client.set("key " + std::to_string(i), "value");
+  threads.clear();
+  CHECK(got == 16);
+}
+
+}  // namespace
+}  // namespace distrun::store
