@@ -51,6 +51,7 @@ void check(store::KeyTable& table, const store::Request& request, const store::R
 
 void take(store::KeyTable& table, const wire::Frame& frame) {
   try {
+    if (frame.is(StoreFrame::Cancel)) return void(wire::decode<store::Cancel>(wire::view_of(frame.payload)));
     if (!frame.is(StoreFrame::Ask)) return void(wire::decode<store::FollowKey>(wire::view_of(frame.payload)));
     const auto ask = wire::decode<store::Ask>(wire::view_of(frame.payload));
     const auto reply = run(table, ask.request);

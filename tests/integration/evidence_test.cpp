@@ -75,10 +75,15 @@ class HangingRun {
   Running running_;
 };
 
-// Traces a process as a debugger would, until it is destroyed.
+// Traces a process as a debugger would, until it is destroyed. Whoever looks at all runs holds it for a moment.
 class Tracer {
  public:
-  explicit Tracer(pid_t pid) : pid_(pid) { REQUIRE(::ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) == 0); }
+  explicit Tracer(pid_t pid) : pid_(pid) {
+    const auto traces = [pid] { return ::ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) == 0; };
+    const bool is_traced = eventually(milliseconds(2'000), traces);
+    INFO("process " << pid << ", errno " << errno);
+    REQUIRE(is_traced);
+  }
   ~Tracer() {
     // To be let go a tracee must be stopped.
     ::ptrace(PTRACE_INTERRUPT, pid_, nullptr, nullptr);

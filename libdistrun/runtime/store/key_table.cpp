@@ -15,6 +15,9 @@ std::string shown(const std::string& text) {
   return "\"" + (text.size() <= kShown ? text : text.substr(0, kShown) + "...") + "\"";
 }
 
+// Whether there may be more afterwards.
+bool adds(Op op) { return is_change(op) && op != Op::Delete && op != Op::QueuePop && op != Op::TryQueuePop; }
+
 [[noreturn]] void refuse_size(const char* what, const std::string& key, std::size_t size, std::size_t limit) {
   throw Error(ErrorKind::Overloaded, std::string(what) + " of " + std::to_string(size) + " bytes (" + shown(key) +
                                          ") is longer than " + std::to_string(limit));
@@ -109,7 +112,7 @@ void KeyTable::check_room(const Request& request) const {
     if (value.size() > kValueSize) refuse_size("the value", request.keys[0], value.size(), kValueSize);
     more += cost_of(value);
   }
-  if (!is_change(request.op)) return;
+  if (!adds(request.op)) return;
   if (bytes_ + more > kTableSize) refuse_size("with the others, the value", request.keys[0], bytes_ + more, kTableSize);
   if (values_.size() + queues_.size() + request.keys.size() > kKeys && !missing(request).empty()) {
     throw Error(ErrorKind::Overloaded, "a store has " + std::to_string(kKeys) + " keys at most: there is no room for " +

@@ -80,6 +80,7 @@ class Serving {
   void take(Client& client, const wire::Frame& frame);
   void take(Client& client, Ask ask);
   bool try_answer(Client& client, const Ask& ask);
+  void cancel(Client& client, std::uint64_t id);
   void answer_waiting();
   void tell_changes(const std::vector<Change>& changes);
   void end_late();
@@ -202,6 +203,8 @@ void Serving::take(Client& client, const wire::Frame& frame) {
     } else if (frame.is(StoreFrame::FollowKey) && client.watches.size() < kAskedMax) {
       client.watches.insert(wire::decode<FollowKey>(wire::view_of(frame.payload)).key);
       send(client, StoreFrame::Answer, Answer{});
+    } else if (frame.is(StoreFrame::Cancel)) {
+      cancel(client, wire::decode<Cancel>(wire::view_of(frame.payload)).id);
     } else {
       drop(client);
     }
@@ -235,6 +238,15 @@ bool Serving::try_answer(Client& client, const Ask& ask) {
   tell_changes(changes);
   if (is_change(ask.request.op) && !waiting_.empty()) answer_waiting();
   return true;
+}
+
+void Serving::cancel(Client& client, std::uint64_t id) {
+  waiting_.remove_if([&](const Waiting& each) {
+    if (each.client != &client || each.ask.id != id) return false;
+    --client.waiting;
+    send(client, StoreFrame::Refusal, refusal_of(id, Error(ErrorKind::Cancelled, "cancelled")));
+    return true;
+  });
 }
 
 // Those that have waited longest come first. None of them changes what others wait for: a pop takes away.

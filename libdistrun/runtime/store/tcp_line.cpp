@@ -28,6 +28,9 @@ int left_ms(base::TimePoint deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(ms, 0, 1 << 30));
 }
 
+const std::string kGone = "its server is gone";
+bool is_end(int number) { return number == EPIPE || number == ECONNRESET; }
+
 bool is_of_nobody(int number) { return number == ECONNREFUSED || number == ECONNRESET || number == ETIMEDOUT; }
 
 }  // namespace
@@ -106,7 +109,7 @@ void TcpLine::send(const wire::Bytes& packed, int give_up) {
     } else if (errno == EAGAIN) {
       if (wait(POLLOUT, base::TimePoint::max(), give_up) != Ready::Yes) lose("a rank has failed meanwhile");
     } else if (errno != EINTR) {
-      lose(base::errno_text(errno));
+      lose(is_end(errno) ? kGone : base::errno_text(errno));
     }
   }
 }
@@ -118,15 +121,9 @@ std::optional<wire::Frame> TcpLine::receive(TimePoint deadline, int give_up) {
     std::byte part[64 * 1024];
     const ssize_t count = ::recv(socket_.get(), part, sizeof part, 0);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (count == 0) lose("its server is gone");
-    if (count < 0) lose(base::errno_text(errno));
+    if (count <= 0) lose(count == 0 || is_end(errno) ? kGone : base::errno_text(errno));
     splitter_.feed(wire::view_of(part, static_cast<std::size_t>(count)));
   }
-}
-
-bool TcpLine::is_stale() const noexcept {
-  pollfd entry{socket_.get(), POLLIN, 0};
-  return ::poll(&entry, 1, 0) != 0;
 }
 
 void TcpLine::lose(const std::string& why) const {

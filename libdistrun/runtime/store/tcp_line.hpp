@@ -1,5 +1,6 @@
 #pragma once
-// A client's connection to a store's server, for one call at a time. Not thread-safe.
+// A client's connection to a store's server, for one call at a time. Not thread-safe, but that one thread may send
+// while another receives.
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,9 +23,6 @@ class TcpLine {
   void send(const wire::Bytes& packed, int give_up);
   // The next frame. Nothing: `give_up`, or the deadline. Throws Error{Disconnected} as send().
   std::optional<wire::Frame> receive(TimePoint deadline, int give_up);
-  // The server has ended, or said something that nobody has asked for: it is of no more use.
-  bool is_stale() const noexcept;
-  int fd() const noexcept { return socket_.get(); }
 
  private:
   enum class Ready { Yes, GaveUp, Late };

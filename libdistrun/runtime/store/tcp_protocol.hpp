@@ -5,7 +5,8 @@
 //   server   kWelcome (8 bytes); whoever begins otherwise, or not within five seconds, is dropped without a word
 //
 // and then frames (common/wire/frame.hpp). A client may have several requests under way; answers come when they are
-// ready. Who goes away takes its requests along.
+// ready. Who does not want to wait any longer cancels its request, and is told whether it was done all the same: what a
+// queue gave is not lost. Who goes away takes its requests along.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,12 +27,13 @@ std::string hello(std::string_view secret);
 enum class StoreFrame : std::uint16_t {
   Ask = 128,
   FollowKey = 129,
+  Cancel = 130,
   Answer = 132,
   Refusal = 133,
   Changed = 134,
 };
 inline bool is_known(StoreFrame kind) noexcept {
-  return kind == StoreFrame::Ask || kind == StoreFrame::FollowKey ||
+  return (kind >= StoreFrame::Ask && kind <= StoreFrame::Cancel) ||
          (kind >= StoreFrame::Answer && kind <= StoreFrame::Changed);
 }
 
@@ -41,6 +43,12 @@ struct Ask {
   Request request;
 };
 DISTRUN_FIELDS(Ask, m.id, m.patience_ns, m.request)
+
+// Of a request that waits: it is refused. Of another: nothing more comes than its answer.
+struct Cancel {
+  std::uint64_t id = 0;
+};
+DISTRUN_FIELDS(Cancel, m.id)
 
 struct Answer {
   std::uint64_t id = 0;

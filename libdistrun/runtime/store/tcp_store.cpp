@@ -83,7 +83,12 @@ class TcpStore::Impl {
     info.name = "the server of a store";
     const core::Wait wait(info, deadline);
     const FailureSignal failure;
-    return std::make_unique<TcpLine>(host_, port_, secret_, deadline, failure.fd());
+    try {
+      return std::make_unique<TcpLine>(host_, port_, secret_, deadline, failure.fd());
+    } catch (const Error&) {
+      if (core::rank_state().has_failed_peer()) core::throw_peer_failed("connecting to a store");
+      throw;
+    }
   }
   std::unique_ptr<TcpLine> take_line(TimePoint deadline);
   void rest(std::unique_ptr<TcpLine> line);
@@ -134,20 +139,23 @@ std::optional<wire::Frame> TcpStore::Impl::ask(TcpLine& line, const Request& req
   const core::Wait wait(wait_for(request, name, site), deadline);
   const FailureSignal failure;
   line.send(wire::pack(StoreFrame::Ask, 0, Ask{0, left_until(deadline).count(), request}), failure.fd());
-  return line.receive(after(deadline, kGrace), failure.fd());
+  auto frame = line.receive(after(deadline, kGrace), failure.fd());
+  if (frame) return frame;
+  line.send(wire::pack(StoreFrame::Cancel, 0, Cancel{0}), -1);
+  return line.receive(base::system_clock().now() + kGrace, -1);
 }
 
 Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location site) {
   std::unique_ptr<TcpLine> line = take_line(deadline);
   const auto frame = ask(*line, request, deadline, site);
+  const std::string doing = "waiting for " + (request.keys.empty() ? "the store" : "the key " + request.keys[0]);
   if (!frame) {
-    const std::string doing = "waiting for " + (request.keys.empty() ? "the store" : "the key " + request.keys[0]);
-    if (core::rank_state().has_failed_peer()) core::throw_peer_failed(doing, site);
     throw Error(ErrorKind::Timeout, "DistStoreError", doing + ": the server of the store does not answer", site);
   }
   rest(std::move(line));
   if (frame->is(StoreFrame::Answer)) return wire::decode<Answer>(wire::view_of(frame->payload)).reply;
   const auto refusal = wire::decode<Refusal>(wire::view_of(frame->payload));
+  if (refusal.kind == ErrorKind::Cancelled) core::throw_peer_failed(doing, site);
   throw Error(refusal.kind, refusal.type, refusal.text, site);
 }
 

@@ -31,6 +31,8 @@ TEST_CASE("a table has so many keys and no more, and those that are there can st
   for (std::size_t i = 0; i < kKeys; ++i) table.run({Op::Set, {std::to_string(i)}, {""}, 0});
   CHECK_THROWS_WITH(table.run({Op::Set, {"more"}, {""}, 0}), Catch::StartsWith("a store has 131072 keys at most"));
   CHECK_THROWS_AS(table.run({Op::QueuePush, {"more"}, {""}, 0}), Error);
+  CHECK_FALSE(table.run({Op::QueuePop, {"more"}, {}, 0}).is_ready);  // it waits, as elsewhere
+  CHECK(table.run({Op::Delete, {"more"}, {}, 0}).number == 0);
   CHECK_NOTHROW(table.run({Op::Set, {"1"}, {"one"}, 0}));
   CHECK(table.run({Op::Get, {"1"}, {}, 0}).values[0] == "one");
 }

@@ -110,7 +110,7 @@ TEST_CASE("who says nothing is dropped after five seconds") {
   CHECK(all_from(half).empty());
 }
 
-TEST_CASE("a client that goes away takes its requests along") {
+TEST_CASE("what a queue has is not given to a call that has ended") {
   TcpStore server("localhost", server_options());
   {
     FakeRank rank;
