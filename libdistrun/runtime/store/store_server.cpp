@@ -71,6 +71,7 @@ class Serving {
 
   void listen(const std::string& host, std::uint16_t port);
   void accept_all();
+  bool turn_one_away();
   void add(base::Fd socket);
   void greet(Client& client);
   void welcome(Client& client);
@@ -96,11 +97,14 @@ class Serving {
   std::list<Waiting> waiting_;  // the oldest first
   bool must_sweep_ = false;
   io::Alarm deadline_;
+  base::Fd reserve_;
   std::unique_ptr<io::FdWatch> listener_;
 };
 
 Serving::Serving(const std::string& host, std::uint16_t port, std::string_view secret)
-    : hello_(hello(secret)), deadline_(loop_, [this] { end_late(); }) {
+    : hello_(hello(secret)),
+      deadline_(loop_, [this] { end_late(); }),
+      reserve_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {
   listen(host, port);
 }
 
@@ -127,9 +131,22 @@ void Serving::listen(const std::string& host, std::uint16_t port) {
 void Serving::accept_all() {
   for (;;) {
     base::Fd socket(::accept4(listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket) return;
-    if (clients_.size() < kClients) add(std::move(socket));
+    if (socket) {
+      if (clients_.size() < kClients) add(std::move(socket));
+    } else if ((errno != EMFILE && errno != ENFILE) || !turn_one_away()) {
+      return;
+    }
   }
+}
+
+// Without a descriptor for it a connection would wait, and the loop turn for it: it gets the one that is kept, and
+// ends.
+bool Serving::turn_one_away() {
+  reserve_.reset();
+  const bool is_turned_away =
+      static_cast<bool>(base::Fd(::accept4(listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)));
+  reserve_.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  return is_turned_away && reserve_;
 }
 
 void Serving::add(base::Fd socket) {

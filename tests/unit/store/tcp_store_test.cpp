@@ -1,6 +1,7 @@
 // A store over TCP among those who mean no good, or go away.
 #include <catch2/catch.hpp>
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -108,6 +109,24 @@ TEST_CASE("who says nothing is dropped after five seconds") {
   say(half, "dstore-1half of a secret");
   CHECK(all_from(silent).empty());
   CHECK(all_from(half).empty());
+}
+
+TEST_CASE("a server without descriptors turns clients away, and serves again when there are some") {
+  const TcpStore server("localhost", server_options());
+  const TcpAddress address = resolve("localhost", server.port()).front();
+  const base::Fd client(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+  struct rlimit before {};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const struct rlimit none { static_cast<rlim_t>(client.get()) + 1, before.rlim_max };
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const int connected = ::connect(client.get(), address.get(), address.size);
+  say(client, hello(kSecret));
+  const std::string answer = all_from(client);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  REQUIRE(connected == 0);
+  CHECK(answer.empty());
+  TcpStore later("localhost", client_of(server));
+  CHECK(later.add("alive", 1) == 1);
 }
 
 TEST_CASE("what a queue has is not given to a call that has ended") {
