@@ -112,9 +112,16 @@ TEST_CASE("threads that were only needed while others blocked end") {
   const FakeRank rank;
   constexpr int kHandlers = 50;
   Door door;
-  for (int i = 0; i < kHandlers; ++i) post(handler_pool(), [&] { door.pass_seen(); });
+  std::atomic<int> passed{0};
+  for (int i = 0; i < kHandlers; ++i) {
+    post(handler_pool(), [&] {
+      door.pass_seen();
+      ++passed;
+    });
+  }
   REQUIRE(soon([&] { return handler_pool().statistics().blocked == kHandlers; }));
   door.open();
+  CHECK(soon([&] { return passed == kHandlers; }));
   CHECK(soon([&] { return handler_pool().statistics().threads <= 10; }));  // 8 workers at most, and a watcher
   CHECK(handler_pool().statistics().blocked == 0);
 }

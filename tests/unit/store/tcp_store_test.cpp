@@ -235,7 +235,7 @@ TEST_CASE("a server waits for its workers, and says how many came") {
   options.world_size = 2;
   options.timeout = 30s;
   options.port = static_cast<std::uint16_t>(base::find_free_port());
-  const base::Thread worker("worker", [options] {
+  base::Thread worker("worker", [options] {
     TcpStoreOptions own = options;
     own.is_server = false;
     TcpStore client("localhost", own);
@@ -244,6 +244,7 @@ TEST_CASE("a server waits for its workers, and says how many came") {
   TcpStore server("localhost", options);
   CHECK(server.get("init/") == "2");
   server.set("all are here", "1");
+  worker.join();  // before its server goes
 }
 
 TEST_CASE("threads of one client wait side by side") {
