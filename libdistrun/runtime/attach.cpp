@@ -4,7 +4,8 @@
 //   first attach of the process   the GPU driver is chosen, not made: that happens on first use
 //   each attach                   waits are shown on the rank's board, and end when a peer fails; what breaks
 //                                 stream order is its error; its random numbers begin anew
-//   detach                        errors of futures that nobody has looked at are told; reports go to standard error
+//   detach                        groups are left, so that nobody waits for the rank; errors of futures that nobody has
+//   looked at are told; reports go to standard error
 //                                 again; waits that are still shown stay so
 //
 // Ranks that are threads are attached side by side: a wait, a report or a random number belongs to the rank whose
@@ -21,6 +22,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
+#include <distrun/runtime/collectives/groups.hpp>
 #include <distrun/runtime/core/backends.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/device/gpu.hpp>
@@ -144,6 +146,7 @@ void tell_unseen_errors(const distrun_rank& rank, core::RankState& state) {
 
 void Ranks::detach(const distrun_rank& rank) {
   const std::lock_guard lock(mutex_);
+  collectives::leave_groups(state_of(rank));
   if (has_peers(rank)) rank.on_peer_failed(rank.self, nullptr, nullptr);
   tell_unseen_errors(rank, state_of(rank));
   std::erase_if(attached_, [&](const Attached& each) { return each.rank == &rank; });

@@ -36,6 +36,9 @@ file(WRITE ${PROJECT_BINARY_DIR}/installed_headers.txt "${headers}\n")  # for sc
 if(TARGET distrun_cuda)
   install(FILES ${PROJECT_BINARY_DIR}/lib/distrun/distrun_cuda.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/distrun)
 endif()
+if(TARGET distrun_gloo)
+  install(TARGETS distrun_gloo LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/distrun)
+endif()
 
 install(EXPORT distrunTargets NAMESPACE distrun:: DESTINATION ${package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/distrunConfig.cmake.in

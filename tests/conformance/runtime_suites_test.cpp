@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "run_case.hpp"
+#include "support/skip.hpp"
 
 namespace {
 
@@ -28,6 +29,7 @@ struct Suite {
   std::string expected;  // its expected_tests.txt
 };
 const Suite kTensor{DISTRUN_TENSOR_SUITE, DISTRUN_TENSOR_SUITE_EXPECTED};
+const Suite kCollectives{DISTRUN_COLLECTIVES_SUITE, DISTRUN_COLLECTIVES_SUITE_EXPECTED};
 const Suite kRpc{DISTRUN_RPC_SUITE, DISTRUN_RPC_SUITE_EXPECTED};
 
 std::map<std::string, Wanted> expected_tests(const Suite& suite) {
@@ -87,4 +89,24 @@ TEST_CASE("every test of the tensor suite passes on virtual devices in each isol
 TEST_CASE("every test of the RPC suite passes, on every device", "[suite]") { check_on_every_device(kRpc, "4"); }
 TEST_CASE("every test of the RPC suite passes on virtual devices in each isolation", "[suite]") {
   check_in_each_isolation(kRpc);
+}
+
+TEST_CASE("every test of the collectives suite passes, with two, three and four ranks", "[suite]") {
+  check_on_every_device(kCollectives, GENERATE(values<std::string>({"2", "3", "4"})));
+}
+TEST_CASE("every test of the collectives suite passes on virtual devices in each isolation", "[suite]") {
+  check_in_each_isolation(kCollectives);
+}
+TEST_CASE("every test of the collectives suite passes with backend gloo", "[suite]") {
+  skip_case_if(!DISTRUN_HAS_GLOO, "distrun was built without gloo: there is no libgloo-dev");
+  const std::string ranks = GENERATE(values<std::string>({"2", "3"}));
+  check_run(kCollectives, {"--gpu-driver", "none", "--backend", "gloo", "--world-size", ranks}, false, "process");
+  check_run(kCollectives, {"--gpu-driver", "virtual", "--gpus", "2", "--backend", "gloo", "--isolation", "threads"},
+            true, "threads");
+}
+TEST_CASE("every test of the collectives suite passes with backend threads, and without single copies", "[suite]") {
+  check_run(kCollectives, {"--gpu-driver", "none", "--backend", "threads", "--isolation", "threads"}, false, "threads");
+  check_run(kCollectives, {"--gpu-driver", "none", "--env", "DISTRUN_SHM_SINGLE_COPY=0"}, false, "process");
+  check_run(kCollectives, {"--gpu-driver", "none", "--env", "DISTRUN_SHM_SINGLE_COPY=0", "--isolation", "threads"},
+            false, "threads");
 }

@@ -121,10 +121,10 @@ void write_daemon() {
 
 // A client that asks for each thing once.
 void write_store() {
-  using store::Op;
+  using stores::Op;
   wire::Bytes client;
-  const auto ask = [&](store::Request request) {
-    append(client, wire::pack(store::StoreFrame::Ask, 0, store::Ask{1, 1000, std::move(request)}));
+  const auto ask = [&](stores::Request request) {
+    append(client, wire::pack(stores::StoreFrame::Ask, 0, stores::Ask{1, 1000, std::move(request)}));
   };
   ask({Op::Set, {"key"}, {"41"}, 0});
   ask({Op::Add, {"key"}, {}, 1});
@@ -140,7 +140,7 @@ void write_store() {
   ask({Op::Delete, {"key"}, {}, 0});
   ask({Op::Check, {"key"}, {}, 0});
   ask({Op::NumKeys, {}, {}, 0});
-  append(client, wire::pack(store::StoreFrame::FollowKey, 0, store::FollowKey{"key"}));
+  append(client, wire::pack(stores::StoreFrame::FollowKey, 0, stores::FollowKey{"key"}));
   write("store/client", client);
   write("store/half", {client.begin(), client.begin() + 50});
 }

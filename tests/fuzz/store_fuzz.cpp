@@ -13,10 +13,10 @@ namespace {
 
 using namespace distrun;
 using fuzz::require;
-using store::Op;
-using store::StoreFrame;
+using stores::Op;
+using stores::StoreFrame;
 
-std::optional<store::Reply> run(store::KeyTable& table, const store::Request& request) {
+std::optional<stores::Reply> run(stores::KeyTable& table, const stores::Request& request) {
   try {
     return table.run(request);
   } catch (const Error&) {
@@ -24,13 +24,13 @@ std::optional<store::Reply> run(store::KeyTable& table, const store::Request& re
   }
 }
 
-bool has(store::KeyTable& table, const std::string& key) {
+bool has(stores::KeyTable& table, const std::string& key) {
   const auto reply = run(table, {Op::Check, {key}, {}, 0});
   return reply && reply->number != 0;
 }
 
-void check(store::KeyTable& table, const store::Request& request, const store::Reply& reply) {
-  require(store::name_of(request.op) != std::string("unknown"), "what is done has a name");
+void check(stores::KeyTable& table, const stores::Request& request, const stores::Reply& reply) {
+  require(stores::name_of(request.op) != std::string("unknown"), "what is done has a name");
   switch (request.op) {
     case Op::Set:
       require(run(table, {Op::Get, request.keys, {}, 0})->values == request.values, "what was set is got");
@@ -43,17 +43,17 @@ void check(store::KeyTable& table, const store::Request& request, const store::R
       require(!reply.is_ready || reply.values.size() == request.keys.size(), "each key has a value");
       break;
     case Op::NumKeys:
-      require(reply.number >= 0 && reply.number <= std::int64_t{store::kKeys}, "keys are bounded");
+      require(reply.number >= 0 && reply.number <= std::int64_t{stores::kKeys}, "keys are bounded");
       break;
     default: break;
   }
 }
 
-void take(store::KeyTable& table, const wire::Frame& frame) {
+void take(stores::KeyTable& table, const wire::Frame& frame) {
   try {
-    if (frame.is(StoreFrame::Cancel)) return void(wire::decode<store::Cancel>(wire::view_of(frame.payload)));
-    if (!frame.is(StoreFrame::Ask)) return void(wire::decode<store::FollowKey>(wire::view_of(frame.payload)));
-    const auto ask = wire::decode<store::Ask>(wire::view_of(frame.payload));
+    if (frame.is(StoreFrame::Cancel)) return void(wire::decode<stores::Cancel>(wire::view_of(frame.payload)));
+    if (!frame.is(StoreFrame::Ask)) return void(wire::decode<stores::FollowKey>(wire::view_of(frame.payload)));
+    const auto ask = wire::decode<stores::Ask>(wire::view_of(frame.payload));
     const auto reply = run(table, ask.request);
     if (reply) check(table, ask.request, *reply);
   } catch (const Error&) {
@@ -66,7 +66,7 @@ void take(store::KeyTable& table, const wire::Frame& frame) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   wire::FrameSplitter splitter(wire::kProtocol<StoreFrame>);
   splitter.feed(wire::view_of(data, size));
-  store::KeyTable table;
+  stores::KeyTable table;
   try {
     while (const auto frame = splitter.next()) take(table, *frame);
   } catch (const Error&) {

@@ -295,6 +295,10 @@ TEST_CASE("waits of a runtime for other ranks are seen, and end when one fails",
   run_together(distrun::fixtures::runtime_group());
 }
 
+TEST_CASE("collectives that a rank does not take part in end with its name", "[fixtures]") {
+  run_together(distrun::fixtures::collectives_group());
+}
+
 TEST_CASE("fixtures that hang in other phases end in time", "[fixtures]") {
   run_together(distrun::fixtures::hangs_in_other_phases_group());
 }

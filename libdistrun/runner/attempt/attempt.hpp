@@ -29,6 +29,7 @@
 #include <vector>
 
 #include <distrun/common/io/one_shot.hpp>
+#include <distrun/runner/attempt/attempt_store.hpp>
 #include <distrun/runner/attempt/belongings.hpp>
 #include <distrun/runner/attempt/clocks.hpp>
 #include <distrun/runner/attempt/looks.hpp>
@@ -160,6 +161,7 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   int spawn_expected_ = 0;   // ranks that are not started yet and still may be
   bool bystanders_ = false;  // of a timeout: ranks whose own time is not over
   std::unique_ptr<WorkDirs> dirs_;
+  AttemptStore store_;
   Belongings belongings_;
   wire::RunOrder order_;
   Ground ground_;

@@ -285,7 +285,10 @@ void Attempt::sweep() {
   state_ = State::Sweeping;
   clocks_.stop();
   looks_.tell_throws();
-  const bool patient = first_failed_ < 0 && !record_.cancelled;
+  // A child that came back from the body ends by itself, some moments after it has said so.
+  const bool awaits_stray =
+      std::any_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.stray_error.has_value(); });
+  const bool patient = (first_failed_ < 0 || awaits_stray) && !record_.cancelled;
   sweep_ = std::make_unique<Sweep>(run_.loop, *world_, belongings_, run_.graces, patient,
                                    [this](std::vector<Leak> leaks) { finish(std::move(leaks)); });
   sweep_->start();

@@ -40,7 +40,7 @@ const std::string& store_secret() {
 }  // namespace
 
 wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id, int attempt,
-                            const WorkDirs& dirs) {
+                            const WorkDirs& dirs, const AttemptStore& store) {
   wire::RunOrder order;
   order.run_id = run_id;
   order.test_id = test.id;
@@ -67,6 +67,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
   order.temp_dir = dirs.shared();
   order.init_method = "file://" + dirs.shared() + "/rendezvous";
   if (test.info.env_rendezvous) order.env.push_back({"MASTER_PORT", std::to_string(base::find_free_port())});
+  order.env.push_back({"DISTRUN_STORE", store.path()});
   order.env.push_back({"DISTRUN_STORE_SECRET", store_secret()});
   order.env.insert(order.env.end(), settings.env.begin(), settings.env.end());
   return order;

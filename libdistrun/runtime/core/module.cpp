@@ -26,6 +26,8 @@ std::string find(const char* name) {
 
 }  // namespace
 
+bool has_module(const ModuleName& name) { return !find(name.file).empty(); }
+
 Module open_module(const ModuleName& name) {
   const std::string part = name.part;
   const std::string file = find(name.file);

@@ -18,6 +18,8 @@ struct Module {
   std::string why_none;  // "this distrun was built without CUDA: there is no distrun/distrun_cuda.so"
 };
 
+// Whether open_module() would find its file, which is not opened.
+bool has_module(const ModuleName& name);
 // Stays open until the process ends.
 Module open_module(const ModuleName& name);
 

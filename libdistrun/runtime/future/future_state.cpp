@@ -33,6 +33,12 @@ board::WaitInfo wait_for(const FutureInfo& info, base::Location site) {
   return shown;
 }
 
+// The error of what was to come of a future that nobody will complete any more.
+std::exception_ptr abandoned(const FutureInfo& info) {
+  return std::make_exception_ptr(
+      Error(ErrorKind::Cancelled, describe(info) + " went away before it was done: nobody can complete it any more"));
+}
+
 // Threads that wait for one future get an error each: whoever catches one may add to it.
 [[noreturn]] void throw_own(const std::exception_ptr& error) {
   try {
@@ -223,11 +229,6 @@ void FutureState::attach(std::unique_ptr<Continuation> continuation) {
     if (!is_done()) return void(attached_.push_back(std::move(attached)));
   }
   run(attached);
-}
-
-std::exception_ptr abandoned(const FutureInfo& info) {
-  return std::make_exception_ptr(
-      Error(ErrorKind::Cancelled, describe(info) + " went away before it was done: nobody can complete it any more"));
 }
 
 }  // namespace distrun::future

@@ -120,7 +120,4 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
   mutable UnseenError unseen_;
 };
 
-// The error of what was to come from a future that nobody will complete any more.
-std::exception_ptr abandoned(const FutureInfo& info);
-
 }  // namespace distrun::future

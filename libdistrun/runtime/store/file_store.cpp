@@ -9,7 +9,7 @@
 #include <distrun/runtime/store/store_log.hpp>
 #include <distrun/runtime/store/waiting.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 using namespace std::chrono_literals;
@@ -78,4 +78,4 @@ Error FileStore::locked(base::TimePoint begin, Location site) const {
                site);
 }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

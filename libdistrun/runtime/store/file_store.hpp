@@ -4,7 +4,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/store/store.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 class FileStore final : public Store {
  public:
@@ -25,8 +25,8 @@ class FileStore final : public Store {
   const std::unique_ptr<Shared> shared_;
 };
 
-}  // namespace distrun::store
+}  // namespace distrun::stores
 
 namespace distrun {
-using store::FileStore;
+using stores::FileStore;
 }  // namespace distrun

@@ -7,7 +7,7 @@
 #include <distrun/runtime/store/waiting.hpp>
 #include <distrun/runtime/store/watches.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 struct HashStore::Shared {
   std::mutex mutex;
@@ -44,4 +44,4 @@ Reply HashStore::run(const Request& request, base::TimePoint deadline, Location 
   return reply;
 }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

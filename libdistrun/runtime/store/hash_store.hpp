@@ -2,7 +2,7 @@
 // A store in this process: for ranks that are threads, and for tests.
 #include <distrun/runtime/store/store.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 class HashStore final : public Store {
  public:
@@ -20,8 +20,8 @@ class HashStore final : public Store {
   const std::unique_ptr<Shared> shared_;
 };
 
-}  // namespace distrun::store
+}  // namespace distrun::stores
 
 namespace distrun {
-using store::HashStore;
+using stores::HashStore;
 }  // namespace distrun

@@ -6,7 +6,7 @@
 
 #include <distrun/common/base/error.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 // For texts: keys may be long, and of any bytes.
@@ -240,4 +240,4 @@ Reply KeyTable::pop(const std::string& key) {
   return reply;
 }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

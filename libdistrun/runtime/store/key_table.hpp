@@ -8,7 +8,7 @@
 
 #include <distrun/runtime/store/request.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 inline constexpr std::size_t kKeySize = std::size_t{8} * 1024;
 inline constexpr std::size_t kValueSize = std::size_t{8} * 1024 * 1024;
@@ -48,4 +48,4 @@ class KeyTable {
   std::size_t bytes_ = 0;                                               // of all values, also in queues
 };
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -9,7 +9,7 @@
 #include <distrun/runtime/store/file_store.hpp>
 #include <distrun/runtime/store/tcp_store.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 [[noreturn]] void refuse(const std::string& url, const std::string& what) {
@@ -126,4 +126,4 @@ Rendezvous rendezvous(const std::string& address, std::optional<int> rank, std::
   return found;
 }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -12,7 +12,7 @@
 
 #include <distrun/runtime/store/store.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 struct Rendezvous {
   std::shared_ptr<Store> store;
@@ -25,4 +25,4 @@ struct Rendezvous {
 Rendezvous rendezvous(const std::string& url, std::optional<int> rank = {}, std::optional<int> world_size = {},
                       base::Nanoseconds timeout = Store::kTimeout);
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

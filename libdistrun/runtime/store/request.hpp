@@ -6,7 +6,7 @@
 
 #include <distrun/common/wire/codec.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 // Of the wire: numbers stay what they are.
 enum class Op : std::uint8_t {
@@ -45,4 +45,4 @@ struct Reply {
 };
 DISTRUN_FIELDS(Reply, m.is_ready, m.values, m.number)
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

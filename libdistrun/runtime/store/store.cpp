@@ -5,7 +5,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/store/request.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 using base::Nanoseconds;
@@ -108,4 +108,4 @@ Reply PrefixStore::run(const Request& request, TimePoint deadline, Location site
   return store_->run(with_prefix, deadline, site);
 }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

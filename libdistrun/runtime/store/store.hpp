@@ -23,7 +23,7 @@
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/location.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 struct Request;  // request.hpp
 struct Reply;
@@ -106,9 +106,9 @@ class PrefixStore final : public Store {
   const std::shared_ptr<Store> store_;
 };
 
-}  // namespace distrun::store
+}  // namespace distrun::stores
 
 namespace distrun {
-using store::PrefixStore;
-using store::Store;
+using stores::PrefixStore;
+using stores::Store;
 }  // namespace distrun

@@ -12,7 +12,7 @@
 
 #include <distrun/common/base/error.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 constexpr std::string_view kMagic = "dstore01";
@@ -202,4 +202,4 @@ void StoreLog::write_all(const std::string& bytes) {
   }
 }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

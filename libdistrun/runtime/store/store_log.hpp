@@ -12,7 +12,7 @@
 #include <distrun/common/base/fd.hpp>
 #include <distrun/runtime/store/key_table.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 class StoreLog {
  public:
@@ -46,4 +46,4 @@ class StoreLog {
   bool has_tail_ = false;   // something was cut off there, when it was last read
 };
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -20,7 +20,7 @@
 #include <distrun/runtime/store/tcp_protocol.hpp>
 #include <distrun/runtime/store/waiting.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 using namespace std::chrono_literals;
@@ -346,4 +346,4 @@ StoreServer::StoreServer(const std::string& host, std::uint16_t port, std::strin
 StoreServer::~StoreServer() = default;
 std::uint16_t StoreServer::port() const noexcept { return impl_->port(); }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

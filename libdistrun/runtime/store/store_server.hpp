@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 class StoreServer {
  public:
@@ -23,4 +23,4 @@ class StoreServer {
   const std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -10,7 +10,7 @@
 
 #include <distrun/common/base/error.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 std::vector<TcpAddress> resolve(const std::string& host, std::uint16_t port) {
   addrinfo wanted{};
@@ -57,4 +57,4 @@ base::Fd make_tcp_socket(int family) {
   return socket;
 }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -8,7 +8,7 @@
 
 #include <distrun/common/base/fd.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 struct TcpAddress {
   sockaddr_storage bytes{};
@@ -27,4 +27,4 @@ std::string place_of(const std::string& host, std::uint16_t port);
 // Close-on-exec, nonblocking, without delays for small messages.
 base::Fd make_tcp_socket(int family);
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -11,7 +11,7 @@
 #include <distrun/runtime/store/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_protocol.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 using namespace std::chrono_literals;
@@ -130,4 +130,4 @@ void TcpLine::lose(const std::string& why) const {
   throw Error(ErrorKind::Disconnected, "the store at " + place_of(host_, port_) + ": " + why);
 }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

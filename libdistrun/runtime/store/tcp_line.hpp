@@ -9,7 +9,7 @@
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/wire/frame.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 class TcpLine {
  public:
@@ -38,4 +38,4 @@ class TcpLine {
   wire::FrameSplitter splitter_;
 };
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

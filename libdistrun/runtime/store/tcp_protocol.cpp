@@ -1,6 +1,6 @@
 #include <distrun/runtime/store/tcp_protocol.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 std::string hello(std::string_view secret) {
   if (secret.size() > kSecretSize) {
@@ -13,4 +13,4 @@ std::string hello(std::string_view secret) {
   return bytes;
 }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -14,7 +14,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/store/request.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 inline constexpr std::string_view kMagic = "dstore-1";
 inline constexpr std::string_view kWelcome = "dstore+1";
@@ -78,4 +78,4 @@ struct Changed {
 };
 DISTRUN_FIELDS(Changed, m.key, m.before, m.after)
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

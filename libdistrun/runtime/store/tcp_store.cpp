@@ -18,7 +18,7 @@
 #include <distrun/runtime/store/waiting.hpp>
 #include <distrun/runtime/store/watches.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 using namespace std::chrono_literals;
@@ -248,4 +248,4 @@ void TcpStore::wait_for_workers(int world_size) {
   }
 }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -3,7 +3,7 @@
 // nobody who does not know the secret.
 #include <distrun/runtime/store/store.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 // $DISTRUN_STORE_SECRET, which a run gives to its ranks; else empty.
 std::string default_store_secret();
@@ -40,9 +40,9 @@ class TcpStore final : public Store {
   const std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace distrun::store
+}  // namespace distrun::stores
 
 namespace distrun {
-using store::TcpStore;
-using store::TcpStoreOptions;
+using stores::TcpStore;
+using stores::TcpStoreOptions;
 }  // namespace distrun

@@ -1,6 +1,6 @@
 #include <distrun/runtime/store/waiting.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 board::WaitInfo wait_for(const Request& request, std::string& name, base::Location site) {
   name = request.keys.empty() ? name_of(request.op) : request.keys[0];
@@ -21,4 +21,4 @@ Error timeout_error(base::TimePoint begin, const std::vector<std::string>& missi
                "wait timeout after " + base::human(base::system_clock().now() - begin) + ", keys: " + keys, site);
 }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -7,7 +7,7 @@
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/store/request.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 // Shows the first of the keys; `name` is kept by the caller while the wait lasts.
 board::WaitInfo wait_for(const Request& request, std::string& name, base::Location site);
@@ -15,4 +15,4 @@ board::WaitInfo wait_for(const Request& request, std::string& name, base::Locati
 // Error{Timeout, "DistStoreError"}: "wait timeout after 100 ms, keys: a, b".
 Error timeout_error(base::TimePoint begin, const std::vector<std::string>& missing, base::Location site);
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

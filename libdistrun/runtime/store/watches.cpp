@@ -6,7 +6,7 @@
 #include <distrun/runtime/future/handler_pool.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 // One at a time: changes that come while its watch is called wait for that.
 class Watcher final : public std::enable_shared_from_this<Watcher> {
@@ -72,4 +72,4 @@ void Watches::tell(const std::vector<Change>& changes) {
   }
 }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

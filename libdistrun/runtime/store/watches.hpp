@@ -9,7 +9,7 @@
 #include <distrun/runtime/store/key_table.hpp>
 #include <distrun/runtime/store/store.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 class Watcher;
 
@@ -18,10 +18,9 @@ class Watches {
   // For the calling thread's rank.
   void add(const std::string& key, Watch watch);
   void tell(const std::vector<Change>& changes);
-  bool empty() const noexcept { return watchers_.empty(); }
 
  private:
   std::multimap<std::string, std::shared_ptr<Watcher>, std::less<>> watchers_;
 };
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -3,7 +3,7 @@
 #include "store_contract.hpp"
 #include "support/scratch.hpp"
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 class FileSubject final : public Subject {
@@ -19,4 +19,4 @@ class FileSubject final : public Subject {
 
 std::unique_ptr<Subject> make_subject() { return std::make_unique<FileSubject>(); }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

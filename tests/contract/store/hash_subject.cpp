@@ -2,7 +2,7 @@
 
 #include "store_contract.hpp"
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 class HashSubject final : public Subject {
@@ -17,4 +17,4 @@ class HashSubject final : public Subject {
 
 std::unique_ptr<Subject> make_subject() { return std::make_unique<HashSubject>(); }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -2,7 +2,7 @@
 
 #include "store_contract.hpp"
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 class PrefixSubject final : public Subject {
@@ -18,4 +18,4 @@ class PrefixSubject final : public Subject {
 
 std::unique_ptr<Subject> make_subject() { return std::make_unique<PrefixSubject>(); }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

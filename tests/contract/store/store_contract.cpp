@@ -10,26 +10,17 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/thread.hpp>
 
+#include "support/error_of.hpp"
 #include "support/process.hpp"
 #include "support/skip.hpp"
 #include "unit/core/fake_rank_line.hpp"
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::error_of;
 using testing::FakeRank;
-
-template <class Call>
-Error error_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("nothing was thrown");
-  throw;
-}
 
 // Once the rank waits, `act` runs on another thread.
 base::Thread once_it_waits(FakeRank& rank, std::function<void()> act) {
@@ -350,4 +341,4 @@ TEST_CASE("parts of a store do not see each other's keys, and count all") {
 }
 
 }  // namespace
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -6,7 +6,7 @@
 
 #include <distrun/runtime/store/store.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 
 // A table of its own for a case, and clients of it.
 class Subject {
@@ -18,4 +18,4 @@ class Subject {
 };
 std::unique_ptr<Subject> make_subject();
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -2,7 +2,7 @@
 
 #include "store_contract.hpp"
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 class TcpSubject final : public Subject {
@@ -19,4 +19,4 @@ class TcpSubject final : public Subject {
 
 std::unique_ptr<Subject> make_subject() { return std::make_unique<TcpSubject>(); }
 
-}  // namespace distrun::store
+}  // namespace distrun::stores

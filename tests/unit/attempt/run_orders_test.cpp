@@ -16,6 +16,8 @@ using namespace distrun::runner;
 
 namespace {
 
+const AttemptStore store;
+
 std::string value_of(const wire::RunOrder& order, const std::string& key) {
   for (const wire::KeyValue& entry : order.env) {
     if (entry.key == key) return entry.value;
@@ -36,7 +38,7 @@ TEST_CASE("an order holds what its rank needs") {
   Settings settings;
   settings.seed = 17;
   settings.env = {{"KEY", "value"}};
-  const wire::RunOrder common = common_order(test, settings, "id", 5, dirs);
+  const wire::RunOrder common = common_order(test, settings, "id", 5, dirs, store);
   const wire::RunOrder order = order_for(common, test, dirs, 1);
   CHECK(order.run_id == "id");
   CHECK(order.test_id == "Ring.pass");
@@ -50,6 +52,7 @@ TEST_CASE("an order holds what its rank needs") {
   CHECK(order.tmp_dir == dirs.tmp_of(1));
   CHECK(order.init_method == "file://" + dirs.shared() + "/rendezvous");
   CHECK(value_of(order, "KEY") == "value");
+  CHECK(value_of(order, "DISTRUN_STORE") == store.path());
   for (const char* name : {"RANK", "LOCAL_RANK", "MASTER_PORT"}) CHECK(value_of(order, name) == "none");
 }
 
@@ -59,11 +62,11 @@ TEST_CASE("orders of one run share a secret, unless the user has one") {
   const auto taken = pool.take(2);
   PlannedTest test;
   Settings settings;
-  const std::string secret = value_of(common_order(test, settings, "id", 1, *taken), "DISTRUN_STORE_SECRET");
+  const std::string secret = value_of(common_order(test, settings, "id", 1, *taken, store), "DISTRUN_STORE_SECRET");
   CHECK(secret.size() == 32);
-  CHECK(value_of(common_order(test, settings, "id", 2, *taken), "DISTRUN_STORE_SECRET") == secret);
+  CHECK(value_of(common_order(test, settings, "id", 2, *taken, store), "DISTRUN_STORE_SECRET") == secret);
   settings.env = {{"DISTRUN_STORE_SECRET", "own"}};
-  CHECK(common_order(test, settings, "id", 3, *taken).env.back().value == "own");
+  CHECK(common_order(test, settings, "id", 3, *taken, store).env.back().value == "own");
 }
 
 TEST_CASE("a test that asks for env:// gets a port of its own and the ranks' numbers") {
@@ -74,7 +77,7 @@ TEST_CASE("a test that asks for env:// gets a port of its own and the ranks' num
   PlannedTest test;
   test.variant.world_size = 3;
   test.info.env_rendezvous = true;
-  const wire::RunOrder common = common_order(test, Settings{}, "id", 1, dirs);
+  const wire::RunOrder common = common_order(test, Settings{}, "id", 1, dirs, store);
   const wire::RunOrder first = order_for(common, test, dirs, 0);
   const wire::RunOrder last = order_for(common, test, dirs, 2);
   CHECK(value_of(first, "RANK") == "0");
@@ -93,7 +96,7 @@ TEST_CASE("a rank with a device of its own sees the one at its place among those
   test.info.gpu_per_rank = true;
   Settings settings;
   settings.gpus = 3;
-  const wire::RunOrder common = common_order(test, settings, "id", 1, *dirs);
+  const wire::RunOrder common = common_order(test, settings, "id", 1, *dirs, store);
   ::setenv("CUDA_VISIBLE_DEVICES", "5,3", 1);
   for (const auto& [rank, device] : {std::pair(0, "5"), std::pair(1, "3"), std::pair(2, "2")}) {
     const wire::RunOrder order = order_for(common, test, *dirs, rank);

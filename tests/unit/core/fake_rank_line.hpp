@@ -61,6 +61,8 @@ class FakeRank {
 
  private:
   static core::RankState& kept_state() {
+    static std::mutex mutex;  // ranks that are threads begin side by side
+    const std::lock_guard lock(mutex);
     static auto* const all = new std::deque<core::RankState>;
     return all->emplace_back();
   }

@@ -71,14 +71,14 @@ TEST_CASE("tasks run on threads of the pool, for its rank") {
   CHECK(soon([&] { return right == kTasks; }));
 }
 
-TEST_CASE("handlers that wait for a later one do not keep it from running") {
+// So many handlers that pass a door which the last one opens.
+void block_on_a_later_one(int handlers, void (Door::*pass)()) {
   const FakeRank rank;
-  constexpr int kHandlers = 100;
   Door door;
   std::atomic<int> passed{0};
-  for (int i = 0; i < kHandlers; ++i) {
+  for (int i = 0; i < handlers; ++i) {
     post(handler_pool(), [&] {
-      door.pass_seen();
+      (door.*pass)();
       ++passed;
     });
   }
@@ -86,27 +86,15 @@ TEST_CASE("handlers that wait for a later one do not keep it from running") {
     door.open();
     ++passed;
   });
-  CHECK(soon([&] { return passed == kHandlers + 1; }));
-  CHECK(handler_pool().statistics().most_threads > kHandlers);
+  CHECK(soon([&] { return passed == handlers + 1; }));
+  CHECK(handler_pool().statistics().most_threads > handlers);
 }
 
-TEST_CASE("nor do handlers that block where nobody sees it") {
-  const FakeRank rank;
-  constexpr int kHandlers = 20;
-  Door door;
-  std::atomic<int> passed{0};
-  for (int i = 0; i < kHandlers; ++i) {
-    post(handler_pool(), [&] {
-      door.pass_unseen();
-      ++passed;
-    });
-  }
-  post(handler_pool(), [&] {
-    door.open();
-    ++passed;
-  });
-  CHECK(soon([&] { return passed == kHandlers + 1; }));
+TEST_CASE("handlers that wait for a later one do not keep it from running") {
+  block_on_a_later_one(100, &Door::pass_seen);
 }
+
+TEST_CASE("nor do handlers that block where nobody sees it") { block_on_a_later_one(20, &Door::pass_unseen); }
 
 TEST_CASE("threads that were only needed while others blocked end") {
   const FakeRank rank;

@@ -10,23 +10,13 @@
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
 
+#include "support/error_of.hpp"
 #include "support/process.hpp"
 #include "unit/core/fake_rank_line.hpp"
 
 namespace distrun::testing {
 
 inline Error value_error() { return {ErrorKind::InvalidArgument, "ValueError", "Expected error"}; }
-
-template <class Wait>
-Error error_of(Wait wait) {
-  try {
-    wait();
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("nothing was thrown");
-  throw;
-}
 
 // Once the rank waits, `act` runs on another thread.
 inline base::Thread once_it_waits(FakeRank& rank, std::function<void()> act) {

@@ -16,7 +16,7 @@
 #include "support/process.hpp"
 #include "support/scratch.hpp"
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 using testing::Scratch;
@@ -197,4 +197,4 @@ TEST_CASE("processes that add are killed at any moment, and no sum that they wer
 }
 
 }  // namespace
-}  // namespace distrun::store
+}  // namespace distrun::stores

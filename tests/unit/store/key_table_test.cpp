@@ -4,7 +4,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/store/key_table.hpp>
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 TEST_CASE("a request with too many or too few keys or values is none, and does nothing") {
@@ -51,4 +51,4 @@ TEST_CASE("many empty values take room as well") {
 }
 
 }  // namespace
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -10,7 +10,7 @@
 
 #include "support/scratch.hpp"
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 using namespace std::chrono_literals;
@@ -102,4 +102,4 @@ TEST_CASE("what is missing in an address is named") {
 }
 
 }  // namespace
-}  // namespace distrun::store
+}  // namespace distrun::stores

@@ -13,30 +13,21 @@
 #include <distrun/runtime/store/tcp_protocol.hpp>
 #include <distrun/runtime/store/tcp_store.hpp>
 
+#include "support/error_of.hpp"
 #include "support/process.hpp"
 #include "unit/core/fake_rank_line.hpp"
 
-namespace distrun::store {
+namespace distrun::stores {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::error_of;
 using testing::FakeRank;
 
 constexpr char kSecret[] = "open sesame";
 
 TcpStoreOptions client_of(const TcpStore& server) { return {.port = server.port(), .secret = kSecret}; }
 TcpStoreOptions server_options() { return {.is_server = true, .secret = kSecret}; }
-
-template <class Call>
-Error error_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("nothing was thrown");
-  throw;
-}
 
 // Blocking; as anybody may connect.
 base::Fd connect_raw(const TcpStore& server) {
@@ -263,4 +254,4 @@ TEST_CASE("threads of one client wait side by side") {
 }
 
 }  // namespace
-}  // namespace distrun::store
+}  // namespace distrun::stores

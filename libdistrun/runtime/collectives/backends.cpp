@@ -1,0 +1,60 @@
+#include <distrun/runtime/collectives/backends.hpp>
+
+#include <cstdlib>
+
+#include <distrun/common/base/backend_names.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/collectives/gloo/gloo_backend.hpp>
+#include <distrun/runtime/collectives/shm/shm_backend.hpp>
+#include <distrun/runtime/core/backends.hpp>
+
+namespace distrun::collectives {
+namespace {
+
+// While the library is loaded: tests are listed by what there is.
+const bool known = [] {
+  core::add_backend({"shm", {}});
+  core::add_backend({"threads", {}});
+  if (has_gloo()) core::add_backend({"gloo", {}});
+  return true;
+}();
+
+// For comparisons, and machines whose kernel is to be spared.
+bool may_copy_once() {
+  const char* const value = std::getenv("DISTRUN_SHM_SINGLE_COPY");
+  return value == nullptr || std::string(value) != "0";
+}
+
+std::string all_names() {
+  std::string all;
+  for (const std::string_view name : base::kBackendNames) all += (all.empty() ? "" : ", ") + std::string(name);
+  return all;
+}
+
+}  // namespace
+
+std::string why_no_backend(const std::string& name) {
+  if (name == "shm" || name == "threads") return "";
+  if (name == "gloo") {
+    const std::string why = why_no_gloo();
+    return why.empty() ? "" : why + "; shm does all that it does on one machine";
+  }
+  if (name == "nccl") return "this distrun has no NCCL yet; shm takes tensors of GPUs too, through the host";
+  if (name == "mpi")
+    return "this distrun was built without MPI, and its ranks are not started by mpirun; shm does the same";
+  if (name == "ucc") return "this distrun was built without UCC; shm does the same on one machine";
+  return "there is no backend \"" + name + "\"; there are " + all_names();
+}
+
+std::unique_ptr<Backend> make_backend(const std::string& name, const GroupInfo& group, Store& store,
+                                      base::TimePoint deadline) {
+  if (const std::string why = why_no_backend(name); !why.empty()) {
+    const bool is_known = base::is_backend_name(name);
+    throw Error(is_known ? ErrorKind::Unimplemented : ErrorKind::InvalidArgument,
+                is_known ? "RuntimeError" : "ValueError", "backend " + name + ": " + why);
+  }
+  if (name == "gloo") return make_gloo_backend(group, store, deadline);
+  return make_shm_backend(group, store, deadline, {.threads_only = name == "threads", .single_copy = may_copy_once()});
+}
+
+}  // namespace distrun::collectives

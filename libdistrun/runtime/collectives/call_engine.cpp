@@ -1,0 +1,189 @@
+#include <distrun/runtime/collectives/call_engine.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/collectives/backends.hpp>
+#include <distrun/runtime/collectives/debug_level.hpp>
+#include <distrun/runtime/core/wait.hpp>
+
+namespace distrun::collectives {
+namespace {
+
+base::TimePoint after(base::Nanoseconds timeout) {
+  const base::TimePoint now = base::system_clock().now();
+  return timeout < core::kForever - now ? now + timeout : core::kForever;
+}
+
+// For a scope: streams of the pool are current on all of these.
+class PoolStreams {
+ public:
+  explicit PoolStreams(const std::vector<device::Device>& gpus) {
+    for (const device::Device gpu : gpus) {
+      guards_.push_back(std::make_unique<device::StreamGuard>(device::stream_from_pool(gpu)));
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<device::StreamGuard>> guards_;
+};
+
+// What ends a transfer, on a handler.
+class TransferTask final : public future::HandlerTask {
+ public:
+  TransferTask(std::function<void()> work, Future<TensorList> future)
+      : work_(std::move(work)), future_(std::move(future)) {}
+  void run() noexcept override {
+    try {
+      const PoolStreams streams(future_.state()->info().devices);
+      work_();
+    } catch (...) {
+      future_.set_error(std::current_exception());
+    }
+  }
+
+ private:
+  std::function<void()> work_;
+  Future<TensorList> future_;
+};
+
+}  // namespace
+
+CallEngine::CallEngine(GroupInfo info, std::string backend, base::Nanoseconds timeout, Store& store)
+    : info_(std::move(info)),
+      timeout_(timeout),
+      backend_(make_backend(backend, info_, store, after(timeout))),
+      queue_(std::make_shared<CallQueue>(future::handler_pool())),
+      rank_(core::rank_state()) {}
+
+std::uint64_t CallEngine::calls() const { return queue_->numbers_given(); }
+
+base::TimePoint CallEngine::deadline(const CallOptions& options) const {
+  return after(options.timeout.value_or(timeout_));
+}
+
+void CallEngine::end(Leaving how, const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (over_.empty()) over_ = why;
+  }
+  backend_->leave(how, why);
+}
+
+void CallEngine::refuse_if_over(Location site) const {
+  const std::lock_guard lock(mutex_);
+  if (over_.empty()) return;
+  throw Error(ErrorKind::Cancelled, "DistBackendError",
+              "group " + info_.name + " is of no use any more: " + over_ + "; a new group works", site);
+}
+
+std::shared_ptr<Job> CallEngine::job(CallKind kind, const Tensor& like, const CallOptions& options,
+                                     Location site) const {
+  refuse_if_over(site);
+  auto made = std::make_shared<Job>();
+  Call& call = made->call;
+  call.kind = kind;
+  call.deadline = deadline(options);
+  call.site = site;
+  call.is_strict = debug_level() == DebugLevel::Detail;
+  if (!like.defined()) return made;
+  call.dtype = like.dtype();
+  call.sizes = ShownSizes(like.sizes());
+  return made;
+}
+
+// On the board: "all_reduce of world: float32 [2, 3]".
+void CallEngine::note(const Job& job) const {
+  core::RankLine* const line = rank_.line();
+  if (line == nullptr) return;
+  std::array<char, board::kNameSize> text;
+  const int size =
+      std::snprintf(text.data(), text.size(), "%s of %s: %s %s", name_of(job.call.kind), info_.name.c_str(),
+                    std::string(name_of(job.call.dtype)).c_str(), to_string(job.call.sizes).c_str());
+  line->note(board::WaitKind::Collective,
+             {text.data(), std::min(text.size() - 1, static_cast<std::size_t>(std::max(size, 0)))}, -1,
+             job.call.number);
+}
+
+void CallEngine::run(Job& job) {
+  try {
+    refuse_if_over(job.call.site);
+    note(job);
+    backend_->run(job.call);
+  } catch (const std::exception& error) {
+    end(Leaving::GaveUp, error.what());
+    throw;
+  }
+  if (job.unpack) job.unpack();
+  job.bytes.put_back();
+}
+
+Work CallEngine::start(const std::shared_ptr<Job>& job, const CallOptions& options) {
+  if (job->results.empty()) job->results = job->bytes.written();
+  if (!options.async) {
+    if (const std::uint64_t number = queue_->try_begin()) {
+      const std::unique_ptr<CallQueue, void (*)(CallQueue*)> turn(queue_.get(), [](CallQueue* queue) { queue->end(); });
+      job->call.number = number;
+      run(*job);
+      return {job->call.kind, number, std::move(job->results)};
+    }
+  }
+  const Work work = start_later(job);
+  if (!options.async) work.wait({}, job->call.site);
+  return work;
+}
+
+Work CallEngine::start_later(const std::shared_ptr<Job>& job) {
+  future::FutureInfo info(job->call.site);
+  info.kind = board::WaitKind::Collective;
+  info.name = name_of(job->call.kind);
+  info.devices = job->bytes.gpus();
+  for (const int rank : info_.ranks) {
+    if (rank != info_.ranks[static_cast<std::size_t>(info_.rank)] && rank < 256)
+      info.peers.set(static_cast<std::size_t>(rank));
+  }
+  std::optional<Work> work;
+  queue_->post([&](std::uint64_t number) {
+    job->call.number = info.id = number;
+    const auto future = Future<TensorList>::of(std::move(info));
+    work.emplace(job->call.kind, number, future, nullptr);
+    return [self = shared_from_this(), job, future] {
+      try {
+        const PoolStreams streams(job->bytes.gpus());
+        self->run(*job);
+        future.set_result(job->results);
+      } catch (...) {
+        future.set_error(std::current_exception());
+      }
+    };
+  });
+  return *work;
+}
+
+// Each waits on a thread of its own: others must not keep it from going on.
+Work CallEngine::finish(CallKind kind, std::shared_ptr<Transfer> transfer, std::shared_ptr<HostBytes> bytes,
+                        const CallOptions& options, Location site) {
+  const auto source = std::make_shared<int>(-1);
+  const base::TimePoint until = deadline(options);
+  future::FutureInfo info(site);
+  info.kind = kind == CallKind::Send ? board::WaitKind::Send : board::WaitKind::Receive;
+  info.name = name_of(kind);
+  info.devices = bytes->gpus();
+  const auto future = Future<TensorList>::of(std::move(info));
+  auto work = [transfer = std::move(transfer), bytes = std::move(bytes), source, until, future] {
+    *source = transfer->finish(until);
+    bytes->put_back();
+    future.set_result(bytes->written());
+  };
+  if (!options.async) {
+    work();
+  } else {
+    future::handler_pool().post(std::make_unique<TransferTask>(std::move(work), future));
+  }
+  return {kind, 0, future, source};
+}
+
+}  // namespace distrun::collectives

@@ -1,0 +1,68 @@
+#pragma once
+// How the calls of a group run: in their order, on the caller's thread or beside it, until one fails; and what a rank
+// shows of them. What each collective brings is process_group.cpp's.
+//
+//   job       made by the group, with bytes of its tensors
+//   started   has its number; runs at once on the caller's thread if nothing is under way and it is not async, else on
+//             a handler, behind the others
+//   done      results are where they belong; or it has failed, and with it the group (over)
+//
+// Letters have no order among each other but the backend's: each that is async ends on a handler of its own.
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <distrun/runtime/collectives/backend.hpp>
+#include <distrun/runtime/collectives/call_queue.hpp>
+#include <distrun/runtime/collectives/host_bytes.hpp>
+#include <distrun/runtime/collectives/work.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/store/store.hpp>
+
+namespace distrun::collectives {
+
+// A collective on its way.
+struct Job {
+  Call call;
+  HostBytes bytes;
+  std::function<void()> unpack;  // what has come into what is written; empty: it came there
+  TensorList results;            // none: what is written
+};
+
+// Of one group. Any thread.
+class CallEngine : public std::enable_shared_from_this<CallEngine> {
+ public:
+  using Location = base::Location;
+
+  // Meets the group's other ranks in `store`.
+  CallEngine(GroupInfo info, std::string backend, base::Nanoseconds timeout, Store& store);
+
+  // For a tensor like that; an undefined one: for none.
+  std::shared_ptr<Job> job(CallKind kind, const Tensor& like, const CallOptions& options, Location site) const;
+  Work start(const std::shared_ptr<Job>& job, const CallOptions& options);
+
+  Backend& backend() const noexcept { return *backend_; }
+  Work finish(CallKind kind, std::shared_ptr<Transfer> transfer, std::shared_ptr<HostBytes> bytes,
+              const CallOptions& options, Location site);
+
+  void refuse_if_over(Location site) const;
+  void end(Leaving how, const std::string& why);
+  std::uint64_t calls() const;
+
+ private:
+  Work start_later(const std::shared_ptr<Job>& job);
+  void run(Job& job);
+  void note(const Job& job) const;
+  base::TimePoint deadline(const CallOptions& options) const;
+
+  const GroupInfo info_;
+  const base::Nanoseconds timeout_;
+  const std::unique_ptr<Backend> backend_;
+  const std::shared_ptr<CallQueue> queue_;
+  core::RankState& rank_;
+  mutable std::mutex mutex_;
+  std::string over_;  // why no call can be made any more; guarded by mutex_
+};
+
+}  // namespace distrun::collectives

@@ -1,0 +1,58 @@
+#include <distrun/runtime/collectives/call_queue.hpp>
+
+#include <utility>
+
+namespace distrun::collectives {
+
+class CallQueue::Task final : public future::HandlerTask {
+ public:
+  explicit Task(std::shared_ptr<CallQueue> queue) : queue_(std::move(queue)) {}
+  void run() noexcept override { queue_->run_all(); }
+
+ private:
+  std::shared_ptr<CallQueue> queue_;
+};
+
+std::uint64_t CallQueue::try_begin() {
+  const std::lock_guard lock(mutex_);
+  if (busy_) return 0;
+  busy_ = true;
+  return ++given_;
+}
+
+void CallQueue::end() {
+  const std::lock_guard lock(mutex_);
+  if (jobs_.empty()) {
+    busy_ = false;
+  } else {
+    start_handler();
+  }
+}
+
+void CallQueue::post(const std::function<Job(std::uint64_t)>& make) {
+  const std::lock_guard lock(mutex_);
+  jobs_.push_back(make(++given_));
+  if (std::exchange(busy_, true)) return;
+  start_handler();
+}
+
+std::uint64_t CallQueue::numbers_given() const {
+  const std::lock_guard lock(mutex_);
+  return given_;
+}
+
+void CallQueue::start_handler() { handlers_.post(std::make_unique<Task>(shared_from_this())); }
+
+void CallQueue::run_all() noexcept {
+  std::unique_lock lock(mutex_);
+  while (!jobs_.empty()) {
+    const Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    job();
+    lock.lock();
+  }
+  busy_ = false;
+}
+
+}  // namespace distrun::collectives

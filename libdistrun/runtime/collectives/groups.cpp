@@ -1,0 +1,184 @@
+#include <distrun/runtime/collectives/groups.hpp>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+
+namespace distrun::collectives {
+namespace {
+
+// A rank's own.
+class Groups {
+ public:
+  void add(const std::shared_ptr<ProcessGroup>& group) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(all_, [](const auto& each) { return each.expired(); });
+    all_.push_back(group);
+  }
+  void set_default(std::shared_ptr<ProcessGroup> group) {
+    const std::lock_guard lock(mutex_);
+    default_ = std::move(group);
+  }
+  std::shared_ptr<ProcessGroup> get_default() const {
+    const std::lock_guard lock(mutex_);
+    return default_;
+  }
+  // How many groups were made of that one before.
+  int count_of(const std::string& parent) {
+    const std::lock_guard lock(mutex_);
+    return children_[parent]++;
+  }
+  void leave_all() {
+    std::vector<std::weak_ptr<ProcessGroup>> all;
+    std::shared_ptr<ProcessGroup> world;
+    {
+      const std::lock_guard lock(mutex_);
+      all.swap(all_);
+      world.swap(default_);
+      children_.clear();
+    }
+    for (const auto& each : all) {
+      if (const auto group = each.lock()) group->leave();
+    }
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<std::weak_ptr<ProcessGroup>> all_;
+  std::shared_ptr<ProcessGroup> default_;
+  std::map<std::string, int> children_;
+};
+
+Groups& groups_of(core::RankState& rank) { return rank.part<Groups>(core::Part::Groups); }
+Groups& groups() { return groups_of(core::rank_state()); }
+
+std::shared_ptr<ProcessGroup> make_group(GroupInfo info, const std::shared_ptr<Store>& store,
+                                         const GroupOptions& options) {
+  auto own = std::make_shared<PrefixStore>(info.name, store);
+  auto group = std::make_shared<ProcessGroup>(std::move(info), std::move(own), options);
+  groups().add(group);
+  return group;
+}
+
+std::string to_text(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return "[" + text + "]";
+}
+
+void check_places(const std::vector<int>& places, const ProcessGroup& of, base::Location site) {
+  std::set<int> seen;
+  for (const int place : places) {
+    const bool is_there = place >= 0 && place < of.size();
+    if (is_there && seen.insert(place).second) continue;
+    throw Error(
+        ErrorKind::InvalidArgument, "ValueError",
+        "the new group's ranks " + to_text(places) + (is_there ? " have " : " are not all in group ") +
+            (is_there ? std::to_string(place) + " twice" : of.name() + ", which has " + std::to_string(of.size())),
+        site);
+  }
+}
+
+// Whoever is first says who is in it.
+void check_agreement(Store& store, const std::string& name, const std::vector<int>& places, base::Location site) {
+  const std::string own = to_text(places);
+  const std::string first = store.compare_set(name + "/ranks", "", own);
+  if (first == own) return;
+  throw Error(ErrorKind::InvalidArgument, "ValueError",
+              "ranks do not agree who is in group " + name + ": here it is " + own + ", elsewhere " + first +
+                  "; all ranks make the same groups in the same order",
+              site);
+}
+
+std::shared_ptr<ProcessGroup> make_child(const std::string& name, const std::vector<int>& places, ProcessGroup& of,
+                                         const std::optional<GroupOptions>& options, base::Location site) {
+  const auto own = std::find(places.begin(), places.end(), of.rank());
+  if (own == places.end()) return nullptr;
+  check_agreement(*of.store(), name, places, site);
+  GroupInfo info;
+  info.name = name;
+  info.rank = static_cast<int>(own - places.begin());
+  for (const int place : places) info.ranks.push_back(of.ranks()[static_cast<std::size_t>(place)]);
+  return make_group(std::move(info), of.store(), options.value_or(of.options()));
+}
+
+}  // namespace
+
+std::shared_ptr<ProcessGroup> init_process_group(const WorldOptions& options, base::Location site) {
+  if (is_initialized()) {
+    throw Error(ErrorKind::Failed, "trying to initialize the default process group twice!", site);
+  }
+  if (options.rank < 0 || options.rank >= options.world_size || options.store == nullptr) {
+    throw Error(ErrorKind::InvalidArgument, "ValueError",
+                "a process group needs a store, and a rank below its world size: not rank " +
+                    std::to_string(options.rank) + " of " + std::to_string(options.world_size),
+                site);
+  }
+  GroupInfo info;
+  info.name = "world";
+  info.rank = options.rank;
+  info.ranks.resize(static_cast<std::size_t>(options.world_size));
+  std::iota(info.ranks.begin(), info.ranks.end(), 0);
+  const int made = groups().count_of("");  // another one each time, for all ranks the same
+  const auto store = made == 0 ? options.store : std::make_shared<PrefixStore>(std::to_string(made), options.store);
+  auto world = make_group(std::move(info), store, options.group);
+  groups().set_default(world);
+  return world;
+}
+
+bool is_initialized() { return groups().get_default() != nullptr; }
+
+std::shared_ptr<ProcessGroup> default_group(base::Location site) {
+  if (auto group = groups().get_default()) return group;
+  throw Error(ErrorKind::Failed,
+              "Default process group has not been initialized, please make sure to call init_process_group.", site);
+}
+
+void destroy_process_group() {
+  const auto world = default_group();
+  const int made = groups().count_of("");
+  groups().leave_all();
+  for (int i = 0; i < made; ++i) groups().count_of("");
+}
+
+std::shared_ptr<ProcessGroup> new_group(const std::vector<int>& places, ProcessGroup& of,
+                                        std::optional<GroupOptions> options, base::Location site) {
+  check_places(places, of, site);
+  const std::string name = of.name() + "/" + std::to_string(groups().count_of(of.name()));
+  return make_child(name, places, of, options, site);
+}
+
+std::shared_ptr<ProcessGroup> new_group(const std::vector<int>& places, std::optional<GroupOptions> options,
+                                        base::Location site) {
+  return new_group(places, *default_group(site), std::move(options), site);
+}
+
+std::shared_ptr<ProcessGroup> split(ProcessGroup& of, int colour, int key, std::optional<GroupOptions> options,
+                                    base::Location site) {
+  const Tensor own = tensor::empty({2}, {DType::I64});
+  own.data_as<std::int64_t>()[0] = colour;
+  own.data_as<std::int64_t>()[1] = key;
+  const Tensor all = tensor::empty({of.size(), 2}, {DType::I64});
+  of.all_gather_into(all, own, {}, site);
+  const std::int64_t* const found = all.data_as<std::int64_t>();
+  std::vector<int> places;
+  for (int place = 0; place < of.size(); ++place) {
+    if (found[2 * place] == colour) places.push_back(place);
+  }
+  std::stable_sort(places.begin(), places.end(), [&](int a, int b) { return found[2 * a + 1] < found[2 * b + 1]; });
+  const std::string name = of.name() + "/" + std::to_string(groups().count_of(of.name()));
+  if (colour < 0) return nullptr;
+  return make_child(name + "." + std::to_string(colour), places, of, options, site);
+}
+
+void leave_groups(core::RankState& rank) { groups_of(rank).leave_all(); }
+
+}  // namespace distrun::collectives

@@ -1,0 +1,51 @@
+#pragma once
+// Collectives of values that are no tensors: whatever common/wire can encode (numbers, texts, vectors, structs with
+// DISTRUN_FIELDS). Ranks' values may differ in size. What the others send is decoded with all checks: it is never
+// executed. Throws what the collectives throw, and Error{InvalidArgument} for bytes that are no such value.
+#include <string>
+#include <vector>
+
+#include <distrun/common/wire/codec.hpp>
+#include <distrun/runtime/collectives/process_group.hpp>
+
+namespace distrun::collectives {
+
+// Bytes of each rank, to all; of the root, to all; to the root (others get none); of the root, one to each.
+std::vector<wire::Bytes> all_gather_bytes(ProcessGroup& group, const wire::Bytes& own, base::Location site);
+wire::Bytes broadcast_bytes(ProcessGroup& group, const wire::Bytes& own, int root, base::Location site);
+std::vector<wire::Bytes> gather_bytes(ProcessGroup& group, const wire::Bytes& own, int root, base::Location site);
+wire::Bytes scatter_bytes(ProcessGroup& group, const std::vector<wire::Bytes>& all, int root, base::Location site);
+
+template <class T>
+std::vector<T> decode_all(const std::vector<wire::Bytes>& all) {
+  std::vector<T> values;
+  for (const wire::Bytes& each : all) values.push_back(wire::decode<T>(wire::view_of(each)));
+  return values;
+}
+
+// By place.
+template <class T>
+std::vector<T> all_gather_object(ProcessGroup& group, const T& own, base::Location site = base::Location::here()) {
+  return decode_all<T>(all_gather_bytes(group, wire::encode(own), site));
+}
+// The root's; of the others `own` is not looked at.
+template <class T>
+T broadcast_object(ProcessGroup& group, const T& own, int root = 0, base::Location site = base::Location::here()) {
+  const wire::Bytes bytes = group.rank() == root ? wire::encode(own) : wire::Bytes();
+  return wire::decode<T>(wire::view_of(broadcast_bytes(group, bytes, root, site)));
+}
+template <class T>
+std::vector<T> gather_object(ProcessGroup& group, const T& own, int root = 0,
+                             base::Location site = base::Location::here()) {
+  return decode_all<T>(gather_bytes(group, wire::encode(own), root, site));
+}
+// The root has one for each; the others none.
+template <class T>
+T scatter_object(ProcessGroup& group, const std::vector<T>& all, int root = 0,
+                 base::Location site = base::Location::here()) {
+  std::vector<wire::Bytes> bytes;
+  for (const T& each : all) bytes.push_back(wire::encode(each));
+  return wire::decode<T>(wire::view_of(scatter_bytes(group, bytes, root, site)));
+}
+
+}  // namespace distrun::collectives

@@ -1,0 +1,288 @@
+#include <distrun/runtime/collectives/process_group.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/collectives/call_engine.hpp>
+#include <distrun/runtime/collectives/checks.hpp>
+#include <distrun/runtime/tensor/core/reshape.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+
+namespace distrun::collectives {
+namespace {
+
+TensorList pieces_of(const Tensor& tensor, const Splits& sizes) {
+  TensorList pieces;
+  std::int64_t begin = 0;
+  for (const std::int64_t size : sizes) {
+    pieces.push_back(tensor.dim() == 0 ? tensor : tensor::narrow(tensor, 0, begin, size));
+    begin += size;
+  }
+  return pieces;
+}
+
+// As many equal pieces, whatever the shape.
+TensorList flat_pieces(const Tensor& tensor, int count) {
+  const Tensor flat = tensor::reshape(tensor, {tensor.numel()});
+  return pieces_of(flat, Splits(static_cast<std::size_t>(count), tensor.numel() / count));
+}
+
+// Several tensors' bytes, one after the other.
+using Packed = std::vector<std::byte>;
+
+template <class Pieces>
+Packed packed_of(const Pieces& pieces) {
+  Packed packed;
+  for (const ConstBytes piece : pieces) packed.insert(packed.end(), piece.begin(), piece.end());
+  return packed;
+}
+
+void unpack(ConstBytes packed, const std::vector<Bytes>& targets) {
+  for (const Bytes target : targets) {
+    std::copy_n(packed.begin(), target.size(), target.begin());
+    packed = packed.subspan(target.size());
+  }
+}
+
+}  // namespace
+
+ProcessGroup::ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options)
+    : info_(std::move(info)),
+      store_(std::move(store)),
+      options_(std::move(options)),
+      engine_(std::make_shared<CallEngine>(info_, options_.backend, options_.timeout, *store_)) {}
+
+ProcessGroup::~ProcessGroup() { leave(); }
+
+std::uint64_t ProcessGroup::sequence_number() const { return engine_->calls(); }
+void ProcessGroup::leave() { engine_->end(Leaving::Done, "this rank has left it"); }
+void ProcessGroup::abort(const std::string& why) { engine_->end(Leaving::GaveUp, why); }
+
+Work ProcessGroup::broadcast(const Tensor& tensor, int root, CallOptions options, Location site) {
+  const Checks check(info_, CallKind::Broadcast, site);
+  check.root(root);
+  check.dense(tensor);
+  const auto made = engine_->job(CallKind::Broadcast, tensor, options, site);
+  made->call.root = root;
+  if (root == info_.rank) {
+    made->call.in = {made->bytes.read(tensor)};
+    made->results = {tensor};
+  } else {
+    made->call.out = {made->bytes.write(tensor)};
+  }
+  return engine_->start(made, options);
+}
+
+Work ProcessGroup::all_reduce(const Tensor& tensor, ReduceOp op, CallOptions options, Location site) {
+  const Checks check(info_, CallKind::AllReduce, site);
+  check.dense(tensor);
+  check.reduction(op, tensor.dtype());
+  const auto made = engine_->job(CallKind::AllReduce, tensor, options, site);
+  made->call.reduce = op;
+  made->call.out = {made->bytes.change(tensor)};
+  made->call.in = {made->call.out.front()};
+  return engine_->start(made, options);
+}
+
+Work ProcessGroup::reduce(const Tensor& tensor, int root, ReduceOp op, CallOptions options, Location site) {
+  const Checks check(info_, CallKind::Reduce, site);
+  check.root(root);
+  check.dense(tensor);
+  check.reduction(op, tensor.dtype());
+  const auto made = engine_->job(CallKind::Reduce, tensor, options, site);
+  made->call.reduce = op;
+  made->call.root = root;
+  if (root == info_.rank) {
+    made->call.out = {made->bytes.change(tensor)};
+    made->call.in = {made->call.out.front()};
+  } else {
+    made->call.in = {made->bytes.read(tensor)};
+    made->results = {tensor};
+  }
+  return engine_->start(made, options);
+}
+
+Work ProcessGroup::all_reduce_coalesced(const TensorList& tensors, ReduceOp op, CallOptions options, Location site) {
+  const Checks check(info_, CallKind::AllReduce, site);
+  if (tensors.empty()) check.refuse("requires non-empty tensor list");
+  for (std::size_t i = 0; i < tensors.size(); ++i) check.same_dtype(tensors[i], tensors.front().dtype(), i);
+  check.reduction(op, tensors.front().dtype());
+  const auto made = engine_->job(CallKind::AllReduce, tensors.front(), options, site);
+  std::vector<Bytes> targets;
+  for (const Tensor& each : tensors) targets.push_back(made->bytes.change(each));
+  const auto packed = std::make_shared<Packed>(packed_of(targets));
+  made->call.reduce = op;
+  made->call.out = {*packed};
+  made->call.in = {*packed};
+  made->call.sizes =
+      ShownSizes(std::array{static_cast<std::int64_t>(packed->size() / tensor::size_of(made->call.dtype))});
+  made->unpack = [packed, targets] { unpack(*packed, targets); };
+  return engine_->start(made, options);
+}
+
+Work ProcessGroup::all_gather(const TensorList& outputs, const Tensor& input, CallOptions options, Location site) {
+  const Checks check(info_, CallKind::AllGather, site);
+  check.dense(input);
+  check.one_for_each("output", outputs, input);
+  const auto made = engine_->job(CallKind::AllGather, input, options, site);
+  made->call.in = {made->bytes.read(input)};
+  for (const Tensor& each : outputs) made->call.out.push_back(made->bytes.write(each));
+  return engine_->start(made, options);
+}
+
+Work ProcessGroup::all_gather_into(const Tensor& output, const Tensor& input, CallOptions options, Location site) {
+  const Checks check(info_, CallKind::AllGather, site);
+  check.dense(input);
+  check.same_dtype(output, input.dtype(), 0);
+  if (output.numel() != input.numel() * size()) {
+    check.refuse("output tensor size must be equal to world_size times input tensor size");
+  }
+  const auto made = engine_->job(CallKind::AllGather, input, options, site);
+  made->call.in = {made->bytes.read(input)};
+  const Bytes all = made->bytes.write(output);
+  const std::size_t piece = made->call.in.front().size();
+  for (std::size_t i = 0; i < info_.ranks.size(); ++i) made->call.out.push_back(all.subspan(i * piece, piece));
+  return engine_->start(made, options);
+}
+
+Work ProcessGroup::all_gather_coalesced(const std::vector<TensorList>& outputs, const TensorList& inputs,
+                                        CallOptions options, Location site) {
+  const Checks check(info_, CallKind::AllGather, site);
+  if (inputs.empty()) check.refuse("requires non-empty input tensor list");
+  if (outputs.size() != info_.ranks.size()) check.refuse("output lists should be equal to world size");
+  for (const Tensor& each : inputs) check.dense(each);
+  for (const TensorList& list : outputs) {
+    if (list.size() != inputs.size()) check.refuse("output lists should have the length of the input list");
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      check.same_dtype(list[i], inputs[i].dtype(), i);
+      check.elements(list[i], inputs[i].numel(), i);
+    }
+  }
+  const auto made = engine_->job(CallKind::AllGather, {}, options, site);
+  std::vector<ConstBytes> pieces;
+  for (const Tensor& each : inputs) pieces.push_back(made->bytes.read(each));
+  std::vector<Bytes> targets;
+  for (const TensorList& list : outputs) {
+    for (const Tensor& each : list) targets.push_back(made->bytes.write(each));
+  }
+  const auto own = std::make_shared<Packed>(packed_of(pieces));
+  const auto all = std::make_shared<Packed>(own->size() * info_.ranks.size());
+  made->call.in = {*own};
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    made->call.out.push_back(Bytes(*all).subspan(i * own->size(), own->size()));
+  made->call.sizes = ShownSizes(std::array{static_cast<std::int64_t>(own->size())});
+  made->unpack = [own, all, targets] { unpack(*all, targets); };
+  return engine_->start(made, options);
+}
+
+Work ProcessGroup::gather(const TensorList& outputs, const Tensor& input, int root, CallOptions options,
+                          Location site) {
+  const Checks check(info_, CallKind::Gather, site);
+  check.root(root);
+  check.dense(input);
+  const bool is_root = root == info_.rank;
+  if (!is_root && !outputs.empty()) check.refuse("requires empty output on non-root");
+  if (is_root) check.one_for_each("output", outputs, input);
+  const auto made = engine_->job(CallKind::Gather, input, options, site);
+  made->call.root = root;
+  made->call.in = {made->bytes.read(input)};
+  for (const Tensor& each : outputs) made->call.out.push_back(made->bytes.write(each));
+  return engine_->start(made, options);
+}
+
+Work ProcessGroup::scatter(const Tensor& output, const TensorList& inputs, int root, CallOptions options,
+                           Location site) {
+  const Checks check(info_, CallKind::Scatter, site);
+  check.root(root);
+  check.dense(output);
+  const bool is_root = root == info_.rank;
+  if (!is_root && !inputs.empty()) check.refuse("requires empty input on non-root");
+  if (is_root) check.one_for_each("input", inputs, output);
+  const auto made = engine_->job(CallKind::Scatter, output, options, site);
+  made->call.root = root;
+  for (const Tensor& each : inputs) made->call.in.push_back(made->bytes.read(each));
+  made->call.out = {made->bytes.write(output)};
+  return engine_->start(made, options);
+}
+
+Work ProcessGroup::reduce_scatter(const Tensor& output, const TensorList& inputs, ReduceOp op, CallOptions options,
+                                  Location site) {
+  const Checks check(info_, CallKind::ReduceScatter, site);
+  check.dense(output);
+  check.one_for_each("input", inputs, output);
+  check.reduction(op, output.dtype());
+  const auto made = engine_->job(CallKind::ReduceScatter, output, options, site);
+  made->call.reduce = op;
+  for (const Tensor& each : inputs) made->call.in.push_back(made->bytes.read(each));
+  made->call.out = {made->bytes.write(output)};
+  return engine_->start(made, options);
+}
+
+Work ProcessGroup::reduce_scatter_from(const Tensor& output, const Tensor& input, ReduceOp op, CallOptions options,
+                                       Location site) {
+  const Checks check(info_, CallKind::ReduceScatter, site);
+  check.dense(input);
+  check.same_dtype(output, input.dtype(), 0);
+  if (input.numel() != output.numel() * size()) {
+    check.refuse("input tensor must be the same size as output size times world size");
+  }
+  return reduce_scatter(output, flat_pieces(input, size()), op, options, site);
+}
+
+Work ProcessGroup::all_to_all(const TensorList& outputs, const TensorList& inputs, CallOptions options, Location site) {
+  const Checks check(info_, CallKind::AllToAll, site);
+  for (const TensorList* list : {&outputs, &inputs}) {
+    if (list->size() != info_.ranks.size()) check.refuse("tensor lists should be equal to world size");
+    for (std::size_t i = 0; i < list->size(); ++i) check.same_dtype((*list)[i], inputs.front().dtype(), i);
+  }
+  const auto made = engine_->job(CallKind::AllToAll, inputs.front(), options, site);
+  for (const Tensor& each : inputs) made->call.in.push_back(made->bytes.read(each));
+  for (const Tensor& each : outputs) made->call.out.push_back(made->bytes.write(each));
+  return engine_->start(made, options);
+}
+
+Work ProcessGroup::all_to_all_single(const Tensor& output, const Tensor& input, Splits output_splits,
+                                     Splits input_splits, CallOptions options, Location site) {
+  const Checks check(info_, CallKind::AllToAll, site);
+  const Splits outs = check.splits("output", output, std::move(output_splits));
+  const Splits ins = check.splits("input", input, std::move(input_splits));
+  return all_to_all(pieces_of(output, outs), pieces_of(input, ins), options, site);
+}
+
+Work ProcessGroup::barrier(CallOptions options, Location site) {
+  return engine_->start(engine_->job(CallKind::Barrier, {}, options, site), options);
+}
+
+Work ProcessGroup::send(const Tensor& tensor, int to, std::uint64_t tag, CallOptions options, Location site) {
+  const Checks check(info_, CallKind::Send, site);
+  check.peer(to);
+  check.dense(tensor);
+  engine_->refuse_if_over(site);
+  auto bytes = std::make_shared<HostBytes>();
+  const ConstBytes read = bytes->read(tensor);
+  auto transfer = engine_->backend().begin_send({to, tag, tensor.dtype(), site}, read);
+  return engine_->finish(CallKind::Send, std::move(transfer), std::move(bytes), options, site);
+}
+
+Work ProcessGroup::receive(const Tensor& tensor, int from, std::uint64_t tag, CallOptions options, Location site) {
+  Checks(info_, CallKind::Receive, site).peer(from);
+  return receive_some(tensor, from, tag, options, site);
+}
+
+Work ProcessGroup::receive_from_any(const Tensor& tensor, std::uint64_t tag, CallOptions options, Location site) {
+  return receive_some(tensor, -1, tag, options, site);
+}
+
+Work ProcessGroup::receive_some(const Tensor& tensor, int from, std::uint64_t tag, const CallOptions& options,
+                                Location site) {
+  Checks(info_, CallKind::Receive, site).dense(tensor);
+  engine_->refuse_if_over(site);
+  auto bytes = std::make_shared<HostBytes>();
+  const Bytes written = bytes->write(tensor);
+  auto transfer = engine_->backend().begin_receive({from, tag, tensor.dtype(), site}, written);
+  return engine_->finish(CallKind::Receive, std::move(transfer), std::move(bytes), options, site);
+}
+
+}  // namespace distrun::collectives

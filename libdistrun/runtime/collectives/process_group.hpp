@@ -1,0 +1,132 @@
+#pragma once
+// A group of ranks that call collectives together: each rank of the group calls the same ones in the same order, with
+// tensors of the same dtype and number of elements. Ranks that do not are told at once who calls what.
+//
+//   const auto group = distrun::init_process_group(rank);
+//   group->all_reduce(gradient, ReduceOp::Avg);                        // returns when it is done
+//   const Work work = group->all_reduce(next, ReduceOp::Sum, {.async = true});
+//   work.wait();
+//
+// A rank is named by its place in the group, 0 .. size() - 1. Any dense tensor will do: with or without holes, without
+// elements, of all dtypes, on any device. Those on GPUs are read after what is on the calling thread's current stream,
+// and who waits for the work gets them behind what wrote them; no host need wait.
+//
+// Any thread; one at a time, if the order is to be known. Errors:
+//
+//   Error{InvalidArgument, "ValueError"}         this rank's arguments are wrong; nobody else knows of the call
+//   Error{InvalidArgument, "DistBackendError"}   the ranks do not call the same
+//   Error{Timeout, "DistBackendError"}           it took longer than the call's timeout, or the group's
+//   base::PeerFailed                             a rank that is needed has failed, died, or left the group
+//   Error{Cancelled, "DistBackendError"}         the group was aborted, here
+//
+// But for the first, a collective that fails ends the group: ranks may no longer agree on what comes next. The others
+// are told why, at their next call, and a new group works. Sends and receives that fail end nothing.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <distrun/runtime/collectives/work.hpp>
+#include <distrun/runtime/store/store.hpp>
+
+namespace distrun::collectives {
+
+struct GroupOptions {
+  std::string backend = "shm";
+  base::Nanoseconds timeout = std::chrono::minutes(30);
+};
+
+using Splits = std::vector<std::int64_t>;  // sizes along the first dimension, one for each rank; none: equal ones
+
+class CallEngine;
+
+class ProcessGroup {
+ public:
+  using Location = base::Location;
+
+  // Meets the other ranks in `store`, of which each group needs its own (a PrefixStore), and returns when all are
+  // there.
+  ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options);
+  ~ProcessGroup();
+  ProcessGroup(const ProcessGroup&) = delete;
+  ProcessGroup& operator=(const ProcessGroup&) = delete;
+
+  int rank() const noexcept { return info_.rank; }
+  int size() const noexcept { return info_.size(); }
+  const std::string& name() const noexcept { return info_.name; }
+  const std::string& backend() const noexcept { return options_.backend; }
+  const std::vector<int>& ranks() const noexcept { return info_.ranks; }  // by place, as the runner counts them
+  base::Nanoseconds timeout() const noexcept { return options_.timeout; }
+  const GroupInfo& info() const noexcept { return info_; }
+  const GroupOptions& options() const noexcept { return options_; }
+  const std::shared_ptr<Store>& store() const noexcept { return store_; }  // the group's own
+  // Collectives that this rank has called: the number of the last one.
+  std::uint64_t sequence_number() const;
+
+  // The root's elements, to all.
+  Work broadcast(const Tensor& tensor, int root = 0, CallOptions options = {}, Location site = Location::here());
+  // Of all ranks, to all; to the root, whose tensor alone changes.
+  Work all_reduce(const Tensor& tensor, ReduceOp op = ReduceOp::Sum, CallOptions options = {},
+                  Location site = Location::here());
+  Work reduce(const Tensor& tensor, int root = 0, ReduceOp op = ReduceOp::Sum, CallOptions options = {},
+              Location site = Location::here());
+  // Several tensors of one dtype as one.
+  Work all_reduce_coalesced(const TensorList& tensors, ReduceOp op = ReduceOp::Sum, CallOptions options = {},
+                            Location site = Location::here());
+  // Each rank's tensor, to all: as a list, or one after the other in one tensor.
+  Work all_gather(const TensorList& outputs, const Tensor& input, CallOptions options = {},
+                  Location site = Location::here());
+  Work all_gather_into(const Tensor& output, const Tensor& input, CallOptions options = {},
+                       Location site = Location::here());
+  // Several tensors as one; of any dtypes. outputs[rank][i] is what that rank has as inputs[i].
+  Work all_gather_coalesced(const std::vector<TensorList>& outputs, const TensorList& inputs, CallOptions options = {},
+                            Location site = Location::here());
+  // To the root, which alone has outputs.
+  Work gather(const TensorList& outputs, const Tensor& input, int root = 0, CallOptions options = {},
+              Location site = Location::here());
+  // Of the root, which alone has inputs, one to each.
+  Work scatter(const Tensor& output, const TensorList& inputs, int root = 0, CallOptions options = {},
+               Location site = Location::here());
+  // inputs[rank] of all, reduced, is that rank's output; the inputs as a list, or one after the other in one tensor.
+  Work reduce_scatter(const Tensor& output, const TensorList& inputs, ReduceOp op = ReduceOp::Sum,
+                      CallOptions options = {}, Location site = Location::here());
+  Work reduce_scatter_from(const Tensor& output, const Tensor& input, ReduceOp op = ReduceOp::Sum,
+                           CallOptions options = {}, Location site = Location::here());
+  // outputs[rank] is what that rank has as inputs[this rank]; or pieces of one tensor each, along the first dimension.
+  Work all_to_all(const TensorList& outputs, const TensorList& inputs, CallOptions options = {},
+                  Location site = Location::here());
+  Work all_to_all_single(const Tensor& output, const Tensor& input, Splits output_splits = {}, Splits input_splits = {},
+                         CallOptions options = {}, Location site = Location::here());
+  // Returns, or is done, when all have called it.
+  Work barrier(CallOptions options = {}, Location site = Location::here());
+
+  // A small one is done when it is on its way, a large one when it has been received. Letters of one sender with one
+  // tag come in the order in which they were sent.
+  Work send(const Tensor& tensor, int to, std::uint64_t tag = 0, CallOptions options = {},
+            Location site = Location::here());
+  Work receive(const Tensor& tensor, int from, std::uint64_t tag = 0, CallOptions options = {},
+               Location site = Location::here());
+  // Whoever has sent one with that tag: Work::source_rank().
+  Work receive_from_any(const Tensor& tensor, std::uint64_t tag = 0, CallOptions options = {},
+                        Location site = Location::here());
+
+  // Ends the group at once, for this rank and for those that wait for it: what is under way fails.
+  void abort(const std::string& why = "it was aborted");
+  // No call comes any more; others that wait for this rank are told. Also done at the end of the test.
+  void leave();
+
+ private:
+  Work receive_some(const Tensor& tensor, int from, std::uint64_t tag, const CallOptions& options, Location site);
+
+  const GroupInfo info_;
+  const std::shared_ptr<Store> store_;
+  const GroupOptions options_;
+  const std::shared_ptr<CallEngine> engine_;
+};
+
+}  // namespace distrun::collectives
+
+namespace distrun {
+using collectives::GroupOptions;
+using collectives::ProcessGroup;
+}  // namespace distrun

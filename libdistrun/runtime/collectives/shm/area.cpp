@@ -1,0 +1,84 @@
+#include <distrun/runtime/collectives/shm/area.hpp>
+
+#include <unistd.h>
+
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::collectives::shm {
+namespace {
+
+constexpr char kKey[] = "area";
+
+std::string to_text(const core::SharedAddress& address) {
+  std::ostringstream text;
+  text << address.inode << ' ' << address.pid << ' ' << address.fd;
+  return text.str();
+}
+
+core::SharedAddress parse_address(const std::string& text) {
+  core::SharedAddress address;
+  std::istringstream words(text);
+  if (words >> address.inode >> address.pid >> address.fd) return address;
+  throw Error(ErrorKind::Failed, "the store's \"area\" is no address of shared memory but \"" + text + "\"");
+}
+
+// Of this process, for its own ranks.
+struct Areas {
+  std::mutex mutex;
+  std::map<std::uint64_t, std::weak_ptr<Area>> by_inode;  // guarded by mutex
+};
+
+Areas& areas() {
+  static auto* const only = new Areas;
+  return *only;
+}
+
+std::shared_ptr<Area> make_area(const GroupInfo& group) {
+  auto area = std::make_shared<Area>(group.size());
+  Areas& all = areas();
+  const std::lock_guard lock(all.mutex);
+  std::erase_if(all.by_inode, [](const auto& each) { return each.second.expired(); });
+  all.by_inode[area->address().inode] = area;
+  return area;
+}
+
+std::shared_ptr<Area> open_area(const GroupInfo& group, const core::SharedAddress& address) {
+  if (address.pid == ::getpid()) {
+    Areas& all = areas();
+    const std::lock_guard lock(all.mutex);
+    if (auto own = all.by_inode[address.inode].lock()) return own;
+  }
+  try {
+    return std::make_shared<Area>(group.size(), address);
+  } catch (Error& error) {
+    error.while_doing("group " + group.name + " (all ranks on one machine, of one user)");
+    throw;
+  }
+}
+
+}  // namespace
+
+Area::Area(int ranks) : layout_(ranks), memory_("group", layout_.size()) { head().magic = kMagic; }
+
+Area::Area(int ranks, const core::SharedAddress& address) : layout_(ranks), memory_(address, layout_.size()) {
+  if (head().magic != kMagic) {
+    throw Error(ErrorKind::Failed, "ranks of one group need one version of distrun: their shared memory differs");
+  }
+}
+
+std::shared_ptr<Area> Area::meet(Store& store, const GroupInfo& group) {
+  if (group.size() > kRanksMax) {
+    throw Error(ErrorKind::Unimplemented,
+                "groups have at most " + std::to_string(kRanksMax) + " ranks, not " + std::to_string(group.size()));
+  }
+  if (group.rank != 0) return open_area(group, parse_address(store.get(kKey)));
+  auto area = make_area(group);
+  store.set(kKey, to_text(area->address()));
+  return area;
+}
+
+}  // namespace distrun::collectives::shm

@@ -1,0 +1,314 @@
+#include <distrun/runtime/collectives/shm/exchange.hpp>
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/collectives/explain.hpp>
+#include <distrun/runtime/collectives/shm/exchange_failure.hpp>
+
+namespace distrun::collectives::shm {
+namespace {
+
+constexpr std::size_t kScratch = std::size_t{128} << 10;  // bytes reduced at once: they stay in a core's cache
+
+constexpr std::size_t kWhole = std::size_t(-1);  // a piece that is all there is
+
+template <class Span>
+Span clamp(Span whole, std::size_t begin, std::size_t size) {
+  begin = std::min(begin, whole.size());
+  return whole.subspan(begin, std::min(size, whole.size() - begin));
+}
+
+void copy_end_of(const char* file, std::array<char, 48>& into) {
+  const std::size_t size = std::strlen(file);
+  const std::size_t kept = std::min(size, into.size() - 1);
+  std::memcpy(into.data(), file + size - kept, kept);
+  into[kept] = '\0';
+}
+
+// While it lives, a rank reads other ranks' bytes: those of its process that give up wait for its end. Whoever begins
+// looks then whether they have.
+class Reading {
+ public:
+  explicit Reading(Seat& own) : own_(own) { own_.reading.store(1); }
+  ~Reading() { own_.reading.store(0); }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+ private:
+  Seat& own_;
+};
+
+}  // namespace
+
+Exchanges::Exchanges(std::shared_ptr<Area> area, const GroupInfo& group, const Bells& bells)
+    : area_(std::move(area)), group_(group), bells_(bells), own_(area_->seat(group.rank)), memory_(area_) {}
+
+std::vector<int> Exchanges::not_at(std::uint64_t number, std::atomic<std::uint64_t> Seat::*counter) const {
+  std::vector<int> places;
+  for (int place = 0; place < group_.size(); ++place) {
+    if ((area_->seat(place).*counter).load() < number) places.push_back(place);
+  }
+  return places;
+}
+
+// `ready` says also yes if there is nothing to wait for any more.
+template <class Ready>
+void Exchanges::wait(const Call& call, const Ready& ready, const std::function<std::vector<int>()>& missing) {
+  if (ready()) return;
+  const base::TimePoint begin = base::system_clock().now();
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Collective;
+  const std::string name = std::string(name_of(call.kind)) + " of " + group_.name;
+  info.name = name;
+  info.rule = board::PeerRule::All;
+  info.id = call.number;
+  info.site = call.site;
+  const auto ready_or_over = [&] { return ready() || own_.presence.load() != Presence::Here; };
+  const core::WaitEnd end = bells_.wait({info, call.deadline, missing}, ready_or_over);
+  if (end == core::WaitEnd::Timeout) throw_timeout(group_, call, begin, missing());
+  if (ready()) return;
+  if (own_.presence.load() != Presence::Here) throw_cut_off(call);
+  throw_gone(*area_, group_, name_of(group_, call.kind, call.number), call.site, missing());
+}
+
+void Exchanges::throw_cut_off(const Call& call) const {
+  throw Error(ErrorKind::Cancelled, "DistBackendError",
+              name_of(group_, call.kind, call.number) + " was cut off: this rank has left the group", call.site);
+}
+
+void Exchanges::show(const Call& call, const Piece& piece) {
+  Card& card = area_->card(group_.rank, now_);
+  card.number = call.number;
+  card.bytes = call.kind == CallKind::AllToAll ? 0 : call.bytes();
+  card.root = call.root;
+  card.step = step_;
+  card.kind = call.kind;
+  card.reduce = call.reduce;
+  card.dtype = call.dtype;
+  card.in_place = piece.in_place;
+  card.line = call.site.line;
+  card.sizes = call.sizes;
+  card.is_strict = call.is_strict;
+  copy_end_of(call.site.file, card.file);
+}
+
+void Exchanges::come(const Call& call, const Brings& brings, const Piece& piece) {
+  const std::uint64_t next = now_ + 1;
+  if (next > kCards) {
+    const std::uint64_t last = next - kCards;  // that had this card
+    for (int place = 0; place < group_.size(); ++place) {
+      const Seat& seat = area_->seat(place);
+      const auto gone = [&] { return seat.presence.load() != Presence::Here; };
+      wait(
+          call, [&] { return seat.left.load() >= last || gone(); }, [&] { return not_at(last, &Seat::left); });
+    }
+  }
+  now_ = next;
+  show(call, piece);
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < brings.parts.size(); ++i) {
+    const ConstBytes bytes = clamp(brings.parts[i], piece.begin, piece.size);
+    Part& part = area_->part(group_.rank, now_, static_cast<int>(i));
+    part.size = bytes.size();
+    part.at = piece.in_place ? reinterpret_cast<std::uint64_t>(bytes.data()) : used;
+    if (piece.in_place || bytes.empty()) continue;
+    std::memcpy(area_->room(group_.rank, now_) + used, bytes.data(), bytes.size());
+    used += bytes.size();
+  }
+  own_.come.store(now_);
+  bells_.ring_all();
+}
+
+// A rank that has gone takes nothing any more.
+void Exchanges::leave(const Call& call, const Brings& brings, const Piece& piece) {
+  done();
+  if (!piece.in_place || brings.parts.empty() || brings.stay) return;
+  for (int place = 0; place < group_.size(); ++place) {
+    const Seat& seat = area_->seat(place);
+    wait(
+        call, [&] { return seat.left.load() >= now_ || seat.presence.load() != Presence::Here; },
+        [&] { return not_at(now_, &Seat::left); });
+  }
+}
+
+void Exchanges::meet(const Call& call, int rank) {
+  const Seat& seat = area_->seat(rank);
+  const auto is_there = [&] { return seat.come.load() >= now_; };
+  if (!is_there()) {
+    wait(
+        call, [&] { return is_there() || seat.presence.load() != Presence::Here; },
+        [&] { return not_at(now_, &Seat::come); });
+    if (!is_there()) throw_gone(*area_, group_, name_of(group_, call.kind, call.number), call.site, {rank});
+  }
+  if (!is_same(area_->card(rank, now_), area_->card(group_.rank, now_))) tell_mismatch(call);
+}
+
+// Of all ranks, if they come soon: who is in the minority is seen then.
+void Exchanges::tell_mismatch(const Call& call) {
+  constexpr base::Nanoseconds kSoon = std::chrono::milliseconds(50);
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Collective;
+  info.name = name_of(call.kind);
+  info.site = call.site;
+  const std::function<std::vector<int>()> missing = [this] { return not_at(now_, &Seat::come); };
+  bells_.wait({info, base::system_clock().now() + kSoon, missing}, [&] { return missing().empty(); });
+  throw_mismatch(*area_, group_, call, now_);
+}
+
+// In this exchange: what it has brought to it may be gone.
+bool Exchanges::has_given_up(int rank) const {
+  const Seat& seat = area_->seat(rank);
+  return seat.presence.load() == Presence::GaveUp && seat.left.load() < now_;
+}
+
+void Exchanges::refuse_given_up(const Call& call, int rank) const {
+  if (has_given_up(rank)) throw_gone(*area_, group_, name_of(group_, call.kind, call.number), call.site, {rank});
+}
+
+void Exchanges::wait_for_readers() const noexcept {
+  for (int rank = 0; rank < group_.size(); ++rank) {
+    if (rank == group_.rank || memory_.direct(rank, 1) == nullptr) continue;
+    while (area_->seat(rank).reading.load() != 0) ::sched_yield();
+  }
+}
+
+const Part& Exchanges::part_of(const Call& call, int rank, int part, std::size_t size) {
+  const Part& shown = area_->part(rank, now_, part);
+  if (shown.size != size) throw_wrong_size(group_, call, rank, shown.size, size);
+  if (!area_->card(rank, now_).in_place && (shown.size > kRoom || shown.at > kRoom - shown.size)) {
+    throw Error(ErrorKind::Failed, "rank " + std::to_string(rank) + " shows a part outside its room");
+  }
+  return shown;
+}
+
+void Exchanges::take(const Call& call, const Take& take, const Piece& piece) {
+  meet(call, take.from);
+  const Reading reading(own_);
+  refuse_given_up(call, take.from);
+  const Bytes into = clamp(take.into, piece.begin, piece.size);
+  if (take.into.empty() && call.kind == CallKind::Barrier) return;
+  const Part& part = part_of(call, take.from, take.part, into.size());
+  if (into.empty()) return;
+  if (area_->card(take.from, now_).in_place) return memory_.read(take.from, part.at, into.data(), into.size());
+  std::memcpy(into.data(), area_->room(take.from, now_) + part.at, into.size());
+}
+
+const std::byte* Exchanges::view(int rank, int part, std::size_t offset, std::size_t size, std::byte* scratch) {
+  const Part& shown = area_->part(rank, now_, part);
+  if (!area_->card(rank, now_).in_place) return area_->room(rank, now_) + shown.at + offset;
+  if (const std::byte* own = memory_.direct(rank, shown.at + offset)) return own;
+  memory_.read(rank, shown.at + offset, scratch, size);
+  return scratch;
+}
+
+// Some bytes after the other, so that what was read stays in the cache. The last rank's are combined straight into the
+// result, of which this rank's own may be a part that is no longer needed then.
+void Exchanges::reduce_piece(const Call& call, int part, Bytes into, const Piece& piece) {
+  const Bytes out = clamp(into, piece.begin, piece.size);
+  const std::size_t element = tensor::size_of(call.dtype);
+  for (int rank = 0; rank < group_.size(); ++rank) {
+    meet(call, rank);
+    part_of(call, rank, part, out.size());
+  }
+  const Reading reading(own_);
+  for (int rank = 0; rank < group_.size(); ++rank) refuse_given_up(call, rank);
+  scratch_.resize(2 * kScratch);
+  std::byte* const sum = scratch_.data();
+  std::byte* const fetched = sum + kScratch;
+  for (std::size_t begin = 0; begin < out.size(); begin += kScratch) {
+    const std::size_t size = std::min(kScratch, out.size() - begin);
+    const std::byte* so_far = view(0, part, begin, size, sum);
+    for (int rank = 1; rank < group_.size(); ++rank) {
+      std::byte* const to = rank + 1 == group_.size() ? out.data() + begin : sum;
+      combine(call.reduce, call.dtype, to, so_far, view(rank, part, begin, size, fetched), size / element);
+      so_far = to;
+    }
+    if (group_.size() == 1 && so_far != out.data() + begin) std::memmove(out.data() + begin, so_far, size);
+  }
+  finish(call.reduce, call.dtype, out.data(), out.size() / element, group_.size());
+}
+
+template <class Body>
+void Exchanges::for_each_piece(const Brings& brings, const Body& body) {
+  constexpr std::size_t kLine = 64;  // no element is cut
+  const std::size_t room = kRoom / static_cast<std::size_t>(brings.count) / kLine * kLine;
+  Piece piece{.begin = 0, .size = room};
+  if (in_place_) piece = {.begin = 0, .size = kWhole, .in_place = brings.largest > room};
+  do {
+    body(piece);
+    piece.begin += std::min(piece.size, brings.largest);
+  } while (piece.size != kWhole && piece.begin < brings.largest);
+}
+
+void Exchanges::copy(const Call& call, const Brings& brings, const std::vector<Take>& takes) {
+  for_each_piece(brings, [&](const Piece& piece) {
+    come(call, brings, piece);
+    for (const Take& each : takes) take(call, each, piece);
+    leave(call, brings, piece);
+  });
+}
+
+void Exchanges::reduce(const Call& call, const Brings& brings, int part, Bytes into) {
+  for_each_piece(brings, [&](const Piece& piece) {
+    come(call, brings, piece);
+    reduce_piece(call, part, into, piece);
+    leave(call, brings, piece);
+  });
+}
+
+void Exchanges::gather(const Call& call) {
+  come(call, {}, {});
+  for (int rank = 0; rank < group_.size(); ++rank) meet(call, rank);
+}
+
+void Exchanges::done() noexcept {
+  own_.left.store(now_);
+  bells_.ring_all();
+  ++step_;
+}
+
+void Exchanges::wait_for_all_done(base::TimePoint deadline) const {
+  const std::uint64_t last = own_.left.load();
+  const std::function<std::vector<int>()> missing = [&] {
+    std::vector<int> places = not_at(last, &Seat::left);
+    std::erase_if(places, [&](int place) { return area_->seat(place).presence.load() != Presence::Here; });
+    return places;
+  };
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Collective;
+  info.name = "the end of their last call, to leave the group";
+  bells_.wait({info, deadline, missing}, [&] { return missing().empty(); });
+}
+
+// Who ends shows it before its connections do, who dies some moments after.
+void Exchanges::throw_if_somebody_goes(const Call& call) const {
+  constexpr base::Nanoseconds kSoon = std::chrono::seconds(1), kLook = std::chrono::milliseconds(2);
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Collective;
+  info.name = name_of(call.kind);
+  info.site = call.site;
+  const std::function<std::vector<int>()> others = [&] { return not_at(std::uint64_t(-1), &Seat::left); };
+  const auto has_gone = [&](int place) { return area_->seat(place).presence.load() != Presence::Here; };
+  const auto is_over = [&] {
+    const std::vector<int> places = others();
+    return std::any_of(places.begin(), places.end(), has_gone);
+  };
+  const base::TimePoint until = base::system_clock().now() + kSoon;
+  for (base::TimePoint now; (now = base::system_clock().now()) < until;) {
+    if (bells_.wait({info, now + kLook, others}, is_over) == core::WaitEnd::Timeout) continue;
+    if (own_.presence.load() != Presence::Here) throw_cut_off(call);
+    throw_gone(*area_, group_, name_of(group_, call.kind, call.number), call.site, others());
+  }
+}
+
+void Exchanges::explain(const Call& call, base::TimePoint begin, const std::string& what) const {
+  if (base::system_clock().now() >= call.deadline) throw_timeout(group_, call, begin, not_at(now_, &Seat::left));
+  throw_if_somebody_goes(call);
+  throw Error(ErrorKind::Failed, "DistBackendError", name_of(group_, call.kind, call.number) + ": " + what, call.site);
+}
+
+}  // namespace distrun::collectives::shm

@@ -1,0 +1,21 @@
+#include <distrun/runtime/collectives/shm/layout.hpp>
+
+namespace distrun::collectives::shm {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+constexpr std::size_t up_to_page(std::size_t size) { return (size + kPage - 1) / kPage * kPage; }
+
+}  // namespace
+
+Layout::Layout(int ranks) noexcept : ranks_(ranks) {
+  const std::size_t n = index(ranks);
+  seats_ = up_to_page(sizeof(AreaHead));
+  parts_ = up_to_page(seats_ + n * sizeof(Seat));
+  rooms_ = up_to_page(parts_ + n * kCards * n * sizeof(Part));
+  boxes_ = up_to_page(rooms_ + n * kCards * kRoom);
+  size_ = up_to_page(boxes_ + n * n * sizeof(MailBox));
+}
+
+}  // namespace distrun::collectives::shm

@@ -1,0 +1,79 @@
+#pragma once
+// Letters from one rank of a group to another. Small ones are put into the mail box and are done with; of large ones
+// the receiver fetches the bytes out of the sender's memory (a loan), or, where that is not allowed, out of memory that
+// the sender shares for this one letter.
+//
+//   sending    queued -> in the box -> done; a loan: -> offered -> fetching -> fetched
+//   receiving  posted -> matched with a letter -> done
+//
+// Receives are matched in the order in which they were posted: each letter goes to the first that wants it, by who sent
+// it and its tag; letters that nobody wants yet are kept. Whatever thread looks first takes the letters out of the
+// boxes for all.
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include <distrun/runtime/collectives/backend.hpp>
+#include <distrun/runtime/collectives/shm/bell.hpp>
+#include <distrun/runtime/collectives/shm/peer_memory.hpp>
+
+namespace distrun::collectives::shm {
+
+// Of one rank of a group. Any thread. Its transfers keep it.
+class Mail : public std::enable_shared_from_this<Mail> {
+ public:
+  Mail(std::shared_ptr<Area> area, const GroupInfo& group, const Bells& bells);
+
+  void use_peer_memory(bool may) noexcept { may_fetch_ = may; }
+  std::unique_ptr<Transfer> send(const Letter& letter, ConstBytes bytes);
+  std::unique_ptr<Transfer> receive(const Letter& letter, Bytes bytes);
+
+ private:
+  class Sending;
+  class Receiving;
+  // A letter that was taken out of its box.
+  struct Arrived {
+    int from = -1;
+    std::uint64_t tag = 0;
+    std::uint64_t size = 0;
+    DType dtype{};
+    Carriage carriage{};
+    std::uint64_t loan = 0;
+    std::uint32_t loan_index = 0;
+    std::uint64_t address = 0;
+    core::SharedAddress memory;
+    std::vector<std::byte> inside;
+  };
+
+  // All with mutex_ held.
+  void put_queued(int to);
+  void put_all_queued();
+  bool put(Sending& sending);
+  bool offer(Sending& sending, ShownLetter& shown);
+  void post(Receiving& receiving, bool is_first);
+  void match_again(Receiving& receiving);
+  bool claim(const Arrived& letter) const;
+  void take_arrived();
+  void take_from(int from);
+  Receiving* wanting(const Arrived& letter) const;
+
+  void end_wait(core::WaitEnd end, const Letter& letter, bool sends, base::TimePoint begin) const;
+  bool is_over() const;
+
+  const std::shared_ptr<Area> area_;
+  const GroupInfo group_;
+  const Bells bells_;
+  Seat& own_;
+  const PeerMemory memory_;
+  bool may_fetch_ = false;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<std::deque<Sending*>> queued_;  // for each rank, those whose box was full
+  std::list<Receiving*> posted_;              // and not matched
+  std::list<Arrived> unwanted_;
+};
+
+}  // namespace distrun::collectives::shm

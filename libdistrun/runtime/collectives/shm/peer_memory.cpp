@@ -1,0 +1,58 @@
+#include <distrun/runtime/collectives/shm/peer_memory.hpp>
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::collectives::shm {
+namespace {
+
+// How many were read, or -1.
+ssize_t read_some(int pid, std::uint64_t address, std::byte* into, std::size_t size) noexcept {
+  const iovec local{into, size};
+  const iovec remote{reinterpret_cast<void*>(address), size};  // NOLINT(performance-no-int-to-ptr): of another process
+  return ::process_vm_readv(pid, &local, 1, &remote, 1, 0);
+}
+
+}  // namespace
+
+const std::byte* PeerMemory::direct(int rank, std::uint64_t address) const noexcept {
+  if (area_->seat(rank).pid.load(std::memory_order_relaxed) != ::getpid()) return nullptr;
+  return reinterpret_cast<const std::byte*>(address);  // NOLINT(performance-no-int-to-ptr): a thread's, shown as number
+}
+
+void PeerMemory::read(int rank, std::uint64_t address, std::byte* into, std::size_t size) const {
+  if (const std::byte* own = direct(rank, address)) {
+    std::memcpy(into, own, size);
+    return;
+  }
+  const int pid = area_->seat(rank).pid.load(std::memory_order_relaxed);
+  while (size > 0) {
+    const ssize_t got = read_some(pid, address, into, size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == ESRCH) throw base::PeerFailed("its process " + std::to_string(pid) + " is gone", rank);
+    if (got <= 0) {
+      base::throw_errno("cannot read " + std::to_string(size) + " bytes of process " + std::to_string(pid), errno);
+    }
+    address += static_cast<std::uint64_t>(got);
+    into += got;
+    size -= static_cast<std::size_t>(got);
+  }
+}
+
+bool PeerMemory::can_read(int rank, std::string& why_not) const {
+  const Seat& seat = area_->seat(rank);
+  if (seat.pid.load() == ::getpid()) return true;
+  const std::uint64_t probed = seat.probe.load();
+  std::uint64_t found = 0;
+  const ssize_t got = read_some(seat.pid.load(), probed, reinterpret_cast<std::byte*>(&found), sizeof found);
+  if (got == sizeof found && found == kMagic) return true;
+  why_not = got < 0 ? base::errno_text(errno) : "another process answers";
+  return false;
+}
+
+}  // namespace distrun::collectives::shm

@@ -1,0 +1,291 @@
+#include <distrun/runtime/collectives/shm/shm_backend.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/collectives/explain.hpp>
+#include <distrun/runtime/collectives/shm/exchange.hpp>
+#include <distrun/runtime/collectives/shm/mail.hpp>
+
+namespace distrun::collectives {
+namespace {
+
+using shm::Brings;
+using shm::Take;
+
+// Bytes that each rank reduces as a whole: a second exchange costs more than that.
+constexpr std::size_t kReduceWhole = std::size_t{16} << 10;
+
+// What other ranks read to see whether they can.
+const std::uint64_t probe = shm::kMagic;
+
+void copy_own(ConstBytes from, Bytes into) {
+  if (!into.empty() && from.data() != into.data()) std::memmove(into.data(), from.data(), into.size());
+}
+
+class ShmBackend final : public Backend {
+ public:
+  ShmBackend(const GroupInfo& group, std::shared_ptr<shm::Area> area, ShmOptions options)
+      : group_(group),
+        area_(std::move(area)),
+        own_(area_->seat(group.rank)),
+        bells_(area_, group),
+        exchanges_(area_, group, bells_),
+        mail_(std::make_shared<shm::Mail>(area_, group, bells_)),
+        options_(options) {
+    own_.probe = reinterpret_cast<std::uint64_t>(&probe);
+    own_.pid = ::getpid();
+  }
+  ~ShmBackend() override { leave(Leaving::Done, ""); }
+
+  // Once, before anything else.
+  void join(base::TimePoint deadline);
+
+  void run(const Call& call) override;
+  std::unique_ptr<Transfer> begin_send(const Letter& letter, ConstBytes bytes) override {
+    return mail_->send(letter, bytes);
+  }
+  std::unique_ptr<Transfer> begin_receive(const Letter& letter, Bytes bytes) override {
+    return mail_->receive(letter, bytes);
+  }
+  void leave(Leaving how, const std::string& why) noexcept override;
+
+ private:
+  bool is_root(const Call& call) const noexcept { return call.root == group_.rank; }
+  std::size_t own() const noexcept { return static_cast<std::size_t>(group_.rank); }
+
+  bool can_read_all() const;
+  bool is_one_process() const;
+  void refuse_processes() const;
+  bool do_all(const Call& call, bool own);
+
+  void run_kind(const Call& call);
+  void move(const Call& call);
+  void all_reduce(const Call& call);
+  void reduce(const Call& call);
+  Bytes reduce_slice(const Call& call, const std::vector<Bytes>& slices, Bytes into);
+  void all_to_all(const Call& call);
+  std::size_t largest_of_all(const Call& call);
+  std::vector<Take> takes_of_all(const Call& call, int part) const;
+
+  const GroupInfo group_;
+  const std::shared_ptr<shm::Area> area_;
+  shm::Seat& own_;
+  const shm::Bells bells_;
+  shm::Exchanges exchanges_;
+  const std::shared_ptr<shm::Mail> mail_;
+  const ShmOptions options_;
+  bool in_place_ = false;  // ranks look at each other's bytes where they are
+  std::once_flag left_;
+};
+
+bool ShmBackend::can_read_all() const {
+  std::string why_not;
+  const shm::PeerMemory memory(area_);
+  for (int rank = 0; rank < group_.size(); ++rank) {
+    if (!memory.can_read(rank, why_not)) return false;
+  }
+  return true;
+}
+
+bool ShmBackend::is_one_process() const {
+  for (int rank = 0; rank < group_.size(); ++rank) {
+    if (area_->seat(rank).pid.load() != ::getpid()) return false;
+  }
+  return true;
+}
+
+void ShmBackend::refuse_processes() const {
+  for (int rank = 0; rank < group_.size(); ++rank) {
+    if (area_->seat(rank).pid.load() == ::getpid()) continue;
+    throw Error(ErrorKind::InvalidArgument, "ValueError",
+                "backend threads is for ranks of one process, and " + ranks_text(group_, {rank}) +
+                    " is a process of its own: shm is for those (or --isolation threads)");
+  }
+}
+
+// Whether all ranks say yes.
+bool ShmBackend::do_all(const Call& call, bool own) {
+  std::uint8_t mine = own ? 1 : 0, all = 0;
+  const ConstBytes bytes(reinterpret_cast<const std::byte*>(&mine), 1);
+  exchanges_.reduce(call, {.parts = {bytes}, .largest = 1}, 0, Bytes(reinterpret_cast<std::byte*>(&all), 1));
+  return all != 0;
+}
+
+void ShmBackend::join(base::TimePoint deadline) {
+  Call call;
+  call.reduce = ReduceOp::Min;
+  call.deadline = deadline;
+  exchanges_.begin_call();
+  do_all(call, true);  // all have shown who they are
+  if (options_.threads_only) refuse_processes();
+  in_place_ = do_all(call, options_.single_copy && is_one_process());
+  exchanges_.use_peer_memory(in_place_);
+  mail_->use_peer_memory(do_all(call, options_.single_copy && can_read_all()));
+}
+
+void ShmBackend::leave(Leaving how, const std::string& why) noexcept {
+  std::call_once(left_, [&] {
+    const std::size_t size = std::min(why.size(), own_.why.size() - 1);
+    std::memcpy(own_.why.data(), why.data(), size);
+    own_.why[size] = '\0';
+    own_.presence = how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp;
+    bells_.ring_all();
+    bells_.ring(group_.rank);
+  });
+}
+
+void ShmBackend::run(const Call& call) {
+  exchanges_.begin_call();
+  try {
+    run_kind(call);
+  } catch (const std::exception& error) {
+    leave(Leaving::GaveUp, error.what());
+    exchanges_.wait_for_readers();
+    throw;
+  }
+}
+
+void ShmBackend::run_kind(const Call& call) {
+  switch (call.kind) {
+    case CallKind::AllReduce: return all_reduce(call);
+    case CallKind::Reduce: return reduce(call);
+    case CallKind::ReduceScatter:
+      return exchanges_.reduce(call, {.parts = call.in, .count = group_.size(), .largest = call.out.front().size()},
+                               group_.rank, call.out.front());
+    case CallKind::AllToAll: return all_to_all(call);
+    default: return move(call);
+  }
+}
+
+// Of each rank the part of that number, into out[rank].
+std::vector<Take> ShmBackend::takes_of_all(const Call& call, int part) const {
+  std::vector<Take> takes;
+  for (int rank = 0; rank < group_.size(); ++rank) {
+    if (rank != group_.rank) takes.push_back({rank, part, call.out[static_cast<std::size_t>(rank)]});
+  }
+  return takes;
+}
+
+// All that reduces nothing and has parts of one size.
+void ShmBackend::move(const Call& call) {
+  Brings brings{.parts = call.in, .count = 1, .largest = call.bytes()};
+  std::vector<Take> takes;
+  switch (call.kind) {
+    case CallKind::Barrier:
+      for (int rank = 0; rank < group_.size(); ++rank) takes.push_back({rank, 0, {}});
+      break;
+    case CallKind::Broadcast:
+      if (!is_root(call)) takes = {{call.root, 0, call.out.front()}};
+      break;
+    case CallKind::Scatter:
+      brings.count = group_.size();
+      if (is_root(call)) {
+        copy_own(call.in[own()], call.out.front());
+      } else {
+        takes = {{call.root, group_.rank, call.out.front()}};
+      }
+      break;
+    default:  // AllGather, Gather
+      if (call.out.empty()) break;
+      copy_own(call.in.front(), call.out[own()]);
+      takes = takes_of_all(call, 0);
+  }
+  exchanges_.copy(call, brings, takes);
+}
+
+// As even as they can be, without cutting elements.
+std::vector<Bytes> slices_of(Bytes whole, std::size_t element, int count) {
+  const std::size_t elements = whole.size() / element, n = static_cast<std::size_t>(count);
+  std::vector<Bytes> slices;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t size = (elements / n + (i < elements % n ? 1 : 0)) * element;
+    slices.push_back(whole.subspan(begin, size));
+    begin += size;
+  }
+  return slices;
+}
+
+std::vector<ConstBytes> same_slices(ConstBytes whole, const std::vector<Bytes>& like) {
+  std::vector<ConstBytes> slices;
+  std::size_t begin = 0;
+  for (const Bytes each : like) {
+    slices.push_back(whole.subspan(begin, each.size()));
+    begin += each.size();
+  }
+  return slices;
+}
+
+void ShmBackend::all_reduce(const Call& call) {
+  const Bytes out = call.out.front();
+  if (out.size() <= kReduceWhole) return exchanges_.reduce(call, {.parts = call.in, .largest = out.size()}, 0, out);
+  const std::vector<Bytes> slices = slices_of(out, tensor::size_of(call.dtype), group_.size());
+  const std::size_t largest = slices.front().size();
+  exchanges_.reduce(
+      call, {.parts = same_slices(call.in.front(), slices), .count = group_.size(), .largest = largest, .stay = true},
+      group_.rank, slices[own()]);
+  Call gather = call;
+  gather.out = {slices.begin(), slices.end()};
+  exchanges_.copy(call, {.parts = {slices[own()]}, .largest = largest}, takes_of_all(gather, 0));
+}
+
+void ShmBackend::reduce(const Call& call) {
+  const ConstBytes in = call.in.front();
+  if (in.size() <= kReduceWhole) {
+    const Brings brings{.parts = call.in, .largest = in.size()};
+    return is_root(call) ? exchanges_.reduce(call, brings, 0, call.out.front()) : exchanges_.copy(call, brings, {});
+  }
+  // Only the root has room for the result: the others reduce their slices beside it.
+  std::vector<std::byte> beside(is_root(call) ? 0 : in.size());
+  const Bytes out = is_root(call) ? call.out.front() : Bytes(beside);
+  const std::vector<Bytes> slices = slices_of(out, tensor::size_of(call.dtype), group_.size());
+  const std::size_t largest = slices.front().size();
+  exchanges_.reduce(call, {.parts = same_slices(in, slices), .count = group_.size(), .largest = largest}, group_.rank,
+                    slices[own()]);
+  Call gather = call;
+  gather.out = {slices.begin(), slices.end()};
+  exchanges_.copy(call, {.parts = {slices[own()]}, .largest = largest},
+                  is_root(call) ? takes_of_all(gather, 0) : std::vector<Take>());
+}
+
+// Each rank knows its own sizes only.
+std::size_t ShmBackend::largest_of_all(const Call& call) {
+  std::uint64_t own = 0, all = 0;
+  for (const ConstBytes& each : call.in) own = std::max<std::uint64_t>(own, each.size());
+  if (in_place_) return own;
+  Call sizes = call;
+  sizes.dtype = DType::I64;
+  sizes.reduce = ReduceOp::Max;
+  const ConstBytes bytes(reinterpret_cast<const std::byte*>(&own), sizeof own);
+  exchanges_.reduce(sizes, {.parts = {bytes}, .largest = sizeof own}, 0,
+                    Bytes(reinterpret_cast<std::byte*>(&all), sizeof all));
+  return all;
+}
+
+void ShmBackend::all_to_all(const Call& call) {
+  copy_own(call.in[own()], call.out[own()]);
+  const std::size_t largest = largest_of_all(call);
+  exchanges_.copy(call, {.parts = call.in, .count = group_.size(), .largest = largest},
+                  takes_of_all(call, group_.rank));
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> make_shm_backend(const GroupInfo& group, Store& store, base::TimePoint deadline,
+                                          ShmOptions options) {
+  auto backend = std::make_unique<ShmBackend>(group, shm::Area::meet(store, group), options);
+  try {
+    backend->join(deadline);
+  } catch (const std::exception& error) {
+    backend->leave(Leaving::GaveUp, error.what());
+    throw;
+  }
+  return backend;
+}
+
+}  // namespace distrun::collectives

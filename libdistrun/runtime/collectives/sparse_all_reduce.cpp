@@ -1,0 +1,66 @@
+#include <distrun/runtime/collectives/sparse_all_reduce.hpp>
+
+#include <algorithm>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/collectives/objects.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
+
+namespace distrun::collectives {
+namespace {
+
+constexpr char kName[] = "all_reduce of sparse tensors";
+
+[[noreturn]] void refuse(const std::string& why, base::Location site) {
+  throw Error(ErrorKind::InvalidArgument, "ValueError", std::string(kName) + ": " + why, site);
+}
+
+// Entries, then what must be the same on all ranks: dtype, sparse dimensions, sizes.
+std::vector<std::int64_t> description_of(const Tensor& sparse) {
+  std::vector<std::int64_t> all{tensor::nnz(sparse), static_cast<std::int64_t>(sparse.dtype()),
+                                tensor::sparse_dim(sparse)};
+  all.insert(all.end(), sparse.sizes().begin(), sparse.sizes().end());
+  return all;
+}
+
+bool is_alike(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  return a.size() == b.size() && !a.empty() && std::equal(a.begin() + 1, a.end(), b.begin() + 1);
+}
+
+// Parts of all ranks along `dim`, which have as many entries there as `counts` says.
+Tensor gather_along(ProcessGroup& group, const Tensor& own, std::int64_t dim, const std::vector<std::int64_t>& counts,
+                    base::Location site) {
+  Dims sizes = own.sizes();
+  sizes[static_cast<std::size_t>(dim)] = *std::max_element(counts.begin(), counts.end());
+  const Tensor padded = tensor::zeros(sizes, own.options());
+  tensor::copy_(tensor::narrow(padded, dim, 0, own.size(dim)), own);
+  TensorList all, trimmed;
+  for (std::size_t i = 0; i < counts.size(); ++i) all.push_back(tensor::empty_like(padded));
+  group.all_gather(all, padded, {}, site);
+  for (std::size_t i = 0; i < counts.size(); ++i) trimmed.push_back(tensor::narrow(all[i], dim, 0, counts[i]));
+  return tensor::cat(trimmed, dim);
+}
+
+}  // namespace
+
+Tensor all_reduce_sparse(ProcessGroup& group, const Tensor& sparse, ReduceOp op, base::Location site) {
+  if (!sparse.defined() || !sparse.is_sparse()) refuse("the tensor is not sparse", site);
+  if (op != ReduceOp::Sum) refuse("unsupported reduction operation: there are sums only", site);
+  const std::vector<std::int64_t> own = description_of(sparse);
+  std::vector<std::int64_t> counts;
+  for (const std::vector<std::int64_t>& each : all_gather_object(group, own, site)) {
+    if (!is_alike(each, own)) {
+      const std::string rank = std::to_string(group.ranks()[counts.size()]);
+      refuse("rank " + rank + "'s tensor has another dtype, other sizes or other sparse dimensions than " +
+                 tensor::describe(sparse),
+             site);
+    }
+    counts.push_back(each.front());
+  }
+  const tensor::SparseParts& parts = tensor::sparse(sparse);
+  Tensor indices = gather_along(group, parts.indices, 1, counts, site);
+  Tensor values = gather_along(group, parts.values, 0, counts, site);
+  return tensor::coalesce(tensor::sparse_coo_unchecked(std::move(indices), std::move(values), sparse.sizes(), false));
+}
+
+}  // namespace distrun::collectives

@@ -1,0 +1,177 @@
+// Ranks that do not call the same, or not in time: each of the others is told who does what, and a new group works.
+#include "values.hpp"
+
+namespace {
+
+using namespace distrun;
+using namespace distrun::suites;
+using std::chrono::milliseconds;
+
+// Of a call that must fail with that text in its error.
+template <class Call>
+std::string error_of(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+constexpr char kGivenUp[] = "has given up the group";  // another rank has seen it first
+
+void expect_text(const std::string& text, const std::string& part, const std::string& or_part = kGivenUp,
+                 base::Location where = base::Location::here()) {
+  if (has(text, part) || has(text, or_part)) return;
+  throw Error(ErrorKind::Failed, "CheckFailed", "\"" + text + "\" has no \"" + part + "\"", where);
+}
+
+void expect_new_group_works(Rank& rank) {
+  rank.barrier("all have failed");
+  destroy_process_group();
+  const auto group = init_process_group(rank);
+  const Tensor tensor = tensor::ones({1});
+  group->all_reduce(tensor);
+  expect_same(tensor, tensor::full({1}, rank.world_size()));
+}
+
+}  // namespace
+
+DISTRUN_TEST(Mistakes, another_collective, .skip = {require_world_size(2)}) {
+  const auto group = init_process_group(rank);
+  const Tensor tensor = tensor::ones({4});
+  const std::string why = error_of([&] { rank.rank() == 1 ? group->barrier() : group->all_reduce(tensor); });
+  expect_text(why, "barrier number 1");
+  expect_new_group_works(rank);
+}
+
+DISTRUN_TEST(Mistakes, another_size, .skip = {require_world_size(2)}) {
+  const auto group = init_process_group(rank);
+  const Tensor tensor = tensor::ones({rank.rank() == 1 ? 5 : 4});
+  const std::string why = error_of([&] { group->all_reduce(tensor); });
+  expect_text(why, "rank 1 is in all_reduce number 1, sum, float32 [5] (mistakes.cpp:");
+  expect_new_group_works(rank);
+}
+
+DISTRUN_TEST(Mistakes, another_dtype, .skip = {require_world_size(2)}) {
+  const auto group = init_process_group(rank);
+  const Tensor tensor = tensor::ones({4}, {rank.rank() == 1 ? DType::I32 : DType::F32});
+  const std::string why = error_of([&] { group->all_reduce(tensor); });
+  expect_text(why, "rank 1 is in all_reduce number 1, sum, int32 [4]");
+  expect_new_group_works(rank);
+}
+
+DISTRUN_TEST(Mistakes, another_root_or_operation, .skip = {require_world_size(2)}) {
+  const auto group = init_process_group(rank);
+  const Tensor tensor = tensor::ones({4});
+  const std::string why =
+      error_of([&] { group->all_reduce(tensor, rank.rank() == 1 ? ReduceOp::Max : ReduceOp::Sum); });
+  expect_text(why, "all_reduce number 1, max");
+  expect_new_group_works(rank);
+}
+
+DISTRUN_TEST(Mistakes, other_sizes_of_as_many_elements_in_detail, .skip = {require_world_size(2)}) {
+  collectives::set_debug_level(DebugLevel::Detail);
+  const auto group = init_process_group(rank);
+  const Tensor tensor = rank.rank() == 1 ? tensor::ones({4}) : tensor::ones({2, 2});
+  const std::string why = error_of([&] { group->all_reduce(tensor); });
+  rank.barrier("all have seen it");
+  collectives::set_debug_level(DebugLevel::Off);
+  expect_text(why, "float32 [2, 2]");
+  expect_new_group_works(rank);
+}
+
+DISTRUN_TEST(Mistakes, a_rank_that_does_not_come, .skip = {require_world_size(2)}) {
+  const auto group = init_process_group(rank);
+  const Tensor tensor = tensor::ones({4});
+  if (rank.rank() != 1) {
+    const std::string why = error_of([&] { group->all_reduce(tensor, ReduceOp::Sum, {.timeout = milliseconds(100)}); });
+    expect_text(why, "all_reduce number 1 of group world has timed out");
+    if (has(why, "timed out")) {
+      expect_text(why, "it waits for rank 1 (waits in barrier \"all have failed\"");
+    }
+  }
+  expect_new_group_works(rank);
+}
+
+DISTRUN_TEST(Mistakes, after_which_the_group_is_of_no_use, .skip = {require_world_size(2)}) {
+  const auto group = init_process_group(rank);
+  if (rank.rank() == 1) {
+    DISTRUN_EXPECT_THROWS(Error, "timed out", group->barrier({.timeout = milliseconds(20)}));
+    DISTRUN_EXPECT_THROWS(Error, "group world is of no use any more: barrier number 1 of group world has timed out",
+                          group->barrier());
+  }
+  rank.barrier("rank 1 has given up");
+  if (rank.rank() != 1)
+    DISTRUN_EXPECT_THROWS(PeerFailed, "rank 1 has given up the group: barrier number 1", group->barrier());
+  expect_new_group_works(rank);
+}
+
+DISTRUN_TEST(Mistakes, a_group_that_is_aborted, .skip = {require_world_size(2)}) {
+  const auto group = init_process_group(rank);
+  if (rank.rank() == 0) {
+    const Work work = group->barrier({.async = true});
+    group->abort("it was no longer needed");
+    expect_text(error_of([&] { work.wait(); }), "this rank has left the group", "it was no longer needed");
+  } else {
+    DISTRUN_EXPECT_THROWS(PeerFailed, "rank 0 has given up the group: it was no longer needed", group->barrier());
+  }
+  expect_new_group_works(rank);
+}
+
+DISTRUN_TEST(Mistakes, a_rank_that_has_left, .skip = {require_world_size(2)}) {
+  const auto group = init_process_group(rank);
+  if (rank.rank() == 1) {
+    group->leave();
+  } else {
+    const std::string why = error_of([&] { group->barrier(); });
+    expect_text(why, "rank 1 has left the group");
+  }
+  expect_new_group_works(rank);
+}
+
+DISTRUN_TEST(Mistakes, a_monitored_barrier_names_who_is_missing, .skip = {require_world_size(2)}) {
+  const auto group = init_process_group(rank);
+  const int missing = rank.world_size() - 1;
+  if (rank.rank() == 0) {
+    const std::string name = "Rank " + std::to_string(missing) + " failed to pass monitoredBarrier in 200 ms";
+    DISTRUN_EXPECT_THROWS(Error, name, monitored_barrier(*group, milliseconds(200), true));
+  } else if (rank.rank() != missing) {
+    DISTRUN_EXPECT_THROWS(Error, "timed out in monitoredBarrier after 200 ms",
+                          monitored_barrier(*group, milliseconds(200)));
+  }
+  rank.barrier("all have seen it");
+  group->barrier();  // the group goes on
+}
+
+DISTRUN_TEST(Mistakes, arguments_are_looked_at_first) {
+  const auto group = init_process_group(rank);
+  const int n = group->size();
+  const Tensor f32 = tensor::ones({4}), i32 = tensor::ones({4}, {DType::I32});
+  DISTRUN_EXPECT_THROWS(Error, "broadcast: invalid root rank: " + std::to_string(n), group->broadcast(f32, n));
+  DISTRUN_EXPECT_THROWS(Error, "all_reduce: the tensor is undefined", group->all_reduce(Tensor()));
+  DISTRUN_EXPECT_THROWS(Error, "all_reduce: cannot use band with float32", group->all_reduce(f32, ReduceOp::BitAnd));
+  DISTRUN_EXPECT_THROWS(Error, "all_reduce: cannot use avg with int32", group->all_reduce(i32, ReduceOp::Avg));
+  DISTRUN_EXPECT_THROWS(Error, "requires non-empty tensor list", group->all_reduce_coalesced({}));
+  DISTRUN_EXPECT_THROWS(Error, "invalid tensor type at index 1 (expected float32, got int32)",
+                        group->all_reduce_coalesced({f32, i32}));
+  DISTRUN_EXPECT_THROWS(Error, "incorrect output list size 0", group->all_gather({}, f32));
+  DISTRUN_EXPECT_THROWS(Error, "invalid tensor size at index 0 (expected 4 elements, got [3])",
+                        group->all_gather(room_for(n, 3), f32));
+  DISTRUN_EXPECT_THROWS(Error, "output tensor size must be equal to world_size times",
+                        group->all_gather_into(f32, tensor::ones({5})));
+  const int other = (rank.rank() + 1) % n;
+  if (n > 1) {
+    DISTRUN_EXPECT_THROWS(Error, "requires empty output on non-root", group->gather(room_for(n, 4), f32, other));
+    DISTRUN_EXPECT_THROWS(Error, "requires empty input on non-root", group->scatter(f32, room_for(n, 4), other));
+    DISTRUN_EXPECT_THROWS(Error, "does not divide equally",
+                          group->all_to_all_single(tensor::ones({n + 1}), tensor::ones({n + 1})));
+  }
+  DISTRUN_EXPECT_THROWS(
+      Error, "only supports dense tensors",
+      group->all_reduce(tensor::sparse_coo(tensor::zeros({1, 1}, {DType::I64}), tensor::ones({1}), {2})));
+  DISTRUN_EXPECT_THROWS(Error, "send: invalid rank: -1", group->send(f32, -1));
+  group->barrier();  // nobody else knows of them
+}

@@ -1,0 +1,63 @@
+#include "values.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace distrun::suites {
+namespace {
+
+double number_at(int rank, std::int64_t at) { return static_cast<double>((at + 2 * rank) % 3 + 1); }
+
+double apply(ReduceOp op, double a, double b) {
+  const auto x = static_cast<std::int64_t>(a), y = static_cast<std::int64_t>(b);
+  switch (op) {
+    case ReduceOp::Sum:
+    case ReduceOp::Avg: return a + b;
+    case ReduceOp::Product: return a * b;
+    case ReduceOp::Min: return std::min(a, b);
+    case ReduceOp::Max: return std::max(a, b);
+    case ReduceOp::BitAnd: return static_cast<double>(x & y);
+    case ReduceOp::BitOr: return static_cast<double>(x | y);
+    case ReduceOp::BitXor: return static_cast<double>(x ^ y);
+  }
+  return 0;
+}
+
+Tensor from(std::int64_t count, DType dtype, const std::function<double(std::int64_t)>& number) {
+  const Tensor all = tensor::empty({count}, {DType::F64});
+  for (std::int64_t i = 0; i < count; ++i) all.data_as<double>()[i] = number(i);
+  return tensor::to(all, dtype);
+}
+
+// Bools: whether the number is even.
+double element_of(int rank, std::int64_t at, DType dtype) {
+  const double number = number_at(rank, at);
+  return dtype == DType::Bool ? std::fmod(number, 2) : number;
+}
+
+}  // namespace
+
+Tensor numbers_of(int rank, std::int64_t count, DType dtype) {
+  return from(count, dtype, [&](std::int64_t at) { return element_of(rank, at, dtype); });
+}
+
+Tensor reduced(int world_size, std::int64_t count, ReduceOp op, DType dtype) {
+  return from(count, dtype, [&](std::int64_t at) {
+    double all = element_of(0, at, dtype);
+    for (int rank = 1; rank < world_size; ++rank) all = apply(op, all, element_of(rank, at, dtype));
+    return op == ReduceOp::Avg ? all / world_size : all;
+  });
+}
+
+void expect_same(const Tensor& actual, const Tensor& expected, base::Location where) {
+  const auto differs = tensor::difference(actual, expected);
+  if (differs) throw Error(ErrorKind::Failed, "CheckFailed", *differs, where);
+}
+
+TensorList room_for(int ranks, std::int64_t count, TensorOptions options) {
+  TensorList all;
+  for (int i = 0; i < ranks; ++i) all.push_back(tensor::full({count}, 1, options));
+  return all;
+}
+
+}  // namespace distrun::suites

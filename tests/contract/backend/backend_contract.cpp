@@ -1,0 +1,260 @@
+#include "backend_contract.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <stdexcept>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::collectives {
+namespace {
+
+using namespace std::chrono_literals;
+
+using Data = std::vector<std::uint8_t>;
+
+// Bytes that differ by rank, place and number.
+Data data_of(int rank, std::size_t size, int number = 0) {
+  Data data(size);
+  for (std::size_t i = 0; i < size; ++i)
+    data[i] = static_cast<std::uint8_t>(i * 7 + static_cast<std::size_t>(rank) * 31 + static_cast<std::size_t>(number));
+  return data;
+}
+
+Data sum_of_all(const GroupInfo& group, std::size_t size, int number) {
+  Data sum(size);
+  for (int rank = 0; rank < group.size(); ++rank) {
+    const Data each = data_of(rank, size, number);
+    for (std::size_t i = 0; i < size; ++i) sum[i] = static_cast<std::uint8_t>(sum[i] + each[i]);
+  }
+  return sum;
+}
+
+ConstBytes read(const Data& data) { return std::as_bytes(std::span(data)); }
+Bytes write(Data& data) { return std::as_writable_bytes(std::span(data)); }
+
+void expect(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error("not so: " + what);
+}
+
+Call call_of(CallKind kind, std::uint64_t number, base::Nanoseconds bound = 60s) {
+  Call call;
+  call.kind = kind;
+  call.number = number;
+  call.deadline = base::system_clock().now() + bound;
+  return call;
+}
+
+void check_all(const std::vector<std::string>& thrown) {
+  for (std::size_t rank = 0; rank < thrown.size(); ++rank) {
+    INFO("rank " << rank << ": " << thrown[rank]);
+    CHECK(thrown[rank].empty());
+  }
+}
+
+const int kRanks[] = {1, 2, 3, 5};
+// Nothing, one, what is reduced as a whole and what is not, and more than a room holds.
+const std::size_t kSizes[] = {0, 1, 1000, 20'000, 900'001};
+
+}  // namespace
+
+TEST_CASE("each rank gets what the others bring") {
+  const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
+  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+    std::uint64_t number = 0;
+    for (const std::size_t size : kSizes) {
+      const Data own = data_of(group.rank, size);
+      std::vector<Data> all(group.ranks.size(), Data(size));
+      Call call = call_of(CallKind::AllGather, ++number);
+      call.in = {read(own)};
+      for (Data& each : all) call.out.push_back(write(each));
+      backend.run(call);
+      for (int rank = 0; rank < group.size(); ++rank) {
+        expect(all[static_cast<std::size_t>(rank)] == data_of(rank, size), "all_gather of " + std::to_string(size));
+      }
+    }
+  }));
+}
+
+TEST_CASE("sums are the same on all ranks, and in place") {
+  const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
+  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+    std::uint64_t number = 0;
+    for (const std::size_t size : kSizes) {
+      Data own = data_of(group.rank, size);
+      Call call = call_of(CallKind::AllReduce, ++number);
+      call.in = {read(own)};
+      call.out = {write(own)};
+      backend.run(call);
+      expect(own == sum_of_all(group, size, 0), "all_reduce of " + std::to_string(size));
+    }
+  }));
+}
+
+TEST_CASE("a root gives and takes") {
+  const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
+  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+    std::uint64_t number = 0;
+    for (const std::size_t size : kSizes) {
+      const int root = static_cast<int>(number) % group.size();
+      Data data = group.rank == root ? data_of(root, size) : Data(size);
+      Call broadcast = call_of(CallKind::Broadcast, ++number);
+      broadcast.root = root;
+      if (group.rank == root) {
+        broadcast.in = {read(data)};
+      } else {
+        broadcast.out = {write(data)};
+      }
+      backend.run(broadcast);
+      expect(data == data_of(root, size), "broadcast of " + std::to_string(size));
+
+      std::vector<Data> parts;
+      for (int rank = 0; rank < group.size(); ++rank) parts.push_back(data_of(rank, size, 5));
+      Data own(size);
+      Call scatter = call_of(CallKind::Scatter, ++number);
+      scatter.root = root;
+      for (const Data& each : parts) {
+        if (group.rank == root) scatter.in.push_back(read(each));
+      }
+      scatter.out = {write(own)};
+      backend.run(scatter);
+      expect(own == data_of(group.rank, size, 5), "scatter of " + std::to_string(size));
+    }
+  }));
+}
+
+TEST_CASE("a root takes what all bring, as it is and as a sum") {
+  const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
+  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+    std::uint64_t number = 0;
+    for (const std::size_t size : kSizes) {
+      const int root = static_cast<int>(number) % group.size();
+      const Data own = data_of(group.rank, size);
+      std::vector<Data> all(group.ranks.size(), Data(size));
+      Call gather = call_of(CallKind::Gather, ++number);
+      gather.root = root;
+      gather.in = {read(own)};
+      for (Data& each : all) {
+        if (group.rank == root) gather.out.push_back(write(each));
+      }
+      backend.run(gather);
+      Data sum(size);
+      Call reduce = call_of(CallKind::Reduce, ++number);
+      reduce.root = root;
+      reduce.in = {read(own)};
+      if (group.rank == root) reduce.out = {write(sum)};
+      backend.run(reduce);
+      if (group.rank != root) continue;
+      for (int rank = 0; rank < group.size(); ++rank) {
+        expect(all[static_cast<std::size_t>(rank)] == data_of(rank, size), "gather of " + std::to_string(size));
+      }
+      expect(sum == sum_of_all(group, size, 0), "reduce of " + std::to_string(size));
+    }
+  }));
+}
+
+TEST_CASE("each rank gets the sum of its piece, and pieces may stand anywhere") {
+  const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
+  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+    std::uint64_t number = 0;
+    for (const std::size_t size : kSizes) {
+      std::vector<Data> pieces;
+      for (int to = 0; to < group.size(); ++to) pieces.push_back(data_of(group.rank, size, to));
+      Data own(size);
+      Call call = call_of(CallKind::ReduceScatter, ++number);
+      for (const Data& each : pieces) call.in.push_back(read(each));
+      call.out = {write(own)};
+      backend.run(call);
+      expect(own == sum_of_all(group, size, group.rank), "reduce_scatter of " + std::to_string(size));
+    }
+  }));
+}
+
+TEST_CASE("pieces of different sizes go from all to all") {
+  const int ranks = GENERATE(from_range(std::begin(kRanks), std::end(kRanks)));
+  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+    const auto size_of = [](int from, int to) { return static_cast<std::size_t>(from * 70'001 + to * 3); };
+    std::vector<Data> in, out;
+    for (int other = 0; other < group.size(); ++other) {
+      in.push_back(data_of(group.rank, size_of(group.rank, other), other));
+      out.emplace_back(size_of(other, group.rank));
+    }
+    Call call = call_of(CallKind::AllToAll, 1);
+    for (const Data& each : in) call.in.push_back(read(each));
+    for (Data& each : out) call.out.push_back(write(each));
+    backend.run(call);
+    for (int other = 0; other < group.size(); ++other) {
+      expect(out[static_cast<std::size_t>(other)] == data_of(other, size_of(other, group.rank), group.rank),
+             "all_to_all");
+    }
+  }));
+}
+
+TEST_CASE("letters come in order and by their tags, large ones too") {
+  const int ranks = GENERATE(2, 3);
+  check_all(run_ranks(ranks, [](Backend& backend, const GroupInfo& group) {
+    const auto until = base::system_clock().now() + 5s;
+    const int to = (group.rank + 1) % group.size(), from = (group.rank + group.size() - 1) % group.size();
+    constexpr int kLetters = 20;
+    std::vector<Data> sent;
+    for (int i = 0; i < kLetters; ++i) sent.push_back(data_of(group.rank, i % 4 == 0 ? 100'000 : 10, i));
+    std::vector<std::unique_ptr<Transfer>> sending;
+    for (int i = 0; i < kLetters; ++i) {
+      sending.push_back(backend.begin_send({to, static_cast<std::uint64_t>(i % 2), DType::U8, {}},
+                                           read(sent[static_cast<std::size_t>(i)])));
+    }
+    for (const int tag : {1, 0}) {
+      for (int i = tag; i < kLetters; i += 2) {
+        Data got(i % 4 == 0 ? 100'000 : 10);
+        const int source =
+            backend.begin_receive({from, static_cast<std::uint64_t>(tag), DType::U8, {}}, write(got))->finish(until);
+        expect(source == from, "it is known who has sent it");
+        expect(got == data_of(from, got.size(), i), "letter " + std::to_string(i));
+      }
+    }
+    for (const auto& each : sending) each->finish(until);
+  }));
+}
+
+TEST_CASE("who does not come is waited for until the deadline, and named") {
+  const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {
+    if (group.rank != 1) return backend.run(call_of(CallKind::Barrier, 1, 200ms));
+    // Comes to nothing, and hears in the end that the others have given up.
+    Data got(1);
+    backend.begin_receive({0, 1, DType::U8, {}}, write(got))->finish(base::system_clock().now() + 60s);
+  });
+  const auto says = [](const char* part) { return Catch::Contains(part); };
+  CHECK_THAT(thrown[1], says("a receive from rank 0 in group world") && says("rank 0 has given up the group: "));
+  for (const std::size_t rank : {0U, 2U}) {
+    // Or what came of it: the first that has given up, and rank 1's end that follows.
+    CHECK_THAT(thrown[rank], (says("barrier number 1 of group world has timed out") && says("waits for rank 1")) ||
+                                 says("has given up the group") || says("rank 1 has left the group"));
+  }
+}
+
+TEST_CASE("who leaves is told to those that wait") {
+  const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {
+    if (group.rank == 2) return backend.leave(Leaving::GaveUp, "it has better things to do");
+    backend.run(call_of(CallKind::Barrier, 1));
+  });
+  CHECK(thrown[2].empty());
+  for (const std::size_t rank : {0U, 1U}) CHECK_THAT(thrown[rank], Catch::Contains("has given up the group: "));
+}
+
+TEST_CASE("ranks that do not do the same are told apart") {
+  const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {
+    Data own(group.rank == 1 ? 8 : 4);
+    Call call = call_of(CallKind::AllReduce, 1);
+    call.sizes = ShownSizes(std::array{static_cast<std::int64_t>(own.size())});
+    call.in = {read(own)};
+    call.out = {write(own)};
+    backend.run(call);
+  });
+  for (const std::string& each : thrown) {
+    CHECK_THAT(each, Catch::Contains("rank 1 is in all_reduce number 1, sum, uint8 [8]") ||
+                         Catch::Contains("has given up the group"));
+  }
+}
+
+}  // namespace distrun::collectives

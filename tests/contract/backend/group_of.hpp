@@ -1,0 +1,29 @@
+#pragma once
+// One rank of a contract's group.
+#include <string>
+
+#include <distrun/runtime/collectives/backends.hpp>
+
+#include "backend_contract.hpp"
+
+namespace distrun::collectives {
+
+inline GroupInfo group_of(int rank, int ranks) {
+  GroupInfo group;
+  group.name = "world";
+  group.rank = rank;
+  for (int i = 0; i < ranks; ++i) group.ranks.push_back(i);
+  return group;
+}
+
+inline std::string what_it_throws(const std::string& backend, const GroupInfo& group, Store& store, const Body& body) {
+  try {
+    const auto made = make_backend(backend, group, store, base::system_clock().now() + std::chrono::seconds(60));
+    body(*made, group);
+    return "";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+}  // namespace distrun::collectives

@@ -1,0 +1,40 @@
+// Examples of process groups: what their pages show is what distrun says.
+#include <catch2/catch.hpp>
+
+#include <regex>
+#include <string>
+
+#include "compare.hpp"
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+
+std::string block_of(const std::string& page) {
+  const std::string text = read_file(page), head = "```console\n";
+  const std::size_t begin = text.find(head) + head.size();
+  return text.substr(begin, text.find("```", begin) - begin);
+}
+
+// The line of what was printed that names who calls what; without it the whole text.
+std::string explanation(const std::string& text) {
+  std::smatch found;
+  const std::regex line("DistBackendError: the ranks of group world do not call the same:[^\n]*");
+  return std::regex_search(text, found, line) ? found.str() : "no explanation in: " + text;
+}
+
+}  // namespace
+
+TEST_CASE("ranks that do not call the same are told as the example's page shows it") {
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = sandbox.run({DISTRUN_MISMATCH});
+  CHECK(ended.exit_code == 1);
+  CHECK(explanation(ended.out) == explanation(block_of(DISTRUN_MISMATCH_PAGE)));
+}
+
+TEST_CASE("the example of a ring works with one rank, some and many") {
+  const std::string ranks = GENERATE(values<std::string>({"1", "4", "7"}));
+  const Sandbox sandbox(distrun_program());
+  CHECK(sandbox.run({"--world-size", ranks, DISTRUN_ALL_REDUCE}).exit_code == 0);
+}
