@@ -183,12 +183,42 @@ def bags():
     return file
 
 
+def normalization():
+    file = File("normalization", 6)
+    for dtype in (np.float32, np.float64):
+        for shape, dim in (((3, 4), 1), ((3, 4), 0), ((2, 3, 4), -2), ((5,), 0)):
+            x, gradient = 3 * file.normal(*shape, dtype=dtype), file.normal(*shape, dtype=dtype)
+            powers = np.exp(x.astype(np.float64) - x.max(dim, keepdims=True))
+            result = powers / powers.sum(dim, keepdims=True)
+            of_x = (gradient - (gradient * result).sum(dim, keepdims=True)) * result
+            file.case("softmax", numbers={"dim": [dim]}, x=x, gradient=gradient, result=result.astype(dtype),
+                      of_x=of_x.astype(dtype))
+        for shape in ((5, 3), (2, 3, 4), (2, 3, 2, 3)):
+            x, gradient = file.normal(*shape, dtype=dtype), file.normal(*shape, dtype=dtype)
+            weight, bias = file.normal(3, dtype=dtype), file.normal(3, dtype=dtype)
+            around, epsilon = tuple(i for i in range(x.ndim) if i != 1), 1e-3
+            whole = [1, 3] + [1] * (x.ndim - 2)
+            wide = x.astype(np.float64)
+            mean, variance = wide.mean(around), wide.var(around)
+            scale = (1 / np.sqrt(variance + epsilon)).reshape(whole)
+            normal = (wide - mean.reshape(whole)) * scale
+            factor = gradient * weight.reshape(whole)
+            of_x = scale * (factor - factor.mean(around, keepdims=True) -
+                            normal * (factor * normal).mean(around, keepdims=True))
+            file.case("batch_norm", numbers={"epsilon": [epsilon]}, x=x, weight=weight, bias=bias, gradient=gradient,
+                      mean=mean.astype(dtype), variance=variance.astype(dtype),
+                      result=(normal * weight.reshape(whole) + bias.reshape(whole)).astype(dtype),
+                      of_x=of_x.astype(dtype), of_weight=(gradient * normal).sum(around).astype(dtype),
+                      of_bias=gradient.sum(around).astype(dtype))
+    return file
+
+
 def main(arguments):
     if arguments not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2
     changed = 0
-    for file in (elementwise(), sums(), products(), images(), bags()):
+    for file in (elementwise(), sums(), products(), images(), bags(), normalization()):
         is_same = file.path.exists() and file.path.read_text() == file.text()
         if not is_same:
             changed += 1

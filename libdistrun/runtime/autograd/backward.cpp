@@ -83,4 +83,10 @@ TensorList gradients(const TensorList& outputs, const TensorList& inputs, const 
   return results;
 }
 
+void at_end_of_pass(std::function<void()> callback) {
+  GraphTask* const pass = GraphTask::current();
+  if (pass == nullptr) throw Error(ErrorKind::Failed, "at_end_of_pass: the calling thread is in no backward pass");
+  pass->at_end(std::move(callback));
+}
+
 }  // namespace distrun::autograd

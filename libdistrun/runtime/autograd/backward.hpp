@@ -1,5 +1,7 @@
 #pragma once
 // Backward passes as users start them.
+#include <functional>
+
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::autograd {
@@ -20,6 +22,11 @@ void backward(const Tensor& root, const Tensor& gradient = {}, BackwardOptions o
 // Error{InvalidArgument} if an output doesn't depend on an input, unless that may be (it is undefined then).
 TensorList gradients(const TensorList& outputs, const TensorList& inputs, const TensorList& output_gradients = {},
                      BackwardOptions options = {}, bool allow_unused = false);
+
+// For hooks: `callback` is called once all gradients of this pass are there, on the thread that called backward() and
+// before that returns, with recording off; what it throws is thrown there. After an error of the pass it is not called.
+// Throws Error{Failed} outside a pass.
+void at_end_of_pass(std::function<void()> callback);
 
 }  // namespace distrun::autograd
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include <distrun/common/base/thread.hpp>
 
@@ -15,7 +16,7 @@ constinit thread_local DeviceWorker* worker_of_thread = nullptr;
 // Never destroyed: the threads live as long as the process.
 struct Workers {
   std::mutex mutex;
-  std::map<Device, std::unique_ptr<DeviceWorker>> by_device;
+  std::map<std::pair<const core::RankState*, Device>, std::unique_ptr<DeviceWorker>> all;
 };
 Workers& workers() {
   static Workers* const all = new Workers;
@@ -79,10 +80,10 @@ void DeviceWorker::run_until(const std::function<bool()>& ready) {
   for (Work work; take(work, ready); work = Work()) work.giver->run_on_worker(work.entry);
 }
 
-DeviceWorker& device_worker(Device device) {
-  Workers& all = workers();
-  const std::lock_guard lock(all.mutex);
-  auto& worker = all.by_device[device];
+DeviceWorker& device_worker(Device device, const core::RankState* rank) {
+  Workers& of = workers();
+  const std::lock_guard lock(of.mutex);
+  auto& worker = of.all[{rank, device}];
   if (!worker) worker = std::make_unique<DeviceWorker>(device);
   return *worker;
 }

@@ -1,12 +1,14 @@
 #pragma once
-// The thread that runs the nodes of one GPU, for all passes of the process. One for each device that a pass touches,
-// started then, so that a process that forks before has none. It lives until the process ends.
+// The thread that runs the nodes of one GPU, for all passes of a rank. One for each device that a pass touches, started
+// then, so that a process that forks before has none. It lives until the process ends. Ranks that are threads of one
+// process have workers each: a node may wait for other ranks, as that of a batch normalisation over all ranks does.
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <vector>
 
 #include <distrun/runtime/autograd/pass_table.hpp>
+#include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/device/device.hpp>
 
 namespace distrun::autograd {
@@ -52,8 +54,9 @@ class DeviceWorker {
   std::uint64_t wakes_ = 0;  // guarded by mutex_
 };
 
-// Of that GPU; started by the first call. Throws Error{Overloaded} if there is no thread to be had.
-DeviceWorker& device_worker(Device device);
+// Of that GPU and that rank, null being the process's; started by the first call. Throws Error{Overloaded} if there is
+// no thread to be had.
+DeviceWorker& device_worker(Device device, const core::RankState* rank);
 // Whose thread this is; else null.
 DeviceWorker* current_device_worker() noexcept;
 

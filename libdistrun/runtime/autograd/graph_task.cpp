@@ -11,49 +11,15 @@
 #include <distrun/runtime/autograd/anomaly.hpp>
 #include <distrun/runtime/autograd/gradient_fit.hpp>
 #include <distrun/runtime/autograd/node_hooks.hpp>
-#include <distrun/runtime/autograd/scope.hpp>
+#include <distrun/runtime/autograd/pass_guards.hpp>
 #include <distrun/runtime/core/wait.hpp>
 
 namespace distrun::autograd {
 namespace {
 
-// A node may run a pass of its own, and so on: how many passes the calling thread is within. Every so many of them get
-// a thread, and so a stack, of their own.
-constinit thread_local std::uint32_t nesting_of_thread = 0;
-constexpr std::uint32_t kNestingOfThread = 50;
+constexpr std::uint32_t kNestingOfThread = 50;  // passes within passes that share a stack
 constexpr std::uint32_t kNestingMost = 5000;
 constexpr std::uint32_t kNestingOfWorkerMost = 200;
-
-class NestingGuard {
- public:
-  explicit NestingGuard(std::uint32_t nesting) noexcept : before_(nesting_of_thread) { nesting_of_thread = nesting; }
-  ~NestingGuard() { nesting_of_thread = before_; }
-  NestingGuard(const NestingGuard&) = delete;
-  NestingGuard& operator=(const NestingGuard&) = delete;
-
- private:
-  const std::uint32_t before_;
-};
-
-class NodeScope {
- public:
-  NodeScope(const Node& node, const Gradients& gradients) : hook_(detail::scope_hook.load(std::memory_order_acquire)) {
-    if (hook_ == nullptr) return;
-    const std::string name = node.name();
-    std::vector<const Tensor*> inputs;
-    for (const Tensor& gradient : gradients) inputs.push_back(&gradient);
-    entered_ = hook_->enter({ScopeKind::Node, name, node.sequence(), node.thread(), inputs});
-  }
-  ~NodeScope() {
-    if (hook_ != nullptr) hook_->leave(entered_);
-  }
-  NodeScope(const NodeScope&) = delete;
-  NodeScope& operator=(const NodeScope&) = delete;
-
- private:
-  ScopeHook* const hook_;
-  void* entered_ = nullptr;
-};
 
 Error with_forward(const Error& error, const Node& node) {
   return Error(error.kind(), error.type(), error.text() + "\n" + forward_text(node), error.where());
@@ -67,7 +33,7 @@ Error refusal(const Node& node, const std::string& why) {
 
 GraphTask::GraphTask(PassOptions options) : options_(options), state_(core::thread_state()) {
   state_.grad_enabled = false;
-  nesting_ = nesting_of_thread;
+  nesting_ = NestingGuard::of_thread();
 }
 
 std::unique_lock<std::mutex> GraphTask::lock() const {
@@ -170,7 +136,7 @@ bool GraphTask::add_gradient(EntryIndex index, std::uint32_t input, Tensor gradi
 void GraphTask::make_ready(EntryIndex index) {
   Node& node = *table_[index].node;
   if (node.is_on_gpu()) {
-    device_worker(node.inputs()[0].device).push({Ref<GraphTask>(this), node.sequence(), nesting_, index});
+    device_worker(node.inputs()[0].device, state_.rank).push({Ref<GraphTask>(this), node.sequence(), nesting_, index});
     return;
   }
   {
@@ -194,7 +160,7 @@ void GraphTask::make_ready_at_once(const InlineVector<EntryIndex, 2>& entries) {
       make_ready(index);
     }
   }
-  for (auto& [device, works] : of_workers) device_worker(device).push(std::move(works));
+  for (auto& [device, works] : of_workers) device_worker(device, state_.rank).push(std::move(works));
 }
 
 EntryIndex GraphTask::next_ready() {
@@ -221,6 +187,7 @@ void GraphTask::run_entry(EntryIndex index) {
 
 void GraphTask::run_on_worker(EntryIndex entry) {
   const core::ThreadStateGuard state(state_);
+  const TaskGuard task(*this);
   const NestingGuard nesting(nesting_ + 1);
   run_entry(entry);
 }
@@ -326,6 +293,7 @@ std::exception_ptr GraphTask::take_error() {
 
 void GraphTask::drive() {
   const core::ThreadStateGuard state(state_);
+  const TaskGuard task(*this);
   const NestingGuard nesting(nesting_ + 1);
   for (EntryIndex entry = next_ready(); entry != PassTable::kNone; entry = next_ready()) run_entry(entry);
 }
@@ -345,6 +313,20 @@ void GraphTask::run() {
   }
   wait_for_leaves();
   if (std::exception_ptr failure = take_error()) std::rethrow_exception(std::move(failure));
+  call_at_end();
+}
+
+GraphTask* GraphTask::current() noexcept { return TaskGuard::of_thread(); }
+
+void GraphTask::at_end(std::function<void()> callback) {
+  const auto guard = lock();
+  at_end_.push_back(std::move(callback));
+}
+
+void GraphTask::call_at_end() {
+  if (at_end_.empty()) return;
+  const core::ThreadStateGuard recording_off(state_);
+  for (const auto& callback : std::exchange(at_end_, {})) callback();
 }
 
 void GraphTask::drive_to_end() {

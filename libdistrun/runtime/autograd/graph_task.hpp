@@ -59,8 +59,13 @@ class GraphTask final : public WorkGiver {
   // Runs what is ready for this thread, and returns when nothing is.
   void drive();
   // Drives until the pass is done, lets the caller's current streams wait for the leaves', and throws the first error,
-  // which is then the caller's alone: error() has none any more.
+  // which is then the caller's alone: error() has none any more. Without an error it calls what at_end() was given, in
+  // that order, and throws what they throw.
   void run();
+  // For hooks and nodes: what is to be done when all gradients are there, by run(), on the thread that called it.
+  void at_end(std::function<void()> callback);
+  // Of the node that the calling thread is in; null: it is in none.
+  static GraphTask* current() noexcept;
   void fail(std::exception_ptr error);
   bool is_done() const noexcept { return is_done_.load(std::memory_order_acquire); }
   std::exception_ptr error() const;
@@ -91,6 +96,7 @@ class GraphTask final : public WorkGiver {
   std::unique_lock<std::mutex> lock() const;
   std::exception_ptr take_error();
   void drive_to_end();
+  void call_at_end();
   void run_entry(EntryIndex entry);
   void evaluate(PassEntry& entry);
   Gradients call(Node& node, Gradients gradients);
@@ -123,6 +129,7 @@ class GraphTask final : public WorkGiver {
   std::vector<Capture> captures_;
   std::vector<Ready> ready_;  // a heap
   std::set<device::Stream> leaf_streams_;
+  std::vector<std::function<void()>> at_end_;
   std::uint32_t holds_ = 0;
   std::uint64_t outstanding_ = 0;  // ready, running or held
   DeviceWorker* driving_worker_ = nullptr;

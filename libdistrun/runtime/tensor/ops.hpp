@@ -10,6 +10,7 @@
 #include <distrun/runtime/tensor/operators/joining.hpp>
 #include <distrun/runtime/tensor/operators/matmul.hpp>
 #include <distrun/runtime/tensor/operators/nonzero.hpp>
+#include <distrun/runtime/tensor/operators/normalization.hpp>
 #include <distrun/runtime/tensor/operators/pooling.hpp>
 #include <distrun/runtime/tensor/operators/random.hpp>
 #include <distrun/runtime/tensor/operators/reduce.hpp>

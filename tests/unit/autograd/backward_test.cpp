@@ -11,6 +11,8 @@
 namespace distrun {
 namespace {
 
+using autograd::at_end_of_pass;
+
 Tensor leaf(const Dims& sizes = {3, 3}) { return set_requires_grad(ones(sizes)); }
 
 bool simulate_error = false;
@@ -164,6 +166,37 @@ TEST_CASE("an unused result of several has a gradient of zeros") {
   CHECK(equal(narrow(grad(t), 0, 2, 2), zeros({2, 2})));
   CHECK(equal(narrow(grad(t), 0, 6, 2), zeros({2, 2})));
   CHECK_FALSE(equal(narrow(grad(t), 0, 0, 2), zeros({2, 2})));
+}
+
+TEST_CASE("what is to be done at the end of a pass is done once all gradients are there, in order") {
+  const Tensor a = leaf({2}), b = leaf({2});
+  std::vector<std::string> done;
+  const auto note = [&done, &b](const char* name) {
+    at_end_of_pass([&done, &b, name] { done.push_back(std::string(name) + (grad(b).defined() ? "" : " early")); });
+  };
+  register_hook(a, [&](const Tensor&) {
+    note("first");
+    note("second");
+    return Tensor();
+  });
+  backward(sum(a * b));
+  CHECK(done == std::vector<std::string>{"first", "second"});
+  CHECK_THROWS_WITH(at_end_of_pass([] {}), Catch::Contains("is in no backward pass"));
+}
+
+TEST_CASE("what is done at the end of a pass may throw, and is left out after an error of the pass") {
+  const Tensor a = leaf({2});
+  const auto hook = register_hook(a, [](const Tensor&) {
+    at_end_of_pass([] { throw Error(ErrorKind::Failed, "it can not be done"); });
+    return Tensor();
+  });
+  CHECK_THROWS_WITH(backward(sum(a)), "it can not be done");
+  remove_hook(a, hook);
+  register_hook(a, [](const Tensor&) -> Tensor {
+    at_end_of_pass([] { FAIL("the pass has failed"); });
+    throw Error(ErrorKind::Failed, "the hook fails");
+  });
+  CHECK_THROWS_WITH(backward(sum(a)), Catch::Contains("the hook fails"));
 }
 
 }  // namespace distrun

@@ -33,6 +33,7 @@ MakeCase sized(MakeSizes sizes, Function function);
 Cases elementwise_cases();
 Cases in_place_cases();
 Cases reduction_cases();
+Cases normalization_cases();
 Cases product_cases();
 Cases matmul_cases();
 Cases linear_cases();

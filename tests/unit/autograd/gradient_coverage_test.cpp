@@ -61,8 +61,8 @@ class SeenOperators : public autograd::ScopeHook {
 std::set<std::string> checked_operators() {
   const SeenOperators seen;
   for (const auto family :
-       {elementwise_cases, in_place_cases, reduction_cases, product_cases, matmul_cases, linear_cases, image_cases,
-        embedding_cases, sparse_cases, view_cases, copy_cases, changed_view_cases}) {
+       {elementwise_cases, in_place_cases, reduction_cases, normalization_cases, product_cases, matmul_cases,
+        linear_cases, image_cases, embedding_cases, sparse_cases, view_cases, copy_cases, changed_view_cases}) {
     for (const auto& [name, make_case] : family()) {
       RandomTensors random(base::derive_seed(0, name));
       Case made = make_case(random);

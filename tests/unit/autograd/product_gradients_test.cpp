@@ -27,6 +27,35 @@ Cases reduction_cases() {
   };
 }
 
+namespace {
+
+// Batches of k channels, with more than one element for each.
+Sizes batch(std::int64_t n, std::int64_t k, std::int64_t m) { return {{n + 2, k + 1, m + 1}, {k + 1}, {k + 1}}; }
+
+}  // namespace
+
+Cases normalization_cases() {
+  return {
+      {"softmax", unary([](auto& a) { return softmax(a, -1); }, 1)},
+      {"softmax over the first dimension", unary([](auto& a) { return softmax(a, 0); }, 1)},
+      {"batch_norm", sized([](auto n, auto k, auto m, auto) { return batch(n, k, m); },
+                           [](auto& in) { return one(batch_norm(in[0], in[1], in[2], 0.1)); })},
+      {"batch_norm without weight and bias", sized(
+                                                 [](auto n, auto k, auto, auto) {
+                                                   return Sizes{{n + 2, k + 1}};
+                                                 },
+                                                 [](auto& in) { return one(batch_norm(in[0], {}, {}, 0.1)); })},
+      {"batch_norm with moments that are given", sized([](auto n, auto k, auto m, auto) { return batch(n, k, m); },
+                                                       [](auto& in) {
+                                                         const Dims channels{in[0].size(1)};
+                                                         const tensor::Moments given{
+                                                             tensor::full(channels, 0.5, in[0].options()),
+                                                             tensor::full(channels, 2, in[0].options())};
+                                                         return one(batch_norm(in[0], given, in[1], in[2], 0.1, {}));
+                                                       })},
+  };
+}
+
 Cases product_cases() {
   const Function chain = [](auto& in) { return one(multi_dot(in)); };
   return {
@@ -160,6 +189,9 @@ Cases image_cases() {
 }
 
 TEST_CASE("gradients of sums and losses are those of central differences") { check_on_all_devices(reduction_cases()); }
+TEST_CASE("gradients of what brings elements into proportion are those of central differences") {
+  check_on_all_devices(normalization_cases());
+}
 TEST_CASE("gradients of matmul are those of central differences") { check_on_all_devices(matmul_cases()); }
 TEST_CASE("gradients of products are those of central differences") { check_on_all_devices(product_cases()); }
 TEST_CASE("gradients of linear layers are those of central differences") { check_on_all_devices(linear_cases()); }

@@ -1,5 +1,6 @@
 // Passes over graphs of GPUs: which stream a node runs on, and who waits for whom. The virtual driver's check of stream
 // order sees what is missing, however the streams happen to run.
+#include <latch>
 #include <mutex>
 
 #include <catch2/catch.hpp>
@@ -10,6 +11,8 @@
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/graph_task.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/core/thread_state.hpp>
 
 #include "central_differences.hpp"
 
@@ -29,6 +32,16 @@ struct SeesStream {
     const std::lock_guard lock(stream_mutex);
     stream_of_backward = device::current_stream(gradients[0].device());
     return {gradients[0] * 2};
+  }
+};
+
+// Of two ranks that are threads: each one's node waits for the other's.
+std::latch both{2};
+struct MeetsOtherRank {
+  static Tensor forward(FunctionContext&, const Tensor& x) { return x * 1; }
+  static TensorList backward(FunctionContext&, TensorList gradients) {
+    both.arrive_and_wait();
+    return gradients;
   }
 };
 
@@ -144,6 +157,27 @@ TEST_CASE("a map of gradients lets the reader's stream wait") {
   const StreamGuard guard(device::stream_from_pool(kFirst));
   CHECK(equal(cpu(map.find(a)), full({64}, 5.0)));
   CHECK(test::order_reports().empty());
+}
+
+TEST_CASE("nodes of ranks that are threads may wait for each other on one GPU") {
+  test::gpu();
+  static auto* const ranks = new core::RankState[2];  // the workers know them until the process ends
+  const auto pass = [](core::RankState& rank) {
+    core::thread_state().rank = &rank;
+    const Tensor a = leaf(kFirst);
+    backward(sum(apply<MeetsOtherRank>(a)));
+    return to_vector<float>(cpu(grad(a))).front();
+  };
+  float other = 0;
+  float own = 0;
+  {
+    base::Thread first("first rank", [&] { other = pass(ranks[0]); }),
+        second("second rank", [&] { own = pass(ranks[1]); });
+    first.join();
+    second.join();
+  }
+  CHECK(other == 1.0F);
+  CHECK(own == 1.0F);
 }
 
 }  // namespace distrun

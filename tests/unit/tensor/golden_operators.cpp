@@ -33,6 +33,27 @@ GoldenResults bag_results(const GoldenCase& c, BagMode mode) {
   return results;
 }
 
+GoldenResults softmax_results(const GoldenCase& c) {
+  const auto dim = static_cast<std::int64_t>(c.numbers.at("dim").at(0));
+  const Tensor result = plain::softmax(c["x"], dim);
+  return {{"result", result}, {"of_x", plain::softmax_gradient(c["gradient"], result, dim)}};
+}
+
+GoldenResults batch_norm_results(const GoldenCase& c) {
+  const Tensor x = c["x"], gradient = c["gradient"], weight = c["weight"];
+  const Moments moments = plain::channel_moments(x);
+  const Tensor inverse = plain::inverse_deviation(moments.variance, c.numbers.at("epsilon").at(0));
+  const ChannelSums sums = plain::channel_sums(gradient, x, moments.mean);
+  const auto count = x.numel() / x.size(1);
+  const ChannelSums means{plain::div(sums.gradient, count), plain::div(sums.gradient_by_value, count)};
+  return {{"mean", moments.mean},
+          {"variance", moments.variance},
+          {"result", plain::normalize_channels(x, moments.mean, inverse, weight, c["bias"])},
+          {"of_x", plain::normalize_channels_gradient(gradient, x, moments, inverse, weight, means)},
+          {"of_weight", plain::mul(sums.gradient_by_value, inverse)},
+          {"of_bias", sums.gradient}};
+}
+
 GoldenCompute one(std::function<Tensor(const GoldenCase&)> compute) {
   return [compute = std::move(compute)](const GoldenCase& c) { return GoldenResults{{"result", compute(c)}}; };
 }
@@ -68,6 +89,8 @@ const std::map<std::string, GoldenCompute>& golden_operators() {
       {"max_pool2d", one([](C c) {
          return max_pool2d(c["x"], {pair_of(c, "window"), pair_of(c, "stride"), pair_of(c, "padding")}).values;
        })},
+      {"softmax", softmax_results},
+      {"batch_norm", batch_norm_results},
       {"embedding_bag_sum", [](C c) { return bag_results(c, BagMode::Sum); }},
       {"embedding_bag_mean", [](C c) { return bag_results(c, BagMode::Mean); }},
   };

@@ -11,7 +11,8 @@ namespace distrun::tensor {
 using GoldenResults = std::map<std::string, Tensor>;
 using GoldenCompute = std::function<GoldenResults(const GoldenCase&)>;
 
-inline constexpr const char* kGoldenFiles[] = {"elementwise.txt", "sums.txt", "products.txt", "images.txt", "bags.txt"};
+inline constexpr const char* kGoldenFiles[] = {"elementwise.txt", "sums.txt", "products.txt",
+                                               "images.txt",      "bags.txt", "normalization.txt"};
 
 const std::map<std::string, GoldenCompute>& golden_operators();
 

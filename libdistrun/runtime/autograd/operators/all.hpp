@@ -6,6 +6,7 @@
 #include <distrun/runtime/autograd/operators/factories.hpp>
 #include <distrun/runtime/autograd/operators/images.hpp>
 #include <distrun/runtime/autograd/operators/joining.hpp>
+#include <distrun/runtime/autograd/operators/normalization.hpp>
 #include <distrun/runtime/autograd/operators/products.hpp>
 #include <distrun/runtime/autograd/operators/reduce.hpp>
 #include <distrun/runtime/autograd/operators/sparse.hpp>

@@ -51,6 +51,9 @@ Tensor embedding_bag_of(Tensor table, Tensor indices, Tensor offsets, std::strin
   const BagMode bag_mode = mode == "sum" ? BagMode::Sum : BagMode::Mean;
   return distrun::embedding_bag(table, {indices, offsets, bag_mode, weights}, sparse);
 }
+Tensor batch_norm_of(Tensor input, detail::TensorOrNone weight, detail::TensorOrNone bias, Scalar epsilon) {
+  return distrun::batch_norm(input, weight, bias, epsilon.to<double>());
+}
 Tensor rand_of(Dims sizes, std::string dtype) { return tensor::rand(sizes, {tensor::parse_dtype(dtype), {}}); }
 Tensor randn_of(Dims sizes, std::string dtype) { return tensor::randn(sizes, {tensor::parse_dtype(dtype), {}}); }
 
@@ -97,6 +100,8 @@ void add_products(OperatorList& list) {
   const Value none_around = IntList{0}, each = IntList{1};
   list["conv2d"] = {overload(&conv2d_of, {kNone, each, none_around})};
   list["max_pool2d"] = {overload(&max_pool2d_of, {Value(IntList{}), none_around})};
+  list["softmax"] = {overload(&distrun::softmax)};
+  list["batch_norm"] = {overload(&batch_norm_of, {kNone, kNone, Value(1e-5)})};
   list["embedding_bag"] = {overload(&embedding_bag_of, {Value(std::string("mean")), Value(false), kNone})};
 }
 

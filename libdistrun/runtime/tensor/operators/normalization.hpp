@@ -1,0 +1,41 @@
+#pragma once
+// Operators that put elements into proportion: softmax along a dimension, and batch normalisation, of which the parts
+// are apart: between the moments of a channel and their use, ranks may bring theirs together.
+//
+// Channels are dimension 1 of [batch, channels, ...]. Moments and sums are made in double; tensors of them are
+// [channels] of the input's dtype.
+#include <distrun/runtime/tensor/core/tensor.hpp>
+
+namespace distrun::tensor {
+
+struct Moments {
+  Tensor mean;
+  Tensor variance;  // divided by the number of elements
+};
+
+// What a gradient brings for each channel.
+struct ChannelSums {
+  Tensor gradient;           // sum of g
+  Tensor gradient_by_value;  // sum of g (x - mean)
+};
+
+namespace plain {
+
+// exp(x) over their sum along `dim`; each line sums up to 1.
+Tensor softmax(const Tensor& input, std::int64_t dim);
+Tensor softmax_gradient(const Tensor& gradient, const Tensor& result, std::int64_t dim);
+
+Moments channel_moments(const Tensor& input);
+// 1 / sqrt(variance + epsilon)
+Tensor inverse_deviation(const Tensor& variance, double epsilon);
+// (x - mean) inverse weight + bias; weight and bias may be undefined, for 1 and 0.
+Tensor normalize_channels(const Tensor& input, const Tensor& mean, const Tensor& inverse, const Tensor& weight,
+                          const Tensor& bias);
+ChannelSums channel_sums(const Tensor& gradient, const Tensor& input, const Tensor& mean);
+// (g - mean_gradient - (x - mean) inverse^2 mean_gradient_by_value) inverse weight: the means are sums over all that
+// the moments were made of, divided by their number. Undefined means stand for 0: the moments were given.
+Tensor normalize_channels_gradient(const Tensor& gradient, const Tensor& input, const Moments& moments,
+                                   const Tensor& inverse, const Tensor& weight, const ChannelSums& means);
+
+}  // namespace plain
+}  // namespace distrun::tensor
