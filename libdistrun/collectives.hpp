@@ -24,6 +24,8 @@
 #include <distrun/runtime/collectives/sparse_all_reduce.hpp>
 #include <distrun/runtime/future/collect.hpp>
 #include <distrun/runtime/future/future.hpp>
+#include <distrun/runtime/nn/data_parallel.hpp>
+#include <distrun/runtime/nn/sync_batch_norm.hpp>
 #include <distrun/runtime/store/file_store.hpp>
 #include <distrun/runtime/store/hash_store.hpp>
 #include <distrun/runtime/store/rank_store.hpp>

@@ -19,6 +19,7 @@
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/memory/allocator.hpp>
 #include <distrun/runtime/device/stream.hpp>
+#include <distrun/runtime/nn/batch_norm.hpp>
 #include <distrun/runtime/nn/layers.hpp>
 #include <distrun/runtime/nn/sgd.hpp>
 #include <distrun/runtime/tensor/closeness.hpp>

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -115,6 +116,13 @@ class Others {
   std::vector<pid_t> pids_;
 };
 
+// Collectives of one batch; $DISTRUN_BENCH_BATCH is the most, for runs that are only to see that all works.
+std::int64_t batch_of(std::int64_t bytes) {
+  const std::int64_t batch = bytes < (1 << 18) ? 1000 : (bytes < (1 << 24) ? 50 : 3);
+  const char* const most = std::getenv("DISTRUN_BENCH_BATCH");
+  return most == nullptr ? batch : std::clamp<std::int64_t>(std::atoll(most), 1, batch);
+}
+
 void collective(benchmark::State& state, Kind kind) {
   const auto ranks = static_cast<int>(state.range(0));
   const std::int64_t bytes = state.range(1);
@@ -124,7 +132,7 @@ void collective(benchmark::State& state, Kind kind) {
     const Others others(folder + "/store", ranks);
     use_cpu(0);
     Member member(join(folder + "/store", 0, ranks));
-    const Order order{static_cast<std::int64_t>(kind), bytes, bytes < (1 << 18) ? 1000 : (bytes < (1 << 24) ? 50 : 3)};
+    const Order order{static_cast<std::int64_t>(kind), bytes, batch_of(bytes)};
     std::vector<double> us;
     for (auto _ : state) {
       us.push_back(1e6 * member.run(member.exchange(order)));

@@ -59,6 +59,21 @@ Tensor Sequential::forward(const Tensor& input) {
   return value;
 }
 
+Embedding::Embedding(std::int64_t rows, std::int64_t width) {
+  check_positive("Embedding", "rows", rows);
+  check_positive("Embedding", "width", width);
+  add_parameter("weight", randn({rows, width}));
+}
+
+// Bags of one index each.
+Tensor Embedding::forward(const Tensor& input) {
+  const Tensor bags = arange(input.numel(), input.device());
+  const Tensor rows = embedding_bag(weight(), {reshape(input, {input.numel()}), bags, BagMode::Sum, {}});
+  Dims sizes = input.sizes();
+  sizes.push_back(weight().size(1));
+  return reshape(rows, sizes);
+}
+
 EmbeddingBag::EmbeddingBag(std::int64_t rows, std::int64_t width, Options options) : options_(options) {
   check_positive("EmbeddingBag", "rows", rows);
   check_positive("EmbeddingBag", "width", width);

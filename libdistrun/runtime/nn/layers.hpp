@@ -63,6 +63,14 @@ class Sequential final : public Module {
   Tensor forward(const Tensor& input) override;
 };
 
+// A table of rows; an index stands for its row: [...] becomes [..., width].
+class Embedding final : public Module {
+ public:
+  Embedding(std::int64_t rows, std::int64_t width);
+  Tensor forward(const Tensor& input) override;
+  const Tensor& weight() const noexcept { return parameter(0); }
+};
+
 struct EmbeddingBagOptions {
   BagMode mode = BagMode::Mean;
   bool sparse = false;  // the table's gradient

@@ -1,21 +1,51 @@
 #include <distrun/runtime/nn/module.hpp>
 
+#include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/copies.hpp>
 
 namespace distrun::nn {
+namespace {
+
+using Named = std::vector<std::pair<std::string, Tensor>>;
+
+void add_with_prefix(Named& all, const std::string& prefix, Named of_part) {
+  for (auto& [name, tensor] : of_part) all.emplace_back(prefix + "." + name, std::move(tensor));
+}
+
+TensorList without_names(Named named) {
+  TensorList tensors;
+  for (auto& [name, tensor] : named) tensors.push_back(std::move(tensor));
+  return tensors;
+}
+
+}  // namespace
+
+Tensor Module::forward(const Tensor& /*input*/) {
+  throw Error(ErrorKind::Unimplemented, "NotImplementedError",
+              "this module has no forward() of one tensor to one: call it as what it is, by its operator()");
+}
 
 std::vector<std::pair<std::string, Tensor>> Module::named_parameters() const {
   auto all = parameters_;
-  for (const auto& [name, part] : parts_) {
-    for (auto& [inner, tensor] : part->named_parameters()) all.emplace_back(name + "." + inner, std::move(tensor));
-  }
+  for (const auto& [name, part] : parts_) add_with_prefix(all, name, part->named_parameters());
   return all;
 }
 
-TensorList Module::parameters() const {
+std::vector<std::pair<std::string, Tensor>> Module::named_buffers() const {
+  auto all = buffers_;
+  for (const auto& [name, part] : parts_) add_with_prefix(all, name, part->named_buffers());
+  return all;
+}
+
+TensorList Module::parameters() const { return without_names(named_parameters()); }
+TensorList Module::buffers() const { return without_names(named_buffers()); }
+
+TensorList Module::trained_parameters() const {
   TensorList all;
-  for (auto& [name, tensor] : named_parameters()) all.push_back(std::move(tensor));
+  for (const Tensor& tensor : parameters()) {
+    if (requires_grad(tensor)) all.push_back(tensor);
+  }
   return all;
 }
 
@@ -26,6 +56,7 @@ void Module::to(Device device) {
     if (const Tensor gradient = grad(tensor); gradient.defined()) set_grad(moved, distrun::to(gradient, device));
     tensor = moved;
   }
+  for (auto& [name, tensor] : buffers_) tensor = distrun::to(tensor, device);
   for (const auto& [name, part] : parts_) part->to(device);
 }
 
@@ -38,9 +69,14 @@ void Module::zero_grad() {
   for (const Tensor& tensor : parameters()) set_grad(tensor, Tensor());
 }
 
-std::size_t Module::add_parameter(std::string name, Tensor value) {
-  parameters_.emplace_back(std::move(name), set_requires_grad(value));
+std::size_t Module::add_parameter(std::string name, Tensor value, bool needs_gradient) {
+  parameters_.emplace_back(std::move(name), needs_gradient ? set_requires_grad(value) : std::move(value));
   return parameters_.size() - 1;
+}
+
+std::size_t Module::add_buffer(std::string name, Tensor value) {
+  buffers_.emplace_back(std::move(name), std::move(value));
+  return buffers_.size() - 1;
 }
 
 void Module::add_part(std::string name, std::shared_ptr<Module> part) {

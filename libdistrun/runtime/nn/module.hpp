@@ -17,15 +17,23 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  virtual Tensor forward(const Tensor& input) = 0;
+  // Throws Error{Unimplemented, "NotImplementedError"} where a module takes or returns something else than one tensor:
+  // its own operator() does.
+  virtual Tensor forward(const Tensor& input);
   Tensor operator()(const Tensor& input) { return forward(input); }
 
   // Its own, then those of its parts.
   TensorList parameters() const;
+  // Those of them that need a gradient, for optimisers.
+  TensorList trained_parameters() const;
   // "weight", "0.bias": with the names of the parts on the way.
   std::vector<std::pair<std::string, Tensor>> named_parameters() const;
+  // Tensors that belong to it and are no parameters, as running means: in the same order, with the same names.
+  TensorList buffers() const;
+  std::vector<std::pair<std::string, Tensor>> named_buffers() const;
 
-  // Every parameter is replaced by a leaf there, with its gradient: optimisers are to be made afterwards.
+  // Every parameter is replaced by a leaf there, with its gradient: optimisers are to be made afterwards. Buffers are
+  // replaced, too.
   void to(Device device);
   // Of it and its parts, for those that work differently while training. New modules are training.
   void train(bool on = true);
@@ -36,13 +44,17 @@ class Module {
  protected:
   Module() = default;
   // In constructors. Returns its number: to() puts another tensor in its place.
-  std::size_t add_parameter(std::string name, Tensor value);
+  // Of any dtype if no gradient is needed.
+  std::size_t add_parameter(std::string name, Tensor value, bool needs_gradient = true);
   const Tensor& parameter(std::size_t number) const noexcept { return parameters_[number].second; }
+  // The same for buffers.
+  std::size_t add_buffer(std::string name, Tensor value);
+  const Tensor& buffer(std::size_t number) const noexcept { return buffers_[number].second; }
   void add_part(std::string name, std::shared_ptr<Module> part);
   const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& parts() const noexcept { return parts_; }
 
  private:
-  std::vector<std::pair<std::string, Tensor>> parameters_;
+  std::vector<std::pair<std::string, Tensor>> parameters_, buffers_;
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> parts_;
   bool is_training_ = true;
 };

@@ -90,4 +90,23 @@ TEST_CASE("a module moves to a device with its gradients, and trains there") {
   CHECK_FALSE(layer.is_training());
 }
 
+TEST_CASE("an embedding gives each index its row") {
+  nn::Embedding table(5, 3);
+  const Tensor indices = from_values<std::int64_t>({4, 0, 4, 1}, {2, 2});
+  const Tensor rows = table(indices);
+  CHECK(rows.sizes() == Dims{2, 2, 3});
+  for (std::int64_t i = 0; i < 3; ++i) {
+    CHECK(to_vector<float>(detach(rows))[static_cast<std::size_t>(6 + i)] ==
+          to_vector<float>(detach(table.weight()))[static_cast<std::size_t>(12 + i)]);
+  }
+  backward(sum(rows));
+  CHECK(to_vector<float>(sum(grad(table.weight()), {1})) == std::vector<float>{3, 3, 0, 0, 6});
+}
+
+TEST_CASE("a module that takes something else than a tensor says so") {
+  struct Other final : nn::Module {};
+  Other other;
+  CHECK_THROWS_WITH(other.forward(ones({1})), Catch::Contains("by its operator()"));
+}
+
 }  // namespace distrun

@@ -1,0 +1,41 @@
+#pragma once
+// Batch normalisation: each channel of a batch [N, C], [N, C, L] or [N, C, H, W] is brought to mean 0 and variance 1,
+// in training by the batch's own moments, else by running ones. Their buffers are "running_mean", which begins as 0,
+// and "running_var", as 1; a training call moves them by `momentum` towards the batch's, whose variance is divided by n
+// - 1 for that.
+#include <distrun/runtime/nn/module.hpp>
+#include <distrun/runtime/tensor/operators/normalization.hpp>
+
+namespace distrun::nn {
+
+struct BatchNormOptions {
+  double epsilon = 1e-5;
+  double momentum = 0.1;
+  bool affine = true;               // has a weight and a bias for each channel
+  bool track_running_stats = true;  // else the batch's moments are used always
+};
+
+class BatchNorm : public Module {
+ public:
+  explicit BatchNorm(std::int64_t channels, BatchNormOptions options = {});
+  // Throws Error{InvalidArgument, "ValueError"} for other inputs, and in training for a channel of one element.
+  Tensor forward(const Tensor& input) override;
+
+  Tensor weight() const { return options_.affine ? parameter(0) : Tensor(); }
+  Tensor bias() const { return options_.affine ? parameter(1) : Tensor(); }
+  Tensor running_mean() const { return options_.track_running_stats ? buffer(0) : Tensor(); }
+  Tensor running_var() const { return options_.track_running_stats ? buffer(1) : Tensor(); }
+
+ protected:
+  const BatchNormOptions& options() const noexcept { return options_; }
+  bool uses_batch() const noexcept { return is_training() || !options_.track_running_stats; }
+  // Elements of each channel.
+  double check(const Tensor& input) const;
+  void move_running(const tensor::Moments& moments, double count) const;
+
+ private:
+  const std::int64_t channels_;
+  const BatchNormOptions options_;
+};
+
+}  // namespace distrun::nn

@@ -1,0 +1,121 @@
+#pragma once
+// A network that all ranks of a group train together: each has a copy and data of its own, the copies begin alike, and
+// gradients are averaged while a backward pass computes them, so they stay alike.
+//
+//   DataParallel net(std::make_shared<Classifier>(), group);
+//   nn::SGD optimizer(net.module().parameters(), {.learning_rate = 0.1});
+//   for (const auto& [images, labels] : own_part_of_the_data) {
+//     net.module().zero_grad();
+//     backward(loss(net(images), labels));  // every rank has the averages now
+//     optimizer.step();
+//   }
+//
+// The network may take and return whatever its operator() does. Each rank's forward and backward calls are collectives:
+// all ranks make the same ones. Errors that a call ends with are kept for logging_data(), too.
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <distrun/runtime/autograd/grad_mode.hpp>
+#include <distrun/runtime/collectives/process_group.hpp>
+#include <distrun/runtime/future/tensors_in.hpp>
+#include <distrun/runtime/nn/gradient_average.hpp>
+#include <distrun/runtime/nn/module.hpp>
+#include <distrun/runtime/nn/rebuild.hpp>
+
+namespace distrun::nn {
+
+struct DataParallelOptions {
+  BucketSizes buckets{};
+  bool broadcast_buffers = true;        // those of the group's first rank, before each forward call
+  bool find_unused_parameters = false;  // parameters that the outputs do not depend on are not waited for
+  std::optional<Device> device{};       // tensors of inputs are moved there; none: they stay where they are
+  std::string name = "DataParallel";    // for logging_data()
+};
+
+// What it tells of itself, by name: "world_size", "rank", "backend_name", "iteration", "bucket_sizes", "has_error",
+// "error", and the options.
+using LoggingData = std::map<std::string, std::string>;
+
+// What does not depend on the type of the network. One thread at a time, as the network.
+class DataParallelState {
+ public:
+  // Returns when all ranks have come, with the parameters and buffers of the group's first rank. Throws
+  // Error{InvalidArgument} if no parameter needs a gradient, or if the ranks' networks are not alike: then on all
+  // ranks.
+  DataParallelState(std::shared_ptr<Module> module, std::shared_ptr<collectives::ProcessGroup> group,
+                    DataParallelOptions options);
+
+  // Around a forward call; `outputs` are the tensors in what it returns.
+  void before_forward();
+  void after_forward(const TensorList& outputs);
+  Tensor on_device(const Tensor& input) const;
+  void keep_error(const std::string& text);
+
+  const LoggingData& logging_data() const noexcept { return log_; }
+  bool set_averaging(bool on) noexcept { return std::exchange(is_averaging_, on); }
+
+ private:
+  bool will_average() const { return is_averaging_ && autograd::is_grad_enabled(); }
+  void check_alike() const;
+  void broadcast_all(const TensorList& tensors) const;
+  void begin_log();
+
+  const std::shared_ptr<Module> module_;
+  const std::shared_ptr<collectives::ProcessGroup> group_;
+  const DataParallelOptions options_;
+  std::shared_ptr<GradientAverage> average_;
+  LoggingData log_;
+  std::uint64_t iteration_ = 0;
+  bool is_averaging_ = true;
+};
+
+template <class Net>
+class DataParallel {
+ public:
+  DataParallel(std::shared_ptr<Net> module, std::shared_ptr<collectives::ProcessGroup> group,
+               DataParallelOptions options = {})
+      : module_(std::move(module)), state_(module_, std::move(group), std::move(options)) {}
+
+  // As the network's own.
+  template <class... Inputs>
+  auto operator()(const Inputs&... inputs) {
+    try {
+      state_.before_forward();
+      const TensorMap map = [this](const Tensor& tensor) { return state_.on_device(tensor); };
+      auto outputs = (*module_)(rebuilt(inputs, map)...);
+      TensorList tensors;
+      future::visit_tensors(outputs, [&](const Tensor& tensor) { tensors.push_back(tensor); });
+      state_.after_forward(tensors);
+      return outputs;
+    } catch (const std::exception& error) {
+      state_.keep_error(error.what());
+      throw;
+    }
+  }
+
+  Net& module() const noexcept { return *module_; }
+  const LoggingData& logging_data() const noexcept { return state_.logging_data(); }
+
+  // For a scope: gradients of forward calls are added up on each rank, and nobody is waited for; the first backward
+  // pass of a call outside it averages all that has come together.
+  class NoSync {
+   public:
+    explicit NoSync(DataParallel& of) noexcept : state_(of.state_), before_(state_.set_averaging(false)) {}
+    ~NoSync() { state_.set_averaging(before_); }
+    NoSync(const NoSync&) = delete;
+    NoSync& operator=(const NoSync&) = delete;
+
+   private:
+    DataParallelState& state_;
+    const bool before_;
+  };
+  [[nodiscard]] NoSync no_sync() noexcept { return NoSync(*this); }
+
+ private:
+  const std::shared_ptr<Net> module_;
+  DataParallelState state_;
+};
+
+}  // namespace distrun::nn

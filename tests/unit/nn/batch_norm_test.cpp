@@ -1,0 +1,76 @@
+#include <catch2/catch.hpp>
+
+#include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/gradient.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/nn/batch_norm.hpp>
+#include <distrun/runtime/tensor/closeness.hpp>
+
+namespace distrun {
+namespace {
+
+Tensor two_channels() { return from_values<float>({1, 10, 3, 30, 5, 50}, {3, 2}); }  // means 3 and 30
+
+void check_close(const Tensor& actual, const Tensor& expected) {
+  CHECK(tensor::difference(detach(actual), expected).value_or("") == "");
+}
+
+}  // namespace
+
+TEST_CASE("in training a batch is brought to mean 0 and variance 1, and the running moments move towards its own") {
+  nn::BatchNorm norm(2, {.epsilon = 1e-9, .momentum = 0.5});
+  const Tensor y = norm(two_channels());
+  const float edge = 1.2247449F;  // of -2, 0 and 2
+  check_close(y, from_values<float>({-edge, -edge, 0, 0, edge, edge}, {3, 2}));
+  check_close(norm.running_mean(), from_values<float>({1.5, 15}));
+  check_close(norm.running_var(), from_values<float>({0.5F + 0.5F * 4, 0.5F + 0.5F * 400}));  // 8 / 3 * 3 / 2
+}
+
+TEST_CASE("what does not train uses the running moments, and leaves them alone") {
+  nn::BatchNorm norm(2);
+  norm.train(false);
+  check_close(norm(two_channels()), two_channels() / std::sqrt(1 + 1e-5));
+  check_close(norm.running_mean(), zeros({2}));
+  nn::BatchNorm without(2, {.track_running_stats = false});
+  without.train(false);
+  CHECK(without.buffers().empty());
+  check_close(sum(without(two_channels()), {0}), zeros({2}));
+}
+
+TEST_CASE("weight and bias are there for each channel, unless told otherwise, and buffers have names") {
+  const nn::BatchNorm norm(4), plain(4, {.affine = false});
+  CHECK(norm.parameters().size() == 2U);
+  CHECK(plain.parameters().empty());
+  REQUIRE(norm.named_buffers().size() == 2U);
+  CHECK(norm.named_buffers()[0].first == "running_mean");
+  CHECK(norm.named_buffers()[1].first == "running_var");
+}
+
+TEST_CASE("batches that can not be normalised are refused, with what is wrong") {
+  nn::BatchNorm norm(2);
+  CHECK_THROWS_WITH(norm(ones({3, 4})), Catch::Contains("must be [N, 2]") && Catch::Contains("not [3, 4]"));
+  CHECK_THROWS_WITH(norm(ones({1, 2})), Catch::Contains("needs more than one element for each channel"));
+  CHECK_THROWS_WITH(nn::BatchNorm(0), Catch::Contains("channels must be at least 1, not 0"));
+  CHECK_THROWS_WITH(nn::BatchNorm(1, {.momentum = 2}), Catch::Contains("momentum must be in [0, 1]"));
+  norm.train(false);
+  CHECK(norm(ones({1, 2, 3, 4})).sizes() == Dims{1, 2, 3, 4});
+}
+
+TEST_CASE("buffers go where the module goes") {
+  struct WithBuffer final : nn::Module {
+    WithBuffer() {
+      add_buffer("steps", ones({2}, {tensor::DType::I64}));
+      add_parameter("places", ones({2}, {tensor::DType::I64}), false);
+    }
+  };
+  WithBuffer module;
+  CHECK_FALSE(requires_grad(module.parameters().front()));
+  CHECK(module.trained_parameters().empty());
+  module.to(device::kCpu);
+  CHECK(module.buffers().front().dtype() == tensor::DType::I64);
+  nn::BatchNorm inner(2);
+  CHECK(inner.buffers()[1].device() == device::kCpu);
+}
+
+}  // namespace distrun
