@@ -52,6 +52,7 @@ Tensor reduced(int world_size, std::int64_t count, ReduceOp op, DType dtype) {
 void expect_same(const Tensor& actual, const Tensor& expected, base::Location where) {
   const auto differs = tensor::difference(actual, expected);
   if (differs) throw Error(ErrorKind::Failed, "CheckFailed", *differs, where);
+  DISTRUN_EXPECT(!differs);  // is counted; the error above has the caller's place
 }
 
 TensorList room_for(int ranks, std::int64_t count, TensorOptions options) {

@@ -1,8 +1,9 @@
 #pragma once
 // What tests of data-parallel training look for in its errors, as other harnesses word it.
-#include <map>
 #include <string>
 #include <string_view>
+
+#include <distrun/runtime/nn/data_parallel.hpp>
 
 namespace distrun::suites {
 
@@ -14,8 +15,7 @@ inline constexpr std::string_view kOutputsNotUsedInLoss = "`forward` function ou
 inline constexpr std::string_view kSuggestDebugMode =
     "set the environment variable TORCH_DISTRIBUTED_DEBUG to either INFO or DETAIL";
 
-// What a model tells of its training, by name.
-using LoggingData = std::map<std::string, std::string>;
+using nn::LoggingData;
 // Throws Error{Failed, AssertionError} unless "iteration", "has_error" and "error" are there and the error holds the
 // expected text; of that only what stands before a native stack ("\nException raised from ") counts.
 void verify_error_logged(const LoggingData& logged, std::string_view expected);

@@ -141,6 +141,11 @@ const Suite kTensor{DISTRUN_TENSOR_SUITE,
                     DISTRUN_TENSOR_SUITE_EXPECTED,
                     {"--gpu-driver", "virtual", "--gpus", "2"},
                     DISTRUN_LYING_RUNTIME};
+const Suite kCollectives{DISTRUN_COLLECTIVES_SUITE,
+                         DISTRUN_LIES "/collectives.lies",
+                         DISTRUN_COLLECTIVES_SUITE_EXPECTED,
+                         {"--gpu-driver", "virtual", "--gpus", "2"},
+                         DISTRUN_LYING_RUNTIME};
 const Suite kRpc{DISTRUN_RPC_SUITE,
                  DISTRUN_LIES "/rpc.lies",
                  DISTRUN_RPC_SUITE_EXPECTED,
@@ -153,6 +158,8 @@ const Suite kRpc{DISTRUN_RPC_SUITE,
 #ifdef DISTRUN_LYING_RUNTIME
 TEST_CASE("every test of the tensor suite fails where it is lied to", "[suite]") { check_control(kTensor); }
 TEST_CASE("the tensor suite with lies that nobody tells passes", "[suite]") { check_honest(kTensor); }
+TEST_CASE("every test of the collectives suite fails where it is lied to", "[suite]") { check_control(kCollectives); }
+TEST_CASE("the collectives suite with lies that nobody tells passes", "[suite]") { check_honest(kCollectives); }
 TEST_CASE("every test of the RPC suite fails where it is lied to", "[suite]") { check_control(kRpc); }
 TEST_CASE("the RPC suite with lies that nobody tells passes", "[suite]") { check_honest(kRpc); }
 #endif

@@ -21,13 +21,13 @@ class BatchNorm : public Module {
   // Throws Error{InvalidArgument, "ValueError"} for other inputs, and in training for a channel of one element.
   Tensor forward(const Tensor& input) override;
 
+  const BatchNormOptions& options() const noexcept { return options_; }
   Tensor weight() const { return options_.affine ? parameter(0) : Tensor(); }
   Tensor bias() const { return options_.affine ? parameter(1) : Tensor(); }
   Tensor running_mean() const { return options_.track_running_stats ? buffer(0) : Tensor(); }
   Tensor running_var() const { return options_.track_running_stats ? buffer(1) : Tensor(); }
 
  protected:
-  const BatchNormOptions& options() const noexcept { return options_; }
   bool uses_batch() const noexcept { return is_training() || !options_.track_running_stats; }
   // Elements of each channel.
   double check(const Tensor& input) const;

@@ -1,0 +1,77 @@
+// What goes into networks and between ranks that is more than a tensor.
+#include <distrun/runtime/nn/data_parallel.hpp>
+
+#include "support/networks.hpp"
+#include "support/objects.hpp"
+#include "values.hpp"
+
+namespace {
+
+using namespace distrun;
+using namespace distrun::suites;
+
+// Adds the fields of what it gets, and shows where their tensors are.
+class AddsFields final : public nn::Module {
+ public:
+  AddsFields() { add_parameter("factor", ones({1})); }
+  Tensor operator()(const NamedInputs& inputs, const std::vector<Tensor>& more) {
+    devices = {inputs.a.device(), inputs.b.device(), more.front().device()};
+    return (inputs.a + inputs.b + more.front()) * parameter(0);
+  }
+  std::vector<Device> devices;
+};
+
+}  // namespace
+
+DISTRUN_TEST(Inputs, that_name_their_fields_are_built_again_where_the_network_is) {
+  rank.note("rows", "[row:ddp_inputs/named-tuple-inputs]");
+  const auto group = init_process_group(rank);
+  const bool has_gpus = device::gpu_count() > 0;
+  const Device device = has_gpus ? device::cuda(0) : device::kCpu;
+  const auto module = std::make_shared<AddsFields>();
+  module->to(device);
+  nn::DataParallel<AddsFields> net(module, group, {.device = device});
+  for (const NamedInputs& inputs :
+       {NamedInputs{full({2}, 1), full({2}, 2)}, named_inputs(full({2}, 1), full({2}, 2))}) {
+    const Tensor y = net(inputs, TensorList{full({2}, rank.rank())});
+    expect_same(to(detach(y), device::kCpu), full({2}, 3 + rank.rank()));
+    DISTRUN_EXPECT(inputs.a.device() == device::kCpu);
+  }
+  for (const Device each : module->devices) DISTRUN_EXPECT(each == device);
+}
+
+DISTRUN_TEST(Inputs, of_a_class_are_equal_by_the_attributes_of_the_left_one) {
+  rank.note("rows", "[row:ddp_inputs/Foo-and-its-equality]");
+  Object foo = foo_of(of(10));
+  const Object plain = foo;
+  set_attribute(foo, "bar", of(1));
+  DISTRUN_EXPECT(plain == foo);
+  DISTRUN_EXPECT(!(plain == foo_of(of(11))));
+  DISTRUN_EXPECT_THROWS(Error, "'Foo' object has no attribute 'bar'", (void)(foo == plain));
+  const Tensor x = rand({3, 3});
+  DISTRUN_EXPECT(foo_of(of(x)) == foo_of(of(x)));
+  DISTRUN_EXPECT(!(foo_of(of(x)) == foo_of(of(x + 1))));
+  expect_same(tensor_of(object_of(x)), x);
+}
+
+DISTRUN_TEST(Inputs, of_all_kinds_go_to_all_ranks) {
+  rank.note("rows", "[row:ddp_inputs/COLLECTIVES_OBJECT_TEST_LIST] [row:ddp_inputs/Foo-and-its-equality]");
+  const auto group = init_process_group(rank);
+  manual_seed(5);
+  const std::vector<Object> all = collectives_object_test_list();
+  DISTRUN_REQUIRE(all.size() == 5U);
+  const auto own = static_cast<std::size_t>(rank.rank()) % all.size();
+  const std::vector<Object> got = all_gather_object(*group, all[own]);
+  for (std::size_t from = 0; from < got.size(); ++from) DISTRUN_EXPECT(got[from] == all[from % all.size()]);
+  for (const Object& each : all) DISTRUN_EXPECT(broadcast_object(*group, rank.rank() == 0 ? each : of(0)) == each);
+}
+
+DISTRUN_TEST(Inputs, of_uneven_training_have_their_defaults) {
+  rank.note("rows", "[row:ddp_inputs/DDPUnevenTestInput]");
+  const DDPUnevenTestInput input{.name = "batch norm", .model = bn_net(), .inp = ones({4, 2})};
+  DISTRUN_EXPECT(input.sync_interval == 1);
+  DISTRUN_EXPECT(!input.throw_on_early_termination);
+  DISTRUN_EXPECT(!input.hook);
+  DISTRUN_EXPECT(input.state == nullptr);
+  DISTRUN_EXPECT(input.model->forward(std::get<Tensor>(input.inp)).sizes() == Dims({4, 4}));
+}

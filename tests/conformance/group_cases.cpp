@@ -1,0 +1,47 @@
+// Groups that nobody closes, and the fixture around bodies that go wrong.
+#include <distrun/collectives.hpp>
+#include <distrun/tensors.hpp>
+#include <distrun/test.hpp>
+
+#include <unistd.h>
+
+#include "support/dist_backend.hpp"
+
+namespace {
+
+using namespace distrun;
+using distrun::suites::TestDistBackend;
+
+// As if it were the only test of its process.
+void open_and_leave_open(const Rank& rank) {
+  DISTRUN_EXPECT(!collectives::is_initialized());
+  const auto world = init_process_group(rank);
+  const auto group = new_group(world->ranks());
+  const Tensor tensor = tensor::ones({1});
+  group->all_reduce(tensor);
+  DISTRUN_EXPECT(*tensor.data_as<float>() == static_cast<float>(rank.world_size()));
+}
+
+}  // namespace
+
+DISTRUN_TEST(LeftOpen, by_a_test) { open_and_leave_open(rank); }
+DISTRUN_TEST(LeftOpen, by_the_next_test) { open_and_leave_open(rank); }
+DISTRUN_TEST(LeftOpen, by_one_rank_that_others_wait_for) {
+  const auto group = init_process_group(rank);
+  group->barrier();
+  if (!rank.is_master()) DISTRUN_EXPECT_THROWS(PeerFailed, "rank 0", group->barrier());
+}
+
+DISTRUN_TEST_F(TestDistBackend, passes) { DISTRUN_EXPECT(collectives::is_initialized()); }
+DISTRUN_TEST_F(TestDistBackend, fails_on_one_rank) {
+  if (rank.rank() == 1) DISTRUN_FAIL("the cause");
+}
+DISTRUN_TEST_F(TestDistBackend, throws_on_one_rank) {
+  if (rank.rank() == 1) throw Error(ErrorKind::Failed, "the cause");
+}
+DISTRUN_TEST_F(TestDistBackend, ends_on_one_rank) {
+  if (rank.rank() == 1) _exit(3);
+}
+DISTRUN_TEST_F(TestDistBackend, skips_on_one_rank) {
+  if (rank.rank() == 1) distrun::skip("not for me");
+}
