@@ -79,7 +79,19 @@ DISTRUN_TEST(SyncBatchNorm, does_not_ask_others_when_it_is_not_training) {
                var = reshape(net.running_var(), {1, kChannels, 1});
   const Tensor y = net(x);
   expect_close(y * y * (var + 1e-5), (x - mean) * (x - mean));
+  nn::SyncBatchNorm of_batches(kChannels, group, {.track_running_stats = false});
+  of_batches.train(false);
+  expect_close(sum(of_batches(x), {0, 2}), zeros({kChannels}));
   DISTRUN_EXPECT(group->sequence_number() == calls);
+}
+
+// All ranks are told: those without an element, too.
+DISTRUN_TEST(SyncBatchNorm, refuses_batches_that_are_one_element_together, .skip = {require_world_size(2)}) {
+  const auto group = init_process_group(rank);
+  nn::SyncBatchNorm net(kChannels, group);
+  DISTRUN_EXPECT_THROWS(Error, "the ranks' batches need more than one element for each channel",
+                        net(ones({rank.rank() == 0 ? 1 : 0, kChannels})));
+  expect_close(net.running_mean(), zeros({kChannels}));
 }
 
 DISTRUN_TEST(SyncBatchNorm, on_gpus_follows_their_streams, .devices = 1) {

@@ -55,10 +55,10 @@ SyncBatchNorm::SyncBatchNorm(std::int64_t channels, std::shared_ptr<collectives:
     : BatchNorm(channels, options), group_(std::move(group)) {}
 
 Tensor SyncBatchNorm::forward(const Tensor& input) {
-  if (!uses_batch() || group_->size() == 1) return BatchNorm::forward(input);
+  if (!is_training() || group_->size() == 1) return BatchNorm::forward(input);
   const double count = check(input);
   const OfAllRanks all = moments_of_all(*group_, autograd::detach(input), count);
-  if (is_training() && all.count <= 1) {
+  if (all.count <= 1) {
     throw Error(ErrorKind::InvalidArgument, "ValueError",
                 "SyncBatchNorm: the ranks' batches need more than one element for each channel in training");
   }

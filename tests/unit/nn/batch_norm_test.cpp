@@ -3,9 +3,11 @@
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
-#include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/nn/batch_norm.hpp>
+#include <distrun/runtime/nn/layers.hpp>
 #include <distrun/runtime/tensor/closeness.hpp>
+
+#include "support/gpus.hpp"
 
 namespace distrun {
 namespace {
@@ -64,13 +66,23 @@ TEST_CASE("buffers go where the module goes") {
       add_parameter("places", ones({2}, {tensor::DType::I64}), false);
     }
   };
+  testing::use_gpus();
   WithBuffer module;
   CHECK_FALSE(requires_grad(module.parameters().front()));
   CHECK(module.trained_parameters().empty());
-  module.to(device::kCpu);
-  CHECK(module.buffers().front().dtype() == tensor::DType::I64);
-  nn::BatchNorm inner(2);
-  CHECK(inner.buffers()[1].device() == device::kCpu);
+  module.to(device::cuda(0));
+  for (const Tensor& moved : {module.buffers().front(), module.parameters().front()}) {
+    CHECK(moved.device() == device::cuda(0));
+    CHECK(moved.dtype() == tensor::DType::I64);
+    CHECK_FALSE(requires_grad(moved));
+  }
+  const auto inner = std::make_shared<nn::BatchNorm>(2);
+  nn::Sequential outer({inner});
+  CHECK(outer.named_buffers()[1].first == "0.running_var");
+  outer.to(device::cuda(0));
+  CHECK(inner->running_var().device() == device::cuda(0));
+  (*inner)(distrun::to(two_channels(), device::cuda(0)));
+  check_close(distrun::to(outer.buffers().front(), device::kCpu), from_values<float>({0.3F, 3}));
 }
 
 }  // namespace distrun

@@ -3,8 +3,9 @@
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
-#include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/nn/layers.hpp>
+
+#include "support/gpus.hpp"
 
 namespace distrun {
 namespace {
@@ -75,7 +76,7 @@ TEST_CASE("a table of embeddings adds up bags, with a dense or a sparse gradient
 }
 
 TEST_CASE("a module moves to a device with its gradients, and trains there") {
-  device::choose_gpu_driver({.driver = "virtual", .devices = 1});
+  testing::use_gpus();
   nn::Linear layer(3, 2);
   backward(sum(layer(ones({1, 3}))));
   const Tensor before = grad(layer.weight());
