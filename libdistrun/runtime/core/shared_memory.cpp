@@ -1,9 +1,10 @@
 #include <distrun/runtime/core/shared_memory.hpp>
 
 #include <fcntl.h>
-#include <signal.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,7 +49,13 @@ base::Fd open_descriptor_of(const SharedAddress& address) {
 
 SharedAddress address_of(int fd) { return {look_at(fd).st_ino, ::getpid(), fd}; }
 
-bool is_alive(int pid) noexcept { return ::kill(pid, 0) == 0 || errno == EPERM; }
+// A process that has ended and that nobody has fetched yet still takes signals; its pidfd is ready.
+bool is_alive(int pid) noexcept {
+  const base::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!process) return errno != ESRCH && errno != EINVAL;
+  pollfd end{process.get(), POLLIN, 0};
+  return ::poll(&end, 1, 0) == 0;
+}
 
 SharedMemory::SharedMemory(const char* what, std::size_t bytes) : memfd_(make_memfd(what, bytes)), size_(bytes) {
   map(what);

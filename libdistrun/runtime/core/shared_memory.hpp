@@ -23,6 +23,7 @@ base::Fd make_memfd(const char* what, std::size_t bytes);
 base::Fd open_descriptor_of(const SharedAddress& address);
 // Of this process, for others.
 SharedAddress address_of(int fd);
+// One that has ended and was not reaped is not.
 bool is_alive(int pid) noexcept;
 
 // All of a memfd, mapped to read and write. Immovable; unmapped with its owner.

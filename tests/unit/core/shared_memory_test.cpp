@@ -72,4 +72,15 @@ TEST_CASE("a module that is not there says so") {
 }
 
 }  // namespace
+TEST_CASE("a process that has ended is not alive, though nobody has fetched it yet") {
+  const pid_t pid = ::fork();
+  if (pid == 0) std::_Exit(0);
+  siginfo_t ended{};
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) == 0);
+  CHECK_FALSE(is_alive(pid));
+  ::waitpid(pid, nullptr, 0);
+  CHECK_FALSE(is_alive(pid));
+  CHECK(is_alive(::getpid()));
+}
+
 }  // namespace distrun::core

@@ -320,7 +320,7 @@ std::string why_no_gloo() { return open_gloo().why_none; }
 std::unique_ptr<Backend> make_gloo_backend(const GroupInfo& group, Store& store, base::TimePoint deadline) {
   const Opened gloo = open_gloo();
   if (gloo.module == nullptr) throw Error(ErrorKind::Unimplemented, gloo.why_none);
-  auto backend = std::make_unique<GlooBackend>(group, shm::Area::meet(store, group));
+  auto backend = std::make_unique<GlooBackend>(group, shm::Area::meet(store, group, deadline));
   try {
     backend->join(*gloo.module, store, deadline);
   } catch (const std::exception& error) {

@@ -11,7 +11,10 @@
 #include <gloo/transport/tcp/device.h>
 #include <gloo/types.h>
 
+#include <signal.h>
+
 #include <array>
+#include <ctime>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
@@ -35,7 +38,34 @@ class MeetingStore final : public ::gloo::rendezvous::Store {
   Meeting& meeting_;
 };
 
+// For a scope: the thread, and those that it starts, may write to whom has ended. gloo writes without MSG_NOSIGNAL, and
+// SIGPIPE would end a rank because another one has died.
+class NoSigpipe {
+ public:
+  NoSigpipe() {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoSigpipe() {
+    const timespec at_once{};
+    while (!was_pending_ && ::sigtimedwait(&pipe_, nullptr, &at_once) == SIGPIPE) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoSigpipe(const NoSigpipe&) = delete;
+  NoSigpipe& operator=(const NoSigpipe&) = delete;
+
+ private:
+  sigset_t pipe_{}, before_{};
+  bool was_pending_ = false;
+};
+
 std::shared_ptr<::gloo::transport::Device> make_device() {
+  const NoSigpipe of_its_thread;
   try {
     return ::gloo::transport::tcp::CreateDevice("127.0.0.1");
   } catch (const std::exception&) {
@@ -73,6 +103,7 @@ Options of_turn(const std::shared_ptr<::gloo::Context>& context, const Turn& tur
 class TcpMesh final : public Mesh {
  public:
   TcpMesh(int rank, int ranks, Timeout timeout, Meeting& meeting) : device_(make_device()) {
+    const NoSigpipe quiet;
     auto context = std::make_shared<::gloo::rendezvous::Context>(rank, ranks);
     context->setTimeout(timeout);
     MeetingStore store(meeting);
@@ -82,10 +113,12 @@ class TcpMesh final : public Mesh {
   ~TcpMesh() override { close(); }
 
   void barrier(const Turn& turn) override {
+    const NoSigpipe quiet;
     auto options = of_turn<::gloo::BarrierOptions>(context_, turn);
     ::gloo::barrier(options);
   }
   void broadcast(const Turn& turn, int root, std::byte* bytes, std::size_t size) override {
+    const NoSigpipe quiet;
     auto options = of_turn<::gloo::BroadcastOptions>(context_, turn);
     options.setRoot(root);
     options.setOutput(bytes, size);
@@ -93,6 +126,7 @@ class TcpMesh final : public Mesh {
   }
   void all_reduce(const Turn& turn, const Reducing& reducing, const std::byte* in, std::byte* out,
                   std::size_t size) override {
+    const NoSigpipe quiet;
     with_element(reducing.element, [&]<class Element>(Element) {
       auto options = of_turn<::gloo::AllreduceOptions>(context_, turn);
       options.setReduceFunction(reducing.combine);
@@ -104,6 +138,7 @@ class TcpMesh final : public Mesh {
   }
   void reduce(const Turn& turn, int root, const Reducing& reducing, const std::byte* in, std::byte* out,
               std::size_t size) override {
+    const NoSigpipe quiet;
     with_element(reducing.element, [&]<class Element>(Element) {
       auto options = of_turn<::gloo::ReduceOptions>(context_, turn);
       options.setRoot(root);
@@ -115,12 +150,14 @@ class TcpMesh final : public Mesh {
     });
   }
   void all_gather(const Turn& turn, const std::byte* in, std::byte* out, std::size_t size) override {
+    const NoSigpipe quiet;
     auto options = of_turn<::gloo::AllgatherOptions>(context_, turn);
     options.setInput(read_only(in), size);
     options.setOutput(out, size * ranks());
     ::gloo::allgather(options);
   }
   void gather(const Turn& turn, int root, const std::byte* in, std::byte* out, std::size_t size) override {
+    const NoSigpipe quiet;
     auto options = of_turn<::gloo::GatherOptions>(context_, turn);
     options.setRoot(root);
     options.setInput(read_only(in), size);
@@ -129,6 +166,7 @@ class TcpMesh final : public Mesh {
   }
   void scatter(const Turn& turn, int root, const std::vector<const std::byte*>& in, std::byte* out,
                std::size_t size) override {
+    const NoSigpipe quiet;
     auto options = of_turn<::gloo::ScatterOptions>(context_, turn);
     options.setRoot(root);
     std::vector<std::byte*> parts;
@@ -140,6 +178,7 @@ class TcpMesh final : public Mesh {
   void all_to_all(const Turn& turn, const std::vector<Piece>& in, const std::vector<Piece>& out) override;
 
   void close() noexcept override {
+    const NoSigpipe quiet;
     const std::lock_guard lock(closing_);
     if (std::exchange(closed_, true)) return;
     try {
@@ -159,6 +198,7 @@ class TcpMesh final : public Mesh {
 
 // gloo's own wants all pieces in one place, and sends those without a byte.
 void TcpMesh::all_to_all(const Turn& turn, const std::vector<Piece>& in, const std::vector<Piece>& out) {
+  const NoSigpipe quiet;
   using Buffer = std::unique_ptr<::gloo::transport::UnboundBuffer>;
   const std::uint64_t slot = ::gloo::Slot::build(::gloo::kAlltoallSlotPrefix, turn.tag);
   std::vector<Buffer> sent, received;

@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <sstream>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/collectives/explain.hpp>
 
 namespace distrun::collectives::shm {
 namespace {
@@ -55,9 +57,27 @@ std::shared_ptr<Area> open_area(const GroupInfo& group, const core::SharedAddres
   try {
     return std::make_shared<Area>(group.size(), address);
   } catch (Error& error) {
+    if (!core::is_alive(address.pid)) {
+      const std::string process = "process " + std::to_string(address.pid);
+      throw base::PeerFailed(name_of(group, CallKind::Barrier, 0) + ": " + ranks_text(group, {0}) + " is gone: its " +
+                                 process + " has ended",
+                             group.ranks.front());
+    }
     error.while_doing("group " + group.name + " (all ranks on one machine, of one user)");
     throw;
   }
+}
+
+// Until the first rank has told it; the store may have more patience.
+std::string wait_for_address(Store& store, const GroupInfo& group, base::TimePoint deadline) {
+  const base::TimePoint begin = base::system_clock().now();
+  try {
+    store.wait({kKey}, std::min(std::max(deadline - begin, base::Nanoseconds::zero()), store.timeout()));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Timeout) throw;
+    throw_timeout(group, Call(), begin, {0});
+  }
+  return store.get(kKey);
 }
 
 }  // namespace
@@ -70,12 +90,12 @@ Area::Area(int ranks, const core::SharedAddress& address) : layout_(ranks), memo
   }
 }
 
-std::shared_ptr<Area> Area::meet(Store& store, const GroupInfo& group) {
+std::shared_ptr<Area> Area::meet(Store& store, const GroupInfo& group, base::TimePoint deadline) {
   if (group.size() > kRanksMax) {
     throw Error(ErrorKind::Unimplemented,
                 "groups have at most " + std::to_string(kRanksMax) + " ranks, not " + std::to_string(group.size()));
   }
-  if (group.rank != 0) return open_area(group, parse_address(store.get(kKey)));
+  if (group.rank != 0) return open_area(group, parse_address(wait_for_address(store, group, deadline)));
   auto area = make_area(group);
   store.set(kKey, to_text(area->address()));
   return area;

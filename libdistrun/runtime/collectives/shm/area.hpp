@@ -11,8 +11,9 @@ namespace distrun::collectives::shm {
 class Area {
  public:
   // The first rank of the group makes it, the others find it in the store, which is the group's own. Throws what the
-  // store throws, Error{Disconnected} if ranks are on several machines, and Error{Unimplemented} for too many.
-  static std::shared_ptr<Area> meet(Store& store, const GroupInfo& group);
+  // store throws, Error{Timeout} and base::PeerFailed with the name of the first one, Error{Disconnected} if ranks are
+  // on several machines, and Error{Unimplemented} for too many.
+  static std::shared_ptr<Area> meet(Store& store, const GroupInfo& group, base::TimePoint deadline);
 
   Area(int ranks);
   Area(int ranks, const core::SharedAddress& address);

@@ -8,14 +8,20 @@
 #include <algorithm>
 #include <climits>
 #include <ctime>
+#include <mutex>
+
+#include <distrun/runtime/core/process_end.hpp>
 
 namespace distrun::collectives::shm {
 namespace {
 
 constexpr int kSpins = 1000;  // some 40 us
 
-// Whoever dies without a runner that tells is found so.
-constexpr base::Nanoseconds kCheck = std::chrono::milliseconds(500);
+// A wait that lasts longer is worth having the ends of others' processes told.
+constexpr base::Nanoseconds kShort = std::chrono::milliseconds(1);
+
+// Of those that are not told of, for want of descriptors or in a fork, somebody has to look.
+constexpr base::Nanoseconds kCheck = std::chrono::milliseconds(500), kCheckUntold = std::chrono::milliseconds(10);
 
 int cpus() {
   cpu_set_t usable;
@@ -39,8 +45,58 @@ void strike(Seat& seat) noexcept {
 
 }  // namespace
 
+// Of the processes of ranks that were waited for; they ring this rank's bell. Any thread.
+class Bells::PeerEnds {
+ public:
+  PeerEnds(std::shared_ptr<Area> area, const GroupInfo& group)
+      : area_(std::move(area)), own_(area_->seat(group.rank)), peers_(static_cast<std::size_t>(group.size())) {}
+
+  struct Look {
+    bool any_gone = false;
+    bool all_told = true;  // from now on
+  };
+  Look look(const std::vector<int>& places) {
+    const std::lock_guard lock(mutex_);
+    Look all;
+    for (const int place : places) look(place, all);
+    return all;
+  }
+  // Somebody that was looked at is gone by now.
+  bool has_any() const noexcept { return any_.load(); }
+
+ private:
+  struct Peer {
+    std::atomic<bool> gone{false};
+    std::unique_ptr<core::ProcessEnd> end;  // ends before what it sets
+  };
+
+  void look(int place, Look& all) {
+    Peer& peer = peers_[static_cast<std::size_t>(place)];
+    const int pid = area_->seat(place).pid.load();
+    if (pid == 0 || pid == ::getpid()) return;  // it has not come yet, or is a thread of this process
+    if (peer.end == nullptr) peer.end = std::make_unique<core::ProcessEnd>(pid, [this, &peer] { tell(peer); });
+    const bool is_told = peer.end->is_told();
+    all.all_told &= is_told;
+    all.any_gone |= peer.gone.load() || (!is_told && !core::is_alive(pid));
+  }
+  void tell(Peer& peer) noexcept {
+    peer.gone.store(true);
+    any_.store(true);
+    strike(own_);
+  }
+
+  const std::shared_ptr<Area> area_;
+  Seat& own_;
+  std::atomic<bool> any_{false};
+  std::mutex mutex_;
+  std::vector<Peer> peers_;  // their ends guarded by mutex_
+};
+
 Bells::Bells(std::shared_ptr<Area> area, const GroupInfo& group)
-    : area_(std::move(area)), group_(group), spins_(group.size() <= cpus() ? kSpins : 0) {}
+    : area_(std::move(area)),
+      group_(group),
+      ends_(std::make_shared<PeerEnds>(area_, group)),
+      spins_(group.size() <= cpus() ? kSpins : 0) {}
 
 void Bells::ring(int rank) const noexcept {
   Seat& seat = area_->seat(rank);
@@ -76,19 +132,20 @@ core::WaitEnd Bells::sleep(const Awaited& awaited, const std::function<bool()>& 
 core::WaitEnd Bells::sleep_until_ready(const Awaited& awaited, const std::function<bool()>& ready) const {
   Seat& own = area_->seat(group_.rank);
   const core::RankState& rank = core::rank_state();
+  base::TimePoint check = base::system_clock().now() + kShort;
   for (;;) {
     const std::uint32_t rung = own.bell.load();
     if (ready()) return core::WaitEnd::Ready;
     if (rank.has_failed_peer()) return core::WaitEnd::PeerFailed;
     const base::TimePoint now = base::system_clock().now();
-    if (now >= awaited.deadline) return core::WaitEnd::Timeout;
-    sleep_on(own.bell, rung, std::min(awaited.deadline, now + kCheck));
-    const auto is_gone = [&](int place) {
-      const int pid = area_->seat(place).pid.load();
-      return pid != 0 && !core::is_alive(pid);
-    };
-    const std::vector<int> missing = awaited.missing();
-    if (std::any_of(missing.begin(), missing.end(), is_gone) && !ready()) return core::WaitEnd::PeerFailed;
+    const bool is_over = now >= awaited.deadline;
+    if (is_over || now >= check || ends_->has_any()) {
+      const PeerEnds::Look look = ends_->look(awaited.missing());
+      if (look.any_gone && !ready()) return core::WaitEnd::PeerFailed;
+      check = now + (look.all_told ? kCheck : kCheckUntold);
+    }
+    if (is_over) return ready() ? core::WaitEnd::Ready : core::WaitEnd::Timeout;
+    sleep_on(own.bell, rung, std::min(awaited.deadline, check));
   }
 }
 

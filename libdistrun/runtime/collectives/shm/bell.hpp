@@ -2,6 +2,8 @@
 // How ranks of a group wait for what another one writes into the shared memory: they look for some microseconds, then
 // they let others run and look, then they sleep until somebody rings. A rank has one bell, for all of its threads.
 //
+// Who sleeps for longer is rung as well when the process of a rank that it waits for ends.
+//
 // Who changes something rings those who may want to know; it costs a look at a number, unless one of them sleeps.
 #include <functional>
 #include <memory>
@@ -52,13 +54,16 @@ class Bells {
   core::WaitEnd sleep_until_ready(const Awaited& awaited, const std::function<bool()>& ready) const;
   board::PeerSet peers(const std::vector<int>& places) const;
 
+  class PeerEnds;
+
   // What others do for it takes no longer, or is worth a sleep. Counted in time: to yield costs 0.3 us, or on a busy
   // machine what is left of others' turns.
   static constexpr base::Nanoseconds kPatience = std::chrono::microseconds(150);
 
   const std::shared_ptr<Area> area_;
   const GroupInfo group_;
-  const int spins_;  // none where there are more ranks than CPUs: another one could run
+  const std::shared_ptr<PeerEnds> ends_;  // one for all copies
+  const int spins_;                       // none where there are more ranks than CPUs: another one could run
 };
 
 }  // namespace distrun::collectives::shm

@@ -15,6 +15,9 @@ constexpr std::uint64_t word_of(std::uint64_t turn, Loan state) { return 4 * tur
 constexpr Loan state_of(std::uint64_t word) { return static_cast<Loan>(word % 4); }
 constexpr std::uint64_t with_state(std::uint64_t word, Loan state) { return word_of(word / 4, state); }
 
+// Of a letter's bytes by another process.
+constexpr base::Nanoseconds kLongestCopy = std::chrono::milliseconds(500);
+
 std::string text_of(DType dtype, std::uint64_t bytes) {
   return std::to_string(bytes / tensor::size_of(dtype)) + " elements of " + std::string(tensor::name_of(dtype));
 }
@@ -71,15 +74,23 @@ class Mail::Sending final : public Transfer {
     std::uint64_t expected = offered_;
     if (!word().compare_exchange_strong(expected, with_state(offered_, Loan::Free))) {
       lock.unlock();
-      while (loan_state() == Loan::Fetching && !is_peer_gone()) ::sched_yield();  // NOLINT: a copy that is under way
-      was_done_ = loan_state() == Loan::Fetched;
-      word().store(with_state(offered_, Loan::Free));
+      was_done_ = wait_for_copy();
+      if (was_done_) word().store(with_state(offered_, Loan::Free));
     }
     return was_done_;
   }
-  bool is_peer_gone() const {
+  // Whether it was read to its end. A copy that is under way ends soon, but not that of a process that has died or is
+  // stopped: it is told that its copy does not count. A thread of this process reads the bytes where they are, and so
+  // is waited for. False: the loan is free.
+  bool wait_for_copy() const {
     const int pid = mail_->area_->seat(letter_.peer).pid.load();
-    return pid != 0 && !core::is_alive(pid);
+    const base::TimePoint until = base::system_clock().now() + kLongestCopy;
+    while (loan_state() == Loan::Fetching) {
+      ::sched_yield();
+      if (pid != ::getpid() && (base::system_clock().now() >= until || !core::is_alive(pid))) break;
+    }
+    std::uint64_t fetching = with_state(offered_, Loan::Fetching);
+    return !word().compare_exchange_strong(fetching, with_state(offered_, Loan::Free));
   }
 
   const std::shared_ptr<Mail> mail_;
@@ -186,10 +197,11 @@ void Mail::Receiving::read() {
     return;
   }
   const auto give_back = [this] {
-    mail_->area_->seat(arrived_->from)
-        .loans[arrived_->loan_index % kLoans]
-        .store(with_state(arrived_->loan, Loan::Fetched));
+    auto& word = mail_->area_->seat(arrived_->from).loans[arrived_->loan_index % kLoans];
+    std::uint64_t fetching = with_state(arrived_->loan, Loan::Fetching);
+    const bool counts = word.compare_exchange_strong(fetching, with_state(arrived_->loan, Loan::Fetched));
     mail_->bells_.ring(arrived_->from);
+    return counts;
   };
   try {
     fetch();
@@ -198,7 +210,12 @@ void Mail::Receiving::read() {
     error.while_doing("a letter of " + ranks_text(mail_->group_, {arrived_->from}));
     throw;
   }
-  give_back();
+  if (!give_back()) {
+    throw Error(ErrorKind::Timeout, "DistBackendError",
+                "a receive from " + ranks_text(mail_->group_, {arrived_->from}) + " in group " + mail_->group_.name +
+                    " took so long to read the letter that it was taken back",
+                letter_.site);
+  }
   check_size();
 }
 

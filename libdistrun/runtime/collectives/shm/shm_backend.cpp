@@ -278,7 +278,7 @@ void ShmBackend::all_to_all(const Call& call) {
 
 std::unique_ptr<Backend> make_shm_backend(const GroupInfo& group, Store& store, base::TimePoint deadline,
                                           ShmOptions options) {
-  auto backend = std::make_unique<ShmBackend>(group, shm::Area::meet(store, group), options);
+  auto backend = std::make_unique<ShmBackend>(group, shm::Area::meet(store, group, deadline), options);
   try {
     backend->join(deadline);
   } catch (const std::exception& error) {

@@ -1,0 +1,241 @@
+// Ranks that are struck before a group is there, in a monitored barrier, and in the middle of a letter that they read.
+// As in chaos_test.cpp, ranks are processes without a runner, and the victim strikes itself at the point, or is struck
+// when what it has done by then is seen.
+#include <catch2/catch.hpp>
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+#include <optional>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/runtime/collectives/monitored_barrier.hpp>
+#include <distrun/runtime/collectives/process_group.hpp>
+#include <distrun/runtime/store/file_store.hpp>
+
+#include "group_of.hpp"
+#include "support/sandbox.hpp"
+#include "support/scratch.hpp"
+
+namespace distrun::collectives {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr base::Nanoseconds kBound = 300ms;
+
+base::TimePoint in(base::Nanoseconds time) { return base::system_clock().now() + time; }
+
+// A process that tells what it has thrown.
+class Member {
+ public:
+  explicit Member(const std::function<void()>& body) {
+    base::FdPair ends = base::make_pipe();
+    pid_ = ::fork();
+    if (pid_ == 0) run(body, ends.second.get());
+    told_ = std::move(ends.first);
+  }
+  ~Member() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Member(const Member&) = delete;
+  Member& operator=(const Member&) = delete;
+
+  pid_t pid() const { return pid_; }
+  // Until it has been killed or stopped.
+  bool is_struck() const {
+    siginfo_t how{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &how, WEXITED | WSTOPPED | WNOWAIT) == 0 &&
+           (how.si_code == CLD_KILLED || how.si_code == CLD_STOPPED);
+  }
+  // Of the error, and how long it took: "done" if there was none. Empty: it has not told within some time.
+  std::string told() {
+    std::string text;
+    pollfd ready{told_.get(), POLLIN, 0};
+    char some[512];
+    while (::poll(&ready, 1, 30'000) == 1) {
+      const ssize_t got = ::read(told_.get(), some, sizeof some);
+      if (got <= 0) return text;
+      text.append(some, static_cast<std::size_t>(got));
+    }
+    return "";
+  }
+
+ private:
+  [[noreturn]] static void run(const std::function<void()>& body, int told) {
+    std::string text = "done";
+    try {
+      body();
+    } catch (const base::PeerFailed& error) {
+      text = "PeerFailed of " + std::to_string(error.rank()) + ": " + error.what();
+    } catch (const Error& error) {
+      text = std::string(base::name_of(error.kind())) + ": " + error.what();
+    }
+    std::_Exit(::write(told, text.data(), text.size()) < 0 ? 1 : 0);
+  }
+
+  pid_t pid_ = 0;
+  base::Fd told_;
+};
+
+// Throws Error if it takes a second longer than the bound.
+void within(base::Nanoseconds bound, const std::function<void()>& body) {
+  const base::TimePoint until = in(bound + testing::scaled(1000ms));
+  const auto check = [&] {
+    if (base::system_clock().now() > until) throw Error(ErrorKind::Failed, "too late");
+  };
+  try {
+    body();
+  } catch (const Error&) {
+    check();
+    throw;
+  }
+  check();
+}
+
+void join_world(const std::string& store, int rank, int ranks, base::Nanoseconds bound) {
+  FileStore own(store);
+  make_backend("shm", group_of(rank, ranks), own, in(bound));
+}
+
+// ---- a letter that is read
+
+std::byte* page_that_strikes = nullptr;
+std::size_t page_size() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+int signal_of_page = SIGKILL;
+
+void on_touch(int, siginfo_t*, void*) {
+  ::mprotect(page_that_strikes, page_size(), PROT_READ | PROT_WRITE);
+  ::raise(signal_of_page);
+}
+
+constexpr std::size_t kLarge = 900'001;
+
+// Whoever writes into the middle strikes itself.
+Bytes bytes_that_strike(int signal) {
+  void* const all = ::mmap(nullptr, kLarge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) std::abort();
+  signal_of_page = signal;
+  page_that_strikes = static_cast<std::byte*>(all) + kLarge / 2 / page_size() * page_size();
+  struct sigaction action {};
+  action.sa_sigaction = on_touch;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGSEGV, &action, nullptr);
+  ::mprotect(page_that_strikes, page_size(), PROT_NONE);
+  return {static_cast<std::byte*>(all), kLarge};
+}
+
+struct Letters {
+  std::string store;
+  base::Nanoseconds bound;
+  int signal;
+
+  std::unique_ptr<Backend> join(int rank, Store& at) const {
+    ::setenv("DISTRUN_SHM_SINGLE_COPY", "0", 1);  // the kernel's copies do not come upon the page
+    return make_backend("shm", group_of(rank, 2), at, in(60s));
+  }
+  void send() const {
+    FileStore at(store);
+    const auto backend = join(0, at);
+    const std::vector<std::byte> bytes(kLarge, std::byte{7});
+    within(bound, [&] { backend->begin_send({1, 5, DType::U8, {}}, bytes)->finish(in(bound)); });
+  }
+  void receive() const {
+    FileStore at(store);
+    const auto backend = join(1, at);
+    const Bytes bytes = bytes_that_strike(signal);
+    backend->begin_receive({0, 5, DType::U8, {}}, bytes)->finish(in(60s));
+    if (bytes[kLarge / 2] != std::byte{7}) throw Error(ErrorKind::Failed, "bytes are wrong");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a first rank that never joins is named by the others, and they can do without it") {
+  const testing::Scratch folder;
+  const auto body = [&](int rank) {
+    std::optional<Error> missed;
+    try {
+      within(kBound, [&] { join_world(folder.path() + "/store", rank, 3, kBound); });
+    } catch (const Error& error) {
+      missed = error;
+    }
+    join_world(folder.path() + "/next", rank - 1, 2, 60s);
+    if (missed) throw Error(*missed);
+  };
+  Member one([&] { body(1); }), two([&] { body(2); });
+  for (Member* each : {&one, &two}) {
+    CHECK_THAT(each->told(), Catch::StartsWith("timeout: ") && Catch::Contains("the start of group world") &&
+                                 Catch::Contains("waits for rank 0"));
+  }
+}
+
+TEST_CASE("a first rank that dies before the others have joined is named by them at once") {
+  const testing::Scratch folder;
+  const std::string path = folder.path() + "/store";
+  {
+    const Member first([&] { join_world(path, 0, 2, 60s); });
+    FileStore(path).wait({"area"}, 60s);
+  }  // it is killed
+  Member other([&] { within(0s, [&] { join_world(path, 1, 2, 60s); }); });
+  CHECK_THAT(other.told(), Catch::StartsWith("PeerFailed of 0: ") && Catch::Contains("rank 0 is gone: its process"));
+}
+
+TEST_CASE("a rank that is stopped while it reads a letter does not keep the sender, and is told when it goes on") {
+  const testing::Scratch folder;
+  const Letters letters{folder.path() + "/store", kBound, SIGSTOP};
+  Member sender([&] { letters.send(); }), receiver([&] { letters.receive(); });
+  CHECK(receiver.is_struck());
+  CHECK_THAT(sender.told(), Catch::StartsWith("timeout: ") && Catch::Contains("a send to rank 1"));
+  ::kill(receiver.pid(), SIGCONT);
+  CHECK_THAT(receiver.told(), Catch::StartsWith("timeout: ") && Catch::Contains("it was taken back"));
+}
+
+TEST_CASE("a rank that dies while it reads a letter is named by the sender at once") {
+  const testing::Scratch folder;
+  const Letters letters{folder.path() + "/store", 20s, SIGKILL};
+  Member sender([&] { letters.send(); }), receiver([&] { letters.receive(); });
+  CHECK(receiver.is_struck());
+  const base::TimePoint dead = base::system_clock().now();
+  CHECK_THAT(sender.told(), Catch::StartsWith("PeerFailed of 1: ") && Catch::Contains("rank 1 is gone"));
+  CHECK(base::system_clock().now() - dead < testing::scaled(1000ms));
+}
+
+TEST_CASE("a rank that is slow while it reads a letter reads it") {
+  const testing::Scratch folder;
+  const Letters letters{folder.path() + "/store", 20s, SIGSTOP};
+  Member sender([&] { letters.send(); }), receiver([&] { letters.receive(); });
+  CHECK(receiver.is_struck());
+  ::kill(receiver.pid(), SIGCONT);
+  CHECK(receiver.told() == "done");
+  CHECK(sender.told() == "done");
+}
+
+TEST_CASE("a monitored barrier names a rank that is killed or stopped before it comes") {
+  const int signal = GENERATE(SIGKILL, SIGSTOP);
+  const testing::Scratch folder;
+  const auto body = [&](int rank) {
+    ProcessGroup group(group_of(rank, 3), std::make_shared<FileStore>(folder.path() + "/store"), {.timeout = 60s});
+    if (rank == 1) ::raise(signal);
+    const base::Nanoseconds bound = rank == 0 ? kBound : 60s;
+    within(bound, [&] { monitored_barrier(group, bound, false, base::Location::here()); });
+  };
+  Member first([&] { body(0); }), victim([&] { body(1); }), other([&] { body(2); });
+  CHECK(victim.is_struck());
+  const std::string told = first.told();
+  if (signal == SIGKILL) {
+    CHECK_THAT(told, Catch::StartsWith("PeerFailed of 1: "));
+  } else {
+    CHECK_THAT(told, Catch::StartsWith("timeout: Rank 1 failed to pass monitoredBarrier"));
+  }
+  CHECK_THAT(other.told(), Catch::Contains("rank 0"));
+}
+
+}  // namespace distrun::collectives
