@@ -45,20 +45,26 @@ Timeout left_until(base::TimePoint deadline) {
 // The group's store, for gloo's addresses.
 class StoreMeeting final : public gloo_line::Meeting {
  public:
-  explicit StoreMeeting(Store& store) : store_(store) {}
+  // Who does not come is waited for until the deadline, or as long as the store's patience lasts.
+  StoreMeeting(Store& store, base::TimePoint deadline) : store_(store), deadline_(deadline) {}
   void set(const std::string& key, const std::vector<char>& value) override {
     store_.set("gloo/" + key, std::string(value.begin(), value.end()));
   }
   std::vector<char> get(const std::string& key) override {
+    wait({key});
     const std::string value = store_.get("gloo/" + key);
     return {value.begin(), value.end()};
   }
   void wait(const std::vector<std::string>& keys) override {
-    for (const std::string& key : keys) store_.wait({"gloo/" + key});
+    for (const std::string& key : keys) {
+      const base::Nanoseconds left = std::max(deadline_ - base::system_clock().now(), base::Nanoseconds::zero());
+      store_.wait({"gloo/" + key}, std::min(left, store_.timeout()));
+    }
   }
 
  private:
   Store& store_;
+  const base::TimePoint deadline_;
 };
 
 // Where pieces of one size can be written as one: there, or beside.
@@ -145,7 +151,7 @@ void GlooBackend::join(const gloo_line::Module& module, Store& store, base::Time
   exchanges_.gather(call);
   const base::TimePoint begin = base::system_clock().now();
   try {
-    StoreMeeting meeting(store);
+    StoreMeeting meeting(store, deadline);
     mesh_ = module.connect(group_.rank, group_.size(), left_until(deadline), meeting);
   } catch (const std::exception& error) {
     exchanges_.explain(call, begin, "gloo does not connect its ranks: " + std::string(error.what()));
