@@ -47,4 +47,14 @@ void launch(const char* name, const std::array<Operand, N>& operands, Body&& bod
   launch(name, operands, std::forward<Body>(body), [] { return std::nullopt; });
 }
 
+// Calls `body` with a zero of the type of a floating dtype: for loops that are made for each of the two.
+template <class Body>
+void with_floating(DType dtype, Body body) {
+  if (dtype == DType::F32) {
+    body(float{});
+  } else {
+    body(double{});
+  }
+}
+
 }  // namespace distrun::tensor

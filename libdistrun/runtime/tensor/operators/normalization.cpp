@@ -28,25 +28,11 @@ Around around(const Dims& sizes, std::size_t dim) {
   return shape;
 }
 
-template <class Body>
-void with_floating(DType dtype, Body body) {
-  if (dtype == DType::F32) {
-    body(float{});
-  } else {
-    body(double{});
-  }
-}
-
 std::size_t dim_of(const char* op, const Tensor& input, std::int64_t dim) {
   check_defined(op, {&input});
   check_dense(op, {&input});
   check_floating(op, input);
-  const auto rank = static_cast<std::int64_t>(input.dim());
-  if (rank == 0 && (dim == 0 || dim == -1)) return 0;
-  if (dim < -rank || dim >= rank) {
-    refuse(op, "dimension " + std::to_string(dim) + " is not there", {&input});
-  }
-  return static_cast<std::size_t>(dim < 0 ? dim + rank : dim);
+  return wrap_dim(op, dim, input.dim());
 }
 
 void check_channels(const char* op, const Tensor& input) {

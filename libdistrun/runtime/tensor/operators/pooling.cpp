@@ -66,15 +66,6 @@ void scatter(const T* gradient, const std::int64_t* indices, T* out, std::int64_
   }
 }
 
-template <class Body>
-void with_floating(DType dtype, Body body) {
-  if (dtype == DType::F32) {
-    body(float{});
-  } else {
-    body(double{});
-  }
-}
-
 }  // namespace
 
 Pooled max_pool2d(const Tensor& input, const Pool2dOptions& options) {
