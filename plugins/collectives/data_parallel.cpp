@@ -57,8 +57,7 @@ void expect_as_one(Rank& rank, std::int64_t columns, nn::DataParallelOptions opt
   const auto group = init_process_group(rank);
   const auto one = seeded<Net>(7);
   backward(sum(one->forward(all_rows(rank.world_size(), 6, columns))) / rank.world_size());
-  DataParallel<Net> many(seeded<Net>(static_cast<std::uint64_t>(rank.rank()) == 0 ? 7U : 99U), group,
-                         std::move(options));
+  DataParallel<Net> many(seeded<Net>(rank.rank() == 0 ? 7 : 99), group, std::move(options));
   backward(sum(many(rows_of(rank.rank(), 6, columns))));
   expect_gradients_of(many.module(), *one);
   expect_same_on_all(*group, many.module().parameters());

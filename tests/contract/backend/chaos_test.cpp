@@ -269,7 +269,6 @@ struct Chaos {
       text += '\n';
       if (::write(pipe, text.data(), text.size()) < 0) std::_Exit(2);
     };
-    FileStore store(folder + "/store");
     const auto part = [&](const char* prefix) {
       return std::make_unique<PrefixStore>(prefix, std::make_shared<FileStore>(folder + "/store"));
     };
