@@ -31,7 +31,9 @@ FutureInfo info_of_all(const std::vector<std::shared_ptr<FutureState>>& states, 
   FutureInfo info(site);
   info.name = name;
   for (const auto& state : states) {
-    if (!state->is_done()) info.peers |= state->info().peers;
+    if (state->is_done()) continue;
+    info.peers |= state->info().peers;
+    if (info.progress == nullptr) info.progress = state->info().progress;
   }
   return info;
 }

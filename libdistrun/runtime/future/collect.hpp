@@ -7,7 +7,8 @@
 
 namespace distrun::future {
 
-// Of futures that are waited for together: one wait, for the ranks of all.
+// Of futures that are waited for together: one wait, for the ranks of all; it helps whoever completes the first that is
+// not done and can be helped.
 FutureInfo info_of_all(const std::vector<std::shared_ptr<FutureState>>& states, const char* name, base::Location site);
 
 template <class T>

@@ -67,7 +67,7 @@ class Future;
 
 // Throws Error{InvalidArgument} unless it is done.
 void require_done(const AnyFuture& future);
-// Of what comes of a future: it is waited for by the same name, and for the same ranks.
+// Of what comes of a future: it is waited for by the same name, for the same ranks, and with the same help.
 FutureInfo info_of_child(const FutureState& parent, base::Location site);
 [[noreturn]] void refuse_empty_callback(base::Location site);
 

@@ -8,6 +8,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
+#include <distrun/runtime/future/progress.hpp>
 
 namespace distrun::future {
 namespace {
@@ -51,6 +52,17 @@ std::exception_ptr abandoned(const FutureInfo& info) {
     throw Error(caught);  // NOLINT(cert-err60-cpp)
   }
 }
+
+class Counted {
+ public:
+  explicit Counted(std::atomic<int>& number) : number_(number) { ++number_; }
+  ~Counted() { --number_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<int>& number_;
+};
 
 struct QuickRun {
   std::shared_ptr<FutureState> done;
@@ -128,7 +140,12 @@ void FutureState::mark_seen() const { unseen_.see(); }
 void FutureState::wait(base::TimePoint deadline, base::Location site) const {
   if (is_done()) return;
   const base::TimePoint begin = base::system_clock().now();
+  if (info_.progress != nullptr) {
+    help(deadline);
+    if (is_done()) return;
+  }
   std::unique_lock lock(mutex_);
+  const Counted waits(waiting_);
   const core::WaitEnd end =
       core::wait_for_peers(wait_for(info_, site), lock, changed_, deadline, [this] { return is_done(); });
   if (end == core::WaitEnd::Ready) return;
@@ -136,6 +153,18 @@ void FutureState::wait(base::TimePoint deadline, base::Location site) const {
   if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for " + describe(info_), site);
   throw Error(ErrorKind::Timeout, "TimeoutError",
               describe(info_) + " was not done within " + base::human(base::system_clock().now() - begin), site);
+}
+
+void FutureState::help(base::TimePoint deadline) const noexcept {
+  class Done final : public Progress::Awaited {
+   public:
+    explicit Done(const FutureState& state) : state_(state) {}
+    bool is_there() const noexcept override { return state_.is_done(); }
+
+   private:
+    const FutureState& state_;
+  };
+  info_.progress->help(Done(*this), deadline);
 }
 
 bool FutureState::try_begin() noexcept {
@@ -150,9 +179,11 @@ void FutureState::begin(base::Location site) {
 
 void FutureState::end_with_value() noexcept {
   try {
-    TensorList tensors;
-    visit_value([&tensors](const Tensor& tensor) { tensors.push_back(tensor); });
-    streams_.record(std::move(tensors), info_.devices);
+    TensorList on_gpus;  // those on the CPU have no streams
+    visit_value([&on_gpus](const Tensor& tensor) {
+      if (!tensor.device().is_cpu()) on_gpus.push_back(tensor);
+    });
+    if (!on_gpus.empty()) streams_.record(std::move(on_gpus), info_.devices);
   } catch (...) {
     return end(std::current_exception());
   }
@@ -161,15 +192,17 @@ void FutureState::end_with_value() noexcept {
 
 void FutureState::end(std::exception_ptr error) noexcept {
   std::vector<Attached> attached;
+  bool is_awaited = false;
   {
     const std::lock_guard lock(mutex_);
     error_ = std::move(error);
     attached.swap(attached_);
     stage_.store(Stage::Done, std::memory_order_release);
+    is_awaited = waiting_ > 0;
   }
-  changed_.notify_all();
+  if (is_awaited) changed_.notify_all();
   if (error_ != nullptr) tell_failure();
-  dispatch(std::move(attached));
+  if (!attached.empty()) dispatch(std::move(attached));
 }
 
 // Among the rank's last operations, for whoever asks why it hangs; and, unless somebody looks, in its report.

@@ -31,6 +31,7 @@ enum class WaitKind : std::uint8_t;  // common/board/layout.hpp
 namespace distrun::future {
 
 class FutureState;
+class Progress;  // progress.hpp
 
 // What goes on when a future is done. Run or abandoned, once.
 class Continuation {
@@ -54,6 +55,7 @@ struct FutureInfo {
   std::bitset<256> peers;  // the ranks that it is waited for; more are not named
   base::Location made_at;
   std::vector<device::Device> devices;  // that its value may be on
+  std::shared_ptr<Progress> progress;   // what completes it, if who waits can help with that
 };
 
 class FutureState : public std::enable_shared_from_this<FutureState> {
@@ -72,8 +74,9 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
   // Whoever has the future has done with it what there is to do: an error of it is no surprise.
   void mark_seen() const;
 
-  // Blocks until it is done. Throws Error{Timeout} at the deadline, base::PeerFailed when a rank fails meanwhile: a
-  // wait for the future is a wait for what other ranks do.
+  // Blocks until it is done; helps first, if there is somebody to help, and shows no wait as long. Throws
+  // Error{Timeout} at the deadline, base::PeerFailed when a rank fails meanwhile: a wait for the future is a wait for
+  // what other ranks do.
   void wait(base::TimePoint deadline, base::Location site) const;
   // The calling thread's streams wait for the value.
   void follow() const { streams_.follow(); }
@@ -103,6 +106,7 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
     core::ThreadState state;  // of who attached it
   };
 
+  void help(base::TimePoint deadline) const noexcept;
   void dispatch(std::vector<Attached> attached) noexcept;
   void run(Attached& attached) noexcept;
   void use_new_streams() const;
@@ -113,7 +117,8 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
   std::atomic<Stage> stage_{Stage::Pending};
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  std::vector<Attached> attached_;  // guarded by mutex_
+  mutable std::atomic<int> waiting_{0};  // for changed_; goes up with mutex_ held
+  std::vector<Attached> attached_;       // guarded by mutex_
   // Set before the stage is Done, and not changed any more.
   std::exception_ptr error_;
   ValueStreams streams_;

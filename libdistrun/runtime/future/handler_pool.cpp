@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kMoment = 10ms;  // in which some task must be taken, or no thread gets on
 constexpr auto kIdle = 1s;
-constexpr int kThreadsMax = 1000;  // a program that blocks more at a time waits for itself
+constexpr const char* kName = "distrun-pool";
 
 // That get on at the same time. One would do; a second works while the first is in the kernel.
 int workers_wanted() {
@@ -26,107 +26,174 @@ int workers_wanted() {
 
 }  // namespace
 
-HandlerPool::HandlerPool(core::RankState& rank) : rank_(rank) {}
+HandlerPool::HandlerPool(core::RankState& rank, int threads_max)
+    : rank_(rank), threads_max_(threads_max), wanted_(workers_wanted()) {}
 
-void HandlerPool::post(std::unique_ptr<HandlerTask> task) {
-  const std::lock_guard lock(mutex_);
-  if (count_.threads == 0) start(Role::Worker);
-  queue_.push_back(std::move(task));
-  if (is_short()) start_if_short();
-  posted_.notify_one();
+void HandlerPool::set_wanted(int workers) {
+  Woken woken;
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_ = std::clamp(workers, 1, workers_wanted());
+    woken = see_to_tasks();
+  }
+  if (woken != nullptr) woken->wake();
 }
 
-HandlerPool::Statistics HandlerPool::statistics() const {
-  const std::lock_guard lock(mutex_);
-  Statistics now = count_;
-  now.queued = queue_.size();
-  return now;
-}
-
-// Where no thread can be had, the task waits for those that there are.
-void HandlerPool::start_if_short() noexcept {
-  try {
-    if (workers() < workers_wanted()) {
-      start(Role::Worker);
-    } else if (watching_) {
-      is_short_.notify_one();
-    } else {
-      start(Role::Watcher);
+void HandlerPool::use(std::shared_ptr<IdlePlace> place) {
+  Woken woken;
+  {
+    const std::lock_guard lock(mutex_);
+    if (place_ != nullptr || inside_ > 0) {
+      throw Error(ErrorKind::Failed, "the handlers idle elsewhere already: one place is left before another is used");
     }
+    if (idle_ == 0 && may_start_worker(Lane::Users)) start_worker();
+    place_ = std::move(place);
+    woken = see_to_tasks();
+  }
+  called_or_moved_.notify_all();
+  if (woken != nullptr) woken->wake();
+}
+
+void HandlerPool::leave(IdlePlace& place) noexcept {
+  std::shared_ptr<IdlePlace> left;
+  std::unique_lock lock(mutex_);
+  if (place_.get() != &place) return;
+  left.swap(place_);
+  while (inside_ > 0) {
+    const int before = inside_;
+    lock.unlock();
+    left->wake();
+    lock.lock();
+    left_.wait(lock, [&] { return inside_ < before; });
+  }
+  see_to_tasks();
+}
+
+// One thread more than others may have is kept for control tasks.
+bool HandlerPool::may_start_worker(Lane lane) const noexcept {
+  return count_.threads - (watching_ ? 1 : 0) < threads_max_ + (lane == Lane::Control ? 1 : 0);
+}
+
+void HandlerPool::start_worker() {
+  base::Thread(kName, [this] { work(); }).leave_running();
+  ++idle_;
+  count_thread();
+}
+
+bool HandlerPool::try_start_worker(Lane lane) noexcept {
+  if (!may_start_worker(lane)) return false;
+  try {
+    start_worker();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void HandlerPool::count_thread() noexcept {
+  ++count_.threads;
+  count_.most_threads = std::max(count_.most_threads, count_.threads);
+}
+
+// A worker's whole life.
+void HandlerPool::work() {
+  core::thread_state().rank = &rank_;
+  Worker worker(*this);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    while (std::unique_ptr<HandlerTask> task = take(worker)) run(worker, std::move(task), lock);
+    if (!rest(lock)) break;
+    if (place_ != nullptr) attend(lock);
+  }
+  --idle_;
+  --count_.threads;
+}
+
+void HandlerPool::run(Worker& worker, std::unique_ptr<HandlerTask> task, std::unique_lock<std::mutex>& lock) noexcept {
+  Woken woken = see_to_tasks();
+  const bool is_users = worker.lane == Lane::Users;
+  lock.unlock();
+  if (woken != nullptr) std::exchange(woken, nullptr)->wake();
+  if (is_users) core::wait_observer() = &worker;
+  task->run();
+  task.reset();
+  core::wait_observer() = nullptr;
+  lock.lock();
+  finish(worker);
+}
+
+// Until it is called, or needed in the place. False: there are enough without it. An idle worker is no wait of
+// anybody's, so nothing is shown.
+bool HandlerPool::rest(std::unique_lock<std::mutex>& lock) {
+  ++resting_;
+  const auto is_needed = [this] { return called_ > 0 || is_needed_in_place(); };
+  bool is_over = false;
+  while (!is_needed() && !is_over) {
+    if (is_too_many()) {
+      is_over = called_or_moved_.wait_for(lock, kIdle) == std::cv_status::timeout && is_too_many();
+    } else {
+      called_or_moved_.wait(lock);
+    }
+  }
+  const bool stays = is_needed();
+  --resting_;
+  if (called_ > 0) --called_;
+  return stays;
+}
+
+bool HandlerPool::call_resting() noexcept {
+  if (called_ == resting_) return false;
+  ++called_;
+  called_or_moved_.notify_one();
+  return true;
+}
+
+void HandlerPool::attend(std::unique_lock<std::mutex>& lock) noexcept {
+  IdlePlace& place = *place_;  // stays as long as somebody is inside
+  ++inside_;
+  lock.unlock();
+  place.idle();
+  lock.lock();
+  --inside_;
+  if (place_ == nullptr) left_.notify_all();
+}
+
+// Where no thread can be had, tasks wait for those that run.
+void HandlerPool::alert_watcher() noexcept {
+  if (is_alert_) return;
+  try {
+    if (!watching_) {
+      base::Thread(kName, [this] { watch(); }).leave_running();
+      watching_ = true;
+      count_thread();
+    }
+    is_alert_ = true;
+    alerted_.notify_one();
   } catch (const Error&) {
     return;
   }
 }
 
-void HandlerPool::start(Role role) {
-  if (count_.threads >= kThreadsMax) return;
-  base::Thread("distrun-pool", [this, role] { serve(role); }).leave_running();
-  ++count_.threads;
-  count_.most_threads = std::max(count_.most_threads, count_.threads);
-  if (role == Role::Watcher) {
-    watching_ = true;
-  } else {
-    ++idle_;
-  }
-}
-
-void HandlerPool::serve(Role role) {
+// The watcher's whole life.
+void HandlerPool::watch() {
   core::thread_state().rank = &rank_;
-  core::wait_observer() = this;
   std::unique_lock lock(mutex_);
-  if (role == Role::Watcher) watch(lock);
-  while (wait_for_task(lock)) run_first(lock);
-  --count_.threads;
-}
-
-// Returns when no other thread gets on.
-void HandlerPool::watch(std::unique_lock<std::mutex>& lock) {
   for (;;) {
-    is_short_.wait(lock, [this] { return is_short(); });
-    const std::uint64_t before = taken_;
-    is_short_.wait_for(lock, kMoment, [this] { return !is_short(); });
-    if (is_short() && taken_ == before) break;
-  }
-  watching_ = false;
-  ++idle_;
-  if (is_short()) start_if_short();
-}
-
-// False: there are enough without this thread. An idle worker is no wait of anybody's, so nothing is shown.
-bool HandlerPool::wait_for_task(std::unique_lock<std::mutex>& lock) {
-  const auto has_task = [this] { return !queue_.empty(); };
-  bool is_needed = true;
-  while (queue_.empty() && is_needed) {
-    if (workers() <= workers_wanted()) {
-      posted_.wait(lock);
-    } else {
-      is_needed = posted_.wait_for(lock, kIdle, has_task) || workers() <= workers_wanted();
+    alerted_.wait(lock, [this] { return is_alert_; });
+    while (!users_.empty()) {
+      const std::uint64_t before = taken_;
+      if (alerted_.wait_for(lock, kMoment, [&] { return users_.empty() || taken_ != before; })) continue;
+      if (running_ >= limit() && busy() < busy_max()) {
+        ++raised_;
+        ++count_.raises;
+      }
+      const Woken woken = see_to_tasks();
+      lock.unlock();
+      if (woken != nullptr) woken->wake();
+      lock.lock();
     }
+    is_alert_ = false;
   }
-  --idle_;
-  return !queue_.empty();
-}
-
-void HandlerPool::run_first(std::unique_lock<std::mutex>& lock) {
-  std::unique_ptr<HandlerTask> task = std::move(queue_.front());
-  queue_.pop_front();
-  ++taken_;
-  lock.unlock();
-  task->run();
-  task.reset();
-  lock.lock();
-  ++idle_;
-}
-
-void HandlerPool::begin_wait() noexcept {
-  const std::lock_guard lock(mutex_);
-  ++count_.blocked;
-  if (is_short()) start_if_short();
-}
-
-void HandlerPool::end_wait() noexcept {
-  const std::lock_guard lock(mutex_);
-  --count_.blocked;
 }
 
 HandlerPool& handler_pool_of(core::RankState& rank) { return rank.part<HandlerPool>(core::Part::Handlers); }

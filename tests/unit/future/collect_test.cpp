@@ -5,6 +5,7 @@
 
 #include <distrun/runtime/future/collect.hpp>
 
+#include "unit/future/fake_progress.hpp"
 #include "unit/future/support.hpp"
 
 namespace distrun {
@@ -79,6 +80,23 @@ TEST_CASE("wait_all waits for the ranks of all, and no longer than its timeout")
   CHECK(peers.has(2));
   CHECK(peers.has(3));
   CHECK(rank.line.names.front() == "wait_all");
+}
+
+TEST_CASE("who waits for several helps the first that is not done") {
+  const FakeRank rank;
+  const auto useless = std::make_shared<FakeProgress>([] {});
+  std::vector<Future<int>> futures{future_with<int>(useless), Future<int>()};
+  const auto progress = std::make_shared<FakeProgress>([&] {
+    futures[1].set_result(2);
+    futures[2].set_result(3);
+  });
+  futures.push_back(future_with<int>(progress));
+  futures[0].set_result(1);
+  const Future<std::vector<Future<int>>> all = collect_all(futures);
+  CHECK(wait_all(futures) == std::vector<int>{1, 2, 3});
+  CHECK(progress->calls == 1);
+  CHECK(useless->calls == 0);
+  CHECK(all.state()->info().progress == progress);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/future/future.hpp>
 
+#include "unit/future/fake_progress.hpp"
 #include "unit/future/support.hpp"
 
 namespace distrun {
@@ -302,6 +303,42 @@ TEST_CASE("a callback's future that somebody else completes keeps that value") {
   future.set_result(0);
   after.wait();
   CHECK(child.wait() == 2);
+}
+
+TEST_CASE("who waits for a future does the work itself, and shows no wait") {
+  FakeRank rank;
+  std::optional<Future<int>> future;
+  const auto progress = std::make_shared<FakeProgress>([&] { future->set_result(8); });
+  future = future_with<int>(progress);
+  const base::TimePoint before = base::system_clock().now();
+  CHECK(future->wait(30s) == 8);
+  CHECK(future->wait() == 8);
+  CHECK(progress->calls == 1);
+  CHECK_FALSE(progress->was_there);
+  CHECK(progress->is_there);
+  CHECK(progress->deadline >= before + 30s);
+  CHECK(rank.line.count() == 0);
+}
+
+TEST_CASE("who has helped in vain waits as others do") {
+  FakeRank rank;
+  const auto progress = std::make_shared<FakeProgress>([] {});
+  const auto future = future_with<int>(progress);
+  CHECK(error_of([&] { future.wait(1ms); }).kind() == ErrorKind::Timeout);
+  CHECK(rank.line.count() == 1);
+  const base::Thread other = once_it_waits(rank, [&] { future.set_result(1); });
+  CHECK(future.wait() == 1);
+  CHECK(progress->calls == 2);
+}
+
+TEST_CASE("what comes of a future is waited for with the same help") {
+  const FakeRank rank;
+  std::optional<Future<int>> future;
+  const auto progress = std::make_shared<FakeProgress>([&] { future->set_result(8); });
+  future = future_with<int>(progress);
+  const Future<int> child = future->then([](const Future<int>& done) { return done.wait() + 1; });
+  CHECK(child.wait() == 9);
+  CHECK(progress->calls == 1);
 }
 
 }  // namespace
