@@ -44,9 +44,10 @@ FileStore::FileStore(std::string path, int world_size)
 // One that ends without having been counted is as one that was killed: the file stays.
 FileStore::~FileStore() {
   if (shared_->world_size <= 0) return;
+  shared_->log.leave();
   try {
     const Reply reply = run({Op::Add, {kEnded}, {}, 1}, base::system_clock().now() + kLastPatience, Location::here());
-    if (reply.number == shared_->world_size) shared_->log.remove();
+    if (reply.number >= shared_->world_size && shared_->log.is_last()) shared_->log.remove();
   } catch (const Error&) {
     return;
   }

@@ -8,8 +8,9 @@ namespace distrun::stores {
 
 class FileStore final : public Store {
  public:
-  // The file need not be there; an empty one is an empty store. The last of `world_size` stores that end removes it; of
-  // -1 it stays. Throws Error{Failed} if it can't be opened, or is something else.
+  // The file need not be there; an empty one is an empty store. Once `world_size` stores have ended, the last that is
+  // left removes it (a rank may have several); of -1 it stays. Throws Error{Failed} if it can't be opened, or is
+  // something else.
   explicit FileStore(std::string path, int world_size = -1);
   ~FileStore() override;
 

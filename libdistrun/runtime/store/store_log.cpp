@@ -50,6 +50,17 @@ std::string record_of(const Request& request) {
   return std::string(reinterpret_cast<const char*>(head.data()), sizeof head).append(text);
 }
 
+// Of a byte far behind what a file can have.
+int presence(int file, int command, short kind) noexcept {
+  struct flock lock {};
+  lock.l_type = kind;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = off_t{1} << 62;
+  lock.l_len = 1;
+  const int done = ::fcntl(file, command, &lock);
+  return done != 0 ? done : command == F_OFD_GETLK && lock.l_type != F_UNLCK ? 1 : 0;
+}
+
 bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
 }  // namespace
@@ -84,6 +95,7 @@ StoreLog::StoreLog(std::string path) : path_(std::move(path)) { open(); }
 void StoreLog::open() {
   file_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file_) base::throw_errno("cannot open the store " + path_, errno);
+  presence(file_.get(), F_OFD_SETLK, F_RDLCK);
   table_ = KeyTable();
   offset_ = 0;
 }
@@ -109,6 +121,9 @@ std::optional<Reply> StoreLog::try_run(const Request& request) {
     open();
   }
 }
+
+void StoreLog::leave() noexcept { presence(file_.get(), F_OFD_SETLK, F_UNLCK); }
+bool StoreLog::is_last() const noexcept { return presence(file_.get(), F_OFD_GETLK, F_WRLCK) == 0; }
 
 void StoreLog::remove() {
   if (is_current()) ::unlink(path_.c_str());

@@ -6,6 +6,8 @@
 // Who reads holds the file's lock (flock) shared, who writes alone; the kernel gives a lock back when its holder dies.
 // A writer that dies leaves at most a record that is cut off: readers do not reach it, and the next writer cuts it
 // away. A file that was removed, or replaced, while nobody held it begins anew. Not thread-safe.
+//
+// That a log is there is a lock, too (fcntl, of the open file, on a byte that no file has): it goes with its process.
 #include <optional>
 #include <string>
 
@@ -25,6 +27,10 @@ class StoreLog {
   // damaged or no store, Error{Overloaded} if it can't grow; nothing has been done then.
   std::optional<Reply> try_run(const Request& request);
   std::vector<std::string> missing(const Request& request) const { return table_.missing(request); }
+  // From now on this log is not there for others, though it can still be used.
+  void leave() noexcept;
+  // No other log of the file is there, in any process.
+  bool is_last() const noexcept;
   // The file goes. For the last one.
   void remove();
 

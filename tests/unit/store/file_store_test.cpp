@@ -139,6 +139,16 @@ TEST_CASE("the last of the stores removes the file, and no other") {
   CHECK(testing::exists(in(folder)));
 }
 
+TEST_CASE("a file whose stores have ended stays as long as a rank has another one on it") {
+  const Scratch folder;
+  auto other = std::make_unique<FileStore>(in(folder), 1);
+  FileStore(in(folder), 1).set("key", "value");
+  CHECK(testing::exists(in(folder)));
+  CHECK(other->get("key") == "value");
+  other.reset();
+  CHECK_FALSE(testing::exists(in(folder)));
+}
+
 TEST_CASE("a lock that somebody does not give back is waited for, and no longer than the timeout") {
   const Scratch folder;
   FileStore store(in(folder));
