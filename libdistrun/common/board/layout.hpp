@@ -33,9 +33,10 @@ enum class WaitKind : std::uint8_t {
   Backward,
   Stream,
   Event,
-  Custom,  // a test's own
+  Custom,   // a test's own
+  Handler,  // no wait: a thread runs what another rank has called, with its id; that rank is the record's peer
 };
-inline constexpr int kWaitKindCount = 13;
+inline constexpr int kWaitKindCount = 14;
 const char* name_of(WaitKind kind) noexcept;  // "barrier"
 // Of a number from somebody else, who may know more kinds.
 constexpr WaitKind wait_kind(std::int32_t number) noexcept {

@@ -11,14 +11,6 @@
 namespace distrun::runner {
 namespace {
 
-// The wait of the body's own thread is what a rank does; those of its helpers come next.
-const board::ShownWait* main_wait(const board::Shown& shown) {
-  const auto own =
-      std::find_if(shown.waits.rbegin(), shown.waits.rend(), [](const board::ShownWait& wait) { return wait.in_body; });
-  if (own != shown.waits.rend()) return &*own;  // the innermost of nested ones
-  return shown.waits.empty() ? nullptr : &shown.waits.front();
-}
-
 bool waits_in_same(const RankView& view, const board::ShownWait& wait) {
   if (!view.shown) return false;
   return std::any_of(view.shown->waits.begin(), view.shown->waits.end(), [&](const board::ShownWait& other) {
@@ -37,6 +29,36 @@ std::vector<int> awaited(const std::vector<RankView>& views, const board::ShownW
   return missing;
 }
 
+std::string for_how_long(std::int64_t since_ns, std::int64_t now_ns) {
+  return since_ns > 0 && since_ns < now_ns ? " for " + base::human(Nanoseconds(now_ns - since_ns)) : "";
+}
+
+// The innermost wait of the thread that runs a handler.
+const board::ShownWait* wait_of(const board::Shown& shown, const board::ShownWait& handler) {
+  for (auto wait = shown.waits.rbegin(); wait != shown.waits.rend(); ++wait) {
+    if (wait->tid == handler.tid && wait->kind != board::WaitKind::Handler) return &*wait;
+  }
+  return nullptr;
+}
+
+// What the rank that is called does for the call: runs it, and waits in something itself; or has not begun.
+std::string there(const std::vector<RankView>& views, int caller, const board::ShownWait& wait, std::int64_t now_ns) {
+  if (wait.kind != board::WaitKind::RpcReply || wait.peers.size() != 1 || wait.id == 0) return "";
+  const int callee = wait.peers.front();
+  const auto view = std::find_if(views.begin(), views.end(), [&](const RankView& v) { return v.rank == callee; });
+  if (view == views.end() || !view->shown) return "";
+  const auto handler = std::find_if(view->shown->waits.begin(), view->shown->waits.end(), [&](const auto& each) {
+    return each.kind == board::WaitKind::Handler && each.id == wait.id && each.peers == std::vector<int>{caller};
+  });
+  const std::string rank = base::ranks_label({callee});
+  if (handler == view->shown->waits.end()) return rank + " does not run it";
+  std::string text = rank + " runs it" + for_how_long(handler->since_ns, now_ns);
+  const board::ShownWait* const inner = wait_of(*view->shown, *handler);
+  if (inner == nullptr) return text;
+  const std::string site = board::site_of(*inner);
+  return text + ", and waits in " + board::describe(*inner) + (site.empty() ? "" : " (" + site + ")");
+}
+
 std::string named(const board::ShownWait& wait) {
   board::ShownWait bare = wait;
   bare.peers.clear();
@@ -48,7 +70,7 @@ WaitLine line_of(const std::vector<RankView>& views, const RankView& view, std::
   WaitLine line;
   line.ranks = {view.rank};
   line.phase = view.shown->phase;
-  const board::ShownWait* wait = main_wait(*view.shown);
+  const board::ShownWait* wait = board::main_wait(*view.shown);
   const std::int64_t since = wait != nullptr ? wait->since_ns : view.shown->phase_since_ns;
   if (since > 0 && since < now_ns) line.longest = Nanoseconds(now_ns - since);
   if (wait == nullptr) {
@@ -59,6 +81,7 @@ WaitLine line_of(const std::vector<RankView>& views, const RankView& view, std::
   line.awaited = awaited(views, *wait);
   line.any = wait->rule == board::PeerRule::Any;
   if (wait->deadline_ns != 0) line.left = Nanoseconds(wait->deadline_ns - now_ns);
+  line.there = there(views, view.rank, *wait, now_ns);
   return line;
 }
 
@@ -78,6 +101,7 @@ std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_
     } else {
       like->ranks.push_back(view.rank);
       if (like->last != line.last) like->last.clear();
+      if (like->there != line.there) like->there.clear();
       like->longest = std::max(like->longest, line.longest);
       if (line.left) like->left = std::min(*line.left, like->left.value_or(*line.left));
     }
@@ -95,8 +119,8 @@ std::string wait_text(const WaitLine& line) {
     text += line.any && line.awaited.size() > 1 ? " for any of " : " for ";
     text += base::ranks_label(line.awaited);
   }
-  if (!line.left) return text;
-  return text + (line.left->count() > 0 ? ", " + base::human(*line.left) + " left" : ", past its deadline");
+  if (line.left) text += line.left->count() > 0 ? ", " + base::human(*line.left) + " left" : ", past its deadline";
+  return line.there.empty() ? text : text + "; " + line.there;
 }
 
 std::string describe(const WaitLine& line) {

@@ -27,6 +27,7 @@ struct WaitLine {
   std::vector<int> awaited;
   bool any = false;  // any of them is enough
   std::string last;  // what they did last, if all the same: "send \"go\" to rank 2"; or empty
+  std::string there;  // of a call, what its callee does for it: "rank 1 runs it for 3.1 s, and waits in ..."
   wire::Phase phase = wire::Phase::Body;
   Nanoseconds longest{};
   std::optional<Nanoseconds> left;  // until the first deadline; below 0: past it; nothing: there is none

@@ -13,23 +13,6 @@
 namespace distrun::collectives {
 namespace {
 
-// The innermost of the body's own waits; else the longest of its other threads.
-const board::ShownWait* main_wait(const board::Shown& shown) {
-  const auto own =
-      std::find_if(shown.waits.rbegin(), shown.waits.rend(), [](const board::ShownWait& wait) { return wait.in_body; });
-  if (own != shown.waits.rend()) return &*own;
-  return shown.waits.empty() ? nullptr : &shown.waits.front();
-}
-
-std::string what_it_does(const board::Shown& shown) {
-  if (shown.phase > wire::Phase::Body) return "has ended its test's body";
-  if (const board::ShownWait* wait = main_wait(shown)) {
-    const std::string site = board::site_of(*wait);
-    return "waits in " + board::describe(*wait) + (site.empty() ? "" : " at " + site);
-  }
-  return shown.operations.empty() ? "" : "did last: " + board::describe(shown.operations.back());
-}
-
 }  // namespace
 
 std::string name_of(const GroupInfo& group, CallKind kind, std::uint64_t number) {
@@ -56,7 +39,7 @@ std::string what_they_do(const GroupInfo& group, const std::vector<int>& places)
   for (const int place : places) {
     const int rank = group.ranks[static_cast<std::size_t>(place)];
     const std::optional<board::Shown> shown = line != nullptr ? line->look_at(rank) : std::nullopt;
-    const std::string what = shown ? what_it_does(*shown) : "";
+    const std::string what = shown ? board::doing(*shown) : "";
     text += (text.empty() ? "rank " : ", rank ") + std::to_string(rank) + (what.empty() ? "" : " (" + what + ")");
   }
   return text;
