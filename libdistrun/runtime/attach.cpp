@@ -4,8 +4,8 @@
 //   first attach of the process   the GPU driver is chosen, not made: that happens on first use
 //   each attach                   waits are shown on the rank's board, and end when a peer fails; what breaks
 //                                 stream order is its error; its random numbers begin anew
-//   detach                        groups are left, so that nobody waits for the rank; errors of futures that nobody has
-//   looked at are told; reports go to standard error
+//   detach                        RPC is over and groups are left, so that nobody waits for the rank; errors of futures
+//                                 that nobody has looked at are told; reports go to standard error
 //                                 again; waits that are still shown stay so
 //
 // Ranks that are threads are attached side by side: a wait, a report or a random number belongs to the rank whose
@@ -29,6 +29,7 @@
 #include <distrun/runtime/device/order_report.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/rank_line.hpp>
+#include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/tensor/operators/random.hpp>
 
 namespace distrun::runtime {
@@ -47,6 +48,7 @@ class Ranks {
   };
 
   core::RankState& state_of(const distrun_rank& rank);
+  core::RankState& find_state_of(const distrun_rank& rank);  // without the lock
   core::RankLine* line_of(const distrun_rank& rank);
   void report(const device::OrderReport& found);
 
@@ -114,6 +116,11 @@ core::RankState& Ranks::state_of(const distrun_rank& rank) {
   return *state;
 }
 
+core::RankState& Ranks::find_state_of(const distrun_rank& rank) {
+  const std::lock_guard lock(mutex_);
+  return state_of(rank);
+}
+
 void hear_of_failure(void* state, std::int32_t because_of, distrun_string why) {
   static_cast<core::RankState*>(state)->fail_peer({because_of, keep(why)});
 }
@@ -144,7 +151,9 @@ void tell_unseen_errors(const distrun_rank& rank, core::RankState& state) {
   }
 }
 
+// What threads of the rank still report while its session is closed, takes the lock.
 void Ranks::detach(const distrun_rank& rank) {
+  rpc::end_session(find_state_of(rank));
   const std::lock_guard lock(mutex_);
   collectives::leave_groups(state_of(rank));
   if (has_peers(rank)) rank.on_peer_failed(rank.self, nullptr, nullptr);

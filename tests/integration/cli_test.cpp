@@ -301,6 +301,10 @@ TEST_CASE("world size, seed and environment reach the ranks", "[cli]") {
     const Run faulty = run(sandbox, {"--agent", "faulty", "--filter", "Promises.user_environment", plugin("passes")});
     CHECK(note_of(faulty.summary, "Promises.user_environment", "agent") == "faulty");
   }
+  SECTION("transport of RPC") {
+    const Run tcp = run(sandbox, {"--rpc-transport", "tcp", "--filter", "Promises.user_environment", plugin("passes")});
+    CHECK(note_of(tcp.summary, "Promises.user_environment", "DISTRUN_RPC_TRANSPORT") == "tcp");
+  }
 }
 
 TEST_CASE("a seed repeats a run, and each run names its seed", "[cli]") {

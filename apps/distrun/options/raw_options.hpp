@@ -57,6 +57,7 @@ struct Raw {
   std::string config;
   bool print_config = false;
   std::string exit = "handlers";
+  std::string rpc_transport = "best";
 };
 
 // What is added to `app` next stands under this heading.

@@ -26,6 +26,7 @@ namespace distrun::cli {
 namespace {
 
 constexpr char kAgents[] = "pipe|faulty|inproc";
+constexpr char kRpcTransports[] = "best|shm|uds|tcp";
 constexpr char kGpuDrivers[] = "auto|cuda|virtual|none";
 constexpr char kLeaks[] = "normal|strict|off";
 constexpr char kExits[] = "handlers|quick";
@@ -94,6 +95,10 @@ void add_execution(CLI::App& app, Raw& raw) {
                  "How ranks end: handlers as programs do, with exit handlers and static destructors, and what goes "
                  "wrong there counts; quick without them")
       ->type_name(kExits);
+  app.add_option("--rpc-transport", raw.rpc_transport,
+                 "What carries the messages of the RPC agent pipe: shared memory, a Unix socket, TCP; best: the first "
+                 "of these that both ranks have")
+      ->type_name(kRpcTransports);
   app.add_flag("--keep-work-dir", raw.keep_work_dir, "Leave the ranks' work directories for a look");
   app.add_flag("--private-tmp", raw.private_tmp,
                "Give each test a /tmp and a /dev/shm of its own, which nobody else sees; what it leaves there is a "
@@ -238,6 +243,7 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   one_of("--leaks", raw.leaks, kLeaks);
   settings.leaks_strict = raw.leaks == "strict";
   settings.leaks_off = raw.leaks == "off";
+  settings.rpc_transport = one_of("--rpc-transport", raw.rpc_transport, kRpcTransports);
   settings.quick_exit = one_of("--exit", raw.exit, kExits) == "quick";
   settings.skips_pass = raw.skips_pass;
   settings.keep_work_dir = raw.keep_work_dir;

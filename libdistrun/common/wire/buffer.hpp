@@ -28,6 +28,7 @@ class ByteWriter {
   // Throws Error{Overloaded} beyond 4 GiB.
   void string(std::string_view text);
   void append(const void* data, std::size_t size);
+  void reserve(std::size_t size) { bytes_.reserve(size); }
 
   const Bytes& bytes() const noexcept { return bytes_; }
   Bytes take() noexcept { return std::move(bytes_); }

@@ -69,6 +69,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
   if (test.info.env_rendezvous) order.env.push_back({"MASTER_PORT", std::to_string(base::find_free_port())});
   order.env.push_back({"DISTRUN_STORE", store.path()});
   order.env.push_back({"DISTRUN_STORE_SECRET", store_secret()});
+  order.env.push_back({"DISTRUN_RPC_TRANSPORT", settings.rpc_transport});
   order.env.insert(order.env.end(), settings.env.begin(), settings.env.end());
   return order;
 }

@@ -211,6 +211,7 @@ struct Settings {
   int world_size = 4;
   std::string backend = "shm";
   std::string agent = "pipe";
+  std::string rpc_transport = "best";
   std::string gpu_driver = "auto";
   int gpus = 0;            // devices that the driver offers
   std::string why_no_gpu;  // "this machine has no NVIDIA device"; empty: there are some

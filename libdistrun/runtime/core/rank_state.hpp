@@ -42,8 +42,8 @@ struct PeerFailure {
 };
 
 // What the rooms above have once per rank.
-enum class Part : std::uint8_t { Random, Handlers, UnseenErrors, Groups };
-inline constexpr std::size_t kParts = 4;
+enum class Part : std::uint8_t { Random, Handlers, UnseenErrors, Groups, Calls, Session, Functions };
+inline constexpr std::size_t kParts = 7;
 
 class RankState {
  public:

@@ -23,6 +23,7 @@ struct ThreadState {
   std::vector<device::StreamId> streams;  // by GPU; those beyond it: the default stream
   std::int64_t autograd_context = -1;     // of distributed autograd; -1: none
   std::shared_ptr<const void> profiler;   // of profiler/; empty: none
+  std::shared_ptr<const void> call;       // of rpc/, that is run for somebody else; empty: none
   RankState* rank = nullptr;              // whose work this is; null: the process's
 };
 

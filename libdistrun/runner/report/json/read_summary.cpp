@@ -41,6 +41,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "world_size", settings.world_size);
   read(from, "backend", settings.backend);
   read(from, "agent", settings.agent);
+  read(from, "rpc_transport", settings.rpc_transport);
   read(from, "gpu_driver", settings.gpu_driver);
   read(from, "gpus", settings.gpus);
   read_enum(from, "isolation", base::kIsolationCount, settings.isolation);

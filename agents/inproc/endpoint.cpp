@@ -1,0 +1,262 @@
+#include <agents/inproc/endpoint.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <utility>
+
+#include <distrun/common/base/check.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+
+namespace distrun::agents::inproc {
+namespace {
+
+constexpr std::string_view kScheme = "inproc:";
+
+Error left(const rpc::WorkerInfo& worker) {
+  return Error(ErrorKind::Disconnected, worker.name() + " has left (closed its agent)");
+}
+
+// The endpoints of this process that are not closed.
+class Table {
+ public:
+  std::uint64_t next_number() noexcept { return ++last_; }
+  void add(std::uint64_t number, std::weak_ptr<Endpoint> endpoint) {
+    const std::lock_guard lock(mutex_);
+    endpoints_[number] = std::move(endpoint);
+  }
+  void remove(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    endpoints_.erase(number);
+  }
+  std::shared_ptr<Endpoint> find(std::uint64_t number) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = endpoints_.find(number);
+    return found == endpoints_.end() ? nullptr : found->second.lock();
+  }
+  std::vector<std::shared_ptr<Endpoint>> all() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<Endpoint>> all;
+    for (const auto& [number, endpoint] : endpoints_) {
+      if (auto live = endpoint.lock()) all.push_back(std::move(live));
+    }
+    return all;
+  }
+
+ private:
+  std::atomic<std::uint64_t> last_{0};
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::weak_ptr<Endpoint>> endpoints_;  // guarded by mutex_
+};
+
+// Until the process ends: threads of ranks may be left over.
+Table& table() {
+  static auto* const table = new Table;
+  return *table;
+}
+
+// A number that all of `text` is, or the error of an address.
+std::uint64_t number_in(std::string_view text, const std::string& address) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return number;
+  throw Error(ErrorKind::InvalidArgument, "not an address of inproc: \"" + address + "\"");
+}
+
+std::uint64_t endpoint_of(const std::string& address) {
+  std::string_view rest = address;
+  const bool is_ours = rest.substr(0, kScheme.size()) == kScheme;
+  if (is_ours) rest.remove_prefix(kScheme.size());
+  const std::size_t colon = rest.find(':');
+  const std::uint64_t pid = number_in(is_ours ? rest.substr(0, colon) : std::string_view(), address);
+  if (pid != static_cast<std::uint64_t>(::getpid())) {
+    throw Error(ErrorKind::InvalidArgument,
+                "inproc is for ranks that are threads of one process (--isolation threads); the worker at " + address +
+                    " is in another one");
+  }
+  return number_in(colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1), address);
+}
+
+}  // namespace
+
+std::shared_ptr<Endpoint> Endpoint::make(const rpc::AgentSetting& setting) {
+  const std::uint64_t number = table().next_number();
+  auto endpoint = std::make_shared<Endpoint>(setting, number);
+  table().add(number, endpoint);
+  return endpoint;
+}
+
+Endpoint::Endpoint(const rpc::AgentSetting& setting, std::uint64_t number)
+    : worker_(setting.worker), number_(number), secret_(setting.secret), rank_(core::rank_state()) {}
+
+std::string Endpoint::address() const {
+  return std::string(kScheme) + std::to_string(::getpid()) + ":" + std::to_string(number_);
+}
+
+std::vector<rpc::WorkerInfo> Endpoint::workers() const {
+  std::map<rpc::WorkerId, rpc::WorkerInfo> by_id{{worker_.id(), worker_}};
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, peer] : peers_) {
+      if (peer.is_member) by_id.emplace(id, peer.worker);
+    }
+  }
+  std::vector<rpc::WorkerInfo> all;
+  for (auto& [id, worker] : by_id) all.push_back(std::move(worker));
+  return all;
+}
+
+void Endpoint::add_worker(const rpc::WorkerRecord& record) {
+  const std::uint64_t number = endpoint_of(record.address);
+  if (number == number_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    add(record.worker, number);
+  }
+  // One that closes leaves the table first and tells all that know it afterwards, so it is not missed.
+  if (table().find(number) == nullptr) lose(record.worker.id(), number, left(record.worker));
+}
+
+Endpoint::Peer& Endpoint::add(const rpc::WorkerInfo& worker, std::uint64_t number) {
+  if (worker.id() == worker_.id()) {
+    throw Error(ErrorKind::InvalidArgument, to_string(worker) + " has the id of this worker, " + to_string(worker_));
+  }
+  const auto known = peers_.find(worker.id());
+  if (known != peers_.end()) {
+    if (known->second.number == number) return known->second;
+    if (!known->second.gone) {
+      throw Error(ErrorKind::InvalidArgument,
+                  to_string(worker) + " has the id of " + to_string(known->second.worker) + ", which has not left");
+    }
+    past_.erase(std::remove_if(past_.begin(), past_.end(), [](const auto& lane) { return lane->is_over(); }),
+                past_.end());
+    past_.push_back(known->second.in);
+    peers_.erase(known);
+  }
+  Peer peer{worker, number, std::make_shared<Lane>(worker, worker_, rank_), nullptr, std::nullopt};
+  if (receiver_ != nullptr) peer.in->open(*receiver_);
+  return peers_.emplace(worker.id(), std::move(peer)).first->second;
+}
+
+void Endpoint::remove_worker(rpc::WorkerId id) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = peers_.find(id);
+  if (found == peers_.end()) return;
+  Peer& peer = found->second;
+  if (!peer.gone) peer.gone = Error(ErrorKind::Disconnected, peer.worker.name() + " has left");
+  peer.is_member = false;
+  peer.in->forgive();
+}
+
+// Opened without the lock: what waits in a lane is received at once.
+void Endpoint::start(rpc::Receiver& receiver) {
+  std::vector<std::shared_ptr<Lane>> lanes;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_) return;
+    DISTRUN_ASSERT(receiver_ == nullptr);
+    receiver_ = &receiver;
+    for (const auto& [id, peer] : peers_) lanes.push_back(peer.in);
+  }
+  for (const auto& lane : lanes) lane->open(receiver);
+}
+
+void Endpoint::send(rpc::WorkerId to, rpc::Message message) {
+  const std::shared_ptr<Lane> lane = lane_to(to);
+  if (message.kind != rpc::MessageKind::Control) lane->check_room();
+  rpc::copy_tensors(message);
+  if (lane->push(std::move(message))) return;
+  const std::lock_guard lock(mutex_);
+  throw left(reachable(to).worker);
+}
+
+Endpoint::Peer& Endpoint::reachable(rpc::WorkerId id) {
+  if (is_closed_) throw Error(ErrorKind::Disconnected, worker_.name() + " has closed its agent");
+  const auto found = peers_.find(id);
+  if (found == peers_.end()) {
+    throw Error(ErrorKind::InvalidArgument, worker_.name() + " knows no other worker of id " + std::to_string(id));
+  }
+  if (found->second.gone) throw Error(*found->second.gone);
+  return found->second;
+}
+
+std::shared_ptr<Lane> Endpoint::lane_to(rpc::WorkerId to) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const Peer& peer = reachable(to); peer.out != nullptr) return peer.out;
+  }
+  return connect(to);
+}
+
+std::shared_ptr<Lane> Endpoint::connect(rpc::WorkerId to) {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t number = reachable(to).number;
+  const rpc::WorkerInfo worker = reachable(to).worker;
+  lock.unlock();
+  try {
+    const std::shared_ptr<Endpoint> other = table().find(number);
+    if (other == nullptr) throw left(worker);
+    auto lane = other->accept(*this);
+    lock.lock();
+    return reachable(to).out = std::move(lane);
+  } catch (const Error& why) {
+    if (lock.owns_lock()) lock.unlock();
+    lose(to, number, why);
+    throw;
+  }
+}
+
+std::shared_ptr<Lane> Endpoint::accept(const Endpoint& from) {
+  const std::lock_guard lock(mutex_);
+  if (is_closed_) throw left(worker_);
+  if (from.secret_ != secret_) {
+    throw Error(ErrorKind::Disconnected, worker_.name() + " has refused: it is of another session");
+  }
+  try {
+    return add(from.worker_, from.number_).in;
+  } catch (const Error& why) {
+    throw Error(ErrorKind::Disconnected, worker_.name() + " has refused: " + why.text());
+  }
+}
+
+void Endpoint::lose(rpc::WorkerId id, std::uint64_t number, const Error& why) noexcept {
+  std::shared_ptr<Lane> lane;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = peers_.find(id);
+    if (found == peers_.end() || found->second.number != number) return;
+    if (!found->second.gone) found->second.gone = why;
+    lane = found->second.in;
+  }
+  lane->end(why);
+}
+
+// What was sent is in the lanes of those who receive it already, in front of the news that this one leaves.
+void Endpoint::close() noexcept {
+  std::vector<std::shared_ptr<Lane>> lanes;
+  {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    receiver_ = nullptr;
+    lanes = past_;
+    for (const auto& [id, peer] : peers_) lanes.push_back(peer.in);
+  }
+  table().remove(number_);
+  for (const auto& lane : lanes) lane->close();
+  for (const auto& other : table().all()) other->lose(worker_.id(), number_, left(worker_));
+}
+
+std::map<std::string, std::string> Endpoint::debug_info() const {
+  std::map<std::string, std::string> info;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, peer] : peers_) {
+    const std::string key = "inproc." + peer.worker.name();
+    info[key + ".sent"] = std::to_string(peer.out == nullptr ? 0 : peer.out->counts().pushed);
+    info[key + ".received"] = std::to_string(peer.in->counts().received);
+  }
+  return info;
+}
+
+}  // namespace distrun::agents::inproc

@@ -1,0 +1,33 @@
+#pragma once
+// The agent for ranks that are threads of one process: a message is handed over as it is, but for its tensors, of which
+// the receiver gets copies. The sender's thread does what there is to do, so there are no others, and nothing to wait
+// for: send() may receive, for any worker of the process, before it returns.
+#include <memory>
+
+#include <agents/inproc/endpoint.hpp>
+
+namespace distrun::agents::inproc {
+
+class InprocAgent final : public rpc::Agent {
+ public:
+  explicit InprocAgent(const rpc::AgentSetting& setting) : endpoint_(Endpoint::make(setting)) {}
+  ~InprocAgent() override { endpoint_->close(); }
+
+  const rpc::WorkerInfo& worker_info() const noexcept override { return endpoint_->worker(); }
+  std::vector<rpc::WorkerInfo> worker_infos() const override { return endpoint_->workers(); }
+  std::string address() const override { return endpoint_->address(); }
+  void add_worker(const rpc::WorkerRecord& record) override { endpoint_->add_worker(record); }
+  void remove_worker(rpc::WorkerId id) noexcept override { endpoint_->remove_worker(id); }
+  void start(rpc::Receiver& receiver) override { endpoint_->start(receiver); }
+  void send(rpc::WorkerId to, rpc::Message message, rpc::Urgency /*urgency*/) override {
+    endpoint_->send(to, std::move(message));
+  }
+  std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }
+  void close(base::Nanoseconds /*limit*/) noexcept override { endpoint_->close(); }
+  std::map<std::string, std::string> debug_info() const override { return endpoint_->debug_info(); }
+
+ private:
+  std::shared_ptr<Endpoint> endpoint_;
+};
+
+}  // namespace distrun::agents::inproc

@@ -1,0 +1,219 @@
+#include <agents/inproc/lane.hpp>
+
+#include <utility>
+
+#include <distrun/runtime/core/thread_state.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/future/handler_pool.hpp>
+#include <distrun/runtime/tensor/core/sparse_parts.hpp>
+
+namespace distrun::agents::inproc {
+namespace {
+
+constexpr std::uint64_t kMessagesMax = 100'000;
+constexpr std::uint64_t kInLaneMax = 64ull << 20;  // bytes
+constexpr std::uint64_t kInPoolMax = 1ull << 30;
+constexpr std::uint64_t kMessageCost = 256;  // bytes of an empty one
+constexpr int kReceivedAtOnce = 64;          // then the sender gets on, and a thread of the receiver goes on
+
+std::uint64_t bytes_of(const Tensor& tensor) {
+  if (!tensor.defined()) return 0;
+  if (tensor.is_sparse()) {
+    const tensor::SparseParts& parts = *static_cast<const tensor::SparseImpl&>(*tensor.impl()).parts;
+    return bytes_of(parts.indices) + bytes_of(parts.values);
+  }
+  return static_cast<std::uint64_t>(tensor.numel()) * tensor::size_of(tensor.dtype());
+}
+
+std::uint64_t bytes_of(const rpc::Message& message) {
+  std::uint64_t bytes = kMessageCost + message.payload.size();
+  for (const rpc::Section& section : message.sections) bytes += section.bytes.size();
+  for (const Tensor& tensor : message.tensors) bytes += bytes_of(tensor);
+  return bytes;
+}
+
+core::ThreadState state_of(core::RankState& rank) {
+  core::ThreadState state;
+  state.rank = &rank;
+  return state;
+}
+
+}  // namespace
+
+// Runs on the receiver's pool; with no task of the receiver's it goes on emptying the lane there.
+class LaneTask final : public future::HandlerTask {
+ public:
+  LaneTask(std::shared_ptr<Lane> lane, std::unique_ptr<future::HandlerTask> task, std::uint64_t bytes)
+      : lane_(std::move(lane)), task_(std::move(task)), bytes_(bytes) {}
+
+  void run() noexcept override {
+    if (task_ == nullptr) return lane_->empty();
+    {
+      const std::lock_guard lock(lane_->mutex_);
+      lane_->in_pool_.take(bytes_);
+    }
+    task_->run();
+  }
+
+ private:
+  std::shared_ptr<Lane> lane_;
+  std::unique_ptr<future::HandlerTask> task_;
+  std::uint64_t bytes_;
+};
+
+void Lane::check_room() const {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t messages = in_lane_.messages + in_pool_.messages;
+  if (messages < kMessagesMax && in_lane_.bytes < kInLaneMax && in_pool_.bytes < kInPoolMax) return;
+  throw Error(ErrorKind::Overloaded, "too much is on its way to " + to_.name() + ": " + std::to_string(messages) +
+                                         " messages of " + std::to_string((in_lane_.bytes + in_pool_.bytes) >> 20) +
+                                         " MiB wait there");
+}
+
+bool Lane::push(rpc::Message message) {
+  const std::uint64_t bytes = bytes_of(message);
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_ || end_) return false;
+    held_.push_back({std::move(message), bytes});
+    in_lane_.add(bytes);
+    ++counts_.pushed;
+    if (!claim()) return true;
+  }
+  empty_soon(shared_from_this());
+  return true;
+}
+
+void Lane::end(Error why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_ || end_) return;
+    end_ = std::move(why);
+    if (!claim()) return;
+  }
+  empty_soon(shared_from_this());
+}
+
+void Lane::forgive() {
+  const std::lock_guard lock(mutex_);
+  is_told_ = true;
+}
+
+void Lane::open(rpc::Receiver& receiver) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_ || receiver_ != nullptr) return;
+    receiver_ = &receiver;
+    if (!claim()) return;
+  }
+  empty_soon(shared_from_this());
+}
+
+// The wait has no bound of its own, as the receiver must not go before: what it waits for must not block.
+void Lane::close() noexcept {
+  std::deque<Held> dropped;
+  std::unique_lock lock(mutex_);
+  is_closed_ = true;
+  receiver_ = nullptr;
+  dropped.swap(held_);
+  in_lane_ = {};
+  board::WaitInfo info;
+  info.kind = board::WaitKind::RpcReply;
+  info.name = "a message that is being received";
+  core::wait_until(info, lock, done_, core::kForever,
+                   [this] { return receiving_ == nullptr || receiving_ == &core::thread_state(); });
+}
+
+Lane::Counts Lane::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+bool Lane::is_over() const {
+  const std::lock_guard lock(mutex_);
+  return is_closed_ || (end_ && is_told_ && held_.empty() && receiving_ == nullptr);
+}
+
+bool Lane::claim() noexcept {
+  if (is_claimed_ || !has_work()) return false;
+  is_claimed_ = true;
+  return true;
+}
+
+void Lane::empty_soon(std::shared_ptr<Lane> lane) {
+  thread_local std::deque<std::shared_ptr<Lane>> lanes;
+  lanes.push_back(std::move(lane));
+  if (lanes.size() > 1) return;  // the thread is at one of them
+  for (; !lanes.empty(); lanes.pop_front()) lanes.front()->empty();
+}
+
+void Lane::empty() noexcept {
+  std::unique_lock lock(mutex_);
+  for (int count = 0; has_work(); ++count) {
+    if (count == kReceivedAtOnce && hand_over()) return;
+    if (held_.empty()) {
+      receive_end(lock);
+    } else {
+      receive_first(lock);
+    }
+  }
+  is_claimed_ = false;
+}
+
+// So that a thread does not stay here for as long as others of its rank send.
+bool Lane::hand_over() noexcept {
+  try {
+    future::handler_pool_of(rank_).post_control(std::make_unique<LaneTask>(shared_from_this(), nullptr, 0));
+    return true;
+  } catch (const Error&) {
+    return false;  // there is no other thread
+  }
+}
+
+template <class Receive>
+void Lane::as_receiver(std::unique_lock<std::mutex>& lock, Receive receive) {
+  rpc::Receiver& receiver = *receiver_;
+  receiving_ = &core::thread_state();
+  lock.unlock();
+  {
+    const core::ThreadStateGuard of_receiver(state_of(rank_));
+    receive(receiver);
+  }
+  lock.lock();
+  receiving_ = nullptr;
+  done_.notify_all();
+}
+
+void Lane::receive_first(std::unique_lock<std::mutex>& lock) {
+  Held first = std::move(held_.front());
+  held_.pop_front();
+  in_lane_.take(first.bytes);
+  in_pool_.add(first.bytes);
+  ++counts_.received;
+  const rpc::MessageKind kind = first.message.kind;
+  as_receiver(lock, [&](rpc::Receiver& receiver) {
+    post(receiver.receive(from_, std::move(first.message)), kind, first.bytes);
+  });
+}
+
+void Lane::receive_end(std::unique_lock<std::mutex>& lock) {
+  is_told_ = true;
+  as_receiver(lock, [this, why = *end_](rpc::Receiver& receiver) { receiver.lose(from_, why); });
+}
+
+// A message for which there is no thread can't be answered: it is as if its sender had gone.
+void Lane::post(std::unique_ptr<future::HandlerTask> task, rpc::MessageKind of, std::uint64_t bytes) {
+  try {
+    if (task != nullptr) {
+      future::HandlerPool& pool = future::handler_pool_of(rank_);
+      auto counted = std::make_unique<LaneTask>(shared_from_this(), std::move(task), bytes);
+      return of == rpc::MessageKind::Control ? pool.post_control(std::move(counted)) : pool.post(std::move(counted));
+    }
+  } catch (const Error& error) {
+    end(error);
+  }
+  const std::lock_guard lock(mutex_);
+  in_pool_.take(bytes);
+}
+
+}  // namespace distrun::agents::inproc

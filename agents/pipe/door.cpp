@@ -1,0 +1,66 @@
+#include <agents/pipe/door.hpp>
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::agents::pipe {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+std::uint32_t* futex_of(std::atomic<std::uint32_t>& word) { return reinterpret_cast<std::uint32_t*>(&word); }
+
+}  // namespace
+
+Door::Door() : memfd_(core::make_memfd("distrun-rpc-door", kPage)) { map(); }
+
+Door::Door(const base::Fd& memfd) : memfd_(::fcntl(memfd.get(), F_DUPFD_CLOEXEC, 0)) {
+  struct stat found {};
+  if (::fstat(memfd_.get(), &found) != 0 || found.st_size < static_cast<off_t>(kPage)) {
+    throw Error(ErrorKind::InvalidArgument, "a peer's door is no shared memory of a page");
+  }
+  map();
+  memfd_ = base::Fd();
+}
+
+void Door::map() {
+  void* const mapped = ::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, memfd_.get(), 0);
+  if (mapped == MAP_FAILED) base::throw_errno("cannot map a door of RPC", errno);
+  page_ = static_cast<DoorPage*>(mapped);
+}
+
+base::Fd Door::duplicate_fd() const {
+  base::Fd copy(::fcntl(memfd_.get(), F_DUPFD_CLOEXEC, 0));
+  if (copy.get() < 0) base::throw_errno("cannot duplicate the descriptor of RPC's door", errno);
+  return copy;
+}
+
+Door::~Door() { ::munmap(page_, kPage); }
+
+void Door::ring() const noexcept {
+  std::uint32_t before = page_->word.load();
+  while ((before & kState) == kParked) {
+    if (!page_->word.compare_exchange_weak(before, ((before & ~kState) + kStep) | kPolling)) continue;
+    ::syscall(SYS_futex, futex_of(page_->word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
+    return;
+  }
+}
+
+void Door::sleep(std::uint32_t state) const noexcept {
+  ::syscall(SYS_futex, futex_of(page_->word), FUTEX_WAIT, state, nullptr, nullptr, 0);
+}
+
+void Door::wake() noexcept {
+  page_->word.fetch_add(kStep);
+  ::syscall(SYS_futex, futex_of(page_->word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+}  // namespace distrun::agents::pipe

@@ -1,0 +1,235 @@
+#include <agents/pipe/handshake.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string_view>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
+
+namespace distrun::agents::pipe {
+namespace {
+
+enum class Kind : std::uint8_t { Hello = 1, Welcome = 2, Refusal = 3 };
+
+constexpr std::size_t kReasonMax = 4096;
+constexpr std::size_t kAddressMax = 256;
+constexpr std::size_t kSecretMax = 256;
+
+[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::InvalidArgument, why); }
+
+template <class Message>
+wire::Bytes pack_as(Kind kind, const Message& message) {
+  const wire::Bytes fields = wire::encode(message);
+  if (fields.size() + 1 > kGreetingMax) {
+    refuse("a greeting of " + std::to_string(fields.size()) + " bytes is over the limit of " +
+           std::to_string(kGreetingMax));
+  }
+  wire::ByteWriter writer;
+  writer.number(static_cast<std::uint32_t>(fields.size() + 1));
+  writer.number(static_cast<std::uint8_t>(kind));
+  writer.append(fields.data(), fields.size());
+  return writer.take();
+}
+
+// To what can be shown, and to so many bytes; what is cut ends with three dots.
+std::string cut(const std::string& text, std::size_t limit = kOfferTextMax) { return base::one_line(text, limit - 3); }
+
+// Its time does not depend on where the texts differ.
+bool is_same_secret(std::string_view one, std::string_view other) noexcept {
+  unsigned difference = one.size() == other.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
+    difference |= static_cast<unsigned char>(one[i]) ^ static_cast<unsigned char>(other[i]);
+  }
+  return difference == 0;
+}
+
+void check_offers(const std::vector<Offer>& offers, const char* what) {
+  if (offers.size() > kOffersMax) {
+    refuse("it offers " + std::to_string(offers.size()) + " " + what + ", the limit is " + std::to_string(kOffersMax));
+  }
+  for (const Offer& offer : offers) {
+    for (const std::string* text : {&offer.name, &offer.descriptor, &offer.why_not}) {
+      if (text->size() > kOfferTextMax) refuse(std::string("a text of its ") + what + " is too long");
+    }
+  }
+}
+
+const Offer* find(const std::vector<Offer>& offers, const std::string& name) {
+  const auto found = std::find_if(offers.begin(), offers.end(), [&](const Offer& each) { return each.name == name; });
+  return found != offers.end() ? &*found : nullptr;
+}
+
+// "uid" of "uid=0, ...", and takes the part away.
+std::string_view take_part(std::string_view& rest) {
+  const std::size_t end = std::min(rest.find(", "), rest.size());
+  const std::string_view part = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 2, rest.size()));
+  return part;
+}
+
+// What of two descriptors is not the same; empty: nothing.
+std::string difference(std::string_view one, std::string_view other) {
+  while (!one.empty() || !other.empty()) {
+    const std::string_view mine = take_part(one);
+    const std::string_view theirs = take_part(other);
+    if (mine == theirs) continue;
+    const std::string_view key = mine.substr(0, mine.find('='));
+    if (key.empty() || !theirs.starts_with(key)) return "the peer describes it differently";
+    if (key == "boot id") return "the peer is on another machine (boot id differs)";
+    return "the peer's " + std::string(key) + " differs";
+  }
+  return {};
+}
+
+// Why both can't use it; empty: they can.
+std::string why_not(const Offer& own, const Offer* peers) {
+  if (!own.why_not.empty()) return own.why_not;
+  if (peers == nullptr) return "not offered by the peer";
+  if (!peers->why_not.empty()) return "at the peer: " + peers->why_not;
+  return difference(own.descriptor, peers->descriptor);
+}
+
+std::string why_not_over(SocketKind socket, const std::string& transport, std::size_t files) {
+  const bool needs_tcp = transport == "tcp";
+  if (needs_tcp != (socket == SocketKind::Tcp)) {
+    return needs_tcp ? "they have met on a Unix socket" : "they have met over TCP";
+  }
+  return transport == "shm" && files == 0 ? "the peer's memory has not come along" : "";
+}
+
+void add_unknown(std::vector<NotTaken>& not_taken, const std::vector<Offer>& own, const std::vector<Offer>& peers) {
+  for (const Offer& offer : peers) {
+    if (find(own, offer.name) == nullptr) not_taken.push_back({cut(offer.name), "not offered by this worker"});
+  }
+}
+
+}  // namespace
+
+std::string machine_descriptor() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot_id;
+  file >> boot_id;
+  return "boot id=" + boot_id + ", uid=" + std::to_string(::geteuid());
+}
+
+wire::Bytes pack(const Hello& hello) { return pack_as(Kind::Hello, hello); }
+wire::Bytes pack(const Welcome& welcome) { return pack_as(Kind::Welcome, welcome); }
+wire::Bytes pack(const Refusal& refusal) {
+  return pack_as(Kind::Refusal, Refusal{refusal.kind, cut(refusal.reason, kReasonMax)});
+}
+
+Hello make_hello(const Identity& own, WorkerId expects) {
+  Hello hello;
+  hello.secret = own.secret;
+  hello.worker = own.worker;
+  hello.id = own.id;
+  hello.expects = expects;
+  hello.pid = ::getpid();
+  hello.address = own.address;
+  hello.transports = own.transports;
+  hello.channels = own.channels;
+  for (std::vector<Offer>* offers : {&hello.transports, &hello.channels}) {
+    for (Offer& offer : *offers) offer.why_not = cut(offer.why_not);
+  }
+  return hello;
+}
+
+Hello read_hello(wire::BytesView frame, const Identity& own) {
+  wire::ByteReader reader(frame);
+  const bool is_hello = frame.size() > 9 && reader.number<std::uint8_t>() == static_cast<std::uint8_t>(Kind::Hello) &&
+                        reader.number<std::uint32_t>() == kProtocolMagic;
+  if (!is_hello) refuse("what has come is no worker's greeting");
+  const auto version = reader.number<std::uint32_t>();
+  if (version != kProtocolVersion) {
+    refuse("this worker speaks version " + std::to_string(kProtocolVersion) + " of the protocol, the other one " +
+           std::to_string(version));
+  }
+  Hello hello = wire::decode<Hello>(frame.substr(1));
+  if (hello.secret.size() > kSecretMax || !is_same_secret(hello.secret, own.secret)) {
+    refuse("the secret is not that of this session");
+  }
+  const rpc::WorkerInfo peer(hello.worker, hello.id);  // throws for what can be none
+  if (hello.expects != own.id) {
+    refuse("this is worker " + std::to_string(own.id) + ", not " + std::to_string(hello.expects));
+  }
+  if (hello.id == own.id) refuse("this is worker " + std::to_string(own.id) + ", too");
+  if (hello.pid <= 0) refuse("its process can't have the number " + std::to_string(hello.pid));
+  if (hello.address.size() > kAddressMax) refuse("its address is too long");
+  if (!hello.address.empty()) (void)parse_address(hello.address);
+  check_offers(hello.transports, "transports");
+  check_offers(hello.channels, "channels");
+  return hello;
+}
+
+Choice choose(const Identity& own, const Hello& hello, SocketKind socket, std::size_t files) {
+  Choice choice;
+  for (const Offer& offer : own.transports) {
+    std::string why = why_not(offer, find(hello.transports, offer.name));
+    if (why.empty()) why = why_not_over(socket, offer.name, files);
+    if (why.empty() && !choice.transport.empty()) why = choice.transport + " comes first";
+    if (why.empty()) {
+      choice.transport = offer.name;
+    } else {
+      choice.not_taken.push_back({offer.name, cut(why)});
+    }
+  }
+  add_unknown(choice.not_taken, own.transports, hello.transports);
+  for (const Offer& offer : own.channels) {
+    const std::string why = why_not(offer, find(hello.channels, offer.name));
+    if (why.empty()) {
+      choice.channels.push_back(offer.name);
+    } else {
+      choice.not_taken.push_back({offer.name, cut(why)});
+    }
+  }
+  add_unknown(choice.not_taken, own.channels, hello.channels);
+  return choice;
+}
+
+std::string reasons(const std::vector<NotTaken>& not_taken) {
+  std::string text;
+  for (const NotTaken& each : not_taken) {
+    if (!text.empty()) text += "; ";
+    text.append(each.name).append(": ").append(each.why);
+  }
+  return text;
+}
+
+Answer read_answer(wire::BytesView frame) {
+  wire::ByteReader reader(frame);
+  const auto kind = reader.number<std::uint8_t>();
+  if (kind == static_cast<std::uint8_t>(Kind::Refusal)) {
+    Refusal refusal = wire::decode<Refusal>(frame.substr(1));
+    if (refusal.kind > RefusalKind::NoTransport) refusal.kind = RefusalKind::Final;
+    refusal.reason = cut(refusal.reason, kReasonMax);
+    return refusal;
+  }
+  if (kind != static_cast<std::uint8_t>(Kind::Welcome)) refuse("what answers is no worker");
+  return wire::decode<Welcome>(frame.substr(1));
+}
+
+void check(const Welcome& welcome, const Hello& hello, SocketKind socket, const std::string& peer_name) {
+  if (welcome.version != kProtocolVersion) refuse("it answers in version " + std::to_string(welcome.version));
+  if (welcome.id != hello.expects || welcome.worker != peer_name) {
+    refuse("it is worker " + std::to_string(welcome.id) + ", " + cut(welcome.worker));
+  }
+  if (welcome.pid <= 0) refuse("its process can't have the number " + std::to_string(welcome.pid));
+  const Offer* transport = find(hello.transports, welcome.transport);
+  if (transport == nullptr || !transport->why_not.empty() || !why_not_over(socket, welcome.transport, 1).empty()) {
+    refuse("it has chosen " + cut(welcome.transport) + ", which was not offered");
+  }
+  for (const std::string& name : welcome.channels) {
+    const Offer* channel = find(hello.channels, name);
+    if (channel == nullptr || !channel->why_not.empty())
+      refuse("it has chosen " + cut(name) + ", which was not offered");
+  }
+  if (welcome.not_taken.size() > 4 * kOffersMax) refuse("it has too many reasons");
+  for (const NotTaken& each : welcome.not_taken) {
+    if (each.name.size() > kOfferTextMax || each.why.size() > kOfferTextMax) refuse("a reason of it is too long");
+  }
+}
+
+}  // namespace distrun::agents::pipe

@@ -1,0 +1,189 @@
+#include <agents/pipe/meetings.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/peer.hpp>
+
+// Those who come, and what both roles share; outgoing.cpp has the others.
+namespace distrun::agents::pipe {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kShortage = 100ms;  // until descriptors that have run out are tried for again
+constexpr int kAcceptMost = 64;    // at a time, so that others get their turn
+
+base::TimePoint now() { return base::system_clock().now(); }
+
+}  // namespace
+
+Meetings::Meetings(Identity own, Listener listener, PorterEvents& events, Poller& poller, Watches& peers,
+                   base::Nanoseconds limit)
+    : own_(std::move(own)),
+      listener_(std::move(listener)),
+      events_(events),
+      poller_(poller),
+      peers_(peers),
+      limit_(limit) {}
+
+void Meetings::start() {
+  for (const Place& place : listener_.address()) {
+    const bool is_uds = place.kind == SocketKind::Uds;
+    poller_.add(listener_.fd(place.kind), EPOLLIN, {is_uds ? PollKind::ListenUds : PollKind::ListenTcp, 0});
+  }
+}
+
+void Meetings::close() noexcept {
+  listener_.close();
+  outgoing_.clear();
+  incoming_.clear();
+}
+
+void Meetings::handle(const Polled& polled) {
+  switch (polled.token.kind) {
+    case PollKind::ListenUds: return accept(SocketKind::Uds);
+    case PollKind::ListenTcp: return accept(SocketKind::Tcp);
+    case PollKind::Incoming: {
+      const auto found = incoming_.find(polled.token.number);
+      if (found != incoming_.end()) go_on(found->second);
+      return;
+    }
+    case PollKind::Outgoing: {
+      const auto found = std::find_if(outgoing_.begin(), outgoing_.end(), [&](const auto& each) {
+        return each.second.token.number == polled.token.number;
+      });
+      if (found != outgoing_.end()) go_on(found->second, polled.events);
+      return;
+    }
+    default: return;
+  }
+}
+
+base::TimePoint Meetings::next_time() const noexcept {
+  base::TimePoint next = reopen_;
+  for (const auto& [peer, outgoing] : outgoing_) {
+    next = std::min(next, outgoing.deadline);
+    if (outgoing.state == Outgoing::State::Resting) next = std::min(next, outgoing.retry);
+  }
+  for (const auto& [number, incoming] : incoming_) next = std::min(next, incoming.deadline);
+  return next;
+}
+
+void Meetings::accept(SocketKind kind) {
+  try {
+    for (int i = 0; i < kAcceptMost; ++i) {
+      base::Fd socket = listener_.accept(kind);
+      if (!socket) return;
+      if (kind == SocketKind::Uds && !base::is_trusted_peer(socket.get())) continue;
+      if (incoming_.size() >= kIncomingMax) incoming_.erase(incoming_.begin());
+      const Token token{PollKind::Incoming, ++last_};
+      poller_.add(socket.get(), EPOLLIN, token);
+      Incoming& incoming = incoming_[token.number];
+      incoming = {kind, now() + limit_, token, GreetingLine(std::move(socket)), {}, false};
+      go_on(incoming);  // most have spoken already
+    }
+  } catch (const Error&) {  // there are no descriptors; that some wait is told again and again, so look away
+    listen(false);
+    reopen_ = now() + kShortage;
+  }
+}
+
+void Meetings::listen(bool is_open) noexcept {
+  for (const Place& place : listener_.address()) {
+    const bool is_uds = place.kind == SocketKind::Uds;
+    poller_.change(listener_.fd(place.kind), is_open ? EPOLLIN : 0U,
+                   {is_uds ? PollKind::ListenUds : PollKind::ListenTcp, 0});
+  }
+}
+
+// May end it.
+void Meetings::go_on(Incoming& incoming) {
+  try {
+    if (!incoming.agreed && !incoming.is_refused) {
+      const auto frame = incoming.line.receive();
+      if (!frame) return;
+      take(incoming, read_hello(wire::view_of(*frame), own_));
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::InvalidArgument) return void(incoming_.erase(incoming.token.number));
+    refuse(incoming, RefusalKind::Final, error.text());
+  }
+  try {
+    if (incoming.line.flush()) return finish(incoming);
+    poller_.change(incoming.line.fd(), EPOLLOUT, incoming.token);
+  } catch (const Error&) {
+    incoming_.erase(incoming.token.number);
+  }
+}
+
+void Meetings::take(Incoming& incoming, const Hello& hello) {
+  if (const auto refusal = why_refused(hello)) {
+    refuse(incoming, refusal->kind, refusal->reason);
+    const auto own = outgoing_.find(hello.id);
+    const bool is_awaited = own != outgoing_.end() && own->second.state == Outgoing::State::Awaiting;
+    if (!is_awaited || refusal->kind != RefusalKind::Final) return;
+    return fail(hello.id, Error(ErrorKind::Disconnected, hello.worker + " was refused: " + refusal->reason));
+  }
+  Choice choice = choose(own_, hello, incoming.kind, incoming.line.files());
+  if (choice.transport.empty()) {
+    return refuse(incoming, RefusalKind::NoTransport, "no transport fits: " + reasons(choice.not_taken));
+  }
+  Welcome welcome;
+  welcome.worker = own_.worker;
+  welcome.id = own_.id;
+  welcome.pid = ::getpid();
+  welcome.transport = choice.transport;
+  welcome.channels = choice.channels;
+  welcome.not_taken = choice.not_taken;
+  try {
+    std::vector<int> files;
+    if (incoming.kind == SocketKind::Uds) files = events_.fds_for_welcome(hello, choice.transport);
+    incoming.line.put(pack(welcome), std::move(files));
+  } catch (const Error& error) {
+    return refuse(incoming, RefusalKind::Final, error.what());
+  }
+  Connection agreed;
+  agreed.peer = hello.id;
+  agreed.peer_name = hello.worker;
+  agreed.peer_pid = hello.pid;
+  agreed.peer_address = hello.address;
+  agreed.transport = std::move(choice.transport);
+  agreed.channels = std::move(choice.channels);
+  agreed.not_taken = std::move(choice.not_taken);
+  incoming.agreed = std::move(agreed);
+}
+
+// If both have begun, the connection of the smaller id stays; not where it only waits for the other one's.
+std::optional<Refusal> Meetings::why_refused(const Hello& hello) {
+  if (peers_.has(hello.id))
+    return Refusal{RefusalKind::Final, "there is a connection with " + hello.worker + " already"};
+  const auto own = outgoing_.find(hello.id);
+  const bool is_busy = own != outgoing_.end() && own->second.state != Outgoing::State::Awaiting;
+  if (is_busy && own_.id < hello.id) return Refusal{RefusalKind::Glare, own_.worker + " connects itself"};
+  if (const auto reason = events_.refuse(hello)) return Refusal{RefusalKind::Final, *reason};
+  return std::nullopt;
+}
+
+void Meetings::refuse(Incoming& incoming, RefusalKind kind, const std::string& reason) {
+  incoming.line.put(pack(Refusal{kind, reason}));
+  incoming.is_refused = true;
+}
+
+// All that was to be said is out.
+void Meetings::finish(Incoming& incoming) {
+  if (incoming.is_refused) return void(incoming_.erase(incoming.token.number));
+  Connection connection = std::move(*incoming.agreed);
+  poller_.remove(incoming.line.fd());
+  connection.fds = incoming.line.take_files();
+  connection.socket = incoming.line.take_socket();
+  incoming_.erase(incoming.token.number);
+  if (!peers_.admit(connection.peer)) return;  // two of the same worker at once: the other one was quicker
+  outgoing_.erase(connection.peer);
+  events_.connected(std::move(connection));
+}
+
+}  // namespace distrun::agents::pipe

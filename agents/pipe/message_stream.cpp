@@ -1,0 +1,323 @@
+#include <agents/pipe/message_stream.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/tensor/core/empty.hpp>
+
+namespace distrun::agents::pipe {
+namespace {
+
+constexpr std::uint8_t kInStream = 0, kInPeer = 1;  // where the memory of a stretch is
+constexpr std::uint8_t kContiguous = 1;
+constexpr std::size_t kPartsMax = 64;  // of one write
+constexpr std::size_t kSectionsMax = 32;
+constexpr std::uint32_t kTensorsMax = 1 << 20;
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw Error(ErrorKind::InvalidArgument, "a message of the pipe is broken: " + text);
+}
+
+void write_deadline(wire::ByteWriter& table, base::Nanoseconds left) {
+  table.number(static_cast<std::uint8_t>(rpc::SectionTag::Deadline));
+  table.number(static_cast<std::uint32_t>(sizeof(std::int64_t)));
+  table.number(static_cast<std::int64_t>(left.count()));
+}
+
+void write_shape(wire::ByteWriter& table, const rpc::TensorShape& shape) {
+  table.number(static_cast<std::uint8_t>(shape.dtype));
+  table.number(static_cast<std::uint8_t>(shape.contiguous ? kContiguous : 0));
+  table.number(static_cast<std::uint8_t>(shape.sizes.size()));
+  table.number(shape.span);
+  table.append(shape.sizes.begin(), shape.sizes.size() * sizeof(std::int64_t));
+  if (shape.contiguous) return;
+  table.number(shape.offset);
+  table.append(shape.strides.begin(), shape.strides.size() * sizeof(std::int64_t));
+}
+
+Dims read_dims(wire::ByteReader& table, std::size_t count) {
+  Dims dims;
+  for (std::size_t i = 0; i < count; ++i) dims.push_back(table.number<std::int64_t>());
+  return dims;
+}
+
+// The parts that are still to be written, behind the first `skip` bytes of all.
+class Parts {
+ public:
+  explicit Parts(std::uint64_t skip) : skip_(skip) {}
+  void add(const void* data, std::size_t bytes) {
+    if (skip_ >= bytes || count_ == kPartsMax) {
+      skip_ -= std::min<std::uint64_t>(skip_, count_ == kPartsMax ? 0 : bytes);
+      return;
+    }
+    auto* const begin = static_cast<std::byte*>(const_cast<void*>(data)) + skip_;
+    parts_[count_++] = {begin, bytes - static_cast<std::size_t>(skip_)};
+    skip_ = 0;
+  }
+  std::span<const iovec> all() const noexcept { return {parts_.data(), count_}; }
+
+ private:
+  std::uint64_t skip_;
+  std::array<iovec, kPartsMax> parts_{};
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+OutgoingMessage::OutgoingMessage(rpc::Message message, std::size_t cma_from) {
+  head_.kind = static_cast<std::uint8_t>(message.kind);
+  head_.id = message.id;
+  if (!message.tensors.empty()) tensors_ = rpc::spans_of(message.tensors);
+  if (message.left || !message.sections.empty() || !tensors_.spans.empty()) write_table(message, cma_from);
+  payload_ = std::move(message.payload);
+  head_.table_bytes = static_cast<std::uint32_t>(table_.size());
+  head_.payload_bytes = payload_.size();
+}
+
+OutgoingMessage OutgoingMessage::own(std::uint8_t kind, std::uint64_t id) {
+  OutgoingMessage made;
+  made.head_.kind = kind;
+  made.head_.id = id;
+  return made;
+}
+
+void OutgoingMessage::write_table(const rpc::Message& message, std::size_t cma_from) {
+  wire::ByteWriter table;
+  table.reserve(64 + 64 * tensors_.shapes.size());
+  table.number(static_cast<std::uint8_t>(message.sections.size() + (message.left ? 1 : 0)));
+  if (message.left) write_deadline(table, *message.left);
+  for (const rpc::Section& each : message.sections) {
+    table.number(static_cast<std::uint8_t>(each.tag));
+    table.number(static_cast<std::uint32_t>(each.bytes.size()));
+    table.append(each.bytes.data(), each.bytes.size());
+  }
+  table.number(static_cast<std::uint32_t>(tensors_.spans.size()));
+  write_spans(table, cma_from);
+  table.number(static_cast<std::uint32_t>(tensors_.shapes.size()));
+  for (const rpc::TensorShape& each : tensors_.shapes) write_shape(table, each);
+  table_ = table.take();
+}
+
+void OutgoingMessage::write_spans(wire::ByteWriter& table, std::size_t cma_from) {
+  in_stream_.reserve(tensors_.spans.size());
+  for (const rpc::Span& each : tensors_.spans) {
+    if (!each.storage->device().is_cpu()) throw Error(ErrorKind::InvalidArgument, "a tensor on a GPU is not staged");
+    const bool is_in_peer = cma_from != 0 && each.bytes() >= cma_from;
+    table.number(static_cast<std::uint8_t>(is_in_peer ? kInPeer : kInStream));
+    table.number(static_cast<std::uint64_t>(each.bytes()));
+    if (is_in_peer) {
+      table.number(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(each.data())));
+      is_read_by_peer_ = true;
+    } else {
+      head_.memory_bytes += each.bytes();
+      in_stream_.push_back(&each);
+    }
+  }
+}
+
+bool OutgoingMessage::write_to(Stream& stream) {
+  const std::uint64_t all = sizeof head_ + table_.size() + payload_.size() + head_.memory_bytes;
+  while (written_ < all) {
+    Parts parts(written_);
+    parts.add(&head_, sizeof head_);
+    parts.add(table_.data(), table_.size());
+    parts.add(payload_.data(), payload_.size());
+    for (const rpc::Span* const each : in_stream_) parts.add(each->data(), each->bytes());
+    const std::size_t taken = stream.write(parts.all());
+    if (taken == 0) return false;
+    written_ += taken;
+  }
+  return true;
+}
+
+std::optional<IncomingMessages::Arrived> IncomingMessages::next(Stream& stream) {
+  if (stage_ == Stage::Head && !read_head(stream)) return std::nullopt;
+  if (stage_ == Stage::Table && !read_table(stream)) return std::nullopt;
+  if (stage_ == Stage::Payload && !read_payload(stream)) return std::nullopt;
+  if (stage_ == Stage::Memory && !read_memory(stream)) return std::nullopt;
+  return finish();
+}
+
+bool IncomingMessages::read_head(Stream& stream) {
+  const std::span<const std::byte> there = stream.look();
+  if (there.size() < sizeof head_) return false;
+  std::memcpy(&head_, there.data(), sizeof head_);
+  if (head_.mark != MessageHead::kMark) refuse("it does not begin with its mark");
+  if (head_.number != next_number_) {
+    refuse("its number is " + std::to_string(head_.number) + ", and " + std::to_string(next_number_) + " is the next");
+  }
+  if (head_.table_bytes > limits_.table) refuse("its table has " + std::to_string(head_.table_bytes) + " bytes");
+  if (head_.payload_bytes > limits_.payload)
+    refuse("its payload has " + std::to_string(head_.payload_bytes) + " bytes");
+  if (head_.memory_bytes > limits_.memory) refuse("its tensors have " + std::to_string(head_.memory_bytes) + " bytes");
+  ++next_number_;
+  stream.consume(sizeof head_);
+  message_ = rpc::Message();
+  spans_.clear(), shapes_.clear(), to_fill_.clear();
+  filled_ = next_fill_ = 0;
+  was_read_from_peer_ = false;
+  stage_ = Stage::Table;
+  return true;
+}
+
+// In place, if it is there as one piece.
+bool IncomingMessages::read_table(Stream& stream) {
+  const std::size_t bytes = head_.table_bytes;
+  if (bytes == 0 && head_.memory_bytes != 0) refuse("it has memory, and no table");
+  if (bytes != 0) {
+    const std::span<const std::byte> there = table_.empty() ? stream.look() : std::span<const std::byte>();
+    if (there.size() >= bytes) {
+      parse_table(wire::BytesView(there.data(), bytes));
+      stream.consume(bytes);
+    } else {
+      while (table_.size() < bytes) {
+        const std::span<const std::byte> more = stream.look();
+        if (more.empty()) return false;
+        const std::size_t taken = std::min(more.size(), bytes - table_.size());
+        table_.insert(table_.end(), more.begin(), more.begin() + static_cast<std::ptrdiff_t>(taken));
+        stream.consume(taken);
+      }
+      const wire::Bytes table = std::exchange(table_, {});
+      parse_table(wire::view_of(table));
+    }
+  }
+  stage_ = Stage::Payload;
+  return true;
+}
+
+void IncomingMessages::parse_table(wire::BytesView bytes) {
+  wire::ByteReader table(bytes);
+  const auto sections = table.number<std::uint8_t>();
+  if (sections > kSectionsMax) refuse("it has " + std::to_string(sections) + " sections");
+  for (int i = 0; i < sections; ++i) {
+    rpc::Section section;
+    section.tag = static_cast<rpc::SectionTag>(table.number<std::uint8_t>());
+    const std::string text = table.string();
+    if (section.tag == rpc::SectionTag::Deadline && text.size() == sizeof(std::int64_t)) {
+      std::int64_t left = 0;
+      std::memcpy(&left, text.data(), sizeof left);
+      message_.left = base::Nanoseconds(left);
+      continue;
+    }
+    const auto* const data = reinterpret_cast<const std::byte*>(text.data());
+    section.bytes.assign(data, data + text.size());
+    message_.sections.push_back(std::move(section));
+  }
+  parse_tensors(table);
+  table.expect_end();
+}
+
+// Shapes first, so that a tensor that has a stretch for itself is made as any other one.
+void IncomingMessages::parse_tensors(wire::ByteReader& table) {
+  const std::uint32_t spans = table.count(1 + sizeof(std::uint64_t));
+  if (spans > kTensorsMax) refuse("it has " + std::to_string(spans) + " stretches of memory");
+  places_.clear();
+  std::uint64_t in_stream = 0;
+  for (std::uint32_t i = 0; i < spans; ++i) {
+    Place place;
+    place.is_in_peer = table.number<std::uint8_t>() == kInPeer;
+    place.bytes = table.number<std::uint64_t>();
+    if (place.bytes > limits_.memory) refuse("a stretch of its memory has " + std::to_string(place.bytes) + " bytes");
+    if (place.is_in_peer) place.address = table.number<std::uint64_t>();
+    if (!place.is_in_peer) in_stream += place.bytes;
+    places_.push_back(place);
+  }
+  if (in_stream != head_.memory_bytes) refuse("its table speaks of other memory than follows");
+  const std::uint32_t shapes = table.count(3 + sizeof(std::uint32_t));
+  if (shapes > kTensorsMax) refuse("it has " + std::to_string(shapes) + " tensors");
+  for (std::uint32_t i = 0; i < shapes; ++i) parse_shape(table);
+  make_tensors();
+}
+
+void IncomingMessages::parse_shape(wire::ByteReader& table) {
+  rpc::TensorShape shape;
+  const auto dtype = table.number<std::uint8_t>();
+  if (dtype >= tensor::kDTypeCount) refuse("a tensor has the unknown dtype " + std::to_string(dtype));
+  shape.dtype = static_cast<tensor::DType>(dtype);
+  shape.contiguous = (table.number<std::uint8_t>() & kContiguous) != 0;
+  const auto count = table.number<std::uint8_t>();
+  if (count > Dims::kMost) refuse("a tensor has " + std::to_string(count) + " dimensions");
+  shape.span = table.number<std::uint32_t>();
+  if (shape.span >= places_.size()) refuse("a tensor speaks of memory that is not there");
+  shape.sizes = read_dims(table, count);
+  if (!shape.contiguous) {
+    shape.offset = table.number<std::int64_t>();
+    shape.strides = read_dims(table, count);
+  }
+  ++places_[shape.span].users;
+  shapes_.push_back(std::move(shape));
+}
+
+// Memory is taken here; what is in it comes later, or is read out of the peer.
+void IncomingMessages::make_tensors() {
+  message_.tensors.resize(shapes_.size());
+  spans_.resize(places_.size());
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    const rpc::TensorShape& shape = shapes_[i];
+    const Place& place = places_[shape.span];
+    if (place.users != 1 || !shape.contiguous) continue;
+    const tensor::Shape whole(shape.sizes);
+    if (static_cast<std::uint64_t>(whole.numel) * size_of(shape.dtype) != place.bytes) continue;
+    message_.tensors[i] = tensor::empty(shape.sizes, {shape.dtype, {}});
+    places_[shape.span].to = message_.tensors[i].data();
+  }
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    Place& place = places_[i];
+    if (place.to == nullptr && place.users != 0) {
+      spans_[i] = tensor::Storage::make(device::kCpu, static_cast<std::size_t>(place.bytes));
+      place.to = spans_[i]->data();
+    }
+    if (place.users == 0 && place.bytes != 0) refuse("no tensor uses a stretch of its memory");
+    if (!place.is_in_peer) {
+      to_fill_.push_back({place.to, static_cast<std::size_t>(place.bytes)});
+    } else if (place.bytes != 0) {
+      if (!read_peer_) refuse("its memory is to be read out of the peer, which was not agreed");
+      read_peer_(place.address, place.to, static_cast<std::size_t>(place.bytes));
+      was_read_from_peer_ = true;
+    }
+  }
+}
+
+bool IncomingMessages::read_payload(Stream& stream) {
+  const auto bytes = static_cast<std::size_t>(head_.payload_bytes);
+  wire::Bytes& payload = message_.payload;
+  while (payload.size() < bytes) {
+    const std::span<const std::byte> there = stream.look();
+    if (there.empty()) return false;
+    const std::size_t taken = std::min(there.size(), bytes - payload.size());
+    payload.insert(payload.end(), there.begin(), there.begin() + static_cast<std::ptrdiff_t>(taken));
+    stream.consume(taken);
+  }
+  stage_ = Stage::Memory;
+  return true;
+}
+
+bool IncomingMessages::read_memory(Stream& stream) {
+  while (next_fill_ < to_fill_.size()) {
+    const Filled& fill = to_fill_[next_fill_];
+    while (filled_ < fill.bytes) {
+      const std::size_t taken = stream.read_into(fill.to + filled_, fill.bytes - filled_);
+      if (taken == 0) return false;
+      filled_ += taken;
+    }
+    filled_ = 0;
+    ++next_fill_;
+  }
+  return true;
+}
+
+IncomingMessages::Arrived IncomingMessages::finish() {
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    if (!message_.tensors[i].defined()) message_.tensors[i] = rpc::tensor_in(spans_[shapes_[i].span], shapes_[i]);
+  }
+  stage_ = Stage::Head;
+  Arrived arrived{head_.kind, std::move(message_), head_.number, was_read_from_peer_};
+  arrived.message.id = head_.id;
+  spans_.clear();
+  return arrived;
+}
+
+}  // namespace distrun::agents::pipe

@@ -1,0 +1,228 @@
+// Meetings that this worker has begun.
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/peer.hpp>
+
+#include <agents/pipe/meetings.hpp>
+
+namespace distrun::agents::pipe {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr base::Nanoseconds kFirstRest = 1ms;  // before a listener that was full is dialled again
+constexpr base::Nanoseconds kLastRest = 100ms;
+
+base::TimePoint now() { return base::system_clock().now(); }
+
+// Places of the peer, in the order of this worker's transports.
+std::vector<Place> places_of(const Identity& own, const Address& address) {
+  std::vector<Place> places;
+  for (const Offer& offer : own.transports) {
+    if (!offer.why_not.empty()) continue;
+    const SocketKind kind = offer.name == "tcp" ? SocketKind::Tcp : SocketKind::Uds;
+    for (const Place& place : address) {
+      const bool is_there = std::find(places.begin(), places.end(), place) != places.end();
+      if (place.kind == kind && !is_there) places.push_back(place);
+    }
+  }
+  return places;
+}
+
+bool offers_memory(const Identity& own) {
+  return std::any_of(own.transports.begin(), own.transports.end(),
+                     [](const Offer& offer) { return offer.name == "shm" && offer.why_not.empty(); });
+}
+
+}  // namespace
+
+void Meetings::connect(WorkerId peer, std::string name, Address address) {
+  if (peers_.has(peer)) return;
+  const auto [at, is_new] = outgoing_.try_emplace(peer);
+  if (!is_new) return;
+  Outgoing& outgoing = at->second;
+  outgoing.peer = peer;
+  outgoing.name = std::move(name);
+  outgoing.deadline = now() + limit_;
+  outgoing.rest = kFirstRest;
+  outgoing.places = places_of(own_, address);
+  outgoing.address = std::move(address);
+  advance(outgoing, [&] { dial_next(outgoing); });
+}
+
+void Meetings::cancel(WorkerId peer) noexcept { outgoing_.erase(peer); }
+
+void Meetings::check_time(base::TimePoint now) {
+  if (now >= reopen_) {
+    reopen_ = base::TimePoint::max();
+    listen(true);
+  }
+  std::erase_if(incoming_, [&](const auto& each) { return now >= each.second.deadline; });
+  std::vector<WorkerId> due;
+  for (const auto& [peer, outgoing] : outgoing_) {
+    const bool rests = outgoing.state == Outgoing::State::Resting;
+    if (now >= outgoing.deadline || (rests && now >= outgoing.retry)) due.push_back(peer);
+  }
+  for (const WorkerId peer : due) {
+    const auto found = outgoing_.find(peer);
+    if (found == outgoing_.end()) continue;
+    Outgoing& outgoing = found->second;
+    if (now < outgoing.deadline) {
+      advance(outgoing, [&] { dial_next(outgoing); });
+      continue;
+    }
+    fail(peer,
+         Error(ErrorKind::Timeout, place_of(outgoing) + " did not answer the handshake within " + base::human(limit_)));
+  }
+}
+
+void Meetings::go_on(Outgoing& outgoing, std::uint32_t events) {
+  advance(outgoing, [&] {
+    if (outgoing.state == Outgoing::State::Dialling) {
+      const int error = dial_error(outgoing.line.fd());
+      if (error != 0) {
+        add_trouble(outgoing,
+                    "can't be reached at " + to_string(outgoing.places[outgoing.at]) + ": " + base::errno_text(error));
+        return dial_next(outgoing);
+      }
+      say_hello(outgoing);
+    } else if (outgoing.state == Outgoing::State::Asking) {
+      if ((events & EPOLLOUT) != 0 && flush(outgoing)) {
+        poller_.change(outgoing.line.fd(), EPOLLIN, outgoing.token);
+      }
+      hear_answer(outgoing);
+    }
+  });
+}
+
+template <class Step>
+void Meetings::advance(Outgoing& outgoing, const Step& step) {
+  const WorkerId peer = outgoing.peer;
+  try {
+    step();
+  } catch (const Error& error) {
+    fail(peer, error);
+  }
+}
+
+// At the first of its places from outgoing.at on where somebody may listen.
+void Meetings::dial_next(Outgoing& outgoing) {
+  while (outgoing.at < outgoing.places.size()) {
+    const Place& place = outgoing.places[outgoing.at];
+    Dialled dialled = dial(place);
+    if (dialled.error == EAGAIN) {
+      outgoing.state = Outgoing::State::Resting;
+      outgoing.retry = now() + outgoing.rest;
+      outgoing.rest = std::min(2 * outgoing.rest, kLastRest);
+      return;
+    }
+    if (dialled.error == 0 || dialled.error == EINPROGRESS) {
+      outgoing.token = {PollKind::Outgoing, ++last_};
+      outgoing.line = GreetingLine(std::move(dialled.socket));
+      outgoing.state = Outgoing::State::Dialling;
+      poller_.add(outgoing.line.fd(), EPOLLOUT, outgoing.token);
+      return dialled.error == 0 ? say_hello(outgoing) : void();
+    }
+    add_trouble(outgoing, "can't be reached at " + to_string(place) + ": " + base::errno_text(dialled.error));
+  }
+  if (outgoing.places.empty()) {
+    outgoing.troubles =
+        outgoing.name + " is at " + to_string(outgoing.address) + ", and no transport of this worker leads there";
+  }
+  throw Error(ErrorKind::Disconnected, outgoing.troubles);
+}
+
+void Meetings::add_trouble(Outgoing& outgoing, const std::string& trouble) {
+  outgoing.troubles += (outgoing.troubles.empty() ? outgoing.name + " " : "; ") + trouble;
+  outgoing.line = GreetingLine();
+  outgoing.files.clear();
+  ++outgoing.at;
+}
+
+void Meetings::say_hello(Outgoing& outgoing) {
+  const bool is_uds = outgoing.places[outgoing.at].kind == SocketKind::Uds;
+  if (is_uds && !base::is_trusted_peer(outgoing.line.fd())) {
+    throw Error(ErrorKind::Disconnected, "another user listens where " + place_of(outgoing) + " should be");
+  }
+  if (is_uds && offers_memory(own_)) outgoing.files = events_.fds_for_hello(outgoing.peer);
+  outgoing.hello = make_hello(own_, outgoing.peer);
+  std::vector<int> files;
+  for (const base::Fd& file : outgoing.files) files.push_back(file.get());
+  outgoing.line.put(pack(outgoing.hello), std::move(files));
+  outgoing.state = Outgoing::State::Asking;
+  const bool is_out = flush(outgoing);
+  poller_.change(outgoing.line.fd(), is_out ? EPOLLIN : EPOLLIN | EPOLLOUT, outgoing.token);
+}
+
+void Meetings::hear_answer(Outgoing& outgoing) {
+  std::optional<Answer> answer;
+  try {
+    const auto frame = outgoing.line.receive();
+    if (!frame) return;
+    answer = read_answer(wire::view_of(*frame));
+    const auto* welcome = std::get_if<Welcome>(&*answer);
+    if (welcome != nullptr) check(*welcome, outgoing.hello, outgoing.places[outgoing.at].kind, outgoing.name);
+  } catch (const Error& error) {
+    const bool is_junk = error.kind() == ErrorKind::InvalidArgument;
+    throw Error(ErrorKind::Disconnected,
+                place_of(outgoing) + (is_junk ? " has not answered as a worker does: " : ": ") + error.text());
+  }
+  if (const auto* refusal = std::get_if<Refusal>(&*answer)) return take(outgoing, *refusal);
+  take(outgoing, std::get<Welcome>(*std::move(answer)));
+}
+
+bool Meetings::flush(Outgoing& outgoing) {
+  try {
+    return outgoing.line.flush();
+  } catch (const Error& error) {
+    throw Error(ErrorKind::Disconnected, place_of(outgoing) + ": " + error.text());
+  }
+}
+
+void Meetings::take(Outgoing& outgoing, Welcome welcome) {
+  Connection connection;
+  connection.peer = outgoing.peer;
+  connection.peer_name = outgoing.name;
+  connection.peer_pid = welcome.pid;
+  connection.peer_address = to_string(outgoing.address);
+  connection.transport = std::move(welcome.transport);
+  connection.channels = std::move(welcome.channels);
+  connection.not_taken = std::move(welcome.not_taken);
+  poller_.remove(outgoing.line.fd());
+  connection.fds = outgoing.line.take_files();
+  connection.socket = outgoing.line.take_socket();
+  connection.own_fds = std::move(outgoing.files);
+  connection.is_connector = true;
+  outgoing_.erase(connection.peer);
+  if (peers_.admit(connection.peer)) events_.connected(std::move(connection));
+}
+
+void Meetings::take(Outgoing& outgoing, const Refusal& refusal) {
+  const std::string where = to_string(outgoing.places[outgoing.at]);
+  switch (refusal.kind) {
+    case RefusalKind::Glare:
+      outgoing.state = Outgoing::State::Awaiting;
+      outgoing.line = GreetingLine();
+      outgoing.files.clear();
+      return;
+    case RefusalKind::NoTransport:
+      add_trouble(outgoing, "refuses at " + where + ": " + refusal.reason);
+      return dial_next(outgoing);
+    case RefusalKind::Final:
+      throw Error(ErrorKind::Disconnected, outgoing.name + " (at " + where + ") refuses: " + refusal.reason);
+  }
+}
+
+void Meetings::fail(WorkerId peer, const Error& why) {
+  outgoing_.erase(peer);
+  events_.failed(peer, why);
+}
+
+std::string Meetings::place_of(const Outgoing& outgoing) const {
+  return outgoing.name + " (at " + to_string(outgoing.address) + ")";
+}
+
+}  // namespace distrun::agents::pipe

@@ -1,0 +1,272 @@
+#include <agents/pipe/pipe_agent.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <agents/pipe/transports/socket_stream.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/shared_memory.hpp>
+#include <distrun/runtime/core/wait.hpp>
+
+namespace distrun::agents::pipe {
+
+PipeAgent::PipeAgent(PipeSetting setting)
+    : setting_(std::move(setting)),
+      rank_(core::rank_state()),
+      pool_(future::handler_pool_of(rank_)),
+      reactor_(std::make_shared<Reactor>(pool_, static_cast<rpc::Receiver&>(*this))),
+      porter_(std::make_unique<Porter>(setting_.identity, Listener(setting_.has_uds, setting_.tcp_host),
+                                       static_cast<PorterEvents&>(*this), setting_.handshake_limit)) {}
+
+PipeAgent::~PipeAgent() { close(base::Nanoseconds(0)); }
+
+std::vector<rpc::WorkerInfo> PipeAgent::worker_infos() const {
+  std::vector<rpc::WorkerInfo> workers{setting_.worker};
+  for (const LinkPtr& each : links()) workers.push_back(each->peer());
+  std::sort(workers.begin(), workers.end(), [](const auto& a, const auto& b) { return a.id() < b.id(); });
+  return workers;
+}
+
+std::vector<PipeAgent::LinkPtr> PipeAgent::links() const {
+  std::vector<LinkPtr> all;
+  const std::shared_lock lock(mutex_);
+  for (const auto& [id, link] : links_) all.push_back(link);
+  return all;
+}
+
+PipeAgent::LinkPtr PipeAgent::find(WorkerId id) const noexcept {
+  const std::shared_lock lock(mutex_);
+  const auto found = links_.find(id);
+  return found == links_.end() ? nullptr : found->second;
+}
+
+PipeAgent::LinkPtr PipeAgent::get(WorkerId id) const {
+  LinkPtr link = find(id);
+  if (link != nullptr) return link;
+  if (is_closed_.load()) throw Error(ErrorKind::Disconnected, "RPC is no longer running on this node");
+  throw Error(ErrorKind::InvalidArgument,
+              setting_.worker.name() + " knows no worker with the id " + std::to_string(id));
+}
+
+void PipeAgent::put(LinkPtr link) {
+  {
+    const std::unique_lock lock(mutex_);
+    if (is_closed_.load()) return;
+    links_.insert_or_assign(link->peer().id(), std::move(link));
+  }
+  reactor_->set_links(links());
+}
+
+void PipeAgent::add_worker(const rpc::WorkerRecord& record) {
+  parse_address(record.address);
+  if (record.worker.id() == setting_.worker.id()) return;
+  const LinkPtr known = find(record.worker.id());
+  if (known != nullptr && !known->is_over() && known->peer() == record.worker) return;
+  if (known != nullptr) {
+    porter_->forget(record.worker.id());
+    known->close();
+  }
+  put(std::make_shared<Link>(record.worker, record.address));
+}
+
+void PipeAgent::remove_worker(rpc::WorkerId id) noexcept {
+  LinkPtr link;
+  {
+    const std::unique_lock lock(mutex_);
+    const auto found = links_.find(id);
+    if (found == links_.end()) return;
+    link = std::move(found->second);
+    links_.erase(found);
+  }
+  reactor_->set_links(links());
+  porter_->forget(id);
+  const Error why(ErrorKind::Disconnected, link->peer().name() + " has left");
+  link->end(Link::State::Left, why);
+  lose(link->peer(), why);  // calls to it fail; its end is told so
+  link->take_end();
+  link->close();
+}
+
+void PipeAgent::start(rpc::Receiver& receiver) {
+  receiver_.store(&receiver);
+  if (setting_.handlers > 0) pool_.set_wanted(setting_.handlers);
+  pool_.use(reactor_);
+  porter_->start();
+}
+
+std::unique_ptr<future::HandlerTask> PipeAgent::receive(const rpc::WorkerInfo& from, rpc::Message message) noexcept {
+  rpc::Receiver* const receiver = receiver_.load(std::memory_order_acquire);
+  return receiver == nullptr ? nullptr : receiver->receive(from, std::move(message));
+}
+
+void PipeAgent::lose(const rpc::WorkerInfo& peer, const base::Error& why) noexcept {
+  if (rpc::Receiver* const receiver = receiver_.load(std::memory_order_acquire)) receiver->lose(peer, why);
+}
+
+void PipeAgent::send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency) {
+  const LinkPtr link = get(to);
+  const bool is_limited = message.kind == rpc::MessageKind::Call;
+  switch (link->send(std::move(message), is_limited)) {
+    case Link::Sent::MustConnect: porter_->connect(to, link->peer().name(), link->address()); return;
+    case Link::Sent::Queued:
+      if (link->state() == Link::State::Up && !link->is_shm()) porter_->want_writable(to);
+      break;
+    case Link::Sent::Written: break;
+  }
+  if (urgency == rpc::Urgency::Answer) {
+    link->ring_later();
+  } else {
+    link->ring();
+  }
+}
+
+std::optional<std::string> PipeAgent::refuse(const Hello& hello) {
+  if (is_closed_.load()) return setting_.worker.name() + " is closing";
+  const LinkPtr link = find(hello.id);
+  const rpc::WorkerInfo worker(hello.worker, hello.id);
+  if (link != nullptr && !link->is_over() && link->peer() != worker) {
+    return "the worker with the id " + std::to_string(hello.id) + " is " + link->peer().name() + " here";
+  }
+  if (link != nullptr && link->state() == Link::State::Up) return hello.worker + " is connected already";
+  if ((link == nullptr || link->is_over()) && !setting_.takes_strangers) {
+    return hello.worker + (link == nullptr ? " is no worker of this group" : " has left this group");
+  }
+  return std::nullopt;
+}
+
+std::vector<base::Fd> PipeAgent::fds_for_hello(WorkerId) {
+  std::vector<base::Fd> fds;
+  fds.push_back(RingPair::make_memfd());
+  fds.push_back(reactor_->door().duplicate_fd());
+  return fds;
+}
+
+std::vector<int> PipeAgent::fds_for_welcome(const Hello&, std::string_view transport) {
+  if (transport != "shm") return {};
+  return {reactor_->door().fd()};
+}
+
+// Who connects has made the rings; each has the other's door.
+std::unique_ptr<Stream> PipeAgent::stream_of(Connection& connection) {
+  if (connection.transport != "shm") return std::make_unique<SocketStream>(std::move(connection.socket));
+  const bool is_maker = connection.is_connector;
+  std::vector<base::Fd>& rings = is_maker ? connection.own_fds : connection.fds;
+  const std::size_t door = is_maker ? 0 : 1;
+  if (rings.empty() || connection.fds.size() <= door) {
+    throw Error(ErrorKind::InvalidArgument, "the peer has not sent its shared memory");
+  }
+  return std::make_unique<ShmStream>(std::make_unique<RingPair>(std::move(rings.front()), is_maker),
+                                     std::make_unique<Door>(connection.fds[door]));
+}
+
+void PipeAgent::connected(Connection connection) {
+  const WorkerId peer = connection.peer;
+  LinkPtr link = find(peer);
+  if (link == nullptr || link->is_over()) {  // a stranger who was let in
+    link = std::make_shared<Link>(rpc::WorkerInfo(connection.peer_name, peer), connection.peer_address);
+    put(link);
+  }
+  try {
+    std::unique_ptr<Stream> stream = stream_of(connection);
+    const int socket = stream->fd() >= 0 ? stream->fd() : connection.socket.get();
+    const bool is_socket = stream->fd() >= 0;
+    link->begin(std::move(connection), std::move(stream));
+    porter_->watch(peer, socket, is_socket);
+    if (is_socket && link->has_queue()) porter_->want_writable(peer);
+  } catch (const Error& why) {
+    return failed(peer, why);
+  }
+  reactor_->rouse();
+}
+
+void PipeAgent::failed(WorkerId peer, const base::Error& why) {
+  const LinkPtr link = find(peer);
+  if (link == nullptr) return;
+  link->end(Link::State::Lost, Error(ErrorKind::Disconnected, why.text()));
+  reactor_->tell_end(*link);
+}
+
+void PipeAgent::readable(WorkerId peer) {
+  const LinkPtr link = find(peer);
+  if (link != nullptr) reactor_->read_all(*link);
+  if (link == nullptr || link->is_over()) porter_->forget(peer);
+}
+
+void PipeAgent::writable(WorkerId peer) {
+  const LinkPtr link = find(peer);
+  if (link != nullptr && !link->flush() && link->has_queue()) porter_->want_writable(peer);
+}
+
+// What it had written before it ended is read first.
+void PipeAgent::ended(WorkerId peer, const std::string& why) {
+  const LinkPtr link = find(peer);
+  if (link == nullptr) return;
+  link->drain(*reactor_);
+  link->end(Link::State::Lost,
+            Error(ErrorKind::Disconnected,
+                  link->peer().name() + " (process " + std::to_string(link->peer_pid()) + ") is gone: " + why));
+  reactor_->tell_end(*link);
+}
+
+// Until everything is written, or it is time.
+void PipeAgent::flush_all(base::TimePoint deadline) noexcept {
+  struct Written final : future::Progress::Awaited {
+    explicit Written(std::vector<LinkPtr> links_) : links(std::move(links_)) {}
+    bool is_there() const noexcept override {
+      return std::none_of(links.begin(), links.end(),
+                          [](const LinkPtr& each) { return each->has_queue() && !each->is_over(); });
+    }
+    std::vector<LinkPtr> links;
+  };
+  const Written written(links());
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Send;
+  info.name = "what is left to be sent";
+  std::optional<core::PollingWait> wait;
+  while (!written.is_there() && base::system_clock().now() < deadline) {
+    reactor_->help(written, deadline);
+    if (written.is_there()) return;
+    if (!wait) wait.emplace(info, deadline);
+    if (wait->rest(std::chrono::milliseconds(1)) != core::WaitEnd::Ready) return;
+  }
+}
+
+void PipeAgent::close(base::Nanoseconds limit) noexcept {
+  if (is_closed_.exchange(true)) return;
+  const bool was_started = receiver_.load() != nullptr;
+  const base::TimePoint deadline = base::system_clock().now() + limit;
+  if (was_started && limit.count() > 0) flush_all(deadline);
+  for (const LinkPtr& each : links()) {
+    try {
+      if (each->state() == Link::State::Up) each->send_leave(), each->ring();
+    } catch (const Error&) {  // it has left before
+    }
+  }
+  if (was_started && limit.count() > 0) flush_all(deadline);
+  reactor_->close();
+  if (was_started) pool_.leave(*reactor_);
+  porter_->close();
+  std::map<WorkerId, LinkPtr> gone;
+  {
+    const std::unique_lock lock(mutex_);
+    gone.swap(links_);
+  }
+  for (const auto& [id, link] : gone) link->close();
+  reactor_->set_links({});
+  receiver_.store(nullptr);
+}
+
+std::map<std::string, std::string> PipeAgent::debug_info() const {
+  std::map<std::string, std::string> info;
+  for (const LinkPtr& each : links()) each->add_debug_info(info);
+  for (const Offer& each : setting_.identity.transports) {
+    if (!each.why_not.empty()) info["pipe.not_offered." + each.name] = each.why_not;
+  }
+  for (const Offer& each : setting_.identity.channels) {
+    if (!each.why_not.empty()) info["pipe.not_offered." + each.name] = each.why_not;
+  }
+  info["pipe.address"] = address();
+  return info;
+}
+
+}  // namespace distrun::agents::pipe

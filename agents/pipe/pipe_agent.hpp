@@ -1,0 +1,79 @@
+#pragma once
+// The agent for ranks that are processes. A link for each peer (link.hpp), which meets it when there is something to
+// send; a thread for sockets (porter.hpp); and the reading of shared memory by whoever waits (reactor.hpp).
+#include <atomic>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <vector>
+
+#include <agents/pipe/link.hpp>
+#include <agents/pipe/porter.hpp>
+#include <agents/pipe/reactor.hpp>
+#include <distrun/runtime/rpc/agent.hpp>
+
+namespace distrun::agents::pipe {
+
+// What an agent is made of, beside its rank.
+struct PipeSetting {
+  rpc::WorkerInfo worker;
+  bool takes_strangers = false;  // workers that it was not told of are let in, if they know the secret
+  Identity identity;             // but for the address
+  std::string tcp_host;          // empty: no TCP
+  bool has_uds = true;
+  base::Nanoseconds handshake_limit{};
+  int handlers = 0;  // that may run at the same time without being blocked; 0: as the pool likes
+};
+
+class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Receiver {
+ public:
+  explicit PipeAgent(PipeSetting setting);
+  ~PipeAgent() override;
+
+  const rpc::WorkerInfo& worker_info() const noexcept override { return setting_.worker; }
+  std::vector<rpc::WorkerInfo> worker_infos() const override;
+  std::string address() const override { return porter_->address(); }
+  void add_worker(const rpc::WorkerRecord& record) override;
+  void remove_worker(rpc::WorkerId id) noexcept override;
+  void start(rpc::Receiver& receiver) override;
+  void send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency) override;
+  std::shared_ptr<future::Progress> progress() const noexcept override { return reactor_; }
+  void close(base::Nanoseconds limit) noexcept override;
+  std::map<std::string, std::string> debug_info() const override;
+
+ private:
+  using LinkPtr = std::shared_ptr<Link>;
+
+  // PorterEvents.
+  std::optional<std::string> refuse(const Hello& hello) override;
+  std::vector<base::Fd> fds_for_hello(WorkerId peer) override;
+  std::vector<int> fds_for_welcome(const Hello& hello, std::string_view transport) override;
+  void connected(Connection connection) override;
+  void failed(WorkerId peer, const base::Error& why) override;
+  void readable(WorkerId peer) override;
+  void writable(WorkerId peer) override;
+  void ended(WorkerId peer, const std::string& why) override;
+  base::TimePoint on_timer() override { return base::TimePoint::max(); }
+  // Receiver: of the reactor, until and after the agent's own is there.
+  std::unique_ptr<future::HandlerTask> receive(const rpc::WorkerInfo& from, rpc::Message message) noexcept override;
+  void lose(const rpc::WorkerInfo& peer, const base::Error& why) noexcept override;
+
+  LinkPtr find(WorkerId id) const noexcept;
+  LinkPtr get(WorkerId id) const;
+  void put(LinkPtr link);
+  std::unique_ptr<Stream> stream_of(Connection& connection);
+  std::vector<LinkPtr> links() const;
+  void flush_all(base::TimePoint deadline) noexcept;
+
+  const PipeSetting setting_;
+  core::RankState& rank_;
+  future::HandlerPool& pool_;
+  std::shared_ptr<Reactor> reactor_;
+  std::unique_ptr<Porter> porter_;
+  std::atomic<rpc::Receiver*> receiver_{nullptr};
+  std::atomic<bool> is_closed_{false};
+  mutable std::shared_mutex mutex_;
+  std::map<WorkerId, LinkPtr> links_;  // guarded by mutex_
+};
+
+}  // namespace distrun::agents::pipe

@@ -1,0 +1,198 @@
+#include <agents/pipe/porter.hpp>
+
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <distrun/common/base/check.hpp>
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::agents::pipe {
+namespace {
+
+using namespace std::chrono_literals;
+
+// After bytes have come the porter looks on for as long as this before it sleeps: a busy peer answers in a few
+// microseconds, and to be woken costs 10 to 20.
+constexpr base::Nanoseconds kAlert = 50us;
+
+base::TimePoint now() { return base::system_clock().now(); }
+
+// max() is never; what is over is at once.
+itimerspec spec_of(base::TimePoint at) noexcept {
+  itimerspec spec{};
+  if (at == base::TimePoint::max()) return spec;
+  const auto ns = std::max<std::int64_t>(1, base::Nanoseconds(at.time_since_epoch()).count());
+  spec.it_value.tv_sec = ns / 1'000'000'000;
+  spec.it_value.tv_nsec = ns % 1'000'000'000;
+  return spec;
+}
+
+void drain(int fd) noexcept {
+  std::uint64_t count = 0;
+  while (::read(fd, &count, sizeof count) < 0 && errno == EINTR) {
+  }
+}
+
+Identity with_address(Identity own, const std::string& address) {
+  own.address = address;
+  return own;
+}
+
+}  // namespace
+
+Porter::Porter(Identity own, Listener listener, PorterEvents& events, base::Nanoseconds limit)
+    : events_(events),
+      address_(to_string(listener.address())),
+      watches_(poller_),
+      meetings_(with_address(std::move(own), address_), std::move(listener), events, poller_, watches_, limit),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      timerfd_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
+  if (!wake_ || !timerfd_) base::throw_errno("cannot make a timer", errno);
+}
+
+Porter::~Porter() { close(); }
+
+void Porter::start() {
+  const std::lock_guard lock(closing_);
+  if (is_closing_) return;
+  DISTRUN_ASSERT(!thread_.has_value());
+  poller_.add(wake_.get(), EPOLLIN, {PollKind::Wake, 0});
+  poller_.add(timerfd_.get(), EPOLLIN, {PollKind::Timer, 0});
+  meetings_.start();
+  thread_.emplace("distrun-rpc-io", [this] { run(); });
+}
+
+void Porter::close() noexcept {
+  const std::lock_guard lock(closing_);
+  {
+    const std::lock_guard requests(mutex_);
+    if (is_closing_.exchange(true)) return;
+    const std::uint64_t one = 1;
+    (void)!::write(wake_.get(), &one, sizeof one);
+  }
+  if (thread_) thread_->join();
+  meetings_.close();
+  watches_.clear();
+  const std::lock_guard requests(mutex_);
+  requests_.clear();
+  wake_.reset();
+  timerfd_.reset();
+  poller_.close();
+}
+
+void Porter::connect(WorkerId peer, std::string name, const std::string& address) {
+  post({peer, std::move(name), parse_address(address)});
+}
+
+void Porter::watch(WorkerId peer, int fd, bool readable) { watches_.watch(peer, fd, readable); }
+
+void Porter::want_writable(WorkerId peer) noexcept { watches_.want_writable(peer); }
+
+void Porter::forget(WorkerId peer) noexcept {
+  watches_.forget(peer);
+  post({peer, {}, {}});
+}
+
+void Porter::set_timer(base::TimePoint at) noexcept {
+  const std::lock_guard lock(mutex_);
+  timer_ = std::min(timer_, at);
+  if (timer_ < armed_) arm(timer_);
+}
+
+void Porter::post(Request request) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (is_closing_) return;
+  const bool is_first = requests_.empty();
+  requests_.push_back(std::move(request));
+  const std::uint64_t one = 1;
+  if (is_first) (void)!::write(wake_.get(), &one, sizeof one);
+}
+
+void Porter::run() {
+  base::TimePoint alert_until{};
+  while (!is_closing_) {
+    const bool sleeps = now() >= alert_until;
+    const std::span<const Polled> ready = poller_.wait(sleeps);
+    if (ready.empty()) {
+      if (!sleeps) ::sched_yield();
+      continue;
+    }
+    has_read_ = false;
+    for (const Polled& polled : ready) {
+      if (is_closing_) return;
+      handle(polled);
+    }
+    if (has_read_) alert_until = now() + kAlert;
+    const std::lock_guard lock(mutex_);
+    const base::TimePoint next = std::min(timer_, meetings_.next_time());
+    if (next != armed_) arm(next);
+  }
+}
+
+void Porter::handle(const Polled& polled) {
+  switch (polled.token.kind) {
+    case PollKind::Wake: return handle_requests();
+    case PollKind::Timer: return handle_timer();
+    case PollKind::Watched: return handle_watched(polled);
+    default: return meetings_.handle(polled);
+  }
+}
+
+void Porter::handle_watched(const Polled& polled) {
+  const auto seen = watches_.see(polled);
+  if (!seen) return;
+  if (seen->writable) events_.writable(seen->peer);
+  if (seen->readable) {
+    has_read_ = true;
+    events_.readable(seen->peer);
+  }
+  if (const auto why = watches_.take_end(polled)) events_.ended(seen->peer, *why);
+}
+
+void Porter::handle_requests() {
+  drain(wake_.get());
+  std::vector<Request> requests;
+  {
+    const std::lock_guard lock(mutex_);
+    requests.swap(requests_);
+  }
+  for (Request& request : requests) {
+    if (request.address.empty()) {
+      meetings_.cancel(request.peer);
+    } else {
+      meetings_.connect(request.peer, std::move(request.name), std::move(request.address));
+    }
+  }
+}
+
+void Porter::handle_timer() {
+  drain(timerfd_.get());
+  const base::TimePoint at = now();
+  bool is_due = false;
+  {
+    const std::lock_guard lock(mutex_);
+    armed_ = base::TimePoint::max();
+    is_due = at >= timer_;
+    if (is_due) timer_ = base::TimePoint::max();
+  }
+  meetings_.check_time(at);
+  if (!is_due) return;
+  const base::TimePoint next = events_.on_timer();
+  const std::lock_guard lock(mutex_);
+  timer_ = std::min(timer_, next);
+}
+
+// Under mutex_.
+void Porter::arm(base::TimePoint at) noexcept {
+  const itimerspec spec = spec_of(at);
+  armed_ = at;
+  if (timerfd_) ::timerfd_settime(timerfd_.get(), TFD_TIMER_ABSTIME, &spec, nullptr);
+}
+
+}  // namespace distrun::agents::pipe

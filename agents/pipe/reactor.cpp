@@ -1,0 +1,279 @@
+#include <agents/pipe/reactor.hpp>
+
+#include <sched.h>
+
+#include <ctime>
+#include <limits>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::agents::pipe {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kBatch = 32;              // messages of one link in a visit
+constexpr int kHotPolls = 40;           // some microseconds, more than a reply takes from a core that is far
+constexpr int kBellAfter = 60;          // looks without a reply, until a peer that had just fallen asleep is rung for
+constexpr int kClockEvery = 16;         // looks between two looks at the clock
+constexpr int kDrains = 4;              // rounds before a waiter that goes hands over what still comes
+constexpr auto kWorkerPatience = 50us;  // since the last message: the next one mostly comes within that
+constexpr auto kWaiterPatience = 1ms;   // then a wake-up more is small beside what was waited for
+
+std::int64_t now_ns() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+int cpus() noexcept {
+  cpu_set_t usable;
+  return ::sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : 1;
+}
+
+constinit thread_local bool is_idling = false;  // the thread is a worker in idle()
+
+void rest(int look, int hot) noexcept {
+  if (look < hot) {
+    __builtin_ia32_pause();
+  } else {
+    ::sched_yield();
+  }
+}
+
+}  // namespace
+
+Reactor::Reactor(future::HandlerPool& pool, rpc::Receiver& receiver)
+    : pool_(pool), receiver_(receiver), hot_polls_(0), latest_(std::make_shared<Links>()) {
+  door_.set_parked(now_ns());
+}
+
+Reactor::~Reactor() = default;
+
+// With more ranks than cores another rank has to run before anything can come.
+void Reactor::set_links(std::vector<std::shared_ptr<Link>> links) {
+  hot_polls_.store(static_cast<int>(links.size()) + 1 <= cpus() ? kHotPolls : 0);
+  {
+    const std::lock_guard lock(mutex_);
+    latest_ = std::make_shared<Links>(std::move(links));
+    version_.fetch_add(1);
+  }
+  rouse();
+}
+
+void Reactor::rouse() noexcept { door_.ring(); }
+
+const Reactor::Links& Reactor::links() noexcept {
+  if (polled_ == nullptr || polled_version_ != version_.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(mutex_);
+    polled_ = latest_;
+    polled_version_ = version_.load();
+  }
+  return *polled_;
+}
+
+void Reactor::deliver(const rpc::WorkerInfo& from, rpc::Message message) noexcept {
+  auto task = receiver_.receive(from, std::move(message));
+  if (task == nullptr) return;
+  found_.fetch_add(1, std::memory_order_relaxed);
+  try {
+    if (is_idling) {
+      pool_.post_found(std::move(task));
+    } else {
+      pool_.post(std::move(task));
+    }
+  } catch (const Error&) {
+    return;  // the task tells that it was not run
+  }
+}
+
+bool Reactor::poll(Link& link, bool with_sockets) noexcept {
+  bool moved = false;
+  if (link.is_ready()) {
+    moved = link.read(*this, kBatch) != 0;
+  } else if (with_sockets && link.state() == Link::State::Up && !link.is_shm()) {
+    // All of it: of what was taken out of a socket the kernel tells nobody any more.
+    moved = link.read(*this, std::numeric_limits<int>::max()) != 0;
+  }
+  if (moved && link.is_over()) tell_end(link);
+  if (link.has_queue() && link.flush()) moved = true;
+  return moved;
+}
+
+bool Reactor::poll(bool with_sockets) noexcept {
+  bool moved = false;
+  for (const auto& each : links()) moved |= poll(*each, with_sockets);
+  return moved;
+}
+
+bool Reactor::any_ready(const Links& links) noexcept {
+  for (const auto& each : links) {
+    if (each->is_ready() && !each->is_over()) return true;
+  }
+  return false;
+}
+
+std::shared_ptr<const Reactor::Links> Reactor::latest() noexcept {
+  const std::lock_guard lock(mutex_);
+  return latest_;
+}
+
+void Reactor::pay_bells() noexcept {
+  for (const auto& each : links()) {
+    if (each->owes_bell()) each->pay_bell();
+  }
+}
+
+// False: something has come meanwhile, and the caller owns it again.
+bool Reactor::let_go() noexcept {
+  pay_bells();
+  const std::shared_ptr<const Links> looked_at = polled_;  // the owner's, until it lets go
+  door_.set_parked(now_ns());
+  owner_.store(0);
+  if (!any_ready(*looked_at) || !try_own()) return true;
+  set_polling();
+  return false;
+}
+
+void Reactor::drain_and_let_go() noexcept {
+  for (int round = 0; round < kDrains; ++round) {
+    poll(false);
+    if (let_go()) return;
+  }
+  pay_bells();
+  owner_.store(0);  // the door says polling: whoever is woken now owns it
+  door_.wake();
+}
+
+bool Reactor::take_wake() noexcept {
+  int there = wakes_.load();
+  while (there > 0) {
+    if (wakes_.compare_exchange_weak(there, there - 1)) return true;
+  }
+  return false;
+}
+
+void Reactor::wake() noexcept {
+  wakes_.fetch_add(1);
+  door_.wake();
+}
+
+// As its owner, until there is a task or a wake (true), or nothing to do (false).
+bool Reactor::attend() noexcept {
+  set_polling();
+  std::int64_t last = now_ns();
+  const int hot = hot_polls_.load(std::memory_order_relaxed);
+  for (int look = 0;; ++look) {
+    const std::size_t before = found_.load(std::memory_order_relaxed);
+    const bool moved = poll(false);
+    const bool has_task = found_.load(std::memory_order_relaxed) != before;
+    if (has_task || take_wake()) {
+      drain_and_let_go();
+      return true;
+    }
+    if (moved) {
+      last = now_ns();
+      look = 0;
+      continue;
+    }
+    if (wanted_.load() > 0) {
+      leave_to_waiter();
+      return false;
+    }
+    if (look % kClockEvery == kClockEvery - 1 && now_ns() - last > base::Nanoseconds(kWorkerPatience).count() &&
+        let_go()) {
+      return false;
+    }
+    rest(look, hot);
+  }
+}
+
+void Reactor::leave_to_waiter() noexcept {
+  pay_bells();
+  owner_.store(0);
+  if (wanted_.load() == 0 && try_own()) drain_and_let_go();
+}
+
+// Who comes from a task looks for a moment before he sleeps: whoever was answered often asks again.
+void Reactor::idle() noexcept {
+  is_idling = true;
+  for (bool is_first = true;; is_first = false) {
+    const std::uint32_t state = door_.state();
+    if (is_closed_.load() || take_wake()) break;
+    const bool is_left = !Door::is_parked(state) && wanted_.load() == 0;
+    if ((is_first || is_left || any_ready(*latest())) && try_own()) {
+      if (attend()) break;
+      continue;
+    }
+    door_.sleep(state);
+  }
+  is_idling = false;
+}
+
+void Reactor::help(const Awaited& awaited, base::TimePoint deadline) noexcept {
+  const int hot = hot_polls_.load(std::memory_order_relaxed);
+  std::int64_t last = 0;
+  for (int look = 0; !awaited.is_there(); ++look) {
+    if (look % kClockEvery == kClockEvery - 1) {
+      const std::int64_t now = now_ns();
+      if (last == 0) last = now;
+      if (now - last > base::Nanoseconds(kWaiterPatience).count() || base::system_clock().now() >= deadline) break;
+    }
+    if (try_own()) {
+      const bool is_over = wait_as_owner(awaited, deadline);
+      drain_and_let_go();
+      if (is_over) return;
+      continue;
+    }
+    wanted_.fetch_add(1);
+    rest(look, hot);
+    wanted_.fetch_sub(1);
+  }
+  take_what_was_left();
+}
+
+// A worker has made room for this waiter, who does not need it any more.
+void Reactor::take_what_was_left() noexcept {
+  if (!Door::is_parked(door_.state()) && try_own()) drain_and_let_go();
+}
+
+// True: it would be better to sleep.
+bool Reactor::wait_as_owner(const Awaited& awaited, base::TimePoint deadline) noexcept {
+  set_polling();
+  const int hot = hot_polls_.load(std::memory_order_relaxed);
+  std::int64_t last = 0;
+  for (int look = 0; !awaited.is_there(); ++look) {
+    if (poll(true)) {
+      look = 0, last = 0;
+      continue;
+    }
+    if (look == kBellAfter) pay_bells();
+    if (look % kClockEvery == kClockEvery - 1) {
+      const std::int64_t now = now_ns();
+      if (last == 0) last = now;
+      if (now - last > base::Nanoseconds(kWaiterPatience).count() || base::system_clock().now() >= deadline)
+        return true;
+    }
+    rest(look, hot);
+  }
+  return false;
+}
+
+void Reactor::read_all(Link& link) noexcept {
+  while (link.read(*this, kBatch) == kBatch) {
+  }
+  if (link.is_over()) tell_end(link);
+}
+
+void Reactor::tell_end(Link& link) noexcept {
+  if (is_closed_.load()) return;
+  if (const std::optional<Error> why = link.take_end()) receiver_.lose(link.peer(), *why);
+}
+
+void Reactor::close() noexcept {
+  is_closed_.store(true);
+  door_.wake();
+}
+
+}  // namespace distrun::agents::pipe

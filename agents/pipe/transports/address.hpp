@@ -1,0 +1,41 @@
+#pragma once
+// Where a worker listens, as text for the records of others: "uds:NAME;tcp:HOST:PORT", one of them, or both. NAME is in
+// Linux's abstract namespace, so no file has to be removed; HOST is a number, so nobody is asked what it means.
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace distrun::agents::pipe {
+
+enum class SocketKind : std::uint8_t { Uds, Tcp };
+const char* name_of(SocketKind kind) noexcept;  // "uds"
+
+// Where one socket listens.
+struct Place {
+  SocketKind kind = SocketKind::Uds;
+  std::string host;  // of Uds: the name
+  std::uint16_t port = 0;
+
+  friend bool operator==(const Place&, const Place&) = default;
+};
+std::string to_string(const Place& place);
+
+using Address = std::vector<Place>;  // each kind once at most
+std::string to_string(const Address& address);
+// Throws Error{InvalidArgument}, which names the text.
+Address parse_address(const std::string& text);
+
+// A place as the kernel takes it.
+struct SocketAddress {
+  sockaddr_storage bytes{};
+  socklen_t size = 0;
+
+  const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&bytes); }
+  sockaddr* get() noexcept { return reinterpret_cast<sockaddr*>(&bytes); }
+};
+// Throws Error{InvalidArgument} for a host that is no IPv4 or IPv6 address, and for names that are too long.
+SocketAddress socket_address(const Place& place);
+
+}  // namespace distrun::agents::pipe

@@ -1,0 +1,105 @@
+#pragma once
+// A ring of bytes in memory that two processes share: one writes, one reads. The data is mapped twice, one behind the
+// other, so that whatever is in the ring is one piece of memory for both.
+//
+// Neither end believes the other: a position that can't be is an error, and nothing beyond the ring is touched.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <sys/uio.h>
+
+#include <distrun/common/base/fd.hpp>
+
+namespace distrun::agents::pipe {
+
+inline constexpr std::size_t kRingBytes = 256 * 1024;
+
+// One ring's positions, which only grow. Each end's own stand on a line of their own.
+struct RingHead {
+  alignas(64) std::atomic<std::uint64_t> written{0};
+  std::atomic<std::uint32_t> writer_left{0};
+  alignas(64) std::atomic<std::uint64_t> read{0};
+  std::atomic<std::uint32_t> reader_left{0};
+  alignas(64) std::atomic<std::uint32_t> writer_waits{0};  // for room: whoever reads rings
+};
+
+// The writer's end. One thread at a time.
+class RingWriter {
+ public:
+  RingWriter(RingHead& head, std::byte* data) noexcept : head_(head), data_(data) {}
+
+  // How many bytes had room. What was written is seen by the reader when this returns. Throws Error{Disconnected} if
+  // the reader has left, and for nonsense.
+  std::size_t write(std::span<const iovec> parts);
+  // Whoever reads tells when there is room again; false: there is some already.
+  bool wait_for_room();
+  void leave() noexcept { head_.writer_left.store(1); }
+
+ private:
+  std::size_t room();
+
+  RingHead& head_;
+  std::byte* const data_;
+  std::uint64_t written_ = 0;
+  std::uint64_t read_seen_ = 0;
+};
+
+// The reader's end. One thread at a time.
+class RingReader {
+ public:
+  RingReader(RingHead& head, const std::byte* data) noexcept : head_(head), data_(data) {}
+
+  // All that is there. Throws Error{Disconnected} if there is nothing and the writer has left, and for nonsense.
+  std::span<const std::byte> look() {
+    const std::uint64_t written = head_.written.load(std::memory_order_acquire);
+    if (written == read_) [[likely]]
+      return nothing();
+    return some(written);
+  }
+  // Any thread.
+  bool is_empty() const noexcept { return head_.written.load() == head_.read.load(); }
+  void consume(std::size_t bytes) noexcept {
+    read_ += bytes;
+    head_.read.store(read_);
+  }
+  // Whether the writer waits for room: whoever asks rings then.
+  bool take_writer_waits() noexcept { return head_.writer_waits.load() != 0 && head_.writer_waits.exchange(0) != 0; }
+  void leave() noexcept { head_.reader_left.store(1); }
+
+ private:
+  std::span<const std::byte> nothing();
+  std::span<const std::byte> some(std::uint64_t written) const;
+
+  RingHead& head_;
+  const std::byte* const data_;
+  std::uint64_t read_ = 0;
+};
+
+// Both rings of two workers: the memory, mapped. Who makes it writes the first ring.
+class RingPair {
+ public:
+  static base::Fd make_memfd();  // throws Error{Failed}
+  // Of make_memfd(), here or at the peer. Throws Error{Failed, InvalidArgument}.
+  RingPair(base::Fd memfd, bool is_maker);
+  ~RingPair();
+  RingPair(const RingPair&) = delete;
+  RingPair& operator=(const RingPair&) = delete;
+
+  RingWriter writer() const noexcept { return {head(is_maker_ ? 0 : 1), data(is_maker_ ? 0 : 1)}; }
+  RingReader reader() const noexcept { return {head(is_maker_ ? 1 : 0), data(is_maker_ ? 1 : 0)}; }
+
+ private:
+  void map(const base::Fd& memfd);
+  RingHead& head(int ring) const noexcept;
+  std::byte* data(int ring) const noexcept;
+
+  const bool is_maker_;
+  std::byte* memory_ = nullptr;
+};
+
+// As memcpy. Large ones pass the caches by: the reader's core gets them from memory sooner than from this one's.
+void copy_to_shared(std::byte* to, const void* from, std::size_t bytes) noexcept;
+
+}  // namespace distrun::agents::pipe

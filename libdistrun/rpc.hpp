@@ -1,0 +1,46 @@
+#pragma once
+// RPC between the ranks of a test, for plugins that are linked with the runtime (distrun_add_plugin(NAME RUNTIME ...)):
+//
+//   #include <distrun/rpc.hpp>
+//   #include <distrun/test.hpp>
+//
+//   int add_twice(int a, int b) { return a + 2 * b; }
+//   DISTRUN_RPC(add_twice)
+//
+//   DISTRUN_TEST(Rpc, calls_its_neighbour) {
+//     distrun::init_rpc(rank);
+//     const int neighbour = (rank.rank() + 1) % rank.world_size();
+//     DISTRUN_EXPECT(distrun::rpc_sync(neighbour, add_twice, 1, 2) == 5);
+//     distrun::rpc::shutdown();
+//   }
+#include <distrun/plugin/sdk/context.hpp>
+#include <distrun/runtime/future/collect.hpp>
+#include <distrun/runtime/future/future.hpp>
+#include <distrun/runtime/rpc/calls/call.hpp>
+#include <distrun/runtime/rpc/calls/wait_all_scope.hpp>
+#include <distrun/runtime/rpc/functions/graph_builder.hpp>
+#include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rpc/functions/register_class.hpp>
+#include <distrun/runtime/rpc/session/meeting.hpp>
+#include <distrun/runtime/rpc/session/session.hpp>
+#include <distrun/runtime/rpc/values/serializer.hpp>
+
+namespace distrun {
+
+using rpc::rpc_async;
+using rpc::rpc_sync;
+using rpc::to;
+
+// The worker of this rank, "worker0", among those of all ranks of the test, with the agent that --agent names. They
+// meet in the store of the test, unless the options have another. Without shutdown() it ends, at once, with the test.
+inline void init_rpc(const Rank& rank, std::shared_ptr<const rpc::RpcBackendOptions> options = {}) {
+  rpc::InitOptions init;
+  init.name = rank.worker_name();
+  init.backend = rpc::find_backend(std::string(rank.agent()));
+  init.rank = rank.rank();
+  init.world_size = rank.world_size();
+  init.options = std::move(options);
+  rpc::init_rpc(init);
+}
+
+}  // namespace distrun

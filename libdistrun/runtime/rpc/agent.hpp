@@ -1,0 +1,89 @@
+#pragma once
+// A rank's endpoint: carries messages between workers that it knows, each to whom it is for, once, in the order in
+// which the calling thread has sent them, or tells that it can't. What messages mean is no business of its own.
+//
+//   made -> started -> closed
+//
+// Any thread, unless something else is said.
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <distrun/runtime/future/progress.hpp>
+#include <distrun/runtime/rpc/message.hpp>
+#include <distrun/runtime/rpc/worker_info.hpp>
+
+namespace distrun::base {
+class Error;
+}
+namespace distrun::future {
+class HandlerTask;
+}
+
+namespace distrun::rpc {
+
+// Who gets what arrives. The agent calls it on any thread, one call at a time for each peer, and nothing of it may
+// block, or run what users wrote.
+class Receiver {
+ public:
+  // What is left to be done for the message on a thread that may block: empty if it is done with.
+  virtual std::unique_ptr<future::HandlerTask> receive(const WorkerInfo& from, Message message) noexcept = 0;
+  // Nothing comes from that worker any more, and nothing goes to it; said once.
+  virtual void lose(const WorkerInfo& peer, const base::Error& why) noexcept = 0;
+
+ protected:
+  ~Receiver() = default;
+};
+
+// What others must know of a worker to reach it: made by its agent, understood by theirs.
+struct WorkerRecord {
+  WorkerInfo worker;
+  std::string address;
+};
+
+// How soon the sender is going to look for the answer, so that the agent need not ring a peer that is still awake.
+enum class Urgency : std::uint8_t {
+  Answer,  // at once, by progress()
+  Later,
+};
+
+class Agent {
+ public:
+  virtual ~Agent() = default;
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  virtual const WorkerInfo& worker_info() const noexcept = 0;
+  // All workers that it knows, itself too, by id.
+  virtual std::vector<WorkerInfo> worker_infos() const = 0;
+
+  // Of this worker, for the records of others.
+  virtual std::string address() const = 0;
+  // Makes a worker known, or, where there is one of that id that was lost or has left, puts the new one in its place.
+  // Connects when there is something to send. Throws Error{InvalidArgument} for an address that it can't read.
+  virtual void add_worker(const WorkerRecord& record) = 0;
+  // It has left: what is on its way to it fails, and its end is no loss.
+  virtual void remove_worker(WorkerId id) noexcept = 0;
+
+  // Once, before anything else that moves messages. `receiver` must stay until close() has returned.
+  virtual void start(Receiver& receiver) = 0;
+  // Takes the message; it may still be on its way when this returns. What can't be brought any more is told by lose().
+  // Throws Error{Disconnected} if the worker is lost, or can't be reached; Error{Overloaded} if too much is on its way
+  // to it; Error{InvalidArgument} for a worker that it does not know, and for tensors that it can't carry.
+  virtual void send(WorkerId to, Message message, Urgency urgency) = 0;
+  // Null: messages move without anybody's help.
+  virtual std::shared_ptr<future::Progress> progress() const noexcept = 0;
+
+  // Nothing is received afterwards, and no thread of its own is left; peers are told that it leaves. What was sent
+  // before is brought to them, for as long as `limit`. Idempotent.
+  virtual void close(base::Nanoseconds limit) noexcept = 0;
+
+  // "pipe.worker1.transport": "shm", and why others were not taken.
+  virtual std::map<std::string, std::string> debug_info() const = 0;
+
+ protected:
+  Agent() = default;
+};
+
+}  // namespace distrun::rpc

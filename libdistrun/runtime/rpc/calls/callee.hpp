@@ -1,0 +1,49 @@
+#pragma once
+// What a call calls: an operator or a function by name, a method of an object that travels with the call, a graph
+// function (functions/graph.hpp).
+#include <memory>
+#include <string>
+#include <variant>
+
+#include <distrun/runtime/rpc/functions/registry.hpp>
+#include <distrun/runtime/rpc/values/convert.hpp>
+
+namespace distrun::rpc {
+
+class GraphFunction;  // functions/graph.hpp
+
+// A method of `object`, by its name: bound(my_object, "my_method").
+struct BoundMethod {
+  Value object;
+  std::string method;
+};
+template <class T>
+BoundMethod bound(const T& object, std::string method) {
+  return {to_value(object), std::move(method)};
+}
+
+// An argument by its name: arg("b", 2).
+struct NamedArgument {
+  std::string name;
+  Value value;
+};
+template <class T>
+NamedArgument arg(std::string name, T&& value) {
+  return {std::move(name), to_value(std::forward<T>(value))};
+}
+
+// A name is that of a function that is registered where it is called, and else that of an operator.
+using Callee = std::variant<std::string, std::shared_ptr<const GraphFunction>>;
+
+// What people call, as a callee and the arguments that come before theirs.
+struct Target {
+  Callee callee;
+  ValueList before;
+};
+Target target_of(std::string name);
+Target target_of(const char* name);
+Target target_of(FunctionName name);
+Target target_of(BoundMethod method);
+Target target_of(std::shared_ptr<const GraphFunction> graph);
+
+}  // namespace distrun::rpc

@@ -1,0 +1,230 @@
+#include <distrun/runtime/rpc/calls/calls.hpp>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/board/describe.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/session/options.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+constexpr std::size_t kWaitsTold = 3;  // of the other worker, in the text of a timeout
+
+// A task of a few lines.
+template <class Body>
+class Task final : public future::HandlerTask {
+ public:
+  explicit Task(Body body) : body_(std::move(body)) {}
+  void run() noexcept override { body_(); }
+
+ private:
+  Body body_;
+};
+template <class Body>
+std::unique_ptr<future::HandlerTask> task_of(Body body) {
+  return std::make_unique<Task<Body>>(std::move(body));
+}
+
+// "; rank 1 runs it": what the worker does for the call, and "; it shows: barrier \"x\" for ranks 0, 2".
+std::string shown_by(core::RankState& rank, const WorkerInfo& self, const PendingCall& call) {
+  core::RankLine* const line = rank.line();
+  const std::optional<board::Shown> shown = line != nullptr ? line->look_at(call.peer) : std::nullopt;
+  if (!shown) return "";
+  const bool runs = std::any_of(shown->waits.begin(), shown->waits.end(), [&](const board::ShownWait& each) {
+    return each.kind == board::WaitKind::Handler && each.id == call.id && each.peers == std::vector<int>{self.id()};
+  });
+  std::string text = "; rank " + std::to_string(call.peer) + (runs ? " runs it" : " does not run it");
+  if (shown->waits.empty()) return text;
+  text += ", and shows";
+  for (std::size_t i = 0; i < std::min(shown->waits.size(), kWaitsTold); ++i) {
+    text += (i == 0 ? ": " : ", ") + board::describe(shown->waits[i]);
+  }
+  return text;
+}
+
+std::string milliseconds(base::Nanoseconds time) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
+}
+
+}  // namespace
+
+struct Calls::Workers {
+  std::unordered_map<std::string, WorkerInfo> by_name;
+  std::unordered_map<WorkerId, WorkerInfo> by_id;
+};
+
+Calls::Calls(std::shared_ptr<Agent> agent, core::RankState& rank)
+    : agent_(std::move(agent)),
+      rank_(rank),
+      pending_([this](PendingCall call) { expire(std::move(call)); }),
+      timeout_ns_(static_cast<std::int64_t>(kDefaultRpcTimeoutSeconds * 1e9)) {
+  refresh_workers();
+}
+
+Calls::~Calls() = default;
+
+core::ThreadState Calls::own_state() const {
+  core::ThreadState state;
+  state.rank = &rank_;
+  return state;
+}
+
+void Calls::start() { agent_->start(*this); }
+
+void Calls::refresh_workers() {
+  auto workers = std::make_shared<Workers>();
+  for (const WorkerInfo& each : agent_->worker_infos()) {
+    workers->by_name.emplace(each.name(), each);
+    workers->by_id.emplace(each.id(), each);
+  }
+  const std::lock_guard lock(mutex_);
+  workers_ = std::move(workers);
+}
+
+WorkerInfo Calls::resolve(const Destination& to) const {
+  std::shared_ptr<const Workers> workers;
+  {
+    const std::lock_guard lock(mutex_);
+    workers = workers_;
+  }
+  const auto refuse = [&](const std::string& what) {
+    throw Error(
+        ErrorKind::InvalidArgument,
+        "name:" + self().name() + ",rank:" + std::to_string(self().id()) + " could not find destination " + what,
+        to.site());
+  };
+  if (const auto* const name = std::get_if<std::string>(&to.whom())) {
+    const auto found = workers->by_name.find(*name);
+    if (found == workers->by_name.end()) refuse("name " + *name);
+    return found->second;
+  }
+  const auto* const worker = std::get_if<WorkerInfo>(&to.whom());
+  const WorkerId id = worker != nullptr ? worker->id() : std::get<int>(to.whom());
+  const auto found = workers->by_id.find(id);
+  if (found == workers->by_id.end()) refuse("id " + std::to_string(id));
+  if (worker != nullptr && worker->name() != found->second.name()) refuse(to_string(*worker));
+  return found->second;
+}
+
+CallCounts Calls::counts() const {
+  CallCounts counts;
+  counts.sent = sent_.load();
+  counts.received = received_.load();
+  counts.waiting = pending_.count();
+  counts.running = running_.count();
+  counts.running_async = running_async_.load();
+  const auto handlers = future::handler_pool_of(rank_).statistics();
+  counts.has_handlers = handlers.queued != 0 || handlers.running != 0;
+  return counts;
+}
+
+bool Calls::wait_quiet(base::TimePoint deadline, base::Location site) {
+  if (counts().is_quiet()) return true;
+  board::WaitInfo info;
+  info.kind = board::WaitKind::RpcReply;
+  info.name = "its calls to end";
+  info.site = site;
+  core::PollingWait wait(info, deadline);
+  auto rest = base::Nanoseconds(std::chrono::microseconds(20));
+  while (!counts().is_quiet()) {
+    const core::WaitEnd end = wait.rest(rest);
+    if (end == core::WaitEnd::Timeout) return false;
+    if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for the calls of RPC to end", site);
+    rest = std::min<base::Nanoseconds>(rest * 2, std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+void Calls::close(const Error& why, base::Nanoseconds limit) noexcept {
+  if (is_closed_.exchange(true)) return;
+  pending_.stop();
+  agent_->close(limit);
+  for (const PendingCall& each : pending_.take_all()) fail_pending(each, why);
+}
+
+void Calls::add_debug_info(std::map<std::string, std::string>& info) const {
+  const CallCounts now = counts();
+  const auto handlers = future::handler_pool_of(rank_).statistics();
+  info["agent.client_active_calls"] = std::to_string(now.waiting);
+  info["agent.server_active_calls"] = std::to_string(now.running);
+  info["agent.server_active_async_calls"] = std::to_string(now.running_async);
+  info["agent.num_idle_threads"] = std::to_string(handlers.threads - handlers.running - handlers.blocked);
+  info["agent.threads"] = std::to_string(handlers.threads);
+  info["agent.calls_sent"] = std::to_string(now.sent);
+  info["agent.calls_received"] = std::to_string(now.received);
+  for (const auto& [key, value] : agent_->debug_info()) info[key] = value;
+}
+
+void Calls::lose(const WorkerInfo& peer, const Error& why) noexcept {
+  running_.cancel_all(peer.id());
+  for (const PendingCall& each : pending_.take_all(peer.id())) fail_pending(each, why);
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(graphs_sent_, [&](const auto& each) { return each.first == peer.id(); });
+  }
+  if (!loss_) return;
+  future::handler_pool_of(rank_).post_control(
+      task_of([self = shared_from_this(), peer, why] { self->loss_(peer, why); }));
+}
+
+void Calls::fail_pending(const PendingCall& call, const Error& why) noexcept {
+  if (!call.future->try_begin()) return;
+  Error own = why;
+  own.while_doing("call \"" + std::string(call.name) + "\" of worker " + std::to_string(call.peer));
+  call.future->end(std::make_exception_ptr(std::move(own)));
+}
+
+void Calls::expire(PendingCall call) noexcept {
+  std::string text = "RPCErr:1:RPC ran for more than set timeout (" + milliseconds(call.timeout) +
+                     " ms) and will now be marked with an error: \"" + call.name + "\" of worker " +
+                     std::to_string(call.peer) + ", message " + std::to_string(call.id);
+  if (call.peer != self().id()) text += shown_by(rank_, self(), call);
+  if (call.future->try_begin()) {
+    call.future->end(std::make_exception_ptr(
+        Error(ErrorKind::Timeout, "RuntimeError", std::move(text), call.future->info().made_at)));
+  }
+  if (call.peer == self().id()) return running_.cancel(call.peer, call.id);
+  try {
+    Message message;
+    message.kind = MessageKind::Cancel;
+    message.id = call.id;
+    agent_->send(call.peer, std::move(message), Urgency::Later);
+  } catch (const Error&) {
+    return;  // whoever can't be told is gone, or has more than enough to read
+  }
+}
+
+namespace {
+
+// A rank's calls, while it has a session.
+struct Current {
+  std::mutex mutex;
+  std::shared_ptr<Calls> calls;  // guarded by mutex
+};
+
+}  // namespace
+
+std::shared_ptr<Calls> find_calls(core::RankState& rank) noexcept {
+  auto& current = rank.part<Current>(core::Part::Calls);
+  const std::lock_guard lock(current.mutex);
+  return current.calls;
+}
+
+std::shared_ptr<Calls> current_calls() {
+  std::shared_ptr<Calls> calls = find_calls(core::rank_state());
+  if (calls != nullptr) return calls;
+  throw Error(ErrorKind::Failed, "RPC has not been initialized. Call init_rpc first.");
+}
+
+void use_calls(core::RankState& rank, std::shared_ptr<Calls> calls) noexcept {
+  auto& current = rank.part<Current>(core::Part::Calls);
+  const std::lock_guard lock(current.mutex);
+  current.calls.swap(calls);
+}
+
+}  // namespace distrun::rpc

@@ -1,0 +1,143 @@
+#pragma once
+// The calls of one session, in both directions: those that this rank waits for (pending_calls.hpp), and those that it
+// runs for others (running_calls.hpp, run_call.hpp).
+//
+//   outgoing   packed -> sent -> answered, or failed: timed out, the worker lost, closed
+//   incoming   read -> queued -> running -> answered
+//
+// A call to oneself takes the same way, without the agent. A call that times out is told to whoever runs it (Cancel),
+// so that what is still queued is not begun, and what runs can ask (call_context.hpp).
+//
+// Any thread.
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include <distrun/runtime/core/thread_state.hpp>
+#include <distrun/runtime/rpc/agent.hpp>
+#include <distrun/runtime/rpc/calls/call_request.hpp>
+#include <distrun/runtime/rpc/calls/devices.hpp>
+#include <distrun/runtime/rpc/calls/pending_calls.hpp>
+#include <distrun/runtime/rpc/calls/run_call.hpp>
+#include <distrun/runtime/rpc/calls/running_calls.hpp>
+
+namespace distrun::core {
+class RankState;
+}
+
+namespace distrun::rpc {
+
+// What the ends of a session are counted by: calls to and from others, since the session began.
+struct CallCounts {
+  std::uint64_t sent = 0;      // calls that were sent to other workers
+  std::uint64_t received = 0;  // calls that came from other workers
+  int waiting = 0;             // of this rank's, that are not answered yet
+  int running = 0;             // of others' and its own, that are queued or run, or whose futures are not done
+  int running_async = 0;       // of these, those whose futures are not done
+  bool has_handlers = false;   // continuations of answers, or whatever else: its handlers are not idle
+  bool is_quiet() const noexcept { return waiting == 0 && running == 0 && !has_handlers; }
+};
+
+class Calls final : public Receiver, public Answers, public std::enable_shared_from_this<Calls> {
+ public:
+  // What comes on the control lane; called on a handler's thread, one message of each worker after the other.
+  using ControlHandler = std::function<void(const WorkerInfo& from, const wire::Bytes& bytes)>;
+  // A worker is gone; on a handler's thread.
+  using LossHandler = std::function<void(const WorkerInfo& peer, const Error& why)>;
+
+  Calls(std::shared_ptr<Agent> agent, core::RankState& rank);
+  ~Calls();
+
+  // Before start(). Of workers by their names.
+  void set_device_maps(std::map<std::string, DeviceMap> maps) { device_maps_ = std::move(maps); }
+  void on_control(ControlHandler handler) { control_ = std::move(handler); }
+  void on_loss(LossHandler handler) { loss_ = std::move(handler); }
+  // Starts the agent.
+  void start();
+
+  Agent& agent() const noexcept { return *agent_; }
+  const WorkerInfo& self() const noexcept { return agent_->worker_info(); }
+  // Throws Error{InvalidArgument}: "... could not find destination ...".
+  WorkerInfo resolve(const Destination& to) const;
+  // By the session, when workers have come or gone: what resolve() finds.
+  void refresh_workers();
+
+  future::Future<Value> call(CallRequest request);
+  Value call_and_wait(CallRequest request);
+  // Throws as Agent::send().
+  void send_control(WorkerId to, wire::Bytes bytes);
+
+  // The default of calls; 0: no limit.
+  void set_timeout(base::Nanoseconds timeout) noexcept { timeout_ns_.store(timeout.count()); }
+  base::Nanoseconds timeout() const noexcept { return base::Nanoseconds(timeout_ns_.load()); }
+
+  CallCounts counts() const;
+  // Until it is quiet, or the deadline: false.
+  bool wait_quiet(base::TimePoint deadline, base::Location site);
+
+  // Every call that waits fails with `why`; none is sent or received afterwards. The agent is closed. Idempotent.
+  void close(const Error& why, base::Nanoseconds limit) noexcept;
+
+  void add_debug_info(std::map<std::string, std::string>& info) const;
+
+  // Receiver.
+  std::unique_ptr<future::HandlerTask> receive(const WorkerInfo& from, Message message) noexcept override;
+  void lose(const WorkerInfo& peer, const Error& why) noexcept override;
+
+  // Answers.
+  void reply(const CallContext& call, const Value& value) noexcept override;
+  void fail(const CallContext& call, const Error& error, bool is_own) noexcept override;
+  void begin_async() noexcept override { running_async_.fetch_add(1); }
+  void end_async() noexcept override { running_async_.fetch_sub(1); }
+  GraphCache& graphs() noexcept override { return graphs_; }
+
+ private:
+  struct Workers;
+  struct Outgoing;
+
+  Outgoing prepare(CallRequest& request);
+  PendingCall begin(CallRequest request, Urgency urgency);
+  void send(Outgoing& outgoing);
+  void send_to_self(Outgoing& outgoing);
+  const DeviceMap& device_map_for(const WorkerInfo& worker) const;
+  base::TimePoint deadline_of(const CallRequest& request, base::Nanoseconds& timeout) const;
+  void send_answer(const CallContext& call, Message message) noexcept;
+  std::unique_ptr<future::HandlerTask> begin_call(const WorkerInfo& from, Message&& message);
+  std::unique_ptr<future::HandlerTask> end_call(const WorkerInfo& from, Message&& message);
+  std::unique_ptr<future::HandlerTask> receive_control(const WorkerInfo& from, Message&& message);
+  void complete(const PendingCall& call, Message message) noexcept;
+  bool send_again(const PendingCall& call, const std::exception_ptr& error) noexcept;
+  void fail_pending(const PendingCall& call, const Error& why) noexcept;
+  void expire(PendingCall call) noexcept;
+  // Whatever a thread works under, what it reads for the session is the rank's own.
+  core::ThreadState own_state() const;
+
+  const std::shared_ptr<Agent> agent_;
+  core::RankState& rank_;
+  std::map<std::string, DeviceMap> device_maps_;
+  ControlHandler control_;
+  LossHandler loss_;
+  GraphCache graphs_;
+  PendingCalls pending_;
+  RunningCalls running_;
+  std::atomic<std::int64_t> timeout_ns_;
+  std::atomic<std::uint64_t> sent_{0}, received_{0};
+  std::atomic<int> running_async_{0};
+  std::atomic<bool> is_closed_{false};
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Workers> workers_;                // guarded by mutex_
+  std::set<std::pair<WorkerId, GraphHash>> graphs_sent_;  // guarded by mutex_
+};
+
+// Of the calling thread's rank. Throws Error{Failed}: "RPC has not been initialized. ...".
+std::shared_ptr<Calls> current_calls();
+// Null: none.
+std::shared_ptr<Calls> find_calls(core::RankState& rank) noexcept;
+// By the session.
+void use_calls(core::RankState& rank, std::shared_ptr<Calls> calls) noexcept;
+
+}  // namespace distrun::rpc

@@ -1,0 +1,46 @@
+#pragma once
+// Whom a call is to, how long it may take, and which line of the user's code asks for it.
+//
+//   rpc_sync("worker1", add_twice, 1, 2);
+//   rpc_sync(to("worker1").within(0.5), add_twice, 1, 2);   // seconds; 0: no limit
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/location.hpp>
+#include <distrun/runtime/rpc/worker_info.hpp>
+
+namespace distrun::rpc {
+
+class Destination {
+ public:
+  using Location = base::Location;
+
+  Destination(const char* name, Location site = Location::here()) : whom_(std::string(name)), site_(site) {}
+  Destination(std::string name, Location site = Location::here()) : whom_(std::move(name)), site_(site) {}
+  Destination(std::string_view name, Location site = Location::here()) : whom_(std::string(name)), site_(site) {}
+  Destination(WorkerInfo worker, Location site = Location::here()) : whom_(std::move(worker)), site_(site) {}
+  Destination(int rank, Location site = Location::here()) : whom_(rank), site_(site) {}
+  // Throws Error{InvalidArgument, "ValueError"}: workers are counted.
+  Destination(double rank, Location site = Location::here());
+
+  // Throws Error{InvalidArgument, "ValueError"} below 0.
+  Destination within(double seconds) const;
+  Destination within(base::Nanoseconds limit) const;
+
+  const std::variant<std::string, WorkerInfo, int>& whom() const noexcept { return whom_; }
+  // Not there: the session's. 0: none.
+  const std::optional<base::Nanoseconds>& timeout() const noexcept { return timeout_; }
+  base::Location site() const noexcept { return site_; }
+
+ private:
+  std::variant<std::string, WorkerInfo, int> whom_;
+  std::optional<base::Nanoseconds> timeout_;
+  base::Location site_;
+};
+
+inline Destination to(Destination whom) { return whom; }
+
+}  // namespace distrun::rpc

@@ -1,0 +1,132 @@
+#include <distrun/runtime/rpc/calls/error_codec.hpp>
+
+#include <cxxabi.h>
+
+#include <map>
+#include <mutex>
+#include <new>
+#include <set>
+#include <stdexcept>
+
+#include <distrun/common/base/demangle.hpp>
+#include <distrun/runtime/rpc/calls/names.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+constexpr std::size_t kContextMax = 64;
+
+// Made again as they are: an Error with their name.
+const std::set<std::string, std::less<>>& known_types() {
+  static const std::set<std::string, std::less<>> known{
+      "RuntimeError",     "ValueError", "TypeError",           "AttributeError",
+      "KeyError",         "IndexError", "TimeoutError",        "DistStoreError",
+      "DistBackendError", "DistError",  "NotImplementedError", "AssertionError",
+      "MemoryError",      "OSError",    "PeerFailed",          "PluginError"};
+  return known;
+}
+
+struct Rebuilders {
+  std::mutex mutex;
+  std::map<std::string, std::function<std::exception_ptr(const Error&)>, std::less<>> by_type;
+};
+Rebuilders& rebuilders() {
+  static auto* const only = new Rebuilders;
+  return *only;
+}
+
+// Of the exception that is being handled.
+std::string class_of_current() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  return type != nullptr ? base::demangled_type(type->name()) : "an unknown class";
+}
+
+// The standard library's own, by the names that people know. The text of others tells their class.
+std::string type_of(const std::exception& thrown) {
+  if (dynamic_cast<const std::out_of_range*>(&thrown) != nullptr) return "IndexError";
+  if (dynamic_cast<const std::invalid_argument*>(&thrown) != nullptr) return "ValueError";
+  if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr) return "MemoryError";
+  const std::string name = class_of_current();
+  return name.starts_with("std::") ? "RuntimeError" : name.substr(name.rfind(':') + 1);
+}
+
+// A plain Error, or one of a class that can be made again.
+std::exception_ptr rebuild(Error error) {
+  if (known_types().count(error.type()) != 0) return std::make_exception_ptr(std::move(error));
+  std::function<std::exception_ptr(const Error&)> rebuilder;
+  {
+    Rebuilders& all = rebuilders();
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.by_type.find(error.type());
+    if (found != all.by_type.end()) rebuilder = found->second;
+  }
+  std::string why;
+  try {
+    if (rebuilder) return rebuilder(error);
+    why = "no class of that name is registered here";
+  } catch (const std::exception& thrown) {
+    why = std::string("to make it again has failed: ") + thrown.what();
+  }
+  Error plain(ErrorKind::Failed,
+              "Original exception on remote side was " + error.type() + ": " + error.text() + " (" + why + ")",
+              error.where());
+  if (error.remote_trace()) plain.with_remote_trace(*error.remote_trace());
+  return std::make_exception_ptr(std::move(plain));
+}
+
+}  // namespace
+
+Error error_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::exception& error) {
+    return Error(ErrorKind::Failed, type_of(error), error.what(), {});
+  } catch (...) {
+    return Error(ErrorKind::Failed, "RuntimeError", "an object of " + class_of_current() + " was thrown", {});
+  }
+}
+
+std::string describe_on(const WorkerInfo& worker, const Error& error) {
+  std::string text = "On " + to_string(worker) + ":\n" + error.type() + ": " + error.what();
+  if (error.where().line != 0)
+    text += "\n  at " + std::string(error.where().file) + ":" + std::to_string(error.where().line);
+  if (error.remote_trace()) text += "\n" + *error.remote_trace();
+  return text;
+}
+
+void write_error(wire::ByteWriter& bytes, const Error& error, const WorkerInfo& on) {
+  bytes.number(static_cast<std::uint8_t>(error.kind()));
+  bytes.string(error.type());
+  bytes.string(error.text());
+  bytes.string(error.where().file);
+  bytes.number(error.where().line);
+  bytes.number(static_cast<std::uint32_t>(std::min(error.context().size(), kContextMax)));
+  for (std::size_t i = 0; i < std::min(error.context().size(), kContextMax); ++i) bytes.string(error.context()[i]);
+  bytes.string(describe_on(on, error));
+}
+
+std::exception_ptr read_error(wire::ByteReader& bytes) {
+  const auto number = bytes.number<std::uint8_t>();
+  const ErrorKind kind = number <= static_cast<std::uint8_t>(ErrorKind::Unimplemented) ? static_cast<ErrorKind>(number)
+                                                                                       : ErrorKind::Failed;
+  std::string type = bytes.string();
+  std::string text = bytes.string();
+  const char* const file = lasting_name(bytes.string());
+  const auto line = bytes.number<std::uint32_t>();
+  Error error(kind, std::move(type), std::move(text), {file, line});
+  const std::uint32_t count = bytes.count(sizeof(std::uint32_t));
+  if (count > kContextMax) throw Error(ErrorKind::InvalidArgument, "an error has too much context");
+  for (std::uint32_t i = 0; i < count; ++i) error.while_doing(bytes.string());
+  error.with_remote_trace(bytes.string());
+  return rebuild(std::move(error));
+}
+
+void register_error_type(std::string type, std::function<std::exception_ptr(const Error&)> rebuild) {
+  Rebuilders& all = rebuilders();
+  const std::lock_guard lock(all.mutex);
+  all.by_type.insert_or_assign(std::move(type), std::move(rebuild));
+}
+
+}  // namespace distrun::rpc

@@ -1,0 +1,138 @@
+// The incoming half of Calls: what others ask for, and what they are answered.
+#include <unistd.h>
+
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/future/unseen_errors.hpp>
+#include <distrun/runtime/rpc/calls/calls.hpp>
+#include <distrun/runtime/rpc/calls/error_codec.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+// In one piece, so that ranks that share a terminal don't mix their lines.
+void log_failure(const WorkerInfo& self, const CallContext& call, const Error& error) noexcept {
+  const std::string text = base::printable(describe_on(self, error)) + "\n  in \"" + call.name + "\", called by " +
+                           call.caller.name() + ", message " + std::to_string(call.id) + "\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+class ControlTask final : public future::HandlerTask {
+ public:
+  ControlTask(std::shared_ptr<Calls> calls, const Calls::ControlHandler& handler, WorkerInfo from, wire::Bytes bytes)
+      : calls_(std::move(calls)), handler_(handler), from_(std::move(from)), bytes_(std::move(bytes)) {}
+  void run() noexcept override {
+    try {
+      handler_(from_, bytes_);
+    } catch (const std::exception& error) {
+      const std::string text =
+          "RPC: a control message of " + from_.name() + ": " + base::printable(error.what()) + "\n";
+      [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+    }
+  }
+
+ private:
+  std::shared_ptr<Calls> calls_;  // whose handler it is
+  const Calls::ControlHandler& handler_;
+  WorkerInfo from_;
+  wire::Bytes bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<future::HandlerTask> Calls::receive(const WorkerInfo& from, Message message) noexcept {
+  const core::ThreadStateGuard guard(own_state());
+  try {
+    switch (message.kind) {
+      case MessageKind::Call:
+        received_.fetch_add(1, std::memory_order_relaxed);
+        return begin_call(from, std::move(message));
+      case MessageKind::Reply:
+      case MessageKind::Failure: return end_call(from, std::move(message));
+      case MessageKind::Cancel: return running_.cancel(from.id(), message.id), nullptr;
+      case MessageKind::Control: return receive_control(from, std::move(message));
+    }
+  } catch (const std::exception& error) {
+    future::unseen_errors_of(rank_).add("RPC: a " + std::string(name_of(message.kind)) + " of " + from.name() +
+                                        " can't be read: " + error.what());
+  }
+  return nullptr;
+}
+
+std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, Message&& message) {
+  base::TimePoint deadline = core::kForever;
+  if (message.left) deadline = base::system_clock().now() + *message.left;
+  const auto id = message.id;
+  {
+    const CallContext quick(from, id, "", deadline);
+    if (run_if_quick(*this, quick, message)) return nullptr;
+  }
+  auto call = std::make_shared<CallContext>(from, id, callee_name(message), deadline);
+  try {
+    running_.add(call);
+  } catch (const Error& error) {
+    fail(*call, error, false);
+    return nullptr;
+  }
+  return make_call_task(shared_from_this(), std::move(call), std::move(message));
+}
+
+std::unique_ptr<future::HandlerTask> Calls::receive_control(const WorkerInfo& from, Message&& message) {
+  if (!control_) return nullptr;
+  future::handler_pool_of(rank_).post_control(
+      std::make_unique<ControlTask>(shared_from_this(), control_, from, std::move(message.payload)));
+  return nullptr;
+}
+
+void Calls::send_control(WorkerId to, wire::Bytes bytes) {
+  Message message;
+  message.kind = MessageKind::Control;
+  message.payload = std::move(bytes);
+  if (to == self().id()) return void(receive_control(self(), std::move(message)));
+  agent_->send(to, std::move(message), Urgency::Later);
+}
+
+void Calls::reply(const CallContext& call, const Value& value) noexcept {
+  try {
+    Message message;
+    message.kind = MessageKind::Reply;
+    write_reply(message, value);
+    stage_out(message, call.back, call.caller.name());
+    send_answer(call, std::move(message));
+  } catch (...) {
+    fail(call, error_of(std::current_exception()), true);
+  }
+}
+
+void Calls::fail(const CallContext& call, const Error& error, bool is_own) noexcept {
+  if (is_own) log_failure(self(), call, error);
+  Message message;
+  message.kind = MessageKind::Failure;
+  wire::ByteWriter bytes;
+  write_error(bytes, error, self());
+  message.payload = bytes.take();
+  send_answer(call, std::move(message));
+}
+
+// To somebody who is gone nothing is answered; to whom too much is on its way, that.
+void Calls::send_answer(const CallContext& call, Message message) noexcept {
+  message.id = call.id;
+  const bool is_failure = message.kind == MessageKind::Failure;
+  try {
+    if (call.caller.id() == self().id()) {
+      copy_tensors(message);
+      if (auto task = end_call(self(), std::move(message))) future::handler_pool_of(rank_).post(std::move(task));
+    } else {
+      agent_->send(call.caller.id(), std::move(message), Urgency::Later);
+    }
+  } catch (const Error& error) {
+    if (!is_failure && error.kind() != ErrorKind::Disconnected) return fail(call, error, true);
+  }
+  running_.remove(call);
+}
+
+}  // namespace distrun::rpc

@@ -1,0 +1,251 @@
+// The outgoing half of Calls: from what somebody asks for to the answer that he gets.
+#include <algorithm>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/calls/calls.hpp>
+#include <distrun/runtime/rpc/calls/error_codec.hpp>
+#include <distrun/runtime/rpc/calls/names.hpp>
+#include <distrun/runtime/rpc/functions/operators.hpp>
+
+namespace distrun::rpc {
+
+// A call that is ready to be sent.
+struct Calls::Outgoing {
+  WorkerInfo to;
+  PendingCall pending;
+  Message message;
+  Urgency urgency = Urgency::Later;
+};
+
+namespace {
+
+// What a name stands for. Programs call the same again and again: each thread remembers the last.
+struct Named {
+  std::string name;
+  std::uint64_t version = 0;  // of the functions
+  core::RankState* rank = nullptr;
+  CalleeKind kind = CalleeKind::Function;
+  const char* lasting = "";
+};
+thread_local Named last_named;
+
+const Named& named_by(const std::string& name) {
+  Named& last = last_named;
+  if (last.version == functions_version() && last.rank == &core::rank_state() && last.name == name) return last;
+  last.version = functions_version();
+  last.rank = &core::rank_state();
+  last.name = name;
+  last.kind = find_function(name) == nullptr && is_operator(name) ? CalleeKind::Operator : CalleeKind::Function;
+  last.lasting = lasting_name(name);
+  return last;
+}
+
+const char* lasting_name_of(const CallHead& head) {
+  return head.kind == CalleeKind::Graph ? lasting_name(head.name) : named_by(head.name).lasting;
+}
+
+CallHead head_of(const CallRequest& request) {
+  CallHead head;
+  head.runs_late = request.runs_late;
+  if (const auto* const graph = std::get_if<std::shared_ptr<const GraphFunction>>(&request.target.callee)) {
+    head.kind = CalleeKind::Graph;
+    head.name = (*graph)->name();
+    head.graph_hash = (*graph)->hash();
+    return head;
+  }
+  const Named& named = named_by(std::get<std::string>(request.target.callee));
+  head.name = named.name;
+  head.kind = named.kind;
+  return head;
+}
+
+}  // namespace
+
+// The first of: what the caller says, the session's; and no more than the function has that makes the call.
+base::TimePoint Calls::deadline_of(const CallRequest& request, base::Nanoseconds& timeout) const {
+  timeout = request.to.timeout().value_or(this->timeout());
+  const auto* const outer = static_cast<const CallContext*>(core::thread_state().call.get());
+  const bool is_bounded = outer != nullptr && outer->deadline != core::kForever && !request.runs_late;
+  if (timeout.count() == 0 && !is_bounded) return core::kForever;
+  const base::TimePoint now = base::system_clock().now();
+  const base::TimePoint own = timeout.count() == 0 ? core::kForever : now + timeout;
+  if (!is_bounded || own <= outer->deadline) return own;
+  timeout = std::max<base::Nanoseconds>(outer->deadline - now, base::Nanoseconds(0));
+  return outer->deadline;
+}
+
+const DeviceMap& Calls::device_map_for(const WorkerInfo& worker) const {
+  static const DeviceMap none;
+  const auto found = device_maps_.find(worker.name());
+  return found == device_maps_.end() ? none : found->second;
+}
+
+// What encoders do to pack the arguments counts for nobody's time.
+Calls::Outgoing Calls::prepare(CallRequest& request) {
+  Outgoing outgoing{resolve(request.to), {}, {}};
+  CallHead head = head_of(request);
+  const auto* const graph = std::get_if<std::shared_ptr<const GraphFunction>>(&request.target.callee);
+  if (graph != nullptr) {
+    const std::lock_guard lock(mutex_);
+    if (graphs_sent_.emplace(outgoing.to.id(), head.graph_hash).second) head.graph = *graph;
+  }
+  outgoing.message.kind = MessageKind::Call;
+  write_call(outgoing.message, head, request.arguments);
+  stage_out(outgoing.message, device_map_for(outgoing.to), outgoing.to.name());
+  PendingCall& pending = outgoing.pending;
+  pending.peer = outgoing.to.id();
+  pending.name = lasting_name_of(head);
+  pending.deadline = deadline_of(request, pending.timeout);
+  if (graph != nullptr && head.graph == nullptr) pending.again = std::make_shared<CallRequest>(request);
+  if (pending.deadline != core::kForever && !request.runs_late) {
+    outgoing.message.left = pending.timeout;
+  }
+  return outgoing;
+}
+
+namespace {
+
+// As a wait for it shows itself, and who helps it on.
+future::FutureInfo info_of(const PendingCall& call, const Agent& agent, bool is_to_self, base::Location site,
+                           const DeviceMap& devices) {
+  future::FutureInfo info(site);
+  for (const auto& [here, there] : devices) {
+    if (!here.is_cpu()) info.devices.push_back(here);
+  }
+  info.kind = board::WaitKind::RpcReply;
+  info.name = call.name;
+  info.id = call.id;
+  if (call.peer < static_cast<WorkerId>(info.peers.size())) info.peers.set(static_cast<std::size_t>(call.peer));
+  if (!is_to_self) info.progress = agent.progress();
+  return info;
+}
+
+}  // namespace
+
+void Calls::send(Outgoing& outgoing) {
+  outgoing.message.id = outgoing.pending.id;
+  try {
+    if (outgoing.to.id() == self().id()) return send_to_self(outgoing);
+    sent_.fetch_add(1, std::memory_order_relaxed);
+    agent_->send(outgoing.to.id(), std::move(outgoing.message), outgoing.urgency);
+  } catch (...) {
+    if (outgoing.to.id() != self().id()) sent_.fetch_sub(1, std::memory_order_relaxed);
+    pending_.take(outgoing.pending.id, outgoing.pending.peer);
+    throw;
+  }
+}
+
+void Calls::send_to_self(Outgoing& outgoing) {
+  copy_tensors(outgoing.message);
+  const core::ThreadStateGuard guard(own_state());
+  auto task = begin_call(self(), std::move(outgoing.message));
+  if (task != nullptr) future::handler_pool_of(rank_).post(std::move(task));
+}
+
+PendingCall Calls::begin(CallRequest request, Urgency urgency) {
+  const base::Location site = request.to.site();
+  if (is_closed_.load()) throw Error(ErrorKind::Failed, "RPC is no longer running on this node", site);
+  Outgoing outgoing = prepare(request);
+  PendingCall pending = outgoing.pending;
+  pending.id = pending_.next_id();
+  pending.future = future::Future<Value>::of(
+                       info_of(pending, *agent_, pending.peer == self().id(), site, device_map_for(outgoing.to)))
+                       .state();
+  pending_.add(pending);
+  outgoing.pending.id = pending.id;
+  outgoing.urgency = urgency;
+  send(outgoing);
+  if (is_closed_.load()) {
+    if (const auto lost = pending_.take(pending.id, pending.peer)) {
+      fail_pending(*lost, Error(ErrorKind::Disconnected, "RPC was shut down here", site));
+    }
+  }
+  return pending;
+}
+
+// Whoever gets the future may never wait for it: it fails all the same when its time is over.
+future::Future<Value> Calls::call(CallRequest request) {
+  const PendingCall pending = begin(std::move(request), Urgency::Later);
+  pending_.watch_timeouts(pending.deadline);
+  return pending.result();
+}
+
+// Its own deadline ends the wait: nobody else has to look.
+Value Calls::call_and_wait(CallRequest request) {
+  const base::Location site = request.to.site();
+  const PendingCall pending = begin(std::move(request), Urgency::Answer);
+  const future::Future<Value> future = pending.result();
+  try {
+    pending.future->wait(pending.deadline, site);
+  } catch (const Error& over) {
+    if (over.kind() != ErrorKind::Timeout) throw;
+    if (auto expired = pending_.take(pending.id, pending.peer)) expire(std::move(*expired));
+  }
+  return future.wait({}, site);
+}
+
+std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Message&& message) {
+  if (message.kind == MessageKind::Reply && (!is_plain(message) || is_staged(message))) {
+    struct Late final : future::HandlerTask {
+      Late(std::shared_ptr<Calls> calls_, PendingCall call_, Message message_)
+          : calls(std::move(calls_)), call(std::move(call_)), message(std::move(message_)) {}
+      void run() noexcept override { calls->complete(call, std::move(message)); }
+      std::shared_ptr<Calls> calls;
+      PendingCall call;
+      Message message;
+    };
+    std::optional<PendingCall> call = pending_.take(message.id, from.id());
+    if (!call) return nullptr;
+    return std::make_unique<Late>(shared_from_this(), std::move(*call), std::move(message));
+  }
+  if (const std::optional<PendingCall> call = pending_.take(message.id, from.id())) complete(*call, std::move(message));
+  return nullptr;  // an answer that nobody waits for any more says nothing
+}
+
+void Calls::complete(const PendingCall& call, Message message) noexcept {
+  std::exception_ptr error;
+  Value value;
+  try {
+    stage_in(message);
+    if (message.kind == MessageKind::Reply) {
+      value = read_reply(message);
+    } else {
+      wire::ByteReader bytes(wire::view_of(message.payload));
+      error = read_error(bytes);
+    }
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (error != nullptr && call.again != nullptr && send_again(call, error)) return;
+  if (!call.future->try_begin()) return;
+  if (error != nullptr) return call.future->end(std::move(error));
+  static_cast<future::TypedState<Value>&>(*call.future).store(std::move(value));
+}
+
+// The callee has not kept the graph function that it was sent once.
+bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error) noexcept {
+  if (error_of(error).text().find(kUnknownGraph) == std::string::npos) return false;
+  try {
+    Message message;
+    const auto& graph = std::get<std::shared_ptr<const GraphFunction>>(call.again->target.callee);
+    CallHead head = head_of(*call.again);
+    head.graph = graph;
+    write_call(message, head, call.again->arguments);
+    message.kind = MessageKind::Call;
+    stage_out(message, device_map_for(resolve(call.again->to)), std::to_string(call.peer));
+    message.id = call.id;
+    if (!pending_.add(call)) return false;
+    sent_.fetch_add(1, std::memory_order_relaxed);
+    agent_->send(call.peer, std::move(message), Urgency::Later);
+    return true;
+  } catch (const Error& why) {
+    sent_.fetch_sub(1, std::memory_order_relaxed);
+    if (const auto again = pending_.take(call.id, call.peer)) fail_pending(*again, why);
+    return true;
+  }
+}
+
+}  // namespace distrun::rpc

@@ -1,0 +1,134 @@
+#include <distrun/runtime/rpc/calls/pending_calls.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/wait.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+constexpr std::size_t kFirstSlots = 64;
+
+}  // namespace
+
+PendingCalls::PendingCalls(Expired expired)
+    : expired_(std::move(expired)), slots_(kFirstSlots), looks_at_(core::kForever) {}
+
+PendingCalls::~PendingCalls() { stop(); }
+
+// A number whose place is taken by one that waits for long is left out.
+std::uint64_t PendingCalls::next_id() {
+  const std::lock_guard lock(mutex_);
+  if (count_ >= kCallsMax) {
+    throw Error(ErrorKind::Overloaded, "too many calls wait for their answers: " + std::to_string(kCallsMax) +
+                                           " at the same time; wait for some before you make more");
+  }
+  if (2 * count_ >= slots_.size()) grow();
+  do {
+    ++last_id_;
+  } while (slots_[place_of(last_id_)].id != 0);
+  slots_[place_of(last_id_)].id = last_id_;
+  ++count_;
+  return last_id_;
+}
+
+bool PendingCalls::add(PendingCall call) {
+  const std::lock_guard lock(mutex_);
+  PendingCall& slot = slots_[place_of(call.id)];
+  if (slot.id != 0 && slot.id != call.id) return false;
+  if (slot.id == 0) ++count_;
+  slot = std::move(call);
+  return true;
+}
+
+std::optional<PendingCall> PendingCalls::take(std::uint64_t id, WorkerId peer) {
+  const std::lock_guard lock(mutex_);
+  PendingCall& slot = slots_[place_of(id)];
+  if (id == 0 || slot.id != id || slot.peer != peer || slot.future == nullptr) return std::nullopt;
+  --count_;
+  return std::exchange(slot, PendingCall());
+}
+
+std::vector<PendingCall> PendingCalls::take_all(std::optional<WorkerId> peer) {
+  std::vector<PendingCall> taken;
+  const std::lock_guard lock(mutex_);
+  for (PendingCall& slot : slots_) {
+    if (slot.future == nullptr || (peer && slot.peer != *peer)) continue;
+    taken.push_back(std::exchange(slot, PendingCall()));
+    --count_;
+  }
+  return taken;
+}
+
+// Two numbers that differ stay apart if they did before.
+void PendingCalls::grow() {
+  std::vector<PendingCall> larger(2 * slots_.size());
+  for (PendingCall& slot : slots_) {
+    if (slot.id != 0) larger[slot.id & (larger.size() - 1)] = std::move(slot);
+  }
+  slots_.swap(larger);
+}
+
+void PendingCalls::watch_timeouts(base::TimePoint deadline) {
+  if (deadline == core::kForever) return;
+  const std::lock_guard lock(mutex_);
+  if (is_stopped_) return;
+  if (!thread_) thread_.emplace("distrun-timeout", [this] { watch(); });
+  if (deadline >= looks_at_) return;
+  looks_at_ = deadline;
+  changed_.notify_one();
+}
+
+void PendingCalls::watch() {
+  std::unique_lock lock(mutex_);
+  while (!is_stopped_) {
+    const base::TimePoint until = looks_at_;
+    if (until == core::kForever) {
+      changed_.wait(lock);  // it waits for nothing that a rank could do: nothing is shown
+    } else {
+      changed_.wait_until(lock, until);
+    }
+    const base::TimePoint now = base::system_clock().now();
+    if (is_stopped_ || now < looks_at_) continue;
+    std::vector<PendingCall> expired = take_expired(now);
+    lock.unlock();
+    for (PendingCall& each : expired) expired_(std::move(each));
+    expired.clear();
+    lock.lock();
+  }
+}
+
+std::vector<PendingCall> PendingCalls::take_expired(base::TimePoint now) {
+  std::vector<PendingCall> expired;
+  looks_at_ = core::kForever;
+  for (PendingCall& slot : slots_) {
+    if (slot.future == nullptr) continue;
+    if (slot.deadline > now) {
+      looks_at_ = std::min(looks_at_, slot.deadline);
+      continue;
+    }
+    expired.push_back(std::exchange(slot, PendingCall()));
+    --count_;
+  }
+  std::sort(expired.begin(), expired.end(),
+            [](const PendingCall& a, const PendingCall& b) { return a.deadline < b.deadline; });
+  return expired;
+}
+
+int PendingCalls::count() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(count_);
+}
+
+void PendingCalls::stop() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopped_ = true;
+  }
+  changed_.notify_one();
+  if (thread_ && thread_->joinable()) thread_->join();
+}
+
+}  // namespace distrun::rpc

@@ -1,0 +1,82 @@
+#pragma once
+// The calls that this rank waits for, by their number, and the thread that ends those whose time is over. Numbers count
+// up; a table of a power of two is as large as the calls that wait at the same time, so that a reply finds its call in
+// a step and no memory is taken for one.
+//
+// The thread is there once somebody may wait without looking himself (watch_timeouts()), and sleeps until the first
+// deadline that it knows of: calls that are answered in time cost it nothing.
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/future/future.hpp>
+#include <distrun/runtime/rpc/values/value.hpp>
+
+namespace distrun::rpc {
+
+struct CallRequest;  // call_request.hpp
+
+struct PendingCall {
+  std::uint64_t id = 0;  // 0: none
+  WorkerId peer = -1;
+  const char* name = "";                        // of the callee; lives until the process ends
+  base::Nanoseconds timeout{};                  // 0: none
+  base::TimePoint deadline;                     // core::kForever: none
+  std::shared_ptr<future::FutureState> future;  // of a Value
+  std::shared_ptr<const CallRequest> again;     // to be sent with all that the callee may have had once; null: it was
+
+  future::Future<Value> result() const { return future::Future<Value>::of(future); }
+};
+
+// Any thread.
+class PendingCalls {
+ public:
+  using Expired = std::function<void(PendingCall)>;
+
+  // `expired` is called by the thread, without a lock.
+  explicit PendingCalls(Expired expired);
+  ~PendingCalls();
+  PendingCalls(const PendingCalls&) = delete;
+  PendingCalls& operator=(const PendingCalls&) = delete;
+
+  // The next number, kept for the call that add() is given. Throws Error{Overloaded} beyond 1 M calls.
+  std::uint64_t next_id();
+  // One with a number of next_id(), or one that was taken: false, if there is another in its place by now.
+  bool add(PendingCall call);
+  // Of the call with that number to that worker; nothing: it has been answered, or has expired.
+  std::optional<PendingCall> take(std::uint64_t id, WorkerId peer);
+  std::vector<PendingCall> take_all(std::optional<WorkerId> peer = {});
+  // From now on `expired` is told of them.
+  void watch_timeouts(base::TimePoint deadline);
+
+  int count() const;
+  // Ends the thread. Not by it.
+  void stop() noexcept;
+
+ private:
+  static constexpr std::size_t kCallsMax = 1 << 20;
+
+  void watch();
+  // With mutex_ held.
+  std::vector<PendingCall> take_expired(base::TimePoint now);
+  std::size_t place_of(std::uint64_t id) const noexcept { return id & (slots_.size() - 1); }
+  void grow();
+
+  const Expired expired_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::vector<PendingCall> slots_;
+  std::size_t count_ = 0;
+  std::uint64_t last_id_ = 0;
+  base::TimePoint looks_at_;  // when the thread looks again
+  bool is_stopped_ = false;
+  std::optional<base::Thread> thread_;
+};
+
+}  // namespace distrun::rpc

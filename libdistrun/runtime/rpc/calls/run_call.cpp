@@ -1,0 +1,206 @@
+#include <distrun/runtime/rpc/calls/run_call.hpp>
+
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/thread_state.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/calls/builtin.hpp>
+#include <distrun/runtime/rpc/calls/error_codec.hpp>
+#include <distrun/runtime/rpc/functions/graph_run.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+constexpr std::size_t kQuickPayload = 64 * 1024;  // more takes a while to be read
+
+[[noreturn]] void refuse_plain(const Value& value) {
+  throw Error(ErrorKind::Failed,
+              "Functions decorated with @rpc.async_function must return a torch.futures.Future object, but this one "
+              "returned " +
+                  describe(value));
+}
+
+// What waits for a future of a function that goes on by itself.
+class AnswerLater final : public future::Continuation {
+ public:
+  AnswerLater(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call)
+      : answers_(std::move(answers)), call_(std::move(call)) {
+    answers_->begin_async();
+  }
+  void run(const std::shared_ptr<future::FutureState>& done) noexcept override {
+    answers_->end_async();
+    const std::exception_ptr error = done->error();
+    if (error != nullptr) return answers_->fail(*call_, error_of(error), true);
+    done->follow();
+    answers_->reply(*call_, future::Future<Value>::of(done).value());
+  }
+  void abandon(future::FutureState&, const std::exception_ptr& why) noexcept override {
+    answers_->end_async();
+    answers_->fail(*call_, error_of(why), true);
+  }
+
+ private:
+  std::shared_ptr<Answers> answers_;
+  std::shared_ptr<CallContext> call_;
+};
+
+// Shows on the rank's board that a thread runs a call, from construction to destruction. It is no wait of the thread.
+class ShownHandler {
+ public:
+  explicit ShownHandler(const CallContext& call) noexcept : line_(core::rank_state().line()) {
+    if (line_ == nullptr) return;
+    board::WaitInfo info;
+    info.kind = board::WaitKind::Handler;
+    info.name = call.name;
+    info.id = call.id;
+    info.peers.add(call.caller.id());
+    number_ = line_->begin_wait(info, call.deadline);
+  }
+  ~ShownHandler() {
+    if (line_ != nullptr) line_->end_wait(number_);
+  }
+  ShownHandler(const ShownHandler&) = delete;
+  ShownHandler& operator=(const ShownHandler&) = delete;
+
+ private:
+  core::RankLine* line_;
+  int number_ = -1;
+};
+
+class CallTask final : public future::HandlerTask {
+ public:
+  CallTask(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call, Message message)
+      : answers_(std::move(answers)), call_(std::move(call)), message_(std::move(message)) {}
+  // No thread was to be had for it.
+  ~CallTask() override {
+    if (was_run_) return;
+    answers_->fail(*call_, Error(ErrorKind::Overloaded, "no thread can be started for the call"), false);
+  }
+
+  void run() noexcept override {
+    was_run_ = true;
+    core::ThreadState state = core::thread_state();
+    state.call = call_;
+    const core::ThreadStateGuard guard(std::move(state));
+    const ShownHandler shown(*call_);
+    bool is_own = false;
+    try {
+      run_it(is_own);
+    } catch (...) {
+      answers_->fail(*call_, error_of(std::current_exception()), is_own);
+    }
+  }
+
+ private:
+  void run_it(bool& is_own) {
+    call_->back = stage_in(message_);
+    CallReader reader(message_);
+    const CallHead head = reader.read_head();
+    if (!head.runs_late && is_over()) return refuse_late();
+    switch (head.kind) {
+      case CalleeKind::Operator: {
+        const Arguments arguments = reader.read_arguments(head);
+        is_own = true;
+        return answers_->reply(*call_, run_builtin(head.name, arguments));
+      }
+      case CalleeKind::Graph: return run_graph_of(head, reader, is_own);
+      case CalleeKind::Function: return run_function(head, reader, is_own);
+    }
+  }
+
+  void run_function(const CallHead& head, CallReader& reader, bool& is_own) {
+    const std::shared_ptr<const Function> function = get_function(head.name);
+    const ValueList arguments = bind_arguments(function->signature, reader.read_arguments(head));
+    is_own = true;
+    Result result = function->run(arguments);
+    if (auto* const later = std::get_if<future::Future<Value>>(&result)) return answer_later(*later);
+    Value& value = std::get<Value>(result);
+    if (function->execution != Execution::Async) return answers_->reply(*call_, value);
+    const auto* const later = value.get_if<future::AnyFuture>();
+    if (later == nullptr || dynamic_cast<future::TypedState<Value>*>(later->state().get()) == nullptr) {
+      refuse_plain(value);
+    }
+    answer_later(*later);
+  }
+
+  void run_graph_of(const CallHead& head, CallReader& reader, bool& is_own) {
+    std::shared_ptr<const GraphFunction> graph = head.graph;
+    if (graph != nullptr) {
+      answers_->graphs().add(graph);
+    } else {
+      graph = answers_->graphs().find(head.graph_hash);
+    }
+    if (graph == nullptr) {
+      throw Error(ErrorKind::Failed, kUnknownGraph, "graph function " + head.name + " is not kept here");
+    }
+    const ValueList arguments = bind_arguments({graph->name(), graph->parameters()}, reader.read_arguments(head));
+    is_own = true;
+    answers_->reply(*call_, run_graph(*graph, arguments, {.poll = [this] {
+      if (call_->is_cancelled()) refuse_cancelled();
+    }}));
+  }
+
+  [[noreturn]] static void refuse_cancelled() {
+    throw Error(ErrorKind::Cancelled, "whoever called it does not wait for it any more");
+  }
+
+  void answer_later(const future::AnyFuture& later) {
+    later.state()->attach(std::make_unique<AnswerLater>(answers_, call_));
+  }
+
+  bool is_over() const noexcept {
+    return call_->is_cancelled() ||
+           (call_->deadline != core::kForever && base::system_clock().now() >= call_->deadline);
+  }
+  void refuse_late() {
+    answers_->fail(*call_, Error(ErrorKind::Timeout, "RuntimeError", "the call's time was over before it could begin"),
+                   false);
+  }
+
+  std::shared_ptr<Answers> answers_;
+  std::shared_ptr<CallContext> call_;
+  Message message_;
+  bool was_run_ = false;
+};
+
+Value value_of(Result result) { return std::move(std::get<Value>(result)); }
+
+// Nothing: it is not quick.
+std::optional<Value> try_quick(const Message& message) {
+  if (message.payload.empty() || message.payload.size() > kQuickPayload || is_staged(message)) return std::nullopt;
+  const auto kind = static_cast<CalleeKind>(message.payload.front());
+  if (kind != CalleeKind::Operator && kind != CalleeKind::Function) return std::nullopt;
+  CallReader reader(message, Instances::Refused);
+  const CallHead head = reader.read_head();
+  if (head.is_custom) return std::nullopt;
+  if (kind == CalleeKind::Operator) {
+    const Arguments arguments = reader.read_arguments(head);
+    if (!is_small(arguments.positional)) return std::nullopt;
+    return run_builtin(head.name, arguments);
+  }
+  const std::shared_ptr<const Function> function = find_function(head.name);
+  if (function == nullptr || function->execution != Execution::Inline) return std::nullopt;
+  return value_of(function->run(bind_arguments(function->signature, reader.read_arguments(head))));
+}
+
+}  // namespace
+
+bool run_if_quick(Answers& answers, const CallContext& call, const Message& message) noexcept {
+  try {
+    const std::optional<Value> value = try_quick(message);
+    if (!value) return false;
+    answers.reply(call, *value);
+  } catch (...) {
+    const CallContext named(call.caller, call.id, callee_name(message), call.deadline);
+    answers.fail(named, error_of(std::current_exception()), true);
+  }
+  return true;
+}
+
+std::unique_ptr<future::HandlerTask> make_call_task(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call,
+                                                    Message message) {
+  return std::make_unique<CallTask>(std::move(answers), std::move(call), std::move(message));
+}
+
+}  // namespace distrun::rpc

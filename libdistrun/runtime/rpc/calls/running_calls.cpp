@@ -1,0 +1,55 @@
+#include <distrun/runtime/rpc/calls/running_calls.hpp>
+
+#include <algorithm>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/thread_state.hpp>
+
+namespace distrun::rpc {
+
+void RunningCalls::add(const std::shared_ptr<CallContext>& call) {
+  const std::lock_guard lock(mutex_);
+  if (calls_.size() >= kCallsMax) {
+    throw Error(ErrorKind::Overloaded, "too many calls of others are queued: " + std::to_string(kCallsMax));
+  }
+  calls_.emplace(std::pair(call->caller.id(), call->id), call);
+}
+
+void RunningCalls::remove(const CallContext& call) noexcept {
+  const std::lock_guard lock(mutex_);
+  calls_.erase({call.caller.id(), call.id});
+}
+
+void RunningCalls::cancel(WorkerId caller, std::uint64_t id) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = calls_.find({caller, id});
+  if (found != calls_.end()) found->second->cancel();
+}
+
+void RunningCalls::cancel_all(WorkerId caller) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (auto each = calls_.lower_bound({caller, 0}); each != calls_.end() && each->first.first == caller; ++each) {
+    each->second->cancel();
+  }
+}
+
+std::vector<std::shared_ptr<const CallContext>> RunningCalls::list(std::size_t most) const {
+  std::vector<std::shared_ptr<const CallContext>> calls;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, call] : calls_) {
+    if (calls.size() == most) break;
+    calls.push_back(call);
+  }
+  return calls;
+}
+
+int RunningCalls::count() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(calls_.size());
+}
+
+std::shared_ptr<const CallContext> current_call() noexcept {
+  return std::static_pointer_cast<const CallContext>(core::thread_state().call);
+}
+
+}  // namespace distrun::rpc

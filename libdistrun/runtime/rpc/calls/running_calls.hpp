@@ -1,0 +1,33 @@
+#pragma once
+// The calls of others that this rank runs, or has queued: whom to tell that a caller does not wait any more, and what
+// there is to wait for before a session can end.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <distrun/runtime/rpc/calls/call_context.hpp>
+
+namespace distrun::rpc {
+
+// Any thread.
+class RunningCalls {
+ public:
+  // Throws Error{Overloaded} beyond 1 M calls; what is of one that is there already is nobody's.
+  void add(const std::shared_ptr<CallContext>& call);
+  void remove(const CallContext& call) noexcept;
+  void cancel(WorkerId caller, std::uint64_t id) noexcept;
+  void cancel_all(WorkerId caller) noexcept;
+
+  // The oldest first, at most `most`.
+  std::vector<std::shared_ptr<const CallContext>> list(std::size_t most) const;
+  int count() const;
+
+ private:
+  static constexpr std::size_t kCallsMax = 1 << 20;
+
+  mutable std::mutex mutex_;
+  std::map<std::pair<WorkerId, std::uint64_t>, std::shared_ptr<CallContext>> calls_;  // guarded by mutex_
+};
+
+}  // namespace distrun::rpc

@@ -1,0 +1,157 @@
+#pragma once
+// Makes graph functions, in C++ that reads like them:
+//
+//   rpc::GraphBuilder g("heavy_rpc");
+//   const auto t = g.parameter("tensor");
+//   g.for_each(1, 100, [&](rpc::GraphValue i) {
+//     g.op("mul_", t, i);
+//     g.op("div_", t, i + 1);
+//   });
+//   const std::shared_ptr<const rpc::GraphFunction> heavy = g.returns(0);
+//
+//   rpc::rpc_sync<int>("worker1", heavy, tensor);
+//
+// The C++ runs once, when the function is built; what it does with GraphValues is what the function will do. There is
+// no tracer that would make one of a call of C++: what operators tell of themselves as they run (autograd/scope.hpp)
+// has neither their results nor their numbers. Instead a function names its operators as in this example.
+//
+// Mistakes throw Error{InvalidArgument} where they are made: an operator that is not there (AttributeError), a value of
+// another function or of a block that is over, an assignment to a constant; Error{Overloaded} beyond the limits of
+// graph.hpp. Not thread-safe.
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <distrun/runtime/rpc/functions/graph.hpp>
+#include <distrun/runtime/rpc/values/convert.hpp>
+
+namespace distrun::rpc {
+
+namespace detail {
+class GraphDraft;
+}
+
+// What stands for a value of a function that is being built. A copy is the same value.
+class GraphValue {
+ public:
+  GraphValue(std::shared_ptr<detail::GraphDraft> draft, std::size_t place) : draft_(std::move(draft)), place_(place) {}
+
+ private:
+  friend class detail::GraphDraft;
+  std::shared_ptr<detail::GraphDraft> draft_;
+  std::size_t place_;
+};
+
+// Where a value is needed: one of the function, or a constant: numbers, strings, tensors of the CPU, none
+// (std::monostate()), and vectors, tuples and maps of these. A tensor is copied.
+class GraphOperand {
+ public:
+  GraphOperand(GraphValue value) : held_(std::move(value)) {}
+  template <class T>
+  requires(!std::is_same_v<std::remove_cvref_t<T>, GraphValue> && !std::is_same_v<std::remove_cvref_t<T>, GraphOperand>)
+      GraphOperand(T&& constant)
+      : held_(to_value(std::forward<T>(constant))) {}
+
+ private:
+  friend class detail::GraphDraft;
+  std::variant<GraphValue, Value> held_;
+};
+
+class GraphBuilder {
+ public:
+  using Body = std::function<void()>;
+  using LoopBody = std::function<void(GraphValue i)>;
+  using Function = std::shared_ptr<const GraphFunction>;
+
+  explicit GraphBuilder(std::string name);
+
+  // In the order of the function's parameters.
+  GraphValue parameter(std::string name);
+  GraphValue constant(GraphOperand value);
+  // A copy of the value, for assign(). Parameters and the results of nodes may be assigned to as well.
+  GraphValue variable(GraphOperand value);
+  void assign(const GraphValue& variable, GraphOperand value);
+
+  // An operator by its name, on tensors (autograd/operators/operator_table.hpp).
+  template <class... Operands>
+  GraphValue op(const std::string& name, Operands&&... operands) {
+    return add_operator(name, {GraphOperand(std::forward<Operands>(operands))...});
+  }
+  // Another function; it becomes a part of this one.
+  template <class... Operands>
+  GraphValue call(const Function& function, Operands&&... operands) {
+    return add_call(function, {GraphOperand(std::forward<Operands>(operands))...});
+  }
+
+  // From begin to before end. Its end is known when the loop begins.
+  void for_each(GraphOperand begin, GraphOperand end, const LoopBody& body);
+  void for_each(GraphOperand begin, GraphOperand end, GraphOperand step, const LoopBody& body);
+  // What is true: true, numbers but 0, tensors of one element but 0, strings, lists, tuples and maps that are not
+  // empty.
+  void branch(GraphOperand condition, const Body& then, const Body& otherwise = {});
+
+  template <class... Operands>
+  GraphValue list(Operands&&... operands) {
+    return add(graph::NodeKind::List, {GraphOperand(std::forward<Operands>(operands))...});
+  }
+  template <class... Operands>
+  GraphValue tuple(Operands&&... operands) {
+    return add(graph::NodeKind::Tuple, {GraphOperand(std::forward<Operands>(operands))...});
+  }
+  GraphValue map(const std::vector<std::pair<GraphOperand, GraphOperand>>& entries);
+  // Of a list or a tuple, from the back below 0; of a map; a row of a tensor.
+  GraphValue item(GraphOperand container, GraphOperand key);
+  GraphValue size(GraphOperand container);
+  GraphValue floor_div(GraphOperand left, GraphOperand right);
+
+  void raise(GraphOperand text, std::string type = "RuntimeError");
+  // In a block: the function ends here.
+  void return_now(GraphOperand value);
+
+  // The function; the builder is used up. returns(): none.
+  Function returns(GraphOperand value);
+  Function returns();
+
+ private:
+  GraphValue add_operator(const std::string& name, std::vector<GraphOperand> operands);
+  GraphValue add_call(const Function& function, std::vector<GraphOperand> operands);
+  GraphValue add(graph::NodeKind kind, std::vector<GraphOperand> operands);
+
+  std::shared_ptr<detail::GraphDraft> draft_;
+};
+
+namespace detail {
+GraphValue calculate(graph::Arithmetic operation, std::vector<GraphOperand> operands);
+
+template <class Left, class Right>
+concept GraphOperands = std::is_same_v<Left, GraphValue> || std::is_same_v<Right, GraphValue>;
+}  // namespace detail
+
+// Of plain numbers as in Python (`/` of two ints is a float); of tensors by the operators; `+` joins strings, lists and
+// tuples, too.
+#define DISTRUN_GRAPH_OPERATOR(symbol, operation)                                                                \
+  template <class Left, class Right>                                                                             \
+  requires detail::GraphOperands<Left, Right> GraphValue operator symbol(const Left& left, const Right& right) { \
+    return detail::calculate(graph::Arithmetic::operation, {GraphOperand(left), GraphOperand(right)});           \
+  }
+DISTRUN_GRAPH_OPERATOR(+, Add)
+DISTRUN_GRAPH_OPERATOR(-, Sub)
+DISTRUN_GRAPH_OPERATOR(*, Mul)
+DISTRUN_GRAPH_OPERATOR(/, Div)
+DISTRUN_GRAPH_OPERATOR(%, Mod)
+DISTRUN_GRAPH_OPERATOR(==, Eq)
+DISTRUN_GRAPH_OPERATOR(!=, Ne)
+DISTRUN_GRAPH_OPERATOR(<, Lt)
+DISTRUN_GRAPH_OPERATOR(<=, Le)
+DISTRUN_GRAPH_OPERATOR(>, Gt)
+DISTRUN_GRAPH_OPERATOR(>=, Ge)
+#undef DISTRUN_GRAPH_OPERATOR
+inline GraphValue operator-(const GraphValue& value) { return detail::calculate(graph::Arithmetic::Neg, {value}); }
+inline GraphValue operator!(const GraphValue& value) { return detail::calculate(graph::Arithmetic::Not, {value}); }
+
+}  // namespace distrun::rpc

@@ -1,0 +1,22 @@
+#pragma once
+// Operators (runtime/autograd/operators) as what calls and graph functions name: with values as arguments. Lists and
+// tuples of tensors and of ints are their Tensor[] and int[], devices their names.
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <distrun/runtime/rpc/values/value.hpp>
+#include <distrun/runtime/tensor/core/value.hpp>
+
+namespace distrun::rpc {
+
+bool is_operator(std::string_view name) noexcept;
+// Throws Error{InvalidArgument, "TypeError"} for what no operator takes: "unsupported operand type(s) for +: ...".
+std::vector<tensor::Value> operands_of(std::string_view name, std::span<const Value> arguments);
+Value value_of_result(tensor::Value result);
+
+// Throws as operands_of() and autograd::call_operator().
+Value run_operator(std::string_view name, std::span<const Value> arguments);
+
+}  // namespace distrun::rpc

@@ -1,0 +1,118 @@
+#pragma once
+// How a plugin registers what others may call:
+//
+//   int add_twice(int a, int b) { return a + 2 * b; }
+//   DISTRUN_RPC(add_twice)                  // rpc_sync(to, add_twice, 1, 2), rpc_sync<int>(to, "add_twice", 1, 2)
+//   DISTRUN_RPC(add_twice, "a", "b")        // and arg("b", 2)
+//   DISTRUN_RPC_ASYNC(slow)                 // returns a Future<T>; the caller gets the T
+//   DISTRUN_RPC_INLINE(peek)                // quick, takes no lock, makes no call: runs where the call is read
+//
+// At namespace scope, after the function. Arguments come by value or by reference to const.
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <distrun/runtime/rpc/functions/registry.hpp>
+#include <distrun/runtime/rpc/values/convert.hpp>
+
+namespace distrun::rpc {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool kIsFuture = false;
+template <class T>
+inline constexpr bool kIsFuture<future::Future<T>> = true;
+
+// "argument 'a' must be int, not str"
+[[noreturn]] void refuse_argument(const Error& why, const std::string& parameter);
+
+template <class T>
+std::remove_cvref_t<T> argument_from(const Value& value, const std::string& parameter) {
+  try {
+    return from_value<std::remove_cvref_t<T>>(value);
+  } catch (const Error& why) {
+    refuse_argument(why, parameter);
+  }
+}
+
+template <class T>
+future::Future<Value> future_of_value(const future::Future<T>& future) {
+  if constexpr (std::is_same_v<T, Value>) {
+    return future;
+  } else {
+    return future.then([](const future::Future<T>& done) {
+      if constexpr (std::is_void_v<T>) {
+        done.wait();
+        return Value();
+      } else {
+        return to_value(done.wait());
+      }
+    });
+  }
+}
+
+// What a function returns, as a result of that kind of execution.
+template <Execution execution, class Returned, class Call>
+Result result_of(const Call& call) {
+  if constexpr (execution == Execution::Async) {
+    static_assert(kIsFuture<Returned>, "a function that is DISTRUN_RPC_ASYNC returns a distrun::Future");
+    return future_of_value(call());
+  } else if constexpr (std::is_void_v<Returned>) {
+    call();
+    return Value();
+  } else {
+    return to_value(call());
+  }
+}
+
+template <class... Passed>
+std::vector<Parameter> parameters_of(const std::vector<std::string>& names) {
+  std::vector<Parameter> parameters;
+  const std::vector<std::string> types{type_name<std::remove_cvref_t<Passed>>()...};
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    parameters.push_back({i < names.size() ? names[i] : "arg" + std::to_string(i), types[i]});
+  }
+  return parameters;
+}
+
+// Calls `callable` with values that fit `Passed`.
+template <Execution execution, class Returned, class... Passed, class Callable, std::size_t... i>
+auto make_run(Callable callable, std::vector<Parameter> parameters, std::index_sequence<i...>) {
+  return [callable, parameters = std::move(parameters)]([[maybe_unused]] const ValueList& values) -> Result {
+    std::tuple<std::remove_cvref_t<Passed>...> arguments{argument_from<Passed>(values[i], parameters[i].name)...};
+    return result_of<execution, Returned>([&]() -> Returned { return std::apply(callable, std::move(arguments)); });
+  };
+}
+
+template <Execution execution, class Returned, class... Passed, class Callable>
+Function make_function(std::string name, std::vector<std::string> names, Callable callable) {
+  std::vector<Parameter> parameters = parameters_of<Passed...>(names);
+  auto run = make_run<execution, Returned, Passed...>(callable, parameters, std::index_sequence_for<Passed...>());
+  return {{std::move(name), std::move(parameters)}, execution, std::move(run)};
+}
+
+}  // namespace detail
+
+// While plugins are loaded; `names` are those of the parameters, from the first.
+template <Execution execution = Execution::Plain, class Returned, class... Passed>
+bool register_function(const char* name, std::vector<std::string> names, Returned (*function)(Passed...)) {
+  add_function(detail::make_function<execution, Returned, Passed...>(name, std::move(names), function),
+               reinterpret_cast<const void*>(function));
+  return true;
+}
+
+// One whose arguments and result are known when it is called only.
+inline bool register_dynamic(Function function) {
+  add_function(std::move(function));
+  return true;
+}
+
+}  // namespace distrun::rpc
+
+#define DISTRUN_RPC_REGISTER(execution, function, ...)        \
+  [[maybe_unused]] static const bool distrun_rpc_##function = \
+      ::distrun::rpc::register_function<::distrun::rpc::Execution::execution>(#function, {__VA_ARGS__}, &function);
+#define DISTRUN_RPC(function, ...) DISTRUN_RPC_REGISTER(Plain, function, __VA_ARGS__)
+#define DISTRUN_RPC_ASYNC(function, ...) DISTRUN_RPC_REGISTER(Async, function, __VA_ARGS__)
+#define DISTRUN_RPC_INLINE(function, ...) DISTRUN_RPC_REGISTER(Inline, function, __VA_ARGS__)

@@ -1,0 +1,98 @@
+#pragma once
+// How a plugin registers a class: its objects may be made, called and sent.
+//
+//   static const auto my_class = distrun::rpc::RegisterClass<MyClass>("MyClass")
+//       .constructor<int>({"a", "delay"})
+//       .method("my_instance_method", &MyClass::my_instance_method, {"b"})
+//       .static_method("my_static_method", &MyClass::my_static_method, {"f"})
+//       .class_method("my_class_method", &MyClass::my_class_method, {"d", "e"})
+//       .by_value([](const MyClass& object) { return object.a; }, [](int a) { return MyClass(a); });
+//
+// "MyClass" makes one, "MyClass.my_instance_method" takes an object first. A class method is a function whose first
+// parameter is `const ClassName&`, which the call does not pass. by_value says how objects travel: its first function
+// makes what is sent of one, anything that can be sent, the second an object of that.
+#include <distrun/runtime/rpc/functions/register.hpp>
+
+namespace distrun::rpc {
+
+// What a class method gets in place of an object.
+struct ClassName {
+  std::string name;
+};
+
+template <class Class>
+class RegisterClass {
+ public:
+  explicit RegisterClass(std::string name) : name_(std::move(name)) {
+    ObjectType type;
+    type.name = name_;
+    type.type = typeid(Class);
+    if constexpr (future::ShowsTensors<Class>) {
+      type.visit_tensors = [](const void* object, const future::TensorVisitor& visit) {
+        static_cast<const Class*>(object)->visit_tensors(visit);
+      };
+    }
+    add_object_type(std::move(type));
+  }
+
+  template <class... Passed>
+  RegisterClass& constructor(std::vector<std::string> names = {}) {
+    add_function(detail::make_function<Execution::Plain, std::shared_ptr<Class>, Passed...>(
+        name_, std::move(names), [](Passed... passed) { return std::make_shared<Class>(std::move(passed)...); }));
+    return *this;
+  }
+
+  template <Execution execution = Execution::Plain, class Returned, class... Passed>
+  RegisterClass& method(const char* name, Returned (Class::*function)(Passed...), std::vector<std::string> names = {}) {
+    return add_method<execution, Returned, Passed...>(name, function, std::move(names));
+  }
+  template <Execution execution = Execution::Plain, class Returned, class... Passed>
+  RegisterClass& method(const char* name, Returned (Class::*function)(Passed...) const,
+                        std::vector<std::string> names = {}) {
+    return add_method<execution, Returned, Passed...>(name, function, std::move(names));
+  }
+
+  template <Execution execution = Execution::Plain, class Returned, class... Passed>
+  RegisterClass& static_method(const char* name, Returned (*function)(Passed...), std::vector<std::string> names = {}) {
+    add_function(detail::make_function<execution, Returned, Passed...>(full(name), std::move(names), function),
+                 reinterpret_cast<const void*>(function));
+    return *this;
+  }
+  template <Execution execution = Execution::Plain, class Returned, class... Passed>
+  RegisterClass& class_method(const char* name, Returned (*function)(const ClassName&, Passed...),
+                              std::vector<std::string> names = {}) {
+    add_function(detail::make_function<execution, Returned, Passed...>(
+        full(name), std::move(names), [function, type = ClassName{name_}](Passed... passed) -> Returned {
+          return function(type, std::move(passed)...);
+        }));
+    return *this;
+  }
+
+  template <class Encode, class Decode>
+  RegisterClass& by_value(Encode encode, Decode decode) {
+    using State = std::remove_cvref_t<std::invoke_result_t<Encode&, const Class&>>;
+    set_codec(
+        name_, [encode](const void* object) { return to_value(encode(*static_cast<const Class*>(object))); },
+        [decode](const Value& state) -> std::shared_ptr<void> {
+          return std::make_shared<Class>(decode(from_value<State>(state)));
+        });
+    return *this;
+  }
+
+ private:
+  std::string full(const char* name) const { return name_ + "." + name; }
+
+  template <Execution execution, class Returned, class... Passed, class Method>
+  RegisterClass& add_method(const char* name, Method function, std::vector<std::string> names) {
+    names.insert(names.begin(), "self");
+    add_function(detail::make_function<execution, Returned, std::shared_ptr<Class>, Passed...>(
+        full(name), std::move(names), [function](const std::shared_ptr<Class>& self, Passed... passed) -> Returned {
+          return ((*self).*function)(std::move(passed)...);
+        }));
+    return *this;
+  }
+
+  std::string name_;
+};
+
+}  // namespace distrun::rpc

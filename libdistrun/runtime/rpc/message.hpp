@@ -1,0 +1,53 @@
+#pragma once
+// What agents carry. A message is bytes that nobody below the calls looks into, and the tensors that they speak of, by
+// their place in the list; in front of both stands the envelope, with what concerns the call and not the callee.
+//
+// Sections of the envelope are optional, and each has its size in front of it: who does not know one skips it, so that
+// workers of different ages understand each other.
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/wire/buffer.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
+
+namespace distrun::rpc {
+
+// The numbers are the wire's.
+enum class MessageKind : std::uint8_t {
+  Call = 1,     // run something, and answer with Reply or Failure
+  Reply = 2,    // a value
+  Failure = 3,  // an error
+  Cancel = 4,   // whoever called does not wait any more
+  Control = 5,  // of sessions to each other (session/control.hpp): quick, and on the lane that is never full
+};
+const char* name_of(MessageKind kind) noexcept;
+
+enum class SectionTag : std::uint8_t {
+  Deadline = 1,     // std::int64_t: ns that are left at the sender; not there: no limit
+  Autograd = 2,     // of runtime/dist_autograd
+  Profiler = 3,     // of runtime/profiler
+  TraceParent = 4,  // text: the hierarchical id of the call that this one is made for, "0.81/2.7"
+  Devices = 5,      // where the tensors are to be at the receiver
+};
+
+struct Section {
+  SectionTag tag{};
+  wire::Bytes bytes;
+};
+
+struct Message {
+  MessageKind kind = MessageKind::Call;
+  std::uint64_t id = 0;                   // the caller's, of the call that it begins, answers or ends
+  std::optional<base::Nanoseconds> left;  // the section Deadline
+  std::vector<Section> sections;          // the others
+  wire::Bytes payload;
+  TensorList tensors;
+};
+
+// Copies what tensors of a message share with others, as a wire would: for messages that stay in the process. Tensors
+// that share memory with each other share it afterwards, too.
+void copy_tensors(Message& message);
+
+}  // namespace distrun::rpc

@@ -1,0 +1,209 @@
+#include <distrun/runtime/rpc/session/detail/elastic_group.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/session/detail/control.hpp>
+#include <distrun/runtime/rpc/session/detail/missing.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr char kLog[] = "log";
+constexpr char kJoin[] = "distrun.join";
+constexpr base::Nanoseconds kFarewell = 1s;  // for those who are told that it leaves
+constexpr base::Nanoseconds kFirstRest = 100us;
+constexpr base::Nanoseconds kLastRest = 5ms;
+
+// Set by `other` when it has removed that one: an answer could not reach it any more.
+std::string farewell_key(const Member& left, WorkerId other) {
+  return "farewell/" + left.address + "/" + std::to_string(other);
+}
+
+struct Entry {
+  bool joins = false;
+  Member member;
+};
+DISTRUN_FIELDS(Entry, m.joins, m.member)
+
+// In the log, each with its length in front.
+std::string to_text(const Entry& entry) {
+  const wire::Bytes bytes = wire::encode(entry);
+  wire::ByteWriter writer;
+  writer.string({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return {reinterpret_cast<const char*>(writer.bytes().data()), writer.bytes().size()};
+}
+
+// Who has joined and not left, in the order in which they have joined.
+std::vector<Member> present_in(const std::string& log) {
+  wire::ByteReader reader(wire::view_of(log.data(), log.size()));
+  std::vector<Member> present;
+  while (reader.remaining() > 0) {
+    const std::string text = reader.string();
+    auto entry = wire::decode<Entry>(wire::view_of(text.data(), text.size()));
+    if (entry.joins) {
+      present.push_back(std::move(entry.member));
+    } else {
+      std::erase_if(present, [&](const Member& each) { return each.address == entry.member.address; });
+    }
+  }
+  return present;
+}
+
+CallRequest request_of(const Member& to, const char* function, const Member& member, base::TimePoint deadline,
+                       base::Location site) {
+  const base::Nanoseconds left = std::max<base::Nanoseconds>(deadline - base::system_clock().now(), 1ms);
+  CallRequest request{Destination(WorkerInfo(to.name, to.id), site).within(left), target_of(function), {}};
+  request.arguments.positional = {to_value(to_text(member))};
+  return request;
+}
+
+}  // namespace
+
+void ElasticGroup::append(bool joins) { store_->append(kLog, to_text(Entry{joins, self_})); }
+std::vector<Member> ElasticGroup::present() { return present_in(store_->get(kLog)); }
+
+void ElasticGroup::enter(Agent& agent) {
+  append(true);
+  try {
+    const std::vector<Member> all = present();
+    for (const Member& each : all) {
+      if (each.address == self_.address) break;
+      before_.push_back(each);
+    }
+    check_unique(before_);
+    std::vector<Member> checked = before_;
+    checked.push_back(self_);
+    check_device_maps(checked, false);
+    for (const Member& each : before_) make_known(agent, each);
+  } catch (...) {
+    leave_silently();
+    throw;
+  }
+}
+
+void ElasticGroup::check_unique(const std::vector<Member>& before) const {
+  for (const Member& each : before) {
+    if (each.id == self_.id) {
+      throw Error(ErrorKind::Failed,
+                  "RPC worker id " + std::to_string(self_.id) + " is not unique. It is that of " + each.name + ".");
+    }
+    if (each.name == self_.name) check_names({each, self_});
+  }
+}
+
+void ElasticGroup::tell_others(Calls& calls, base::TimePoint deadline, base::Location site) {
+  std::vector<std::pair<const Member*, future::Future<Value>>> told;
+  for (const Member& each : before_) {
+    try {
+      told.emplace_back(&each, calls.call(request_of(each, kJoin, self_, deadline, site)));
+    } catch (const Error& why) {
+      skip_or_throw(calls, each, why);
+    }
+  }
+  for (const auto& [member, call] : told) {
+    try {
+      const bool is_staying = from_value<bool>(call.wait({}, site));
+      if (!is_staying) remove(calls, *member);
+    } catch (const base::PeerFailed&) {
+      throw;
+    } catch (const Error& why) {
+      skip_or_throw(calls, *member, why);
+    }
+  }
+}
+
+// One that can't be reached is no hindrance if it is gone.
+void ElasticGroup::skip_or_throw(Calls& calls, const Member& member, const Error& why) {
+  const std::vector<Member> all = present();
+  const bool has_left =
+      std::none_of(all.begin(), all.end(), [&](const Member& each) { return each.address == member.address; });
+  if (has_left || why.kind() == ErrorKind::Disconnected) return remove(calls, member);
+  throw Error(why.kind(), why.type(),
+              "joining the RPC group: " + describe(member) + " does not take note: " + why.what() + "; it is " +
+                  what_they_do({member.id}),
+              why.where());
+}
+
+void ElasticGroup::leave(Calls& calls) noexcept {
+  try {
+    append(false);
+    Control message;
+    message.kind = ControlKind::Leave;
+    message.text = to_text(self_);
+    std::vector<Member> told = present();
+    std::erase_if(told, [&](const Member& each) {
+      try {
+        add(calls, each);
+        calls.send_control(each.id, wire::encode(message));
+        return false;
+      } catch (const Error&) {
+        return true;  // it is gone
+      }
+    });
+    wait_for_farewells(std::move(told));
+  } catch (const std::exception&) {
+    return;  // the store is gone: then whoever still is there finds out when it calls
+  }
+}
+
+// So that one who comes again under its id is not taken for this one. Those who leave at the same time do not answer.
+void ElasticGroup::wait_for_farewells(std::vector<Member> told) {
+  core::PollingWait wait({board::WaitKind::Barrier, "rpc leave", board::PeerRule::None, {}, 0, {}},
+                         base::system_clock().now() + kFarewell);
+  base::Nanoseconds rest = kFirstRest;
+  for (;;) {
+    const std::vector<Member> there = present();
+    std::erase_if(told, [&](const Member& each) {
+      const bool has_left =
+          std::none_of(there.begin(), there.end(), [&](const Member& other) { return other.address == each.address; });
+      return has_left || store_->check({farewell_key(self_, each.id)});
+    });
+    if (told.empty() || wait.rest(rest) != core::WaitEnd::Ready) return;
+    rest = std::min(2 * rest, kLastRest);
+  }
+}
+
+void ElasticGroup::leave_silently() noexcept {
+  try {
+    append(false);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+bool ElasticGroup::make_known(Agent& agent, const Member& member) {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(member.id);
+  if (found != known_.end() && found->second == member.address) return false;
+  agent.add_worker(record_of(member));
+  known_[member.id] = member.address;
+  return true;
+}
+
+void ElasticGroup::add(Calls& calls, const Member& member) {
+  if (make_known(calls.agent(), member)) calls.refresh_workers();
+}
+
+void ElasticGroup::remove(Calls& calls, const Member& member) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(member.id);
+    if (found == known_.end() || found->second != member.address) return;
+    calls.agent().remove_worker(member.id);
+    known_.erase(found);
+  }
+  calls.refresh_workers();
+  calls.lose(WorkerInfo(member.name, member.id), Error(ErrorKind::Disconnected, member.name + " has left"));
+}
+
+void ElasticGroup::take_leave(Calls& calls, const Member& member) {
+  remove(calls, member);
+  store_->set(farewell_key(member, self_.id), "");
+}
+
+}  // namespace distrun::rpc

@@ -1,0 +1,51 @@
+#pragma once
+// Workers that come and go. Who is there says a log in the store, to which everybody appends that it joins or leaves:
+// nobody holds a lock with which he could die. The order of the log is that in which workers have joined; each tells
+// those before it that it is there, and knows them, before its init returns.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <distrun/runtime/rpc/calls/calls.hpp>
+#include <distrun/runtime/rpc/session/detail/member.hpp>
+
+namespace distrun::rpc {
+
+class ElasticGroup {
+ public:
+  ElasticGroup(std::shared_ptr<Store> store, Member self) : store_(std::move(store)), self_(std::move(self)) {}
+
+  // Appends itself. Throws Error{Failed} if somebody who is there has its name or its id, and what
+  // check_device_maps() throws; then it has left again.
+  void enter(Agent& agent);
+  // Tells those that have come before. Throws Error{Timeout} for who does not answer.
+  void tell_others(Calls& calls, base::TimePoint deadline, base::Location site);
+  // Appends that it leaves, and tells who is there, as far as they can be reached.
+  void leave(Calls& calls) noexcept;
+  // Only appends it, if it can.
+  void leave_silently() noexcept;
+
+  // What peers call.
+  void add(Calls& calls, const Member& member);
+  // And tells it that it has taken note.
+  void take_leave(Calls& calls, const Member& member);
+
+ private:
+  void remove(Calls& calls, const Member& member);
+  void wait_for_farewells(std::vector<Member> told);
+  bool make_known(Agent& agent, const Member& member);  // false: it is known
+  void append(bool joins);
+  std::vector<Member> present();
+  void check_unique(const std::vector<Member>& before) const;
+  void skip_or_throw(Calls& calls, const Member& member, const Error& why);
+
+  const std::shared_ptr<Store> store_;
+  const Member self_;
+  std::vector<Member> before_;  // those who were there when it has joined
+  std::mutex mutex_;
+  std::map<WorkerId, std::string> known_;  // guarded by mutex_; addresses of those that the agent knows
+};
+
+}  // namespace distrun::rpc

@@ -1,0 +1,364 @@
+#include <distrun/runtime/rpc/session/detail/meetings.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/session/detail/seconds.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+constexpr std::size_t kRoundsMax = 10'000;  // of all groups at once
+constexpr base::Nanoseconds kPatience = std::chrono::milliseconds(500);
+constexpr char kGather[] = "distrun.gather";
+constexpr char kGathered[] = "distrun.gathered";
+
+std::string key_of(const std::set<std::string>& names) {
+  std::string key;
+  for (const std::string& name : names) key += (key.empty() ? "" : ", ") + name;
+  return key;
+}
+
+base::TimePoint now() { return base::system_clock().now(); }
+
+double seconds(base::Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
+std::string text_of(const char* format, double number) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, number);
+  return text;
+}
+
+// Of a call that is a part of it: what is left of the whole, or its own.
+std::optional<base::Nanoseconds> limit_of(const MeetingBounds& bounds) {
+  if (bounds.deadline == core::kForever) return bounds.call;
+  return std::max<base::Nanoseconds>(bounds.deadline - now(), std::chrono::milliseconds(1));
+}
+
+CallRequest request_of(const std::string& to, const char* function, ValueList arguments, const MeetingBounds& bounds,
+                       base::Location site) {
+  Destination destination(to, site);
+  if (const auto limit = limit_of(bounds)) destination = destination.within(*limit);
+  CallRequest request{std::move(destination), target_of(function), {}};
+  request.arguments.positional = std::move(arguments);
+  request.runs_late = true;
+  return request;
+}
+
+// What comes of it is looked at by nobody.
+void forget(const future::Future<Value>& call) {
+  call.add_done_callback([](const future::Future<Value>& done) {
+    try {
+      done.value();
+    } catch (const std::exception&) {
+      return;
+    }
+  });
+}
+
+}  // namespace
+
+MeetingBounds bounds_of(double seconds) {
+  if (!(seconds > 0)) return {};
+  return {nanoseconds_of(seconds), now() + nanoseconds_of(seconds)};
+}
+
+// A round that the rank is in.
+class Meetings::Entered {
+ public:
+  Entered(Meetings& all, const std::set<std::string>& names_, const std::string& self_, base::Location site_)
+      : names(names_), self(self_), key(key_of(names_)), site(site_), all_(all) {
+    const std::lock_guard lock(all_.mutex_);
+    Group& group = all_.groups_[key];
+    number = group.entered++;
+    std::shared_ptr<Round>& found = group.rounds[number];
+    if (found == nullptr) {
+      found = std::make_shared<Round>();
+      ++all_.rounds_;
+    }
+    round = found;
+  }
+  ~Entered() {
+    const std::lock_guard lock(all_.mutex_);
+    all_.rounds_ -= all_.groups_[key].rounds.erase(number);
+  }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+  const std::string& leader() const noexcept { return *names.begin(); }
+  std::string text() const { return "_all_gather number " + std::to_string(number) + " of " + key; }
+
+  const std::set<std::string>& names;
+  const std::string& self;
+  const std::string key;
+  const base::Location site;
+  std::uint64_t number = 0;
+  std::shared_ptr<Round> round;
+
+ private:
+  Meetings& all_;
+};
+
+Gathered Meetings::meet(Calls& calls, const Value& object, const std::set<std::string>& names,
+                        const MeetingBounds& bounds, base::Location site) {
+  const Entered round(*this, names, calls.self().name(), site);
+  return round.leader() == round.self ? lead(calls, object, round, bounds) : follow(calls, object, round, bounds);
+}
+
+namespace {
+
+board::WaitInfo wait_info(const std::set<WorkerId>& awaited, std::uint64_t number, base::Location site) {
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Barrier;
+  info.name = "rpc all_gather";
+  info.rule = awaited.empty() ? board::PeerRule::None : board::PeerRule::All;
+  for (const WorkerId id : awaited) info.peers.add(id);
+  info.id = number;
+  info.site = site;
+  return info;
+}
+board::WaitInfo wait_info(Calls& calls, const std::set<std::string>& awaited, std::uint64_t number,
+                          base::Location site) {
+  std::set<WorkerId> ids;
+  for (const std::string& name : awaited) ids.insert(calls.resolve(Destination(name)).id());
+  return wait_info(ids, number, site);
+}
+
+}  // namespace
+
+bool Meetings::is_hopeless(const std::set<std::string>& awaited) const {
+  return is_closed_ ||
+         std::any_of(awaited.begin(), awaited.end(), [&](const auto& name) { return lost_.contains(name); });
+}
+
+// Of a wait that has ended without what it was for.
+void Meetings::check(const Entered& round, const std::set<std::string>& awaited, core::WaitEnd end) const {
+  if (is_closed_) throw Error(ErrorKind::Failed, round.text() + ": RPC was shut down meanwhile", round.site);
+  if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed(round.text(), round.site);
+  for (const std::string& name : awaited) {
+    const auto found = lost_.find(name);
+    if (found == lost_.end()) continue;
+    throw Error(ErrorKind::Disconnected, round.text() + ": " + name + " will not come: " + found->second.what(),
+                round.site);
+  }
+}
+
+Gathered Meetings::wait_for_all(Calls& calls, const Entered& round, const MeetingBounds& bounds) {
+  Gathered& gathered = round.round->gathered;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    std::set<std::string> missing;
+    for (const std::string& name : round.names) {
+      if (!gathered.contains(name)) missing.insert(name);
+    }
+    if (missing.empty()) return std::move(gathered);
+    const std::size_t seen = gathered.size();
+    const auto info = wait_info(calls, missing, round.number, round.site);
+    const core::WaitEnd end = core::wait_for_peers(info, lock, changed_, bounds.deadline,
+                                                   [&] { return gathered.size() != seen || is_hopeless(missing); });
+    if (gathered.size() != seen) continue;
+    check(round, missing, end);
+    throw Error(ErrorKind::Timeout,
+                "Followers [" + key_of(missing) + "] timed out in _all_gather after " +
+                    text_of("%.2f", seconds(bounds.call.value_or(calls.timeout()))) +
+                    " seconds. The first exception is that " + *missing.begin() + " has not come",
+                round.site);
+  }
+}
+
+// Of a follower, what became of telling it.
+struct Meetings::Told {
+  std::string name;
+  std::optional<future::Future<Value>> call;
+  std::string error;  // empty: it was told
+};
+
+std::vector<Meetings::Told> Meetings::tell(Calls& calls, const Entered& round, const std::string& failure,
+                                           const Packed& packed, const MeetingBounds& bounds) {
+  const std::string bytes(reinterpret_cast<const char*>(packed.bytes.data()), packed.bytes.size());
+  const ValueList arguments{to_value(round.key), to_value(round.number), to_value(failure), to_value(bytes),
+                            to_value(packed.tensors)};
+  std::vector<Told> all;
+  for (const std::string& name : round.names) {
+    if (name == round.self) continue;
+    Told told{name, {}, ""};
+    try {
+      told.call = calls.call(request_of(name, kGathered, arguments, bounds, round.site));
+    } catch (const Error& why) {
+      told.error = why.type() + ": " + why.what();
+    }
+    all.push_back(std::move(told));
+  }
+  return all;
+}
+
+// Throws base::PeerFailed.
+void Meetings::wait_for_told(const Entered& round, std::vector<Told>& all) {
+  for (Told& each : all) {
+    if (!each.call) continue;
+    try {
+      each.call->wait({}, round.site);
+    } catch (const base::PeerFailed&) {
+      throw;
+    } catch (const Error& why) {
+      if (why.kind() == ErrorKind::Disconnected && has_heard(round, each.name)) continue;
+      each.error = why.type() + ": " + why.what();
+    }
+  }
+}
+
+// What one that is gone has said before may still be on its way through this rank's threads.
+bool Meetings::has_heard(const Entered& round, const std::string& name) {
+  std::unique_lock lock(mutex_);
+  return core::wait_until(wait_info({}, round.number, round.site), lock, changed_, now() + kPatience,
+                          [&] { return round.round->heard.contains(name); });
+}
+
+namespace {
+
+template <class Told>
+[[noreturn]] void throw_untold(const std::vector<Told>& all, base::Nanoseconds limit, base::Location site) {
+  std::string names, first;
+  for (const Told& each : all) {
+    if (each.error.empty()) continue;
+    if (names.empty()) first = each.error;
+    names += (names.empty() ? "" : ", ") + each.name;
+  }
+  throw Error(ErrorKind::Timeout,
+              "Followers [" + names + "] timed out in _all_gather after " + text_of("%.2f", seconds(limit)) +
+                  " seconds. The first exception is " + first,
+              site);
+}
+
+}  // namespace
+
+Gathered Meetings::lead(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds) {
+  {
+    const std::lock_guard lock(mutex_);
+    round.round->gathered.insert_or_assign(round.self, object);
+  }
+  Gathered gathered;
+  try {
+    gathered = wait_for_all(calls, round, bounds);
+  } catch (const base::PeerFailed&) {
+    throw;  // they know
+  } catch (const Error& why) {
+    if (bounds.deadline != core::kForever) throw;  // theirs is over, too
+    for (const Told& each : tell(calls, round, why.what(), {}, bounds)) {
+      if (each.call) forget(*each.call);
+    }
+    throw;
+  }
+  if (round.names.size() == 1) return gathered;
+  const base::TimePoint begin = now();
+  std::vector<Told> told = tell(calls, round, "", pack(to_value(gathered)), bounds);
+  wait_for_told(round, told);
+  const bool all_told = std::all_of(told.begin(), told.end(), [](const Told& each) { return each.error.empty(); });
+  if (all_told) return gathered;
+  const base::Nanoseconds limit = bounds.call.value_or(calls.timeout());
+  throw_untold(told, limit.count() > 0 ? limit : now() - begin, round.site);
+}
+
+Gathered Meetings::follow(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds) {
+  const ValueList arguments{to_value(round.key), to_value(round.number), to_value(round.self), object};
+  try {
+    calls.call(request_of(round.leader(), kGather, arguments, bounds, round.site)).wait({}, round.site);
+  } catch (const base::PeerFailed&) {
+    throw;
+  } catch (const Error& why) {
+    const std::lock_guard lock(mutex_);  // a leader that was quick has left without an answer, but not without telling
+    if (why.kind() != ErrorKind::Disconnected || !round.round->is_over) throw;
+  }
+  const std::set<std::string> awaited{round.leader()};
+  std::unique_lock lock(mutex_);
+  const core::WaitEnd end =
+      core::wait_for_peers(wait_info(calls, awaited, round.number, round.site), lock, changed_, bounds.deadline,
+                           [&] { return round.round->is_over || is_hopeless(awaited); });
+  if (round.round->is_over) {
+    if (round.round->failure.empty()) return std::move(round.round->gathered);
+    throw Error(ErrorKind::Failed, round.leader() + ": " + round.round->failure, round.site);
+  }
+  check(round, awaited, end);
+  throw Error(ErrorKind::Timeout,
+              "RPC ran for more than set timeout (" +
+                  text_of("%.0f ms", 1000 * seconds(bounds.call.value_or(base::Nanoseconds()))) + "): " + round.text() +
+                  " has not come back from " + round.leader(),
+              round.site);
+}
+
+void Meetings::contribute(const std::string& key, std::uint64_t number, const std::string& name, const Value& object) {
+  const std::lock_guard lock(mutex_);
+  Group& group = groups_[key];
+  auto found = group.rounds.find(number);
+  if (found == group.rounds.end()) {
+    if (number < group.entered) throw Error(ErrorKind::Failed, "the leader has given up _all_gather of " + key);
+    if (rounds_ >= kRoundsMax) {
+      throw Error(ErrorKind::Overloaded, "more than " + std::to_string(kRoundsMax) + " _all_gather at once");
+    }
+    found = group.rounds.emplace(number, std::make_shared<Round>()).first;
+    ++rounds_;
+  }
+  found->second->gathered.emplace(name, object);
+  changed_.notify_all();
+}
+
+std::shared_ptr<Meetings::Round> Meetings::find_round(const std::string& key, std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto group = groups_.find(key);
+  if (group == groups_.end()) return nullptr;
+  const auto found = group->second.rounds.find(number);
+  return found != group->second.rounds.end() ? found->second : nullptr;
+}
+
+void Meetings::finish(const std::string& key, std::uint64_t number, const std::string& failure, const Packed& packed,
+                      const std::function<void()>& before) {
+  Gathered gathered;
+  if (failure.empty()) gathered = from_value<Gathered>(unpack(packed));
+  const std::shared_ptr<Round> round = find_round(key, number);
+  if (round == nullptr) {
+    throw Error(ErrorKind::Failed, "it has given up _all_gather number " + std::to_string(number) + " of " + key);
+  }
+  const auto go_on = [&] {
+    const std::lock_guard lock(mutex_);
+    round->gathered = std::move(gathered);
+    round->failure = failure;
+    round->is_over = true;
+    changed_.notify_all();
+  };
+  try {
+    before();
+  } catch (...) {
+    go_on();
+    throw;
+  }
+  go_on();
+}
+
+void Meetings::hear(const std::string& key, std::uint64_t number, const std::string& name) {
+  const std::shared_ptr<Round> round = find_round(key, number);
+  if (round == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  round->heard.insert(name);
+  changed_.notify_all();
+}
+
+void Meetings::lose(const std::string& name, const Error& why) {
+  const std::lock_guard lock(mutex_);
+  lost_.insert_or_assign(name, why);
+  changed_.notify_all();
+}
+
+void Meetings::find_again(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  lost_.erase(name);
+}
+
+void Meetings::close() {
+  const std::lock_guard lock(mutex_);
+  is_closed_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace distrun::rpc

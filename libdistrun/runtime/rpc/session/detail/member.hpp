@@ -1,0 +1,51 @@
+#pragma once
+// What workers tell each other of themselves, through the store or in a call, before they can call each other.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <distrun/common/wire/codec.hpp>
+#include <distrun/runtime/rpc/agent.hpp>
+#include <distrun/runtime/rpc/session/options.hpp>
+
+namespace distrun::rpc {
+
+// Devices are numbers: that of the GPU, or -1 for the CPU.
+struct MapRecord {
+  std::string worker;
+  std::vector<std::int32_t> from;
+  std::vector<std::int32_t> to;
+};
+DISTRUN_FIELDS(MapRecord, m.worker, m.from, m.to)
+
+inline constexpr std::int32_t kNotCounted = -1;
+
+struct Member {
+  std::string name;
+  std::int32_t id = 0;
+  std::string address;  // of its agent
+  std::int32_t device_count =
+      kNotCounted;  // counted if somebody's maps are to be checked: it may take a driver's start
+  std::vector<MapRecord> maps;
+  std::vector<std::int32_t> devices;  // that it has declared; empty: those of the maps
+  bool names_devices() const noexcept { return !maps.empty() || !devices.empty(); }
+};
+DISTRUN_FIELDS(Member, m.name, m.id, m.address, m.device_count, m.maps, m.devices)
+
+Member make_member(const Agent& agent, const RpcBackendOptions& options);
+WorkerRecord record_of(const Member& member);
+std::string describe(const Member& member);  // "worker1 (rank 1)"
+
+std::string to_text(const Member& member);
+// Throws Error{InvalidArgument} for what is none.
+Member member_of(std::string_view text);
+
+// Of all members in the order of their ids, so that all ranks find the same. Throws Error{Failed}: "RPC worker name X
+// is not unique. Workers 0 and 3 share the same name."
+void check_names(const std::vector<Member>& members);
+// Throws Error{InvalidArgument, "ValueError"}: "Node worker0 has duplicated target devices in its device map for
+// worker1". Of members that are not all there, maps may name others.
+void check_device_maps(const std::vector<Member>& members, bool are_all);
+
+}  // namespace distrun::rpc

@@ -1,0 +1,136 @@
+#include <distrun/runtime/rpc/session/detail/session_state.hpp>
+
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/session/detail/seconds.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+std::optional<int> worker_threads_of(const RpcBackendOptions& options) {
+  const auto* const pipe = dynamic_cast<const PipeOptions*>(&options);
+  return pipe != nullptr ? std::optional<int>(pipe->num_worker_threads) : std::nullopt;
+}
+
+std::map<std::string, DeviceMap> device_maps_of(const RpcBackendOptions& options) {
+  const auto* const pipe = dynamic_cast<const PipeOptions*>(&options);
+  return pipe != nullptr ? pipe->device_maps : std::map<std::string, DeviceMap>();
+}
+
+}  // namespace
+
+Session::Session(core::RankState& rank_, std::shared_ptr<Agent> agent_, const RpcBackendOptions& options)
+    : rank(rank_),
+      agent(std::move(agent_)),
+      timeout(nanoseconds_of(options.rpc_timeout)),
+      worker_threads(worker_threads_of(options)),
+      device_maps(device_maps_of(options)) {}
+
+void Session::start() {
+  calls = std::make_shared<Calls>(agent, rank);
+  calls->set_timeout(timeout);
+  calls->set_device_maps(device_maps);
+  calls->on_control([weak = weak_from_this()](const WorkerInfo& from, const wire::Bytes& bytes) {
+    if (const auto session = weak.lock()) session->receive(from, bytes);
+  });
+  calls->on_loss([weak = weak_from_this()](const WorkerInfo& peer, const Error& why) {
+    if (const auto session = weak.lock()) session->lose(peer, why);
+  });
+  session_state_of(rank).set(shared_from_this());
+  use_calls(rank, calls);
+  calls->start();
+}
+
+void Session::close(const Error& why, base::Nanoseconds limit) noexcept {
+  meetings.close();
+  if (calls != nullptr) {
+    calls->close(why, limit);
+  } else {
+    agent->close(limit);
+  }
+  use_calls(rank, nullptr);
+  session_state_of(rank).set(nullptr);
+}
+
+void Session::receive(const WorkerInfo& from, const wire::Bytes& bytes) {
+  auto message = wire::decode<Control>(wire::view_of(bytes));
+  if (message.kind == ControlKind::Heard) return meetings.hear(message.text, message.round, from.name());
+  if (message.kind == ControlKind::Leave) {
+    if (elastic != nullptr) elastic->take_leave(*calls, member_of(message.text));
+    return;
+  }
+  termination.receive(*calls, from, std::move(message));
+}
+
+void Session::lose(const WorkerInfo& peer, const Error& why) {
+  meetings.lose(peer.name(), why);
+  termination.lose(peer, why);
+}
+
+std::shared_ptr<Session> SessionState::find() const {
+  const std::lock_guard lock(mutex_);
+  return session_;
+}
+
+std::shared_ptr<Session> SessionState::get() const {
+  if (auto session = find()) return session;
+  throw Error(ErrorKind::Failed, "RPC has not been initialized. Call init_rpc first.");
+}
+
+void SessionState::set(std::shared_ptr<Session> session) {
+  const std::lock_guard lock(mutex_);
+  session_.swap(session);
+}
+
+SessionHooks SessionState::hooks() const {
+  const std::lock_guard lock(mutex_);
+  return hooks_;
+}
+
+SessionHooks SessionState::exchange_hooks(SessionHooks hooks) {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(hooks_, std::move(hooks));
+}
+
+std::optional<stores::Rendezvous> SessionState::find_rendezvous(const std::string& address) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = rendezvous_.find(address);
+  return found != rendezvous_.end() ? std::optional<stores::Rendezvous>(found->second) : std::nullopt;
+}
+
+void SessionState::keep(const std::string& address, const stores::Rendezvous& rendezvous) {
+  const std::lock_guard lock(mutex_);
+  rendezvous_.insert_or_assign(address, rendezvous);
+}
+
+int SessionState::begin_round(const std::string& store) {
+  const std::lock_guard lock(mutex_);
+  return rounds_[store]++;
+}
+
+void SessionState::forget() {
+  std::map<std::string, stores::Rendezvous> stores;  // closed without the lock
+  const std::lock_guard lock(mutex_);
+  stores.swap(rendezvous_);
+  rounds_.clear();
+  hooks_ = {};
+}
+
+Starting::Starting(SessionState& state) : state_(state) {
+  const std::lock_guard lock(state.mutex_);
+  if (state.session_ != nullptr || state.is_starting_) {
+    throw Error(ErrorKind::Failed, "RPC is already initialized: there is one session of a rank at a time");
+  }
+  state.is_starting_ = true;
+}
+
+Starting::~Starting() {
+  const std::lock_guard lock(state_.mutex_);
+  state_.is_starting_ = false;
+}
+
+SessionState& session_state_of(core::RankState& rank) { return rank.part<SessionState>(core::Part::Session); }
+SessionState& session_state() { return session_state_of(core::rank_state()); }
+
+}  // namespace distrun::rpc

@@ -1,0 +1,313 @@
+#include <distrun/runtime/rpc/session/detail/termination.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::rpc {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr base::Nanoseconds kLook = 200ms;  // how long a wait for quiet goes on before it looks whether it is in vain
+constexpr base::Nanoseconds kFirstRest = 50us;  // between rounds whose numbers do not agree
+constexpr base::Nanoseconds kLastRest = 10ms;
+constexpr base::Nanoseconds kPatience = 200ms;        // with those who are asked what they do
+constexpr base::Nanoseconds kLeaderPatience = 500ms;  // beyond the deadline: the leader says why, to all the same
+constexpr base::Nanoseconds kAckPatience = 2s;        // with those who know that it is done
+
+base::TimePoint now() { return base::system_clock().now(); }
+base::TimePoint after(base::Nanoseconds duration, base::TimePoint deadline) {
+  return std::min(deadline, now() + duration);
+}
+
+std::string seconds_text(base::Nanoseconds duration) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.2f s", std::chrono::duration<double>(duration).count());
+  return text;
+}
+
+std::string what_it_does(bool is_in_shutdown, int running, int waiting) {
+  std::string text;
+  if (running > 0) text += std::to_string(running) + (running == 1 ? " call running" : " calls running");
+  if (waiting > 0) text += (text.empty() ? "" : ", ") + std::to_string(waiting) + " waiting";
+  if (!is_in_shutdown) text += std::string(text.empty() ? "" : ", ") + "has not called shutdown";
+  return text.empty() ? "is quiet" : text;
+}
+
+Control control(ControlKind kind, std::uint64_t round = 0) {
+  Control message;
+  message.kind = kind;
+  message.round = round;
+  return message;
+}
+
+// To one that may be gone.
+void try_send(Calls& calls, WorkerId to, const Control& message) noexcept {
+  try {
+    calls.send_control(to, wire::encode(message));
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+}  // namespace
+
+struct Termination::Running {
+  Calls& calls;
+  base::TimePoint begin;
+  base::TimePoint deadline;
+  base::Location site;
+  std::vector<WorkerInfo> others = {};
+  base::Nanoseconds limit = deadline - begin;
+
+  std::set<WorkerId> ids() const {
+    std::set<WorkerId> ids;
+    for (const WorkerInfo& each : others) ids.insert(each.id());
+    return ids;
+  }
+  std::string name_of(WorkerId id) const {
+    for (const WorkerInfo& each : others) {
+      if (each.id() == id) return each.name();
+    }
+    return calls.self().name();
+  }
+};
+
+board::WaitInfo Termination::wait_info(const Running& run, const std::set<WorkerId>& awaited) {
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Barrier;
+  info.name = "rpc shutdown";
+  info.rule = awaited.empty() ? board::PeerRule::None : board::PeerRule::All;
+  for (const WorkerId id : awaited) info.peers.add(id);
+  info.site = run.site;
+  return info;
+}
+
+void Termination::run(Calls& calls, base::TimePoint begin, base::TimePoint deadline, base::Location site) {
+  {
+    const std::lock_guard lock(mutex_);
+    is_running_ = true;
+  }
+  Running run{calls, begin, deadline, site};
+  WorkerInfo leader = calls.self();
+  for (const WorkerInfo& each : calls.agent().worker_infos()) {
+    if (each.name() < leader.name()) leader = each;
+    if (each.id() != calls.self().id()) run.others.push_back(each);
+  }
+  if (leader.id() == calls.self().id()) return lead(run);
+  if (run.deadline != core::kForever) run.deadline += kLeaderPatience;
+  follow(run, leader);
+}
+
+// ---- the leader
+
+void Termination::lead(const Running& run) {
+  try {
+    probe_until_done(run);
+  } catch (const Error& why) {
+    Control message = control(ControlKind::Abort);
+    message.text = why.what();
+    message.error = static_cast<std::uint8_t>(why.kind());
+    for (const WorkerInfo& each : run.others) try_send(run.calls, each.id(), message);
+    throw;
+  }
+  tell_done(run);
+}
+
+void Termination::probe_until_done(const Running& run) {
+  std::optional<Sums> before;
+  base::Nanoseconds rest = kFirstRest;
+  for (std::uint64_t round = 1;; ++round) {
+    const Sums sums = ask_all(run, round);
+    if (sums.sent == sums.received && before == sums) return;
+    if (before && (sums.sent != sums.received || *before != sums)) {  // something is on its way: it comes by itself
+      core::PollingWait(wait_info(run, {}), run.deadline).rest(rest);
+      rest = std::min(2 * rest, kLastRest);
+    }
+    before = sums;
+  }
+}
+
+Termination::Sums Termination::ask_all(const Running& run, std::uint64_t round) {
+  for (const WorkerInfo& each : run.others) try_send(run.calls, each.id(), control(ControlKind::Probe, round));
+  const CallCounts own = wait_quiet(run, nullptr);
+  Sums sums{own.sent, own.received};
+  for (;;) {
+    std::set<WorkerId> missing = run.ids();
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase_if(missing, [&](WorkerId id) { return counts_.contains(id) && counts_.at(id).round == round; });
+    }
+    if (missing.empty()) break;
+    const std::size_t seen = missing.size();
+    wait(run, missing, [&] {
+      return static_cast<std::size_t>(std::count_if(missing.begin(), missing.end(), [&](WorkerId id) {
+               return !counts_.contains(id) || counts_.at(id).round != round;
+             })) != seen;
+    });
+  }
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, counts] : counts_) {
+    sums.sent += counts.sent;
+    sums.received += counts.received;
+  }
+  return sums;
+}
+
+// Whoever has heard it may go at once: that is an answer, too.
+void Termination::tell_done(const Running& run) {
+  for (const WorkerInfo& each : run.others) try_send(run.calls, each.id(), control(ControlKind::Done));
+  std::unique_lock lock(mutex_);
+  core::wait_for_peers(wait_info(run, run.ids()), lock, changed_, now() + kAckPatience, [&] {
+    const std::set<WorkerId> ids = run.ids();
+    return std::all_of(ids.begin(), ids.end(), [&](WorkerId id) { return acked_.contains(id) || lost_.contains(id); });
+  });
+}
+
+// ---- a member
+
+void Termination::follow(const Running& run, const WorkerInfo& leader) {
+  std::uint64_t answered = 0;
+  for (;;) {
+    std::uint64_t round = 0;
+    wait(run, {leader.id()}, [&] {
+      round = probed_;
+      return is_done_ || aborted_ || round != answered;
+    });
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_done_) break;
+    }
+    check(run, {leader.id()});
+    answer(run, leader, round);
+    answered = round;
+  }
+  try_send(run.calls, leader.id(), control(ControlKind::Ack));
+}
+
+void Termination::answer(const Running& run, const WorkerInfo& leader, std::uint64_t round) {
+  const CallCounts own = wait_quiet(run, &leader);
+  Control message = control(ControlKind::Counts, round);
+  message.sent = own.sent;
+  message.received = own.received;
+  try_send(run.calls, leader.id(), message);  // whether it is there is seen by the next wait
+}
+
+// ---- both
+
+CallCounts Termination::wait_quiet(const Running& run, const WorkerInfo* leader) {
+  const std::set<WorkerId> awaited = leader != nullptr ? std::set<WorkerId>{leader->id()} : run.ids();
+  for (;;) {
+    const CallCounts counts = run.calls.counts();
+    if (counts.is_quiet()) return counts;
+    if (run.calls.wait_quiet(after(kLook, run.deadline), run.site)) continue;
+    check(run, awaited);
+    if (now() >= run.deadline) throw_timeout(run, {run.calls.self().id()});
+  }
+}
+
+template <class Ready>
+void Termination::wait(const Running& run, const std::set<WorkerId>& awaited, Ready ready) {
+  core::WaitEnd end{};
+  {
+    std::unique_lock lock(mutex_);
+    end = core::wait_for_peers(wait_info(run, awaited), lock, changed_, run.deadline, [&] {
+      return ready() || std::any_of(awaited.begin(), awaited.end(), [&](WorkerId id) { return lost_.contains(id); });
+    });
+    if (ready()) return;
+  }
+  if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("shutdown", run.site);
+  check(run, awaited);
+  throw_timeout(run, awaited);
+}
+
+void Termination::check(const Running& run, const std::set<WorkerId>& awaited) {
+  if (core::rank_state().has_failed_peer()) core::throw_peer_failed("shutdown", run.site);
+  const std::lock_guard lock(mutex_);
+  if (aborted_) throw Error(aborted_->error_kind(), aborted_->text, run.site);
+  for (const WorkerId id : awaited) {
+    const auto found = lost_.find(id);
+    if (found == lost_.end()) continue;
+    throw Error(
+        ErrorKind::Disconnected,
+        "shutdown: " + run.name_of(id) + " is gone, and nobody knows which calls it still had: " + found->second.what(),
+        run.site);
+  }
+}
+
+void Termination::throw_timeout(const Running& run, const std::set<WorkerId>& awaited) {
+  const std::string who = explain(run, awaited);
+  throw Error(ErrorKind::Timeout, "shutdown: after " + seconds_text(run.limit) + " still missing: " + who, run.site);
+}
+
+// Asks all, as those who are not waited for may be what the others wait for.
+std::string Termination::explain(const Running& run, const std::set<WorkerId>& awaited) {
+  {
+    const std::lock_guard lock(mutex_);
+    statuses_.clear();
+  }
+  for (const WorkerInfo& each : run.others) try_send(run.calls, each.id(), control(ControlKind::Ask));
+  std::unique_lock lock(mutex_);
+  core::wait_until(wait_info(run, {}), lock, changed_, now() + kPatience,
+                   [&] { return statuses_.size() + lost_.size() >= run.others.size(); });
+  std::string text;
+  const auto add = [&](const std::string& name, const std::string& what) {
+    text += (text.empty() ? "" : ", ") + name + " (" + what + ")";
+  };
+  const CallCounts own = run.calls.counts();
+  if (!own.is_quiet()) add(run.calls.self().name(), what_it_does(true, own.running, own.waiting));
+  for (const WorkerInfo& each : run.others) {
+    const auto found = statuses_.find(each.id());
+    if (found == statuses_.end()) {
+      add(each.name(), lost_.contains(each.id()) ? "is gone" : "does not answer");
+    } else if (!found->second.is_in_shutdown || found->second.running > 0 || found->second.waiting > 0) {
+      add(each.name(), what_it_does(found->second.is_in_shutdown, found->second.running, found->second.waiting));
+    }
+  }
+  for (const WorkerId id : text.empty() ? awaited : std::set<WorkerId>()) add(run.name_of(id), "is quiet by now");
+  return text;
+}
+
+// ---- what comes
+
+void Termination::receive(Calls& calls, const WorkerInfo& from, Control message) {
+  std::optional<Control> answer;
+  {
+    const std::lock_guard lock(mutex_);
+    switch (message.kind) {
+      case ControlKind::Probe: probed_ = std::max(probed_, message.round); break;
+      case ControlKind::Counts: counts_[from.id()] = std::move(message); break;
+      case ControlKind::Done: is_done_ = true; break;
+      case ControlKind::Ack: acked_.insert(from.id()); break;
+      case ControlKind::Abort: aborted_ = std::move(message); break;
+      case ControlKind::Status: statuses_[from.id()] = std::move(message); break;
+      case ControlKind::Heard: break;  // of meetings
+      case ControlKind::Leave: break;  // of elastic groups
+      case ControlKind::Ask: {
+        const CallCounts own = calls.counts();
+        answer = control(ControlKind::Status);
+        answer->is_in_shutdown = is_running_;
+        answer->running = own.running;
+        answer->waiting = own.waiting;
+        break;
+      }
+    }
+  }
+  changed_.notify_all();
+  if (answer) try_send(calls, from.id(), *answer);
+}
+
+void Termination::lose(const WorkerInfo& peer, const Error& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    lost_.insert_or_assign(peer.id(), why);
+  }
+  changed_.notify_all();
+}
+
+}  // namespace distrun::rpc

@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/rpc/session/detail/membership.hpp>
+#include <distrun/runtime/rpc/session/detail/seconds.hpp>
+#include <distrun/runtime/rpc/session/detail/session_state.hpp>
+#include <distrun/runtime/rpc/session/session.hpp>
+#include <distrun/runtime/store/rank_store.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr base::Nanoseconds kLeastTimeout = 30s;  // of what workers wait for each other, however short calls may be
+constexpr int kSecretDigits = 32;
+constexpr int kElasticWorldMax = 1 << 15;  // ids are below
+
+// What a session is begun with, once it is known.
+struct Begin {
+  Backend backend;
+  std::shared_ptr<Store> store;
+  WorkerInfo worker;
+  int world_size = 0;  // 0: workers come and go
+  bool serves = false;
+  const RpcBackendOptions& options;
+  base::Location site;
+};
+
+// How long workers wait for each other.
+base::Nanoseconds timeout_of(const RpcBackendOptions& options) {
+  if (options.init_timeout > 0) return nanoseconds_of(options.init_timeout);
+  return options.rpc_timeout > 0 ? std::max(nanoseconds_of(options.rpc_timeout), kLeastTimeout) : Store::kTimeout;
+}
+
+Error value_error(const std::string& text, base::Location site) {
+  return Error(ErrorKind::InvalidArgument, "ValueError", text, site);
+}
+
+Backend choose_backend(const InitOptions& init) {
+  if (init.backend) return *init.backend;
+  return init.options != nullptr ? backend_of(*init.options) : find_backend(default_backend());
+}
+
+std::shared_ptr<const RpcBackendOptions> options_for(const Backend& backend,
+                                                     const std::shared_ptr<const RpcBackendOptions>& wanted) {
+  if (wanted != nullptr) return wanted;
+  return backend.info().make_options ? backend.info().make_options() : std::make_unique<RpcBackendOptions>();
+}
+
+void check_options(const Backend& backend, const RpcBackendOptions& options, base::Location site) {
+  if (!backend.takes(options)) {
+    throw Error(ErrorKind::InvalidArgument, "TypeError",
+                "`rpc_backend_options` must be a `TensorPipeRpcBackendOptions`, or what else backend " +
+                    backend.name() + " takes",
+                site);
+  }
+  if (!(options.rpc_timeout >= 0)) {
+    throw Error(ErrorKind::InvalidArgument, "RuntimeError", "RPC Timeout must be non-negative", site);
+  }
+}
+
+// ---- the store
+
+bool is_served(const std::string& address) { return address.starts_with("tcp://") || address.starts_with("env://"); }
+
+stores::Rendezvous rendezvous_of(const InitOptions& init, const RpcBackendOptions& options) {
+  return stores::rendezvous(options.init_method, init.rank, init.world_size.value_or(kElasticWorldMax),
+                            timeout_of(options));
+}
+
+stores::Rendezvous find_store(SessionState& state, const InitOptions& init, const RpcBackendOptions& options,
+                              base::Location site) {
+  if (options.store == nullptr && !options.init_method.empty()) {
+    const std::string key = (init.rank ? std::to_string(*init.rank) : "") + " " + options.init_method;
+    if (const auto kept = state.find_rendezvous(key)) return *kept;
+    const stores::Rendezvous found = rendezvous_of(init, options);
+    state.keep(key, found);
+    return found;
+  }
+  if (!init.rank) throw value_error("init_rpc: rank parameter missing", site);
+  return {options.store != nullptr ? options.store : stores::rank_store(), *init.rank, init.world_size.value_or(0)};
+}
+
+// ---- workers meet
+
+// Closes it unless it is kept.
+class Closing {
+ public:
+  explicit Closing(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+  ~Closing() {
+    if (session_ != nullptr) session_->close(Error(ErrorKind::Failed, "init_rpc has failed"), base::Nanoseconds());
+  }
+  Closing(const Closing&) = delete;
+  Closing& operator=(const Closing&) = delete;
+
+  void keep() noexcept { session_ = nullptr; }
+
+ private:
+  std::shared_ptr<Session> session_;
+};
+
+void start(SessionState& state, const std::shared_ptr<Session>& session) {
+  const SessionHooks hooks = state.hooks();
+  if (!hooks.use_agent) return session->start();
+  state.set(session);
+  hooks.use_agent(session->agent);
+}
+
+void agree_on_kind(Store& store, const Begin& begin) {
+  const std::string own = begin.world_size > 0 ? "static" : "elastic";
+  const std::string first = store.compare_set("kind", "", own, begin.site);
+  if (first == own) return;
+  throw Error(ErrorKind::Failed,
+              "RPC group mixes statically and dynamically initialized members which is not supported. Here it is " +
+                  own + ", elsewhere " + first + ": all members give a world size, or none",
+              begin.site);
+}
+
+std::shared_ptr<Session> make_session(const Begin& begin, const std::string& secret) {
+  const AgentSetting setting{begin.worker, begin.world_size, secret, timeout_of(begin.options)};
+  return std::make_shared<Session>(core::rank_state(), begin.backend.info().make_agent(setting, begin.options),
+                                   begin.options);
+}
+
+void begin_static(SessionState& state, const Begin& begin, const std::shared_ptr<Store>& store,
+                  const std::string& secret) {
+  const std::string round = "round" + std::to_string(state.begin_round(secret));
+  StaticGroup group{std::make_shared<PrefixStore>(round, store), begin.world_size, begin.serves};
+  group.store->set_timeout(store->timeout());
+  const std::shared_ptr<Session> session = make_session(begin, secret + "/" + round);
+  Closing closing(session);
+  for (const Member& each : meet_all(group, make_member(*session->agent, begin.options), begin.site)) {
+    if (each.id != begin.worker.id()) session->agent->add_worker(record_of(each));
+  }
+  start(state, session);
+  closing.keep();
+}
+
+void begin_elastic(SessionState& state, const Begin& begin, const std::shared_ptr<Store>& store,
+                   const std::string& secret) {
+  const base::TimePoint deadline = base::system_clock().now() + store->timeout();
+  const std::shared_ptr<Session> session = make_session(begin, secret);
+  Closing closing(session);
+  Member self = make_member(*session->agent, begin.options);
+  if (self.names_devices()) self.device_count = device::gpu_count();
+  const auto group = std::make_shared<ElasticGroup>(store, std::move(self));
+  group->enter(*session->agent);
+  session->elastic = group;
+  try {
+    start(state, session);
+    if (session->calls != nullptr) group->tell_others(*session->calls, deadline, begin.site);
+  } catch (...) {
+    group->leave_silently();
+    throw;
+  }
+  closing.keep();
+}
+
+// Of a backend whose agent meets its peers by itself.
+void begin_met(SessionState& state, const Begin& begin, Store& store) {
+  const auto session =
+      std::make_shared<Session>(core::rank_state(),
+                                begin.backend.info().make_met_agent(store, begin.worker.name(), begin.worker.id(),
+                                                                    begin.world_size, begin.options),
+                                begin.options);
+  Closing closing(session);
+  start(state, session);
+  closing.keep();
+}
+
+void begin_session(SessionState& state, const Begin& begin) {
+  const SessionHooks hooks = state.hooks();
+  if (hooks.start_autograd) hooks.start_autograd();
+  const auto store = std::make_shared<PrefixStore>("rpc", begin.store);
+  store->set_timeout(timeout_of(begin.options));
+  if (begin.backend.info().make_met_agent) return begin_met(state, begin, *store);
+  agree_on_kind(*store, begin);
+  // Also tells which store it is, by whatever way it was found.
+  const std::string secret = store->compare_set("secret", "", base::random_hex(kSecretDigits), begin.site);
+  begin.world_size > 0 ? begin_static(state, begin, store, secret) : begin_elastic(state, begin, store, secret);
+}
+
+void check_place(int rank, int world_size, base::Location site) {
+  if (world_size == 0 || rank < world_size) return;
+  throw value_error("init_rpc: rank " + std::to_string(rank) + " is none of " + std::to_string(world_size), site);
+}
+
+}  // namespace
+
+void init_rpc(const InitOptions& init, base::Location site) {
+  SessionState& state = session_state();
+  const Backend backend = choose_backend(init);
+  const std::shared_ptr<const RpcBackendOptions> options = options_for(backend, init.options);
+  check_options(backend, *options, site);
+  [[maybe_unused]] const WorkerInfo refuses_now(init.name, init.rank.value_or(0), site);
+  if (init.world_size && *init.world_size < 1) throw value_error("init_rpc: world_size must be positive", site);
+  // Who serves at an address is told by the address that it does already.
+  const bool is_served_there = options->store == nullptr && is_served(options->init_method);
+  if (is_served_there && state.find() != nullptr) rendezvous_of(init, *options);
+  const Starting starting(state);
+  const stores::Rendezvous found = find_store(state, init, *options, site);
+  const int world_size = init.world_size.value_or(0);
+  check_place(found.rank, world_size, site);
+  begin_session(state, {backend, found.store, WorkerInfo(init.name, found.rank, site), world_size,
+                        is_served_there && found.rank == 0, *options, site});
+}
+
+void init_rpc_backend(const Backend& backend, std::shared_ptr<Store> store, const std::string& name, int rank,
+                      int world_size, const RpcBackendOptions& options) {
+  const base::Location site = base::Location::here();
+  SessionState& state = session_state();
+  check_options(backend, options, site);
+  if (store == nullptr) throw value_error("init_rpc_backend: it needs a store", site);
+  check_place(rank, world_size, site);
+  const Starting starting(state);
+  begin_session(
+      state, {backend, std::move(store), WorkerInfo(name, rank, site), std::max(world_size, 0), false, options, site});
+}
+
+}  // namespace distrun::rpc

@@ -1,0 +1,77 @@
+#include <distrun/runtime/rpc/session/meeting.hpp>
+
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rpc/session/detail/session_state.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+void gather(const std::string& key, std::uint64_t number, const std::string& name, const Value& object) {
+  session_state().get()->meetings.contribute(key, number, name, object);
+}
+
+void gathered(const std::string& key, std::uint64_t number, const std::string& failure, const std::string& bytes,
+              const std::vector<Tensor>& tensors) {
+  Packed packed;
+  packed.bytes.assign(reinterpret_cast<const std::byte*>(bytes.data()),
+                      reinterpret_cast<const std::byte*>(bytes.data()) + bytes.size());
+  packed.tensors = tensors;
+  const std::shared_ptr<Session> session = session_state().get();
+  session->meetings.finish(key, number, failure, packed, [&] {
+    const SessionHooks hooks = session_state().hooks();
+    if (hooks.after_broadcast) hooks.after_broadcast();
+    Control heard;
+    heard.kind = ControlKind::Heard;
+    heard.text = key;
+    heard.round = number;
+    const std::string leader = key.substr(0, key.find(','));
+    const std::shared_ptr<Calls> calls = current_calls();
+    calls->send_control(calls->resolve(Destination(leader)).id(), wire::encode(heard));
+  });
+}
+
+[[maybe_unused]] const bool are_registered =
+    register_function("distrun.gather", {"key", "number", "name", "object"}, &gather) &&
+    register_function("distrun.gathered", {"key", "number", "failure", "bytes", "tensors"}, &gathered);
+
+Gathered meet(const Value& object, const std::optional<std::set<std::string>>& wanted, const MeetingBounds& bounds,
+              base::Location site) {
+  const std::shared_ptr<Session> session = session_state().get();
+  const std::shared_ptr<Calls> calls = current_calls();
+  std::set<std::string> names = wanted.value_or(std::set<std::string>());
+  if (!wanted) {
+    for (const WorkerInfo& each : session->agent->worker_infos()) names.insert(each.name());
+  }
+  for (const std::string& name : names) calls->resolve(Destination(name, site));  // who is unknown is refused
+  if (!names.contains(calls->self().name())) {
+    throw Error(ErrorKind::InvalidArgument, "ValueError",
+                "workers that meet are named by those who come: " + calls->self().name() + " is not among them", site);
+  }
+  return session->meetings.meet(*calls, object, names, bounds, site);
+}
+
+// Nobody's calls bound it.
+MeetingBounds unbounded_if_none(MeetingBounds bounds) {
+  if (!bounds.call) bounds.call = base::Nanoseconds();
+  return bounds;
+}
+
+}  // namespace
+
+std::map<std::string, Value> all_gather(const Value& object, std::optional<std::set<std::string>> names,
+                                        std::optional<double> timeout, base::Location site) {
+  return meet(object, names, bounds_of(timeout.value_or(0)), site);
+}
+
+void barrier(const std::set<std::string>& names, base::Location site) {
+  meet(Value(), names, unbounded_if_none({}), site);
+}
+
+void wait_all_workers(double timeout, base::Location site) {
+  meet(Value(), {}, unbounded_if_none(bounds_of(timeout)), site);
+}
+
+}  // namespace distrun::rpc

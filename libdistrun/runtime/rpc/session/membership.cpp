@@ -1,0 +1,115 @@
+#include <distrun/runtime/rpc/session/detail/membership.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rpc/session/detail/missing.hpp>
+#include <distrun/runtime/rpc/session/detail/session_state.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+constexpr char kMember[] = "member/";
+constexpr char kDevices[] = "devices/";
+constexpr char kMet[] = "met";
+constexpr char kAllMet[] = "all met";
+
+std::vector<std::string> keys_of(const char* prefix, int world_size) {
+  std::vector<std::string> keys;
+  for (int rank = 0; rank < world_size; ++rank) keys.push_back(prefix + std::to_string(rank));
+  return keys;
+}
+
+void agree_on_world_size(const StaticGroup& group, base::Location site) {
+  const std::string own = std::to_string(group.world_size);
+  const std::string first = group.store->compare_set("world_size", "", own, site);
+  if (first == own) return;
+  throw Error(ErrorKind::InvalidArgument, "ValueError",
+              "workers of an RPC group do not agree on its world size: here it is " + own + ", elsewhere " + first,
+              site);
+}
+
+void publish(const StaticGroup& group, const Member& self, base::Location site) {
+  const std::string own = to_text(self);
+  const std::string key = kMember + std::to_string(self.id);
+  const std::string found = group.store->compare_set(key, "", own, site);
+  if (found == own) return;
+  throw Error(
+      ErrorKind::Failed,
+      "RPC worker id " + std::to_string(self.id) + " is not unique. It is that of " + member_of(found).name + ", too.",
+      site);
+}
+
+[[noreturn]] void throw_missing(const StaticGroup& group, const Member& self, base::Location site) {
+  std::vector<int> missing;
+  for (int rank = 0; rank < group.world_size; ++rank) {
+    if (!group.store->check({kMember + std::to_string(rank)}, site)) missing.push_back(rank);
+  }
+  throw Error(ErrorKind::Timeout,
+              "init_rpc of " + self.name + " has timed out after " + base::human(group.store->timeout()) +
+                  ": it waits for " + what_they_do(missing),
+              site);
+}
+
+std::vector<Member> read_all(const StaticGroup& group, const Member& self, base::Location site) {
+  try {
+    std::vector<Member> members;
+    for (const std::string& text : group.store->multi_get(keys_of(kMember, group.world_size), site)) {
+      members.push_back(member_of(text));
+    }
+    return members;
+  } catch (const Error& why) {
+    if (why.kind() != ErrorKind::Timeout) throw;
+  }
+  throw_missing(group, self, site);
+}
+
+// Only where somebody names devices: counting them may start a driver.
+void count_devices(const StaticGroup& group, const Member& self, std::vector<Member>& members, base::Location site) {
+  const bool has_names =
+      std::any_of(members.begin(), members.end(), [](const Member& each) { return each.names_devices(); });
+  if (!has_names) return;
+  group.store->set(kDevices + std::to_string(self.id), std::to_string(device::gpu_count()), site);
+  const std::vector<std::string> counts = group.store->multi_get(keys_of(kDevices, group.world_size), site);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    std::from_chars(counts[i].data(), counts[i].data() + counts[i].size(), members[i].device_count);
+  }
+}
+
+void wait_until_all_have_read(const StaticGroup& group, base::Location site) {
+  const bool is_last = group.store->add(kMet, 1, site) == group.world_size;
+  if (is_last) group.store->set(kAllMet, "", site);
+  if (group.serves) group.store->wait({kAllMet}, {}, site);
+}
+
+// What members of a group that is elastic call. False: this one is about to leave.
+bool join(const std::string& text) {
+  const std::shared_ptr<Session> session = session_state().find();
+  if (session == nullptr) return false;
+  const Member member = member_of(text);
+  if (session->elastic == nullptr) throw Error(ErrorKind::Failed, "nobody joins an RPC group of a fixed size");
+  session->elastic->add(*session->calls, member);
+  session->meetings.find_again(member.name);
+  return true;
+}
+
+[[maybe_unused]] const bool is_registered = register_function("distrun.join", {"member"}, &join);
+
+}  // namespace
+
+std::vector<Member> meet_all(const StaticGroup& group, Member self, base::Location site) {
+  agree_on_world_size(group, site);
+  publish(group, self, site);
+  std::vector<Member> members = read_all(group, self, site);
+  count_devices(group, self, members, site);
+  wait_until_all_have_read(group, site);
+  check_names(members);
+  check_device_maps(members, true);
+  return members;
+}
+
+}  // namespace distrun::rpc

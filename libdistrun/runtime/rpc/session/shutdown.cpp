@@ -1,0 +1,94 @@
+#include <exception>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/session/detail/seconds.hpp>
+#include <distrun/runtime/rpc/session/detail/session_state.hpp>
+#include <distrun/runtime/rpc/session/meeting.hpp>
+#include <distrun/runtime/rpc/session/session.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr base::Nanoseconds kLinger = 2s;         // for what was sent before the rank leaves
+constexpr base::Nanoseconds kLastLinger = 100ms;  // at the end of its test
+
+struct Graceful {
+  Session& session;
+  double timeout;
+  base::TimePoint begin;
+  base::TimePoint deadline;
+  base::Location site;
+};
+
+// Nobody who stays waits for those who leave.
+void leave_elastic(const Graceful& shutdown) {
+  Calls& calls = *shutdown.session.calls;
+  if (!calls.wait_quiet(shutdown.deadline, shutdown.site)) {
+    const CallCounts counts = calls.counts();
+    throw Error(ErrorKind::Timeout,
+                "shutdown: after " + base::human(base::system_clock().now() - shutdown.begin) +
+                    " still missing: " + std::to_string(counts.running) + " calls running here, " +
+                    std::to_string(counts.waiting) + " waiting",
+                shutdown.site);
+  }
+}
+
+void shut_down(const Graceful& shutdown) {
+  Session& session = shutdown.session;
+  const SessionHooks hooks = session_state_of(session.rank).hooks();
+  if (session.elastic == nullptr) {
+    if (hooks.wait_all_workers) {
+      hooks.wait_all_workers(shutdown.timeout);
+    } else if (session.calls != nullptr) {
+      wait_all_workers(shutdown.timeout, shutdown.site);
+    }
+  }
+  if (hooks.delete_references) hooks.delete_references();
+  if (session.calls == nullptr) return;
+  if (session.elastic != nullptr) return leave_elastic(shutdown);
+  session.termination.run(*session.calls, shutdown.begin, shutdown.deadline, shutdown.site);
+}
+
+// What others must know, though they can do without.
+void leave_group(Session& session) noexcept {
+  if (session.elastic == nullptr) return;
+  session.calls != nullptr ? session.elastic->leave(*session.calls) : session.elastic->leave_silently();
+}
+
+Error over(const char* why) { return Error(ErrorKind::Disconnected, why); }
+
+}  // namespace
+
+void shutdown(const ShutdownOptions& options, base::Location site) {
+  const std::shared_ptr<Session> session = session_state().get();
+  if (session->is_ending.exchange(true)) {
+    throw Error(ErrorKind::Failed, "RPC is being shut down by another thread of the rank", site);
+  }
+  const base::TimePoint begin = base::system_clock().now();
+  const base::TimePoint deadline = options.timeout > 0 ? begin + nanoseconds_of(options.timeout) : core::kForever;
+  std::exception_ptr failed;
+  if (options.graceful) {
+    try {
+      shut_down({*session, options.timeout, begin, deadline, site});
+    } catch (...) {
+      failed = std::current_exception();
+    }
+    leave_group(*session);
+  } else if (session->elastic != nullptr) {
+    session->elastic->leave_silently();
+  }
+  session->close(over("RPC was shut down while the call was waiting"), kLinger);
+  if (failed) std::rethrow_exception(failed);
+}
+
+void end_session(core::RankState& rank) noexcept {
+  SessionState& state = session_state_of(rank);
+  if (const std::shared_ptr<Session> session = state.find()) {
+    if (!session->is_ending.exchange(true)) session->close(over("the test has ended"), kLastLinger);
+  }
+  state.forget();
+}
+
+}  // namespace distrun::rpc

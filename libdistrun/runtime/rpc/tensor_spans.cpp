@@ -1,0 +1,121 @@
+#include <distrun/runtime/rpc/tensor_spans.hpp>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/device/dims.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+constexpr std::size_t kFew = 8;          // spans that are looked for one by one
+constexpr std::size_t kTrimFrom = 8192;  // bytes of a span that it may be worth copying a part of
+constexpr std::size_t kTrimFactor = 2;   // how much larger than its elements it must be
+constexpr std::size_t kAlignment = 8;    // of a span's beginning, so that elements of any dtype can be counted from it
+
+struct Stretch {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+// The bytes between the first and the last element.
+Stretch stretch_of(const tensor::StridedImpl& tensor) {
+  const std::size_t element = size_of(tensor.dtype);
+  if (tensor.numel == 0) return {};
+  std::int64_t first = tensor.offset, last = tensor.offset;
+  for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
+    const std::int64_t reach = (tensor.sizes[i] - 1) * tensor.strides[i];
+    (reach < 0 ? first : last) += reach;
+  }
+  return {static_cast<std::size_t>(first) * element / kAlignment * kAlignment,
+          (static_cast<std::size_t>(last) + 1) * element};
+}
+
+bool is_worth_trimming(const tensor::StridedImpl& tensor, const Stretch& stretch) {
+  const std::size_t bytes = stretch.end - stretch.begin;
+  const std::size_t elements = static_cast<std::size_t>(tensor.numel) * size_of(tensor.dtype);
+  return bytes >= kTrimFrom && bytes >= kTrimFactor * elements;
+}
+
+class Planner {
+ public:
+  explicit Planner(std::size_t tensors) { made_.shapes.reserve(tensors), made_.spans.reserve(tensors); }
+
+  void add(const Tensor& tensor) {
+    const tensor::StridedImpl& strided = tensor.strided();
+    const Stretch stretch = stretch_of(strided);
+    if (!strided.contiguous && is_worth_trimming(strided, stretch)) return add(tensor::clone(tensor));
+    made_.shapes.push_back({strided.dtype, strided.contiguous, join(strided.storage(), stretch), strided.offset,
+                            strided.sizes, strided.contiguous ? Dims() : strided.strides});
+  }
+
+  // Spans have their ends now: offsets are counted from there.
+  TensorSpans finish() {
+    for (TensorShape& shape : made_.shapes) {
+      const Span& span = made_.spans[shape.span];
+      const std::size_t element = size_of(shape.dtype);
+      const auto elements = static_cast<std::size_t>(device::count_of(shape.sizes));
+      shape.offset = elements == 0 ? 0 : shape.offset - static_cast<std::int64_t>(span.begin / element);
+      if (!shape.contiguous || (shape.offset == 0 && elements * element == span.bytes())) continue;
+      shape.contiguous = false;
+      shape.strides = tensor::Shape(shape.sizes).strides;
+    }
+    return std::move(made_);
+  }
+
+ private:
+  std::uint32_t join(const tensor::Ref<tensor::Storage>& storage, const Stretch& stretch) {
+    const std::uint32_t number = number_of(storage);
+    Span& span = made_.spans[number];
+    if (span.end == span.begin) {
+      span.begin = stretch.begin, span.end = stretch.end;
+    } else if (stretch.end != stretch.begin) {
+      span.begin = std::min(span.begin, stretch.begin), span.end = std::max(span.end, stretch.end);
+    }
+    return number;
+  }
+
+  std::uint32_t number_of(const tensor::Ref<tensor::Storage>& storage) {
+    const auto next = static_cast<std::uint32_t>(made_.spans.size());
+    if (next < kFew) {
+      for (std::uint32_t i = 0; i < next; ++i) {
+        if (made_.spans[i].storage == storage) return i;
+      }
+    } else {
+      for (auto i = static_cast<std::uint32_t>(numbers_.size()); i < next; ++i)
+        numbers_.emplace(made_.spans[i].storage.get(), i);
+      const auto known = numbers_.find(storage.get());
+      if (known != numbers_.end()) return known->second;
+    }
+    made_.spans.push_back({storage, 0, 0});
+    return next;
+  }
+
+  TensorSpans made_;
+  std::unordered_map<const void*, std::uint32_t> numbers_;  // of storages, once there are many
+};
+
+}  // namespace
+
+TensorSpans spans_of(const TensorList& tensors) {
+  Planner planner(tensors.size());
+  for (const Tensor& each : tensors) planner.add(each);
+  return planner.finish();
+}
+
+Tensor tensor_in(const tensor::Ref<tensor::Storage>& storage, const TensorShape& shape) {
+  if (shape.contiguous) {
+    tensor::Shape whole(shape.sizes);
+    if (static_cast<std::size_t>(whole.numel) > storage->bytes() / size_of(shape.dtype)) {
+      throw Error(ErrorKind::InvalidArgument, "a tensor of a message reaches beyond its bytes");
+    }
+    return Tensor(
+        tensor::Ref<tensor::StridedImpl>::first(new tensor::StridedImpl(storage, shape.dtype, std::move(whole))));
+  }
+  return Tensor(tensor::Ref<tensor::StridedImpl>::first(
+      new tensor::StridedImpl(storage, shape.dtype, shape.sizes, shape.strides, shape.offset)));
+}
+
+}  // namespace distrun::rpc

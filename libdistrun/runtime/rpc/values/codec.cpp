@@ -1,0 +1,263 @@
+#include <distrun/runtime/rpc/values/codec.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/values/object_type.hpp>
+#include <distrun/runtime/tensor/sparse/sparse.hpp>
+#include <distrun/runtime/tensor/sparse/sparse_entries.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+// In front of each value. The numbers are the wire's.
+enum class Tag : std::uint8_t {
+  None,
+  True,
+  False,
+  Int,
+  Float,
+  String,
+  Tensor,
+  NoTensor,
+  Sparse,
+  SparseAgain,
+  Device,
+  Worker,
+  Function,
+  List,
+  Tuple,
+  Map,
+  Record,
+  Instance,
+};
+
+constexpr std::size_t kFew = 16;  // tensors that are looked for one by one
+
+[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, text); }
+
+void check_depth(int depth) {
+  if (depth > kDepthMax) refuse("a value is nested more than " + std::to_string(kDepthMax) + " levels deep");
+}
+
+}  // namespace
+
+void ValueWriter::write(const Value& value, int depth) {
+  check_depth(depth);
+  const auto tag = [this](Tag which) { bytes_.number(static_cast<std::uint8_t>(which)); };
+  switch (value.kind()) {
+    case Kind::None: return tag(Tag::None);
+    case Kind::Bool: return tag(*value.get_if<bool>() ? Tag::True : Tag::False);
+    case Kind::Int: return tag(Tag::Int), bytes_.number(*value.get_if<std::int64_t>());
+    case Kind::Float: return tag(Tag::Float), bytes_.number(*value.get_if<double>());
+    case Kind::String: return tag(Tag::String), bytes_.string(*value.get_if<std::string>());
+    case Kind::Tensor: return write_tensor(*value.get_if<Tensor>());
+    case Kind::Device: {
+      const device::Device device = *value.get_if<device::Device>();
+      return tag(Tag::Device), bytes_.number(static_cast<std::uint8_t>(device.type)), bytes_.number(device.index);
+    }
+    case Kind::Worker: {
+      const WorkerInfo& worker = *value.get_if<WorkerInfo>();
+      return tag(Tag::Worker), bytes_.string(worker.name()), bytes_.number(worker.id());
+    }
+    case Kind::Function: return tag(Tag::Function), bytes_.string(value.get_if<FunctionName>()->name);
+    case Kind::List: return tag(Tag::List), write_items(value.get_if<List>()->items, depth);
+    case Kind::Tuple: return tag(Tag::Tuple), write_items(value.get_if<Tuple>()->items, depth);
+    case Kind::Map: return tag(Tag::Map), write_map(*value.get_if<Map>(), depth);
+    case Kind::Record: return tag(Tag::Record), write_items(value.get_if<Record>()->fields, depth);
+    case Kind::Instance: return tag(Tag::Instance), write_instance(*value.get_if<Instance>(), depth);
+    case Kind::Future: break;
+  }
+  throw Error(ErrorKind::InvalidArgument, "RuntimeError",
+              "Can not pickle torch.futures.Future: a future stays where it is; send the value that it gets");
+}
+
+void ValueWriter::write_items(const ValueList& items, int depth) {
+  bytes_.number(static_cast<std::uint32_t>(items.size()));
+  for (const Value& each : items) write(each, depth + 1);
+}
+
+void ValueWriter::write_map(const Map& map, int depth) {
+  bytes_.number(static_cast<std::uint32_t>(map.items.size()));
+  for (const auto& [key, mapped] : map.items) {
+    write(key, depth + 1);
+    write(mapped, depth + 1);
+  }
+}
+
+void ValueWriter::write_instance(const Instance& instance, int depth) {
+  if (!instance.type->encode) {
+    refuse("objects of the class " + instance.type->name +
+           " can't be sent: its registration says nothing of that, by .by_value(encode, decode)");
+  }
+  bytes_.string(instance.type->name);
+  write(instance.type->encode(instance.object.get()), depth + 1);
+}
+
+void ValueWriter::write_tensor(const Tensor& tensor) {
+  if (!tensor.defined()) return bytes_.number(static_cast<std::uint8_t>(Tag::NoTensor));
+  if (tensor.is_sparse()) return write_sparse(tensor);
+  bytes_.number(static_cast<std::uint8_t>(Tag::Tensor));
+  bytes_.number(place_of(tensor));
+}
+
+void ValueWriter::write_sparse(const Tensor& tensor) {
+  const auto known =
+      std::find_if(sparse_.begin(), sparse_.end(), [&](const Tensor& each) { return each.is_same(tensor); });
+  if (known != sparse_.end()) {
+    bytes_.number(static_cast<std::uint8_t>(Tag::SparseAgain));
+    return bytes_.number(static_cast<std::uint32_t>(known - sparse_.begin()));
+  }
+  sparse_.push_back(tensor);
+  const tensor::SparseParts& parts = tensor::sparse(tensor);
+  bytes_.number(static_cast<std::uint8_t>(Tag::Sparse));
+  bytes_.number(place_of(parts.indices));
+  bytes_.number(place_of(parts.values));
+  bytes_.number(static_cast<std::uint8_t>(parts.coalesced));
+  bytes_.number(static_cast<std::uint32_t>(tensor.sizes().size()));
+  for (const std::int64_t size : tensor.sizes()) bytes_.number(size);
+}
+
+std::uint32_t ValueWriter::place_of(const Tensor& tensor) {
+  const auto next = static_cast<std::uint32_t>(tensors_.size());
+  if (next < kFew) {
+    for (std::uint32_t place = 0; place < next; ++place) {
+      if (tensors_[place].is_same(tensor)) return place;
+    }
+  } else {
+    for (auto place = static_cast<std::uint32_t>(places_.size()); place < next; ++place) {
+      places_.emplace(tensors_[place].impl(), place);
+    }
+    const auto known = places_.find(tensor.impl());
+    if (known != places_.end()) return known->second;
+  }
+  tensors_.push_back(tensor);
+  return next;
+}
+
+Value ValueReader::read(int depth) {
+  check_depth(depth);
+  const auto number = bytes_.number<std::uint8_t>();
+  switch (static_cast<Tag>(number)) {
+    case Tag::None: return {};
+    case Tag::True: return Value(true);
+    case Tag::False: return Value(false);
+    case Tag::Int: return Value(bytes_.number<std::int64_t>());
+    case Tag::Float: return Value(bytes_.number<double>());
+    case Tag::String: return Value(bytes_.string());
+    case Tag::Tensor: return Value(Tensor(read_tensor()));
+    case Tag::NoTensor: return Value(Tensor());
+    case Tag::Sparse: return read_sparse();
+    case Tag::SparseAgain: return read_sparse_again();
+    case Tag::Device: return read_device();
+    case Tag::Worker: return read_worker();
+    case Tag::Function: return Value(FunctionName{bytes_.string()});
+    case Tag::List: return Value(List{read_items(depth)});
+    case Tag::Tuple: return Value(Tuple{read_items(depth)});
+    case Tag::Map: return read_map(depth);
+    case Tag::Record: return Value(Record{read_items(depth)});
+    case Tag::Instance: return read_instance(depth);
+  }
+  refuse("a message has a value of the unknown kind " + std::to_string(number));
+}
+
+// What is there is not yet worth its memory: a list of nothing but nothing is 40 times as large as its bytes.
+ValueList ValueReader::read_items(int depth) {
+  const std::uint32_t count = bytes_.count(1);
+  ValueList items;
+  items.reserve(std::min<std::size_t>(count, 1024));
+  for (std::uint32_t i = 0; i < count; ++i) items.push_back(read(depth + 1));
+  return items;
+}
+
+Value ValueReader::read_map(int depth) {
+  const std::uint32_t count = bytes_.count(2);
+  Map map;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Value key = read(depth + 1);
+    map.items.emplace_back(std::move(key), read(depth + 1));
+  }
+  return Value(std::move(map));
+}
+
+Value ValueReader::read_device() {
+  const auto type = bytes_.number<std::uint8_t>();
+  const auto index = bytes_.number<std::int16_t>();
+  if (type > static_cast<std::uint8_t>(device::DeviceType::Cuda) || index < 0 || index >= device::kDevicesMax) {
+    refuse("a message has a device of kind " + std::to_string(type) + " with index " + std::to_string(index));
+  }
+  return Value(device::Device{static_cast<device::DeviceType>(type), index});
+}
+
+Value ValueReader::read_worker() {
+  std::string name = bytes_.string();
+  const auto id = bytes_.number<WorkerId>();
+  return Value(WorkerInfo(std::move(name), id));
+}
+
+Value ValueReader::read_instance(int depth) {
+  const std::string name = bytes_.string();
+  if (instances_ == Instances::Refused)
+    refuse("a message has an object of the class \"" + name + "\" where none may be");
+  const ObjectType* const type = find_object_type(name);
+  if (type == nullptr || !type->decode) {
+    throw Error(ErrorKind::Failed, "no class \"" + name +
+                                       "\" whose objects can be sent is registered here. Default RPC "
+                                       "pickler does not serialize function code: it must be there on both sides");
+  }
+  const Value state = read(depth + 1);
+  return Value(Instance{type, type->decode(state)});
+}
+
+const Tensor& ValueReader::read_tensor() {
+  const auto place = bytes_.number<std::uint32_t>();
+  if (place >= tensors_.size()) {
+    refuse("a message speaks of its tensor " + std::to_string(place) + " and has " + std::to_string(tensors_.size()));
+  }
+  return tensors_[place];
+}
+
+Value ValueReader::read_sparse() {
+  const Tensor indices = read_tensor();
+  const Tensor values = read_tensor();
+  const bool coalesced = bytes_.number<std::uint8_t>() != 0;
+  const std::uint32_t count = bytes_.count(sizeof(std::int64_t));
+  if (count > Dims::kMost) refuse("a message has a sparse tensor of " + std::to_string(count) + " dimensions");
+  Dims sizes;
+  for (std::uint32_t i = 0; i < count; ++i) sizes.push_back(bytes_.number<std::int64_t>());
+  Tensor sparse = tensor::sparse_coo(indices, values, sizes);
+  if (coalesced) {
+    const std::vector<std::int64_t> places = tensor::places_of(sparse);
+    if (std::adjacent_find(places.begin(), places.end(), std::greater_equal<>()) != places.end()) {
+      refuse("a message has a sparse tensor that says it is coalesced, and is not");
+    }
+    sparse = tensor::sparse_coo_unchecked(indices, values, sizes, true);
+  }
+  sparse_.push_back(sparse);
+  return Value(std::move(sparse));
+}
+
+Value ValueReader::read_sparse_again() {
+  const auto number = bytes_.number<std::uint32_t>();
+  if (number >= sparse_.size()) refuse("a message speaks of a sparse tensor that it does not have");
+  return Value(Tensor(sparse_[number]));
+}
+
+Packed pack(const Value& value) {
+  Packed packed;
+  wire::ByteWriter bytes;
+  ValueWriter(bytes, packed.tensors).write(value);
+  packed.bytes = bytes.take();
+  return packed;
+}
+
+Value unpack(const Packed& packed) {
+  wire::ByteReader bytes(wire::view_of(packed.bytes));
+  ValueReader reader(bytes, packed.tensors);
+  Value value = reader.read();
+  bytes.expect_end();
+  return value;
+}
+
+}  // namespace distrun::rpc

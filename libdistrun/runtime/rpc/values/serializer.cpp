@@ -1,0 +1,28 @@
+#include <distrun/runtime/rpc/values/serializer.hpp>
+
+#include <atomic>
+
+namespace distrun::rpc {
+namespace {
+
+class DefaultSerializer final : public Serializer {
+ public:
+  Packed pack(const Value& value) const override { return rpc::pack(value); }
+  Value unpack(const Packed& packed) const override { return rpc::unpack(packed); }
+};
+
+const DefaultSerializer the_default;
+constinit std::atomic<const Serializer*> current{nullptr};  // null: the default
+
+}  // namespace
+
+const Serializer& default_serializer() noexcept { return the_default; }
+const Serializer& current_serializer() noexcept {
+  const Serializer* const set = current.load(std::memory_order_acquire);
+  return set != nullptr ? *set : the_default;
+}
+
+UseSerializer::UseSerializer(const Serializer& serializer) noexcept : before_(current.exchange(&serializer)) {}
+UseSerializer::~UseSerializer() { current.store(before_); }
+
+}  // namespace distrun::rpc
