@@ -1,0 +1,79 @@
+#pragma once
+// Functions of ported tests that others call, under the names that they have there. Those that keep something keep it
+// per rank (rpc_state.hpp). Only called by name, because their types are known then only: fail_on_fut and
+// async_wrong_type (rpc_callees_futures.cpp).
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <distrun/common/wire/codec.hpp>
+#include <distrun/runtime/future/future.hpp>
+#include <distrun/runtime/rpc/values/value.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
+
+namespace distrun::suites {
+
+// Plain values (rpc_callees.cpp).
+Tensor foo_add();  // ones(1) + ones(1)
+std::int64_t min(std::int64_t a, std::int64_t b, std::int64_t c);
+std::int64_t my_function(std::int64_t a, std::int64_t b, std::int64_t c);  // their sum
+Tensor my_tensor_function(Tensor a, Tensor b);                             // their sum
+Tensor my_container_sum(std::vector<Tensor> a);                            // into its first, in place
+rpc::Value identity(rpc::Value value);
+void no_result();
+std::int64_t light_rpc();
+std::int64_t heavy_rpc(Tensor tensor);         // 198 operators in place
+std::int64_t heavy_rpc_sparse(Tensor tensor);  // where division makes another tensor
+void noop();
+// Sleep as long as they say: tests of limits call them.
+void my_sleep_func(double seconds);
+Tensor slow_add(Tensor x, Tensor y);  // a second
+
+struct TensorClass {
+  rpc::Value tensors;
+};
+DISTRUN_FIELDS(TensorClass, m.tensors)
+// The sum of all tensors in the list and of those in the map, into the list's first in place; and the first three of
+// the class.
+std::tuple<Tensor, rpc::Value, rpc::Value, rpc::Value> my_complex_tensor_function(
+    std::vector<Tensor> list_input, TensorClass tensor_class_input, std::map<std::string, Tensor> dict_input);
+// `view`, if it is no block and `contiguous` the same as one; throws otherwise.
+Tensor non_cont_test(Tensor view, Tensor contiguous);
+Tensor build_sparse_tensor();  // int64 [2, 3], not coalesced
+
+// What a rank keeps.
+void set_value(std::int64_t value);
+std::int64_t get_count();
+void reset_count();
+void increment_count();
+void timed_out_rpc();  // until the event of the rank that it is called on is set
+
+// Calls of their own.
+Tensor nested_rpc(std::string dst);         // add(ones(2, 2), 1) there
+Tensor nested_rpc_sparse(std::string dst);  // S + S there
+// Sends itself around the ring of workers until `ttl` is 0, and waits for nothing.
+std::int64_t multi_layer_nested_async_rpc(std::int64_t dst, std::int64_t world_size, std::int64_t ttl);
+
+// x + y + z, of which the first sum is made by `to` (rpc_callees_futures.cpp).
+Tensor add_use_future_cb(std::string to, Tensor x, std::int64_t y, std::int64_t z);
+Tensor add_use_future_set_result(std::string to, Tensor x, std::int64_t y, std::int64_t z);
+Tensor add_use_future_nested_cb(std::string to, Tensor x, std::int64_t y, std::int64_t z);
+Future<std::int64_t> return_future();  // one that nobody sets
+
+// Errors (rpc_callees_errors.cpp).
+void raise_func();         // a ValueError, "Expected error"
+void raise_func_escape();  // of three lines
+void custom_raise_func();  // of a type that no caller can make of a text
+
+// Those whose futures are waited for on the caller's side only (rpc_callees_async.cpp).
+Future<Tensor> async_raise_func();
+Future<Tensor> async_add(std::string to, Tensor x, std::int64_t y);
+Future<std::int64_t> async_wait_for_value();  // that set_value() brings
+Future<Tensor> async_add_with_future_ctor(std::string to, Tensor x, std::int64_t y, std::int64_t z);
+Future<Tensor> async_add_chained(std::string to, Tensor x, std::int64_t y, std::int64_t z);
+Future<Tensor> async_add_chained_multi(std::string to, Tensor x, std::int64_t num, std::int64_t step);
+Future<Tensor> async_add_nested(std::string to, Tensor x, std::int64_t y, std::int64_t z);
+Future<Tensor> async_add_multi_fanout(std::string to, Tensor x, std::int64_t num, std::int64_t step);
+
+}  // namespace distrun::suites

@@ -1,0 +1,47 @@
+#pragma once
+// Classes of ported tests, whose objects are made, called and sent by RPC, under the names that they have there.
+#include <string>
+
+#include <distrun/runtime/future/future.hpp>
+#include <distrun/runtime/rpc/functions/register_class.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
+
+namespace distrun::suites {
+
+class MyClass {
+ public:
+  explicit MyClass(std::int64_t number) : a(number) {}
+
+  std::int64_t my_instance_method(std::int64_t b) const { return a + b; }
+  static std::int64_t my_class_method(const rpc::ClassName& type, std::int64_t d, std::int64_t e);
+  static bool my_static_method(std::int64_t f) { return f > 10; }
+
+  std::int64_t a;
+};
+
+// Takes `seconds` to become bytes, and as long to be made of them.
+struct SlowPickleClass {
+  double seconds;
+};
+
+// Its encoder packs a call, its decoder unpacks it, makes it, and keeps what comes of it.
+struct MyPickleClass {
+  Tensor t;
+};
+Tensor run_nested_pickle(MyPickleClass object, Tensor tensor);  // object.t + tensor
+
+class AsyncExecutionClass {
+ public:
+  // x + y + z, of which the first sum is made by `to`.
+  static Future<Tensor> static_async_add(std::string to, Tensor x, std::int64_t y, std::int64_t z);
+  static Future<Tensor> class_async_add(const rpc::ClassName& type, std::string to, Tensor x, std::int64_t y,
+                                        std::int64_t z);
+  Future<Tensor> bound_async_add(std::string to, Tensor x, std::int64_t y, std::int64_t z);
+};
+
+// The functions of a suite's own class.
+struct RpcTestFunctions {
+  static std::int64_t return_callee_id();
+};
+
+}  // namespace distrun::suites

@@ -1,0 +1,54 @@
+#include "rpc_fixture.hpp"
+
+#include <distrun/collectives.hpp>
+
+#include "dist_backend.hpp"
+#include "groups.hpp"
+#include "rpc_state.hpp"
+
+namespace distrun::suites {
+
+std::string rpc_address(const Rank& rank, const std::string& ending) { return "file://" + group_file(rank) + ending; }
+
+std::shared_ptr<rpc::PipeOptions> rpc_options(const Rank& rank, const std::string& ending) {
+  auto options = std::make_shared<rpc::PipeOptions>();
+  options->init_method = rpc_address(rank, ending);
+  return options;
+}
+
+rpc::Backend agent_backend(const Rank& rank) { return rpc::find_backend(std::string(rank.agent())); }
+
+void start_rpc(Rank& rank, std::shared_ptr<const rpc::RpcBackendOptions> options) {
+  if (options == nullptr) options = rpc_options(rank);
+  rpc::init_rpc({.name = std::string(rank.worker_name()),
+                 .backend = agent_backend(rank),
+                 .rank = rank.rank(),
+                 .world_size = rank.world_size(),
+                 .options = std::move(options)});
+}
+
+void join_rpc(Rank& rank) {
+  rpc::init_rpc({.name = std::string(rank.worker_name()),
+                 .backend = agent_backend(rank),
+                 .rank = rank.rank(),
+                 .world_size = {},
+                 .options = rpc_options(rank)});
+}
+
+void open_group(Rank& rank) { initialize_pg(rpc_address(rank), rank.rank(), rank.world_size()); }
+void group_barrier() { default_group()->barrier(); }
+
+void RpcAgentTest::set_up(Rank& rank) {
+  renew_state();
+  rank.barrier("all have begun");  // how long ranks take to start is not the session's time
+  start_rpc(rank, make_options(rank));
+}
+
+void RpcAgentTest::tear_down(Rank& rank) {
+  if (rpc::is_initialized() && !rank.tally().failed()) rpc::shutdown();
+}
+
+int next_rank(const Rank& rank, int step) { return (rank.rank() + step) % rank.world_size(); }
+std::string next_worker(const Rank& rank, int step) { return rank.worker_name(next_rank(rank, step)); }
+
+}  // namespace distrun::suites

@@ -1,0 +1,46 @@
+#pragma once
+// What a call throws, for a check that tells type and text where it fails:
+//
+//   DISTRUN_EXPECT(thrown_by([&] { future.wait(); }) == an_error("ValueError", "Expected error"));
+#include <iosfwd>
+#include <optional>
+#include <string>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::suites {
+
+struct Thrown {
+  std::string type;  // empty: nothing was thrown
+  std::string text;
+  std::optional<ErrorKind> kind;
+};
+std::ostream& operator<<(std::ostream& out, const Thrown& thrown);
+
+struct ExpectedError {
+  std::string type;  // empty: any
+  std::string part;  // of its text
+  std::optional<ErrorKind> kind{};
+};
+std::ostream& operator<<(std::ostream& out, const ExpectedError& expected);
+bool operator==(const Thrown& thrown, const ExpectedError& expected);
+
+// "RuntimeError" is the plain one.
+inline ExpectedError an_error(std::string type, std::string part) { return {std::move(type), std::move(part)}; }
+// Of a call that was not answered in time.
+inline ExpectedError a_timeout() { return {"", "RPC ran for more than", ErrorKind::Timeout}; }
+
+// Lets through what is no Error, and PeerFailed: another rank's failure is nobody's expectation.
+template <class Call>
+Thrown thrown_by(Call call) {
+  try {
+    call();
+  } catch (const PeerFailed&) {
+    throw;
+  } catch (const Error& error) {
+    return {error.type(), error.what(), error.kind()};
+  }
+  return {};
+}
+
+}  // namespace distrun::suites
