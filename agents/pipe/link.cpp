@@ -44,6 +44,10 @@ Link::Sent Link::send(OutgoingMessage message, bool is_limited) {
   }
   message.set_number(next_number_++);
   messages_out_.fetch_add(1, std::memory_order_relaxed);
+  if (state() == State::Up && queue_.empty() && write(message)) {
+    if (message.is_read_by_peer()) kept_.emplace(message.number(), std::move(message));
+    return Sent::Written;
+  }
   queued_bytes_ += message.queued_bytes();
   queue_.push_back(std::move(message));
   if (state() == State::Idle) {
@@ -51,14 +55,24 @@ Link::Sent Link::send(OutgoingMessage message, bool is_limited) {
     has_queue_.store(true);
     return Sent::MustConnect;
   }
+  has_queue_.store(true);
+  // Room that has come since is seen by nobody who looks for a queue before it was there.
   return state() == State::Up && write_queue() ? Sent::Written : Sent::Queued;
+}
+
+bool Link::write(OutgoingMessage& message) {
+  try {
+    return message.write_to(*stream_);
+  } catch (const Error& why) {
+    throw Error(ErrorKind::Disconnected, peer_.name() + " is gone: " + why.text());
+  }
 }
 
 // What a peer reads by itself stays until it says that it has.
 bool Link::write_queue() {
   while (!queue_.empty()) {
     OutgoingMessage& first = queue_.front();
-    if (!first.write_to(*stream_)) break;
+    if (!write(first)) break;
     queued_bytes_ -= first.queued_bytes();
     if (first.is_read_by_peer()) kept_.emplace(first.number(), std::move(first));
     queue_.pop_front();

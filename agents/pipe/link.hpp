@@ -64,10 +64,14 @@ class Link {
 
   // Reads up to so many messages, unless somebody does already: how many. Ends the link if they make no sense.
   int read(Delivery& delivery, int most) noexcept;
-  // Of a link in shared memory: whether there is something to read, or the end.
-  bool is_ready() const noexcept {
+  // Of a link in shared memory: whether there is something to read; or to do at all.
+  bool has_input() const noexcept {
     const ShmStream* const shm = shm_.load(std::memory_order_acquire);
     return shm != nullptr && !shm->is_empty();
+  }
+  bool is_ready() const noexcept {
+    const ShmStream* const shm = shm_.load(std::memory_order_acquire);
+    return shm != nullptr && (!shm->is_empty() || (has_queue() && shm->may_write()));
   }
   bool is_shm() const noexcept { return shm_.load(std::memory_order_acquire) != nullptr; }
 
@@ -88,6 +92,7 @@ class Link {
   static constexpr std::size_t kQueuedMax = 100'000;
 
   Sent send(OutgoingMessage message, bool is_limited);
+  bool write(OutgoingMessage& message);
   bool write_queue();
   void handle(Delivery& delivery, IncomingMessages::Arrived arrived) noexcept;
   void release(std::uint64_t number);

@@ -67,11 +67,11 @@ class Parts {
 
 }  // namespace
 
-OutgoingMessage::OutgoingMessage(rpc::Message message, std::size_t cma_from) {
+OutgoingMessage::OutgoingMessage(rpc::Message message, std::size_t cma_from) : cma_from_(cma_from) {
   head_.kind = static_cast<std::uint8_t>(message.kind);
   head_.id = message.id;
   if (!message.tensors.empty()) tensors_ = rpc::spans_of(message.tensors);
-  if (message.left || !message.sections.empty() || !tensors_.spans.empty()) write_table(message, cma_from);
+  if (message.left || !message.sections.empty() || !tensors_.spans.empty()) write_table(message);
   payload_ = std::move(message.payload);
   head_.table_bytes = static_cast<std::uint32_t>(table_.size());
   head_.payload_bytes = payload_.size();
@@ -84,7 +84,7 @@ OutgoingMessage OutgoingMessage::own(std::uint8_t kind, std::uint64_t id) {
   return made;
 }
 
-void OutgoingMessage::write_table(const rpc::Message& message, std::size_t cma_from) {
+void OutgoingMessage::write_table(const rpc::Message& message) {
   wire::ByteWriter table;
   table.reserve(64 + 64 * tensors_.shapes.size());
   table.number(static_cast<std::uint8_t>(message.sections.size() + (message.left ? 1 : 0)));
@@ -95,17 +95,16 @@ void OutgoingMessage::write_table(const rpc::Message& message, std::size_t cma_f
     table.append(each.bytes.data(), each.bytes.size());
   }
   table.number(static_cast<std::uint32_t>(tensors_.spans.size()));
-  write_spans(table, cma_from);
+  write_spans(table);
   table.number(static_cast<std::uint32_t>(tensors_.shapes.size()));
   for (const rpc::TensorShape& each : tensors_.shapes) write_shape(table, each);
   table_ = table.take();
 }
 
-void OutgoingMessage::write_spans(wire::ByteWriter& table, std::size_t cma_from) {
-  in_stream_.reserve(tensors_.spans.size());
+void OutgoingMessage::write_spans(wire::ByteWriter& table) {
   for (const rpc::Span& each : tensors_.spans) {
     if (!each.storage->device().is_cpu()) throw Error(ErrorKind::InvalidArgument, "a tensor on a GPU is not staged");
-    const bool is_in_peer = cma_from != 0 && each.bytes() >= cma_from;
+    const bool is_in_peer = !is_in_stream(each);
     table.number(static_cast<std::uint8_t>(is_in_peer ? kInPeer : kInStream));
     table.number(static_cast<std::uint64_t>(each.bytes()));
     if (is_in_peer) {
@@ -113,7 +112,6 @@ void OutgoingMessage::write_spans(wire::ByteWriter& table, std::size_t cma_from)
       is_read_by_peer_ = true;
     } else {
       head_.memory_bytes += each.bytes();
-      in_stream_.push_back(&each);
     }
   }
 }
@@ -125,7 +123,9 @@ bool OutgoingMessage::write_to(Stream& stream) {
     parts.add(&head_, sizeof head_);
     parts.add(table_.data(), table_.size());
     parts.add(payload_.data(), payload_.size());
-    for (const rpc::Span* const each : in_stream_) parts.add(each->data(), each->bytes());
+    for (const rpc::Span& each : tensors_.spans) {
+      if (is_in_stream(each)) parts.add(each.data(), each.bytes());
+    }
     const std::size_t taken = stream.write(parts.all());
     if (taken == 0) return false;
     written_ += taken;
@@ -134,17 +134,17 @@ bool OutgoingMessage::write_to(Stream& stream) {
 }
 
 std::optional<IncomingMessages::Arrived> IncomingMessages::next(Stream& stream) {
-  if (stage_ == Stage::Head && !read_head(stream)) return std::nullopt;
+  if (stage_ == Stage::Head) {
+    if (read_whole(stream)) return finish();
+    if (!read_head(stream)) return std::nullopt;
+  }
   if (stage_ == Stage::Table && !read_table(stream)) return std::nullopt;
   if (stage_ == Stage::Payload && !read_payload(stream)) return std::nullopt;
   if (stage_ == Stage::Memory && !read_memory(stream)) return std::nullopt;
   return finish();
 }
 
-bool IncomingMessages::read_head(Stream& stream) {
-  const std::span<const std::byte> there = stream.look();
-  if (there.size() < sizeof head_) return false;
-  std::memcpy(&head_, there.data(), sizeof head_);
+void IncomingMessages::check_head() const {
   if (head_.mark != MessageHead::kMark) refuse("it does not begin with its mark");
   if (head_.number != next_number_) {
     refuse("its number is " + std::to_string(head_.number) + ", and " + std::to_string(next_number_) + " is the next");
@@ -153,12 +153,46 @@ bool IncomingMessages::read_head(Stream& stream) {
   if (head_.payload_bytes > limits_.payload)
     refuse("its payload has " + std::to_string(head_.payload_bytes) + " bytes");
   if (head_.memory_bytes > limits_.memory) refuse("its tensors have " + std::to_string(head_.memory_bytes) + " bytes");
+}
+
+void IncomingMessages::begin() {
+  check_head();
   ++next_number_;
-  stream.consume(sizeof head_);
   message_ = rpc::Message();
   spans_.clear(), shapes_.clear(), to_fill_.clear();
   filled_ = next_fill_ = 0;
   was_read_from_peer_ = false;
+}
+
+// Most are there as one piece: then it is read in one go. False: it is not, and nothing has been read.
+bool IncomingMessages::read_whole(Stream& stream) {
+  const std::span<const std::byte> there = stream.look();
+  if (there.size() < sizeof head_) return false;
+  std::memcpy(&head_, there.data(), sizeof head_);
+  check_head();
+  const std::uint64_t all = sizeof head_ + head_.table_bytes + head_.payload_bytes + head_.memory_bytes;
+  if (there.size() < all) return false;
+  begin();
+  if (head_.table_bytes == 0 && head_.memory_bytes != 0) refuse("it has memory, and no table");
+  const std::byte* at = there.data() + sizeof head_;
+  if (head_.table_bytes != 0) parse_table(wire::BytesView(at, head_.table_bytes));
+  at += head_.table_bytes;
+  message_.payload.assign(at, at + head_.payload_bytes);
+  at += head_.payload_bytes;
+  for (const Filled& fill : to_fill_) {
+    if (fill.bytes != 0) std::memcpy(fill.to, at, fill.bytes);
+    at += fill.bytes;
+  }
+  stream.consume(static_cast<std::size_t>(all));
+  return true;
+}
+
+bool IncomingMessages::read_head(Stream& stream) {
+  const std::span<const std::byte> there = stream.look();
+  if (there.size() < sizeof head_) return false;
+  std::memcpy(&head_, there.data(), sizeof head_);
+  begin();
+  stream.consume(sizeof head_);
   stage_ = Stage::Table;
   return true;
 }

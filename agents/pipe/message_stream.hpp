@@ -62,14 +62,15 @@ class OutgoingMessage {
 
  private:
   OutgoingMessage() = default;
-  void write_table(const rpc::Message& message, std::size_t cma_from);
-  void write_spans(wire::ByteWriter& table, std::size_t cma_from);
+  void write_table(const rpc::Message& message);
+  void write_spans(wire::ByteWriter& table);
+  bool is_in_stream(const rpc::Span& span) const noexcept { return cma_from_ == 0 || span.bytes() < cma_from_; }
 
   MessageHead head_;
   wire::Bytes table_;
   wire::Bytes payload_;
   rpc::TensorSpans tensors_;
-  std::vector<const rpc::Span*> in_stream_;
+  std::size_t cma_from_ = 0;
   std::uint64_t written_ = 0;
   bool is_read_by_peer_ = false;
 };
@@ -109,6 +110,9 @@ class IncomingMessages {
     std::size_t bytes = 0;
   };
 
+  void check_head() const;
+  void begin();
+  bool read_whole(Stream& stream);
   bool read_head(Stream& stream);
   bool read_table(Stream& stream);
   bool read_payload(Stream& stream);

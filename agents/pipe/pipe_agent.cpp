@@ -80,10 +80,7 @@ void PipeAgent::remove_worker(rpc::WorkerId id) noexcept {
   }
   reactor_->set_links(links());
   porter_->forget(id);
-  const Error why(ErrorKind::Disconnected, link->peer().name() + " has left");
-  link->end(Link::State::Left, why);
-  lose(link->peer(), why);  // calls to it fail; its end is told so
-  link->take_end();
+  link->end(Link::State::Left, Error(ErrorKind::Disconnected, link->peer().name() + " has left"));
   link->close();
 }
 

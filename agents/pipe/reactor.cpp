@@ -90,7 +90,7 @@ void Reactor::deliver(const rpc::WorkerInfo& from, rpc::Message message) noexcep
 
 bool Reactor::poll(Link& link, bool with_sockets) noexcept {
   bool moved = false;
-  if (link.is_ready()) {
+  if (link.has_input()) {
     moved = link.read(*this, kBatch) != 0;
   } else if (with_sockets && link.state() == Link::State::Up && !link.is_shm()) {
     // All of it: of what was taken out of a socket the kernel tells nobody any more.

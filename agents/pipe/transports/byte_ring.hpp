@@ -35,6 +35,8 @@ class RingWriter {
   std::size_t write(std::span<const iovec> parts);
   // Whoever reads tells when there is room again; false: there is some already.
   bool wait_for_room();
+  // Any thread: nobody waits for room, or there is some by now.
+  bool is_waiting() const noexcept { return head_.writer_waits.load() != 0; }
   void leave() noexcept { head_.writer_left.store(1); }
 
  private:

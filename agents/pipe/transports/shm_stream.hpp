@@ -25,8 +25,9 @@ class ShmStream final : public Stream {
   void leave() noexcept override;
   int fd() const noexcept override { return -1; }
 
-  // Any thread: whether look() would find something, or the end.
+  // Any thread: whether look() would find something; whether a write is worth trying after one that had no room.
   bool is_empty() const noexcept { return reader_.is_empty(); }
+  bool may_write() const noexcept { return !writer_.is_waiting(); }
   const Door& peer_door() const noexcept { return *peer_door_; }
 
  private:
