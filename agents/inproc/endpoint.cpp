@@ -15,8 +15,11 @@ namespace {
 
 constexpr std::string_view kScheme = "inproc:";
 
-Error left(const rpc::WorkerInfo& worker) {
-  return Error(ErrorKind::Disconnected, worker.name() + " has left (closed its agent)");
+constexpr std::size_t kEndMax = 1024;
+
+Error left(const rpc::WorkerInfo& worker, const std::string& why = "") {
+  return Error(ErrorKind::Disconnected,
+               worker.name() + " has left: " + (why.empty() ? "it has closed its agent" : why.substr(0, kEndMax)));
 }
 
 // The endpoints of this process that are not closed.
@@ -233,19 +236,26 @@ void Endpoint::lose(rpc::WorkerId id, std::uint64_t number, const Error& why) no
   lane->end(why);
 }
 
+void Endpoint::set_end(const std::string& why) noexcept {
+  const std::lock_guard lock(mutex_);
+  end_ = why;
+}
+
 // What was sent is in the lanes of those who receive it already, in front of the news that this one leaves.
 void Endpoint::close() noexcept {
   std::vector<std::shared_ptr<Lane>> lanes;
+  std::string why;
   {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
+    why = end_;
     receiver_ = nullptr;
     lanes = past_;
     for (const auto& [id, peer] : peers_) lanes.push_back(peer.in);
   }
   table().remove(number_);
   for (const auto& lane : lanes) lane->close();
-  for (const auto& other : table().all()) other->lose(worker_.id(), number_, left(worker_));
+  for (const auto& other : table().all()) other->lose(worker_.id(), number_, left(worker_, why));
 }
 
 std::map<std::string, std::string> Endpoint::debug_info() const {

@@ -32,6 +32,7 @@ class Endpoint final {
   void remove_worker(rpc::WorkerId id) noexcept;
   void start(rpc::Receiver& receiver);
   void send(rpc::WorkerId to, rpc::Message message);
+  void set_end(const std::string& why) noexcept;
   void close() noexcept;
   std::map<std::string, std::string> debug_info() const;
 
@@ -58,6 +59,7 @@ class Endpoint final {
   const rpc::WorkerInfo worker_;
   const std::uint64_t number_;
   const std::string secret_;
+  std::string end_;  // why it leaves, for its peers; guarded by mutex_
   core::RankState& rank_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.

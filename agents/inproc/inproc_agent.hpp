@@ -23,6 +23,7 @@ class InprocAgent final : public rpc::Agent {
     endpoint_->send(to, std::move(message));
   }
   std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }
+  void set_end(const std::string& why) noexcept override { endpoint_->set_end(why); }
   void close(base::Nanoseconds /*limit*/) noexcept override { endpoint_->close(); }
   std::map<std::string, std::string> debug_info() const override { return endpoint_->debug_info(); }
 

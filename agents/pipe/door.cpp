@@ -24,8 +24,10 @@ Door::Door() : memfd_(core::make_memfd("distrun-rpc-door", kPage)) { map(); }
 
 Door::Door(const base::Fd& memfd) : memfd_(::fcntl(memfd.get(), F_DUPFD_CLOEXEC, 0)) {
   struct stat found {};
-  if (::fstat(memfd_.get(), &found) != 0 || found.st_size < static_cast<off_t>(kPage)) {
-    throw Error(ErrorKind::InvalidArgument, "a peer's door is no shared memory of a page");
+  const int seals = ::fcntl(memfd_.get(), F_GET_SEALS);
+  if (::fstat(memfd_.get(), &found) != 0 || found.st_size < static_cast<off_t>(kPage) || seals < 0 ||
+      (seals & F_SEAL_SHRINK) == 0) {
+    throw Error(ErrorKind::InvalidArgument, "a peer's door is no sealed memory of a page");
   }
   map();
   memfd_ = base::Fd();

@@ -86,7 +86,9 @@ std::string difference(std::string_view one, std::string_view other) {
 
 // Why both can't use it; empty: they can.
 std::string why_not(const Offer& own, const Offer* peers) {
+#ifndef DISTRUN_FUZZ_PLANTED_BUG
   if (!own.why_not.empty()) return own.why_not;
+#endif
   if (peers == nullptr) return "not offered by the peer";
   if (!peers->why_not.empty()) return "at the peer: " + peers->why_not;
   return difference(own.descriptor, peers->descriptor);

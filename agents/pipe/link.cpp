@@ -11,9 +11,11 @@ namespace distrun::agents::pipe {
 namespace {
 
 // Whoever fell asleep so recently is likely to look again soon, and does not have to be rung for.
-constexpr std::int64_t kJustParkedNs = 20'000;
+constexpr std::uint64_t kJustParkedNs = 20'000;
 // Stretches of memory that the peer reads by itself: through a ring smaller ones are quicker, through a socket not.
 constexpr std::size_t kCmaFromShm = 4 << 20, kCmaFromSocket = 64 << 10;
+
+constexpr std::size_t kEndMax = 1024;  // bytes of the reason why a peer has left
 
 std::int64_t now_ns() noexcept {
   timespec now{};
@@ -32,7 +34,7 @@ Link::Sent Link::send(rpc::Message message, bool is_limited) {
   return send(OutgoingMessage(std::move(message), cma_from_), is_limited);
 }
 
-Link::Sent Link::send_leave() { return send(OutgoingMessage::own(kLeave, 0), false); }
+Link::Sent Link::send_leave(const std::string& why) { return send(OutgoingMessage::own(kLeave, 0, why), false); }
 
 Link::Sent Link::send(OutgoingMessage message, bool is_limited) {
   const std::lock_guard lock(writing_);
@@ -140,8 +142,12 @@ void Link::drain(Delivery& delivery) noexcept {
   const std::lock_guard lock(reading_);
   if (stream_ == nullptr || is_closed_) return;
   try {
-    while (auto arrived = incoming_.next(*stream_)) handle(delivery, std::move(*arrived));
-  } catch (const Error&) {
+    while (!is_over()) {
+      auto arrived = incoming_.next(*stream_);
+      if (!arrived) return;
+      handle(delivery, std::move(*arrived));
+    }
+  } catch (const std::exception&) {
     return;  // it is the end
   }
 }
@@ -163,7 +169,7 @@ int Link::read(Delivery& delivery, int most) noexcept {
   if (!lock || stream_ == nullptr || is_closed_ || is_over()) return 0;
   int count = 0;
   try {
-    for (; count < most; ++count) {
+    for (; count < most && !is_over(); ++count) {
       auto arrived = incoming_.next(*stream_);
       if (!arrived) break;
       handle(delivery, std::move(*arrived));
@@ -190,9 +196,13 @@ void Link::handle(Delivery& delivery, IncomingMessages::Arrived arrived) noexcep
   }
   switch (arrived.kind) {
     case kRelease: return release(arrived.message.id);
-    case kLeave:
-      end(State::Left, Error(ErrorKind::Disconnected, peer_.name() + " has left: it has closed its agent"));
+    case kLeave: {
+      const auto& why = arrived.message.payload;
+      const std::string text(reinterpret_cast<const char*>(why.data()), std::min(why.size(), kEndMax));
+      end(State::Left, Error(ErrorKind::Disconnected,
+                             peer_.name() + " has left: " + (text.empty() ? "it has closed its agent" : text)));
       return;
+    }
     default:
       if (arrived.kind < static_cast<std::uint8_t>(rpc::MessageKind::Call) ||
           arrived.kind > static_cast<std::uint8_t>(rpc::MessageKind::Control)) {
@@ -221,7 +231,10 @@ void Link::ring() noexcept {
 void Link::ring_later() noexcept {
   ShmStream* const shm = shm_.load(std::memory_order_acquire);
   if (shm == nullptr || !shm->peer_door().is_parked()) return;
-  if (now_ns() - shm->peer_door().parked_at_ns() > kJustParkedNs) return shm->ring();
+  // Whatever a peer says of its clock: what lies ahead is long ago.
+  const auto parked_for =
+      static_cast<std::uint64_t>(now_ns()) - static_cast<std::uint64_t>(shm->peer_door().parked_at_ns());
+  if (parked_for > kJustParkedNs) return shm->ring();
   owes_bell_.store(true, std::memory_order_relaxed);
 }
 

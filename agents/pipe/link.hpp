@@ -47,7 +47,8 @@ class Link {
   // Takes the message: whoever gets MustConnect sees to it that the peers meet. Throws Error{Disconnected} if the link
   // is over, Error{Overloaded} if it is a call and too much waits.
   Sent send(rpc::Message message, bool is_limited);
-  Sent send_leave();
+  // With why, for the peer; empty: it needs no reason.
+  Sent send_leave(const std::string& why);
   // Writes what waits; true: nothing is left.
   bool flush() noexcept;
   bool has_queue() const noexcept { return has_queue_.load(std::memory_order_acquire); }

@@ -47,9 +47,9 @@ struct StreamLimits {
 class OutgoingMessage {
  public:
   // `cma_from`: stretches of so many bytes and more are read by the peer; 0: none are. Throws Error{InvalidArgument}
-  // for tensors that can't travel.
+  // for tensors that can't travel, and for more than a receiver takes.
   OutgoingMessage(rpc::Message message, std::size_t cma_from);
-  static OutgoingMessage own(std::uint8_t kind, std::uint64_t id);
+  static OutgoingMessage own(std::uint8_t kind, std::uint64_t id, const std::string& text = "");
 
   void set_number(std::uint64_t number) noexcept { head_.number = number; }
   std::uint64_t number() const noexcept { return head_.number; }
@@ -64,6 +64,7 @@ class OutgoingMessage {
   OutgoingMessage() = default;
   void write_table(const rpc::Message& message);
   void write_spans(wire::ByteWriter& table);
+  void check_limits() const;
   bool is_in_stream(const rpc::Span& span) const noexcept { return cma_from_ == 0 || span.bytes() < cma_from_; }
 
   MessageHead head_;

@@ -9,6 +9,11 @@
 #include <distrun/runtime/core/wait.hpp>
 
 namespace distrun::agents::pipe {
+namespace {
+
+constexpr std::size_t kEndMax = 1024;
+
+}  // namespace
 
 PipeAgent::PipeAgent(PipeSetting setting)
     : setting_(std::move(setting)),
@@ -186,7 +191,7 @@ void PipeAgent::failed(WorkerId peer, const base::Error& why) {
 void PipeAgent::readable(WorkerId peer) {
   const LinkPtr link = find(peer);
   if (link != nullptr) reactor_->read_all(*link);
-  if (link == nullptr || link->is_over()) porter_->forget(peer);
+  if (link == nullptr || link->is_over()) porter_->forget_here(peer);
 }
 
 void PipeAgent::writable(WorkerId peer) {
@@ -197,7 +202,7 @@ void PipeAgent::writable(WorkerId peer) {
 // What it had written before it ended is read first.
 void PipeAgent::ended(WorkerId peer, const std::string& why) {
   const LinkPtr link = find(peer);
-  if (link == nullptr) return;
+  if (link == nullptr || link->state() < Link::State::Up) return;  // of one whose place another has taken
   link->drain(*reactor_);
   link->end(Link::State::Lost,
             Error(ErrorKind::Disconnected,
@@ -228,14 +233,24 @@ void PipeAgent::flush_all(base::TimePoint deadline) noexcept {
   }
 }
 
+void PipeAgent::set_end(const std::string& why) noexcept {
+  const std::unique_lock lock(mutex_);
+  end_ = why.substr(0, kEndMax);
+}
+
 void PipeAgent::close(base::Nanoseconds limit) noexcept {
   if (is_closed_.exchange(true)) return;
   const bool was_started = receiver_.load() != nullptr;
   const base::TimePoint deadline = base::system_clock().now() + limit;
   if (was_started && limit.count() > 0) flush_all(deadline);
+  std::string end;
+  {
+    const std::shared_lock lock(mutex_);
+    end = end_;
+  }
   for (const LinkPtr& each : links()) {
     try {
-      if (each->state() == Link::State::Up) each->send_leave(), each->ring();
+      if (each->state() == Link::State::Up) each->send_leave(end), each->ring();
     } catch (const Error&) {  // it has left before
     }
   }

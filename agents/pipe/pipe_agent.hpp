@@ -38,6 +38,7 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   void start(rpc::Receiver& receiver) override;
   void send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency) override;
   std::shared_ptr<future::Progress> progress() const noexcept override { return reactor_; }
+  void set_end(const std::string& why) noexcept override;
   void close(base::Nanoseconds limit) noexcept override;
   std::map<std::string, std::string> debug_info() const override;
 
@@ -73,7 +74,8 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   std::atomic<rpc::Receiver*> receiver_{nullptr};
   std::atomic<bool> is_closed_{false};
   mutable std::shared_mutex mutex_;
-  std::map<WorkerId, LinkPtr> links_;  // guarded by mutex_
+  std::map<WorkerId, LinkPtr> links_;  // guarded by mutex_, and so is the next
+  std::string end_;                    // what peers are told; empty: nothing
 };
 
 }  // namespace distrun::agents::pipe

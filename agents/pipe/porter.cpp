@@ -99,6 +99,11 @@ void Porter::forget(WorkerId peer) noexcept {
   post({peer, {}, {}});
 }
 
+void Porter::forget_here(WorkerId peer) noexcept {
+  watches_.forget(peer);
+  meetings_.cancel(peer);
+}
+
 void Porter::set_timer(base::TimePoint at) noexcept {
   const std::lock_guard lock(mutex_);
   timer_ = std::min(timer_, at);

@@ -48,6 +48,8 @@ class Porter {
   void want_writable(WorkerId peer) noexcept;
   // Ends attempts to connect to it, too. An event of it that has begun on the porter's thread may still be running.
   void forget(WorkerId peer) noexcept;
+  // The same from within an event: at once, so that a connect() that somebody asks for meanwhile is not ended by it.
+  void forget_here(WorkerId peer) noexcept;
 
   // on_timer() comes then, or earlier, if that is set already.
   void set_timer(base::TimePoint at) noexcept;

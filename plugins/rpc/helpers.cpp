@@ -82,8 +82,11 @@ DISTRUN_TEST(RpcHelpers, a_node_that_fails_is_waited_for) {
 
 DISTRUN_TEST(RpcHelpers, what_fi_info_says_decides_the_transports) {
   rank.note("rows", "[row:helpers/has_efa] [row:helpers/tp_transports]");
-  DISTRUN_EXPECT(probe_efa(write_program(rank, "has_it", "exit 0")));
-  DISTRUN_EXPECT(!probe_efa(write_program(rank, "has_it_not", "exit 1")));
+  const std::string has_it = write_program(rank, "has_it", "exit 0");
+  const std::string has_it_not = write_program(rank, "has_it_not", "exit 1");
+  rank.barrier("all are written");  // while a process writes one, what it starts keeps that from being run
+  DISTRUN_EXPECT(probe_efa(has_it));
+  DISTRUN_EXPECT(!probe_efa(has_it_not));
   DISTRUN_EXPECT(!probe_efa(std::string(rank.work_dir()) + "/is_not_there"));
   DISTRUN_EXPECT(has_efa() == has_efa());
   DISTRUN_EXPECT(transports_with(true) == std::vector<std::string>({"shm", "tcp"}));

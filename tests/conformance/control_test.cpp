@@ -149,7 +149,7 @@ const Suite kCollectives{DISTRUN_COLLECTIVES_SUITE,
 const Suite kRpc{DISTRUN_RPC_SUITE,
                  DISTRUN_LIES "/rpc.lies",
                  DISTRUN_RPC_SUITE_EXPECTED,
-                 {"--gpu-driver", "virtual", "--gpus", "2"},
+                 {"--gpu-driver", "virtual", "--gpus", "2", "--jobs", "4"},
                  DISTRUN_LYING_RUNTIME};
 #endif
 

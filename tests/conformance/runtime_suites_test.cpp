@@ -30,10 +30,12 @@ struct Wanted {
 struct Suite {
   std::string plugin;
   std::string expected;  // its expected_tests.txt
+  Texts arguments = {};
 };
 const Suite kTensor{DISTRUN_TENSOR_SUITE, DISTRUN_TENSOR_SUITE_EXPECTED};
 const Suite kCollectives{DISTRUN_COLLECTIVES_SUITE, DISTRUN_COLLECTIVES_SUITE_EXPECTED};
-const Suite kRpc{DISTRUN_RPC_SUITE, DISTRUN_RPC_SUITE_EXPECTED};
+// Its tests spend their time in waiting for timeouts.
+const Suite kRpc{DISTRUN_RPC_SUITE, DISTRUN_RPC_SUITE_EXPECTED, {"--jobs", "4"}};
 
 std::map<std::string, Wanted> expected_tests(const Suite& suite) {
   std::map<std::string, Wanted> tests;
@@ -57,7 +59,8 @@ std::map<std::string, Wanted> expected_tests(const Suite& suite) {
   return tests;
 }
 
-void check_run(const Suite& suite, const Texts& arguments, bool has_gpus, const std::string& isolation) {
+void check_run(const Suite& suite, Texts arguments, bool has_gpus, const std::string& isolation) {
+  arguments.insert(arguments.end(), suite.arguments.begin(), suite.arguments.end());
   const CaseRun run = run_tests(suite.plugin, {"*"}, arguments);
   const auto ranks = std::find(arguments.begin(), arguments.end(), "--world-size");
   const bool has_peers = ranks == arguments.end() || ranks[1] != "1";
@@ -96,6 +99,10 @@ TEST_CASE("every test of the tensor suite passes on virtual devices in each isol
 TEST_CASE("every test of the RPC suite passes, on every device", "[suite]") { check_on_every_device(kRpc, "4"); }
 TEST_CASE("every test of the RPC suite passes on virtual devices in each isolation", "[suite]") {
   check_in_each_isolation(kRpc);
+}
+TEST_CASE("every test of the RPC suite passes with agent inproc", "[suite]") {
+  check_run(kRpc, {"--gpu-driver", "virtual", "--gpus", "2", "--isolation", "threads", "--agent", "inproc"}, true,
+            "threads");
 }
 
 TEST_CASE("every test of the collectives suite passes, with one rank, some and eight", "[suite]") {

@@ -5,13 +5,23 @@
 #include <string>
 #include <vector>
 
+#include <agents/pipe/handshake.hpp>
+#include <agents/pipe/message_stream.hpp>
 #include <distrun/common/board/layout.hpp>
 #include <distrun/common/wire/frame.hpp>
 #include <distrun/common/wire/stacks.hpp>
 #include <distrun/runner/report/json/summary.hpp>
+#include <distrun/runtime/rpc/calls/call_codec.hpp>
+#include <distrun/runtime/rpc/calls/error_codec.hpp>
+#include <distrun/runtime/rpc/functions/graph_builder.hpp>
+#include <distrun/runtime/rpc/functions/register_class.hpp>
 #include <distrun/runtime/store/tcp_protocol.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 #include "../unit/evidence/samples.hpp"
+#include "../unit/pipe/fake_stream.hpp"
 #include "../unit/report/samples.hpp"
 #include "../unit/wire/messages.hpp"
 
@@ -145,6 +155,145 @@ void write_store() {
   write("store/half", {client.begin(), client.begin() + 50});
 }
 
+// Greetings of both sides, after a byte that says in which pieces they come.
+void write_greetings() {
+  using namespace agents::pipe;
+  const Offer shm{"shm", "boot id=1, uid=0", ""};
+  const Offer cma{"cma", "boot id=1, uid=0, pid namespace=4", ""};
+  Hello hello;
+  hello.secret = "secret";
+  hello.worker = "worker2";
+  hello.id = 2;
+  hello.expects = 1;
+  hello.pid = 4711;
+  hello.address = "uds:distrun-rpc-2;tcp:[::1]:80";
+  hello.transports = {shm, {"uds", "", ""}, {"tcp", "", "no network"}, {"old", "", ""}};
+  hello.channels = {cma};
+  const std::string whole(1, '\0');
+  write("greeting/hello", pack(hello), whole);
+  write("greeting/hello_in_pieces", pack(hello), "\x07");
+  hello.transports = {{"shm", "boot id=2, uid=0", ""}, {"tcp", "", ""}};
+  write("greeting/hello_from_far", pack(hello), whole);
+  hello.secret = "Secret";
+  write("greeting/hello_with_another_secret", pack(hello), whole);
+  hello.version = 2;
+  write("greeting/hello_of_another_version", pack(hello), whole);
+  Welcome welcome;
+  welcome.worker = "worker2";
+  welcome.id = 2;
+  welcome.pid = 4711;
+  welcome.transport = "uds";
+  welcome.channels = {"cma"};
+  welcome.not_taken = {{"shm", "no memory"}};
+  wire::Bytes answers = pack(welcome);
+  append(answers, pack(Refusal{RefusalKind::Glare, "me first"}));
+  write("greeting/answers", answers, whole);
+  write("greeting/http", {}, std::string("\0GET / HTTP/1.1\r\n\r\n", 19));
+  write("greeting/address", {}, "uds:distrun-rpc-0a;tcp:127.0.0.1:4711");
+  write("greeting/address_v6", {}, "tcp:[fe80::1]:65535");
+}
+
+// Functions as callers send them: what has operators, and what runs without.
+void write_graphs() {
+  rpc::GraphBuilder heavy("heavy");
+  const rpc::GraphValue tensor = heavy.parameter("tensor");
+  heavy.for_each(1, 100, [&](rpc::GraphValue i) {
+    heavy.op("mul_", tensor, i);
+    heavy.op("div_", tensor, i + 1);
+  });
+  write("graph/heavy", heavy.returns(0)->encoded().bytes);
+
+  rpc::GraphBuilder inner("inner");
+  const rpc::GraphValue x = inner.parameter("x");
+  inner.branch(
+      x % 2 == 0, [&] { inner.return_now(x * 2.5); }, [&] { inner.raise("odd", "ValueError"); });
+  const auto callee = inner.returns();
+  rpc::GraphBuilder outer("outer");
+  const rpc::GraphValue count = outer.parameter("count"), text = outer.parameter("text");
+  const rpc::GraphValue all = outer.variable(outer.list());
+  outer.for_each(count, 0, -1,
+                 [&](rpc::GraphValue i) { outer.assign(all, all + outer.list(outer.call(callee, i * 2))); });
+  const rpc::GraphValue map = outer.map({{"all", all}, {1, outer.tuple(text, outer.constant(tensor::ones({2})))}});
+  write("graph/calls", outer.returns(outer.item(map, "all"))->encoded().bytes);
+  write("graph/raises", callee->encoded().bytes);
+}
+
+// Of the class that the fuzzers know, too.
+struct Box {
+  std::string text;
+};
+
+// The tensors are those that the fuzzers have, in their order.
+rpc::Value every_kind() {
+  const Tensor indices = tensor::from_values<std::int64_t>({0, 2, 1, 0}, Dims{2, 2}), values = tensor::ones({2});
+  const rpc::Value sparse(tensor::sparse_coo(indices, values, {3, 4}));
+  rpc::Map map;
+  map.items.emplace_back(rpc::to_value(WorkerInfo("worker1", 1)), rpc::Value(device::cuda(1)));
+  rpc::ValueList items{sparse, rpc::to_value(std::tuple(1, 0.5, true, "text")), rpc::Value(std::move(map))};
+  for (const Tensor& each : {values, Tensor(), tensor::zeros({0, 3})}) items.push_back(rpc::Value(Tensor(each)));
+  items.push_back(rpc::Value(rpc::Record{{rpc::Value(rpc::FunctionName{"f"}), rpc::Value(), sparse}}));
+  items.push_back(rpc::to_value(Box{"inside"}));
+  return rpc::Value(rpc::List{std::move(items)});
+}
+
+void write_values() {
+  rpc::RegisterClass<Box>("Box").by_value([](const Box& object) { return object.text; },
+                                          [](const std::string& text) { return Box{text}; });
+  write("value/every_kind", rpc::pack(every_kind()).bytes);
+  write("value/sparse", rpc::pack(every_kind().get_if<rpc::List>()->items[0]).bytes);
+  write("value/nested",
+        rpc::pack(rpc::to_value(std::vector<std::vector<std::vector<int>>>{{{1}}, {{2, 3}, {}}})).bytes);
+}
+
+// After a byte that says what it is.
+void write_calls() {
+  const std::string call(1, '\0'), reply = "\1", error = "\2";
+  rpc::Arguments arguments;
+  arguments.positional = {rpc::Value(tensor::ones({2})), rpc::to_value(Box{"inside"})};
+  arguments.named.emplace_back("b", rpc::to_value(2));
+  rpc::CallHead head;
+  head.name = "my_function";
+  rpc::Message message;
+  rpc::write_call(message, head, arguments);
+  write("call/function", message.payload, call);
+  rpc::GraphBuilder g("plus");
+  const rpc::GraphValue x = g.parameter("x");
+  const auto graph = g.returns(g.op("add", x, g.constant(tensor::ones({2}))));
+  rpc::Message with_graph;
+  rpc::write_call(with_graph, {rpc::CalleeKind::Graph, true, false, "plus", graph->hash(), graph}, arguments);
+  write("call/graph", with_graph.payload, call);
+  rpc::Message answer, with_object;
+  rpc::write_reply(answer, rpc::to_value(std::pair(1, "x")));
+  rpc::write_reply(with_object, rpc::to_value(Box{"inside"}));
+  write("call/reply", answer.payload, reply);
+  write("call/reply_with_object", with_object.payload, reply);
+  Error thrown(ErrorKind::InvalidArgument, "ValueError", "text", {"callee.cpp", 42});
+  wire::ByteWriter bytes;
+  rpc::write_error(bytes, thrown.while_doing("something"), WorkerInfo("worker1", 1));
+  write("call/error", bytes.take(), error);
+}
+
+// As a peer's ring has them, after a byte that says in which pieces they are seen.
+void write_messages() {
+  using namespace agents::pipe;
+  const Tensor base = tensor::view(tensor::arange(24), {4, 6});
+  testing::FakeStream stream;
+  for (std::uint64_t number = 0; number < 3; ++number) {
+    rpc::Message message;
+    message.id = number;
+    message.payload = wire::Bytes(3 * number, std::byte{7});
+    if (number == 1) message.left = std::chrono::seconds(1);
+    if (number == 1) message.sections = {{rpc::SectionTag::TraceParent, wire::Bytes(3)}};
+    if (number != 0) message.tensors = {base, tensor::select_view(base, 1, 2), tensor::ones({3}), tensor::zeros({0})};
+    OutgoingMessage outgoing(std::move(message), number == 2 ? 64 : 0);
+    outgoing.set_number(number);
+    outgoing.write_to(stream);
+  }
+  const wire::Bytes bytes(stream.bytes.begin(), stream.bytes.end());
+  write("message_stream/whole", bytes, "\xff");
+  write("message_stream/in_pieces", bytes, "\x0c");
+}
+
 void write_summary(const std::string& name, runner::TestRecord test) {
   runner::RunRecord run = report::samples::empty_run();
   report::samples::add(run, std::move(test));
@@ -176,6 +325,11 @@ int main(int argc, char** argv) {
   write_board();
   write_daemon();
   write_store();
+  write_greetings();
+  write_graphs();
+  write_values();
+  write_calls();
+  write_messages();
   write_summary("passing", report::samples::passing());
   write_summary("failing", report::samples::failing());
   write_summary("leaking", report::samples::leaking());

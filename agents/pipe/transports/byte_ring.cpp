@@ -1,5 +1,6 @@
 #include <agents/pipe/transports/byte_ring.hpp>
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -72,13 +73,23 @@ std::size_t RingWriter::write(std::span<const iovec> parts) {
   const std::size_t taken = left;
   for (const iovec& part : parts) {
     const std::size_t bytes = std::min(left, part.iov_len);
-    copy_to_shared(data_ + written_ % kRingBytes, part.iov_base, bytes);
-    written_ += bytes;
+    put(part, bytes);
     left -= bytes;
     if (left == 0) break;
   }
   head_.written.store(written_);
   return taken;
+}
+
+// Of a long one the reader sees what is there already.
+void RingWriter::put(const iovec& part, std::size_t bytes) {
+  const auto* from = static_cast<const std::byte*>(part.iov_base);
+  while (bytes != 0) {
+    const std::size_t piece = std::min(bytes, kPieceBytes);
+    copy_to_shared(data_ + written_ % kRingBytes, from, piece);
+    written_ += piece, from += piece, bytes -= piece;
+    if (bytes != 0) head_.written.store(written_, std::memory_order_release);
+  }
 }
 
 bool RingWriter::wait_for_room() {
@@ -90,7 +101,7 @@ bool RingWriter::wait_for_room() {
 }
 
 std::span<const std::byte> RingReader::nothing() {
-  if (head_.writer_left.load(std::memory_order_acquire) != 0 && is_empty()) refuse_left();
+  if (head_.writer_left.load(std::memory_order_acquire) != 0 && head_.written.load() == read_) refuse_left();
   return {};
 }
 
@@ -103,8 +114,10 @@ base::Fd RingPair::make_memfd() { return core::make_memfd("distrun-rpc-rings", k
 
 RingPair::RingPair(base::Fd memfd, bool is_maker) : is_maker_(is_maker) {
   struct stat found {};
-  if (::fstat(memfd.get(), &found) != 0 || found.st_size != static_cast<off_t>(kFileBytes)) {
-    throw Error(ErrorKind::InvalidArgument, "a peer's rings are no shared memory of their size");
+  const int seals = ::fcntl(memfd.get(), F_GET_SEALS);
+  if (::fstat(memfd.get(), &found) != 0 || found.st_size != static_cast<off_t>(kFileBytes) || seals < 0 ||
+      (seals & F_SEAL_SHRINK) == 0) {
+    throw Error(ErrorKind::InvalidArgument, "a peer's rings are no sealed memory of their size");
   }
   map(memfd);
 }

@@ -15,6 +15,8 @@
 namespace distrun::agents::pipe {
 
 inline constexpr std::size_t kRingBytes = 256 * 1024;
+// What a long run of bytes is handed over by, so that one end writes what comes while the other reads what was.
+inline constexpr std::size_t kPieceBytes = 32 * 1024;
 
 // One ring's positions, which only grow. Each end's own stand on a line of their own.
 struct RingHead {
@@ -41,6 +43,7 @@ class RingWriter {
 
  private:
   std::size_t room();
+  void put(const iovec& part, std::size_t bytes);
 
   RingHead& head_;
   std::byte* const data_;

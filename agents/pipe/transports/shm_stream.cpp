@@ -21,6 +21,8 @@ void ShmStream::leave() noexcept {
 
 // Where there is no room, whoever reads rings as soon as there is some.
 std::size_t ShmStream::write(std::span<const iovec> parts) {
+  const bool is_empty = std::all_of(parts.begin(), parts.end(), [](const iovec& part) { return part.iov_len == 0; });
+  if (is_empty) return 0;
   for (;;) {
     const std::size_t taken = writer_.write(parts);
     if (taken != 0 || writer_.wait_for_room()) return taken;
@@ -29,9 +31,10 @@ std::size_t ShmStream::write(std::span<const iovec> parts) {
 
 std::size_t ShmStream::read_into(std::byte* to, std::size_t bytes) {
   const std::span<const std::byte> there = look();
-  const std::size_t taken = std::min(there.size(), bytes);
+  const std::size_t taken = std::min({there.size(), bytes, kPieceBytes});
+  if (taken == 0) return 0;
   std::memcpy(to, there.data(), taken);
-  if (taken != 0) consume(taken);
+  consume(taken);
   return taken;
 }
 

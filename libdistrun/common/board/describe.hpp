@@ -6,7 +6,8 @@
 
 namespace distrun::board {
 
-// "barrier \"meet\" for ranks 1, 3", "handler \"f\" #81 of rank 2", "RPC reply \"f\" #81 for rank 0", "receive \"go\" for any of ranks 0, 2"
+// "barrier \"meet\" for ranks 1, 3", "handler \"f\" #81 of rank 2", "RPC reply \"f\" #81 for rank 0",
+// "receive \"go\" for any of ranks 0, 2"
 std::string describe(const ShownWait& wait);
 // "send \"go\" to rank 2"
 std::string describe(const ShownOperation& operation);

@@ -27,14 +27,9 @@ void ByteWriter::string(std::string_view text) {
   append(text.data(), text.size());
 }
 
-const std::byte* ByteReader::take(std::size_t size) {
-  if (size > rest_.size()) {
-    throw Error(ErrorKind::InvalidArgument, "message ends early: " + std::to_string(size) + " bytes wanted, " +
-                                                std::to_string(rest_.size()) + " left");
-  }
-  const std::byte* at = rest_.data();
-  rest_.remove_prefix(size);
-  return at;
+void ByteReader::refuse_early_end(std::size_t wanted) const {
+  throw Error(ErrorKind::InvalidArgument, "message ends early: " + std::to_string(wanted) + " bytes wanted, " +
+                                              std::to_string(rest_.size()) + " left");
 }
 
 std::string ByteReader::string() {

@@ -23,7 +23,9 @@ class ByteWriter {
  public:
   template <Number T>
   void number(T value) {
-    append(&value, sizeof value);
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + sizeof value);
+    std::memcpy(bytes_.data() + at, &value, sizeof value);
   }
   // Throws Error{Overloaded} beyond 4 GiB.
   void string(std::string_view text);
@@ -57,7 +59,14 @@ class ByteReader {
   void expect_end() const;
 
  private:
-  const std::byte* take(std::size_t size);
+  const std::byte* take(std::size_t size) {
+    if (size > rest_.size()) [[unlikely]]
+      refuse_early_end(size);
+    const std::byte* const at = rest_.data();
+    rest_.remove_prefix(size);
+    return at;
+  }
+  [[noreturn]] void refuse_early_end(std::size_t wanted) const;
 
   BytesView rest_;
 };

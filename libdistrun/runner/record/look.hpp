@@ -25,8 +25,8 @@ struct WaitLine {
   std::vector<int> ranks;  // that wait alike
   std::string what;        // "barrier \"meet\" (ring.cpp:41)"; empty: nothing that is shown
   std::vector<int> awaited;
-  bool any = false;  // any of them is enough
-  std::string last;  // what they did last, if all the same: "send \"go\" to rank 2"; or empty
+  bool any = false;   // any of them is enough
+  std::string last;   // what they did last, if all the same: "send \"go\" to rank 2"; or empty
   std::string there;  // of a call, what its callee does for it: "rank 1 runs it for 3.1 s, and waits in ..."
   wire::Phase phase = wire::Phase::Body;
   Nanoseconds longest{};

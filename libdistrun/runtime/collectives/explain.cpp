@@ -11,9 +11,7 @@
 #include <distrun/runtime/core/rank_state.hpp>
 
 namespace distrun::collectives {
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 std::string name_of(const GroupInfo& group, CallKind kind, std::uint64_t number) {
   if (number == 0) return "the start of group " + group.name;

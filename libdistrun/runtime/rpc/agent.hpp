@@ -75,6 +75,9 @@ class Agent {
   // Null: messages move without anybody's help.
   virtual std::shared_ptr<future::Progress> progress() const noexcept = 0;
 
+  // Before close(): what its peers are told of why it leaves, "worker1 has left: ..."; at most 1 KiB of it.
+  // An agent may keep it to itself.
+  virtual void set_end(const std::string& /*why*/) noexcept {}
   // Nothing is received afterwards, and no thread of its own is left; peers are told that it leaves. What was sent
   // before is brought to them, for as long as `limit`. Idempotent.
   virtual void close(base::Nanoseconds limit) noexcept = 0;

@@ -41,12 +41,14 @@ bool is_worth_trimming(const tensor::StridedImpl& tensor, const Stretch& stretch
 
 class Planner {
  public:
-  explicit Planner(std::size_t tensors) { made_.shapes.reserve(tensors), made_.spans.reserve(tensors); }
+  explicit Planner(const TensorList& tensors) : tensors_(tensors) {}
 
   void add(const Tensor& tensor) {
     const tensor::StridedImpl& strided = tensor.strided();
     const Stretch stretch = stretch_of(strided);
-    if (!strided.contiguous && is_worth_trimming(strided, stretch)) return add(tensor::clone(tensor));
+    if (!strided.contiguous && is_worth_trimming(strided, stretch) && !is_shared(strided.storage())) {
+      return add(tensor::clone(tensor));
+    }
     made_.shapes.push_back({strided.dtype, strided.contiguous, join(strided.storage(), stretch), strided.offset,
                             strided.sizes, strided.contiguous ? Dims() : strided.strides});
   }
@@ -66,6 +68,14 @@ class Planner {
   }
 
  private:
+  // Another tensor of the message looks into it, too: both must go on to share it.
+  bool is_shared(const tensor::Ref<tensor::Storage>& storage) {
+    if (users_.empty()) {
+      for (const Tensor& each : tensors_) ++users_[each.strided().storage().get()];
+    }
+    return users_.at(storage.get()) > 1;
+  }
+
   std::uint32_t join(const tensor::Ref<tensor::Storage>& storage, const Stretch& stretch) {
     const std::uint32_t number = number_of(storage);
     Span& span = made_.spans[number];
@@ -93,21 +103,23 @@ class Planner {
     return next;
   }
 
+  const TensorList& tensors_;
   TensorSpans made_;
   std::unordered_map<const void*, std::uint32_t> numbers_;  // of storages, once there are many
+  std::unordered_map<const void*, std::uint32_t> users_;    // of storages, once somebody asks
 };
 
 }  // namespace
 
 TensorSpans spans_of(const TensorList& tensors) {
-  Planner planner(tensors.size());
+  Planner planner(tensors);
   for (const Tensor& each : tensors) planner.add(each);
   return planner.finish();
 }
 
 Tensor tensor_in(const tensor::Ref<tensor::Storage>& storage, const TensorShape& shape) {
+  tensor::Shape whole(shape.sizes);  // refuses sizes that no tensor has
   if (shape.contiguous) {
-    tensor::Shape whole(shape.sizes);
     if (static_cast<std::size_t>(whole.numel) > storage->bytes() / size_of(shape.dtype)) {
       throw Error(ErrorKind::InvalidArgument, "a tensor of a message reaches beyond its bytes");
     }

@@ -1,9 +1,11 @@
 #pragma once
 // The memory behind the tensors of a message, as it travels: each stretch once, however many tensors look into it. A
-// view of much more than it shows is copied first, so that a row of a large matrix costs a row.
+// view of much more than it shows is copied first, so that a column of a large matrix costs a column; unless others of
+// the message look into the same memory.
 #include <cstdint>
 #include <vector>
 
+#include <distrun/runtime/autograd/inline_vector.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::rpc {
@@ -27,9 +29,10 @@ struct TensorShape {
   Dims strides;
 };
 
+// Of one or two tensors nearly always.
 struct TensorSpans {
-  std::vector<Span> spans;
-  std::vector<TensorShape> shapes;
+  autograd::InlineVector<Span, 2> spans;
+  autograd::InlineVector<TensorShape, 2> shapes;
 };
 
 // Of strided tensors; throws Error{InvalidArgument} for others.

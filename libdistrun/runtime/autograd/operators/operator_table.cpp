@@ -46,10 +46,15 @@ Value call_operator(std::string_view name, std::span<const Value> arguments) {
   refuse_kinds(name, arguments, *overloads);
 }
 
+// Programs call the same again and again: each thread remembers the last. The list stays as it is.
 const std::vector<Overload>* find_operator(std::string_view name) noexcept {
+  constinit thread_local const OperatorList::value_type* last = nullptr;
+  if (last != nullptr && last->first == name) return &last->second;
   const OperatorList& list = operator_list();
   const auto found = list.find(name);
-  return found == list.end() ? nullptr : &found->second;
+  if (found == list.end()) return nullptr;
+  last = &*found;
+  return &last->second;
 }
 
 std::vector<std::string> operator_names() {

@@ -46,11 +46,11 @@ bool is_small(const ValueList& arguments) noexcept {
 // What operators refuse is a RuntimeError to whoever calls them from elsewhere: so the suites of the field have it.
 Value run_builtin(const std::string& name, const Arguments& arguments) {
   const std::vector<tensor::Value> operands = operands_of(name, arguments.positional);
-  const auto* const overloads = autograd::find_operator(name);
-  if (overloads != nullptr && !arguments.named.empty()) refuse_arguments(name, true);
+  if (!arguments.named.empty() && is_operator(name)) refuse_arguments(name, true);
   try {
     return value_of_result(autograd::call_operator(name, operands));
   } catch (const Error& error) {
+    const auto* const overloads = autograd::find_operator(name);
     if (error.type() == "TypeError" && overloads != nullptr && !takes(*overloads, operands)) {
       refuse_arguments(name, false);
     }

@@ -30,19 +30,18 @@ std::unique_ptr<future::HandlerTask> task_of(Body body) {
   return std::make_unique<Task<Body>>(std::move(body));
 }
 
-// "; rank 1 runs it": what the worker does for the call, and "; it shows: barrier \"x\" for ranks 0, 2".
+// "; rank 1 runs it, and shows: barrier \"x\" for ranks 0, 2": what the worker does for the call, and beside it.
 std::string shown_by(core::RankState& rank, const WorkerInfo& self, const PendingCall& call) {
   core::RankLine* const line = rank.line();
-  const std::optional<board::Shown> shown = line != nullptr ? line->look_at(call.peer) : std::nullopt;
+  std::optional<board::Shown> shown = line != nullptr ? line->look_at(call.peer) : std::nullopt;
   if (!shown) return "";
-  const bool runs = std::any_of(shown->waits.begin(), shown->waits.end(), [&](const board::ShownWait& each) {
+  std::vector<board::ShownWait>& waits = shown->waits;
+  const std::size_t runs = std::erase_if(waits, [&](const board::ShownWait& each) {
     return each.kind == board::WaitKind::Handler && each.id == call.id && each.peers == std::vector<int>{self.id()};
   });
-  std::string text = "; rank " + std::to_string(call.peer) + (runs ? " runs it" : " does not run it");
-  if (shown->waits.empty()) return text;
-  text += ", and shows";
-  for (std::size_t i = 0; i < std::min(shown->waits.size(), kWaitsTold); ++i) {
-    text += (i == 0 ? ": " : ", ") + board::describe(shown->waits[i]);
+  std::string text = "; rank " + std::to_string(call.peer) + (runs != 0 ? " runs it" : " does not run it");
+  for (std::size_t i = 0; i < std::min(waits.size(), kWaitsTold); ++i) {
+    text += (i == 0 ? ", and shows: " : ", ") + board::describe(waits[i]);
   }
   return text;
 }

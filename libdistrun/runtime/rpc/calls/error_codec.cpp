@@ -46,7 +46,8 @@ std::string type_of(const std::exception& thrown) {
   if (dynamic_cast<const std::out_of_range*>(&thrown) != nullptr) return "IndexError";
   if (dynamic_cast<const std::invalid_argument*>(&thrown) != nullptr) return "ValueError";
   if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr) return "MemoryError";
-  const std::string name = class_of_current();
+  std::string name = class_of_current();
+  name = name.substr(0, name.find('<'));
   return name.starts_with("std::") ? "RuntimeError" : name.substr(name.rfind(':') + 1);
 }
 
@@ -62,10 +63,10 @@ std::exception_ptr rebuild(Error error) {
   }
   std::string why;
   try {
-    if (rebuilder) return rebuilder(error);
-    why = "no class of that name is registered here";
-  } catch (const std::exception& thrown) {
-    why = std::string("to make it again has failed: ") + thrown.what();
+    if (std::exception_ptr made = rebuilder ? rebuilder(error) : nullptr) return made;
+    why = rebuilder ? "to make it again has failed: nothing was made" : "no class of that name is registered here";
+  } catch (...) {
+    why = std::string("to make it again has failed: ") + error_of(std::current_exception()).what();
   }
   Error plain(ErrorKind::Failed,
               "Original exception on remote side was " + error.type() + ": " + error.text() + " (" + why + ")",

@@ -1,6 +1,7 @@
 // The incoming half of Calls: what others ask for, and what they are answered.
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -20,6 +21,8 @@ void log_failure(const WorkerInfo& self, const CallContext& call, const Error& e
                            call.caller.name() + ", message " + std::to_string(call.id) + "\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
+
+constexpr base::Nanoseconds kNow{0}, kLongest = std::chrono::hours(24 * 365);
 
 class ControlTask final : public future::HandlerTask {
  public:
@@ -65,7 +68,8 @@ std::unique_ptr<future::HandlerTask> Calls::receive(const WorkerInfo& from, Mess
 
 std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, Message&& message) {
   base::TimePoint deadline = core::kForever;
-  if (message.left) deadline = base::system_clock().now() + *message.left;
+  // A limit that is further away than anybody waits is none, whatever the number.
+  if (message.left && *message.left < kLongest) deadline = base::system_clock().now() + std::max(*message.left, kNow);
   const auto id = message.id;
   {
     const CallContext quick(from, id, "", deadline);
@@ -109,13 +113,17 @@ void Calls::reply(const CallContext& call, const Value& value) noexcept {
 }
 
 void Calls::fail(const CallContext& call, const Error& error, bool is_own) noexcept {
-  if (is_own) log_failure(self(), call, error);
-  Message message;
-  message.kind = MessageKind::Failure;
-  wire::ByteWriter bytes;
-  write_error(bytes, error, self());
-  message.payload = bytes.take();
-  send_answer(call, std::move(message));
+  try {
+    if (is_own) log_failure(self(), call, error);
+    Message message;
+    message.kind = MessageKind::Failure;
+    wire::ByteWriter bytes;
+    write_error(bytes, error, self());
+    message.payload = bytes.take();
+    send_answer(call, std::move(message));
+  } catch (...) {  // no memory: the caller's time runs out
+    running_.remove(call);
+  }
 }
 
 // To somebody who is gone nothing is answered; to whom too much is on its way, that.
@@ -129,7 +137,8 @@ void Calls::send_answer(const CallContext& call, Message message) noexcept {
     } else {
       agent_->send(call.caller.id(), std::move(message), Urgency::Later);
     }
-  } catch (const Error& error) {
+  } catch (...) {
+    const Error error = error_of(std::current_exception());
     if (!is_failure && error.kind() != ErrorKind::Disconnected) return fail(call, error, true);
   }
   running_.remove(call);

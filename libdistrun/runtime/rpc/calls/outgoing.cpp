@@ -227,25 +227,27 @@ void Calls::complete(const PendingCall& call, Message message) noexcept {
 
 // The callee has not kept the graph function that it was sent once.
 bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error) noexcept {
-  if (error_of(error).text().find(kUnknownGraph) == std::string::npos) return false;
   try {
+    if (error_of(error).text().find(kUnknownGraph) == std::string::npos) return false;
     Message message;
-    const auto& graph = std::get<std::shared_ptr<const GraphFunction>>(call.again->target.callee);
     CallHead head = head_of(*call.again);
-    head.graph = graph;
-    write_call(message, head, call.again->arguments);
+    head.graph = std::get<std::shared_ptr<const GraphFunction>>(call.again->target.callee);
     message.kind = MessageKind::Call;
-    stage_out(message, device_map_for(resolve(call.again->to)), std::to_string(call.peer));
     message.id = call.id;
-    if (!pending_.add(call)) return false;
-    sent_.fetch_add(1, std::memory_order_relaxed);
+    write_call(message, head, call.again->arguments);
+    const WorkerInfo to = resolve(call.again->to);
+    stage_out(message, device_map_for(to), to.name());
+    PendingCall waiting = call;
+    waiting.again = nullptr;
+    if (!pending_.add(std::move(waiting))) return false;
+    pending_.watch_timeouts(call.deadline);
     agent_->send(call.peer, std::move(message), Urgency::Later);
-    return true;
-  } catch (const Error& why) {
-    sent_.fetch_sub(1, std::memory_order_relaxed);
-    if (const auto again = pending_.take(call.id, call.peer)) fail_pending(*again, why);
-    return true;
+    sent_.fetch_add(1, std::memory_order_relaxed);
+  } catch (...) {
+    pending_.take(call.id, call.peer);
+    fail_pending(call, error_of(std::current_exception()));
   }
+  return true;
 }
 
 }  // namespace distrun::rpc

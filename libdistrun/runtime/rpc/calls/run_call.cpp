@@ -153,8 +153,11 @@ class CallTask final : public future::HandlerTask {
     return call_->is_cancelled() ||
            (call_->deadline != core::kForever && base::system_clock().now() >= call_->deadline);
   }
+  // As its caller finds out by itself, if not a little earlier.
   void refuse_late() {
-    answers_->fail(*call_, Error(ErrorKind::Timeout, "RuntimeError", "the call's time was over before it could begin"),
+    answers_->fail(*call_,
+                   Error(ErrorKind::Timeout, "RuntimeError",
+                         "RPCErr:1:RPC ran for more than set timeout: its time was over before it could begin"),
                    false);
   }
 

@@ -17,7 +17,8 @@ void RunningCalls::add(const std::shared_ptr<CallContext>& call) {
 
 void RunningCalls::remove(const CallContext& call) noexcept {
   const std::lock_guard lock(mutex_);
-  calls_.erase({call.caller.id(), call.id});
+  const auto found = calls_.find({call.caller.id(), call.id});
+  if (found != calls_.end() && found->second.get() == &call) calls_.erase(found);
 }
 
 void RunningCalls::cancel(WorkerId caller, std::uint64_t id) noexcept {

@@ -13,13 +13,13 @@ namespace distrun::rpc {
 // Any thread.
 class RunningCalls {
  public:
-  // Throws Error{Overloaded} beyond 1 M calls; what is of one that is there already is nobody's.
+  // Throws Error{Overloaded} beyond 1 M calls. One whose number its caller uses already is not listed.
   void add(const std::shared_ptr<CallContext>& call);
   void remove(const CallContext& call) noexcept;
   void cancel(WorkerId caller, std::uint64_t id) noexcept;
   void cancel_all(WorkerId caller) noexcept;
 
-  // The oldest first, at most `most`.
+  // Of each caller the oldest first, at most `most`.
   std::vector<std::shared_ptr<const CallContext>> list(std::size_t most) const;
   int count() const;
 

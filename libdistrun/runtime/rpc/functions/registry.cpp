@@ -13,6 +13,8 @@
 namespace distrun::rpc {
 namespace {
 
+constexpr std::size_t kAlikeMost = 100;  // longer names are no slip of the pen
+
 std::atomic<std::uint64_t> version{1};
 
 // Those of the process. Never destroyed: calls may run until it ends.
@@ -64,10 +66,11 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 // " Did you mean \"add_twice\"?"
 std::string most_alike(std::string_view name) {
+  if (name.size() > kAlikeMost) return "";
   std::string best;
   std::size_t least = std::max<std::size_t>(name.size() / 3, 1) + 1;
   for (const std::string& each : function_names()) {
-    const std::size_t far = distance(name.substr(0, 100), each);
+    const std::size_t far = distance(name, each);
     if (far < least) best = each, least = far;
   }
   return best.empty() ? "" : " Did you mean \"" + best + "\"?";

@@ -1,6 +1,7 @@
 #include <exception>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/rpc/session/detail/seconds.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
 #include <distrun/runtime/rpc/session/meeting.hpp>
@@ -74,6 +75,7 @@ void shutdown(const ShutdownOptions& options, base::Location site) {
       shut_down({*session, options.timeout, begin, deadline, site});
     } catch (...) {
       failed = std::current_exception();
+      session->agent->set_end("its shutdown has failed: " + std::string(future::describe_error(failed)));
     }
     leave_group(*session);
   } else if (session->elastic != nullptr) {

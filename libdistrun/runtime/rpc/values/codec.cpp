@@ -212,9 +212,11 @@ Value ValueReader::read_instance(int depth) {
 
 const Tensor& ValueReader::read_tensor() {
   const auto place = bytes_.number<std::uint32_t>();
+#ifndef DISTRUN_FUZZ_PLANTED_BUG
   if (place >= tensors_.size()) {
     refuse("a message speaks of its tensor " + std::to_string(place) + " and has " + std::to_string(tensors_.size()));
   }
+#endif
   return tensors_[place];
 }
 

@@ -13,15 +13,12 @@ namespace {
 void refuse_value(const std::string& wanted, const Value& value) {
   refuse("must be " + wanted + ", not " + describe(value));
 }
-void refuse_length(const std::string& wanted, std::size_t length, const Value& value) {
-  refuse("must be " + wanted + ", not " + describe(value) + " with " + std::to_string(length));
-}
 void refuse_unregistered(const std::type_info& type) {
   refuse("objects of the class " + base::demangled_type(type.name()) +
          " can't be sent: register it with distrun::rpc::RegisterClass, or give it DISTRUN_FIELDS");
 }
-void refuse_range(const std::string& wanted, std::int64_t number) {
-  refuse("must be an " + wanted + ", which can't hold " + std::to_string(number));
+void refuse_range(std::size_t bytes, const std::string& number) {
+  refuse("must be an int of " + std::to_string(8 * bytes) + " bits, which can't hold " + number);
 }
 
 const ValueList* items_of(const Value& value) noexcept {

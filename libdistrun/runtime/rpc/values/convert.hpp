@@ -15,6 +15,7 @@
 // from_value() throws Error{InvalidArgument, "TypeError"}: "must be int, not str"; ints are taken as floats, lists as
 // tuples and tuples as lists.
 #include <array>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -38,13 +39,22 @@ T from_value(const Value& value);
 namespace detail {
 
 [[noreturn]] void refuse_value(const std::string& wanted, const Value& value);
-[[noreturn]] void refuse_length(const std::string& wanted, std::size_t length, const Value& value);
 [[noreturn]] void refuse_unregistered(const std::type_info& type);
-[[noreturn]] void refuse_range(const std::string& wanted, std::int64_t number);
+[[noreturn]] void refuse_range(std::size_t bytes, const std::string& number);  // of an int of so many bytes
 // The items of a list or a tuple; null: it is neither.
 const ValueList* items_of(const Value& value) noexcept;
 const void* instance_of(const Value& value, std::type_index type) noexcept;  // null: of another type, or none
 std::shared_ptr<void> shared_instance_of(const Value& value, std::type_index type) noexcept;
+
+template <class T>
+std::int64_t to_int(T number) {
+  if constexpr (std::is_same_v<T, std::uint64_t> || std::is_same_v<T, unsigned long long>) {
+    if (number > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
+      refuse_range(sizeof(std::int64_t), std::to_string(number));
+    }
+  }
+  return static_cast<std::int64_t>(number);
+}
 
 struct FieldWriter {
   ValueList fields;
@@ -62,7 +72,7 @@ struct FieldReader {
   }
   template <class T>
   void get(T& field) {
-    if (next >= fields.size()) refuse_length("a record", fields.size(), Value(Record{fields}));
+    if (next >= fields.size()) refuse_value("a record of more fields", Value(Record{fields}));
     field = from_value<T>(fields[next++]);
   }
 };
@@ -166,7 +176,7 @@ Value to_value(Passed&& object) {
   } else if constexpr (std::is_same_v<T, bool>) {
     return Value(bool{object});
   } else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
-    return Value(static_cast<std::int64_t>(object));
+    return Value(detail::to_int(object));
   } else if constexpr (std::is_floating_point_v<T>) {
     return Value(static_cast<double>(object));
   } else if constexpr (detail::Text<T>) {
@@ -212,12 +222,12 @@ template <class T>
 T number_from(const Value& value) {
   const auto* const number = value.get_if<std::int64_t>();
   if (number == nullptr) refuse_value("int", value);
-  if constexpr (std::is_enum_v<T>) {
-    return static_cast<T>(*number);
-  } else {
-    if (!std::in_range<T>(*number)) refuse_range("int of " + std::to_string(8 * sizeof(T)) + " bits", *number);
-    return static_cast<T>(*number);
+  using Whole = typename std::conditional_t<std::is_enum_v<T>, std::underlying_type<T>, std::type_identity<T>>::type;
+  const auto made = static_cast<Whole>(*number);
+  if (static_cast<std::int64_t>(made) != *number || (std::is_unsigned_v<Whole> && *number < 0)) {
+    refuse_range(sizeof(T), std::to_string(*number));
   }
+  return static_cast<T>(made);
 }
 
 template <class T>
@@ -242,7 +252,7 @@ T items_from(const Value& value) {
     for (const Value& each : *items) list.push_back(from_value<typename T::value_type>(each));
     return list;
   } else {
-    if (items->size() != std::tuple_size_v<T>) refuse_length(type_name<T>(), items->size(), value);
+    if (items->size() != std::tuple_size_v<T>) refuse_value(type_name<T>(), value);
     if constexpr (kIsTuple<T>) {
       return tuple_from<T>(*items, std::make_index_sequence<std::tuple_size_v<T>>());
     } else {
@@ -271,8 +281,7 @@ T record_from(const Value& value) {
   FieldReader reader{record->fields};
   T made;
   fields(reader, made);
-  if (reader.next != record->fields.size())
-    refuse_length("a record of " + std::to_string(reader.next), record->fields.size(), value);
+  if (reader.next != record->fields.size()) refuse_value("a record of " + std::to_string(reader.next), value);
   return made;
 }
 

@@ -245,6 +245,10 @@ Gathered Meetings::lead(Calls& calls, const Value& object, const Entered& round,
   } catch (const base::PeerFailed&) {
     throw;  // they know
   } catch (const Error& why) {
+    {
+      const std::lock_guard lock(mutex_);
+      groups_[round.key].failure = why.what();
+    }
     if (bounds.deadline != core::kForever) throw;  // theirs is over, too
     for (const Told& each : tell(calls, round, why.what(), {}, bounds)) {
       if (each.call) forget(*each.call);
@@ -293,7 +297,10 @@ void Meetings::contribute(const std::string& key, std::uint64_t number, const st
   Group& group = groups_[key];
   auto found = group.rounds.find(number);
   if (found == group.rounds.end()) {
-    if (number < group.entered) throw Error(ErrorKind::Failed, "the leader has given up _all_gather of " + key);
+    if (number < group.entered) {
+      throw Error(ErrorKind::Failed, "the leader has given up _all_gather of " + key +
+                                         (group.failure.empty() ? "" : ": " + group.failure));
+    }
     if (rounds_ >= kRoundsMax) {
       throw Error(ErrorKind::Overloaded, "more than " + std::to_string(kRoundsMax) + " _all_gather at once");
     }

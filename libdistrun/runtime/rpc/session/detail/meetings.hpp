@@ -62,6 +62,7 @@ class Meetings {
   struct Group {
     std::uint64_t entered = 0;
     std::map<std::uint64_t, std::shared_ptr<Round>> rounds;
+    std::string failure;  // a leader's: of the last round that it has given up
   };
   class Entered;
   struct Told;

@@ -1,0 +1,144 @@
+#pragma once
+// A worker of a test: a porter, and somebody who writes down what it tells.
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <agents/pipe/porter.hpp>
+
+namespace distrun::agents::pipe::testing {
+
+// Ends a test that hangs; no test waits for it.
+inline constexpr std::chrono::seconds kLong{30};
+
+// What is open in this process.
+inline std::ptrdiff_t count_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+}
+
+inline Identity identity_of(WorkerId id, std::vector<std::string> transports = {"shm", "uds", "tcp"}) {
+  Identity own;
+  own.secret = "the secret of the session";
+  own.worker = "worker" + std::to_string(id);
+  own.id = id;
+  for (std::string& name : transports) {
+    const bool is_shm = name == "shm";
+    own.transports.push_back({std::move(name), is_shm ? machine_descriptor() : "", ""});
+  }
+  own.channels = {{"cma", machine_descriptor(), ""}};
+  return own;
+}
+
+class Desk final : public PorterEvents {
+ public:
+  explicit Desk(WorkerId id, std::vector<std::string> transports = {"shm", "uds", "tcp"},
+                base::Nanoseconds limit = kLong)
+      : Desk(identity_of(id, transports), limit) {}
+  explicit Desk(const Identity& own, base::Nanoseconds limit = kLong) : porter(own, listener_of(own), *this, limit) {}
+  ~Desk() { porter.close(); }
+
+  // What it has, if `what` holds of it in time; fails the test otherwise.
+  template <class What>
+  bool comes(What what) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kLong, [&] { return what(*this); });
+  }
+  Connection& connection() {
+    REQUIRE(comes([](const Desk& desk) { return !desk.connections.empty(); }));
+    return connections.front();
+  }
+  std::string failure() {
+    REQUIRE(comes([](const Desk& desk) { return !desk.failures.empty(); }));
+    return failures.front();
+  }
+  std::string end() {
+    REQUIRE(comes([](const Desk& desk) { return !desk.ends.empty(); }));
+    return ends.front();
+  }
+
+  // Written under a lock by the porter's thread.
+  std::vector<Connection> connections;
+  std::vector<std::string> failures;
+  std::vector<std::string> ends;
+  int times_readable = 0;
+  int times_writable = 0;
+  int timers = 0;
+
+  // Set before it is started.
+  std::string reason;           // why it refuses everybody
+  bool watches = true;          // connections, from the beginning
+  bool reads = true;            // what they bring, and throws it away
+  std::vector<base::Fd> files;  // sent along with each Hello and Welcome
+
+  Porter porter;
+
+ private:
+  static Listener listener_of(const Identity& own) {
+    bool has_uds = false;
+    bool has_tcp = false;
+    for (const Offer& offer : own.transports) (offer.name == "tcp" ? has_tcp : has_uds) = true;
+    return {has_uds, has_tcp ? "127.0.0.1" : ""};
+  }
+
+  template <class Change>
+  void write_down(const Change& change) {
+    const std::lock_guard lock(mutex_);
+    change();
+    changed_.notify_all();
+  }
+
+  std::optional<std::string> refuse(const Hello&) override {
+    return reason.empty() ? std::nullopt : std::optional(reason);
+  }
+  std::vector<base::Fd> fds_for_hello(WorkerId) override {
+    std::vector<base::Fd> copies;
+    for (const base::Fd& file : files) copies.emplace_back(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
+    return copies;
+  }
+  std::vector<int> fds_for_welcome(const Hello&, std::string_view transport) override {
+    std::vector<int> fds;
+    if (transport != "shm") return fds;
+    for (const base::Fd& file : files) fds.push_back(file.get());
+    return fds;
+  }
+  void connected(Connection connection) override {
+    if (watches) porter.watch(connection.peer, connection.socket.get(), connection.transport != "shm");
+    write_down([&] { connections.push_back(std::move(connection)); });
+  }
+  void failed(WorkerId, const base::Error& why) override {
+    write_down([&] { failures.push_back(why.what()); });
+  }
+  void readable(WorkerId peer) override {
+    write_down([&] {
+      ++times_readable;
+      char bytes[4096];
+      for (Connection& each : connections) {
+        if (reads && each.peer == peer) (void)!::recv(each.socket.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+      }
+    });
+  }
+  void writable(WorkerId) override {
+    write_down([&] { ++times_writable; });
+  }
+  void ended(WorkerId, const std::string& why) override {
+    write_down([&] { ends.push_back(why); });
+  }
+  base::TimePoint on_timer() override {
+    write_down([&] { ++timers; });
+    return base::TimePoint::max();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+}  // namespace distrun::agents::pipe::testing

@@ -1,0 +1,299 @@
+// What an agent has for a peer: messages that wait, that are read, and its end.
+#include <catch2/catch.hpp>
+
+#include <limits>
+#include <thread>
+
+#include <agents/pipe/link.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/sanitizer.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+
+#include "fake_stream.hpp"
+#include "support/skip.hpp"
+
+namespace distrun::agents::pipe {
+namespace {
+
+using rpc::Message;
+using rpc::MessageKind;
+using rpc::WorkerInfo;
+using testing::FakeStream;
+
+class Mailbox final : public Delivery {
+ public:
+  void deliver(const WorkerInfo& from, Message message) noexcept override {
+    senders.push_back(from.name());
+    messages.push_back(std::move(message));
+  }
+  std::vector<std::string> senders;
+  std::vector<Message> messages;
+};
+
+Message message_of(std::uint64_t id, std::size_t bytes = 1) {
+  Message message;
+  message.id = id;
+  message.payload.resize(bytes);
+  return message;
+}
+
+Connection connection_of(const std::string& transport = "uds") {
+  Connection connection;
+  connection.peer = 2;
+  connection.peer_pid = 1;
+  connection.transport = transport;
+  return connection;
+}
+
+// A link whose stream the test has in its hands.
+struct Linked {
+  Linked() {
+    auto made = std::make_unique<FakeStream>();
+    stream = made.get();
+    link.begin(connection_of(), std::move(made));
+  }
+  void come(Message message) { come(OutgoingMessage(std::move(message), 0)); }
+  void come(OutgoingMessage message) {
+    message.set_number(next++);
+    FakeStream bytes;
+    message.write_to(bytes);
+    stream->bytes.insert(stream->bytes.end(), bytes.bytes.begin(), bytes.bytes.end());
+  }
+
+  Link link{WorkerInfo("worker2", 2), "uds:somewhere"};
+  FakeStream* stream = nullptr;
+  std::uint64_t next = 0;
+  Mailbox mailbox;
+};
+
+std::string end_of(Link& link) {
+  const auto end = link.take_end();
+  return end ? end->text() : "none";
+}
+
+TEST_CASE("what is sent before the peers have met waits, and is written in its order") {
+  Link link(WorkerInfo("worker2", 2), "uds:somewhere");
+  CHECK(link.state() == Link::State::Idle);
+  CHECK(link.send(message_of(1), true) == Link::Sent::MustConnect);
+  CHECK(link.send(message_of(2), true) == Link::Sent::Queued);
+  CHECK(link.has_queue());
+  CHECK(link.state() == Link::State::Connecting);
+  auto made = std::make_unique<FakeStream>();
+  FakeStream* const stream = made.get();
+  link.begin(connection_of(), std::move(made));
+  CHECK(link.state() == Link::State::Up);
+  CHECK_FALSE(link.has_queue());
+  CHECK(stream->rings == 1);
+  CHECK(link.send(message_of(3), true) == Link::Sent::Written);
+  IncomingMessages incoming;
+  for (std::uint64_t id = 1; id <= 3; ++id) CHECK(incoming.next(*stream)->message.id == id);
+  std::map<std::string, std::string> info;
+  link.add_debug_info(info);
+  CHECK(info["pipe.worker2.transport"] == "uds");
+  CHECK(info["pipe.worker2.messages_out"] == "3");
+  CHECK(info["pipe.worker2.channels"] == "inline");
+}
+
+TEST_CASE("what has no room waits until it is flushed") {
+  Linked own;
+  own.stream->room = 50;
+  CHECK(own.link.send(message_of(1, 100), true) == Link::Sent::Queued);
+  CHECK(own.link.send(message_of(2), true) == Link::Sent::Queued);
+  CHECK_FALSE(own.link.flush());
+  own.stream->room = 1000;
+  CHECK(own.link.flush());
+  CHECK_FALSE(own.link.has_queue());
+  IncomingMessages incoming;
+  CHECK(incoming.next(*own.stream)->message.payload.size() == 100);
+  CHECK(incoming.next(*own.stream)->message.id == 2);
+}
+
+TEST_CASE("calls beyond the limit are refused, and answers are not") {
+  Linked own;
+  own.stream->room = 0;
+  for (int i = 0; i < 7; ++i) own.link.send(message_of(1, 10 << 20), true);
+  try {
+    own.link.send(message_of(2), true);
+    FAIL("it was taken");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::Overloaded);
+    CHECK_THAT(error.text(),
+               Catch::StartsWith("too much is on its way to worker2, which does not read it: 7 messages, "));
+  }
+  CHECK(own.link.send(message_of(3), false) == Link::Sent::Queued);
+}
+
+TEST_CASE("messages are delivered as many as are wanted, and kinds that nobody knows are left out") {
+  Linked own;
+  for (std::uint64_t id = 1; id <= 5; ++id) own.come(message_of(id));
+  own.come(OutgoingMessage::own(77, 0));
+  own.come(message_of(6));
+  CHECK(own.link.read(own.mailbox, 2) == 2);
+  CHECK(own.mailbox.messages.size() == 2);
+  CHECK(own.link.read(own.mailbox, 100) == 5);
+  REQUIRE(own.mailbox.messages.size() == 6);
+  CHECK(own.mailbox.messages.back().id == 6);
+  CHECK(own.mailbox.senders.back() == "worker2");
+  CHECK(own.link.read(own.mailbox, 100) == 0);
+}
+
+TEST_CASE("a peer that leaves has left, and nothing of what it sends then is taken") {
+  Linked own;
+  own.come(message_of(1));
+  own.come(OutgoingMessage::own(kLeave, 0));
+  own.come(message_of(2));
+  own.link.read(own.mailbox, 100);
+  CHECK(own.mailbox.messages.size() == 1);
+  CHECK(own.link.state() == Link::State::Left);
+  CHECK(end_of(own.link) == "worker2 has left: it has closed its agent");
+  CHECK(end_of(own.link) == "none");
+  own.link.drain(own.mailbox);
+  CHECK(own.mailbox.messages.size() == 1);
+  CHECK_THROWS_WITH(own.link.send(message_of(3), true), "worker2 has left: it has closed its agent");
+}
+
+TEST_CASE("a stream that makes no sense is the end of its link") {
+  Linked own;
+  own.stream->bytes.assign(200, std::byte{'x'});
+  CHECK(own.link.read(own.mailbox, 100) == 1);
+  CHECK(own.link.state() == Link::State::Lost);
+  CHECK(end_of(own.link) == "worker2 is gone: a message of the pipe is broken: it does not begin with its mark");
+  CHECK(own.link.read(own.mailbox, 100) == 0);
+}
+
+TEST_CASE("a peer that is gone is told with what it had said before") {
+  Linked own;
+  own.come(message_of(1));
+  own.stream->ends = true;
+  own.link.drain(own.mailbox);
+  CHECK(own.mailbox.messages.size() == 1);
+  CHECK(own.link.end(Link::State::Lost, Error(ErrorKind::Disconnected, "worker2 is gone: its process has ended")));
+  CHECK_FALSE(own.link.end(Link::State::Left, Error(ErrorKind::Disconnected, "later")));
+  CHECK(end_of(own.link) == "worker2 is gone: its process has ended");
+  CHECK_FALSE(own.link.has_queue());
+}
+
+// Memory that no machine has; the table says that one tensor takes it all.
+wire::Bytes endless() {
+  wire::ByteWriter table;
+  constexpr std::uint64_t kBytes = std::uint64_t{1} << 40;
+  table.number(std::uint8_t{0});
+  table.number(std::uint32_t{1});
+  table.number(std::uint8_t{0});
+  table.number(kBytes);
+  table.number(std::uint32_t{1});
+  table.number(std::uint8_t{1});
+  table.number(std::uint8_t{1});
+  table.number(std::uint8_t{1});
+  table.number(std::uint32_t{0});
+  table.number(static_cast<std::int64_t>(kBytes));
+  const wire::Bytes rest = table.take();
+  MessageHead head;
+  head.table_bytes = static_cast<std::uint32_t>(rest.size());
+  head.memory_bytes = kBytes;
+  wire::ByteWriter all;
+  all.append(&head, sizeof head);
+  all.append(rest.data(), rest.size());
+  return all.take();
+}
+
+TEST_CASE("nothing that a peer says of its memory ends more than its link") {
+  distrun::testing::skip_case_if(base::kSanitized, "a sanitizer ends the process where there is no memory");
+  Linked reads, drains;
+  reads.stream->bytes = endless();
+  drains.stream->bytes = endless();
+  reads.link.read(reads.mailbox, 100);
+  drains.link.drain(drains.mailbox);
+  CHECK(reads.mailbox.messages.empty());
+  CHECK(drains.mailbox.messages.empty());
+}
+
+TEST_CASE("a link that is closed delivers nothing, and sends nothing") {
+  Linked own;
+  own.come(message_of(1));
+  own.link.close();
+  CHECK(own.link.read(own.mailbox, 100) == 0);
+  own.link.drain(own.mailbox);
+  CHECK(own.mailbox.messages.empty());
+  CHECK(end_of(own.link) == "none");
+  CHECK_THROWS_WITH(own.link.send(message_of(2), true), "RPC is no longer running on this node");
+}
+
+// Two links of one machine.
+struct Beside {
+  Beside() {
+    auto memfd = RingPair::make_memfd();
+    auto ours = std::make_unique<RingPair>(base::Fd(::dup(memfd.get())), true);
+    auto theirs = std::make_unique<RingPair>(std::move(memfd), false);
+    one.begin(connection_of("shm"),
+              std::make_unique<ShmStream>(std::move(ours), std::make_unique<Door>(door_of_two.duplicate_fd())));
+    two.begin(connection_of("shm"),
+              std::make_unique<ShmStream>(std::move(theirs), std::make_unique<Door>(door_of_one.duplicate_fd())));
+  }
+  Door door_of_one, door_of_two;
+  Link one{WorkerInfo("worker2", 2), "uds:2"};
+  Link two{WorkerInfo("worker1", 1), "uds:1"};
+  Mailbox mailbox;
+};
+
+TEST_CASE("links in shared memory know when there is something to read, and ring the peer's door") {
+  Beside links;
+  CHECK(links.one.is_shm());
+  CHECK_FALSE(links.two.is_ready());
+  links.door_of_two.set_parked(0);
+  CHECK(links.one.send(message_of(1), true) == Link::Sent::Written);
+  CHECK(links.two.is_ready());
+  CHECK(Door::is_parked(links.door_of_two.state()));
+  links.one.ring();
+  CHECK_FALSE(Door::is_parked(links.door_of_two.state()));
+  CHECK(links.two.read(links.mailbox, 10) == 1);
+  CHECK_FALSE(links.two.is_ready());
+  links.one.send_leave("a reason");
+  links.two.read(links.mailbox, 10);
+  CHECK(links.two.state() == Link::State::Left);
+  CHECK(end_of(links.two) == "worker1 has left: a reason");
+}
+
+TEST_CASE("whoever has just fallen asleep is rung for later, whatever his clock says") {
+  Beside links;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  links.one.ring_later();
+  CHECK_FALSE(links.one.owes_bell());
+  links.door_of_two.set_parked(std::chrono::nanoseconds(now).count() + 1'000'000'000);
+  links.one.ring_later();
+  links.one.pay_bell();
+  CHECK_FALSE(links.one.owes_bell());
+  CHECK_FALSE(Door::is_parked(links.door_of_two.state()));
+  for (const auto nonsense : {std::numeric_limits<std::int64_t>::min(), std::int64_t{0}}) {
+    links.door_of_two.set_parked(nonsense);
+    links.one.ring_later();
+    CHECK_FALSE(Door::is_parked(links.door_of_two.state()));
+  }
+}
+
+TEST_CASE("many threads send over a link in shared memory while one reads, and all arrives in each one's order") {
+  Beside links;
+  constexpr std::uint64_t kEach = 5000;
+  std::vector<std::thread> senders;
+  for (std::uint64_t sender = 0; sender < 3; ++sender) {
+    senders.emplace_back([&, sender] {
+      for (std::uint64_t i = 0; i < kEach; ++i) {
+        links.one.send(message_of(sender * kEach + i, i % 700 == 0 ? 100'000 : 100), false);
+      }
+    });
+  }
+  while (links.mailbox.messages.size() < 3 * kEach) {
+    if (links.two.read(links.mailbox, 64) == 0) std::this_thread::yield();
+    links.one.flush();
+  }
+  for (std::thread& each : senders) each.join();
+  std::uint64_t next[3] = {0, 0, 0};
+  for (const Message& each : links.mailbox.messages) {
+    const auto sender = each.id / kEach;
+    REQUIRE(each.id % kEach == next[sender]++);
+    REQUIRE(each.payload.size() == (each.id % kEach % 700 == 0 ? 100'000 : 100));
+  }
+}
+
+}  // namespace
+}  // namespace distrun::agents::pipe

@@ -1,0 +1,152 @@
+// Errors on their way to a caller.
+#include <catch2/catch.hpp>
+
+#include <new>
+#include <stdexcept>
+
+#include <distrun/runtime/rpc/calls/error_codec.hpp>
+
+#include "support/error_of.hpp"
+
+namespace distrun::rpc {
+namespace error_codec_test {
+
+struct Odd : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+template <class T>
+struct Of : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct Rebuilt : Error {
+  using Error::Error;
+};
+
+}  // namespace error_codec_test
+
+namespace {
+
+using namespace error_codec_test;
+
+const WorkerInfo kWorker("worker1", 1);
+
+template <class Thrown>
+Error as_error(const Thrown& thrown) {
+  return rpc::error_of(std::make_exception_ptr(thrown));
+}
+
+wire::Bytes written(const Error& error, const WorkerInfo& on = kWorker) {
+  wire::ByteWriter bytes;
+  write_error(bytes, error, on);
+  return bytes.take();
+}
+
+std::exception_ptr read(const wire::Bytes& bytes) {
+  wire::ByteReader in(wire::view_of(bytes));
+  std::exception_ptr error = read_error(in);
+  in.expect_end();
+  return error;
+}
+
+Error again(const Error& error) { return rpc::error_of(read(written(error))); }
+
+TEST_CASE("an error comes back with its kind, type, text, place and context") {
+  Error error(ErrorKind::Timeout, "TimeoutError", "first\nsecond\r\n\"third\"", {"callee.cpp", 42});
+  error.while_doing("inner").while_doing("outer");
+  const Error back = again(error);
+  CHECK(back.kind() == ErrorKind::Timeout);
+  CHECK(back.type() == "TimeoutError");
+  CHECK(back.text() == "first\nsecond\r\n\"third\"");
+  CHECK(std::string(back.where().file) == "callee.cpp");
+  CHECK(back.where().line == 42);
+  CHECK(back.context() == std::vector<std::string>{"inner", "outer"});
+  CHECK(std::string(back.what()) == error.what());
+  CHECK(back.remote_trace() ==
+        "On WorkerInfo(id=1, name=worker1):\nTimeoutError: " + std::string(error.what()) + "\n  at callee.cpp:42");
+}
+
+TEST_CASE("every kind, and every type that people know, is kept") {
+  for (int kind = 0; kind <= static_cast<int>(ErrorKind::Unimplemented); ++kind) {
+    CHECK(again(Error(static_cast<ErrorKind>(kind), "text")).kind() == static_cast<ErrorKind>(kind));
+  }
+  for (const std::string type : {"RuntimeError", "ValueError", "TypeError", "KeyError", "PeerFailed", "PluginError"}) {
+    CHECK(again(Error(ErrorKind::Failed, type, "text")).type() == type);
+  }
+}
+
+TEST_CASE("the trace of an error that came from further away is kept") {
+  const Error far = again(Error(ErrorKind::Failed, "ValueError", "far", {"far.cpp", 1}));
+  wire::ByteWriter bytes;
+  write_error(bytes, far, WorkerInfo("worker2", 2));
+  const Error back = rpc::error_of(read(bytes.take()));
+  CHECK(back.remote_trace() ==
+        "On WorkerInfo(id=2, name=worker2):\nValueError: far\n  at far.cpp:1\n"
+        "On WorkerInfo(id=1, name=worker1):\nValueError: far\n  at far.cpp:1");
+}
+
+TEST_CASE("exceptions of others have names that people know") {
+  CHECK(as_error(std::out_of_range("beyond")).type() == "IndexError");
+  CHECK(as_error(std::invalid_argument("wrong")).type() == "ValueError");
+  CHECK(as_error(std::bad_alloc()).type() == "MemoryError");
+  CHECK(as_error(std::runtime_error("text")).type() == "RuntimeError");
+  CHECK(as_error(std::logic_error("text")).text() == "text");
+  CHECK(as_error(Odd("odd")).type() == "Odd");
+  CHECK(as_error(Of<std::string>("of")).type() == "Of");
+  CHECK(as_error(3).type() == "RuntimeError");
+  CHECK(as_error(3).text() == "an object of int was thrown");
+  CHECK(as_error(PeerFailed("gone", 2)).type() == "PeerFailed");
+}
+
+TEST_CASE("types that are not known here are told by what they were") {
+  const Error back = again(Error(ErrorKind::Timeout, "MyError", "text", {"callee.cpp", 42}));
+  CHECK(back.kind() == ErrorKind::Failed);
+  CHECK(back.type() == "RuntimeError");
+  CHECK(back.text() ==
+        "Original exception on remote side was MyError: text (no class of that name is registered here)");
+  CHECK(back.where().line == 42);
+  CHECK_THAT(back.remote_trace().value_or(""), Catch::Contains("MyError: text\n  at callee.cpp:42"));
+}
+
+TEST_CASE("types that are registered are made again") {
+  register_error_type("error_codec_test.Rebuilt", [](const Error& error) {
+    return std::make_exception_ptr(Rebuilt(error.kind(), error.type(), "rebuilt " + error.text()));
+  });
+  CHECK_THROWS_AS(std::rethrow_exception(read(written(Error(ErrorKind::Failed, "error_codec_test.Rebuilt", "x")))),
+                  Rebuilt);
+}
+
+TEST_CASE("what can't be made again is told, whatever goes wrong with that") {
+  const auto text_of = [](std::function<std::exception_ptr(const Error&)> rebuild) {
+    register_error_type("error_codec_test.Bad", std::move(rebuild));
+    return again(Error(ErrorKind::Failed, "error_codec_test.Bad", "x")).text();
+  };
+  const std::string begin = "Original exception on remote side was error_codec_test.Bad: x (";
+  CHECK(text_of([](const Error&) -> std::exception_ptr { throw std::runtime_error("no"); }) ==
+        begin + "to make it again has failed: no)");
+  CHECK(text_of([](const Error&) -> std::exception_ptr { throw 3; }) ==
+        begin + "to make it again has failed: an object of int was thrown)");
+  CHECK(text_of([](const Error&) -> std::exception_ptr { return nullptr; }) ==
+        begin + "to make it again has failed: nothing was made)");
+  CHECK(text_of({}) == begin + "no class of that name is registered here)");
+}
+
+TEST_CASE("errors that end early are refused, and kinds that nobody knows are failures") {
+  Error error(ErrorKind::Timeout, "ValueError", "text", {"callee.cpp", 42});
+  error.while_doing("inner");
+  const wire::Bytes whole = written(error);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    CHECK_THROWS_AS(read({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}), Error);
+  }
+  wire::Bytes changed = whole;
+  changed[0] = std::byte{200};
+  CHECK(rpc::error_of(read(changed)).kind() == ErrorKind::Failed);
+}
+
+TEST_CASE("no more context travels than can be read") {
+  Error error(ErrorKind::Failed, "text");
+  for (int i = 0; i < 100; ++i) error.while_doing("level " + std::to_string(i));
+  CHECK(again(error).context().size() == 64);
+}
+
+}  // namespace
+}  // namespace distrun::rpc

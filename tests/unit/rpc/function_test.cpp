@@ -1,0 +1,70 @@
+// Arguments are bound to parameters, with the texts that people know.
+#include <catch2/catch.hpp>
+
+#include <distrun/runtime/rpc/functions/function.hpp>
+#include <distrun/runtime/rpc/values/convert.hpp>
+
+#include "support/error_of.hpp"
+
+namespace distrun::rpc {
+namespace {
+
+Signature signature_of(const std::vector<std::string>& names) {
+  Signature signature{"f", {}};
+  for (const std::string& name : names) signature.parameters.push_back({name, "int"});
+  return signature;
+}
+
+Arguments passed(const std::vector<int>& positional, const std::vector<std::pair<std::string, int>>& named = {}) {
+  Arguments arguments;
+  for (const int each : positional) arguments.positional.push_back(to_value(each));
+  for (const auto& [name, each] : named) arguments.named.emplace_back(name, to_value(each));
+  return arguments;
+}
+
+std::vector<int> bound(const std::vector<std::string>& names, Arguments arguments) {
+  return from_value<std::vector<int>>(Value(List{bind_arguments(signature_of(names), std::move(arguments))}));
+}
+
+std::string refusal(const std::vector<std::string>& names, Arguments arguments) {
+  const Error error = testing::error_of([&] { bind_arguments(signature_of(names), std::move(arguments)); });
+  CHECK(error.kind() == ErrorKind::InvalidArgument);
+  CHECK(error.type() == "TypeError");
+  return error.text();
+}
+
+TEST_CASE("arguments come in the order of the parameters, however they are passed") {
+  CHECK(bound({}, passed({})).empty());
+  CHECK(bound({"a", "b"}, passed({1, 2})) == std::vector{1, 2});
+  CHECK(bound({"a", "b"}, passed({1}, {{"b", 2}})) == std::vector{1, 2});
+  CHECK(bound({"a", "b", "c"}, passed({}, {{"c", 3}, {"a", 1}, {"b", 2}})) == std::vector{1, 2, 3});
+}
+
+TEST_CASE("too many arguments are refused") {
+  CHECK(refusal({}, passed({1})) == "f() takes 0 positional arguments but 1 was given");
+  CHECK(refusal({"a"}, passed({1, 2})) == "f() takes 1 positional argument but 2 were given");
+  CHECK(refusal({"a", "b"}, passed({1, 2, 3}, {{"a", 1}})) == "f() takes 2 positional arguments but 3 were given");
+}
+
+TEST_CASE("missing arguments are named") {
+  CHECK(refusal({"a"}, passed({})) == "f() missing 1 required positional argument: 'a'");
+  CHECK(refusal({"a", "b", "c"}, passed({1})) == "f() missing 2 required positional arguments: 'b' and 'c'");
+  CHECK(refusal({"a", "b", "c"}, passed({})) == "f() missing 3 required positional arguments: 'a', 'b', and 'c'");
+  CHECK(refusal({"a", "b"}, passed({}, {{"b", 2}})) == "f() missing 1 required positional argument: 'a'");
+}
+
+TEST_CASE("names that no parameter has are refused, and those that have a value already") {
+  CHECK(refusal({"a"}, passed({}, {{"x", 1}})) == "f() got an unexpected keyword argument 'x'");
+  CHECK(refusal({"a"}, passed({1}, {{"x", 1}})) == "f() got an unexpected keyword argument 'x'");
+  CHECK(refusal({}, passed({}, {{"", 1}})) == "f() got an unexpected keyword argument ''");
+  CHECK(refusal({"a", "b"}, passed({1, 2}, {{"a", 1}})) == "f() got multiple values for argument 'a'");
+  CHECK(refusal({"a", "b"}, passed({}, {{"a", 1}, {"a", 2}})) == "f() got multiple values for argument 'a'");
+}
+
+TEST_CASE("a signature is written as people write it") {
+  CHECK(to_string(signature_of({"a", "b"})) == "f(a: int, b: int)");
+  CHECK(to_string(signature_of({})) == "f()");
+}
+
+}  // namespace
+}  // namespace distrun::rpc

@@ -1,0 +1,232 @@
+// Calls that are waited for.
+#include <catch2/catch.hpp>
+
+#include <condition_variable>
+#include <mutex>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/calls/pending_calls.hpp>
+#include <distrun/runtime/rpc/calls/running_calls.hpp>
+
+#include "support/error_of.hpp"
+
+namespace distrun::rpc {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What has expired, in its order.
+class Expiries {
+ public:
+  PendingCalls::Expired writer() {
+    return [this](const PendingCall& call) {
+      const std::lock_guard lock(mutex_);
+      ids_.push_back(call.id);
+      changed_.notify_all();
+    };
+  }
+  std::vector<std::uint64_t> wait_for(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(30), [&] { return ids_.size() >= count; });
+    return ids_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::uint64_t> ids_;
+};
+
+PendingCall call_of(std::uint64_t id, WorkerId peer = 1, base::TimePoint deadline = core::kForever) {
+  static const auto state = future::Future<Value>().state();
+  PendingCall call;
+  call.id = id;
+  call.peer = peer;
+  call.name = "f";
+  call.deadline = deadline;
+  call.future = state;
+  return call;
+}
+
+std::uint64_t add(PendingCalls& calls, WorkerId peer = 1, base::TimePoint deadline = core::kForever) {
+  const std::uint64_t id = calls.next_id();
+  CHECK(calls.add(call_of(id, peer, deadline)));
+  return id;
+}
+
+base::TimePoint in(milliseconds time) { return base::system_clock().now() + time; }
+
+TEST_CASE("a call is taken once, by its number and its peer") {
+  PendingCalls calls({});
+  const std::uint64_t id = add(calls, 3);
+  CHECK(id != 0);
+  CHECK(calls.count() == 1);
+  CHECK_FALSE(calls.take(id, 4));
+  CHECK_FALSE(calls.take(id + 1, 3));
+  CHECK_FALSE(calls.take(id + 64, 3));
+  CHECK_FALSE(calls.take(0, -1));
+  const auto taken = calls.take(id, 3);
+  REQUIRE(taken);
+  CHECK(taken->id == id);
+  CHECK_FALSE(calls.take(id, 3));
+  CHECK(calls.count() == 0);
+}
+
+TEST_CASE("a number that was only asked for is no call yet") {
+  PendingCalls calls({});
+  const std::uint64_t id = calls.next_id();
+  CHECK_FALSE(calls.take(id, -1));
+  CHECK(calls.take_all().empty());
+  CHECK(calls.add(call_of(id)));
+  CHECK(calls.take(id, 1));
+}
+
+TEST_CASE("one call that waits for long does not keep others from their numbers") {
+  PendingCalls calls({});
+  const std::uint64_t first = add(calls);
+  std::uint64_t last = first;
+  for (int i = 0; i < 10'000; ++i) {
+    const std::uint64_t id = add(calls);
+    REQUIRE(id > last);
+    last = id;
+    REQUIRE(calls.take(id, 1));
+  }
+  CHECK(calls.count() == 1);
+  CHECK(calls.take(first, 1));
+}
+
+TEST_CASE("the table grows with the calls that wait at once, and all are found") {
+  PendingCalls calls({});
+  std::vector<std::uint64_t> ids;
+  for (int i = 0; i < 100'000; ++i) {
+    ids.push_back(add(calls));
+    if (i % 3 != 0) continue;
+    REQUIRE(calls.take(ids[ids.size() / 2], 1));
+    ids[ids.size() / 2] = ids.back();
+    ids.pop_back();
+  }
+  CHECK(calls.count() == static_cast<int>(ids.size()));
+  for (const std::uint64_t id : ids) REQUIRE(calls.take(id, 1));
+  CHECK(calls.count() == 0);
+}
+
+TEST_CASE("all calls to one peer are taken, or all there are") {
+  PendingCalls calls({});
+  for (int i = 0; i < 100; ++i) add(calls, i % 4);
+  CHECK(calls.take_all(2).size() == 25);
+  CHECK(calls.take_all(2).empty());
+  CHECK(calls.count() == 75);
+  CHECK(calls.take_all().size() == 75);
+  CHECK(calls.count() == 0);
+}
+
+TEST_CASE("a call that was taken is put back, unless its place is taken by now") {
+  PendingCalls calls({});
+  const std::uint64_t id = add(calls);
+  PendingCall call = *calls.take(id, 1);
+  CHECK(calls.add(call));
+  CHECK(calls.count() == 1);
+  call = *calls.take(id, 1);
+  std::uint64_t other = 0;
+  while (other < id + 64) {
+    other = calls.next_id();
+    if (other < id + 64) {
+      calls.add(call_of(other));
+      calls.take(other, 1);
+    }
+  }
+  CHECK_FALSE(calls.add(call));
+  CHECK(calls.count() == 1);
+}
+
+TEST_CASE("calls whose time is over are told in the order of their deadlines") {
+  Expiries expiries;
+  PendingCalls calls(expiries.writer());
+  const base::TimePoint now = base::system_clock().now();
+  const std::uint64_t late = add(calls, 1, now - milliseconds(1)), early = add(calls, 1, now - milliseconds(3));
+  const std::uint64_t middle = add(calls, 1, now - milliseconds(2)), never = add(calls, 1);
+  const std::uint64_t later = add(calls, 1, now + std::chrono::hours(1));
+  calls.watch_timeouts(now - milliseconds(3));
+  CHECK(expiries.wait_for(3) == std::vector{early, middle, late});
+  CHECK(calls.count() == 2);
+  CHECK(calls.take(never, 1));
+  CHECK(calls.take(later, 1));
+}
+
+TEST_CASE("a deadline that is nearer than the others is not overslept") {
+  Expiries expiries;
+  PendingCalls calls(expiries.writer());
+  const base::TimePoint far = in(std::chrono::hours(1));
+  add(calls, 1, far);
+  calls.watch_timeouts(far);
+  const base::TimePoint near = in(milliseconds(20));
+  const std::uint64_t first = add(calls, 1, near);
+  calls.watch_timeouts(near);
+  CHECK(expiries.wait_for(1) == std::vector{first});
+  CHECK(base::system_clock().now() >= near);
+  const base::TimePoint next = in(milliseconds(1));
+  const std::uint64_t second = add(calls, 1, next);
+  calls.watch_timeouts(next);
+  CHECK(expiries.wait_for(2) == std::vector{first, second});
+}
+
+TEST_CASE("a call that was answered in time does not expire, and others do") {
+  Expiries expiries;
+  PendingCalls calls(expiries.writer());
+  const base::TimePoint deadline = in(milliseconds(10));
+  const std::uint64_t answered = add(calls, 1, deadline), other = add(calls, 1, deadline + milliseconds(10));
+  calls.watch_timeouts(deadline);
+  CHECK(calls.take(answered, 1));
+  CHECK(expiries.wait_for(1) == std::vector{other});
+  calls.stop();
+  calls.stop();
+  calls.watch_timeouts(deadline);
+}
+
+TEST_CASE("more calls than may wait at once are refused") {
+  PendingCalls calls({});
+  for (int i = 0; i < 1 << 20; ++i) calls.next_id();
+  const Error error = testing::error_of([&] { calls.next_id(); });
+  CHECK(error.kind() == ErrorKind::Overloaded);
+  CHECK(error.text() ==
+        "too many calls wait for their answers: 1048576 at the same time; wait for some before you make more");
+}
+
+std::shared_ptr<CallContext> context(WorkerId caller, std::uint64_t id) {
+  return std::make_shared<CallContext>(WorkerInfo("worker" + std::to_string(caller), caller), id, "f", core::kForever);
+}
+
+TEST_CASE("a caller that does not wait any more is told to its call, and to no other") {
+  RunningCalls calls;
+  const auto one = context(1, 7), two = context(2, 7), three = context(1, 8);
+  for (const auto& each : {one, two, three}) calls.add(each);
+  CHECK(calls.count() == 3);
+  calls.cancel(1, 7);
+  calls.cancel(3, 7);
+  CHECK(one->is_cancelled());
+  CHECK_FALSE(two->is_cancelled());
+  CHECK_FALSE(three->is_cancelled());
+  calls.remove(*one);
+  calls.cancel_all(1);
+  CHECK(three->is_cancelled());
+  CHECK_FALSE(two->is_cancelled());
+  CHECK(calls.list(1).size() == 1);
+  CHECK(calls.list(9).size() == 2);
+}
+
+TEST_CASE("a number that a caller uses twice ends with the call that had it first") {
+  RunningCalls calls;
+  const auto first = context(1, 7), second = context(1, 7);
+  calls.add(first);
+  calls.add(second);
+  calls.remove(*second);
+  CHECK(calls.count() == 1);
+  calls.cancel(1, 7);
+  CHECK(first->is_cancelled());
+  calls.remove(*first);
+  CHECK(calls.count() == 0);
+}
+
+}  // namespace
+}  // namespace distrun::rpc

@@ -1,0 +1,215 @@
+// Collectives over RPC.
+#include <catch2/catch.hpp>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/functions/register_class.hpp>
+#include <distrun/runtime/rpc/session/detail/session_state.hpp>
+#include <distrun/runtime/rpc/session/meeting.hpp>
+
+#include "session_ranks.hpp"
+
+namespace distrun::rpc {
+namespace {
+
+// Opened by a test, for those who wait at it.
+class Gate {
+ public:
+  void open() {
+    const std::lock_guard lock(mutex_);
+    is_open_ = true;
+    opened_.notify_all();
+  }
+  void pass() {
+    std::unique_lock lock(mutex_);
+    opened_.wait_for(lock, std::chrono::seconds(60), [&] { return is_open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool is_open_ = false;
+};
+
+void begin(const Ranks& ranks, int rank) { init_rpc(ranks.options(rank)); }
+
+TEST_CASE("all gather what each has") {
+  const Ranks ranks(4);
+  const auto errors = ranks.run([&](int rank) {
+    begin(ranks, rank);
+    for (int round = 0; round < 3; ++round) {
+      const auto all = all_gather(to_value(10 * round + rank));
+      for (int other = 0; other < 4; ++other) {
+        if (from_value<int>(all.at(name_of(other))) != 10 * round + other) throw Error(ErrorKind::Failed, "wrong");
+      }
+      if (all.size() != 4) throw Error(ErrorKind::Failed, "more");
+    }
+    shutdown();
+  });
+  CHECK(errors == no_errors(4));
+}
+
+TEST_CASE("barriers of disjoint groups do not know each other, and one alone does not wait") {
+  const Ranks ranks(4);
+  std::mutex mutex;
+  std::map<int, int> passed;  // by the parity of the ranks
+  const auto errors = ranks.run([&](int rank) {
+    begin(ranks, rank);
+    const std::set<std::string> names =
+        rank % 2 == 0 ? std::set<std::string>{name_of(0), name_of(2)} : std::set<std::string>{name_of(rank)};
+    for (int round = 1; round <= 20; ++round) {
+      {
+        const std::lock_guard lock(mutex);
+        ++passed[rank % 2];
+      }
+      barrier(names);
+      const std::lock_guard lock(mutex);
+      if (rank % 2 == 0 && passed[0] < 2 * round) throw Error(ErrorKind::Failed, "it has not waited");
+    }
+    shutdown();
+  });
+  CHECK(errors == no_errors(4));
+}
+
+TEST_CASE("several threads of a rank meet those of others") {
+  const Ranks ranks(3);
+  const auto errors = ranks.run([&](int rank) {
+    begin(ranks, rank);
+    std::vector<std::string> failed(3);
+    {
+      std::vector<std::unique_ptr<base::Thread>> threads;
+      for (std::size_t i = 0; i < 3; ++i) {
+        threads.push_back(std::make_unique<base::Thread>("meets", [&, i] {
+          failed[i] = ranks.error_as(rank, [] {
+            for (int round = 0; round < 20; ++round) barrier({name_of(0), name_of(1), name_of(2)});
+          });
+        }));
+      }
+      for (const auto& each : threads) each->join();
+    }
+    for (const std::string& each : failed) {
+      if (!each.empty()) throw Error(ErrorKind::Failed, each);
+    }
+    shutdown();
+  });
+  CHECK(errors == no_errors(3));
+}
+
+TEST_CASE("names are of workers, with the own one") {
+  const Ranks ranks(2);
+  const auto errors = ranks.run([&](int rank) {
+    begin(ranks, rank);
+    const std::string unknown = text_of_error([&] { barrier({name_of(rank), "nobody"}); });
+    const std::string without = text_of_error([&] { barrier({name_of(1 - rank)}); });
+    shutdown();
+    throw Error(ErrorKind::Failed, unknown + "; " + without);
+  });
+  CHECK_THAT(errors[0], Catch::Contains("could not find destination name nobody"));
+  CHECK_THAT(errors[0], Catch::Contains("worker0 is not among them"));
+}
+
+TEST_CASE("who comes too late is told, and nothing of the round is left") {
+  const Ranks ranks(2);
+  Gate gave_up;
+  const auto errors = ranks.run([&](int rank) {
+    begin(ranks, rank);
+    std::string first;
+    if (rank == 0) {
+      first = text_of_error([] { all_gather(Value(), {}, 0.05); });
+      gave_up.open();
+    } else {
+      gave_up.pass();
+      first = text_of_error([] { all_gather(Value(), {}, 5.0); });
+    }
+    all_gather(Value());  // the next one is not disturbed
+    shutdown();
+    throw Error(ErrorKind::Failed, first);
+  });
+  CHECK_THAT(errors[0], Catch::Contains("Followers [worker1] timed out in _all_gather after 0.05 seconds"));
+  CHECK_THAT(errors[1], Catch::Contains("the leader has given up _all_gather"));
+}
+
+TEST_CASE("a follower's time is over when that of a call is") {
+  const Ranks ranks(2);
+  Gate gave_up;
+  const auto errors = ranks.run([&](int rank) {
+    begin(ranks, rank);
+    std::string first;
+    if (rank == 1) {
+      first = text_of_error([] { all_gather(Value(), {}, 0.05); });
+      gave_up.open();
+    } else {
+      gave_up.pass();
+      first = text_of_error([] { all_gather(Value(), {}, 5.0); });
+    }
+    shutdown();
+    throw Error(ErrorKind::Failed, first);
+  });
+  CHECK_THAT(errors[0], Catch::Contains("Followers [worker1] timed out in _all_gather after 5.00 seconds. The first "
+                                        "exception is RuntimeError: ") &&
+                            Catch::Contains("it has given up _all_gather number 0 of worker0, worker1"));
+  CHECK_THAT(errors[1], Catch::Contains("RPC ran for more than"));
+}
+
+// What it takes to send and to read it is longer than a call may take.
+struct Slow {
+  int number = 0;
+};
+void take_long() {
+  const base::TimePoint end = base::system_clock().now() + std::chrono::milliseconds(200);
+  while (base::system_clock().now() < end) std::this_thread::yield();
+}
+const auto slow_class = RegisterClass<Slow>("SlowToSend")
+                            .by_value(
+                                [](const Slow& slow) {
+                                  take_long();
+                                  return slow.number;
+                                },
+                                [](int number) {
+                                  take_long();
+                                  return Slow{number};
+                                });
+
+TEST_CASE("what is slow to send is still taken by the leader, who then finds that nobody listens") {
+  const Ranks ranks(3);
+  const auto errors = ranks.run([&](int rank) {
+    begin(ranks, rank);
+    set_rpc_timeout(0.1);
+    const std::string error = text_of_error([&] { all_gather(to_value(Slow{rank})); });
+    shutdown();  // though calls have so little time
+    throw Error(ErrorKind::Failed, error);
+  });
+  CHECK_THAT(errors[0], Catch::Contains("timed out in _all_gather after 0.10 seconds"));
+  for (std::size_t rank : {1U, 2U}) CHECK_THAT(errors[rank], Catch::Contains("RPC ran for more than"));
+}
+
+TEST_CASE("a worker that has left ends the meetings that wait for it") {
+  const Ranks ranks(3);
+  const auto errors = ranks.run([&](int rank) {
+    begin(ranks, rank);
+    if (rank == 2) {
+      barrier({name_of(1), name_of(2)});
+      return shutdown({.graceful = false});
+    }
+    if (rank == 1) barrier({name_of(1), name_of(2)});
+    all_gather(Value());
+  });
+  CHECK_THAT(errors[0], Catch::Contains("worker2 will not come") && Catch::Contains("has left"));
+  CHECK_THAT(errors[1], Catch::Contains("worker2 will not come") || Catch::Contains("the leader has given up"));
+}
+
+TEST_CASE("a peer that fails ends a meeting") {
+  const Ranks ranks(2);
+  const auto errors = ranks.run([&](int rank) {
+    begin(ranks, rank);
+    if (rank == 1) return ranks.state(0).fail_peer({1, "rank 1 failed: it crashed"});
+    wait_all_workers();
+  });
+  CHECK_THAT(errors[0], Catch::StartsWith("PeerFailed") && Catch::Contains("rank 1 failed: it crashed"));
+}
+
+}  // namespace
+}  // namespace distrun::rpc
