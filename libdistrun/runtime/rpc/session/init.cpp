@@ -126,6 +126,16 @@ std::shared_ptr<Session> make_session(const Begin& begin, const std::string& sec
                                    begin.options);
 }
 
+// What is wrong with a record is whose it is.
+void make_known(Agent& agent, const Member& member, base::Location site) {
+  try {
+    agent.add_worker(record_of(member));
+  } catch (const Error& why) {
+    throw Error(why.kind(), why.type(), member.name + " can't be reached by what it says of itself: " + why.text(),
+                site);
+  }
+}
+
 void begin_static(SessionState& state, const Begin& begin, const std::shared_ptr<Store>& store,
                   const std::string& secret) {
   const std::string round = "round" + std::to_string(state.begin_round(secret));
@@ -134,7 +144,7 @@ void begin_static(SessionState& state, const Begin& begin, const std::shared_ptr
   const std::shared_ptr<Session> session = make_session(begin, secret + "/" + round);
   Closing closing(session);
   for (const Member& each : meet_all(group, make_member(*session->agent, begin.options), begin.site)) {
-    if (each.id != begin.worker.id()) session->agent->add_worker(record_of(each));
+    if (each.id != begin.worker.id()) make_known(*session->agent, each, begin.site);
   }
   start(state, session);
   closing.keep();

@@ -24,13 +24,15 @@ std::vector<std::string> keys_of(const char* prefix, int world_size) {
   return keys;
 }
 
-void agree_on_world_size(const StaticGroup& group, base::Location site) {
+// Who has come first says it for all: "4 for worker2".
+void agree_on_world_size(const StaticGroup& group, const Member& self, base::Location site) {
   const std::string own = std::to_string(group.world_size);
-  const std::string first = group.store->compare_set("world_size", "", own, site);
-  if (first == own) return;
-  throw Error(ErrorKind::InvalidArgument, "ValueError",
-              "workers of an RPC group do not agree on its world size: here it is " + own + ", elsewhere " + first,
-              site);
+  const std::string said = group.store->compare_set("world_size", "", own + " for " + self.name, site);
+  if (said.starts_with(own + " ")) return;
+  throw Error(
+      ErrorKind::InvalidArgument, "ValueError",
+      "workers of an RPC group do not agree on its world size: it is " + own + " for " + self.name + ", and " + said,
+      site);
 }
 
 void publish(const StaticGroup& group, const Member& self, base::Location site) {
@@ -102,7 +104,7 @@ bool join(const std::string& text) {
 }  // namespace
 
 std::vector<Member> meet_all(const StaticGroup& group, Member self, base::Location site) {
-  agree_on_world_size(group, site);
+  agree_on_world_size(group, self, site);
   publish(group, self, site);
   std::vector<Member> members = read_all(group, self, site);
   count_devices(group, self, members, site);

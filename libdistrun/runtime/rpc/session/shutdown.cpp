@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::Nanoseconds kLinger = 2s;         // for what was sent before the rank leaves
+constexpr base::Nanoseconds kLinger = 500ms;      // for what was sent before the rank leaves
 constexpr base::Nanoseconds kLastLinger = 100ms;  // at the end of its test
 
 struct Graceful {

@@ -163,7 +163,7 @@ Termination::Sums Termination::ask_all(const Running& run, std::uint64_t round) 
 void Termination::tell_done(const Running& run) {
   for (const WorkerInfo& each : run.others) try_send(run.calls, each.id(), control(ControlKind::Done));
   std::unique_lock lock(mutex_);
-  core::wait_for_peers(wait_info(run, run.ids()), lock, changed_, now() + kAckPatience, [&] {
+  core::wait_for_peers(wait_info(run, run.ids()), lock, changed_, after(kAckPatience, run.deadline), [&] {
     const std::set<WorkerId> ids = run.ids();
     return std::all_of(ids.begin(), ids.end(), [&](WorkerId id) { return acked_.contains(id) || lost_.contains(id); });
   });
