@@ -110,7 +110,7 @@ TEST_CASE("an id that two have is the second one's error") {
   CHECK_THROWS_WITH(meet_all({store, 1, false}, second, base::Location::here()),
                     "RPC worker id 0 is not unique. It is that of worker0, too.");
   CHECK_THROWS_WITH(meet_all({store, 2, false}, second, base::Location::here()),
-                    Catch::Contains("here it is 2, elsewhere 1"));
+                    Catch::Contains("it is 2 for other, and 1 for worker0"));
 }
 
 TEST_CASE("who does not come is named") {
