@@ -10,9 +10,15 @@
 #include <atomic>
 #include <cstdint>
 
+#include <distrun/common/base/clock.hpp>
 #include <distrun/runtime/core/shared_memory.hpp>
 
 namespace distrun::agents::pipe {
+
+// Of the clock that all processes of a machine have.
+inline std::int64_t monotonic_ns() noexcept {
+  return std::chrono::duration_cast<base::Nanoseconds>(base::system_clock().now().time_since_epoch()).count();
+}
 
 // What is shared. Whoever maps it may write nonsense: then the rank is woken for nothing, or sleeps until somebody else
 // rings.

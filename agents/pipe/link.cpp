@@ -1,7 +1,6 @@
 #include <agents/pipe/link.hpp>
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include <agents/pipe/transports/cma.hpp>
@@ -16,12 +15,6 @@ constexpr std::uint64_t kJustParkedNs = 20'000;
 constexpr std::size_t kCmaFromShm = 4 << 20, kCmaFromSocket = 64 << 10;
 
 constexpr std::size_t kEndMax = 1024;  // bytes of the reason why a peer has left
-
-std::int64_t now_ns() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
 
 }  // namespace
 
@@ -87,14 +80,10 @@ bool Link::write_queue() {
 bool Link::flush() noexcept {
   const std::unique_lock lock(writing_, std::try_to_lock);
   if (!lock || state() != State::Up) return false;
-  try {
-    const std::size_t before = queue_.size();
-    const bool is_empty = write_queue();
-    if (before != 0) stream_->ring();
-    return is_empty;
-  } catch (const Error&) {
-    return false;  // reading finds the end, too, and tells it
-  }
+  const std::size_t before = queue_.size();
+  const bool is_empty = write_queue();
+  if (before != 0) stream_->ring();
+  return is_empty;
 }
 
 void Link::begin(Connection connection, std::unique_ptr<Stream> stream) {
@@ -113,12 +102,8 @@ void Link::begin(Connection connection, std::unique_ptr<Stream> stream) {
   }
   shm_.store(shm);
   state_.store(State::Up);
-  try {
-    write_queue();
-    stream_->ring();
-  } catch (const Error&) {
-    return;  // reading finds the end
-  }
+  write_queue();
+  stream_->ring();
 }
 
 bool Link::end(State state, const Error& why) noexcept {
@@ -234,7 +219,7 @@ void Link::ring_later() noexcept {
   if (shm == nullptr || !shm->peer_door().is_parked()) return;
   // Whatever a peer says of its clock: what lies ahead is long ago.
   const auto parked_for =
-      static_cast<std::uint64_t>(now_ns()) - static_cast<std::uint64_t>(shm->peer_door().parked_at_ns());
+      static_cast<std::uint64_t>(monotonic_ns()) - static_cast<std::uint64_t>(shm->peer_door().parked_at_ns());
   if (parked_for > kJustParkedNs) return shm->ring();
   owes_bell_.store(true, std::memory_order_relaxed);
 }

@@ -264,7 +264,7 @@ void PipeAgent::close(base::Nanoseconds limit) noexcept {
     gone.swap(links_);
   }
   for (const auto& [id, link] : gone) link->close();
-  reactor_->set_links({});
+  reactor_->forget_links();
   receiver_.store(nullptr);
 }
 

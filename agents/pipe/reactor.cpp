@@ -2,11 +2,11 @@
 
 #include <sched.h>
 
-#include <ctime>
 #include <limits>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/cpus.hpp>
 
 namespace distrun::agents::pipe {
 namespace {
@@ -21,17 +21,6 @@ constexpr int kDrains = 4;              // rounds before a waiter that goes hand
 constexpr auto kWorkerPatience = 50us;  // since the last message: the next one mostly comes within that
 constexpr auto kWaiterPatience = 1ms;   // then a wake-up more is small beside what was waited for
 
-std::int64_t now_ns() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
-
-int cpus() noexcept {
-  cpu_set_t usable;
-  return ::sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : 1;
-}
-
 constinit thread_local bool is_idling = false;  // the thread is a worker in idle()
 
 void rest(int look, int hot) noexcept {
@@ -42,18 +31,39 @@ void rest(int look, int hot) noexcept {
   }
 }
 
+// How long a waiter looks: until nothing has come for a while, or his deadline. Looks at the clock now and then.
+class Patience {
+ public:
+  explicit Patience(base::TimePoint deadline) noexcept : deadline_(deadline) {}
+
+  int look() const noexcept { return look_; }
+  void begin_anew() noexcept { look_ = 0, since_ = 0; }
+  // After each look in vain.
+  bool is_over() noexcept {
+    if (++look_ % kClockEvery != 0) return false;
+    const std::int64_t now = monotonic_ns();
+    if (since_ == 0) since_ = now;
+    return now - since_ > base::Nanoseconds(kWaiterPatience).count() || base::system_clock().now() >= deadline_;
+  }
+
+ private:
+  const base::TimePoint deadline_;
+  int look_ = 0;
+  std::int64_t since_ = 0;  // 0: not known yet
+};
+
 }  // namespace
 
 Reactor::Reactor(future::HandlerPool& pool, rpc::Receiver& receiver)
     : pool_(pool), receiver_(receiver), hot_polls_(0), latest_(std::make_shared<Links>()) {
-  door_.set_parked(now_ns());
+  door_.set_parked(monotonic_ns());
 }
 
 Reactor::~Reactor() = default;
 
 // With more ranks than cores another rank has to run before anything can come.
 void Reactor::set_links(std::vector<std::shared_ptr<Link>> links) {
-  hot_polls_.store(static_cast<int>(links.size()) + 1 <= cpus() ? kHotPolls : 0);
+  hot_polls_.store(static_cast<int>(links.size()) + 1 <= core::cpus() ? kHotPolls : 0);
   {
     const std::lock_guard lock(mutex_);
     latest_ = std::make_shared<Links>(std::move(links));
@@ -129,7 +139,7 @@ void Reactor::pay_bells() noexcept {
 bool Reactor::let_go() noexcept {
   pay_bells();
   const std::shared_ptr<const Links> looked_at = polled_;  // the owner's, until it lets go
-  door_.set_parked(now_ns());
+  door_.set_parked(monotonic_ns());
   owner_.store(0);
   if (!any_ready(*looked_at) || !try_own()) return true;
   set_polling();
@@ -162,7 +172,7 @@ void Reactor::wake() noexcept {
 // As its owner, until there is a task or a wake (true), or nothing to do (false).
 bool Reactor::attend() noexcept {
   set_polling();
-  std::int64_t last = now_ns();
+  std::int64_t last = monotonic_ns();
   const int hot = hot_polls_.load(std::memory_order_relaxed);
   for (int look = 0;; ++look) {
     const std::size_t before = found_.load(std::memory_order_relaxed);
@@ -173,7 +183,7 @@ bool Reactor::attend() noexcept {
       return true;
     }
     if (moved) {
-      last = now_ns();
+      last = monotonic_ns();
       look = 0;
       continue;
     }
@@ -181,7 +191,7 @@ bool Reactor::attend() noexcept {
       leave_to_waiter();
       return false;
     }
-    if (look % kClockEvery == kClockEvery - 1 && now_ns() - last > base::Nanoseconds(kWorkerPatience).count() &&
+    if (look % kClockEvery == kClockEvery - 1 && monotonic_ns() - last > base::Nanoseconds(kWorkerPatience).count() &&
         let_go()) {
       return false;
     }
@@ -213,13 +223,7 @@ void Reactor::idle() noexcept {
 
 void Reactor::help(const Awaited& awaited, base::TimePoint deadline) noexcept {
   const int hot = hot_polls_.load(std::memory_order_relaxed);
-  std::int64_t last = 0;
-  for (int look = 0; !awaited.is_there(); ++look) {
-    if (look % kClockEvery == kClockEvery - 1) {
-      const std::int64_t now = now_ns();
-      if (last == 0) last = now;
-      if (now - last > base::Nanoseconds(kWaiterPatience).count() || base::system_clock().now() >= deadline) break;
-    }
+  for (Patience patience(deadline); !awaited.is_there() && !patience.is_over();) {
     if (try_own()) {
       const bool is_over = wait_as_owner(awaited, deadline);
       drain_and_let_go();
@@ -227,7 +231,7 @@ void Reactor::help(const Awaited& awaited, base::TimePoint deadline) noexcept {
       continue;
     }
     wanted_.fetch_add(1);
-    rest(look, hot);
+    rest(patience.look(), hot);
     wanted_.fetch_sub(1);
   }
   take_what_was_left();
@@ -242,20 +246,14 @@ void Reactor::take_what_was_left() noexcept {
 bool Reactor::wait_as_owner(const Awaited& awaited, base::TimePoint deadline) noexcept {
   set_polling();
   const int hot = hot_polls_.load(std::memory_order_relaxed);
-  std::int64_t last = 0;
-  for (int look = 0; !awaited.is_there(); ++look) {
+  for (Patience patience(deadline); !awaited.is_there();) {
     if (poll(true)) {
-      look = 0, last = 0;
+      patience.begin_anew();
       continue;
     }
-    if (look == kBellAfter) pay_bells();
-    if (look % kClockEvery == kClockEvery - 1) {
-      const std::int64_t now = now_ns();
-      if (last == 0) last = now;
-      if (now - last > base::Nanoseconds(kWaiterPatience).count() || base::system_clock().now() >= deadline)
-        return true;
-    }
-    rest(look, hot);
+    if (patience.is_over()) return true;
+    if (patience.look() == kBellAfter) pay_bells();
+    rest(patience.look(), hot);
   }
   return false;
 }
@@ -274,6 +272,14 @@ void Reactor::tell_end(Link& link) noexcept {
 void Reactor::close() noexcept {
   is_closed_.store(true);
   door_.wake();
+}
+
+// Futures keep a reactor for longer than its agent is there.
+void Reactor::forget_links() noexcept {
+  set_links({});
+  if (!try_own()) return;  // a waiter lets go of them by himself
+  links();
+  owner_.store(0);
 }
 
 }  // namespace distrun::agents::pipe

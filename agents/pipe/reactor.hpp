@@ -44,6 +44,8 @@ class Reactor final : public future::IdlePlace, public future::Progress, public 
   void tell_end(Link& link) noexcept;
   // No message is delivered after it returned.
   void close() noexcept;
+  // After that: nothing of them is kept.
+  void forget_links() noexcept;
 
   // IdlePlace.
   void idle() noexcept override;

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <mutex>
 
+#include <distrun/runtime/core/cpus.hpp>
 #include <distrun/runtime/core/process_end.hpp>
 
 namespace distrun::collectives::shm {
@@ -22,12 +23,6 @@ constexpr base::Nanoseconds kShort = std::chrono::milliseconds(1);
 
 // Of those that are not told of, for want of descriptors or in a fork, somebody has to look.
 constexpr base::Nanoseconds kCheck = std::chrono::milliseconds(500), kCheckUntold = std::chrono::milliseconds(10);
-
-int cpus() {
-  cpu_set_t usable;
-  const bool told = ::sched_getaffinity(0, sizeof usable, &usable) == 0;
-  return told ? CPU_COUNT(&usable) : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-}
 
 std::uint32_t* word_of(std::atomic<std::uint32_t>& bell) { return reinterpret_cast<std::uint32_t*>(&bell); }
 
@@ -96,7 +91,7 @@ Bells::Bells(std::shared_ptr<Area> area, const GroupInfo& group)
     : area_(std::move(area)),
       group_(group),
       ends_(std::make_shared<PeerEnds>(area_, group)),
-      spins_(group.size() <= cpus() ? kSpins : 0) {}
+      spins_(group.size() <= core::cpus() ? kSpins : 0) {}
 
 void Bells::ring(int rank) const noexcept {
   Seat& seat = area_->seat(rank);

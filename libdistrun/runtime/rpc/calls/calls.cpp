@@ -8,27 +8,13 @@
 #include <distrun/common/board/describe.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/calls/task.hpp>
 #include <distrun/runtime/rpc/session/options.hpp>
 
 namespace distrun::rpc {
 namespace {
 
 constexpr std::size_t kWaitsTold = 3;  // of the other worker, in the text of a timeout
-
-// A task of a few lines.
-template <class Body>
-class Task final : public future::HandlerTask {
- public:
-  explicit Task(Body body) : body_(std::move(body)) {}
-  void run() noexcept override { body_(); }
-
- private:
-  Body body_;
-};
-template <class Body>
-std::unique_ptr<future::HandlerTask> task_of(Body body) {
-  return std::make_unique<Task<Body>>(std::move(body));
-}
 
 // "; rank 1 runs it, and shows: barrier \"x\" for ranks 0, 2": what the worker does for the call, and beside it.
 std::string shown_by(core::RankState& rank, const WorkerInfo& self, const PendingCall& call) {
@@ -85,12 +71,20 @@ void Calls::refresh_workers() {
   workers_ = std::move(workers);
 }
 
+std::shared_ptr<const Calls::Workers> Calls::workers() const {
+  const std::lock_guard lock(mutex_);
+  return workers_;
+}
+
+// Of one that may have left.
+std::string Calls::name_of_worker(WorkerId id) const {
+  const auto all = workers();
+  const auto found = all->by_id.find(id);
+  return found != all->by_id.end() ? found->second.name() : "worker " + std::to_string(id);
+}
+
 WorkerInfo Calls::resolve(const Destination& to) const {
-  std::shared_ptr<const Workers> workers;
-  {
-    const std::lock_guard lock(mutex_);
-    workers = workers_;
-  }
+  const std::shared_ptr<const Workers> workers = this->workers();
   const auto refuse = [&](const std::string& what) {
     throw Error(
         ErrorKind::InvalidArgument,
@@ -174,14 +168,14 @@ void Calls::lose(const WorkerInfo& peer, const Error& why) noexcept {
 void Calls::fail_pending(const PendingCall& call, const Error& why) noexcept {
   if (!call.future->try_begin()) return;
   Error own = why;
-  own.while_doing("call \"" + std::string(call.name) + "\" of worker " + std::to_string(call.peer));
+  own.while_doing("call \"" + std::string(call.name) + "\" of " + name_of_worker(call.peer));
   call.future->end(std::make_exception_ptr(std::move(own)));
 }
 
 void Calls::expire(PendingCall call) noexcept {
   std::string text = "RPCErr:1:RPC ran for more than set timeout (" + milliseconds(call.timeout) +
-                     " ms) and will now be marked with an error: \"" + call.name + "\" of worker " +
-                     std::to_string(call.peer) + ", message " + std::to_string(call.id);
+                     " ms) and will now be marked with an error: \"" + call.name + "\" of " +
+                     name_of_worker(call.peer) + ", message " + std::to_string(call.id);
   if (call.peer != self().id()) text += shown_by(rank_, self(), call);
   if (call.future->try_begin()) {
     call.future->end(std::make_exception_ptr(

@@ -99,6 +99,8 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   struct Workers;
   struct Outgoing;
 
+  std::shared_ptr<const Workers> workers() const;
+  std::string name_of_worker(WorkerId id) const;
   Outgoing prepare(CallRequest& request);
   PendingCall begin(CallRequest request, Urgency urgency);
   void send(Outgoing& outgoing);

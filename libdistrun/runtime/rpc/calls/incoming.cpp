@@ -11,39 +11,23 @@
 #include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
+#include <distrun/runtime/rpc/calls/task.hpp>
 
 namespace distrun::rpc {
 namespace {
 
 // In one piece, so that ranks that share a terminal don't mix their lines.
-void log_failure(const WorkerInfo& self, const CallContext& call, const Error& error) noexcept {
-  const std::string text = base::printable(describe_on(self, error)) + "\n  in \"" + call.name + "\", called by " +
-                           call.caller.name() + ", message " + std::to_string(call.id) + "\n";
+void log(const std::string& text) noexcept {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
+void log_failure(const WorkerInfo& self, const CallContext& call, const Error& error) noexcept {
+  const std::string text = base::printable(describe_on(self, error)) + "\n  in \"" + call.name + "\", called by " +
+                           call.caller.name() + ", message " + std::to_string(call.id) + "\n";
+  log(text);
+}
+
 constexpr base::Nanoseconds kNow{0}, kLongest = std::chrono::hours(24 * 365);
-
-class ControlTask final : public future::HandlerTask {
- public:
-  ControlTask(std::shared_ptr<Calls> calls, const Calls::ControlHandler& handler, WorkerInfo from, wire::Bytes bytes)
-      : calls_(std::move(calls)), handler_(handler), from_(std::move(from)), bytes_(std::move(bytes)) {}
-  void run() noexcept override {
-    try {
-      handler_(from_, bytes_);
-    } catch (const std::exception& error) {
-      const std::string text =
-          "RPC: a control message of " + from_.name() + ": " + base::printable(error.what()) + "\n";
-      [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
-    }
-  }
-
- private:
-  std::shared_ptr<Calls> calls_;  // whose handler it is
-  const Calls::ControlHandler& handler_;
-  WorkerInfo from_;
-  wire::Bytes bytes_;
-};
 
 }  // namespace
 
@@ -87,8 +71,14 @@ std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, M
 
 std::unique_ptr<future::HandlerTask> Calls::receive_control(const WorkerInfo& from, Message&& message) {
   if (!control_) return nullptr;
-  future::handler_pool_of(rank_).post_control(
-      std::make_unique<ControlTask>(shared_from_this(), control_, from, std::move(message.payload)));
+  auto hear = [self = shared_from_this(), from, bytes = std::move(message.payload)] {
+    try {
+      self->control_(from, bytes);
+    } catch (const std::exception& error) {
+      log("RPC: a control message of " + from.name() + ": " + base::printable(error.what()) + "\n");
+    }
+  };
+  future::handler_pool_of(rank_).post_control(task_of(std::move(hear)));
   return nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
 #include <distrun/runtime/rpc/calls/names.hpp>
+#include <distrun/runtime/rpc/calls/task.hpp>
 #include <distrun/runtime/rpc/functions/operators.hpp>
 
 namespace distrun::rpc {
@@ -189,17 +190,11 @@ Value Calls::call_and_wait(CallRequest request) {
 
 std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Message&& message) {
   if (message.kind == MessageKind::Reply && (!is_plain(message) || is_staged(message))) {
-    struct Late final : future::HandlerTask {
-      Late(std::shared_ptr<Calls> calls_, PendingCall call_, Message message_)
-          : calls(std::move(calls_)), call(std::move(call_)), message(std::move(message_)) {}
-      void run() noexcept override { calls->complete(call, std::move(message)); }
-      std::shared_ptr<Calls> calls;
-      PendingCall call;
-      Message message;
-    };
     std::optional<PendingCall> call = pending_.take(message.id, from.id());
     if (!call) return nullptr;
-    return std::make_unique<Late>(shared_from_this(), std::move(*call), std::move(message));
+    return task_of([self = shared_from_this(), call = std::move(*call), message = std::move(message)]() mutable {
+      self->complete(call, std::move(message));
+    });
   }
   if (const std::optional<PendingCall> call = pending_.take(message.id, from.id())) complete(*call, std::move(message));
   return nullptr;  // an answer that nobody waits for any more says nothing
