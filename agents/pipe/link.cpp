@@ -108,6 +108,16 @@ void Link::begin(Connection connection, std::unique_ptr<Stream> stream) {
 
 bool Link::end(State state, const Error& why) noexcept {
   const std::lock_guard lock(writing_);
+  return end_locked(state, why);
+}
+
+void Link::dismiss(const Error& why) noexcept {
+  const std::lock_guard lock(writing_);
+  is_end_told_ = true;
+  end_locked(State::Left, why);
+}
+
+bool Link::end_locked(State state, const Error& why) noexcept {
   if (why_) return false;
   why_ = why;
   state_.store(state);

@@ -57,6 +57,8 @@ class Link {
   void begin(Connection connection, std::unique_ptr<Stream> stream);
   // Why the link is over; false: it was already.
   bool end(State state, const Error& why) noexcept;
+  // ... as this side wants it, so that nobody has to be told.
+  void dismiss(const Error& why) noexcept;
   // What is there is read first.
   void drain(Delivery& delivery) noexcept;
   // Nothing is delivered any more when this returns; descriptors and memory go with the link. Not from within a
@@ -93,6 +95,7 @@ class Link {
   static constexpr std::size_t kQueuedMax = 100'000;
 
   Sent send(OutgoingMessage message, bool is_limited);
+  bool end_locked(State state, const Error& why) noexcept;
   bool write(OutgoingMessage& message);
   bool write_queue();
   void handle(Delivery& delivery, IncomingMessages::Arrived arrived) noexcept;

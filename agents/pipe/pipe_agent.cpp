@@ -85,7 +85,7 @@ void PipeAgent::remove_worker(rpc::WorkerId id) noexcept {
   }
   reactor_->set_links(links());
   porter_->forget(id);
-  link->end(Link::State::Left, Error(ErrorKind::Disconnected, link->peer().name() + " has left"));
+  link->dismiss(Error(ErrorKind::Disconnected, link->peer().name() + " has left"));
   link->close();
 }
 

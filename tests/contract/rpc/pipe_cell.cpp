@@ -70,21 +70,43 @@ std::size_t count_threads() {
   return count;
 }
 
-// Descriptors, threads and mappings of what can be shared, of this process.
-std::string what_is_open() {
+// Of this process.
+struct Open {
+  std::size_t descriptors = 0, threads = 0, mappings = 0;  // mappings: of what can be shared
+  bool operator<=(const Open& other) const {
+    return descriptors <= other.descriptors && threads <= other.threads && mappings <= other.mappings;
+  }
+  std::string text() const {
+    return std::to_string(descriptors) + " descriptors, " + std::to_string(threads) + " threads, " +
+           std::to_string(mappings) + " mappings";
+  }
+};
+
+Open what_is_open() {
   const std::string maps = distrun::testing::read_file("/proc/self/maps");
   std::size_t shared = 0;
   for (std::size_t at = maps.find("rw-s"); at != std::string::npos; at = maps.find("rw-s", at + 1)) ++shared;
-  return std::to_string(distrun::testing::names_in("/proc/self/fd").size()) + " descriptors, " +
-         std::to_string(count_threads()) + " threads, " + std::to_string(shared) + " mappings";
+  return {distrun::testing::names_in("/proc/self/fd").size(), count_threads(), shared};
 }
 
 // Whoever has just done its last does not hold what it had any more in a moment.
-std::string what_is_open(const std::string& expected) {
-  std::string open = what_is_open();
-  for (const base::TimePoint until = in(2s); open != expected && base::system_clock().now() < until;) {
+Open what_is_open(const Open& expected) {
+  Open open = what_is_open();
+  for (const base::TimePoint until = in(2s); !(open <= expected) && base::system_clock().now() < until;) {
     (void)::poll(nullptr, 0, 1);
     open = what_is_open();
+  }
+  return open;
+}
+
+// What of an earlier session is on its way out is not counted.
+Open settled() {
+  Open open = what_is_open();
+  for (int same = 0; same < 20;) {
+    (void)::poll(nullptr, 0, 1);
+    const Open now = what_is_open();
+    same = open <= now && now <= open ? same + 1 : 0;
+    open = now;
   }
   return open;
 }
@@ -184,8 +206,7 @@ void PipeCell::be_caller(const Post& post) const {
   for (const base::TimePoint until = in(2s); count_threads() > 1 && base::system_clock().now() < until;) {
     (void)::poll(nullptr, 0, 1);
   }
-  const std::string before = what_is_open();
-  post.tell("open before|0|" + before);
+  const Open before = settled();
   init(kCaller, kAll, "cell");
   check(rpc_sync(worker(kOther), pipe_echo, 1) == 1);
   if (state >= State::Idle) check(rpc_sync(worker(kPeer), pipe_echo, 1) == 1);
@@ -203,7 +224,8 @@ void PipeCell::be_caller(const Post& post) const {
   post.tell(other);
   post.tell(timed("again", [] { check(rpc_sync(worker(kPeer), pipe_echo, 5) == 5); }));
   leave();
-  post.tell("open after|0|" + what_is_open(before));
+  const Open after = what_is_open(before);
+  post.tell("open|0|" + (after <= before ? "no more than before" : after.text() + "; before: " + before.text()));
 }
 
 Lines PipeCell::conduct() const {

@@ -14,7 +14,7 @@ struct PipeCell {
   std::string transport;
   std::string folder;
 
-  // "call|0.1|done", "other|...", "again|...", "open before|0|2 descriptors, ..." and "open after|0|...".
+  // "call|0.1|done", "other|...", "again|...", and "open|0|no more than before", or what is.
   Lines conduct() const;
 
  private:
