@@ -14,8 +14,11 @@
 //     distrun::rpc::shutdown();
 //   }
 #include <distrun/plugin/sdk/context.hpp>
+#include <distrun/runtime/dist_autograd/debug_info.hpp>
 #include <distrun/runtime/future/collect.hpp>
 #include <distrun/runtime/future/future.hpp>
+#include <distrun/runtime/profiler/profile.hpp>
+#include <distrun/runtime/profiler/span.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/calls/wait_all_scope.hpp>
 #include <distrun/runtime/rpc/functions/graph_builder.hpp>
@@ -24,12 +27,14 @@
 #include <distrun/runtime/rpc/session/meeting.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/rpc/values/serializer.hpp>
+#include <distrun/runtime/rref/rref.hpp>
 
 namespace distrun {
 
 using rpc::rpc_async;
 using rpc::rpc_sync;
 using rpc::to;
+using rref::remote;
 
 // The worker of this rank, "worker0", among those of all ranks of the test, with the agent that --agent names. They
 // meet in the store of the test, unless the options have another. Without shutdown() it ends, at once, with the test.

@@ -168,7 +168,7 @@ void Endpoint::start(rpc::Receiver& receiver) {
 
 void Endpoint::send(rpc::WorkerId to, rpc::Message message) {
   const std::shared_ptr<Lane> lane = lane_to(to);
-  if (message.kind != rpc::MessageKind::Control) lane->check_room();
+  if (message.kind < rpc::MessageKind::Control) lane->check_room();
   rpc::copy_tensors(message);
   if (lane->push(std::move(message))) return;
   const std::lock_guard lock(mutex_);

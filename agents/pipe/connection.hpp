@@ -1,6 +1,7 @@
 #pragma once
 // What comes of a handshake, and who is told. See porter.hpp.
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,12 +22,15 @@ struct Connection {
   std::int32_t peer_pid = 0;
   std::string peer_address;
   std::string transport;
-  std::vector<std::string> channels;
+  std::vector<std::string> channels;  // as far as this end can tell
   std::vector<NotTaken> not_taken;
   base::Fd socket;                // the stream of uds and tcp; of shm nothing more is to come from it but its end
   std::vector<base::Fd> fds;      // what the peer has sent along
   std::vector<base::Fd> own_fds;  // of who connects: what it has sent along
   bool is_connector = false;
+  std::unique_ptr<Seal> seal;  // of this end
+  SealMark peer_seal;
+  std::optional<std::string> proved;  // of who connects: what prove() has returned
 };
 
 // On the porter's thread, and quick: nothing else moves meanwhile. They throw nothing, where nothing is said.

@@ -191,6 +191,17 @@ Choice choose(const Identity& own, const Hello& hello, SocketKind socket, std::s
   return choice;
 }
 
+std::optional<std::string> prove(std::vector<std::string>& channels, std::vector<NotTaken>& not_taken, std::int32_t pid,
+                                 const SealMark& seal) {
+  const auto found = std::find(channels.begin(), channels.end(), "cma");
+  if (found == channels.end()) return std::nullopt;
+  const std::string why = cut(why_broken(pid, seal));
+  if (why.empty()) return why;
+  channels.erase(found);
+  not_taken.push_back({"cma", cut("this worker can't read the peer's memory: " + why)});
+  return why;
+}
+
 std::string reasons(const std::vector<NotTaken>& not_taken) {
   std::string text;
   for (const NotTaken& each : not_taken) {

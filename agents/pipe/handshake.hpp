@@ -2,8 +2,8 @@
 // How two workers meet: over a Unix or TCP socket, by one message each. Who connects says who it is, proves that it
 // knows the session's secret, and offers what it has; who is connected to chooses, or refuses with its reason.
 //
-//   connector   Hello   {protocol, secret, session, worker, boot id, pid, offers}   + memfds of its shared memory
-//   listener    Welcome {worker, choice, why others were not taken}                 + its door
+//   connector   Hello   {protocol, secret, session, worker, boot id, pid, seal, offers}   + memfds of its shared memory
+//   listener    Welcome {worker, pid, seal, choice, why others were not taken}            + its door
 //            or Refusal {reason, kind}
 //
 // If both connect at the same time, the connection of the one with the smaller id stays: the other one is answered
@@ -13,8 +13,13 @@
 // Each message is a frame: u32 how many bytes follow, u8 which message, its fields; files come with the first byte.
 // Length, kind, magic and version of a Hello, and a Refusal, stay what they are in all versions.
 //
+// Each end has a seal (seal.hpp) in its memory. Who is connected to reads the other one's before it chooses "cma", who
+// connects reads that of who has chosen it, and says over the stream what has come of it (link.hpp): only then both use
+// it.
+//
 // Afterwards the socket is the stream (uds, tcp), or stays open and silent (shm): its end is the end of the peer.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,6 +28,7 @@
 #include <distrun/common/wire/codec.hpp>
 #include <distrun/runtime/rpc/worker_info.hpp>
 
+#include <agents/pipe/seal.hpp>
 #include <agents/pipe/transports/address.hpp>
 
 namespace distrun::agents::pipe {
@@ -30,7 +36,7 @@ namespace distrun::agents::pipe {
 using rpc::WorkerId;
 
 inline constexpr std::uint32_t kProtocolMagic = 0x64'72'70'31;  // "drp1"
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr std::size_t kGreetingMax = std::size_t{16} * 1024;  // bytes of a Hello, Welcome or Refusal
 inline constexpr std::size_t kOffersMax = 8;                         // transports, and channels, of a Hello
 inline constexpr std::size_t kOfferTextMax = 200;                    // bytes of each of its texts
@@ -55,9 +61,10 @@ struct Hello {
   std::string address;            // its own, for whoever did not know it
   std::vector<Offer> transports;  // its favourite first
   std::vector<Offer> channels;
+  SealMark seal;
 };
 DISTRUN_FIELDS(Hello, m.magic, m.version, m.secret, m.worker, m.id, m.expects, m.pid, m.address, m.transports,
-               m.channels)
+               m.channels, m.seal)
 
 struct NotTaken {
   std::string name;
@@ -71,10 +78,11 @@ struct Welcome {
   std::int32_t id = -1;
   std::int32_t pid = 0;
   std::string transport;
-  std::vector<std::string> channels;  // those that both may use
+  std::vector<std::string> channels;  // those that both may use, as far as this end can tell
   std::vector<NotTaken> not_taken;
+  SealMark seal;
 };
-DISTRUN_FIELDS(Welcome, m.version, m.worker, m.id, m.pid, m.transport, m.channels, m.not_taken)
+DISTRUN_FIELDS(Welcome, m.version, m.worker, m.id, m.pid, m.transport, m.channels, m.not_taken, m.seal)
 
 enum class RefusalKind : std::uint8_t { Final, Glare, NoTransport };
 struct Refusal {
@@ -119,6 +127,10 @@ std::string reasons(const std::vector<NotTaken>& not_taken);  // "shm: not offer
 using Answer = std::variant<Welcome, Refusal>;
 // As it came, without the length. Throws Error{InvalidArgument} if it is neither.
 Answer read_answer(wire::BytesView frame);
+// Of channels that were chosen: takes away "cma" where this process can't read the memory of the peer, and returns why;
+// empty: it can. Nothing: it was not chosen.
+std::optional<std::string> prove(std::vector<std::string>& channels, std::vector<NotTaken>& not_taken, std::int32_t pid,
+                                 const SealMark& seal);
 // Throws Error{InvalidArgument} if it is not the answer of that worker to what was offered.
 void check(const Welcome& welcome, const Hello& hello, SocketKind socket, const std::string& peer_name);
 

@@ -5,6 +5,7 @@
 
 #include <agents/pipe/transports/cma.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
 
 namespace distrun::agents::pipe {
 namespace {
@@ -15,8 +16,36 @@ constexpr std::uint64_t kJustParkedNs = 20'000;
 constexpr std::size_t kCmaFromShm = 4 << 20, kCmaFromSocket = 64 << 10;
 
 constexpr std::size_t kEndMax = 1024;  // bytes of the reason why a peer has left
+constexpr char kCma[] = "cma";
+
+std::string text_of(const wire::Bytes& bytes, std::size_t limit) {
+  return std::string(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), limit));
+}
+
+// Of what its sender has put into it, however it travels.
+std::uint64_t bytes_of(const rpc::Message& message) noexcept {
+  std::uint64_t bytes = message.payload.size();
+  for (const Tensor& each : message.tensors) {
+    if (each.defined()) bytes += static_cast<std::uint64_t>(each.numel()) * size_of(each.dtype());
+  }
+  return bytes;
+}
 
 }  // namespace
+
+void Traffic::add_to(std::map<std::string, std::string>& info, const std::string& prefix,
+                     const std::string& way) const {
+  std::uint64_t all = kinds_[0].load();
+  for (std::size_t kind = 1; kind < kinds_.size(); ++kind) {
+    const std::uint64_t count = kinds_[kind].load();
+    all += count;
+    if (count == 0) continue;
+    const char* const name = rpc::name_of(static_cast<rpc::MessageKind>(kind));
+    info[prefix + "messages_" + way + "." + name] = std::to_string(count);
+  }
+  info[prefix + "messages_" + way] = std::to_string(all);
+  info[prefix + "bytes_" + way] = std::to_string(bytes_.load());
+}
 
 Link::Link(rpc::WorkerInfo peer, std::string address)
     : peer_(std::move(peer)),
@@ -24,12 +53,18 @@ Link::Link(rpc::WorkerInfo peer, std::string address)
       incoming_([this](std::uint64_t from, std::byte* to, std::size_t bytes) { read_peer(from, to, bytes); }) {}
 
 Link::Sent Link::send(rpc::Message message, bool is_limited) {
-  return send(OutgoingMessage(std::move(message), cma_from_), is_limited);
+  const auto kind = static_cast<std::uint8_t>(message.kind);
+  const std::uint64_t bytes = bytes_of(message);
+  return send(OutgoingMessage(std::move(message), cma_from_), is_limited, kind, bytes);
 }
 
-Link::Sent Link::send_leave(const std::string& why) { return send(OutgoingMessage::own(kLeave, 0, why), false); }
+Link::Sent Link::send_leave(const std::string& why) { return send_own(kLeave, 0, why); }
 
-Link::Sent Link::send(OutgoingMessage message, bool is_limited) {
+Link::Sent Link::send_own(std::uint8_t kind, std::uint64_t id, const std::string& text) {
+  return send(OutgoingMessage::own(kind, id, text), false, kind, text.size());
+}
+
+Link::Sent Link::send(OutgoingMessage message, bool is_limited, std::uint8_t kind, std::uint64_t bytes) {
   const std::lock_guard lock(writing_);
   if (why_) throw Error(*why_);
   if (is_limited && (queue_.size() >= kQueuedMax || queued_bytes_ >= kQueuedBytesMax)) {
@@ -38,9 +73,9 @@ Link::Sent Link::send(OutgoingMessage message, bool is_limited) {
                                            std::to_string(queued_bytes_) + " bytes; wait for some answers first");
   }
   message.set_number(next_number_++);
-  messages_out_.fetch_add(1, std::memory_order_relaxed);
+  out_.count(kind, bytes);
   if (state() == State::Up && queue_.empty() && write(message)) {
-    if (message.is_read_by_peer()) kept_.emplace(message.number(), std::move(message));
+    keep(std::move(message));
     return Sent::Written;
   }
   queued_bytes_ += message.queued_bytes();
@@ -65,12 +100,26 @@ bool Link::write(OutgoingMessage& message) {
 }
 
 // What a peer reads by itself stays until it says that it has.
+void Link::keep(OutgoingMessage message) {
+  if (!message.is_read_by_peer()) return;
+  has_kept_.store(true);
+  kept_.emplace(message.number(), std::move(message));
+}
+
+void Link::forget_kept() noexcept {
+  if (seal_ != nullptr) seal_->break_now();
+  if (stream_ != nullptr) stream_->leave();
+  queue_.clear();
+  kept_.clear();
+  has_kept_.store(false);
+}
+
 bool Link::write_queue() {
   while (!queue_.empty()) {
     OutgoingMessage& first = queue_.front();
     if (!write(first)) break;
     queued_bytes_ -= first.queued_bytes();
-    if (first.is_read_by_peer()) kept_.emplace(first.number(), std::move(first));
+    keep(std::move(first));
     queue_.pop_front();
   }
   has_queue_.store(!queue_.empty());
@@ -97,13 +146,42 @@ void Link::begin(Connection connection, std::unique_ptr<Stream> stream) {
   channels_ = std::move(connection.channels);
   not_taken_ = std::move(connection.not_taken);
   if (shm != nullptr) socket_ = std::move(connection.socket);
-  if (std::find(channels_.begin(), channels_.end(), "cma") != channels_.end()) {
-    cma_from_ = shm != nullptr ? kCmaFromShm : kCmaFromSocket;
-  }
+  seal_ = std::move(connection.seal);
+  peer_seal_ = connection.peer_seal;
+  may_read_peer_ = std::erase(channels_, kCma) != 0;
+  is_to_be_proved_ = may_read_peer_ && !connection.is_connector;
   shm_.store(shm);
+  if (connection.proved) {
+    const std::string& why = *connection.proved;
+    put_first(OutgoingMessage::own(kProved, why.empty() ? 1 : 0, why));
+    out_.count(kProved, why.size());
+    if (why.empty()) take_channel();
+  }
   state_.store(State::Up);
   write_queue();
   stream_->ring();
+}
+
+// In front of all that waits, of which nothing was written.
+void Link::put_first(OutgoingMessage message) {
+  queued_bytes_ += message.queued_bytes();
+  queue_.push_front(std::move(message));
+  next_number_ = 0;
+  for (OutgoingMessage& each : queue_) each.set_number(next_number_++);
+}
+
+// Both ends can read each other.
+void Link::take_channel() {
+  if (std::find(channels_.begin(), channels_.end(), kCma) == channels_.end()) channels_.emplace_back(kCma);
+  cma_from_ = shm_.load() != nullptr ? kCmaFromShm : kCmaFromSocket;
+}
+
+void Link::take_proof(const rpc::Message& message) {
+  const std::lock_guard lock(writing_);
+  if (!std::exchange(is_to_be_proved_, false)) return;
+  if (message.id != 0) return take_channel();
+  not_taken_.push_back({kCma, "the peer can't read this worker's memory: " +
+                                  base::one_line(text_of(message.payload, kEndMax), kOfferTextMax)});
 }
 
 bool Link::end(State state, const Error& why) noexcept {
@@ -118,13 +196,15 @@ void Link::dismiss(const Error& why) noexcept {
 }
 
 bool Link::end_locked(State state, const Error& why) noexcept {
-  if (why_) return false;
+  if (why_) {
+    if (state == State::Lost) forget_kept();  // of one that has left before
+    return false;
+  }
   why_ = why;
   state_.store(state);
-  queue_.clear();
-  kept_.clear();
   queued_bytes_ = 0;
   has_queue_.store(false);
+  if (state == State::Lost) forget_kept();
   return true;
 }
 
@@ -152,12 +232,10 @@ void Link::close() noexcept {
   const std::lock_guard reading(reading_);
   const std::lock_guard writing(writing_);
   is_closed_ = true;
-  if (stream_ != nullptr) stream_->leave();
   if (!why_) why_ = Error(ErrorKind::Disconnected, "RPC is no longer running on this node");
   is_end_told_ = true;
   state_.store(State::Left);
-  queue_.clear();
-  kept_.clear();
+  forget_kept();
 }
 
 int Link::read(Delivery& delivery, int most) noexcept {
@@ -182,26 +260,26 @@ int Link::read(Delivery& delivery, int most) noexcept {
 }
 
 void Link::handle(Delivery& delivery, IncomingMessages::Arrived arrived) noexcept {
-  messages_in_.fetch_add(1, std::memory_order_relaxed);
+  in_.count(arrived.kind, bytes_of(arrived.message));
   if (arrived.was_read_from_peer) {
     try {
-      send(OutgoingMessage::own(kRelease, arrived.number), false);
+      send_own(kRelease, arrived.number);
       ring();
     } catch (const Error&) {  // it is gone, and so is its memory
     }
   }
   switch (arrived.kind) {
     case kRelease: return release(arrived.message.id);
+    case kProved: return take_proof(arrived.message);
     case kLeave: {
-      const auto& why = arrived.message.payload;
-      const std::string text(reinterpret_cast<const char*>(why.data()), std::min(why.size(), kEndMax));
+      const std::string text = text_of(arrived.message.payload, kEndMax);
       end(State::Left, Error(ErrorKind::Disconnected,
                              peer_.name() + " has left: " + (text.empty() ? "it has closed its agent" : text)));
       return;
     }
     default:
       if (arrived.kind < static_cast<std::uint8_t>(rpc::MessageKind::Call) ||
-          arrived.kind > static_cast<std::uint8_t>(rpc::MessageKind::Control)) {
+          arrived.kind > static_cast<std::uint8_t>(rpc::kLastMessageKind)) {
         return;  // of a younger protocol, which says by the version where that matters
       }
       arrived.message.kind = static_cast<rpc::MessageKind>(arrived.kind);
@@ -213,10 +291,17 @@ void Link::release(std::uint64_t number) {
   std::map<std::uint64_t, OutgoingMessage>::node_type gone;  // goes without the lock
   const std::lock_guard lock(writing_);
   gone = kept_.extract(number);
+  has_kept_.store(!kept_.empty());
 }
 
 void Link::read_peer(std::uint64_t address, std::byte* to, std::size_t bytes) const {
-  read_remote(peer_pid_.load(), address, to, bytes);
+  if (!may_read_peer_) {
+    throw Error(ErrorKind::InvalidArgument, "its memory is to be read out of its process, which was not agreed");
+  }
+  const std::int32_t pid = peer_pid_.load();
+  read_remote(pid, address, to, bytes);
+  if (why_broken(pid, peer_seal_).empty()) return;
+  throw Error(ErrorKind::Disconnected, "it has ended the connection while its memory was read");
 }
 
 void Link::ring() noexcept {
@@ -240,8 +325,8 @@ void Link::pay_bell() noexcept {
 
 void Link::add_debug_info(std::map<std::string, std::string>& info) const {
   const std::string prefix = "pipe." + peer_.name() + ".";
-  info[prefix + "messages_in"] = std::to_string(messages_in_.load());
-  info[prefix + "messages_out"] = std::to_string(messages_out_.load());
+  in_.add_to(info, prefix, "in");
+  out_.add_to(info, prefix, "out");
   const std::lock_guard lock(writing_);
   info[prefix + "transport"] = transport_;
   std::string channels = "inline";

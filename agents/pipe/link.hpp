@@ -7,6 +7,12 @@
 //
 // Writing and reading are guarded apart, and nobody waits long for either: whoever writes leaves what has no room in
 // the queue, whoever finds somebody reading leaves it to him.
+//
+// Memory that the peer reads by itself (channel "cma") is kept until it says that it has, or the link is over: then the
+// seal is broken first (seal.hpp), the stream left, and the memory given up last. Of a peer that has said that it
+// leaves until its end: what it was sent before it may still want. The channel is taken once both ends have proved that
+// they can read each other; who has connected is the last to do so, and says it first of all (kProved).
+#include <array>
 #include <atomic>
 #include <deque>
 #include <map>
@@ -17,10 +23,31 @@
 
 #include <agents/pipe/connection.hpp>
 #include <agents/pipe/message_stream.hpp>
+#include <agents/pipe/seal.hpp>
 #include <agents/pipe/transports/shm_stream.hpp>
 #include <distrun/runtime/rpc/agent.hpp>
 
 namespace distrun::agents::pipe {
+
+// Beside the pipe's own kinds of message_stream.hpp. Of who has connected: it can read this process's memory, so the
+// channel "cma" is there (id 1); or why it can't (id 0).
+inline constexpr std::uint8_t kProved = 102;
+
+// What has gone one way over a link. Any thread.
+class Traffic {
+ public:
+  // `kind` of a message as it travels; `bytes` of its payload and its tensors.
+  void count(std::uint8_t kind, std::uint64_t bytes) noexcept {
+    kinds_[kind < kinds_.size() ? kind : 0].fetch_add(1, std::memory_order_relaxed);
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+  // "in" -> "messages_in", "messages_in.call", "bytes_in". Messages of the pipe's own count, and have no line.
+  void add_to(std::map<std::string, std::string>& info, const std::string& prefix, const std::string& way) const;
+
+ private:
+  std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(rpc::kLastMessageKind) + 1> kinds_{};  // 0: its own
+  std::atomic<std::uint64_t> bytes_{0};
+};
 
 // What is done with messages that have come.
 class Delivery {
@@ -52,10 +79,12 @@ class Link {
   // Writes what waits; true: nothing is left.
   bool flush() noexcept;
   bool has_queue() const noexcept { return has_queue_.load(std::memory_order_acquire); }
+  // What the peer has not read yet of what it reads by itself.
+  bool has_kept() const noexcept { return has_kept_.load(std::memory_order_acquire); }
 
   // They have met. What waited is written.
   void begin(Connection connection, std::unique_ptr<Stream> stream);
-  // Why the link is over; false: it was already.
+  // Why the link is over; false: it was already. Lost: the peer, if it is there, is told by the end of the stream.
   bool end(State state, const Error& why) noexcept;
   // ... as this side wants it, so that nobody has to be told.
   void dismiss(const Error& why) noexcept;
@@ -94,7 +123,13 @@ class Link {
   static constexpr std::size_t kQueuedBytesMax = 64 << 20;
   static constexpr std::size_t kQueuedMax = 100'000;
 
-  Sent send(OutgoingMessage message, bool is_limited);
+  Sent send(OutgoingMessage message, bool is_limited, std::uint8_t kind, std::uint64_t bytes);
+  Sent send_own(std::uint8_t kind, std::uint64_t id, const std::string& text = "");
+  void put_first(OutgoingMessage message);
+  void take_channel();
+  void take_proof(const rpc::Message& message);
+  void keep(OutgoingMessage message);
+  void forget_kept() noexcept;
   bool end_locked(State state, const Error& why) noexcept;
   bool write(OutgoingMessage& message);
   bool write_queue();
@@ -106,27 +141,32 @@ class Link {
   const std::string address_;
   std::atomic<State> state_{State::Idle};
   std::atomic<bool> has_queue_{false};
+  std::atomic<bool> has_kept_{false};
   std::atomic<bool> owes_bell_{false};
   std::atomic<ShmStream*> shm_{nullptr};  // stream_, if it is one
   std::atomic<int> peer_pid_{0};
   std::atomic<std::size_t> cma_from_{0};  // bytes; 0: the peer reads none by itself
-  std::atomic<std::uint64_t> messages_in_{0}, messages_out_{0};
+  Traffic in_, out_;
 
   // Guarded by writing_, which is taken after reading_ where both are.
   mutable std::mutex writing_;
   std::deque<OutgoingMessage> queue_;
   std::size_t queued_bytes_ = 0;
   std::map<std::uint64_t, OutgoingMessage> kept_;  // until the peer has read them, by number
+  std::unique_ptr<Seal> seal_;                     // of the memory of both, so before them it goes
   std::uint64_t next_number_ = 0;
   std::optional<Error> why_;  // it is over
   bool is_end_told_ = false;
   std::string transport_ = "none yet";
   std::vector<std::string> channels_;
+  bool is_to_be_proved_ = false;  // "cma" is one, once the peer says that it can read this process
   std::vector<NotTaken> not_taken_;
   base::Fd socket_;  // of a link in shared memory: its end is the peer's
 
   std::mutex reading_;
-  IncomingMessages incoming_;       // guarded by reading_
+  IncomingMessages incoming_;   // guarded by reading_
+  bool may_read_peer_ = false;  // guarded by reading_, and so is the next
+  SealMark peer_seal_;
   bool is_closed_ = false;          // guarded by reading_
   std::unique_ptr<Stream> stream_;  // set with both; read by whoever holds one
 };

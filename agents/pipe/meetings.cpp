@@ -132,6 +132,8 @@ void Meetings::take(Incoming& incoming, const Hello& hello) {
   if (choice.transport.empty()) {
     return refuse(incoming, RefusalKind::NoTransport, "no transport fits: " + reasons(choice.not_taken));
   }
+  prove(choice.channels, choice.not_taken, hello.pid, hello.seal);
+  auto seal = std::make_unique<Seal>();
   Welcome welcome;
   welcome.worker = own_.worker;
   welcome.id = own_.id;
@@ -139,6 +141,7 @@ void Meetings::take(Incoming& incoming, const Hello& hello) {
   welcome.transport = choice.transport;
   welcome.channels = choice.channels;
   welcome.not_taken = choice.not_taken;
+  welcome.seal = seal->mark();
   try {
     std::vector<int> files;
     if (incoming.kind == SocketKind::Uds) files = events_.fds_for_welcome(hello, choice.transport);
@@ -154,6 +157,8 @@ void Meetings::take(Incoming& incoming, const Hello& hello) {
   agreed.transport = std::move(choice.transport);
   agreed.channels = std::move(choice.channels);
   agreed.not_taken = std::move(choice.not_taken);
+  agreed.seal = std::move(seal);
+  agreed.peer_seal = hello.seal;
   incoming.agreed = std::move(agreed);
 }
 

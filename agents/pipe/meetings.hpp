@@ -61,6 +61,7 @@ class Meetings {
     base::Nanoseconds rest{};
     Token token;
     Hello hello;
+    std::unique_ptr<Seal> seal;
     GreetingLine line;
     std::vector<base::Fd> files;
   };

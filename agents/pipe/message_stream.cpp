@@ -43,8 +43,8 @@ void write_shape(wire::ByteWriter& table, const rpc::TensorShape& shape) {
 }
 
 Dims read_dims(wire::ByteReader& table, std::size_t count) {
-  Dims dims;
-  for (std::size_t i = 0; i < count; ++i) dims.push_back(table.number<std::int64_t>());
+  Dims dims(count, 0);
+  for (std::int64_t& each : dims) each = table.number<std::int64_t>();
   return dims;
 }
 
@@ -65,7 +65,7 @@ class Parts {
 
  private:
   std::uint64_t skip_;
-  std::array<iovec, kPartsMax> parts_{};
+  std::array<iovec, kPartsMax> parts_;  // count_ of them: the others are not even cleared, they are many
   std::size_t count_ = 0;
 };
 
@@ -74,8 +74,9 @@ class Parts {
 OutgoingMessage::OutgoingMessage(rpc::Message message, std::size_t cma_from) : cma_from_(cma_from) {
   head_.kind = static_cast<std::uint8_t>(message.kind);
   head_.id = message.id;
-  if (!message.tensors.empty()) tensors_ = rpc::spans_of(message.tensors);
-  if (message.left || !message.sections.empty() || !tensors_.spans.empty()) write_table(message);
+  rpc::TensorSpans tensors = message.tensors.empty() ? rpc::TensorSpans() : rpc::spans_of(message.tensors);
+  if (message.left || !message.sections.empty() || !tensors.spans.empty()) write_table(message, tensors);
+  spans_ = std::move(tensors.spans);
   payload_ = std::move(message.payload);
   check_limits();
   head_.table_bytes = static_cast<std::uint32_t>(table_.size());
@@ -86,8 +87,8 @@ OutgoingMessage::OutgoingMessage(rpc::Message message, std::size_t cma_from) : c
 void OutgoingMessage::check_limits() const {
   const StreamLimits limits;
   if (table_.size() > limits.table) {
-    refuse_to_send("what is said of its " + std::to_string(tensors_.shapes.size()) + " tensors has " +
-                   std::to_string(table_.size()) + " bytes, of " + std::to_string(limits.table));
+    refuse_to_send("what is said of its tensors has " + std::to_string(table_.size()) + " bytes, of " +
+                   std::to_string(limits.table));
   }
   if (payload_.size() > limits.payload) {
     refuse_to_send("it has " + std::to_string(payload_.size()) + " bytes beside its tensors, of " +
@@ -108,12 +109,11 @@ OutgoingMessage OutgoingMessage::own(std::uint8_t kind, std::uint64_t id, const 
   return made;
 }
 
-void OutgoingMessage::write_table(const rpc::Message& message) {
+void OutgoingMessage::write_table(const rpc::Message& message, const rpc::TensorSpans& tensors) {
   if (message.sections.size() >= kSectionsMax) {
     refuse_to_send("it has " + std::to_string(message.sections.size()) + " sections");
   }
   wire::ByteWriter table;
-  table.reserve(64 + 64 * tensors_.shapes.size());
   table.number(static_cast<std::uint8_t>(message.sections.size() + (message.left ? 1 : 0)));
   if (message.left) write_deadline(table, *message.left);
   for (const rpc::Section& each : message.sections) {
@@ -121,15 +121,15 @@ void OutgoingMessage::write_table(const rpc::Message& message) {
     table.number(static_cast<std::uint32_t>(each.bytes.size()));
     table.append(each.bytes.data(), each.bytes.size());
   }
-  table.number(static_cast<std::uint32_t>(tensors_.spans.size()));
-  write_spans(table);
-  table.number(static_cast<std::uint32_t>(tensors_.shapes.size()));
-  for (const rpc::TensorShape& each : tensors_.shapes) write_shape(table, each);
+  table.number(static_cast<std::uint32_t>(tensors.spans.size()));
+  write_spans(table, tensors);
+  table.number(static_cast<std::uint32_t>(tensors.shapes.size()));
+  for (const rpc::TensorShape& each : tensors.shapes) write_shape(table, each);
   table_ = table.take();
 }
 
-void OutgoingMessage::write_spans(wire::ByteWriter& table) {
-  for (const rpc::Span& each : tensors_.spans) {
+void OutgoingMessage::write_spans(wire::ByteWriter& table, const rpc::TensorSpans& tensors) {
+  for (const rpc::Span& each : tensors.spans) {
     if (!each.storage->device().is_cpu()) throw Error(ErrorKind::InvalidArgument, "a tensor on a GPU is not staged");
     const bool is_in_peer = !is_in_stream(each);
     table.number(static_cast<std::uint8_t>(is_in_peer ? kInPeer : kInStream));
@@ -150,7 +150,7 @@ bool OutgoingMessage::write_to(Stream& stream) {
     parts.add(&head_, sizeof head_);
     parts.add(table_.data(), table_.size());
     parts.add(payload_.data(), payload_.size());
-    for (const rpc::Span& each : tensors_.spans) {
+    for (const rpc::Span& each : spans_) {
       if (is_in_stream(each)) parts.add(each.data(), each.bytes());
     }
     const std::size_t taken = stream.write(parts.all());
@@ -294,7 +294,7 @@ void IncomingMessages::parse_tensors(wire::ByteReader& table) {
 }
 
 void IncomingMessages::parse_shape(wire::ByteReader& table) {
-  rpc::TensorShape shape;
+  rpc::TensorShape& shape = shapes_.emplace_back();
   const auto dtype = table.number<std::uint8_t>();
   if (dtype >= tensor::kDTypeCount) refuse("a tensor has the unknown dtype " + std::to_string(dtype));
   shape.dtype = static_cast<tensor::DType>(dtype);
@@ -311,7 +311,6 @@ void IncomingMessages::parse_shape(wire::ByteReader& table) {
     shape.strides = read_dims(table, count);
   }
   ++places_[shape.span].users;
-  shapes_.push_back(std::move(shape));
 }
 
 // Memory is taken here; what is in it comes later, or is read out of the peer.
@@ -322,8 +321,8 @@ void IncomingMessages::make_tensors() {
     const rpc::TensorShape& shape = shapes_[i];
     const Place& place = places_[shape.span];
     if (place.users != 1 || !shape.contiguous) continue;
-    const tensor::Shape whole(shape.sizes);
-    if (static_cast<std::uint64_t>(whole.numel) * size_of(shape.dtype) != place.bytes) continue;
+    const auto elements = static_cast<std::uint64_t>(device::count_of(shape.sizes));
+    if (elements * size_of(shape.dtype) != place.bytes) continue;
     message_.tensors[i] = tensor::empty(shape.sizes, {shape.dtype, {}});
     places_[shape.span].to = message_.tensors[i].data();
   }

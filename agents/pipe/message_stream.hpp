@@ -62,15 +62,15 @@ class OutgoingMessage {
 
  private:
   OutgoingMessage() = default;
-  void write_table(const rpc::Message& message);
-  void write_spans(wire::ByteWriter& table);
+  void write_table(const rpc::Message& message, const rpc::TensorSpans& tensors);
+  void write_spans(wire::ByteWriter& table, const rpc::TensorSpans& tensors);
   void check_limits() const;
   bool is_in_stream(const rpc::Span& span) const noexcept { return cma_from_ == 0 || span.bytes() < cma_from_; }
 
   MessageHead head_;
   wire::Bytes table_;
   wire::Bytes payload_;
-  rpc::TensorSpans tensors_;
+  rpc::TensorSpans::Spans spans_;
   std::size_t cma_from_ = 0;
   std::uint64_t written_ = 0;
   bool is_read_by_peer_ = false;

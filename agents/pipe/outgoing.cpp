@@ -149,6 +149,8 @@ void Meetings::say_hello(Outgoing& outgoing) {
   }
   if (is_uds && offers_memory(own_)) outgoing.files = events_.fds_for_hello(outgoing.peer);
   outgoing.hello = make_hello(own_, outgoing.peer);
+  outgoing.seal = std::make_unique<Seal>();
+  outgoing.hello.seal = outgoing.seal->mark();
   std::vector<int> files;
   for (const base::Fd& file : outgoing.files) files.push_back(file.get());
   outgoing.line.put(pack(outgoing.hello), std::move(files));
@@ -191,6 +193,9 @@ void Meetings::take(Outgoing& outgoing, Welcome welcome) {
   connection.transport = std::move(welcome.transport);
   connection.channels = std::move(welcome.channels);
   connection.not_taken = std::move(welcome.not_taken);
+  connection.proved = prove(connection.channels, connection.not_taken, welcome.pid, welcome.seal);
+  connection.seal = std::move(outgoing.seal);
+  connection.peer_seal = welcome.seal;
   poller_.remove(outgoing.line.fd());
   connection.fds = outgoing.line.take_files();
   connection.socket = outgoing.line.take_socket();

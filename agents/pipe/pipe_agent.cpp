@@ -210,13 +210,14 @@ void PipeAgent::ended(WorkerId peer, const std::string& why) {
   reactor_->tell_end(*link);
 }
 
-// Until everything is written, or it is time.
+// Until everything is written, and read where the peer reads it by itself; or it is time.
 void PipeAgent::flush_all(base::TimePoint deadline) noexcept {
   struct Written final : future::Progress::Awaited {
     explicit Written(std::vector<LinkPtr> links_) : links(std::move(links_)) {}
     bool is_there() const noexcept override {
-      return std::none_of(links.begin(), links.end(),
-                          [](const LinkPtr& each) { return each->has_queue() && !each->is_over(); });
+      return std::none_of(links.begin(), links.end(), [](const LinkPtr& each) {
+        return (each->has_queue() || each->has_kept()) && !each->is_over();
+      });
     }
     std::vector<LinkPtr> links;
   };

@@ -4,6 +4,7 @@
 //   first attach of the process   the GPU driver is chosen, not made: that happens on first use
 //   each attach                   waits are shown on the rank's board, and end when a peer fails; what breaks
 //                                 stream order is its error; its random numbers begin anew
+//   bind                          a thread that the test has started works for the rank as its own does
 //   detach                        RPC is over and groups are left, so that nobody waits for the rank; errors of futures
 //                                 that nobody has looked at are told; reports go to standard error
 //                                 again; waits that are still shown stay so
@@ -18,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <distrun/common/base/error.hpp>
@@ -40,6 +42,7 @@ class Ranks {
  public:
   void attach(const distrun_rank& rank);
   void detach(const distrun_rank& rank);
+  core::RankState& find_state_of(const distrun_rank& rank);  // without the lock
 
  private:
   struct Attached {
@@ -48,7 +51,6 @@ class Ranks {
   };
 
   core::RankState& state_of(const distrun_rank& rank);
-  core::RankState& find_state_of(const distrun_rank& rank);  // without the lock
   core::RankLine* line_of(const distrun_rank& rank);
   void report(const device::OrderReport& found);
 
@@ -184,3 +186,10 @@ void distrun_runtime_backends(void* context,
 
 void distrun_runtime_attach(const distrun_rank* rank) { distrun::runtime::ranks().attach(*rank); }
 void distrun_runtime_detach(const distrun_rank* rank) { distrun::runtime::ranks().detach(*rank); }
+
+void* distrun_runtime_bind(const distrun_rank* rank) {
+  return std::exchange(distrun::core::thread_state().rank, &distrun::runtime::ranks().find_state_of(*rank));
+}
+void distrun_runtime_unbind(void* before) {
+  distrun::core::thread_state().rank = static_cast<distrun::core::RankState*>(before);
+}

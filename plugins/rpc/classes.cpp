@@ -6,7 +6,8 @@ using namespace distrun::suites;
 
 DISTRUN_TEST_F(RpcTest, py_class_constructor) {
   const std::int64_t n = n_of(rank);
-  DISTRUN_EXPECT(rpc_sync<MyClass>(next_worker(rank), "MyClass", n).a == n);
+  const auto made = rpc_sync<MyClass>(next_worker(rank), "MyClass", n);
+  DISTRUN_EXPECT(rpc::from_value<std::int64_t>(made.a) == n);
 }
 
 DISTRUN_TEST_F(RpcTest, py_class_instance_method) {

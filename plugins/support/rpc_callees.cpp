@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <distrun/rpc.hpp>
+#include <distrun/runtime/rpc/functions/operators.hpp>
 #include <distrun/tensors.hpp>
 
 #include "rpc_state.hpp"
@@ -26,7 +27,12 @@ DISTRUN_RPC(foo_add)
 std::int64_t min(std::int64_t a, std::int64_t b, std::int64_t c) { return std::min({a, b, c}); }
 DISTRUN_RPC(min)
 
-std::int64_t my_function(std::int64_t a, std::int64_t b, std::int64_t c) { return a + b + c; }
+rpc::Value plus(const rpc::Value& a, const rpc::Value& b) {
+  if (a.kind() != rpc::Kind::Tensor && b.kind() == rpc::Kind::Tensor) return plus(b, a);
+  return rpc::run_operator("add", rpc::ValueList{a, b});
+}
+
+rpc::Value my_function(rpc::Value a, rpc::Value b, rpc::Value c) { return plus(plus(a, b), c); }
 DISTRUN_RPC(my_function, "a", "b", "c")
 
 Tensor my_tensor_function(Tensor a, Tensor b) { return a + b; }

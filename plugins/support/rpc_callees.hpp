@@ -17,9 +17,10 @@ namespace distrun::suites {
 // Plain values (rpc_callees.cpp).
 Tensor foo_add();  // ones(1) + ones(1)
 std::int64_t min(std::int64_t a, std::int64_t b, std::int64_t c);
-std::int64_t my_function(std::int64_t a, std::int64_t b, std::int64_t c);  // their sum
-Tensor my_tensor_function(Tensor a, Tensor b);                             // their sum
-Tensor my_container_sum(std::vector<Tensor> a);                            // into its first, in place
+rpc::Value plus(const rpc::Value& a, const rpc::Value& b);  // of numbers and tensors; nobody calls it from elsewhere
+rpc::Value my_function(rpc::Value a, rpc::Value b, rpc::Value c);  // their sum
+Tensor my_tensor_function(Tensor a, Tensor b);                     // their sum
+Tensor my_container_sum(std::vector<Tensor> a);                    // into its first, in place
 rpc::Value identity(rpc::Value value);
 void no_result();
 std::int64_t light_rpc();

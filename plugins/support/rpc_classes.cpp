@@ -41,11 +41,14 @@ MyPickleClass decode_call(const PackedCall& packed) {
 
 [[maybe_unused]] const auto kMyClass =
     RegisterClass<MyClass>("MyClass")
-        .constructor<std::int64_t>({"a"})
+        .constructor<rpc::Value, std::optional<bool>>({"a", "delay"})
         .method("my_instance_method", &MyClass::my_instance_method, {"b"})
         .class_method("my_class_method", &MyClass::my_class_method, {"d", "e"})
         .static_method("my_static_method", &MyClass::my_static_method, {"f"})
-        .by_value([](const MyClass& object) { return object.a; }, [](std::int64_t a) { return MyClass(a); });
+        .method("increment_value", &MyClass::increment_value, {"increment"})
+        .method("get_value", &MyClass::get_value)
+        .method("my_slow_method", &MyClass::my_slow_method, {"b"})
+        .by_value([](const MyClass& object) { return object.a; }, [](rpc::Value a) { return MyClass(std::move(a)); });
 
 [[maybe_unused]] const auto kSlowPickleClass =
     RegisterClass<SlowPickleClass>("SlowPickleClass")
@@ -68,9 +71,19 @@ MyPickleClass decode_call(const PackedCall& packed) {
 
 }  // namespace
 
-std::int64_t MyClass::my_class_method(const rpc::ClassName& type, std::int64_t d, std::int64_t e) {
+MyClass::MyClass(rpc::Value value, std::optional<bool> delay) : a(std::move(value)) {
+  if (delay.value_or(false)) sleep_for(2);
+}
+
+rpc::Value MyClass::my_instance_method(rpc::Value b) const { return plus(a, b); }
+rpc::Value MyClass::my_class_method(const rpc::ClassName& type, rpc::Value d, rpc::Value e) {
   if (type.name != "MyClass") throw Error(ErrorKind::InvalidArgument, "ValueError", "called of class " + type.name);
-  return d + e;
+  return plus(d, e);
+}
+void MyClass::increment_value(rpc::Value increment) { a = plus(a, increment); }
+rpc::Value MyClass::my_slow_method(rpc::Value b) const {
+  sleep_for(5);
+  return plus(a, b);
 }
 
 Tensor run_nested_pickle(MyPickleClass object, Tensor tensor) { return object.t + tensor; }

@@ -1,5 +1,6 @@
 #pragma once
 // Classes of ported tests, whose objects are made, called and sent by RPC, under the names that they have there.
+#include <optional>
 #include <string>
 
 #include <distrun/runtime/future/future.hpp>
@@ -11,12 +12,16 @@ namespace distrun::suites {
 class MyClass {
  public:
   explicit MyClass(std::int64_t number) : a(number) {}
+  explicit MyClass(rpc::Value value, std::optional<bool> delay = {});  // with a delay it takes two seconds
 
-  std::int64_t my_instance_method(std::int64_t b) const { return a + b; }
-  static std::int64_t my_class_method(const rpc::ClassName& type, std::int64_t d, std::int64_t e);
+  rpc::Value my_instance_method(rpc::Value b) const;  // a + b
+  static rpc::Value my_class_method(const rpc::ClassName& type, rpc::Value d, rpc::Value e);
   static bool my_static_method(std::int64_t f) { return f > 10; }
+  void increment_value(rpc::Value increment);
+  rpc::Value get_value() const { return a; }
+  rpc::Value my_slow_method(rpc::Value b) const;  // a + b, after five seconds
 
-  std::int64_t a;
+  rpc::Value a;
 };
 
 // Takes `seconds` to become bytes, and as long to be made of them.

@@ -151,6 +151,8 @@ const Suite kRpc{DISTRUN_RPC_SUITE,
                  DISTRUN_RPC_SUITE_EXPECTED,
                  {"--gpu-driver", "virtual", "--gpus", "2", "--jobs", "4"},
                  DISTRUN_LYING_RUNTIME};
+const Suite kRref{
+    DISTRUN_RREF_SUITE, DISTRUN_LIES "/rref.lies", DISTRUN_RREF_SUITE_EXPECTED, {"--jobs", "8"}, DISTRUN_LYING_RUNTIME};
 #endif
 
 }  // namespace
@@ -162,6 +164,8 @@ TEST_CASE("every test of the collectives suite fails where it is lied to", "[sui
 TEST_CASE("the collectives suite with lies that nobody tells passes", "[suite]") { check_honest(kCollectives); }
 TEST_CASE("every test of the RPC suite fails where it is lied to", "[suite]") { check_control(kRpc); }
 TEST_CASE("the RPC suite with lies that nobody tells passes", "[suite]") { check_honest(kRpc); }
+TEST_CASE("every test of the RRef suite fails where it is lied to", "[suite]") { check_control(kRref); }
+TEST_CASE("the RRef suite with lies that nobody tells passes", "[suite]") { check_honest(kRref); }
 #endif
 
 TEST_CASE("every test of the harness suite fails where it is lied to", "[suite]") { check_control(kHarness); }

@@ -2,7 +2,7 @@
 """Plants lies into copies of sources. A suite run with one that is told must fail where it claims to look: that is its
 negative control (control_test.cpp). Nothing of this is in the product.
 
-usage: plant_lies.py NAME.lies SOURCE_ROOT FOLDER      writes a planted copy of each named source below FOLDER
+usage: plant_lies.py NAME.lies ... SOURCE_ROOT FOLDER  writes a planted copy of each named source below FOLDER
        plant_lies.py --self-test
 
 A list has, beside comments and what control_test.cpp reads:
@@ -82,11 +82,12 @@ def self_test():
 def main(arguments):
     if arguments == ["--self-test"]:
         return self_test()
-    if len(arguments) != 3:
+    if len(arguments) < 3:
         print(__doc__, file=sys.stderr)
         return 2
-    lies, root, folder = map(pathlib.Path, arguments)
-    for path, text in planted_sources(lies.read_text(), root).items():
+    *lists, root, folder = map(pathlib.Path, arguments)
+    lies = "\n".join(each.read_text() for each in lists)
+    for path, text in planted_sources(lies, root).items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(PROLOGUE % (root / path) + text)

@@ -34,8 +34,9 @@ struct Suite {
 };
 const Suite kTensor{DISTRUN_TENSOR_SUITE, DISTRUN_TENSOR_SUITE_EXPECTED};
 const Suite kCollectives{DISTRUN_COLLECTIVES_SUITE, DISTRUN_COLLECTIVES_SUITE_EXPECTED};
-// Its tests spend their time in waiting for timeouts.
+// Their tests spend their time in waiting for timeouts.
 const Suite kRpc{DISTRUN_RPC_SUITE, DISTRUN_RPC_SUITE_EXPECTED, {"--jobs", "4"}};
+const Suite kRref{DISTRUN_RREF_SUITE, DISTRUN_RREF_SUITE_EXPECTED, {"--jobs", "4"}};
 
 std::map<std::string, Wanted> expected_tests(const Suite& suite) {
   std::map<std::string, Wanted> tests;
@@ -102,6 +103,17 @@ TEST_CASE("every test of the RPC suite passes on virtual devices in each isolati
 }
 TEST_CASE("every test of the RPC suite passes with agent inproc", "[suite]") {
   check_run(kRpc, {"--gpu-driver", "virtual", "--gpus", "2", "--isolation", "threads", "--agent", "inproc"}, true,
+            "threads");
+}
+
+TEST_CASE("every test of the suite of references passes, on every device", "[suite]") {
+  check_on_every_device(kRref, "4");
+}
+TEST_CASE("every test of the suite of references passes on virtual devices in each isolation", "[suite]") {
+  check_in_each_isolation(kRref);
+}
+TEST_CASE("every test of the suite of references passes with agent inproc", "[suite]") {
+  check_run(kRref, {"--gpu-driver", "virtual", "--gpus", "2", "--isolation", "threads", "--agent", "inproc"}, true,
             "threads");
 }
 

@@ -176,7 +176,7 @@ void write_greetings() {
   write("greeting/hello_from_far", pack(hello), whole);
   hello.secret = "Secret";
   write("greeting/hello_with_another_secret", pack(hello), whole);
-  hello.version = 2;
+  hello.version = kProtocolVersion + 1;
   write("greeting/hello_of_another_version", pack(hello), whole);
   Welcome welcome;
   welcome.worker = "worker2";

@@ -297,9 +297,11 @@ TEST_CASE("world size, seed and environment reach the ranks", "[cli]") {
     CHECK(note_of(set.summary, "Promises.user_environment", "FIXTURE_EMPTY") == "set");
     CHECK(note_of(set.summary, "Promises.user_environment", "agent") == "pipe");
   }
-  SECTION("agent") {
-    const Run faulty = run(sandbox, {"--agent", "faulty", "--filter", "Promises.user_environment", plugin("passes")});
+  SECTION("agent, and its faults") {
+    const Run faulty =
+        run(sandbox, {"--faults", "7:drop:retriable:0.1", "--filter", "Promises.user_environment", plugin("passes")});
     CHECK(note_of(faulty.summary, "Promises.user_environment", "agent") == "faulty");
+    CHECK(note_of(faulty.summary, "Promises.user_environment", "DISTRUN_RPC_FAULTS") == "7:drop:retriable:0.1");
   }
   SECTION("transport of RPC") {
     const Run tcp = run(sandbox, {"--rpc-transport", "tcp", "--filter", "Promises.user_environment", plugin("passes")});

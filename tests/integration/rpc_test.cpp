@@ -36,3 +36,20 @@ TEST_CASE("the example of RPC calls its neighbour with two ranks and many, as pr
                   DISTRUN_RPC_PING})
             .exit_code == 0);
 }
+
+TEST_CASE("a plan of faults happens to a test that knows nothing of it") {
+  const Sandbox sandbox(distrun_program());
+  const std::string isolation = GENERATE(values<std::string>({"process", "threads"}));
+  const auto run = [&](const std::string& faults) {
+    return sandbox.run({"--world-size", "3", "--isolation", isolation, "--faults", faults, "--filter", "Ping.calls*",
+                        DISTRUN_RPC_PING});
+  };
+  CHECK(run("1:dup:reply:1,delay:call:0.01,reorder:any:0.5:2,drop:retriable:1").exit_code == 0);
+  const Ended failed = run("1:fail:call:1");
+  CHECK(failed.exit_code == 1);
+  CHECK_THAT(failed.out, Catch::Contains("RPCErr:2:Send attempt failed intentionally for call to worker") &&
+                             Catch::Contains("--agent faulty --faults 1:fail:call:1"));
+  const Ended cut = run("1:cut:1@1");
+  CHECK(cut.exit_code == 1);
+  CHECK_THAT(cut.out, Catch::Contains("worker1 is gone: the connection was cut, as the plan of faults says"));
+}

@@ -48,6 +48,8 @@ std::vector<Refused> refused() {
       {{"--isolation", "thin"}, {"--isolation", "thin", "process", "exec"}},
       {{"--backend", "glue"}, {"--backend", "glue", "shm", "gloo"}},
       {{"--agent", "bond"}, {"--agent", "bond", "pipe", "inproc"}},
+      {{"--faults", "7:drop:retryable:0.1"}, {"--faults", "retryable", "fork_request", "drop:retriable:0.1"}},
+      {{"--faults", "drop:any:0.1"}, {"--faults", "SEED:PLAN", "7:drop"}},
       {{"--rpc-transport", "pigeon"}, {"--rpc-transport", "pigeon", "best", "tcp"}},
       {{"--gpu-driver", "magic"}, {"--gpu-driver", "magic", "virtual", "none"}},
       {{"--gpus", "-1"}, {"--gpus", "-1"}},
@@ -149,6 +151,7 @@ TEST_CASE("help names every option and exit code", "[cli]") {
                            "--config",
                            "--print-config",
                            "--rpc-transport",
+                           "--faults",
                            "130"}) {
     CHECK_THAT(ended.out, Catch::Contains(part));
   }

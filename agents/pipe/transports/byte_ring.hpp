@@ -18,13 +18,14 @@ inline constexpr std::size_t kRingBytes = 256 * 1024;
 // What a long run of bytes is handed over by, so that one end writes what comes while the other reads what was.
 inline constexpr std::size_t kPieceBytes = 32 * 1024;
 
-// One ring's positions, which only grow. Each end's own stand on a line of their own.
+// One ring's positions, which only grow. Each end's own stand on a line of their own, and what the other end looks at
+// each time stands apart from what changes each time.
 struct RingHead {
   alignas(64) std::atomic<std::uint64_t> written{0};
   std::atomic<std::uint32_t> writer_left{0};
   alignas(64) std::atomic<std::uint64_t> read{0};
-  std::atomic<std::uint32_t> reader_left{0};
   alignas(64) std::atomic<std::uint32_t> writer_waits{0};  // for room: whoever reads rings
+  std::atomic<std::uint32_t> reader_left{0};
 };
 
 // The writer's end. One thread at a time.

@@ -20,6 +20,7 @@ class SocketStream final : public Stream {
   void consume(std::size_t bytes) noexcept override;
   std::size_t read_into(std::byte* to, std::size_t bytes) override;
 
+  void leave() noexcept override;
   int fd() const noexcept override { return socket_.get(); }
 
  private:

@@ -7,6 +7,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/common/ledger/text.hpp>
 #include <distrun/runner/daemon/address.hpp>
 #include <distrun/runner/daemon/client.hpp>
 
@@ -43,11 +44,25 @@ void print(const wire::TestStatus& test) {
   }
 }
 
-void print(const wire::RunStatus& run) {
+void print_references(const wire::TestStatus& test) {
+  std::vector<int> pids;  // ranks that are threads share one
+  for (const wire::RankStatus& rank : test.ranks) {
+    if (rank.pid > 0 && std::find(pids.begin(), pids.end(), rank.pid) == pids.end()) pids.push_back(rank.pid);
+  }
+  std::vector<ledger::Page> pages;
+  for (const int pid : pids) {
+    for (ledger::Page& each : ledger::read_pages(pid)) pages.push_back(std::move(each));
+  }
+  const std::string text = ledger::text_of(pages, base::system_clock().now().time_since_epoch().count());
+  std::printf("%s", text.empty() ? "  no references\n" : text.c_str());
+}
+
+void print(const wire::RunStatus& run, bool with_references) {
   std::printf("%s\n", headline(run).c_str());
   for (const wire::TestStatus& test : run.tests) {
     if (run.tests.size() > 1) std::printf(" %s\n", name_of(test).c_str());
     print(test);
+    if (with_references) print_references(test);
   }
 }
 
@@ -96,7 +111,7 @@ int ps(const PsOptions& options) {
     try {
       const wire::RunStatus status = ask_status(id);
       if (shown++ > 0) std::printf("\n");
-      print(status);
+      print(status, options.references);
     } catch (const Error& error) {
       std::fprintf(stderr, "distrun: %s: %s\n", base::one_line(id).c_str(), base::printable(error.what()).c_str());
     }

@@ -25,6 +25,8 @@ CommandLine parse_ps(const Arguments& arguments) {
   CommandLine line;
   CLI::App app("Shows what the ranks of running distruns do: a line per rank.", "distrun ps");
   app.add_option("run", line.ps.run, "Only this run: the start of its id")->type_name("RUN");
+  app.add_flag("--rrefs", line.ps.references,
+               "Also their references to values on other workers: who holds what, since when, from where, and cycles");
   if (parse(app, arguments)) line.kind = CommandKind::Ps;
   return line;
 }

@@ -77,7 +77,8 @@ struct ShowOptions {
 
 // Of commands that look at what runs.
 struct PsOptions {
-  std::string run;  // start of its id; empty: all
+  std::string run;          // start of its id; empty: all
+  bool references = false;  // those of its ranks, too
 };
 
 struct StacksOptions {

@@ -58,6 +58,7 @@ struct Raw {
   bool print_config = false;
   std::string exit = "handlers";
   std::string rpc_transport = "best";
+  std::string faults;
 };
 
 // What is added to `app` next stands under this heading.

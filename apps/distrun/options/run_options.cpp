@@ -7,6 +7,7 @@
 #include <distrun/common/base/backend_names.hpp>
 #include <distrun/common/base/duration.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/fault_plan.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/runner/plan/filter.hpp>
 #include <distrun/runner/record/machine.hpp>
@@ -99,6 +100,10 @@ void add_execution(CLI::App& app, Raw& raw) {
                  "What carries the messages of the RPC agent pipe: shared memory, a Unix socket, TCP; best: the first "
                  "of these that both ranks have")
       ->type_name(kRpcTransports);
+  app.add_option("--faults", raw.faults,
+                 "Have the RPC agent faulty, which drops, delays and changes messages, as in "
+                 "7:drop:retriable:0.1,delay:call:1.5; agents/README.md has all that a plan can say")
+      ->type_name("SEED:PLAN");
   app.add_flag("--keep-work-dir", raw.keep_work_dir, "Leave the ranks' work directories for a look");
   app.add_flag("--private-tmp", raw.private_tmp,
                "Give each test a /tmp and a /dev/shm of its own, which nobody else sees; what it leaves there is a "
@@ -244,6 +249,11 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   settings.leaks_strict = raw.leaks == "strict";
   settings.leaks_off = raw.leaks == "off";
   settings.rpc_transport = one_of("--rpc-transport", raw.rpc_transport, kRpcTransports);
+  settings.faults = raw.faults;
+  if (!raw.faults.empty()) {
+    [[maybe_unused]] const base::FaultPlan makes_sense = base::parse_fault_plan("--faults", raw.faults);
+    settings.agent = "faulty";
+  }
   settings.quick_exit = one_of("--exit", raw.exit, kExits) == "quick";
   settings.skips_pass = raw.skips_pass;
   settings.keep_work_dir = raw.keep_work_dir;

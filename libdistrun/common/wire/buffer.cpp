@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include <distrun/common/base/error.hpp>
 
@@ -13,9 +14,26 @@ BytesView view_of(const Bytes& bytes) noexcept { return {bytes.data(), bytes.siz
 
 BytesView view_of(const void* data, std::size_t size) noexcept { return {static_cast<const std::byte*>(data), size}; }
 
+void ByteWriter::flush() {
+  bytes_.insert(bytes_.end(), small_.begin(), small_.begin() + gathered_);
+  gathered_ = 0;
+}
+
+Bytes ByteWriter::take() {
+  if (bytes_.empty()) return {small_.begin(), small_.begin() + std::exchange(gathered_, 0)};
+  flush();
+  return std::move(bytes_);
+}
+
 void ByteWriter::append(const void* data, std::size_t size) {
-  const auto* first = static_cast<const std::byte*>(data);
-  bytes_.insert(bytes_.end(), first, first + size);
+  if (size > kGathered - gathered_) flush();
+  if (size > kGathered) {
+    const auto* const first = static_cast<const std::byte*>(data);
+    bytes_.insert(bytes_.end(), first, first + size);
+  } else if (size != 0) {
+    std::memcpy(small_.data() + gathered_, data, size);
+    gathered_ += size;
+  }
 }
 
 void ByteWriter::string(std::string_view text) {

@@ -1,6 +1,7 @@
 #pragma once
 // Byte buffers: little-endian numbers, length-prefixed strings and lists. Reading is bounded by the
 // bytes that are there: a length is checked before anything is allocated for it.
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -19,24 +20,35 @@ concept Number = std::is_arithmetic_v<T>;
 BytesView view_of(const Bytes& bytes) noexcept;
 BytesView view_of(const void* data, std::size_t size) noexcept;
 
+// What is small is gathered in place first: a vector that grew by each number would cost far more than the numbers, and
+// a message of less than kGathered bytes is allocated once, as large as it is.
 class ByteWriter {
  public:
   template <Number T>
   void number(T value) {
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + sizeof value);
-    std::memcpy(bytes_.data() + at, &value, sizeof value);
+    if (sizeof value > kGathered - gathered_) flush();
+    std::memcpy(small_.data() + gathered_, &value, sizeof value);
+    gathered_ += sizeof value;
   }
   // Throws Error{Overloaded} beyond 4 GiB.
   void string(std::string_view text);
   void append(const void* data, std::size_t size);
   void reserve(std::size_t size) { bytes_.reserve(size); }
 
-  const Bytes& bytes() const noexcept { return bytes_; }
-  Bytes take() noexcept { return std::move(bytes_); }
+  const Bytes& bytes() {
+    flush();
+    return bytes_;
+  }
+  Bytes take();
 
  private:
+  static constexpr std::size_t kGathered = 256;
+
+  void flush();
+
   Bytes bytes_;
+  std::size_t gathered_ = 0;                // behind bytes_
+  std::array<std::byte, kGathered> small_;  // so many of them
 };
 
 // Borrows the bytes. Every read throws Error{InvalidArgument} "message ends early" when too few are left.

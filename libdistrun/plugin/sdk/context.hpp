@@ -95,7 +95,8 @@ class Rank {
 Rank& this_rank();
 
 // While it lives, the calling thread works for that rank. Needed where ranks are threads of one
-// process; a process that is a rank has all its threads bound already.
+// process; a process that is a rank has all its threads bound already. What the thread does with
+// the runtime (waits, futures, RPC, random numbers) is that rank's, too.
 class RankBinding {
  public:
   explicit RankBinding(Rank& rank) noexcept;
@@ -107,6 +108,8 @@ class RankBinding {
   Rank* before_;
   void (*unbind_)(std::int32_t) = nullptr;  // null: distrun is of an older build
   std::int32_t bound_before_ = -1;
+  bool binds_runtime_ = false;
+  void* runtime_before_ = nullptr;  // whose work the thread did
 };
 
 // Ends the test on this rank as skipped; the test is skipped if every rank says the same. Not for

@@ -70,6 +70,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
   order.env.push_back({"DISTRUN_STORE", store.path()});
   order.env.push_back({"DISTRUN_STORE_SECRET", store_secret()});
   order.env.push_back({"DISTRUN_RPC_TRANSPORT", settings.rpc_transport});
+  if (!settings.faults.empty()) order.env.push_back({"DISTRUN_RPC_FAULTS", settings.faults});
   order.env.insert(order.env.end(), settings.env.begin(), settings.env.end());
   return order;
 }

@@ -212,6 +212,7 @@ struct Settings {
   std::string backend = "shm";
   std::string agent = "pipe";
   std::string rpc_transport = "best";
+  std::string faults;  // of the agent "faulty": "SEED:PLAN" (common/base/fault_plan.hpp); empty: none
   std::string gpu_driver = "auto";
   int gpus = 0;            // devices that the driver offers
   std::string why_no_gpu;  // "this machine has no NVIDIA device"; empty: there are some

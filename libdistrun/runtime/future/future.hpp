@@ -21,6 +21,8 @@ namespace distrun::future {
 // A future of whatever type.
 class AnyFuture {
  public:
+  explicit AnyFuture(std::shared_ptr<FutureState> state) : state_(std::move(state)) {}
+
   bool done() const noexcept { return state_->is_done(); }  // with a value or an error
   // Of one that is done, without looking at the value: whether it has none.
   bool failed() const { return done() && state_->error() != nullptr; }
@@ -29,9 +31,6 @@ class AnyFuture {
   void wait_done(std::optional<base::Nanoseconds> timeout = {}, base::Location site = base::Location::here()) const;
 
   const std::shared_ptr<FutureState>& state() const noexcept { return state_; }
-
- protected:
-  explicit AnyFuture(std::shared_ptr<FutureState> state) : state_(std::move(state)) {}
 
  private:
   std::shared_ptr<FutureState> state_;

@@ -1,7 +1,6 @@
 #include <distrun/runtime/future/future_state.hpp>
 
 #include <algorithm>
-#include <deque>
 #include <typeinfo>
 #include <utility>
 
@@ -68,20 +67,19 @@ struct QuickRun {
   std::shared_ptr<FutureState> done;
   std::unique_ptr<Continuation> continuation;
 };
-using QuickRuns = std::deque<QuickRun>;
+using QuickRuns = std::vector<QuickRun>;
 constinit thread_local QuickRuns* quick_runs = nullptr;  // while some run on this thread
 
 // One after the other: what a run completes has runs of its own, and a chain of them is not to be as deep as it is
 // long.
 void run_quickly(QuickRun run) {
   if (quick_runs != nullptr) return quick_runs->push_back(std::move(run));
-  QuickRuns runs;
-  runs.push_back(std::move(run));
-  quick_runs = &runs;
-  while (!runs.empty()) {
-    const QuickRun next = std::move(runs.front());
-    runs.pop_front();
-    next.continuation->run(next.done);
+  QuickRuns more;  // takes memory only once a run completes another future that has one
+  quick_runs = &more;
+  const auto run_it = [](QuickRun each) { each.continuation->run(each.done); };
+  run_it(std::move(run));
+  while (!more.empty()) {
+    for (QuickRun& each : std::exchange(more, {})) run_it(std::move(each));
   }
   quick_runs = nullptr;
 }
@@ -183,7 +181,7 @@ void FutureState::end_with_value() noexcept {
     visit_value([&on_gpus](const Tensor& tensor) {
       if (!tensor.device().is_cpu()) on_gpus.push_back(tensor);
     });
-    if (!on_gpus.empty()) streams_.record(std::move(on_gpus), info_.devices);
+    if (!on_gpus.empty()) streams_.record(std::move(on_gpus), info_.any_device ? nullptr : &info_.devices);
   } catch (...) {
     return end(std::current_exception());
   }

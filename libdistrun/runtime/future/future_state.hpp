@@ -55,6 +55,7 @@ struct FutureInfo {
   std::bitset<256> peers;  // the ranks that it is waited for; more are not named
   base::Location made_at;
   std::vector<device::Device> devices;  // that its value may be on
+  bool any_device = false;              // or on any other
   std::shared_ptr<Progress> progress;   // what completes it, if who waits can help with that
 };
 

@@ -27,7 +27,8 @@ class ValueStreams {
  public:
   // `tensors` are in the hands of the calling thread: what its current streams have to do by now is what makes them.
   // Throws Error{InvalidArgument, "ValueError"} if some are on GPUs that are not `expected`, and records nothing then.
-  void record(TensorList tensors, const std::vector<device::Device>& expected);
+  // Null: any may be.
+  void record(TensorList tensors, const std::vector<device::Device>* expected);
   // What comes later on the calling thread's current streams comes after the value, and its memory is not given to
   // others before that.
   void follow() const;

@@ -26,6 +26,7 @@ const char* name_of(MessageKind kind) noexcept {
     case MessageKind::Failure: return "failure";
     case MessageKind::Cancel: return "cancel";
     case MessageKind::Control: return "control";
+    case MessageKind::Reference: return "reference";
   }
   return "unknown";
 }

@@ -16,12 +16,14 @@ namespace distrun::rpc {
 
 // The numbers are the wire's.
 enum class MessageKind : std::uint8_t {
-  Call = 1,     // run something, and answer with Reply or Failure
-  Reply = 2,    // a value
-  Failure = 3,  // an error
-  Cancel = 4,   // whoever called does not wait any more
-  Control = 5,  // of sessions to each other (session/control.hpp): quick, and on the lane that is never full
+  Call = 1,       // run something, and answer with Reply or Failure
+  Reply = 2,      // a value
+  Failure = 3,    // an error
+  Cancel = 4,     // whoever called does not wait any more
+  Control = 5,    // of sessions to each other (session/control.hpp): quick, and on the lane that is never full
+  Reference = 6,  // of the room rref: quick, as Control; the first byte says which
 };
+inline constexpr MessageKind kLastMessageKind = MessageKind::Reference;
 const char* name_of(MessageKind kind) noexcept;
 
 enum class SectionTag : std::uint8_t {
@@ -30,6 +32,8 @@ enum class SectionTag : std::uint8_t {
   Profiler = 3,     // of runtime/profiler
   TraceParent = 4,  // text: the hierarchical id of the call that this one is made for, "0.81/2.7"
   Devices = 5,      // where the tensors are to be at the receiver
+  References = 6,   // the forks of references that travel in it (values/reference.hpp)
+  Owned = 7,        // of a call whose result stays at the callee, as a reference: what it is known by
 };
 
 struct Section {

@@ -4,7 +4,6 @@
 #include <unordered_map>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/device/dims.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 
 namespace distrun::rpc {
@@ -25,9 +24,13 @@ Stretch stretch_of(const tensor::StridedImpl& tensor) {
   const std::size_t element = size_of(tensor.dtype);
   if (tensor.numel == 0) return {};
   std::int64_t first = tensor.offset, last = tensor.offset;
-  for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
-    const std::int64_t reach = (tensor.sizes[i] - 1) * tensor.strides[i];
-    (reach < 0 ? first : last) += reach;
+  if (tensor.contiguous) {
+    last += tensor.numel - 1;
+  } else {
+    for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
+      const std::int64_t reach = (tensor.sizes[i] - 1) * tensor.strides[i];
+      (reach < 0 ? first : last) += reach;
+    }
   }
   return {static_cast<std::size_t>(first) * element / kAlignment * kAlignment,
           (static_cast<std::size_t>(last) + 1) * element};
@@ -41,7 +44,7 @@ bool is_worth_trimming(const tensor::StridedImpl& tensor, const Stretch& stretch
 
 class Planner {
  public:
-  explicit Planner(const TensorList& tensors) : tensors_(tensors) {}
+  Planner(const TensorList& tensors, TensorSpans& made) : tensors_(tensors), made_(made) {}
 
   void add(const Tensor& tensor) {
     const tensor::StridedImpl& strided = tensor.strided();
@@ -54,17 +57,17 @@ class Planner {
   }
 
   // Spans have their ends now: offsets are counted from there.
-  TensorSpans finish() {
-    for (TensorShape& shape : made_.shapes) {
+  void finish() {
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      TensorShape& shape = made_.shapes[i];
       const Span& span = made_.spans[shape.span];
       const std::size_t element = size_of(shape.dtype);
-      const auto elements = static_cast<std::size_t>(device::count_of(shape.sizes));
+      const auto elements = static_cast<std::size_t>(tensors_[i].numel());
       shape.offset = elements == 0 ? 0 : shape.offset - static_cast<std::int64_t>(span.begin / element);
       if (!shape.contiguous || (shape.offset == 0 && elements * element == span.bytes())) continue;
       shape.contiguous = false;
       shape.strides = tensor::Shape(shape.sizes).strides;
     }
-    return std::move(made_);
   }
 
  private:
@@ -104,7 +107,7 @@ class Planner {
   }
 
   const TensorList& tensors_;
-  TensorSpans made_;
+  TensorSpans& made_;
   std::unordered_map<const void*, std::uint32_t> numbers_;  // of storages, once there are many
   std::unordered_map<const void*, std::uint32_t> users_;    // of storages, once somebody asks
 };
@@ -112,9 +115,11 @@ class Planner {
 }  // namespace
 
 TensorSpans spans_of(const TensorList& tensors) {
-  Planner planner(tensors);
+  TensorSpans made;
+  Planner planner(tensors, made);
   for (const Tensor& each : tensors) planner.add(each);
-  return planner.finish();
+  planner.finish();
+  return made;
 }
 
 Tensor tensor_in(const tensor::Ref<tensor::Storage>& storage, const TensorShape& shape) {

@@ -31,7 +31,8 @@ struct TensorShape {
 
 // Of one or two tensors nearly always.
 struct TensorSpans {
-  autograd::InlineVector<Span, 2> spans;
+  using Spans = autograd::InlineVector<Span, 2>;
+  Spans spans;
   autograd::InlineVector<TensorShape, 2> shapes;
 };
 

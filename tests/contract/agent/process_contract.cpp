@@ -7,6 +7,7 @@
 #include <distrun/runtime/tensor/ops.hpp>
 
 #include "child_worker.hpp"
+#include "support/skip.hpp"
 
 namespace distrun::rpc::testing {
 namespace {
@@ -123,6 +124,31 @@ TEST_CASE("close() takes no longer than it may though a peer is stopped") {
   const auto begin = std::chrono::steady_clock::now();
   parent.close(200ms);
   CHECK(std::chrono::steady_clock::now() - begin < 5s);
+}
+
+// Its memory is kept for a peer that reads it by itself, for as long as it may; what comes of it then is no value.
+TEST_CASE("close() waits for peers that have not read yet what they read by themselves") {
+  ChildWorker stopped(1);
+  Worker parent(0, 0);
+  start(parent);
+  stopped.meet(parent);
+  exchange_once(parent, 1);
+  const std::string channels = parent.agent().debug_info().at("pipe.worker1.channels");
+  distrun::testing::skip_case_if(channels.find("cma") == std::string::npos, "there is no channel cma here");
+  stopped.signal(SIGSTOP);
+  parent.send(1, message_of(2, 10, {tensor::full({4 << 20}, 7, {DType::I32})}));
+  const auto begin = std::chrono::steady_clock::now();
+  SECTION("until it is time") {
+    parent.close(200ms);
+    CHECK(std::chrono::steady_clock::now() - begin >= 200ms);
+    CHECK(std::chrono::steady_clock::now() - begin < 5s);
+    stopped.signal(SIGCONT);
+  }
+  SECTION("until they have") {
+    stopped.signal(SIGCONT);
+    parent.close(30s);
+    CHECK(std::chrono::steady_clock::now() - begin < 20s);
+  }
 }
 
 TEST_CASE("a worker that was stopped before anybody has sent it something holds up nobody") {

@@ -10,6 +10,7 @@
 #include <distrun/runtime/tensor/core/factories.hpp>
 
 #include "fake_stream.hpp"
+#include "linked_pair.hpp"
 #include "support/skip.hpp"
 
 namespace distrun::agents::pipe {
@@ -18,17 +19,9 @@ namespace {
 using rpc::Message;
 using rpc::MessageKind;
 using rpc::WorkerInfo;
+using testing::end_of;
 using testing::FakeStream;
-
-class Mailbox final : public Delivery {
- public:
-  void deliver(const WorkerInfo& from, Message message) noexcept override {
-    senders.push_back(from.name());
-    messages.push_back(std::move(message));
-  }
-  std::vector<std::string> senders;
-  std::vector<Message> messages;
-};
+using testing::Mailbox;
 
 Message message_of(std::uint64_t id, std::size_t bytes = 1) {
   Message message;
@@ -65,11 +58,6 @@ struct Linked {
   std::uint64_t next = 0;
   Mailbox mailbox;
 };
-
-std::string end_of(Link& link) {
-  const auto end = link.take_end();
-  return end ? end->text() : "none";
-}
 
 TEST_CASE("what is sent before the peers have met waits, and is written in its order") {
   Link link(WorkerInfo("worker2", 2), "uds:somewhere");

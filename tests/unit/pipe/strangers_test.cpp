@@ -70,7 +70,7 @@ TEST_CASE("who is no worker of this session is refused with the reason") {
 
   Hello hello = make_hello(own, 1);
   hello.version = 7;
-  CHECK(refusal_to(pack(hello), desk) == "this worker speaks version 1 of the protocol, the other one 7");
+  CHECK(refusal_to(pack(hello), desk) == "this worker speaks version 2 of the protocol, the other one 7");
   hello = make_hello(own, 1);
   hello.magic = 1;
   CHECK(refusal_to(pack(hello), desk) == "what has come is no worker's greeting");
@@ -205,8 +205,8 @@ TEST_CASE("who answers as no worker does is not believed") {
   Welcome welcome = welcome_of(2, "uds");
   welcome.channels = {"ipc"};
   CHECK(failure_after(pack(welcome), false) == lead + "it has chosen ipc, which was not offered");
-  welcome.version = 2;
-  CHECK(failure_after(pack(welcome), false) == lead + "it answers in version 2");
+  welcome.version = kProtocolVersion + 1;
+  CHECK(failure_after(pack(welcome), false) == lead + "it answers in version " + std::to_string(kProtocolVersion + 1));
   CHECK(failure_after(pack(Refusal{RefusalKind::Final, "no\nway\x1b[1m"}), false) ==
         "worker2 (at uds:x) refuses: no way\\x1b[1m");
 }

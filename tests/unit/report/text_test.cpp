@@ -75,6 +75,8 @@ TEST_CASE("the command that repeats a test has what differs from the defaults", 
         "distrun --world-size 4 --filter Ring.gather --seed 17 build/plugins/ring.so");
   settings.world_size = 8;
   settings.backend = "gloo";
+  settings.agent = "faulty";
+  settings.faults = "7:drop:retriable:0.1";
   settings.rpc_transport = "uds";
   settings.gpu_driver = "virtual";
   settings.gpus = 2;
@@ -84,8 +86,9 @@ TEST_CASE("the command that repeats a test has what differs from the defaults", 
   settings.quick_exit = true;
   settings.env = {{"NAME", "two words"}};
   CHECK(repeat_command(settings, failing()) ==
-        "distrun --world-size 8 --backend gloo --rpc-transport uds --gpu-driver virtual --gpus 2 --timeout 1.5 "
-        "--timeout-scale 3 --leaks strict --exit quick --env 'NAME=two words' --filter Ring.gather --seed 17 "
+        "distrun --world-size 8 --backend gloo --agent faulty --faults 7:drop:retriable:0.1 --rpc-transport uds "
+        "--gpu-driver virtual --gpus 2 --timeout 1.5 --timeout-scale 3 --leaks strict --exit quick --env 'NAME=two "
+        "words' --filter Ring.gather --seed 17 "
         "build/plugins/ring.so");
 }
 

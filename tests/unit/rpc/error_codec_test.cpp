@@ -74,6 +74,14 @@ TEST_CASE("every kind, and every type that people know, is kept") {
   }
 }
 
+TEST_CASE("a trace has an end, however often an error was passed on") {
+  Error far(ErrorKind::Failed, "ValueError", "far", {"far.cpp", 1});
+  far.with_remote_trace("the throw\n" + std::string(100'000, 'x'));
+  const std::string trace = again(far).remote_trace().value_or("");
+  CHECK(trace.size() == 64 * 1024);
+  CHECK_THAT(trace, Catch::Contains("far.cpp:1\nthe throw\nxxx") && Catch::EndsWith("x\n..."));
+}
+
 TEST_CASE("the trace of an error that came from further away is kept") {
   const Error far = again(Error(ErrorKind::Failed, "ValueError", "far", {"far.cpp", 1}));
   wire::ByteWriter bytes;

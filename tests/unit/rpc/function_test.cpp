@@ -53,6 +53,17 @@ TEST_CASE("missing arguments are named") {
   CHECK(refusal({"a", "b"}, passed({}, {{"b", 2}})) == "f() missing 1 required positional argument: 'a'");
 }
 
+TEST_CASE("parameters that are optional may be left out: they are none then") {
+  Signature signature = signature_of({"a", "b", "c"});
+  signature.parameters[1].is_optional = true;
+  const ValueList all = bind_arguments(signature, passed({1}, {{"c", 3}}));
+  REQUIRE(all.size() == 3);
+  CHECK(from_value<std::optional<int>>(all[1]) == std::nullopt);
+  CHECK(from_value<int>(all[2]) == 3);
+  const Error error = testing::error_of([&] { bind_arguments(signature, passed({1})); });
+  CHECK(error.text() == "f() missing 1 required positional argument: 'c'");
+}
+
 TEST_CASE("names that no parameter has are refused, and those that have a value already") {
   CHECK(refusal({"a"}, passed({}, {{"x", 1}})) == "f() got an unexpected keyword argument 'x'");
   CHECK(refusal({"a"}, passed({1}, {{"x", 1}})) == "f() got an unexpected keyword argument 'x'");

@@ -1,7 +1,9 @@
+#include <distrun/plugin/sdk/detail/runtime.h>
 #include <distrun/plugin/sdk/context.hpp>
 
 #include <catch2/catch.hpp>
 #include <thread>
+#include <utility>
 
 #include <distrun/test.hpp>
 
@@ -130,4 +132,30 @@ TEST_CASE("a bound thread works for its own rank, and bindings nest", "[sdk]") {
     CHECK(&this_rank() == &outer);
   }).join();
   CHECK_THROWS_AS(this_rank(), Error);
+}
+
+// What a plugin has that is linked with the runtime; here it writes down for whom the thread works.
+namespace {
+thread_local const distrun_rank* works_for = nullptr;
+}
+void* distrun_runtime_bind(const distrun_rank* rank) {
+  return const_cast<distrun_rank*>(std::exchange(works_for, rank));
+}
+void distrun_runtime_unbind(void* before) { works_for = static_cast<const distrun_rank*>(before); }
+
+TEST_CASE("a bound thread works for its rank in the runtime, too, where ranks are threads", "[sdk]") {
+  FakeLine first, second;
+  Rank outer(first.rank, {}), inner(second.rank, {});
+  const bool shares = GENERATE(true, false);
+  first.rank.shares_process = second.rank.shares_process = shares ? 1 : 0;
+  {
+    const RankBinding bound(outer);
+    CHECK(works_for == (shares ? &first.rank : nullptr));
+    {
+      const RankBinding again(inner);
+      CHECK(works_for == (shares ? &second.rank : nullptr));
+    }
+    CHECK(works_for == (shares ? &first.rank : nullptr));
+  }
+  CHECK(works_for == nullptr);
 }

@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include <distrun/plugin/sdk/detail/throw_stack.hpp>
+#include <distrun/common/base/throw_stack.hpp>
 
-using distrun::detail::ThrowStack;
+using distrun::base::ThrowStack;
 
 // Cold, so that the compiler does not move the throw to a part of its own, whose start is another.
 #define THROWER __attribute__((noinline, cold)) void

@@ -22,6 +22,23 @@ TEST_CASE("numbers are written little-endian and read back at their limits") {
   CHECK_NOTHROW(reader.expect_end());
 }
 
+TEST_CASE("what is written keeps its order, whatever its size") {
+  ByteWriter writer;
+  std::string all;
+  for (std::size_t size = 0; size < 1500; size = 2 * size + 1) {
+    const std::string text(size, static_cast<char>('a' + size % 26));
+    writer.append(text.data(), text.size());
+    writer.number(static_cast<std::uint8_t>('.'));
+    all += text + '.';
+    CHECK(writer.bytes().size() == all.size());
+  }
+  for (int i = 0; i < 1500; ++i)
+    writer.number(static_cast<std::uint8_t>('0' + i % 10)), all += static_cast<char>('0' + i % 10);
+  const Bytes bytes = writer.take();
+  CHECK(view_of(bytes) == view_of(all.data(), all.size()));
+  CHECK(writer.take().empty());
+}
+
 TEST_CASE("strings hold any bytes, and may be empty") {
   const std::string text("a\0\xff", 3);
   ByteWriter writer;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <distrun/plugin/sdk/detail/runtime.h>
+
 namespace distrun {
 namespace {
 
@@ -34,6 +36,8 @@ ProcessRank::~ProcessRank() { rank_of_process().store(nullptr); }
 
 RankBinding::RankBinding(Rank& rank) noexcept : before_(std::exchange(rank_of_thread(), &rank)) {
   const distrun_rank& line = rank.line();
+  binds_runtime_ = line.shares_process != 0 && distrun_runtime_bind != nullptr;
+  if (binds_runtime_) runtime_before_ = distrun_runtime_bind(&line);
   constexpr std::size_t kEnd = offsetof(distrun_rank, unbind) + sizeof(line.unbind);
   if (line.size < kEnd || line.bind == nullptr) return;
   unbind_ = line.unbind;
@@ -42,6 +46,7 @@ RankBinding::RankBinding(Rank& rank) noexcept : before_(std::exchange(rank_of_th
 
 RankBinding::~RankBinding() {
   rank_of_thread() = before_;
+  if (binds_runtime_) distrun_runtime_unbind(runtime_before_);
   if (unbind_ != nullptr) unbind_(bound_before_);
 }
 

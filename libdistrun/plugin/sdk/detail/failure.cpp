@@ -57,7 +57,7 @@ Failure current_failure() {
   }
 }
 
-Failure current_failure(const ThrowStack& stack) {
+Failure current_failure(const base::ThrowStack& stack) {
   Failure failure = current_failure();
   try {
     throw;

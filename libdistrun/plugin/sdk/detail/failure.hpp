@@ -1,6 +1,6 @@
 #pragma once
 // What an exception says in a report.
-#include <distrun/plugin/sdk/detail/throw_stack.hpp>
+#include <distrun/common/base/throw_stack.hpp>
 #include <distrun/plugin/sdk/tally.hpp>
 
 namespace distrun::detail {
@@ -10,6 +10,6 @@ namespace distrun::detail {
 // further lines.
 Failure current_failure();
 // The same with the place of its throw, unless it is a peer's failure: that knows where it was waited for.
-Failure current_failure(const ThrowStack& stack);
+Failure current_failure(const base::ThrowStack& stack);
 
 }  // namespace distrun::detail

@@ -13,6 +13,10 @@ extern "C" {
 __attribute__((weak, visibility("default"))) void distrun_runtime_attach(const distrun_rank* rank);
 __attribute__((weak, visibility("default"))) void distrun_runtime_detach(const distrun_rank* rank);
 
+/* The calling thread works for `rank`, which is attached, until unbind() with what bind() has returned. */
+__attribute__((weak, visibility("default"))) void* distrun_runtime_bind(const distrun_rank* rank);
+__attribute__((weak, visibility("default"))) void distrun_runtime_unbind(void* before);
+
 /* Calls `add` for each process-group backend that the runtime has; a version of 0.0.0 is none. */
 __attribute__((weak, visibility("default"))) void distrun_runtime_backends(
     void* context, void (*add)(void* context, distrun_string name, int32_t major, int32_t minor, int32_t patch));

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <optional>
 
+#include <distrun/common/base/throw_stack.hpp>
 #include <distrun/plugin/sdk/check.hpp>
 #include <distrun/plugin/sdk/context.hpp>
 #include <distrun/plugin/sdk/detail/failure.hpp>
-#include <distrun/plugin/sdk/detail/throw_stack.hpp>
 #include <distrun/plugin/sdk/options.hpp>
 
 namespace distrun::detail {
@@ -14,7 +14,7 @@ namespace distrun::detail {
 // Whether the action came to its end. What ended it early has been reported then, or is in `skip`.
 template <class Action>
 bool guarded(Tally& tally, std::optional<Skip>& skip, Action action) {
-  ThrowStack stack;
+  base::ThrowStack stack;
   try {
     stack.watch(action);
     return true;

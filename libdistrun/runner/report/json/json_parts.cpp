@@ -33,6 +33,7 @@ void write_settings(JsonWriter& out, const runner::Settings& settings) {
   out.field("backend", settings.backend);
   out.field("agent", settings.agent);
   out.field("rpc_transport", settings.rpc_transport);
+  if (!settings.faults.empty()) out.field("faults", settings.faults);
   out.field("gpu_driver", settings.gpu_driver);
   out.field("gpus", settings.gpus);
   out.field("isolation", name_of(settings.isolation));

@@ -42,6 +42,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "backend", settings.backend);
   read(from, "agent", settings.agent);
   read(from, "rpc_transport", settings.rpc_transport);
+  read(from, "faults", settings.faults);
   read(from, "gpu_driver", settings.gpu_driver);
   read(from, "gpus", settings.gpus);
   read_enum(from, "isolation", base::kIsolationCount, settings.isolation);

@@ -108,6 +108,7 @@ std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
   options.add("--world-size", std::to_string(settings.world_size));
   options.add_unless(settings.backend == usual.backend, "--backend", settings.backend);
   options.add_unless(settings.agent == usual.agent, "--agent", settings.agent);
+  options.add_unless(settings.faults.empty(), "--faults", settings.faults);
   options.add_unless(settings.rpc_transport == usual.rpc_transport, "--rpc-transport", settings.rpc_transport);
   options.add_unless(settings.gpu_driver == usual.gpu_driver, "--gpu-driver", settings.gpu_driver);
   options.add_unless(settings.gpu_driver != "virtual", "--gpus", std::to_string(settings.gpus));

@@ -26,7 +26,9 @@ std::string kinds_of(std::span<const Value> arguments) {
 
 Value call(const Overload& overload, std::span<const Value> arguments) {
   if (arguments.size() == overload.parameters.size()) return overload.run(arguments);
-  std::vector<Value> all(arguments.begin(), arguments.end());
+  std::vector<Value> all;
+  all.reserve(overload.parameters.size());
+  all.assign(arguments.begin(), arguments.end());
   const std::size_t missing = overload.parameters.size() - arguments.size();
   all.insert(all.end(), overload.defaults.end() - static_cast<std::ptrdiff_t>(missing), overload.defaults.end());
   return overload.run(all);

@@ -29,10 +29,10 @@ Target target_of(BoundMethod method) {
   return target;
 }
 
-future::Future<Value> call_async(CallRequest request) {
-  future::Future<Value> future = current_calls()->call(std::move(request));
-  WaitAllScope::add(future);
-  return future;
+std::shared_ptr<future::FutureState> call_async(CallRequest request, const ResultType& type) {
+  auto state = current_calls()->call(std::move(request), type);
+  WaitAllScope::add(state);
+  return state;
 }
 
 Value call_sync(CallRequest request) { return current_calls()->call_and_wait(std::move(request)); }

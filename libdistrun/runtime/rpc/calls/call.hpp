@@ -18,11 +18,15 @@
 // and thrown by both at once: Error{InvalidArgument} for a worker or arguments that can't be; Error{Failed} if RPC has
 // not been initialized.
 #include <distrun/runtime/rpc/calls/call_request.hpp>
+#include <distrun/runtime/rpc/calls/result_type.hpp>
 
 namespace distrun::rpc {
 
 // The untyped ones, which the others are made of.
-future::Future<Value> call_async(CallRequest request);
+std::shared_ptr<future::FutureState> call_async(CallRequest request, const ResultType& type);
+inline future::Future<Value> call_async(CallRequest request) {
+  return future::Future<Value>::of(call_async(std::move(request), kResultOf<Value>));
+}
 Value call_sync(CallRequest request);
 
 namespace detail {
@@ -54,45 +58,6 @@ struct Gets<future::Future<T>> {
   using Type = T;
 };
 
-// Makes a T of a value as soon as that is there, on the thread that brings it.
-template <class T>
-class Convert final : public future::Continuation {
- public:
-  explicit Convert(future::Future<T> child) : child_(std::move(child)) {}
-  void run(const std::shared_ptr<future::FutureState>& done) noexcept override {
-    if (!child_.state()->try_begin()) return;
-    auto& child = static_cast<future::TypedState<T>&>(*child_.state());
-    try {
-      done->throw_if_failed();
-      if constexpr (std::is_void_v<T>) {
-        child.store({});
-      } else {
-        child.store(from_value<T>(future::Future<Value>::of(done).value()));
-      }
-    } catch (...) {
-      child.end(std::current_exception());
-    }
-  }
-  void abandon(future::FutureState&, const std::exception_ptr& why) noexcept override {
-    if (child_.state()->try_begin()) child_.state()->end(why);
-  }
-  bool is_quick() const noexcept override { return true; }
-
- private:
-  future::Future<T> child_;
-};
-
-template <class T>
-future::Future<T> typed(const future::Future<Value>& future, base::Location site) {
-  if constexpr (std::is_same_v<T, Value>) {
-    return future;
-  } else {
-    const auto child = future::Future<T>::of(future::info_of_child(*future.state(), site));
-    future.state()->attach(std::make_unique<Convert<T>>(child));
-    return child;
-  }
-}
-
 }  // namespace detail
 
 // By name, or whatever else target_of() takes: rpc_sync<int>(to, "add_twice", 1, 2).
@@ -105,9 +70,8 @@ T rpc_sync(const Destination& to, Callable&& callable, Passed&&... passed) {
 template <class T = Value, class Callable, class... Passed>
 requires requires(Callable&& callable) { target_of(std::forward<Callable>(callable)); }
 future::Future<T> rpc_async(const Destination& to, Callable&& callable, Passed&&... passed) {
-  return detail::typed<T>(
-      call_async(detail::make_request(to, std::forward<Callable>(callable), std::forward<Passed>(passed)...)),
-      to.site());
+  return future::Future<T>::of(call_async(
+      detail::make_request(to, std::forward<Callable>(callable), std::forward<Passed>(passed)...), kResultOf<T>));
 }
 
 // A function of C++.

@@ -1,5 +1,6 @@
 #include <distrun/runtime/rpc/calls/call_codec.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::uint8_t kRunsLate = 1, kCustom = 2, kHasGraph = 4;
 constexpr std::size_t kArgumentsMax = 10'000;
+constexpr std::size_t kLikelyTensors = 4;  // for which there is room at once
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, text); }
 
@@ -62,6 +64,7 @@ bool is_custom_serializer() noexcept { return &current_serializer() != &default_
 
 void write_arguments(wire::ByteWriter& bytes, TensorList& tensors, const Arguments& arguments) {
   ValueWriter values(bytes, tensors);
+  tensors.reserve(tensors.size() + std::min(arguments.positional.size(), kLikelyTensors));
   bytes.number(static_cast<std::uint16_t>(arguments.positional.size()));
   for (const Value& each : arguments.positional) values.write(each);
   bytes.number(static_cast<std::uint16_t>(arguments.named.size()));
@@ -79,7 +82,6 @@ void write_call(Message& message, const CallHead& head, const Arguments& argumen
   }
   const bool is_custom = is_custom_serializer();
   wire::ByteWriter bytes;
-  bytes.reserve(256);
   bytes.number(static_cast<std::uint8_t>(head.kind));
   bytes.number(static_cast<std::uint8_t>((head.runs_late ? kRunsLate : 0) | (is_custom ? kCustom : 0) |
                                          (head.graph != nullptr ? kHasGraph : 0)));
@@ -150,13 +152,14 @@ Arguments CallReader::read_arguments(const CallHead& head) {
 // The first byte says whether objects of a plugin's classes are in it.
 void write_reply(Message& message, const Value& value) {
   wire::ByteWriter bytes;
-  bytes.reserve(64);
   bytes.number(static_cast<std::uint8_t>(holds_instance(value)));
   ValueWriter(bytes, message.tensors).write(value);
   message.payload = bytes.take();
 }
 
-bool is_plain(const Message& reply) noexcept { return !reply.payload.empty() && reply.payload.front() == std::byte{0}; }
+bool is_plain(const Message& reply) noexcept {
+  return !reply.payload.empty() && reply.payload.front() == std::byte{0} && !has_references(reply);
+}
 
 Value read_reply(const Message& message) {
   wire::ByteReader bytes(wire::view_of(message.payload));

@@ -9,6 +9,7 @@
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/runtime/rpc/calls/devices.hpp>
+#include <distrun/runtime/rpc/values/reference.hpp>
 #include <distrun/runtime/rpc/worker_info.hpp>
 
 namespace distrun::rpc {
@@ -23,6 +24,16 @@ class CallContext {
   const char* const name;          // of the function; lives until the process ends
   const base::TimePoint deadline;  // core::kForever: none
   DeviceMap back;                  // where tensors of the answer go; set before it runs
+  // Takes the result, which stays here as a reference, and the caller gets none; null: he gets it. Set before it runs.
+  std::shared_ptr<ResultSink> result;
+
+  std::string parent;  // the trace of the call that the caller has made it for; empty: none. Set before it runs
+
+  // Its hierarchical id, by the ranks that have called and their numbers: "0.17/1.81", for the 17th call of rank 0, in
+  // which rank 1 has made its 81st.
+  std::string trace() const {
+    return (parent.empty() ? "" : parent + "/") + std::to_string(caller.id()) + "." + std::to_string(id);
+  }
 
   // The caller does not wait any more: what comes of it interests nobody.
   bool is_cancelled() const noexcept { return is_cancelled_.load(std::memory_order_acquire); }

@@ -2,14 +2,20 @@
 // A call as whoever makes it asks for it.
 #include <distrun/runtime/rpc/calls/callee.hpp>
 #include <distrun/runtime/rpc/calls/destination.hpp>
+#include <distrun/runtime/rpc/message.hpp>
 
 namespace distrun::rpc {
+
+// What a caller's profile names it by.
+enum class CallMode : std::uint8_t { Sync, Async, Remote };
 
 struct CallRequest {
   Destination to;
   Target target;
   Arguments arguments;
-  bool runs_late = false;  // also where the caller's time is over when it arrives
+  std::vector<Section> sections{};  // of the envelope, of other rooms
+  bool runs_late = false;           // also where the caller's time is over when it arrives
+  CallMode mode = CallMode::Async;  // Calls::call_and_wait() is Sync, whatever stands here
 };
 
 }  // namespace distrun::rpc

@@ -87,7 +87,7 @@ WorkerInfo Calls::resolve(const Destination& to) const {
   const std::shared_ptr<const Workers> workers = this->workers();
   const auto refuse = [&](const std::string& what) {
     throw Error(
-        ErrorKind::InvalidArgument,
+        ErrorKind::InvalidArgument, "RuntimeError",
         "name:" + self().name() + ",rank:" + std::to_string(self().id()) + " could not find destination " + what,
         to.site());
   };
@@ -156,6 +156,7 @@ void Calls::add_debug_info(std::map<std::string, std::string>& info) const {
 void Calls::lose(const WorkerInfo& peer, const Error& why) noexcept {
   running_.cancel_all(peer.id());
   for (const PendingCall& each : pending_.take_all(peer.id())) fail_pending(each, why);
+  if (references_ != nullptr) references_->lose(peer, why);
   {
     const std::lock_guard lock(mutex_);
     std::erase_if(graphs_sent_, [&](const auto& each) { return each.first == peer.id(); });

@@ -54,22 +54,30 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
 
   // Before start(). Of workers by their names.
   void set_device_maps(std::map<std::string, DeviceMap> maps) { device_maps_ = std::move(maps); }
+  void use_references(std::shared_ptr<ReferenceService> service) { references_ = std::move(service); }
   void on_control(ControlHandler handler) { control_ = std::move(handler); }
   void on_loss(LossHandler handler) { loss_ = std::move(handler); }
   // Starts the agent.
   void start();
 
   Agent& agent() const noexcept { return *agent_; }
+  core::RankState& rank() const noexcept { return rank_; }
+  // Null: there are none.
+  const std::shared_ptr<ReferenceService>& references() const noexcept { return references_; }
   const WorkerInfo& self() const noexcept { return agent_->worker_info(); }
   // Throws Error{InvalidArgument}: "... could not find destination ...".
   WorkerInfo resolve(const Destination& to) const;
   // By the session, when workers have come or gone: what resolve() finds.
   void refresh_workers();
 
-  future::Future<Value> call(CallRequest request);
+  future::Future<Value> call(CallRequest request) {
+    return future::Future<Value>::of(call(std::move(request), kResultOf<Value>));
+  }
+  std::shared_ptr<future::FutureState> call(CallRequest request, const ResultType& type);
   Value call_and_wait(CallRequest request);
   // Throws as Agent::send().
-  void send_control(WorkerId to, wire::Bytes bytes);
+  void send_control(WorkerId to, wire::Bytes bytes) { send_bytes(to, MessageKind::Control, std::move(bytes)); }
+  void send_reference(WorkerId to, wire::Bytes bytes) { send_bytes(to, MessageKind::Reference, std::move(bytes)); }
 
   // The default of calls; 0: no limit.
   void set_timeout(base::Nanoseconds timeout) noexcept { timeout_ns_.store(timeout.count()); }
@@ -94,6 +102,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   void begin_async() noexcept override { running_async_.fetch_add(1); }
   void end_async() noexcept override { running_async_.fetch_sub(1); }
   GraphCache& graphs() noexcept override { return graphs_; }
+  ReferenceService* reference_service() noexcept override { return references_.get(); }
 
  private:
   struct Workers;
@@ -102,15 +111,19 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::shared_ptr<const Workers> workers() const;
   std::string name_of_worker(WorkerId id) const;
   Outgoing prepare(CallRequest& request);
-  PendingCall begin(CallRequest request, Urgency urgency);
+  PendingCall begin(CallRequest request, const ResultType& type, Urgency urgency);
   void send(Outgoing& outgoing);
   void send_to_self(Outgoing& outgoing);
   const DeviceMap& device_map_for(const WorkerInfo& worker) const;
   base::TimePoint deadline_of(const CallRequest& request, base::Nanoseconds& timeout) const;
-  void send_answer(const CallContext& call, Message message) noexcept;
+  // `forks` are what travels in it.
+  void send_answer(const CallContext& call, Message message, Forks forks = {}) noexcept;
+  std::shared_ptr<ResultSink> begin_result(const WorkerInfo& from, const Message& message);
   std::unique_ptr<future::HandlerTask> begin_call(const WorkerInfo& from, Message&& message);
   std::unique_ptr<future::HandlerTask> end_call(const WorkerInfo& from, Message&& message);
-  std::unique_ptr<future::HandlerTask> receive_control(const WorkerInfo& from, Message&& message);
+  void send_bytes(WorkerId to, MessageKind kind, wire::Bytes bytes);
+  std::unique_ptr<future::HandlerTask> receive_bytes(const WorkerInfo& from, Message&& message);
+  void end_result(const CallContext& call, const Value& value) noexcept;
   void complete(const PendingCall& call, Message message) noexcept;
   bool send_again(const PendingCall& call, const std::exception_ptr& error) noexcept;
   void fail_pending(const PendingCall& call, const Error& why) noexcept;
@@ -121,6 +134,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   const std::shared_ptr<Agent> agent_;
   core::RankState& rank_;
   std::map<std::string, DeviceMap> device_maps_;
+  std::shared_ptr<ReferenceService> references_;
   ControlHandler control_;
   LossHandler loss_;
   GraphCache graphs_;

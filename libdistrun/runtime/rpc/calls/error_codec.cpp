@@ -15,6 +15,7 @@ namespace distrun::rpc {
 namespace {
 
 constexpr std::size_t kContextMax = 64;
+constexpr std::size_t kTraceBytesMax = 64 * 1024;  // of an error that came from hand to hand, the outermost places
 
 // Made again as they are: an Error with their name.
 const std::set<std::string, std::less<>>& known_types() {
@@ -105,7 +106,9 @@ void write_error(wire::ByteWriter& bytes, const Error& error, const WorkerInfo& 
   bytes.number(error.where().line);
   bytes.number(static_cast<std::uint32_t>(std::min(error.context().size(), kContextMax)));
   for (std::size_t i = 0; i < std::min(error.context().size(), kContextMax); ++i) bytes.string(error.context()[i]);
-  bytes.string(describe_on(on, error));
+  std::string trace = describe_on(on, error);
+  if (trace.size() > kTraceBytesMax) trace.replace(kTraceBytesMax - 4, std::string::npos, "\n...");
+  bytes.string(trace);
 }
 
 std::exception_ptr read_error(wire::ByteReader& bytes) {

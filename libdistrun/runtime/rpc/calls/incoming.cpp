@@ -23,11 +23,21 @@ void log(const std::string& text) noexcept {
 
 void log_failure(const WorkerInfo& self, const CallContext& call, const Error& error) noexcept {
   const std::string text = base::printable(describe_on(self, error)) + "\n  in \"" + call.name + "\", called by " +
-                           call.caller.name() + ", message " + std::to_string(call.id) + "\n";
+                           call.caller.name() + ", call " + call.trace() + "\n";
   log(text);
 }
 
 constexpr base::Nanoseconds kNow{0}, kLongest = std::chrono::hours(24 * 365);
+
+constexpr std::size_t kTraceMax = 512;  // of a chain of some fifty calls; a longer one begins anew
+
+std::string parent_of(const Message& message) {
+  for (const Section& each : message.sections) {
+    if (each.tag != SectionTag::TraceParent || each.bytes.size() > kTraceMax) continue;
+    return base::printable({reinterpret_cast<const char*>(each.bytes.data()), each.bytes.size()});
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -41,7 +51,8 @@ std::unique_ptr<future::HandlerTask> Calls::receive(const WorkerInfo& from, Mess
       case MessageKind::Reply:
       case MessageKind::Failure: return end_call(from, std::move(message));
       case MessageKind::Cancel: return running_.cancel(from.id(), message.id), nullptr;
-      case MessageKind::Control: return receive_control(from, std::move(message));
+      case MessageKind::Control:
+      case MessageKind::Reference: return receive_bytes(from, std::move(message));
     }
   } catch (const std::exception& error) {
     future::unseen_errors_of(rank_).add("RPC: a " + std::string(name_of(message.kind)) + " of " + from.name() +
@@ -55,11 +66,15 @@ std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, M
   // A limit that is further away than anybody waits is none, whatever the number.
   if (message.left && *message.left < kLongest) deadline = base::system_clock().now() + std::max(*message.left, kNow);
   const auto id = message.id;
-  {
-    const CallContext quick(from, id, "", deadline);
+  std::shared_ptr<ResultSink> result = begin_result(from, message);
+  if (!has_references(message)) {
+    CallContext quick(from, id, "", deadline);
+    quick.result = result;
     if (run_if_quick(*this, quick, message)) return nullptr;
   }
   auto call = std::make_shared<CallContext>(from, id, callee_name(message), deadline);
+  call->result = std::move(result);
+  call->parent = parent_of(message);
   try {
     running_.add(call);
   } catch (const Error& error) {
@@ -69,7 +84,21 @@ std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, M
   return make_call_task(shared_from_this(), std::move(call), std::move(message));
 }
 
-std::unique_ptr<future::HandlerTask> Calls::receive_control(const WorkerInfo& from, Message&& message) {
+// Null: the caller gets the result.
+std::shared_ptr<ResultSink> Calls::begin_result(const WorkerInfo& from, const Message& message) {
+  for (const Section& each : message.sections) {
+    if (each.tag != SectionTag::Owned) continue;
+    if (references_ == nullptr) throw Error(ErrorKind::InvalidArgument, "a call makes a reference, and none are kept");
+    return references_->begin_result(from, each.bytes);
+  }
+  return nullptr;
+}
+
+std::unique_ptr<future::HandlerTask> Calls::receive_bytes(const WorkerInfo& from, Message&& message) {
+  if (message.kind == MessageKind::Reference) {
+    if (references_ != nullptr) references_->receive_message(from, message.payload);
+    return nullptr;
+  }
   if (!control_) return nullptr;
   auto hear = [self = shared_from_this(), from, bytes = std::move(message.payload)] {
     try {
@@ -82,21 +111,29 @@ std::unique_ptr<future::HandlerTask> Calls::receive_control(const WorkerInfo& fr
   return nullptr;
 }
 
-void Calls::send_control(WorkerId to, wire::Bytes bytes) {
+void Calls::send_bytes(WorkerId to, MessageKind kind, wire::Bytes bytes) {
   Message message;
-  message.kind = MessageKind::Control;
+  message.kind = kind;
   message.payload = std::move(bytes);
-  if (to == self().id()) return void(receive_control(self(), std::move(message)));
+  if (to == self().id()) return void(receive_bytes(self(), std::move(message)));
   agent_->send(to, std::move(message), Urgency::Later);
 }
 
 void Calls::reply(const CallContext& call, const Value& value) noexcept {
+  if (call.result != nullptr) call.result->set(value);
+  end_result(call, call.result != nullptr ? Value() : value);
+}
+
+void Calls::end_result(const CallContext& call, const Value& value) noexcept {
   try {
     Message message;
     message.kind = MessageKind::Reply;
+    Packing packing(references_.get(), call.caller.id());
     write_reply(message, value);
+    Forks forks = packing.take();
+    if (!forks.is_empty()) message.sections.push_back(forks.section());
     stage_out(message, call.back, call.caller.name());
-    send_answer(call, std::move(message));
+    send_answer(call, std::move(message), std::move(forks));
   } catch (...) {
     fail(call, error_of(std::current_exception()), true);
   }
@@ -105,6 +142,10 @@ void Calls::reply(const CallContext& call, const Value& value) noexcept {
 void Calls::fail(const CallContext& call, const Error& error, bool is_own) noexcept {
   try {
     if (is_own) log_failure(self(), call, error);
+    if (call.result != nullptr && error.type() != kUnknownGraph) {
+      call.result->fail(error);
+      return end_result(call, Value());
+    }
     Message message;
     message.kind = MessageKind::Failure;
     wire::ByteWriter bytes;
@@ -117,15 +158,17 @@ void Calls::fail(const CallContext& call, const Error& error, bool is_own) noexc
 }
 
 // To somebody who is gone nothing is answered; to whom too much is on its way, that.
-void Calls::send_answer(const CallContext& call, Message message) noexcept {
+void Calls::send_answer(const CallContext& call, Message message, Forks forks) noexcept {
   message.id = call.id;
   const bool is_failure = message.kind == MessageKind::Failure;
   try {
     if (call.caller.id() == self().id()) {
       copy_tensors(message);
+      forks.sent();
       if (auto task = end_call(self(), std::move(message))) future::handler_pool_of(rank_).post(std::move(task));
     } else {
       agent_->send(call.caller.id(), std::move(message), Urgency::Later);
+      forks.sent();
     }
   } catch (...) {
     const Error error = error_of(std::current_exception());

@@ -8,6 +8,7 @@
 #include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
 #include <distrun/runtime/rpc/calls/names.hpp>
+#include <distrun/runtime/rpc/calls/recorded.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
 #include <distrun/runtime/rpc/functions/operators.hpp>
 
@@ -19,6 +20,7 @@ struct Calls::Outgoing {
   PendingCall pending;
   Message message;
   Urgency urgency = Urgency::Later;
+  Forks forks{};  // that travel in it
 };
 
 namespace {
@@ -44,23 +46,31 @@ const Named& named_by(const std::string& name) {
   return last;
 }
 
-const char* lasting_name_of(const CallHead& head) {
-  return head.kind == CalleeKind::Graph ? lasting_name(head.name) : named_by(head.name).lasting;
-}
-
-CallHead head_of(const CallRequest& request) {
+// `lasting`: its name.
+CallHead head_of(const CallRequest& request, const char*& lasting) {
   CallHead head;
   head.runs_late = request.runs_late;
   if (const auto* const graph = std::get_if<std::shared_ptr<const GraphFunction>>(&request.target.callee)) {
     head.kind = CalleeKind::Graph;
     head.name = (*graph)->name();
     head.graph_hash = (*graph)->hash();
+    lasting = lasting_name(head.name);
     return head;
   }
   const Named& named = named_by(std::get<std::string>(request.target.callee));
   head.name = named.name;
   head.kind = named.kind;
+  lasting = named.lasting;
   return head;
+}
+
+// That this thread runs for somebody else; null: none.
+const CallContext* outer_call() noexcept { return static_cast<const CallContext*>(core::thread_state().call.get()); }
+
+Section trace_of(const CallContext& outer) {
+  const std::string trace = outer.trace();
+  const auto* const bytes = reinterpret_cast<const std::byte*>(trace.data());
+  return {SectionTag::TraceParent, {bytes, bytes + trace.size()}};
 }
 
 }  // namespace
@@ -68,7 +78,7 @@ CallHead head_of(const CallRequest& request) {
 // The first of: what the caller says, the session's; and no more than the function has that makes the call.
 base::TimePoint Calls::deadline_of(const CallRequest& request, base::Nanoseconds& timeout) const {
   timeout = request.to.timeout().value_or(this->timeout());
-  const auto* const outer = static_cast<const CallContext*>(core::thread_state().call.get());
+  const CallContext* const outer = outer_call();
   const bool is_bounded = outer != nullptr && outer->deadline != core::kForever && !request.runs_late;
   if (timeout.count() == 0 && !is_bounded) return core::kForever;
   const base::TimePoint now = base::system_clock().now();
@@ -87,18 +97,24 @@ const DeviceMap& Calls::device_map_for(const WorkerInfo& worker) const {
 // What encoders do to pack the arguments counts for nobody's time.
 Calls::Outgoing Calls::prepare(CallRequest& request) {
   Outgoing outgoing{resolve(request.to), {}, {}};
-  CallHead head = head_of(request);
+  PendingCall& pending = outgoing.pending;
+  CallHead head = head_of(request, pending.name);
   const auto* const graph = std::get_if<std::shared_ptr<const GraphFunction>>(&request.target.callee);
   if (graph != nullptr) {
     const std::lock_guard lock(mutex_);
     if (graphs_sent_.emplace(outgoing.to.id(), head.graph_hash).second) head.graph = *graph;
   }
   outgoing.message.kind = MessageKind::Call;
-  write_call(outgoing.message, head, request.arguments);
+  {
+    Packing packing(references_.get(), outgoing.to.id());
+    write_call(outgoing.message, head, request.arguments);
+    outgoing.forks = packing.take();
+  }
+  outgoing.message.sections = request.sections;
+  if (!outgoing.forks.is_empty()) outgoing.message.sections.push_back(outgoing.forks.section());
+  if (const auto* const outer = outer_call()) outgoing.message.sections.push_back(trace_of(*outer));
   stage_out(outgoing.message, device_map_for(outgoing.to), outgoing.to.name());
-  PendingCall& pending = outgoing.pending;
   pending.peer = outgoing.to.id();
-  pending.name = lasting_name_of(head);
   pending.deadline = deadline_of(request, pending.timeout);
   if (graph != nullptr && head.graph == nullptr) pending.again = std::make_shared<CallRequest>(request);
   if (pending.deadline != core::kForever && !request.runs_late) {
@@ -132,6 +148,7 @@ void Calls::send(Outgoing& outgoing) {
     if (outgoing.to.id() == self().id()) return send_to_self(outgoing);
     sent_.fetch_add(1, std::memory_order_relaxed);
     agent_->send(outgoing.to.id(), std::move(outgoing.message), outgoing.urgency);
+    outgoing.forks.sent();
   } catch (...) {
     if (outgoing.to.id() != self().id()) sent_.fetch_sub(1, std::memory_order_relaxed);
     pending_.take(outgoing.pending.id, outgoing.pending.peer);
@@ -142,21 +159,20 @@ void Calls::send(Outgoing& outgoing) {
 void Calls::send_to_self(Outgoing& outgoing) {
   copy_tensors(outgoing.message);
   const core::ThreadStateGuard guard(own_state());
+  outgoing.forks.sent();
   auto task = begin_call(self(), std::move(outgoing.message));
   if (task != nullptr) future::handler_pool_of(rank_).post(std::move(task));
 }
 
-PendingCall Calls::begin(CallRequest request, Urgency urgency) {
+PendingCall Calls::begin(CallRequest request, const ResultType& type, Urgency urgency) {
   const base::Location site = request.to.site();
   if (is_closed_.load()) throw Error(ErrorKind::Failed, "RPC is no longer running on this node", site);
   Outgoing outgoing = prepare(request);
-  PendingCall pending = outgoing.pending;
+  PendingCall& pending = outgoing.pending;
+  pending.type = &type;
   pending.id = pending_.next_id();
-  pending.future = future::Future<Value>::of(
-                       info_of(pending, *agent_, pending.peer == self().id(), site, device_map_for(outgoing.to)))
-                       .state();
+  pending.future = type.make(info_of(pending, *agent_, pending.peer == self().id(), site, device_map_for(outgoing.to)));
   pending_.add(pending);
-  outgoing.pending.id = pending.id;
   outgoing.urgency = urgency;
   send(outgoing);
   if (is_closed_.load()) {
@@ -164,21 +180,31 @@ PendingCall Calls::begin(CallRequest request, Urgency urgency) {
       fail_pending(*lost, Error(ErrorKind::Disconnected, "RPC was shut down here", site));
     }
   }
-  return pending;
+  return std::move(pending);
 }
 
 // Whoever gets the future may never wait for it: it fails all the same when its time is over.
-future::Future<Value> Calls::call(CallRequest request) {
-  const PendingCall pending = begin(std::move(request), Urgency::Later);
+std::shared_ptr<future::FutureState> Calls::call(CallRequest request, const ResultType& type) {
+  profiler::Span span;
+  const base::Location site = request.to.site();
+  const CallMode mode = request.mode;
+  const bool is_recorded = span.is_recorded();
+  PendingCall pending = begin(std::move(request), is_recorded ? kResultOf<Value> : type, Urgency::Later);
   pending_.watch_timeouts(pending.deadline);
-  return pending.result();
+  if (!is_recorded) return std::move(pending.future);
+  span.set_name(event_name(mode, pending.name, self().name(), name_of_worker(pending.peer)));
+  return recorded(future::Future<Value>::of(std::move(pending.future)), type, std::move(span), site);
 }
 
 // Its own deadline ends the wait: nobody else has to look.
 Value Calls::call_and_wait(CallRequest request) {
+  profiler::Span span;
   const base::Location site = request.to.site();
-  const PendingCall pending = begin(std::move(request), Urgency::Answer);
-  const future::Future<Value> future = pending.result();
+  const PendingCall pending = begin(std::move(request), kResultOf<Value>, Urgency::Answer);
+  if (span.is_recorded()) {
+    span.set_name(event_name(CallMode::Sync, pending.name, self().name(), name_of_worker(pending.peer)));
+  }
+  const auto future = future::Future<Value>::of(pending.future);
   try {
     pending.future->wait(pending.deadline, site);
   } catch (const Error& over) {
@@ -191,13 +217,16 @@ Value Calls::call_and_wait(CallRequest request) {
 std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Message&& message) {
   if (message.kind == MessageKind::Reply && (!is_plain(message) || is_staged(message))) {
     std::optional<PendingCall> call = pending_.take(message.id, from.id());
-    if (!call) return nullptr;
+    if (!call) {  // nobody waits for it any more
+      drop_references(references_.get(), from, message);
+      return nullptr;
+    }
     return task_of([self = shared_from_this(), call = std::move(*call), message = std::move(message)]() mutable {
       self->complete(call, std::move(message));
     });
   }
   if (const std::optional<PendingCall> call = pending_.take(message.id, from.id())) complete(*call, std::move(message));
-  return nullptr;  // an answer that nobody waits for any more says nothing
+  return nullptr;
 }
 
 void Calls::complete(const PendingCall& call, Message message) noexcept {
@@ -206,6 +235,10 @@ void Calls::complete(const PendingCall& call, Message message) noexcept {
   try {
     stage_in(message);
     if (message.kind == MessageKind::Reply) {
+      std::optional<Unpacking> unpacking;
+      if (has_references(message)) {
+        unpacking.emplace(references_.get(), WorkerInfo(name_of_worker(call.peer), call.peer), message);
+      }
       value = read_reply(message);
     } else {
       wire::ByteReader bytes(wire::view_of(message.payload));
@@ -217,7 +250,7 @@ void Calls::complete(const PendingCall& call, Message message) noexcept {
   if (error != nullptr && call.again != nullptr && send_again(call, error)) return;
   if (!call.future->try_begin()) return;
   if (error != nullptr) return call.future->end(std::move(error));
-  static_cast<future::TypedState<Value>&>(*call.future).store(std::move(value));
+  call.type->store(*call.future, std::move(value));
 }
 
 // The callee has not kept the graph function that it was sent once.
@@ -225,18 +258,24 @@ bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error)
   try {
     if (error_of(error).text().find(kUnknownGraph) == std::string::npos) return false;
     Message message;
-    CallHead head = head_of(*call.again);
+    const char* lasting = "";
+    CallHead head = head_of(*call.again, lasting);
     head.graph = std::get<std::shared_ptr<const GraphFunction>>(call.again->target.callee);
     message.kind = MessageKind::Call;
     message.id = call.id;
-    write_call(message, head, call.again->arguments);
     const WorkerInfo to = resolve(call.again->to);
+    Packing packing(references_.get(), to.id());
+    write_call(message, head, call.again->arguments);
+    Forks forks = packing.take();
+    message.sections = call.again->sections;
+    if (!forks.is_empty()) message.sections.push_back(forks.section());
     stage_out(message, device_map_for(to), to.name());
     PendingCall waiting = call;
     waiting.again = nullptr;
     if (!pending_.add(std::move(waiting))) return false;
     pending_.watch_timeouts(call.deadline);
     agent_->send(call.peer, std::move(message), Urgency::Later);
+    forks.sent();
     sent_.fetch_add(1, std::memory_order_relaxed);
   } catch (...) {
     pending_.take(call.id, call.peer);

@@ -73,25 +73,26 @@ void PendingCalls::grow() {
 
 void PendingCalls::watch_timeouts(base::TimePoint deadline) {
   if (deadline == core::kForever) return;
+  if (deadline >= looks_at_.load()) return;
   const std::lock_guard lock(mutex_);
   if (is_stopped_) return;
   if (!thread_) thread_.emplace("distrun-timeout", [this] { watch(); });
-  if (deadline >= looks_at_) return;
-  looks_at_ = deadline;
+  if (deadline >= looks_at_.load()) return;
+  looks_at_.store(deadline);
   changed_.notify_one();
 }
 
 void PendingCalls::watch() {
   std::unique_lock lock(mutex_);
   while (!is_stopped_) {
-    const base::TimePoint until = looks_at_;
+    const base::TimePoint until = looks_at_.load();
     if (until == core::kForever) {
       changed_.wait(lock);  // it waits for nothing that a rank could do: nothing is shown
     } else {
       changed_.wait_until(lock, until);
     }
     const base::TimePoint now = base::system_clock().now();
-    if (is_stopped_ || now < looks_at_) continue;
+    if (is_stopped_ || now < looks_at_.load()) continue;
     std::vector<PendingCall> expired = take_expired(now);
     lock.unlock();
     for (PendingCall& each : expired) expired_(std::move(each));
@@ -102,16 +103,17 @@ void PendingCalls::watch() {
 
 std::vector<PendingCall> PendingCalls::take_expired(base::TimePoint now) {
   std::vector<PendingCall> expired;
-  looks_at_ = core::kForever;
+  base::TimePoint next = core::kForever;
   for (PendingCall& slot : slots_) {
     if (slot.future == nullptr) continue;
     if (slot.deadline > now) {
-      looks_at_ = std::min(looks_at_, slot.deadline);
+      next = std::min(next, slot.deadline);
       continue;
     }
     expired.push_back(std::exchange(slot, PendingCall()));
     --count_;
   }
+  looks_at_.store(next);
   std::sort(expired.begin(), expired.end(),
             [](const PendingCall& a, const PendingCall& b) { return a.deadline < b.deadline; });
   return expired;

@@ -5,6 +5,7 @@
 //
 // The thread is there once somebody may wait without looking himself (watch_timeouts()), and sleeps until the first
 // deadline that it knows of: calls that are answered in time cost it nothing.
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -14,8 +15,7 @@
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/thread.hpp>
-#include <distrun/runtime/future/future.hpp>
-#include <distrun/runtime/rpc/values/value.hpp>
+#include <distrun/runtime/rpc/calls/result_type.hpp>
 
 namespace distrun::rpc {
 
@@ -24,13 +24,12 @@ struct CallRequest;  // call_request.hpp
 struct PendingCall {
   std::uint64_t id = 0;  // 0: none
   WorkerId peer = -1;
-  const char* name = "";                        // of the callee; lives until the process ends
-  base::Nanoseconds timeout{};                  // 0: none
-  base::TimePoint deadline;                     // core::kForever: none
-  std::shared_ptr<future::FutureState> future;  // of a Value
-  std::shared_ptr<const CallRequest> again;     // to be sent with all that the callee may have had once; null: it was
-
-  future::Future<Value> result() const { return future::Future<Value>::of(future); }
+  const char* name = "";                       // of the callee; lives until the process ends
+  base::Nanoseconds timeout{};                 // 0: none
+  base::TimePoint deadline;                    // core::kForever: none
+  const ResultType* type = &kResultOf<Value>;  // of the future
+  std::shared_ptr<future::FutureState> future;
+  std::shared_ptr<const CallRequest> again;  // to be sent with all that the callee may have had once; null: it was
 };
 
 // Any thread.
@@ -74,9 +73,10 @@ class PendingCalls {
   std::vector<PendingCall> slots_;
   std::size_t count_ = 0;
   std::uint64_t last_id_ = 0;
-  base::TimePoint looks_at_;  // when the thread looks again
   bool is_stopped_ = false;
   std::optional<base::Thread> thread_;
+  // When the thread looks again. Changed with mutex_ held, and read without: nearly all calls have more time than that.
+  std::atomic<base::TimePoint> looks_at_;
 };
 
 }  // namespace distrun::rpc

@@ -3,10 +3,12 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/throw_stack.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/calls/builtin.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
+#include <distrun/runtime/rpc/calls/stack_text.hpp>
 #include <distrun/runtime/rpc/functions/graph_run.hpp>
 
 namespace distrun::rpc {
@@ -19,6 +21,25 @@ constexpr std::size_t kQuickPayload = 64 * 1024;  // more takes a while to be re
               "Functions decorated with @rpc.async_function must return a torch.futures.Future object, but this one "
               "returned " +
                   describe(value));
+}
+
+// What the function returns; the stack is that of what it throws.
+Result run_watched(const Function& function, const ValueList& arguments, base::ThrowStack& stack) {
+  Result result;
+  auto run = [&] { result = function.run(arguments); };
+  stack.watch(run);
+  return result;
+}
+
+// Of the exception that is being handled: with the place where a function has thrown it, in front of what it tells of
+// places further away.
+Error error_with(const base::ThrowStack& stack) {
+  Error error = error_of(std::current_exception());
+  std::string places = stack_text(stack.pcs());
+  if (places.empty()) return error;
+  if (error.remote_trace()) places += "\n" + *error.remote_trace();
+  error.with_remote_trace(std::move(places));
+  return error;
 }
 
 // What waits for a future of a function that goes on by itself.
@@ -74,6 +95,7 @@ class CallTask final : public future::HandlerTask {
       : answers_(std::move(answers)), call_(std::move(call)), message_(std::move(message)) {}
   // No thread was to be had for it.
   ~CallTask() override {
+    if (!was_unpacked_) drop_references(answers_->reference_service(), call_->caller, message_);
     if (was_run_) return;
     answers_->fail(*call_, Error(ErrorKind::Overloaded, "no thread can be started for the call"), false);
   }
@@ -85,43 +107,49 @@ class CallTask final : public future::HandlerTask {
     const core::ThreadStateGuard guard(std::move(state));
     const ShownHandler shown(*call_);
     bool is_own = false;
+    base::ThrowStack stack;
     try {
-      run_it(is_own);
+      run_it(is_own, stack);
     } catch (...) {
-      answers_->fail(*call_, error_of(std::current_exception()), is_own);
+      answers_->fail(*call_, error_with(stack), is_own);
     }
   }
 
  private:
-  void run_it(bool& is_own) {
+  void run_it(bool& is_own, base::ThrowStack& stack) {
     call_->back = stage_in(message_);
     CallReader reader(message_);
     const CallHead head = reader.read_head();
     if (!head.runs_late && is_over()) return refuse_late();
     switch (head.kind) {
       case CalleeKind::Operator: {
-        const Arguments arguments = reader.read_arguments(head);
+        const Arguments arguments = read_arguments(head, reader);
         is_own = true;
         return answers_->reply(*call_, run_builtin(head.name, arguments));
       }
       case CalleeKind::Graph: return run_graph_of(head, reader, is_own);
-      case CalleeKind::Function: return run_function(head, reader, is_own);
+      case CalleeKind::Function: return run_function(head, reader, is_own, stack);
     }
   }
 
-  void run_function(const CallHead& head, CallReader& reader, bool& is_own) {
+  // When their owners know of all references among them.
+  Arguments read_arguments(const CallHead& head, CallReader& reader) {
+    if (!has_references(message_)) return reader.read_arguments(head);
+    const Unpacking unpacking(answers_->reference_service(), call_->caller, message_);
+    was_unpacked_ = true;
+    Arguments arguments = reader.read_arguments(head);
+    unpacking.wait_confirmed(call_->deadline);
+    return arguments;
+  }
+
+  void run_function(const CallHead& head, CallReader& reader, bool& is_own, base::ThrowStack& stack) {
     const std::shared_ptr<const Function> function = get_function(head.name);
-    const ValueList arguments = bind_arguments(function->signature, reader.read_arguments(head));
+    const ValueList arguments = bind_arguments(function->signature, read_arguments(head, reader));
     is_own = true;
-    Result result = function->run(arguments);
+    Result result = run_watched(*function, arguments, stack);
+    if (function->execution == Execution::Async) result = async_result(std::move(result));
     if (auto* const later = std::get_if<future::Future<Value>>(&result)) return answer_later(*later);
-    Value& value = std::get<Value>(result);
-    if (function->execution != Execution::Async) return answers_->reply(*call_, value);
-    const auto* const later = value.get_if<future::AnyFuture>();
-    if (later == nullptr || dynamic_cast<future::TypedState<Value>*>(later->state().get()) == nullptr) {
-      refuse_plain(value);
-    }
-    answer_later(*later);
+    answers_->reply(*call_, std::get<Value>(result));
   }
 
   void run_graph_of(const CallHead& head, CallReader& reader, bool& is_own) {
@@ -134,7 +162,7 @@ class CallTask final : public future::HandlerTask {
     if (graph == nullptr) {
       throw Error(ErrorKind::Failed, kUnknownGraph, "graph function " + head.name + " is not kept here");
     }
-    const ValueList arguments = bind_arguments({graph->name(), graph->parameters()}, reader.read_arguments(head));
+    const ValueList arguments = bind_arguments({graph->name(), graph->parameters()}, read_arguments(head, reader));
     is_own = true;
     answers_->reply(*call_, run_graph(*graph, arguments, {.poll = [this] {
       if (call_->is_cancelled()) refuse_cancelled();
@@ -165,12 +193,21 @@ class CallTask final : public future::HandlerTask {
   std::shared_ptr<CallContext> call_;
   Message message_;
   bool was_run_ = false;
+  bool was_unpacked_ = false;  // its references were taken out
 };
 
-Value value_of(Result result) { return std::move(std::get<Value>(result)); }
+// Nothing: a handler has to read them, and tells what is wrong if that is why. Objects are read by code of their
+// classes, which may take its time.
+std::optional<Arguments> try_read(CallReader& reader, const CallHead& head) {
+  try {
+    return reader.read_arguments(head);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
 
 // Nothing: it is not quick.
-std::optional<Value> try_quick(const Message& message) {
+std::optional<Value> try_quick(const Message& message, base::ThrowStack& stack) {
   if (message.payload.empty() || message.payload.size() > kQuickPayload || is_staged(message)) return std::nullopt;
   const auto kind = static_cast<CalleeKind>(message.payload.front());
   if (kind != CalleeKind::Operator && kind != CalleeKind::Function) return std::nullopt;
@@ -178,25 +215,43 @@ std::optional<Value> try_quick(const Message& message) {
   const CallHead head = reader.read_head();
   if (head.is_custom) return std::nullopt;
   if (kind == CalleeKind::Operator) {
-    const Arguments arguments = reader.read_arguments(head);
-    if (!is_small(arguments.positional)) return std::nullopt;
-    return run_builtin(head.name, arguments);
+    const std::optional<Arguments> arguments = try_read(reader, head);
+    if (!arguments || !is_small(arguments->positional)) return std::nullopt;
+    return run_builtin(head.name, *arguments);
   }
   const std::shared_ptr<const Function> function = find_function(head.name);
   if (function == nullptr || function->execution != Execution::Inline) return std::nullopt;
-  return value_of(function->run(bind_arguments(function->signature, reader.read_arguments(head))));
+  std::optional<Arguments> read = try_read(reader, head);
+  if (!read) return std::nullopt;
+  const ValueList arguments = bind_arguments(function->signature, std::move(*read));
+  Result result = run_watched(*function, arguments, stack);
+  if (const auto* const later = std::get_if<future::Future<Value>>(&result)) {
+    return later->done() ? std::optional<Value>(later->wait()) : std::nullopt;  // it is waited for elsewhere
+  }
+  return std::move(std::get<Value>(result));
 }
 
 }  // namespace
 
+Result async_result(Result result) {
+  const Value* const value = std::get_if<Value>(&result);
+  if (value == nullptr) return result;
+  const auto* const later = value->get_if<future::AnyFuture>();
+  if (later == nullptr || dynamic_cast<future::TypedState<Value>*>(later->state().get()) == nullptr) {
+    refuse_plain(*value);
+  }
+  return future::Future<Value>::of(later->state());
+}
+
 bool run_if_quick(Answers& answers, const CallContext& call, const Message& message) noexcept {
+  base::ThrowStack stack;
   try {
-    const std::optional<Value> value = try_quick(message);
+    const std::optional<Value> value = try_quick(message, stack);
     if (!value) return false;
     answers.reply(call, *value);
   } catch (...) {
     const CallContext named(call.caller, call.id, callee_name(message), call.deadline);
-    answers.fail(named, error_of(std::current_exception()), true);
+    answers.fail(named, error_with(stack), true);
   }
   return true;
 }

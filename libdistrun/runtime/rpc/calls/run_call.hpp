@@ -25,6 +25,7 @@ class Answers {
   virtual void begin_async() noexcept = 0;
   virtual void end_async() noexcept = 0;
   virtual GraphCache& graphs() noexcept = 0;
+  virtual ReferenceService* reference_service() noexcept = 0;  // null: there is none
 
  protected:
   ~Answers() = default;
@@ -32,6 +33,9 @@ class Answers {
 
 // The type of the error that tells a caller to send the graph function along.
 inline constexpr const char* kUnknownGraph = "UnknownGraph";
+
+// What a function has returned that is to return a future: that. Throws Error{InvalidArgument} for anything else.
+Result async_result(Result result);
 
 // Runs it at once if it is quick, and says so; the call is answered then. On any thread.
 bool run_if_quick(Answers& answers, const CallContext& call, const Message& message) noexcept;

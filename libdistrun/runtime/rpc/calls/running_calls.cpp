@@ -13,12 +13,15 @@ void RunningCalls::add(const std::shared_ptr<CallContext>& call) {
     throw Error(ErrorKind::Overloaded, "too many calls of others are queued: " + std::to_string(kCallsMax));
   }
   calls_.emplace(std::pair(call->caller.id(), call->id), call);
+  count_.store(calls_.size());
 }
 
 void RunningCalls::remove(const CallContext& call) noexcept {
+  if (count_.load() == 0) return;
   const std::lock_guard lock(mutex_);
   const auto found = calls_.find({call.caller.id(), call.id});
   if (found != calls_.end() && found->second.get() == &call) calls_.erase(found);
+  count_.store(calls_.size());
 }
 
 void RunningCalls::cancel(WorkerId caller, std::uint64_t id) noexcept {
@@ -42,11 +45,6 @@ std::vector<std::shared_ptr<const CallContext>> RunningCalls::list(std::size_t m
     calls.push_back(call);
   }
   return calls;
-}
-
-int RunningCalls::count() const {
-  const std::lock_guard lock(mutex_);
-  return static_cast<int>(calls_.size());
 }
 
 std::shared_ptr<const CallContext> current_call() noexcept {

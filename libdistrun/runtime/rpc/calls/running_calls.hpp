@@ -1,6 +1,7 @@
 #pragma once
 // The calls of others that this rank runs, or has queued: whom to tell that a caller does not wait any more, and what
 // there is to wait for before a session can end.
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,11 +22,12 @@ class RunningCalls {
 
   // Of each caller the oldest first, at most `most`.
   std::vector<std::shared_ptr<const CallContext>> list(std::size_t most) const;
-  int count() const;
+  int count() const noexcept { return static_cast<int>(count_.load()); }
 
  private:
   static constexpr std::size_t kCallsMax = 1 << 20;
 
+  std::atomic<std::size_t> count_{0};  // of calls_; those that are answered where they are read are in none
   mutable std::mutex mutex_;
   std::map<std::pair<WorkerId, std::uint64_t>, std::shared_ptr<CallContext>> calls_;  // guarded by mutex_
 };

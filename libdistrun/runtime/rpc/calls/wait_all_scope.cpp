@@ -11,7 +11,7 @@ namespace distrun::rpc {
 namespace {
 
 constinit thread_local WaitAllScope* of_thread = nullptr;
-constinit thread_local std::vector<future::Future<Value>>* futures_of_thread = nullptr;
+constinit thread_local std::vector<future::AnyFuture>* futures_of_thread = nullptr;
 
 }  // namespace
 
@@ -35,13 +35,16 @@ void WaitAllScope::end(base::Location site) {
   if (std::exchange(is_over_, true)) throw Error(ErrorKind::Failed, "the wait-all scope is over already", site);
   of_thread = nullptr;
   futures_of_thread = nullptr;
-  future::wait_all(futures_, {}, site);
+  std::vector<std::shared_ptr<future::FutureState>> states;
+  for (const future::AnyFuture& each : futures_) states.push_back(each.state());
+  future::wait_for_all(states, {}, site);
+  for (const auto& each : states) each->follow();
 }
 
-const std::vector<future::Future<Value>>* WaitAllScope::futures() noexcept { return futures_of_thread; }
+const std::vector<future::AnyFuture>* WaitAllScope::futures() noexcept { return futures_of_thread; }
 
-void WaitAllScope::add(const future::Future<Value>& future) {
-  if (futures_of_thread != nullptr) futures_of_thread->push_back(future);
+void WaitAllScope::add(const std::shared_ptr<future::FutureState>& state) {
+  if (futures_of_thread != nullptr) futures_of_thread->push_back(future::AnyFuture(state));
 }
 
 }  // namespace distrun::rpc

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <distrun/runtime/future/future.hpp>
-#include <distrun/runtime/rpc/values/value.hpp>
 
 namespace distrun::rpc {
 
@@ -25,13 +24,13 @@ class WaitAllScope {
   void end(base::Location site = base::Location::here());
 
   // Of the calling thread; null outside of a scope.
-  static const std::vector<future::Future<Value>>* futures() noexcept;
+  static const std::vector<future::AnyFuture>* futures() noexcept;
   // A call was made: kept if the thread has a scope.
-  static void add(const future::Future<Value>& future);
+  static void add(const std::shared_ptr<future::FutureState>& state);
 
  private:
   base::Location site_;
-  std::vector<future::Future<Value>> futures_;
+  std::vector<future::AnyFuture> futures_;
   bool is_over_ = false;
 };
 

@@ -60,7 +60,7 @@ ValueList bind_arguments(const Signature& signature, Arguments arguments) {
   }
   std::vector<std::string> missing;
   for (std::size_t i = 0; i < count; ++i) {
-    if (!has[i]) missing.push_back(signature.parameters[i].name);
+    if (!has[i] && !signature.parameters[i].is_optional) missing.push_back(signature.parameters[i].name);
   }
   if (!missing.empty()) refuse_missing(signature, missing);
   return bound;

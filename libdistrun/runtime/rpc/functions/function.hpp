@@ -19,7 +19,8 @@ namespace distrun::rpc {
 
 struct Parameter {
   std::string name;
-  std::string type;  // as in errors: "int"
+  std::string type;          // as in errors: "int"
+  bool is_optional = false;  // a call may leave it out: none stands in its place
 };
 
 // What a call passes; values in the order of the call, and others by name.

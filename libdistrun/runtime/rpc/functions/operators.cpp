@@ -68,6 +68,13 @@ std::optional<Operand> operand_of(const Value& value) {
 
 bool is_operator(std::string_view name) noexcept { return autograd::find_operator(name) != nullptr; }
 
+bool takes_operands(std::string_view name, std::span<const Value> arguments) {
+  const std::vector<autograd::Overload>* const overloads = autograd::find_operator(name);
+  if (overloads == nullptr) return false;
+  const std::vector<Operand> operands = operands_of(name, arguments);
+  return std::any_of(overloads->begin(), overloads->end(), [&](const auto& each) { return each.takes(operands); });
+}
+
 std::vector<tensor::Value> operands_of(std::string_view name, std::span<const Value> arguments) {
   std::vector<Operand> operands;
   operands.reserve(arguments.size());

@@ -12,6 +12,8 @@
 namespace distrun::rpc {
 
 bool is_operator(std::string_view name) noexcept;
+// Whether one of the operator's overloads takes them.
+bool takes_operands(std::string_view name, std::span<const Value> arguments);
 // Throws Error{InvalidArgument, "TypeError"} for what no operator takes: "unsupported operand type(s) for +: ...".
 std::vector<tensor::Value> operands_of(std::string_view name, std::span<const Value> arguments);
 Value value_of_result(tensor::Value result);

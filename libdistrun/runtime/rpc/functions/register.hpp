@@ -3,11 +3,12 @@
 //
 //   int add_twice(int a, int b) { return a + 2 * b; }
 //   DISTRUN_RPC(add_twice)                  // rpc_sync(to, add_twice, 1, 2), rpc_sync<int>(to, "add_twice", 1, 2)
-//   DISTRUN_RPC(add_twice, "a", "b")        // and arg("b", 2)
+//   DISTRUN_RPC(add_twice, "a", "b")        // and arg("b", 2); a std::optional may be left out
 //   DISTRUN_RPC_ASYNC(slow)                 // returns a Future<T>; the caller gets the T
 //   DISTRUN_RPC_INLINE(peek)                // quick, takes no lock, makes no call: runs where the call is read
 //
-// At namespace scope, after the function. Arguments come by value or by reference to const.
+// At namespace scope, after the function. Arguments come by value or by reference to const. A call that passes an
+// object of a class runs on a handler's thread, however quick the function is: the class's own code reads the object.
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -70,8 +71,9 @@ template <class... Passed>
 std::vector<Parameter> parameters_of(const std::vector<std::string>& names) {
   std::vector<Parameter> parameters;
   const std::vector<std::string> types{type_name<std::remove_cvref_t<Passed>>()...};
+  const std::vector<bool> are_optional{kIsOptional<std::remove_cvref_t<Passed>>...};
   for (std::size_t i = 0; i < types.size(); ++i) {
-    parameters.push_back({i < names.size() ? names[i] : "arg" + std::to_string(i), types[i]});
+    parameters.push_back({i < names.size() ? names[i] : "arg" + std::to_string(i), types[i], are_optional[i]});
   }
   return parameters;
 }

@@ -10,7 +10,9 @@
 //
 // "MyClass" makes one, "MyClass.my_instance_method" takes an object first. A class method is a function whose first
 // parameter is `const ClassName&`, which the call does not pass. by_value says how objects travel: its first function
-// makes what is sent of one, anything that can be sent, the second an object of that.
+// makes what is sent of one, anything that can be sent, the second an object of that. A class whose objects hold
+// references shows them by `void visit_references(const rpc::ReferenceVisitor&) const`, under whatever lock it needs:
+// then cycles of references through its objects are explained (distrun ps --rrefs).
 #include <distrun/runtime/rpc/functions/register.hpp>
 
 namespace distrun::rpc {
@@ -19,6 +21,14 @@ namespace distrun::rpc {
 struct ClassName {
   std::string name;
 };
+
+// What a pointer to a member function is known by: its type and its bytes.
+template <class Method>
+std::string method_key(Method method) {
+  std::string key = typeid(Method).name();
+  key.append(reinterpret_cast<const char*>(&method), sizeof method);
+  return key;
+}
 
 template <class Class>
 class RegisterClass {
@@ -30,6 +40,11 @@ class RegisterClass {
     if constexpr (future::ShowsTensors<Class>) {
       type.visit_tensors = [](const void* object, const future::TensorVisitor& visit) {
         static_cast<const Class*>(object)->visit_tensors(visit);
+      };
+    }
+    if constexpr (requires(const Class& object, const ReferenceVisitor& visit) { object.visit_references(visit); }) {
+      type.visit_references = [](const void* object, const ReferenceVisitor& visit) {
+        static_cast<const Class*>(object)->visit_references(visit);
       };
     }
     add_object_type(std::move(type));
@@ -85,6 +100,7 @@ class RegisterClass {
   template <Execution execution, class Returned, class... Passed, class Method>
   RegisterClass& add_method(const char* name, Method function, std::vector<std::string> names) {
     names.insert(names.begin(), "self");
+    add_method_name(method_key(function), name);
     add_function(detail::make_function<execution, Returned, std::shared_ptr<Class>, Passed...>(
         full(name), std::move(names), [function](const std::shared_ptr<Class>& self, Passed... passed) -> Returned {
           return ((*self).*function)(std::move(passed)...);

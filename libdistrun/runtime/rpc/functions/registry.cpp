@@ -22,6 +22,7 @@ struct Functions {
   std::shared_mutex mutex;
   std::unordered_map<std::string, std::shared_ptr<const Function>> by_name;
   std::unordered_map<const void*, std::string> names;
+  std::unordered_map<std::string, std::string> methods;  // by their keys
 };
 Functions& functions() {
   static auto* const only = new Functions;
@@ -132,6 +133,21 @@ std::vector<std::string> function_names() {
   std::erase_if(names, [](const std::string& name) { return is_hidden(name); });
   std::sort(names.begin(), names.end());
   return names;
+}
+
+void add_method_name(std::string key, std::string name) {
+  Functions& all = functions();
+  const std::unique_lock lock(all.mutex);
+  all.methods.emplace(std::move(key), std::move(name));
+}
+
+const std::string& name_of_method(const std::string& key) {
+  Functions& all = functions();
+  const std::shared_lock lock(all.mutex);
+  const auto found = all.methods.find(key);
+  if (found != all.methods.end()) return found->second;
+  throw Error(ErrorKind::InvalidArgument,
+              "this method can't be called by others: register it with RegisterClass<...>(...).method(name, method)");
 }
 
 const std::string& name_of_function(const void* address) {

@@ -25,6 +25,11 @@ std::vector<std::string> function_names();  // sorted
 // Changes whenever what a rank has may have changed: for whoever remembers it.
 std::uint64_t functions_version() noexcept;
 
+// The same for methods: `key` is what a pointer to a member is known by (method_key()).
+void add_method_name(std::string key, std::string name);
+// "my_method". Throws as name_of_function().
+const std::string& name_of_method(const std::string& key);
+
 // The name of a function of C++. Throws Error{InvalidArgument} if it is not registered, with the way out.
 const std::string& name_of_function(const void* address);
 

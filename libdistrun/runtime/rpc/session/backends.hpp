@@ -47,7 +47,8 @@ class Backend {
 
 // Any thread. Throws Error{InvalidArgument}: "RPC backend X: already registered".
 Backend register_backend(BackendInfo info);
-// Throws Error{InvalidArgument} with those that there are. "pipe", "inproc"; "TENSORPIPE" is the pipe.
+// Throws Error{InvalidArgument} with those that there are. "pipe", "inproc", "faulty"; "TENSORPIPE" is the pipe, and
+// "FAULTY_TENSORPIPE" faulty.
 Backend find_backend(const std::string& name);
 std::vector<Backend> backends();
 // The name of the one that --agent names; "pipe" outside of a run.

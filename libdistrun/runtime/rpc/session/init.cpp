@@ -162,7 +162,11 @@ void begin_elastic(SessionState& state, const Begin& begin, const std::shared_pt
   session->elastic = group;
   try {
     start(state, session);
-    if (session->calls != nullptr) group->tell_others(*session->calls, deadline, begin.site);
+    if (session->calls != nullptr) {
+      for (const std::string& again : group->tell_others(*session->calls, deadline, begin.site)) {
+        session->meetings.find_again(again);
+      }
+    }
   } catch (...) {
     group->leave_silently();
     throw;

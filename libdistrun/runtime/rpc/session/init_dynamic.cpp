@@ -19,6 +19,7 @@ namespace {
   add("BackendType", typeid(Backend));
   add("RpcBackendOptions", typeid(RpcBackendOptions));
   add("TensorPipeRpcBackendOptions", typeid(PipeOptions));
+  add("FaultyTensorPipeRpcBackendOptions", typeid(FaultyOptions));
   return true;
 }();
 
@@ -44,6 +45,9 @@ std::shared_ptr<const RpcBackendOptions> options_from(const Value& value) {
   if (value.is_none()) return nullptr;
   if (auto options = detail::shared_instance_of(value, typeid(PipeOptions))) {
     return std::static_pointer_cast<const PipeOptions>(std::move(options));
+  }
+  if (auto options = detail::shared_instance_of(value, typeid(FaultyOptions))) {
+    return std::static_pointer_cast<const FaultyOptions>(std::move(options));
   }
   if (auto options = detail::shared_instance_of(value, typeid(RpcBackendOptions))) {
     return std::static_pointer_cast<const RpcBackendOptions>(std::move(options));

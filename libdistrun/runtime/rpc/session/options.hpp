@@ -62,6 +62,32 @@ struct PipeOptions : RpcBackendOptions {
   std::vector<std::string> channels;             // "inline", "ring", "cma"; empty: all
 };
 
+// Of the agent "faulty", which does what the one does that it stands before, but for the faults that are asked for
+// (common/base/fault_plan.hpp). It has no device maps. Kinds of messages have the names of a plan, or PyTorch's.
+struct FaultyOptions : RpcBackendOptions {
+  explicit FaultyOptions(int num_worker_threads = kDefaultWorkerThreads, double rpc_timeout = kDefaultRpcTimeoutSeconds,
+                         std::string init_method = "", std::vector<std::string> messages_to_fail = {},
+                         std::map<std::string, double> messages_to_delay = {}, int num_fail_sends = 0);
+  // Those that ported tests know: 8 threads; the first 3 sends of what may be sent again fail, and calls are delayed by
+  // 1.5 s.
+  static FaultyOptions usual();
+
+  // "SEED:PLAN" of all that these options ask for, or, if that is nothing, of the run (--faults); empty: no faults.
+  // Throws Error{InvalidArgument} "No mapping to rpc::MessageType exists for X", "Delays passed to
+  // FaultyTensorPipeAgent must be non-negative.", and what is wrong with `faults`.
+  std::string plan() const;
+
+  int num_worker_threads;
+  std::vector<std::string> messages_to_fail;
+  std::map<std::string, double> messages_to_delay;  // seconds, by kind
+  int num_fail_sends;                               // of each message of a kind that is to fail
+  std::string faults;                               // "SEED:PLAN", besides
+  std::vector<std::string> transports;              // as of the pipe
+};
+
+// What --faults says; empty: nothing.
+std::string run_faults();
+
 // The transport that --rpc-transport names, "best" unless it names one: of agents that have a choice, and options that
 // name none.
 std::string run_transport();

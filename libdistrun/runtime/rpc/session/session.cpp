@@ -33,11 +33,17 @@ void set_rpc_timeout(double seconds) {
   current_calls()->set_timeout(nanoseconds_of(seconds));
 }
 
-std::map<std::string, std::string> debug_info() {
+std::map<std::string, std::string> agent_debug_info() {
   const std::shared_ptr<Session> session = session_state().get();
   std::map<std::string, std::string> info = session->agent->debug_info();
   if (session->calls != nullptr) session->calls->add_debug_info(info);
   if (session->worker_threads) info["agent.thread_pool_size"] = std::to_string(*session->worker_threads);
+  return info;
+}
+
+std::map<std::string, std::string> debug_info() {
+  std::map<std::string, std::string> info = agent_debug_info();
+  for (const auto& each : session_state().get()->parts) each->add_debug_info(info);
   return info;
 }
 

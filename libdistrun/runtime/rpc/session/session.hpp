@@ -48,6 +48,8 @@ void init_rpc_backend(const Backend& backend, std::shared_ptr<Store> store, cons
 struct ShutdownOptions {
   bool graceful = true;
   double timeout = 0;  // of all of it, in seconds; 0: no limit but that of the test
+  // What others still hold of this worker at its end (references) is no error.
+  bool ignore_leaks = false;
 };
 // Graceful: returns when no call is running or on its way between any workers, and no more will be made. Not graceful:
 // leaves at once. The rank's own part is done in any case, and then an error is thrown: Error{Timeout} with who is
@@ -66,7 +68,9 @@ std::vector<WorkerInfo> get_worker_infos();
 double get_rpc_timeout();
 void set_rpc_timeout(double seconds);
 
-// Keys of rpc and of the agent: "agent.thread_pool_size", "agent.client_active_calls", "pipe.worker1.transport".
+// Keys of calls and of the agent: "agent.thread_pool_size", "agent.client_active_calls", "pipe.worker1.transport".
+std::map<std::string, std::string> agent_debug_info();
+// Those, and of whatever else has to do with the session: "num_owner_rrefs".
 std::map<std::string, std::string> debug_info();
 
 // At the end of a test: what its body has left open is closed, at once.

@@ -46,7 +46,12 @@ void shut_down(const Graceful& shutdown) {
       wait_all_workers(shutdown.timeout, shutdown.site);
     }
   }
-  if (hooks.delete_references) hooks.delete_references();
+  if (hooks.delete_references) {
+    hooks.delete_references();
+  } else {
+    for (const auto& each : session.parts) each->settle(shutdown.deadline, shutdown.site);
+  }
+  for (const auto& each : session.parts) each->look();
   if (session.calls == nullptr) return;
   if (session.elastic != nullptr) return leave_elastic(shutdown);
   session.termination.run(*session.calls, shutdown.begin, shutdown.deadline, shutdown.site);
@@ -83,6 +88,8 @@ void shutdown(const ShutdownOptions& options, base::Location site) {
   }
   session->close(over("RPC was shut down while the call was waiting"), kLinger);
   if (failed) std::rethrow_exception(failed);
+  if (!options.graceful || options.ignore_leaks) return;
+  for (const auto& each : session->parts) each->check();
 }
 
 void end_session(core::RankState& rank) noexcept {

@@ -31,6 +31,7 @@ enum class Tag : std::uint8_t {
   Map,
   Record,
   Instance,
+  Reference,
 };
 
 constexpr std::size_t kFew = 16;  // tensors that are looked for one by one
@@ -67,10 +68,20 @@ void ValueWriter::write(const Value& value, int depth) {
     case Kind::Map: return tag(Tag::Map), write_map(*value.get_if<Map>(), depth);
     case Kind::Record: return tag(Tag::Record), write_items(value.get_if<Record>()->fields, depth);
     case Kind::Instance: return tag(Tag::Instance), write_instance(*value.get_if<Instance>(), depth);
+    case Kind::Reference: return tag(Tag::Reference), write_reference(**value.get_if<ReferencePtr>());
     case Kind::Future: break;
   }
   throw Error(ErrorKind::InvalidArgument, "RuntimeError",
               "Can not pickle torch.futures.Future: a future stays where it is; send the value that it gets");
+}
+
+void ValueWriter::write_reference(const Reference& reference) {
+  Packing* const packing = Packing::current();
+  if (packing == nullptr) {
+    throw Error(ErrorKind::InvalidArgument, "RuntimeError",
+                "Can not pickle rref in python pickler: " + reference.text() + " can only be sent in a call of RPC");
+  }
+  bytes_.number(packing->add(reference));
 }
 
 void ValueWriter::write_items(const ValueList& items, int depth) {
@@ -158,6 +169,7 @@ Value ValueReader::read(int depth) {
     case Tag::Map: return read_map(depth);
     case Tag::Record: return Value(Record{read_items(depth)});
     case Tag::Instance: return read_instance(depth);
+    case Tag::Reference: return read_reference();
   }
   refuse("a message has a value of the unknown kind " + std::to_string(number));
 }
@@ -194,6 +206,13 @@ Value ValueReader::read_worker() {
   std::string name = bytes_.string();
   const auto id = bytes_.number<WorkerId>();
   return Value(WorkerInfo(std::move(name), id));
+}
+
+Value ValueReader::read_reference() {
+  const auto place = bytes_.number<std::uint32_t>();
+  const Unpacking* const unpacking = Unpacking::current();
+  if (unpacking == nullptr) refuse("a message has a reference where none may be");
+  return Value(ReferencePtr(unpacking->at(place)));
 }
 
 Value ValueReader::read_instance(int depth) {

@@ -27,6 +27,7 @@ class ValueWriter {
   void write_tensor(const Tensor& tensor);
   void write_sparse(const Tensor& tensor);
   void write_instance(const Instance& instance, int depth);
+  void write_reference(const Reference& reference);
   std::uint32_t place_of(const Tensor& tensor);
 
   wire::ByteWriter& bytes_;
@@ -53,6 +54,7 @@ class ValueReader {
   Value read_sparse();
   Value read_sparse_again();
   Value read_instance(int depth);
+  Value read_reference();
   Value read_device();
   Value read_worker();
   const Tensor& read_tensor();

@@ -10,11 +10,13 @@
 //   structs with DISTRUN_FIELDS       record
 //   classes that are registered       instance; also by shared_ptr, which shares the object that was decoded
 //   Future                            a value that can't travel
+//   RRef                              reference
 //   Value, List, Map, ...             themselves
 //
 // from_value() throws Error{InvalidArgument, "TypeError"}: "must be int, not str"; ints are taken as floats, lists as
 // tuples and tuples as lists.
 #include <array>
+#include <concepts>
 #include <limits>
 #include <map>
 #include <optional>
@@ -126,6 +128,12 @@ constexpr Kind find_kind() {
 }
 template <Held T>
 inline constexpr Kind kind_of = find_kind<T>();
+// The room rref's RRef<T>, or what is made as that.
+template <class T>
+concept Refers = requires(const T& object, ReferencePtr reference) {
+  { object.reference() } -> std::convertible_to<ReferencePtr>;
+  { T::of(reference) } -> std::same_as<T>;
+};
 template <class T>
 concept Text = std::is_convertible_v<const T&, std::string_view>;
 
@@ -148,6 +156,8 @@ std::string type_name() {
     return "str";
   } else if constexpr (std::is_base_of_v<future::AnyFuture, T>) {
     return "Future";
+  } else if constexpr (detail::Refers<T>) {
+    return "RRef";
   } else if constexpr (detail::Held<T>) {
     return std::string(name_of(detail::kind_of<T>));
   } else if constexpr (detail::kIsVector<T> || detail::kIsArray<T>) {
@@ -183,6 +193,9 @@ Value to_value(Passed&& object) {
     return Value(std::string(std::string_view(object)));
   } else if constexpr (std::is_base_of_v<future::AnyFuture, T>) {
     return Value(static_cast<const future::AnyFuture&>(object));
+  } else if constexpr (detail::Refers<T>) {
+    ReferencePtr reference = object.reference();
+    return reference == nullptr ? Value() : Value(std::move(reference));
   } else if constexpr (detail::Held<T>) {
     return Value(T(std::forward<Passed>(object)));
   } else if constexpr (detail::kIsVector<T> || detail::kIsArray<T>) {
@@ -302,6 +315,10 @@ Wanted from_value(const Value& value) {
     return detail::number_from<T>(value);
   } else if constexpr (std::is_floating_point_v<T>) {
     return detail::float_from<T>(value);
+  } else if constexpr (detail::Refers<T>) {
+    if (value.is_none()) return T();
+    if (const auto* const held = value.get_if<ReferencePtr>()) return T::of(*held);
+    detail::refuse_value("RRef", value);
   } else if constexpr (std::is_same_v<T, future::AnyFuture>) {
     if (const T* const held = value.get_if<T>()) return *held;
     detail::refuse_value("Future", value);

@@ -27,6 +27,30 @@ std::string describe(const Value& value) {
   return name;
 }
 
+void visit_references(const Value& value, const ReferenceVisitor& visit) {
+  const auto visit_all = [&](const ValueList& items) {
+    for (const Value& each : items) visit_references(each, visit);
+  };
+  switch (value.kind()) {
+    case Kind::Reference: return visit(*value.get_if<ReferencePtr>());
+    case Kind::List: return visit_all(value.get_if<List>()->items);
+    case Kind::Tuple: return visit_all(value.get_if<Tuple>()->items);
+    case Kind::Record: return visit_all(value.get_if<Record>()->fields);
+    case Kind::Map:
+      for (const auto& [key, mapped] : value.get_if<Map>()->items) {
+        visit_references(key, visit);
+        visit_references(mapped, visit);
+      }
+      return;
+    case Kind::Instance: {
+      const Instance& instance = *value.get_if<Instance>();
+      if (instance.type->visit_references) instance.type->visit_references(instance.object.get(), visit);
+      return;
+    }
+    default: return;
+  }
+}
+
 void Value::visit_tensors(const future::TensorVisitor& visit) const {
   switch (kind()) {
     case Kind::Tensor: {

@@ -19,6 +19,8 @@ class ObjectType {
   std::function<Value(const void* object)> encode;
   std::function<std::shared_ptr<void>(const Value& state)> decode;
   std::function<void(const void* object, const future::TensorVisitor&)> visit_tensors;  // empty: none are looked for
+  // Empty: none are looked for. Called by a thread that looks at what is held, while others may be at work.
+  std::function<void(const void* object, const ReferenceVisitor&)> visit_references;
 };
 
 // While plugins are loaded, or later; any thread. The first of a name, and of a class, stays: throws

@@ -6,9 +6,9 @@
 namespace distrun::rpc {
 namespace {
 
-constexpr std::array<std::string_view, 15> kNames{"None",   "bool",   "int",        "float",    "str",
-                                                  "Tensor", "Device", "WorkerInfo", "function", "list",
-                                                  "tuple",  "map",    "record",     "object",   "Future"};
+constexpr std::array<std::string_view, 16> kNames{"None",   "bool",       "int",      "float", "str",   "Tensor",
+                                                  "Device", "WorkerInfo", "function", "list",  "tuple", "map",
+                                                  "record", "object",     "Future",   "RRef"};
 static_assert(kNames.size() == std::variant_size_v<Value::Held>);
 
 bool all_same(const ValueList& left, const ValueList& right) {

@@ -2,6 +2,7 @@
 // What calls carry: a closed set of types, and classes that a plugin has registered. Nothing that arrives is executed.
 //
 //   none  bool  int  float  string  Tensor  Device  WorkerInfo  list  tuple  map  record  instance  function name
+//   reference
 //
 // A value is a tree. What two places of it share on the sender's side is there twice at the receiver; but tensors that
 // share memory share it there, too, and one tensor in two places is one there.
@@ -17,6 +18,7 @@
 
 #include <distrun/runtime/device/device.hpp>
 #include <distrun/runtime/future/future.hpp>
+#include <distrun/runtime/rpc/values/reference.hpp>
 #include <distrun/runtime/rpc/worker_info.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
@@ -69,13 +71,14 @@ enum class Kind : std::uint8_t {
   Record,
   Instance,
   Future,  // never travels: whoever sends one is refused
+  Reference,
 };
 std::string_view name_of(Kind kind) noexcept;  // "int", "Tensor", "list"
 
 class Value {
  public:
   using Held = std::variant<std::monostate, bool, std::int64_t, double, std::string, Tensor, device::Device, WorkerInfo,
-                            FunctionName, List, Tuple, Map, Record, Instance, future::AnyFuture>;
+                            FunctionName, List, Tuple, Map, Record, Instance, future::AnyFuture, ReferencePtr>;
 
   Value() noexcept = default;  // none
   template <class T>
@@ -103,6 +106,8 @@ class Value {
   Held held_;
 };
 
+// Each reference that it holds, however deep; of instances those that their type shows.
+void visit_references(const Value& value, const ReferenceVisitor& visit);  // in inspect.cpp, too
 // An object of a plugin's class, however deep.
 bool holds_instance(const Value& value) noexcept;
 // Deep; tensors by identity, instances by the object.

@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 constexpr char kLog[] = "log";
 constexpr char kJoin[] = "distrun.join";
 constexpr base::Nanoseconds kFarewell = 1s;  // for those who are told that it leaves
+constexpr base::Nanoseconds kPatience = 1s;  // with those who can't be reached, and have not said that they leave
 constexpr base::Nanoseconds kFirstRest = 100us;
 constexpr base::Nanoseconds kLastRest = 5ms;
 
@@ -79,10 +80,21 @@ void ElasticGroup::enter(Agent& agent) {
     std::vector<Member> checked = before_;
     checked.push_back(self_);
     check_device_maps(checked, false);
-    for (const Member& each : before_) make_known(agent, each);
+    std::erase_if(before_, [&](const Member& each) { return !is_made_known(agent, each); });
   } catch (...) {
     leave_silently();
     throw;
+  }
+}
+
+// False: it has left meanwhile; another one may have come under its id, and have told the agent so.
+bool ElasticGroup::is_made_known(Agent& agent, const Member& member) {
+  try {
+    make_known(agent, member);
+    return true;
+  } catch (const Error&) {
+    if (!has_left(member)) throw;
+    return false;
   }
 }
 
@@ -96,13 +108,36 @@ void ElasticGroup::check_unique(const std::vector<Member>& before) const {
   }
 }
 
-void ElasticGroup::tell_others(Calls& calls, base::TimePoint deadline, base::Location site) {
+std::vector<std::string> ElasticGroup::tell_others(Calls& calls, base::TimePoint deadline, base::Location site) {
+  std::vector<Member> untold = tell(calls, before_, deadline, site);
+  if (untold.empty()) return {};
+  std::vector<std::string> again;
+  for (const Member& each : untold) again.push_back(each.name);
+  core::PollingWait wait({board::WaitKind::Barrier, "rpc join", board::PeerRule::None, {}, 0, site},
+                         std::min(deadline, base::system_clock().now() + kPatience));
+  base::Nanoseconds rest = kFirstRest;
+  while (!untold.empty()) {
+    const core::WaitEnd end = wait.rest(rest);
+    if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("joining the RPC group", site);
+    if (end == core::WaitEnd::Timeout) break;
+    rest = std::min(2 * rest, kLastRest);
+    for (const Member& each : untold) reach_again(calls, each);
+    untold = tell(calls, untold, deadline, site);
+  }
+  for (const Member& each : untold) remove(calls, each), std::erase(again, each.name);
+  return again;
+}
+
+// Those that may be tried again.
+std::vector<Member> ElasticGroup::tell(Calls& calls, const std::vector<Member>& members, base::TimePoint deadline,
+                                       base::Location site) {
+  std::vector<Member> untold;
   std::vector<std::pair<const Member*, future::Future<Value>>> told;
-  for (const Member& each : before_) {
+  for (const Member& each : members) {
     try {
       told.emplace_back(&each, calls.call(request_of(each, kJoin, self_, deadline, site)));
     } catch (const Error& why) {
-      skip_or_throw(calls, each, why);
+      if (may_try_again(calls, each, why)) untold.push_back(each);
     }
   }
   for (const auto& [member, call] : told) {
@@ -112,21 +147,34 @@ void ElasticGroup::tell_others(Calls& calls, base::TimePoint deadline, base::Loc
     } catch (const base::PeerFailed&) {
       throw;
     } catch (const Error& why) {
-      skip_or_throw(calls, *member, why);
+      if (may_try_again(calls, *member, why)) untold.push_back(*member);
     }
   }
+  return untold;
 }
 
-// One that can't be reached is no hindrance if it is gone.
-void ElasticGroup::skip_or_throw(Calls& calls, const Member& member, const Error& why) {
+bool ElasticGroup::has_left(const Member& member) {
   const std::vector<Member> all = present();
-  const bool has_left =
-      std::none_of(all.begin(), all.end(), [&](const Member& each) { return each.address == member.address; });
-  if (has_left || why.kind() == ErrorKind::Disconnected) return remove(calls, member);
+  return std::none_of(all.begin(), all.end(), [&](const Member& each) { return each.address == member.address; });
+}
+
+// One that can't be reached is no hindrance if it is gone; false then. Throws for one that is there.
+bool ElasticGroup::may_try_again(Calls& calls, const Member& member, const Error& why) {
+  if (has_left(member)) return remove(calls, member), false;
+  if (why.kind() == ErrorKind::Disconnected) return true;
   throw Error(why.kind(), why.type(),
               "joining the RPC group: " + describe(member) + " does not take note: " + why.what() + "; it is " +
                   what_they_do({member.id}),
               why.where());
+}
+
+// A line that was lost is not taken up again: the agent gets to know the worker anew.
+void ElasticGroup::reach_again(Calls& calls, const Member& member) {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(member.id);
+  if (found == known_.end() || found->second != member.address) return;  // another has its id by now
+  calls.agent().add_worker(record_of(member));
+  if (calls.references() != nullptr) calls.references()->meet(member.id);
 }
 
 void ElasticGroup::leave(Calls& calls) noexcept {
@@ -186,7 +234,9 @@ bool ElasticGroup::make_known(Agent& agent, const Member& member) {
 }
 
 void ElasticGroup::add(Calls& calls, const Member& member) {
-  if (make_known(calls.agent(), member)) calls.refresh_workers();
+  if (!make_known(calls.agent(), member)) return;
+  calls.refresh_workers();
+  if (calls.references() != nullptr) calls.references()->meet(member.id);
 }
 
 void ElasticGroup::remove(Calls& calls, const Member& member) {

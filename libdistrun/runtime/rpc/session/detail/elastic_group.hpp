@@ -20,8 +20,11 @@ class ElasticGroup {
   // Appends itself. Throws Error{Failed} if somebody who is there has its name or its id, and what
   // check_device_maps() throws; then it has left again.
   void enter(Agent& agent);
-  // Tells those that have come before. Throws Error{Timeout} for who does not answer.
-  void tell_others(Calls& calls, base::TimePoint deadline, base::Location site);
+  // Tells those that have come before. One that can't be reached may just be leaving, or know an earlier worker of this
+  // id that it has not seen leave: it is tried again until the log says that it has left, or for a moment, as who is
+  // killed is in the log for ever. Throws Error{Timeout} for who does not answer.
+  // Returns who has been reached after it was lost.
+  std::vector<std::string> tell_others(Calls& calls, base::TimePoint deadline, base::Location site);
   // Appends that it leaves, and tells who is there, as far as they can be reached.
   void leave(Calls& calls) noexcept;
   // Only appends it, if it can.
@@ -36,10 +39,15 @@ class ElasticGroup {
   void remove(Calls& calls, const Member& member);
   void wait_for_farewells(std::vector<Member> told);
   bool make_known(Agent& agent, const Member& member);  // false: it is known
+  bool is_made_known(Agent& agent, const Member& member);
   void append(bool joins);
   std::vector<Member> present();
   void check_unique(const std::vector<Member>& before) const;
-  void skip_or_throw(Calls& calls, const Member& member, const Error& why);
+  std::vector<Member> tell(Calls& calls, const std::vector<Member>& members, base::TimePoint deadline,
+                           base::Location site);
+  bool has_left(const Member& member);
+  bool may_try_again(Calls& calls, const Member& member, const Error& why);
+  void reach_again(Calls& calls, const Member& member);
 
   const std::shared_ptr<Store> store_;
   const Member self_;

@@ -9,8 +9,9 @@ namespace distrun::rpc {
 namespace {
 
 std::optional<int> worker_threads_of(const RpcBackendOptions& options) {
-  const auto* const pipe = dynamic_cast<const PipeOptions*>(&options);
-  return pipe != nullptr ? std::optional<int>(pipe->num_worker_threads) : std::nullopt;
+  if (const auto* const pipe = dynamic_cast<const PipeOptions*>(&options)) return pipe->num_worker_threads;
+  if (const auto* const faulty = dynamic_cast<const FaultyOptions*>(&options)) return faulty->num_worker_threads;
+  return std::nullopt;
 }
 
 std::map<std::string, DeviceMap> device_maps_of(const RpcBackendOptions& options) {
@@ -31,6 +32,7 @@ void Session::start() {
   calls = std::make_shared<Calls>(agent, rank);
   calls->set_timeout(timeout);
   calls->set_device_maps(device_maps);
+  parts = make_session_parts(calls);
   calls->on_control([weak = weak_from_this()](const WorkerInfo& from, const wire::Bytes& bytes) {
     if (const auto session = weak.lock()) session->receive(from, bytes);
   });
@@ -49,6 +51,7 @@ void Session::close(const Error& why, base::Nanoseconds limit) noexcept {
   } else {
     agent->close(limit);
   }
+  for (const auto& each : parts) each->close();
   use_calls(rank, nullptr);
   session_state_of(rank).set(nullptr);
 }

@@ -1,23 +1,23 @@
-#include <distrun/plugin/sdk/detail/throw_stack.hpp>
+#include <distrun/common/base/throw_stack.hpp>
 
 #include <algorithm>
 
-using distrun::detail::ThrowStack;
+using distrun::base::ThrowStack;
 
 // Calls action(self) in a frame that has `stack` at the lowest address of its own, and the personality routine below.
-extern "C" __attribute__((visibility("hidden"))) void distrun_sdk_call_watched(void (*action)(void*), void* self,
-                                                                               ThrowStack* stack);
+extern "C" __attribute__((visibility("hidden"))) void distrun_base_call_watched(void (*action)(void*), void* self,
+                                                                                ThrowStack* stack);
 
 #if defined(__x86_64__)
 asm(R"(
   .text
-  .hidden distrun_sdk_call_watched
-  .globl distrun_sdk_call_watched
-  .type distrun_sdk_call_watched, @function
+  .hidden distrun_base_call_watched
+  .globl distrun_base_call_watched
+  .type distrun_base_call_watched, @function
   .p2align 4
-distrun_sdk_call_watched:
+distrun_base_call_watched:
   .cfi_startproc
-  .cfi_personality 0x1b, distrun_sdk_throw_personality
+  .cfi_personality 0x1b, distrun_base_throw_personality
   endbr64
   subq $8, %rsp
   .cfi_adjust_cfa_offset 8
@@ -29,18 +29,18 @@ distrun_sdk_call_watched:
   .cfi_adjust_cfa_offset -8
   ret
   .cfi_endproc
-  .size distrun_sdk_call_watched, . - distrun_sdk_call_watched
+  .size distrun_base_call_watched, . - distrun_base_call_watched
 )");
 #elif defined(__aarch64__)
 asm(R"(
   .text
-  .hidden distrun_sdk_call_watched
-  .globl distrun_sdk_call_watched
-  .type distrun_sdk_call_watched, %function
+  .hidden distrun_base_call_watched
+  .globl distrun_base_call_watched
+  .type distrun_base_call_watched, %function
   .p2align 4
-distrun_sdk_call_watched:
+distrun_base_call_watched:
   .cfi_startproc
-  .cfi_personality 0x1b, distrun_sdk_throw_personality
+  .cfi_personality 0x1b, distrun_base_throw_personality
   hint #34
   sub sp, sp, #32
   .cfi_def_cfa_offset 32
@@ -59,14 +59,14 @@ distrun_sdk_call_watched:
   .cfi_restore 30
   ret
   .cfi_endproc
-  .size distrun_sdk_call_watched, . - distrun_sdk_call_watched
+  .size distrun_base_call_watched, . - distrun_base_call_watched
 )");
 #else
-void distrun_sdk_call_watched(void (*action)(void*), void* self, ThrowStack*) { action(self); }
+void distrun_base_call_watched(void (*action)(void*), void* self, ThrowStack*) { action(self); }
 #endif
 
 // The unwinder asks what our frame does about an exception: nothing, but it has seen it.
-extern "C" __attribute__((visibility("hidden"), used)) _Unwind_Reason_Code distrun_sdk_throw_personality(
+extern "C" __attribute__((visibility("hidden"), used)) _Unwind_Reason_Code distrun_base_throw_personality(
     int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception* exception, _Unwind_Context* context) {
   // What the unwinder calls the frame's address is the stack pointer at the frame's call.
   ThrowStack& stack = **reinterpret_cast<ThrowStack**>(_Unwind_GetCFA(context));
@@ -78,7 +78,7 @@ extern "C" __attribute__((visibility("hidden"), used)) _Unwind_Reason_Code distr
   return _URC_CONTINUE_UNWIND;
 }
 
-namespace distrun::detail {
+namespace distrun::base {
 namespace {
 
 // Whether the walk goes on; `on_frame` gets each frame.
@@ -95,7 +95,7 @@ void walk(OnFrame on_frame) noexcept {
 
 void ThrowStack::call_watched(void (*action)(void*), void* self) {
   left_ = false;
-  distrun_sdk_call_watched(action, self, this);
+  distrun_base_call_watched(action, self, this);
 }
 
 void ThrowStack::add(std::uint64_t pc) noexcept {
@@ -130,4 +130,4 @@ std::vector<std::uint64_t> ThrowStack::pcs() const {
   return pcs;
 }
 
-}  // namespace distrun::detail
+}  // namespace distrun::base

@@ -20,7 +20,7 @@
 
 #include <unwind.h>
 
-namespace distrun::detail {
+namespace distrun::base {
 
 // Of one call of watch(); lives on the stack of who catches. One thread.
 class ThrowStack {
@@ -60,4 +60,4 @@ class ThrowStack {
   bool left_ = false;                             // the action has ended by it
 };
 
-}  // namespace distrun::detail
+}  // namespace distrun::base

@@ -1,0 +1,59 @@
+#pragma once
+// Decides what becomes of each message: by the plan, its seed, and how many of its kind have gone to that worker
+// before; not by time. Every fault draws for itself, so one of a plan says nothing about another.
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include <distrun/common/base/fault_plan.hpp>
+#include <distrun/runtime/rpc/message.hpp>
+#include <distrun/runtime/rpc/worker_info.hpp>
+
+namespace distrun::agents::faulty {
+
+struct Fate {
+  bool is_cut = false;
+  bool fails = false;
+  bool is_dropped = false;
+  bool is_doubled = false;
+  std::optional<std::uint64_t> lie;  // any number: says which bit
+  base::Nanoseconds delay{};
+  bool keeps_order = false;
+  int behind = 0;  // so many messages; 0: it is not held back for any
+};
+
+// Any thread.
+class Fates {
+ public:
+  Fates(base::FaultPlan plan, rpc::WorkerId self) : plan_(std::move(plan)), self_(self) {}
+
+  // Of the next message to that worker.
+  Fate next(rpc::WorkerId to, base::FaultKind kind, const rpc::Message& message);
+  // Of one of which no plan speaks: it counts for cuts.
+  Fate next(rpc::WorkerId to);
+  const base::FaultPlan& plan() const noexcept { return plan_; }
+
+ private:
+  // What a fault draws for the messages of one kind to one worker.
+  struct Stream {
+    std::uint64_t seed = 0;
+    std::uint64_t drawn = 0;
+    std::uint64_t next() noexcept;
+  };
+
+  void count_for_cuts(rpc::WorkerId to, Fate& fate);
+  Stream& stream_of(rpc::WorkerId to, base::FaultKind kind, std::size_t fault);
+  void apply(const base::Fault& fault, std::uint64_t drawn, std::uint64_t message, Fate& fate);
+
+  const base::FaultPlan plan_;
+  const rpc::WorkerId self_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::unordered_map<std::uint64_t, Stream> streams_;
+  std::unordered_map<rpc::WorkerId, std::uint64_t> sent_;
+  std::unordered_map<std::uint64_t, std::uint64_t> attempts_;  // by message
+};
+
+}  // namespace distrun::agents::faulty

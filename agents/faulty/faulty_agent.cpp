@@ -1,0 +1,233 @@
+#include <agents/faulty/faulty_agent.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <agents/faulty/kinds.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/future/handler_pool.hpp>
+
+namespace distrun::agents::faulty {
+namespace {
+
+// The end of a connection: to whoever does not know the section, the end of a call that there is not.
+constexpr auto kCutSection = static_cast<rpc::SectionTag>(0xf0);
+constexpr std::uint64_t kNoCall = ~std::uint64_t{0};
+
+rpc::Message cut_notice() {
+  rpc::Message notice;
+  notice.kind = rpc::MessageKind::Cancel;
+  notice.id = kNoCall;
+  notice.sections.push_back({kCutSection, {}});
+  return notice;
+}
+
+bool is_cut_notice(const rpc::Message& message) noexcept {
+  return message.kind == rpc::MessageKind::Cancel && message.id == kNoCall && message.sections.size() == 1 &&
+         message.sections.front().tag == kCutSection;
+}
+
+}  // namespace
+
+FaultyAgent::FaultyAgent(std::shared_ptr<rpc::Agent> inner, base::FaultPlan plan)
+    : inner_(std::move(inner)),
+      rank_(core::rank_state()),
+      fates_(std::move(plan), inner_->worker_info().id()),
+      held_(static_cast<DueEvents&>(*this), rank_) {}
+
+std::vector<rpc::WorkerInfo> FaultyAgent::worker_infos() const {
+  std::vector<rpc::WorkerInfo> all = inner_->worker_infos();
+  for (rpc::WorkerInfo& each : peers_.cut()) {
+    if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(std::move(each));
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.id() < b.id(); });
+  return all;
+}
+
+void FaultyAgent::add_worker(const rpc::WorkerRecord& record) {
+  if (peers_.add(record)) inner_->add_worker(record);
+}
+
+void FaultyAgent::remove_worker(rpc::WorkerId id) noexcept {
+  inner_->remove_worker(id);
+  peers_.remove(id);
+  held_.forget(id);
+}
+
+void FaultyAgent::start(rpc::Receiver& receiver) {
+  receiver_ = &receiver;
+  inner_->start(static_cast<rpc::Receiver&>(*this));
+}
+
+// ---- what is sent
+
+void FaultyAgent::refuse_cut(rpc::WorkerId to) const {
+  if (!peers_.has_cut()) return;
+  const PeerPtr peer = peers_.find(to);
+  if (peer != nullptr && peer->is_cut) throw cut_error(peer->record.worker);
+}
+
+// Of those the agent knows what to say.
+bool FaultyAgent::is_past_faults(rpc::WorkerId to) const {
+  if (fates_.plan().faults.empty() || is_closed_) return true;
+  const PeerPtr peer = peers_.find(to);
+  return peer == nullptr || peer->is_lost;
+}
+
+void FaultyAgent::send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency) {
+  refuse_cut(to);
+  if (is_past_faults(to)) return inner_->send(to, std::move(message), urgency);
+  const std::optional<base::FaultKind> kind = kind_of(message);
+  const Fate fate = kind ? fates_.next(to, *kind, message) : fates_.next(to);
+  if (fate.is_cut) {
+    if (peers_.begin_cut(to) != nullptr) held_.cut(to);
+    refuse_cut(to);
+  }
+  if (!kind) return pass(to, kind, std::move(message), urgency, fate);
+  strike(to, *kind, std::move(message), urgency, fate);
+}
+
+void FaultyAgent::strike(rpc::WorkerId to, base::FaultKind kind, rpc::Message message, rpc::Urgency urgency,
+                         const Fate& fate) {
+  if (fate.fails) fail(to, kind, message);
+  if (fate.is_dropped) return done(Done::Dropped, kind, to, message);
+  if (fate.lie) make_lie(to, kind, message, *fate.lie);
+  if (fate.is_doubled) {
+    Fate first = fate;
+    first.behind = 0;
+    rpc::Message copy = message;
+    done(Done::Duplicated, kind, to, message);
+    pass(to, kind, std::move(copy), rpc::Urgency::Later, first);
+  }
+  pass(to, kind, std::move(message), urgency, fate);
+}
+
+void FaultyAgent::fail(rpc::WorkerId to, base::FaultKind kind, const rpc::Message& message) {
+  done(Done::Failed, kind, to, message);
+  throw Error(ErrorKind::Overloaded, "RPCErr:2:Send attempt failed intentionally for " +
+                                         std::string(base::name_of(kind)) + " to " + name_of_worker(to) + ", message " +
+                                         std::to_string(message.id));
+}
+
+void FaultyAgent::make_lie(rpc::WorkerId to, base::FaultKind kind, rpc::Message& message, std::uint64_t drawn) {
+  const std::optional<Lie> told = lie(message, drawn);
+  if (!told) return;
+  done(Done::Lied, kind, to, message);
+  if (told->is_readable) tally_.count(*told->is_readable ? Done::LiedWrong : Done::LiedUnreadable, kind);
+  const std::lock_guard lock(mutex_);
+  last_lie_ = std::string(base::name_of(kind)) + " to " + name_of_worker(to) + ", message " +
+              std::to_string(message.id) + ": " + describe(*told, message);
+}
+
+// At once, or later. Answers that can't be held back are not refused: whoever waits for one would wait in vain.
+void FaultyAgent::pass(rpc::WorkerId to, std::optional<base::FaultKind> kind, rpc::Message message,
+                       rpc::Urgency urgency, const Fate& fate) {
+  const bool is_call = message.kind == rpc::MessageKind::Call;
+  const std::uint64_t id = message.id;
+  switch (held_.take(to, message, fate)) {
+    case Holding::Taken: {
+      rpc::Message told;
+      told.id = id;
+      if (kind && fate.delay.count() > 0) done(Done::Delayed, *kind, to, told);
+      if (kind && fate.behind > 0) done(Done::Reordered, *kind, to, told);
+      return;
+    }
+    case Holding::Full:
+      if (is_call) throw Error(ErrorKind::Overloaded, "too much is held back for " + name_of_worker(to));
+      if (kind) tally_.count(Done::SentAtOnce, *kind);
+      break;
+    case Holding::NotWanted: break;
+  }
+  forward(to, std::move(message), urgency);
+}
+
+void FaultyAgent::forward(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency) {
+  inner_->send(to, std::move(message), urgency);
+  for (rpc::Message& each : held_.passed(to)) bring(to, std::move(each));
+}
+
+// Its sender is told nothing any more: a loss is told by lose(), and for the rest there is a limit to a call's time.
+void FaultyAgent::bring(rpc::WorkerId to, rpc::Message message) noexcept {
+  const std::optional<base::FaultKind> kind = kind_of(message);
+  try {
+    refuse_cut(to);
+    inner_->send(to, std::move(message), rpc::Urgency::Later);
+  } catch (const std::exception&) {
+    if (kind) tally_.count(Done::LostLater, *kind);
+  }
+}
+
+void FaultyAgent::done(Done done, base::FaultKind kind, rpc::WorkerId to, const rpc::Message& message) noexcept {
+  tally_.count(done, kind);
+  core::RankLine* const line = rank_.line();
+  if (line == nullptr) return;
+  const std::string text = std::string("faulty ") + name_of(done) + " " + base::name_of(kind);
+  line->note(board::WaitKind::Send, text, to, message.id);
+}
+
+std::string FaultyAgent::name_of_worker(rpc::WorkerId id) const {
+  const PeerPtr peer = peers_.find(id);
+  return peer != nullptr ? peer->record.worker.name() : "worker " + std::to_string(id);
+}
+
+// ---- what is received
+
+std::unique_ptr<future::HandlerTask> FaultyAgent::receive(const rpc::WorkerInfo& from, rpc::Message message) noexcept {
+  rpc::Receiver* const receiver = receiver_.load(std::memory_order_acquire);
+  if (receiver == nullptr) return nullptr;
+  const PeerPtr peer = peers_.get(from);
+  const std::lock_guard lock(peer->receiving);
+  if (peer->is_lost) return nullptr;
+  if (!is_cut_notice(message)) return receiver->receive(from, std::move(message));
+  peers_.mark_cut(*peer);
+  tell_loss(*peer, from, cut_error(from));
+  return nullptr;
+}
+
+void FaultyAgent::lose(const rpc::WorkerInfo& peer, const base::Error& why) noexcept {
+  const PeerPtr known = peers_.get(peer);
+  const std::lock_guard lock(known->receiving);
+  tell_loss(*known, peer, why);
+}
+
+void FaultyAgent::tell_loss(Peer& peer, const rpc::WorkerInfo& worker, const base::Error& why) noexcept {
+  rpc::Receiver* const receiver = receiver_.load(std::memory_order_acquire);
+  if (peer.is_lost.exchange(true) || receiver == nullptr) return;
+  held_.forget(worker.id());
+  receiver->lose(worker, why);
+}
+
+// The other end is told first: of an agent that has only been made to forget this one it would not hear.
+void FaultyAgent::carry_out_cut(rpc::WorkerId to) noexcept {
+  const PeerPtr peer = peers_.find(to);
+  if (peer == nullptr || !peer->is_cut) return;
+  try {
+    inner_->send(to, cut_notice(), rpc::Urgency::Later);
+  } catch (const std::exception&) {  // it is gone without
+  }
+  inner_->remove_worker(to);
+  const std::lock_guard lock(peer->receiving);
+  tell_loss(*peer, peer->record.worker, cut_error(peer->record.worker));
+}
+
+// ---- its end
+
+void FaultyAgent::close(base::Nanoseconds limit) noexcept {
+  if (is_closed_.exchange(true)) return;
+  held_.close(limit.count() > 0);
+  inner_->close(limit);
+  receiver_ = nullptr;
+}
+
+std::map<std::string, std::string> FaultyAgent::debug_info() const {
+  std::map<std::string, std::string> info = inner_->debug_info();
+  info["faulty.seed"] = std::to_string(fates_.plan().seed);
+  info["faulty.plan"] = fates_.plan().text;
+  tally_.add_debug_info(info);
+  for (const rpc::WorkerInfo& each : peers_.cut()) info["faulty.cut." + each.name()] = "1";
+  const std::lock_guard lock(mutex_);
+  if (!last_lie_.empty()) info["faulty.last_lie"] = last_lie_;
+  return info;
+}
+
+}  // namespace distrun::agents::faulty

@@ -1,0 +1,67 @@
+#pragma once
+// The agent "faulty": does all by another agent, and to what is sent what the plan says (fates.hpp). What it does, it
+// does where a message is sent; where it is received it only knows of connections that were cut, of which whoever cuts
+// tells the other end by a message that other agents take for nothing. Without faults it is as if it were not there.
+//
+// Nothing of it blocks. What was held back goes when the agent is closed, if there is time to, else nowhere.
+#include <agents/faulty/fates.hpp>
+#include <agents/faulty/held.hpp>
+#include <agents/faulty/lie.hpp>
+#include <agents/faulty/peers.hpp>
+#include <agents/faulty/tally.hpp>
+#include <distrun/runtime/rpc/agent.hpp>
+
+namespace distrun::agents::faulty {
+
+class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueEvents {
+ public:
+  // Of the rank whose work the calling thread does. `inner` was not started.
+  FaultyAgent(std::shared_ptr<rpc::Agent> inner, base::FaultPlan plan);
+  ~FaultyAgent() override { close(base::Nanoseconds(0)); }
+
+  const rpc::WorkerInfo& worker_info() const noexcept override { return inner_->worker_info(); }
+  std::vector<rpc::WorkerInfo> worker_infos() const override;
+  std::string address() const override { return inner_->address(); }
+  void add_worker(const rpc::WorkerRecord& record) override;
+  void remove_worker(rpc::WorkerId id) noexcept override;
+  void start(rpc::Receiver& receiver) override;
+  // Also throws Error{Overloaded} "RPCErr:2:Send attempt failed intentionally for ...", and when too much is held back.
+  void send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency) override;
+  std::shared_ptr<future::Progress> progress() const noexcept override { return inner_->progress(); }
+  void set_end(const std::string& why) noexcept override { inner_->set_end(why); }
+  void close(base::Nanoseconds limit) noexcept override;
+  // Besides: "faulty.seed", "faulty.plan", "faulty.dropped.call", "faulty.cut.worker1", "faulty.last_lie".
+  std::map<std::string, std::string> debug_info() const override;
+
+ private:
+  std::unique_ptr<future::HandlerTask> receive(const rpc::WorkerInfo& from, rpc::Message message) noexcept override;
+  void lose(const rpc::WorkerInfo& peer, const base::Error& why) noexcept override;
+  void bring(rpc::WorkerId to, rpc::Message message) noexcept override;
+  void carry_out_cut(rpc::WorkerId to) noexcept override;
+
+  void refuse_cut(rpc::WorkerId to) const;
+  bool is_past_faults(rpc::WorkerId to) const;
+  void strike(rpc::WorkerId to, base::FaultKind kind, rpc::Message message, rpc::Urgency urgency, const Fate& fate);
+  void fail(rpc::WorkerId to, base::FaultKind kind, const rpc::Message& message);
+  void make_lie(rpc::WorkerId to, base::FaultKind kind, rpc::Message& message, std::uint64_t drawn);
+  void pass(rpc::WorkerId to, std::optional<base::FaultKind> kind, rpc::Message message, rpc::Urgency urgency,
+            const Fate& fate);
+  void forward(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency);
+  void done(Done done, base::FaultKind kind, rpc::WorkerId to, const rpc::Message& message) noexcept;
+  std::string name_of_worker(rpc::WorkerId id) const;
+  // With the peer's `receiving` held.
+  void tell_loss(Peer& peer, const rpc::WorkerInfo& worker, const base::Error& why) noexcept;
+
+  const std::shared_ptr<rpc::Agent> inner_;
+  core::RankState& rank_;
+  Fates fates_;
+  Tally tally_;
+  Peers peers_;
+  Held held_;
+  std::atomic<rpc::Receiver*> receiver_{nullptr};
+  std::atomic<bool> is_closed_{false};
+  mutable std::mutex mutex_;
+  std::string last_lie_;  // guarded by mutex_
+};
+
+}  // namespace distrun::agents::faulty

@@ -1,0 +1,44 @@
+#include <agents/faulty/kinds.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+#include <distrun/runtime/rpc/calls/call_codec.hpp>
+
+namespace distrun::agents::faulty {
+namespace {
+
+using base::FaultKind;
+
+constexpr std::string_view kFetch = "_rref_fetch";
+
+FaultKind kind_of_call(const rpc::Message& call) noexcept {
+  const auto is_owned = [](const rpc::Section& each) { return each.tag == rpc::SectionTag::Owned; };
+  if (std::any_of(call.sections.begin(), call.sections.end(), is_owned)) return FaultKind::Remote;
+  return rpc::callee_name(call) == kFetch ? FaultKind::Fetch : FaultKind::Call;
+}
+
+// By their first byte.
+std::optional<FaultKind> kind_of_reference(const rpc::Message& message) noexcept {
+  constexpr FaultKind kinds[] = {FaultKind::ForkRequest, FaultKind::ChildAccept, FaultKind::UserDelete, FaultKind::Ack,
+                                 FaultKind::Cleanup};
+  const auto number = message.payload.empty() ? std::size_t{0} : static_cast<std::size_t>(message.payload.front());
+  if (number < 1 || number > std::size(kinds)) return std::nullopt;
+  return kinds[number - 1];
+}
+
+}  // namespace
+
+std::optional<FaultKind> kind_of(const rpc::Message& message) noexcept {
+  switch (message.kind) {
+    case rpc::MessageKind::Call: return kind_of_call(message);
+    case rpc::MessageKind::Reply: return FaultKind::Reply;
+    case rpc::MessageKind::Failure: return FaultKind::Failure;
+    case rpc::MessageKind::Cancel: return FaultKind::Cancel;
+    case rpc::MessageKind::Control: return FaultKind::Control;
+    case rpc::MessageKind::Reference: return kind_of_reference(message);
+  }
+  return std::nullopt;
+}
+
+}  // namespace distrun::agents::faulty

@@ -1,0 +1,46 @@
+#include <agents/faulty/lie.hpp>
+
+#include <cstdio>
+
+#include <distrun/runtime/rpc/calls/call_codec.hpp>
+
+namespace distrun::agents::faulty {
+namespace {
+
+constexpr std::size_t kReplyHead = 1;  // says what can be in the value
+
+// Nothing: to read it would run code of a plugin's classes.
+std::optional<bool> is_readable(const rpc::Message& message) {
+  if (message.kind != rpc::MessageKind::Reply || !rpc::is_plain(message)) return std::nullopt;
+  try {
+    rpc::read_reply(message);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::optional<Lie> lie(rpc::Message& message, std::uint64_t drawn) {
+  const std::size_t first = message.kind == rpc::MessageKind::Reply ? kReplyHead : 0;
+  if (message.payload.size() <= first) return std::nullopt;
+  Lie told;
+  told.byte = first + drawn / 8 % (message.payload.size() - first);
+  std::byte& byte = message.payload[told.byte];
+  told.before = static_cast<std::uint8_t>(byte);
+  byte ^= std::byte{1} << (drawn % 8);
+  told.after = static_cast<std::uint8_t>(byte);
+  told.is_readable = is_readable(message);
+  return told;
+}
+
+std::string describe(const Lie& lie, const rpc::Message& message) {
+  char text[96];
+  std::snprintf(text, sizeof text, "byte %zu of %zu is 0x%02x and was 0x%02x", lie.byte, message.payload.size(),
+                static_cast<unsigned>(lie.after), static_cast<unsigned>(lie.before));
+  if (!lie.is_readable) return text;
+  return std::string(text) + (*lie.is_readable ? ": another value" : ": no value");
+}
+
+}  // namespace distrun::agents::faulty

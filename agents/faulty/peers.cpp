@@ -1,0 +1,64 @@
+#include <agents/faulty/peers.hpp>
+
+namespace distrun::agents::faulty {
+
+PeerPtr Peers::find(rpc::WorkerId id) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = all_.find(id);
+  return found == all_.end() ? nullptr : found->second;
+}
+
+PeerPtr Peers::get(const rpc::WorkerInfo& worker) {
+  if (PeerPtr known = find(worker.id())) return known;
+  const std::unique_lock lock(mutex_);
+  PeerPtr& peer = all_[worker.id()];
+  if (peer == nullptr) peer = std::make_shared<Peer>(rpc::WorkerRecord{worker, ""});
+  return peer;
+}
+
+bool Peers::add(const rpc::WorkerRecord& record) {
+  const std::unique_lock lock(mutex_);
+  PeerPtr& peer = all_[record.worker.id()];
+  const bool is_same =
+      peer != nullptr && peer->record.worker == record.worker && peer->record.address == record.address;
+  if (is_same && peer->is_cut) return false;
+  if (is_same && !peer->is_lost) return true;
+  peer = std::make_shared<Peer>(record);
+  return true;
+}
+
+void Peers::remove(rpc::WorkerId id) noexcept {
+  const std::unique_lock lock(mutex_);
+  const auto found = all_.find(id);
+  if (found == all_.end()) return;
+  found->second->is_lost = true;  // who has it still tells nobody
+  all_.erase(found);
+}
+
+std::vector<rpc::WorkerInfo> Peers::cut() const {
+  std::vector<rpc::WorkerInfo> cut;
+  const std::shared_lock lock(mutex_);
+  for (const auto& [id, peer] : all_) {
+    if (peer->is_cut) cut.push_back(peer->record.worker);
+  }
+  return cut;
+}
+
+void Peers::mark_cut(Peer& peer) noexcept {
+  peer.is_cut = true;
+  has_cut_ = true;
+}
+
+PeerPtr Peers::begin_cut(rpc::WorkerId id) {
+  const PeerPtr peer = find(id);
+  if (peer == nullptr || peer->is_lost || peer->is_cut.exchange(true)) return nullptr;
+  has_cut_ = true;
+  return peer;
+}
+
+base::Error cut_error(const rpc::WorkerInfo& worker) {
+  return base::Error(base::ErrorKind::Disconnected,
+                     worker.name() + " is gone: the connection was cut, as the plan of faults says");
+}
+
+}  // namespace distrun::agents::faulty

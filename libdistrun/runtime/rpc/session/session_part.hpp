@@ -1,0 +1,33 @@
+#pragma once
+// What rooms above this one have in each session of a rank: made with it, and ended with it.
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <distrun/runtime/rpc/calls/calls.hpp>
+
+namespace distrun::rpc {
+
+class SessionPart {
+ public:
+  virtual ~SessionPart() = default;
+  // In a graceful shutdown, when all workers have come to it, and before they make sure that no call runs. A hook may
+  // stand for it. Throws what the shutdown then fails with.
+  virtual void settle(base::TimePoint deadline, base::Location site) = 0;
+  // After that, or the hook, while messages can still be sent: what is left over.
+  virtual void look() = 0;
+  // Nothing is sent or received any more.
+  virtual void close() noexcept = 0;
+  // After close(), at the end of a graceful shutdown that has not failed: throws for what was left over.
+  virtual void check() = 0;
+  virtual void add_debug_info(std::map<std::string, std::string>& info) const = 0;
+};
+
+// Before start() of `calls`.
+using MakeSessionPart = std::shared_ptr<SessionPart> (*)(const std::shared_ptr<Calls>& calls);
+// While libraries are loaded.
+bool add_session_part(MakeSessionPart make);
+std::vector<std::shared_ptr<SessionPart>> make_session_parts(const std::shared_ptr<Calls>& calls);
+
+}  // namespace distrun::rpc

@@ -1,0 +1,91 @@
+#include <distrun/runtime/rref/caretaker.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::rref {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr base::Nanoseconds kFirst = 100ms;  // many times what an answer takes on a busy machine
+constexpr base::Nanoseconds kLongest = 5s;
+constexpr std::size_t kAtOnce = 256;  // messages to one worker
+constexpr std::size_t kRows = 1024;
+constexpr int kPageShare = 100;  // of the time, one part
+
+}  // namespace
+
+void Caretaker::stop() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopped_ = true;
+    is_noticed_.store(true);
+  }
+  changed_.notify_all();
+  if (thread_ && thread_->joinable()) thread_->join();
+}
+
+void Caretaker::notice_anew() {
+  const std::lock_guard lock(mutex_);
+  if (is_stopped_ || is_noticed_.exchange(true)) return;
+  if (!thread_) thread_.emplace("distrun-rref", [this] { run(); });
+  changed_.notify_all();
+}
+
+void Caretaker::run() {
+  std::unique_lock lock(mutex_);
+  for (bool waits = false; !is_stopped_;) {
+    if (!waits) changed_.wait(lock, [this] { return is_noticed_.load() || is_stopped_; });
+    changed_.wait_for(lock, kFirst, [this] { return is_stopped_; });
+    if (is_stopped_) return;
+    const bool has_changed = is_noticed_.exchange(false);
+    lock.unlock();
+    waits = look_once(has_changed);
+    lock.lock();
+  }
+}
+
+bool Caretaker::look_once(bool has_changed) {
+  const Outboxes waiting = charges_.waiting(kAtOnce);
+  std::erase_if(peers_, [&](const auto& each) { return waiting.count(each.first) == 0; });
+  for (const auto& [to, messages] : waiting) send_again(to, messages);
+  is_page_old_ = is_page_old_ || has_changed;
+  if (is_page_old_) is_page_old_ = !write_page();
+  return !waiting.empty() || is_page_old_;
+}
+
+// Only what has waited for a whole pause.
+void Caretaker::send_again(WorkerId to, const std::vector<ForkMessage>& messages) {
+  const base::TimePoint now = base::system_clock().now();
+  Peer& peer = peers_[to];
+  const auto is_old = [&](const ForkMessage& each) { return each.number <= peer.newest; };
+  const auto old = static_cast<std::size_t>(std::count_if(messages.begin(), messages.end(), is_old));
+  if (old < peer.old || peer.pause.count() == 0) peer.pause = kFirst;  // it answers
+  peer.old = old;
+  if (now < peer.next) return;
+  for (const ForkMessage& each : messages) {
+    if (is_old(each)) charges_.send(to, each);
+  }
+  if (old != 0) peer.pause = std::min(peer.pause * 2, kLongest);
+  peer.newest = messages.back().number;
+  peer.old = messages.size();
+  peer.next = now + peer.pause;
+}
+
+bool Caretaker::write_page() {
+  const base::TimePoint begin = base::system_clock().now();
+  if (begin < next_page_) return false;
+  try {
+    if (!writer_) writer_.emplace();
+    writer_->write(charges_.page(kRows));
+  } catch (const Error&) {
+    return true;  // no descriptor is to be had: nobody sees it
+  }
+  next_page_ = begin + (base::system_clock().now() - begin) * kPageShare;
+  return true;
+}
+
+}  // namespace distrun::rref

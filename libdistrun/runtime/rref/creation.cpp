@@ -1,0 +1,132 @@
+// How References makes references: of a value of this worker, and of the result of a call.
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rref/references.hpp>
+
+namespace distrun::rref {
+namespace {
+
+std::string text_of(base::Location site) {
+  const std::string_view file(site.file);
+  const std::size_t slash = file.rfind('/');
+  return std::string(slash == std::string_view::npos ? file : file.substr(slash + 1)) + ":" + std::to_string(site.line);
+}
+
+}  // namespace
+
+// The answer of a call that makes a reference elsewhere.
+class Creation final : public future::Continuation {
+ public:
+  Creation(std::shared_ptr<References> references, HandlePtr handle)
+      : references_(std::move(references)), handle_(std::move(handle)) {}
+  void run(const std::shared_ptr<future::FutureState>& done) noexcept override {
+    references_->end_creation(*handle_, done->error());
+  }
+  void abandon(future::FutureState&, const std::exception_ptr& why) noexcept override {
+    references_->end_creation(*handle_, why);
+  }
+  bool is_quick() const noexcept override { return true; }
+
+ private:
+  const std::shared_ptr<References> references_;
+  const HandlePtr handle_;
+};
+
+HandlePtr References::make_local(Value value, base::Location site) {
+  const RRefId r = change([&] { return protocol_.next_rref(); });
+  HandlePtr handle = make_handle(self_, r);
+  handle->value_ = std::make_shared<OwnedValue>(r, text_of(site) + " (" + self_.name() + ")");
+  Sink(handle->value_).set(value);
+  return handle;
+}
+
+HandlePtr References::create(rpc::CallRequest request) {
+  const auto calls = this->calls();
+  const WorkerInfo owner = calls->resolve(request.to);
+  request.mode = rpc::CallMode::Remote;
+  if (owner.id() == self_.id()) return create_here(*calls, std::move(request));
+  OwnedSection section;
+  section.site = text_of(request.to.site()) + " (" + self_.name() + ")";
+  const HandlePtr handle = change([&] {
+    section.rref = protocol_.next_rref();
+    section.fork = protocol_.next_fork();
+    HandlePtr made = make_handle(owner, section.rref);
+    made->fork_ = section.fork;
+    made->site_ = section.site;
+    made->state_.store(Handle::State::Pending);
+    protocol_.begin_creation(section.rref, section.fork, owner.id());
+    users_.emplace(section.fork, made.get());
+    ++creations_;
+    return made;
+  });
+  request.sections.push_back({rpc::SectionTag::Owned, wire::encode(section)});
+  try {
+    const auto creation = calls->call(std::move(request));
+    {
+      const std::lock_guard lock(handle->mutex_);
+      handle->creation_ = creation;
+    }
+    creation.state()->attach(std::make_unique<Creation>(shared_from_this(), handle));
+  } catch (...) {
+    change([&] {
+      protocol_.forget_creation(section.fork);
+      --creations_;
+    });
+    throw;
+  }
+  return handle;
+}
+
+// The fork of the reference's own id stands for the call, until it is answered.
+HandlePtr References::create_here(rpc::Calls& calls, rpc::CallRequest request) {
+  OwnedSection section;
+  section.site = text_of(request.to.site()) + " (" + self_.name() + ")";
+  const HandlePtr handle = change([&] {
+    section.rref = protocol_.next_rref();
+    section.fork = {section.rref.created_on, section.rref.local_id};
+    HandlePtr made = make_handle(self_, section.rref);
+    protocol_.create(section.rref, section.fork, self_.id());
+    made->value_ = value_of(section.rref, section.site);
+    return made;
+  });
+  request.sections.push_back({rpc::SectionTag::Owned, wire::encode(section)});
+  try {
+    const auto creation = calls.call(std::move(request));
+    {
+      const std::lock_guard lock(handle->mutex_);
+      handle->creation_ = creation;
+    }
+    creation.state()->attach(std::make_unique<Creation>(shared_from_this(), handle));
+  } catch (...) {
+    end_creation_here(*handle);
+    throw;
+  }
+  return handle;
+}
+
+void References::end_creation_here(const Handle& handle) noexcept {
+  const RRefId r = handle.rref_;
+  change([&] { protocol_.withdraw({r, {r.created_on, r.local_id}, self_.id(), self_.id()}); });
+}
+
+void References::end_creation(const Handle& handle, const std::exception_ptr& error) noexcept {
+  if (handle.is_owner()) return end_creation_here(handle);
+  if (error == nullptr) {
+    return change([&] {
+      --creations_;
+      protocol_.confirm_creation(handle.fork_);
+    });
+  }
+  change([&] {
+    --creations_;
+    const auto user = users_.find(handle.fork_);
+    if (user != users_.end() && user->second->state() == Handle::State::Pending) {
+      end_user(*user->second, Handle::State::TimedOut, std::string(future::describe_error(error)));
+    }
+    protocol_.give_up_creation(handle.fork_);
+    if (waiting_ > 0) changed_.notify_all();
+  });
+}
+
+}  // namespace distrun::rref

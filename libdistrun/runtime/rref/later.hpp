@@ -1,0 +1,44 @@
+#pragma once
+// What comes of futures of values in this room.
+#include <memory>
+#include <utility>
+
+#include <distrun/runtime/future/future.hpp>
+#include <distrun/runtime/rpc/calls/result_type.hpp>
+
+namespace distrun::rref {
+
+// Makes what `type` says of a value, when that is there.
+class StoreLater final : public future::Continuation {
+ public:
+  StoreLater(const rpc::ResultType& type, std::shared_ptr<future::FutureState> child)
+      : type_(type), child_(std::move(child)) {}
+  void run(const std::shared_ptr<future::FutureState>& done) noexcept override {
+    if (!child_->try_begin()) return;
+    if (std::exception_ptr error = done->error()) return child_->end(std::move(error));
+    done->follow();
+    type_.store(*child_, rpc::Value(future::Future<rpc::Value>::of(done).value()));
+  }
+  void abandon(future::FutureState&, const std::exception_ptr& why) noexcept override {
+    if (child_->try_begin()) child_->end(why);
+  }
+
+ private:
+  const rpc::ResultType& type_;
+  const std::shared_ptr<future::FutureState> child_;
+};
+
+// `kept` stays until the future is done.
+inline void keep_until(future::FutureState& state, std::shared_ptr<const void> kept) {
+  class Keep final : public future::Continuation {
+   public:
+    explicit Keep(std::shared_ptr<const void> kept_) : kept(std::move(kept_)) {}
+    void run(const std::shared_ptr<future::FutureState>&) noexcept override { kept.reset(); }
+    void abandon(future::FutureState&, const std::exception_ptr&) noexcept override { kept.reset(); }
+    bool is_quick() const noexcept override { return true; }
+    std::shared_ptr<const void> kept;
+  };
+  state.attach(std::make_unique<Keep>(std::move(kept)));
+}
+
+}  // namespace distrun::rref

@@ -1,0 +1,48 @@
+#pragma once
+// Values that are owned here.
+#include <memory>
+#include <string>
+
+#include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/wire/codec.hpp>
+#include <distrun/runtime/future/future.hpp>
+#include <distrun/runtime/rpc/values/reference.hpp>
+#include <distrun/runtime/rpc/values/value.hpp>
+#include <distrun/runtime/rref/protocol/id.hpp>
+
+namespace distrun::rref {
+
+// A value that is owned here: there, or to be made.
+struct OwnedValue {
+  OwnedValue(RRefId id_, std::string site_);
+
+  const RRefId id;
+  const std::string site;  // where it was asked for: "train.cpp:12 (worker0)"
+  const base::TimePoint since;
+  const future::Future<rpc::Value> future;
+};
+
+// Completes one, once; whoever comes second changes nothing.
+class Sink final : public rpc::ResultSink {
+ public:
+  explicit Sink(std::shared_ptr<OwnedValue> value) : value_(std::move(value)) {}
+  void set(const rpc::Value& value) noexcept override;
+  void fail(const Error& error) noexcept override;
+
+ private:
+  const std::shared_ptr<OwnedValue> value_;
+};
+
+// What became of a value that can't be had any more.
+Error lost(RRefId r, const std::string& why);
+
+// What the section Owned of a call says.
+struct OwnedSection {
+  RRefId rref;
+  ForkId fork;
+  std::string site;
+};
+DISTRUN_FIELDS(OwnedSection, m.rref, m.fork, m.site)
+
+}  // namespace distrun::rref

@@ -1,0 +1,228 @@
+#include <distrun/runtime/rref/references.hpp>
+
+#include <algorithm>
+#include <optional>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/calls/task.hpp>
+
+namespace distrun::rref {
+namespace {
+
+core::ThreadState state_of(core::RankState& rank) {
+  core::ThreadState state;
+  state.rank = &rank;
+  return state;
+}
+
+}  // namespace
+
+References::References(const std::shared_ptr<rpc::Calls>& calls, core::RankState& rank)
+    : calls_(calls),
+      rank_(rank),
+      self_(calls->self()),
+      protocol_(self_.id()),
+      caretaker_({[this](std::size_t most) { return waiting(most); },
+                  [this](WorkerId to, const ForkMessage& message) {
+                    const core::ThreadStateGuard guard(state_of(rank_));
+                    send(to, message);
+                  },
+                  [this](std::size_t most) {
+                    const core::ThreadStateGuard guard(state_of(rank_));
+                    return page(most);
+                  }}) {}
+
+Caretaker::Outboxes References::waiting(std::size_t most) const {
+  Caretaker::Outboxes waiting;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [to, outbox] : protocol_.outboxes()) {
+    for (const auto& [number, message] : outbox.waiting()) {
+      std::vector<ForkMessage>& messages = waiting[to];
+      if (messages.size() == most) break;
+      messages.push_back(message);
+    }
+  }
+  return waiting;
+}
+
+References::~References() { caretaker_.stop(); }
+
+void References::end_user(Handle& handle, Handle::State state, const std::string& why) {
+  {
+    const std::lock_guard lock(handle.mutex_);
+    handle.why_ = why;
+  }
+  handle.state_.store(state, std::memory_order_release);
+}
+
+void References::apply(Effects effects, Work& work) {
+  work.sends = std::move(effects.sends);
+  bool is_news = !effects.confirmed.empty() || !effects.failed.empty();
+  for (const ForkId& each : effects.confirmed) {
+    const auto user = users_.find(each);
+    if (user != users_.end()) user->second->state_.store(Handle::State::Confirmed, std::memory_order_release);
+  }
+  for (const Effects::Failed& each : effects.failed) {
+    const auto user = users_.find(each.fork);
+    if (user != users_.end()) end_user(*user->second, Handle::State::Failed, each.why);
+  }
+  for (const RRefId& each : effects.released) {
+    const auto value = values_.find(each);
+    if (value == values_.end()) continue;
+    work.released.push_back(std::move(value->second));
+    values_.erase(value);
+  }
+  for (const Effects::Uncreated& each : effects.uncreated) {
+    const auto value = values_.find(each.rref);
+    if (value != values_.end()) work.failed.emplace_back(value->second, lost(each.rref, each.why));
+  }
+  if (is_news && waiting_ > 0) changed_.notify_all();
+}
+
+void References::perform(Work work) noexcept {
+  for (const auto& [value, error] : work.failed) Sink(value).fail(error);
+  for (const auto& [to, message] : work.sends) send(to, message);
+  try {
+    caretaker_.notice();
+  } catch (const Error&) {
+    return;  // no thread can be started: what is lost on its way stays so
+  }
+}
+
+void References::send(WorkerId to, const ForkMessage& message) noexcept {
+  try {
+    wire::Encoder encoder;
+    encoder(message);
+    if (const auto calls = calls_.lock()) calls->send_reference(to, encoder.take());
+  } catch (const Error& error) {
+    // What a worker has sent may be read after its loss: then that is heard here once more.
+    if (error.kind() == ErrorKind::Disconnected || error.kind() == ErrorKind::InvalidArgument) lose(worker(to), error);
+  } catch (const std::exception&) {
+    return;  // it is sent again
+  }
+}
+
+WorkerInfo References::worker(WorkerId id) const {
+  if (id == self_.id()) return self_;
+  if (const auto calls = calls_.lock()) {
+    try {
+      return calls->resolve(rpc::Destination(id));
+    } catch (const Error&) {  // it has left
+    }
+  }
+  return WorkerInfo("worker" + std::to_string(id), id);
+}
+
+HandlePtr References::make_handle(WorkerInfo owner, RRefId r) {
+  return HandlePtr(new Handle(shared_from_this(), std::move(owner), r));
+}
+
+std::shared_ptr<OwnedValue> References::value_of(RRefId r, const std::string& site) {
+  std::shared_ptr<OwnedValue>& value = values_[r];
+  if (value == nullptr) value = std::make_shared<OwnedValue>(r, site);
+  return value;
+}
+
+void References::drop(const Handle& handle) noexcept {
+  if (handle.is_owner()) return;
+  change([&] {
+    const auto user = users_.find(handle.fork_);
+    if (user == users_.end() || user->second != &handle) return;
+    users_.erase(user);
+    protocol_.drop(handle.fork_);
+  });
+}
+
+std::shared_ptr<rpc::Calls> References::calls() const {
+  if (auto calls = calls_.lock()) return calls;
+  throw Error(ErrorKind::Failed, "RPC is no longer running on this node");
+}
+
+future::Future<Value> References::find_value(RRefId r) {
+  const std::lock_guard lock(mutex_);
+  const auto known = values_.find(r);
+  if (known != values_.end()) return known->second->future;
+  const std::string why = protocol_.why_gone(r);
+  if (!why.empty()) throw lost(r, why);
+  return value_of(r, "not made yet")->future;
+}
+
+// The owner's own goes for a fork that is on its way to himself.
+std::shared_ptr<const void> References::lend(const HandlePtr& handle) {
+  if (!handle->is_owner()) return handle;
+  const wire::Bytes lent = share(*handle, self_.id());
+  return {handle.get(),
+          [self = shared_from_this(), handle, lent](const void*) { self->withdraw(lent, self->self_.id()); }};
+}
+
+// Values of plugins' classes go on a handler's thread: their destructors may take their time.
+void References::release_elsewhere(Work& work) {
+  std::vector<std::shared_ptr<OwnedValue>> objects;
+  for (auto& each : work.released) {
+    const bool is_plain =
+        each->future.done() && each->future.state()->error() == nullptr && !rpc::holds_instance(each->future.value());
+    if (!is_plain) objects.push_back(std::move(each));
+  }
+  if (objects.empty()) return;
+  try {
+    future::handler_pool_of(rank_).post_control(
+        rpc::task_of([objects = std::move(objects)]() mutable { objects.clear(); }));
+  } catch (const Error&) {
+    return;  // no thread is to be had: they have gone here
+  }
+}
+
+References::Counts References::counts() const {
+  const std::lock_guard lock(mutex_);
+  return {protocol_.counts(), creations_};
+}
+
+void References::delete_users() {
+  change([&] {
+    for (const ForkId& each : protocol_.drop_all()) {
+      const auto user = users_.find(each);
+      if (user == users_.end()) continue;
+      end_user(*user->second, Handle::State::Deleted, "");
+      users_.erase(user);
+    }
+  });
+}
+
+std::vector<std::string> References::leaks() const {
+  std::vector<std::string> lines;
+  const std::lock_guard lock(mutex_);
+  for (const RRefId& r : protocol_.owned()) {
+    const auto value = values_.find(r);
+    for (const auto& [fork, holder] : protocol_.holders_of(r)) {
+      lines.push_back("Leaking RRef " + to_string(r) + " with fork Id " + to_string(fork) + ": held by " +
+                      worker(holder).name() +
+                      (value == values_.end() ? "" : ", made at " + base::printable(value->second->site)));
+    }
+  }
+  return lines;
+}
+
+void References::close() noexcept {
+  caretaker_.stop();
+  std::unordered_map<RRefId, std::shared_ptr<OwnedValue>, HashId> values;
+  {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    for (const auto& [fork, handle] : users_) end_user(*handle, Handle::State::Deleted, "");
+    users_.clear();
+    values.swap(values_);
+  }
+  changed_.notify_all();
+}
+
+std::shared_ptr<References> current_references() {
+  const auto calls = rpc::find_calls(core::rank_state());
+  auto references = calls == nullptr ? nullptr : std::dynamic_pointer_cast<References>(calls->references());
+  if (references != nullptr) return references;
+  throw Error(ErrorKind::Failed, "RuntimeError",
+              "Current RPC agent is not set! Did you initialize the RPC framework (e.g. by calling `init_rpc`)?");
+}
+
+}  // namespace distrun::rref

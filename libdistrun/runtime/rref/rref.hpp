@@ -1,0 +1,243 @@
+#pragma once
+// References to values on other workers:
+//
+//   RRef<Tensor> sum = remote("worker1", add, a, b);     // the result stays there
+//   sum.to_here();                                        // a copy of it
+//   rpc_sync("worker2", use, sum);                        // shared: worker2 gets it from worker1
+//
+//   RRef<Model> model = remote<Model>("worker1", "Model", 128);       // made there
+//   model.rpc_sync(&Model::forward, x);                               // called there, checked when this is compiled
+//   model.rpc_async().call<Tensor>("forward", x);                     // by name
+//
+//   RRef<Table> table(std::make_shared<Table>());         // a value of this worker, for others
+//
+// A value stays for as long as anybody, anywhere, holds a reference to it: copies, arguments, results, containers and
+// objects. Cycles of references hold each other until the session ends. A shutdown deletes all that is left, and is an
+// error where others still hold what this worker owns.
+#include <concepts>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/functions/register_class.hpp>
+#include <distrun/runtime/rref/proxy.hpp>
+#include <distrun/runtime/rref/references.hpp>
+
+namespace distrun::rref {
+
+namespace detail {
+
+// Of a class that a plugin has registered: handed out by pointer, so that the owner's is the object itself.
+template <class T>
+inline constexpr bool kIsObject =
+    std::is_class_v<T> && !std::is_same_v<T, Value> && !rpc::detail::Held<T> && !rpc::detail::Text<T> &&
+    !rpc::detail::kIsVector<T> && !rpc::detail::kIsArray<T> && !rpc::detail::kIsMap<T> && !rpc::detail::kIsTuple<T> &&
+    !rpc::detail::kIsOptional<T> && !rpc::detail::kIsShared<T> && !rpc::detail::HasFields<T> &&
+    !rpc::detail::Refers<T> && !std::is_base_of_v<future::AnyFuture, T>;
+
+template <class T>
+struct GotOf {
+  using Type = T;
+};
+template <class T>
+requires kIsObject<T>
+struct GotOf<T> {
+  using Type = std::shared_ptr<T>;
+};
+template <>
+struct GotOf<void> {
+  using Type = void;
+};
+
+// What a reference to the result of a function is a reference to.
+template <class T>
+struct ReferredOf {
+  using Type = T;
+};
+template <class T>
+struct ReferredOf<std::shared_ptr<T>> {
+  using Type = T;
+};
+
+const HandlePtr& require(const HandlePtr& handle, base::Location site);
+
+}  // namespace detail
+
+// Empty, or a reference; copies are the same one. Any thread. `timeout`s are in seconds, 0: none.
+template <class T>
+class RRef {
+ public:
+  // Of a T; of a registered class a std::shared_ptr<T>: at the owner the object itself, elsewhere a copy. T may be
+  // incomplete until it is used, so that a class can hold references to its own objects.
+  template <class U = T>
+  using Got = typename detail::GotOf<U>::Type;
+
+  RRef() noexcept = default;
+  // A value of this worker, which owns it. Throws Error{Failed} without RPC.
+  template <class Passed, class U = T>
+  requires(!std::is_void_v<U> && !std::is_same_v<std::remove_cvref_t<Passed>, RRef> &&
+           std::is_constructible_v<Got<U>, Passed&&>) explicit RRef(Passed&& value,
+                                                                    base::Location site = base::Location::here())
+      : handle_(current_references()->make_local(rpc::to_value(Got<U>(std::forward<Passed>(value))), site)) {}
+  // A template, so that it is no candidate where an object could become a record of references to such objects.
+  template <class Passed, class U = T>
+  requires(std::is_same_v<std::remove_cvref_t<Passed>, U>&& detail::kIsObject<U>) explicit RRef(
+      Passed&& value, base::Location site = base::Location::here())
+      : handle_(
+            current_references()->make_local(rpc::to_value(std::make_shared<U>(std::forward<Passed>(value))), site)) {}
+
+  // The value, from wherever it is: waits until it is there. Throws what the function that makes it has thrown;
+  // Error{Timeout}; Error{Disconnected} if the owner is gone; Error{Failed} if the call that was to make it has timed
+  // out ("RRef creation via rpc.remote() timed out ..."), or its session is over ("... has been deleted. ...").
+  template <class U = T>
+  Got<U> to_here(Timeout timeout = {}, base::Location site = base::Location::here()) const {
+    return rpc::from_value<Got<U>>(handle(site)->to_here(timeout, site));
+  }
+  template <class U = T>
+  future::Future<Got<U>> to_here_async(Timeout timeout = {}, base::Location site = base::Location::here()) const {
+    return future::Future<Got<U>>::of(handle(site)->to_here_async(timeout, rpc::kResultOf<Got<U>>, site));
+  }
+  // The owner's own. Throws Error{Failed} to others: "... can't call localValue() on user ...".
+  template <class U = T>
+  Got<U> local_value(base::Location site = base::Location::here()) const {
+    return rpc::from_value<Got<U>>(handle(site)->local_value(site));
+  }
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  bool is_owner(base::Location site = base::Location::here()) const { return handle(site)->is_owner(); }
+  const WorkerInfo& owner(base::Location site = base::Location::here()) const { return handle(site)->owner(); }
+  const std::string& owner_name(base::Location site = base::Location::here()) const { return owner(site).name(); }
+  // The owner knows of it.
+  bool confirmed_by_owner(base::Location site = base::Location::here()) const { return handle(site)->is_confirmed(); }
+
+  // Done when the value is there, or its function has failed; its own error says that the owner has not said so.
+  future::Future<Value> creation(base::Location site = base::Location::here()) const {
+    return handle(site)->creation();
+  }
+  // Done when what was recorded of the creation there is here.
+  future::Future<Value> profiling(base::Location site = base::Location::here()) const { return creation(site); }
+  // The name of the value's type: "Tensor", "MyClass". Asked for once; waits until the value is there.
+  std::string type(Timeout timeout = {}, base::Location site = base::Location::here()) const {
+    return handle(site)->type(timeout, site).wait({}, site);
+  }
+  future::Future<std::string> type_async(Timeout timeout = {}, base::Location site = base::Location::here()) const {
+    return handle(site)->type(timeout, site);
+  }
+
+  // Methods by name.
+  SyncProxy rpc_sync(Timeout timeout = {}, base::Location site = base::Location::here()) const {
+    return {handle(site), timeout, site};
+  }
+  AsyncProxy rpc_async(Timeout timeout = {}, base::Location site = base::Location::here()) const {
+    return {handle(site), timeout, site};
+  }
+  RemoteProxy remote(Timeout timeout = {}, base::Location site = base::Location::here()) const {
+    return {handle(site), timeout, site};
+  }
+  // Methods that are registered, checked when this is compiled.
+  template <class Method, class... Passed>
+  requires std::is_member_function_pointer_v<Method>
+  auto rpc_sync(Method method, Passed&&... passed) const {
+    return rpc::from_value<ReturnOf<Method>>(invoke(invocation(method, std::forward<Passed>(passed)...)));
+  }
+  template <class Method, class... Passed>
+  requires std::is_member_function_pointer_v<Method>
+  auto rpc_async(Method method, Passed&&... passed) const {
+    using Returned = ReturnOf<Method>;
+    return future::Future<Returned>::of(
+        invoke_async(invocation(method, std::forward<Passed>(passed)...), rpc::kResultOf<Returned>));
+  }
+  template <class Method, class... Passed>
+  requires std::is_member_function_pointer_v<Method>
+  auto remote(Method method, Passed&&... passed) const {
+    using Returned = typename detail::ReferredOf<ReturnOf<Method>>::Type;
+    return RRef<Returned>::of(invoke_remote(invocation(method, std::forward<Passed>(passed)...)));
+  }
+
+  std::string text() const { return handle_ == nullptr ? "RRef()" : handle_->text(); }
+  // References to the same value.
+  friend bool operator==(const RRef& left, const RRef& right) noexcept {
+    if (left.handle_ == nullptr || right.handle_ == nullptr) return left.handle_ == right.handle_;
+    return left.handle_->rref() == right.handle_->rref();
+  }
+
+  // The same reference, to what is known to be a U.
+  template <class U>
+  RRef<U> as() const {
+    return RRef<U>::of(handle_);
+  }
+  rpc::ReferencePtr reference() const noexcept { return handle_; }
+  static RRef of(const rpc::ReferencePtr& reference) {
+    RRef made;
+    made.handle_ = std::const_pointer_cast<Handle>(std::dynamic_pointer_cast<const Handle>(reference));
+    return made;
+  }
+
+ private:
+  template <class Method>
+  struct Taken;
+  template <class Returned, class Class, class... Parameters>
+  struct Taken<Returned (Class::*)(Parameters...)> {
+    using Result = typename rpc::detail::Gets<Returned>::Type;
+    template <class... Passed>
+    static constexpr bool kFits = sizeof...(Passed) == sizeof...(Parameters) && std::is_base_of_v<Class, T>;
+    template <class... Passed>
+    static Invocation invocation(const HandlePtr& handle, const std::string& name, base::Location site,
+                                 Passed&&... passed) {
+      return detail::invocation_of(handle, name, {}, site,
+                                   static_cast<std::remove_cvref_t<Parameters>>(std::forward<Passed>(passed))...);
+    }
+  };
+  template <class Returned, class Class, class... Parameters>
+  struct Taken<Returned (Class::*)(Parameters...) const> : Taken<Returned (Class::*)(Parameters...)> {};
+  template <class Method>
+  using ReturnOf = typename Taken<Method>::Result;
+
+  template <class Method, class... Passed>
+  Invocation invocation(Method method, Passed&&... passed) const {
+    static_assert(Taken<Method>::template kFits<Passed...>,
+                  "the method is of another class, or takes another number of arguments");
+    const base::Location site;
+    return Taken<Method>::invocation(handle(site), rpc::name_of_method(rpc::method_key(method)), site,
+                                     std::forward<Passed>(passed)...);
+  }
+  const HandlePtr& handle(base::Location site) const { return detail::require(handle_, site); }
+
+  HandlePtr handle_;
+};
+
+// As rpc_async, but the result stays where it is made, and this is a reference to it. By name, or whatever else can be
+// called: remote<Tensor>(to, "add", a, b); remote<MyClass>(to, "MyClass", 7) makes an object. Errors of the function
+// are the value's. Throws as rpc_async.
+template <class T = Value, class Callable, class... Passed>
+requires requires(Callable&& callable) { rpc::target_of(std::forward<Callable>(callable)); }
+RRef<T> remote(const rpc::Destination& to, Callable&& callable, Passed&&... passed) {
+  return RRef<T>::of(current_references()->create(
+      rpc::detail::make_request(to, std::forward<Callable>(callable), std::forward<Passed>(passed)...)));
+}
+// A function of C++.
+template <class Returned, class... Parameters, class... Passed>
+auto remote(const rpc::Destination& to, Returned (*function)(Parameters...), Passed&&... passed) {
+  static_assert(sizeof...(Parameters) == sizeof...(Passed), "the function takes another number of arguments");
+  static_assert((std::is_convertible_v<Passed&&, std::remove_cvref_t<Parameters>> && ...),
+                "the function takes arguments of other types");
+  using Result = typename detail::ReferredOf<typename rpc::detail::Gets<Returned>::Type>::Type;
+  return remote<Result>(to, rpc::name_of_function(reinterpret_cast<const void*>(function)),
+                        static_cast<std::remove_cvref_t<Parameters>>(std::forward<Passed>(passed))...);
+}
+
+// What others hold of this worker's values when `within` seconds are over, or "" as soon as that is nothing: for tests
+// that want to see that all is let go of. A line for each reference, and cycles with their paths, for which the other
+// workers are asked.
+std::string leaks(double within, base::Location site = base::Location::here());
+
+// Keys "num_owner_rrefs", "num_pending_futures", "num_pending_users", "num_forks".
+std::map<std::string, std::string> debug_info();
+
+}  // namespace distrun::rref
+
+namespace distrun {
+using rref::RRef;
+}  // namespace distrun

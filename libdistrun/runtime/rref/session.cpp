@@ -1,0 +1,132 @@
+// The references of a session: made with it, deleted in its shutdown.
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/ledger/text.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/session/session.hpp>
+#include <distrun/runtime/rpc/session/session_part.hpp>
+#include <distrun/runtime/rref/methods.hpp>
+#include <distrun/runtime/rref/rref.hpp>
+
+namespace distrun::rref {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr base::Nanoseconds kSettleLimit = 100s;  // of a shutdown without a limit of its own
+constexpr base::Nanoseconds kAskLimit = 1s;
+constexpr std::size_t kLeaksTold = 16;
+constexpr std::size_t kRows = 1024;
+
+std::string join(const std::vector<std::string>& lines) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size() && i < kLeaksTold; ++i) text += (i == 0 ? "" : "\n") + lines[i];
+  if (lines.size() > kLeaksTold) text += "\n... and " + std::to_string(lines.size() - kLeaksTold) + " more";
+  return text;
+}
+
+// Until then, or the time is over: false.
+template <class Ready>
+bool wait_until(const char* what, base::TimePoint deadline, base::Location site, Ready ready) {
+  if (ready()) return true;
+  board::WaitInfo info;
+  info.kind = board::WaitKind::RrefConfirmation;
+  info.name = what;
+  info.site = site;
+  core::PollingWait wait(info, deadline);
+  auto rest = base::Nanoseconds(20us);
+  while (!ready()) {
+    const core::WaitEnd end = wait.rest(rest);
+    if (end == core::WaitEnd::Timeout) return false;
+    if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed(std::string("waiting for ") + what, site);
+    rest = std::min<base::Nanoseconds>(rest * 2, 5ms);
+  }
+  return true;
+}
+
+// Of all workers that answer.
+std::vector<ledger::Page> pages_of_all(const References& references, base::Location site) {
+  std::vector<ledger::Page> pages{references.page(kRows)};
+  for (const WorkerInfo& each : rpc::get_worker_infos()) {
+    if (each.id() == references.self().id()) continue;
+    try {
+      const auto bytes = rpc::rpc_sync<std::string>(rpc::Destination(each, site).within(kAskLimit), kPage);
+      pages.push_back(wire::decode<ledger::Page>(wire::view_of(bytes.data(), bytes.size())));
+    } catch (const Error&) {  // it has left, or hangs
+    }
+  }
+  return pages;
+}
+
+class ReferencePart final : public rpc::SessionPart {
+ public:
+  explicit ReferencePart(std::shared_ptr<References> references) : references_(std::move(references)) {}
+
+  // Forks that are on their way are waited for, then all that are held here are deleted; then those that are held of
+  // this worker's values, by others who do the same.
+  void settle(base::TimePoint deadline, base::Location site) override {
+    const base::TimePoint until = std::min(deadline, base::system_clock().now() + kSettleLimit);
+    wait_until("references to be confirmed", until, site, [this] {
+      const References::Counts counts = references_->counts();
+      return counts.is_settled() && counts.creations == 0;
+    });
+    references_->delete_users();
+    wait_until("others to let go of its references", until, site, [this] {
+      const References::Counts counts = references_->counts();
+      return counts.owned == 0 && counts.unacknowledged == 0;
+    });
+  }
+  void look() override { leaks_ = references_->leaks(); }
+  void close() noexcept override { references_->close(); }
+  void check() override {
+    if (leaks_.empty()) return;
+    throw Error(ErrorKind::Failed, "RuntimeError",
+                join(leaks_) +
+                    "\nDetected RRef Leaks during shutdown: workers still hold references to values of this "
+                    "one, though all were to delete theirs. Did a worker that holds one hang, or leave "
+                    "without a graceful shutdown? ShutdownOptions::ignore_leaks lets it pass.");
+  }
+  void add_debug_info(std::map<std::string, std::string>& info) const override {
+    const References::Counts counts = references_->counts();
+    info["num_owner_rrefs"] = std::to_string(counts.owned);
+    info["num_forks"] = std::to_string(counts.forks);
+    info["num_pending_users"] = std::to_string(counts.pending_users);
+    info["num_pending_futures"] = std::to_string(counts.unacknowledged + counts.creations);
+  }
+
+ private:
+  const std::shared_ptr<References> references_;
+  std::vector<std::string> leaks_;
+};
+
+std::shared_ptr<rpc::SessionPart> make_part(const std::shared_ptr<rpc::Calls>& calls) {
+  auto references = std::make_shared<References>(calls, calls->rank());
+  calls->use_references(references);
+  return std::make_shared<ReferencePart>(std::move(references));
+}
+
+[[maybe_unused]] const bool is_registered = rpc::add_session_part(&make_part);
+
+}  // namespace
+
+const HandlePtr& detail::require(const HandlePtr& handle, base::Location site) {
+  if (handle != nullptr) return handle;
+  throw Error(ErrorKind::InvalidArgument, "this RRef is empty: it refers to nothing", site);
+}
+
+std::string leaks(double within, base::Location site) {
+  const std::shared_ptr<References> references = current_references();
+  const auto limit = std::chrono::duration_cast<base::Nanoseconds>(std::chrono::duration<double>(within));
+  const auto is_free = [&] { return references->counts().owned == 0; };
+  if (wait_until("others to let go of its references", base::system_clock().now() + limit, site, is_free)) return "";
+  return join(references->leaks()) + "\n" + ledger::cycles_text(pages_of_all(*references, site));
+}
+
+std::map<std::string, std::string> debug_info() {
+  std::map<std::string, std::string> info;
+  ReferencePart(current_references()).add_debug_info(info);
+  return info;
+}
+
+}  // namespace distrun::rref

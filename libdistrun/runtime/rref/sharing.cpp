@@ -1,0 +1,147 @@
+// References as the service of calls: what goes and comes with messages.
+#include <iterator>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rref/references.hpp>
+
+namespace distrun::rref {
+namespace {
+
+constexpr std::size_t kSiteMax = 256;
+
+void refuse_unless(bool is_right, const WorkerInfo& from, const char* what) {
+  if (is_right) return;
+  throw Error(ErrorKind::InvalidArgument, "a message of " + from.name() + " has a reference that can't be: " + what);
+}
+
+}  // namespace
+
+wire::Bytes References::share(const rpc::Reference& reference, WorkerId to) {
+  const auto* const handle = dynamic_cast<const Handle*>(&reference);
+  if (handle == nullptr || handle->keeper_.get() != this) {
+    throw Error(ErrorKind::InvalidArgument, reference.text() + " is of another session, which is over");
+  }
+  return wire::encode(change([&] {
+    if (!handle->is_owner()) return protocol_.share_held(handle->fork_, to);
+    values_.insert_or_assign(handle->rref_, handle->value_);
+    return protocol_.share_owned(handle->rref_, to, handle->value_->future.done());
+  }));
+}
+
+void References::withdraw(const wire::Bytes& fork, WorkerId) noexcept {
+  change([&] { protocol_.withdraw(wire::decode<Fork>(wire::view_of(fork))); });
+}
+
+rpc::ReferencePtr References::receive(const WorkerInfo& from, const wire::Bytes& bytes) {
+  const auto fork = wire::decode<Fork>(wire::view_of(bytes));
+  refuse_unless(fork.parent == from.id(), from, "it is not that worker's");
+  refuse_unless(fork.owner >= 0 && fork.rref.local_id >= 0 && fork.fork.local_id >= 0, from, "its ids");
+  const WorkerInfo owner = worker(fork.owner);
+  return change([&]() -> HandlePtr {
+    if (fork.owner == self_.id()) {
+      const std::string why = protocol_.why_gone(fork.rref);
+      HandlePtr handle = make_handle(owner, fork.rref);
+      const auto known = values_.find(fork.rref);
+      handle->value_ = known != values_.end() || why.empty() ? value_of(fork.rref, "not made yet")
+                                                             : std::make_shared<OwnedValue>(fork.rref, "");
+      if (known == values_.end() && !why.empty()) Sink(handle->value_).fail(lost(fork.rref, why));
+      protocol_.arrive(fork);
+      return handle;
+    }
+    const auto known = users_.find(fork.fork);
+    const ForkProtocol::Arrival arrival = protocol_.arrive(fork);
+    if (arrival == ForkProtocol::Arrival::Again && known != users_.end()) {
+      if (auto handle = std::static_pointer_cast<Handle>(known->second->weak_from_this().lock())) return handle;
+    }
+    HandlePtr handle = make_handle(owner, fork.rref);
+    handle->fork_ = fork.fork;
+    handle->site_ = "shared by " + from.name();
+    handle->state_.store(protocol_.is_confirmed(fork.fork) ? Handle::State::Confirmed : Handle::State::Pending);
+    users_.insert_or_assign(fork.fork, handle.get());
+    return handle;
+  });
+}
+
+void References::wait_confirmed(const std::vector<rpc::ReferencePtr>& references, base::TimePoint deadline) {
+  const auto pending = [&]() -> const Handle* {
+    for (const auto& each : references) {
+      const auto* const handle = static_cast<const Handle*>(each.get());
+      if (!handle->is_owner() && handle->state() == Handle::State::Pending) return handle;
+    }
+    return nullptr;
+  };
+  board::WaitInfo info;
+  info.kind = board::WaitKind::RrefConfirmation;
+  core::WaitEnd end = core::WaitEnd::Ready;
+  {
+    std::unique_lock lock(mutex_);
+    const Handle* const first = pending();
+    if (first == nullptr) return;
+    const std::string text = first->text();
+    info.name = text;
+    info.rule = board::PeerRule::All;
+    info.peers.add(first->owner().id());
+    info.id = static_cast<std::uint64_t>(first->fork().local_id);
+    ++waiting_;
+    end = core::wait_for_peers(info, lock, changed_, deadline, [&] { return pending() == nullptr || is_closed_; });
+    --waiting_;
+  }
+  const Handle* const left = pending();
+  if (left == nullptr) return;
+  const std::string what = left->text() + " to be confirmed by its owner, " + rpc::to_string(left->owner());
+  if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for " + what);
+  if (end == core::WaitEnd::Ready) throw Error(ErrorKind::Disconnected, "RPC was shut down while waiting for " + what);
+  throw Error(ErrorKind::Timeout, "RuntimeError", "RPCErr:1:RPC ran for more than set timeout: waiting for " + what);
+}
+
+std::shared_ptr<rpc::ResultSink> References::begin_result(const WorkerInfo& from, const wire::Bytes& section) {
+  const auto asked = wire::decode<OwnedSection>(wire::view_of(section));
+  refuse_unless(asked.rref.created_on == from.id() && asked.fork.created_on == from.id() && asked.rref.local_id >= 0,
+                from, "it is another worker's");
+  refuse_unless(asked.site.size() <= kSiteMax, from, "its site");
+  return change([&]() -> std::shared_ptr<rpc::ResultSink> {
+    std::shared_ptr<OwnedValue> value = value_of(asked.rref, asked.site);  // others may wait for it already
+    if (from.id() != self_.id()) protocol_.create(asked.rref, asked.fork, from.id());
+    if (!protocol_.is_owned(asked.rref)) values_.erase(asked.rref);  // given up before it came
+    return std::make_shared<Sink>(std::move(value));
+  });
+}
+
+void References::receive_message(const WorkerInfo& from, const wire::Bytes& bytes) {
+  const auto message = wire::decode<ForkMessage>(wire::view_of(bytes));
+  refuse_unless(message.kind >= ForkMessageKind::ForkRequest && message.kind <= ForkMessageKind::Ack, from,
+                "no such message is known");
+  Work work;
+  {
+    const std::lock_guard lock(mutex_);
+    protocol_.receive(from.id(), message);
+    apply(protocol_.take_effects(), work);
+  }
+  release_elsewhere(work);
+  perform(std::move(work));
+}
+
+void References::lose(const WorkerInfo& peer, const Error& why) noexcept {
+  const std::string text = peer.name() + " is gone: " + why.text();
+  Work work;
+  {
+    const std::lock_guard lock(mutex_);
+    protocol_.lose(peer.id(), text);
+    apply(protocol_.take_effects(), work);
+    for (auto value = values_.begin(); value != values_.end();) {  // asked for, and will never be made
+      const bool is_asked = value->first.created_on == peer.id() && !protocol_.is_owned(value->first);
+      if (is_asked) work.failed.emplace_back(value->second, lost(value->first, text));
+      value = is_asked ? values_.erase(value) : std::next(value);
+    }
+  }
+  release_elsewhere(work);
+  perform(std::move(work));
+}
+
+void References::meet(WorkerId peer) {
+  change([&] { protocol_.meet(peer); });
+}
+
+}  // namespace distrun::rref

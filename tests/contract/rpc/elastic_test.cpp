@@ -1,0 +1,150 @@
+// Workers that join while others can't be reached, die or leave.
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <csignal>
+#include <memory>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/calls/call.hpp>
+#include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rpc/session/session.hpp>
+#include <distrun/runtime/store/file_store.hpp>
+
+#include "members.hpp"
+#include "struck_agent.hpp"
+#include "support/sandbox.hpp"
+#include "support/scratch.hpp"
+
+namespace distrun::rpc::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+int whoever() { return get_worker_info().id(); }
+DISTRUN_RPC(whoever)
+
+// Of what it shares with all members of a cell.
+class Elastic {
+ public:
+  explicit Elastic(std::string folder) : store_(std::move(folder) + "/store") {}
+
+  void join(int rank) const {
+    auto options = std::make_shared<PipeOptions>();
+    options->init_timeout = 20;
+    options->store = std::make_shared<FileStore>(store_);
+    init_rpc({"worker" + std::to_string(rank), struck_backend(), rank, {}, options});
+  }
+  static void ask(int rank) {
+    if (rpc_sync<int>("worker" + std::to_string(rank), "whoever") != rank) throw Error(ErrorKind::Failed, "another");
+  }
+
+ private:
+  const std::string store_;
+};
+
+// What a cell has told, in a process of its own.
+Lines lines_of(const std::function<Lines()>& cell) { return conduct({cell}, 1).front(); }
+
+// Two that are there, one that joins them and tells what came of it; then the others ask it. `strikes` is called by the
+// first of them before it joins, `fails` by the one that joins.
+Lines joined(const std::string& folder, const std::function<void()>& strikes, const std::function<void()>& fails) {
+  const Elastic group(folder);
+  const auto stay = [&](int rank, const std::function<void()>& prepare) {
+    return [&group, rank, &prepare](const Post& post) {
+      if (prepare) prepare();
+      group.join(rank);
+      post.meet("in");
+      post.tell(timed("ask" + std::to_string(rank), [] { Elastic::ask(2); }));
+      post.meet("done");
+    };
+  };
+  Lines told;
+  const std::function<void()> nothing;
+  Member first(stay(0, strikes));
+  if (!first.lines_up_to("in", "", told)) return told;
+  Member second(stay(1, nothing));
+  if (!second.lines_up_to("in", "", told)) return told;
+  Member joins([&](const Post& post) {
+    if (fails) fails();
+    post.tell(timed("join", [&] { group.join(2); }));
+    post.tell(timed("ask2", [] { Elastic::ask(1); }));
+    post.meet("in");
+  });
+  if (!joins.lines_up_to("in", "", told)) return told;
+  if (strikes) first.wait_struck();
+  for (Member* each : {&first, &second}) {
+    if (each == &first && strikes) continue;
+    each->go_on();
+    each->lines_up_to("done", "", told);
+  }
+  return told;
+}
+
+void check_well(const Lines& lines, const std::vector<std::string>& phases) {
+  std::string all;
+  for (const std::string& each : lines) all += "\n  " + each;
+  INFO("all that was told:" << all);
+  REQUIRE(lines.size() == phases.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Timed came = timed_of(lines[i]);
+    CHECK(came.phase == phases[i]);
+    CHECK(came.text == "done");
+    CHECK(came.seconds < std::chrono::duration<double>(distrun::testing::scaled(5000ms)).count());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("who can't reach a member at first tries again until it knows him") {
+  const distrun::testing::Scratch scratch;
+  const auto refuse = [] {
+    script().reach = [left = std::make_shared<std::atomic<int>>(3)](Step step) {
+      if (step != Step::Send || left->fetch_sub(1) <= 0) return;
+      throw Error(ErrorKind::Disconnected, "worker0 refuses: it knows another one");
+    };
+  };
+  const Lines lines = lines_of([&] { return joined(scratch.path(), {}, refuse); });
+  check_well(lines, {"join", "ask2", "ask0", "ask1"});
+}
+
+TEST_CASE("a member that is killed as it hears of who joins does not keep it from joining") {
+  const distrun::testing::Scratch scratch;
+  const auto die = [] {
+    script().reach = [count = std::make_shared<std::atomic<int>>(0)](Step step) {
+      if (step == Step::Receive && count->fetch_add(1) == 1) ::raise(SIGKILL);
+    };
+  };
+  const Lines lines = lines_of([&] { return joined(scratch.path(), die, {}); });
+  check_well(lines, {"join", "ask2", "ask1"});
+}
+
+TEST_CASE("all join and leave again and again, whoever is just leaving") {
+  const distrun::testing::Scratch scratch;
+  const Elastic group(scratch.path());
+  constexpr int kMembers = 3, kRounds = 15;
+  const Lines lines = lines_of([&] {
+    Lines told;
+    std::vector<std::unique_ptr<Member>> members;
+    for (int rank = 0; rank < kMembers; ++rank) {
+      members.push_back(std::make_unique<Member>([&group, rank](const Post& post) {
+        post.meet("ready");
+        post.tell(timed("rounds", [&] {
+          for (int round = 0; round < kRounds; ++round) {
+            group.join(rank);
+            rpc::shutdown({.graceful = (round + rank) % 3 != 0});
+          }
+        }));
+        post.meet("end");
+      }));
+    }
+    for (const auto& each : members) each->lines_up_to("ready", "", told);
+    for (const auto& each : members) each->go_on();
+    for (const auto& each : members) each->lines_up_to("end", "", told);
+    return told;
+  });
+  REQUIRE(lines.size() == kMembers);
+  for (const std::string& each : lines) CHECK(timed_of(each).text == "done");
+}
+
+}  // namespace distrun::rpc::testing

@@ -1,0 +1,107 @@
+// A rank is killed, or stopped for a while, at a random step of its agent in a storm of references. Whatever it was to
+// others: their operations end in time, well or with an error that names it; references of the others to each other
+// stay good; the ledger says whom was lost; the end of the session takes no longer than it may, and leaves nothing.
+//
+//   DISTRUN_KILL_CELLS=500    how many
+//   DISTRUN_KILL_SEED=7       other ones
+//   DISTRUN_KILL_ONLY=13      one of them
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <map>
+#include <random>
+
+#include "../rpc/session_table.hpp"
+#include "kill_cell.hpp"
+#include "support/sandbox.hpp"
+#include "support/scratch.hpp"
+
+namespace distrun::rref::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr unsigned long kCells = 8;
+#else
+constexpr unsigned long kCells = 36;
+#endif
+constexpr unsigned long kSeed = 20'261;
+constexpr int kAtOnceCells = 3;
+constexpr int kStepsMax = 2500;  // about as many as there are
+
+unsigned long number_of(const char* variable, unsigned long otherwise) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
+}
+
+// Of a cell alone by its number, whichever others run.
+KillCell random_cell(unsigned long seed, unsigned long number, std::string folder) {
+  std::mt19937 random(static_cast<std::mt19937::result_type>(seed * 1'000'003 + number));
+  const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
+  KillCell cell;
+  cell.seed = seed * 1'000'003 + number;
+  cell.victim = below(kKillRanks);
+  cell.is_stopped = below(4) == 0;
+  cell.is_graceful = below(2) == 0;
+  cell.struck_at = below(kStepsMax);
+  cell.folder = std::move(folder);
+  return cell;
+}
+
+double bound_of(const KillCell& cell, const std::string& phase) {
+  base::Nanoseconds bound = phase == "shutdown" && cell.is_graceful ? kKillShutdown : 0ns;
+  if (cell.is_stopped && phase != "shutdown" && phase != "new") bound = 2 * kStoppedCall;  // its limit, and that within
+  return std::chrono::duration<double>(bound + distrun::testing::scaled(1500ms)).count();
+}
+
+// Of one that is stopped, others may know only that their time is over.
+bool is_told_well(const KillCell& cell, const rpc::testing::Timed& came) {
+  if (came.text == "done") return true;
+  if (came.phase == "new" || came.phase == "confirmed" || came.phase == "ledger" || came.phase == "open") return false;
+  if (rpc::testing::names(came.text, cell.victim)) return true;
+  return cell.is_stopped && came.text.find("ran for more than set timeout") != std::string::npos;
+}
+
+void check_cell(const KillCell& cell, const Lines& lines) {
+  std::string all;
+  for (const std::string& each : lines) all += "\n  " + each;
+  INFO("all that was told:" << all);
+  std::map<char, std::string> last;
+  for (const std::string& line : lines) {
+    const auto came = rpc::testing::timed_of(line.substr(2));
+    CAPTURE(line);
+    CHECK(came.seconds < bound_of(cell, came.phase));
+    CHECK(is_told_well(cell, came));
+    last[line[0]] = came.phase;
+  }
+  CHECK(last.size() == static_cast<std::size_t>(kKillRanks - 1));
+  for (const auto& [rank, phase] : last) CHECK(phase == "open");
+}
+
+}  // namespace
+
+TEST_CASE("whoever is killed in a storm of references, the others go on, and know whom they have lost") {
+  const unsigned long seed = number_of("DISTRUN_KILL_SEED", kSeed), count = number_of("DISTRUN_KILL_CELLS", kCells);
+  const unsigned long only = number_of("DISTRUN_KILL_ONLY", ~0ul);
+  const distrun::testing::Scratch scratch;
+  std::vector<KillCell> cells;
+  std::vector<unsigned long> numbers;
+  for (unsigned long number = 0; number < std::max(count, only + 1); ++number) {
+    if (only != ~0ul && number != only) continue;
+    cells.push_back(random_cell(seed, number, scratch.directory(std::to_string(number))));
+    numbers.push_back(number);
+  }
+  std::vector<std::function<Lines()>> runs;
+  for (const KillCell& each : cells) runs.emplace_back([&each] { return each.conduct(); });
+  const std::vector<Lines> told = rpc::testing::conduct(runs, kAtOnceCells);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    INFO("repeat it: DISTRUN_KILL_SEED=" << seed << " DISTRUN_KILL_ONLY=" << numbers[i]
+                                         << " build/bin/contract_rref 'whoever is killed*'");
+    INFO("rank " << cells[i].victim << (cells[i].is_stopped ? " is stopped" : " is killed") << " at step "
+                 << cells[i].struck_at);
+    check_cell(cells[i], told[i]);
+  }
+}
+
+}  // namespace distrun::rref::testing

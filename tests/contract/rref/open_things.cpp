@@ -1,0 +1,58 @@
+#include "open_things.hpp"
+
+#include <poll.h>
+
+#include "../rpc/members.hpp"
+#include "support/scratch.hpp"
+
+namespace distrun::rref::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kStill = 20;  // so many looks without a change
+
+// But for those of the rank's handlers, which stay for what comes next.
+std::size_t count_threads() {
+  std::size_t count = 0;
+  for (const std::string& each : distrun::testing::names_in("/proc/self/task")) {
+    if (distrun::testing::read_file("/proc/self/task/" + each + "/comm") != "distrun-pool\n") ++count;
+  }
+  return count;
+}
+
+Open look() {
+  const std::string maps = distrun::testing::read_file("/proc/self/maps");
+  std::size_t shared = 0;
+  for (std::size_t at = maps.find("rw-s"); at != std::string::npos; at = maps.find("rw-s", at + 1)) ++shared;
+  return {distrun::testing::names_in("/proc/self/fd").size(), count_threads(), shared};
+}
+
+}  // namespace
+
+std::string Open::text() const {
+  return std::to_string(descriptors) + " descriptors, " + std::to_string(threads) + " threads, " +
+         std::to_string(mappings) + " mappings";
+}
+
+Open what_is_open(const Open& expected) {
+  Open open = look();
+  for (const base::TimePoint until = rpc::testing::in(2s); !(open <= expected) && base::system_clock().now() < until;
+       open = look()) {
+    (void)::poll(nullptr, 0, 1);
+  }
+  return open;
+}
+
+Open settled_open() {
+  Open open = look();
+  for (int same = 0; same < kStill;) {
+    (void)::poll(nullptr, 0, 1);
+    const Open now = look();
+    same = open <= now && now <= open ? same + 1 : 0;
+    open = now;
+  }
+  return open;
+}
+
+}  // namespace distrun::rref::testing

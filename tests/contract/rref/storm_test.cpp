@@ -1,0 +1,127 @@
+// Four ranks make, share, fetch and drop references at random, while the agent loses, doubles and reorders what may be
+// sent again: no value goes early, none stays, and all counts come back to 0. Ranks are threads here.
+//
+//   DISTRUN_STORM_SEEDS=50 DISTRUN_STORM_REFERENCES=100000    how many storms, of how many references in all
+//   DISTRUN_STORM_SEED=7                                      the first of them; one is repeated with SEEDS=1
+//   DISTRUN_STORM_FAULTS=drop:retriable:0.2                   another plan
+#include <catch2/catch.hpp>
+
+#include <barrier>
+#include <cstdlib>
+
+#include <agents/faulty/faulty_agent.hpp>
+#include <agents/inproc/inproc_agent.hpp>
+
+#include "../../unit/rpc/session_ranks.hpp"
+#include "storm.hpp"
+#include "support/process.hpp"
+#include "support/sandbox.hpp"
+
+namespace distrun::rref::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kRanks = 4;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr unsigned long kSeeds = 2, kReferences = 2000;
+#else
+constexpr unsigned long kSeeds = 3, kReferences = 6000;
+#endif
+constexpr char kFaults[] = "drop:retriable:0.03,dup:retriable:0.1,reorder:retriable:0.2:3";
+
+unsigned long number_of(const char* variable, unsigned long otherwise) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
+}
+std::string faults() {
+  const char* const text = std::getenv("DISTRUN_STORM_FAULTS");
+  return text != nullptr ? text : kFaults;
+}
+
+// The seed of the plan is that of the rank.
+rpc::Backend faulty_backend() {
+  static const rpc::Backend backend = rpc::register_backend(
+      {"faulty threads of a test",
+       [](const rpc::RpcBackendOptions& options) {
+         return dynamic_cast<const rpc::FaultyOptions*>(&options) != nullptr;
+       },
+       [] { return std::make_unique<rpc::FaultyOptions>(); },
+       [](const rpc::AgentSetting& setting, const rpc::RpcBackendOptions& options) -> std::shared_ptr<rpc::Agent> {
+         const auto& faulty = dynamic_cast<const rpc::FaultyOptions&>(options);
+         return std::make_shared<agents::faulty::FaultyAgent>(std::make_shared<agents::inproc::InprocAgent>(setting),
+                                                              base::parse_fault_plan("faults", faulty.faults));
+       },
+       {}});
+  return backend;
+}
+
+class Storms {
+ public:
+  Storms(unsigned long seed, unsigned long references) : seed_(seed), references_(references) {}
+
+  // What has gone wrong; nothing is what is wanted.
+  std::vector<std::string> run() {
+    auto errors = ranks_.run([this](int rank) { be(rank); });
+    errors.insert(errors.end(), errors_.begin(), errors_.end());
+    std::erase(errors, "");
+    return errors;
+  }
+
+ private:
+  void be(int rank) {
+    auto options = std::make_shared<rpc::FaultyOptions>();
+    options->store = ranks_.store();
+    options->faults = std::to_string(seed_) + ":" + faults();
+    rpc::InitOptions init = ranks_.options(rank);
+    init.backend = faulty_backend();
+    init.options = options;
+    rpc::init_rpc(init);
+    {
+      Storm storm({kRanks, seed_, static_cast<int>(references_ / kRanks)});
+      all_.arrive_and_wait();
+      attempt(rank, [&] { storm.run(); });
+      all_.arrive_and_wait();
+      attempt(rank, [&] { storm.drop_all(); });
+      const std::string left = left_over_after(distrun::testing::scaled(30s));
+      if (!left.empty()) add_error("rank " + std::to_string(rank) + " has left over: " + left);
+      all_.arrive_and_wait();
+      // Whoever has taken the last out of its list may be about to end it.
+      const auto none_is_left = [] { return Canary::alive() == 0; };
+      if (rank == 0 && !distrun::testing::eventually(distrun::testing::scaled(10s), none_is_left)) {
+        add_error(std::to_string(Canary::alive()) + " values are left");
+      }
+    }
+    all_.arrive_and_wait();
+    rpc::shutdown({.graceful = true, .timeout = 30});
+  }
+  void attempt(int rank, const std::function<void()>& part) {
+    const std::string error = rpc::text_of_error(part);
+    if (!error.empty()) add_error("rank " + std::to_string(rank) + ": " + error);
+  }
+  void add_error(std::string text) {
+    const std::lock_guard lock(mutex_);
+    errors_.push_back(std::move(text));
+  }
+
+  const unsigned long seed_, references_;
+  rpc::Ranks ranks_{kRanks};
+  std::barrier<> all_{kRanks};
+  std::mutex mutex_;
+  std::vector<std::string> errors_;  // guarded by mutex_
+};
+
+}  // namespace
+
+TEST_CASE("in a storm over an agent that loses, doubles and reorders, no value goes early and none stays") {
+  const unsigned long first = number_of("DISTRUN_STORM_SEED", 1), count = number_of("DISTRUN_STORM_SEEDS", kSeeds);
+  const unsigned long references = number_of("DISTRUN_STORM_REFERENCES", kReferences);
+  for (unsigned long seed = first; seed < first + count; ++seed) {
+    INFO("repeat it: DISTRUN_STORM_SEED=" << seed << " DISTRUN_STORM_SEEDS=1 DISTRUN_STORM_REFERENCES=" << references
+                                          << " build/bin/contract_rref");
+    const std::vector<std::string> errors = Storms(seed, references).run();
+    CHECK(errors == std::vector<std::string>());
+  }
+}
+
+}  // namespace distrun::rref::testing

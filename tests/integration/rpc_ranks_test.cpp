@@ -1,0 +1,43 @@
+// Ranks that call each other, as processes and as threads: what a test gets, and what distrun says of it.
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+#include "compare.hpp"
+#include "programs.hpp"
+
+namespace {
+
+using namespace distrun::testing;
+using Catch::Contains;
+
+Ended run(const Sandbox& sandbox, bool as_threads, const std::string& test) {
+  std::vector<std::string> arguments{"--gpu-driver", "virtual", "--gpus", "2", "--filter", "RpcRanks." + test};
+  if (as_threads) arguments.insert(arguments.end(), {"--isolation", "threads", "--agent", "inproc"});
+  arguments.push_back(DISTRUN_RPC_RANKS);
+  return sandbox.run(arguments);
+}
+
+}  // namespace
+
+TEST_CASE("a tensor of a virtual GPU goes to another rank by the device map, and its result comes back by it") {
+  const bool as_threads = GENERATE(false, true);
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = run(sandbox, as_threads, "tensors_go*");
+  INFO(ended.out + ended.err);
+  CHECK(ended.exit_code == 0);
+  CHECK_THAT(ended.out, Contains("1 passed"));
+}
+
+TEST_CASE("an error that comes from another rank's function is told with where it was thrown there") {
+  const bool as_threads = GENERATE(false, true);
+  const Sandbox sandbox(distrun_program());
+  const Ended ended = run(sandbox, as_threads, "lets_an_error_out");
+  INFO(ended.out + ended.err);
+  CHECK(ended.exit_code == 1);
+  CHECK_THAT(ended.out, Contains("On WorkerInfo(id=1, name=worker1)") && Contains("ValueError: it is 0"));
+  CHECK_THAT(ended.out, Contains("thrown in (anonymous namespace)::check_positive(int) at ") &&
+                            Contains("called by (anonymous namespace)::half_of(int) at ") &&
+                            Contains("/rpc_ranks_plugin.cpp:"));
+}

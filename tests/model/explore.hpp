@@ -1,0 +1,30 @@
+#pragma once
+// Walks through a world: every order of events (breadth first, so that what is found is found by the fewest steps), or
+// one at random.
+#include <string>
+
+#include <distrun/common/base/rng.hpp>
+
+#include "model/world.hpp"
+
+namespace distrun::rref::model {
+
+struct Explored {
+  std::size_t states = 0;
+  std::size_t transitions = 0;
+  std::size_t ends = 0;   // states in which all is over
+  std::size_t nodes = 0;  // states of one worker
+  std::size_t depth = 0;
+  bool is_complete = true;
+  std::string violation;  // what is wrong, and the steps that lead there; empty: nothing
+};
+
+// Every state of it, up to `most`.
+Explored explore(const Bounds& bounds, std::size_t most);
+// "explored N states, M transitions, depth D, in T s: 3 workers, 2 references, ..."
+std::string text(const Explored& explored, const Bounds& bounds, double seconds);
+
+// One order of events up to the end.
+Explored walk(const Bounds& bounds, base::Rng& rng);
+
+}  // namespace distrun::rref::model

@@ -1,0 +1,50 @@
+// Larger worlds, at random: one order of events up to the end, and another, for each seed.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "model/explore.hpp"
+
+namespace distrun::rref::model {
+namespace {
+
+constexpr int kSeeds = 50;
+constexpr std::size_t kSteps = DISTRUN_SANITIZED != 0 ? 500 : 3000;  // of a seed, at least
+
+void walk_all(const Bounds& bounds) {
+  std::size_t longest = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    base::Rng rng(seed);
+    for (std::size_t steps = 0; steps < kSteps;) {
+      const Explored found = walk(bounds, rng);
+      INFO("seed " << seed << "\n" << found.violation);
+      REQUIRE(found.violation.empty());
+      steps += found.transitions;
+      longest = std::max(longest, found.depth);
+    }
+  }
+  CHECK(longest > 100);
+}
+
+Bounds large() {
+  Bounds bounds;
+  bounds.workers = 5;
+  bounds.references = 10;
+  bounds.shares = 60;
+  bounds.faults = 40;
+  bounds.give_ups = 3;
+  bounds.withdraws = 6;
+  bounds.has_locals = bounds.shares_with_self = true;
+  return bounds;
+}
+
+TEST_CASE("five workers and ten references, at random") { walk_all(large()); }
+
+TEST_CASE("five workers and ten references, at random, of whom one dies") {
+  Bounds bounds = large();
+  bounds.losses = 1;
+  walk_all(bounds);
+}
+
+}  // namespace
+}  // namespace distrun::rref::model

@@ -1,0 +1,98 @@
+// What is done where a message is sent.
+#include <catch2/catch.hpp>
+
+#include <distrun/common/base/error.hpp>
+
+#include "fake_agent.hpp"
+#include "support/error_of.hpp"
+
+namespace distrun::agents::faulty::testing {
+namespace {
+
+using distrun::testing::error_of;
+using rpc::MessageKind;
+
+TEST_CASE("without a plan it is as if it were not there") {
+  World world("");
+  for (std::uint64_t id = 1; id <= 3; ++id) world.send(id);
+  CHECK(world.inner->ids() == "1 2 3");
+  world.inner->receiver().receive(rpc::WorkerInfo("worker1", 1), world.inner->last().message);
+  CHECK(world.heard.received() == "3");
+  world.inner->receiver().lose(rpc::WorkerInfo("worker1", 1), Error(ErrorKind::Disconnected, "it has left"));
+  CHECK(world.heard.losses() == std::vector<std::string>{"worker1: it has left"});
+  CHECK(world.agent.worker_infos().size() == 3);
+  CHECK(world.info("fake") == "1");
+  CHECK(world.info("faulty.plan").empty());
+  world.agent.close(base::Nanoseconds(0));
+  CHECK(world.inner->is_closed());
+}
+
+TEST_CASE("a send fails as often as the plan says, and is counted") {
+  World world("7:fail:fork_request:2");
+  for (int i = 0; i < 2; ++i) {
+    const Error error = error_of([&] { world.send(1, MessageKind::Reference); });
+    CHECK(error.kind() == ErrorKind::Overloaded);
+    CHECK(error.text() == "RPCErr:2:Send attempt failed intentionally for fork_request to worker1, message 1");
+  }
+  world.send(1, MessageKind::Reference);
+  world.send(2);
+  CHECK(world.inner->ids() == "1 2");
+  CHECK(world.info("faulty.failed.fork_request") == "2");
+  CHECK(world.info("faulty.seed") == "7");
+  CHECK(world.info("faulty.plan") == "fail:fork_request:2");
+}
+
+TEST_CASE("what is dropped goes nowhere, and nobody is told") {
+  World world("1:drop:reply:1");
+  world.send(1);
+  world.send(2, MessageKind::Control);
+  CHECK(world.inner->ids() == "2");
+  CHECK(world.info("faulty.dropped.reply") == "1");
+  CHECK(world.info("faulty.dropped.control").empty());
+}
+
+TEST_CASE("what is doubled goes twice") {
+  World world("1:dup:reply:1");
+  world.send(1);
+  CHECK(world.inner->ids() == "1 1");
+  CHECK(world.info("faulty.duplicated.reply") == "1");
+}
+
+TEST_CASE("a lie reaches the other one, and is told here") {
+  World world("1:lie:reply:1");
+  world.send(1);
+  CHECK(world.inner->last().message.payload.size() == 2);
+  CHECK(world.inner->last().message.payload[0] == std::byte{1});
+  CHECK(world.inner->last().message.payload[1] != std::byte{1});
+  CHECK(world.info("faulty.lied.reply") == "1");
+  CHECK_THAT(world.info("faulty.last_lie"), Catch::StartsWith("reply to worker1, message 1: byte 1 of 2 is 0x"));
+}
+
+TEST_CASE("two runs with a seed do the same") {
+  const auto run = [](const std::string& plan) {
+    World world(plan);
+    for (std::uint64_t id = 1; id <= 200; ++id) world.send(id);
+    return world.inner->ids();
+  };
+  const std::string plan = "drop:reply:0.2,dup:reply:0.2,reorder:reply:0.2:3";
+  CHECK(run("5:" + plan) == run("5:" + plan));
+  CHECK(run("5:" + plan) != run("6:" + plan));
+}
+
+TEST_CASE("for a worker that is lost there are no faults: the agent says so") {
+  World world("1:drop:any:1");
+  world.inner->receiver().lose(rpc::WorkerInfo("worker1", 1), Error(ErrorKind::Disconnected, "it has left"));
+  world.inner->refuse();
+  CHECK(error_of([&] { world.send(1); }).kind() == ErrorKind::Disconnected);
+  world.send(1, MessageKind::Reply, 2);
+}
+
+TEST_CASE("a closed agent drops nothing silently") {
+  World world("1:drop:any:1");
+  world.agent.close(base::Nanoseconds(0));
+  world.inner->refuse();
+  CHECK(error_of([&] { world.send(1); }).kind() == ErrorKind::Disconnected);
+}
+
+}  // namespace
+}  // namespace distrun::agents::faulty::testing

@@ -1,0 +1,221 @@
+// Who reads the rings of a rank's peers: a thread that waits, or a worker that has nothing to do; and that nothing is
+// left lying when one hands over to the other.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include <agents/pipe/reactor.hpp>
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+
+namespace distrun::agents::pipe {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLong = 30s;
+
+// Keeps what comes; of a message with an even id a task is left to be done.
+class Inbox final : public rpc::Receiver {
+ public:
+  std::unique_ptr<future::HandlerTask> receive(const rpc::WorkerInfo&, rpc::Message message) noexcept override {
+    const bool has_task = message.id % 2 == 0;
+    add(count_, std::this_thread::get_id());
+    return has_task ? std::make_unique<Task>(*this) : nullptr;
+  }
+  void lose(const rpc::WorkerInfo&, const Error&) noexcept override { add(losses_, {}); }
+
+  int count() const noexcept { return count_.load(); }
+  int tasks() const noexcept { return tasks_.load(); }
+  int losses() const noexcept { return losses_.load(); }
+  std::thread::id last_reader() const {
+    const std::lock_guard lock(mutex_);
+    return last_reader_;
+  }
+  template <class Holds>
+  bool comes(Holds holds) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kLong, holds);
+  }
+
+ private:
+  struct Task final : future::HandlerTask {
+    explicit Task(Inbox& inbox_) : inbox(inbox_) {}
+    void run() noexcept override { inbox.add(inbox.tasks_, {}); }
+    Inbox& inbox;
+  };
+  void add(std::atomic<int>& what, std::thread::id reader) {
+    const std::lock_guard lock(mutex_);
+    if (reader != std::thread::id()) last_reader_ = reader;
+    ++what;
+    changed_.notify_all();
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<int> count_{0}, tasks_{0}, losses_{0};
+  std::thread::id last_reader_;
+};
+
+// What a test waits for in help().
+class Count final : public future::Progress::Awaited {
+ public:
+  Count(const Inbox& inbox, int wanted) : inbox_(inbox), wanted_(wanted) {}
+  bool is_there() const noexcept override { return inbox_.count() >= wanted_; }
+
+ private:
+  const Inbox& inbox_;
+  const int wanted_;
+};
+
+// The rank's own link is `two`, whose peer is the test. The pool lives until the process ends, as its threads do.
+struct Rank {
+  Rank() : pool(*new future::HandlerPool(*new core::RankState)) {
+    reactor = std::make_shared<Reactor>(pool, inbox);
+    memfd = RingPair::make_memfd();
+    peers.begin(connection(), stream(true));
+    own->begin(connection(), stream(false));
+    reactor->set_links({own});
+  }
+  ~Rank() {
+    reactor->close();
+    if (in_pool) pool.leave(*reactor);
+    own->close();
+    peers.close();
+    reactor->forget_links();
+  }
+  void use_pool() {
+    in_pool = true;
+    pool.use(reactor);
+  }
+  void send(std::uint64_t id, bool rings = true) {
+    rpc::Message message;
+    message.id = id;
+    peers.send(std::move(message), false);
+    if (rings) peers.ring();
+  }
+  // Each other one's door.
+  std::unique_ptr<Stream> stream(bool is_maker) {
+    const Door& others = is_maker ? reactor->door() : door;
+    return std::make_unique<ShmStream>(std::make_unique<RingPair>(base::Fd(::dup(memfd.get())), is_maker),
+                                       std::make_unique<Door>(others.duplicate_fd()));
+  }
+  static Connection connection() {
+    Connection made;
+    made.peer_pid = ::getpid();
+    made.transport = "shm";
+    return made;
+  }
+
+  Inbox inbox;
+  future::HandlerPool& pool;
+  std::shared_ptr<Reactor> reactor;
+  base::Fd memfd;
+  Door door;  // the test's
+  Link peers{rpc::WorkerInfo("rank", 1), "uds:1"};
+  std::shared_ptr<Link> own = std::make_shared<Link>(rpc::WorkerInfo("peer", 2), "uds:2");
+  bool in_pool = false;
+};
+
+base::TimePoint in_long() { return base::system_clock().now() + kLong; }
+
+TEST_CASE("a thread that waits reads by itself, and lets go: then the door says that nobody looks") {
+  Rank rank;
+  rank.send(1), rank.send(3);
+  rank.reactor->help(Count(rank.inbox, 2), in_long());
+  CHECK(rank.inbox.count() == 2);
+  CHECK(rank.inbox.last_reader() == std::this_thread::get_id());
+  CHECK(Door::is_parked(rank.reactor->door().state()));
+  rank.send(5);
+  CHECK_FALSE(Door::is_parked(rank.reactor->door().state()));
+  rank.reactor->help(Count(rank.inbox, 3), in_long());
+  CHECK(rank.inbox.count() == 3);
+}
+
+TEST_CASE("a thread that waits in vain gives up after a moment, and what comes then is there for the next") {
+  Rank rank;
+  const auto begin = std::chrono::steady_clock::now();
+  rank.reactor->help(Count(rank.inbox, 1), in_long());
+  CHECK(std::chrono::steady_clock::now() - begin < kLong);
+  CHECK(rank.inbox.count() == 0);
+  rank.send(1);
+  rank.reactor->help(Count(rank.inbox, 1), in_long());
+  CHECK(rank.inbox.count() == 1);
+}
+
+TEST_CASE("an idle worker reads what comes and runs the task of it") {
+  Rank rank;
+  rank.use_pool();
+  for (int round = 1; round <= 50; ++round) {
+    rank.send(2);
+    REQUIRE(rank.inbox.comes([&] { return rank.inbox.tasks() == round; }));
+  }
+  CHECK(rank.inbox.count() == 50);
+  CHECK(rank.inbox.last_reader() != std::this_thread::get_id());
+}
+
+// Whoever of both reads: neither leaves a message lying that came while it let go.
+TEST_CASE("a worker and a thread that waits hand over to each other, and each message is read") {
+  Rank rank;
+  rank.use_pool();
+  constexpr int kCount = 3000;
+  std::thread peer([&] {
+    for (int i = 1; i <= kCount; ++i) {
+      rank.send(static_cast<std::uint64_t>(i));
+      while (rank.inbox.count() < i - i % 3) std::this_thread::yield();
+    }
+  });
+  for (int i = 1; i <= kCount; i += 7) {
+    const Count some(rank.inbox, i);
+    rank.reactor->help(some, in_long());
+  }
+  peer.join();
+  CHECK(rank.inbox.comes([&] { return rank.inbox.count() == kCount && rank.inbox.tasks() == kCount / 2; }));
+}
+
+TEST_CASE("a wake brings a worker out of the place, though nothing has come") {
+  Rank rank;
+  std::atomic<int> returned{0};
+  std::thread worker([&] {
+    rank.reactor->idle();
+    ++returned;
+    rank.reactor->idle();
+    ++returned;
+  });
+  rank.reactor->wake();
+  while (returned.load() < 1) std::this_thread::yield();
+  rank.reactor->wake();
+  worker.join();
+  CHECK(returned.load() == 2);
+  CHECK(Door::is_parked(rank.reactor->door().state()));
+}
+
+TEST_CASE("who is closed brings all workers out, and delivers the end of no link any more") {
+  Rank rank;
+  std::thread worker([&] { rank.reactor->idle(); });
+  rank.reactor->close();
+  worker.join();
+  rank.own->end(Link::State::Lost, Error(ErrorKind::Disconnected, "it is gone"));
+  rank.reactor->tell_end(*rank.own);
+  CHECK(rank.inbox.losses() == 0);
+}
+
+TEST_CASE("the end of a peer is told once, by whoever has read it") {
+  Rank rank;
+  rank.use_pool();
+  rank.send(1, false);
+  rank.peers.send_leave("it is done");
+  rank.peers.ring();
+  CHECK(rank.inbox.comes([&] { return rank.inbox.losses() == 1; }));
+  CHECK(rank.inbox.count() == 1);
+  rank.reactor->read_all(*rank.own);
+  CHECK(rank.inbox.losses() == 1);
+}
+
+}  // namespace
+}  // namespace distrun::agents::pipe

@@ -1,0 +1,174 @@
+// Scopes in which events are recorded by name: whose they are, in which order, and how many.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/profiler/profile.hpp>
+#include <distrun/runtime/profiler/span.hpp>
+
+namespace distrun::profiler {
+namespace {
+
+using Names = std::vector<std::string>;
+
+Names names_of(const Profile& profile) {
+  Names names;
+  for (const Event& each : profile.events()) names.push_back(each.name);
+  return names;
+}
+
+void on_another_thread(const std::function<void()>& body) { base::Thread("other", body).join(); }
+
+TEST_CASE("events stand in the order in which they began, each within what is around it") {
+  Profile profile;
+  {
+    const Span outer("outer");
+    { const Span inner("inner"); }
+    { const Span second("second"); }
+  }
+  const std::vector<Event> events = profile.events();
+  REQUIRE(names_of(profile) == Names{"outer", "inner", "second"});
+  for (const Event& each : events) {
+    CHECK(each.begin <= each.end);
+    CHECK(each.thread == ::gettid());
+  }
+  CHECK(events[0].begin <= events[1].begin);
+  CHECK(events[1].end <= events[2].begin);
+  CHECK(events[2].end <= events[0].end);
+}
+
+TEST_CASE("an event that goes on is recorded when it ends, and once") {
+  Profile profile;
+  Span span("goes on");
+  CHECK(profile.events().empty());
+  span.end();
+  span.end();
+  CHECK(names_of(profile) == Names{"goes on"});
+}
+
+TEST_CASE("of scopes within each other the innermost records") {
+  Profile outer;
+  { const Span span("before"); }
+  {
+    const Profile inner;
+    { const Span span("within"); }
+    CHECK(names_of(inner) == Names{"within"});
+  }
+  { const Span span("after"); }
+  CHECK(names_of(outer) == Names{"before", "after"});
+}
+
+// What a span does without a profile is seen to be this one look: it has no recorder, so no clock is read and no name
+// is kept.
+TEST_CASE("without a profile nothing is recorded") {
+  REQUIRE(core::thread_state().profiler == nullptr);
+  CHECK_FALSE(Span("before").is_recorded());
+  Profile profile;
+  CHECK(Span("within").is_recorded());
+  profile.end();
+  profile.end();
+  CHECK(core::thread_state().profiler == nullptr);
+  CHECK_FALSE(Span("after").is_recorded());
+  CHECK(names_of(profile) == Names{"within"});
+}
+
+TEST_CASE("scopes of threads know nothing of each other") {
+  Profile profile;
+  on_another_thread([] {
+    CHECK_FALSE(Span("alone").is_recorded());
+    const Profile own;
+    { const Span span("own"); }
+    CHECK(names_of(own) == Names{"own"});
+  });
+  { const Span span("mine"); }
+  CHECK(names_of(profile) == Names{"mine"});
+}
+
+TEST_CASE("a thread that goes on under the state records, with its own number, until the scope is over") {
+  Profile profile;
+  const core::ThreadState state = core::thread_state();
+  std::int32_t thread = 0;
+  on_another_thread([&] {
+    const core::ThreadStateGuard guard(state);
+    thread = ::gettid();
+    const Span span("goes on");
+  });
+  profile.end();
+  on_another_thread([&] {
+    const core::ThreadStateGuard guard(state);
+    CHECK_FALSE(Span("late").is_recorded());
+  });
+  REQUIRE(names_of(profile) == Names{"goes on"});
+  CHECK(profile.events()[0].thread == thread);
+}
+
+TEST_CASE("an event may end on another thread, and after its scope") {
+  Profile profile;
+  Span span("moved");
+  profile.end();
+  on_another_thread([moved = std::make_shared<Span>(std::move(span))] { moved->end(); });
+  CHECK_FALSE(span.is_recorded());
+  REQUIRE(names_of(profile) == Names{"moved"});
+  CHECK(profile.events()[0].thread == ::gettid());
+}
+
+TEST_CASE("an event may outlive its profile") {
+  auto profile = std::make_unique<Profile>();
+  Span span("late");
+  profile.reset();
+  span.end();
+  CHECK_FALSE(span.is_recorded());
+}
+
+TEST_CASE("a name may come later, and without one there is no event") {
+  const Profile profile;
+  { const Span span; }
+  {
+    Span span;
+    span.set_name("later");
+  }
+  CHECK(names_of(profile) == Names{"later"});
+}
+
+TEST_CASE("scopes that end out of their order leave each other's alone") {
+  auto outer = std::make_unique<Profile>();
+  auto inner = std::make_unique<Profile>();
+  outer.reset();
+  { const Span span("of the inner one"); }
+  CHECK(names_of(*inner) == Names{"of the inner one"});
+  inner.reset();
+  CHECK_FALSE(Span("of none").is_recorded());
+  core::thread_state().profiler = nullptr;
+}
+
+TEST_CASE("what is beyond the limit is counted") {
+  Profile profile(2);
+  for (const char* const name : {"a", "b", "c", "d", "e"}) const Span span(name);
+  CHECK(names_of(profile) == Names{"a", "b"});
+  CHECK(profile.not_kept() == 3);
+}
+
+TEST_CASE("many threads record at once") {
+  constexpr int kThreads = 8, kEach = 500;
+  Profile profile(kThreads * kEach - 10);
+  {
+    std::vector<base::Thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back("recorder", [state = core::thread_state()] {
+        const core::ThreadStateGuard guard(state);
+        for (int each = 0; each < kEach; ++each) const Span span("one of many");
+      });
+    }
+  }
+  CHECK(profile.events().size() == kThreads * kEach - 10);
+  CHECK(profile.not_kept() == 10);
+}
+
+}  // namespace
+}  // namespace distrun::profiler

@@ -1,0 +1,78 @@
+// The thread that sends again what is not acknowledged.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+
+#include <distrun/runtime/rref/caretaker.hpp>
+
+namespace distrun::rref {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Two workers to which a message waits; of the second, each is answered when it was sent again, and another waits.
+class Waiting {
+ public:
+  Caretaker::Charges charges() {
+    return {[this](std::size_t) { return waiting(); }, [this](WorkerId to, const ForkMessage& each) { send(to, each); },
+            [](std::size_t) { return ledger::Page(); }};
+  }
+  // When something was sent again to the one that is silent.
+  std::vector<base::TimePoint> wait_silent(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, 20s, [&] { return silent_.size() >= count; });
+    return silent_;
+  }
+  std::size_t answered() {
+    const std::lock_guard lock(mutex_);
+    return answered_;
+  }
+
+ private:
+  Caretaker::Outboxes waiting() {
+    const std::lock_guard lock(mutex_);
+    Caretaker::Outboxes all;
+    all[1] = {{ForkMessageKind::UserDelete, 1, {0, 1}, {0, 2}, ""}};
+    all[2] = {{ForkMessageKind::UserDelete, next_, {0, 1}, {0, 2}, ""}};
+    return all;
+  }
+  void send(WorkerId to, const ForkMessage& each) {
+    const std::lock_guard lock(mutex_);
+    if (to == 1) silent_.push_back(base::system_clock().now());
+    if (to == 2 && each.number == next_) ++answered_, ++next_;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::vector<base::TimePoint> silent_;
+  std::size_t answered_ = 0;
+  std::uint64_t next_ = 1;
+};
+
+}  // namespace
+
+TEST_CASE("a worker that does not answer is asked less and less often, another as often as before") {
+  Waiting waiting;
+  Caretaker caretaker(waiting.charges());
+  caretaker.notice();
+  const auto times = waiting.wait_silent(4);
+  caretaker.stop();
+  REQUIRE(times.size() >= 4);
+  CHECK(times[1] - times[0] >= 190ms);
+  CHECK(times[2] - times[1] >= 390ms);
+  CHECK(times[3] - times[2] >= 790ms);
+  CHECK(waiting.answered() >= 3);
+}
+
+TEST_CASE("nothing is sent after a stop, and what is noticed then is nobody's business") {
+  Waiting waiting;
+  Caretaker caretaker(waiting.charges());
+  caretaker.stop();
+  caretaker.notice();
+  CHECK(waiting.answered() == 0);
+}
+
+}  // namespace distrun::rref
