@@ -15,6 +15,8 @@ constexpr std::uint64_t kJustParkedNs = 20'000;
 // Stretches of memory that the peer reads by itself: through a ring smaller ones are quicker, through a socket not.
 constexpr std::size_t kCmaFromShm = 4 << 20, kCmaFromSocket = 64 << 10;
 
+constexpr int kUnrungMax = 64;  // messages; a bell costs as much as a few of them
+
 constexpr std::size_t kEndMax = 1024;  // bytes of the reason why a peer has left
 constexpr char kCma[] = "cma";
 
@@ -306,7 +308,13 @@ void Link::read_peer(std::uint64_t address, std::byte* to, std::size_t bytes) co
 
 void Link::ring() noexcept {
   owes_bell_.store(false, std::memory_order_relaxed);
+  unrung_.store(0, std::memory_order_relaxed);
   if (ShmStream* const shm = shm_.load(std::memory_order_acquire)) shm->ring();
+}
+
+void Link::owe_bell() noexcept {
+  if (unrung_.fetch_add(1, std::memory_order_relaxed) >= kUnrungMax) return ring();
+  owes_bell_.store(true, std::memory_order_relaxed);
 }
 
 void Link::ring_later() noexcept {

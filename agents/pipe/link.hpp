@@ -111,6 +111,8 @@ class Link {
   void ring() noexcept;
   // ... or lets it be if it has just fallen asleep: whoever owes that bell sees to it.
   void ring_later() noexcept;
+  // ... or lets it be, however long it sleeps; but not for more than a few messages.
+  void owe_bell() noexcept;
   bool owes_bell() const noexcept { return owes_bell_.load(std::memory_order_relaxed); }
   void pay_bell() noexcept;
 
@@ -143,6 +145,7 @@ class Link {
   std::atomic<bool> has_queue_{false};
   std::atomic<bool> has_kept_{false};
   std::atomic<bool> owes_bell_{false};
+  std::atomic<int> unrung_{0};            // messages that owe_bell() was told of since the last bell
   std::atomic<ShmStream*> shm_{nullptr};  // stream_, if it is one
   std::atomic<int> peer_pid_{0};
   std::atomic<std::size_t> cma_from_{0};  // bytes; 0: the peer reads none by itself

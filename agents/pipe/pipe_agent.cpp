@@ -115,10 +115,10 @@ void PipeAgent::send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgenc
       break;
     case Link::Sent::Written: break;
   }
-  if (urgency == rpc::Urgency::Answer) {
-    link->ring_later();
-  } else {
-    link->ring();
+  switch (urgency) {
+    case rpc::Urgency::Answer: return link->ring_later();
+    case rpc::Urgency::Later: return link->ring();
+    case rpc::Urgency::Whenever: return link->owe_bell();
   }
 }
 

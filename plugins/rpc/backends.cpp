@@ -156,9 +156,13 @@ DISTRUN_TEST(TensorPipeAgentRpcTest, infer_backend_from_options) {
   rpc::init_rpc(init_options(rank, rpc_options(rank)));
   const auto agent = rpc::current_agent();
   DISTRUN_EXPECT(agent->worker_info() == WorkerInfo(std::string(rank.worker_name()), rank.rank()));
-  bool is_pipe = false;
-  for (const auto& [key, value] : agent->debug_info()) is_pipe = is_pipe || key.rfind("pipe.", 0) == 0;
-  DISTRUN_EXPECT(is_pipe == (rank.agent() == "pipe"));
+  bool is_pipe = false, is_faulty = false;
+  for (const auto& [key, value] : agent->debug_info()) {
+    is_pipe = is_pipe || key.rfind("pipe.", 0) == 0;
+    is_faulty = is_faulty || key.rfind("faulty.", 0) == 0;
+  }
+  DISTRUN_EXPECT(is_faulty == (rank.agent() == "faulty"));
+  if (!is_faulty) DISTRUN_EXPECT(is_pipe == (rank.agent() == "pipe"));
 }
 
 DISTRUN_TEST(TensorPipeAgentRpcTest, set_and_get_num_worker_threads) {

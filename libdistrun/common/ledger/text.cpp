@@ -43,17 +43,18 @@ std::string ids_of(const std::vector<Id>& ids) {
   return text;
 }
 
-std::string line_of(const OwnedRow& row, const Names& names) {
-  std::string text = "    owns " + to_string(row.rref) + " (" + clean(row.type) + ") for " + time_of(row.age_ms);
+std::string line_of(const OwnedRow& row, const Names& names, std::int64_t old_ms) {
+  std::string text =
+      "    owns " + to_string(row.rref) + " (" + clean(row.type) + ") for " + time_of(row.age_ms + old_ms);
   text += row.holders.empty() ? ", held by nobody else" : ", held by " + names.of(row.holders);
   if (!row.site.empty()) text += ", made at " + clean(row.site);
   if (!row.holds.empty()) text += ", holds " + ids_of(row.holds);
   return text + "\n";
 }
 
-std::string line_of(const HeldRow& row, const Names& names) {
+std::string line_of(const HeldRow& row, const Names& names, std::int64_t old_ms) {
   std::string text = "    holds " + to_string(row.fork) + " of " + to_string(row.rref) + " at " + names.of(row.owner) +
-                     " for " + time_of(row.age_ms) + ", " + clean(row.state);
+                     " for " + time_of(row.age_ms + old_ms) + ", " + clean(row.state);
   if (!row.site.empty()) text += ", " + clean(row.site);
   if (!row.children.empty()) text += ", on its way to " + names.of(row.children);
   return text + "\n";
@@ -63,8 +64,8 @@ std::string page_of(const Page& page, const Names& names, std::int64_t now_ns) {
   const std::int64_t old_ms = (now_ns - page.written_at_ns) / 1'000'000;
   std::string text = "  references of " + clean(page.name) + ", " + time_of(old_ms) + " ago: it owns " +
                      std::to_string(page.owned) + ", and holds " + std::to_string(page.held) + "\n";
-  for (const OwnedRow& each : page.owned_rows) text += line_of(each, names);
-  for (const HeldRow& each : page.held_rows) text += line_of(each, names);
+  for (const OwnedRow& each : page.owned_rows) text += line_of(each, names, old_ms);
+  for (const HeldRow& each : page.held_rows) text += line_of(each, names, old_ms);
   const std::uint64_t all = page.owned + page.held;
   const std::uint64_t shown = page.owned_rows.size() + page.held_rows.size();
   if (all > shown) text += "    and " + std::to_string(all - shown) + " more\n";

@@ -46,6 +46,7 @@ struct WorkerRecord {
 enum class Urgency : std::uint8_t {
   Answer,  // at once, by progress()
   Later,
+  Whenever,  // nobody waits for it: it goes with what comes next, or when this side rests
 };
 
 class Agent {

@@ -95,7 +95,9 @@ void References::send(WorkerId to, const ForkMessage& message) noexcept {
   try {
     wire::Encoder encoder;
     encoder(message);
-    if (const auto calls = calls_.lock()) calls->send_reference(to, encoder.take());
+    const bool is_awaited = message.kind != ForkMessageKind::Ack || message.fork != ForkId();
+    const auto urgency = is_awaited ? rpc::Urgency::Later : rpc::Urgency::Whenever;
+    if (const auto calls = calls_.lock()) calls->send_reference(to, encoder.take(), urgency);
   } catch (const Error& error) {
     // What a worker has sent may be read after its loss: then that is heard here once more.
     if (error.kind() == ErrorKind::Disconnected || error.kind() == ErrorKind::InvalidArgument) lose(worker(to), error);

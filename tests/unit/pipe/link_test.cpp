@@ -259,6 +259,17 @@ TEST_CASE("whoever has just fallen asleep is rung for later, whatever his clock 
   }
 }
 
+TEST_CASE("what nobody waits for is rung for when there is much of it") {
+  Beside links;
+  links.door_of_two.set_parked(0);
+  for (int i = 0; i < 64; ++i) links.one.owe_bell();
+  CHECK(links.one.owes_bell());
+  CHECK(Door::is_parked(links.door_of_two.state()));
+  links.one.owe_bell();
+  CHECK_FALSE(Door::is_parked(links.door_of_two.state()));
+  CHECK_FALSE(links.one.owes_bell());
+}
+
 TEST_CASE("many threads send over a link in shared memory while one reads, and all arrives in each one's order") {
   Beside links;
   constexpr std::uint64_t kEach = 5000;

@@ -195,7 +195,8 @@ TEST_CASE("messages that come twice or late have their effect once, and are ackn
     workers[1].receive(2, each);
     const Effects effects = workers[1].take_effects();
     REQUIRE(effects.sends.size() == 1);
-    CHECK(effects.sends[0].second == ForkMessage{Kind::Ack, each.number, {}, {}, {}});
+    CHECK(effects.sends[0].second ==
+          ForkMessage{Kind::Ack, each.number, {}, each.kind == Kind::ForkRequest ? each.fork : ForkId(), {}});
     CHECK(effects.released.empty());
   }
   CHECK(workers[1].holders_of(r) == std::map<ForkId, WorkerId>{{f, 0}});

@@ -81,6 +81,7 @@ constexpr Rule kRules[] = {
     {Machinery, "*", "*", "*/include/distrun/*"},
     {Machinery, "*", "*", "include/distrun/*"},  // as clang has it of headers below the build's folder
     {Machinery, "*", "distrun_plugin_entry"},
+    {Machinery, "*", "distrun_base_*"},
     {Machinery, "*", "distrun_sdk_*"},
     {Machinery, "*", "(anonymous namespace)::*", "*", "*(void\\*, distrun_*"},
     {Machinery, "*", "distrun::(anonymous namespace)::*"},

@@ -76,8 +76,12 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::shared_ptr<future::FutureState> call(CallRequest request, const ResultType& type);
   Value call_and_wait(CallRequest request);
   // Throws as Agent::send().
-  void send_control(WorkerId to, wire::Bytes bytes) { send_bytes(to, MessageKind::Control, std::move(bytes)); }
-  void send_reference(WorkerId to, wire::Bytes bytes) { send_bytes(to, MessageKind::Reference, std::move(bytes)); }
+  void send_control(WorkerId to, wire::Bytes bytes) {
+    send_bytes(to, MessageKind::Control, std::move(bytes), Urgency::Later);
+  }
+  void send_reference(WorkerId to, wire::Bytes bytes, Urgency urgency) {
+    send_bytes(to, MessageKind::Reference, std::move(bytes), urgency);
+  }
 
   // The default of calls; 0: no limit.
   void set_timeout(base::Nanoseconds timeout) noexcept { timeout_ns_.store(timeout.count()); }
@@ -121,7 +125,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::shared_ptr<ResultSink> begin_result(const WorkerInfo& from, const Message& message);
   std::unique_ptr<future::HandlerTask> begin_call(const WorkerInfo& from, Message&& message);
   std::unique_ptr<future::HandlerTask> end_call(const WorkerInfo& from, Message&& message);
-  void send_bytes(WorkerId to, MessageKind kind, wire::Bytes bytes);
+  void send_bytes(WorkerId to, MessageKind kind, wire::Bytes bytes, Urgency urgency);
   std::unique_ptr<future::HandlerTask> receive_bytes(const WorkerInfo& from, Message&& message);
   void end_result(const CallContext& call, const Value& value) noexcept;
   void complete(const PendingCall& call, Message message) noexcept;

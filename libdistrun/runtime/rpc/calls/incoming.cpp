@@ -22,8 +22,9 @@ void log(const std::string& text) noexcept {
 }
 
 void log_failure(const WorkerInfo& self, const CallContext& call, const Error& error) noexcept {
-  const std::string text = base::printable(describe_on(self, error)) + "\n  in \"" + call.name + "\", called by " +
-                           call.caller.name() + ", call " + call.trace() + "\n";
+  const std::string text = base::printable(describe_on(self, error)) + "\n  in " +
+                           (call.name[0] == '\0' ? "a quick function" : "\"" + std::string(call.name) + "\"") +
+                           ", called by " + call.caller.name() + ", call " + call.trace() + "\n";
   log(text);
 }
 
@@ -111,12 +112,12 @@ std::unique_ptr<future::HandlerTask> Calls::receive_bytes(const WorkerInfo& from
   return nullptr;
 }
 
-void Calls::send_bytes(WorkerId to, MessageKind kind, wire::Bytes bytes) {
+void Calls::send_bytes(WorkerId to, MessageKind kind, wire::Bytes bytes, Urgency urgency) {
   Message message;
   message.kind = kind;
   message.payload = std::move(bytes);
   if (to == self().id()) return void(receive_bytes(self(), std::move(message)));
-  agent_->send(to, std::move(message), Urgency::Later);
+  agent_->send(to, std::move(message), urgency);
 }
 
 void Calls::reply(const CallContext& call, const Value& value) noexcept {

@@ -32,7 +32,7 @@ struct ForkMessage {
   ForkMessageKind kind{};
   std::uint64_t number = 0;
   RRefId rref{};      // ForkRequest, UserDelete
-  ForkId fork{};      // all but Ack
+  ForkId fork{};      // of an Ack only where it is one of a ForkRequest, for which somebody waits
   std::string why{};  // Ack of a ForkRequest: what has become of the value; empty: it is there, or will be
   friend bool operator==(const ForkMessage&, const ForkMessage&) = default;
 };

@@ -153,7 +153,10 @@ void ForkProtocol::receive(WorkerId from, const ForkMessage& message) {
     }
   }
   ForkMessage ack{ForkMessageKind::Ack, message.number, {}, {}, {}};
-  if (message.kind == ForkMessageKind::ForkRequest) ack.why = why_gone(message.rref);
+  if (message.kind == ForkMessageKind::ForkRequest) {
+    ack.fork = message.fork;
+    ack.why = why_gone(message.rref);
+  }
   effects_.sends.emplace_back(from, std::move(ack));
 }
 
