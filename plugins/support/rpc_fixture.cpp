@@ -27,6 +27,25 @@ void start_rpc(Rank& rank, std::shared_ptr<const rpc::RpcBackendOptions> options
                  .options = std::move(options)});
 }
 
+std::shared_ptr<const rpc::FaultyOptions> faults_of(const Rank& rank, const RpcUse& use) {
+  if (!use.is_faulty) return nullptr;
+  auto options = std::make_shared<rpc::FaultyOptions>(rpc::FaultyOptions::usual());
+  options->init_method = rpc_address(rank);
+  if (use.faulty_messages) options->messages_to_fail = *use.faulty_messages;
+  if (use.messages_to_delay) options->messages_to_delay = *use.messages_to_delay;
+  return options;
+}
+
+void start_rpc(Rank& rank, const RpcUse& use) {
+  const auto faults = faults_of(rank, use);
+  if (faults == nullptr) return start_rpc(rank);
+  rpc::init_rpc({.name = std::string(rank.worker_name()),
+                 .backend = rpc::find_backend("FAULTY_TENSORPIPE"),
+                 .rank = rank.rank(),
+                 .world_size = rank.world_size(),
+                 .options = faults});
+}
+
 void join_rpc(Rank& rank) {
   rpc::init_rpc({.name = std::string(rank.worker_name()),
                  .backend = agent_backend(rank),

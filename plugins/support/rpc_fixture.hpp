@@ -7,9 +7,12 @@
 //
 // A body that has failed is not followed by a shutdown: the others would wait for one that does not come. What it has
 // left open is closed at the end of the test.
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <distrun/rpc.hpp>
 #include <distrun/test.hpp>
@@ -45,11 +48,19 @@ class RpcAgentTest : public Fixture {
 struct RpcUse {
   bool setup_rpc = true;
   bool clean_shutdown = true;  // it waits for all
+  // With the agent "faulty" before that of the run: which messages fail at first, and which are delayed, by how many
+  // seconds. Those that are not there are as its usual options have them.
+  bool is_faulty = false;
+  std::optional<std::vector<std::string>> faulty_messages = {};
+  std::optional<std::map<std::string, double>> messages_to_delay = {};
 };
+// Null: the agent of the run, with its own options.
+std::shared_ptr<const rpc::FaultyOptions> faults_of(const Rank& rank, const RpcUse& use);
+void start_rpc(Rank& rank, const RpcUse& use);
 
 template <class Body>
-std::invoke_result_t<Body&> with_rpc(Rank& rank, RpcUse use, Body body) {
-  if (use.setup_rpc) start_rpc(rank);
+std::invoke_result_t<Body&> with_rpc(Rank& rank, const RpcUse& use, Body body) {
+  if (use.setup_rpc) start_rpc(rank, use);
   if constexpr (std::is_void_v<std::invoke_result_t<Body&>>) {
     body();
     if (use.setup_rpc) rpc::shutdown({.graceful = use.clean_shutdown});

@@ -16,7 +16,6 @@ using rpc::Execution;
 using rpc::RegisterClass;
 
 constexpr auto kRest = 100ms;
-constexpr auto kPatience = 20s;
 constexpr double kAskSeconds = 5;
 constexpr int kRows = 10;
 constexpr int kRounds = 10;
@@ -28,24 +27,18 @@ PerRank<std::optional<RRef<rpc::Value>>>& global_rref() {
 
 void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-// `look` says what is still missing; empty: nothing.
+// `look` says what is still missing, "had ..."; empty: nothing.
 template <class Look>
-void poll(Look look) {
-  const auto end = std::chrono::steady_clock::now() + kPatience;
+void poll(double timeout, const std::string& what, Look look) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout);
   for (;;) {
     const std::string missing = look();
     if (missing.empty()) return;
-    if (std::chrono::steady_clock::now() >= end) throw Error(ErrorKind::Timeout, "TimeoutError", missing);
+    if (std::chrono::steady_clock::now() >= end) {
+      throw Error(ErrorKind::Timeout, "ValueError", "Timed out waiting " + what + ", " + missing);
+    }
     std::this_thread::sleep_for(kRest);
   }
-}
-
-std::string differs(const std::map<std::string, std::string>& info, const std::map<std::string, int>& wanted) {
-  for (const auto& [key, number] : wanted) {
-    const std::string is = info.at(key);
-    if (is != std::to_string(number)) return key + " is " + is + ", not " + std::to_string(number);
-  }
-  return "";
 }
 
 [[maybe_unused]] const auto kSlowClass =
@@ -93,14 +86,28 @@ DISTRUN_RPC(slow_product, "seconds")
 std::map<std::string, std::string> get_rref_debug_info() { return rref::debug_info(); }
 DISTRUN_RPC(get_rref_debug_info)
 
-void wait_until_references_settle() {
-  poll([] { return differs(rref::debug_info(), {{"num_pending_futures", 0}, {"num_pending_users", 0}}); });
+std::pair<std::string, std::string> get_num_owners_and_forks() {
+  const auto info = rref::debug_info();
+  return {info.at("num_owner_rrefs"), info.at("num_forks")};
+}
+DISTRUN_RPC(get_num_owners_and_forks)
+
+void wait_until_references_settle(double timeout) {
+  poll(timeout, "to flush pending futures and users", [] {
+    const auto info = rref::debug_info();
+    const std::string& futures = info.at("num_pending_futures");
+    const std::string& users = info.at("num_pending_users");
+    return futures == "0" && users == "0" ? "" : "had " + futures + " pending futures and " + users + " pending users";
+  });
 }
 
-void wait_until_owners_and_forks(const std::string& worker, int owners, int forks) {
-  poll([&] {
-    const auto info = rpc_sync(to(worker).within(kAskSeconds), get_rref_debug_info);
-    return differs(info, {{"num_owner_rrefs", owners}, {"num_forks", forks}});
+void wait_until_owners_and_forks(const std::string& worker, int owners, int forks, double timeout) {
+  const std::string wanted = std::to_string(owners) + " owners and " + std::to_string(forks) + " forks on rank";
+  const auto seconds = std::to_string(static_cast<int>(timeout));
+  poll(timeout, seconds + " sec for " + wanted, [&] {
+    const auto [had, of] = rpc_sync(to(worker).within(kAskSeconds), get_num_owners_and_forks);
+    return had == std::to_string(owners) && of == std::to_string(forks) ? ""
+                                                                        : "had " + had + " owners and " + of + " forks";
   });
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <distrun/runtime/rref/rref.hpp>
@@ -21,9 +22,12 @@ Tensor slow_product(double seconds);                       // 1 * 1, after so lo
 std::map<std::string, std::string> get_rref_debug_info();  // of the rank that it is called on
 
 // Until nothing of the rank's own references is on its way; and until a worker owns so many, of which others hold so
-// many forks. Throw Error{Timeout} after 20 s.
-void wait_until_references_settle();
-void wait_until_owners_and_forks(const std::string& worker, int owners, int forks);
+// many forks. After that many seconds they throw Error{Timeout, "ValueError"}: "Timed out waiting ...", with what there
+// is.
+void wait_until_references_settle(double timeout = 20);
+void wait_until_owners_and_forks(const std::string& worker, int owners, int forks, double timeout = 20);
+// num_owner_rrefs and num_forks of the rank that it is called on.
+std::pair<std::string, std::string> get_num_owners_and_forks();
 
 // Takes two seconds to be made, if it is to; and five to add slowly.
 class SlowClass {

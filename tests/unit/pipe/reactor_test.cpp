@@ -6,8 +6,10 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include <agents/pipe/reactor.hpp>
 #include <distrun/common/base/error.hpp>
@@ -73,9 +75,17 @@ class Count final : public future::Progress::Awaited {
   const int wanted_;
 };
 
-// The rank's own link is `two`, whose peer is the test. The pool lives until the process ends, as its threads do.
+// They live until the process ends, as the pools' threads do, and are there to be found until then.
+future::HandlerPool& lasting_pool() {
+  static auto* const states = new std::vector<std::unique_ptr<core::RankState>>;
+  static auto* const pools = new std::vector<std::unique_ptr<future::HandlerPool>>;
+  states->push_back(std::make_unique<core::RankState>());
+  return *pools->emplace_back(std::make_unique<future::HandlerPool>(*states->back()));
+}
+
+// The rank's own link is `two`, whose peer is the test.
 struct Rank {
-  Rank() : pool(*new future::HandlerPool(*new core::RankState)) {
+  Rank() : pool(lasting_pool()) {
     reactor = std::make_shared<Reactor>(pool, inbox);
     memfd = RingPair::make_memfd();
     peers.begin(connection(), stream(true));
