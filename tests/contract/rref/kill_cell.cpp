@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <limits>
 #include <memory>
 
 #include <distrun/common/base/error.hpp>
@@ -50,20 +51,22 @@ void KillCell::init(int rank, const char* part) const {
 
 // Wherever its agent is then; if the storm is over before, at its end.
 void KillCell::be_victim(const Post& post) const {
+  // Before there are threads that read it, and for longer than they live: this process has no other use for it.
+  static auto& left = *new std::atomic<int>(std::numeric_limits<int>::max());
+  const auto strike = [this] { ::raise(is_stopped ? SIGSTOP : SIGKILL); };
+  rpc::testing::script().reach = [strike](rpc::testing::Step) {
+    if (left.fetch_sub(1) == 0) strike();
+  };
   init(victim, "warm");
   post.meet("at warm");
   leave();
   init(victim, "cell");
   greet(victim);
-  std::atomic<int> left = struck_at;
-  const auto strike = [this] { ::raise(is_stopped ? SIGSTOP : SIGKILL); };
   {
     Storm storm({kKillRanks, seed, references},
                 [](const char*, const std::function<void()>& part) { return rpc::testing::what_comes_of(part), true; });
     post.meet("at storm");
-    rpc::testing::script().reach = [&](rpc::testing::Step) {
-      if (left.fetch_sub(1) == 0) strike();
-    };
+    left.store(struck_at);
     storm.run();
     if (left.exchange(-1) >= 0) strike();
     rpc::testing::what_comes_of([] { rpc::shutdown({.graceful = true, .timeout = 1}); });
