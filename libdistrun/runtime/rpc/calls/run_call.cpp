@@ -165,7 +165,7 @@ class CallTask final : public future::HandlerTask {
     const ValueList arguments = bind_arguments({graph->name(), graph->parameters()}, read_arguments(head, reader));
     is_own = true;
     answers_->reply(*call_, run_graph(*graph, arguments, {.poll = [this] {
-      if (call_->is_cancelled()) refuse_cancelled();
+      if (is_unwanted()) refuse_cancelled();
     }}));
   }
 
@@ -177,9 +177,10 @@ class CallTask final : public future::HandlerTask {
     later.state()->attach(std::make_unique<AnswerLater>(answers_, call_));
   }
 
+  // A result that stays here may be held by others than whoever has asked for it, and has gone since.
+  bool is_unwanted() const noexcept { return call_->result == nullptr && call_->is_cancelled(); }
   bool is_over() const noexcept {
-    return call_->is_cancelled() ||
-           (call_->deadline != core::kForever && base::system_clock().now() >= call_->deadline);
+    return is_unwanted() || (call_->deadline != core::kForever && base::system_clock().now() >= call_->deadline);
   }
   // As its caller finds out by itself, if not a little earlier.
   void refuse_late() {

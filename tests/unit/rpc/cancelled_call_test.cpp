@@ -1,0 +1,63 @@
+// Calls whose callers have gone before they were begun.
+#include <catch2/catch.hpp>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/calls/call_codec.hpp>
+#include <distrun/runtime/rpc/calls/run_call.hpp>
+#include <distrun/runtime/rpc/functions/register.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+int cancelled_call_six() { return 6; }
+DISTRUN_RPC(cancelled_call_six)
+
+class Heard final : public Answers {
+ public:
+  void reply(const CallContext& call, const Value& value) noexcept override {
+    if (call.result != nullptr) call.result->set(value);
+    text = "a value";
+  }
+  void fail(const CallContext& /*call*/, const Error& error, bool /*is_own*/) noexcept override { text = error.text(); }
+  void begin_async() noexcept override {}
+  void end_async() noexcept override {}
+  GraphCache& graphs() noexcept override { return cache_; }
+  ReferenceService* reference_service() noexcept override { return nullptr; }
+
+  std::string text;
+
+ private:
+  GraphCache cache_;
+};
+
+class Kept final : public ResultSink {
+ public:
+  void set(const Value& value) noexcept override { number = from_value<int>(value); }
+  void fail(const base::Error& /*error*/) noexcept override { number = -1; }
+  int number = 0;
+};
+
+// What comes of a call of that function whose caller is gone.
+std::string run_cancelled(const std::shared_ptr<ResultSink>& result) {
+  const auto heard = std::make_shared<Heard>();
+  const auto call = std::make_shared<CallContext>(WorkerInfo("worker1", 1), 1, "cancelled_call_six", core::kForever);
+  call->result = result;
+  call->cancel();
+  Message message;
+  CallHead head;
+  head.name = "cancelled_call_six";
+  write_call(message, head, {});
+  make_call_task(heard, call, std::move(message))->run();
+  return heard->text;
+}
+
+TEST_CASE("a call is not begun when its caller has gone, but for one whose result others may hold") {
+  CHECK_THAT(run_cancelled(nullptr), Catch::Contains("its time was over before it could begin"));
+  const auto kept = std::make_shared<Kept>();
+  CHECK(run_cancelled(kept) == "a value");
+  CHECK(kept->number == 6);
+}
+
+}  // namespace
+}  // namespace distrun::rpc
