@@ -126,11 +126,12 @@ void KillCell::use_new(int rank, const Post& post) const {
   }));
 }
 
-// One that a survivor has told this rank that it knows of is kept; of another it may have heard too late.
+// One that a survivor has told this rank that it knows of is kept; of another it may have heard too late. So may this
+// rank have of one of its own, which the victim alone held and had sent back.
 void KillCell::use_old(const Storm& storm, const Post& post) const {
   for (const Known& each : storm.held()) {
     if (each.ref.owner().id() == victim) continue;
-    const bool was_confirmed = each.ref.confirmed_by_owner();
+    const bool was_confirmed = each.ref.confirmed_by_owner() && !each.ref.is_owner();
     const std::string line = timed(was_confirmed ? "confirmed" : "pending", [&] {
       if (each.ref.to_here(seconds(kPatience))->number() != each.number) {
         throw Error(ErrorKind::Failed, "the value is wrong");
