@@ -29,6 +29,14 @@ std::string Handle::text() const {
   return "UserRRef(RRefId = " + to_string(rref_) + ", ForkId = " + to_string(fork_) + ")";
 }
 
+// Whoever has waited for the creation may ask before the state has heard of its answer.
+bool Handle::is_confirmed() const {
+  const State now = state();
+  if (is_owner() || now == State::Confirmed) return true;
+  const std::lock_guard lock(mutex_);
+  return now == State::Pending && creation_ && creation_->done() && !creation_->failed();
+}
+
 void Handle::check(const char* what) const {
   if (is_owner()) return;
   const State now = state();
@@ -94,7 +102,7 @@ future::Future<Value> Handle::creation() const {
 
 future::Future<std::string> Handle::type(Timeout timeout, base::Location site) const {
   check("ask for the type of it");
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(asking_);
   if (type_ && !type_->failed()) return *type_;
   if (is_owner()) {
     type_ = value_->future.then([](const future::Future<Value>& done) { return type_name_of(done.wait()); }, site);

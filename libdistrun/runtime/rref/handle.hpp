@@ -53,7 +53,7 @@ class Handle final : public rpc::Reference, public std::enable_shared_from_this<
   ForkId fork() const noexcept { return fork_; }  // of a user
   State state() const noexcept { return state_.load(std::memory_order_acquire); }
   // The owner knows of it.
-  bool is_confirmed() const noexcept { return is_owner() || state() == State::Confirmed; }
+  bool is_confirmed() const;
 
   // The value, from wherever it is. Throws what the function that makes it has thrown; Error{Timeout};
   // Error{Disconnected} if the owner is gone; Error{Failed} for a reference that timed out or was deleted.
@@ -92,11 +92,13 @@ class Handle final : public rpc::Reference, public std::enable_shared_from_this<
   std::string site_;                   // a user's: where it was asked for, or who has shared it
   std::shared_ptr<OwnedValue> value_;  // the owner's; null: a user's
   std::atomic<State> state_{State::Confirmed};
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // taken after that of the keeper, where both are
   // Guarded by mutex_.
   std::string why_;                                // it has failed
   std::optional<future::Future<Value>> creation_;  // of whoever has made the call
-  mutable std::optional<future::Future<std::string>> type_;
+  // Held while the owner is asked, so no lock that an answer needs.
+  mutable std::mutex asking_;
+  mutable std::optional<future::Future<std::string>> type_;  // guarded by asking_
 };
 using HandlePtr = std::shared_ptr<Handle>;
 

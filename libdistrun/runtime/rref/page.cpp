@@ -22,8 +22,9 @@ std::int64_t age_of(base::TimePoint since) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(base::system_clock().now() - since).count();
 }
 
-const char* name_of(Handle::State state) noexcept {
-  switch (state) {
+const char* state_of(const Handle& handle) {
+  if (handle.is_confirmed()) return "confirmed";
+  switch (handle.state()) {
     case Handle::State::Pending: return "pending";
     case Handle::State::Confirmed: return "confirmed";
     case Handle::State::TimedOut: return "timed out";
@@ -79,7 +80,7 @@ ledger::Page References::page(std::size_t most) const {
       ledger::HeldRow row{brief(fork),
                           brief(handle->rref_),
                           handle->owner_.id(),
-                          name_of(handle->state()),
+                          state_of(*handle),
                           handle->site_,
                           age_of(handle->since_),
                           {}};

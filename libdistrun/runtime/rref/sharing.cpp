@@ -24,6 +24,7 @@ wire::Bytes References::share(const rpc::Reference& reference, WorkerId to) {
     throw Error(ErrorKind::InvalidArgument, reference.text() + " is of another session, which is over");
   }
   return wire::encode(change([&] {
+    handle->check_shared();  // its owner may have been lost this very moment, which is heard with the lock
     if (!handle->is_owner()) return protocol_.share_held(handle->fork_, to);
     values_.insert_or_assign(handle->rref_, handle->value_);
     return protocol_.share_owned(handle->rref_, to, handle->value_->future.done());

@@ -35,6 +35,8 @@ TEST_CASE("who is lost holds nothing any more, and what it owned is lost by its 
     CHECK(debug_info()["num_owner_rrefs"] == "0");
     CHECK(has(error_of(there), "can't be used any more: worker1 is gone: it was killed"));
     CHECK(has(rpc::text_of_error([&] { rpc::rpc_sync("worker1", loss_keep, there); }), "worker1 is gone"));
+    // Whoever had looked at it before that, and goes on to share it, hears no less.
+    CHECK(has(rpc::text_of_error([&] { current_references()->share(*there.reference(), 1); }), "worker1 is gone"));
     CHECK(here.to_here() == 7);
   });
   kept() = {};
