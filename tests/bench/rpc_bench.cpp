@@ -11,61 +11,26 @@
 #include <distrun/runtime/rpc/functions/register.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 
-#include "rpc_world.hpp"
+#include "rpc_report.hpp"
 
 namespace {
 
 using namespace distrun;
+using bench::batch_of;
 using bench::Figures;
 using bench::now_us;
+using bench::once;
+using bench::report;
 using bench::RpcRank;
+using bench::run;
+using bench::time_calls;
 
 std::int64_t take(const Tensor& tensor) { return tensor.numel(); }
 DISTRUN_RPC(take)
 
 const char* const kTransports[] = {"shm", "uds", "tcp", "inproc"};
 
-int batch_of(int batch) {
-  const char* const most = std::getenv("DISTRUN_BENCH_BATCH");
-  return most == nullptr ? batch : std::clamp(std::atoi(most), 1, batch);
-}
-
 Tensor small() { return tensor::ones({2, 2}); }
-
-// Who calls nobody serves the others until they are done.
-template <class Calls>
-Figures run(int ranks, const std::string& transport, Calls calls) {
-  return bench::run_ranks(ranks, transport, [&](RpcRank& rank) {
-    rank.init();
-    calls(rank);
-    rank.shutdown();
-  });
-}
-
-template <class Call>
-void time_calls(RpcRank& rank, int warm_up, int count, Call call) {
-  for (int i = 0; i < warm_up; ++i) call();
-  for (int i = 0; i < count; ++i) {
-    const double begin = now_us();
-    call();
-    rank.add_sample(now_us() - begin);
-  }
-}
-
-// The samples as one iteration.
-bool report(benchmark::State& state, const Figures& figures) {
-  if (!figures.error.empty() || figures.samples.empty()) {
-    state.SkipWithError(figures.error.empty() ? "nothing was measured" : figures.error.c_str());
-    return false;
-  }
-  double sum = 0;
-  for (const double each : figures.samples) sum += each;
-  state.SetIterationTime(sum / 1e6);
-  state.counters["us_min"] = *std::min_element(figures.samples.begin(), figures.samples.end());
-  state.counters["us_median"] = bench::median_of(figures.samples);
-  state.counters["us_p99"] = bench::percentile_of(figures.samples, 0.99);
-  return true;
-}
 
 void sync_add(benchmark::State& state, const std::string& transport, int ranks) {
   for (auto _ : state) {
@@ -174,10 +139,6 @@ void tensors_outstanding(benchmark::State& state, const std::string& transport) 
     state.counters["GB_per_s"] =
         static_cast<double>(bytes * static_cast<std::int64_t>(figures.samples.size())) / us / 1e3;
   }
-}
-
-benchmark::internal::Benchmark* once(benchmark::internal::Benchmark* bench) {
-  return bench->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(1);
 }
 
 const bool registered = [] {

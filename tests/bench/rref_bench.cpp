@@ -14,23 +14,23 @@
 #include <distrun/runtime/rref/rref.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 
-#include "rpc_world.hpp"
+#include "rpc_report.hpp"
 
 namespace {
 
 using namespace distrun;
+using bench::batch_of;
 using bench::Figures;
 using bench::now_us;
+using bench::once;
+using bench::report;
 using bench::RpcRank;
+using bench::run;
+using bench::time_calls;
 using rref::RRef;
 
 int look_at(const RRef<Tensor>& reference) { return reference.is_owner() ? 1 : 0; }
 DISTRUN_RPC(look_at)
-
-int batch_of(int batch) {
-  const char* const most = std::getenv("DISTRUN_BENCH_BATCH");
-  return most == nullptr ? batch : std::clamp(std::atoi(most), 1, batch);
-}
 
 double resident_bytes() {
   ::malloc_trim(0);
@@ -40,45 +40,13 @@ double resident_bytes() {
   return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
-template <class Body>
-Figures run(int ranks, const std::string& transport, Body body) {
-  return bench::run_ranks(ranks, transport, [&](RpcRank& rank) {
-    rank.init();
-    body(rank);
-    rank.shutdown();
-  });
-}
-
-bool report(benchmark::State& state, const Figures& figures) {
-  if (!figures.error.empty() || figures.samples.empty()) {
-    state.SkipWithError(figures.error.empty() ? "nothing was measured" : figures.error.c_str());
-    return false;
-  }
-  double sum = 0;
-  for (const double each : figures.samples) sum += each;
-  state.SetIterationTime(sum / 1e6);
-  state.counters["us_median"] = bench::median_of(figures.samples);
-  state.counters["us_p99"] = bench::percentile_of(figures.samples, 0.99);
-  return true;
-}
-
-template <class Step>
-void time_steps(RpcRank& rank, int count, Step step) {
-  for (int i = 0; i < count / 10; ++i) step();
-  for (int i = 0; i < count; ++i) {
-    const double begin = now_us();
-    step();
-    rank.add_sample(now_us() - begin);
-  }
-}
-
 // Made there, fetched, dropped.
 void remote_and_fetch(benchmark::State& state, const std::string& transport) {
   for (auto _ : state) {
     const Figures figures = run(2, transport, [](RpcRank& rank) {
       if (!rank.is_first()) return;
       const Tensor a = tensor::ones({2, 2}), b = tensor::ones({2, 2});
-      time_steps(rank, batch_of(5000),
+      time_calls(rank, batch_of(500), batch_of(5000),
                  [&] { benchmark::DoNotOptimize(rref::remote<Tensor>("worker1", "add", a, b).to_here()); });
     });
     if (!report(state, figures)) return;
@@ -91,7 +59,7 @@ void fetch(benchmark::State& state, const std::string& transport) {
     const Figures figures = run(2, transport, [](RpcRank& rank) {
       if (!rank.is_first()) return;
       const auto sum = rref::remote<Tensor>("worker1", "add", tensor::ones({2, 2}), tensor::ones({2, 2}));
-      time_steps(rank, batch_of(5000), [&] { benchmark::DoNotOptimize(sum.to_here()); });
+      time_calls(rank, batch_of(500), batch_of(5000), [&] { benchmark::DoNotOptimize(sum.to_here()); });
     });
     if (!report(state, figures)) return;
   }
@@ -104,7 +72,8 @@ void share_and_drop(benchmark::State& state, const std::string& transport, const
     const Figures figures = run(3, transport, [with](RpcRank& rank) {
       if (!rank.is_first()) return;
       const auto sum = rref::remote<Tensor>("worker1", "add", tensor::ones({2, 2}), tensor::ones({2, 2}));
-      time_steps(rank, batch_of(3000), [&] { benchmark::DoNotOptimize(rpc::rpc_sync(with, look_at, sum)); });
+      time_calls(rank, batch_of(300), batch_of(3000),
+                 [&] { benchmark::DoNotOptimize(rpc::rpc_sync(with, look_at, sum)); });
     });
     if (!report(state, figures)) return;
     state.counters["shares_per_s"] = 1e6 / bench::median_of(figures.samples);
@@ -141,10 +110,6 @@ void alive(benchmark::State& state, const std::string& transport) {
     state.counters["bytes_owned"] = figures.value(1, 0);
     state.counters["us_drop"] = figures.value(0, 1);
   }
-}
-
-benchmark::internal::Benchmark* once(benchmark::internal::Benchmark* bench) {
-  return bench->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(1);
 }
 
 const bool registered = [] {

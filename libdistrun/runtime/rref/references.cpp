@@ -11,6 +11,8 @@
 namespace distrun::rref {
 namespace {
 
+constexpr std::size_t kAskedMax = 65'536;
+
 core::ThreadState state_of(core::RankState& rank) {
   core::ThreadState state;
   state.rank = &rank;
@@ -142,13 +144,22 @@ std::shared_ptr<rpc::Calls> References::calls() const {
   throw Error(ErrorKind::Failed, "RPC is no longer running on this node");
 }
 
-future::Future<Value> References::find_value(RRefId r) {
-  const std::lock_guard lock(mutex_);
+std::shared_ptr<OwnedValue> References::asked_value(RRefId r) {
   const auto known = values_.find(r);
-  if (known != values_.end()) return known->second->future;
+  if (known != values_.end()) return known->second;
   const std::string why = protocol_.why_gone(r);
   if (!why.empty()) throw lost(r, why);
-  return value_of(r, "not made yet")->future;
+  if (values_.size() >= protocol_.owned_count() + kAskedMax) {
+    throw Error(ErrorKind::Overloaded,
+                "more than " + std::to_string(kAskedMax) +
+                    " values are asked for that nobody has made; the last is RRefId = " + to_string(r));
+  }
+  return value_of(r, "not made yet");
+}
+
+future::Future<Value> References::find_value(RRefId r) {
+  const std::lock_guard lock(mutex_);
+  return asked_value(r)->future;
 }
 
 // The owner's own goes for a fork that is on its way to himself.

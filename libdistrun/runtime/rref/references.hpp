@@ -87,7 +87,12 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   HandlePtr create_here(rpc::Calls& calls, rpc::CallRequest request);
   void end_creation(const Handle& handle, const std::exception_ptr& error) noexcept;
   void end_creation_here(const Handle& handle) noexcept;
+  // With the lock.
   std::shared_ptr<OwnedValue> value_of(RRefId r, const std::string& site);
+  // Of one that is asked for, and may have to be made yet. Throws Error{Failed} if it never will be; Error{Overloaded}
+  // if too much is asked for that nobody has made.
+  std::shared_ptr<OwnedValue> asked_value(RRefId r);
+  std::shared_ptr<OwnedValue> own_value(RRefId r);
   WorkerInfo worker(WorkerId id) const;
   HandlePtr make_handle(WorkerInfo owner, RRefId r);
 

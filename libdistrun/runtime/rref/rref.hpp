@@ -116,7 +116,7 @@ class RRef {
   future::Future<Value> creation(base::Location site = base::Location::here()) const {
     return handle(site)->creation();
   }
-  // Done when what was recorded of the creation there is here.
+  // The same: of the creation nothing else is recorded.
   future::Future<Value> profiling(base::Location site = base::Location::here()) const { return creation(site); }
   // The name of the value's type: "Tensor", "MyClass". Asked for once; waits until the value is there.
   std::string type(Timeout timeout = {}, base::Location site = base::Location::here()) const {

@@ -35,6 +35,17 @@ void References::withdraw(const wire::Bytes& fork, WorkerId) noexcept {
   change([&] { protocol_.withdraw(wire::decode<Fork>(wire::view_of(fork))); });
 }
 
+// Of a fork that has come back. One that is lost is no mistake of whoever sends it: he hears of it when he uses it.
+std::shared_ptr<OwnedValue> References::own_value(RRefId r) {
+  try {
+    return asked_value(r);
+  } catch (const Error& why) {
+    auto value = std::make_shared<OwnedValue>(r, "");
+    Sink(value).fail(why);
+    return value;
+  }
+}
+
 rpc::ReferencePtr References::receive(const WorkerInfo& from, const wire::Bytes& bytes) {
   const auto fork = wire::decode<Fork>(wire::view_of(bytes));
   refuse_unless(fork.parent == from.id(), from, "it is not that worker's");
@@ -42,12 +53,9 @@ rpc::ReferencePtr References::receive(const WorkerInfo& from, const wire::Bytes&
   const WorkerInfo owner = worker(fork.owner);
   return change([&]() -> HandlePtr {
     if (fork.owner == self_.id()) {
-      const std::string why = protocol_.why_gone(fork.rref);
+      const std::shared_ptr<OwnedValue> value = own_value(fork.rref);
       HandlePtr handle = make_handle(owner, fork.rref);
-      const auto known = values_.find(fork.rref);
-      handle->value_ = known != values_.end() || why.empty() ? value_of(fork.rref, "not made yet")
-                                                             : std::make_shared<OwnedValue>(fork.rref, "");
-      if (known == values_.end() && !why.empty()) Sink(handle->value_).fail(lost(fork.rref, why));
+      handle->value_ = value;
       protocol_.arrive(fork);
       return handle;
     }

@@ -16,6 +16,7 @@
 #include <distrun/runtime/store/file_store.hpp>
 #include <distrun/runtime/tensor/ops.hpp>
 
+#include "open_things.hpp"
 #include "points.hpp"
 #include "struck_agent.hpp"
 #include "support/scratch.hpp"
@@ -60,56 +61,6 @@ void check(bool is_right) {
   if (!is_right) throw Error(ErrorKind::Failed, "the answer is wrong");
 }
 Destination worker(Rank rank) { return to("worker" + std::to_string(rank)).within(kCallLimit); }
-
-// Threads but for those of the rank's handlers, which stay for what comes next.
-std::size_t count_threads() {
-  std::size_t count = 0;
-  for (const std::string& each : distrun::testing::names_in("/proc/self/task")) {
-    if (distrun::testing::read_file("/proc/self/task/" + each + "/comm") != "distrun-pool\n") ++count;
-  }
-  return count;
-}
-
-// Of this process.
-struct Open {
-  std::size_t descriptors = 0, threads = 0, mappings = 0;  // mappings: of what can be shared
-  bool operator<=(const Open& other) const {
-    return descriptors <= other.descriptors && threads <= other.threads && mappings <= other.mappings;
-  }
-  std::string text() const {
-    return std::to_string(descriptors) + " descriptors, " + std::to_string(threads) + " threads, " +
-           std::to_string(mappings) + " mappings";
-  }
-};
-
-Open what_is_open() {
-  const std::string maps = distrun::testing::read_file("/proc/self/maps");
-  std::size_t shared = 0;
-  for (std::size_t at = maps.find("rw-s"); at != std::string::npos; at = maps.find("rw-s", at + 1)) ++shared;
-  return {distrun::testing::names_in("/proc/self/fd").size(), count_threads(), shared};
-}
-
-// Whoever has just done its last does not hold what it had any more in a moment.
-Open what_is_open(const Open& expected) {
-  Open open = what_is_open();
-  for (const base::TimePoint until = in(2s); !(open <= expected) && base::system_clock().now() < until;) {
-    (void)::poll(nullptr, 0, 1);
-    open = what_is_open();
-  }
-  return open;
-}
-
-// What of an earlier session is on its way out is not counted.
-Open settled() {
-  Open open = what_is_open();
-  for (int same = 0; same < 20;) {
-    (void)::poll(nullptr, 0, 1);
-    const Open now = what_is_open();
-    same = open <= now && now <= open ? same + 1 : 0;
-    open = now;
-  }
-  return open;
-}
 
 void leave() { rpc::shutdown({.graceful = false}); }
 
@@ -203,10 +154,10 @@ void PipeCell::be_caller(const Post& post) const {
   check(rpc_sync(to("worker1").within(kCallLimit), pipe_echo, 1) == 1);
   post.meet("at warm");
   leave();
-  for (const base::TimePoint until = in(2s); count_threads() > 1 && base::system_clock().now() < until;) {
+  for (const base::TimePoint until = in(2s); look_at_open().threads > 1 && base::system_clock().now() < until;) {
     (void)::poll(nullptr, 0, 1);
   }
-  const Open before = settled();
+  const Open before = settled_open();
   init(kCaller, kAll, "cell");
   check(rpc_sync(worker(kOther), pipe_echo, 1) == 1);
   if (state >= State::Idle) check(rpc_sync(worker(kPeer), pipe_echo, 1) == 1);

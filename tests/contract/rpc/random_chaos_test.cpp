@@ -3,11 +3,11 @@
 // the others end well.
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
 #include <map>
 #include <random>
 
 #include "session_cell.hpp"
+#include "support/environment.hpp"
 #include "support/sandbox.hpp"
 #include "support/scratch.hpp"
 
@@ -25,10 +25,7 @@ constexpr unsigned long kSeed = 20'260;
 constexpr int kAtOnceCells = 5;
 constexpr int kStepsMax = 36;  // about as many as there are
 
-unsigned long number_of(const char* variable, unsigned long otherwise) {
-  const char* const text = std::getenv(variable);
-  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
-}
+using distrun::testing::number_of;
 
 // Of a cell alone by its number, whichever others run.
 SessionCell random_cell(unsigned long seed, unsigned long number, std::string folder) {

@@ -13,8 +13,8 @@
 #include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/store/file_store.hpp>
 
+#include "../rpc/open_things.hpp"
 #include "../rpc/struck_agent.hpp"
-#include "open_things.hpp"
 
 namespace distrun::rref::testing {
 namespace {
@@ -78,9 +78,9 @@ void KillCell::be_survivor(int rank, const Post& post) const {
   greet(rank);
   post.meet("at warm");
   leave();
-  const auto before = settled_open();
+  const auto before = rpc::testing::settled_open();
   live(rank, post);
-  const auto after = what_is_open(before);
+  const auto after = rpc::testing::what_is_open(before);
   post.tell("open|0|" + (after <= before ? "done" : after.text() + "; before: " + before.text()));
 }
 

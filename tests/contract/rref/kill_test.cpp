@@ -7,12 +7,12 @@
 //   DISTRUN_KILL_ONLY=13      one of them
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
 #include <map>
 #include <random>
 
 #include "../rpc/session_table.hpp"
 #include "kill_cell.hpp"
+#include "support/environment.hpp"
 #include "support/sandbox.hpp"
 #include "support/scratch.hpp"
 
@@ -30,10 +30,7 @@ constexpr unsigned long kSeed = 20'261;
 constexpr int kAtOnceCells = 3;
 constexpr int kStepsMax = 2500;  // about as many as there are
 
-unsigned long number_of(const char* variable, unsigned long otherwise) {
-  const char* const text = std::getenv(variable);
-  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
-}
+using distrun::testing::number_of;
 
 // Of a cell alone by its number, whichever others run.
 KillCell random_cell(unsigned long seed, unsigned long number, std::string folder) {

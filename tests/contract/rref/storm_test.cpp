@@ -14,6 +14,7 @@
 
 #include "../../unit/rpc/session_ranks.hpp"
 #include "storm.hpp"
+#include "support/environment.hpp"
 #include "support/process.hpp"
 #include "support/sandbox.hpp"
 
@@ -30,10 +31,7 @@ constexpr unsigned long kSeeds = 3, kReferences = 6000;
 #endif
 constexpr char kFaults[] = "drop:retriable:0.03,dup:retriable:0.1,reorder:retriable:0.2:3";
 
-unsigned long number_of(const char* variable, unsigned long otherwise) {
-  const char* const text = std::getenv(variable);
-  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
-}
+using distrun::testing::number_of;
 std::string faults() {
   const char* const text = std::getenv("DISTRUN_STORM_FAULTS");
   return text != nullptr ? text : kFaults;

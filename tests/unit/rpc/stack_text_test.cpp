@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include <distrun/common/base/throw_stack.hpp>
+#include <distrun/common/symbols/stack_text.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
-#include <distrun/runtime/rpc/calls/stack_text.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
 
 #include "session_ranks.hpp"
@@ -86,9 +86,9 @@ namespace {
 using namespace stack_text_test;
 
 TEST_CASE("a stack of no frames, and addresses of nothing, say nothing") {
-  CHECK(stack_text({}) == "");
+  CHECK(symbols::stack_text({}) == "");
   const std::vector<std::uint64_t> pcs{1, 2, 0};
-  CHECK(stack_text(pcs) == "");
+  CHECK(symbols::stack_text(pcs) == "");
 }
 
 TEST_CASE("an error of a function, quick or not, or of a method, tells where it was thrown") {

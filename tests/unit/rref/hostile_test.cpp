@@ -73,4 +73,18 @@ TEST_CASE("whatever a peer says, what others hold stays, and so does what is hel
   }
 }
 
+TEST_CASE("of values that nobody has made only so many are kept for those who ask") {
+  const ReferenceRanks ranks(2);
+  ranks.as(0, [&] {
+    const RRef<std::int64_t> here(std::int64_t{7});
+    const auto ask = [](std::int64_t number) { (void)current_references()->find_value({1, number}); };
+    constexpr std::int64_t kMost = 65'536;
+    for (std::int64_t number = 0; number < kMost; ++number) ask(1'000'000 + number);
+    CHECK(has(rpc::text_of_error([&] { ask(1); }), "more than 65536 values are asked for that nobody has made"));
+    ask(1'000'000);  // again
+    CHECK(rpc::rpc_sync("worker1", hostile_seven, 0) == 7);
+    CHECK(here.local_value() == 7);
+  });
+}
+
 }  // namespace distrun::rref

@@ -16,7 +16,7 @@ namespace distrun::rpc {
 Error error_of(const std::exception_ptr& thrown);
 
 // With "On WorkerInfo(id=1, name=worker1): ..." as its remote trace, and what that of the error was, which tells of its
-// throw (stack_text.hpp) and of others that it came from; 64 KiB at most.
+// throw (common/symbols) and of others that it came from; 64 KiB at most.
 void write_error(wire::ByteWriter& bytes, const Error& error, const WorkerInfo& on);
 // Throws Error{InvalidArgument} for what is none.
 std::exception_ptr read_error(wire::ByteReader& bytes);

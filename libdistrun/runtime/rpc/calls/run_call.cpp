@@ -4,11 +4,11 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/throw_stack.hpp>
+#include <distrun/common/symbols/stack_text.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/calls/builtin.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
-#include <distrun/runtime/rpc/calls/stack_text.hpp>
 #include <distrun/runtime/rpc/functions/graph_run.hpp>
 
 namespace distrun::rpc {
@@ -35,7 +35,7 @@ Result run_watched(const Function& function, const ValueList& arguments, base::T
 // places further away.
 Error error_with(const base::ThrowStack& stack) {
   Error error = error_of(std::current_exception());
-  std::string places = stack_text(stack.pcs());
+  std::string places = symbols::stack_text(stack.pcs());
   if (places.empty()) return error;
   if (error.remote_trace()) places += "\n" + *error.remote_trace();
   error.with_remote_trace(std::move(places));

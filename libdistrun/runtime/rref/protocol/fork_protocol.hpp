@@ -129,6 +129,7 @@ class ForkProtocol {
   Effects take_effects();
 
   ForkCounts counts() const;
+  std::size_t owned_count() const noexcept { return owned_.size(); }
   bool is_held(ForkId f) const { return users_.count(f) != 0; }
   bool is_confirmed(ForkId f) const;  // and held
   bool is_owned(RRefId r) const { return owned_.count(r) != 0; }

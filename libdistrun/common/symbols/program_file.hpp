@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <distrun/runtime/rpc/calls/line_table.hpp>
+#include <distrun/common/symbols/line_table.hpp>
 
-namespace distrun::rpc {
+namespace distrun::symbols {
 
 // Where a file is loaded.
 struct LoadedFile {
@@ -35,4 +35,4 @@ struct NamedPlace {
 // unreadable, nothing is known.
 std::vector<NamedPlace> name_places(const LoadedFile& loaded, std::span<const std::uint64_t> addresses);
 
-}  // namespace distrun::rpc
+}  // namespace distrun::symbols

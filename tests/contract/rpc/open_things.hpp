@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-namespace distrun::rref::testing {
+namespace distrun::rpc::testing {
 
 struct Open {
   std::size_t descriptors = 0, threads = 0, mappings = 0;  // mappings: of what can be shared
@@ -13,9 +13,10 @@ struct Open {
   std::string text() const;
 };
 
+Open look_at_open();
 // Whoever has just done its last does not hold what it had any more in a moment: waits for no more than `expected`.
 Open what_is_open(const Open& expected);
 // What of an earlier session is on its way out is not counted.
 Open settled_open();
 
-}  // namespace distrun::rref::testing
+}  // namespace distrun::rpc::testing

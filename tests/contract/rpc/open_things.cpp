@@ -2,10 +2,10 @@
 
 #include <poll.h>
 
-#include "../rpc/members.hpp"
+#include "members.hpp"
 #include "support/scratch.hpp"
 
-namespace distrun::rref::testing {
+namespace distrun::rpc::testing {
 namespace {
 
 using namespace std::chrono_literals;
@@ -21,14 +21,14 @@ std::size_t count_threads() {
   return count;
 }
 
-Open look() {
+}  // namespace
+
+Open look_at_open() {
   const std::string maps = distrun::testing::read_file("/proc/self/maps");
   std::size_t shared = 0;
   for (std::size_t at = maps.find("rw-s"); at != std::string::npos; at = maps.find("rw-s", at + 1)) ++shared;
   return {distrun::testing::names_in("/proc/self/fd").size(), count_threads(), shared};
 }
-
-}  // namespace
 
 std::string Open::text() const {
   return std::to_string(descriptors) + " descriptors, " + std::to_string(threads) + " threads, " +
@@ -36,23 +36,23 @@ std::string Open::text() const {
 }
 
 Open what_is_open(const Open& expected) {
-  Open open = look();
-  for (const base::TimePoint until = rpc::testing::in(2s); !(open <= expected) && base::system_clock().now() < until;
-       open = look()) {
+  Open open = look_at_open();
+  for (const base::TimePoint until = in(2s); !(open <= expected) && base::system_clock().now() < until;
+       open = look_at_open()) {
     (void)::poll(nullptr, 0, 1);
   }
   return open;
 }
 
 Open settled_open() {
-  Open open = look();
+  Open open = look_at_open();
   for (int same = 0; same < kStill;) {
     (void)::poll(nullptr, 0, 1);
-    const Open now = look();
+    const Open now = look_at_open();
     same = open <= now && now <= open ? same + 1 : 0;
     open = now;
   }
   return open;
 }
 
-}  // namespace distrun::rref::testing
+}  // namespace distrun::rpc::testing

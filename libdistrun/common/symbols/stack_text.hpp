@@ -11,10 +11,10 @@
 #include <span>
 #include <string>
 
-namespace distrun::rpc {
+namespace distrun::symbols {
 
 // Of what a ThrowStack tells: innermost first, with a 0 where some were left out. Without the machinery that throws,
 // and that calls functions; bounded in lines and bytes. Empty: nothing is known. Any thread.
 std::string stack_text(std::span<const std::uint64_t> pcs);
 
-}  // namespace distrun::rpc
+}  // namespace distrun::symbols

@@ -1,4 +1,4 @@
-#include <distrun/runtime/rpc/calls/line_table.hpp>
+#include <distrun/common/symbols/line_table.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include <distrun/common/base/error.hpp>
 
-namespace distrun::rpc {
+namespace distrun::symbols {
 namespace {
 
 [[noreturn]] void refuse(const char* why) { throw Error(ErrorKind::InvalidArgument, why); }
@@ -299,4 +299,4 @@ std::vector<SourceLine> find_lines(const LineSections& sections, std::span<const
   return found;
 }
 
-}  // namespace distrun::rpc
+}  // namespace distrun::symbols

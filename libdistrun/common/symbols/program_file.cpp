@@ -1,4 +1,4 @@
-#include <distrun/runtime/rpc/calls/program_file.hpp>
+#include <distrun/common/symbols/program_file.hpp>
 
 #include <elf.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include <distrun/common/base/fd.hpp>
 
-namespace distrun::rpc {
+namespace distrun::symbols {
 namespace {
 
 constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 30;
@@ -175,4 +175,4 @@ std::vector<NamedPlace> name_places(const LoadedFile& loaded, std::span<const st
   return places;
 }
 
-}  // namespace distrun::rpc
+}  // namespace distrun::symbols

@@ -1,4 +1,4 @@
-#include <distrun/runtime/rpc/calls/stack_text.hpp>
+#include <distrun/common/symbols/stack_text.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <distrun/common/base/demangle.hpp>
-#include <distrun/runtime/rpc/calls/program_file.hpp>
+#include <distrun/common/symbols/program_file.hpp>
 
-namespace distrun::rpc {
+namespace distrun::symbols {
 namespace {
 
 constexpr std::size_t kFramesMost = 16;   // that are told
@@ -125,4 +125,4 @@ std::string stack_text(std::span<const std::uint64_t> pcs) {
   return text;
 }
 
-}  // namespace distrun::rpc
+}  // namespace distrun::symbols

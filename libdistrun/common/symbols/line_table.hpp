@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace distrun::rpc {
+namespace distrun::symbols {
 
 struct LineSections {
   std::string_view lines;  // .debug_line
@@ -23,4 +23,4 @@ struct SourceLine {
 // In the order of the addresses, which are the file's. Tables that are broken tell nothing.
 std::vector<SourceLine> find_lines(const LineSections& sections, std::span<const std::uint64_t> addresses);
 
-}  // namespace distrun::rpc
+}  // namespace distrun::symbols

@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include <distrun/runtime/rpc/calls/line_table.hpp>
+#include <distrun/common/symbols/line_table.hpp>
 
-namespace distrun::rpc {
+namespace distrun::symbols {
 namespace {
 
 template <class T>
@@ -74,4 +74,4 @@ TEST_CASE("a table that is broken anywhere tells nothing, or something, and the 
 }
 
 }  // namespace
-}  // namespace distrun::rpc
+}  // namespace distrun::symbols
