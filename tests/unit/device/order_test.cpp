@@ -8,7 +8,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <latch>
 #include <map>
+#include <mutex>
+#include <thread>
 
 #include <catch2/catch.hpp>
 
@@ -317,6 +320,41 @@ TEST_CASE("memory of another process") {
   int status = 0;
   REQUIRE(::waitpid(exporter, &status, 0) == exporter);
   CHECK(status == 0);
+}
+
+// Writes that nothing orders, to memory of one thread's own, each on a line of its own.
+void write_without_order(Driver& driver, std::uint32_t first_line) {
+  constexpr std::uint32_t kWrites = 40;  // of two threads together fewer than are told at most
+  void* const memory = driver.allocate(0, kBytes);
+  const StreamRef streams[] = {{0, driver.make_stream(0, Priority::Normal)},
+                               {0, driver.make_stream(0, Priority::Normal)}};
+  for (std::uint32_t i = 0; i < kWrites; ++i) driver.fill(streams[i % 2], memory, 0, kBytes, {"own", first_line + i});
+}
+
+TEST_CASE("a report is told by the thread that has asked for the work") {
+  VirtualSettings settings;
+  settings.check_order = true;
+  const std::unique_ptr<Driver> driver = make_virtual_driver(settings);
+  std::mutex mutex;
+  std::map<std::thread::id, std::vector<std::uint32_t>> lines;
+  tell_order_reports_to([&](const OrderReport& report) {
+    const std::lock_guard lock(mutex);
+    lines[std::this_thread::get_id()].push_back(report.second.line);
+  });
+  std::vector<std::thread> threads;
+  std::latch all_here(2);
+  for (const std::uint32_t first : {1000U, 2000U}) {
+    threads.emplace_back([&, first] {
+      all_here.arrive_and_wait();
+      write_without_order(*driver, first);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  tell_order_reports_to({});
+  REQUIRE(lines.size() == 2);
+  for (const auto& [thread, own] : lines) {
+    for (const std::uint32_t line : own) CHECK(line / 1000 == own.front() / 1000);
+  }
 }
 
 }  // namespace

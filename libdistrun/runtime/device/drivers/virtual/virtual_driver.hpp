@@ -99,7 +99,7 @@ class VirtualDriver final : public Driver {
   std::size_t number_of(StreamRef stream) const;
   void open_stream(StreamRef stream, Priority priority);
   void put(const Request& request, Work work);
-  void tell_found();
+  std::vector<OrderReport> check_order_of(const Request& request, std::size_t number);  // with mutex_ held
   VectorClock known_of(StreamRef stream);
   // All that was put on its streams, also on those that are no more. With the lock held.
   VectorClock known_of_device(int device);

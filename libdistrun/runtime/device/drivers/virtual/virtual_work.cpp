@@ -30,28 +30,24 @@ Region VirtualDriver::place(const Region& region, Request& request) const {
 }
 
 void VirtualDriver::put(const Request& request, Work work) {
-  {
-    const std::lock_guard lock(mutex_);
-    const std::size_t number = number_of(request.stream);
-    if (settings_.check_order) {
-      for (const auto& [lattice, access] : request.touched) {
-        const Block block = space_.block_of(address_of(lattice));
-        const AccessRecord kept = check_.touch(number, request.name, request.site, access, lattice, block);
-        exchange_.touch(kept, check_.clock_of(number), check_.name_of(number));
-      }
-    }
-    scheduler_.push(request.stream, std::move(work));
-  }
-  if (settings_.check_order) tell_found();
-}
-
-void VirtualDriver::tell_found() {
   std::vector<OrderReport> found;
   {
     const std::lock_guard lock(mutex_);
-    found = check_.take_reports();
+    const std::size_t number = number_of(request.stream);  // a stream that is no more is refused
+    if (settings_.check_order) found = check_order_of(request, number);
+    scheduler_.push(request.stream, std::move(work));
   }
   for (const OrderReport& report : found) tell(report);
+}
+
+// Taken by the thread that has made them, under the lock: whoever tells a report tells it as its own rank's.
+std::vector<OrderReport> VirtualDriver::check_order_of(const Request& request, std::size_t number) {
+  for (const auto& [lattice, access] : request.touched) {
+    const Block block = space_.block_of(address_of(lattice));
+    const AccessRecord kept = check_.touch(number, request.name, request.site, access, lattice, block);
+    exchange_.touch(kept, check_.clock_of(number), check_.name_of(number));
+  }
+  return check_.take_reports();
 }
 
 // As with CUDA: from pageable memory the bytes are taken at once, to it the call returns when they are there.
