@@ -128,6 +128,7 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   void decide(RankState& rank);
   int root_cause(int rank) const;
   void tell_peers(const RankState& failed);
+  std::optional<RankError> stray_of(const RankState& rank) const;
   bool find_stray(RankState& rank);
   bool find_strays();
   void enter(State state, Nanoseconds stay);

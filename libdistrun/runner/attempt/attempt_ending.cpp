@@ -49,6 +49,14 @@ std::optional<RankError> stray_error(const std::string& rank, const std::optiona
   return error;
 }
 
+// A child that had failed when it was seen may have come back from the body since, which says more.
+void renew_stray_error(RankState& rank, std::optional<RankError> seen) {
+  if (!rank.stray_error || !seen) return;
+  RankError& told = rank.record.errors[*rank.stray_error];
+  told.type = std::move(seen->type);
+  told.text = std::move(seen->text);
+}
+
 // What else went wrong follows from it.
 void put_stray_error_first(RankState& rank) {
   if (!rank.stray_error) return;
@@ -211,12 +219,16 @@ void Attempt::check_all_ended() {
   }
 }
 
+std::optional<RankError> Attempt::stray_of(const RankState& rank) const {
+  const int number = rank.record.rank;
+  return stray_error(test_.is_host() ? "the host" : "rank " + std::to_string(number), world_->shown(number));
+}
+
 bool Attempt::find_stray(RankState& rank) {
   if (rank.stray_error || !rank.started || test_.is_program()) return false;
-  const int number = rank.record.rank;
-  auto error = stray_error(test_.is_host() ? "the host" : "rank " + std::to_string(number), world_->shown(number));
+  std::optional<RankError> error = stray_of(rank);
   if (!error) return false;
-  add_error(number, std::move(*error));
+  add_error(rank.record.rank, std::move(*error));
   rank.stray_error = rank.record.errors.size() - 1;
   if (!is_failure(rank.record.outcome)) fail(rank, {OutcomeKind::Failed, 0, ""});
   return true;
@@ -301,6 +313,7 @@ void Attempt::finish(std::vector<Leak> leaks) {
   for (RankState& rank : ranks_) {
     rank.record.out = world_->standard_output(rank.record.rank);
     rank.record.err = world_->standard_error(rank.record.rank);
+    renew_stray_error(rank, stray_of(rank));
     put_stray_error_first(rank);
     add_sanitizer_error(rank.record);
     if (!run_.settings.keep_output) forget_text(rank.record);
