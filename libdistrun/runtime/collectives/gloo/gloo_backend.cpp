@@ -157,6 +157,9 @@ void GlooBackend::join(const gloo_line::Module& module, Store& store, base::Time
     exchanges_.explain(call, begin, "gloo does not connect its ranks: " + std::string(error.what()));
   }
   exchanges_.done();
+  // Until all are connected: one that is may leave the group at once, which would cut the others off.
+  exchanges_.gather(call);
+  exchanges_.done();
 }
 
 void GlooBackend::leave(Leaving how, const std::string& why) noexcept {
