@@ -31,8 +31,6 @@ foreach(header IN LISTS headers)
   cmake_path(GET below PARENT_PATH folder)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/distrun/${folder})
 endforeach()
-list(JOIN headers "\n" headers)
-file(WRITE ${PROJECT_BINARY_DIR}/installed_headers.txt "${headers}\n")  # for scripts/headers
 if(TARGET distrun_cuda)
   install(FILES ${PROJECT_BINARY_DIR}/lib/distrun/distrun_cuda.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/distrun)
 endif()
