@@ -32,6 +32,8 @@ find_package(CLI11 2.1 REQUIRED)
 find_package(SQLite3 3.40 REQUIRED)
 find_package(tomlplusplus 3.3 REQUIRED)  # its headers alone
 find_package(Eigen3 3.3 REQUIRED NO_MODULE)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw>=0.188)
 
 add_library(distrun_flags INTERFACE)
 target_compile_options(distrun_flags INTERFACE

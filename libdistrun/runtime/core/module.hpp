@@ -1,7 +1,7 @@
 #pragma once
-// Modules: parts of distrun that need what most machines lack (CUDA, NCCL). Each is a shared object in lib/distrun/,
-// beside libdistrun.so.1, that is opened when it is first asked for and not before: a zygote that had touched CUDA
-// could not be forked, and most processes need none.
+// Modules: parts of distrun that need what most machines lack (CUDA, gloo) or few processes use (libdw). Each is a
+// shared object in lib/distrun/, beside libdistrun.so.1, that is opened when it is first asked for and not before: a
+// zygote that had touched CUDA could not be forked, and most processes need none.
 #include <string>
 
 namespace distrun::core {

@@ -3,8 +3,6 @@
 
 #include <stdexcept>
 
-#include <distrun/common/base/throw_stack.hpp>
-#include <distrun/common/symbols/stack_text.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
 
@@ -84,12 +82,6 @@ void check_told(const std::string& trace) {
 namespace {
 
 using namespace stack_text_test;
-
-TEST_CASE("a stack of no frames, and addresses of nothing, say nothing") {
-  CHECK(symbols::stack_text({}) == "");
-  const std::vector<std::uint64_t> pcs{1, 2, 0};
-  CHECK(symbols::stack_text(pcs) == "");
-}
 
 TEST_CASE("an error of a function, quick or not, or of a method, tells where it was thrown") {
   const std::vector<std::string> traces =

@@ -4,12 +4,12 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/throw_stack.hpp>
-#include <distrun/common/symbols/stack_text.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/calls/builtin.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
 #include <distrun/runtime/rpc/functions/graph_run.hpp>
+#include <distrun/runtime/symbols/stack_text.hpp>
 
 namespace distrun::rpc {
 namespace {

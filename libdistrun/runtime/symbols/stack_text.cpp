@@ -1,4 +1,4 @@
-#include <distrun/common/symbols/stack_text.hpp>
+#include <distrun/runtime/symbols/stack_text.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <distrun/common/base/demangle.hpp>
-#include <distrun/common/symbols/program_file.hpp>
+#include <distrun/runtime/symbols/program_file.hpp>
 
 namespace distrun::symbols {
 namespace {
@@ -67,10 +67,10 @@ class KnownFrames {
   void name_all(const LoadedFile& file, const std::vector<std::uint64_t>& addresses) {
     const std::vector<NamedPlace> places = name_places(file, addresses);
     for (std::size_t i = 0; i < places.size(); ++i) {
-      const SourceLine& at = places[i].at;
+      const NamedPlace& place = places[i];
       Frame& frame = by_pc_[addresses[i] + file.bias];
-      frame.function = function_name(places[i].function);
-      if (!at.file.empty() && at.line != 0) frame.place = " at " + bounded(at.file) + ":" + std::to_string(at.line);
+      frame.function = function_name(place.function);
+      if (place.line != 0) frame.place = " at " + bounded(place.file) + ":" + std::to_string(place.line);
     }
   }
 

@@ -6,7 +6,8 @@
 //   called by load() at /src/load.cpp:30
 //
 // What an address is called is looked up once, in some milliseconds, and remembered: a function that throws often
-// costs its callers little.
+// costs its callers little. Without the module of libdw, distrun_dw.so, functions that others can link to have names,
+// and nothing has a line.
 #include <cstdint>
 #include <span>
 #include <string>

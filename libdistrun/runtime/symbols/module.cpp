@@ -1,0 +1,115 @@
+// distrun_dw.so: what files tell of addresses in them, by libdw, as dw_line.hpp has it. Debug information in files of
+// its own is not looked for: that may ask servers.
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include <distrun/common/base/fd.hpp>
+#include <distrun/runtime/symbols/dw_line.hpp>
+
+namespace distrun::symbols {
+namespace {
+
+using dw_line::Module;
+using Addresses = std::span<const std::uint64_t>;
+
+constexpr std::int64_t kFileBytesMax = std::int64_t{1} << 30;
+
+struct EndElf {
+  void operator()(Elf* elf) const noexcept { ::elf_end(elf); }
+};
+struct EndDwarf {
+  void operator()(Dwarf* dwarf) const noexcept { ::dwarf_end(dwarf); }
+};
+
+base::Fd open_bounded(const std::string& path) {
+  base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  return status.st_size <= kFileBytesMax ? std::move(file) : base::Fd();
+}
+
+bool is_as_loaded(Elf* elf, const LoadedFile& loaded) {
+  return std::all_of(loaded.notes.begin(), loaded.notes.end(), [elf](const LoadedFile::Note& each) {
+    const std::size_t size = each.bytes.size();
+    const Elf_Data* const there = ::elf_getdata_rawchunk(elf, static_cast<std::int64_t>(each.at), size, ELF_T_BYTE);
+    return there != nullptr && there->d_size == size && std::memcmp(there->d_buf, each.bytes.data(), size) == 0;
+  });
+}
+
+bool is_function(const GElf_Sym& symbol) {
+  return GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF;
+}
+
+// Calls on_function(symbol, header) with that of the table.
+template <class OnFunction>
+void for_each_function(Elf* elf, const OnFunction& on_function) {
+  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (::gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_SYMTAB) continue;
+    Elf_Data* const data = ::elf_getdata(section, nullptr);
+    GElf_Sym symbol;
+    for (int i = 1; ::gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+      if (is_function(symbol)) on_function(symbol, header);
+    }
+  }
+}
+
+void name_functions(Elf* elf, Addresses addresses, std::vector<NamedPlace>& places) {
+  const auto [least, most] = std::minmax_element(addresses.begin(), addresses.end());
+  for_each_function(elf, [&, from = *least, to = *most](const GElf_Sym& symbol, const GElf_Shdr& table) {
+    if (symbol.st_value > to || symbol.st_value + symbol.st_size <= from) return;
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      if (addresses[i] - symbol.st_value >= symbol.st_size || !places[i].function.empty()) continue;
+      const char* const name = ::elf_strptr(elf, table.sh_link, symbol.st_name);
+      if (name != nullptr) places[i].function = name;
+    }
+  });
+}
+
+bool find_unit(Dwarf* dwarf, Dwarf_Addr address, Dwarf_Die& unit) {
+  if (::dwarf_addrdie(dwarf, address, &unit) != nullptr) return true;
+  // clang writes no table that leads from an address to its unit.
+  for (Dwarf_CU* each = nullptr; ::dwarf_get_units(dwarf, each, &each, nullptr, nullptr, &unit, nullptr) == 0;) {
+    if (::dwarf_haspc(&unit, address) > 0) return true;
+  }
+  return false;
+}
+
+void find_lines(Dwarf* dwarf, Addresses addresses, std::vector<NamedPlace>& places) {
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    Dwarf_Die unit;
+    if (!find_unit(dwarf, addresses[i], unit)) continue;
+    Dwarf_Line* const line = ::dwarf_getsrc_die(&unit, addresses[i]);
+    const char* const file = line != nullptr ? ::dwarf_linesrc(line, nullptr, nullptr) : nullptr;
+    int number = 0;
+    if (file == nullptr || ::dwarf_lineno(line, &number) != 0) continue;
+    places[i].file = file;
+    places[i].line = static_cast<std::uint32_t>(number);
+  }
+}
+
+std::vector<NamedPlace> name_places(const LoadedFile& loaded, Addresses addresses) {
+  std::vector<NamedPlace> places(addresses.size());
+  const base::Fd file = open_bounded(loaded.path);
+  if (!file || addresses.empty()) return places;
+  ::elf_version(EV_CURRENT);
+  const std::unique_ptr<Elf, EndElf> elf(::elf_begin(file.get(), ELF_C_READ_MMAP, nullptr));
+  if (elf == nullptr || !is_as_loaded(elf.get(), loaded)) return places;
+  name_functions(elf.get(), addresses, places);
+  const std::unique_ptr<Dwarf, EndDwarf> dwarf(::dwarf_begin_elf(elf.get(), DWARF_C_READ, nullptr));
+  if (dwarf != nullptr) find_lines(dwarf.get(), addresses, places);
+  return places;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const Module distrun_dw_module{dw_line::kVersion, &name_places};
+
+}  // namespace distrun::symbols
