@@ -32,7 +32,10 @@ class FormulaNode final : public Node {
     return has_any ? formula.apply(*this, std::move(gradients)) : Gradients(next_edges().size());
   }
   void release_saved() noexcept override {
-    if constexpr (requires { formula.release(); }) formula.release();
+    if constexpr (requires { formula.release(); }) {
+      const KeptLock lock(*this);
+      formula.release();
+    }
   }
 
   Formula formula;

@@ -37,7 +37,7 @@ class FunctionNode final : public Node {
   std::string name() const override { return short_name(function_) + "Backward"; }
 
   Gradients apply(Gradients gradients) override {
-    if (is_released_) throw_released(*this);
+    if (is_released()) throw_released(*this);
     TensorList list;
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i].defined() && context.materializes_) {
@@ -52,6 +52,7 @@ class FunctionNode final : public Node {
   }
 
   void release_saved() noexcept override {
+    const KeptLock lock(*this);
     is_released_ = !context.saved_.empty();
     for (SavedTensor& saved : context.saved_) saved.release();
   }
@@ -66,6 +67,11 @@ class FunctionNode final : public Node {
   FunctionContext context;
 
  private:
+  bool is_released() const noexcept {
+    const KeptLock lock(*this);
+    return is_released_;
+  }
+
   const std::type_info& function_;
   const FunctionCall::Backward backward_;
   bool is_released_ = false;

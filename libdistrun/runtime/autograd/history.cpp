@@ -123,18 +123,25 @@ class CopySlices final : public Node {
 };
 
 // Of a tensor that is a view: renewed if the base has been changed since.
-Ref<Node> grad_fn_of_view(const Tensor& view, Variable& variable) {
+Edge maker_of_view(const Tensor& view, Variable& variable) {
   const std::lock_guard lock(variable.view->mutex);
-  if (variable.view->version == view.version()) return variable.grad_fn;
+  if (variable.view->version == view.version()) return {variable.grad_fn, variable.output};
   variable.view->version = view.version();
   const Tensor& base = variable.view->base;
   Edge edge = gradient_edge(base);
-  if (!edge) return variable.grad_fn;
+  if (!edge) return {variable.grad_fn, variable.output};
   auto node = make_node_for(AsStridedBackward{Placement(base, view)});
   node->add_next_edge(std::move(edge));
   variable.output = node->add_input(view);
   variable.grad_fn = std::move(node);
-  return variable.grad_fn;
+  return {variable.grad_fn, variable.output};
+}
+
+// Without a node it is a leaf. Threads that only read a tensor may ask at the same time.
+Edge maker_of(const Tensor& tensor) {
+  Variable* const variable = variable_of(tensor);
+  if (variable == nullptr) return {};
+  return variable->view ? maker_of_view(tensor, *variable) : Edge{variable->grad_fn, variable->output};
 }
 
 [[noreturn]] void refuse(const char* text) { throw Error(ErrorKind::InvalidArgument, text); }
@@ -144,7 +151,7 @@ Ref<Node> grad_fn_of_view(const Tensor& view, Variable& variable) {
 bool requires_grad(const Tensor& tensor) {
   const Variable* variable = variable_of(tensor);
   if (variable == nullptr) return false;
-  return variable->requires_grad || variable->grad_fn || (variable->view && grad_fn(tensor));
+  return variable->requires_grad || (variable->view ? bool(grad_fn(tensor)) : bool(variable->grad_fn));
 }
 
 bool any_needs_gradient(const TensorList& inputs) {
@@ -154,22 +161,14 @@ bool any_needs_gradient(const TensorList& inputs) {
 
 bool is_leaf(const Tensor& tensor) { return !grad_fn(tensor); }
 
-Ref<Node> grad_fn(const Tensor& tensor) {
-  Variable* variable = variable_of(tensor);
-  if (variable == nullptr) return {};
-  return variable->view ? grad_fn_of_view(tensor, *variable) : variable->grad_fn;
-}
+Ref<Node> grad_fn(const Tensor& tensor) { return maker_of(tensor).node; }
 
-std::uint32_t output_number(const Tensor& tensor) {
-  const Variable* variable = variable_of(tensor);
-  return variable == nullptr ? 0 : variable->output;
-}
+std::uint32_t output_number(const Tensor& tensor) { return maker_of(tensor).input; }
 
 Edge gradient_edge(const Tensor& tensor) {
-  Variable* variable = variable_of(tensor);
-  if (variable == nullptr) return {};
-  if (Ref<Node> node = grad_fn(tensor)) return {std::move(node), variable->output};
-  if (!variable->requires_grad) return {};
+  if (Edge maker = maker_of(tensor)) return maker;
+  const Variable* const variable = variable_of(tensor);
+  if (variable == nullptr || !variable->requires_grad) return {};
   return {accumulator_of(tensor), 0};
 }
 

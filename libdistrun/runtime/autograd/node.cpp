@@ -1,5 +1,7 @@
 #include <distrun/runtime/autograd/node.hpp>
 
+#include <sched.h>
+
 #include <limits>
 
 #include <distrun/runtime/autograd/node_hooks.hpp>
@@ -27,6 +29,8 @@ struct Released {
 constinit thread_local Released released;
 
 }  // namespace
+
+void Node::KeptLock::wait() noexcept { ::sched_yield(); }
 
 Node::Node() noexcept : is_leaf_(false), thread_(thread_number()), sequence_(thread_count.sequence++) {}
 

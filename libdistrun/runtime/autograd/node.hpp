@@ -38,8 +38,8 @@ struct InputMetadata {
 };
 
 // Counted (Ref<Node>); identity matters: the same node is the same object. Its graph is built by one thread; after that
-// passes on any threads may run it. A node that keeps tensors runs in one pass at a time, or under retain_graph in
-// many.
+// passes on any threads may run it, at the same time too: one that comes to a node after another has let go of what the
+// node keeps fails there.
 class Node {
  public:
   Node() noexcept;
@@ -85,6 +85,23 @@ class Node {
   const std::string& forward_site() const noexcept;
   void set_forward_site(std::string site);
 
+  // Held for a moment by whoever looks at what the node keeps, or lets go of it: passes on several threads may meet
+  // there, and one that does not retain the graph lets go of what another is about to use. That one is told so
+  // (throw_released), and nothing worse.
+  class KeptLock {
+   public:
+    explicit KeptLock(const Node& node) noexcept : flag_(node.is_kept_locked_) {
+      while (flag_.test_and_set(std::memory_order_acquire)) wait();
+    }
+    ~KeptLock() { flag_.clear(std::memory_order_release); }
+    KeptLock(const KeptLock&) = delete;
+    KeptLock& operator=(const KeptLock&) = delete;
+
+   private:
+    static void wait() noexcept;
+    std::atomic_flag& flag_;
+  };
+
   // True for AccumulateGrad alone.
   bool is_leaf() const noexcept { return is_leaf_; }
 
@@ -110,6 +127,7 @@ class Node {
   NodeHooks& make_hooks();
 
   mutable std::atomic<std::uint32_t> count_{0};
+  mutable std::atomic_flag is_kept_locked_;
   const bool is_leaf_;
   const std::uint32_t thread_;
   const std::uint64_t sequence_;

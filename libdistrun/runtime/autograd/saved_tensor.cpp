@@ -35,9 +35,17 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool is_output)
 }
 
 Tensor SavedTensor::unpack(const Node& owner) const {
-  if (is_released_) throw_released(owner);
-  if (tensor_.defined() && tensor_.version() != version_) throw_changed(tensor_, is_output_, version_, owner);
-  return tensor_;
+  const Tensor kept = peek(owner);
+  if (kept.defined() && kept.version() != version_) throw_changed(kept, is_output_, version_, owner);
+  return kept;
+}
+
+Tensor SavedTensor::peek(const Node& owner) const {
+  {
+    const Node::KeptLock lock(owner);
+    if (!is_released_) return tensor_;
+  }
+  throw_released(owner);
 }
 
 }  // namespace distrun::autograd

@@ -12,16 +12,17 @@ class SavedTensor {
   explicit SavedTensor(const Tensor& tensor, bool is_output = false);
 
   // Undefined if an undefined one was saved. Throws Error{Failed} if it was released, or changed in place since then.
-  // `owner` is the node that keeps it, for the text.
+  // `owner` is the node that keeps it.
   Tensor unpack(const Node& owner) const;
-  // Without either check; undefined after release().
-  const Tensor& peek() const noexcept { return tensor_; }
+  // With Node::KeptLock.
   void release() noexcept {
     is_released_ = is_released_ || tensor_.defined();
     tensor_ = Tensor();
   }
 
  private:
+  Tensor peek(const Node& owner) const;
+
   Tensor tensor_;
   std::uint32_t version_ = 0;
   bool is_output_ = false;

@@ -1,3 +1,6 @@
+#include <atomic>
+#include <latch>
+
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
@@ -6,6 +9,7 @@
 #include <distrun/runtime/autograd/function.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
+#include <distrun/runtime/autograd/history.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 
 namespace distrun {
@@ -38,6 +42,16 @@ struct Nested {
     const Tensor inner = leaf({2});
     distrun::backward(sum(apply<Nested>(inner, depth - 1)));
     return {gradients[0] + sum(grad(inner))};
+  }
+};
+
+struct Squared {
+  static Tensor forward(FunctionContext& context, const Tensor& x) {
+    context.save_for_backward({x});
+    return x * x;
+  }
+  static TensorList backward(FunctionContext& context, TensorList gradients) {
+    return {gradients[0] * context.saved_tensors()[0] * 2};
   }
 };
 
@@ -147,6 +161,50 @@ TEST_CASE("threads share a graph that is retained") {
     }
   }
   CHECK(equal(grad(a), full({3, 3}, 3.0 * kThreads * kPasses)));
+}
+
+TEST_CASE("threads that run passes over a graph that nobody retains hear of it, and break nothing") {
+  constexpr int kThreads = 4, kRounds = 200;
+  std::atomic<int> passed = 0, refused = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const Tensor a = leaf();
+    const Tensor loss = sum(multi_dot({a * a, apply<Squared>(a), a}) * a);
+    std::latch all_here(kThreads);
+    std::vector<base::Thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back("pass", [&] {
+        all_here.arrive_and_wait();
+        try {
+          backward(loss);
+          ++passed;
+        } catch (const Error& error) {
+          refused += std::string(error.what()).find("Trying to backward through the graph a second time") == 0;
+        }
+      });
+    }
+  }
+  CHECK(passed >= kRounds);
+  CHECK(passed + refused == kThreads * kRounds);
+}
+
+TEST_CASE("threads that read a view of what was changed make its place in the graph anew, once") {
+  for (int round = 0; round < 200; ++round) {
+    const Tensor base = leaf() * 1;
+    const Tensor view = select(base, 0, 1);
+    add_(base, base);
+    std::vector<tensor::Ref<autograd::Node>> found(4);
+    std::latch all_here(4);
+    {
+      std::vector<base::Thread> threads;
+      for (tensor::Ref<autograd::Node>& each : found) {
+        threads.emplace_back("reader", [&] {
+          all_here.arrive_and_wait();
+          if (requires_grad(view)) each = autograd::gradient_edge(view).node;
+        });
+      }
+    }
+    for (const tensor::Ref<autograd::Node>& each : found) REQUIRE((each && each.get() == found[0].get()));
+  }
 }
 
 TEST_CASE("gradients come in the dtype of what they belong to") {

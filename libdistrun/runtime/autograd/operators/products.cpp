@@ -86,7 +86,11 @@ struct MultiDotBackward {
     if (starts_with_row) matrices.front() = tensor::unsqueeze(matrices.front(), 0);
     if (ends_with_column) matrices.back() = tensor::unsqueeze(matrices.back(), 1);
     const Tensor gradient = tensor::reshape(gradients[0], {matrices.front().size(0), matrices.back().size(1)});
-    return results_of(node, matrices, gradient);
+    Gradients results = results_of(node, matrices, gradient);
+    if (starts_with_row && node.needs(0)) results[0] = tensor::squeeze(results[0], 0);
+    const std::size_t last = results.size() - 1;
+    if (ends_with_column && node.needs(last)) results[last] = tensor::squeeze(results[last], 1);
+    return results;
   }
   void release() noexcept {
     for (SavedTensor& factor : factors) factor.release();
@@ -101,10 +105,7 @@ struct MultiDotBackward {
     Gradients results(count);
     Tensor before;  // the product of the factors before it
     for (std::size_t i = 0; i < count; ++i) {
-      if (node.needs(i)) {
-        const Tensor whole = i == 0 ? after[0] : tensor::mm(tensor::t(before), after[i]);
-        results[i] = tensor::reshape(whole, factors[i].peek().sizes());
-      }
+      if (node.needs(i)) results[i] = i == 0 ? after[0] : tensor::mm(tensor::t(before), after[i]);
       if (i + 1 < count) before = i == 0 ? matrices[0] : tensor::mm(before, matrices[i]);
     }
     return results;
