@@ -24,6 +24,7 @@
 #include <distrun/runtime/rpc/functions/graph_builder.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
+#include <distrun/runtime/rpc/functions/trace.hpp>
 #include <distrun/runtime/rpc/session/meeting.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/rpc/values/serializer.hpp>

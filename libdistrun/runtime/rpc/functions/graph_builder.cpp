@@ -21,7 +21,8 @@ class GraphDraft : public std::enable_shared_from_this<GraphDraft> {
  public:
   explicit GraphDraft(std::string name) : name_(std::move(name)) { blocks_.emplace_back(); }
 
-  static GraphValue calculate(Arithmetic operation, std::vector<GraphOperand> operands);
+  // That the first value among the operands is of.
+  static GraphDraft& of(const std::vector<GraphOperand>& operands);
 
   GraphValue add_parameter(std::string name) {
     check_open();
@@ -158,25 +159,49 @@ class GraphDraft : public std::enable_shared_from_this<GraphDraft> {
   bool is_finished_ = false;
 };
 
-GraphValue GraphDraft::calculate(Arithmetic operation, std::vector<GraphOperand> operands) {
+GraphDraft& GraphDraft::of(const std::vector<GraphOperand>& operands) {
   for (const GraphOperand& operand : operands) {
-    const auto* const value = std::get_if<GraphValue>(&operand.held_);
-    if (value == nullptr) continue;
-    Node node = value->draft_->make_node(NodeKind::Arithmetic, operands);
-    node.operation = operation;
-    return value->draft_->add_with_result(std::move(node));
+    if (const auto* const value = std::get_if<GraphValue>(&operand.held_)) return *value->draft_;
   }
   throw Error(ErrorKind::InvalidArgument, "constants are calculated with in C++");
 }
 
 GraphValue calculate(Arithmetic operation, std::vector<GraphOperand> operands) {
-  return GraphDraft::calculate(operation, std::move(operands));
+  GraphDraft& draft = GraphDraft::of(operands);
+  Node node = draft.make_node(NodeKind::Arithmetic, operands);
+  node.operation = operation;
+  return draft.add_with_result(std::move(node));
+}
+
+GraphValue add_operator(GraphDraft& draft, const std::string& name, const std::vector<GraphOperand>& operands) {
+  if (autograd::find_operator(name) == nullptr) {
+    throw Error(ErrorKind::InvalidArgument, "AttributeError",
+                "there is no operator named " + name.substr(0, kGraphNameMax));
+  }
+  Node node = draft.make_node(NodeKind::Operator, operands);
+  node.name = name;
+  return draft.add_with_result(std::move(node));
+}
+
+GraphValue record_operator(const std::string& name, const std::vector<GraphOperand>& operands) {
+  return add_operator(GraphDraft::of(operands), name, operands);
+}
+
+GraphOperand list_operand(const std::vector<GraphValue>& items) {
+  if (items.empty()) return Value(List{});
+  const std::vector<GraphOperand> operands(items.begin(), items.end());
+  GraphDraft& draft = GraphDraft::of(operands);
+  return draft.add_with_result(draft.make_node(NodeKind::List, operands));
 }
 
 }  // namespace detail
 
 using graph::Node;
 using graph::NodeKind;
+
+GraphValue GraphValue::size(std::int64_t dim) const { return detail::add_operator(*draft_, "size", {*this, dim}); }
+GraphValue GraphValue::numel() const { return detail::add_operator(*draft_, "numel", {*this}); }
+GraphValue GraphValue::item() const { return detail::add_operator(*draft_, "item", {*this}); }
 
 GraphBuilder::GraphBuilder(std::string name) : draft_(std::make_shared<detail::GraphDraft>(std::move(name))) {}
 
@@ -193,13 +218,7 @@ GraphValue GraphBuilder::add(NodeKind kind, std::vector<GraphOperand> operands) 
 }
 
 GraphValue GraphBuilder::add_operator(const std::string& name, std::vector<GraphOperand> operands) {
-  if (autograd::find_operator(name) == nullptr) {
-    throw Error(ErrorKind::InvalidArgument, "AttributeError",
-                "there is no operator named " + name.substr(0, kGraphNameMax));
-  }
-  Node node = draft_->make_node(NodeKind::Operator, operands);
-  node.name = name;
-  return draft_->add_with_result(std::move(node));
+  return detail::add_operator(*draft_, name, operands);
 }
 
 GraphValue GraphBuilder::add_call(const Function& function, std::vector<GraphOperand> operands) {

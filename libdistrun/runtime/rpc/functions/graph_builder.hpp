@@ -11,9 +11,8 @@
 //
 //   rpc::rpc_sync<int>("worker1", heavy, tensor);
 //
-// The C++ runs once, when the function is built; what it does with GraphValues is what the function will do. There is
-// no tracer that would make one of a call of C++: what operators tell of themselves as they run (autograd/scope.hpp)
-// has neither their results nor their numbers. Instead a function names its operators as in this example.
+// The C++ runs once, when the function is built; what it does with GraphValues is what the function will do. trace.hpp
+// makes a function of C++ that computes with tensors as well.
 //
 // Mistakes throw Error{InvalidArgument} where they are made: an operator that is not there (AttributeError), a value of
 // another function or of a block that is over, an assignment to a constant; Error{Overloaded} beyond the limits of
@@ -40,6 +39,11 @@ class GraphDraft;
 class GraphValue {
  public:
   GraphValue(std::shared_ptr<detail::GraphDraft> draft, std::size_t place) : draft_(std::move(draft)), place_(place) {}
+
+  // Of a tensor, as Tensor has them.
+  GraphValue size(std::int64_t dim) const;
+  GraphValue numel() const;
+  GraphValue item() const;
 
  private:
   friend class detail::GraphDraft;

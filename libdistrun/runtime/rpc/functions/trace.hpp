@@ -1,0 +1,119 @@
+#pragma once
+// Graph functions traced from C++ that computes with tensors:
+//
+//   const auto step = [](auto x, auto weight) {
+//     auto hidden = distrun::relu(distrun::mm(x, weight));
+//     for (int i = 1; i <= 3; ++i) distrun::mul_(hidden, i);
+//     return hidden + 1;
+//   };
+//   const std::shared_ptr<const rpc::GraphFunction> traced = rpc::trace("step", {"x", "weight"}, step);
+//   rpc::rpc_sync<Tensor>("worker1", traced, x, weight);  // what step(x, weight) computes here
+//
+// The code runs once, with a GraphValue for each parameter: what it would do with a tensor becomes a part of the
+// function. Loops of C++ are unrolled; what is computed without a parameter is a constant. No example is needed, and
+// none is taken for the rule: code that asks what a value is, does not compile, since a GraphValue is no bool. Where
+// the function is to decide or to loop by itself, GraphBuilder has branch() and for_each().
+//
+// Operators are called with distrun:: before them, in generic code as everywhere. embedding_bag takes its tensors in a
+// struct, and makers (ones, rand) take none: GraphBuilder::op() names these.
+#include <tuple>
+
+#include <distrun/runtime/rpc/functions/graph_builder.hpp>
+#include <distrun/runtime/tensor/operators/convolution.hpp>
+#include <distrun/runtime/tensor/operators/pooling.hpp>
+
+namespace distrun::rpc {
+namespace detail {
+
+template <class T>
+inline constexpr bool kIsTraced = std::is_same_v<std::remove_cvref_t<T>, GraphValue> ||
+                                  std::is_same_v<std::remove_cvref_t<T>, std::vector<GraphValue>>;
+template <class... Operands>
+concept Traced = (kIsTraced<Operands> || ...);
+
+// To the function that the first GraphValue among the operands is of.
+GraphValue record_operator(const std::string& name, const std::vector<GraphOperand>& operands);
+// A constant, if it is empty.
+GraphOperand list_operand(const std::vector<GraphValue>& items);
+
+template <class T>
+GraphOperand operand(T&& argument) {
+  using Argument = std::remove_cvref_t<T>;
+  if constexpr (std::is_same_v<Argument, std::vector<GraphValue>>) {
+    return list_operand(argument);
+  } else if constexpr (std::is_same_v<Argument, Dims>) {
+    return std::vector<std::int64_t>(argument.begin(), argument.end());
+  } else if constexpr (std::is_same_v<Argument, Tensor>) {
+    return argument.defined() ? GraphOperand(argument) : GraphOperand(Value());  // one that an operator may do without
+  } else {
+    return GraphOperand(std::forward<T>(argument));
+  }
+}
+
+template <class Result>
+GraphOperand result_operand(GraphBuilder& builder, Result&& result) {
+  if constexpr (kIsTuple<std::remove_cvref_t<Result>>) {
+    return std::apply([&](const auto&... each) { return builder.tuple(operand(each)...); }, result);
+  } else {
+    return operand(std::forward<Result>(result));
+  }
+}
+
+}  // namespace detail
+
+// `code` takes a GraphValue for each of the parameters and returns a GraphValue, a vector, tuple or pair of them, a
+// constant, or nothing. Throws as GraphBuilder does, and what `code` throws.
+template <std::size_t count, class Code>
+GraphBuilder::Function trace(std::string name, const std::string (&parameters)[count], Code&& code) {
+  GraphBuilder builder(std::move(name));
+  std::vector<GraphValue> values;
+  for (const std::string& parameter : parameters) values.push_back(builder.parameter(parameter));
+  const auto run = [&]<std::size_t... index>(std::index_sequence<index...>) { return code(values[index]...); };
+  constexpr std::make_index_sequence<count> each;
+  if constexpr (std::is_void_v<decltype(run(each))>) {
+    run(each);
+    return builder.returns();
+  } else {
+    return builder.returns(detail::result_operand(builder, run(each)));
+  }
+}
+
+}  // namespace distrun::rpc
+
+// The operators as operator_table.hpp has them, where the compiler finds those of a Tensor.
+namespace distrun {
+
+// clang-format off
+#define DISTRUN_TRACED_OPERATORS(apply)                                                                   \
+  apply(add) apply(sub) apply(rsub) apply(mul) apply(div) apply(add_) apply(sub_) apply(mul_) apply(div_) \
+  apply(fill_) apply(zero_)                                                                               \
+  apply(neg) apply(cos) apply(sin) apply(sigmoid) apply(relu) apply(clamp_min)                            \
+  apply(eq) apply(ne) apply(lt) apply(le) apply(gt) apply(ge)                                             \
+  apply(mm) apply(bmm) apply(matmul) apply(multi_dot) apply(linear) apply(softmax) apply(batch_norm)      \
+  apply(sum) apply(mean) apply(mse_loss) apply(all) apply(equal) apply(nonzero)                           \
+  apply(view) apply(reshape) apply(flatten) apply(expand) apply(transpose) apply(t) apply(permute)        \
+  apply(unsqueeze) apply(squeeze) apply(narrow) apply(select) apply(split) apply(cat) apply(stack)        \
+  apply(ones_like) apply(zeros_like) apply(clone) apply(contiguous) apply(copy_) apply(to) apply(cpu)     \
+  apply(cuda)                                                                                             \
+  apply(sparse_coo) apply(coalesce) apply(to_dense)
+// clang-format on
+#define DISTRUN_TRACED_OPERATOR(name)                                                           \
+  template <class... Operands>                                                                  \
+  requires rpc::detail::Traced<Operands...> rpc::GraphValue name(const Operands&... operands) { \
+    return rpc::detail::record_operator(#name, {rpc::detail::operand(operands)...});            \
+  }
+DISTRUN_TRACED_OPERATORS(DISTRUN_TRACED_OPERATOR)
+#undef DISTRUN_TRACED_OPERATOR
+
+template <class Input, class Weight, class Bias = Tensor>
+requires rpc::detail::Traced<Input, Weight, Bias> rpc::GraphValue conv2d(const Input& input, const Weight& weight,
+                                                                         const Bias& bias = {},
+                                                                         const tensor::Conv2dOptions& options = {}) {
+  using rpc::detail::operand;
+  return rpc::detail::record_operator("conv2d", {operand(input), operand(weight), operand(bias), options.stride, options.padding});
+}
+inline rpc::GraphValue max_pool2d(const rpc::GraphValue& input, const tensor::Pool2dOptions& options = {}) {
+  return rpc::detail::record_operator("max_pool2d", {input, options.window, options.stride, options.padding});
+}
+
+}  // namespace distrun
