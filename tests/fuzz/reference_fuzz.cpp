@@ -2,6 +2,7 @@
 // refused, or it is the same again when it is written and read; and a protocol that hears it stays of one piece.
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/ledger/ledger.hpp>
+#include <distrun/runtime/rref/owned_value.hpp>
 #include <distrun/runtime/rref/protocol/fork_protocol.hpp>
 
 #include "fuzz.hpp"
@@ -66,7 +67,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const wire::BytesView bytes = wire::view_of(data + 1, size - 1);
   switch (data[0] % 4) {
     case 0: is_read_as_written<ForkMessage>(bytes); break;
-    case 1: is_read_as_written<rref::Fork>(bytes); break;
+    case 1:
+      is_read_as_written<rref::Fork>(bytes);
+      is_read_as_written<rref::OwnedSection>(bytes);
+      break;
     case 2: take_page(bytes); break;
     default: hear(data + 1, size - 1);
   }

@@ -7,17 +7,13 @@ namespace {
 
 class AutogradPart final : public rpc::SessionPart {
  public:
-  void settle(base::TimePoint /*deadline*/, base::Location /*site*/) override {}
-  void look() override {}
-  void close() noexcept override {}
-  void check() override {}
   void add_debug_info(std::map<std::string, std::string>& info) const override {
     info["num_autograd_contexts"] = "0";
     info["num_current_backward_passes"] = "0";
   }
 };
 
-std::shared_ptr<rpc::SessionPart> make_part(const std::shared_ptr<rpc::Calls>& /*calls*/) {
+std::shared_ptr<rpc::SessionPart> make_part(const std::shared_ptr<rpc::Calls>& /*calls*/, std::uint64_t /*earlier*/) {
   return std::make_shared<AutogradPart>();
 }
 

@@ -21,6 +21,7 @@ FutureInfo info_of_child(const FutureState& parent, base::Location site) {
   info.id = parent.info().id;
   info.peers = parent.info().peers;
   info.devices = parent.info().devices;
+  info.any_device = parent.info().any_device;
   info.progress = parent.info().progress;
   return info;
 }

@@ -21,11 +21,11 @@ core::ThreadState state_of(core::RankState& rank) {
 
 }  // namespace
 
-References::References(const std::shared_ptr<rpc::Calls>& calls, core::RankState& rank)
+References::References(const std::shared_ptr<rpc::Calls>& calls, core::RankState& rank, std::int64_t first_id)
     : calls_(calls),
       rank_(rank),
       self_(calls->self()),
-      protocol_(self_.id()),
+      protocol_(self_.id(), first_id),
       caretaker_({[this](std::size_t most) { return waiting(most); },
                   [this](WorkerId to, const ForkMessage& message) {
                     const core::ThreadStateGuard guard(state_of(rank_));

@@ -23,7 +23,8 @@ namespace distrun::rref {
 
 class References final : public rpc::ReferenceService, public Keeper, public std::enable_shared_from_this<References> {
  public:
-  References(const std::shared_ptr<rpc::Calls>& calls, core::RankState& rank);
+  // Ids are counted from the first.
+  References(const std::shared_ptr<rpc::Calls>& calls, core::RankState& rank, std::int64_t first_id);
   ~References() override;
 
   // A value of this worker.

@@ -100,8 +100,9 @@ class ReferencePart final : public rpc::SessionPart {
   std::vector<std::string> leaks_;
 };
 
-std::shared_ptr<rpc::SessionPart> make_part(const std::shared_ptr<rpc::Calls>& calls) {
-  auto references = std::make_shared<References>(calls, calls->rank());
+std::shared_ptr<rpc::SessionPart> make_part(const std::shared_ptr<rpc::Calls>& calls, std::uint64_t earlier) {
+  const auto first_id = static_cast<std::int64_t>(earlier) * kIdsOfWorker;
+  auto references = std::make_shared<References>(calls, calls->rank(), first_id);
   calls->use_references(references);
   return std::make_shared<ReferencePart>(std::move(references));
 }

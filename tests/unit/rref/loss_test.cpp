@@ -7,6 +7,8 @@ namespace {
 using Number = RRef<std::int64_t>;
 std::int64_t loss_seven(std::int64_t) { return 7; }
 DISTRUN_RPC(loss_seven)
+std::int64_t loss_eight(std::int64_t) { return 8; }
+DISTRUN_RPC(loss_eight)
 Number& kept() {
   static auto* const kept = new Number;
   return *kept;
@@ -56,6 +58,22 @@ TEST_CASE("a reference that is read after the loss of who has sent it is lost, a
   CHECK(is_lost({{1, kFar + 2}, {1, kFar + 3}, 2, 1}));  // a middle-man
   CHECK(ranks.left_over(0) == "");
   CHECK(ranks.left_over(2) == "");
+}
+
+TEST_CASE("what a worker has made is not taken for that of the next one of its id") {
+  const rpc::Ranks ranks(3);
+  const auto as = [&](int rank, const std::function<void()>& body) { REQUIRE(ranks.error_as(rank, body) == ""); };
+  for (int rank = 0; rank < 3; ++rank) as(rank, [&] { rpc::init_rpc(ranks.elastic(rank)); });
+  as(1, [] {
+    rpc::rpc_sync("worker2", loss_keep, remote("worker0", loss_seven, 0));
+    rpc::shutdown({.graceful = false});
+  });
+  as(1, [&] { rpc::init_rpc(ranks.elastic(1)); });
+  as(1, [] { CHECK(remote("worker0", loss_eight, 0).to_here(5.0) == 8); });
+  as(2, [] {
+    CHECK(kept().to_here(5.0) == 7);
+    kept() = {};
+  });
 }
 
 TEST_CASE("a reference to a value of a worker that nobody knows is lost") {

@@ -15,9 +15,10 @@ bool add_session_part(MakeSessionPart make) {
   return true;
 }
 
-std::vector<std::shared_ptr<SessionPart>> make_session_parts(const std::shared_ptr<Calls>& calls) {
+std::vector<std::shared_ptr<SessionPart>> make_session_parts(const std::shared_ptr<Calls>& calls,
+                                                             std::uint64_t earlier) {
   std::vector<std::shared_ptr<SessionPart>> parts;
-  for (const MakeSessionPart make : makers()) parts.push_back(make(calls));
+  for (const MakeSessionPart make : makers()) parts.push_back(make(calls, earlier));
   return parts;
 }
 

@@ -85,7 +85,7 @@ struct ForkCounts {
 // One thread at a time.
 class ForkProtocol {
  public:
-  explicit ForkProtocol(WorkerId self) : self_(self) {}
+  explicit ForkProtocol(WorkerId self, std::int64_t first_id = 0) : self_(self), next_id_(first_id) {}
 
   RRefId next_rref() { return {self_, next_id_++}; }
   ForkId next_fork() { return {self_, next_id_++}; }
@@ -194,7 +194,7 @@ class ForkProtocol {
   void bury(RRefId r);
 
   const WorkerId self_;
-  std::int64_t next_id_ = 0;
+  std::int64_t next_id_;
   OwnedMap owned_;
   std::unordered_map<ForkId, User, HashId> users_;
   std::unordered_map<ForkId, Child, HashId> children_;

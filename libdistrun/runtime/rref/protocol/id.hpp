@@ -1,6 +1,8 @@
 #pragma once
 // How references and their forks are known everywhere: by the worker that has made the id, and its count. References
-// and forks of one worker are counted together, from 0 when its session begins.
+// and forks of one worker are counted together, from 0 when its session begins. In a group where others come under the
+// id of one that has left, each counts where the one before it can't have come to: what was made by that one, and is
+// still held elsewhere, is not taken for its own.
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -12,6 +14,8 @@
 namespace distrun::rref {
 
 using rpc::WorkerId;
+
+inline constexpr std::int64_t kIdsOfWorker = std::int64_t{1} << 40;
 
 template <class Tag>
 struct GlobalId {

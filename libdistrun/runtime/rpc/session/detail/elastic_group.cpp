@@ -39,20 +39,37 @@ std::string to_text(const Entry& entry) {
   return {reinterpret_cast<const char*>(writer.bytes().data()), writer.bytes().size()};
 }
 
-// Who has joined and not left, in the order in which they have joined.
-std::vector<Member> present_in(const std::string& log) {
+std::vector<Entry> entries_of(const std::string& log) {
   wire::ByteReader reader(wire::view_of(log.data(), log.size()));
-  std::vector<Member> present;
+  std::vector<Entry> entries;
   while (reader.remaining() > 0) {
     const std::string text = reader.string();
-    auto entry = wire::decode<Entry>(wire::view_of(text.data(), text.size()));
-    if (entry.joins) {
-      present.push_back(std::move(entry.member));
+    entries.push_back(wire::decode<Entry>(wire::view_of(text.data(), text.size())));
+  }
+  return entries;
+}
+
+// Who has joined and not left, in the order in which they have joined.
+std::vector<Member> present_in(const std::vector<Entry>& log) {
+  std::vector<Member> present;
+  for (const auto& [joins, member] : log) {
+    if (joins) {
+      present.push_back(member);
     } else {
-      std::erase_if(present, [&](const Member& each) { return each.address == entry.member.address; });
+      std::erase_if(present, [&, &left = member](const Member& each) { return each.address == left.address; });
     }
   }
   return present;
+}
+
+// Before that one.
+std::uint64_t earlier_in(const std::vector<Entry>& log, const Member& self) {
+  std::uint64_t count = 0;
+  for (const auto& [joins, member] : log) {
+    if (joins && member.address == self.address) break;
+    count += joins && member.id == self.id ? 1 : 0;
+  }
+  return count;
 }
 
 CallRequest request_of(const Member& to, const char* function, const Member& member, base::TimePoint deadline,
@@ -66,13 +83,14 @@ CallRequest request_of(const Member& to, const char* function, const Member& mem
 }  // namespace
 
 void ElasticGroup::append(bool joins) { store_->append(kLog, to_text(Entry{joins, self_})); }
-std::vector<Member> ElasticGroup::present() { return present_in(store_->get(kLog)); }
+std::vector<Member> ElasticGroup::present() { return present_in(entries_of(store_->get(kLog))); }
 
 void ElasticGroup::enter(Agent& agent) {
   append(true);
   try {
-    const std::vector<Member> all = present();
-    for (const Member& each : all) {
+    const std::vector<Entry> log = entries_of(store_->get(kLog));
+    earlier_ = earlier_in(log, self_);
+    for (const Member& each : present_in(log)) {
       if (each.address == self_.address) break;
       before_.push_back(each);
     }

@@ -20,6 +20,8 @@ class ElasticGroup {
   // Appends itself. Throws Error{Failed} if somebody who is there has its name or its id, and what
   // check_device_maps() throws; then it has left again.
   void enter(Agent& agent);
+  // How many of its id had joined before it, by what enter() has read.
+  std::uint64_t earlier() const noexcept { return earlier_; }
   // Tells those that have come before. One that can't be reached may just be leaving, or know an earlier worker of this
   // id that it has not seen leave: it is tried again until the log says that it has left, or for a moment, as who is
   // killed is in the log for ever. Throws Error{Timeout} for who does not answer.
@@ -51,6 +53,7 @@ class ElasticGroup {
 
   const std::shared_ptr<Store> store_;
   const Member self_;
+  std::uint64_t earlier_ = 0;
   std::vector<Member> before_;  // those who were there when it has joined
   std::mutex mutex_;
   std::map<WorkerId, std::string> known_;  // guarded by mutex_; addresses of those that the agent knows

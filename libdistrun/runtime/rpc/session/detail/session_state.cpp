@@ -32,7 +32,7 @@ void Session::start() {
   calls = std::make_shared<Calls>(agent, rank);
   calls->set_timeout(timeout);
   calls->set_device_maps(device_maps);
-  parts = make_session_parts(calls);
+  parts = make_session_parts(calls, elastic == nullptr ? 0 : elastic->earlier());
   calls->on_control([weak = weak_from_this()](const WorkerInfo& from, const wire::Bytes& bytes) {
     if (const auto session = weak.lock()) session->receive(from, bytes);
   });

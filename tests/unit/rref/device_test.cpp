@@ -1,0 +1,128 @@
+// Values on GPUs: whoever gets one comes after the streams that make it, without a host that waits.
+#include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/device/order_report.hpp>
+#include <distrun/runtime/device/stream.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/operators/elementwise.hpp>
+
+#include "reference_ranks.hpp"
+
+namespace distrun::rref {
+namespace device_test {
+
+const device::Device kGpu = device::cuda(0);
+
+// Its stream is busy before it comes to that: when this returns, the value is not there yet.
+Tensor late_value(double value) {
+  device::Driver& driver = device::gpu_driver();
+  driver.busy(device::current_stream(kGpu).ref(), driver.properties(0).clock_hz / 50);
+  return tensor::full({64}, value, {DType::F32, kGpu});
+}
+DISTRUN_RPC(late_value)
+
+double first_of(const Tensor& tensor) {
+  return tensor::select_view(tensor::to(tensor, device::kCpu), 0, 0).item_as<double>();
+}
+// Read on yet another stream.
+double read(const std::function<Tensor()>& get) {
+  const device::StreamGuard guard(device::stream_from_pool(kGpu));
+  return first_of(get());
+}
+
+// What the check of stream order finds while it lives.
+class Found {
+ public:
+  Found() {
+    device::tell_order_reports_to([this](const device::OrderReport& report) {
+      const std::lock_guard lock(mutex_);
+      text_ += report.text + "\n";
+    });
+  }
+  ~Found() { device::tell_order_reports_to({}); }
+  std::string text() const {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
+};
+
+// worker0 and worker1; tensors stay on the GPU that they are on.
+class GpuRanks {
+ public:
+  GpuRanks() {
+    REQUIRE(ranks_.run([&](int rank) {
+      const auto options = std::make_shared<rpc::PipeOptions>();
+      for (const int other : {0, 1}) options->set_device_map(rpc::name_of(other), {{0, 0}});
+      rpc::init_rpc(ranks_.options(rank, options));
+    }) == rpc::no_errors(2));
+  }
+  std::string error_as(int rank, const std::function<void()>& body) const { return ranks_.error_as(rank, body); }
+
+ private:
+  rpc::Ranks ranks_{2};
+};
+
+}  // namespace device_test
+
+namespace {
+
+using namespace device_test;
+
+TEST_CASE("the owner that reads its value on another stream comes after the one that makes it") {
+  const GpuRanks ranks;
+  const Found found;
+  CHECK(ranks.error_as(0, [] {
+    const auto local = remote("worker0", late_value, 3.0);
+    CHECK(read([&] { return local.local_value(); }) == 3);
+    CHECK(read([&] { return local.to_here(); }) == 3);
+    CHECK(read([&] { return local.to_here_async().wait(); }) == 3);
+  }) == "");
+  CHECK(found.text() == "");
+}
+
+TEST_CASE("a value that is fetched comes after the streams that make it at its owner") {
+  const GpuRanks ranks;
+  const Found found;
+  CHECK(ranks.error_as(0, [] {
+    const auto there = remote("worker1", late_value, 4.0);
+    CHECK(read([&] { return there.to_here(); }) == 4);
+    CHECK(read([&] { return there.to_here_async().wait(); }) == 4);
+  }) == "");
+  CHECK(found.text() == "");
+}
+
+TEST_CASE("a method of a value, and a function that gets a reference to it, come after the streams that make it") {
+  const GpuRanks ranks;
+  const Found found;
+  CHECK(ranks.error_as(0, [] {
+    const auto there = remote("worker1", late_value, 5.0);
+    CHECK(read([&] { return there.rpc_sync().call<Tensor>("add", 1); }) == 6);
+    const auto more = there.remote().call<Tensor>("mul", 2);
+    CHECK(read([&] { return more.to_here(); }) == 10);
+    for (const char* owner : {"worker0", "worker1"}) {
+      const auto unknown = remote(owner, late_value, 6.0);  // its type is asked for first
+      CHECK(read([&] { return unknown.rpc_async().call<Tensor>("add", 1).wait(); }) == 7);
+    }
+  }) == "");
+  CHECK(found.text() == "");
+}
+
+// What the tests above would say of a value that is handed over as it is.
+TEST_CASE("a value that is read without its reference is found to be read too early") {
+  const GpuRanks ranks;
+  const Found found;
+  Tensor early;
+  CHECK(ranks.error_as(0, [&] {
+    early = late_value(6);
+    read([&] { return early; });
+  }) == "");
+  CHECK(has(found.text(), "is not ordered after"));
+}
+
+}  // namespace
+}  // namespace distrun::rref
