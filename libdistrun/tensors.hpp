@@ -19,6 +19,8 @@
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/memory/allocator.hpp>
 #include <distrun/runtime/device/stream.hpp>
+#include <distrun/runtime/nn/adagrad.hpp>
+#include <distrun/runtime/nn/adam.hpp>
 #include <distrun/runtime/nn/batch_norm.hpp>
 #include <distrun/runtime/nn/layers.hpp>
 #include <distrun/runtime/nn/sgd.hpp>

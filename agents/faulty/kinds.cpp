@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include <distrun/runtime/rpc/calls/autograd_service.hpp>
 #include <distrun/runtime/rpc/calls/call_codec.hpp>
 
 namespace distrun::agents::faulty {
@@ -11,17 +12,21 @@ namespace {
 using base::FaultKind;
 
 constexpr std::string_view kFetch = "_rref_fetch";
+constexpr std::string_view kAutograd = "distrun.autograd.", kRelease = "distrun.autograd.release";
 
 FaultKind kind_of_call(const rpc::Message& call) noexcept {
   const auto is_owned = [](const rpc::Section& each) { return each.tag == rpc::SectionTag::Owned; };
   if (std::any_of(call.sections.begin(), call.sections.end(), is_owned)) return FaultKind::Remote;
-  return rpc::callee_name(call) == kFetch ? FaultKind::Fetch : FaultKind::Call;
+  const std::string_view callee = rpc::callee_name(call);
+  if (callee == kFetch) return FaultKind::Fetch;
+  if (callee == kRelease) return FaultKind::Cleanup;
+  if (callee.starts_with(kAutograd)) return FaultKind::Backward;
+  return rpc::context_of(call) == rpc::kNoContext ? FaultKind::Call : FaultKind::Forward;
 }
 
 // By their first byte.
 std::optional<FaultKind> kind_of_reference(const rpc::Message& message) noexcept {
-  constexpr FaultKind kinds[] = {FaultKind::ForkRequest, FaultKind::ChildAccept, FaultKind::UserDelete, FaultKind::Ack,
-                                 FaultKind::Cleanup};
+  constexpr FaultKind kinds[] = {FaultKind::ForkRequest, FaultKind::ChildAccept, FaultKind::UserDelete, FaultKind::Ack};
   const auto number = message.payload.empty() ? std::size_t{0} : static_cast<std::size_t>(message.payload.front());
   if (number < 1 || number > std::size(kinds)) return std::nullopt;
   return kinds[number - 1];

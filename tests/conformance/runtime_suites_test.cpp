@@ -36,6 +36,7 @@ const Suite kTensor{DISTRUN_TENSOR_SUITE, DISTRUN_TENSOR_SUITE_EXPECTED};
 const Suite kCollectives{DISTRUN_COLLECTIVES_SUITE, DISTRUN_COLLECTIVES_SUITE_EXPECTED};
 // Their tests spend their time in waiting for timeouts.
 const Suite kRpc{DISTRUN_RPC_SUITE, DISTRUN_RPC_SUITE_EXPECTED, {"--jobs", "4"}};
+const Suite kDistAutograd{DISTRUN_DIST_AUTOGRAD_SUITE, DISTRUN_DIST_AUTOGRAD_SUITE_EXPECTED, {"--jobs", "4"}};
 const Suite kRref{DISTRUN_RREF_SUITE, DISTRUN_RREF_SUITE_EXPECTED, {"--jobs", "4"}};
 
 std::map<std::string, Wanted> expected_tests(const Suite& suite) {
@@ -115,6 +116,14 @@ TEST_CASE("every test of the suite of references passes on virtual devices in ea
 TEST_CASE("every test of the suite of references passes with agent inproc", "[suite]") {
   check_run(kRref, {"--gpu-driver", "virtual", "--gpus", "2", "--isolation", "threads", "--agent", "inproc"}, true,
             "threads");
+}
+
+TEST_CASE("every test of the distributed autograd suite passes, on every device", "[suite]") {
+  check_on_every_device(kDistAutograd, "4");
+}
+TEST_CASE("every test of the distributed autograd suite passes with ranks that are threads", "[suite]") {
+  check_run(kDistAutograd, {"--gpu-driver", "virtual", "--gpus", "2", "--isolation", "threads", "--agent", "inproc"},
+            true, "threads");
 }
 
 TEST_CASE("every test of the collectives suite passes, with one rank, some and eight", "[suite]") {

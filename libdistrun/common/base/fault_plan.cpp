@@ -13,15 +13,17 @@ constexpr std::size_t kTextMax = 4096, kFaultsMax = 64;
 constexpr std::uint64_t kFailsMax = 1'000'000, kBehindMax = 1000, kMessageMax = 1'000'000'000'000, kWorkerMax = 32767;
 constexpr double kSecondsMax = 3600;
 
-constexpr const char* kNames[kFaultKinds] = {"call",         "remote",      "fetch",   "reply",
-                                             "failure",      "cancel",      "control", "fork_request",
-                                             "child_accept", "user_delete", "ack",     "cleanup"};
+constexpr const char* kNames[kFaultKinds] = {"call",   "remote",  "fetch",        "reply",        "failure",
+                                             "cancel", "control", "fork_request", "child_accept", "user_delete",
+                                             "ack",    "cleanup", "forward",      "backward"};
 
 constexpr std::pair<std::string_view, FaultKind> kAliases[] = {
     {"RREF_FORK_REQUEST", FaultKind::ForkRequest},
     {"RREF_CHILD_ACCEPT", FaultKind::ChildAccept},
     {"RREF_USER_DELETE", FaultKind::UserDelete},
     {"CLEANUP_AUTOGRAD_CONTEXT_REQ", FaultKind::Cleanup},
+    {"FORWARD_AUTOGRAD_REQ", FaultKind::Forward},
+    {"BACKWARD_AUTOGRAD_REQ", FaultKind::Backward},
     {"PYTHON_CALL", FaultKind::Call},
     {"SCRIPT_CALL", FaultKind::Call},
     {"PYTHON_REMOTE_CALL", FaultKind::Remote},

@@ -36,9 +36,11 @@ enum class FaultKind : std::uint8_t {
   ChildAccept,
   UserDelete,
   Ack,
-  Cleanup,
+  Cleanup,   // an autograd context was released
+  Forward,   // a call that is made in an autograd context
+  Backward,  // of a backward pass over workers
 };
-inline constexpr std::size_t kFaultKinds = 12;
+inline constexpr std::size_t kFaultKinds = 14;
 using FaultKinds = std::bitset<kFaultKinds>;
 
 const char* name_of(FaultKind kind) noexcept;  // "fork_request"

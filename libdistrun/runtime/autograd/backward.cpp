@@ -9,7 +9,7 @@
 namespace distrun::autograd {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, text); }
+[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, "RuntimeError", text); }
 
 Tensor gradient_of_root(const Tensor& root, const TensorList& gradients, std::size_t number) {
   const Tensor given = number < gradients.size() ? gradients[number] : Tensor();

@@ -31,7 +31,7 @@ Error refusal(const Node& node, const std::string& why) {
 
 }  // namespace
 
-GraphTask::GraphTask(PassOptions options) : options_(options), state_(core::thread_state()) {
+GraphTask::GraphTask(PassOptions options) : options_(std::move(options)), state_(core::thread_state()) {
   state_.grad_enabled = false;
   nesting_ = NestingGuard::of_thread();
 }
@@ -59,6 +59,15 @@ void GraphTask::expect(Ref<Node> node, std::uint32_t holds) {
   holds_ += holds;
   outstanding_ += holds;
   is_shared_ = true;
+}
+
+std::vector<Node*> GraphTask::new_ends() {
+  std::vector<Node*> ends;
+  for (; looked_at_ < table_.size(); ++looked_at_) {
+    Node* const node = table_[looked_at_].node;
+    if (!node->is_leaf() && node->next_edges().empty()) ends.push_back(node);
+  }
+  return ends;
 }
 
 void GraphTask::start() {
@@ -145,6 +154,7 @@ void GraphTask::make_ready(EntryIndex index) {
     std::push_heap(ready_.begin(), ready_.end());
   }
   if (is_shared_) wake_driver();
+  if (options_.on_ready && current_device_worker() != nullptr) options_.on_ready();
 }
 
 // Of those that go to one worker none begins before it knows them all: the order in which they run, and so the last

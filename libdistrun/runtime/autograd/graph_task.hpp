@@ -31,6 +31,10 @@ namespace distrun::autograd {
 struct PassOptions {
   bool retain_graph = false;
   LeafSink* leaves = nullptr;  // null: into grad() of each. Must outlive the pass.
+  // Of a pass that nobody run()s: called by a device's worker that has made a node of the CPU ready, so that somebody
+  // comes to drive(). Must not throw.
+  std::function<void()> on_ready = {};
+  void* owner = nullptr;  // for whoever has made the pass, and meets it again in a node
 };
 
 class GraphTask final : public WorkGiver {
@@ -47,6 +51,8 @@ class GraphTask final : public WorkGiver {
   // Counts what can be reached from a node that will be fed, and waits for `holds` feedings of it; it runs once, with
   // the sum of what they bring. The node is kept.
   void expect(Ref<Node> node, std::uint32_t holds = 1);
+  // Of the nodes that were counted since this was last asked: those that lead nowhere, and are no leaves.
+  std::vector<Node*> new_ends();
   // Called once, on the thread that does the last bit of work or brings the error. Must not throw.
   void on_done(std::function<void()> callback) { on_done_ = std::move(callback); }
 
@@ -66,6 +72,7 @@ class GraphTask final : public WorkGiver {
   void at_end(std::function<void()> callback);
   // Of the node that the calling thread is in; null: it is in none.
   static GraphTask* current() noexcept;
+  void* owner() const noexcept { return options_.owner; }
   void fail(std::exception_ptr error);
   bool is_done() const noexcept { return is_done_.load(std::memory_order_acquire); }
   std::exception_ptr error() const;
@@ -120,6 +127,7 @@ class GraphTask final : public WorkGiver {
   std::vector<Root> roots_;
   std::vector<Ref<Node>> expected_;
   std::function<void()> on_done_;
+  EntryIndex looked_at_ = 0;   // by new_ends()
   bool is_shared_ = false;     // other threads take part: what follows is locked
   std::uint32_t nesting_ = 0;  // passes around this one
 

@@ -1,20 +1,34 @@
 #include <distrun/runtime/dist_autograd/debug_info.hpp>
 
+#include <distrun/runtime/dist_autograd/contexts.hpp>
 #include <distrun/runtime/rpc/session/session_part.hpp>
 
 namespace distrun::dist_autograd {
 namespace {
 
+// What a session has of it.
 class AutogradPart final : public rpc::SessionPart {
  public:
+  explicit AutogradPart(std::shared_ptr<Contexts> contexts) : contexts_(std::move(contexts)) {}
+  void lose(const rpc::WorkerInfo& peer, const base::Error& why) noexcept override { contexts_->lose(peer, why); }
+  void close() noexcept override { contexts_->close(); }
   void add_debug_info(std::map<std::string, std::string>& info) const override {
-    info["num_autograd_contexts"] = "0";
-    info["num_current_backward_passes"] = "0";
+    const Contexts::Counts counts = contexts_->counts();
+    info["num_autograd_contexts"] = std::to_string(counts.contexts);
+    info["num_current_backward_passes"] = std::to_string(counts.passes);
   }
+
+ private:
+  const std::shared_ptr<Contexts> contexts_;
 };
 
-std::shared_ptr<rpc::SessionPart> make_part(const std::shared_ptr<rpc::Calls>& /*calls*/, std::uint64_t /*earlier*/) {
-  return std::make_shared<AutogradPart>();
+// Where workers of one id follow each other, each counts where the one before it can't have come to.
+constexpr std::int64_t kIdsOfWorker = std::int64_t{1} << 36;
+
+std::shared_ptr<rpc::SessionPart> make_part(const std::shared_ptr<rpc::Calls>& calls, std::uint64_t earlier) {
+  auto contexts = std::make_shared<Contexts>(calls, static_cast<std::int64_t>(earlier) * kIdsOfWorker);
+  calls->use_autograd(contexts);
+  return std::make_shared<AutogradPart>(std::move(contexts));
 }
 
 [[maybe_unused]] const bool is_registered = rpc::add_session_part(&make_part);
@@ -22,9 +36,8 @@ std::shared_ptr<rpc::SessionPart> make_part(const std::shared_ptr<rpc::Calls>& /
 }  // namespace
 
 std::map<std::string, std::string> debug_info() {
-  rpc::current_calls();
   std::map<std::string, std::string> info;
-  AutogradPart().add_debug_info(info);
+  AutogradPart(current_contexts({})).add_debug_info(info);
   return info;
 }
 

@@ -5,7 +5,7 @@
 
 namespace distrun::dist_autograd {
 
-// Keys "num_autograd_contexts" and "num_current_backward_passes"; nothing opens a context yet, so there are none.
+// Keys "num_autograd_contexts" and "num_current_backward_passes": those that this worker knows, and takes part in.
 // Throws Error{Failed} if RPC has not been initialized.
 std::map<std::string, std::string> debug_info();
 

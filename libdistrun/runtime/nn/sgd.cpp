@@ -1,54 +1,43 @@
 #include <distrun/runtime/nn/sgd.hpp>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/autograd/grad_mode.hpp>
-#include <distrun/runtime/autograd/gradient.hpp>
-#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/operators/elementwise.hpp>
 
 namespace distrun::nn {
 
 SGD::SGD(TensorList parameters, SGDOptions options)
-    : parameters_(std::move(parameters)), options_(options), velocities_(parameters_.size()) {
-  const auto refuse = [](const std::string& text) { throw Error(ErrorKind::InvalidArgument, "SGD: " + text); };
-  if (!(options.learning_rate >= 0)) refuse("the learning rate must not be below 0");
-  if (!(options.momentum >= 0 && options.momentum < 1)) refuse("momentum must be at least 0 and below 1");
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (parameters_[i].defined() && is_leaf(parameters_[i]) && requires_grad(parameters_[i])) continue;
-    refuse("parameter " + std::to_string(i) + " is no leaf that requires a gradient");
+    : Optimizer("SGD", std::move(parameters)), options_(options), velocities_(this->parameters().size()) {
+  check_option(options.learning_rate >= 0, "learning rate", options.learning_rate);
+  check_option(options.momentum >= 0, "momentum value", options.momentum);
+  check_option(options.weight_decay >= 0, "weight_decay value", options.weight_decay);
+  if (options.nesterov && (options.momentum == 0 || options.dampening != 0)) {
+    throw Error(ErrorKind::InvalidArgument, "ValueError", "Nesterov momentum requires a momentum and zero dampening");
   }
 }
 
-void SGD::step() {
-  for (std::size_t i = 0; i < parameters_.size(); ++i) move(i, grad(parameters_[i]));
-}
-
-void SGD::step(const TensorList& gradients) {
-  if (gradients.size() != parameters_.size()) {
-    throw Error(ErrorKind::InvalidArgument, "SGD: " + std::to_string(gradients.size()) + " gradients for " +
-                                                std::to_string(parameters_.size()) + " parameters");
-  }
-  for (std::size_t i = 0; i < parameters_.size(); ++i) move(i, gradients[i]);
+void SGD::check_sparse() const {
+  if (options_.weight_decay == 0) return;
+  throw Error(ErrorKind::InvalidArgument, "weight_decay option is not compatible with sparse gradients");
 }
 
 void SGD::move(std::size_t number, const Tensor& gradient) {
-  if (!gradient.defined()) return;
-  const NoGradGuard unrecorded;
-  Tensor direction = gradient;
-  if (options_.momentum > 0 && !gradient.is_sparse()) {
-    Tensor& velocity = velocities_[number];
-    if (velocity.defined()) {
-      mul_(velocity, options_.momentum);
-      add_(velocity, gradient);
-    } else {
-      velocity = clone(gradient);
-    }
-    direction = velocity;
-  }
-  add_(parameters_[number], direction, -options_.learning_rate);
+  const Tensor& parameter = parameters()[number];
+  const Tensor decayed_gradient = decayed(gradient, parameter, options_.weight_decay);
+  const bool is_plain = options_.momentum == 0 || gradient.is_sparse();
+  tensor::add_(parameter, is_plain ? decayed_gradient : direction(number, decayed_gradient), -options_.learning_rate);
 }
 
-void SGD::zero_grad() {
-  for (const Tensor& parameter : parameters_) set_grad(parameter, Tensor());
+Tensor SGD::direction(std::size_t number, const Tensor& gradient) {
+  Tensor& velocity = velocities_[number];
+  if (velocity.defined()) {
+    use_on_current_stream(velocity);
+    tensor::mul_(velocity, options_.momentum);
+    tensor::add_(velocity, gradient, 1 - options_.dampening);
+  } else {
+    velocity = tensor::clone(gradient);  // not dampened
+  }
+  return options_.nesterov ? tensor::add(gradient, velocity, options_.momentum) : velocity;
 }
 
 }  // namespace distrun::nn

@@ -231,7 +231,7 @@ void References::close() noexcept {
 }
 
 std::shared_ptr<References> current_references() {
-  const auto calls = rpc::find_calls(core::rank_state());
+  const auto calls = rpc::find_calls();
   auto references = calls == nullptr ? nullptr : std::dynamic_pointer_cast<References>(calls->references());
   if (references != nullptr) return references;
   throw Error(ErrorKind::Failed, "RuntimeError",

@@ -14,4 +14,5 @@
 #include <distrun/runtime/tensor/operators/pooling.hpp>
 #include <distrun/runtime/tensor/operators/random.hpp>
 #include <distrun/runtime/tensor/operators/reduce.hpp>
+#include <distrun/runtime/tensor/operators/unrecorded.hpp>
 #include <distrun/runtime/tensor/sparse/sparse.hpp>

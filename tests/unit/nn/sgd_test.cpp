@@ -6,7 +6,57 @@
 #include <distrun/runtime/nn/layers.hpp>
 #include <distrun/runtime/nn/sgd.hpp>
 
+#include "optimizer_cases.hpp"
+#include "support/error_of.hpp"
+
 namespace distrun {
+namespace {
+
+// def sgd(rate, mu=0, damp=0, decay=0, nesterov=False):
+//     p, v = start.copy(), None
+//     for g in gradients:
+//         g = g + decay * p
+//         if mu:
+//             v = g.copy() if v is None else mu * v + (1 - damp) * g
+//             g = g + mu * v if nesterov else v
+//         p = p - rate * g
+//     return p
+void check_sgd(const nn::SGDOptions& options, const std::array<double, 3>& expected) {
+  testing::check_five_steps<nn::SGD>(options, expected);
+}
+
+}  // namespace
+
+TEST_CASE("SGD goes where numpy goes") {
+  check_sgd({.learning_rate = 0.1}, {0.551948064814, -1.002836307464, 2.244785144569});
+  check_sgd({.learning_rate = 0.1, .weight_decay = 0.2}, {0.511221130549, -0.889698238721, 2.019405708055});
+}
+
+TEST_CASE("momentum may be dampened, and decayed weights are a part of it") {
+  check_sgd({.learning_rate = 0.1, .momentum = 0.9}, {0.270918766157, -0.678064528382, 3.614297863899});
+  check_sgd({.learning_rate = 0.1, .momentum = 0.9, .dampening = 0.5},
+            {0.180704383078, -1.185291461467, 3.062773368501});
+  check_sgd({.learning_rate = 0.1, .momentum = 0.9, .dampening = 0.5, .weight_decay = 0.2},
+            {0.115022911785, -0.965552078723, 2.689713971448});
+}
+
+TEST_CASE("with nesterov a step looks ahead along the momentum") {
+  check_sgd({.learning_rate = 0.1, .momentum = 0.9, .nesterov = true},
+            {0.345774954355, -0.488094383008, 3.697653222078});
+  check_sgd({.learning_rate = 0.1, .momentum = 0.9, .weight_decay = 0.2, .nesterov = true},
+            {0.261848763474, -0.112602136000, 2.844448964698});
+}
+
+TEST_CASE("SGD goes by sparse gradients where it goes by dense ones") {
+  testing::check_sparse_like_dense<nn::SGD>(nn::SGDOptions{.learning_rate = 0.1});
+}
+
+TEST_CASE("SGD refuses sparse gradients with weight decay") {
+  nn::SGD optimizer({set_requires_grad(ones({4, 2}))}, {.weight_decay = 0.1});
+  const Error error = testing::error_of([&] { optimizer.step({testing::sparse_gradient(0)}); });
+  CHECK(error.kind() == ErrorKind::InvalidArgument);
+  CHECK(error.text() == "weight_decay option is not compatible with sparse gradients");
+}
 
 TEST_CASE("a step goes against the gradient, with momentum as wanted") {
   const Tensor plain = set_requires_grad(ones({2})), heavy = set_requires_grad(ones({2}));
@@ -45,8 +95,14 @@ TEST_CASE("what can't be trained, and settings that make no sense, are refused")
   const Tensor leaf = set_requires_grad(ones({1}));
   CHECK_THROWS_WITH(nn::SGD({ones({1})}, {}), "SGD: parameter 0 is no leaf that requires a gradient");
   CHECK_THROWS_WITH(nn::SGD({leaf, leaf * 2}, {}), Catch::Contains("parameter 1"));
-  CHECK_THROWS_WITH(nn::SGD({leaf}, {.learning_rate = -1}), Catch::Contains("learning rate"));
-  CHECK_THROWS_WITH(nn::SGD({leaf}, {.momentum = 1}), Catch::Contains("momentum"));
+  CHECK_THROWS_WITH(nn::SGD({leaf}, {.learning_rate = -1}), "Invalid learning rate: -1");
+  CHECK_THROWS_WITH(nn::SGD({leaf}, {.learning_rate = std::nan("")}), "Invalid learning rate: nan");
+  CHECK_THROWS_WITH(nn::SGD({leaf}, {.momentum = -0.5}), "Invalid momentum value: -0.5");
+  CHECK_THROWS_WITH(nn::SGD({leaf}, {.weight_decay = -2}), "Invalid weight_decay value: -2");
+  const char* const nesterov = "Nesterov momentum requires a momentum and zero dampening";
+  CHECK_THROWS_WITH(nn::SGD({leaf}, {.nesterov = true}), nesterov);
+  CHECK_THROWS_WITH(nn::SGD({leaf}, {.momentum = 0.9, .dampening = 0.1, .nesterov = true}), nesterov);
+  CHECK(testing::error_of([&] { nn::SGD({leaf}, {.learning_rate = -1}); }).kind() == ErrorKind::InvalidArgument);
 }
 
 TEST_CASE("a line is learned") {

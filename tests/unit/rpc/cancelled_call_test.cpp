@@ -24,6 +24,7 @@ class Heard final : public Answers {
   void end_async() noexcept override {}
   GraphCache& graphs() noexcept override { return cache_; }
   ReferenceService* reference_service() noexcept override { return nullptr; }
+  AutogradService* autograd_service() noexcept override { return nullptr; }
 
   std::string text;
 

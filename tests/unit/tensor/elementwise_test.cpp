@@ -180,6 +180,28 @@ TEST_CASE("functions of one tensor") {
   CHECK(to_vector<float>(clamp_min_backward(ones({3}), a, 0)) == vec<float>({0, 1, 1}));
 }
 
+TEST_CASE("roots are exact to the last place in every instruction set") {
+  const Tensor a = f32({0, 2, 1e-40F, 3e38F, 9}, {5});
+  for (const InstructionSet set : {InstructionSet::Plain, best_instruction_set()}) {
+    use_instruction_set(set);
+    CHECK(to_vector<float>(sqrt(a)) == vec<float>({0, std::sqrt(2.0F), std::sqrt(1e-40F), std::sqrt(3e38F), 3}));
+  }
+  CHECK(to_vector<double>(sqrt(full({9}, 2, {DType::F64}))) == std::vector<double>(9, std::sqrt(2.0)));
+  CHECK(to_vector<float>(sqrt(i64({4}, {1}))) == vec<float>({2}));
+  CHECK(std::isnan(sqrt(f32({-1}, {1})).item_as<float>()));
+  CHECK_THROWS_WITH(sqrt(empty_sparse({2}, {}, 1)), Contains("sqrt: "));
+}
+
+TEST_CASE("the larger of two, which is no number if one of them is none") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK(to_vector<float>(maximum(f32({-1, 5}, {2, 1}), f32({0, 7}, {2}))) == vec<float>({0, 7, 5, 7}));
+  CHECK(to_vector<std::int64_t>(maximum(i64({-3, 4}, {2}), i64({2, -9}, {2}))) == vec<std::int64_t>({2, 4}));
+  CHECK(maximum(i64({1}, {1}), f32({0}, {1})).dtype() == DType::F32);
+  for (const float value : to_vector<float>(maximum(f32({nan, 1, nan}, {3}), f32({1, nan, nan}, {3})))) {
+    CHECK(std::isnan(value));
+  }
+}
+
 TEST_CASE("functions of float are exact to the last places, however large the argument and whatever the instructions") {
   std::vector<float> arguments{0, -0.0F, 1e-40F, 88, -88, 104, -104, 1e6F, 1000001, 3e38F, -3e38F};
   for (int i = 0; i < 3000; ++i) arguments.push_back(static_cast<float>(std::sin(i) * std::pow(10.0, i % 9 - 2)));

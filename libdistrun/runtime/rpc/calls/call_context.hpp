@@ -14,6 +14,8 @@
 
 namespace distrun::rpc {
 
+class Calls;  // calls.hpp
+
 class CallContext {
  public:
   CallContext(WorkerInfo caller_, std::uint64_t id_, const char* name_, base::TimePoint deadline_)
@@ -26,6 +28,9 @@ class CallContext {
   DeviceMap back;                  // where tensors of the answer go; set before it runs
   // Takes the result, which stays here as a reference, and the caller gets none; null: he gets it. Set before it runs.
   std::shared_ptr<ResultSink> result;
+
+  std::optional<std::weak_ptr<Calls>> calls;  // of the session that it came in. Set before it runs
+  std::int64_t autograd = -1;  // the context of distributed autograd that it was made in; -1: none. Set before it runs
 
   std::string parent;  // the trace of the call that the caller has made it for; empty: none. Set before it runs
 

@@ -2,6 +2,7 @@
 // A call as whoever makes it asks for it.
 #include <distrun/runtime/rpc/calls/callee.hpp>
 #include <distrun/runtime/rpc/calls/destination.hpp>
+#include <distrun/runtime/rpc/calls/devices.hpp>
 #include <distrun/runtime/rpc/message.hpp>
 
 namespace distrun::rpc {
@@ -13,9 +14,10 @@ struct CallRequest {
   Destination to;
   Target target;
   Arguments arguments;
-  std::vector<Section> sections{};  // of the envelope, of other rooms
-  bool runs_late = false;           // also where the caller's time is over when it arrives
-  CallMode mode = CallMode::Async;  // Calls::call_and_wait() is Sync, whatever stands here
+  std::vector<Section> sections{};     // of the envelope, of other rooms
+  std::optional<DeviceMap> devices{};  // where tensors go; nothing: as the session's map for that worker says
+  bool runs_late = false;              // also where the caller's time is over when it arrives
+  CallMode mode = CallMode::Async;     // Calls::call_and_wait() is Sync, whatever stands here
 };
 
 }  // namespace distrun::rpc

@@ -209,8 +209,13 @@ std::shared_ptr<Calls> find_calls(core::RankState& rank) noexcept {
   return current.calls;
 }
 
+std::shared_ptr<Calls> find_calls() noexcept {
+  const auto* const call = static_cast<const CallContext*>(core::thread_state().call.get());
+  return call != nullptr && call->calls ? call->calls->lock() : find_calls(core::rank_state());
+}
+
 std::shared_ptr<Calls> current_calls() {
-  std::shared_ptr<Calls> calls = find_calls(core::rank_state());
+  std::shared_ptr<Calls> calls = find_calls();
   if (calls != nullptr) return calls;
   throw Error(ErrorKind::Failed, "RPC has not been initialized. Call init_rpc first.");
 }

@@ -19,6 +19,7 @@
 
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/rpc/agent.hpp>
+#include <distrun/runtime/rpc/calls/autograd_service.hpp>
 #include <distrun/runtime/rpc/calls/call_request.hpp>
 #include <distrun/runtime/rpc/calls/devices.hpp>
 #include <distrun/runtime/rpc/calls/pending_calls.hpp>
@@ -55,6 +56,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   // Before start(). Of workers by their names.
   void set_device_maps(std::map<std::string, DeviceMap> maps) { device_maps_ = std::move(maps); }
   void use_references(std::shared_ptr<ReferenceService> service) { references_ = std::move(service); }
+  void use_autograd(std::shared_ptr<AutogradService> service) { autograd_ = std::move(service); }
   void on_control(ControlHandler handler) { control_ = std::move(handler); }
   void on_loss(LossHandler handler) { loss_ = std::move(handler); }
   // Starts the agent.
@@ -64,6 +66,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   core::RankState& rank() const noexcept { return rank_; }
   // Null: there are none.
   const std::shared_ptr<ReferenceService>& references() const noexcept { return references_; }
+  const std::shared_ptr<AutogradService>& autograd() const noexcept { return autograd_; }
   const WorkerInfo& self() const noexcept { return agent_->worker_info(); }
   // Throws Error{InvalidArgument}: "... could not find destination ...".
   WorkerInfo resolve(const Destination& to) const;
@@ -107,21 +110,28 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   void end_async() noexcept override { running_async_.fetch_sub(1); }
   GraphCache& graphs() noexcept override { return graphs_; }
   ReferenceService* reference_service() noexcept override { return references_.get(); }
+  AutogradService* autograd_service() noexcept override { return autograd_.get(); }
 
  private:
   struct Workers;
   struct Outgoing;
+  using Kept = PendingCall::Kept;
 
   std::shared_ptr<const Workers> workers() const;
   std::string name_of_worker(WorkerId id) const;
   Outgoing prepare(CallRequest& request);
+  // Puts the section Autograd into a message that is written. `is_kept`: it belongs to the context in any case.
+  Kept depart(const Departure& departure, bool is_kept, Message& message);
+  void withdraw(const Kept& kept) noexcept;
   PendingCall begin(CallRequest request, const ResultType& type, Urgency urgency);
+  void write(Outgoing& outgoing, const CallHead& head, const CallRequest& request);
+  Value read_reply_of(const PendingCall& call, const Message& message);
   void send(Outgoing& outgoing);
   void send_to_self(Outgoing& outgoing);
   const DeviceMap& device_map_for(const WorkerInfo& worker) const;
   base::TimePoint deadline_of(const CallRequest& request, base::Nanoseconds& timeout) const;
   // `forks` are what travels in it.
-  void send_answer(const CallContext& call, Message message, Forks forks = {}) noexcept;
+  bool send_answer(const CallContext& call, Message message, Forks forks = {}) noexcept;
   std::shared_ptr<ResultSink> begin_result(const WorkerInfo& from, const Message& message);
   std::unique_ptr<future::HandlerTask> begin_call(const WorkerInfo& from, Message&& message);
   std::unique_ptr<future::HandlerTask> end_call(const WorkerInfo& from, Message&& message);
@@ -139,6 +149,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   core::RankState& rank_;
   std::map<std::string, DeviceMap> device_maps_;
   std::shared_ptr<ReferenceService> references_;
+  std::shared_ptr<AutogradService> autograd_;
   ControlHandler control_;
   LossHandler loss_;
   GraphCache graphs_;
@@ -153,8 +164,11 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::set<std::pair<WorkerId, GraphHash>> graphs_sent_;  // guarded by mutex_
 };
 
-// Of the calling thread's rank. Throws Error{Failed}: "RPC has not been initialized. ...".
+// As find_calls(). Throws Error{Failed}: "RPC has not been initialized. ...".
 std::shared_ptr<Calls> current_calls();
+// Of a thread that runs a call for somebody else those of the session that the call came in, which may be over while
+// the rank has begun another one, in which the same ids are others'; else of the calling thread's rank. Null: none.
+std::shared_ptr<Calls> find_calls() noexcept;
 // Null: none.
 std::shared_ptr<Calls> find_calls(core::RankState& rank) noexcept;
 // By the session.

@@ -71,11 +71,14 @@ std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, M
   if (!has_references(message)) {
     CallContext quick(from, id, "", deadline);
     quick.result = result;
+    quick.autograd = context_of(message);
     if (run_if_quick(*this, quick, message)) return nullptr;
   }
   auto call = std::make_shared<CallContext>(from, id, callee_name(message), deadline);
   call->result = std::move(result);
   call->parent = parent_of(message);
+  call->calls = weak_from_this();
+  call->autograd = context_of(message);
   try {
     running_.add(call);
   } catch (const Error& error) {
@@ -129,12 +132,15 @@ void Calls::end_result(const CallContext& call, const Value& value) noexcept {
   try {
     Message message;
     message.kind = MessageKind::Reply;
+    const Departing departing;
     Packing packing(references_.get(), call.caller.id());
     write_reply(message, value);
     Forks forks = packing.take();
     if (!forks.is_empty()) message.sections.push_back(forks.section());
+    const Departure departure{call.autograd, departing.tensors(), message.tensors, call.caller.id(), true, call.name};
+    const Kept kept = depart(departure, false, message);
     stage_out(message, call.back, call.caller.name());
-    send_answer(call, std::move(message), std::move(forks));
+    if (!send_answer(call, std::move(message), std::move(forks))) withdraw(kept);
   } catch (...) {
     fail(call, error_of(std::current_exception()), true);
   }
@@ -158,10 +164,11 @@ void Calls::fail(const CallContext& call, const Error& error, bool is_own) noexc
   }
 }
 
-// To somebody who is gone nothing is answered; to whom too much is on its way, that.
-void Calls::send_answer(const CallContext& call, Message message, Forks forks) noexcept {
+// To somebody who is gone nothing is answered; to whom too much is on its way, that. False: it was not sent.
+bool Calls::send_answer(const CallContext& call, Message message, Forks forks) noexcept {
   message.id = call.id;
   const bool is_failure = message.kind == MessageKind::Failure;
+  bool is_sent = true;
   try {
     if (call.caller.id() == self().id()) {
       copy_tensors(message);
@@ -173,9 +180,11 @@ void Calls::send_answer(const CallContext& call, Message message, Forks forks) n
     }
   } catch (...) {
     const Error error = error_of(std::current_exception());
-    if (!is_failure && error.kind() != ErrorKind::Disconnected) return fail(call, error, true);
+    if (!is_failure && error.kind() != ErrorKind::Disconnected) return fail(call, error, true), false;
+    is_sent = false;
   }
   running_.remove(call);
+  return is_sent;
 }
 
 }  // namespace distrun::rpc

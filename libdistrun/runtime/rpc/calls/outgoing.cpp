@@ -94,6 +94,40 @@ const DeviceMap& Calls::device_map_for(const WorkerInfo& worker) const {
   return found == device_maps_.end() ? none : found->second;
 }
 
+Calls::Kept Calls::depart(const Departure& departure, bool is_kept, Message& message) {
+  if (autograd_ == nullptr) return {};
+  if (departure.tensors.empty() && (departure.context == kNoContext || !is_kept)) return {};
+  std::optional<Departed> departed = autograd_->depart(departure);
+  if (!departed) return {};
+  message.sections.push_back(std::move(departed->section));
+  return {departed->context, departed->message};
+}
+
+void Calls::withdraw(const Kept& kept) noexcept {
+  if (kept.message >= 0) autograd_->withdraw(kept.context, kept.message);
+}
+
+// Callees of a user's may make calls of their own, which belong to the context; operators do not.
+void Calls::write(Outgoing& outgoing, const CallHead& head, const CallRequest& request) {
+  Message& message = outgoing.message;
+  const Departing departing;
+  {
+    Packing packing(references_.get(), outgoing.to.id());
+    write_call(message, head, request.arguments);
+    outgoing.forks = packing.take();
+  }
+  if (!outgoing.forks.is_empty()) message.sections.push_back(outgoing.forks.section());
+  const Departure departure{core::thread_state().autograd_context,
+                            departing.tensors(),
+                            message.tensors,
+                            outgoing.to.id(),
+                            false,
+                            outgoing.pending.name,
+                            request.to.site()};
+  outgoing.pending.kept = depart(departure, head.kind != CalleeKind::Operator, message);
+  stage_out(message, request.devices ? *request.devices : device_map_for(outgoing.to), outgoing.to.name());
+}
+
 // What encoders do to pack the arguments counts for nobody's time.
 Calls::Outgoing Calls::prepare(CallRequest& request) {
   Outgoing outgoing{resolve(request.to), {}, {}};
@@ -105,15 +139,9 @@ Calls::Outgoing Calls::prepare(CallRequest& request) {
     if (graphs_sent_.emplace(outgoing.to.id(), head.graph_hash).second) head.graph = *graph;
   }
   outgoing.message.kind = MessageKind::Call;
-  {
-    Packing packing(references_.get(), outgoing.to.id());
-    write_call(outgoing.message, head, request.arguments);
-    outgoing.forks = packing.take();
-  }
   outgoing.message.sections = request.sections;
-  if (!outgoing.forks.is_empty()) outgoing.message.sections.push_back(outgoing.forks.section());
+  write(outgoing, head, request);
   if (const auto* const outer = outer_call()) outgoing.message.sections.push_back(trace_of(*outer));
-  stage_out(outgoing.message, device_map_for(outgoing.to), outgoing.to.name());
   pending.peer = outgoing.to.id();
   pending.deadline = deadline_of(request, pending.timeout);
   if (graph != nullptr && head.graph == nullptr) pending.again = std::make_shared<CallRequest>(request);
@@ -152,6 +180,7 @@ void Calls::send(Outgoing& outgoing) {
   } catch (...) {
     if (outgoing.to.id() != self().id()) sent_.fetch_sub(1, std::memory_order_relaxed);
     pending_.take(outgoing.pending.id, outgoing.pending.peer);
+    withdraw(outgoing.pending.kept);
     throw;
   }
 }
@@ -229,17 +258,24 @@ std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Mes
   return nullptr;
 }
 
+Value Calls::read_reply_of(const PendingCall& call, const Message& message) {
+  const bool has_forks = has_references(message);
+  if (!has_forks && autograd_section_of(message) == nullptr) return read_reply(message);
+  const WorkerInfo from(name_of_worker(call.peer), call.peer);
+  std::optional<Unpacking> unpacking;
+  if (has_forks) unpacking.emplace(references_.get(), from, message);
+  const std::unique_ptr<Arrival> arrival = arrival_of(autograd_.get(), from, message, device_map_for(from));
+  const Arriving arriving(arrival.get());
+  return read_reply(message);
+}
+
 void Calls::complete(const PendingCall& call, Message message) noexcept {
   std::exception_ptr error;
   Value value;
   try {
     stage_in(message);
     if (message.kind == MessageKind::Reply) {
-      std::optional<Unpacking> unpacking;
-      if (has_references(message)) {
-        unpacking.emplace(references_.get(), WorkerInfo(name_of_worker(call.peer), call.peer), message);
-      }
-      value = read_reply(message);
+      value = read_reply_of(call, message);
     } else {
       wire::ByteReader bytes(wire::view_of(message.payload));
       error = read_error(bytes);
@@ -257,25 +293,22 @@ void Calls::complete(const PendingCall& call, Message message) noexcept {
 bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error) noexcept {
   try {
     if (error_of(error).text().find(kUnknownGraph) == std::string::npos) return false;
-    Message message;
-    const char* lasting = "";
-    CallHead head = head_of(*call.again, lasting);
+    withdraw(call.kept);
+    Outgoing outgoing{resolve(call.again->to), call, {}};
+    CallHead head = head_of(*call.again, outgoing.pending.name);
     head.graph = std::get<std::shared_ptr<const GraphFunction>>(call.again->target.callee);
-    message.kind = MessageKind::Call;
-    message.id = call.id;
-    const WorkerInfo to = resolve(call.again->to);
-    Packing packing(references_.get(), to.id());
-    write_call(message, head, call.again->arguments);
-    Forks forks = packing.take();
-    message.sections = call.again->sections;
-    if (!forks.is_empty()) message.sections.push_back(forks.section());
-    stage_out(message, device_map_for(to), to.name());
-    PendingCall waiting = call;
-    waiting.again = nullptr;
-    if (!pending_.add(std::move(waiting))) return false;
+    outgoing.message.kind = MessageKind::Call;
+    outgoing.message.id = call.id;
+    outgoing.message.sections = call.again->sections;
+    core::ThreadState state = core::thread_state();
+    state.autograd_context = call.kept.context;
+    const core::ThreadStateGuard guard(std::move(state));
+    write(outgoing, head, *call.again);
+    outgoing.pending.again = nullptr;
+    if (!pending_.add(outgoing.pending)) return false;
     pending_.watch_timeouts(call.deadline);
-    agent_->send(call.peer, std::move(message), Urgency::Later);
-    forks.sent();
+    agent_->send(call.peer, std::move(outgoing.message), Urgency::Later);
+    outgoing.forks.sent();
     sent_.fetch_add(1, std::memory_order_relaxed);
   } catch (...) {
     pending_.take(call.id, call.peer);

@@ -22,6 +22,12 @@ namespace distrun::rpc {
 struct CallRequest;  // call_request.hpp
 
 struct PendingCall {
+  // What distributed autograd keeps of the message.
+  struct Kept {
+    std::int64_t context = -1;
+    std::int64_t message = -1;  // -1: nothing
+  };
+
   std::uint64_t id = 0;  // 0: none
   WorkerId peer = -1;
   const char* name = "";                       // of the callee; lives until the process ends
@@ -29,6 +35,7 @@ struct PendingCall {
   base::TimePoint deadline;                    // core::kForever: none
   const ResultType* type = &kResultOf<Value>;  // of the future
   std::shared_ptr<future::FutureState> future;
+  Kept kept;
   std::shared_ptr<const CallRequest> again;  // to be sent with all that the callee may have had once; null: it was
 };
 

@@ -104,6 +104,7 @@ class CallTask final : public future::HandlerTask {
     was_run_ = true;
     core::ThreadState state = core::thread_state();
     state.call = call_;
+    state.autograd_context = call_->autograd;
     const core::ThreadStateGuard guard(std::move(state));
     const ShownHandler shown(*call_);
     bool is_own = false;
@@ -134,6 +135,8 @@ class CallTask final : public future::HandlerTask {
 
   // When their owners know of all references among them.
   Arguments read_arguments(const CallHead& head, CallReader& reader) {
+    const auto arrival = arrival_of(answers_->autograd_service(), call_->caller, message_, call_->back);
+    const Arriving arriving(arrival.get());
     if (!has_references(message_)) return reader.read_arguments(head);
     const Unpacking unpacking(answers_->reference_service(), call_->caller, message_);
     was_unpacked_ = true;
@@ -208,13 +211,16 @@ std::optional<Arguments> try_read(CallReader& reader, const CallHead& head) {
 }
 
 // Nothing: it is not quick.
-std::optional<Value> try_quick(const Message& message, base::ThrowStack& stack) {
+std::optional<Value> try_quick(Answers& answers, const CallContext& call, const Message& message,
+                               base::ThrowStack& stack) {
   if (message.payload.empty() || message.payload.size() > kQuickPayload || is_staged(message)) return std::nullopt;
   const auto kind = static_cast<CalleeKind>(message.payload.front());
   if (kind != CalleeKind::Operator && kind != CalleeKind::Function) return std::nullopt;
   CallReader reader(message, Instances::Refused);
   const CallHead head = reader.read_head();
   if (head.is_custom) return std::nullopt;
+  const auto arrival = arrival_of(answers.autograd_service(), call.caller, message, {});
+  const Arriving arriving(arrival.get());
   if (kind == CalleeKind::Operator) {
     const std::optional<Arguments> arguments = try_read(reader, head);
     if (!arguments || !is_small(arguments->positional)) return std::nullopt;
@@ -247,7 +253,8 @@ Result async_result(Result result) {
 bool run_if_quick(Answers& answers, const CallContext& call, const Message& message) noexcept {
   base::ThrowStack stack;
   try {
-    const std::optional<Value> value = try_quick(message, stack);
+    core::thread_state().autograd_context = call.autograd;  // until the agent comes back from the calls
+    const std::optional<Value> value = try_quick(answers, call, message, stack);
     if (!value) return false;
     answers.reply(call, *value);
   } catch (...) {

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include <distrun/runtime/future/handler_pool.hpp>
+#include <distrun/runtime/rpc/calls/autograd_service.hpp>
 #include <distrun/runtime/rpc/calls/call_codec.hpp>
 #include <distrun/runtime/rpc/calls/call_context.hpp>
 #include <distrun/runtime/rpc/functions/graph_codec.hpp>
@@ -26,6 +27,7 @@ class Answers {
   virtual void end_async() noexcept = 0;
   virtual GraphCache& graphs() noexcept = 0;
   virtual ReferenceService* reference_service() noexcept = 0;  // null: there is none
+  virtual AutogradService* autograd_service() noexcept = 0;    // so, too
 
  protected:
   ~Answers() = default;

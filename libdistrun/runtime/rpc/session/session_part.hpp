@@ -18,6 +18,8 @@ class SessionPart {
   virtual void settle(base::TimePoint /*deadline*/, base::Location /*site*/) {}
   // After that, or the hook, while messages can still be sent: what is left over.
   virtual void look() {}
+  // A worker is gone.
+  virtual void lose(const WorkerInfo& /*peer*/, const base::Error& /*why*/) noexcept {}
   // Nothing is sent or received any more.
   virtual void close() noexcept {}
   // After close(), at the end of a graceful shutdown that has not failed: throws for what was left over.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/values/differentiable.hpp>
 #include <distrun/runtime/rpc/values/object_type.hpp>
 #include <distrun/runtime/tensor/sparse/sparse.hpp>
 #include <distrun/runtime/tensor/sparse/sparse_entries.hpp>
@@ -108,6 +109,7 @@ void ValueWriter::write_instance(const Instance& instance, int depth) {
 
 void ValueWriter::write_tensor(const Tensor& tensor) {
   if (!tensor.defined()) return bytes_.number(static_cast<std::uint8_t>(Tag::NoTensor));
+  if (Departing* const departing = Departing::current()) departing->note(tensor);
   if (tensor.is_sparse()) return write_sparse(tensor);
   bytes_.number(static_cast<std::uint8_t>(Tag::Tensor));
   bytes_.number(place_of(tensor));
@@ -157,7 +159,7 @@ Value ValueReader::read(int depth) {
     case Tag::Int: return Value(bytes_.number<std::int64_t>());
     case Tag::Float: return Value(bytes_.number<double>());
     case Tag::String: return Value(bytes_.string());
-    case Tag::Tensor: return Value(Tensor(read_tensor()));
+    case Tag::Tensor: return read_dense();
     case Tag::NoTensor: return Value(Tensor());
     case Tag::Sparse: return read_sparse();
     case Tag::SparseAgain: return read_sparse_again();
@@ -239,6 +241,12 @@ const Tensor& ValueReader::read_tensor() {
   return tensors_[place];
 }
 
+Value ValueReader::read_dense() {
+  const Tensor& tensor = read_tensor();
+  if (Arrival* const arrival = Arriving::current()) arrival->take(tensor, tensor);
+  return Value(Tensor(tensor));
+}
+
 Value ValueReader::read_sparse() {
   const Tensor indices = read_tensor();
   const Tensor values = read_tensor();
@@ -255,6 +263,7 @@ Value ValueReader::read_sparse() {
     }
     sparse = tensor::sparse_coo_unchecked(indices, values, sizes, true);
   }
+  if (Arrival* const arrival = Arriving::current()) arrival->take(sparse, values);
   sparse_.push_back(sparse);
   return Value(std::move(sparse));
 }

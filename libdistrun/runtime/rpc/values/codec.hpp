@@ -51,6 +51,7 @@ class ValueReader {
   Value read(int depth);
   ValueList read_items(int depth);
   Value read_map(int depth);
+  Value read_dense();
   Value read_sparse();
   Value read_sparse_again();
   Value read_instance(int depth);

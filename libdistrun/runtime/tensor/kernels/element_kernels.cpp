@@ -7,9 +7,6 @@
 namespace distrun::tensor::kernels {
 namespace {
 
-template <class T>
-inline constexpr bool is_float = std::is_floating_point_v<T>;
-
 // Integers wrap: they are worked with as unsigned ones that no promotion makes signed again.
 template <class T>
 using Wide = std::conditional_t<is_float<T>, T, std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>;
@@ -78,6 +75,13 @@ struct ClampMin {
 };
 
 template <class T>
+struct Sqrt {
+  static constexpr bool kIsFor = is_float<T>;
+  explicit Sqrt(const void*) {}
+  T operator()(T a) const { return static_cast<T>(__builtin_sqrt(a)); }  // rounded twice it is exact for float, too
+};
+
+template <class T>
 struct Add {
   static constexpr bool kIsFor = true;
   const T alpha;
@@ -131,6 +135,13 @@ struct ClampMinBackward {
   T operator()(T gradient, T input) const { return input >= least ? gradient : T{0}; }
 };
 
+template <class T>
+struct Maximum {
+  static constexpr bool kIsFor = true;
+  explicit Maximum(const void*) {}
+  T operator()(T a, T b) const { return a < b || b != b ? b : a; }  // not a number is the largest
+};
+
 #define DISTRUN_COMPARISON(Name, symbol)                   \
   template <class T>                                       \
   struct Name {                                            \
@@ -145,21 +156,6 @@ DISTRUN_COMPARISON(Le, <=)
 DISTRUN_COMPARISON(Gt, >)
 DISTRUN_COMPARISON(Ge, >=)
 #undef DISTRUN_COMPARISON
-
-// A floating number that an integer cannot hold becomes what x86 makes of it, and nothing undefined.
-template <class To, class From>
-To convert_one(From value) {
-  if constexpr (std::is_same_v<To, bool>) {
-    return value != From{0};
-  } else if constexpr (is_float<From> && !is_float<To>) {
-    using Whole = std::conditional_t<sizeof(To) == 4, std::int32_t, std::int64_t>;
-    constexpr Whole kLeast = sizeof(To) == 4 ? INT32_MIN : INT64_MIN;
-    constexpr From kLimit = -static_cast<From>(kLeast);
-    return static_cast<To>(value >= -kLimit && value < kLimit ? static_cast<Whole>(value) : kLeast);
-  } else {
-    return static_cast<To>(value);
-  }
-}
 
 // ---- runs of elements
 
@@ -340,12 +336,14 @@ constexpr Run kConvert = &unary_run<Convert<From, To>, From, To>;
 #define DISTRUN_SIN(T) unary_entry<Sin, T>()
 #define DISTRUN_SIGMOID(T) unary_entry<Sigmoid, T>()
 #define DISTRUN_CLAMP_MIN(T) unary_entry<ClampMin, T>()
+#define DISTRUN_SQRT(T) unary_entry<Sqrt, T>()
 #define DISTRUN_ADD(T) binary_entry<Add, T>()
 #define DISTRUN_MUL(T) binary_entry<Mul, T>()
 #define DISTRUN_DIV(T) binary_entry<Div, T>()
 #define DISTRUN_SIGMOID_BACKWARD(T) binary_entry<SigmoidBackward, T>()
 #define DISTRUN_THRESHOLD_BACKWARD(T) binary_entry<ThresholdBackward, T>()
 #define DISTRUN_CLAMP_MIN_BACKWARD(T) binary_entry<ClampMinBackward, T>()
+#define DISTRUN_MAXIMUM(T) binary_entry<Maximum, T>()
 #define DISTRUN_EQ(T) &binary_run<Eq<T>, T, bool>
 #define DISTRUN_NE(T) &binary_run<Ne<T>, T, bool>
 #define DISTRUN_LT(T) &binary_run<Lt<T>, T, bool>
@@ -369,10 +367,10 @@ constexpr Run kConvert = &unary_run<Convert<From, To>, From, To>;
 extern const ElementKernels DISTRUN_NAMED(element_kernels_, DISTRUN_KERNEL_SET);
 constexpr ElementKernels DISTRUN_NAMED(element_kernels_, DISTRUN_KERNEL_SET) = {
     {DISTRUN_FOR_DTYPES(DISTRUN_NEG), DISTRUN_FOR_DTYPES(DISTRUN_COS), DISTRUN_FOR_DTYPES(DISTRUN_SIN),
-     DISTRUN_FOR_DTYPES(DISTRUN_SIGMOID), DISTRUN_FOR_DTYPES(DISTRUN_CLAMP_MIN)},
+     DISTRUN_FOR_DTYPES(DISTRUN_SIGMOID), DISTRUN_FOR_DTYPES(DISTRUN_CLAMP_MIN), DISTRUN_FOR_DTYPES(DISTRUN_SQRT)},
     {DISTRUN_FOR_DTYPES(DISTRUN_ADD), DISTRUN_FOR_DTYPES(DISTRUN_MUL), DISTRUN_FOR_DTYPES(DISTRUN_DIV),
      DISTRUN_FOR_DTYPES(DISTRUN_SIGMOID_BACKWARD), DISTRUN_FOR_DTYPES(DISTRUN_THRESHOLD_BACKWARD),
-     DISTRUN_FOR_DTYPES(DISTRUN_CLAMP_MIN_BACKWARD)},
+     DISTRUN_FOR_DTYPES(DISTRUN_CLAMP_MIN_BACKWARD), DISTRUN_FOR_DTYPES(DISTRUN_MAXIMUM)},
     {DISTRUN_FOR_DTYPES(DISTRUN_EQ), DISTRUN_FOR_DTYPES(DISTRUN_NE), DISTRUN_FOR_DTYPES(DISTRUN_LT),
      DISTRUN_FOR_DTYPES(DISTRUN_LE), DISTRUN_FOR_DTYPES(DISTRUN_GT), DISTRUN_FOR_DTYPES(DISTRUN_GE)},
     DISTRUN_FOR_DTYPES(DISTRUN_CONVERT),

@@ -1,8 +1,9 @@
 #pragma once
-// exp, log, sin, cos and normal numbers for element_kernels.cpp. Of those of float the compiler can make vectors, with
-// the same numbers for every instruction set and exact to 2 units in the last place, sin and cos to 0.6; those of
-// double are the C library's. In an unnamed namespace, for the reason in table.hpp.
+// Conversions, exp, log, sin, cos and normal numbers for element_kernels.cpp. Of functions of float the compiler can
+// make vectors, with the same numbers for every instruction set and exact to 2 units in the last place, sin and cos to
+// 0.6; those of double are the C library's. In an unnamed namespace, for the reason in table.hpp.
 #include <cstdint>
+#include <type_traits>
 
 // The loop's rounds do not depend on each other, though the compiler can't see that output and input are the same run
 // or apart.
@@ -14,6 +15,24 @@
 
 namespace distrun::tensor::kernels {
 namespace {
+
+template <class T>
+inline constexpr bool is_float = std::is_floating_point_v<T>;
+
+// A floating number that an integer cannot hold becomes what x86 makes of it, and nothing undefined.
+template <class To, class From>
+To convert_one(From value) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return value != From{0};
+  } else if constexpr (is_float<From> && !is_float<To>) {
+    using Whole = std::conditional_t<sizeof(To) == 4, std::int32_t, std::int64_t>;
+    constexpr Whole kLeast = sizeof(To) == 4 ? INT32_MIN : INT64_MIN;
+    constexpr From kLimit = -static_cast<From>(kLeast);
+    return static_cast<To>(value >= -kLimit && value < kLimit ? static_cast<Whole>(value) : kLeast);
+  } else {
+    return static_cast<To>(value);
+  }
+}
 
 inline double exponential(double x) { return __builtin_exp(x); }
 

@@ -16,8 +16,8 @@ namespace distrun::tensor::kernels {
 using Run = void (*)(std::byte* const* data, const std::int64_t* strides, std::int64_t count, const void* parameter);
 
 // Results are of the input's dtype.
-enum class Unary : std::uint8_t { Neg, Cos, Sin, Sigmoid, ClampMin };  // ClampMin: the least value
-inline constexpr int kUnaryCount = 5;
+enum class Unary : std::uint8_t { Neg, Cos, Sin, Sigmoid, ClampMin, Sqrt };  // ClampMin: the least value
+inline constexpr int kUnaryCount = 6;
 enum class Binary : std::uint8_t {
   Add,  // a + parameter * b
   Mul,
@@ -25,8 +25,9 @@ enum class Binary : std::uint8_t {
   SigmoidBackward,    // gradient, result
   ThresholdBackward,  // gradient, input: the gradient where the input is over the parameter
   ClampMinBackward,   // gradient, input: the gradient where the input is no less than the parameter
+  Maximum,
 };
-inline constexpr int kBinaryCount = 6;
+inline constexpr int kBinaryCount = 7;
 // Results are bool.
 enum class Comparison : std::uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 inline constexpr int kComparisonCount = 6;

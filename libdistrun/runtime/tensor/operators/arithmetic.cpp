@@ -18,9 +18,9 @@ DType floating(DType dtype) noexcept { return is_floating(dtype) ? dtype : DType
 }
 
 // What drivers know the kernels by (runtime/device/elementwise.hpp), in the order of kernels/table.hpp.
-constexpr const char* kUnaryNames[] = {"neg", "cos", "sin", "sigmoid", "clamp_min"};
+constexpr const char* kUnaryNames[] = {"neg", "cos", "sin", "sigmoid", "clamp_min", "sqrt"};
 constexpr const char* kBinaryNames[] = {
-    "add", "mul", "div", "sigmoid_backward", "threshold_backward", "clamp_min_backward"};
+    "add", "mul", "div", "sigmoid_backward", "threshold_backward", "clamp_min_backward", "maximum"};
 constexpr const char* kComparisonNames[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static_assert(std::size(kUnaryNames) == kernels::kUnaryCount);
 static_assert(std::size(kBinaryNames) == kernels::kBinaryCount);

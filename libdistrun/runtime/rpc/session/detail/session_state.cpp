@@ -69,6 +69,7 @@ void Session::receive(const WorkerInfo& from, const wire::Bytes& bytes) {
 void Session::lose(const WorkerInfo& peer, const Error& why) {
   meetings.lose(peer.name(), why);
   termination.lose(peer, why);
+  for (const auto& each : parts) each->lose(peer, why);
 }
 
 std::shared_ptr<Session> SessionState::find() const {

@@ -1,0 +1,175 @@
+// What workers call of each other: protocol.hpp.
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/dist_autograd/backward.hpp>
+#include <distrun/runtime/dist_autograd/pass.hpp>
+#include <distrun/runtime/rpc/calls/call_context.hpp>
+#include <distrun/runtime/rpc/calls/error_codec.hpp>
+#include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rref/rref.hpp>
+
+namespace distrun::dist_autograd {
+namespace {
+
+using rpc::Value;
+using rpc::ValueList;
+
+constexpr int kReleaseTries = 40;
+constexpr double kReleaseSeconds = 0.5;  // of each
+
+// The arguments that all have in front.
+struct Head {
+  ContextId context = -1;
+  PassId pass = -1;
+  PassSettings settings;
+};
+Head head_of(const ValueList& arguments) {
+  return {rpc::from_value<ContextId>(arguments[0]),
+          rpc::from_value<PassId>(arguments[1]),
+          {rpc::from_value<bool>(arguments[2]), rpc::from_value<bool>(arguments[3]) ? Mode::Fast : Mode::Smart}};
+}
+
+std::shared_ptr<Pass> pass_of(const Head& head) {
+  const auto contexts = current_contexts({});
+  const auto context = contexts->find(head.context);
+  if (context == nullptr) {
+    throw Error(ErrorKind::Failed, "RuntimeError",
+                "Autograd context no longer valid! Context " + std::to_string(head.context) +
+                    " was released while a backward pass over it was under way");
+  }
+  return std::static_pointer_cast<Pass>(
+      contexts->find_or_add_pass(head.pass, [&] { return Pass::make(contexts, context, head.pass, head.settings); }));
+}
+
+rpc::Result mark(const ValueList& arguments) {
+  const auto pass = pass_of(head_of(arguments));
+  try {
+    return pass->mark(pass->expect(rpc::from_value<std::vector<MessageId>>(arguments[4])));
+  } catch (const Error& error) {
+    pass->fail(error);
+    throw;
+  }
+}
+
+std::vector<Tensor> gradients_in(const Value& list) {
+  std::vector<Tensor> gradients;
+  for (const Value& each : rpc::from_value<rpc::List>(list).items) {
+    gradients.push_back(each.is_none() ? Tensor() : rpc::from_value<Tensor>(each));
+  }
+  return gradients;
+}
+
+rpc::Result feed(const ValueList& arguments) {
+  const auto pass = pass_of(head_of(arguments));
+  try {
+    if (pass->settings().mode == Mode::Fast) {
+      pass->expect_all();
+    } else if (!arguments[5].is_none()) {
+      pass->expect(rpc::from_value<std::vector<MessageId>>(arguments[5]));
+    }
+    const bool is_first = pass->is_first();
+    pass->feed(rpc::from_value<MessageId>(arguments[4]), gradients_in(arguments[6]));
+    if (is_first) return pass->done();
+    return Value();
+  } catch (const Error& error) {
+    pass->fail(error);
+    throw;
+  }
+}
+
+rpc::Result abort_pass(const ValueList& arguments) {
+  const Head head = head_of(arguments);
+  const auto contexts = current_contexts({});
+  const int kind = rpc::from_value<int>(arguments[4]);
+  if (kind < 0 || kind > static_cast<int>(ErrorKind::Unimplemented)) {
+    throw Error(ErrorKind::InvalidArgument, "an error of the unknown kind " + std::to_string(kind));
+  }
+  const Error error(static_cast<ErrorKind>(kind), rpc::from_value<std::string>(arguments[5]),
+                    rpc::from_value<std::string>(arguments[6]));
+  if (const auto pass = contexts->find_pass(head.pass)) {
+    pass->fail(error);
+  } else {
+    contexts->end_pass(head.pass, error);  // what comes of it late is refused
+  }
+  return Value();
+}
+
+rpc::Result release(const ValueList& arguments) {
+  const auto call = rpc::current_call();
+  const auto contexts = current_contexts({});
+  contexts->release(rpc::from_value<ContextId>(arguments[0]), call == nullptr ? contexts->self() : call->caller.id());
+  return Value();
+}
+
+void begin(ContextId context, const RRef<Tensor>& root, bool retain_graph, bool is_fast, double timeout) {
+  backward(context, root, {retain_graph, is_fast ? Mode::Fast : Mode::Smart, timeout});
+}
+
+std::vector<rpc::Parameter> parameters(std::vector<rpc::Parameter> more) {
+  std::vector<rpc::Parameter> all{{"context", "int"}, {"pass", "int"}, {"retain_graph", "bool"}, {"is_fast", "bool"}};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+[[maybe_unused]] const bool are_registered =
+    rpc::register_dynamic({{kMark, parameters({{"messages", "list"}})}, rpc::Execution::Plain, &mark}) &&
+    rpc::register_dynamic({{kFeed, parameters({{"message", "int"}, {"live", "list"}, {"gradients", "list"}})},
+                           rpc::Execution::Plain,
+                           &feed}) &&
+    rpc::register_dynamic({{kAbort, parameters({{"kind", "int"}, {"type", "str"}, {"text", "str"}})},
+                           rpc::Execution::Plain,
+                           &abort_pass}) &&
+    rpc::register_dynamic({{kRelease, {{"context", "int"}}}, rpc::Execution::Plain, &release}) &&
+    rpc::register_function<rpc::Execution::Plain>(kBegin, {"context", "root", "retain_graph", "is_fast", "timeout"},
+                                                  &begin);
+
+class TryAgain final : public future::Continuation {
+ public:
+  TryAgain(std::weak_ptr<rpc::Calls> calls, WorkerId to, ContextId context, int tries)
+      : calls_(std::move(calls)), to_(to), context_(context), tries_(tries) {}
+  void run(const std::shared_ptr<future::FutureState>& done) noexcept override {
+    done->mark_seen();
+    if (done->error() != nullptr) again(done->error());
+  }
+  void abandon(future::FutureState&, const std::exception_ptr& why) noexcept override { again(why); }
+
+  static void send(rpc::Calls& calls, WorkerId to, ContextId context, int tries) noexcept {
+    for (; tries > 0; --tries) {
+      try {
+        rpc::CallRequest request{rpc::Destination(int{to}, {}).within(kReleaseSeconds), rpc::target_of(kRelease), {}};
+        request.arguments.positional = {rpc::to_value(context)};
+        const auto answer = calls.call(std::move(request));
+        answer.state()->attach(std::make_unique<TryAgain>(calls.weak_from_this(), to, context, tries - 1));
+        return;
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::Disconnected || error.kind() == ErrorKind::InvalidArgument) return;
+      } catch (...) {
+        return;
+      }
+    }
+  }
+
+ private:
+  void again(const std::exception_ptr& why) noexcept {
+    const auto calls = calls_.lock();
+    if (calls == nullptr || rpc::error_of(why).kind() == ErrorKind::Disconnected) return;
+    send(*calls, to_, context_, tries_);
+  }
+
+  const std::weak_ptr<rpc::Calls> calls_;
+  const WorkerId to_;
+  const ContextId context_;
+  const int tries_;
+};
+
+}  // namespace
+
+void tell_released(rpc::Calls& calls, WorkerId to, ContextId context) noexcept {
+  core::ThreadState state = core::thread_state();
+  state.autograd_context = rpc::kNoContext;
+  const core::ThreadStateGuard guard(std::move(state));
+  TryAgain::send(calls, to, context, kReleaseTries);
+}
+
+}  // namespace distrun::dist_autograd

@@ -1,0 +1,86 @@
+#include <distrun/runtime/dist_autograd/context.hpp>
+
+#include <algorithm>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::dist_autograd {
+
+Tensor GradientsOfLeaves::find(const Tensor& leaf) const {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& each) { return each.leaf.is_same(leaf); });
+  return found == entries_.end() ? Tensor() : found->gradient;
+}
+
+Tensor GradientsOfLeaves::at(const Tensor& leaf) const {
+  Tensor gradient = find(leaf);
+  if (gradient.defined()) return gradient;
+  throw Error(ErrorKind::InvalidArgument, "KeyError",
+              "no gradient of that leaf has come: it is not the very tensor, or nothing that a backward pass of the "
+              "context began with depends on it");
+}
+
+std::map<MessageId, Ref<SendNode>> Context::send_functions() const {
+  const std::lock_guard lock(mutex_);
+  return sends_;
+}
+
+std::map<MessageId, Ref<RecvNode>> Context::recv_functions() const {
+  const std::lock_guard lock(mutex_);
+  return recvs_;
+}
+
+std::set<WorkerId> Context::known_worker_ids() const {
+  const std::lock_guard lock(mutex_);
+  return known_workers_;
+}
+
+void Context::add_known_worker(WorkerId worker) {
+  const std::lock_guard lock(mutex_);
+  known_workers_.insert(worker);
+}
+
+void Context::add_send(Ref<SendNode> node) {
+  const std::lock_guard lock(mutex_);
+  const MessageId message = node->message;
+  sends_.insert_or_assign(message, std::move(node));
+}
+
+void Context::add_recv(Ref<RecvNode> node) {
+  const std::lock_guard lock(mutex_);
+  const MessageId message = node->message;
+  recvs_.insert_or_assign(message, std::move(node));
+}
+
+void Context::remove_send(MessageId id) {
+  Ref<SendNode> gone;  // let go of without the lock
+  const std::lock_guard lock(mutex_);
+  const auto found = sends_.find(id);
+  if (found == sends_.end()) return;
+  gone = std::move(found->second);
+  sends_.erase(found);
+}
+
+Ref<SendNode> Context::find_send(MessageId id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = sends_.find(id);
+  return found == sends_.end() ? Ref<SendNode>() : found->second;
+}
+
+Ref<RecvNode> Context::find_recv(MessageId id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = recvs_.find(id);
+  return found == recvs_.end() ? Ref<RecvNode>() : found->second;
+}
+
+void Context::begin_pass() {
+  const std::lock_guard lock(mutex_);
+  ++passes_;
+}
+
+void Context::end_pass() {
+  const std::lock_guard lock(mutex_);
+  if (--passes_ == 0) gradients_.end_pass();
+}
+
+}  // namespace distrun::dist_autograd

@@ -1,0 +1,62 @@
+#pragma once
+// An optimizer of parameters that are on several workers: each is moved where it is, by the gradient that it has there.
+//
+//   dist_autograd::DistributedOptimizer optimizer(parameters, nn::SGDOptions{.learning_rate = 0.05});
+//   {
+//     const dist_autograd::ContextScope context;
+//     dist_autograd::backward(context.id(), {loss});
+//     optimizer.step(context.id());
+//   }
+#include <memory>
+#include <vector>
+
+#include <distrun/common/base/location.hpp>
+#include <distrun/common/wire/codec.hpp>
+#include <distrun/runtime/dist_autograd/scope.hpp>
+#include <distrun/runtime/nn/adagrad.hpp>
+#include <distrun/runtime/nn/adam.hpp>
+#include <distrun/runtime/nn/sgd.hpp>
+#include <distrun/runtime/rref/rref.hpp>
+
+namespace distrun::nn {
+DISTRUN_FIELDS(SGDOptions, m.learning_rate, m.momentum, m.dampening, m.weight_decay, m.nesterov)
+DISTRUN_FIELDS(AdamOptions, m.learning_rate, m.betas, m.epsilon, m.weight_decay, m.amsgrad)
+DISTRUN_FIELDS(AdagradOptions, m.learning_rate, m.lr_decay, m.weight_decay, m.initial_accumulator_value, m.epsilon)
+}  // namespace distrun::nn
+
+namespace distrun::dist_autograd {
+
+// The optimizer of one worker's parameters, there. Others step it by a reference.
+class OwnerOptimizer {
+ public:
+  explicit OwnerOptimizer(std::unique_ptr<nn::Optimizer> optimizer) : optimizer_(std::move(optimizer)) {}
+  // By the gradients of that context; a parameter without one stays. Throws what the optimizer throws.
+  void step(ContextId context);
+
+ private:
+  const std::unique_ptr<nn::Optimizer> optimizer_;
+};
+
+// Any thread. References to parameters are to leaves that require a gradient.
+class DistributedOptimizer {
+ public:
+  using Parameters = std::vector<RRef<Tensor>>;
+  using Location = base::Location;
+
+  // Makes an optimizer on each owner of a parameter. Throws Error{InvalidArgument} without parameters, and what an
+  // optimizer throws of its options and its parameters.
+  DistributedOptimizer(const Parameters& parameters, nn::SGDOptions options, Location site = Location::here());
+  DistributedOptimizer(const Parameters& parameters, nn::AdamOptions options, Location site = Location::here());
+  DistributedOptimizer(const Parameters& parameters, nn::AdagradOptions options, Location site = Location::here());
+
+  // All owners at once. Throws the first error, after all have answered: the others have moved theirs.
+  void step(ContextId context, Location site = Location::here());
+
+ private:
+  template <class Options>
+  void make(const Parameters& parameters, const char* function, const Options& options, Location site);
+
+  std::vector<RRef<OwnerOptimizer>> owners_;
+};
+
+}  // namespace distrun::dist_autograd

@@ -1,0 +1,24 @@
+#pragma once
+// What workers call of each other for distributed autograd. In front of the arguments stand context and pass.
+#include <distrun/runtime/dist_autograd/message_nodes.hpp>
+#include <distrun/runtime/dist_autograd/mode.hpp>
+#include <distrun/runtime/rpc/calls/calls.hpp>
+
+namespace distrun::dist_autograd {
+
+inline constexpr const char* kMark = "distrun.autograd.mark";        // which of the messages it has sent take part
+inline constexpr const char* kFeed = "distrun.autograd.backward";    // gradients of one of them
+inline constexpr const char* kAbort = "distrun.autograd.abort";      // the pass has failed elsewhere
+inline constexpr const char* kRelease = "distrun.autograd.release";  // the context's opener has released it
+inline constexpr const char* kBegin = "distrun.autograd.begin";      // a pass, with the value of a reference as root
+
+// What all who take part in a pass know of it.
+struct PassSettings {
+  bool retain_graph = false;
+  Mode mode = Mode::Smart;
+};
+
+// Again and again until it is answered; does not wait.
+void tell_released(rpc::Calls& calls, WorkerId to, ContextId context) noexcept;
+
+}  // namespace distrun::dist_autograd

@@ -1,0 +1,59 @@
+#pragma once
+// A module that is on another worker: made there, called from here, its parameters known by references.
+//
+//   struct Net : nn::Module { explicit Net(int width); Tensor forward(const Tensor& x) override; };
+//   static const auto net = dist_autograd::RegisterModule<Net>("Net").constructor<int>({"width"});
+//
+//   dist_autograd::RemoteModule there("worker1", "Net", 64);
+//   const Tensor y = there.forward(x);
+//   dist_autograd::DistributedOptimizer optimizer(there.parameters(), nn::SGDOptions{});
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <distrun/runtime/nn/module.hpp>
+#include <distrun/runtime/rpc/functions/register_class.hpp>
+#include <distrun/runtime/rref/rref.hpp>
+
+namespace distrun::dist_autograd {
+
+// As rpc::RegisterClass, with the methods that RemoteModule calls.
+template <class Net>
+class RegisterModule : public rpc::RegisterClass<Net> {
+ public:
+  explicit RegisterModule(const std::string& name) : rpc::RegisterClass<Net>(name) {
+    this->method("forward", static_cast<Tensor (Net::*)(const Tensor&)>(&Net::forward), {"input"});
+    rpc::register_function<rpc::Execution::Plain>((name + ".trained_parameters").c_str(), {"self"}, &parameters_of);
+  }
+
+ private:
+  static std::vector<RRef<Tensor>> parameters_of(std::shared_ptr<Net> module) {
+    std::vector<RRef<Tensor>> references;
+    for (const Tensor& each : module->trained_parameters()) references.emplace_back(each);
+    return references;
+  }
+};
+
+// Any thread, as far as the module's forward() is.
+class RemoteModule {
+ public:
+  // Of a class that is registered there. Throws as rref::remote(); what its constructor throws is thrown by forward().
+  template <class... Passed>
+  RemoteModule(const rpc::Destination& to, const std::string& name, Passed&&... passed)
+      : module_(rref::remote<rpc::Value>(to, name, std::forward<Passed>(passed)...)) {}
+
+  Tensor forward(const Tensor& input) const { return module_.rpc_sync().template call<Tensor>("forward", input); }
+  Future<Tensor> forward_async(const Tensor& input) const {
+    return module_.rpc_async().template call<Tensor>("forward", input);
+  }
+  // Those that need a gradient, on their worker.
+  std::vector<RRef<Tensor>> parameters() const {
+    return module_.rpc_sync().template call<std::vector<RRef<Tensor>>>("trained_parameters");
+  }
+  const RRef<rpc::Value>& module() const noexcept { return module_; }
+
+ private:
+  RRef<rpc::Value> module_;
+};
+
+}  // namespace distrun::dist_autograd

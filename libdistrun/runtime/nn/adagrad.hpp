@@ -1,0 +1,39 @@
+#pragma once
+// Adagrad: each element steps by its gradient, measured by all of its gradients so far.
+#include <vector>
+
+#include <distrun/runtime/nn/optimizer.hpp>
+
+namespace distrun::nn {
+
+struct AdagradOptions {
+  double learning_rate = 1e-2;
+  double lr_decay = 0;  // the rate of the nth step is learning_rate / (1 + (n - 1) lr_decay)
+  double weight_decay = 0;
+  double initial_accumulator_value = 0;  // the sum of squares before the first step
+  double epsilon = 1e-10;
+};
+
+// Sparse gradients move the entries that they have, and the sums of these; with weight decay they are refused.
+class Adagrad : public Optimizer {
+ public:
+  // Throws Error{InvalidArgument} for options below 0.
+  explicit Adagrad(TensorList parameters, AdagradOptions options = {});
+
+ private:
+  struct State {
+    std::int64_t steps = 0;
+    Tensor square_sum;  // undefined before the first step
+  };
+
+  void check_sparse() const override;
+  void move(std::size_t number, const Tensor& gradient) override;
+  void move_dense(const Tensor& parameter, const Tensor& sum, const Tensor& gradient, double rate) const;
+  void move_sparse(const Tensor& parameter, const Tensor& sum, const Tensor& gradient, double rate) const;
+  Tensor measured(const Tensor& gradient, const Tensor& square_sum) const;
+
+  const AdagradOptions options_;
+  std::vector<State> states_;
+};
+
+}  // namespace distrun::nn

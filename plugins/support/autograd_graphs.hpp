@@ -1,0 +1,10 @@
+#pragma once
+// Graph functions of ported tests of distributed autograd: they travel with the call. The same each time.
+#include "rpc_graphs.hpp"
+
+namespace distrun::suites {
+
+Graph my_script_add();  // t1 + t2
+Graph script_ones();    // ones(3, 3)
+
+}  // namespace distrun::suites

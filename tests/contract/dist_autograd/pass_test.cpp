@@ -1,0 +1,77 @@
+// A rank is killed at a random step of its agent while four differentiate with each other: every pass of the others
+// ends at once, well or with an error that names it, and without it they go on.
+//
+//   DISTRUN_KILL_CELLS=300    how many
+//   DISTRUN_KILL_SEED=7       other ones
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <random>
+
+#include "../rpc/session_table.hpp"
+#include "pass_cell.hpp"
+#include "support/environment.hpp"
+#include "support/sandbox.hpp"
+#include "support/scratch.hpp"
+
+namespace distrun::dist_autograd::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using distrun::testing::number_of;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr unsigned long kCells = 6;
+#else
+constexpr unsigned long kCells = 24;
+#endif
+constexpr unsigned long kSeed = 20'262;
+constexpr int kAtOnceCells = 3;
+constexpr int kStepsMax = 1500;  // about as many as there are
+
+PassCell random_cell(unsigned long seed, unsigned long number, std::string folder) {
+  std::mt19937 random(static_cast<std::mt19937::result_type>(seed * 1'000'003 + number));
+  PassCell cell;
+  cell.seed = seed * 1'000'003 + number;
+  cell.victim = static_cast<int>(random() % kPassRanks);
+  cell.struck_at = static_cast<int>(random() % kStepsMax);
+  cell.folder = std::move(folder);
+  return cell;
+}
+
+void check_cell(const PassCell& cell, const Lines& lines) {
+  std::string all;
+  for (const std::string& each : lines) all += "\n  " + each;
+  INFO("all that was told:" << all);
+  std::map<char, std::string> last;
+  for (const std::string& line : lines) {
+    const auto came = rpc::testing::timed_of(line.substr(2));
+    CAPTURE(line);
+    const std::chrono::milliseconds bound = came.phase == "again" ? 20s : 1s;
+    CHECK(came.seconds < std::chrono::duration<double>(distrun::testing::scaled(bound)).count());
+    CHECK((came.text == "done" || (came.phase == "pass" && rpc::testing::names(came.text, cell.victim))));
+    last[line[0]] = came.phase;
+  }
+  CHECK(last.size() == static_cast<std::size_t>(kPassRanks - 1));
+  for (const auto& [rank, phase] : last) CHECK(phase == "again");
+}
+
+}  // namespace
+
+TEST_CASE("whoever is killed in the middle of passes, the others hear of it by its name and go on without it") {
+  const unsigned long seed = number_of("DISTRUN_KILL_SEED", kSeed), count = number_of("DISTRUN_KILL_CELLS", kCells);
+  const distrun::testing::Scratch scratch;
+  std::vector<PassCell> cells;
+  for (unsigned long number = 0; number < count; ++number) {
+    cells.push_back(random_cell(seed, number, scratch.directory(std::to_string(number))));
+  }
+  std::vector<std::function<Lines()>> runs;
+  for (const PassCell& each : cells) runs.emplace_back([&each] { return each.conduct(); });
+  const std::vector<Lines> told = rpc::testing::conduct(runs, kAtOnceCells);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    INFO("cell " << i << ": rank " << cells[i].victim << " is killed at step " << cells[i].struck_at);
+    check_cell(cells[i], told[i]);
+  }
+}
+
+}  // namespace distrun::dist_autograd::testing

@@ -1,0 +1,47 @@
+// Whatever a program computes on several ranks, its gradients are those of the same on one.
+#include "program.hpp"
+#include "autograd_ranks.hpp"
+#include "support/environment.hpp"
+
+namespace distrun::dist_autograd {
+namespace {
+
+// What of two lists of gradients is not the same; a leaf that nothing depends on has none in either.
+std::string what_differs(const TensorList& got, const TensorList& wanted, const std::string& what) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::string name = what + " " + std::to_string(i) + ": ";
+    if (got[i].defined() != wanted[i].defined()) return name + (got[i].defined() ? "has one" : "has none");
+    if (!wanted[i].defined()) continue;
+    if (std::string text = differs(to_dense(got[i]), to_dense(wanted[i])); !text.empty()) return name + text;
+  }
+  return "";
+}
+
+void check_programs(bool uses_all, const std::vector<Mode>& modes) {
+  const auto seeds = static_cast<std::uint32_t>(distrun::testing::number_of("DISTRUN_PROGRAM_SEEDS", 120));
+  const AutogradRanks ranks(4);
+  for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+    const Program program = make_program(seed, 1 + static_cast<int>(seed % 4), uses_all);
+    const ProgramGradients wanted = run_on_one(program, seed);
+    for (const Mode mode : modes) {
+      ProgramGradients got;
+      const std::string error = ranks.error_as(0, [&] { got = run_on_several(program, seed, mode); });
+      INFO("seed " << seed << (mode == Mode::Fast ? ", FAST" : ", SMART") << "\n" << to_string(program));
+      REQUIRE(error == "");
+      REQUIRE(what_differs(got.of_leaves, wanted.of_leaves, "the gradient of leaf") == "");
+      REQUIRE(what_differs(got.of_weights, wanted.of_weights, "the gradient of the weight of worker") == "");
+    }
+  }
+  CHECK(ranks.left_over() == "");
+}
+
+TEST_CASE("gradients of programs by chance are those of one rank, whatever of them is used") {
+  check_programs(false, {Mode::Smart});
+}
+
+TEST_CASE("gradients of programs of which all is used are those of one rank in both modes") {
+  check_programs(true, {Mode::Smart, Mode::Fast});
+}
+
+}  // namespace
+}  // namespace distrun::dist_autograd
