@@ -43,8 +43,8 @@ long forks = 0;
 // Who has killed a helper that is of no use any more reaps it at once, so that nobody takes it for a leak.
 long deaths = 0;
 
-// The kernel's own locks are waited for in microseconds.
-constexpr milliseconds kSleepMax{5};
+// The kernel's own locks are waited for in microseconds, where nothing else keeps the machine busy.
+constexpr milliseconds kSleepMax{20};
 
 // How long this thread has been ready to run and did not get a CPU: the second number there.
 base::Nanoseconds kept_waiting() {

@@ -83,7 +83,7 @@ void run(Pass& pass, const TensorList& roots, base::TimePoint deadline, base::Lo
     find_live(pass, deadline, site);
   } catch (const Error& error) {
     pass.fail(error);
-    throw;
+    pass.done().wait();  // throws the first error of the part, which may be another
   }
   pass.begin();
   wait_for(pass, deadline, site);

@@ -58,7 +58,8 @@ Pass::Live Pass::expect(const std::vector<MessageId>& messages) {
   const std::lock_guard lock(mutex_);
   for (const MessageId each : messages) {
     if (marked_.count(each) != 0) continue;
-    if (is_started_) throw Error(ErrorKind::Failed, "RuntimeError", "the backward pass is over, or has begun");
+    if (error_) throw *error_;
+    if (is_started_) throw Error(ErrorKind::Failed, "RuntimeError", "the backward pass has begun already");
     Ref<SendNode> node = context_->find_send(each);
     if (!node) {
       throw Error(ErrorKind::Failed, "RuntimeError",
