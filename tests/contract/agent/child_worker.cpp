@@ -49,7 +49,12 @@ void ChildWorker::meet(Worker& parent) {
   parent.agent().add_worker({setting_.worker, hear(ours_)});
 }
 
-void ChildWorker::signal(int number) const { ::kill(pid_, number); }
+void ChildWorker::signal(int number) const {
+  ::kill(pid_, number);
+  if (number != SIGSTOP) return;
+  siginfo_t stopped{};
+  ::waitid(P_PID, static_cast<id_t>(pid_), &stopped, WSTOPPED | WEXITED | WNOWAIT);
+}
 
 void ChildWorker::serve() const {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

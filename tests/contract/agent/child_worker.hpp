@@ -19,6 +19,7 @@ class ChildWorker {
 
   // Each gets to know the other.
   void meet(Worker& parent);
+  // SIGSTOP has stopped all of its threads when this returns.
   void signal(int number) const;
 
  private:
