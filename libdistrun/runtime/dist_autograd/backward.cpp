@@ -71,7 +71,7 @@ void wait_for(Pass& pass, base::TimePoint deadline, base::Location site) {
     board::WaitInfo info;
     info.kind = board::WaitKind::Backward;
     info.name = name;
-    info.id = static_cast<std::uint64_t>(pass.context().context_id());
+
     info.site = site;
     shown.emplace(info, deadline);
   }

@@ -31,7 +31,7 @@ class SendNode final : public Node {
 
   const MessageId message;
   const WorkerId to;
-  const std::string what;  // for people: "my_add(), called at train.cpp:12" or "the result of my_add()"
+  const std::string what;  // for people: "my_add() at train.cpp:12" or "the result of my_add()"
 };
 
 // The maker of the tensors that were received and require a gradient. It has an input for each that was read, in the

@@ -267,7 +267,7 @@ std::string Pass::missing() const {
   const std::lock_guard lock(mutex_);
   if (expected_.empty()) return sent_.load() > 0 ? "the answers of other workers" : "";
   const SendNode& first = *expected_.begin()->second;
-  std::string text = "gradients of " + first.what + ", from worker " + std::to_string(first.to);
+  std::string text = "gradients from worker " + std::to_string(first.to) + " of " + first.what;
   if (expected_.size() > 1) text += ", and of " + std::to_string(expected_.size() - 1) + " more";
   return text;
 }
@@ -282,7 +282,7 @@ void Pass::show_waiting() noexcept {
   board::WaitInfo info;
   info.kind = board::WaitKind::Backward;
   info.name = name;
-  info.id = static_cast<std::uint64_t>(context_->context_id());
+
   for (const auto& [message, node] : expected_) info.peers.add(node->to);
   shown_ = line->begin_wait(info, core::kForever);
 }

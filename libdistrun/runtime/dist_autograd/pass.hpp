@@ -95,7 +95,7 @@ class Pass final : public PassPart, public std::enable_shared_from_this<Pass> {
   // By RecvNode, on a thread of the pass.
   static Pass* current() noexcept;
   void send(const RecvNode& node, Gradients gradients);
-  // What it waits for, for people: "the gradients of my_add(), called at f.cpp:12, from worker1". Empty: nothing.
+  // What it waits for, for people: "gradients from worker 1 of my_add() at f.cpp:12". Empty: nothing.
   std::string missing() const;
 
  private:

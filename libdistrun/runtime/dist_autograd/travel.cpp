@@ -72,11 +72,13 @@ class Origins {
   std::vector<const Node*> seen_;
 };
 
+// Short: the board has some sixty characters for what is waited for.
 std::string what_of(const rpc::Departure& departure) {
   const std::string call = std::string(departure.callee) + "()";
   if (departure.is_answer) return "the result of " + call;
-  const std::string line = departure.site.line == 0 ? "" : ":" + std::to_string(departure.site.line);
-  return call + (departure.site.file[0] == '\0' ? "" : ", called at " + std::string(departure.site.file) + line);
+  const std::string file = departure.site.file;
+  return file.empty() ? call
+                      : call + " at " + file.substr(file.rfind('/') + 1) + ":" + std::to_string(departure.site.line);
 }
 
 rpc::Section section_of(const AutogradSection& section) { return {rpc::SectionTag::Autograd, wire::encode(section)}; }
