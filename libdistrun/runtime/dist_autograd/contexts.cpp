@@ -111,7 +111,7 @@ void Contexts::lose(const WorkerInfo& peer, const Error& why) noexcept {
   std::vector<std::shared_ptr<Context>> gone;
   const std::lock_guard lock(mutex_);
   for (auto each = contexts_.begin(); each != contexts_.end();) {
-    if (opener_of(each->first) != peer.id()) {
+    if (giver_of(each->first) != peer.id()) {
       ++each;
       continue;
     }
@@ -140,10 +140,13 @@ Contexts::Counts Contexts::counts() const {
   return {contexts_.size(), passes_.size()};
 }
 
-std::shared_ptr<Contexts> current_contexts(base::Location site) {
+std::shared_ptr<Contexts> find_contexts() noexcept {
   const auto calls = rpc::find_calls();
-  auto contexts = calls == nullptr ? nullptr : std::dynamic_pointer_cast<Contexts>(calls->autograd());
-  if (contexts != nullptr) return contexts;
+  return calls == nullptr ? nullptr : std::dynamic_pointer_cast<Contexts>(calls->autograd());
+}
+
+std::shared_ptr<Contexts> current_contexts(base::Location site) {
+  if (auto contexts = find_contexts()) return contexts;
   throw Error(ErrorKind::Failed, "RuntimeError",
               "RPC has not been initialized. Call init_rpc first: autograd contexts are those of its session", site);
 }

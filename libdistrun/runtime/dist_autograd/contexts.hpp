@@ -5,15 +5,17 @@
 // opened it, or with him, when he is lost. Ids that were released are remembered (the last kReleasedMax): what belongs
 // to one and comes late is no part of any, and does not bring it back.
 //
-// Releases are calls, which are made again until they are answered, the worker is lost or the session ends. Whoever
+// Releases are calls, which are made again until they are answered, the worker is lost, the session ends, or they have
+// been made kReleaseTries times (callees.cpp). Whoever
 // hears of one tells whom else he knows of the context.
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 
+#include <distrun/common/base/recent.hpp>
 #include <distrun/runtime/dist_autograd/context.hpp>
-#include <distrun/runtime/dist_autograd/remembered.hpp>
+
 #include <distrun/runtime/rpc/calls/calls.hpp>
 
 namespace distrun::dist_autograd {
@@ -42,6 +44,8 @@ class Contexts final : public rpc::AutogradService, public std::enable_shared_fr
   std::shared_ptr<Context> get(ContextId id, base::Location site) const;
   // False: it is not here, and nobody is told.
   bool release(ContextId id, WorkerId told_by) noexcept;
+  // Who has given an id: has opened the context, sent the message, begun the pass.
+  static WorkerId giver_of(std::int64_t id) noexcept { return static_cast<WorkerId>(id >> kWorkerBits); }
   ContextId max_id() const noexcept { return base_ | kCountMost; }
 
   // Passes that this worker takes part in. `make_pass` is called if there is none of that id. Throws why it has failed,
@@ -77,7 +81,6 @@ class Contexts final : public rpc::AutogradService, public std::enable_shared_fr
   static constexpr std::size_t kReleasedMax = 65'536;
   static constexpr std::size_t kOverMax = 4096;
 
-  static WorkerId opener_of(ContextId id) noexcept { return static_cast<WorkerId>(id >> kWorkerBits); }
   // Null: it was released.
   std::shared_ptr<Context> find_or_add(ContextId id);
   std::vector<PassPartPtr> passes_with(WorkerId peer) const;
@@ -91,13 +94,16 @@ class Contexts final : public rpc::AutogradService, public std::enable_shared_fr
   std::int64_t next_context_;
   std::unordered_map<ContextId, std::shared_ptr<Context>> contexts_;
   std::unordered_map<PassId, PassPartPtr> passes_;
-  Remembered released_{kReleasedMax};
-  Remembered over_{kOverMax};                   // passes
+  base::Recent<ContextId> released_{kReleasedMax};
+  base::Recent<PassId> over_{kOverMax};         // passes
   std::unordered_map<PassId, Error> failures_;  // of those
   bool is_closed_ = false;
 };
 
-// Of the calling thread's session. Throws Error{Failed}: "RPC has not been initialized. ...".
+// Of the calling thread's session; null: there is none.
+std::shared_ptr<Contexts> find_contexts() noexcept;
+// Throws Error{Failed}: "RPC has not been initialized. ...".
+
 std::shared_ptr<Contexts> current_contexts(base::Location site);
 
 }  // namespace distrun::dist_autograd

@@ -34,9 +34,7 @@ class Marked final : public future::Continuation {
  private:
   void end(const std::exception_ptr& error) noexcept {
     if (error != nullptr) {
-      const Error why = rpc::error_of(error);
-      shared_->fail(std::make_exception_ptr(
-          Error(why.kind(), why.type(), "Error on Node " + std::to_string(from_) + ": " + why.text())));
+      shared_->fail(std::make_exception_ptr(on_node(from_, rpc::error_of(error))));
     }
     shared_->end();
   }
@@ -96,25 +94,28 @@ Pass::Live Pass::live_of(const std::vector<Node*>& ends) {
   return live;
 }
 
+bool Pass::add_origins(const std::vector<MessageId>& messages, std::vector<MessageId>& own) const {
+  for (const MessageId each : messages) {
+    const Ref<RecvNode> node = context_->find_recv(each);
+    if (!node || !node->depends_on) return false;
+    for (const RecvNode::Origin& origin : *node->depends_on) {
+      if (origin.from != contexts_->self()) return false;
+      own.push_back(origin.message);
+    }
+  }
+  return true;
+}
+
 bool Pass::complete(Live& live) {
   Live fresh = live;
   while (!fresh.empty()) {
     std::vector<MessageId> own;
-    bool is_known = true;
     for (const auto& [worker, messages] : fresh) {
       if (worker == contexts_->self()) {
         own.insert(own.end(), messages.begin(), messages.end());
-        continue;
+      } else if (live[worker].size() > kToldMost || !add_origins(messages, own)) {
+        return false;
       }
-      for (const MessageId each : messages) {
-        const Ref<RecvNode> node = context_->find_recv(each);
-        if (!node || !node->depends_on) return false;
-        for (const RecvNode::Origin& origin : *node->depends_on) {
-          is_known = is_known && origin.from == contexts_->self();
-          if (origin.from == contexts_->self()) own.push_back(origin.message);
-        }
-      }
-      if (!is_known || live[worker].size() > kToldMost) return false;
     }
     fresh = expect(own);
     add(live, fresh);

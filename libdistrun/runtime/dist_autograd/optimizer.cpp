@@ -1,11 +1,11 @@
 #include <distrun/runtime/dist_autograd/optimizer.hpp>
 
-#include <exception>
 #include <map>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/dist_autograd/contexts.hpp>
+#include <distrun/runtime/future/collect.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
 
 namespace distrun::dist_autograd {
@@ -78,15 +78,7 @@ void DistributedOptimizer::step(ContextId context, Location site) {
   for (const RRef<OwnerOptimizer>& each : owners_) {
     steps.push_back(each.rpc_async({}, site).template call<void>("step", context));
   }
-  std::exception_ptr first;
-  for (const Future<void>& each : steps) {
-    try {
-      each.wait({}, site);
-    } catch (...) {
-      if (first == nullptr) first = std::current_exception();
-    }
-  }
-  if (first != nullptr) std::rethrow_exception(first);
+  for (const Future<void>& each : future::collect_all(steps, site).wait({}, site)) each.wait();
 }
 
 }  // namespace distrun::dist_autograd

@@ -39,10 +39,6 @@ Ref<autograd::GraphTask> make_task(const PassSettings& settings, Context& contex
   return tensor::make_ref<autograd::GraphTask>(std::move(options));
 }
 
-Error on_node(WorkerId worker, const Error& error) {
-  return {error.kind(), error.type(), "Error on Node " + std::to_string(worker) + ": " + error.text()};
-}
-
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::Failed, "RuntimeError", text); }
 
 }  // namespace
@@ -79,7 +75,7 @@ void Pass::begin() {
   {
     const std::lock_guard lock(mutex_);
     if (is_started_) return;  // it has failed
-    is_started_ = is_begun_here_ = true;
+    is_started_ = true;
   }
   task_->start();
   drive();
@@ -240,8 +236,10 @@ void Pass::end_if_over() noexcept {
   contexts_->end_pass(id_, told);
   if (!error) return done_.set_result(Value());
   tell_failure(*told);
-  done_.set_error(is_begun_here_ && has_sent_ ? *told : *error);  // who is answered puts the worker in front by itself
-  done_.state()->mark_seen();                                     // whoever is answered with it hears of it
+  done_.set_error(Contexts::giver_of(id_) == contexts_->self() && has_sent_
+                      ? *told
+                      : *error);  // who is answered puts the worker in front by itself
+  done_.state()->mark_seen();     // whoever is answered with it hears of it
 }
 
 void Pass::tell_failure(const Error& error) noexcept {

@@ -28,7 +28,7 @@
 // part waits for what will not come. A worker that is lost fails the parts of those who know it.
 //
 // A part is prepared (expect()) and then started by the first feed(); that is done with its mutex. Any thread.
-#include <condition_variable>
+
 #include <memory>
 #include <mutex>
 #include <set>
@@ -81,7 +81,7 @@ class Pass final : public PassPart, public std::enable_shared_from_this<Pass> {
   // On another thread.
   void drive_soon() noexcept;
   // Gradients of a message that was sent from here, by their places in it; runs what it can on this thread. Throws
-  // Error{InvalidArgument} for what it does not expect.
+  // Error{Failed} for a message that takes no part, Error{InvalidArgument} for gradients that are not those of it.
   void feed(MessageId message, std::vector<Tensor> gradients);
   // Whoever comes first is answered with done(), others at once.
   bool is_first() noexcept { return !was_reached_.exchange(true); }
@@ -111,6 +111,8 @@ class Pass final : public PassPart, public std::enable_shared_from_this<Pass> {
   void tell_failure(const Error& error) noexcept;
   void show_waiting() noexcept;
   void hide_waiting() noexcept;
+  // The SendNodes of this worker that what has come by these depends on. False: it is not known, or others' too.
+  bool add_origins(const std::vector<MessageId>& messages, std::vector<MessageId>& own) const;
   Live live_of(const std::vector<Node*>& ends);  // with mutex_
   std::vector<rpc::Value> head() const;          // of the arguments of all that is called for it
 
@@ -131,7 +133,7 @@ class Pass final : public PassPart, public std::enable_shared_from_this<Pass> {
   // Guarded by mutex_.
   std::shared_ptr<Pass> self_;  // until it is over: what runs and who answers come to it
   bool is_started_ = false;
-  bool is_begun_here_ = false;
+
   std::map<MessageId, Ref<SendNode>> expected_;  // not fed yet
   std::set<MessageId> marked_;
   std::set<RecvNode::Origin> live_;  // that were told

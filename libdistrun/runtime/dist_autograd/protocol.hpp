@@ -1,5 +1,6 @@
 #pragma once
 // What workers call of each other for distributed autograd. In front of the arguments stand context and pass.
+#include <distrun/common/base/error.hpp>
 #include <distrun/runtime/dist_autograd/message_nodes.hpp>
 #include <distrun/runtime/dist_autograd/mode.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
@@ -17,6 +18,11 @@ struct PassSettings {
   bool retain_graph = false;
   Mode mode = Mode::Smart;
 };
+
+// What was thrown on another worker, as it is told: "Error on Node 2: ...".
+inline Error on_node(WorkerId worker, const Error& error) {
+  return {error.kind(), error.type(), "Error on Node " + std::to_string(worker) + ": " + error.text()};
+}
 
 // Again and again until it is answered; does not wait.
 void tell_released(rpc::Calls& calls, WorkerId to, ContextId context) noexcept;

@@ -25,8 +25,7 @@ std::shared_ptr<Context> new_context(base::Location site) {
 // It may have been released meanwhile, by whoever has opened it.
 bool has_current_context() noexcept {
   if (of_thread() == rpc::kNoContext) return false;
-  const auto calls = rpc::find_calls();
-  const auto contexts = calls == nullptr ? nullptr : std::dynamic_pointer_cast<Contexts>(calls->autograd());
+  const auto contexts = find_contexts();
   return contexts != nullptr && contexts->find(of_thread()) != nullptr;
 }
 
@@ -60,11 +59,7 @@ ContextScope::ContextScope(base::Location site) : id_(new_context(site)->context
 // The session may be over by now, and the context with it.
 ContextScope::~ContextScope() {
   if (of_thread() == id_) of_thread() = rpc::kNoContext;
-  try {
-    const auto contexts = current_contexts({});
-    contexts->release(id_, contexts->self());
-  } catch (const Error&) {
-  }
+  if (const auto contexts = find_contexts()) contexts->release(id_, contexts->self());
 }
 
 }  // namespace distrun::dist_autograd

@@ -1,9 +1,10 @@
 // Messages that are numbered, and ids that are remembered.
 #include <catch2/catch.hpp>
 
+#include <distrun/common/base/recent.hpp>
 #include <distrun/common/wire/codec.hpp>
+#include <distrun/runtime/rref/protocol/id.hpp>
 #include <distrun/runtime/rref/protocol/numbered.hpp>
-#include <distrun/runtime/rref/protocol/recent.hpp>
 
 namespace distrun::rref {
 namespace {
@@ -32,7 +33,7 @@ TEST_CASE("an inbox knows what has come before, in any order, and stays small") 
 }
 
 TEST_CASE("the newest ids are remembered") {
-  Recent<RRefId> recent(2);
+  base::Recent<RRefId, HashId> recent(2);
   recent.add({0, 1});
   recent.add({1, 2});
   recent.add({0, 1});  // is not newer for that
@@ -42,7 +43,7 @@ TEST_CASE("the newest ids are remembered") {
   CHECK(recent.erase({1, 2}));
   CHECK_FALSE(recent.erase({1, 2}));
   recent.add({2, 4});
-  recent.erase_made_by(0);
+  recent.erase_if([](const RRefId& id) { return id.created_on == 0; });
   CHECK(recent.size() == 1);
   CHECK(recent.contains({2, 4}));
 }

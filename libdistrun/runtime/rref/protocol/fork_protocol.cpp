@@ -254,8 +254,9 @@ void ForkProtocol::lose(WorkerId peer, const std::string& why) {
   lose_owned(peer, why);
   lose_users(peer, why);
   lose_children(peer);
-  early_.erase_made_by(peer);
-  dead_.erase_made_by(peer);
+  const auto is_made_there = [peer](const auto& id) { return id.created_on == peer; };
+  early_.erase_if(is_made_there);
+  dead_.erase_if(is_made_there);
 }
 
 void ForkProtocol::lose_owned(WorkerId peer, const std::string& why) {

@@ -49,8 +49,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <distrun/common/base/recent.hpp>
 #include <distrun/runtime/rref/protocol/numbered.hpp>
-#include <distrun/runtime/rref/protocol/recent.hpp>
 
 namespace distrun::rref {
 
@@ -198,8 +198,8 @@ class ForkProtocol {
   OwnedMap owned_;
   std::unordered_map<ForkId, User, HashId> users_;
   std::unordered_map<ForkId, Child, HashId> children_;
-  Recent<RRefId> dead_{kDeadMax};    // made by others
-  Recent<ForkId> early_{kEarlyMax};  // deleted before they were created
+  base::Recent<RRefId, HashId> dead_{kDeadMax};    // made by others
+  base::Recent<ForkId, HashId> early_{kEarlyMax};  // deleted before they were created
   std::map<WorkerId, std::string> lost_;
   std::map<WorkerId, Outbox> outboxes_;
   std::map<WorkerId, Inbox> inboxes_;

@@ -20,7 +20,7 @@ auto sorted(const Map& map) {
 }
 
 template <class Id>
-std::string text_of(const char* name, const Recent<Id>& ids) {
+std::string text_of(const char* name, const base::Recent<Id, HashId>& ids) {
   std::vector<Id> all;
   for (const auto& [number, id] : ids.order()) all.push_back(id);
   std::sort(all.begin(), all.end());

@@ -1,23 +1,27 @@
 #pragma once
 // Ids that are remembered for a while: the newest so many.
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
-#include <distrun/runtime/rref/protocol/id.hpp>
+namespace distrun::base {
 
-namespace distrun::rref {
-
-template <class Id>
+template <class Id, class Hash = std::hash<Id>>
 class Recent {
  public:
   explicit Recent(std::size_t most) : most_(most) {}
 
-  void add(const Id& id) {
-    if (!numbers_.emplace(id, last_ + 1).second) return;
+  // The one that is forgotten for it, if there is one.
+  std::optional<Id> add(const Id& id) {
+    if (!numbers_.emplace(id, last_ + 1).second) return std::nullopt;
     order_.emplace(++last_, id);
-    if (order_.size() > most_) erase(Id(order_.begin()->second));
+    if (order_.size() <= most_) return std::nullopt;
+    Id forgotten = order_.begin()->second;
+    erase(forgotten);
+    return forgotten;
   }
   // False: it was not there.
   bool erase(const Id& id) {
@@ -27,10 +31,11 @@ class Recent {
     numbers_.erase(found);
     return true;
   }
-  void erase_made_by(WorkerId worker) {
+  template <class Predicate>
+  void erase_if(const Predicate& predicate) {
     std::vector<Id> gone;
     for (const auto& [id, number] : numbers_) {
-      if (id.created_on == worker) gone.push_back(id);
+      if (predicate(id)) gone.push_back(id);
     }
     for (const Id& each : gone) erase(each);
   }
@@ -42,8 +47,8 @@ class Recent {
  private:
   std::size_t most_;
   std::uint64_t last_ = 0;
-  std::unordered_map<Id, std::uint64_t, HashId> numbers_;
+  std::unordered_map<Id, std::uint64_t, Hash> numbers_;
   std::map<std::uint64_t, Id> order_;
 };
 
-}  // namespace distrun::rref
+}  // namespace distrun::base
