@@ -1,10 +1,8 @@
 #include "pass_cell.hpp"
 
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <limits>
-#include <memory>
 #include <set>
 
 #include <distrun/common/base/error.hpp>
@@ -17,7 +15,6 @@ namespace distrun::dist_autograd::testing {
 namespace {
 
 using rpc::testing::kPatience;
-using rpc::testing::Member;
 
 constexpr int kRounds = 60;
 constexpr int kErrorsMax = 3;  // so many, and the rank has done enough
@@ -100,35 +97,11 @@ void PassCell::be_survivor(int rank, const Post& post) const {
 }
 
 Lines PassCell::conduct() const {
-  Lines told;
-  std::array<std::unique_ptr<Member>, kPassRanks> members;
-  for (int rank = 0; rank < kPassRanks; ++rank) {
-    members[static_cast<std::size_t>(rank)] = std::make_unique<Member>([this, rank](const Post& post) {
-      if (rank == victim) return be_victim(post);
-      const std::string came = rpc::testing::what_comes_of([&] { be_survivor(rank, post); });
-      if (came != "done") post.tell("survivor|0|" + came);
-    });
-  }
-  const auto meet = [&](const char* point, bool with_victim) {
-    bool have_come = true;
-    for (int rank = 0; rank < kPassRanks; ++rank) {
-      Lines of_victim;
-      if (rank == victim && !with_victim) continue;
-      have_come &= members[static_cast<std::size_t>(rank)]->lines_up_to(point, std::to_string(rank) + "|",
-                                                                        rank == victim ? of_victim : told);
-    }
-    if (!have_come) return told.push_back(std::string("0|nobody|0|not all have come ") + point), false;
-    for (int rank = 0; rank < kPassRanks; ++rank) {
-      if (rank != victim || with_victim) members[static_cast<std::size_t>(rank)]->go_on();
-    }
-    return true;
-  };
-  if (!meet("at work", true) || !meet("at end of work", false) || !meet("at again", false)) return told;
-  for (int rank = 0; rank < kPassRanks; ++rank) {
-    if (rank == victim) continue;
-    members[static_cast<std::size_t>(rank)]->lines_up_to("the end", std::to_string(rank) + "|", told);
-  }
-  return told;
+  rpc::testing::Company company(kPassRanks, victim, [this](int rank, const Post& post) {
+    rank == victim ? be_victim(post) : be_survivor(rank, post);
+  });
+  if (company.meet("at work", true) && company.meet("at end of work") && company.meet("at again")) company.hear_out();
+  return company.told();
 }
 
 }  // namespace distrun::dist_autograd::testing

@@ -5,10 +5,10 @@
 //   DISTRUN_KILL_SEED=7       other ones
 #include <catch2/catch.hpp>
 
-#include <map>
 #include <random>
 
 #include "../rpc/session_table.hpp"
+#include "../rpc/told_lines.hpp"
 #include "pass_cell.hpp"
 #include "support/environment.hpp"
 #include "support/sandbox.hpp"
@@ -40,20 +40,11 @@ PassCell random_cell(unsigned long seed, unsigned long number, std::string folde
 }
 
 void check_cell(const PassCell& cell, const Lines& lines) {
-  std::string all;
-  for (const std::string& each : lines) all += "\n  " + each;
-  INFO("all that was told:" << all);
-  std::map<char, std::string> last;
-  for (const std::string& line : lines) {
-    const auto came = rpc::testing::timed_of(line.substr(2));
-    CAPTURE(line);
+  rpc::testing::check_told(lines, kPassRanks - 1, "again", [&](const rpc::testing::Timed& came) {
     const std::chrono::milliseconds bound = came.phase == "again" ? 20s : 1s;
     CHECK(came.seconds < std::chrono::duration<double>(distrun::testing::scaled(bound)).count());
     CHECK((came.text == "done" || (came.phase == "pass" && rpc::testing::names(came.text, cell.victim))));
-    last[line[0]] = came.phase;
-  }
-  CHECK(last.size() == static_cast<std::size_t>(kPassRanks - 1));
-  for (const auto& [rank, phase] : last) CHECK(phase == "again");
+  });
 }
 
 }  // namespace

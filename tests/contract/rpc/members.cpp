@@ -113,6 +113,37 @@ std::string Member::end() const {
   return (state.si_code == CLD_EXITED ? "exited with " : "killed by signal ") + std::to_string(state.si_status);
 }
 
+Company::Company(int ranks, int victim, const std::function<void(int rank, const Post& post)>& body) : victim_(victim) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    members_.push_back(std::make_unique<Member>([&body, rank, victim](const Post& post) {
+      if (rank == victim) return body(rank, post);
+      const std::string came = what_comes_of([&] { body(rank, post); });
+      if (came != "done") post.tell("survivor|0|" + came);
+    }));
+  }
+}
+
+bool Company::meet(const std::string& point, bool with_victim) {
+  bool have_come = true;
+  for (std::size_t rank = 0; rank < members_.size(); ++rank) {
+    const bool is_victim = static_cast<int>(rank) == victim_;
+    Lines of_victim;
+    if (is_victim && !with_victim) continue;
+    have_come &= members_[rank]->lines_up_to(point, std::to_string(rank) + "|", is_victim ? of_victim : told_);
+  }
+  if (!have_come) return told_.push_back("0|nobody|0|not all have come " + point), false;
+  for (std::size_t rank = 0; rank < members_.size(); ++rank) {
+    if (static_cast<int>(rank) != victim_ || with_victim) members_[rank]->go_on();
+  }
+  return true;
+}
+
+void Company::hear_out() {
+  for (std::size_t rank = 0; rank < members_.size(); ++rank) {
+    if (static_cast<int>(rank) != victim_) members_[rank]->lines_up_to("the end", std::to_string(rank) + "|", told_);
+  }
+}
+
 std::vector<Lines> conduct(const std::vector<std::function<Lines()>>& cells, int at_once) {
   std::vector<Lines> all(cells.size());
   std::vector<std::pair<std::size_t, std::unique_ptr<Member>>> running;

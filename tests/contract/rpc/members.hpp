@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,6 +62,26 @@ class Member {
 };
 
 using Lines = std::vector<std::string>;
+// The members of a cell, one for each rank, of whom one is struck: what that one tells is nobody's.
+class Company {
+ public:
+  // What the body of another one throws is told.
+  Company(int ranks, int victim, const std::function<void(int rank, const Post& post)>& body);
+  // Lets all go on when each has told that. False, and told so: not all come.
+  bool meet(const std::string& point, bool with_victim = false);
+  // Up to the ends of the others.
+  void hear_out();
+  Member& victim() const noexcept { return *members_[static_cast<std::size_t>(victim_)]; }
+  void tell(std::string line) { told_.push_back(std::move(line)); }
+  // "2|call|0.012|done": each behind its rank.
+  const Lines& told() const noexcept { return told_; }
+
+ private:
+  const int victim_;
+  std::vector<std::unique_ptr<Member>> members_;
+  Lines told_;
+};
+
 // The lines of each conductor, in the order of `cells`. `at_once` of them run beside each other.
 std::vector<Lines> conduct(const std::vector<std::function<Lines()>>& cells, int at_once);
 

@@ -2,11 +2,9 @@
 
 #include <poll.h>
 
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <limits>
-#include <memory>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
@@ -170,40 +168,18 @@ void KillCell::look(const Post& post) const {
 }
 
 Lines KillCell::conduct() const {
-  Lines told;
-  std::array<std::unique_ptr<rpc::testing::Member>, kKillRanks> members;
-  for (int rank = 0; rank < kKillRanks; ++rank) {
-    members[static_cast<std::size_t>(rank)] = std::make_unique<rpc::testing::Member>([this, rank](const Post& post) {
-      if (rank == victim) return be_victim(post);
-      const std::string came = rpc::testing::what_comes_of([&] { be_survivor(rank, post); });
-      if (came != "done") post.tell("survivor|0|" + came);
-    });
-  }
-  const auto meet = [&](const char* point, bool with_victim) {
-    bool have_come = true;
-    for (int rank = 0; rank < kKillRanks; ++rank) {
-      Lines of_victim;
-      if (rank == victim && !with_victim) continue;
-      have_come &= members[static_cast<std::size_t>(rank)]->lines_up_to(point, std::to_string(rank) + "|",
-                                                                        rank == victim ? of_victim : told);
-    }
-    if (!have_come) return told.push_back(std::string("nobody|0|not all have come ") + point), false;
-    for (int rank = 0; rank < kKillRanks; ++rank) {
-      if (rank != victim || with_victim) members[static_cast<std::size_t>(rank)]->go_on();
-    }
-    return true;
+  rpc::testing::Company company(kKillRanks, victim, [this](int rank, const Post& post) {
+    rank == victim ? be_victim(post) : be_survivor(rank, post);
+  });
+  const auto go = [&] {
+    if (!company.meet("at warm", true) || !company.meet("at storm", true) || !company.meet("at end of storm")) return;
+    if (!company.victim().wait_struck()) company.tell("0|nobody|0|the victim was not struck");
+    if (!company.meet("at news")) return;
+    if (is_stopped) ::kill(company.victim().pid(), SIGCONT);
+    if (company.meet("at shutdown")) company.hear_out();
   };
-  if (!meet("at warm", true) || !meet("at storm", true) || !meet("at end of storm", false)) return told;
-  auto& struck = *members[static_cast<std::size_t>(victim)];
-  if (!struck.wait_struck()) told.push_back("nobody|0|the victim was not struck");
-  if (!meet("at news", false)) return told;
-  if (is_stopped) ::kill(struck.pid(), SIGCONT);
-  if (!meet("at shutdown", false)) return told;
-  for (int rank = 0; rank < kKillRanks; ++rank) {
-    if (rank == victim) continue;
-    members[static_cast<std::size_t>(rank)]->lines_up_to("the end", std::to_string(rank) + "|", told);
-  }
-  return told;
+  go();
+  return company.told();
 }
 
 }  // namespace distrun::rref::testing

@@ -7,10 +7,10 @@
 //   DISTRUN_KILL_ONLY=13      one of them
 #include <catch2/catch.hpp>
 
-#include <map>
 #include <random>
 
 #include "../rpc/session_table.hpp"
+#include "../rpc/told_lines.hpp"
 #include "kill_cell.hpp"
 #include "support/environment.hpp"
 #include "support/sandbox.hpp"
@@ -61,19 +61,10 @@ bool is_told_well(const KillCell& cell, const rpc::testing::Timed& came) {
 }
 
 void check_cell(const KillCell& cell, const Lines& lines) {
-  std::string all;
-  for (const std::string& each : lines) all += "\n  " + each;
-  INFO("all that was told:" << all);
-  std::map<char, std::string> last;
-  for (const std::string& line : lines) {
-    const auto came = rpc::testing::timed_of(line.substr(2));
-    CAPTURE(line);
+  rpc::testing::check_told(lines, kKillRanks - 1, "open", [&](const rpc::testing::Timed& came) {
     CHECK(came.seconds < bound_of(cell, came.phase));
     CHECK(is_told_well(cell, came));
-    last[line[0]] = came.phase;
-  }
-  CHECK(last.size() == static_cast<std::size_t>(kKillRanks - 1));
-  for (const auto& [rank, phase] : last) CHECK(phase == "open");
+  });
 }
 
 }  // namespace
