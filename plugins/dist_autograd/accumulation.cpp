@@ -10,14 +10,8 @@ using dist_autograd::ContextScope;
 namespace {
 
 // What others own can be the root of a pass only with a context.
-template <class... Passed>
-concept BeginsPass = requires(Passed... passed) {
-  dist_autograd::backward(passed...);
-};
 static_assert(BeginsPass<dist_autograd::ContextId, RRef<Tensor>>);
 static_assert(!BeginsPass<RRef<Tensor>>);
-
-Tensor leaf(const Dims& sizes = {3, 3}) { return set_requires_grad(rand(sizes)); }
 
 Tensor gradient_of(const ContextScope& context, const Tensor& leaf) {
   return dist_autograd::get_gradients(context.id()).at(leaf);

@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::size_t kPassesPerRank = 20;
 
-Tensor leaf() { return set_requires_grad(rand({3, 3})); }
-
 // `call` makes what an operator makes of two tensors.
 template <class Call>
 Tensor sum_of_four_operators(const Tensor& a, const Tensor& b, const Call& call) {

@@ -12,17 +12,12 @@ using dist_autograd::ContextScope;
 namespace {
 
 // A pass without a context, or without roots, is nothing that could be compiled.
-template <class... Passed>
-concept BeginsPass = requires(Passed... passed) {
-  dist_autograd::backward(passed...);
-};
 static_assert(BeginsPass<dist_autograd::ContextId, TensorList>);
 static_assert(!BeginsPass<dist_autograd::ContextId, std::nullptr_t>);
 static_assert(!BeginsPass<std::nullptr_t, std::nullptr_t>);
 static_assert(!BeginsPass<TensorList>);
 
 Tensor random(const Dims& sizes = {3, 3}) { return rand(sizes); }
-Tensor leaf(const Dims& sizes = {3, 3}) { return set_requires_grad(rand(sizes)); }
 
 Thrown thrown_by_pass(const ContextScope& context, const TensorList& roots,
                       const dist_autograd::BackwardOptions& options = {}) {

@@ -10,8 +10,6 @@ using dist_autograd::ContextScope;
 
 namespace {
 
-Tensor leaf() { return set_requires_grad(rand({3, 3})); }
-
 std::int64_t debug_number(const std::string& key) { return std::stoll(dist_autograd::debug_info().at(key)); }
 std::int64_t current_passes() { return debug_number("num_current_backward_passes"); }
 std::int64_t open_contexts() { return debug_number("num_autograd_contexts"); }

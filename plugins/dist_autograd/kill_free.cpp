@@ -19,8 +19,6 @@ constexpr double kRpcTimeout = 5;
 constexpr std::chrono::seconds kPatience{10};
 constexpr double kPassTimeout = 12;
 
-Tensor leaf() { return set_requires_grad(rand({3, 3})); }
-
 void leave() { rpc::shutdown({.graceful = false}); }
 
 // What a pass over what lost workers have computed throws: one of them is named.

@@ -65,7 +65,7 @@ struct NonContSparseGradFunc {
   }
 };
 
-Tensor leaf(const Dims& sizes) { return set_requires_grad(randn(sizes)); }
+Tensor normal_leaf(const Dims& sizes) { return set_requires_grad(randn(sizes)); }
 Tensor first_of_second_row(const Tensor& matrix) { return select(select(matrix, 0, 1), 0, 0); }
 
 // The gradient of the table is sparse.
@@ -88,7 +88,7 @@ void pass_ten_times(const ContextScope& context, const Tensor& root) {
 }  // namespace
 
 DISTRUN_TEST_F(DistAutogradTest, no_grad_copy) {
-  const Tensor a = leaf({5, 6}), b = leaf({5, 6});
+  const Tensor a = normal_leaf({5, 6}), b = normal_leaf({5, 6});
   {
     const ContextScope context;
     dist_autograd::backward(context.id(), {apply<NonContGradFunc>(apply<MyFunc>(a, b))});
@@ -114,7 +114,7 @@ DISTRUN_TEST_F(DistAutogradTest, no_grad_copy) {
 }
 
 DISTRUN_TEST_F(DistAutogradTest, grad_copy_sparse_indices_extra_ref) {
-  const Tensor a = leaf({10, 3});
+  const Tensor a = normal_leaf({10, 3});
   seen().renew();
   const ContextScope context;
   const auto gradients = gradients_of(context, sum_of_bags(apply<KeepsParts>(a)));
@@ -124,7 +124,7 @@ DISTRUN_TEST_F(DistAutogradTest, grad_copy_sparse_indices_extra_ref) {
 }
 
 DISTRUN_TEST_F(DistAutogradTest, no_grad_copy_sparse) {
-  const Tensor a = leaf({10, 3}), b = leaf({10, 3});
+  const Tensor a = normal_leaf({10, 3}), b = normal_leaf({10, 3});
   {
     const ContextScope context;
     const Tensor loss = sum_of_bags(apply<MyFuncSingleGrad>(a));

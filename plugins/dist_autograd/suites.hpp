@@ -16,6 +16,14 @@ class AutogradAgentTest : public RpcAgentTest {
   }
 };
 
+inline Tensor leaf(const Dims& sizes = {3, 3}) { return set_requires_grad(rand(sizes)); }
+
+// Whether a pass can be begun with that: for what would not be compiled.
+template <class... Passed>
+concept BeginsPass = requires(Passed... passed) {
+  dist_autograd::backward(passed...);
+};
+
 }  // namespace distrun::suites
 
 class DistAutogradTest : public distrun::suites::AutogradAgentTest {};

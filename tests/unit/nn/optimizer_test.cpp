@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include <distrun/common/base/thread.hpp>
-#include <distrun/runtime/device/order_report.hpp>
 #include <distrun/runtime/device/stream.hpp>
 #include <distrun/runtime/nn/adagrad.hpp>
 #include <distrun/runtime/nn/adam.hpp>
@@ -13,39 +12,16 @@
 
 #include "optimizer_cases.hpp"
 #include "support/error_of.hpp"
-#include "support/gpus.hpp"
+#include "support/order_reports.hpp"
 
 namespace distrun {
 namespace {
 
 using testing::gradient_of_step;
+using testing::OrderReports;
 using testing::start_of_optimizer;
 
 using Maker = std::function<std::unique_ptr<nn::Optimizer>(TensorList)>;
-
-// What the check of stream order finds while it lives.
-class OrderReports {
- public:
-  OrderReports() {
-    testing::use_gpus();
-    device::tell_order_reports_to([this](const device::OrderReport& report) {
-      const std::lock_guard lock(mutex_);
-      text_ += report.text + "\n";
-    });
-  }
-  ~OrderReports() { device::tell_order_reports_to({}); }
-  OrderReports(const OrderReports&) = delete;
-  OrderReports& operator=(const OrderReports&) = delete;
-
-  std::string text() const {
-    const std::lock_guard lock(mutex_);
-    return text_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::string text_;
-};
 
 // With all the state that they can have.
 const std::vector<std::pair<const char*, Maker>> kOptimizers{

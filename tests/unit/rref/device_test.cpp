@@ -1,6 +1,5 @@
 // Values on GPUs: whoever gets one comes after the streams that make it, without a host that waits.
 #include <distrun/runtime/device/gpu.hpp>
-#include <distrun/runtime/device/order_report.hpp>
 #include <distrun/runtime/device/stream.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
@@ -8,6 +7,7 @@
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
 
 #include "reference_ranks.hpp"
+#include "support/order_reports.hpp"
 
 namespace distrun::rref {
 namespace device_test {
@@ -30,26 +30,6 @@ double read(const std::function<Tensor()>& get) {
   const device::StreamGuard guard(device::stream_from_pool(kGpu));
   return first_of(get());
 }
-
-// What the check of stream order finds while it lives.
-class Found {
- public:
-  Found() {
-    device::tell_order_reports_to([this](const device::OrderReport& report) {
-      const std::lock_guard lock(mutex_);
-      text_ += report.text + "\n";
-    });
-  }
-  ~Found() { device::tell_order_reports_to({}); }
-  std::string text() const {
-    const std::lock_guard lock(mutex_);
-    return text_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::string text_;
-};
 
 // worker0 and worker1; tensors stay on the GPU that they are on.
 class GpuRanks {
@@ -75,7 +55,7 @@ using namespace device_test;
 
 TEST_CASE("the owner that reads its value on another stream comes after the one that makes it") {
   const GpuRanks ranks;
-  const Found found;
+  const distrun::testing::OrderReports found;
   CHECK(ranks.error_as(0, [] {
     const auto local = remote("worker0", late_value, 3.0);
     CHECK(read([&] { return local.local_value(); }) == 3);
@@ -87,7 +67,7 @@ TEST_CASE("the owner that reads its value on another stream comes after the one 
 
 TEST_CASE("a value that is fetched comes after the streams that make it at its owner") {
   const GpuRanks ranks;
-  const Found found;
+  const distrun::testing::OrderReports found;
   CHECK(ranks.error_as(0, [] {
     const auto there = remote("worker1", late_value, 4.0);
     CHECK(read([&] { return there.to_here(); }) == 4);
@@ -98,7 +78,7 @@ TEST_CASE("a value that is fetched comes after the streams that make it at its o
 
 TEST_CASE("a method of a value, and a function that gets a reference to it, come after the streams that make it") {
   const GpuRanks ranks;
-  const Found found;
+  const distrun::testing::OrderReports found;
   CHECK(ranks.error_as(0, [] {
     const auto there = remote("worker1", late_value, 5.0);
     CHECK(read([&] { return there.rpc_sync().call<Tensor>("add", 1); }) == 6);
@@ -115,7 +95,7 @@ TEST_CASE("a method of a value, and a function that gets a reference to it, come
 // What the tests above would say of a value that is handed over as it is.
 TEST_CASE("a value that is read without its reference is found to be read too early") {
   const GpuRanks ranks;
-  const Found found;
+  const distrun::testing::OrderReports found;
   Tensor early;
   CHECK(ranks.error_as(0, [&] {
     early = late_value(6);
