@@ -133,7 +133,7 @@ DISTRUN_TEST(SharedLine, by_three_workers, .world_size = fixed(4)) {
     }
     double loss = 0;
     for (const Future<double>& each : workers) loss = std::max(loss, each.wait());
-    std::printf("loss %.6f, %.4f away from the line\n", loss, server.local_value()->distance());
+    std::printf("loss %.1e, %.1e away from the line\n", loss, server.local_value()->distance());
     DISTRUN_EXPECT(loss < 1e-2);
   }
   rpc::shutdown();
