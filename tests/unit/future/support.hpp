@@ -18,10 +18,10 @@ namespace distrun::testing {
 
 inline Error value_error() { return {ErrorKind::InvalidArgument, "ValueError", "Expected error"}; }
 
-// Once the rank waits, `act` runs on another thread.
+// Once the rank waits, after what it may have waited for before, `act` runs on another thread.
 inline base::Thread once_it_waits(FakeRank& rank, std::function<void()> act) {
-  return base::Thread("other", [&rank, act = std::move(act)] {
-    testing::eventually(std::chrono::seconds(30), [&] { return rank.line.count() > 0; });
+  return base::Thread("other", [&rank, before = rank.line.count(), act = std::move(act)] {
+    testing::eventually(std::chrono::seconds(30), [&] { return rank.line.count() > before; });
     act();
   });
 }
