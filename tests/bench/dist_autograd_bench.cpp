@@ -2,6 +2,8 @@
 // $DISTRUN_BENCH_BATCH is the most, for runs that are only to see that all works.
 #include <benchmark/benchmark.h>
 
+#include <barrier>
+#include <thread>
 #include <vector>
 
 #include <distrun/dist_autograd.hpp>
@@ -65,6 +67,35 @@ Tensor nested_call(const Tensor& a, const Tensor& b) {
   return sum(rpc::rpc_sync<Tensor>("worker1", "product_beyond", "worker2", a, b));
 }
 
+// A sample is a round in which each thread has a context with one call, and a pass.
+void concurrent_passes(benchmark::State& state, int threads) {
+  for (auto _ : state) {
+    const Figures figures = run(2, "shm", [&](RpcRank& rank) {
+      if (!rank.is_first()) return;
+      const int rounds = batch_of(200);
+      std::barrier begin(threads + 1), end(threads + 1);
+      std::vector<std::thread> all;
+      for (int i = 0; i < threads; ++i) {
+        all.emplace_back([&] {
+          const Tensor a = leaf({3, 3}), b = leaf({3, 3});
+          for (int round = 0; round < 2 * rounds; ++round) {
+            begin.arrive_and_wait();
+            const ContextScope context;
+            backward(context.id(), {one_call(a, b)});
+            end.arrive_and_wait();
+          }
+        });
+      }
+      time_calls(rank, rounds, rounds, [&] {
+        begin.arrive_and_wait();
+        end.arrive_and_wait();
+      });
+      for (std::thread& each : all) each.join();
+    });
+    if (!report(state, figures)) return;
+  }
+}
+
 // 784-256-10 with 64 examples: the second half is on another rank, or here.
 void training_step(benchmark::State& state, bool is_split) {
   for (auto _ : state) {
@@ -97,6 +128,7 @@ void training_step(benchmark::State& state, bool is_split) {
   add("chained_calls/100", 2, 100, &chained_calls);
   add("parallel_calls/100", 2, 100, &parallel_calls);
   add("nested_call", 3, 2000, &nested_call);
+  once(benchmark::RegisterBenchmark("concurrent_passes/60", [](auto& state) { concurrent_passes(state, 60); }));
   once(benchmark::RegisterBenchmark("training_step/one_rank", [](auto& state) { training_step(state, false); }));
   once(benchmark::RegisterBenchmark("training_step/split", [](auto& state) { training_step(state, true); }));
   return true;

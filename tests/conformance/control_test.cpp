@@ -153,6 +153,11 @@ const Suite kRpc{DISTRUN_RPC_SUITE,
                  DISTRUN_LYING_RUNTIME};
 const Suite kRref{
     DISTRUN_RREF_SUITE, DISTRUN_LIES "/rref.lies", DISTRUN_RREF_SUITE_EXPECTED, {"--jobs", "8"}, DISTRUN_LYING_RUNTIME};
+const Suite kDistAutograd{DISTRUN_DIST_AUTOGRAD_SUITE,
+                          DISTRUN_LIES "/dist_autograd.lies",
+                          DISTRUN_DIST_AUTOGRAD_SUITE_EXPECTED,
+                          {"--gpu-driver", "virtual", "--gpus", "2", "--jobs", "8"},
+                          DISTRUN_LYING_RUNTIME};
 #endif
 
 }  // namespace
@@ -166,6 +171,12 @@ TEST_CASE("every test of the RPC suite fails where it is lied to", "[suite]") { 
 TEST_CASE("the RPC suite with lies that nobody tells passes", "[suite]") { check_honest(kRpc); }
 TEST_CASE("every test of the RRef suite fails where it is lied to", "[suite]") { check_control(kRref); }
 TEST_CASE("the RRef suite with lies that nobody tells passes", "[suite]") { check_honest(kRref); }
+TEST_CASE("every test of the distributed autograd suite fails where it is lied to", "[suite]") {
+  check_control(kDistAutograd);
+}
+TEST_CASE("the distributed autograd suite with lies that nobody tells passes", "[suite]") {
+  check_honest(kDistAutograd);
+}
 #endif
 
 TEST_CASE("every test of the harness suite fails where it is lied to", "[suite]") { check_control(kHarness); }

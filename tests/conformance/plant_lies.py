@@ -23,12 +23,15 @@ PROLOGUE = """\
 #include <cstdlib>
 #include <cstring>
 #include <unistd.h>
+#ifndef DISTRUN_TELLS_LIE
+#define DISTRUN_TELLS_LIE
 namespace {
 [[maybe_unused]] bool tells_lie(const char* name) {
   const char* told = std::getenv("DISTRUN_LIE");
   return told != nullptr && std::strcmp(told, name) == 0;
 }
 }  // namespace
+#endif
 #line 1 "%s"
 """
 

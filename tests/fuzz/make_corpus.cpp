@@ -294,6 +294,30 @@ void write_messages() {
   write("message_stream/in_pieces", bytes, "\x0c");
 }
 
+// As the room dist_autograd has it: the context, the message, its tensors, what they depend on.
+struct ContextOrigin {
+  int from = 0;
+  std::int64_t message = 0;
+};
+DISTRUN_FIELDS(ContextOrigin, m.from, m.message)
+struct ContextSection {
+  std::int64_t context = -1;
+  std::int64_t message = -1;
+  std::vector<std::uint32_t> places;
+  bool knows_origins = false;
+  std::vector<ContextOrigin> origins;
+};
+DISTRUN_FIELDS(ContextSection, m.context, m.message, m.places, m.knows_origins, m.origins)
+
+void write_contexts() {
+  write("autograd/no_context", wire::encode(ContextSection{-1, -1, {0, 2}, false, {}}));
+  write("autograd/no_tensors", wire::encode(ContextSection{std::int64_t{1} << 48, -1, {}, false, {}}));
+  write("autograd/call", wire::encode(ContextSection{5, 7, {2}, false, {}}));
+  write("autograd/answer", wire::encode(ContextSection{5, 9, {0, 2}, true, {{0, 3}, {1, 4}}}));
+  write("autograd/int", wire::encode(ContextSection{5, 7, {1}, false, {}}));
+  write("autograd/beyond", wire::encode(ContextSection{5, 7, {3}, false, {}}));
+}
+
 void write_summary(const std::string& name, runner::TestRecord test) {
   runner::RunRecord run = report::samples::empty_run();
   report::samples::add(run, std::move(test));
@@ -330,6 +354,7 @@ int main(int argc, char** argv) {
   write_values();
   write_calls();
   write_messages();
+  write_contexts();
   write_summary("passing", report::samples::passing());
   write_summary("failing", report::samples::failing());
   write_summary("leaking", report::samples::leaking());

@@ -24,6 +24,7 @@ class AccumulateGrad final : public Node {
 
   std::string name() const override { return "torch::autograd::AccumulateGrad"; }
   Gradients apply(Gradients gradients) override;
+  bool is_quick() const noexcept override { return true; }
 
   Tensor variable() const { return Tensor(Ref<tensor::TensorImpl>(variable_)); }
   // The caller has the tensor.

@@ -31,6 +31,7 @@ class FormulaNode final : public Node {
     const bool has_any = std::any_of(gradients.begin(), gradients.end(), [](const Tensor& g) { return g.defined(); });
     return has_any ? formula.apply(*this, std::move(gradients)) : Gradients(next_edges().size());
   }
+  bool is_quick() const noexcept override { return true; }
   void release_saved() noexcept override {
     if constexpr (requires { formula.release(); }) {
       const KeptLock lock(*this);

@@ -51,6 +51,9 @@ class Node {
   virtual std::string name() const = 0;
   // One gradient per input; a result per edge. Throws what the formula throws.
   virtual Gradients apply(Gradients gradients) = 0;
+  // Ours, and quick with little gradients: it runs no code of users, waits for nobody, and may run on a thread that has
+  // other things to do.
+  virtual bool is_quick() const noexcept { return false; }
   // Lets go of what was kept for the formula, after a pass that does not retain the graph.
   virtual void release_saved() noexcept {}
 

@@ -4,6 +4,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/dist_autograd/backward.hpp>
 #include <distrun/runtime/dist_autograd/pass.hpp>
+#include <distrun/runtime/dist_autograd/quick_graph.hpp>
 #include <distrun/runtime/rpc/calls/call_context.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
@@ -52,6 +53,27 @@ rpc::Result mark(const ValueList& arguments) {
   }
 }
 
+// What is seen from what was sent in a context: of these messages, or of all.
+bool is_quick_from(const Context& context, const std::vector<MessageId>* messages) {
+  std::vector<Ref<SendNode>> kept;
+  if (messages == nullptr) {
+    for (const auto& [message, node] : context.send_functions()) kept.push_back(node);
+  } else {
+    for (const MessageId each : *messages) {
+      if (auto node = context.find_send(each)) kept.push_back(std::move(node));
+    }
+  }
+  std::vector<const autograd::Node*> starts;
+  for (const auto& each : kept) starts.push_back(each.get());
+  return is_quick_graph(std::move(starts));
+}
+
+bool is_quick_mark(const ValueList& arguments) {
+  const auto context = current_contexts({})->find(head_of(arguments).context);
+  const auto messages = rpc::from_value<std::vector<MessageId>>(arguments[4]);
+  return context != nullptr && is_quick_from(*context, &messages);
+}
+
 std::vector<Tensor> gradients_in(const Value& list) {
   std::vector<Tensor> gradients;
   for (const Value& each : rpc::from_value<rpc::List>(list).items) {
@@ -78,6 +100,13 @@ rpc::Result feed(const ValueList& arguments) {
   }
 }
 
+// What feed() would expect first is looked at, and little of it: the thread has other messages to read.
+bool is_quick_feed(const ValueList& arguments) {
+  const auto pass = pass_of(head_of(arguments));
+  return pass->is_quick(arguments[5].is_none() ? std::vector<MessageId>()
+                                               : rpc::from_value<std::vector<MessageId>>(arguments[5]));
+}
+
 rpc::Result abort_pass(const ValueList& arguments) {
   const Head head = head_of(arguments);
   const auto contexts = current_contexts({});
@@ -102,6 +131,12 @@ rpc::Result release(const ValueList& arguments) {
   return Value();
 }
 
+// Whoever lets go of a graph runs what users have put into it.
+bool is_quick_release(const ValueList& arguments) {
+  const auto context = current_contexts({})->find(rpc::from_value<ContextId>(arguments[0]));
+  return context == nullptr || is_quick_from(*context, nullptr);
+}
+
 void begin(ContextId context, const RRef<Tensor>& root, bool retain_graph, bool is_fast, double timeout) {
   backward(context, root, {retain_graph, is_fast ? Mode::Fast : Mode::Smart, timeout});
 }
@@ -112,15 +147,17 @@ std::vector<rpc::Parameter> parameters(std::vector<rpc::Parameter> more) {
   return all;
 }
 
-[[maybe_unused]] const bool are_registered =
-    rpc::register_dynamic({{kMark, parameters({{"messages", "list"}})}, rpc::Execution::Plain, &mark}) &&
+[[maybe_unused]] const bool are_callees_registered =
+    rpc::register_dynamic(
+        {{kMark, parameters({{"messages", "list"}})}, rpc::Execution::Plain, &mark, &is_quick_mark}) &&
     rpc::register_dynamic({{kFeed, parameters({{"message", "int"}, {"live", "list"}, {"gradients", "list"}})},
                            rpc::Execution::Plain,
-                           &feed}) &&
+                           &feed,
+                           &is_quick_feed}) &&
     rpc::register_dynamic({{kAbort, parameters({{"kind", "int"}, {"type", "str"}, {"text", "str"}})},
                            rpc::Execution::Plain,
                            &abort_pass}) &&
-    rpc::register_dynamic({{kRelease, {{"context", "int"}}}, rpc::Execution::Plain, &release}) &&
+    rpc::register_dynamic({{kRelease, {{"context", "int"}}}, rpc::Execution::Plain, &release, &is_quick_release}) &&
     rpc::register_function<rpc::Execution::Plain>(kBegin, {"context", "root", "retain_graph", "is_fast", "timeout"},
                                                   &begin);
 
@@ -133,6 +170,7 @@ class TryAgain final : public future::Continuation {
     if (done->error() != nullptr) again(done->error());
   }
   void abandon(future::FutureState&, const std::exception_ptr& why) noexcept override { again(why); }
+  bool is_quick() const noexcept override { return true; }
 
   static void send(rpc::Calls& calls, WorkerId to, ContextId context, int tries) noexcept {
     for (; tries > 0; --tries) {

@@ -15,6 +15,7 @@
 
 #include <distrun/common/base/recent.hpp>
 #include <distrun/runtime/dist_autograd/context.hpp>
+#include <distrun/runtime/dist_autograd/released_ids.hpp>
 
 #include <distrun/runtime/rpc/calls/calls.hpp>
 
@@ -94,7 +95,7 @@ class Contexts final : public rpc::AutogradService, public std::enable_shared_fr
   std::int64_t next_context_;
   std::unordered_map<ContextId, std::shared_ptr<Context>> contexts_;
   std::unordered_map<PassId, PassPartPtr> passes_;
-  base::Recent<ContextId> released_{kReleasedMax};
+  ReleasedIds released_{kReleasedMax};
   base::Recent<PassId> over_{kOverMax};         // passes
   std::unordered_map<PassId, Error> failures_;  // of those
   bool is_closed_ = false;

@@ -28,6 +28,7 @@ class SendNode final : public Node {
   SendNode(MessageId message_, WorkerId to_, std::string what_) : message(message_), to(to_), what(std::move(what_)) {}
   std::string name() const override { return "torch::distributed::autograd::SendRpcBackward"; }
   Gradients apply(Gradients gradients) override;
+  bool is_quick() const noexcept override { return true; }
 
   const MessageId message;
   const WorkerId to;
@@ -50,6 +51,7 @@ class RecvNode final : public Node {
   // Sends them; what becomes of that is the pass's business. Throws Error{Failed} outside of a pass over workers, and
   // if the context was released.
   Gradients apply(Gradients gradients) override;
+  bool is_quick() const noexcept override { return true; }
 
   const std::weak_ptr<Context> context;
   const MessageId message;

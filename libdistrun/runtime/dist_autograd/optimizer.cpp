@@ -28,7 +28,7 @@ std::shared_ptr<OwnerOptimizer> make_here(const DistributedOptimizer::Parameters
 
 const auto optimizer_class =
     rpc::RegisterClass<OwnerOptimizer>("distrun.autograd.Optimizer").method("step", &OwnerOptimizer::step, {"context"});
-[[maybe_unused]] const bool are_registered =
+[[maybe_unused]] const bool is_optimizer_registered =
     rpc::register_function<rpc::Execution::Plain>(kSgd, {"parameters", "options"},
                                                   &make_here<nn::SGD, nn::SGDOptions>) &&
     rpc::register_function<rpc::Execution::Plain>(kAdam, {"parameters", "options"},

@@ -5,6 +5,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
+#include <distrun/runtime/dist_autograd/quick_graph.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
@@ -69,13 +70,17 @@ Pass* Pass::current() noexcept {
 
 // ---- running
 
-void Pass::add_root(autograd::Edge edge, Tensor gradient) { task_->add_root(std::move(edge), std::move(gradient)); }
+void Pass::add_root(autograd::Edge edge, Tensor gradient) {
+  roots_.push_back(edge.node);
+  task_->add_root(std::move(edge), std::move(gradient));
+}
 
 void Pass::begin() {
   {
     const std::lock_guard lock(mutex_);
     if (is_started_) return;  // it has failed
     is_started_ = true;
+    look_if_quick({});
   }
   task_->start();
   drive();
@@ -100,10 +105,33 @@ void Pass::drive_soon() noexcept {
   if (self != nullptr) future::handler_pool_of(rank_).post(rpc::task_of([self] { self->drive(); }));
 }
 
+bool Pass::look_if_quick(const std::vector<MessageId>& messages) {
+  if (is_quick_) return *is_quick_;
+  std::vector<const Node*> starts;
+  for (const auto& root : roots_) starts.push_back(root.get());
+  for (const auto& [message, node] : expected_) starts.push_back(node.get());
+  std::vector<Ref<SendNode>> kept;
+  if (settings_.mode == Mode::Fast) {
+    for (const auto& [message, node] : context_->send_functions()) kept.push_back(node);
+  }
+  for (const MessageId each : messages) {
+    if (auto node = context_->find_send(each)) kept.push_back(std::move(node));
+  }
+  for (const auto& each : kept) starts.push_back(each.get());
+  is_quick_ = is_quick_graph(std::move(starts));
+  return *is_quick_;
+}
+
+bool Pass::is_quick(const std::vector<MessageId>& messages) {
+  const std::lock_guard lock(mutex_);
+  return look_if_quick(messages);
+}
+
 void Pass::feed(MessageId message, std::vector<Tensor> gradients) {
   Ref<SendNode> node;
   {
     const std::lock_guard lock(mutex_);
+    look_if_quick({});
     const auto found = expected_.find(message);
     if (found == expected_.end()) {
       if (has_failed_) return;

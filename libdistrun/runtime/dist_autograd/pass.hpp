@@ -83,6 +83,9 @@ class Pass final : public PassPart, public std::enable_shared_from_this<Pass> {
   // Gradients of a message that was sent from here, by their places in it; runs what it can on this thread. Throws
   // Error{Failed} for a message that takes no part, Error{InvalidArgument} for gradients that are not those of it.
   void feed(MessageId message, std::vector<Tensor> gradients);
+  // Whether gradients may be fed, and what is ready run, by whoever has read them: all that the part runs is quick. The
+  // messages are those that will be fed, of a part in SMART that expects none yet; once it is known, it stays so.
+  bool is_quick(const std::vector<MessageId>& messages);
   // Whoever comes first is answered with done(), others at once.
   bool is_first() noexcept { return !was_reached_.exchange(true); }
   // All is done here, and all who were called have answered; or it has failed.
@@ -101,7 +104,8 @@ class Pass final : public PassPart, public std::enable_shared_from_this<Pass> {
  private:
   class Answered;
 
-  void start();  // with mutex_
+  void start();                                                // with mutex_
+  bool look_if_quick(const std::vector<MessageId>& messages);  // so, too
   void drive();
   void end_task() noexcept;
   void end_sent(WorkerId to, const std::exception_ptr& error) noexcept;
@@ -133,7 +137,8 @@ class Pass final : public PassPart, public std::enable_shared_from_this<Pass> {
   // Guarded by mutex_.
   std::shared_ptr<Pass> self_;  // until it is over: what runs and who answers come to it
   bool is_started_ = false;
-
+  std::optional<bool> is_quick_;
+  std::vector<Ref<Node>> roots_;
   std::map<MessageId, Ref<SendNode>> expected_;  // not fed yet
   std::set<MessageId> marked_;
   std::set<RecvNode::Origin> live_;  // that were told

@@ -17,9 +17,10 @@ std::string what_differs(const TensorList& got, const TensorList& wanted, const 
   return "";
 }
 
-void check_programs(bool uses_all, const std::vector<Mode>& modes) {
-  const auto seeds = static_cast<std::uint32_t>(distrun::testing::number_of("DISTRUN_PROGRAM_SEEDS", 120));
-  const AutogradRanks ranks(4);
+void check_programs(bool uses_all, const std::vector<Mode>& modes, unsigned long seeds_asked,
+                    const std::string& faults = "") {
+  const auto seeds = static_cast<std::uint32_t>(distrun::testing::number_of("DISTRUN_PROGRAM_SEEDS", seeds_asked));
+  const AutogradRanks ranks(4, faults);
   for (std::uint32_t seed = 0; seed < seeds; ++seed) {
     const Program program = make_program(seed, 1 + static_cast<int>(seed % 4), uses_all);
     const ProgramGradients wanted = run_on_one(program, seed);
@@ -36,11 +37,17 @@ void check_programs(bool uses_all, const std::vector<Mode>& modes) {
 }
 
 TEST_CASE("gradients of programs by chance are those of one rank, whatever of them is used") {
-  check_programs(false, {Mode::Smart});
+  check_programs(false, {Mode::Smart}, 120);
 }
 
 TEST_CASE("gradients of programs of which all is used are those of one rank in both modes") {
-  check_programs(true, {Mode::Smart, Mode::Fast});
+  check_programs(true, {Mode::Smart, Mode::Fast}, 120);
+}
+
+TEST_CASE("gradients are the same where messages come late, in another order, twice or not at all") {
+  const std::string faults =
+      "3:drop:retriable:0.2,dup:retriable:0.2,delay:backward:0.0003,delay:reply:0.0001,delay:cleanup:0.002";
+  check_programs(true, {Mode::Smart, Mode::Fast}, 30, faults);
 }
 
 }  // namespace

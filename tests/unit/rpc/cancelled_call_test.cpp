@@ -49,7 +49,7 @@ std::string run_cancelled(const std::shared_ptr<ResultSink>& result) {
   CallHead head;
   head.name = "cancelled_call_six";
   write_call(message, head, {});
-  make_call_task(heard, call, std::move(message))->run();
+  make_call_task(heard, call, std::move(message), false)->run();
   return heard->text;
 }
 

@@ -1,6 +1,9 @@
 // Calls as they are run: what is quick, and what is not after all.
 #include <catch2/catch.hpp>
 
+#include <atomic>
+#include <thread>
+
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
 
@@ -27,6 +30,23 @@ int scaled(const std::shared_ptr<Scale>& by, int number) { return by->times(numb
 int counted(const ValueList& values) { return static_cast<int>(values.size()); }
 DISTRUN_RPC_INLINE(scaled, "by", "number")
 DISTRUN_RPC_INLINE(counted, "values")
+
+// Where they run, told to whoever asks from `asking_thread`.
+std::atomic<std::thread::id> asking_thread;
+Result is_asking_thread(const ValueList&) { return to_value(std::this_thread::get_id() == asking_thread.load()); }
+Result not_yet(const ValueList&) {
+  static const future::Future<Value> done;
+  return done;
+}
+int end_it() {
+  std::get<future::Future<Value>>(not_yet({})).set_result(to_value(7));
+  return 0;
+}
+DISTRUN_RPC(end_it)
+const auto as_told = [](const ValueList& arguments) { return from_value<bool>(arguments[0]); };
+[[maybe_unused]] const bool are_dynamic_registered =
+    register_dynamic({{"is_asking_thread", {{"quick", "bool"}}}, Execution::Plain, &is_asking_thread, as_told}) &&
+    register_dynamic({{"not_yet", {{"quick", "bool"}}}, Execution::Plain, &not_yet, as_told});
 
 std::shared_ptr<Scale> scale_of(int factor) { return std::make_shared<Scale>(Scale{factor}); }
 
@@ -64,6 +84,26 @@ TEST_CASE("what is wrong with the arguments of a quick function is told as of an
         "scaled() missing 1 required positional argument: 'number'");
   CHECK(asked([] { return text_of_error([] { rpc_sync<int>(0, "add", scale_of(1), 1); }); }) ==
         "unsupported operand type(s) for +: 'object' and 'int'");
+}
+
+TEST_CASE("a function that finds its arguments quick runs where the call is read, but for calls to oneself") {
+  const auto ask = [](int to, const auto& quick) {
+    asking_thread = std::this_thread::get_id();
+    return std::string(rpc_sync<bool>(to, "is_asking_thread", quick) ? "read" : "handled");
+  };
+  // Of these agents the sender's thread reads.
+  CHECK(asked([&] { return ask(0, true) + " " + ask(0, false) + " " + ask(1, true); }) == "read handled handled");
+  // What is wrong with them is for the function to say.
+  CHECK(asked([&] { return ask(0, "x"); }) == "handled");
+}
+
+TEST_CASE("a quick function may return a future that is not done") {
+  CHECK(asked([] {
+          const auto answer = rpc_async<int>(0, "not_yet", true);
+          const bool was_done = answer.done();
+          rpc_sync(0, end_it);
+          return std::to_string(answer.wait()) + (was_done ? " at once" : " later");
+        }) == "7 later");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ inline std::string name_of(int rank) { return "worker" + std::to_string(rank); }
 class Ranks {
  public:
   explicit Ranks(int world_size) : world_size_(world_size) {
-    testing::use_gpus();  // before anything else does
+    distrun::testing::use_gpus();  // before anything else does
     // They live until the process ends, and are there to be found until then.
     static auto* const all = new std::vector<core::RankState*>;
     for (int rank = 0; rank < world_size; ++rank) states_.push_back(all->emplace_back(new core::RankState));

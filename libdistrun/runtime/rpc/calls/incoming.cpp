@@ -85,7 +85,9 @@ std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, M
     fail(*call, error, false);
     return nullptr;
   }
-  return make_call_task(shared_from_this(), std::move(call), std::move(message));
+  // Who calls himself may be in the middle of something, and calls of calls would stack up.
+  const bool is_own = from.id() == self().id();
+  return make_call_task(shared_from_this(), std::move(call), std::move(message), !is_own);
 }
 
 // Null: the caller gets the result.

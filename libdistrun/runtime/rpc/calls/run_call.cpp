@@ -45,8 +45,8 @@ Error error_with(const base::ThrowStack& stack) {
 // What waits for a future of a function that goes on by itself.
 class AnswerLater final : public future::Continuation {
  public:
-  AnswerLater(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call)
-      : answers_(std::move(answers)), call_(std::move(call)) {
+  AnswerLater(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call, bool is_quick)
+      : answers_(std::move(answers)), call_(std::move(call)), is_quick_(is_quick) {
     answers_->begin_async();
   }
   void run(const std::shared_ptr<future::FutureState>& done) noexcept override {
@@ -60,10 +60,12 @@ class AnswerLater final : public future::Continuation {
     answers_->end_async();
     answers_->fail(*call_, error_of(why), true);
   }
+  bool is_quick() const noexcept override { return is_quick_; }
 
  private:
   std::shared_ptr<Answers> answers_;
   std::shared_ptr<CallContext> call_;
+  const bool is_quick_;
 };
 
 // Shows on the rank's board that a thread runs a call, from construction to destruction. It is no wait of the thread.
@@ -102,10 +104,7 @@ class CallTask final : public future::HandlerTask {
 
   void run() noexcept override {
     was_run_ = true;
-    core::ThreadState state = core::thread_state();
-    state.call = call_;
-    state.autograd_context = call_->autograd;
-    const core::ThreadStateGuard guard(std::move(state));
+    const core::ThreadStateGuard guard(state_of_call());
     const ShownHandler shown(*call_);
     bool is_own = false;
     base::ThrowStack stack;
@@ -116,7 +115,31 @@ class CallTask final : public future::HandlerTask {
     }
   }
 
+  // What is wrong with it is told when it is run.
+  bool look_if_quick() noexcept {
+    try {
+      if (message_.payload.size() > kQuickPayload || is_staged(message_) || has_references(message_)) return false;
+      CallReader reader(message_, Instances::Refused);
+      const CallHead head = reader.read_head();
+      if (head.kind != CalleeKind::Function || head.is_custom) return false;
+      const std::shared_ptr<const Function> function = find_function(head.name);
+      if (function == nullptr || function->is_quick == nullptr) return false;
+      const core::ThreadStateGuard guard(state_of_call());
+      is_quick_ = function->is_quick(bind_arguments(function->signature, reader.read_arguments(head)));
+      return is_quick_;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
  private:
+  core::ThreadState state_of_call() const {
+    core::ThreadState state = core::thread_state();
+    state.call = call_;
+    state.autograd_context = call_->autograd;
+    return state;
+  }
+
   void run_it(bool& is_own, base::ThrowStack& stack) {
     call_->back = stage_in(message_);
     CallReader reader(message_);
@@ -177,7 +200,7 @@ class CallTask final : public future::HandlerTask {
   }
 
   void answer_later(const future::AnyFuture& later) {
-    later.state()->attach(std::make_unique<AnswerLater>(answers_, call_));
+    later.state()->attach(std::make_unique<AnswerLater>(answers_, call_, is_quick_));
   }
 
   // A result that stays here may be held by others than whoever has asked for it, and has gone since.
@@ -197,6 +220,7 @@ class CallTask final : public future::HandlerTask {
   std::shared_ptr<CallContext> call_;
   Message message_;
   bool was_run_ = false;
+  bool is_quick_ = false;
   bool was_unpacked_ = false;  // its references were taken out
 };
 
@@ -265,8 +289,11 @@ bool run_if_quick(Answers& answers, const CallContext& call, const Message& mess
 }
 
 std::unique_ptr<future::HandlerTask> make_call_task(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call,
-                                                    Message message) {
-  return std::make_unique<CallTask>(std::move(answers), std::move(call), std::move(message));
+                                                    Message message, bool may_run_here) {
+  auto task = std::make_unique<CallTask>(std::move(answers), std::move(call), std::move(message));
+  if (!may_run_here || !task->look_if_quick()) return task;
+  task->run();
+  return nullptr;
 }
 
 }  // namespace distrun::rpc

@@ -4,8 +4,8 @@
 //   read -> queued -> running -> answered
 //                            \-> its future is waited for -> answered
 //
-// An operator on little, and functions that say that they are quick, are run where the call is read. All others are
-// handlers' tasks: they may block.
+// An operator on little, and functions that say that they are quick, always or with these arguments, are run where the
+// call is read. All others are handlers' tasks: they may block.
 #include <memory>
 
 #include <distrun/runtime/future/handler_pool.hpp>
@@ -42,8 +42,9 @@ Result async_result(Result result);
 // Runs it at once if it is quick, and says so; the call is answered then. On any thread.
 bool run_if_quick(Answers& answers, const CallContext& call, const Message& message) noexcept;
 
-// The task of one that is not. `answers` is kept.
+// The task of one that is not; `answers` is kept. Null: it may run here, its function has found these arguments quick,
+// and it was run.
 std::unique_ptr<future::HandlerTask> make_call_task(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call,
-                                                    Message message);
+                                                    Message message, bool may_run_here);
 
 }  // namespace distrun::rpc

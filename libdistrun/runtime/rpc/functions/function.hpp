@@ -50,6 +50,11 @@ struct Function {
   // With a value for every parameter, in their order. Throws what the author's code throws, and TypeErrors of
   // from_value().
   std::function<Result(const ValueList& arguments)> run;
+  // Of a plain one: whether a call with these arguments is as quick as an Inline function, and takes no lock under
+  // which others wait. It is run where it is read, then, if another worker has made it, and its result may be a future
+  // that is not done yet: whoever completes it answers. Asked on that thread, with the call current. None: it is not
+  // quick.
+  std::function<bool(const ValueList& arguments)> is_quick = {};
 };
 
 // In the order of the parameters. Throws Error{InvalidArgument, "TypeError"}.
