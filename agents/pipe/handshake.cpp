@@ -18,14 +18,14 @@ constexpr std::size_t kReasonMax = 4096;
 constexpr std::size_t kAddressMax = 256;
 constexpr std::size_t kSecretMax = 256;
 
-[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::InvalidArgument, why); }
+[[noreturn]] void refuse_greeting(const std::string& why) { throw Error(ErrorKind::InvalidArgument, why); }
 
 template <class Message>
 wire::Bytes pack_as(Kind kind, const Message& message) {
   const wire::Bytes fields = wire::encode(message);
   if (fields.size() + 1 > kGreetingMax) {
-    refuse("a greeting of " + std::to_string(fields.size()) + " bytes is over the limit of " +
-           std::to_string(kGreetingMax));
+    refuse_greeting("a greeting of " + std::to_string(fields.size()) + " bytes is over the limit of " +
+                    std::to_string(kGreetingMax));
   }
   wire::ByteWriter writer;
   writer.number(static_cast<std::uint32_t>(fields.size() + 1));
@@ -48,11 +48,12 @@ bool is_same_secret(std::string_view one, std::string_view other) noexcept {
 
 void check_offers(const std::vector<Offer>& offers, const char* what) {
   if (offers.size() > kOffersMax) {
-    refuse("it offers " + std::to_string(offers.size()) + " " + what + ", the limit is " + std::to_string(kOffersMax));
+    refuse_greeting("it offers " + std::to_string(offers.size()) + " " + what + ", the limit is " +
+                    std::to_string(kOffersMax));
   }
   for (const Offer& offer : offers) {
     for (const std::string* text : {&offer.name, &offer.descriptor, &offer.why_not}) {
-      if (text->size() > kOfferTextMax) refuse(std::string("a text of its ") + what + " is too long");
+      if (text->size() > kOfferTextMax) refuse_greeting(std::string("a text of its ") + what + " is too long");
     }
   }
 }
@@ -143,23 +144,23 @@ Hello read_hello(wire::BytesView frame, const Identity& own) {
   wire::ByteReader reader(frame);
   const bool is_hello = frame.size() > 9 && reader.number<std::uint8_t>() == static_cast<std::uint8_t>(Kind::Hello) &&
                         reader.number<std::uint32_t>() == kProtocolMagic;
-  if (!is_hello) refuse("what has come is no worker's greeting");
+  if (!is_hello) refuse_greeting("what has come is no worker's greeting");
   const auto version = reader.number<std::uint32_t>();
   if (version != kProtocolVersion) {
-    refuse("this worker speaks version " + std::to_string(kProtocolVersion) + " of the protocol, the other one " +
-           std::to_string(version));
+    refuse_greeting("this worker speaks version " + std::to_string(kProtocolVersion) +
+                    " of the protocol, the other one " + std::to_string(version));
   }
   Hello hello = wire::decode<Hello>(frame.substr(1));
   if (hello.secret.size() > kSecretMax || !is_same_secret(hello.secret, own.secret)) {
-    refuse("the secret is not that of this session");
+    refuse_greeting("the secret is not that of this session");
   }
   const rpc::WorkerInfo peer(hello.worker, hello.id);  // throws for what can be none
   if (hello.expects != own.id) {
-    refuse("this is worker " + std::to_string(own.id) + ", not " + std::to_string(hello.expects));
+    refuse_greeting("this is worker " + std::to_string(own.id) + ", not " + std::to_string(hello.expects));
   }
-  if (hello.id == own.id) refuse("this is worker " + std::to_string(own.id) + ", too");
-  if (hello.pid <= 0) refuse("its process can't have the number " + std::to_string(hello.pid));
-  if (hello.address.size() > kAddressMax) refuse("its address is too long");
+  if (hello.id == own.id) refuse_greeting("this is worker " + std::to_string(own.id) + ", too");
+  if (hello.pid <= 0) refuse_greeting("its process can't have the number " + std::to_string(hello.pid));
+  if (hello.address.size() > kAddressMax) refuse_greeting("its address is too long");
   if (!hello.address.empty()) (void)parse_address(hello.address);
   check_offers(hello.transports, "transports");
   check_offers(hello.channels, "channels");
@@ -220,28 +221,29 @@ Answer read_answer(wire::BytesView frame) {
     refusal.reason = cut(refusal.reason, kReasonMax);
     return refusal;
   }
-  if (kind != static_cast<std::uint8_t>(Kind::Welcome)) refuse("what answers is no worker");
+  if (kind != static_cast<std::uint8_t>(Kind::Welcome)) refuse_greeting("what answers is no worker");
   return wire::decode<Welcome>(frame.substr(1));
 }
 
 void check(const Welcome& welcome, const Hello& hello, SocketKind socket, const std::string& peer_name) {
-  if (welcome.version != kProtocolVersion) refuse("it answers in version " + std::to_string(welcome.version));
+  if (welcome.version != kProtocolVersion) refuse_greeting("it answers in version " + std::to_string(welcome.version));
   if (welcome.id != hello.expects || welcome.worker != peer_name) {
-    refuse("it is worker " + std::to_string(welcome.id) + ", " + cut(welcome.worker));
+    refuse_greeting("it is worker " + std::to_string(welcome.id) + ", " + cut(welcome.worker));
   }
-  if (welcome.pid <= 0) refuse("its process can't have the number " + std::to_string(welcome.pid));
+  if (welcome.pid <= 0) refuse_greeting("its process can't have the number " + std::to_string(welcome.pid));
   const Offer* transport = find(hello.transports, welcome.transport);
   if (transport == nullptr || !transport->why_not.empty() || !why_not_over(socket, welcome.transport, 1).empty()) {
-    refuse("it has chosen " + cut(welcome.transport) + ", which was not offered");
+    refuse_greeting("it has chosen " + cut(welcome.transport) + ", which was not offered");
   }
   for (const std::string& name : welcome.channels) {
     const Offer* channel = find(hello.channels, name);
     if (channel == nullptr || !channel->why_not.empty())
-      refuse("it has chosen " + cut(name) + ", which was not offered");
+      refuse_greeting("it has chosen " + cut(name) + ", which was not offered");
   }
-  if (welcome.not_taken.size() > 4 * kOffersMax) refuse("it has too many reasons");
+  if (welcome.not_taken.size() > 4 * kOffersMax) refuse_greeting("it has too many reasons");
   for (const NotTaken& each : welcome.not_taken) {
-    if (each.name.size() > kOfferTextMax || each.why.size() > kOfferTextMax) refuse("a reason of it is too long");
+    if (each.name.size() > kOfferTextMax || each.why.size() > kOfferTextMax)
+      refuse_greeting("a reason of it is too long");
   }
 }
 

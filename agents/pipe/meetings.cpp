@@ -17,8 +17,6 @@ using namespace std::chrono_literals;
 constexpr auto kShortage = 100ms;  // until descriptors that have run out are tried for again
 constexpr int kAcceptMost = 64;    // at a time, so that others get their turn
 
-base::TimePoint now() { return base::system_clock().now(); }
-
 }  // namespace
 
 Meetings::Meetings(Identity own, Listener listener, PorterEvents& events, Poller& poller, Watches& peers,
@@ -83,12 +81,12 @@ void Meetings::accept(SocketKind kind) {
       const Token token{PollKind::Incoming, ++last_};
       poller_.add(socket.get(), EPOLLIN, token);
       Incoming& incoming = incoming_[token.number];
-      incoming = {kind, now() + limit_, token, GreetingLine(std::move(socket)), {}, false};
+      incoming = {kind, base::system_clock().now() + limit_, token, GreetingLine(std::move(socket)), {}, false};
       go_on(incoming);  // most have spoken already
     }
   } catch (const Error&) {  // there are no descriptors; that some wait is told again and again, so look away
     listen(false);
-    reopen_ = now() + kShortage;
+    reopen_ = base::system_clock().now() + kShortage;
   }
 }
 

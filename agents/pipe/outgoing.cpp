@@ -16,8 +16,6 @@ using namespace std::chrono_literals;
 constexpr base::Nanoseconds kFirstRest = 1ms;  // before a listener that was full is dialled again
 constexpr base::Nanoseconds kLastRest = 100ms;
 
-base::TimePoint now() { return base::system_clock().now(); }
-
 // Places of the peer, in the order of this worker's transports.
 std::vector<Place> places_of(const Identity& own, const Address& address) {
   std::vector<Place> places;
@@ -46,7 +44,7 @@ void Meetings::connect(WorkerId peer, std::string name, Address address) {
   Outgoing& outgoing = at->second;
   outgoing.peer = peer;
   outgoing.name = std::move(name);
-  outgoing.deadline = now() + limit_;
+  outgoing.deadline = base::system_clock().now() + limit_;
   outgoing.rest = kFirstRest;
   outgoing.places = places_of(own_, address);
   outgoing.address = std::move(address);
@@ -115,7 +113,7 @@ void Meetings::dial_next(Outgoing& outgoing) {
     Dialled dialled = dial(place);
     if (dialled.error == EAGAIN) {
       outgoing.state = Outgoing::State::Resting;
-      outgoing.retry = now() + outgoing.rest;
+      outgoing.retry = base::system_clock().now() + outgoing.rest;
       outgoing.rest = std::min(2 * outgoing.rest, kLastRest);
       return;
     }

@@ -21,8 +21,6 @@ using namespace std::chrono_literals;
 // microseconds, and to be woken costs 10 to 20.
 constexpr base::Nanoseconds kAlert = 50us;
 
-base::TimePoint now() { return base::system_clock().now(); }
-
 // max() is never; what is over is at once.
 itimerspec spec_of(base::TimePoint at) noexcept {
   itimerspec spec{};
@@ -122,7 +120,7 @@ void Porter::post(Request request) noexcept {
 void Porter::run() {
   base::TimePoint alert_until{};
   while (!is_closing_) {
-    const bool sleeps = now() >= alert_until;
+    const bool sleeps = base::system_clock().now() >= alert_until;
     const std::span<const Polled> ready = poller_.wait(sleeps);
     if (ready.empty()) {
       if (!sleeps) ::sched_yield();
@@ -133,7 +131,7 @@ void Porter::run() {
       if (is_closing_) return;
       handle(polled);
     }
-    if (has_read_) alert_until = now() + kAlert;
+    if (has_read_) alert_until = base::system_clock().now() + kAlert;
     const std::lock_guard lock(mutex_);
     const base::TimePoint next = std::min(timer_, meetings_.next_time());
     if (next != armed_) arm(next);
@@ -178,7 +176,7 @@ void Porter::handle_requests() {
 
 void Porter::handle_timer() {
   drain(timerfd_.get());
-  const base::TimePoint at = now();
+  const base::TimePoint at = base::system_clock().now();
   bool is_due = false;
   {
     const std::lock_guard lock(mutex_);

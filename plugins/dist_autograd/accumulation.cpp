@@ -42,8 +42,6 @@ void expect_refused_roots() {
   DISTRUN_EXPECT(thrown_by([&] { dist_autograd::backward(context.id(), text); }) == kNoTensor);
 }
 
-const std::vector<ExecMode> kInTurn{ExecMode::Local, ExecMode::RpcSync, ExecMode::Remote};
-
 }  // namespace
 
 DISTRUN_TEST_F(DistAutogradTest, backward_without_rpc) {

@@ -7,7 +7,6 @@ using dist_autograd::ContextScope;
 
 namespace {
 
-const std::vector<ExecMode> kInTurn{ExecMode::Local, ExecMode::RpcSync, ExecMode::Remote};
 const std::vector<ExecMode> kRemote{ExecMode::Local, ExecMode::Remote};
 const std::vector<ExecMode> kAll{ExecMode::Local, ExecMode::RpcSync, ExecMode::RpcAsync, ExecMode::Remote};
 

@@ -75,6 +75,9 @@ class Exec {
 void verify_pass(ExecMode mode, ContextId context, const TensorList& roots, const TensorList& arguments,
                  dist_autograd::BackwardOptions options = {});
 
+// Who is called is done before the next call begins.
+inline const std::vector<ExecMode> kInTurn{ExecMode::Local, ExecMode::RpcSync, ExecMode::Remote};
+
 // In each mode, with a context of its own. The first mode is Local: with it the others are compared.
 template <class MakeRoots>
 void verify_in_modes(const Rank& rank, const std::vector<ExecMode>& modes, const TensorList& arguments,

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 namespace {
 
 void touch(const std::string& path) { std::ofstream(path) << "here"; }
-bool is_there(const std::string& path) { return std::ifstream(path).good(); }
+bool was_written(const std::string& path) { return std::ifstream(path).good(); }
 
 }  // namespace
 
@@ -21,7 +21,7 @@ DISTRUN_TEST(Barrier, nobody_leaves_before_all_have_come) {
     touch(head + std::to_string(rank.rank()));
     rank.barrier();  // the same name again counts anew
     for (int other = 0; other < rank.world_size(); ++other) {
-      DISTRUN_EXPECT(is_there(head + std::to_string(other)));
+      DISTRUN_EXPECT(was_written(head + std::to_string(other)));
     }
   }
 }

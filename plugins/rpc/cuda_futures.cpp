@@ -64,7 +64,7 @@ Tensor hand_over(const Tensor& tensor, const Tensor& other, Wrap wrap, Unwrap un
 }
 
 template <class Value, class Wrap, class Unwrap>
-void check_dense(Wrap wrap, Unwrap unwrap) {
+void check_dense_in(Wrap wrap, Unwrap unwrap) {
   const Tensor got = hand_over<Value>(t::zeros({100}), t::ones({100}), wrap, unwrap);
   DISTRUN_EXPECT(t::equal(got, t::ones({100})));
 }
@@ -75,7 +75,7 @@ Tensor sparse_tensor() {
 }
 
 template <class Value, class Wrap, class Unwrap>
-void check_sparse(Wrap wrap, Unwrap unwrap) {
+void check_sparse_in(Wrap wrap, Unwrap unwrap) {
   const auto wrap_coalesced = [&](const Tensor& sum) {
     const Tensor coalesced = t::coalesce(sum);  // waits for the device
     keep_busy(device::current_stream(sum.device()));
@@ -93,8 +93,8 @@ using List = std::vector<Tensor>;
 using Wrapper = std::shared_ptr<TensorWrapper>;
 
 Tensor itself(const Tensor& tensor) { return tensor; }
-List list_of(const Tensor& tensor) { return {tensor}; }
-Tensor first_of(const List& list) { return list.front(); }
+List list_with(const Tensor& tensor) { return {tensor}; }
+Tensor first_in(const List& list) { return list.front(); }
 Wrapper wrapped(const Tensor& tensor) { return std::make_shared<TensorWrapper>(tensor); }
 Tensor unwrapped(const Wrapper& wrapper) { return wrapper->tensor(); }
 
@@ -129,26 +129,28 @@ DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_device_not_cuda) {
   DISTRUN_EXPECT_THROWS(distrun::Error, "Expected devices to have indices, got cpu", Future<int>({"cpu"}));
 }
 
-DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_can_extract_cuda_tensor) { check_dense<Tensor>(itself, itself); }
+DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_can_extract_cuda_tensor) {
+  check_dense_in<Tensor>(itself, itself);
+}
 
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_can_extract_list_with_cuda_tensor) {
-  check_dense<List>(list_of, first_of);
+  check_dense_in<List>(list_with, first_in);
 }
 
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_can_extract_custom_class_with_cuda_tensor) {
-  check_dense<Wrapper>(wrapped, unwrapped);
+  check_dense_in<Wrapper>(wrapped, unwrapped);
 }
 
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_can_extract_cuda_sparse_tensor) {
-  check_sparse<Tensor>(itself, itself);
+  check_sparse_in<Tensor>(itself, itself);
 }
 
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_can_extract_list_with_cuda_sparse_tensor) {
-  check_sparse<List>(list_of, first_of);
+  check_sparse_in<List>(list_with, first_in);
 }
 
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_can_extract_custom_class_with_cuda_sparse_tensor) {
-  check_sparse<Wrapper>(wrapped, unwrapped);
+  check_sparse_in<Wrapper>(wrapped, unwrapped);
 }
 
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_callback_changes_devices) {

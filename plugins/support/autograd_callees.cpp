@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kSlots = 4;
-constexpr std::chrono::minutes kWaitMax{5};  // far beyond any test that gets on
+constexpr std::chrono::minutes kCheckWaitMax{5};  // far beyond any test that gets on
 
 struct Slot {
   Future<void> done;
@@ -92,7 +92,7 @@ void set_rpc_done(std::optional<ContextId> ctx_id, std::int64_t rank_distance) {
 }
 DISTRUN_RPC(set_rpc_done, "ctx_id", "rank_distance")
 
-void check_rpc_done(std::int64_t rank_distance) { slot_of(*told().here(), rank_distance).done.wait(kWaitMax); }
+void check_rpc_done(std::int64_t rank_distance) { slot_of(*told().here(), rank_distance).done.wait(kCheckWaitMax); }
 DISTRUN_RPC(check_rpc_done, "rank_distance")
 
 ContextId ctx_id_at(std::int64_t rank_distance) {

@@ -7,7 +7,7 @@
 namespace distrun::suites {
 namespace {
 
-constexpr std::chrono::minutes kWaitMax{5};
+constexpr std::chrono::minutes kFutureWaitMax{5};
 
 rpc::Result nothing(const rpc::ValueList&) { return rpc::Value(); }
 rpc::Result no_future(const rpc::ValueList&) { return rpc::to_value(zeros({2, 2})); }
@@ -27,7 +27,7 @@ Tensor add_use_future_cb(std::string to, Tensor x, std::int64_t y, std::int64_t 
   const Future<Tensor> out;  // a promise, of which no agent knows
   const auto first = rpc_async<Tensor>(to, "add", x, y);
   const auto added = first.then([out, z](const Future<Tensor>& done) { out.set_result(done.wait() + z); });
-  return out.wait(kWaitMax);
+  return out.wait(kFutureWaitMax);
 }
 DISTRUN_RPC(add_use_future_cb, "to", "x", "y", "z")
 
@@ -36,7 +36,7 @@ Tensor add_use_future_set_result(std::string to, Tensor x, std::int64_t y, std::
   rpc_async<Tensor>(to, "add", x, y).add_done_callback([out, z](const Future<Tensor>& done) {
     out.set_result(done.wait() + z);
   });
-  return out.wait(kWaitMax);
+  return out.wait(kFutureWaitMax);
 }
 DISTRUN_RPC(add_use_future_set_result, "to", "x", "y", "z")
 
@@ -47,7 +47,7 @@ Tensor add_use_future_nested_cb(std::string to, Tensor x, std::int64_t y, std::i
       out.set_result(second.wait());
     });
   });
-  return out.wait(kWaitMax);
+  return out.wait(kFutureWaitMax);
 }
 DISTRUN_RPC(add_use_future_nested_cb, "to", "x", "y", "z")
 

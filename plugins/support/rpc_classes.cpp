@@ -14,7 +14,7 @@ namespace {
 using rpc::Execution;
 using rpc::RegisterClass;
 
-double sleep_for(double seconds) {
+double slow_by(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   return seconds;
 }
@@ -52,8 +52,8 @@ MyPickleClass decode_call(const PackedCall& packed) {
 
 [[maybe_unused]] const auto kSlowPickleClass =
     RegisterClass<SlowPickleClass>("SlowPickleClass")
-        .by_value([](const SlowPickleClass& object) { return sleep_for(object.seconds); },
-                  [](double seconds) { return SlowPickleClass{sleep_for(seconds)}; });
+        .by_value([](const SlowPickleClass& object) { return slow_by(object.seconds); },
+                  [](double seconds) { return SlowPickleClass{slow_by(seconds)}; });
 
 [[maybe_unused]] const auto kMyPickleClass =
     RegisterClass<MyPickleClass>("MyPickleClass").by_value(encode_call, decode_call);
@@ -72,7 +72,7 @@ MyPickleClass decode_call(const PackedCall& packed) {
 }  // namespace
 
 MyClass::MyClass(rpc::Value value, std::optional<bool> delay) : a(std::move(value)) {
-  if (delay.value_or(false)) sleep_for(2);
+  if (delay.value_or(false)) slow_by(2);
 }
 
 rpc::Value MyClass::my_instance_method(rpc::Value b) const { return plus(a, b); }
@@ -82,7 +82,7 @@ rpc::Value MyClass::my_class_method(const rpc::ClassName& type, rpc::Value d, rp
 }
 void MyClass::increment_value(rpc::Value increment) { a = plus(a, increment); }
 rpc::Value MyClass::my_slow_method(rpc::Value b) const {
-  sleep_for(5);
+  slow_by(5);
   return plus(a, b);
 }
 

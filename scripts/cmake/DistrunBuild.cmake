@@ -23,6 +23,13 @@ if(DISTRUN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 
+# Most of what a source costs are the headers that its neighbours read, too. Targets of which that is not so say
+# UNITY_BUILD OFF. What one source has in its unnamed namespace is seen by those that come after it.
+if(DISTRUN_UNITY GREATER 1)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE ${DISTRUN_UNITY})
+endif()
+
 include(GNUInstallDirs)
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED)

@@ -204,7 +204,7 @@ void endurance(benchmark::State& state, const std::string& transport) {
   }
 }
 
-const bool registered = [] {
+[[maybe_unused]] const bool life_registered = [] {
   for (const std::string transport : {"shm", "uds", "tcp", "inproc"}) {
     const auto add = [&](const std::string& name, auto bench, int iterations) {
       return benchmark::RegisterBenchmark((name + "/" + transport).c_str(),

@@ -10,7 +10,7 @@
 namespace distrun::device {
 namespace {
 
-std::vector<int> counted(std::size_t count) {
+std::vector<int> counted_up(std::size_t count) {
   std::vector<int> values(count);
   std::iota(values.begin(), values.end(), 0);
   return values;
@@ -60,7 +60,7 @@ TEST_CASE("a kernel runs on the regions that it names") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer matrix(driver, 0, 6 * sizeof(int));  // 2 rows, 3 columns
-  write(driver, kDefault, matrix.data(), counted(6));
+  write(driver, kDefault, matrix.data(), counted_up(6));
   driver.launch(kDefault, increment(region_of(matrix.data(), 1, {2}, {3}, Access::ReadWrite)));
   CHECK(read(driver, kDefault, matrix.data(), 6) == std::vector{0, 2, 2, 3, 5, 5});
 }
@@ -70,11 +70,11 @@ TEST_CASE("kernels of a stream run one after the other") {
   Driver& driver = *subject.driver;
   const OwnStream stream(driver);
   const Buffer there(driver, 0, 100 * sizeof(int));
-  write(driver, stream, there.data(), counted(100));
+  write(driver, stream, there.data(), counted_up(100));
   for (int i = 0; i < 100; ++i) {
     driver.launch(stream, increment(region_of(there.data(), i, {100 - i}, {1}, Access::ReadWrite)));
   }
-  std::vector<int> expected = counted(100);
+  std::vector<int> expected = counted_up(100);
   for (std::size_t i = 0; i < 100; ++i) expected[i] += static_cast<int>(i) + 1;
   CHECK(read(driver, stream, there.data(), 100) == expected);
 }
@@ -100,7 +100,7 @@ TEST_CASE("regions that reach into each other are one memory") {
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 8 * sizeof(int));
-  write(driver, kDefault, there.data(), counted(8));
+  write(driver, kDefault, there.data(), counted_up(8));
   Kernel kernel;
   kernel.name = "shift";
   kernel.regions = {region_of(there.data(), 2, {6}, {1}, Access::ReadWrite),
@@ -180,7 +180,7 @@ TEST_CASE("how kernels were run is counted by their names, where it is not on th
   const Subject subject = subject_with_driver();
   Driver& driver = *subject.driver;
   const Buffer there(driver, 0, 4 * sizeof(int));
-  write(driver, kDefault, there.data(), counted(4));
+  write(driver, kDefault, there.data(), counted_up(4));
   for (int i = 0; i < 3; ++i) {
     driver.launch(kDefault, increment(region_of(there.data(), 0, {4}, {1}, Access::ReadWrite)));
   }
@@ -200,7 +200,7 @@ TEST_CASE("kernels over random regions change what they would change on the host
   Driver& driver = *subject.driver;
   constexpr std::int64_t kElements = 400;
   const Buffer there(driver, 0, kElements * sizeof(int));
-  std::vector<int> here = counted(kElements);
+  std::vector<int> here = counted_up(kElements);
   write(driver, kDefault, there.data(), here);
   base::Rng draw(17);
   for (int round = 0; round < 300; ++round) {

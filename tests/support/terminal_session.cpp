@@ -61,13 +61,13 @@ TerminalSession::~TerminalSession() {
 std::string TerminalSession::read_some() {
   std::string text;
   char buffer[4096];
-  for (ssize_t got = 0; terminal_ >= 0 && (got = read(terminal_, buffer, sizeof buffer)) > 0;) {
+  for (ssize_t got = 0; terminal_ >= 0 && (got = ::read(terminal_, buffer, sizeof buffer)) > 0;) {
     text.append(buffer, static_cast<std::size_t>(got));
   }
   return text;
 }
 
-void TerminalSession::type(const std::string& keys) const { (void)!write(terminal_, keys.data(), keys.size()); }
+void TerminalSession::type(const std::string& keys) const { (void)!::write(terminal_, keys.data(), keys.size()); }
 
 void TerminalSession::hang_up() {
   if (terminal_ >= 0) close(std::exchange(terminal_, -1));

@@ -16,7 +16,7 @@
 namespace distrun::agents::pipe {
 namespace {
 
-constexpr std::size_t kAddressMax = 256;
+constexpr std::size_t kAddressTextMax = 256;
 constexpr std::size_t kNameMax = 100;  // an abstract name has 107 bytes
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
@@ -81,7 +81,7 @@ std::string to_string(const Address& address) {
 }
 
 Address parse_address(const std::string& text) {
-  if (text.size() > kAddressMax) refuse(text, "it has more than " + std::to_string(kAddressMax) + " bytes");
+  if (text.size() > kAddressTextMax) refuse(text, "it has more than " + std::to_string(kAddressTextMax) + " bytes");
   Address address;
   std::string_view rest = text;
   for (bool is_last = false; !is_last;) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBufferSize = std::size_t{256} * 1024;
 
-[[noreturn]] void lose(int number) {
+[[noreturn]] void lose_socket(int number) {
   if (number == EPIPE || number == ECONNRESET) {
     throw Error(ErrorKind::Disconnected, "the connection is closed by the peer");
   }
@@ -34,7 +34,7 @@ std::size_t SocketStream::write(std::span<const iovec> parts) {
     const ssize_t count = ::sendmsg(fd(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count >= 0) return static_cast<std::size_t>(count);
     if (errno == EAGAIN) return 0;
-    if (errno != EINTR) lose(errno);
+    if (errno != EINTR) lose_socket(errno);
   }
 }
 
@@ -75,7 +75,7 @@ std::size_t SocketStream::receive(std::byte* to, std::size_t bytes) {
     if (count < 0 && errno == EAGAIN) return 0;
     if (count < 0 && errno == EINTR) continue;
     if (left() > 0) return 0;
-    lose(count == 0 ? ECONNRESET : errno);
+    lose_socket(count == 0 ? ECONNRESET : errno);
   }
 }
 

@@ -8,16 +8,16 @@
 namespace distrun::base {
 namespace {
 
-constexpr std::array<const char*, 5> kNames{"process", "exec", "pool", "threads", "program"};
+constexpr std::array<const char*, 5> kIsolationNames{"process", "exec", "pool", "threads", "program"};
 
 }  // namespace
 
-const char* name_of(Isolation isolation) noexcept { return kNames.at(static_cast<std::size_t>(isolation)); }
+const char* name_of(Isolation isolation) noexcept { return kIsolationNames.at(static_cast<std::size_t>(isolation)); }
 
 std::optional<Isolation> find_isolation(std::string_view name) noexcept {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<Isolation>(found - kNames.begin());
+  const auto found = std::find(kIsolationNames.begin(), kIsolationNames.end(), name);
+  if (found == kIsolationNames.end()) return std::nullopt;
+  return static_cast<Isolation>(found - kIsolationNames.begin());
 }
 
 Isolation parse_isolation(std::string_view name) {

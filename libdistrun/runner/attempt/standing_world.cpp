@@ -17,7 +17,7 @@ namespace {
 
 constexpr auto kClosePatience = std::chrono::seconds(1);
 constexpr auto kLook = std::chrono::milliseconds(5);  // at what is left, from one to the next
-constexpr int kLooksMax = 20;                         // what ends by itself so soon is no leftover
+constexpr int kStandingLooksMax = 20;                 // what ends by itself so soon is no leftover
 
 std::string text_of(proc::ExitStatus status) {
   return status.signaled() ? "was " + describe({OutcomeKind::Signaled, status.signal(), ""})
@@ -109,7 +109,7 @@ io::Task<void> StandingWorld::until_closed(base::Nanoseconds patience) {
 // Of exit handlers: what tests have left is told with them.
 io::Task<void> StandingWorld::look_for_leftovers() {
   std::vector<launch::Leftover> left = world_->leftovers();
-  for (int look = 1; look < kLooksMax && !left.empty(); ++look) {
+  for (int look = 1; look < kStandingLooksMax && !left.empty(); ++look) {
     io::OneShot<bool> over(loop_);
     io::Alarm alarm(loop_, [&over] { over.set(true); });
     alarm.set(loop_.clock().now() + kLook);

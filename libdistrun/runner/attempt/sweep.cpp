@@ -6,7 +6,7 @@
 namespace distrun::runner {
 namespace {
 
-constexpr auto kMoment = std::chrono::milliseconds(5);
+constexpr auto kSweepMoment = std::chrono::milliseconds(5);
 
 bool all_end(const std::vector<launch::Leftover>& left) {
   return std::all_of(left.begin(), left.end(), [](const launch::Leftover& leftover) { return leftover.ends; });
@@ -27,7 +27,7 @@ Sweep::Sweep(io::Loop& loop, launch::World& world, Belongings& belongings, const
 
 void Sweep::start() { look(); }
 
-void Sweep::again_in_a_moment() { alarm_.set(loop_.clock().now() + kMoment); }
+void Sweep::again_in_a_moment() { alarm_.set(loop_.clock().now() + kSweepMoment); }
 
 void Sweep::look() {
   const std::vector<launch::Leftover> left = world_.leftovers();

@@ -9,7 +9,7 @@ namespace {
 
 using wire::DaemonFrame;
 
-constexpr auto kPatience = std::chrono::seconds(5);
+constexpr auto kSessionPatience = std::chrono::seconds(5);
 constexpr std::size_t kQueueMax = 256 << 10;
 // A client that asks without end would keep the loop from the others.
 constexpr int kQuestionsMax = 16;
@@ -33,7 +33,7 @@ Session::Session(io::Loop& loop, base::Fd socket, Handlers handlers)
               io::FrameSocket::Handlers{[this](const wire::Frame& frame) { on_frame(frame); },
                                         [this](const std::string&) { close(); }},
               limits()) {
-  deadline_.set(loop_.clock().now() + kPatience);
+  deadline_.set(loop_.clock().now() + kSessionPatience);
 }
 
 void Session::send_packed(wire::Bytes packed) {
@@ -75,14 +75,14 @@ void Session::greet(const wire::Frame& frame) {
                                               ": start the distrund that was installed with it");
   }
   greeted_ = true;
-  deadline_.set(loop_.clock().now() + kPatience);
+  deadline_.set(loop_.clock().now() + kSessionPatience);
 }
 
 void Session::count_request(int limit) {
   if (++requests_ > limit) {
     throw Error(ErrorKind::Overloaded, "more than " + std::to_string(limit) + " requests on one connection");
   }
-  if (!has_run_) deadline_.set(loop_.clock().now() + kPatience);
+  if (!has_run_) deadline_.set(loop_.clock().now() + kSessionPatience);
 }
 
 void Session::take(const wire::Frame& frame) {

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 constexpr base::Nanoseconds kSettleLimit = 100s;  // of a shutdown without a limit of its own
 constexpr base::Nanoseconds kAskLimit = 1s;
 constexpr std::size_t kLeaksTold = 16;
-constexpr std::size_t kRows = 1024;
+constexpr std::size_t kPageRows = 1024;
 
 std::string join(const std::vector<std::string>& lines) {
   std::string text;
@@ -47,7 +47,7 @@ bool wait_until(const char* what, base::TimePoint deadline, base::Location site,
 
 // Of all workers that answer.
 std::vector<ledger::Page> pages_of_all(const References& references, base::Location site) {
-  std::vector<ledger::Page> pages{references.page(kRows)};
+  std::vector<ledger::Page> pages{references.page(kPageRows)};
   for (const WorkerInfo& each : rpc::get_worker_infos()) {
     if (each.id() == references.self().id()) continue;
     try {

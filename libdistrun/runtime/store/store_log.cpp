@@ -15,7 +15,7 @@
 namespace distrun::stores {
 namespace {
 
-constexpr std::string_view kMagic = "dstore01";
+constexpr std::string_view kLogMagic = "dstore01";
 constexpr std::size_t kFileSize = std::size_t{4} << 30;
 constexpr std::size_t kRecordSize = 2 * kTableSize;  // no request is larger
 
@@ -151,12 +151,12 @@ void StoreLog::replay() {
   const std::string bytes = read_from(offset_);
   std::size_t at = 0;
   if (offset_ == 0) {
-    if (!kMagic.starts_with(std::string_view(bytes).substr(0, kMagic.size()))) {
+    if (!kLogMagic.starts_with(std::string_view(bytes).substr(0, kLogMagic.size()))) {
       throw Error(ErrorKind::Failed, path_ + " is no store of distrun: it begins otherwise");
     }
     has_tail_ = !bytes.empty();
-    if (bytes.size() < kMagic.size()) return;
-    at = kMagic.size();
+    if (bytes.size() < kLogMagic.size()) return;
+    at = kLogMagic.size();
   }
   while (apply_next(bytes, at)) {
   }
@@ -184,7 +184,7 @@ bool StoreLog::apply_next(const std::string& bytes, std::size_t& at) {
 // With the lock held alone, and all replayed. What was not written was not done: then all is read anew.
 void StoreLog::write(const Request& request) {
   std::string bytes = record_of(request);
-  if (offset_ == 0) bytes.insert(0, kMagic);
+  if (offset_ == 0) bytes.insert(0, kLogMagic);
   try {
     if (offset_ + bytes.size() > kFileSize) {
       throw Error(ErrorKind::Overloaded,

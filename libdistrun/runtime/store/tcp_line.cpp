@@ -16,8 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::Nanoseconds kFirstRest = 5ms;  // between two tries to connect
-constexpr base::Nanoseconds kLastRest = 500ms;
+constexpr base::Nanoseconds kRetryFirstRest = 5ms;  // between two tries to connect
+constexpr base::Nanoseconds kRetryLastRest = 500ms;
 constexpr auto kWelcomePatience = 10s;
 
 // Milliseconds as poll() takes them, not too few; -1: for ever.
@@ -38,7 +38,7 @@ bool is_of_nobody(int number) { return number == ECONNREFUSED || number == ECONN
 TcpLine::TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, TimePoint deadline, int give_up)
     : host_(host), port_(port), splitter_(wire::kProtocol<StoreFrame>) {
   const base::TimePoint begin = base::system_clock().now();
-  base::Nanoseconds rest = kFirstRest;
+  base::Nanoseconds rest = kRetryFirstRest;
   while (!try_connect(deadline, give_up)) {
     const base::TimePoint now = base::system_clock().now();
     pollfd entry{give_up, POLLIN, 0};
@@ -47,7 +47,7 @@ TcpLine::TcpLine(const std::string& host, std::uint16_t port, std::string_view s
       throw Error(ErrorKind::Timeout, "DistStoreError",
                   "nobody serves a store at " + place_of(host_, port_) + ": tried for " + base::human(now - begin));
     }
-    rest = std::min(2 * rest, kLastRest);
+    rest = std::min(2 * rest, kRetryLastRest);
   }
   greet(secret, deadline, give_up);
 }

@@ -12,12 +12,13 @@
 #include <distrun/runtime/autograd/history.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 
+#include "unit/autograd/leaf.hpp"
+
 namespace distrun {
 namespace {
 
 using autograd::at_end_of_pass;
-
-Tensor leaf(const Dims& sizes = {3, 3}) { return set_requires_grad(ones(sizes)); }
+using testing::leaf;
 
 bool simulate_error = false;
 

@@ -8,8 +8,12 @@
 #include <distrun/runtime/autograd/graph_task.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 
+#include "unit/autograd/leaf.hpp"
+
 namespace distrun {
 namespace {
+
+using testing::leaf;
 
 const std::byte* recorded = nullptr;
 Tensor kept_indices, kept_values;
@@ -68,7 +72,6 @@ struct SparseForBoth {
   }
 };
 
-Tensor leaf(const Dims& sizes = {5, 6}) { return set_requires_grad(ones(sizes)); }
 Tensor element(const Tensor& tensor) { return select(select(tensor, 0, 1), 0, 0); }
 
 // A pass as those of distributed autograd: gradients of leaves go into a map.
@@ -82,7 +85,7 @@ void run_into(autograd::GradientMap& map, const Tensor& root, bool retain_graph 
 }  // namespace
 
 TEST_CASE("a gradient that is not contiguous is copied") {
-  const Tensor a = leaf(), b = leaf();
+  const Tensor a = leaf({5, 6}), b = leaf({5, 6});
   autograd::GradientMap map;
   run_into(map, apply<Expanding>(apply<Sum>(a, b)));
   CHECK(address_of(map.find(a)) != recorded);
@@ -91,7 +94,7 @@ TEST_CASE("a gradient that is not contiguous is copied") {
 }
 
 TEST_CASE("a gradient that nobody else has is kept as it is") {
-  const Tensor a = leaf();
+  const Tensor a = leaf({5, 6});
   autograd::GradientMap map;
   run_into(map, element(apply<Identity>(a)));
   CHECK(address_of(map.find(a)) == recorded);
@@ -101,7 +104,7 @@ TEST_CASE("a gradient that nobody else has is kept as it is") {
 }
 
 TEST_CASE("a gradient of two leaves is copied for both in a map, and for the first one in the leaves") {
-  const Tensor a = leaf(), b = leaf();
+  const Tensor a = leaf({5, 6}), b = leaf({5, 6});
   autograd::GradientMap map;
   run_into(map, element(apply<Sum>(a, b)));
   CHECK(address_of(map.find(a)) != recorded);

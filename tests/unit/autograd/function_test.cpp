@@ -10,7 +10,7 @@
 namespace distrun {
 namespace {
 
-Tensor leaf(const Dims& sizes = {3}) { return set_requires_grad(full(sizes, 2.0)); }
+Tensor twos(const Dims& sizes = {3}) { return set_requires_grad(full(sizes, 2.0)); }
 
 struct Cube {
   static Tensor forward(FunctionContext& context, const Tensor& x, double factor) {
@@ -84,7 +84,7 @@ class Recorder final : public autograd::ScopeHook {
 }  // namespace
 
 TEST_CASE("a function of the user's has its formula, and keeps tensors and other data for it") {
-  const Tensor x = leaf();
+  const Tensor x = twos();
   const Tensor y = apply<Cube>(x, 0.5);
   CHECK(grad_fn(y)->name() == "CubeBackward");
   CHECK(equal(y, full({3}, 4.0)));
@@ -94,14 +94,14 @@ TEST_CASE("a function of the user's has its formula, and keeps tensors and other
 }
 
 TEST_CASE("what a function kept must not change") {
-  const Tensor x = leaf() * 1;
+  const Tensor x = twos() * 1;
   const Tensor y = apply<Cube>(x, 1.0);
   add_(x, 1);
   CHECK_THROWS_WITH(backward(sum(y)), Catch::Contains("modified by an inplace operation"));
 }
 
 TEST_CASE("a function takes lists and has several results, some without a gradient") {
-  const Tensor x = leaf();
+  const Tensor x = twos();
   const TensorList results = apply<SumAndSign>(TensorList{x, ones({3})});
   CHECK(requires_grad(results[0]));
   CHECK_FALSE(requires_grad(results[1]));
@@ -111,7 +111,7 @@ TEST_CASE("a function takes lists and has several results, some without a gradie
 }
 
 TEST_CASE("a function may change its argument in place") {
-  const Tensor x = leaf();
+  const Tensor x = twos();
   const Tensor y = x * 1;
   const Tensor z = apply<Doubles>(y);
   CHECK(z.is_same(y));
@@ -124,7 +124,7 @@ TEST_CASE("a function may change its argument in place") {
 }
 
 TEST_CASE("wrong gradients of a function are told with its name") {
-  const Tensor a = leaf(), b = leaf();
+  const Tensor a = twos(), b = twos();
   CHECK_THROWS_WITH(backward(sum(apply<TooFew>(a, b))),
                     "Function TooFewBackward returned an incorrect number of gradients (expected 2, got 1)");
   CHECK_THROWS_WITH(
@@ -134,7 +134,7 @@ TEST_CASE("wrong gradients of a function are told with its name") {
 }
 
 TEST_CASE("anomaly mode names the node whose gradient is not a number, and its forward call") {
-  const Tensor a = leaf();
+  const Tensor a = twos();
   {
     const AnomalyGuard guard;
     const autograd::ForwardName name("the second layer");
@@ -150,7 +150,7 @@ TEST_CASE("anomaly mode names the node whose gradient is not a number, and its f
 }
 
 TEST_CASE("the scope hook sees operators and nodes, with their sequence numbers and inputs") {
-  const Tensor a = leaf();
+  const Tensor a = twos();
   Recorder recorder;
   CHECK(autograd::set_scope_hook(&recorder) == nullptr);
   backward(sum(a * a));

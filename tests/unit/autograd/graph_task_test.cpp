@@ -10,6 +10,8 @@
 #include <distrun/runtime/autograd/graph_task.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 
+#include "unit/autograd/leaf.hpp"
+
 namespace distrun {
 namespace {
 
@@ -17,6 +19,7 @@ using autograd::GradientMap;
 using autograd::Gradients;
 using autograd::GraphTask;
 using autograd::Ref;
+using testing::leaf;
 
 // Stands for tensors that were sent away: gradients come from outside.
 class Sent final : public autograd::Node {
@@ -35,7 +38,6 @@ Gradients one(Tensor gradient) {
   return gradients;
 }
 
-Tensor leaf() { return set_requires_grad(ones({3, 3})); }
 Ref<GraphTask> make_task(GradientMap& map) {
   return tensor::make_ref<GraphTask>(autograd::PassOptions{.leaves = &map});
 }

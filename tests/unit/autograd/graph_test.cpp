@@ -7,13 +7,14 @@
 #include <distrun/runtime/autograd/node.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 
+#include "unit/autograd/leaf.hpp"
+
 namespace distrun {
 namespace {
 
 using autograd::Node;
 using autograd::Ref;
-
-Tensor leaf(const Dims& sizes = {3, 3}) { return set_requires_grad(ones(sizes)); }
+using testing::leaf;
 
 }  // namespace
 

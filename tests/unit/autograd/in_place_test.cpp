@@ -5,10 +5,12 @@
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 
+#include "unit/autograd/leaf.hpp"
+
 namespace distrun {
 namespace {
 
-Tensor leaf(const Dims& sizes = {3, 3}) { return set_requires_grad(ones(sizes)); }
+using testing::leaf;
 
 }  // namespace
 

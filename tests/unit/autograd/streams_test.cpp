@@ -45,7 +45,7 @@ struct MeetsOtherRank {
   }
 };
 
-Tensor leaf(Device device, const Dims& sizes = {64}) { return set_requires_grad(ones(sizes, {DType::F32, device})); }
+Tensor leaf_on(Device device, const Dims& sizes = {64}) { return set_requires_grad(ones(sizes, {DType::F32, device})); }
 
 }  // namespace
 
@@ -53,7 +53,7 @@ TEST_CASE("a node runs on the stream of its forward call, and the caller's strea
   test::gpu();
   const Stream side = device::stream_from_pool(kFirst);
   device::Event ready;
-  const Tensor a = leaf(kFirst);
+  const Tensor a = leaf_on(kFirst);
   ready.record(device::current_stream(kFirst));
   Tensor total;
   {
@@ -71,7 +71,7 @@ TEST_CASE("a node runs on the stream of its forward call, and the caller's strea
 
 TEST_CASE("gradients of several roots are added in one order, however fast the device's worker is") {
   test::gpu();
-  const Tensor a = leaf(kFirst, {1});
+  const Tensor a = leaf_on(kFirst, {1});
   TensorList roots;  // so many that the worker has begun long before the last of them is given to it
   for (int i = 0; i < 1000; ++i) roots.push_back(a * (i % 2 == 0 ? 1.0 / (i + 1) : 1e7 / i));
   backward(roots, {}, {.retain_graph = true});
@@ -85,7 +85,7 @@ TEST_CASE("gradients of several roots are added in one order, however fast the d
 
 TEST_CASE("gradients cross streams and devices in order") {
   test::gpu();
-  const Tensor a = leaf(kFirst), host = set_requires_grad(ones({64}));
+  const Tensor a = leaf_on(kFirst), host = set_requires_grad(ones({64}));
   for (int pass = 0; pass < 20; ++pass) {
     const Tensor there = to(a, kSecond) * to(host, kSecond);
     Tensor branch;
@@ -111,7 +111,7 @@ TEST_CASE("gradients cross streams and devices in order") {
 
 TEST_CASE("threads run passes over two devices at once, also within nodes") {
   test::gpu();
-  const Tensor shared = leaf(kFirst);
+  const Tensor shared = leaf_on(kFirst);
   cpu(shared);  // what made it is done, for all threads
   constexpr int kThreads = 4, kPasses = 20;
   {
@@ -119,7 +119,7 @@ TEST_CASE("threads run passes over two devices at once, also within nodes") {
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back("pass", [&shared, i] {
         for (int pass = 0; pass < kPasses; ++pass) {
-          const Tensor own = leaf(i % 2 == 0 ? kFirst : kSecond);
+          const Tensor own = leaf_on(i % 2 == 0 ? kFirst : kSecond);
           backward(sum(to(shared, own.device()) * own));
         }
       });
@@ -134,13 +134,13 @@ TEST_CASE("a pass within a node of a GPU is run by that GPU's worker") {
     static Tensor forward(FunctionContext&, const Tensor& x) { return x * 1; }
     static TensorList backward(FunctionContext&, TensorList gradients) {
       const EnableGradGuard recorded;
-      const Tensor own = leaf(kFirst), host = set_requires_grad(ones({64}));
+      const Tensor own = leaf_on(kFirst), host = set_requires_grad(ones({64}));
       distrun::backward(sum(own * to(host, kFirst) * to(to(own, kSecond), kFirst)));
       return {gradients[0] * grad(own) * to(grad(host), kFirst)};
     }
   };
   test::gpu();
-  const Tensor a = leaf(kFirst);
+  const Tensor a = leaf_on(kFirst);
   backward(sum(apply<Inner>(a)));
   CHECK(equal(cpu(grad(a)), full({64}, 2.0)));
   CHECK(test::order_reports().empty());
@@ -148,7 +148,7 @@ TEST_CASE("a pass within a node of a GPU is run by that GPU's worker") {
 
 TEST_CASE("a map of gradients lets the reader's stream wait") {
   test::gpu();
-  const Tensor a = leaf(kFirst);
+  const Tensor a = leaf_on(kFirst);
   autograd::GradientMap map;
   const Tensor loss = sum(a * 5);
   const auto task = tensor::make_ref<autograd::GraphTask>(autograd::PassOptions{.leaves = &map});
@@ -164,7 +164,7 @@ TEST_CASE("nodes of ranks that are threads may wait for each other on one GPU") 
   static auto* const ranks = new core::RankState[2];  // the workers know them until the process ends
   const auto pass = [](core::RankState& rank) {
     core::thread_state().rank = &rank;
-    const Tensor a = leaf(kFirst);
+    const Tensor a = leaf_on(kFirst);
     backward(sum(apply<MeetsOtherRank>(a)));
     return to_vector<float>(cpu(grad(a))).front();
   };

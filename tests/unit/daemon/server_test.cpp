@@ -35,11 +35,11 @@ daemon::ServerOptions options(int connections_max = 200) {
   return options;
 }
 
-struct Stage {
-  explicit Stage(daemon::ServerOptions with = options())
+struct Serving {
+  explicit Serving(daemon::ServerOptions with = options())
       : listener(scratch.path() + "/d.sock"),
         server(loop, listener.take_socket(), std::move(with), [this] { over = true; }) {}
-  ~Stage() {  // no run outlives its test
+  ~Serving() {  // no run outlives its test
     server.stop();
     run_until(loop, [&] { return over; });
   }
@@ -70,7 +70,7 @@ struct Stage {
 }  // namespace
 
 TEST_CASE("a run is accepted, started and told to have ended") {
-  Stage stage;
+  Serving stage;
   Place place;
   RawClient& client = stage.client();
   client.submit("echo done; exit 5", place);
@@ -83,7 +83,7 @@ TEST_CASE("a run is accepted, started and told to have ended") {
 }
 
 TEST_CASE("the daemon tells what it does") {
-  Stage stage;
+  Serving stage;
   Place place;
   RawClient& first = stage.client();
   first.submit("exec sleep 100", place);
@@ -107,7 +107,7 @@ TEST_CASE("the daemon tells what it does") {
 }
 
 TEST_CASE("a client of another version is told what to do") {
-  Stage stage;
+  Serving stage;
   RawClient& client = stage.client();
   client.hello(wire::kDaemonAbi + 1);
   REQUIRE(stage.is_closed(client));
@@ -131,7 +131,7 @@ TEST_CASE("a client that does not keep to the protocol loses its connection, and
        after_hello(too_large), after_hello(cut), after_hello(wire::pack_frame(InspectFrame::RunStatus, 0, {})),
        after_hello(wire::pack(DaemonFrame::SubmitRun, 0, order("exit 0"))),
        after_hello(wire::pack(DaemonFrame::SignalRun, 0, wire::RunSignal{SIGINT}))}));
-  Stage stage;
+  Serving stage;
   Place place;
   RawClient& good = stage.client();
   good.submit("exec sleep 100", place);
@@ -144,7 +144,7 @@ TEST_CASE("a client that does not keep to the protocol loses its connection, and
 }
 
 TEST_CASE("a run comes with exactly three descriptors") {
-  Stage stage;
+  Serving stage;
   Place place;
   std::vector<base::Fd> two = place.descriptors();
   two.pop_back();
@@ -161,7 +161,7 @@ TEST_CASE("a run comes with exactly three descriptors") {
 }
 
 TEST_CASE("a connection brings one run, and only signals of a terminal") {
-  Stage stage;
+  Serving stage;
   Place place;
   RawClient& client = stage.client();
   client.submit("exec sleep 100", place);
@@ -174,7 +174,7 @@ TEST_CASE("a connection brings one run, and only signals of a terminal") {
 }
 
 TEST_CASE("a full queue refuses") {
-  Stage stage;
+  Serving stage;
   Place place;
   for (int i = 0; i < 3; ++i) {
     RawClient& client = stage.client();
@@ -188,7 +188,7 @@ TEST_CASE("a full queue refuses") {
 }
 
 TEST_CASE("a client over the limit of connections is told so") {
-  Stage stage(options(1));
+  Serving stage(options(1));
   Place place;
   RawClient& first = stage.client();
   first.submit("exec sleep 100", place);
@@ -199,7 +199,7 @@ TEST_CASE("a client over the limit of connections is told so") {
 }
 
 TEST_CASE("a client that goes away takes its run with it, and the next one starts") {
-  Stage stage;
+  Serving stage;
   Place place;
   RawClient& running = stage.client();
   running.submit("exec sleep 100", place);
@@ -219,7 +219,7 @@ TEST_CASE("a client that goes away takes its run with it, and the next one start
 }
 
 TEST_CASE("a client that reads nothing delays nobody") {
-  Stage stage;
+  Serving stage;
   Place place;
   RawClient& deaf = stage.client();
   deaf.hello();
@@ -230,7 +230,7 @@ TEST_CASE("a client that reads nothing delays nobody") {
 }
 
 TEST_CASE("a client that asks without end loses its connection") {
-  Stage stage;
+  Serving stage;
   RawClient& client = stage.client();
   client.hello();
   for (int i = 0; i < 17; ++i) client.ask();
@@ -239,7 +239,7 @@ TEST_CASE("a client that asks without end loses its connection") {
 }
 
 TEST_CASE("clients that say nothing, or half of something, are dropped after five seconds") {
-  Stage stage;
+  Serving stage;
   RawClient& silent = stage.client();
   RawClient& greets = stage.client();
   greets.hello();
@@ -257,7 +257,7 @@ TEST_CASE("clients that say nothing, or half of something, are dropped after fiv
 }
 
 TEST_CASE("a daemon that is stopped tells those who wait, and ends those that run") {
-  Stage stage;
+  Serving stage;
   Place place;
   RawClient& running = stage.client();
   running.submit("trap 'kill $!; exit 130' TERM; sleep 100 & echo x; wait", place);
@@ -281,7 +281,7 @@ TEST_CASE("a daemon that is stopped tells those who wait, and ends those that ru
 TEST_CASE("a daemon without work ends when it was told to") {
   daemon::ServerOptions with = options();
   with.idle_exit = std::chrono::milliseconds(50);
-  Stage stage(std::move(with));
+  Serving stage(std::move(with));
   Place place;
   RawClient& client = stage.client();
   client.submit("exec sleep 0.3", place);
@@ -292,7 +292,7 @@ TEST_CASE("a daemon without work ends when it was told to") {
 
 TEST_CASE("another user's connection is closed unheard") {
   testing::skip_case_if(::getuid() != 0, "only root can become another user");
-  Stage stage;
+  Serving stage;
   ::chmod(stage.scratch.path().c_str(), 0755);
   ::chmod((stage.scratch.path() + "/d.sock").c_str(), 0777);
   const pid_t child = fork_child([&] {

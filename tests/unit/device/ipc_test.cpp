@@ -13,7 +13,7 @@
 namespace distrun::device {
 namespace {
 
-constexpr StreamRef kDefault{};
+constexpr StreamRef kIpcStream{};
 constexpr std::size_t kCount = 1000;
 
 std::unique_ptr<Driver> make_driver() {
@@ -42,9 +42,9 @@ IpcHandle receive(int line) {
   void* const memory = driver->allocate(0, kCount * sizeof(int));
   const EventId event = driver->make_event(0, {.interprocess = true});
   std::size_t offset = 0;
-  driver->busy(kDefault, finish ? 5'000'000 : 3'600'000'000'000);
-  driver->fill(kDefault, memory, 7, kCount * sizeof(int));
-  driver->record(kDefault, event);
+  driver->busy(kIpcStream, finish ? 5'000'000 : 3'600'000'000'000);
+  driver->fill(kIpcStream, memory, 7, kCount * sizeof(int));
+  driver->record(kIpcStream, event);
   send(line, driver->export_memory(static_cast<int*>(memory) + 1, &offset));
   send(line, driver->export_event(event));
   char byte;
@@ -81,13 +81,13 @@ TEST_CASE("memory and events of another process are used as one's own") {
   auto* const there = static_cast<int*>(driver->import_memory(0, memory));
   const EventId filled = driver->import_event(0, event);
   CHECK(driver->device_of(there) == 0);
-  driver->wait(kDefault, filled);
+  driver->wait(kIpcStream, filled);
   std::vector<int> here(kCount);
-  driver->copy(kDefault, here.data(), there, kCount * sizeof(int));
+  driver->copy(kIpcStream, here.data(), there, kCount * sizeof(int));
   CHECK(here == std::vector<int>(kCount, 0x07070707));
   CHECK(driver->is_done(filled));
   driver->synchronize(filled);
-  CHECK_THROWS_AS(driver->copy(kDefault, here.data(), there, std::size_t{1} << 20), Error);
+  CHECK_THROWS_AS(driver->copy(kIpcStream, here.data(), there, std::size_t{1} << 20), Error);
   char text[200];
   const std::size_t size = driver->describe(there, text, sizeof text);
   CHECK(std::string(text, size) == "imported memory of cuda:0");
@@ -105,10 +105,10 @@ TEST_CASE("memory outlives the process that has exported it, and what waits for 
   auto* const there = static_cast<int*>(driver->import_memory(0, memory));
   const EventId filled = driver->import_event(0, event);
   CHECK_FALSE(driver->is_done(filled));
-  driver->wait(kDefault, filled);
+  driver->wait(kIpcStream, filled);
   ::kill(exporter.pid, SIGKILL);
   exporter.end();
-  CHECK_THROWS_WITH(driver->synchronize(kDefault), Catch::Contains("has ended before its work was done"));
+  CHECK_THROWS_WITH(driver->synchronize(kIpcStream), Catch::Contains("has ended before its work was done"));
   CHECK_THROWS_WITH(driver->synchronize(filled), Catch::Contains("has ended"));
   const StreamRef other{0, driver->make_stream(0, Priority::Normal)};
   driver->fill(other, there, 1, 4);
@@ -131,7 +131,7 @@ TEST_CASE("places of events for other processes serve again") {
   const std::unique_ptr<Driver> driver = make_driver();
   for (int i = 0; i < 1000; ++i) {
     const EventId event = driver->make_event(0, {.interprocess = true});
-    driver->record(kDefault, event);
+    driver->record(kIpcStream, event);
     driver->synchronize(event);
     CHECK(driver->is_done(event));
     driver->destroy_event(0, event);

@@ -25,7 +25,7 @@ namespace distrun::device {
 namespace {
 
 constexpr std::uint64_t kSeeds = 1000;
-constexpr StreamRef kDefault{};
+constexpr StreamRef kDefaultStream{};
 constexpr std::size_t kBytes = 4096;
 
 // Two devices whose order is checked, and what is found.
@@ -102,12 +102,12 @@ TEST_CASE("use after a copy") {
   check_rule(
       [&](Checked& world) {
         copy(world);
-        world.read_on(kDefault);
+        world.read_on(kDefaultStream);
       },
       [&](Checked& world) {
         copy(world);
         world->synchronize(world.other);
-        world.read_on(kDefault);
+        world.read_on(kDefaultStream);
       },
       "the write by copy");
 }
@@ -116,12 +116,12 @@ TEST_CASE("use on another stream") {
   check_rule(
       [](Checked& world) {
         world.write_on(world.other);
-        world.write_on(kDefault);
+        world.write_on(kDefaultStream);
       },
       [](Checked& world) {
         world.write_on(world.other);
-        world.order(world.other, kDefault);
-        world.write_on(kDefault);
+        world.order(world.other, kDefaultStream);
+        world.write_on(kDefaultStream);
       });
 }
 
@@ -131,15 +131,15 @@ TEST_CASE("an event that is recorded too early orders nothing") {
         const EventId event = world->make_event(0, {});
         world->record(world.other, event);
         world.write_on(world.other);
-        world->wait(kDefault, event);
-        world.read_on(kDefault);
+        world->wait(kDefaultStream, event);
+        world.read_on(kDefaultStream);
       },
       [](Checked& world) {
         const EventId event = world->make_event(0, {});
         world.write_on(world.other);
         world->record(world.other, event);
-        world->wait(kDefault, event);
-        world.read_on(kDefault);
+        world->wait(kDefaultStream, event);
+        world.read_on(kDefaultStream);
       });
 }
 
@@ -149,15 +149,15 @@ TEST_CASE("memory that the allocator hands out again") {
     auto memory = allocator.allocate(kBytes, StreamId{}, {"a.cpp", 1});
     const auto* const begin = memory->data();
     world.memory = memory->data();
-    world.write_on(kDefault);
-    world.order(kDefault, world.other);
+    world.write_on(kDefaultStream);
+    world.order(kDefaultStream, world.other);
     world.read_on(world.other);
     if (recorded) memory->record_stream(Stream(cuda(0), world.other.id));
     memory.reset();
     memory = allocator.allocate(kBytes, StreamId{}, {"b.cpp", 2});
     if (!recorded) REQUIRE(memory->data() == begin);
     world.memory = memory->data();
-    world.write_on(kDefault);
+    world.write_on(kDefaultStream);
   };
   check_rule([&](Checked& world) { reuse(world, false); }, [&](Checked& world) { reuse(world, true); },
              "record_stream() tells the allocator");
@@ -167,9 +167,9 @@ TEST_CASE("copies across devices") {
   const auto copy = [](Checked& world, bool ordered) {
     const StreamRef there{1, {}};
     void* const target = world->allocate(1, kBytes);
-    world.write_on(kDefault);
-    world->copy(kDefault, target, world.memory, kBytes);
-    if (ordered) world.order(kDefault, there);
+    world.write_on(kDefaultStream);
+    world->copy(kDefaultStream, target, world.memory, kBytes);
+    if (ordered) world.order(kDefaultStream, there);
     world.memory = target;
     world.read_on(there);
   };
@@ -182,14 +182,14 @@ TEST_CASE("what the host has waited for, or has seen to be done, comes before") 
   world.write_on(world.other);
   world->record(world.other, event);
   world->synchronize(event);
-  world.write_on(kDefault);
-  world->record(kDefault, event);
+  world.write_on(kDefaultStream);
+  world->record(kDefaultStream, event);
   while (!world->is_done(event)) {
   }
   world.write_on(world.other);
   world->synchronize_device(0);
-  world.write_on(kDefault);
-  while (!world->is_idle(kDefault)) {
+  world.write_on(kDefaultStream);
+  while (!world->is_idle(kDefaultStream)) {
   }
   world.write_on(world.other);
   const StreamRef destroyed{0, world->make_stream(0, Priority::Normal)};
@@ -197,20 +197,20 @@ TEST_CASE("what the host has waited for, or has seen to be done, comes before") 
   world.write_on(destroyed);
   world->destroy_stream(destroyed);
   world->synchronize_device(0);
-  world.write_on(kDefault);
+  world.write_on(kDefaultStream);
   CHECK(world.found.empty());
 }
 
 TEST_CASE("reads need no order among themselves, columns of a matrix neither") {
   Checked world(4);
-  world.read_on(kDefault);
+  world.read_on(kDefaultStream);
   world.read_on(world.other);
   world->synchronize_device(0);
-  for (const StreamRef stream : {kDefault, world.other}) {
+  for (const StreamRef stream : {kDefaultStream, world.other}) {
     Kernel kernel;
     kernel.name = "column";
     Region column;
-    column.begin = static_cast<int*>(world.memory) + (stream == kDefault ? 0 : 1);
+    column.begin = static_cast<int*>(world.memory) + (stream == kDefaultStream ? 0 : 1);
     column.element_bytes = sizeof(int);
     column.sizes = {512};
     column.strides = {2};
@@ -229,8 +229,8 @@ TEST_CASE("order is passed on from stream to stream") {
   const StreamRef third{1, {}};
   world.write_on(world.other);
   world.order(world.other, third);
-  world.order(third, kDefault);
-  world.write_on(kDefault);
+  world.order(third, kDefaultStream);
+  world.write_on(kDefaultStream);
   CHECK(world.found.empty());
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("a report names both kernels, streams and sites, once") {
   Checked world(6);
   for (int i = 0; i < 3; ++i) {
     world.write_on(world.other, "scale", {"first.cpp", 12});
-    world.read_on(kDefault, "sum", {"second.cpp", 34});
+    world.read_on(kDefaultStream, "sum", {"second.cpp", 34});
   }
   // The write of the next turn is not ordered after the read of the one before either.
   REQUIRE(world.found.size() == 2);

@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLong = 30s;
+constexpr auto kReactorPatience = 30s;
 
 // Keeps what comes; of a message with an even id a task is left to be done.
 class Inbox final : public rpc::Receiver {
@@ -42,7 +42,7 @@ class Inbox final : public rpc::Receiver {
   template <class Holds>
   bool comes(Holds holds) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kLong, holds);
+    return changed_.wait_for(lock, kReactorPatience, holds);
   }
 
  private:
@@ -132,7 +132,7 @@ struct Rank {
   bool in_pool = false;
 };
 
-base::TimePoint in_long() { return base::system_clock().now() + kLong; }
+base::TimePoint in_long() { return base::system_clock().now() + kReactorPatience; }
 
 TEST_CASE("a thread that waits reads by itself, and lets go: then the door says that nobody looks") {
   Rank rank;
@@ -151,7 +151,7 @@ TEST_CASE("a thread that waits in vain gives up after a moment, and what comes t
   Rank rank;
   const auto begin = std::chrono::steady_clock::now();
   rank.reactor->help(Count(rank.inbox, 1), in_long());
-  CHECK(std::chrono::steady_clock::now() - begin < kLong);
+  CHECK(std::chrono::steady_clock::now() - begin < kReactorPatience);
   CHECK(rank.inbox.count() == 0);
   rank.send(1);
   rank.reactor->help(Count(rank.inbox, 1), in_long());

@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kLooks = 50;
-constexpr std::chrono::milliseconds kLimit{5'000};
+constexpr std::chrono::milliseconds kUnnoticedLimit{5'000};
 // A wait with a time-out that began anew after a look is known by its end, if the look was late enough.
 constexpr std::chrono::milliseconds kLookAtLeast{(states::kWaitsLate - states::kWaitsTimeOut) * 1'000 + 500};
 
@@ -51,7 +51,7 @@ TEST_CASE("every wait of a process that is looked at again and again ends as if 
   order.interval_ms = 1;
   const Clock::time_point since = Clock::now();
   for (int look = 0; look < kLooks || Clock::now() - since < kLookAtLeast; ++look) {
-    const ProbeReply reply = ask_probe(order, kLimit);
+    const ProbeReply reply = ask_probe(order, kUnnoticedLimit);
     REQUIRE(reply.done);
     if (look == kLooks / 10) check_calls(reply);
   }

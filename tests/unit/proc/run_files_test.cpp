@@ -28,9 +28,9 @@ using namespace distrun::testing;
 
 namespace {
 
-struct Places : RunPlaces {
+struct ScratchPlaces : RunPlaces {
   // A random id, because /dev/shm is searched for it too.
-  Places() : RunPlaces{base::random_hex(12), "", ""} {
+  ScratchPlaces() : RunPlaces{base::random_hex(12), "", ""} {
     temp_dir = scratch.directory("tmp");
     start_dir = scratch.directory("start");
   }
@@ -40,7 +40,7 @@ struct Places : RunPlaces {
 }  // namespace
 
 TEST_CASE("whatever has the run's id in its name is removed, and nothing else") {
-  const Places places;
+  const ScratchPlaces places;
   std::filesystem::create_directories(places.run_dir() + "/1/rank0");
   write_file(places.run_dir() + "/1/rank0/file", "x");
   const std::string file = places.start_dir + "/core." + places.run_id + ".17";
@@ -58,7 +58,7 @@ TEST_CASE("whatever has the run's id in its name is removed, and nothing else") 
 }
 
 TEST_CASE("the run's own directory stays on request") {
-  const Places places;
+  const ScratchPlaces places;
   std::filesystem::create_directories(places.run_dir());
   write_file(places.temp_dir + "/x" + places.run_id, "");
   CHECK(remove_run_files(places, true).removed == std::vector<std::string>{places.temp_dir + "/x" + places.run_id});
@@ -66,7 +66,7 @@ TEST_CASE("the run's own directory stays on request") {
 }
 
 TEST_CASE("links are removed and never followed") {
-  const Places places;
+  const ScratchPlaces places;
   const std::string outside = places.scratch.directory("outside");
   write_file(outside + "/precious", "x");
   const std::string link = places.temp_dir + "/link-" + places.run_id;
@@ -80,7 +80,7 @@ TEST_CASE("links are removed and never followed") {
 }
 
 TEST_CASE("files of other users are not touched") {
-  const Places places;
+  const ScratchPlaces places;
   const std::string path = places.temp_dir + "/theirs-" + places.run_id;
   write_file(path, "x");
   testing::skip_case_if(::lchown(path.c_str(), 65534, 65534) != 0, "only root can give a file away");
@@ -137,7 +137,7 @@ TEST_CASE("what is mounted in a directory is left alone and told") {
 }
 
 TEST_CASE("what cannot be removed is told with the reason") {
-  const Places places;
+  const ScratchPlaces places;
   const std::string path = places.temp_dir + "/x" + places.run_id;
   std::filesystem::create_directories(path + "/inside");
   const base::Fd file(::open((path + "/inside").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

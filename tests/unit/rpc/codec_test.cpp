@@ -18,7 +18,7 @@ namespace distrun::rpc {
 namespace {
 
 Value again(const Value& value) { return unpack(pack(value)); }
-Value tensor_value(const Tensor& tensor) { return Value(Tensor(tensor)); }
+Value sent_tensor(const Tensor& tensor) { return Value(Tensor(tensor)); }
 
 Value nested(int levels) {
   Value value = to_value(1);
@@ -65,7 +65,7 @@ void register_classes() {
 TEST_CASE("values of each kind come back the same") {
   const Tensor tensor = tensor::ones({2, 3});
   Map map;
-  map.items.emplace_back(tensor_value(tensor), to_value("one"));
+  map.items.emplace_back(sent_tensor(tensor), to_value("one"));
   map.items.emplace_back(to_value("b"), Value());
   map.items.emplace_back(to_value(std::pair(1, 2)), to_value(0.5));
   const Value values[] = {
@@ -77,7 +77,7 @@ TEST_CASE("values of each kind come back the same") {
       to_value(std::numeric_limits<double>::infinity()),
       to_value(std::string("\0\n\xff", 3)),
       to_value(""),
-      tensor_value(tensor),
+      sent_tensor(tensor),
       Value(Tensor()),
       Value(device::kCpu),
       Value(device::cuda(63)),
@@ -100,9 +100,9 @@ TEST_CASE("a tensor that is in many places is in the list once, and one tensor a
   for (const int others : {0, 40}) {
     ValueList items;
     const Tensor shared = tensor::ones({2});
-    items.push_back(tensor_value(shared));
-    for (int i = 0; i < others; ++i) items.push_back(tensor_value(tensor::zeros({1})));
-    items.push_back(tensor_value(shared));
+    items.push_back(sent_tensor(shared));
+    for (int i = 0; i < others; ++i) items.push_back(sent_tensor(tensor::zeros({1})));
+    items.push_back(sent_tensor(shared));
     items.push_back(items[others == 0 ? 0 : 5]);
     const Packed packed = pack(Value(List{items}));
     CHECK(packed.tensors.size() == 1 + static_cast<std::size_t>(others));
@@ -115,7 +115,7 @@ TEST_CASE("tensors behind others are told apart by their place") {
   TensorList tensors(20, tensor::ones({1}));  // one that is there often, from elsewhere
   const Tensor own = tensor::zeros({1});
   ValueWriter writer(bytes, tensors);
-  for (int i = 0; i < 3; ++i) writer.write(tensor_value(own));
+  for (int i = 0; i < 3; ++i) writer.write(sent_tensor(own));
   CHECK(tensors.size() == 21);
   const wire::Bytes made = bytes.take();
   wire::ByteReader in(wire::view_of(made));
@@ -129,7 +129,7 @@ TEST_CASE("sparse tensors are two of the list, and stay coalesced or not") {
   const Tensor values = tensor::from_values<float>({1, 2, 3});
   const Tensor loose = tensor::sparse_coo(indices, values, {3, 4});
   const Tensor tight = tensor::coalesce(loose);
-  const Packed packed = pack(Value(List{{tensor_value(loose), tensor_value(tight), tensor_value(loose)}}));
+  const Packed packed = pack(Value(List{{sent_tensor(loose), sent_tensor(tight), sent_tensor(loose)}}));
   CHECK(packed.tensors.size() == 4);
   const auto back = from_value<std::vector<Tensor>>(unpack(packed));
   CHECK_FALSE(tensor::is_coalesced(back[0]));
@@ -139,7 +139,7 @@ TEST_CASE("sparse tensors are two of the list, and stay coalesced or not") {
   CHECK(tensor::to_vector<float>(tensor::to_dense(back[0])) == tensor::to_vector<float>(tensor::to_dense(loose)));
   CHECK(tensor::to_vector<float>(tensor::to_dense(back[1])) == tensor::to_vector<float>(tensor::to_dense(tight)));
   const Tensor empty = tensor::empty_sparse({3, 0}, {}, 1);
-  CHECK(from_value<Tensor>(again(tensor_value(empty))).sizes() == Dims{3, 0});
+  CHECK(from_value<Tensor>(again(sent_tensor(empty))).sizes() == Dims{3, 0});
 }
 
 TEST_CASE("objects travel by what their class makes of them") {

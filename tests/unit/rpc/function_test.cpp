@@ -26,7 +26,7 @@ std::vector<int> bound(const std::vector<std::string>& names, Arguments argument
   return from_value<std::vector<int>>(Value(List{bind_arguments(signature_of(names), std::move(arguments))}));
 }
 
-std::string refusal(const std::vector<std::string>& names, Arguments arguments) {
+std::string binding_refusal(const std::vector<std::string>& names, Arguments arguments) {
   const Error error = testing::error_of([&] { bind_arguments(signature_of(names), std::move(arguments)); });
   CHECK(error.kind() == ErrorKind::InvalidArgument);
   CHECK(error.type() == "TypeError");
@@ -41,16 +41,18 @@ TEST_CASE("arguments come in the order of the parameters, however they are passe
 }
 
 TEST_CASE("too many arguments are refused") {
-  CHECK(refusal({}, passed({1})) == "f() takes 0 positional arguments but 1 was given");
-  CHECK(refusal({"a"}, passed({1, 2})) == "f() takes 1 positional argument but 2 were given");
-  CHECK(refusal({"a", "b"}, passed({1, 2, 3}, {{"a", 1}})) == "f() takes 2 positional arguments but 3 were given");
+  CHECK(binding_refusal({}, passed({1})) == "f() takes 0 positional arguments but 1 was given");
+  CHECK(binding_refusal({"a"}, passed({1, 2})) == "f() takes 1 positional argument but 2 were given");
+  CHECK(binding_refusal({"a", "b"}, passed({1, 2, 3}, {{"a", 1}})) ==
+        "f() takes 2 positional arguments but 3 were given");
 }
 
 TEST_CASE("missing arguments are named") {
-  CHECK(refusal({"a"}, passed({})) == "f() missing 1 required positional argument: 'a'");
-  CHECK(refusal({"a", "b", "c"}, passed({1})) == "f() missing 2 required positional arguments: 'b' and 'c'");
-  CHECK(refusal({"a", "b", "c"}, passed({})) == "f() missing 3 required positional arguments: 'a', 'b', and 'c'");
-  CHECK(refusal({"a", "b"}, passed({}, {{"b", 2}})) == "f() missing 1 required positional argument: 'a'");
+  CHECK(binding_refusal({"a"}, passed({})) == "f() missing 1 required positional argument: 'a'");
+  CHECK(binding_refusal({"a", "b", "c"}, passed({1})) == "f() missing 2 required positional arguments: 'b' and 'c'");
+  CHECK(binding_refusal({"a", "b", "c"}, passed({})) ==
+        "f() missing 3 required positional arguments: 'a', 'b', and 'c'");
+  CHECK(binding_refusal({"a", "b"}, passed({}, {{"b", 2}})) == "f() missing 1 required positional argument: 'a'");
 }
 
 TEST_CASE("parameters that are optional may be left out: they are none then") {
@@ -65,11 +67,11 @@ TEST_CASE("parameters that are optional may be left out: they are none then") {
 }
 
 TEST_CASE("names that no parameter has are refused, and those that have a value already") {
-  CHECK(refusal({"a"}, passed({}, {{"x", 1}})) == "f() got an unexpected keyword argument 'x'");
-  CHECK(refusal({"a"}, passed({1}, {{"x", 1}})) == "f() got an unexpected keyword argument 'x'");
-  CHECK(refusal({}, passed({}, {{"", 1}})) == "f() got an unexpected keyword argument ''");
-  CHECK(refusal({"a", "b"}, passed({1, 2}, {{"a", 1}})) == "f() got multiple values for argument 'a'");
-  CHECK(refusal({"a", "b"}, passed({}, {{"a", 1}, {"a", 2}})) == "f() got multiple values for argument 'a'");
+  CHECK(binding_refusal({"a"}, passed({}, {{"x", 1}})) == "f() got an unexpected keyword argument 'x'");
+  CHECK(binding_refusal({"a"}, passed({1}, {{"x", 1}})) == "f() got an unexpected keyword argument 'x'");
+  CHECK(binding_refusal({}, passed({}, {{"", 1}})) == "f() got an unexpected keyword argument ''");
+  CHECK(binding_refusal({"a", "b"}, passed({1, 2}, {{"a", 1}})) == "f() got multiple values for argument 'a'");
+  CHECK(binding_refusal({"a", "b"}, passed({}, {{"a", 1}, {"a", 2}})) == "f() got multiple values for argument 'a'");
 }
 
 TEST_CASE("a signature is written as people write it") {

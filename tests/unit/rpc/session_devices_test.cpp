@@ -40,8 +40,9 @@ std::string told(const Tensor& tensor) {
 }
 
 // What worker0 gets, whose map it is.
-std::vector<std::string> asked(const std::string& worker, const std::vector<std::pair<MapDevice, MapDevice>>& map,
-                               const std::vector<std::function<std::string()>>& asks) {
+std::vector<std::string> asked_with_map(const std::string& worker,
+                                        const std::vector<std::pair<MapDevice, MapDevice>>& map,
+                                        const std::vector<std::function<std::string()>>& asks) {
   const Ranks ranks(2);
   std::vector<std::string> answers;
   CHECK(ranks.run([&](int rank) {
@@ -72,12 +73,12 @@ namespace {
 using namespace session_devices_test;
 
 TEST_CASE("a tensor goes to the device that the map has for it, and its result comes the same way back") {
-  CHECK(asked("worker1", {{0, 1}},
-              {[] { return rpc_sync(1, device_of, filled(kFirst, 1)); },
-               [] { return told(rpc_sync(1, twice, filled(kFirst, 2))); },
-               [] { return told(rpc_sync<Tensor>(1, "add", filled(kFirst, 2), filled(kFirst, 5))); },
-               [] { return told(rpc_sync(1, twice, filled(kCpu, 4))); },
-               [] { return told(rpc_sync(1, make_on, kSecond)); }}) ==
+  CHECK(asked_with_map("worker1", {{0, 1}},
+                       {[] { return rpc_sync(1, device_of, filled(kFirst, 1)); },
+                        [] { return told(rpc_sync(1, twice, filled(kFirst, 2))); },
+                        [] { return told(rpc_sync<Tensor>(1, "add", filled(kFirst, 2), filled(kFirst, 5))); },
+                        [] { return told(rpc_sync(1, twice, filled(kCpu, 4))); },
+                        [] { return told(rpc_sync(1, make_on, kSecond)); }}) ==
         std::vector<std::string>{"cuda:1", "cuda:0 4 4 4", "cuda:0 7 7 7", "cpu 8 8 8", "cuda:0 3 3 3"});
 }
 
@@ -88,19 +89,19 @@ TEST_CASE("maps may cross, and lead to the CPU and from it") {
       return told(back.at(0)) + ", " + told(back.at(1));
     };
   };
-  CHECK(asked("worker1", {{0, 1}, {1, 0}}, {both_ways(kFirst, kSecond), [] {
-                                              return rpc_sync(1, device_of, filled(kSecond, 1));
-                                            }}) == std::vector<std::string>{"cuda:1 2 2 2, cuda:0 1 1 1", "cuda:0"});
-  CHECK(asked("worker1", {{"cpu", 1}, {0, "cpu"}},
-              {both_ways(kCpu, kFirst), [] { return rpc_sync(1, device_of, filled(kCpu, 1)); },
-               [] { return rpc_sync(1, device_of, filled(kFirst, 1)); }}) ==
+  CHECK(asked_with_map("worker1", {{0, 1}, {1, 0}},
+                       {both_ways(kFirst, kSecond), [] { return rpc_sync(1, device_of, filled(kSecond, 1)); }}) ==
+        std::vector<std::string>{"cuda:1 2 2 2, cuda:0 1 1 1", "cuda:0"});
+  CHECK(asked_with_map("worker1", {{"cpu", 1}, {0, "cpu"}},
+                       {both_ways(kCpu, kFirst), [] { return rpc_sync(1, device_of, filled(kCpu, 1)); },
+                        [] { return rpc_sync(1, device_of, filled(kFirst, 1)); }}) ==
         std::vector<std::string>{"cuda:0 2 2 2, cpu 1 1 1", "cuda:1", "cpu"});
 }
 
 TEST_CASE("a call to oneself goes by one's own map") {
-  CHECK(asked("worker0", {{0, 1}, {1, 0}},
-              {[] { return rpc_sync(0, device_of, filled(kFirst, 1)); },
-               [] { return told(rpc_sync(0, twice, filled(kFirst, 2))); }}) ==
+  CHECK(asked_with_map("worker0", {{0, 1}, {1, 0}},
+                       {[] { return rpc_sync(0, device_of, filled(kFirst, 1)); },
+                        [] { return told(rpc_sync(0, twice, filled(kFirst, 2))); }}) ==
         std::vector<std::string>{"cuda:1", "cuda:0 4 4 4"});
 }
 
@@ -111,7 +112,7 @@ TEST_CASE("a tensor on a device that the map does not have is refused at once, o
     asks.push_back([] { return told(rpc_sync(1, make_on, kFirst)); });
   }
   asks.push_back([] { return told(rpc_sync(1, twice, filled(kFirst, 1))); });
-  const std::vector<std::string> answers = asked("worker1", {{0, 1}}, asks);
+  const std::vector<std::string> answers = asked_with_map("worker1", {{0, 1}}, asks);
   REQUIRE(answers.size() == asks.size());
   for (std::size_t i = 0; i < 50; i += 2) {
     CHECK(answers[i] == kOnlyCpu + "Request device mapping is not available for destination worker1: cuda:1 has none");
@@ -122,15 +123,15 @@ TEST_CASE("a tensor on a device that the map does not have is refused at once, o
 }
 
 TEST_CASE("what a stream still makes when the call is made is what the callee sees") {
-  CHECK(asked("worker1", {{0, 1}}, {[] {
-                const device::StreamGuard guard(device::stream_from_pool(kFirst));
-                const device::Stream stream = device::current_stream(kFirst);
-                const Tensor tensor = filled(kFirst, 1);
-                device::Driver& driver = stream.driver();
-                driver.busy(stream.ref(), driver.properties(stream.device().index).clock_hz / 20);
-                tensor::add_(tensor, filled(kFirst, 4));
-                return told(rpc_sync(1, twice, tensor));
-              }}) == std::vector<std::string>{"cuda:0 10 10 10"});
+  CHECK(asked_with_map("worker1", {{0, 1}}, {[] {
+                         const device::StreamGuard guard(device::stream_from_pool(kFirst));
+                         const device::Stream stream = device::current_stream(kFirst);
+                         const Tensor tensor = filled(kFirst, 1);
+                         device::Driver& driver = stream.driver();
+                         driver.busy(stream.ref(), driver.properties(stream.device().index).clock_hz / 20);
+                         tensor::add_(tensor, filled(kFirst, 4));
+                         return told(rpc_sync(1, twice, tensor));
+                       }}) == std::vector<std::string>{"cuda:0 10 10 10"});
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 using Act = std::function<void(fake::World&, int rank)>;
 
 // A run of tests with two ranks each, whose suites have hosts. Everybody does what an order asks for.
-struct Show : RunStage {
-  explicit Show(const Names& tests) {
+struct HostsShow : RunStage {
+  explicit HostsShow(const Names& tests) {
     for (const std::string& id : tests) {
       wire::TestInfo& info = add(id.substr(0, id.find('.')), id.substr(id.find('.') + 1));
       info.has_host = info.has_suite_code = info.has_fixture = true;
@@ -63,7 +63,7 @@ void skip(fake::World& world, int rank) {
 }  // namespace
 
 TEST_CASE("a suite is set up before its first test and torn down after its last") {
-  Show show({"Ring.a", "Ring.b"});
+  HostsShow show({"Ring.a", "Ring.b"});
   CHECK(exit_code_of(show.play()) == 0);
   CHECK(show.verdicts() == Names{"pass", "pass"});
   CHECK(show.happened == Names{"Ring (set-up)", "Ring.a", "Ring.b", "Ring (tear-down)"});
@@ -78,7 +78,7 @@ TEST_CASE("a suite is set up before its first test and torn down after its last"
 }
 
 TEST_CASE("the ranks of a suite get its directory and what its host has set, and nobody else does") {
-  Show show({"Ring.a"});
+  HostsShow show({"Ring.a"});
   wire::TestInfo plain;
   plain.suite = "Plain";
   plain.name = "a";
@@ -114,7 +114,7 @@ TEST_CASE("the ranks of a suite get its directory and what its host has set, and
 }
 
 TEST_CASE("suites that take turns have a host each") {
-  Show show({"Ring.a", "Star.a", "Ring.b", "Star.b"});
+  HostsShow show({"Ring.a", "Star.a", "Ring.b", "Star.b"});
   show.play();
   CHECK(show.verdicts() == Names{"pass", "pass", "pass", "pass"});
   CHECK(show.happened == Names{"Ring (set-up)", "Ring.a", "Star (set-up)", "Star.a", "Ring.b", "Ring (tear-down)",
@@ -122,7 +122,7 @@ TEST_CASE("suites that take turns have a host each") {
 }
 
 TEST_CASE("only tests that are to run need a host, and the last of them ends it") {
-  Show show({"Ring.a", "Ring.b", "Star.a"});
+  HostsShow show({"Ring.a", "Ring.b", "Star.a"});
   for (const std::size_t i : {1U, 2U}) show.node.tables["ring.so"].tests[i].skip = {{86, "not today"}};
   show.play();
   CHECK(show.verdicts() == Names{"pass", "skip", "skip"});
@@ -130,7 +130,7 @@ TEST_CASE("only tests that are to run need a host, and the last of them ends it"
 }
 
 TEST_CASE("when the set-up fails, every test of the suite does, without a rank") {
-  Show show({"Ring.a", "Ring.b"});
+  HostsShow show({"Ring.a", "Ring.b"});
   show.acts["Ring (set-up)"] = [&](fake::World& world, int rank) {
     world.output[0] = "starting\n";
     fail(world, rank);
@@ -154,7 +154,7 @@ TEST_CASE("when the set-up fails, every test of the suite does, without a rank")
 }
 
 TEST_CASE("a host that crashes while it sets up is a crash, with its signal") {
-  Show show({"Ring.a"});
+  HostsShow show({"Ring.a"});
   show.acts["Ring (set-up)"] = segfault;
   show.play();
   CHECK(show.verdicts() == Names{"crash"});
@@ -162,7 +162,7 @@ TEST_CASE("a host that crashes while it sets up is a crash, with its signal") {
 }
 
 TEST_CASE("a host that hangs is looked at and ended when the bound of its phase runs out") {
-  Show show({"Ring.a"});
+  HostsShow show({"Ring.a"});
   show.settings.timeout_scale = 0.005;  // 300 ms
   show.acts["Ring (set-up)"] = [](fake::World& world, int) { world.mortal = true; };
   show.play();
@@ -173,7 +173,7 @@ TEST_CASE("a host that hangs is looked at and ended when the bound of its phase 
 }
 
 TEST_CASE("a host that skips skips its suite's tests, before any rank") {
-  Show show({"Ring.a", "Ring.b"});
+  HostsShow show({"Ring.a", "Ring.b"});
   show.acts["Ring (set-up)"] = skip;
   CHECK(exit_code_of(show.play()) == 4);
   CHECK(show.verdicts() == Names{"skip", "skip"});
@@ -186,7 +186,7 @@ TEST_CASE("a host that skips skips its suite's tests, before any rank") {
 }
 
 TEST_CASE("a failed tear-down is the failure of the suite's last test") {
-  Show show({"Ring.a", "Ring.b"});
+  HostsShow show({"Ring.a", "Ring.b"});
   show.acts["Ring (tear-down)"] = fail;
   CHECK(exit_code_of(show.play()) == 1);
   CHECK(show.verdicts() == Names{"pass", "fail"});
@@ -197,7 +197,7 @@ TEST_CASE("a failed tear-down is the failure of the suite's last test") {
 }
 
 TEST_CASE("a failed tear-down after a run that ended early is a problem, for its tests have been told") {
-  Show show({"Ring.a", "Ring.b"});
+  HostsShow show({"Ring.a", "Ring.b"});
   show.settings.fail_fast = true;
   show.acts["Ring.a"] = fail;
   show.acts["Ring (tear-down)"] = fail;
@@ -211,7 +211,7 @@ TEST_CASE("a failed tear-down after a run that ended early is a problem, for its
 }
 
 TEST_CASE("what stays in a host's TMPDIR is its leak in the end, and no test's") {
-  Show show({"Ring.a"});
+  HostsShow show({"Ring.a"});
   std::string path;
   show.acts["Ring (set-up)"] = [&](fake::World& world, int rank) {
     path = world.messages<wire::RunOrder>(rank, wire::ControlFrame::Run).at(0).tmp_dir + "/of-the-host";
@@ -227,7 +227,7 @@ TEST_CASE("what stays in a host's TMPDIR is its leak in the end, and no test's")
 
 TEST_CASE("what a set-up has made is no test's leak, and the host's if it is still there in the end") {
   const bool removed = GENERATE(true, false);
-  Show show({"Ring.a"});
+  HostsShow show({"Ring.a"});
   const std::string path = show.places.temp_dir + "/of-the-host";
   show.acts["Ring (set-up)"] = [&](fake::World& world, int rank) {
     testing::write_file(path, "x");
@@ -248,7 +248,7 @@ TEST_CASE("what a set-up has made is no test's leak, and the host's if it is sti
 }
 
 TEST_CASE("the death of a host between two tests crashes those that come") {
-  Show show({"Ring.a", "Ring.b", "Ring.c"});
+  HostsShow show({"Ring.a", "Ring.b", "Ring.c"});
   show.acts["Ring.b"] = [&](fake::World& world, int rank) {
     if (rank == 0) show.host->die(0, SIGKILL);
     if (rank == 0) return;
@@ -266,7 +266,7 @@ TEST_CASE("the death of a host between two tests crashes those that come") {
 }
 
 TEST_CASE("ranks that run are told when their suite's host dies, and ended after their grace") {
-  Show show({"Ring.a"});
+  HostsShow show({"Ring.a"});
   show.acts["Ring.a"] = [&](fake::World& world, int rank) {
     world.mortal = true;
     if (rank == 1) show.host->die(0, SIGABRT);
@@ -282,7 +282,7 @@ TEST_CASE("ranks that run are told when their suite's host dies, and ended after
 }
 
 TEST_CASE("a cancelled run kills its hosts and tears nothing down") {
-  Show show({"Ring.a", "Ring.b"});
+  HostsShow show({"Ring.a", "Ring.b"});
   show.acts["Ring.a"] = [&](fake::World& world, int rank) {
     if (rank == 1) return;
     show.run->cancel(Urgency::Polite);
@@ -296,7 +296,7 @@ TEST_CASE("a cancelled run kills its hosts and tears nothing down") {
 }
 
 TEST_CASE("a pause stops a host that waits, and it goes on with the ranks") {
-  Show show({"Ring.a"});
+  HostsShow show({"Ring.a"});
   show.acts["Ring.a"] = [&](fake::World& world, int rank) {
     if (rank == 1) return;
     CHECK(show.host->signals.empty());
@@ -316,7 +316,7 @@ TEST_CASE("a pause stops a host that waits, and it goes on with the ranks") {
 }
 
 TEST_CASE("a host that is stopped goes on when its suite is to be torn down") {
-  Show show({"Ring.a"});
+  HostsShow show({"Ring.a"});
   std::shared_ptr<fake::World> host;
   show.acts["Ring.a"] = [&](fake::World& world, int rank) {
     if (rank == 1) return;
@@ -331,7 +331,7 @@ TEST_CASE("a host that is stopped goes on when its suite is to be torn down") {
 }
 
 TEST_CASE("more settings than a host may set lose it") {
-  Show show({"Ring.a"});
+  HostsShow show({"Ring.a"});
   show.acts["Ring (set-up)"] = [](fake::World& world, int rank) {
     world.mortal = true;
     wire::Done done{true, 1, {}};
@@ -344,7 +344,7 @@ TEST_CASE("more settings than a host may set lose it") {
 }
 
 TEST_CASE("whoever asks is told of the host while it works") {
-  Show show({"Ring.a"});
+  HostsShow show({"Ring.a"});
   wire::RunStatus status;
   show.acts["Ring (set-up)"] = [&](fake::World& world, int rank) {
     status = show.run->status();
@@ -360,7 +360,7 @@ TEST_CASE("whoever asks is told of the host while it works") {
 
 TEST_CASE("a host is one process, forked or not as the ranks are") {
   const Isolation isolation = GENERATE(from_range(base::kIsolations.begin(), base::kIsolations.end()));
-  Show show({"Ring.a"});
+  HostsShow show({"Ring.a"});
   show.settings.isolation = isolation;
   show.node.tables["ring.so"].reuse = wire::Reuse::Together;
   show.acts["Ring (set-up)"] = [&](fake::World& world, int rank) {

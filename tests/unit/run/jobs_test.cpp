@@ -12,8 +12,8 @@ using namespace distrun::runner;
 namespace {
 
 // A run of tests with two ranks each, whose worlds do nothing but what the test makes them do.
-struct Show : RunStage {
-  Show(const Names& tests, int jobs) {
+struct JobsShow : RunStage {
+  JobsShow(const Names& tests, int jobs) {
     settings.jobs = jobs;
     for (const std::string& name : tests) add("Ring", name);
     node.script = [this](fake::World& world) {
@@ -47,7 +47,7 @@ struct Show : RunStage {
 }  // namespace
 
 TEST_CASE("as many tests run at a time as there are jobs, and the next begins when one ends") {
-  Show show({"a", "b", "c"}, 2);
+  JobsShow show({"a", "b", "c"}, 2);
   show.begin(2);
   CHECK(show.told.count("test start") == 2);
   CHECK(show.run->status().tests.size() == 2);
@@ -62,7 +62,7 @@ TEST_CASE("as many tests run at a time as there are jobs, and the next begins wh
 }
 
 TEST_CASE("tests stand in the record in the order of the run, whichever ended first") {
-  Show show({"a", "b"}, 2);
+  JobsShow show({"a", "b"}, 2);
   show.begin(2);
   show.pass(1);
   REQUIRE(testing::run_until(show.loop, [&] { return show.told.count("test end") == 1; }));
@@ -74,7 +74,7 @@ TEST_CASE("tests stand in the record in the order of the run, whichever ended fi
 }
 
 TEST_CASE("a plugin is let go after the last of its tests, not while others run") {
-  Show show({"a", "b"}, 2);
+  JobsShow show({"a", "b"}, 2);
   show.begin(2);
   show.pass(1);
   REQUIRE(testing::run_until(show.loop, [&] { return show.told.count("test end") == 1; }));
@@ -85,7 +85,7 @@ TEST_CASE("a plugin is let go after the last of its tests, not while others run"
 }
 
 TEST_CASE("after a failure with fail-fast, tests that run come to their end and no other begins") {
-  Show show({"a", "b", "c", "d"}, 2);
+  JobsShow show({"a", "b", "c", "d"}, 2);
   show.settings.fail_fast = true;
   show.begin(2);
   show.node.worlds[0]->error(0, "token is lost");
@@ -99,7 +99,7 @@ TEST_CASE("after a failure with fail-fast, tests that run come to their end and 
 }
 
 TEST_CASE("a cancelled run cancels every test that runs") {
-  Show show({"a", "b", "c"}, 2);
+  JobsShow show({"a", "b", "c"}, 2);
   show.begin(2);
   show.run->cancel(Urgency::Polite);
   for (const auto& world : show.node.worlds) {
@@ -113,7 +113,7 @@ TEST_CASE("a cancelled run cancels every test that runs") {
 }
 
 TEST_CASE("a look is taken of every test that runs") {
-  Show show({"a", "b"}, 2);
+  JobsShow show({"a", "b"}, 2);
   show.begin(2);
   Names looked;
   CHECK(show.run->look_now([&](const std::string& test, const Look&) { looked.push_back(test); }) == 2);
@@ -124,7 +124,7 @@ TEST_CASE("a look is taken of every test that runs") {
 }
 
 TEST_CASE("a name with the run's id that one of several tests has left is a problem of the run, which names them") {
-  Show show({"a", "b"}, 2);
+  JobsShow show({"a", "b"}, 2);
   show.begin(2);
   std::ofstream(show.places.temp_dir + "/left-" + show.places.run_id) << "here";
   show.pass(0);

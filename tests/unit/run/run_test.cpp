@@ -12,8 +12,8 @@ using proc::ExitStatus;
 namespace {
 
 // A run of one plugin, "ring.so", whose tests have two ranks each.
-struct Show : RunStage {
-  explicit Show(const std::vector<std::string>& tests) {
+struct RunShow : RunStage {
+  explicit RunShow(const std::vector<std::string>& tests) {
     for (const std::string& name : tests) add("Ring", name);
     node.script = [](fake::World& world) {
       world.start_and_greet_all();
@@ -23,7 +23,7 @@ struct Show : RunStage {
   }
 };
 
-void fail(fake::World& world) {
+void fail_all(fake::World& world) {
   world.start_and_greet_all();
   world.error(0, "token is lost");
   world.end(0, ExitStatus::of_code(10));
@@ -33,7 +33,7 @@ void fail(fake::World& world) {
 }  // namespace
 
 TEST_CASE("a run runs its tests in order and tells everything in one order") {
-  Show show({"a", "b"});
+  RunShow show({"a", "b"});
   const RunRecord& record = show.play();
   CHECK(show.verdicts() == Names{"pass", "pass"});
   CHECK(exit_code_of(record) == 0);
@@ -47,17 +47,17 @@ TEST_CASE("a run runs its tests in order and tells everything in one order") {
 }
 
 TEST_CASE("a filter selects the tests of a run") {
-  Show show({"a", "b", "c"});
+  RunShow show({"a", "b", "c"});
   show.settings.filters = {"Ring.b"};
   CHECK(show.play().tests.size() == 1);
   CHECK(show.told.lines.front() == "run start 1");
 }
 
 TEST_CASE("a failed test is retried until it passes, and is flaky then") {
-  Show show({"a"});
+  RunShow show({"a"});
   show.settings.retries = 5;
   const auto pass = show.node.script;
-  show.node.script = [&, n = 0](fake::World& world) mutable { ++n < 3 ? fail(world) : pass(world); };
+  show.node.script = [&, n = 0](fake::World& world) mutable { ++n < 3 ? fail_all(world) : pass(world); };
   const RunRecord& record = show.play();
   CHECK(show.verdicts() == Names{"flaky"});
   REQUIRE(record.tests[0].attempts.size() == 3);
@@ -68,29 +68,29 @@ TEST_CASE("a failed test is retried until it passes, and is flaky then") {
 }
 
 TEST_CASE("a test that fails every retry has failed") {
-  Show show({"a"});
+  RunShow show({"a"});
   show.settings.retries = 2;
-  show.node.script = fail;
+  show.node.script = fail_all;
   CHECK(exit_code_of(show.play()) == 1);
   CHECK(show.verdicts() == Names{"fail"});
   CHECK(show.node.spawned == 3);
 }
 
 TEST_CASE("a repeated test runs as often as asked, and one bad repeat fails it") {
-  Show show({"a"});
+  RunShow show({"a"});
   show.settings.repeat = 4;
   const auto pass = show.node.script;
-  show.node.script = [&, n = 0](fake::World& world) mutable { ++n == 2 ? fail(world) : pass(world); };
+  show.node.script = [&, n = 0](fake::World& world) mutable { ++n == 2 ? fail_all(world) : pass(world); };
   const RunRecord& record = show.play();
   CHECK(record.tests[0].attempts.size() == 4);
   CHECK(show.verdicts() == Names{"fail"});
 }
 
 TEST_CASE("fail-fast stops after the first test that is not good") {
-  Show show({"a", "b", "c"});
+  RunShow show({"a", "b", "c"});
   show.settings.fail_fast = true;
   show.node.script = [pass = show.node.script, n = 0](fake::World& world) mutable {
-    ++n == 2 ? fail(world) : pass(world);
+    ++n == 2 ? fail_all(world) : pass(world);
   };
   const RunRecord& record = show.play();
   CHECK(show.verdicts() == Names{"pass", "fail"});
@@ -98,7 +98,7 @@ TEST_CASE("fail-fast stops after the first test that is not good") {
 }
 
 TEST_CASE("a plugin that cannot be listed is a problem, and the others run") {
-  Show show({"a"});
+  RunShow show({"a"});
   show.settings.plugins = {"gone.so", "ring.so"};
   const RunRecord& record = show.play();
   REQUIRE(record.problems.size() == 1);
@@ -109,7 +109,7 @@ TEST_CASE("a plugin that cannot be listed is a problem, and the others run") {
 }
 
 TEST_CASE("a plugin that cannot be loaded is one problem, and its tests are not run") {
-  Show show({"a", "b"});
+  RunShow show({"a", "b"});
   show.add("Ring", "c", "other.so");
   show.settings.plugins = {"ring.so", "other.so"};
   show.node.unloadable = "ring.so";
@@ -122,7 +122,7 @@ TEST_CASE("a plugin that cannot be loaded is one problem, and its tests are not 
 }
 
 TEST_CASE("a test that is skipped before any rank needs none") {
-  Show show({"a"});
+  RunShow show({"a"});
   wire::TestInfo& info = show.node.tables["ring.so"].tests[0];
   info.world_size = 0;
   info.skip = {{73, "small world"}};
@@ -135,7 +135,7 @@ TEST_CASE("a test that is skipped before any rank needs none") {
 }
 
 TEST_CASE("a plugin that must not be forked runs by exec, and the record says why") {
-  Show show({"a"});
+  RunShow show({"a"});
   show.node.exec_only = "the plugin started 1 thread while loading";
   const Variant variant = show.play().tests.at(0).variant;
   CHECK(variant.isolation == Isolation::Exec);
@@ -144,7 +144,7 @@ TEST_CASE("a plugin that must not be forked runs by exec, and the record says wh
 }
 
 TEST_CASE("a cancelled run ends its attempt, and leaves the rest") {
-  Show show({"a", "b", "c"});
+  RunShow show({"a", "b", "c"});
   show.settings.repeat = 2;
   show.node.script = [&](fake::World& world) {
     world.start_and_greet_all();
@@ -162,7 +162,7 @@ TEST_CASE("a cancelled run ends its attempt, and leaves the rest") {
 }
 
 TEST_CASE("no attempt finds what another has left in its directories") {
-  Show show({"a", "b"});
+  RunShow show({"a", "b"});
   show.settings.repeat = 3;
   show.settings.leaks_off = true;
   int clean = 0;
@@ -181,10 +181,10 @@ TEST_CASE("no attempt finds what another has left in its directories") {
 }
 
 TEST_CASE("a test is run until it fails, and no further") {
-  Show show({"a", "b"});
+  RunShow show({"a", "b"});
   show.settings.until_fail = 5;
   const auto pass = show.node.script;
-  show.node.script = [&, n = 0](fake::World& world) mutable { ++n == 3 ? fail(world) : pass(world); };
+  show.node.script = [&, n = 0](fake::World& world) mutable { ++n == 3 ? fail_all(world) : pass(world); };
   const RunRecord& record = show.play();
   CHECK(show.verdicts() == Names{"fail", "pass"});
   CHECK(record.tests[0].attempts.size() == 3);
@@ -192,7 +192,7 @@ TEST_CASE("a test is run until it fails, and no further") {
 }
 
 TEST_CASE("a run takes its shard of what is selected, and knows how many that were") {
-  Show show({"a", "b", "c", "d"});
+  RunShow show({"a", "b", "c", "d"});
   show.settings.filters = {"-Ring.a"};
   show.settings.shard = {1, 2};
   const RunRecord& record = show.play();
@@ -205,7 +205,7 @@ TEST_CASE("a run takes its shard of what is selected, and knows how many that we
 TEST_CASE("shards of a shuffled run are those of the run in order") {
   std::set<std::string> seen;
   for (const int index : {1, 2}) {
-    Show show({"a", "b", "c", "d", "e"});
+    RunShow show({"a", "b", "c", "d", "e"});
     show.settings.shard = {index, 2};
     show.settings.shuffle = true;
     show.settings.seed = static_cast<std::uint64_t>(index);  // each machine its own
@@ -215,7 +215,7 @@ TEST_CASE("shards of a shuffled run are those of the run in order") {
 }
 
 TEST_CASE("the tests of an earlier run are run again, and those that are gone are named") {
-  Show show({"a", "b", "c"});
+  RunShow show({"a", "b", "c"});
   show.settings.rerun_failed = "summary.json";
   show.settings.rerun = {{"ring.so", "Ring.c"}, {"ring.so", "Ring.x"}};
   const RunRecord& record = show.play();
@@ -225,7 +225,7 @@ TEST_CASE("the tests of an earlier run are run again, and those that are gone ar
 }
 
 TEST_CASE("the record says when bodies began and ended") {
-  Show show({"a"});
+  RunShow show({"a"});
   const RankRecord& rank = show.play().tests.at(0).attempts.at(0).ranks.at(0);
   CHECK(rank.body_began.count() > 0);
   CHECK(rank.body_ended >= rank.body_began);
@@ -233,7 +233,7 @@ TEST_CASE("the record says when bodies began and ended") {
 }
 
 TEST_CASE("tests run in the order that was arranged, and a plugin is kept until the last of its tests") {
-  Show show({"a", "b"});
+  RunShow show({"a", "b"});
   show.add("Ring", "c", "other.so");
   show.settings.plugins = {"ring.so", "other.so"};
   show.run.emplace(show.loop, show.node, show.told, show.places, show.settings);

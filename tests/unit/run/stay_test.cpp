@@ -14,8 +14,8 @@ using proc::ExitStatus;
 namespace {
 
 // A run of tests with two ranks each, which do what an order asks for: tell their result, and end if they may not stay.
-struct Show : RunStage {
-  explicit Show(const Names& tests, Isolation isolation = Isolation::Pool) {
+struct StayShow : RunStage {
+  explicit StayShow(const Names& tests, Isolation isolation = Isolation::Pool) {
     settings.isolation = isolation;
     node.tables["ring.so"].reuse = wire::Reuse::Together;
     for (const std::string& name : tests) add("Ring", name);
@@ -55,7 +55,7 @@ void fail_rank_0(fake::World& world, int rank) {
 
 TEST_CASE("one set of ranks runs all tests of a suite, and the last test lets it end") {
   const Isolation isolation = GENERATE(Isolation::Pool, Isolation::Threads);
-  Show show({"a", "b", "c"}, isolation);
+  StayShow show({"a", "b", "c"}, isolation);
   CHECK(exit_code_of(show.play()) == 0);
   CHECK(show.verdicts() == Names{"pass", "pass", "pass"});
   CHECK(show.node.spawned == 1);
@@ -71,7 +71,7 @@ TEST_CASE("one set of ranks runs all tests of a suite, and the last test lets it
 }
 
 TEST_CASE("another suite, and another world size, get ranks of their own") {
-  Show show({"a", "b"});
+  StayShow show({"a", "b"});
   show.add("Other", "a");
   show.add("Other", "b").world_size = 1;
   show.play();
@@ -80,7 +80,7 @@ TEST_CASE("another suite, and another world size, get ranks of their own") {
 }
 
 TEST_CASE("after a failure a fresh set goes on") {
-  Show show({"a", "b", "c"});
+  StayShow show({"a", "b", "c"});
   show.acts["Ring.b"] = fail_rank_0;
   CHECK(exit_code_of(show.play()) == 1);
   CHECK(show.verdicts() == Names{"pass", "fail", "pass"});
@@ -89,7 +89,7 @@ TEST_CASE("after a failure a fresh set goes on") {
 }
 
 TEST_CASE("after a crash a fresh set goes on") {
-  Show show({"a", "b"});
+  StayShow show({"a", "b"});
   show.acts["Ring.a"] = [](fake::World& world, int rank) {
     if (rank == 0) world.die(0, SIGSEGV);
     if (rank == 1) world.done(1);
@@ -100,7 +100,7 @@ TEST_CASE("after a crash a fresh set goes on") {
 }
 
 TEST_CASE("ranks that have a process of their own left do not stay") {
-  Show show({"a", "b"});
+  StayShow show({"a", "b"});
   show.acts["Ring.a"] = [](fake::World& world, int rank) {
     world.offspring = true;
     world.done(rank);
@@ -112,7 +112,7 @@ TEST_CASE("ranks that have a process of their own left do not stay") {
 }
 
 TEST_CASE("a file that appears and that no rank has to do with is nobody's, and the ranks stay") {
-  Show show({"a", "b"});
+  StayShow show({"a", "b"});
   show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
     if (rank == 0) std::ofstream(show.places.temp_dir + "/left") << "here";
     world.done(rank);
@@ -125,7 +125,7 @@ TEST_CASE("a file that appears and that no rank has to do with is nobody's, and 
 }
 
 TEST_CASE("a file that a test leaves is told with that test, and its ranks do not stay") {
-  Show show({"a", "b"});
+  StayShow show({"a", "b"});
   show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
     if (rank == 0) {
       std::ofstream(show.places.temp_dir + "/left") << "here";
@@ -139,7 +139,7 @@ TEST_CASE("a file that a test leaves is told with that test, and its ranks do no
 }
 
 TEST_CASE("what a rank itself finds open is a leak, and its ranks do not stay") {
-  Show show({"a", "b"});
+  StayShow show({"a", "b"});
   show.acts["Ring.a"] = [](fake::World& world, int rank) {
     if (rank == 1) world.say(1, wire::ControlFrame::Leak, wire::LeakReport{false, "5 (/dev/zero)"});
     world.done(rank);
@@ -150,7 +150,7 @@ TEST_CASE("what a rank itself finds open is a leak, and its ranks do not stay") 
 }
 
 TEST_CASE("a rank that hangs after its dismissal runs into the bound of its exit") {
-  Show show({"a", "b"});
+  StayShow show({"a", "b"});
   show.settings.timeout_scale = 0.01;  // 5 s are 50 ms
   show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
     world.offspring = world.mortal = show.stuck = true;
@@ -166,7 +166,7 @@ TEST_CASE("a rank that hangs after its dismissal runs into the bound of its exit
 }
 
 TEST_CASE("a rank that dies while it waits for its next test is a problem of the run, and a fresh set goes on") {
-  Show show({"a", "b"});
+  StayShow show({"a", "b"});
   show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
     world.done(rank);
     if (rank == 1) show.node.on_prepare = [&world] { world.die(0, SIGSEGV); };
@@ -181,7 +181,7 @@ TEST_CASE("a rank that dies while it waits for its next test is a problem of the
 }
 
 TEST_CASE("repeats are run by the same ranks, and so is a retry's successor") {
-  Show show({"a"});
+  StayShow show({"a"});
   show.settings.repeat = 5;
   show.play();
   CHECK(show.node.spawned == 1);
@@ -191,7 +191,7 @@ TEST_CASE("repeats are run by the same ranks, and so is a retry's successor") {
 
 // Nobody knew that no other would come.
 TEST_CASE("ranks that wait for a test that does not come are dismissed, and what goes wrong then is told") {
-  Show show({"a"});
+  StayShow show({"a"});
   show.settings.until_fail = 5;
   show.dies_of = GENERATE(0, SIGSEGV);
   show.acts["Ring.a"] = [](fake::World& world, int rank) {
@@ -208,7 +208,7 @@ TEST_CASE("ranks that wait for a test that does not come are dismissed, and what
 }
 
 TEST_CASE("a process that ranks start as they are dismissed is told, unless it ends by itself") {
-  Show show({"a"});
+  StayShow show({"a"});
   show.settings.until_fail = 5;
   const bool ends = GENERATE(false, true);
   show.leftover = {"4711 (sleep 100)", ends, 4711};
@@ -225,7 +225,7 @@ TEST_CASE("a process that ranks start as they are dismissed is told, unless it e
 }
 
 TEST_CASE("ranks that a test has used up do not serve another, and the test passes") {
-  Show show({"a", "b"});
+  StayShow show({"a", "b"});
   show.acts["Ring.a"] = [](fake::World& world, int rank) {
     wire::Done done{true, 7, {}};
     done.used_up = rank == 1;
@@ -239,7 +239,7 @@ TEST_CASE("ranks that a test has used up do not serve another, and the test pass
 
 TEST_CASE("what a test has changed is a note, and a leak to a strict run") {
   const bool strict = GENERATE(false, true);
-  Show show({"a"});
+  StayShow show({"a"});
   show.settings.leaks_strict = strict;
   show.acts["Ring.a"] = [](fake::World& world, int rank) {
     if (rank == 1) world.say(rank, wire::ControlFrame::Leak, wire::LeakReport{false, "the umask", true});
@@ -253,7 +253,7 @@ TEST_CASE("what a test has changed is a note, and a leak to a strict run") {
 }
 
 TEST_CASE("tests that cannot run where ranks stay are skipped with the reason") {
-  Show show({}, Isolation::Threads);
+  StayShow show({}, Isolation::Threads);
   show.add("Ring", "wants_variables").env_rendezvous = true;
   show.add("Ring", "loses_a_rank").may_die.push_back({1, wire::DeathKind::Any, 0});
   show.add("Ring", "asks_for_exec").isolation = "exec";
@@ -264,7 +264,7 @@ TEST_CASE("tests that cannot run where ranks stay are skipped with the reason") 
 }
 
 TEST_CASE("a plugin that serves one test a process is skipped where ranks stay") {
-  Show show({"a"}, GENERATE(Isolation::Pool, Isolation::Threads));
+  StayShow show({"a"}, GENERATE(Isolation::Pool, Isolation::Threads));
   show.node.tables["ring.so"].reuse = wire::Reuse::Once;
   show.play();
   CHECK(show.verdicts() == Names{"skip"});
@@ -273,14 +273,14 @@ TEST_CASE("a plugin that serves one test a process is skipped where ranks stay")
 
 TEST_CASE("a plugin that runs tests one after the other has ranks that stay, but no threads") {
   const Isolation isolation = GENERATE(Isolation::Pool, Isolation::Threads);
-  Show show({"a"}, isolation);
+  StayShow show({"a"}, isolation);
   show.node.tables["ring.so"].reuse = wire::Reuse::Again;
   show.play();
   CHECK(show.verdicts() == Names{isolation == Isolation::Pool ? "pass" : "skip"});
 }
 
 TEST_CASE("ranks that died with their process follow from the rank that ended it") {
-  Show show({"a"}, Isolation::Threads);
+  StayShow show({"a"}, Isolation::Threads);
   show.acts["Ring.a"] = [](fake::World& world, int rank) {
     if (rank == 0) return;
     world.events().on_rank_ended(1, ExitStatus::of_signal(SIGSEGV), -1);

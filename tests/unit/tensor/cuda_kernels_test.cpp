@@ -12,7 +12,7 @@
 namespace distrun::tensor {
 namespace {
 
-const Device kGpu = device::cuda(0);
+const Device kCudaGpu = device::cuda(0);
 
 bool is_same_bits(const Tensor& there, const Tensor& here) {
   const Tensor a = contiguous(to(there, device::kCpu)), b = contiguous(here);
@@ -65,7 +65,7 @@ class Draw {
     std::vector<double> values;
     for (std::int64_t i = device::count_of(block); i-- > 0;) values.push_back(number());
     const Tensor made = to(from_values<double>(values, block), dtype);
-    const Both both{made, to(made, kGpu)};
+    const Both both{made, to(made, kCudaGpu)};
     if (shape == 1) return both.view([&](const Tensor& tensor) { return permute(tensor, turned(sizes.size())); });
     if (shape == 2) return both.view([&](const Tensor& tensor) { return narrow(tensor, 0, 1, sizes[0]); });
     if (shape == 3) return both.view([&](const Tensor& tensor) { return expand(tensor, sizes); });
@@ -114,7 +114,7 @@ TEST_CASE("CUDA's kernel fills with every dtype") {
       for (int round = 0; round < 20; ++round) {
         const Dims sizes = draw.sizes();
         const Scalar value = draw.number_for(dtype);
-        CHECK(is_same_bits(full(sizes, value, {dtype, kGpu}), full(sizes, value, {dtype})));
+        CHECK(is_same_bits(full(sizes, value, {dtype, kCudaGpu}), full(sizes, value, {dtype})));
       }
       const Both matrix = draw.tensor({5, 7}, dtype).view([](const Tensor& tensor) { return clone(tensor); });
       fill_(select(matrix.here, 1, 3), 1), fill_(select(matrix.there, 1, 3), 1);
@@ -178,7 +178,7 @@ TEST_CASE("CUDA's kernels take as many dimensions as a tensor has") {
     for (std::int64_t i = 0; i < 16; ++i) strides.push_back((std::int64_t{3} << (15 - i)) / 2 + 1);
     std::int64_t elements = 1;
     for (const std::int64_t stride : strides) elements += stride;
-    const Tensor block = to(arange(elements), DType::F32), there = to(block, kGpu);
+    const Tensor block = to(arange(elements), DType::F32), there = to(block, kCudaGpu);
     const Tensor a = as_strided(block, sizes, strides, 0), b = as_strided(there, sizes, strides, 0);
     CHECK(is_same_bits(add(b, b, 0.5), add(a, a, 0.5)));
   });
@@ -191,7 +191,7 @@ TEST_CASE("what CUDA has no kernel for goes through the host, and says so") {
     const auto found = statistics.staged.find(name);
     return found == statistics.staged.end() ? 0 : found->second;
   };
-  const Tensor a = to(view(to(arange(6), DType::F32), {2, 3}), kGpu);
+  const Tensor a = to(view(to(arange(6), DType::F32), {2, 3}), kCudaGpu);
   CHECK(staged("cos") == 0);
   cos(a), cos(t(a)), matmul(a, t(a));
   CHECK(staged("cos") == 2);

@@ -21,7 +21,7 @@ using Catch::Matchers::Contains;
 
 const Device kGpu = device::cuda(0), kOther = device::cuda(1);
 
-bool is_same_bits(const Tensor& a, const Tensor& b) {
+bool has_same_bits(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.sizes() != b.sizes()) return false;
   const Tensor left = contiguous(to(to_dense(a), device::kCpu)), right = contiguous(to(to_dense(b), device::kCpu));
   const auto bytes = static_cast<std::size_t>(left.numel()) * size_of(left.dtype());
@@ -40,7 +40,7 @@ TEST_CASE("operators give the same bits on a GPU as on the CPU") {
       const GoldenResults expected = golden_operators().at(here[i].name)(here[i]);
       for (const auto& [name, result] : golden_operators().at(there[i].name)(there[i])) {
         CHECK(result.device() == kGpu);
-        CHECK(is_same_bits(result, expected.at(name)));
+        CHECK(has_same_bits(result, expected.at(name)));
       }
     }
   }
@@ -49,8 +49,8 @@ TEST_CASE("operators give the same bits on a GPU as on the CPU") {
 TEST_CASE("random numbers are the same on every device") {
   testing::use_gpus();
   Generator here(9), there(9);
-  CHECK(is_same_bits(rand({33}, {}, here), rand({33}, {DType::F32, kGpu}, there)));
-  CHECK(is_same_bits(randn({7, 5}, {DType::F64}, here), randn({7, 5}, {DType::F64, kGpu}, there)));
+  CHECK(has_same_bits(rand({33}, {}, here), rand({33}, {DType::F32, kGpu}, there)));
+  CHECK(has_same_bits(randn({7, 5}, {DType::F64}, here), randn({7, 5}, {DType::F64, kGpu}, there)));
 }
 
 TEST_CASE("views, fills and in-place operators of a device") {
@@ -86,20 +86,20 @@ TEST_CASE("copies go to, from and between devices, whatever the layout") {
   testing::use_gpus();
   const Tensor a = view(to(arange(12), DType::F32), {3, 4});
   const Tensor there = to(a, kGpu);
-  CHECK(is_same_bits(to(there, kOther), a));
-  CHECK(is_same_bits(to(t(there), kOther), t(a)));
-  CHECK(is_same_bits(to(t(there), {DType::I64, device::kCpu}), to(t(a), DType::I64)));
+  CHECK(has_same_bits(to(there, kOther), a));
+  CHECK(has_same_bits(to(t(there), kOther), t(a)));
+  CHECK(has_same_bits(to(t(there), {DType::I64, device::kCpu}), to(t(a), DType::I64)));
   const Tensor out = zeros({4, 3}, {DType::F64, kOther});
   copy_(t(out), there);
-  CHECK(is_same_bits(out, to(t(a), DType::F64)));
+  CHECK(has_same_bits(out, to(t(a), DType::F64)));
   copy_(select(out, 0, 1), to(full({1}, 7), kGpu));
   CHECK(to_vector<double>(select(out, 0, 1)) == std::vector<double>{7, 7, 7});
   const Tensor later = to(a, kGpu, true);
-  CHECK(is_same_bits(later, a));
+  CHECK(has_same_bits(later, a));
   const Tensor host = empty({3, 4});
   copy_(host, mul(later, 2), true);
   device::synchronize(kGpu);
-  CHECK(is_same_bits(host, mul(a, 2)));
+  CHECK(has_same_bits(host, mul(a, 2)));
 }
 
 TEST_CASE("sparse tensors of a device") {
@@ -107,16 +107,16 @@ TEST_CASE("sparse tensors of a device") {
   const Tensor indices = from_values<std::int64_t>({0, 1, 1, 1, 2, 0, 2, 2}, {2, 4});
   const Tensor s = sparse_coo(indices, from_values<float>({3, 4, 2, 3}), {2, 3}), there = to(s, kGpu);
   CHECK(there.device() == kGpu);
-  CHECK(is_same_bits(coalesce(there), s));
-  CHECK(is_same_bits(add(there, there), add(s, s)));
-  CHECK(is_same_bits(mul(there, coalesce(there)), mul(s, coalesce(s))));
-  CHECK(is_same_bits(stack({there, there}), stack({s, s})));
-  CHECK(is_same_bits(select(there, 0, 1), select(s, 0, 1)));
-  CHECK(is_same_bits(add(ones({2, 3}, {DType::F32, kGpu}), there), add(ones({2, 3}), s)));
-  CHECK(is_same_bits(sum(there), sum(s)));
+  CHECK(has_same_bits(coalesce(there), s));
+  CHECK(has_same_bits(add(there, there), add(s, s)));
+  CHECK(has_same_bits(mul(there, coalesce(there)), mul(s, coalesce(s))));
+  CHECK(has_same_bits(stack({there, there}), stack({s, s})));
+  CHECK(has_same_bits(select(there, 0, 1), select(s, 0, 1)));
+  CHECK(has_same_bits(add(ones({2, 3}, {DType::F32, kGpu}), there), add(ones({2, 3}), s)));
+  CHECK(has_same_bits(sum(there), sum(s)));
   CHECK(equal(there, coalesce(there)));
   add_(there, there);
-  CHECK(is_same_bits(there, mul(s, 2)));
+  CHECK(has_same_bits(there, mul(s, 2)));
 }
 
 TEST_CASE("what streams do not order is reported, and what they order is not") {

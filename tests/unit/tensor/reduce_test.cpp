@@ -10,7 +10,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-Tensor numbered(const Dims& sizes, DType dtype = DType::F32) {
+Tensor numbered_as(const Dims& sizes, DType dtype = DType::F32) {
   return view(to(arange(device::count_of(sizes)), dtype), sizes);
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("a sum over many elements keeps its precision") {
 }
 
 TEST_CASE("a sum is the same with every instruction set and in every layout that has the same order") {
-  Tensor values = cos(mul(numbered({70000}), 0.37));
+  Tensor values = cos(mul(numbered_as({70000}), 0.37));
   const float expected = sum(values).item_as<float>();
   for (const InstructionSet set : {InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512}) {
     if (set > best_instruction_set()) continue;
@@ -46,7 +46,7 @@ TEST_CASE("a sum is the same with every instruction set and in every layout that
 }
 
 TEST_CASE("sums over dimensions, in any order of memory") {
-  const Tensor a = numbered({2, 3, 4});
+  const Tensor a = numbered_as({2, 3, 4});
   CHECK(to_vector<float>(sum(a, {2})) == std::vector<float>{6, 22, 38, 54, 70, 86});
   CHECK(to_vector<float>(sum(a, {0})) == std::vector<float>{12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34});
   CHECK(to_vector<float>(sum(a, {0, 2})) == std::vector<float>{60, 92, 124});
@@ -60,7 +60,7 @@ TEST_CASE("sums over dimensions, in any order of memory") {
   CHECK(to_vector<float>(sum(expand(ones({1, 3}), {5, 3}), {0})) == std::vector<float>{5, 5, 5});
   CHECK(to_vector<float>(sum(zeros({0, 3}), {0})) == std::vector<float>{0, 0, 0});
   CHECK(sum(zeros({0, 3}), {1}).sizes() == Dims{0});
-  const Tensor wide = numbered({3, 1300});
+  const Tensor wide = numbered_as({3, 1300});
   CHECK(equal(sum(wide, {0}), add(add(select(wide, 0, 0), select(wide, 0, 1)), select(wide, 0, 2))));
   CHECK_THROWS_WITH(sum(a, {0, -3}), Contains("dimension 0 appears twice"));
   CHECK_THROWS_WITH(sum(a, {3}),
@@ -68,7 +68,7 @@ TEST_CASE("sums over dimensions, in any order of memory") {
 }
 
 TEST_CASE("what stretching repeated is summed up again") {
-  const Tensor a = numbered({2, 3});
+  const Tensor a = numbered_as({2, 3});
   CHECK(sum_to_size(a, {2, 3}).is_same(a));
   CHECK(to_vector<float>(sum_to_size(a, {3})) == std::vector<float>{3, 5, 7});
   CHECK(to_vector<float>(sum_to_size(a, {2, 1})) == std::vector<float>{3, 12});
@@ -78,17 +78,17 @@ TEST_CASE("what stretching repeated is summed up again") {
 
 TEST_CASE("all, equal and mean") {
   CHECK(all(ones({4})).item_as<bool>());
-  CHECK_FALSE(all(numbered({4})).item_as<bool>());
+  CHECK_FALSE(all(numbered_as({4})).item_as<bool>());
   CHECK(all(zeros({0})).item_as<bool>());
   CHECK(all(full({1}, std::nan(""))).item_as<bool>());
-  CHECK(equal(numbered({2, 2}), numbered({2, 2})));
-  CHECK_FALSE(equal(numbered({4}), numbered({2, 2})));
-  CHECK_FALSE(equal(numbered({4}), numbered({4}, DType::F64)));
+  CHECK(equal(numbered_as({2, 2}), numbered_as({2, 2})));
+  CHECK_FALSE(equal(numbered_as({4}), numbered_as({2, 2})));
+  CHECK_FALSE(equal(numbered_as({4}), numbered_as({4}, DType::F64)));
   CHECK_FALSE(equal(full({1}, std::nan("")), full({1}, std::nan(""))));
-  CHECK(mean(numbered({5})).item_as<float>() == 2);
+  CHECK(mean(numbered_as({5})).item_as<float>() == 2);
   CHECK(std::isnan(mean(zeros({0})).item_as<float>()));
   CHECK_THROWS_WITH(mean(ones({2}, {DType::I64})), Contains("mean: a floating dtype is needed (int64 [2])"));
-  CHECK(mse_loss(numbered({3}), zeros({3})).item_as<float>() == Approx(5.0 / 3));
+  CHECK(mse_loss(numbered_as({3}), zeros({3})).item_as<float>() == Approx(5.0 / 3));
   CHECK_THROWS_WITH(mse_loss(ones({3}), ones({4})), Contains("mse_loss: input and target"));
 }
 

@@ -9,7 +9,7 @@ namespace distrun::evidence {
 namespace {
 
 constexpr std::size_t kPlaceMax = 80;
-constexpr std::size_t kReadMax = 1024;  // of a path's last parts
+constexpr std::size_t kPathReadMax = 1024;  // of a path's last parts
 
 std::string_view folder_of(std::string_view path) { return path.substr(0, path.rfind('/') + 1); }
 
@@ -43,8 +43,8 @@ std::string SourceNames::place_of(const wire::StackFrame& frame) const {
   }
   std::string_view path = frame.file;
   if (path.starts_with(common_)) path.remove_prefix(common_.size());
-  const std::string_view end = last_two_parts(path).substr(0, kReadMax);
-  const std::string file = shorten_middle(base::one_line(end, 4 * kReadMax), kPlaceMax);
+  const std::string_view end = last_two_parts(path).substr(0, kPathReadMax);
+  const std::string file = shorten_middle(base::one_line(end, 4 * kPathReadMax), kPlaceMax);
   return frame.line == 0 ? file : file + ":" + std::to_string(frame.line);
 }
 

@@ -13,7 +13,7 @@ namespace distrun::report {
 namespace {
 
 // A reader that takes nothing for this long has gone.
-constexpr base::Milliseconds kPatience = std::chrono::minutes(1);
+constexpr base::Milliseconds kAppendPatience = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -30,7 +30,7 @@ AppendedFile::AppendedFile(const std::string& path)
 void AppendedFile::append(std::string_view content) {
   Outlet outlet(fd_.get());
   outlet.write(content);
-  outlet.drain(kPatience);
+  outlet.drain(kAppendPatience);
   if (outlet.error() != 0) {
     if (regular_ && ftruncate(fd_.get(), static_cast<off_t>(size_)) != 0) fail(errno);
     fail(outlet.error());

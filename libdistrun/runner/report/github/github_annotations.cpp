@@ -19,7 +19,7 @@ using runner::TestRecord;
 using runner::Verdict;
 
 // GitHub cuts a message at 4096 characters. These together stay below.
-constexpr std::size_t kCauseMax = 1500;
+constexpr std::size_t kAnnotationMax = 1500;
 constexpr std::size_t kAlsoMax = 1000;
 constexpr std::size_t kCommandMax = 1000;
 constexpr std::size_t kTitleMax = 200;
@@ -58,7 +58,7 @@ class Annotations {
  private:
   std::string line_of(const Annotation& annotation) const {
     std::string title = base::one_line(annotation.headline, kTitleMax);
-    std::string text = base::one_line(annotation.cause, kCauseMax);
+    std::string text = base::one_line(annotation.cause, kAnnotationMax);
     if (!annotation.also.empty()) {
       title += " and " + std::to_string(annotation.also.size()) + " more";
       std::string ids;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr base::Milliseconds kStill{500};
 // A pager that takes nothing for this long has been forgotten.
-constexpr base::Milliseconds kPatience = std::chrono::minutes(10);
+constexpr base::Milliseconds kLivePatience = std::chrono::minutes(10);
 
 // Cyan, yellow, green, magenta, blue, and their bright ones; red is for what went wrong.
 constexpr std::array<const char*, 10> kColors{"36", "33", "32", "35", "34", "96", "93", "92", "95", "94"};
@@ -106,7 +106,7 @@ std::string LiveOutput::finish() {
   for (Target* target : {&out_, err_ ? &*err_ : nullptr}) {
     if (target == nullptr) continue;
     target->outlet.write(closing(*target));
-    target->outlet.drain(kPatience);
+    target->outlet.drain(kLivePatience);
     // Whoever closes the pipe has seen enough (head, say).
     const int error = target->outlet.error();
     if (error != 0 && error != EPIPE) failure = "cannot show what the ranks wrote: " + base::errno_text(error);

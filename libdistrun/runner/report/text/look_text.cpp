@@ -5,7 +5,7 @@
 namespace distrun::report {
 namespace {
 
-Style style_of(evidence::Tone tone) noexcept {
+Style style_of_tone(evidence::Tone tone) noexcept {
   switch (tone) {
     case evidence::Tone::Plain: return Style::Plain;
     case evidence::Tone::Strong: return Style::Bold;
@@ -21,7 +21,7 @@ std::string painted(const std::vector<evidence::Line>& lines, const Paint& paint
   std::string out;
   for (const evidence::Line& line : lines) {
     for (const evidence::Segment& segment : line.segments) {
-      out += segment.tone == evidence::Tone::Plain ? segment.text : paint(style_of(segment.tone), segment.text);
+      out += segment.tone == evidence::Tone::Plain ? segment.text : paint(style_of_tone(segment.tone), segment.text);
     }
     out += '\n';
   }

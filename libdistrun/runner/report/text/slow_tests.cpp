@@ -10,7 +10,7 @@ namespace {
 
 using base::Nanoseconds;
 
-constexpr std::size_t kDurationWidth = 12;  // as in the lines above it
+constexpr std::size_t kTimeWidth = 12;  // as in the lines above it
 
 // Of one attempt: from when the last body began to when the last one was over.
 struct Bodies {
@@ -48,7 +48,7 @@ std::string division_of(const runner::TestRecord& test) {
 }
 
 std::string right_aligned(const std::string& text) {
-  return std::string(text.size() < kDurationWidth ? kDurationWidth - text.size() : 0, ' ') + text;
+  return std::string(text.size() < kTimeWidth ? kTimeWidth - text.size() : 0, ' ') + text;
 }
 
 }  // namespace

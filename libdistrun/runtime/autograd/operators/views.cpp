@@ -88,7 +88,7 @@ Tensor reshaped(Tensor view, const Tensor& of, const char* kind) {
   return recorded(std::move(view), of, [&] { return ShapeBackward{kind, of.sizes()}; });
 }
 
-std::int64_t wrapped(const char* op, std::int64_t dim, const Tensor& tensor) {
+std::int64_t wrapped_dim(const char* op, std::int64_t dim, const Tensor& tensor) {
   return static_cast<std::int64_t>(tensor::wrap_dim(op, dim, tensor.sizes().size()));
 }
 
@@ -101,7 +101,7 @@ Dims swapped(const Tensor& tensor, std::int64_t a, std::int64_t b) {
 Dims inverse(const Tensor& tensor, const Dims& order) {
   Dims back(order.size(), 0);
   for (std::size_t i = 0; i < order.size(); ++i) {
-    back[static_cast<std::size_t>(wrapped("permute", order[i], tensor))] = static_cast<std::int64_t>(i);
+    back[static_cast<std::size_t>(wrapped_dim("permute", order[i], tensor))] = static_cast<std::int64_t>(i);
   }
   return back;
 }
@@ -149,7 +149,7 @@ Tensor expand(const Tensor& tensor, const Dims& sizes) {
 Tensor transpose(const Tensor& tensor, std::int64_t a, std::int64_t b) {
   const OperatorScope scope("transpose", tensor);
   const auto formula = [&] {
-    const Dims order = swapped(tensor, wrapped("transpose", a, tensor), wrapped("transpose", b, tensor));
+    const Dims order = swapped(tensor, wrapped_dim("transpose", a, tensor), wrapped_dim("transpose", b, tensor));
     return PermuteBackward{"TransposeBackward0", order};
   };
   return recorded(tensor::transpose(tensor, a, b), tensor, formula);
@@ -182,7 +182,7 @@ Tensor squeeze(const Tensor& tensor, std::int64_t dim) {
 Tensor narrow(const Tensor& tensor, std::int64_t dim, std::int64_t start, std::int64_t length) {
   const OperatorScope scope("narrow", tensor);
   const auto formula = [&] {
-    const std::int64_t along = wrapped("narrow", dim, tensor);
+    const std::int64_t along = wrapped_dim("narrow", dim, tensor);
     const std::int64_t from = start < 0 ? start + tensor.size(along) : start;
     return PiecesBackward{"SliceBackward0", tensor.sizes(), along, {{from, length}}};
   };
@@ -192,19 +192,20 @@ Tensor narrow(const Tensor& tensor, std::int64_t dim, std::int64_t start, std::i
 Tensor select(const Tensor& tensor, std::int64_t dim, std::int64_t index) {
   const OperatorScope scope("select", tensor);
   const auto formula = [&] {
-    return PiecesBackward{"SelectBackward0", tensor.sizes(), wrapped("select", dim, tensor), {{index, 1, true}}};
+    return PiecesBackward{"SelectBackward0", tensor.sizes(), wrapped_dim("select", dim, tensor), {{index, 1, true}}};
   };
   return recorded(tensor::select(tensor, dim, index), tensor, formula);
 }
 
 TensorList split(const Tensor& tensor, std::int64_t size, std::int64_t dim) {
   const OperatorScope scope("split", tensor);
-  return pieces_of(tensor, tensor::split(tensor, size, dim), wrapped("split", dim, tensor), "SplitBackward0");
+  return pieces_of(tensor, tensor::split(tensor, size, dim), wrapped_dim("split", dim, tensor), "SplitBackward0");
 }
 
 TensorList split(const Tensor& tensor, const Dims& sizes, std::int64_t dim) {
   const OperatorScope scope("split", tensor);
-  return pieces_of(tensor, tensor::split(tensor, sizes, dim), wrapped("split", dim, tensor), "SplitWithSizesBackward0");
+  return pieces_of(tensor, tensor::split(tensor, sizes, dim), wrapped_dim("split", dim, tensor),
+                   "SplitWithSizesBackward0");
 }
 
 }  // namespace distrun

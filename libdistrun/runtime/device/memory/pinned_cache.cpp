@@ -9,7 +9,7 @@
 namespace distrun::device {
 namespace {
 
-constexpr std::size_t kLeast = 512;
+constexpr std::size_t kPinnedLeast = 512;
 constexpr std::size_t kMost = std::size_t{1} << 46;
 
 }  // namespace
@@ -40,7 +40,7 @@ std::unique_ptr<Memory> PinnedCache::allocate(std::size_t bytes) {
   if (bytes > kMost) {
     throw Error(ErrorKind::Overloaded, "OutOfMemoryError", "the host has no " + byte_text(bytes) + " in one piece");
   }
-  const std::size_t size = std::bit_ceil(std::max(bytes, kLeast));
+  const std::size_t size = std::bit_ceil(std::max(bytes, kPinnedLeast));
   std::unique_ptr<Block> block = take_free(size);
   if (block == nullptr) {
     block = std::make_unique<Block>();

@@ -33,7 +33,7 @@ void gathered(const std::string& key, std::uint64_t number, const std::string& f
   });
 }
 
-[[maybe_unused]] const bool are_registered =
+[[maybe_unused]] const bool are_meetings_registered =
     register_function("distrun.gather", {"key", "number", "name", "object"}, &gather) &&
     register_function("distrun.gathered", {"key", "number", "failure", "bytes", "tensors"}, &gathered);
 

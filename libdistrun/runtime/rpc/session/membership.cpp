@@ -89,7 +89,7 @@ void wait_until_all_have_read(const StaticGroup& group, base::Location site) {
 }
 
 // What members of a group that is elastic call. False: this one is about to leave.
-bool join(const std::string& text) {
+bool let_join(const std::string& text) {
   const std::shared_ptr<Session> session = session_state().find();
   if (session == nullptr) return false;
   const Member member = member_of(text);
@@ -99,7 +99,7 @@ bool join(const std::string& text) {
   return true;
 }
 
-[[maybe_unused]] const bool is_registered = register_function("distrun.join", {"member"}, &join);
+[[maybe_unused]] const bool is_registered = register_function("distrun.join", {"member"}, &let_join);
 
 }  // namespace
 

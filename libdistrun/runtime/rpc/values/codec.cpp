@@ -35,7 +35,7 @@ enum class Tag : std::uint8_t {
   Reference,
 };
 
-constexpr std::size_t kFew = 16;  // tensors that are looked for one by one
+constexpr std::size_t kFewTensors = 16;  // tensors that are looked for one by one
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::InvalidArgument, text); }
 
@@ -134,7 +134,7 @@ void ValueWriter::write_sparse(const Tensor& tensor) {
 
 std::uint32_t ValueWriter::place_of(const Tensor& tensor) {
   const auto next = static_cast<std::uint32_t>(tensors_.size());
-  if (next < kFew) {
+  if (next < kFewTensors) {
     for (std::uint32_t place = 0; place < next; ++place) {
       if (tensors_[place].is_same(tensor)) return place;
     }

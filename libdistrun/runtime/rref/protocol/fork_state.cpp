@@ -7,7 +7,7 @@ namespace distrun::rref {
 namespace {
 
 template <class Tag>
-std::string brief(const GlobalId<Tag>& id) {
+std::string brief_of(const GlobalId<Tag>& id) {
   return std::to_string(id.created_on) + "." + std::to_string(id.local_id);
 }
 
@@ -25,13 +25,13 @@ std::string text_of(const char* name, const base::Recent<Id, HashId>& ids) {
   for (const auto& [number, id] : ids.order()) all.push_back(id);
   std::sort(all.begin(), all.end());
   std::string text;
-  for (const auto& each : all) text += std::string(text.empty() ? name : " ") + brief(each);
+  for (const auto& each : all) text += std::string(text.empty() ? name : " ") + brief_of(each);
   return text.empty() ? text : text + "\n";
 }
 
 std::string text_of(const ForkMessage& message) {
   return std::to_string(static_cast<int>(message.kind)) + "#" + std::to_string(message.number) + ":" +
-         brief(message.rref) + "/" + brief(message.fork);
+         brief_of(message.rref) + "/" + brief_of(message.fork);
 }
 
 }  // namespace
@@ -85,18 +85,18 @@ std::multimap<ForkId, ForkId> ForkProtocol::parents_of_children() const {
 std::string ForkProtocol::text() const {
   std::string text = "worker " + std::to_string(self_) + ", next id " + std::to_string(next_id_) + "\n";
   for (const auto* each : sorted(owned_)) {
-    text += "owns " + brief(each->first) + (each->second.is_created ? "" : ", not made yet");
-    for (const auto& [f, holder] : each->second.forks) text += " " + brief(f) + "@" + std::to_string(holder);
+    text += "owns " + brief_of(each->first) + (each->second.is_created ? "" : ", not made yet");
+    for (const auto& [f, holder] : each->second.forks) text += " " + brief_of(f) + "@" + std::to_string(holder);
     text += "\n";
   }
   for (const auto* each : sorted(users_)) {
     const User& user = each->second;
-    text += "holds " + brief(each->first) + " of " + brief(user.rref) + "@" + std::to_string(user.owner) + " from " +
-            std::to_string(user.parent) + (user.is_confirmed ? "" : ", pending") +
+    text += "holds " + brief_of(each->first) + " of " + brief_of(user.rref) + "@" + std::to_string(user.owner) +
+            " from " + std::to_string(user.parent) + (user.is_confirmed ? "" : ", pending") +
             (user.is_dropped ? ", dropped" : "") + ", children " + std::to_string(user.children) + "\n";
   }
   for (const auto* each : sorted(children_)) {
-    text += "child " + brief(each->first) + " of " + brief(each->second.parent) + " to " +
+    text += "child " + brief_of(each->first) + " of " + brief_of(each->second.parent) + " to " +
             std::to_string(each->second.to) + "\n";
   }
   text += text_of("dead ", dead_) + text_of("early ", early_);
@@ -118,12 +118,12 @@ std::string ForkProtocol::contradiction() const {
   std::map<ForkId, int> children;
   for (const auto& [f, child] : children_) ++children[child.parent];
   for (const auto& [f, user] : users_) {
-    if (user.children != children[f]) return "the children of " + brief(f) + " are not as many as it counts";
-    if (user.is_dropped && user.is_confirmed && user.children == 0) return brief(f) + " is over, and held";
+    if (user.children != children[f]) return "the children of " + brief_of(f) + " are not as many as it counts";
+    if (user.is_dropped && user.is_confirmed && user.children == 0) return brief_of(f) + " is over, and held";
   }
   for (const auto& [r, owned] : owned_) {
-    if (owned.forks.empty()) return brief(r) + " is kept for nobody";
-    if (dead_.contains(r)) return brief(r) + " is owned and dead";
+    if (owned.forks.empty()) return brief_of(r) + " is kept for nobody";
+    if (dead_.contains(r)) return brief_of(r) + " is owned and dead";
   }
   return "";
 }

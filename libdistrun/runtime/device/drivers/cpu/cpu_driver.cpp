@@ -15,7 +15,7 @@
 namespace distrun::device {
 namespace {
 
-constexpr std::size_t kAlignment = 256;
+constexpr std::size_t kBlockAlignment = 256;
 constexpr std::uint64_t kClockHz = 1'000'000'000;  // of busy()
 
 [[noreturn]] void no_ipc() {
@@ -93,8 +93,9 @@ Properties CpuDriver::properties(int) const {
 }
 
 void* CpuDriver::allocate(int, std::size_t bytes) {
-  const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-  void* memory = rounded >= bytes ? std::aligned_alloc(kAlignment, rounded) : nullptr;
+  const std::size_t rounded =
+      (std::max<std::size_t>(bytes, 1) + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
+  void* memory = rounded >= bytes ? std::aligned_alloc(kBlockAlignment, rounded) : nullptr;
   if (memory == nullptr) {
     throw Error(ErrorKind::Overloaded, "OutOfMemoryError",
                 "the host has no " + std::to_string(bytes) + " bytes of memory in one piece");

@@ -21,7 +21,7 @@ static_assert(DISTRUN_CUDA_I64 == static_cast<int>(ElementType::I64));
 static_assert(DISTRUN_CUDA_F32 == static_cast<int>(ElementType::F32));
 static_assert(DISTRUN_CUDA_F64 == static_cast<int>(ElementType::F64));
 
-std::uint64_t number(StreamRef stream) { return static_cast<std::uint64_t>(stream.id); }
+std::uint64_t number_of(StreamRef stream) { return static_cast<std::uint64_t>(stream.id); }
 
 std::uint64_t number(const Number& element) {
   std::uint64_t bytes = 0;
@@ -76,7 +76,7 @@ std::int32_t integer_of(std::int64_t bytes) {
 bool OwnKernels::launch(StreamRef stream, const Kernel& kernel) const {
   if (!kernel.elementwise) return false;
   const distrun_cuda_kernel made = kernel_of(*kernel.elementwise, kernel.regions);
-  const int error = module_.launch(stream.device, number(stream), &made);
+  const int error = module_.launch(stream.device, number_of(stream), &made);
   if (error == DISTRUN_CUDA_NO_KERNEL) return false;
   check_cuda(module_, error, "launch a kernel");
   return true;
@@ -103,7 +103,7 @@ void OwnKernels::copy(StreamRef stream, std::byte* to, std::byte* from, const La
     kernel.operand[k].type = integer_of(element);
     std::copy(strides.begin(), strides.end(), kernel.operand[k].strides);
   }
-  check_cuda(module_, module_.launch(stream.device, number(stream), &kernel), "copy memory with holes");
+  check_cuda(module_, module_.launch(stream.device, number_of(stream), &kernel), "copy memory with holes");
 }
 
 }  // namespace distrun::device

@@ -7,14 +7,14 @@
 namespace distrun::device {
 namespace {
 
-constexpr std::int64_t kAlignment = 64;  // addresses on the host are as those of the device, modulo that
+constexpr std::int64_t kStagedAlignment = 64;  // addresses on the host are as those of the device, modulo that
 
 std::byte* pointer(std::int64_t address) { return reinterpret_cast<std::byte*>(static_cast<std::intptr_t>(address)); }
 std::int64_t number(const void* address) { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(address)); }
 
 // The least address from `least` on that lies as `like` does.
 std::int64_t aligned_as(std::int64_t like, std::int64_t least) {
-  return least + ((like - least) % kAlignment + kAlignment) % kAlignment;
+  return least + ((like - least) % kStagedAlignment + kStagedAlignment) % kStagedAlignment;
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ void Staging::copy(StreamRef stream, const Lattice& bytes, std::int64_t to, std:
 
 void Staging::launch(StreamRef stream, Kernel kernel) try {
   std::vector<Staged> staged = stage(kernel);
-  const auto room = static_cast<std::size_t>(lay_out(staged, 0) + kAlignment);
+  const auto room = static_cast<std::size_t>(lay_out(staged, 0) + kStagedAlignment);
   const std::unique_ptr<Memory> host = host_.allocate(room);
   lay_out(staged, number(host->data()));
   host->record_stream(stream);  // whatever of the following gets onto the stream

@@ -16,7 +16,7 @@
 namespace distrun::device::virtual_gpu {
 namespace {
 
-constexpr std::size_t kAlignment = 512;
+constexpr std::size_t kVirtualAlignment = 512;
 
 std::byte* map(int memfd, std::size_t offset, std::size_t bytes, int protection) {
   const int flags = memfd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED | MAP_NORESERVE;
@@ -28,7 +28,7 @@ std::byte* map(int memfd, std::size_t offset, std::size_t bytes, int protection)
 }
 
 std::size_t rounded(std::size_t bytes) {
-  return (std::max<std::size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  return (std::max<std::size_t>(bytes, 1) + kVirtualAlignment - 1) / kVirtualAlignment * kVirtualAlignment;
 }
 
 }  // namespace

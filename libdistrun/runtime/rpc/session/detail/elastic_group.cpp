@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 
 constexpr char kLog[] = "log";
 constexpr char kJoin[] = "distrun.join";
-constexpr base::Nanoseconds kFarewell = 1s;  // for those who are told that it leaves
-constexpr base::Nanoseconds kPatience = 1s;  // with those who can't be reached, and have not said that they leave
+constexpr base::Nanoseconds kFarewell = 1s;       // for those who are told that it leaves
+constexpr base::Nanoseconds kReachPatience = 1s;  // with those who can't be reached, and have not said that they leave
 constexpr base::Nanoseconds kFirstRest = 100us;
 constexpr base::Nanoseconds kLastRest = 5ms;
 
@@ -132,7 +132,7 @@ std::vector<std::string> ElasticGroup::tell_others(Calls& calls, base::TimePoint
   std::vector<std::string> again;
   for (const Member& each : untold) again.push_back(each.name);
   core::PollingWait wait({board::WaitKind::Barrier, "rpc join", board::PeerRule::None, {}, 0, site},
-                         std::min(deadline, base::system_clock().now() + kPatience));
+                         std::min(deadline, base::system_clock().now() + kReachPatience));
   base::Nanoseconds rest = kFirstRest;
   while (!untold.empty()) {
     const core::WaitEnd end = wait.rest(rest);

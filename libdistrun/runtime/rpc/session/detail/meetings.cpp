@@ -11,7 +11,7 @@ namespace distrun::rpc {
 namespace {
 
 constexpr std::size_t kRoundsMax = 10'000;  // of all groups at once
-constexpr base::Nanoseconds kPatience = std::chrono::milliseconds(500);
+constexpr base::Nanoseconds kTellPatience = std::chrono::milliseconds(500);
 constexpr char kGather[] = "distrun.gather";
 constexpr char kGathered[] = "distrun.gathered";
 
@@ -212,7 +212,7 @@ void Meetings::wait_for_told(const Entered& round, std::vector<Told>& all) {
 // What one that is gone has said before may still be on its way through this rank's threads.
 bool Meetings::has_heard(const Entered& round, const std::string& name) {
   std::unique_lock lock(mutex_);
-  return core::wait_until(wait_info({}, round.number, round.site), lock, changed_, now() + kPatience,
+  return core::wait_until(wait_info({}, round.number, round.site), lock, changed_, now() + kTellPatience,
                           [&] { return round.round->heard.contains(name); });
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr base::Nanoseconds kLook = 200ms;  // how long a wait for quiet goes on before it looks whether it is in vain
 constexpr base::Nanoseconds kFirstRest = 50us;  // between rounds whose numbers do not agree
 constexpr base::Nanoseconds kLastRest = 10ms;
-constexpr base::Nanoseconds kPatience = 200ms;        // with those who are asked what they do
+constexpr base::Nanoseconds kAskPatience = 200ms;     // with those who are asked what they do
 constexpr base::Nanoseconds kLeaderPatience = 500ms;  // beyond the deadline: the leader says why, to all the same
 constexpr base::Nanoseconds kAckPatience = 2s;        // with those who know that it is done
 
@@ -253,7 +253,7 @@ std::string Termination::explain(const Running& run, const std::set<WorkerId>& a
   }
   for (const WorkerInfo& each : run.others) try_send(run.calls, each.id(), control(ControlKind::Ask));
   std::unique_lock lock(mutex_);
-  core::wait_until(wait_info(run, {}), lock, changed_, now() + kPatience,
+  core::wait_until(wait_info(run, {}), lock, changed_, now() + kAskPatience,
                    [&] { return statuses_.size() + lost_.size() >= run.others.size(); });
   std::string text;
   const auto add = [&](const std::string& name, const std::string& what) {
