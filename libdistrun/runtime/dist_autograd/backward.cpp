@@ -71,7 +71,6 @@ void wait_for(Pass& pass, base::TimePoint deadline, base::Location site) {
     board::WaitInfo info;
     info.kind = board::WaitKind::Backward;
     info.name = name;
-
     info.site = site;
     shown.emplace(info, deadline);
   }

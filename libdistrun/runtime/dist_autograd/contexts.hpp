@@ -16,7 +16,6 @@
 #include <distrun/common/base/recent.hpp>
 #include <distrun/runtime/dist_autograd/context.hpp>
 #include <distrun/runtime/dist_autograd/released_ids.hpp>
-
 #include <distrun/runtime/rpc/calls/calls.hpp>
 
 namespace distrun::dist_autograd {
@@ -104,7 +103,6 @@ class Contexts final : public rpc::AutogradService, public std::enable_shared_fr
 // Of the calling thread's session; null: there is none.
 std::shared_ptr<Contexts> find_contexts() noexcept;
 // Throws Error{Failed}: "RPC has not been initialized. ...".
-
 std::shared_ptr<Contexts> current_contexts(base::Location site);
 
 }  // namespace distrun::dist_autograd

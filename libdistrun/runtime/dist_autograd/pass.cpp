@@ -308,7 +308,6 @@ void Pass::show_waiting() noexcept {
   board::WaitInfo info;
   info.kind = board::WaitKind::Backward;
   info.name = name;
-
   for (const auto& [message, node] : expected_) info.peers.add(node->to);
   shown_ = line->begin_wait(info, core::kForever);
 }

@@ -16,27 +16,27 @@ class ReleasedIds {
     const auto above = ranges_.upper_bound(id);
     const bool joins_above = above != ranges_.end() && above->first == id + 1;
     if (above != ranges_.begin()) {
-      ContextId& end_below = std::prev(above)->second;
-      if (id < end_below) return;
-      if (id == end_below) {
-        end_below = joins_above ? above->second : id + 1;
+      ContextId& last_below = std::prev(above)->second;
+      if (id <= last_below) return;
+      if (id == last_below + 1) {
+        last_below = joins_above ? above->second : id;
         if (joins_above) ranges_.erase(above);
         return;
       }
     }
-    ranges_.emplace(id, joins_above ? above->second : id + 1);
+    ranges_.emplace(id, joins_above ? above->second : id);
     if (joins_above) ranges_.erase(above);
     if (ranges_.size() > most_) ranges_.erase(ranges_.begin());
   }
   bool contains(ContextId id) const {
     const auto above = ranges_.upper_bound(id);
-    return above != ranges_.begin() && id < std::prev(above)->second;
+    return above != ranges_.begin() && id <= std::prev(above)->second;
   }
   std::size_t ranges() const noexcept { return ranges_.size(); }
 
  private:
   const std::size_t most_;
-  std::map<ContextId, ContextId> ranges_;  // first, and the one after the last
+  std::map<ContextId, ContextId> ranges_;  // the first of each, and its last
 };
 
 }  // namespace distrun::dist_autograd

@@ -1,6 +1,7 @@
 // Ids of contexts that are over, against a set of them.
 #include <catch2/catch.hpp>
 
+#include <limits>
 #include <random>
 #include <set>
 
@@ -31,6 +32,16 @@ TEST_CASE("ids side by side are one range, whichever comes first") {
   CHECK(ids.ranges() == 1);
   ids.add(11);
   CHECK(ids.ranges() == 2);
+}
+
+TEST_CASE("the largest id and the smallest are ids as others") {
+  constexpr auto kLargest = std::numeric_limits<ContextId>::max(), kSmallest = std::numeric_limits<ContextId>::min();
+  ReleasedIds ids(10);
+  for (const ContextId id : {kLargest, kSmallest, kLargest - 1, kSmallest + 1}) ids.add(id);
+  CHECK(ids.ranges() == 2);
+  CHECK(ids.contains(kLargest));
+  CHECK(ids.contains(kSmallest));
+  CHECK_FALSE(ids.contains(0));
 }
 
 TEST_CASE("the lowest are forgotten when there are too many") {
