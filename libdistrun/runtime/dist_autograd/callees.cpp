@@ -53,25 +53,10 @@ rpc::Result mark(const ValueList& arguments) {
   }
 }
 
-// What is seen from what was sent in a context: of these messages, or of all.
-bool is_quick_from(const Context& context, const std::vector<MessageId>* messages) {
-  std::vector<Ref<SendNode>> kept;
-  if (messages == nullptr) {
-    for (const auto& [message, node] : context.send_functions()) kept.push_back(node);
-  } else {
-    for (const MessageId each : *messages) {
-      if (auto node = context.find_send(each)) kept.push_back(std::move(node));
-    }
-  }
-  std::vector<const autograd::Node*> starts;
-  for (const auto& each : kept) starts.push_back(each.get());
-  return is_quick_graph(std::move(starts));
-}
-
 bool is_quick_mark(const ValueList& arguments) {
   const auto context = current_contexts({})->find(head_of(arguments).context);
   const auto messages = rpc::from_value<std::vector<MessageId>>(arguments[4]);
-  return context != nullptr && is_quick_from(*context, &messages);
+  return context != nullptr && is_quick_graph(context->sent(messages));
 }
 
 std::vector<Tensor> gradients_in(const Value& list) {
@@ -134,7 +119,7 @@ rpc::Result release(const ValueList& arguments) {
 // Whoever lets go of a graph runs what users have put into it.
 bool is_quick_release(const ValueList& arguments) {
   const auto context = current_contexts({})->find(rpc::from_value<ContextId>(arguments[0]));
-  return context == nullptr || is_quick_from(*context, nullptr);
+  return context == nullptr || is_quick_graph(context->sent());
 }
 
 void begin(ContextId context, const RRef<Tensor>& root, bool retain_graph, bool is_fast, double timeout) {

@@ -73,6 +73,21 @@ Ref<RecvNode> Context::find_recv(MessageId id) const {
   return found == recvs_.end() ? Ref<RecvNode>() : found->second;
 }
 
+std::vector<Ref<Node>> Context::sent() const {
+  std::vector<Ref<Node>> nodes;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [message, node] : sends_) nodes.push_back(node);
+  return nodes;
+}
+
+std::vector<Ref<Node>> Context::sent(const std::vector<MessageId>& messages) const {
+  std::vector<Ref<Node>> nodes;
+  for (const MessageId each : messages) {
+    if (auto node = find_send(each)) nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
 void Context::begin_pass() {
   const std::lock_guard lock(mutex_);
   ++passes_;

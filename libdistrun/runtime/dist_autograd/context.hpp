@@ -55,6 +55,9 @@ class Context {
   // Null: there is none.
   Ref<SendNode> find_send(MessageId id) const;
   Ref<RecvNode> find_recv(MessageId id) const;
+  // Where graphs begin that gradients go through: at all that was sent, or at these messages, as far as they were.
+  std::vector<Ref<Node>> sent() const;
+  std::vector<Ref<Node>> sent(const std::vector<MessageId>& messages) const;
 
   // What passes bring to this worker's leaves: sums over all passes. Whoever is one says so, since it has to be known
   // as long as any is under way which gradients nodes have given to several leaves.

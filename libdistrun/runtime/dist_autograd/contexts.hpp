@@ -78,7 +78,7 @@ class Contexts final : public rpc::AutogradService, public std::enable_shared_fr
  private:
   static constexpr int kWorkerBits = 48;
   static constexpr std::int64_t kCountMost = (std::int64_t{1} << kWorkerBits) - 1;
-  static constexpr std::size_t kReleasedMax = 65'536;
+  static constexpr std::size_t kReleasedRanges = 65'536;
   static constexpr std::size_t kOverMax = 4096;
 
   // Null: it was released.
@@ -94,7 +94,7 @@ class Contexts final : public rpc::AutogradService, public std::enable_shared_fr
   std::int64_t next_context_;
   std::unordered_map<ContextId, std::shared_ptr<Context>> contexts_;
   std::unordered_map<PassId, PassPartPtr> passes_;
-  ReleasedIds released_{kReleasedMax};
+  ReleasedIds released_{kReleasedRanges};
   base::Recent<PassId> over_{kOverMax};         // passes
   std::unordered_map<PassId, Error> failures_;  // of those
   bool is_closed_ = false;

@@ -107,18 +107,10 @@ void Pass::drive_soon() noexcept {
 
 bool Pass::look_if_quick(const std::vector<MessageId>& messages) {
   if (is_quick_) return *is_quick_;
-  std::vector<const Node*> starts;
-  for (const auto& root : roots_) starts.push_back(root.get());
-  for (const auto& [message, node] : expected_) starts.push_back(node.get());
-  std::vector<Ref<SendNode>> kept;
-  if (settings_.mode == Mode::Fast) {
-    for (const auto& [message, node] : context_->send_functions()) kept.push_back(node);
-  }
-  for (const MessageId each : messages) {
-    if (auto node = context_->find_send(each)) kept.push_back(std::move(node));
-  }
-  for (const auto& each : kept) starts.push_back(each.get());
-  is_quick_ = is_quick_graph(std::move(starts));
+  std::vector<Ref<Node>> starts = settings_.mode == Mode::Fast ? context_->sent() : context_->sent(messages);
+  starts.insert(starts.end(), roots_.begin(), roots_.end());
+  for (const auto& [message, node] : expected_) starts.push_back(node);
+  is_quick_ = is_quick_graph(starts);
   return *is_quick_;
 }
 

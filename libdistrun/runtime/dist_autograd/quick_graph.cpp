@@ -21,18 +21,20 @@ std::int64_t elements_of(const autograd::Node& node) {
 
 }  // namespace
 
-bool is_quick_graph(std::vector<const autograd::Node*> starts) {
+bool is_quick_graph(const std::vector<autograd::Ref<autograd::Node>>& starts) {
+  std::vector<const autograd::Node*> pending;
+  for (const auto& start : starts) pending.push_back(start.get());
   std::unordered_set<const autograd::Node*> seen;
   std::int64_t left = kMost;
-  while (!starts.empty()) {
-    const autograd::Node& node = *starts.back();
-    starts.pop_back();
+  while (!pending.empty()) {
+    const autograd::Node& node = *pending.back();
+    pending.pop_back();
     if (!seen.insert(&node).second) continue;
     if (!node.is_quick() || node.hooks() != nullptr || node.is_on_gpu()) return false;
     left -= kOfNode + elements_of(node);
     if (left < 0) return false;
     for (const autograd::Edge& edge : node.next_edges()) {
-      if (edge) starts.push_back(edge.node.get());
+      if (edge) pending.push_back(edge.node.get());
     }
   }
   return true;

@@ -10,6 +10,6 @@ namespace distrun::dist_autograd {
 // Whether all that can be reached from these is quick, without hooks, of the CPU, and little: what it takes is some
 // hundred microseconds at most, by the number of its nodes and of the elements of their gradients. To look takes a
 // tenth of that.
-bool is_quick_graph(std::vector<const autograd::Node*> starts);
+bool is_quick_graph(const std::vector<autograd::Ref<autograd::Node>>& starts);
 
 }  // namespace distrun::dist_autograd

@@ -9,10 +9,7 @@
 #include <barrier>
 #include <cstdlib>
 
-#include <agents/faulty/faulty_agent.hpp>
-#include <agents/inproc/inproc_agent.hpp>
-
-#include "../../unit/rpc/session_ranks.hpp"
+#include "../../unit/rpc/faulty_ranks.hpp"
 #include "storm.hpp"
 #include "support/environment.hpp"
 #include "support/process.hpp"
@@ -37,23 +34,6 @@ std::string faults() {
   return text != nullptr ? text : kFaults;
 }
 
-// The seed of the plan is that of the rank.
-rpc::Backend faulty_backend() {
-  static const rpc::Backend backend = rpc::register_backend(
-      {"faulty threads of a test",
-       [](const rpc::RpcBackendOptions& options) {
-         return dynamic_cast<const rpc::FaultyOptions*>(&options) != nullptr;
-       },
-       [] { return std::make_unique<rpc::FaultyOptions>(); },
-       [](const rpc::AgentSetting& setting, const rpc::RpcBackendOptions& options) -> std::shared_ptr<rpc::Agent> {
-         const auto& faulty = dynamic_cast<const rpc::FaultyOptions&>(options);
-         return std::make_shared<agents::faulty::FaultyAgent>(std::make_shared<agents::inproc::InprocAgent>(setting),
-                                                              base::parse_fault_plan("faults", faulty.faults));
-       },
-       {}});
-  return backend;
-}
-
 class Storms {
  public:
   Storms(unsigned long seed, unsigned long references) : seed_(seed), references_(references) {}
@@ -68,13 +48,7 @@ class Storms {
 
  private:
   void be(int rank) {
-    auto options = std::make_shared<rpc::FaultyOptions>();
-    options->store = ranks_.store();
-    options->faults = std::to_string(seed_) + ":" + faults();
-    rpc::InitOptions init = ranks_.options(rank);
-    init.backend = faulty_backend();
-    init.options = options;
-    rpc::init_rpc(init);
+    rpc::init_rpc(rpc::faulty_options(ranks_, rank, std::to_string(seed_) + ":" + faults()));
     {
       Storm storm({kRanks, seed_, static_cast<int>(references_ / kRanks)});
       all_.arrive_and_wait();

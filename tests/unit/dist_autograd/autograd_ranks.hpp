@@ -4,8 +4,7 @@
 
 #include <distrun/dist_autograd.hpp>
 
-#include "../rpc/session_ranks.hpp"
-#include "agents/faulty/faulty_agent.hpp"
+#include "../rpc/faulty_ranks.hpp"
 #include "support/process.hpp"
 #include "support/sandbox.hpp"
 
@@ -14,28 +13,13 @@ namespace distrun::dist_autograd {
 using distrun::testing::eventually;
 using distrun::testing::scaled;
 
-// Over agents that do what the plan of their options says (common/base/fault_plan.hpp).
-inline rpc::Backend faulty_backend() {
-  static const rpc::Backend backend = rpc::register_backend(
-      {"faulty threads of a test",
-       [](const rpc::RpcBackendOptions& options) {
-         return dynamic_cast<const rpc::FaultyOptions*>(&options) != nullptr;
-       },
-       [] { return std::make_unique<rpc::FaultyOptions>(); },
-       [](const rpc::AgentSetting& setting, const rpc::RpcBackendOptions& options) -> std::shared_ptr<rpc::Agent> {
-         const auto& faulty = dynamic_cast<const rpc::FaultyOptions&>(options);
-         return std::make_shared<agents::faulty::FaultyAgent>(std::make_shared<agents::inproc::InprocAgent>(setting),
-                                                              base::parse_fault_plan("faults", faulty.faults));
-       },
-       {}});
-  return backend;
-}
-
 class AutogradRanks {
  public:
   // Without faults nothing goes wrong.
   explicit AutogradRanks(int world_size, const std::string& faults = "") : ranks_(world_size) {
-    REQUIRE(ranks_.run([&](int rank) { rpc::init_rpc(options(rank, faults)); }) == rpc::no_errors(world_size));
+    REQUIRE(ranks_.run([&](int rank) {
+      rpc::init_rpc(faults.empty() ? ranks_.options(rank) : rpc::faulty_options(ranks_, rank, faults));
+    }) == rpc::no_errors(world_size));
   }
   void as(int rank, const std::function<void()>& body) const { REQUIRE(ranks_.error_as(rank, body) == ""); }
   std::string error_as(int rank, const std::function<void()>& body) const { return ranks_.error_as(rank, body); }
@@ -59,17 +43,6 @@ class AutogradRanks {
   }
 
  private:
-  rpc::InitOptions options(int rank, const std::string& faults) const {
-    rpc::InitOptions init = ranks_.options(rank);
-    if (faults.empty()) return init;
-    auto faulty = std::make_shared<rpc::FaultyOptions>();
-    faulty->store = ranks_.store();
-    faulty->faults = faults;
-    init.backend = faulty_backend();
-    init.options = std::move(faulty);
-    return init;
-  }
-
   rpc::Ranks ranks_;
 };
 

@@ -7,7 +7,7 @@
 namespace distrun::dist_autograd {
 namespace {
 
-bool is_quick(const Tensor& root) { return is_quick_graph({autograd::gradient_edge(root).node.get()}); }
+bool is_quick(const Tensor& root) { return is_quick_graph({autograd::gradient_edge(root).node}); }
 
 struct Same {
   static Tensor forward(autograd::FunctionContext&, const Tensor& x) { return x * 1; }
