@@ -46,6 +46,10 @@ Outputs::Outputs(const RunOptions& options, const base::Clock& clock)
   for (const std::string& path : {paths_.summary, paths_.junit, paths_.events, paths_.ctrf}) {
     if (!path.empty()) named.push_back(path);
   }
+  if (const std::string& directory = options.settings.trace_dir; !directory.empty()) {
+    traces_ = std::make_unique<report::TraceFiles>(directory);
+    named.push_back(directory + "/*.json (traces, for ui.perfetto.dev)");
+  }
   console_.reports(std::move(named));
 }
 
@@ -69,6 +73,7 @@ void Outputs::add_to_github_summary(runner::RunRecord& record) {
 
 void Outputs::finish(runner::RunRecord& record) {
   if (events_ && !events_->error().empty()) record.problems.push_back({"", "report", events_->error()});
+  if (traces_ && !traces_->failure().empty()) record.problems.push_back({"", "report", traces_->failure()});
   add_to_github_summary(record);
   write(record, paths_.ctrf, report::ctrf_json);
   write(record, paths_.junit, report::junit_xml);

@@ -1,11 +1,12 @@
 #pragma once
-// Everything that a run writes: console, event stream, summary, JUnit, CTRF, and what GitHub shows.
+// Everything that a run writes: console, event stream, summary, JUnit, CTRF, traces, and what GitHub shows.
 #include <memory>
 #include <string>
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/runner/report/json/event_stream.hpp>
 #include <distrun/runner/report/text/console.hpp>
+#include <distrun/runner/report/trace/trace_files.hpp>
 
 #include "fan_out.hpp"
 #include "github_output.hpp"
@@ -22,6 +23,8 @@ class Outputs {
   report::Console& console() noexcept { return console_; }
   // `sink` hears everything as well; it must outlive the run.
   void add(runner::EventSink& sink) { sinks_.add(sink); }
+  // Null: none are wanted.
+  runner::TraceSink* traces() noexcept { return traces_.get(); }
   // Writes the reports, adds to the record what could not be written, and tells the end.
   void finish(runner::RunRecord& record);
 
@@ -33,6 +36,7 @@ class Outputs {
   GithubOutput github_;  // before the console, whose text it frames
   report::Console console_;
   std::unique_ptr<report::EventStream> events_;
+  std::unique_ptr<report::TraceFiles> traces_;
   FanOut sinks_;
 };
 

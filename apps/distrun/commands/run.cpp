@@ -99,6 +99,7 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   if (options.settings.stdin_rank >= 0) options.settings.stdin_fd = input.emplace(main.loop()).rank_end();
   runner::Run run(main.loop(), main.node(), outputs.sink(), places, options.settings);
   if (program_output) run.show_output(*program_output);
+  if (outputs.traces() != nullptr) run.trace_to(*outputs.traces());
   run.record().machine = runner::this_machine();
   arrange_tests(options, run);
   main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });

@@ -23,6 +23,7 @@ Examples:
   distrun --until-fail --filter Ring.pass plugin.so
   distrun --timeout 30s --output reports plugin.so
   distrun --rerun-failed reports/summary.json    what did not pass there
+  distrun --trace traces -f Ring.pass plugin.so  what its ranks did, for ui.perfetto.dev
 
 While it runs:
   s or Ctrl-\ shows what every rank does, with stacks; Ctrl-Z stops ranks and clocks.

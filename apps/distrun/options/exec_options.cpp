@@ -111,6 +111,8 @@ std::vector<std::string> program_of(const CLI::App& app) {
   std::vector<std::string> words = app.remaining();
   if (!words.empty() && words.front() == "--") {
     words.erase(words.begin());
+  } else if (!words.empty() && words.front().starts_with("--trace")) {
+    refuse("exec: --trace is for plugins: programs do not tell what they do; --stacks-after shows it at one moment");
   } else if (!words.empty() && words.front().starts_with("-")) {
     refuse(words.front() + ": unknown option; the program stands behind --");
   }

@@ -42,6 +42,8 @@ struct Raw {
   std::string junit;
   std::string events;
   std::string ctrf;
+  std::string trace;
+  std::string trace_records = "65536";
   std::string github = "off";
   bool github_skips = false;
   std::string history;

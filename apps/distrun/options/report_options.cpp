@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include <distrun/common/trace/layout.hpp>
 #include <distrun/runner/report/files/destination.hpp>
 
 #include "parsing.hpp"
@@ -23,6 +24,23 @@ void add_files_of_run(CLI::App& app, Raw& raw) {
   app.add_option("--json", raw.json, "Write the summary (see: distrun show)")->type_name("FILE");
   app.add_option("--events", raw.events, "Write every event as a line of JSON while the run goes on")
       ->type_name("FILE");
+}
+
+void add_trace(CLI::App& app, Raw& raw) {
+  app.add_option("--trace", raw.trace,
+                 "Write what the ranks of each attempt did there, on one clock, as Suite.name.json for ui.perfetto.dev "
+                 "or chrome://tracing: waits, calls, collectives, operators, work of streams; also of ranks that hang "
+                 "or die")
+      ->type_name("DIR");
+  app.add_option("--trace-records", raw.trace_records,
+                 "How much of each rank a trace keeps: the last so many slices, 128 bytes of memory each")
+      ->type_name("N");
+}
+
+void make_directory(const std::string& option, const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) refuse(option + " " + path + ": cannot make the directory: " + error.message());
 }
 
 void add_color(CLI::App& app, Raw& raw) {
@@ -44,6 +62,7 @@ void add_reports(CLI::App& app, Raw& raw) {
   begin_group(app, "Reports");
   add_files_of_run(app, raw);
   add_later_reports(app, raw);
+  add_trace(app, raw);
   app.add_option("--slow", raw.slow, "Name the N slowest tests in the end, and where their time went")->type_name("N");
   app.add_option("--history", raw.history,
                  "Where the run is remembered (default: ~/.local/state/distrun/history.db), or off: nowhere; see "
@@ -65,15 +84,20 @@ void add_program_reports(CLI::App& app, Raw& raw) {
   add_color(app, raw);
 }
 
+void add_trace_settings(const Raw& raw, runner::Settings& settings) {
+  settings.trace_records =
+      number<std::uint64_t>("--trace-records", raw.trace_records, trace::kRecordsMin, trace::kRecordsMax);
+  settings.trace_dir = raw.trace;
+}
+
 ReportPaths report_paths_of(const Raw& raw) {
   ReportPaths paths{raw.json, raw.junit, raw.events, raw.ctrf};
+  if (!raw.trace.empty()) make_directory("--trace", raw.trace);
   if (raw.output.empty()) return paths;
   const auto otherwise = [&](std::string& path, const char* name) {
     if (path.empty()) path = raw.output + "/" + name;
   };
-  std::error_code error;
-  std::filesystem::create_directories(raw.output, error);
-  if (error) refuse("--output " + raw.output + ": cannot make the directory: " + error.message());
+  make_directory("--output", raw.output);
   otherwise(paths.summary, "summary.json");
   otherwise(paths.junit, "junit.xml");
   otherwise(paths.events, "events.ndjson");

@@ -16,8 +16,9 @@ void add_reports(CLI::App& app, Raw& raw);
 // Of `distrun exec`, whose standard output is the programs'.
 void add_program_reports(CLI::App& app, Raw& raw);
 
-// Makes the directory of --output. They throw Error{InvalidArgument} for what cannot be.
+// Makes the directories of --output and --trace. They throw Error{InvalidArgument} for what cannot be.
 ReportPaths report_paths_of(const Raw& raw);
+void add_trace_settings(const Raw& raw, runner::Settings& settings);
 GithubOptions github_options_of(const Raw& raw, const ReportPaths& reports);
 
 }  // namespace distrun::cli

@@ -258,6 +258,7 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   settings.skips_pass = raw.skips_pass;
   settings.keep_work_dir = raw.keep_work_dir;
   settings.private_tmp = raw.private_tmp;
+  add_trace_settings(raw, settings);
 }
 
 // What a command line that has been parsed was completed from.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <distrun/common/trace/layout.hpp>
 #include <distrun/common/wire/zygote.hpp>
 
 namespace distrun::rank {
@@ -45,6 +46,7 @@ void set_environment(const wire::RunOrder& order) {
   const char* tunables = std::getenv(wire::kTunablesVariable);
   if (tunables != nullptr && std::string(tunables) == wire::kZygoteTunables) ::unsetenv(wire::kTunablesVariable);
   restore();
+  ::unsetenv(trace::kVariable);  // of a rank that distrun itself runs in: what is traced there is that rank alone
   if (!order.threads) set_own(order);
   set("DISTRUN_RUN_ID", order.run_id);
   set("DISTRUN_TEST_ID", order.test_id);

@@ -4,6 +4,7 @@
 
 #include <distrun/plugin/sdk/plugin.h>
 #include <distrun/common/base/clock.hpp>
+#include <distrun/plugin/rank/traced_wait.hpp>
 
 namespace distrun::rank {
 namespace {
@@ -119,6 +120,8 @@ template <class Ready>
 std::optional<Waited> Inbox::wait(std::unique_lock<std::mutex>& lock, std::int64_t timeout_ms,
                                   const board::WaitInfo& shown, const std::string& what, Ready ready) {
   const auto over = [&] { return ready() || peer_failed_ || disconnected_; };
+  std::optional<TracedWait> traced;
+  if (!over()) traced.emplace(trace_, shown);
   if (!board::wait_until(writer_, shown, lock, changed_, deadline_after(timeout_ms), over)) {
     return Waited{
         DISTRUN_TIMEOUT, what + " did not end within " + base::human(std::chrono::milliseconds(timeout_ms)), -1, {}};

@@ -12,6 +12,7 @@
 #include <string>
 
 #include <distrun/common/board/wait.hpp>
+#include <distrun/common/trace/writer.hpp>
 #include <distrun/common/wire/control.hpp>
 
 namespace distrun::rank {
@@ -26,9 +27,9 @@ struct Waited {
 
 class Inbox {
  public:
-  // `writer` shows the waits, and must outlive the inbox.
-  Inbox(std::int32_t rank, std::int32_t world_size, board::SlotWriter& writer)
-      : rank_(rank), world_size_(world_size), writer_(writer) {}
+  // `writer` shows the waits, and `trace` writes them down, unless it is null. Both must outlive the inbox.
+  Inbox(std::int32_t rank, std::int32_t world_size, board::SlotWriter& writer, trace::Writer* trace = nullptr)
+      : rank_(rank), world_size_(world_size), writer_(writer), trace_(trace) {}
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
@@ -72,6 +73,7 @@ class Inbox {
   const std::int32_t rank_;
   const std::int32_t world_size_;
   board::SlotWriter& writer_;
+  trace::Writer* const trace_;
   std::mutex mutex_;
   std::condition_variable changed_;
   // All guarded by mutex_.

@@ -37,7 +37,8 @@ void cannot_begin(ControlLine& line, std::int32_t rank, const Error& error) {
 
 // One rank that is here.
 struct RankProcess::OwnRank {
-  OwnRank(int board, int rank, int world_size) : seat(board, rank, world_size), inbox(rank, world_size, seat.writer) {}
+  OwnRank(int board, int rank, int world_size)
+      : seat(board, rank, world_size), inbox(rank, world_size, seat.writer, &seat.trace) {}
 
   board::Slot& slot() const { return *seat.board.own(); }
 
@@ -141,6 +142,7 @@ std::int32_t RankProcess::leave(OwnRank& place, const wire::RunOrder& last) {
 
 std::int32_t RankProcess::run_test(OwnRank& place, const wire::RunOrder& order, bool looks_at_state) {
   RankApi api(order, line_, place.inbox, place.seat);
+  follow_trace(place.seat, order);
   const std::optional<OwnThread> thread = looks_at_state ? std::make_optional<OwnThread>() : std::nullopt;
   const std::int32_t result = call_plugin(order, api);
   Changes changes;
@@ -154,6 +156,16 @@ std::int32_t RankProcess::run_test(OwnRank& place, const wire::RunOrder& order, 
   line_.send(wire::ControlFrame::Done, order.rank,
              wire::Done{result == DISTRUN_OK, api.checks(), api.suite_settings(), std::move(held), changes.used_up});
   return result;
+}
+
+// A rank that is denied it does without.
+void RankProcess::follow_trace(Seat& seat, const wire::RunOrder& order) {
+  for (const wire::KeyValue& variable : order.env) {
+    if (variable.key != trace::kVariable) continue;
+    const int denied = seat.trace.follow(variable.value.c_str(), order.rank);
+    if (denied == 0) return;
+    line_.send(wire::ControlFrame::Note, order.rank, wire::Note{"no trace", base::errno_text(denied)});
+  }
 }
 
 // With the last test of a rank ends what stood around its tests.

@@ -46,6 +46,7 @@ class RankProcess {
   void listen();
   int serve(OwnRank& place, wire::RunOrder order);
   std::int32_t run_test(OwnRank& place, const wire::RunOrder& order, bool looks_at_state);
+  void follow_trace(Seat& seat, const wire::RunOrder& order);
   std::int32_t call_plugin(const wire::RunOrder& order, RankApi& api);
   std::int32_t call(const Plugin& loaded, const wire::RunOrder& order, const RankApi& api);
   // No further test comes to a rank that has stayed.

@@ -7,6 +7,7 @@
 
 #include <distrun/common/board/slot_reader.hpp>
 #include <distrun/plugin/rank/plugin.hpp>
+#include <distrun/plugin/rank/traced_wait.hpp>
 
 namespace distrun::rank {
 namespace {
@@ -30,7 +31,7 @@ std::int32_t wait_begin(void* waits, std::int32_t kind, distrun_string name, con
   info.kind = board::wait_kind(kind);
   info.name = {name.data, name.size};
   info.site = {file != nullptr ? file : "", line};
-  return seat_of(waits).writer.begin_wait(info, board::coarse_now(), TimePoint::max());
+  return seat_of(waits).begin_wait(info, TimePoint::max());
 }
 
 std::int32_t wait_begin_for(void* waits, const distrun_wait* wait) {
@@ -42,10 +43,10 @@ std::int32_t wait_begin_for(void* waits, const distrun_wait* wait) {
   info.id = wait->id;
   info.site = {wait->file != nullptr ? wait->file : "", wait->line};
   const TimePoint deadline = wait->deadline_ns == 0 ? TimePoint::max() : TimePoint(Nanoseconds(wait->deadline_ns));
-  return seat_of(waits).writer.begin_wait(info, board::coarse_now(), deadline);
+  return seat_of(waits).begin_wait(info, deadline);
 }
 
-void wait_end(void* waits, std::int32_t number) { seat_of(waits).writer.end_wait(number); }
+void wait_end(void* waits, std::int32_t number) { seat_of(waits).end_wait(number); }
 
 void did(void* waits, const distrun_operation* operation) {
   seat_of(waits).writer.note(board::wait_kind(operation->kind), {operation->name.data, operation->name.size},
@@ -121,6 +122,17 @@ std::int32_t look_at_peer(void* waits, std::int32_t rank, void (*shown)(void*, c
 }
 
 }  // namespace
+
+std::int32_t Seat::begin_wait(const board::WaitInfo& info, TimePoint deadline) noexcept {
+  const std::int32_t cell = writer.begin_wait(info, board::coarse_now(), deadline);
+  if (cell >= 0 && trace.is_on()) slices_[static_cast<std::size_t>(cell)] = trace.begin(slice_of(info));
+  return cell;
+}
+
+void Seat::end_wait(std::int32_t number) noexcept {
+  if (number >= 0 && trace.is_on()) trace.end(slices_[static_cast<std::size_t>(number)]);
+  writer.end_wait(number);
+}
 
 void fill_in_seat(distrun_rank& api, Seat& seat) {
   api.waits = &seat;

@@ -73,7 +73,7 @@ Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptK
     ranks_[i].record.rank = static_cast<int>(i);
     ranks_[i].shares_process = test.variant.isolation == Isolation::Threads;
   }
-  order_ = common_order(test, run.settings, run.run_id, n, *dirs_, store_);
+  order_ = common_order(test, run.settings, run.run_id, n, *dirs_, store_, trace_.get());
   order_.stay = ground.stay;
   if (!run.settings.leaks_off) order_.watched = watched_by_ranks(run.names, ground.private_tmp);
 }

@@ -30,6 +30,7 @@
 
 #include <distrun/common/io/one_shot.hpp>
 #include <distrun/runner/attempt/attempt_store.hpp>
+#include <distrun/runner/attempt/attempt_trace.hpp>
 #include <distrun/runner/attempt/belongings.hpp>
 #include <distrun/runner/attempt/clocks.hpp>
 #include <distrun/runner/attempt/looks.hpp>
@@ -144,6 +145,7 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   void dismiss();
   void sweep();
   void finish(std::vector<Leak> leaks);
+  void hand_over_trace();
 
   RankState& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   bool is_over() const noexcept { return state_ == State::Sweeping || state_ == State::Over; }
@@ -163,6 +165,7 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   bool bystanders_ = false;  // of a timeout: ranks whose own time is not over
   std::unique_ptr<WorkDirs> dirs_;
   AttemptStore store_;
+  const std::unique_ptr<trace::Memory> trace_ = make_trace_memory(run_, test_);
   Belongings belongings_;
   wire::RunOrder order_;
   Ground ground_;

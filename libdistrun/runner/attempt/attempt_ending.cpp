@@ -323,8 +323,18 @@ void Attempt::finish(std::vector<Leak> leaks) {
   if (!run_.settings.leaks_off) std::move(leaks.begin(), leaks.end(), std::back_inserter(record_.leaks));
   conclude(record_);
   record_.duration = age();
+  hand_over_trace();
   run_.events.on_attempt_end(test_.id, record_);
   over_.set(true);
+}
+
+// What a thread waited in when its rank ended is on the board, even if its trace was too long to be kept.
+void Attempt::hand_over_trace() {
+  if (trace_ == nullptr) return;
+  std::vector<RankView> views;
+  for (const RankRecord& rank : record_.ranks) views.push_back({rank.rank, world_->shown(rank.rank)});
+  record_.trace = run_.traces->write(
+      {test_.plugin, test_.id, record_, started_, started_ + record_.duration, *trace_, std::move(views)});
 }
 
 }  // namespace distrun::runner

@@ -7,6 +7,7 @@
 #include <distrun/runner/attempt/output_gate.hpp>
 #include <distrun/runner/launch/node.hpp>
 #include <distrun/runner/record/events.hpp>
+#include <distrun/runner/record/trace_sink.hpp>
 
 namespace distrun::runner {
 
@@ -26,6 +27,7 @@ struct RunContext {
   Graces graces{};
   OutputSink* output = nullptr;         // shows what programs write; null: nobody does
   PrivateTmps* private_tmps = nullptr;  // for ranks that have one; null: they have none
+  TraceSink* traces = nullptr;          // takes what ranks write down of what they do; null: they write nothing
 };
 
 }  // namespace distrun::runner

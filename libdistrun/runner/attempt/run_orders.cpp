@@ -8,6 +8,7 @@
 
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/common/base/rng.hpp>
+#include <distrun/runner/attempt/attempt_trace.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -40,7 +41,7 @@ const std::string& store_secret() {
 }  // namespace
 
 wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, const std::string& run_id, int attempt,
-                            const WorkDirs& dirs, const AttemptStore& store) {
+                            const WorkDirs& dirs, const AttemptStore& store, const trace::Memory* trace) {
   wire::RunOrder order;
   order.run_id = run_id;
   order.test_id = test.id;
@@ -70,6 +71,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
   order.env.push_back({"DISTRUN_STORE", store.path()});
   order.env.push_back({"DISTRUN_STORE_SECRET", store_secret()});
   order.env.push_back({"DISTRUN_RPC_TRANSPORT", settings.rpc_transport});
+  add_trace(order, trace);
   if (!settings.faults.empty()) order.env.push_back({"DISTRUN_RPC_FAULTS", settings.faults});
   order.env.insert(order.env.end(), settings.env.begin(), settings.env.end());
   return order;

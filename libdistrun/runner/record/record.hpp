@@ -142,6 +142,7 @@ struct AttemptRecord {
   std::string infra_error;  // why distrun could not do its part; empty: it could
   std::string lost_host;    // how the suite's host died meanwhile: "was killed by signal 9 (SIGKILL)"; or empty
   bool cancelled = false;
+  std::string trace;  // the file with what its ranks did; empty: there is none
 };
 
 // Fields of the report that are no part of a test's id.
@@ -242,6 +243,8 @@ struct Settings {
   bool keep_work_dir = false;
   bool private_tmp = false;               // an attempt has a /tmp and a /dev/shm of its own
   bool quick_exit = false;                // ranks end without exit handlers and static destructors
+  std::string trace_dir;                  // a file for each attempt with what its ranks did; empty: none
+  std::uint64_t trace_records = 1 << 16;  // of each rank that are kept there
   std::string config;                     // the file that some of these come from; empty: none
   std::vector<std::string> command_line;  // for the line that repeats a test
 };

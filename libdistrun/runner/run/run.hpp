@@ -29,6 +29,8 @@ class Run {
   void arrange(std::function<void(std::vector<PlannedTest>&)> arrange) { arrange_ = std::move(arrange); }
   // What programs write goes there too, as it comes. `sink` must outlive the run.
   void show_output(OutputSink& sink) { context_.output = &sink; }
+  // Ranks write down what they do, and `sink` gets it. It must outlive the run.
+  void trace_to(TraceSink& sink) { context_.traces = &sink; }
 
   // Once. Never throws for what a plugin does: that becomes a problem or a verdict.
   io::Task<void> run();

@@ -56,6 +56,17 @@ TEST_CASE("the summary has the hosts of suites, and what became of them", "[repo
   CHECK(read_summary(summary_json(run_with_hosts())).tests.at(0).attempts.at(0).ranks.at(0).rank == -1);
 }
 
+TEST_CASE("the summary names the trace of an attempt, if it has one", "[report]") {
+  runner::RunRecord run = run_of(passing());
+  CHECK_FALSE(json::parse(summary_json(run))["tests"][0]["attempts"][0].contains("trace"));
+  run.settings.trace_dir = "traces";
+  run.tests.front().attempts.front().trace = "traces/Ring.pass.json";
+  const std::string text = summary_json(run);
+  CHECK(json::parse(text)["settings"]["trace"] == "traces");
+  CHECK(read_summary(text).settings.trace_dir == "traces");
+  CHECK(read_summary(text).tests.at(0).attempts.at(0).trace == "traces/Ring.pass.json");
+}
+
 TEST_CASE("names that appeared are in the summary, and one line of the console", "[report]") {
   runner::RunRecord run = full_run();
   CHECK_FALSE(json::parse(summary_json(run)).contains("appeared"));

@@ -34,6 +34,7 @@ void write_settings(JsonWriter& out, const runner::Settings& settings) {
   out.field("agent", settings.agent);
   out.field("rpc_transport", settings.rpc_transport);
   if (!settings.faults.empty()) out.field("faults", settings.faults);
+  if (!settings.trace_dir.empty()) out.field("trace", settings.trace_dir);
   out.field("gpu_driver", settings.gpu_driver);
   out.field("gpus", settings.gpus);
   out.field("isolation", name_of(settings.isolation));

@@ -43,6 +43,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "agent", settings.agent);
   read(from, "rpc_transport", settings.rpc_transport);
   read(from, "faults", settings.faults);
+  read(from, "trace", settings.trace_dir);
   read(from, "gpu_driver", settings.gpu_driver);
   read(from, "gpus", settings.gpus);
   read_enum(from, "isolation", base::kIsolationCount, settings.isolation);
@@ -168,6 +169,7 @@ void read_attempt(const Json& from, runner::AttemptRecord& attempt) {
   read_each_object(from, "leaks", [&](const Json& item) { read_leak(item, attempt.leaks.emplace_back()); });
   read_each_object(from, "looks", [&](const Json& item) { read_look(item, attempt.looks.emplace_back()); });
   read(from, "infra_error", attempt.infra_error);
+  read(from, "trace", attempt.trace);
   read_each_object(from, "ranks", [&](const Json& item) { read_rank(item, attempt.ranks.emplace_back()); });
 }
 

@@ -58,6 +58,7 @@ void write_attempt(JsonWriter& out, const runner::AttemptRecord& attempt) {
   out.key("looks");
   write_looks(out, attempt.looks);
   out.field_if(!attempt.infra_error.empty(), "infra_error", attempt.infra_error);
+  if (!attempt.trace.empty()) out.field("trace", attempt.trace);
   out.key("ranks");
   out.begin_array();
   for (const runner::RankRecord& rank : attempt.ranks) write_rank(out, rank);

@@ -1,0 +1,54 @@
+#include <distrun/common/trace/memory.hpp>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::trace {
+namespace {
+
+[[noreturn]] void fail(std::size_t size) {
+  base::throw_errno("cannot make the memory of a trace of " + std::to_string(size) + " bytes", errno);
+}
+
+base::Fd make_file(const FileHead& head, std::size_t size) {
+  base::Fd fd(::memfd_create("distrun-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(size)) != 0 ||
+      ::pwrite(fd.get(), &head, sizeof head, 0) != static_cast<ssize_t>(sizeof head) ||
+      ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    fail(size);
+  }
+  return fd;
+}
+
+}  // namespace
+
+Memory::Memory(int world_size, std::uint64_t records)
+    : world_size_(world_size),
+      records_(std::bit_ceil(std::clamp(records, kRecordsMin, kRecordsMax))),
+      size_(area_offset(world_size, records_)),
+      fd_(make_file({kMagic, records_, world_size}, size_)) {
+  void* const at = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd_.get(), 0);
+  if (at == MAP_FAILED) fail(size_);
+  data_ = static_cast<const std::byte*>(at);
+}
+
+Memory::~Memory() { ::munmap(const_cast<std::byte*>(data_), size_); }
+
+std::string Memory::path() const { return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(fd_.get()); }
+
+const AreaHead& Memory::head(int rank) const noexcept {
+  return *reinterpret_cast<const AreaHead*>(data_ + area_offset(rank, records_));
+}
+
+const Cell* Memory::cells(int rank) const noexcept {
+  return reinterpret_cast<const Cell*>(data_ + area_offset(rank, records_) + kPage);
+}
+
+}  // namespace distrun::trace

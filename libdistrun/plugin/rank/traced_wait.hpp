@@ -1,0 +1,27 @@
+#pragma once
+// The waits of a rank in its trace, beside those on its board.
+#include <distrun/common/board/slot_writer.hpp>
+#include <distrun/common/trace/writer.hpp>
+
+namespace distrun::rank {
+
+// What the trace says of a wait; good as long as `info`.
+trace::SliceInfo slice_of(const board::WaitInfo& info) noexcept;
+
+// From construction to destruction. Null: nothing is written.
+class TracedWait {
+ public:
+  TracedWait(trace::Writer* writer, const board::WaitInfo& info) noexcept
+      : writer_(writer), number_(writer != nullptr && writer->is_on() ? writer->begin(slice_of(info)) : 0) {}
+  ~TracedWait() {
+    if (number_ != 0) writer_->end(number_);
+  }
+  TracedWait(const TracedWait&) = delete;
+  TracedWait& operator=(const TracedWait&) = delete;
+
+ private:
+  trace::Writer* const writer_;
+  const std::uint64_t number_;
+};
+
+}  // namespace distrun::rank
