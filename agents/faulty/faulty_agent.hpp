@@ -30,6 +30,7 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   std::shared_ptr<future::Progress> progress() const noexcept override { return inner_->progress(); }
   void set_end(const std::string& why) noexcept override { inner_->set_end(why); }
   void close(base::Nanoseconds limit) noexcept override;
+  bool is_by_hand() const noexcept override { return inner_->is_by_hand(); }
   // Besides: "faulty.seed", "faulty.plan", "faulty.dropped.call", "faulty.cut.worker1", "faulty.last_lie".
   std::map<std::string, std::string> debug_info() const override;
 

@@ -40,7 +40,8 @@ std::optional<FaultKind> kind_of(const rpc::Message& message) noexcept {
     case rpc::MessageKind::Reply: return FaultKind::Reply;
     case rpc::MessageKind::Failure: return FaultKind::Failure;
     case rpc::MessageKind::Cancel: return FaultKind::Cancel;
-    case rpc::MessageKind::Control: return FaultKind::Control;
+    case rpc::MessageKind::Control:
+    case rpc::MessageKind::Devices: return FaultKind::Control;
     case rpc::MessageKind::Reference: return kind_of_reference(message);
   }
   return std::nullopt;

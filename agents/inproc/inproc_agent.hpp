@@ -25,6 +25,7 @@ class InprocAgent final : public rpc::Agent {
   std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }
   void set_end(const std::string& why) noexcept override { endpoint_->set_end(why); }
   void close(base::Nanoseconds /*limit*/) noexcept override { endpoint_->close(); }
+  bool is_by_hand() const noexcept override { return true; }
   std::map<std::string, std::string> debug_info() const override { return endpoint_->debug_info(); }
 
  private:

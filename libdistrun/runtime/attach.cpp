@@ -27,9 +27,11 @@
 #include <distrun/runtime/collectives/groups.hpp>
 #include <distrun/runtime/core/backends.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
+#include <distrun/runtime/core/tracing.hpp>
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/order_report.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
+#include <distrun/runtime/operator_trace.hpp>
 #include <distrun/runtime/rank_line.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/tensor/operators/random.hpp>
@@ -136,6 +138,8 @@ void Ranks::attach(const distrun_rank& rank) {
   attached_.push_back({&rank, &state});
   core::thread_state().rank = &state;
   state.use(line_of(rank));
+  core::trace_rank(state, rank.rank);
+  if (core::is_traced()) trace_operators();
   state.forget_failure();
   future::unseen_errors_of(state).take();  // of what went on after its last test
   tensor::generator_of(state).set_seed(base::derive_seed(rank.seed, keep(rank.worker_name)));

@@ -38,6 +38,9 @@ endif()
 if(TARGET distrun_gloo)
   install(TARGETS distrun_gloo LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/distrun)
 endif()
+if(TARGET distrun_nccl)
+  install(TARGETS distrun_nccl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/distrun)
+endif()
 
 install(EXPORT distrunTargets NAMESPACE distrun:: DESTINATION ${package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/distrunConfig.cmake.in

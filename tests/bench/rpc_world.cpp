@@ -74,10 +74,15 @@ pid_t start(const std::function<void()>& run) {
 
 }  // namespace
 
-void RpcRank::init() {
+void RpcRank::init(int devices) {
   auto options = std::make_shared<rpc::PipeOptions>();
   options->store = store_;
   if (transport_ != "inproc") options->transports = {transport_};
+  for (int rank = 0; devices > 0 && rank < ranks_; ++rank) {
+    for (int device = 0; device < devices; ++device) {
+      options->set_device_map("worker" + std::to_string(rank), {{device, device}});
+    }
+  }
   rpc::InitOptions init;
   init.name = "worker" + std::to_string(rank_);
   init.backend = rpc::find_backend(transport_ == "inproc" ? "inproc" : "pipe");

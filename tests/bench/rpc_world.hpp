@@ -32,7 +32,8 @@ class RpcRank {
   int number() const noexcept { return rank_; }
   int count() const noexcept { return ranks_; }
   bool is_first() const noexcept { return rank_ == 0; }
-  void init();
+  // With a map for every other worker, by which each device of this one stands for the same there.
+  void init(int devices = 0);
   // Serves the others until all are done.
   void shutdown();
   // All have come; by the store.

@@ -144,7 +144,7 @@ const Suite kTensor{DISTRUN_TENSOR_SUITE,
 const Suite kCollectives{DISTRUN_COLLECTIVES_SUITE,
                          DISTRUN_LIES "/collectives.lies",
                          DISTRUN_COLLECTIVES_SUITE_EXPECTED,
-                         {"--gpu-driver", "virtual", "--gpus", "2"},
+                         {"--gpu-driver", "virtual", "--gpus", "4"},
                          DISTRUN_LYING_RUNTIME};
 const Suite kRpc{DISTRUN_RPC_SUITE,
                  DISTRUN_LIES "/rpc.lies",
@@ -153,10 +153,20 @@ const Suite kRpc{DISTRUN_RPC_SUITE,
                  DISTRUN_LYING_RUNTIME};
 const Suite kRref{
     DISTRUN_RREF_SUITE, DISTRUN_LIES "/rref.lies", DISTRUN_RREF_SUITE_EXPECTED, {"--jobs", "8"}, DISTRUN_LYING_RUNTIME};
+const Suite kProfiler{DISTRUN_PROFILER_SUITE,
+                      DISTRUN_LIES "/profiler.lies",
+                      DISTRUN_PROFILER_SUITE_EXPECTED,
+                      {"--gpu-driver", "virtual", "--gpus", "2", "--jobs", "8"},
+                      DISTRUN_LYING_RUNTIME};
+const Suite kCudaRpc{DISTRUN_CUDA_RPC_SUITE,
+                     DISTRUN_LIES "/cuda_rpc.lies",
+                     DISTRUN_CUDA_RPC_SUITE_EXPECTED,
+                     {"--gpu-driver", "virtual", "--gpus", "4", "--jobs", "8"},
+                     DISTRUN_LYING_RUNTIME};
 const Suite kDistAutograd{DISTRUN_DIST_AUTOGRAD_SUITE,
                           DISTRUN_LIES "/dist_autograd.lies",
                           DISTRUN_DIST_AUTOGRAD_SUITE_EXPECTED,
-                          {"--gpu-driver", "virtual", "--gpus", "2", "--jobs", "8"},
+                          {"--gpu-driver", "virtual", "--gpus", "4", "--jobs", "8"},
                           DISTRUN_LYING_RUNTIME};
 #endif
 
@@ -171,6 +181,10 @@ TEST_CASE("every test of the RPC suite fails where it is lied to", "[suite]") { 
 TEST_CASE("the RPC suite with lies that nobody tells passes", "[suite]") { check_honest(kRpc); }
 TEST_CASE("every test of the RRef suite fails where it is lied to", "[suite]") { check_control(kRref); }
 TEST_CASE("the RRef suite with lies that nobody tells passes", "[suite]") { check_honest(kRref); }
+TEST_CASE("every test of the suite of the profiler fails where it is lied to", "[suite]") { check_control(kProfiler); }
+TEST_CASE("the suite of the profiler with lies that nobody tells passes", "[suite]") { check_honest(kProfiler); }
+TEST_CASE("every test of the CUDA RPC suite fails where it is lied to", "[suite]") { check_control(kCudaRpc); }
+TEST_CASE("the CUDA RPC suite with lies that nobody tells passes", "[suite]") { check_honest(kCudaRpc); }
 TEST_CASE("every test of the distributed autograd suite fails where it is lied to", "[suite]") {
   check_control(kDistAutograd);
 }

@@ -17,7 +17,8 @@ using namespace distrun::testing;
 
 struct Wanted {
   bool needs_gpus = false;
-  bool needs_peers = false;          // two ranks at least
+  bool needs_peers = false;  // two ranks at least
+  bool is_for_nccl = true, is_for_others = true;
   std::set<std::string> isolations;  // empty: all
 
   std::string verdict(bool has_gpus, bool has_peers, const std::string& isolation) const {
@@ -31,12 +32,15 @@ struct Suite {
   std::string plugin;
   std::string expected;  // its expected_tests.txt
   Texts arguments = {};
+  std::string gpus = "2";  // virtual ones, as many as its tests need at most
 };
 const Suite kTensor{DISTRUN_TENSOR_SUITE, DISTRUN_TENSOR_SUITE_EXPECTED};
 const Suite kCollectives{DISTRUN_COLLECTIVES_SUITE, DISTRUN_COLLECTIVES_SUITE_EXPECTED};
 // Their tests spend their time in waiting for timeouts.
 const Suite kRpc{DISTRUN_RPC_SUITE, DISTRUN_RPC_SUITE_EXPECTED, {"--jobs", "4"}};
-const Suite kDistAutograd{DISTRUN_DIST_AUTOGRAD_SUITE, DISTRUN_DIST_AUTOGRAD_SUITE_EXPECTED, {"--jobs", "4"}};
+const Suite kDistAutograd{DISTRUN_DIST_AUTOGRAD_SUITE, DISTRUN_DIST_AUTOGRAD_SUITE_EXPECTED, {"--jobs", "4"}, "4"};
+const Suite kCudaRpc{DISTRUN_CUDA_RPC_SUITE, DISTRUN_CUDA_RPC_SUITE_EXPECTED, {"--jobs", "4"}, "4"};
+const Suite kProfiler{DISTRUN_PROFILER_SUITE, DISTRUN_PROFILER_SUITE_EXPECTED, {"--jobs", "4"}};
 const Suite kRref{DISTRUN_RREF_SUITE, DISTRUN_RREF_SUITE_EXPECTED, {"--jobs", "4"}};
 
 std::map<std::string, Wanted> expected_tests(const Suite& suite) {
@@ -53,6 +57,10 @@ std::map<std::string, Wanted> expected_tests(const Suite& suite) {
         wanted.needs_gpus = true;
       } else if (word == "peers") {
         wanted.needs_peers = true;
+      } else if (word == "!nccl") {
+        wanted.is_for_nccl = false;
+      } else if (word == "nccl") {
+        wanted.is_for_others = false;
       } else {
         wanted.isolations.insert(word);
       }
@@ -66,11 +74,13 @@ void check_run(const Suite& suite, Texts arguments, bool has_gpus, const std::st
   const CaseRun run = run_tests(suite.plugin, {"*"}, arguments);
   const auto ranks = std::find(arguments.begin(), arguments.end(), "--world-size");
   const bool has_peers = ranks == arguments.end() || ranks[1] != "1";
+  const bool is_nccl = std::find(arguments.begin(), arguments.end(), "nccl") != arguments.end();
   const std::map<std::string, Wanted> wanted = expected_tests(suite);
   CHECK(run.summary.tests.size() == wanted.size());
   for (const auto& [id, test] : wanted) {
     INFO(id << ": " << run.test(id).message);
-    CHECK(run.test(id).verdict == test.verdict(has_gpus, has_peers, isolation));
+    const bool runs = is_nccl ? test.is_for_nccl : test.is_for_others;
+    CHECK(run.test(id).verdict == (runs ? test.verdict(has_gpus, has_peers, isolation) : "skip"));
   }
 }
 
@@ -78,15 +88,15 @@ void check_on_every_device(const Suite& suite, const std::string& ranks) {
   const bool has_gpus = GENERATE(false, true);
   INFO(ranks << " ranks, " << (has_gpus ? "virtual devices" : "no device"));
   Texts arguments{"--world-size", ranks, "--gpu-driver", has_gpus ? "virtual" : "none"};
-  if (has_gpus) arguments.insert(arguments.end(), {"--gpus", "2"});
+  if (has_gpus) arguments.insert(arguments.end(), {"--gpus", suite.gpus});
   check_run(suite, arguments, has_gpus, "process");
 }
 
 void check_in_each_isolation(const Suite& suite) {
   const std::string isolation = GENERATE(values<std::string>({"exec", "pool", "threads"}));
   INFO(isolation);
-  check_run(suite, {"--gpu-driver", "virtual", "--gpus", "2", "--isolation", isolation, "--leaks", "strict"}, true,
-            isolation);
+  check_run(suite, {"--gpu-driver", "virtual", "--gpus", suite.gpus, "--isolation", isolation, "--leaks", "strict"},
+            true, isolation);
 }
 
 }  // namespace
@@ -122,8 +132,30 @@ TEST_CASE("every test of the distributed autograd suite passes, on every device"
   check_on_every_device(kDistAutograd, "4");
 }
 TEST_CASE("every test of the distributed autograd suite passes with ranks that are threads", "[suite]") {
-  check_run(kDistAutograd, {"--gpu-driver", "virtual", "--gpus", "2", "--isolation", "threads", "--agent", "inproc"},
+  check_run(kDistAutograd, {"--gpu-driver", "virtual", "--gpus", "4", "--isolation", "threads", "--agent", "inproc"},
             true, "threads");
+}
+
+TEST_CASE("every test of the suite of RPC with GPUs passes, on every device", "[suite]") {
+  check_on_every_device(kCudaRpc, "4");
+}
+TEST_CASE("every test of the suite of RPC with GPUs passes on virtual devices in each isolation", "[suite]") {
+  check_in_each_isolation(kCudaRpc);
+}
+TEST_CASE("every test of the suite of RPC with GPUs passes with agent inproc", "[suite]") {
+  check_run(kCudaRpc, {"--gpu-driver", "virtual", "--gpus", "4", "--isolation", "threads", "--agent", "inproc"}, true,
+            "threads");
+}
+
+TEST_CASE("every test of the suite of the profiler passes, on every device", "[suite]") {
+  check_on_every_device(kProfiler, "4");
+}
+TEST_CASE("every test of the suite of the profiler passes on virtual devices in each isolation", "[suite]") {
+  check_in_each_isolation(kProfiler);
+}
+TEST_CASE("every test of the suite of the profiler passes with agent inproc", "[suite]") {
+  check_run(kProfiler, {"--gpu-driver", "virtual", "--gpus", "2", "--isolation", "threads", "--agent", "inproc"}, true,
+            "threads");
 }
 
 TEST_CASE("every test of the collectives suite passes, with one rank, some and eight", "[suite]") {
@@ -138,6 +170,27 @@ TEST_CASE("every test of the collectives suite passes with backend gloo", "[suit
   check_run(kCollectives, {"--gpu-driver", "none", "--backend", "gloo", "--world-size", ranks}, false, "process");
   check_run(kCollectives, {"--gpu-driver", "virtual", "--gpus", "2", "--backend", "gloo", "--isolation", "threads"},
             true, "threads");
+}
+TEST_CASE("every test of the collectives suite that is for nccl passes on virtual GPUs", "[suite]") {
+  const std::string ranks = GENERATE(values<std::string>({"2", "3", "4"}));
+  INFO(ranks << " ranks");
+  const Texts arguments{"--gpu-driver", "virtual", "--gpus", ranks, "--world-size", ranks, "--backend", "nccl"};
+  check_run(kCollectives, arguments, true, "process");
+}
+TEST_CASE("every test of the collectives suite that is for nccl passes with ranks that are threads", "[suite]") {
+  check_run(
+      kCollectives,
+      {"--gpu-driver", "virtual", "--gpus", "4", "--backend", "nccl", "--isolation", "threads", "--leaks", "strict"},
+      true, "threads");
+}
+TEST_CASE("without a GPU the collectives suite skips what is for nccl, and says how to run it", "[suite]") {
+  const CaseRun run = run_tests(kCollectives.plugin, {"Collectives.*"}, {"--gpu-driver", "none", "--backend", "nccl"});
+  CHECK(!run.summary.tests.empty());
+  for (const auto& test : run.summary.tests) {
+    CHECK(test.verdict == "skip");
+    CHECK_THAT(test.message, Catch::Contains("backend nccl needs a GPU for each rank, and there is none") &&
+                                 Catch::EndsWith("--gpu-driver virtual --gpus 4"));
+  }
 }
 TEST_CASE("every test of the collectives suite passes with backend threads, and without single copies", "[suite]") {
   check_run(kCollectives, {"--gpu-driver", "none", "--backend", "threads", "--isolation", "threads"}, false, "threads");

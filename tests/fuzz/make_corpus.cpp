@@ -11,6 +11,7 @@
 #include <distrun/common/wire/frame.hpp>
 #include <distrun/common/wire/stacks.hpp>
 #include <distrun/runner/report/json/summary.hpp>
+#include <distrun/runtime/profiler/remote_events.hpp>
 #include <distrun/runtime/rpc/calls/call_codec.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
 #include <distrun/runtime/rpc/functions/graph_builder.hpp>
@@ -245,6 +246,29 @@ void write_values() {
         rpc::pack(rpc::to_value(std::vector<std::vector<std::vector<int>>>{{{1}}, {{2, 3}, {}}})).bytes);
 }
 
+// Of a call from 1000 to 2000 ns.
+void write_profiles() {
+  const auto event = [](const std::string& name, std::int64_t begin, std::int64_t end) {
+    profiler::Event made;
+    made.name = name;
+    made.begin = base::TimePoint(base::Nanoseconds(begin));
+    made.end = base::TimePoint(base::Nanoseconds(end));
+    return made;
+  };
+  profiler::Event full = event("aten::add", 1200, 1300);
+  full.node = 1;
+  full.sequence = 9;
+  full.cpu_memory = 400;
+  full.input_shapes = {{2, 3}, {}};
+  full.device_time = base::Nanoseconds(50);
+  full.kernels = {{"aten::add", 1, base::Nanoseconds(50)}};
+  full.notes = {{"Group size", "4"}};
+  write("profile/full", profiler::encode_events({event("##forward##", 1100, 1400), full}, 3));
+  write("profile/another_clock", profiler::encode_events({event("a", 7'000'000, 7'000'100)}, 0));
+  write("profile/nothing", profiler::encode_events({}, 0));
+  write("profile/options", profiler::encode_options({.record_shapes = true, .profile_memory = true}));
+}
+
 // After a byte that says what it is.
 void write_calls() {
   const std::string call(1, '\0'), reply = "\1", error = "\2";
@@ -353,6 +377,7 @@ int main(int argc, char** argv) {
   write_graphs();
   write_values();
   write_calls();
+  write_profiles();
   write_messages();
   write_contexts();
   write_summary("passing", report::samples::passing());

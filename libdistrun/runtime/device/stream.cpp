@@ -1,9 +1,6 @@
 #include <distrun/runtime/device/stream.hpp>
 
-#include <array>
-#include <atomic>
 #include <charconv>
-#include <mutex>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
@@ -15,19 +12,6 @@ namespace distrun::device {
 namespace {
 
 constexpr std::string_view kCuda = "cuda";
-constexpr std::size_t kPoolSize = 32;  // of each priority
-
-// A device's streams of one priority, made when the first is asked for.
-struct Pool {
-  std::once_flag made;
-  std::array<StreamId, kPoolSize> streams;
-  std::atomic<std::size_t> next{0};
-};
-
-Pool& pool_of(Device device, Priority priority) {
-  static auto* const pools = new std::array<std::array<Pool, 2>, kDevicesMax>;  // never destroyed: statics may use it
-  return (*pools)[static_cast<std::size_t>(device.index)][static_cast<std::size_t>(priority)];
-}
 
 void check_is_there(Device device) {
   const int count = device.is_cpu() ? 1 : gpu_count();
@@ -95,16 +79,6 @@ void set_current_stream(Stream stream) {
   const auto index = static_cast<std::size_t>(stream.device().index);
   if (index >= streams.size()) streams.resize(index + 1);
   streams[index] = stream.ref().id;
-}
-
-Stream stream_from_pool(Device device, Priority priority) {
-  if (device.is_cpu()) return default_stream(device);
-  Driver& driver = driver_of(device);
-  Pool& pool = pool_of(device, priority);
-  std::call_once(pool.made, [&] {
-    for (StreamId& stream : pool.streams) stream = driver.make_stream(device.index, priority);
-  });
-  return {device, pool.streams[pool.next++ % kPoolSize]};
 }
 
 Stream make_stream(Device device, Priority priority) {

@@ -5,7 +5,7 @@
 //   forward    sender: t -> SendNode m   ======= message m =======>   receiver: RecvNode m -> t'
 //   backward   sender: SendNode m -> t's maker   <=== gradients ===   receiver: RecvNode m
 #include <distrun/runtime/autograd/node.hpp>
-#include <distrun/runtime/rpc/calls/devices.hpp>
+#include <distrun/runtime/rpc/devices/device_map.hpp>
 #include <distrun/runtime/rpc/worker_info.hpp>
 
 namespace distrun::dist_autograd {

@@ -181,7 +181,9 @@ void FutureState::end_with_value() noexcept {
     visit_value([&on_gpus](const Tensor& tensor) {
       if (!tensor.device().is_cpu()) on_gpus.push_back(tensor);
     });
-    if (!on_gpus.empty()) streams_.record(std::move(on_gpus), info_.any_device ? nullptr : &info_.devices);
+    if (!on_gpus.empty() || !also_.empty()) {
+      streams_.record(std::move(on_gpus), info_.any_device ? nullptr : &info_.devices, also_);
+    }
   } catch (...) {
     return end(std::current_exception());
   }

@@ -86,6 +86,9 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
   // that. False, and Error{Failed}: it has been completed, or is being.
   bool try_begin() noexcept;
   void begin(base::Location site);
+  // Before it ends with a value: whoever waits for it also comes after what the calling thread's current streams of
+  // these GPUs have to do when it ends.
+  void comes_after(std::vector<device::Device> devices) noexcept { also_ = std::move(devices); }
   // With a value. What is wrong with it becomes the future's error.
   void end_with_value() noexcept;
   void end(std::exception_ptr error) noexcept;  // null: with a value that holds no tensors
@@ -122,6 +125,7 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
   std::vector<Attached> attached_;       // guarded by mutex_
   // Set before the stage is Done, and not changed any more.
   std::exception_ptr error_;
+  std::vector<device::Device> also_;
   ValueStreams streams_;
   mutable UnseenError unseen_;
 };

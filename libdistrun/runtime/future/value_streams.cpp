@@ -48,10 +48,12 @@ FutureDevice::FutureDevice(device::Device gpu) : device_(gpu) {
               "Expected devices to have indices, got " + to_string(gpu) + ": values on the CPU need no device");
 }
 
-void ValueStreams::record(TensorList tensors, const std::vector<device::Device>* expected) {
+void ValueStreams::record(TensorList tensors, const std::vector<device::Device>* expected,
+                          const std::vector<device::Device>& also) {
   std::erase_if(tensors, [](const Tensor& tensor) { return tensor.device().is_cpu(); });
-  const std::set<device::Device> devices = devices_of(tensors);
+  std::set<device::Device> devices = devices_of(tensors);
   if (expected != nullptr) check_expected(devices, *expected);
+  devices.insert(also.begin(), also.end());
   for (const device::Device device : devices) {
     device::Event event;
     event.record(device::current_stream(device));

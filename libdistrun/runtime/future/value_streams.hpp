@@ -27,8 +27,9 @@ class ValueStreams {
  public:
   // `tensors` are in the hands of the calling thread: what its current streams have to do by now is what makes them.
   // Throws Error{InvalidArgument, "ValueError"} if some are on GPUs that are not `expected`, and records nothing then.
-  // Null: any may be.
-  void record(TensorList tensors, const std::vector<device::Device>* expected);
+  // Null: any may be. `also`: GPUs whose current streams count, whether the value has something there or not.
+  void record(TensorList tensors, const std::vector<device::Device>* expected,
+              const std::vector<device::Device>& also = {});
   // What comes later on the calling thread's current streams comes after the value, and its memory is not given to
   // others before that.
   void follow() const;

@@ -3,12 +3,13 @@
 #include <utility>
 
 #include <distrun/runtime/core/thread_state.hpp>
+#include <distrun/runtime/profiler/chrome_trace.hpp>
 #include <distrun/runtime/profiler/recorder.hpp>
 
 namespace distrun::profiler {
 
-Profile::Profile(std::size_t limit)
-    : around_(core::thread_state().profiler), recorder_(std::make_shared<const Recorder>(limit)) {
+Profile::Profile(const ProfileOptions& options)
+    : around_(core::thread_state().profiler), recorder_(std::make_shared<const Recorder>(options)) {
   core::thread_state().profiler = recorder_;
 }
 
@@ -20,7 +21,9 @@ void Profile::end() noexcept {
   if (current == recorder_) current = std::move(around_);
 }
 
-std::vector<Event> Profile::events() const { return recorder_->events(); }
+Events Profile::events() const { return recorder_->events(); }
+
+void Profile::export_chrome_trace(const std::string& path) const { write_chrome_trace(path, events()); }
 
 std::uint64_t Profile::not_kept() const { return recorder_->not_kept(); }
 

@@ -1,18 +1,20 @@
 #pragma once
 // For a scope: what the thread does is recorded, with all that goes on from there in other threads (callbacks, tasks),
-// since the scope is a part of the thread's state (runtime/core/thread_state.hpp). Other threads know nothing of it. Of
-// scopes within each other the innermost records.
+// since the scope is a part of the thread's state (runtime/core/thread_state.hpp), and what other workers do for calls
+// that are made in it. Other threads know nothing of it. Of scopes within each other the innermost records.
 //
-//   profiler::Profile profile;
+//   profiler::Profile profile({.record_shapes = true});
 //   rpc_sync("worker1", add_twice, 1, 2);
 //   profile.end();
-//   for (const profiler::Event& each : profile.events()) ...   // "rpc_sync#add_twice(worker0 -> worker1)"
+//   std::cout << profiler::table(profile.key_averages());
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <string>
 
+#include <distrun/runtime/profiler/averages.hpp>
 #include <distrun/runtime/profiler/event.hpp>
+#include <distrun/runtime/profiler/options.hpp>
 
 namespace distrun::profiler {
 
@@ -20,10 +22,7 @@ class Recorder;  // recorder.hpp
 
 class Profile {
  public:
-  static constexpr std::size_t kLimit = 100'000;
-
-  // Beyond `limit` events are only counted.
-  explicit Profile(std::size_t limit = kLimit);
+  explicit Profile(const ProfileOptions& options = {});
   ~Profile() { end(); }
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
@@ -33,7 +32,11 @@ class Profile {
   void end() noexcept;
 
   // Any thread. Those that have ended by now, in the order in which they began.
-  std::vector<Event> events() const;
+  Events events() const;
+  Averages key_averages(GroupBy group = {}) const { return profiler::key_averages(events(), group); }
+  // A file for chrome://tracing and what reads the same (chrome_trace.hpp). Throws Error{Failed} if it can't be
+  // written.
+  void export_chrome_trace(const std::string& path) const;
   // How many were only counted.
   std::uint64_t not_kept() const;
 

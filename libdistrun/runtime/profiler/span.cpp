@@ -1,35 +1,51 @@
 #include <distrun/runtime/profiler/span.hpp>
 
-#include <unistd.h>
-
-#include <utility>
-
-#include <distrun/runtime/profiler/recorder.hpp>
+#include <distrun/runtime/core/tracing.hpp>
+#include <distrun/runtime/profiler/record.hpp>
 
 namespace distrun::profiler {
-namespace {
-
-std::int32_t thread_number() noexcept {
-  static thread_local const std::int32_t number = ::gettid();
-  return number;
-}
-
-}  // namespace
 
 void Span::begin(std::string_view name) {
-  auto recorder = std::static_pointer_cast<const Recorder>(core::thread_state().profiler);
-  if (!recorder->is_open()) return;  // of a scope that is over, in what goes on from it
-  recorder_ = std::move(recorder);
-  event_.name = name;
-  event_.thread = thread_number();
-  event_.begin = base::system_clock().now();
+  if (Record::wanted() == nullptr) return;  // of a scope that is over, in what goes on from it
+  record_ = Record::begin(std::string(name)).release();
+}
+
+void Span::set_name(std::string name) {
+  if (record_ != nullptr) record_->event.name = std::move(name);
+}
+
+void Span::set_async() {
+  if (record_ != nullptr) record_->event.is_async = true;
+}
+
+void Span::add_note(std::string name, std::string text) {
+  if (record_ != nullptr) record_->event.notes.emplace_back(std::move(name), std::move(text));
+}
+
+// Without a name there is nothing to show.
+void Span::trace(std::string_view name) noexcept {
+  writer_ = name.empty() ? nullptr : core::tracer();
+  if (writer_ == nullptr) return;
+  trace::SliceInfo info;
+  info.kind = trace::Kind::Span;
+  info.name = name;
+  slice_ = writer_->begin(info);
+}
+
+void Span::end_slice() noexcept {
+  if (const std::uint64_t slice = std::exchange(slice_, 0); slice != 0) writer_->end(slice);
 }
 
 void Span::end() noexcept {
-  const auto recorder = std::exchange(recorder_, nullptr);
-  if (recorder == nullptr || event_.name.empty()) return;
-  event_.end = base::system_clock().now();
-  recorder->add(std::move(event_));
+  end_slice();
+  if (record_ == nullptr) return;
+  std::unique_ptr<Record> record(std::exchange(record_, nullptr));
+  if (!record->event.name.empty()) Record::end(std::move(record));
+}
+
+void Span::drop() noexcept {
+  end_slice();
+  delete std::exchange(record_, nullptr);
 }
 
 }  // namespace distrun::profiler

@@ -83,6 +83,9 @@ class Agent {
   // before is brought to them, for as long as `limit`. Idempotent.
   virtual void close(base::Nanoseconds limit) noexcept = 0;
 
+  // Whether messages go from hand to hand within the process, parcels and all.
+  virtual bool is_by_hand() const noexcept { return false; }
+
   // "pipe.worker1.transport": "shm", and why others were not taken.
   virtual std::map<std::string, std::string> debug_info() const = 0;
 

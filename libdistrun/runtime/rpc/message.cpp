@@ -27,6 +27,7 @@ const char* name_of(MessageKind kind) noexcept {
     case MessageKind::Cancel: return "cancel";
     case MessageKind::Control: return "control";
     case MessageKind::Reference: return "reference";
+    case MessageKind::Devices: return "devices";
   }
   return "unknown";
 }

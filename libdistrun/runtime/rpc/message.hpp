@@ -5,6 +5,7 @@
 // Sections of the envelope are optional, and each has its size in front of it: who does not know one skips it, so that
 // workers of different ages understand each other.
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -14,6 +15,8 @@
 
 namespace distrun::rpc {
 
+struct DeviceParcel;  // devices/parcel.hpp
+
 // The numbers are the wire's.
 enum class MessageKind : std::uint8_t {
   Call = 1,       // run something, and answer with Reply or Failure
@@ -22,8 +25,9 @@ enum class MessageKind : std::uint8_t {
   Cancel = 4,     // whoever called does not wait any more
   Control = 5,    // of sessions to each other (session/control.hpp): quick, and on the lane that is never full
   Reference = 6,  // of the room rref: quick, as Control; the first byte says which
+  Devices = 7,    // memory of the receiver's devices was read (devices/carrier.hpp): quick, as Control
 };
-inline constexpr MessageKind kLastMessageKind = MessageKind::Reference;
+inline constexpr MessageKind kLastMessageKind = MessageKind::Devices;
 const char* name_of(MessageKind kind) noexcept;
 
 enum class SectionTag : std::uint8_t {
@@ -48,6 +52,8 @@ struct Message {
   std::vector<Section> sections;          // the others
   wire::Bytes payload;
   TensorList tensors;
+  // Of one that stays in the process: memory of devices, which agents hand over as it is. Null: there is none.
+  std::shared_ptr<const DeviceParcel> parcel;
 };
 
 // Copies what tensors of a message share with others, as a wire would: for messages that stay in the process. Tensors

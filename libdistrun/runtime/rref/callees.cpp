@@ -15,17 +15,23 @@ RRefId id_of(const rpc::ValueList& arguments) {
   return {rpc::from_value<WorkerId>(arguments[0]), rpc::from_value<std::int64_t>(arguments[1])};
 }
 
-rpc::Result fetch(const rpc::ValueList& arguments) { return current_references()->find_value(id_of(arguments)); }
+rpc::Result fetch(const rpc::ValueList& arguments) {
+  const auto value = current_references()->find_value(id_of(arguments));
+  value->streams.follow();
+  return value->future;
+}
 
 rpc::Result type_of(const rpc::ValueList& arguments) {
-  return current_references()->find_value(id_of(arguments)).then([](const future::Future<Value>& done) {
+  return current_references()->find_value(id_of(arguments))->future.then([](const future::Future<Value>& done) {
     return rpc::to_value(type_name_of(done.wait()));
   });
 }
 
 // Waits for the value on this thread: methods may block, too.
 rpc::Result invoke(const rpc::ValueList& arguments) {
-  const Value object = current_references()->find_value(id_of(arguments)).wait();
+  const auto owned = current_references()->find_value(id_of(arguments));
+  const Value object = owned->future.wait();
+  begin_work(owned);
   rpc::Arguments passed{rpc::from_value<rpc::Tuple>(arguments[3]).items, {}};
   for (auto& [name, value] : rpc::from_value<rpc::Map>(arguments[4]).items) {
     passed.named.emplace_back(rpc::from_value<std::string>(name), std::move(value));

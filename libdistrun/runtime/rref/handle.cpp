@@ -62,7 +62,11 @@ rpc::CallRequest Handle::request(const char* function, Timeout timeout, base::Lo
 }
 
 Value Handle::to_here(Timeout timeout, base::Location site) const {
-  if (is_owner()) return value_->future.wait(limit_of(timeout), site);
+  if (is_owner()) {
+    Value value = value_->future.wait(limit_of(timeout), site);
+    begin_work(value_);
+    return value;
+  }
   check("call to_here() on it");
   return keeper_->calls()->call_and_wait(request(kFetch, timeout, site));
 }
@@ -81,7 +85,11 @@ std::shared_ptr<future::FutureState> Handle::to_here_async(Timeout timeout, cons
 }
 
 Value Handle::local_value(base::Location site) const {
-  if (is_owner()) return value_->future.wait({}, site);
+  if (is_owner()) {
+    Value value = value_->future.wait({}, site);
+    begin_work(value_);
+    return value;
+  }
   throw Error(ErrorKind::Failed, "RuntimeError",
               "For UserRRef(rref_id=" + to_string(rref_) + ", fork_id=" + to_string(fork_) +
                   "), can't call localValue() on user " + rpc::to_string(keeper_->self()) + ". Call it on owner " +

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/rpc/calls/calls.hpp>
+
 namespace distrun::rref {
 namespace {
 
@@ -20,7 +23,26 @@ OwnedValue::OwnedValue(RRefId id_, std::string site_)
     : id(id_),
       site(std::move(site_)),
       since(base::system_clock().now()),
-      future(future::Future<Value>::of(value_info())) {}
+      future(future::Future<Value>::of(value_info())),
+      rank(core::rank_state()) {}
+
+OwnedValue::~OwnedValue() { streams.keep_until_done(future.state(), rank); }
+
+void OwnedValue::end_work(const std::vector<device::Device>& devices) noexcept {
+  try {
+    streams.note(devices);
+  } catch (const Error&) {
+    return;  // no more events are to be had: whoever comes next hears of that
+  }
+}
+
+void begin_work(const std::shared_ptr<OwnedValue>& value) {
+  value->streams.follow();
+  const auto call = rpc::current_call();
+  if (call == nullptr || !call->calls) return;
+  const auto calls = call->calls->lock();
+  if (calls != nullptr && calls->devices().has_devices()) call->works_on(value);
+}
 
 void Sink::set(const Value& value) noexcept {
   future::FutureState& state = *value_->future.state();

@@ -157,9 +157,9 @@ std::shared_ptr<OwnedValue> References::asked_value(RRefId r) {
   return value_of(r, "not made yet");
 }
 
-future::Future<Value> References::find_value(RRefId r) {
+std::shared_ptr<OwnedValue> References::find_value(RRefId r) {
   const std::lock_guard lock(mutex_);
-  return asked_value(r)->future;
+  return asked_value(r);
 }
 
 // The owner's own goes for a fork that is on its way to himself.

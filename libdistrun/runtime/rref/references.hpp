@@ -34,7 +34,7 @@ class References final : public rpc::ReferenceService, public Keeper, public std
 
   // By the owner's callees: the value of a reference, which may not have been asked for yet. Throws Error{Failed} if it
   // never will be.
-  future::Future<Value> find_value(RRefId r);
+  std::shared_ptr<OwnedValue> find_value(RRefId r);
   // For a call that gives its id only: the value can be found for as long as what this returns is kept.
   std::shared_ptr<const void> lend(const HandlePtr& handle);
 

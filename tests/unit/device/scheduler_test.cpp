@@ -102,14 +102,17 @@ TEST_CASE("what a piece of work owns may use the streams when it is let go of") 
   streams.scheduler.synchronize(kSecond);
 }
 
-TEST_CASE("after an error a stream does no more, but nobody waits for it forever") {
+TEST_CASE("after an error a stream does no more, and who waits for it goes on and is told once") {
   Streams streams;
-  std::atomic<bool> ran{false};
+  std::atomic<bool> ran{false}, went_on{false};
   streams.call(kFirst, [] { throw std::runtime_error("broken"); });
   streams.call(kFirst, [&ran] { ran = true; });
   streams.busy(kFirst, std::chrono::hours(1));
   const auto point = streams.record(kFirst);
   streams.wait(kSecond, point);
+  streams.call(kSecond, [&went_on] { went_on = true; });
+  CHECK_THROWS_WITH(streams.scheduler.synchronize(kSecond), Catch::Contains("cuda:0 stream 1: broken"));
+  CHECK(went_on);
   streams.scheduler.synchronize(kSecond);
   CHECK_THROWS_WITH(streams.scheduler.synchronize(point), Catch::Contains("broken"));
   CHECK_THROWS_WITH(streams.scheduler.is_idle(kFirst), Catch::Contains("cuda:0 stream 1: broken"));
@@ -141,6 +144,7 @@ TEST_CASE("a process that has ended does not keep a stream waiting") {
   };
   streams.wait(kFirst, point);
   CHECK_THROWS_WITH(streams.scheduler.synchronize(kFirst), "it has ended");
+  streams.scheduler.synchronize(kFirst);
 }
 
 TEST_CASE("a stream that does not exist is refused") {

@@ -1,5 +1,6 @@
 // Current devices and streams, guards, events and memory, on the process's driver: two virtual devices.
 #include <distrun/runtime/device/stream.hpp>
+#include <distrun/runtime/device/stream_pool.hpp>
 
 #include <set>
 
@@ -109,6 +110,18 @@ TEST_CASE("a pool has 32 streams of each priority") {
   CHECK(normal.size() == 32);
   CHECK(high.size() == 32);
   for (const Stream& stream : normal) CHECK_FALSE(high.contains(stream));
+}
+
+TEST_CASE("a stream of a pool that is of no use is replaced there") {
+  use_two_virtual_devices();
+  const Stream gone = stream_from_pool(cuda(0));
+  replace_in_pool(gone);
+  replace_in_pool(default_stream(cuda(0)));
+  std::set<Stream> all;
+  for (int i = 0; i < 100; ++i) all.insert(stream_from_pool(cuda(0)));
+  CHECK(all.size() == 32);
+  CHECK_FALSE(all.contains(gone));
+  gone.synchronize();  // whoever has it keeps it
 }
 
 TEST_CASE("an event belongs to the device on which it is recorded first") {

@@ -32,7 +32,7 @@ TEST_CASE("events stand in the order in which they began, each within what is ar
     { const Span inner("inner"); }
     { const Span second("second"); }
   }
-  const std::vector<Event> events = profile.events();
+  const Events events = profile.events();
   REQUIRE(names_of(profile) == Names{"outer", "inner", "second"});
   for (const Event& each : events) {
     CHECK(each.begin <= each.end);
@@ -116,6 +116,7 @@ TEST_CASE("an event may end on another thread, and after its scope") {
   CHECK_FALSE(span.is_recorded());
   REQUIRE(names_of(profile) == Names{"moved"});
   CHECK(profile.events()[0].thread == ::gettid());
+  CHECK(profile.events()[0].is_async);
 }
 
 TEST_CASE("an event may outlive its profile") {
@@ -136,6 +137,25 @@ TEST_CASE("a name may come later, and without one there is no event") {
   CHECK(names_of(profile) == Names{"later"});
 }
 
+TEST_CASE("an event that is dropped is none, and what is said of one is in it") {
+  const Profile profile;
+  {
+    Span span("dropped");
+    span.drop();
+  }
+  {
+    Span span("kept");
+    span.add_note("size", "3");
+    span.set_async();
+  }
+  REQUIRE(names_of(profile) == Names{"kept"});
+  CHECK(profile.events()[0].notes == std::vector<std::pair<std::string, std::string>>{{"size", "3"}});
+  CHECK(profile.events()[0].is_async);
+  Span nothing;
+  nothing.drop();
+  CHECK_FALSE(nothing.is_recorded());
+}
+
 TEST_CASE("scopes that end out of their order leave each other's alone") {
   auto outer = std::make_unique<Profile>();
   auto inner = std::make_unique<Profile>();
@@ -148,7 +168,7 @@ TEST_CASE("scopes that end out of their order leave each other's alone") {
 }
 
 TEST_CASE("what is beyond the limit is counted") {
-  Profile profile(2);
+  Profile profile({.limit = 2});
   for (const char* const name : {"a", "b", "c", "d", "e"}) const Span span(name);
   CHECK(names_of(profile) == Names{"a", "b"});
   CHECK(profile.not_kept() == 3);
@@ -156,7 +176,7 @@ TEST_CASE("what is beyond the limit is counted") {
 
 TEST_CASE("many threads record at once") {
   constexpr int kThreads = 8, kEach = 500;
-  Profile profile(kThreads * kEach - 10);
+  Profile profile({.limit = kThreads * kEach - 10});
   {
     std::vector<base::Thread> threads;
     for (int i = 0; i < kThreads; ++i) {

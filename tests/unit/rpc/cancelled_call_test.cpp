@@ -25,11 +25,13 @@ class Heard final : public Answers {
   GraphCache& graphs() noexcept override { return cache_; }
   ReferenceService* reference_service() noexcept override { return nullptr; }
   AutogradService* autograd_service() noexcept override { return nullptr; }
+  DeviceCarrier& devices() noexcept override { return *devices_; }
 
   std::string text;
 
  private:
   GraphCache cache_;
+  const std::shared_ptr<DeviceCarrier> devices_ = DeviceCarrier::make({WorkerInfo("worker0", 0), true, {}, {}});
 };
 
 class Kept final : public ResultSink {

@@ -1,4 +1,4 @@
-// Calls as their caller's profile shows them.
+// Calls as their caller's profile shows them. What their callees do: remote_profile_test.cpp.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
@@ -36,9 +36,12 @@ DISTRUN_RPC_ASYNC(pass_door)
 void open_door() { door().set_result(0); }
 DISTRUN_RPC(open_door)
 
+// Of what happens here, but for operators.
 Names names_of(const Profile& profile) {
   Names names;
-  for (const profiler::Event& each : profile.events()) names.push_back(each.name);
+  for (const profiler::Event& each : profile.events()) {
+    if (!each.is_remote && !each.name.starts_with("aten::")) names.push_back(each.name);
+  }
   return names;
 }
 
@@ -57,22 +60,24 @@ TEST_CASE("calls are recorded by their kind, callee and workers, before their fu
   Names names;
   std::vector<profiler::Event> events;
   as_caller([&] {
+    const Tensor tensor = tensor::ones({2});
     Profile profile;
     {
       const profiler::Span span("all");
       rpc_sync(1, one_more, 1);
       rpc_async(1, one_more, 1).wait();
-      rpc_async("worker1", "add", tensor::ones({2}), 1).wait();
-      rpc_sync("worker0", "mul", tensor::ones({2}), 2);
+      rpc_async("worker1", "add", tensor, 1).wait();
+      rpc_sync("worker0", "mul", tensor, 2);
       CallRequest request{1, target_of("one_more"), {{to_value(1)}, {}}};
       request.mode = CallMode::Remote;
       current_calls()->call(std::move(request)).wait();
       names = names_of(profile);
     }
     events = profile.events();
+    std::erase_if(events, [](const profiler::Event& each) { return each.is_remote; });
   });
   CHECK(names == Names{"rpc_sync#one_more(worker0 -> worker1)", "rpc_async#one_more(worker0 -> worker1)",
-                       "rpc_async#add(worker0 -> worker1)", "rpc_sync#mul(worker0 -> worker0)",
+                       "rpc_async#aten::add(worker0 -> worker1)", "rpc_sync#aten::mul(worker0 -> worker0)",
                        "rpc_remote#one_more(worker0 -> worker1)"});
   REQUIRE(events.size() == 6);
   CHECK(events[0].name == "all");
@@ -81,6 +86,8 @@ TEST_CASE("calls are recorded by their kind, callee and workers, before their fu
     CHECK(events[0].begin <= each.begin);
     CHECK(each.end <= events[0].end);
     CHECK(each.thread == events[0].thread);
+    CHECK(each.node == 0);
+    CHECK(each.is_async == (each.name.starts_with("rpc_async") || each.name.starts_with("rpc_remote")));
   }
 }
 

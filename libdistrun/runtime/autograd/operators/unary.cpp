@@ -95,6 +95,7 @@ Tensor sigmoid(const Tensor& a) {
 
 Tensor relu(const Tensor& a) {
   const OperatorScope scope("relu", a);
+  const OperatorScope within("clamp_min", a);  // what relu is made of, as people of the field see it
   return from_result(tensor::relu(a), a, OfRelu{});
 }
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include <distrun/common/base/location.hpp>
-#include <distrun/runtime/rpc/calls/devices.hpp>
+#include <distrun/runtime/rpc/devices/device_map.hpp>
 #include <distrun/runtime/rpc/message.hpp>
 #include <distrun/runtime/rpc/values/differentiable.hpp>
 #include <distrun/runtime/rpc/worker_info.hpp>

@@ -4,17 +4,24 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <distrun/common/base/clock.hpp>
-#include <distrun/runtime/rpc/calls/devices.hpp>
+#include <distrun/runtime/rpc/calls/worked_on.hpp>
+#include <distrun/runtime/rpc/devices/device_map.hpp>
+#include <distrun/runtime/rpc/devices/stream_lease.hpp>
 #include <distrun/runtime/rpc/values/reference.hpp>
 #include <distrun/runtime/rpc/worker_info.hpp>
+#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::rpc {
 
-class Calls;  // calls.hpp
+class Calls;          // calls.hpp
+class ServedProfile;  // served_profile.hpp
 
 class CallContext {
  public:
@@ -26,6 +33,8 @@ class CallContext {
   const char* const name;          // of the function; lives until the process ends
   const base::TimePoint deadline;  // core::kForever: none
   DeviceMap back;                  // where tensors of the answer go; set before it runs
+  mutable TensorList arrived;      // on GPUs, that came with it; kept until it is answered. Set before it runs
+  mutable std::shared_ptr<StreamLease> streams;  // on which it is run; until it is answered. Set before it runs
   // Takes the result, which stays here as a reference, and the caller gets none; null: he gets it. Set before it runs.
   std::shared_ptr<ResultSink> result;
 
@@ -40,11 +49,23 @@ class CallContext {
     return (parent.empty() ? "" : parent + "/") + std::to_string(caller.id()) + "." + std::to_string(id);
   }
 
+  std::shared_ptr<ServedProfile> profile;  // of what is done for it; null: nobody wants to know. Set before it runs
+
+  // Until it is answered, the call works on that object. Any thread.
+  void works_on(std::shared_ptr<WorkedOn> object) const {
+    const std::lock_guard lock(mutex_);
+    objects_.push_back(std::move(object));
+  }
+  // On the calling thread's current streams of these GPUs it has done what it does.
+  void end_work(const std::vector<device::Device>& devices) const noexcept;
+
   // The caller does not wait any more: what comes of it interests nobody.
   bool is_cancelled() const noexcept { return is_cancelled_.load(std::memory_order_acquire); }
   void cancel() noexcept { is_cancelled_.store(true, std::memory_order_release); }
 
  private:
+  mutable std::mutex mutex_;
+  mutable std::vector<std::shared_ptr<WorkedOn>> objects_;  // guarded by mutex_
   std::atomic<bool> is_cancelled_{false};
 };
 

@@ -2,7 +2,7 @@
 // A call as whoever makes it asks for it.
 #include <distrun/runtime/rpc/calls/callee.hpp>
 #include <distrun/runtime/rpc/calls/destination.hpp>
-#include <distrun/runtime/rpc/calls/devices.hpp>
+#include <distrun/runtime/rpc/devices/device_map.hpp>
 #include <distrun/runtime/rpc/message.hpp>
 
 namespace distrun::rpc {

@@ -8,6 +8,8 @@
 #include <distrun/common/board/describe.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/profiler/node.hpp>
+#include <distrun/runtime/rpc/calls/profiled_call.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
 #include <distrun/runtime/rpc/session/options.hpp>
 
@@ -32,6 +34,19 @@ std::string shown_by(core::RankState& rank, const WorkerInfo& self, const Pendin
   return text;
 }
 
+std::shared_ptr<DeviceCarrier> make_carrier(const std::shared_ptr<Agent>& agent, core::RankState& rank) {
+  const auto tell = [agent](WorkerId to, wire::Bytes bytes) {
+    Message message;
+    message.kind = MessageKind::Devices;
+    message.payload = std::move(bytes);
+    agent->send(to, std::move(message), Urgency::Later);
+  };
+  const auto post = [&rank](std::function<void()> body) {
+    future::handler_pool_of(rank).post_control(task_of(std::move(body)));
+  };
+  return DeviceCarrier::make({agent->worker_info(), agent->is_by_hand(), post, tell});
+}
+
 std::string milliseconds(base::Nanoseconds time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
 }
@@ -46,6 +61,7 @@ struct Calls::Workers {
 Calls::Calls(std::shared_ptr<Agent> agent, core::RankState& rank)
     : agent_(std::move(agent)),
       rank_(rank),
+      devices_(make_carrier(agent_, rank)),
       pending_([this](PendingCall call) { expire(std::move(call)); }),
       timeout_ns_(static_cast<std::int64_t>(kDefaultRpcTimeoutSeconds * 1e9)) {
   refresh_workers();
@@ -57,6 +73,13 @@ core::ThreadState Calls::own_state() const {
   core::ThreadState state;
   state.rank = &rank_;
   return state;
+}
+
+void Calls::set_device_maps(std::map<std::string, DeviceMap> maps) {
+  device_maps_ = std::move(maps);
+  for (const auto& [worker, map] : device_maps_) {
+    for (const auto& [here, there] : map) devices_->add_devices({here});
+  }
 }
 
 void Calls::start() { agent_->start(*this); }
@@ -136,6 +159,7 @@ bool Calls::wait_quiet(base::TimePoint deadline, base::Location site) {
 void Calls::close(const Error& why, base::Nanoseconds limit) noexcept {
   if (is_closed_.exchange(true)) return;
   pending_.stop();
+  devices_->finish(base::system_clock().now() + std::max(limit, base::Nanoseconds(0)));
   agent_->close(limit);
   for (const PendingCall& each : pending_.take_all()) fail_pending(each, why);
 }
@@ -150,12 +174,15 @@ void Calls::add_debug_info(std::map<std::string, std::string>& info) const {
   info["agent.threads"] = std::to_string(handlers.threads);
   info["agent.calls_sent"] = std::to_string(now.sent);
   info["agent.calls_received"] = std::to_string(now.received);
+  handler_wait_.add_debug_info(info);
+  devices_->add_debug_info(info);
   for (const auto& [key, value] : agent_->debug_info()) info[key] = value;
 }
 
 void Calls::lose(const WorkerInfo& peer, const Error& why) noexcept {
   running_.cancel_all(peer.id());
   for (const PendingCall& each : pending_.take_all(peer.id())) fail_pending(each, why);
+  devices_->lose(peer.id());
   if (references_ != nullptr) references_->lose(peer, why);
   {
     const std::lock_guard lock(mutex_);
@@ -167,6 +194,7 @@ void Calls::lose(const WorkerInfo& peer, const Error& why) noexcept {
 }
 
 void Calls::fail_pending(const PendingCall& call, const Error& why) noexcept {
+  if (call.profiled != nullptr) call.profiled->end(nullptr);
   if (!call.future->try_begin()) return;
   Error own = why;
   own.while_doing("call \"" + std::string(call.name) + "\" of " + name_of_worker(call.peer));
@@ -174,6 +202,7 @@ void Calls::fail_pending(const PendingCall& call, const Error& why) noexcept {
 }
 
 void Calls::expire(PendingCall call) noexcept {
+  if (call.profiled != nullptr) call.profiled->end(nullptr);
   std::string text = "RPCErr:1:RPC ran for more than set timeout (" + milliseconds(call.timeout) +
                      " ms) and will now be marked with an error: \"" + call.name + "\" of " +
                      name_of_worker(call.peer) + ", message " + std::to_string(call.id);
@@ -221,6 +250,7 @@ std::shared_ptr<Calls> current_calls() {
 }
 
 void use_calls(core::RankState& rank, std::shared_ptr<Calls> calls) noexcept {
+  profiler::set_node(rank, calls != nullptr ? calls->self().id() : -1);
   auto& current = rank.part<Current>(core::Part::Calls);
   const std::lock_guard lock(current.mutex);
   current.calls.swap(calls);

@@ -21,10 +21,11 @@
 #include <distrun/runtime/rpc/agent.hpp>
 #include <distrun/runtime/rpc/calls/autograd_service.hpp>
 #include <distrun/runtime/rpc/calls/call_request.hpp>
-#include <distrun/runtime/rpc/calls/devices.hpp>
+#include <distrun/runtime/rpc/calls/handler_wait.hpp>
 #include <distrun/runtime/rpc/calls/pending_calls.hpp>
 #include <distrun/runtime/rpc/calls/run_call.hpp>
 #include <distrun/runtime/rpc/calls/running_calls.hpp>
+#include <distrun/runtime/rpc/devices/carrier.hpp>
 
 namespace distrun::core {
 class RankState;
@@ -54,7 +55,8 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   ~Calls();
 
   // Before start(). Of workers by their names.
-  void set_device_maps(std::map<std::string, DeviceMap> maps) { device_maps_ = std::move(maps); }
+  void set_device_maps(std::map<std::string, DeviceMap> maps);
+  DeviceCarrier& devices() noexcept override { return *devices_; }
   void use_references(std::shared_ptr<ReferenceService> service) { references_ = std::move(service); }
   void use_autograd(std::shared_ptr<AutogradService> service) { autograd_ = std::move(service); }
   void on_control(ControlHandler handler) { control_ = std::move(handler); }
@@ -111,6 +113,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   GraphCache& graphs() noexcept override { return graphs_; }
   ReferenceService* reference_service() noexcept override { return references_.get(); }
   AutogradService* autograd_service() noexcept override { return autograd_.get(); }
+  HandlerWait* handler_wait() noexcept override { return &handler_wait_; }
 
  private:
   struct Workers;
@@ -131,13 +134,14 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   const DeviceMap& device_map_for(const WorkerInfo& worker) const;
   base::TimePoint deadline_of(const CallRequest& request, base::Nanoseconds& timeout) const;
   // `forks` are what travels in it.
-  bool send_answer(const CallContext& call, Message message, Forks forks = {}) noexcept;
+  bool send_answer(const CallContext& call, Message message, Forks forks = {}, DeviceCarrier::Kept kept = {}) noexcept;
   std::shared_ptr<ResultSink> begin_result(const WorkerInfo& from, const Message& message);
   std::unique_ptr<future::HandlerTask> begin_call(const WorkerInfo& from, Message&& message);
   std::unique_ptr<future::HandlerTask> end_call(const WorkerInfo& from, Message&& message);
   void send_bytes(WorkerId to, MessageKind kind, wire::Bytes bytes, Urgency urgency);
   std::unique_ptr<future::HandlerTask> receive_bytes(const WorkerInfo& from, Message&& message);
   void end_result(const CallContext& call, const Value& value) noexcept;
+  void end_work(const CallContext& call);
   void complete(const PendingCall& call, Message message) noexcept;
   bool send_again(const PendingCall& call, const std::exception_ptr& error) noexcept;
   void fail_pending(const PendingCall& call, const Error& why) noexcept;
@@ -147,6 +151,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
 
   const std::shared_ptr<Agent> agent_;
   core::RankState& rank_;
+  const std::shared_ptr<DeviceCarrier> devices_;
   std::map<std::string, DeviceMap> device_maps_;
   std::shared_ptr<ReferenceService> references_;
   std::shared_ptr<AutogradService> autograd_;
@@ -158,6 +163,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::atomic<std::int64_t> timeout_ns_;
   std::atomic<std::uint64_t> sent_{0}, received_{0};
   std::atomic<int> running_async_{0};
+  HandlerWait handler_wait_;
   std::atomic<bool> is_closed_{false};
   mutable std::mutex mutex_;
   std::shared_ptr<const Workers> workers_;                // guarded by mutex_

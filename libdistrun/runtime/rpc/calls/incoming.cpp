@@ -11,6 +11,7 @@
 #include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
+#include <distrun/runtime/rpc/calls/served_profile.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
 
 namespace distrun::rpc {
@@ -42,6 +43,15 @@ std::string parent_of(const Message& message) {
 
 }  // namespace
 
+void CallContext::end_work(const std::vector<device::Device>& devices) const noexcept {
+  std::vector<std::shared_ptr<WorkedOn>> objects;
+  {
+    const std::lock_guard lock(mutex_);
+    objects.swap(objects_);
+  }
+  for (const auto& each : objects) each->end_work(devices);
+}
+
 std::unique_ptr<future::HandlerTask> Calls::receive(const WorkerInfo& from, Message message) noexcept {
   const core::ThreadStateGuard guard(own_state());
   try {
@@ -51,6 +61,7 @@ std::unique_ptr<future::HandlerTask> Calls::receive(const WorkerInfo& from, Mess
         return begin_call(from, std::move(message));
       case MessageKind::Reply:
       case MessageKind::Failure: return end_call(from, std::move(message));
+      case MessageKind::Devices: return devices_->receive(from.id(), message.payload), nullptr;
       case MessageKind::Cancel: return running_.cancel(from.id(), message.id), nullptr;
       case MessageKind::Control:
       case MessageKind::Reference: return receive_bytes(from, std::move(message));
@@ -68,7 +79,8 @@ std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, M
   if (message.left && *message.left < kLongest) deadline = base::system_clock().now() + std::max(*message.left, kNow);
   const auto id = message.id;
   std::shared_ptr<ResultSink> result = begin_result(from, message);
-  if (!has_references(message)) {
+  const bool is_profiled = ServedProfile::is_wanted(message);
+  if (!has_references(message) && !is_profiled) {
     CallContext quick(from, id, "", deadline);
     quick.result = result;
     quick.autograd = context_of(message);
@@ -79,6 +91,7 @@ std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, M
   call->parent = parent_of(message);
   call->calls = weak_from_this();
   call->autograd = context_of(message);
+  if (is_profiled) call->profile = ServedProfile::of(message, rank_, self().id());
   try {
     running_.add(call);
   } catch (const Error& error) {
@@ -87,7 +100,7 @@ std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, M
   }
   // Who calls himself may be in the middle of something, and calls of calls would stack up.
   const bool is_own = from.id() == self().id();
-  return make_call_task(shared_from_this(), std::move(call), std::move(message), !is_own);
+  return make_call_task(shared_from_this(), std::move(call), std::move(message), !is_own && !is_profiled);
 }
 
 // Null: the caller gets the result.
@@ -141,11 +154,20 @@ void Calls::end_result(const CallContext& call, const Value& value) noexcept {
     if (!forks.is_empty()) message.sections.push_back(forks.section());
     const Departure departure{call.autograd, departing.tensors(), message.tensors, call.caller.id(), true, call.name};
     const Kept kept = depart(departure, false, message);
-    stage_out(message, call.back, call.caller.name());
-    if (!send_answer(call, std::move(message), std::move(forks))) withdraw(kept);
+    DeviceCarrier::Kept memory = devices_->pack(message, call.back, call.caller);
+    end_work(call);
+    if (!send_answer(call, std::move(message), std::move(forks), std::move(memory))) withdraw(kept);
   } catch (...) {
     fail(call, error_of(std::current_exception()), true);
   }
+}
+
+// On the current streams: whatever has worked with the arguments until now, they are let go of after that.
+void Calls::end_work(const CallContext& call) {
+  if (call.streams == nullptr && call.arrived.empty()) return;
+  call.end_work(devices_->devices());
+  for (const Tensor& each : std::exchange(call.arrived, {})) each.record_stream(device::current_stream(each.device()));
+  call.streams = nullptr;
 }
 
 void Calls::fail(const CallContext& call, const Error& error, bool is_own) noexcept {
@@ -155,6 +177,7 @@ void Calls::fail(const CallContext& call, const Error& error, bool is_own) noexc
       call.result->fail(error);
       return end_result(call, Value());
     }
+    end_work(call);
     Message message;
     message.kind = MessageKind::Failure;
     wire::ByteWriter bytes;
@@ -167,8 +190,9 @@ void Calls::fail(const CallContext& call, const Error& error, bool is_own) noexc
 }
 
 // To somebody who is gone nothing is answered; to whom too much is on its way, that. False: it was not sent.
-bool Calls::send_answer(const CallContext& call, Message message, Forks forks) noexcept {
+bool Calls::send_answer(const CallContext& call, Message message, Forks forks, DeviceCarrier::Kept kept) noexcept {
   message.id = call.id;
+  if (call.profile != nullptr) call.profile->end(message);
   const bool is_failure = message.kind == MessageKind::Failure;
   bool is_sent = true;
   try {
@@ -179,6 +203,7 @@ bool Calls::send_answer(const CallContext& call, Message message, Forks forks) n
     } else {
       agent_->send(call.caller.id(), std::move(message), Urgency::Later);
       forks.sent();
+      kept.sent();
     }
   } catch (...) {
     const Error error = error_of(std::current_exception());

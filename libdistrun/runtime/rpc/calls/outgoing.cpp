@@ -8,8 +8,10 @@
 #include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
 #include <distrun/runtime/rpc/calls/names.hpp>
-#include <distrun/runtime/rpc/calls/recorded.hpp>
+#include <distrun/runtime/rpc/calls/profiled_call.hpp>
+#include <distrun/runtime/rpc/calls/served_profile.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
+#include <distrun/runtime/rpc/calls/traced_call.hpp>
 #include <distrun/runtime/rpc/functions/operators.hpp>
 
 namespace distrun::rpc {
@@ -20,7 +22,8 @@ struct Calls::Outgoing {
   PendingCall pending;
   Message message;
   Urgency urgency = Urgency::Later;
-  Forks forks{};  // that travel in it
+  Forks forks{};                 // that travel in it
+  DeviceCarrier::Kept memory{};  // of devices, that its receiver reads
 };
 
 namespace {
@@ -125,7 +128,8 @@ void Calls::write(Outgoing& outgoing, const CallHead& head, const CallRequest& r
                             outgoing.pending.name,
                             request.to.site()};
   outgoing.pending.kept = depart(departure, head.kind != CalleeKind::Operator, message);
-  stage_out(message, request.devices ? *request.devices : device_map_for(outgoing.to), outgoing.to.name());
+  outgoing.memory =
+      devices_->pack(message, request.devices ? *request.devices : device_map_for(outgoing.to), outgoing.to);
 }
 
 // What encoders do to pack the arguments counts for nobody's time.
@@ -133,6 +137,7 @@ Calls::Outgoing Calls::prepare(CallRequest& request) {
   Outgoing outgoing{resolve(request.to), {}, {}};
   PendingCall& pending = outgoing.pending;
   CallHead head = head_of(request, pending.name);
+  pending.profiled = ProfiledCall::begin(head, request.mode, self(), outgoing.to, request.sections);
   const auto* const graph = std::get_if<std::shared_ptr<const GraphFunction>>(&request.target.callee);
   if (graph != nullptr) {
     const std::lock_guard lock(mutex_);
@@ -155,11 +160,9 @@ namespace {
 
 // As a wait for it shows itself, and who helps it on.
 future::FutureInfo info_of(const PendingCall& call, const Agent& agent, bool is_to_self, base::Location site,
-                           const DeviceMap& devices) {
+                           std::vector<device::Device> devices) {
   future::FutureInfo info(site);
-  for (const auto& [here, there] : devices) {
-    if (!here.is_cpu()) info.devices.push_back(here);
-  }
+  info.devices = std::move(devices);
   info.kind = board::WaitKind::RpcReply;
   info.name = call.name;
   info.id = call.id;
@@ -177,6 +180,7 @@ void Calls::send(Outgoing& outgoing) {
     sent_.fetch_add(1, std::memory_order_relaxed);
     agent_->send(outgoing.to.id(), std::move(outgoing.message), outgoing.urgency);
     outgoing.forks.sent();
+    outgoing.memory.sent();
   } catch (...) {
     if (outgoing.to.id() != self().id()) sent_.fetch_sub(1, std::memory_order_relaxed);
     pending_.take(outgoing.pending.id, outgoing.pending.peer);
@@ -200,7 +204,7 @@ PendingCall Calls::begin(CallRequest request, const ResultType& type, Urgency ur
   PendingCall& pending = outgoing.pending;
   pending.type = &type;
   pending.id = pending_.next_id();
-  pending.future = type.make(info_of(pending, *agent_, pending.peer == self().id(), site, device_map_for(outgoing.to)));
+  pending.future = type.make(info_of(pending, *agent_, pending.peer == self().id(), site, devices_->devices()));
   pending_.add(pending);
   outgoing.urgency = urgency;
   send(outgoing);
@@ -214,25 +218,21 @@ PendingCall Calls::begin(CallRequest request, const ResultType& type, Urgency ur
 
 // Whoever gets the future may never wait for it: it fails all the same when its time is over.
 std::shared_ptr<future::FutureState> Calls::call(CallRequest request, const ResultType& type) {
-  profiler::Span span;
   const base::Location site = request.to.site();
-  const CallMode mode = request.mode;
-  const bool is_recorded = span.is_recorded();
-  PendingCall pending = begin(std::move(request), is_recorded ? kResultOf<Value> : type, Urgency::Later);
+  const std::int64_t began = core::trace_now();
+  PendingCall pending = begin(std::move(request), type, Urgency::Later);
+  const TracedCall traced(pending, site, began);
   pending_.watch_timeouts(pending.deadline);
-  if (!is_recorded) return std::move(pending.future);
-  span.set_name(event_name(mode, pending.name, self().name(), name_of_worker(pending.peer)));
-  return recorded(future::Future<Value>::of(std::move(pending.future)), type, std::move(span), site);
+  return std::move(pending.future);
 }
 
 // Its own deadline ends the wait: nobody else has to look.
 Value Calls::call_and_wait(CallRequest request) {
-  profiler::Span span;
   const base::Location site = request.to.site();
+  request.mode = CallMode::Sync;
+  const std::int64_t began = core::trace_now();
   const PendingCall pending = begin(std::move(request), kResultOf<Value>, Urgency::Answer);
-  if (span.is_recorded()) {
-    span.set_name(event_name(CallMode::Sync, pending.name, self().name(), name_of_worker(pending.peer)));
-  }
+  const TracedCall traced(pending, site, began);
   const auto future = future::Future<Value>::of(pending.future);
   try {
     pending.future->wait(pending.deadline, site);
@@ -244,10 +244,12 @@ Value Calls::call_and_wait(CallRequest request) {
 }
 
 std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Message&& message) {
-  if (message.kind == MessageKind::Reply && (!is_plain(message) || is_staged(message))) {
+  if (message.kind == MessageKind::Reply &&
+      (!is_plain(message) || has_packed_tensors(message) || brings_many_events(message))) {
     std::optional<PendingCall> call = pending_.take(message.id, from.id());
     if (!call) {  // nobody waits for it any more
       drop_references(references_.get(), from, message);
+      devices_->discard(message, from);
       return nullptr;
     }
     return task_of([self = shared_from_this(), call = std::move(*call), message = std::move(message)]() mutable {
@@ -269,11 +271,21 @@ Value Calls::read_reply_of(const PendingCall& call, const Message& message) {
   return read_reply(message);
 }
 
+// A value on GPUs comes on streams of its own, for which those of whoever waits for it wait; and which come after what
+// the callee reads of the arguments, so that whoever has waited may change them.
 void Calls::complete(const PendingCall& call, Message message) noexcept {
+  const TracedReply traced(call);
+  std::optional<core::ThreadStateGuard> guard;
+  std::shared_ptr<StreamLease> streams;
   std::exception_ptr error;
   Value value;
   try {
-    stage_in(message);
+    if (devices_->is_read_by(message, call.peer)) {
+      guard.emplace(own_state());
+      streams = devices_->lease_for(message);
+      devices_->unpack(message, WorkerInfo(name_of_worker(call.peer), call.peer));
+      devices_->follow_reads(call.peer);
+    }
     if (message.kind == MessageKind::Reply) {
       value = read_reply_of(call, message);
     } else {
@@ -284,8 +296,10 @@ void Calls::complete(const PendingCall& call, Message message) noexcept {
     error = std::current_exception();
   }
   if (error != nullptr && call.again != nullptr && send_again(call, error)) return;
+  if (call.profiled != nullptr) call.profiled->end(&message);
   if (!call.future->try_begin()) return;
   if (error != nullptr) return call.future->end(std::move(error));
+  if (streams != nullptr) call.future->comes_after(devices_->devices());
   call.type->store(*call.future, std::move(value));
 }
 
@@ -309,6 +323,7 @@ bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error)
     pending_.watch_timeouts(call.deadline);
     agent_->send(call.peer, std::move(outgoing.message), Urgency::Later);
     outgoing.forks.sent();
+    outgoing.memory.sent();
     sent_.fetch_add(1, std::memory_order_relaxed);
   } catch (...) {
     pending_.take(call.id, call.peer);

@@ -20,6 +20,7 @@
 namespace distrun::rpc {
 
 struct CallRequest;  // call_request.hpp
+class ProfiledCall;  // profiled_call.hpp
 
 struct PendingCall {
   // What distributed autograd keeps of the message.
@@ -37,6 +38,7 @@ struct PendingCall {
   std::shared_ptr<future::FutureState> future;
   Kept kept;
   std::shared_ptr<const CallRequest> again;  // to be sent with all that the callee may have had once; null: it was
+  std::shared_ptr<ProfiledCall> profiled;    // null: it is in no profile
 };
 
 // Any thread.

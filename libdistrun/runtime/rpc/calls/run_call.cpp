@@ -8,6 +8,8 @@
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/calls/builtin.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
+#include <distrun/runtime/rpc/calls/served_profile.hpp>
+#include <distrun/runtime/rpc/calls/traced_call.hpp>
 #include <distrun/runtime/rpc/functions/graph_run.hpp>
 #include <distrun/runtime/symbols/stack_text.hpp>
 
@@ -94,16 +96,21 @@ class ShownHandler {
 class CallTask final : public future::HandlerTask {
  public:
   CallTask(std::shared_ptr<Answers> answers, std::shared_ptr<CallContext> call, Message message)
-      : answers_(std::move(answers)), call_(std::move(call)), message_(std::move(message)) {}
+      : answers_(std::move(answers)),
+        call_(std::move(call)),
+        message_(std::move(message)),
+        queued_(answers_->handler_wait()) {}
   // No thread was to be had for it.
   ~CallTask() override {
     if (!was_unpacked_) drop_references(answers_->reference_service(), call_->caller, message_);
     if (was_run_) return;
+    answers_->devices().discard(message_, call_->caller);
     answers_->fail(*call_, Error(ErrorKind::Overloaded, "no thread can be started for the call"), false);
   }
 
   void run() noexcept override {
     was_run_ = true;
+    queued_.runs();
     const core::ThreadStateGuard guard(state_of_call());
     const ShownHandler shown(*call_);
     bool is_own = false;
@@ -118,7 +125,7 @@ class CallTask final : public future::HandlerTask {
   // What is wrong with it is told when it is run.
   bool look_if_quick() noexcept {
     try {
-      if (message_.payload.size() > kQuickPayload || is_staged(message_) || has_references(message_)) return false;
+      if (message_.payload.size() > kQuickPayload || is_packed(message_) || has_references(message_)) return false;
       CallReader reader(message_, Instances::Refused);
       const CallHead head = reader.read_head();
       if (head.kind != CalleeKind::Function || head.is_custom) return false;
@@ -137,11 +144,24 @@ class CallTask final : public future::HandlerTask {
     core::ThreadState state = core::thread_state();
     state.call = call_;
     state.autograd_context = call_->autograd;
+    if (call_->profile != nullptr) state.profiler = call_->profile->recorder();
     return state;
   }
 
+  // The call has streams of its own, which come after what makes its tensors.
+  void unpack() {
+    DeviceCarrier& devices = answers_->devices();
+    call_->streams = devices.lease_for(message_);
+    devices.follow_reads(call_->caller.id());
+    if (!is_packed(message_)) return;
+    call_->back = devices.unpack(message_, call_->caller);
+    for (const Tensor& each : message_.tensors) {
+      if (!each.device().is_cpu()) call_->arrived.push_back(each);
+    }
+  }
+
   void run_it(bool& is_own, base::ThrowStack& stack) {
-    call_->back = stage_in(message_);
+    unpack();
     CallReader reader(message_);
     const CallHead head = reader.read_head();
     if (!head.runs_late && is_over()) return refuse_late();
@@ -219,6 +239,7 @@ class CallTask final : public future::HandlerTask {
   std::shared_ptr<Answers> answers_;
   std::shared_ptr<CallContext> call_;
   Message message_;
+  const QueuedCall queued_;
   bool was_run_ = false;
   bool is_quick_ = false;
   bool was_unpacked_ = false;  // its references were taken out
@@ -236,8 +257,8 @@ std::optional<Arguments> try_read(CallReader& reader, const CallHead& head) {
 
 // Nothing: it is not quick.
 std::optional<Value> try_quick(Answers& answers, const CallContext& call, const Message& message,
-                               base::ThrowStack& stack) {
-  if (message.payload.empty() || message.payload.size() > kQuickPayload || is_staged(message)) return std::nullopt;
+                               base::ThrowStack& stack, std::shared_ptr<StreamLease>& streams) {
+  if (message.payload.empty() || message.payload.size() > kQuickPayload || is_packed(message)) return std::nullopt;
   const auto kind = static_cast<CalleeKind>(message.payload.front());
   if (kind != CalleeKind::Operator && kind != CalleeKind::Function) return std::nullopt;
   CallReader reader(message, Instances::Refused);
@@ -255,6 +276,10 @@ std::optional<Value> try_quick(Answers& answers, const CallContext& call, const 
   std::optional<Arguments> read = try_read(reader, head);
   if (!read) return std::nullopt;
   const ValueList arguments = bind_arguments(function->signature, std::move(*read));
+  if (answers.devices().has_devices()) {
+    streams = answers.devices().lease(answers.devices().devices());
+    answers.devices().follow_reads(call.caller.id());
+  }
   Result result = run_watched(*function, arguments, stack);
   if (const auto* const later = std::get_if<future::Future<Value>>(&result)) {
     return later->done() ? std::optional<Value>(later->wait()) : std::nullopt;  // it is waited for elsewhere
@@ -276,15 +301,18 @@ Result async_result(Result result) {
 
 bool run_if_quick(Answers& answers, const CallContext& call, const Message& message) noexcept {
   base::ThrowStack stack;
+  const std::int64_t began = core::trace_now();
   try {
     core::thread_state().autograd_context = call.autograd;  // until the agent comes back from the calls
-    const std::optional<Value> value = try_quick(answers, call, message, stack);
+    std::shared_ptr<StreamLease> streams;                   // until it is answered
+    const std::optional<Value> value = try_quick(answers, call, message, stack, streams);
     if (!value) return false;
     answers.reply(call, *value);
   } catch (...) {
     const CallContext named(call.caller, call.id, callee_name(message), call.deadline);
     answers.fail(named, error_with(stack), true);
   }
+  if (began != 0) trace_quick_call(call, callee_name(message), began);
   return true;
 }
 

@@ -12,6 +12,8 @@
 #include <distrun/runtime/rpc/calls/autograd_service.hpp>
 #include <distrun/runtime/rpc/calls/call_codec.hpp>
 #include <distrun/runtime/rpc/calls/call_context.hpp>
+#include <distrun/runtime/rpc/calls/handler_wait.hpp>
+#include <distrun/runtime/rpc/devices/carrier.hpp>
 #include <distrun/runtime/rpc/functions/graph_codec.hpp>
 
 namespace distrun::rpc {
@@ -28,6 +30,8 @@ class Answers {
   virtual GraphCache& graphs() noexcept = 0;
   virtual ReferenceService* reference_service() noexcept = 0;  // null: there is none
   virtual AutogradService* autograd_service() noexcept = 0;    // so, too
+  virtual DeviceCarrier& devices() noexcept = 0;
+  virtual HandlerWait* handler_wait() noexcept { return nullptr; }  // null: nobody asks
 
  protected:
   ~Answers() = default;

@@ -3,7 +3,6 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
-#include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/rpc/session/detail/membership.hpp>
 #include <distrun/runtime/rpc/session/detail/seconds.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
@@ -143,7 +142,8 @@ void begin_static(SessionState& state, const Begin& begin, const std::shared_ptr
   group.store->set_timeout(store->timeout());
   const std::shared_ptr<Session> session = make_session(begin, secret + "/" + round);
   Closing closing(session);
-  for (const Member& each : meet_all(group, make_member(*session->agent, begin.options), begin.site)) {
+  session->members = meet_all(group, make_member(*session->agent, begin.options), begin.site);
+  for (const Member& each : session->members) {
     if (each.id != begin.worker.id()) make_known(*session->agent, each, begin.site);
   }
   start(state, session);
@@ -156,7 +156,7 @@ void begin_elastic(SessionState& state, const Begin& begin, const std::shared_pt
   const std::shared_ptr<Session> session = make_session(begin, secret);
   Closing closing(session);
   Member self = make_member(*session->agent, begin.options);
-  if (self.names_devices()) self.device_count = device::gpu_count();
+  if (self.names_devices()) self.site = own_device_site();
   const auto group = std::make_shared<ElasticGroup>(store, std::move(self));
   group->enter(*session->agent);
   session->elastic = group;

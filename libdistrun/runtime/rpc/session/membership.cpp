@@ -1,11 +1,9 @@
 #include <distrun/runtime/rpc/session/detail/membership.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
 #include <distrun/runtime/rpc/session/detail/missing.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
@@ -75,10 +73,11 @@ void count_devices(const StaticGroup& group, const Member& self, std::vector<Mem
   const bool has_names =
       std::any_of(members.begin(), members.end(), [](const Member& each) { return each.names_devices(); });
   if (!has_names) return;
-  group.store->set(kDevices + std::to_string(self.id), std::to_string(device::gpu_count()), site);
-  const std::vector<std::string> counts = group.store->multi_get(keys_of(kDevices, group.world_size), site);
+  const wire::Bytes own = wire::encode(own_device_site());
+  group.store->set(kDevices + std::to_string(self.id), {reinterpret_cast<const char*>(own.data()), own.size()}, site);
+  const std::vector<std::string> sites = group.store->multi_get(keys_of(kDevices, group.world_size), site);
   for (std::size_t i = 0; i < members.size(); ++i) {
-    std::from_chars(counts[i].data(), counts[i].data() + counts[i].size(), members[i].device_count);
+    members[i].site = wire::decode<DeviceSite>(wire::view_of(sites[i].data(), sites[i].size()));
   }
 }
 

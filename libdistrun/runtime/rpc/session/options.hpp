@@ -9,7 +9,7 @@
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/runtime/device/device.hpp>
-#include <distrun/runtime/rpc/calls/devices.hpp>
+#include <distrun/runtime/rpc/devices/device_map.hpp>
 #include <distrun/runtime/rpc/values/value.hpp>
 #include <distrun/runtime/store/store.hpp>
 

@@ -5,19 +5,37 @@
 #include <distrun/runtime/tensor/core/pointwise.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/core/sparse_parts.hpp>
+#include <distrun/runtime/tensor/core/watch.hpp>
 
 namespace distrun::tensor::plain {
-Tensor full(const Dims& sizes, const Scalar& value, TensorOptions options) {
+namespace {
+
+Tensor filled(const Dims& sizes, const Scalar& value, TensorOptions options) {
   check_fits("full", value, options.dtype);
   Tensor tensor = empty(sizes, options);
   fill_pointwise(tensor, Constant(value, options.dtype));
   return tensor;
 }
 
-Tensor zeros(const Dims& sizes, TensorOptions options) { return full(sizes, 0, options); }
-Tensor ones(const Dims& sizes, TensorOptions options) { return full(sizes, 1, options); }
+}  // namespace
+
+Tensor full(const Dims& sizes, const Scalar& value, TensorOptions options) {
+  const MakerScope scope("full");
+  return filled(sizes, value, options);
+}
+
+Tensor zeros(const Dims& sizes, TensorOptions options) {
+  const MakerScope scope("zeros");
+  return filled(sizes, 0, options);
+}
+
+Tensor ones(const Dims& sizes, TensorOptions options) {
+  const MakerScope scope("ones");
+  return filled(sizes, 1, options);
+}
 
 Tensor arange(std::int64_t end, Device device) {
+  const MakerScope scope("arange");
   const Tensor tensor = empty({std::max<std::int64_t>(end, 0)}, {DType::I64, device});
   const std::int64_t count = tensor.numel();
   if (count == 0) return tensor;
@@ -29,16 +47,25 @@ Tensor arange(std::int64_t end, Device device) {
 }
 
 Tensor zeros_like(const Tensor& tensor) {
+  const MakerScope scope("zeros_like");
   return tensor.is_sparse() ? empty_sparse(tensor.sizes(), tensor.options(), sparse_dim(tensor))
                             : zeros(tensor.sizes(), tensor.options());
 }
-Tensor ones_like(const Tensor& tensor) { return ones(tensor.sizes(), tensor.options()); }
-Tensor full_like(const Tensor& tensor, const Scalar& value) { return full(tensor.sizes(), value, tensor.options()); }
+
+Tensor ones_like(const Tensor& tensor) {
+  const MakerScope scope("ones_like");
+  return filled(tensor.sizes(), 1, tensor.options());
+}
+
+Tensor full_like(const Tensor& tensor, const Scalar& value) {
+  const MakerScope scope("full_like");
+  return filled(tensor.sizes(), value, tensor.options());
+}
 
 Tensor scalar_tensor(const Scalar& value) {
   return scalar_tensor(value, {value.is_floating() ? DType::F32 : value.dtype(), device::kCpu});
 }
-Tensor scalar_tensor(const Scalar& value, TensorOptions options) { return full({}, value, options); }
+Tensor scalar_tensor(const Scalar& value, TensorOptions options) { return filled({}, value, options); }
 
 Tensor from_data(const void* data, const Dims& sizes, TensorOptions options) {
   const Tensor here = empty(sizes, {options.dtype, device::kCpu});

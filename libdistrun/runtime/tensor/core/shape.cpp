@@ -54,7 +54,7 @@ void check_same_device(const char* op, std::initializer_list<const Tensor*> tens
   const Device first = (*tensors.begin())->device();
   for (const Tensor* tensor : tensors) {
     if (tensor->device() == first) continue;
-    throw Error(ErrorKind::InvalidArgument,
+    throw Error(ErrorKind::InvalidArgument, "RuntimeError",
                 std::string(op) + ": Expected all tensors to be on the same device, but found at least two devices, " +
                     to_string(first) + " and " + to_string(tensor->device()) + "!");
   }

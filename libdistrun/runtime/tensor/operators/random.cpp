@@ -10,6 +10,7 @@
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/launch.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
+#include <distrun/runtime/tensor/core/watch.hpp>
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
 #include <distrun/runtime/tensor/operators/philox.hpp>
 
@@ -131,6 +132,7 @@ Tensor empty_floating(const char* op, const Dims& sizes, TensorOptions options) 
 }  // namespace
 
 Tensor rand(const Dims& sizes, TensorOptions options, Generator& generator) {
+  const MakerScope scope("rand");
   Tensor out = empty_floating("rand", sizes, options);
   if (out.numel() == 0) return out;
   if (options.dtype == DType::F32) {
@@ -142,6 +144,7 @@ Tensor rand(const Dims& sizes, TensorOptions options, Generator& generator) {
 }
 
 Tensor randn(const Dims& sizes, TensorOptions options, Generator& generator) {
+  const MakerScope scope("randn");
   Tensor out = empty_floating("randn", sizes, options);
   if (out.numel() == 0) return out;
   if (options.dtype == DType::F32) {

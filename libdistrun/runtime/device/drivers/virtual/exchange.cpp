@@ -205,6 +205,10 @@ void Exchange::record(const std::shared_ptr<SharedEvent>& event, const VectorClo
   point.on_done = [event, recording] { raise(event->done, recording); };
 }
 
+bool Exchange::is_own_recording(const std::shared_ptr<SharedEvent>& event) const {
+  return event->recorder.load() == ::getpid();
+}
+
 std::shared_ptr<Point> Exchange::last_recording(const std::shared_ptr<SharedEvent>& event, VectorClock& clock) {
   const std::uint64_t recording = event->recorded.load();
   if (recording == 0) return nullptr;
@@ -313,6 +317,7 @@ void Exchange::compare(const AccessRecord& fresh, const SharedAccess& mine, cons
     if (theirs->count <= other->host_known[theirs->stream]) continue;
     if (theirs->count <= now.of(number_of({token, theirs->stream}, pid))) continue;
     if (!is_sane(*theirs) || !overlap(bytes, lattice_of(*theirs))) continue;
+    if (theirs->writes == 0 && !core::is_alive(pid)) continue;  // whoever was to read it has ended, and reads no more
     check_.report_foreign(fresh, text_of(theirs->name), text_of(theirs->file), static_cast<std::uint32_t>(theirs->line),
                           theirs->writes != 0, text_of(theirs->stream_name) + " of process " + std::to_string(pid));
   }

@@ -40,6 +40,8 @@ class Exchange {
   std::shared_ptr<SharedEvent> import_event(const IpcHandle& handle);
   // Shows a recording that is put on a stream now: the point tells when it is done.
   void record(const std::shared_ptr<SharedEvent>& event, const VectorClock& clock, Point& point);
+  // Whether nobody else has recorded it since this process did.
+  bool is_own_recording(const std::shared_ptr<SharedEvent>& event) const;
   // Stands for the recording that is the last by now, whoever has made it; null if there is none.
   std::shared_ptr<Point> last_recording(const std::shared_ptr<SharedEvent>& event, VectorClock& clock);
 

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include <distrun/runtime/core/tracing.hpp>
+
 namespace distrun::device::virtual_gpu {
 
 struct Queue {
@@ -15,9 +17,12 @@ struct Queue {
   std::deque<Work> works;
   std::uint64_t pushed = 0;
   std::uint64_t completed = 0;
-  std::optional<base::Error> error;
-  bool active = false;  // something is going to call advance() for it
-  bool busy = false;    // its head is a busy kernel that has begun
+  std::optional<base::Error> error;      // of its own work: what comes later is dropped
+  std::optional<base::Error> inherited;  // of work elsewhere that it has waited for: told once, and it goes on
+  bool active = false;                   // something is going to call advance() for it
+  bool busy = false;                     // its head is a busy kernel that has begun
+  // When its head began to keep it busy, or waiting, for a trace; 0: it did not, or there is none.
+  std::int64_t began_ns = 0;
 };
 
 namespace {
@@ -29,6 +34,26 @@ constexpr std::uint64_t kDelayMaxNs = 100'000;
 constexpr base::Nanoseconds kAskAgain{50'000};  // what another process has done
 
 base::TimePoint now() { return base::system_clock().now(); }
+
+const char* name_of(const Work& work) noexcept {
+  switch (work.kind) {
+    case Work::Kind::Kernel: return *work.name != '\0' ? work.name : "kernel";
+    case Work::Kind::Host: return "host function";
+    case Work::Kind::Busy: return "busy";
+    case Work::Kind::Record: return "records an event";
+    case Work::Kind::Wait: return "waits for an event";
+  }
+  return "";
+}
+
+// On the track of its stream. The text of `stream` must be there as long as the slice.
+trace::SliceInfo slice_of(const Work& work, std::string_view stream) noexcept {
+  trace::SliceInfo info;
+  info.kind = trace::Kind::StreamWork;
+  info.name = name_of(work);
+  info.place = stream;
+  return info;
+}
 
 base::Error current_error() {
   try {
@@ -128,9 +153,12 @@ void Scheduler::wait_for_all(Lock& lock, const std::vector<std::shared_ptr<Queue
     progressed_.wait(lock, [&] { return queue->completed >= goal; });
   }
   --host_waits_;
+  std::optional<base::Error> error;
   for (const std::shared_ptr<Queue>& queue : queues) {
-    if (queue->error) throw base::Error(*queue->error);
+    const std::optional<base::Error> inherited = std::exchange(queue->inherited, std::nullopt);
+    if (!error) error = queue->error ? queue->error : inherited;
   }
+  if (error) throw base::Error(*error);
 }
 
 void Scheduler::synchronize(StreamRef stream) {
@@ -191,14 +219,16 @@ bool Scheduler::step(const std::shared_ptr<Queue>& queue, std::vector<std::share
   switch (head.kind) {
     case Work::Kind::Record: finish(*head.point, *queue, woken); break;
     case Work::Kind::Wait:
-      if (!wait_is_over(*head.point, queue)) return false;
-      break;
+      if (wait_is_over(*head.point, queue)) break;
+      if (queue->began_ns == 0) queue->began_ns = core::trace_now();
+      return false;
     case Work::Kind::Busy:
       if (queue->error || queue->busy) {
         queue->busy = false;
         break;
       }
       queue->busy = true;
+      queue->began_ns = core::trace_now();
       set_timer(now() + head.length, queue);
       return false;
     case Work::Kind::Kernel:
@@ -218,27 +248,36 @@ bool Scheduler::step(const std::shared_ptr<Queue>& queue, std::vector<std::share
 bool Scheduler::wait_is_over(Point& point, const std::shared_ptr<Queue>& queue) {
   if (!point.has_arrived) {
     if (!point.done) point.waiting.push_back(queue);
-    return point.done;
-  }
-  if (!point.has_arrived()) {
+    if (!point.done) return false;
+  } else if (!point.has_arrived()) {
     set_timer(now() + kAskAgain, queue);
     return false;
   }
-  // Who was to record it is gone: nothing that comes after it can be right.
-  if (point.error && !queue->error) queue->error = point.error;
+  // What it stands for was not done, so what comes after it is wrong. The stream itself is not: others that are to go
+  // on without who is gone may have it.
+  if (point.error && !queue->inherited) queue->inherited = point.error;
   return true;
 }
 
 void Scheduler::finish(Point& point, const Queue& queue, std::vector<std::shared_ptr<Queue>>& woken) {
   point.done = true;
   point.at = now();
-  if (queue.error) point.error = queue.error;
+  point.error = queue.error ? queue.error : queue.inherited;
   if (point.on_done) point.on_done();
   for (std::shared_ptr<Queue>& waiting : point.waiting) woken.push_back(std::move(waiting));
   point.waiting.clear();
 }
 
+// What took no thread: a wait, or a time of being busy.
+void Scheduler::trace_head(const Queue& queue, std::int64_t began_ns) {
+  if (trace::Writer* const writer = core::tracer()) {
+    const std::string stream = to_string(queue.stream);
+    writer->add(slice_of(queue.works.front(), stream), began_ns, trace::now_ns());
+  }
+}
+
 void Scheduler::pop(Queue& queue) {
+  if (const std::int64_t began = std::exchange(queue.began_ns, 0); began != 0) trace_head(queue, began);
   if (queue.works.front().body) spent_.push_back(std::move(queue.works.front()));
   queue.works.pop_front();
   ++queue.completed;
@@ -292,6 +331,7 @@ template <class Code>
 void Scheduler::run_user_code(Lock& lock, const Code& code) {
   ++in_callbacks_;
   if (!ready_.empty() || !timers_.empty()) start_thread_if_needed();
+  if (!ready_.empty() || (!timers_.empty() && !timer_is_kept_)) ++to_wake_;  // whoever was woken for it may be this one
   release(lock);
   code();
   lock.lock();
@@ -302,6 +342,9 @@ void Scheduler::run_head(Lock& lock, const std::shared_ptr<Queue>& queue) {
   Work work = std::move(queue->works.front());
   std::optional<base::Error> error;
   const auto run = [&] {
+    trace::Writer* const tracer = core::tracer();
+    const std::string stream = tracer != nullptr ? to_string(queue->stream) : "";
+    const core::TraceSlice traced(tracer, [&] { return slice_of(work, stream); });
     try {
       work.body();
     } catch (...) {

@@ -45,6 +45,7 @@ struct Work {
   enum class Kind : std::uint8_t { Kernel, Host, Busy, Record, Wait };
   Kind kind = Kind::Kernel;
   bool delayed = false;
+  const char* name = "";         // of a kernel, for a trace; lives on
   std::function<void()> body;    // Kernel and Host
   base::Nanoseconds length{};    // Busy
   std::shared_ptr<Point> point;  // Record and Wait
@@ -84,6 +85,7 @@ class Scheduler {
   bool wait_is_over(Point& point, const std::shared_ptr<Queue>& queue);
   void finish(Point& point, const Queue& queue, std::vector<std::shared_ptr<Queue>>& woken);
   void pop(Queue& queue);
+  void trace_head(const Queue& queue, std::int64_t began_ns);
   void make_ready(const std::shared_ptr<Queue>& queue);
   void set_timer(base::TimePoint due, const std::shared_ptr<Queue>& queue);
   void fire_timers();

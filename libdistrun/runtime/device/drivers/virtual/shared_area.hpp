@@ -16,7 +16,7 @@ inline constexpr std::size_t kSharedEvents = 256;
 inline constexpr std::size_t kPeers = 64;
 inline constexpr std::size_t kSharedStreams = 1024;
 inline constexpr std::size_t kSharedAccesses = 512;  // the last so many
-inline constexpr std::size_t kClockEntries = 32;
+inline constexpr std::size_t kClockEntries = 256;    // more streams than a session keeps at work
 inline constexpr std::size_t kSharedSteps = 6;
 
 // A vector clock, of streams that nobody's host is known to have waited for.

@@ -142,7 +142,9 @@ EventId VirtualDriver::make_event(int device, EventOptions options) {
 
 Recorded VirtualDriver::last_recording(EventId event) {
   Recorded recorded = events_.find(event);
-  if (recorded.shared != nullptr) recorded.point = exchange_.last_recording(recorded.shared, recorded.clock);
+  const bool is_own =
+      recorded.shared == nullptr || (recorded.point != nullptr && exchange_.is_own_recording(recorded.shared));
+  if (!is_own) recorded.point = exchange_.last_recording(recorded.shared, recorded.clock);
   return recorded;
 }
 

@@ -35,6 +35,7 @@ void VirtualDriver::put(const Request& request, Work work) {
     const std::lock_guard lock(mutex_);
     const std::size_t number = number_of(request.stream);  // a stream that is no more is refused
     if (settings_.check_order) found = check_order_of(request, number);
+    work.name = request.name;
     scheduler_.push(request.stream, std::move(work));
   }
   for (const OrderReport& report : found) tell(report);

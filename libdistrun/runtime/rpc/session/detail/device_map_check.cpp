@@ -36,7 +36,7 @@ bool are_among(const Numbers& numbers, const Numbers& declared) {
 
 void check_devices(const Member& member) {
   if (has_two(member.devices)) refuse(member, "duplicated devices" + text_of(member.devices));
-  if (!are_there(member.devices, member.device_count)) {
+  if (!are_there(member.devices, member.site.count)) {
     refuse(member, "devices with invalid indices" + text_of(member.devices));
   }
 }
@@ -47,7 +47,7 @@ void check_end(const Member& blamed, const char* end, const Numbers& numbers, co
   if (!owner.devices.empty() && !are_among(numbers, owner.devices)) {
     refuse(blamed, std::string("unexpected ") + end + " devices" + behind + text_of(numbers));
   }
-  if (owner.devices.empty() && !are_there(numbers, owner.device_count)) {
+  if (owner.devices.empty() && !are_there(numbers, owner.site.count)) {
     refuse(blamed, std::string(end) + " devices with invalid indices" + behind + text_of(numbers));
   }
 }

@@ -251,8 +251,16 @@ bool ElasticGroup::make_known(Agent& agent, const Member& member) {
   return true;
 }
 
+void ElasticGroup::introduce_devices(Calls& calls) const {
+  calls.devices().set_site(WorkerInfo(self_.name, self_.id), self_.site);
+  calls.devices().add_devices(devices_of(self_, before_));
+  for (const Member& each : before_) calls.devices().set_site(WorkerInfo(each.name, each.id), each.site);
+}
+
 void ElasticGroup::add(Calls& calls, const Member& member) {
   if (!make_known(calls.agent(), member)) return;
+  calls.devices().set_site(WorkerInfo(member.name, member.id), member.site);
+  calls.devices().add_devices(devices_of(self_, {member}));
   calls.refresh_workers();
   if (calls.references() != nullptr) calls.references()->meet(member.id);
 }

@@ -32,6 +32,9 @@ class ElasticGroup {
   // Only appends it, if it can.
   void leave_silently() noexcept;
 
+  // Where the devices are of all that it knows of, itself too; before the calls start.
+  void introduce_devices(Calls& calls) const;
+
   // What peers call.
   void add(Calls& calls, const Member& member);
   // And tells it that it has taken note.

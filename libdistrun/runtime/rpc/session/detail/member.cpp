@@ -33,6 +33,23 @@ Member make_member(const Agent& agent, const RpcBackendOptions& options) {
   return member;
 }
 
+std::vector<device::Device> devices_of(const Member& self, const std::vector<Member>& members) {
+  std::vector<std::int32_t> numbers = self.devices;
+  if (numbers.empty()) {
+    for (const MapRecord& map : self.maps) numbers.insert(numbers.end(), map.from.begin(), map.from.end());
+    for (const Member& each : members) {
+      for (const MapRecord& map : each.maps) {
+        if (map.worker == self.name) numbers.insert(numbers.end(), map.to.begin(), map.to.end());
+      }
+    }
+  }
+  std::vector<device::Device> devices;
+  for (const std::int32_t number : numbers) {
+    if (number >= 0) devices.push_back(device::cuda(static_cast<std::int16_t>(number)));
+  }
+  return devices;
+}
+
 WorkerRecord record_of(const Member& member) { return {WorkerInfo(member.name, member.id), member.address}; }
 
 std::string describe(const Member& member) { return member.name + " (rank " + std::to_string(member.id) + ")"; }

@@ -7,6 +7,7 @@
 
 #include <distrun/common/wire/codec.hpp>
 #include <distrun/runtime/rpc/agent.hpp>
+#include <distrun/runtime/rpc/devices/site.hpp>
 #include <distrun/runtime/rpc/session/options.hpp>
 
 namespace distrun::rpc {
@@ -19,21 +20,21 @@ struct MapRecord {
 };
 DISTRUN_FIELDS(MapRecord, m.worker, m.from, m.to)
 
-inline constexpr std::int32_t kNotCounted = -1;
-
 struct Member {
   std::string name;
   std::int32_t id = 0;
   std::string address;  // of its agent
-  std::int32_t device_count =
-      kNotCounted;  // counted if somebody's maps are to be checked: it may take a driver's start
+  DeviceSite site;      // of its GPUs; not counted unless somebody's maps are to be checked
   std::vector<MapRecord> maps;
   std::vector<std::int32_t> devices;  // that it has declared; empty: those of the maps
   bool names_devices() const noexcept { return !maps.empty() || !devices.empty(); }
 };
-DISTRUN_FIELDS(Member, m.name, m.id, m.address, m.device_count, m.maps, m.devices)
+DISTRUN_FIELDS(Member, m.name, m.id, m.address, m.site, m.maps, m.devices)
 
 Member make_member(const Agent& agent, const RpcBackendOptions& options);
+// The GPUs that calls between these have to do with, of `self`: those that it has declared, else those of its own maps
+// and of others' maps for it.
+std::vector<device::Device> devices_of(const Member& self, const std::vector<Member>& members);
 WorkerRecord record_of(const Member& member);
 std::string describe(const Member& member);  // "worker1 (rank 1)"
 

@@ -32,6 +32,11 @@ void Session::start() {
   calls = std::make_shared<Calls>(agent, rank);
   calls->set_timeout(timeout);
   calls->set_device_maps(device_maps);
+  for (const Member& each : members) {
+    calls->devices().set_site(WorkerInfo(each.name, each.id), each.site);
+    if (each.id == agent->worker_info().id()) calls->devices().add_devices(devices_of(each, members));
+  }
+  if (elastic != nullptr) elastic->introduce_devices(*calls);
   parts = make_session_parts(calls, elastic == nullptr ? 0 : elastic->earlier());
   calls->on_control([weak = weak_from_this()](const WorkerInfo& from, const wire::Bytes& bytes) {
     if (const auto session = weak.lock()) session->receive(from, bytes);

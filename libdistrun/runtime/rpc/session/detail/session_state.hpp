@@ -9,6 +9,7 @@
 
 #include <distrun/runtime/rpc/session/detail/elastic_group.hpp>
 #include <distrun/runtime/rpc/session/detail/meetings.hpp>
+#include <distrun/runtime/rpc/session/detail/member.hpp>
 #include <distrun/runtime/rpc/session/detail/termination.hpp>
 #include <distrun/runtime/rpc/session/hooks.hpp>
 #include <distrun/runtime/rpc/session/session_part.hpp>
@@ -33,6 +34,7 @@ struct Session : std::enable_shared_from_this<Session> {
   const base::Nanoseconds timeout;                     // of calls, at first
   const std::optional<int> worker_threads;             // nothing: its options have none
   const std::map<std::string, DeviceMap> device_maps;  // by the worker's name
+  std::vector<Member> members;                         // of a group of a fixed size, this one too
   std::shared_ptr<Calls> calls;                        // null: a hook has started the agent, its own way
   std::vector<std::shared_ptr<SessionPart>> parts;     // of other rooms; none without calls
   std::shared_ptr<ElasticGroup> elastic;               // null: the group's size is fixed

@@ -1,0 +1,18 @@
+#pragma once
+// What a test does by name and time, here and on the workers that it calls, for plugins that are linked with the
+// runtime (distrun_add_plugin(NAME RUNTIME ...)):
+//
+//   #include <distrun/profiler.hpp>
+//
+//   distrun::profiler::Profile profile;
+//   distrun::rpc_sync("worker1", step, batch);
+//   profile.end();
+//   std::cout << distrun::profiler::table(profile.key_averages());
+#include <distrun/runtime/profiler/averages.hpp>
+#include <distrun/runtime/profiler/chrome_trace.hpp>
+#include <distrun/runtime/profiler/profile.hpp>
+#include <distrun/runtime/profiler/record_function.hpp>
+#include <distrun/runtime/profiler/span.hpp>
+#include <distrun/runtime/rpc/calls/gil_profiling.hpp>
+#include <distrun/runtime/rpc/calls/profiled_call.hpp>
+#include <distrun/runtime/rpc/calls/server_profile.hpp>

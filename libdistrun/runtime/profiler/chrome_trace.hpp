@@ -1,0 +1,20 @@
+#pragma once
+// Events as the JSON that chrome://tracing, Perfetto and others show.
+#include <cstdint>
+#include <string>
+
+#include <distrun/runtime/profiler/event.hpp>
+
+namespace distrun::profiler {
+
+enum class TraceForm : std::uint8_t {
+  List,    // [ ... ]
+  Object,  // {"traceEvents": [ ... ]}
+};
+
+// A line for each event, and one for each kernel.
+std::string chrome_trace(const Events& events, TraceForm form = TraceForm::List);
+// Throws Error{Failed} if the file can't be written.
+void write_chrome_trace(const std::string& path, const Events& events, TraceForm form = TraceForm::List);
+
+}  // namespace distrun::profiler

@@ -1,0 +1,62 @@
+#pragma once
+// A named piece of work that goes on when its scope has ended, until a future is done:
+//
+//   const profiler::RecordFunction forward("forward");
+//   return forward.call_end_callbacks_on_future(rpc_async("worker1", step, batch));
+//
+// and the same as functions on a handle, for whoever has no scopes.
+#include <atomic>
+#include <memory>
+#include <string_view>
+
+#include <distrun/runtime/future/future.hpp>
+#include <distrun/runtime/profiler/span.hpp>
+
+namespace distrun::profiler {
+
+class RecordFunction {
+ public:
+  // `arguments` say more about it, and are a note of the event.
+  explicit RecordFunction(std::string_view name, std::string_view arguments = {});
+  ~RecordFunction() { end(); }
+  RecordFunction(const RecordFunction&) = delete;
+  RecordFunction& operator=(const RecordFunction&) = delete;
+
+  // The event ends when the future is done, however, and not with the scope. The new future has the same value, or
+  // error, once it has ended. Throws Error{Failed} the second time: "... can only be called once."
+  template <class T>
+  future::Future<T> call_end_callbacks_on_future(const future::Future<T>& future) const {
+    claim();
+    return future.then([scope = scope_](const future::Future<T>& done) {
+      scope->span.end();
+      return done.wait();
+    });
+  }
+
+  // It ends now, unless it goes on until a future is done. More than once is once.
+  void end() const noexcept;
+
+ private:
+  struct Scope {
+    explicit Scope(std::string_view name) : span(name) {}
+    Span span;
+    std::atomic<bool> is_claimed{false};  // by a future
+  };
+
+  void claim() const;
+
+  std::shared_ptr<Scope> scope_;
+};
+
+using RecordHandle = std::shared_ptr<const RecordFunction>;
+
+inline RecordHandle record_function_enter(std::string_view name, std::string_view arguments = {}) {
+  return std::make_shared<const RecordFunction>(name, arguments);
+}
+template <class T>
+future::Future<T> call_end_callbacks_on_future(const RecordHandle& handle, const future::Future<T>& future) {
+  return handle->call_end_callbacks_on_future(future);
+}
+inline void record_function_exit(const RecordHandle& handle) noexcept { handle->end(); }
+
+}  // namespace distrun::profiler

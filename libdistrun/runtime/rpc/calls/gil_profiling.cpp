@@ -1,0 +1,9 @@
+#include <distrun/runtime/rpc/calls/gil_profiling.hpp>
+
+#include <distrun/runtime/rpc/calls/calls.hpp>
+
+namespace distrun::rpc {
+
+void enable_gil_profiling(bool enabled) { current_calls()->handler_wait()->enable(enabled); }
+
+}  // namespace distrun::rpc

@@ -1,0 +1,305 @@
+#include <distrun/runtime/rpc/devices/carrier.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/thread.hpp>
+#include <distrun/common/wire/codec.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/devices/packing.hpp>
+#include <distrun/runtime/rpc/devices/parcel.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+constexpr const char* kChannelNames[] = {"copy", "ipc", "staged"};
+
+// What a message of kind Devices says.
+struct WasRead {
+  std::uint64_t transfer = 0;
+};
+DISTRUN_FIELDS(WasRead, m.transfer)
+
+// For comparisons, and machines on which handles of memory cannot be opened.
+bool are_handles_allowed() {
+  const char* const value = std::getenv("DISTRUN_RPC_DEVICE_HANDLES");
+  return value == nullptr || std::string(value) != "0";
+}
+
+const Section* section_of(const Message& message) noexcept {
+  const auto found = std::find_if(message.sections.begin(), message.sections.end(),
+                                  [](const Section& each) { return each.tag == SectionTag::Devices; });
+  return found == message.sections.end() ? nullptr : &*found;
+}
+
+std::shared_ptr<const DeviceParcel> parcel_of(std::vector<Span> spans, std::shared_ptr<LocalReads> reads) {
+  auto parcel = std::make_shared<DeviceParcel>();
+  parcel->reads = std::move(reads);
+  std::set<device::Device> devices;
+  for (const Span& each : spans) devices.insert(each.storage->device());
+  for (const device::Device device : devices) parcel->made.emplace_back().record(device::current_stream(device));
+  parcel->spans = std::move(spans);
+  return parcel;
+}
+
+// On the current streams of the targets, which wait for what has made it.
+std::vector<tensor::Ref<tensor::Storage>> copies_of(const DeviceParcel& parcel, const SentDevices& section,
+                                                    WorkerId reader) {
+  if (parcel.spans.size() != section.spans.size()) {
+    throw Error(ErrorKind::InvalidArgument, "a message has other memory with it than it says");
+  }
+  std::vector<tensor::Ref<tensor::Storage>> copies;
+  for (std::size_t i = 0; i < parcel.spans.size(); ++i) {
+    const Span& span = parcel.spans[i];
+    const device::Stream stream = device::current_stream(received(section.spans[i].target));
+    for (const device::Event& each : parcel.made) each.block(stream);
+    copies.push_back(tensor::Storage::make(stream.device(), span.bytes()));
+    stream.driver().copy(stream.ref(), copies.back()->data(), span.data(), span.bytes());
+    span.storage->record_stream(stream);
+    parcel.reads->note(reader, stream);
+  }
+  return copies;
+}
+
+}  // namespace
+
+DeviceCarrier::DeviceCarrier(Settings settings)
+    : settings_(std::move(settings)), may_use_handles_(are_handles_allowed()) {}
+
+std::shared_ptr<DeviceCarrier> DeviceCarrier::make(Settings settings) {
+  std::shared_ptr<DeviceCarrier> made(new DeviceCarrier(std::move(settings)));
+  made->imports_ = std::make_shared<DeviceImports>(
+      made->events_, [weak = made->weak_from_this()](WorkerId from, std::uint64_t number) {
+        const auto self = weak.lock();
+        if (self != nullptr) self->settings_.post([self, from, number] { self->tell_read(from, number); });
+      });
+  return made;
+}
+
+void DeviceCarrier::set_site(const WorkerInfo& worker, DeviceSite site) {
+  const std::lock_guard lock(mutex_);
+  peers_[worker.id()] = {worker.name(), std::move(site), {}};
+}
+
+DeviceSite DeviceCarrier::site_of(WorkerId worker) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = peers_.find(worker);
+  return found == peers_.end() ? DeviceSite() : found->second.site;
+}
+
+void DeviceCarrier::add_devices(const std::vector<device::Device>& devices) {
+  const std::lock_guard lock(mutex_);
+  for (const device::Device each : devices) {
+    if (!each.is_cpu() && std::find(devices_.begin(), devices_.end(), each) == devices_.end()) devices_.push_back(each);
+  }
+  std::sort(devices_.begin(), devices_.end());
+  has_devices_ = !devices_.empty();
+}
+
+std::vector<device::Device> DeviceCarrier::devices() const {
+  if (!has_devices()) return {};
+  const std::lock_guard lock(mutex_);
+  return devices_;
+}
+
+std::shared_ptr<StreamLease> DeviceCarrier::lease(const std::vector<device::Device>& devices) const {
+  return devices.empty() ? nullptr : std::make_shared<StreamLease>(streams_, devices);
+}
+
+std::shared_ptr<StreamLease> DeviceCarrier::lease_for(const Message& message) const {
+  std::vector<device::Device> wanted = devices();
+  for (const device::Device each : devices_named_in(message)) {
+    if (std::find(wanted.begin(), wanted.end(), each) == wanted.end()) wanted.push_back(each);
+  }
+  return lease(wanted);
+}
+
+std::string DeviceCarrier::why_no_ipc(const DeviceSite& site) const {
+  if (!may_use_handles_) return "DISTRUN_RPC_DEVICE_HANDLES=0";
+  return why_no_handles(site_of(settings_.self.id()), site);
+}
+
+DeviceCarrier::Channel DeviceCarrier::channel_to(WorkerId to, const DeviceSite& site) const {
+  if (to == settings_.self.id() || settings_.is_by_hand) return Channel::Copy;
+  return why_no_ipc(site).empty() ? Channel::Ipc : Channel::Staged;
+}
+
+void DeviceCarrier::count(WorkerId to, Channel channel, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  const std::lock_guard lock(mutex_);
+  const auto found = peers_.find(to);
+  if (found != peers_.end()) found->second.bytes_out[static_cast<std::size_t>(channel)] += bytes;
+}
+
+DeviceCarrier::Kept DeviceCarrier::pack(Message& message, const DeviceMap& map, const WorkerInfo& to) {
+  const auto is_on_gpu = [](const Tensor& each) { return !each.device().is_cpu(); };
+  std::vector<SentRead> reads = imports_->reads_of(to.id());
+  if (map.empty() && reads.empty() && std::none_of(message.tensors.begin(), message.tensors.end(), is_on_gpu))
+    return {};
+  const Channel channel = channel_to(to.id(), site_of(to.id()));
+  const TensorList tensors = message.tensors;
+  PackedTensors packed = pack_tensors(message, map, to.name(), channel != Channel::Staged);
+  std::uint64_t apart_bytes = 0;
+  for (const Span& each : packed.apart) apart_bytes += each.bytes();
+  Kept kept;
+  if (!packed.apart.empty() && channel == Channel::Copy) {
+    message.parcel = parcel_of(std::move(packed.apart), reads_);
+  } else if (!packed.apart.empty()) {
+    try {
+      std::vector<SentSpan> planned = std::move(packed.section.spans);
+      exports_.keep(to.id(), std::move(packed.apart), packed.section);
+      kept = Kept(&exports_, to.id(), packed.section.transfer);
+      for (std::size_t i = 0; i < planned.size(); ++i) packed.section.spans[i].target = planned[i].target;
+    } catch (const Error& why) {
+      if (why.kind() != ErrorKind::Overloaded) throw;
+      apart_bytes = 0;  // too many are on their way: this one goes by way of the host
+      message.tensors = tensors;
+      packed = pack_tensors(message, map, to.name(), false);
+    }
+  }
+  count(to.id(), channel, apart_bytes);
+  count(to.id(), Channel::Staged, packed.staged_bytes);
+  packed.section.reads = std::move(reads);
+  message.sections.push_back({SectionTag::Devices, wire::encode(packed.section)});
+  return kept;
+}
+
+DeviceMap DeviceCarrier::unpack(Message& message, const WorkerInfo& from) {
+  DeviceMap back;
+  const Section* const found = section_of(message);
+  if (found == nullptr) return back;
+  const auto section = wire::decode<SentDevices>(wire::view_of(found->bytes));
+  std::vector<tensor::Ref<tensor::Storage>> copies;
+  if (message.parcel != nullptr) {
+    copies = copies_of(*message.parcel, section, settings_.self.id());
+    message.parcel = nullptr;
+  } else if (section.transfer != 0) {
+    copies = read(section, from);
+  }
+  unpack_tensors(message, section, copies);
+  follow_reads(section, from);
+  for (const SentPair& pair : section.map) back.emplace(received(pair.to), received(pair.from));
+  std::erase_if(message.sections, [](const Section& each) { return each.tag == SectionTag::Devices; });
+  return back;
+}
+
+// Of a transfer that is over by now the event may stand for something else already.
+void DeviceCarrier::follow_reads(const SentDevices& section, const WorkerInfo& from) {
+  std::vector<SentEvent> open;
+  for (const SentRead& each : section.reads) {
+    if (exports_.is_open(from.id(), each.transfer)) open.push_back(each.read);
+  }
+  imports_->follow_reads(open, site_of(settings_.self.id()), site_of(from.id()), devices());
+}
+
+void DeviceCarrier::follow_reads(WorkerId worker) {
+  if (reads_->has(worker)) reads_->follow(worker, devices());
+}
+
+// Whoever has sent it need not keep it if it can't be read.
+std::vector<tensor::Ref<tensor::Storage>> DeviceCarrier::read(const SentDevices& section, const WorkerInfo& from) {
+  imports_->refuse_second(from.id(), section.transfer);
+  try {
+    return imports_->read(from.id(), section, site_of(settings_.self.id()), site_of(from.id()));
+  } catch (Error& why) {
+    tell_read(from.id(), section.transfer);
+    why.while_doing("reading device memory of " + from.name());
+    throw;
+  }
+}
+
+void DeviceCarrier::discard(const Message& message, const WorkerInfo& from) noexcept {
+  try {
+    const Section* const found = section_of(message);
+    if (found == nullptr) return;
+    const auto section = wire::decode<SentDevices>(wire::view_of(found->bytes));
+    if (section.transfer != 0) settings_.tell(from.id(), wire::encode(WasRead{section.transfer}));
+  } catch (const std::exception&) {
+    return;  // it is gone, or has said what makes no sense
+  }
+}
+
+void DeviceCarrier::tell_read(WorkerId from, std::uint64_t transfer) noexcept {
+  try {
+    imports_->settle(from, transfer);
+    settings_.tell(from, wire::encode(WasRead{transfer}));
+  } catch (const std::exception&) {
+    return;  // it is gone, and needs its memory no more
+  }
+}
+
+void DeviceCarrier::receive(WorkerId from, const wire::Bytes& bytes) {
+  exports_.release(from, wire::decode<WasRead>(wire::view_of(bytes)).transfer);
+}
+
+void DeviceCarrier::lose(WorkerId worker) noexcept {
+  exports_.lose(worker, site_of(worker).pid);
+  try {
+    // What was being read is told to whoever waits for it; the streams that wait would tell it to others, too.
+    for (const device::Stream stream : imports_->lose(worker)) streams_->replace(stream);
+  } catch (const Error&) {
+    return;  // no streams are to be had any more, and whoever asks for one hears of it
+  }
+}
+
+void DeviceCarrier::finish(base::TimePoint deadline) noexcept {
+  const auto is_over = [&] { return exports_.count() == 0 && imports_->count() == 0; };
+  if (is_over()) return;
+  core::PollingWait wait({board::WaitKind::RpcReply, "tensors on devices to be read", board::PeerRule::None, {}, 0, {}},
+                         deadline);
+  auto rest = base::Nanoseconds(std::chrono::microseconds(50));
+  while (!is_over() && wait.rest(rest) == core::WaitEnd::Ready) {
+    rest = std::min<base::Nanoseconds>(rest * 2, std::chrono::milliseconds(5));
+  }
+}
+
+void DeviceCarrier::add_debug_info(std::map<std::string, std::string>& info) const {
+  std::map<WorkerId, Peer> peers;
+  {
+    const std::lock_guard lock(mutex_);
+    if (devices_.empty()) return;
+    peers = peers_;
+  }
+  for (const auto& [id, peer] : peers) {
+    const std::string key = "devices." + peer.name;
+    const Channel channel = channel_to(id, peer.site);
+    info[key + ".channel"] = kChannelNames[static_cast<std::size_t>(channel)];
+    const std::string why = why_no_ipc(peer.site);
+    if (channel == Channel::Staged) info[key + ".not_taken.ipc"] = why;
+    for (std::size_t i = 0; i < kChannels; ++i) {
+      if (peer.bytes_out[i] != 0) info[key + ".bytes_out." + kChannelNames[i]] = std::to_string(peer.bytes_out[i]);
+    }
+  }
+}
+
+bool is_packed(const Message& message) noexcept { return section_of(message) != nullptr; }
+
+bool has_packed_tensors(const Message& message) noexcept {
+  const Section* const found = section_of(message);
+  if (found == nullptr) return false;
+  try {
+    return !wire::decode<SentDevices>(wire::view_of(found->bytes)).tensors.empty();
+  } catch (const Error&) {
+    return true;  // whoever unpacks it hears of that
+  }
+}
+
+std::vector<device::Device> devices_named_in(const Message& message) {
+  std::vector<device::Device> devices;
+  const auto add = [&](const SentDevice& each) {
+    const device::Device device = received(each);
+    if (!device.is_cpu() && std::find(devices.begin(), devices.end(), device) == devices.end()) {
+      devices.push_back(device);
+    }
+  };
+  const Section* const found = section_of(message);
+  if (found == nullptr) return devices;
+  const auto section = wire::decode<SentDevices>(wire::view_of(found->bytes));
+  for (const SentTensor& each : section.tensors) add(each.target);
+  for (const SentPair& each : section.map) add(each.to);
+  return devices;
+}
+
+}  // namespace distrun::rpc

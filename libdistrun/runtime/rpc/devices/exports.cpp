@@ -1,0 +1,102 @@
+#include <distrun/runtime/rpc/devices/exports.hpp>
+
+#include <utility>
+
+#include <distrun/common/base/clock.hpp>
+#include <distrun/runtime/core/shared_memory.hpp>
+#include <distrun/runtime/core/wait.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+constexpr base::Nanoseconds kEndingMoment = std::chrono::milliseconds(50);
+
+}  // namespace
+
+void DeviceExports::keep(WorkerId to, std::vector<Span> spans, SentDevices& section) {
+  for (Transfer& each : take_orphans()) give_back(std::move(each));
+  Transfer transfer{to, std::move(spans), {}};
+  std::vector<SentSpan> sent_spans;
+  for (const Span& each : transfer.spans) {
+    const device::Device device = each.storage->device();
+    SentSpan sent_span;
+    sent_span.bytes = each.bytes();
+    sent_span.device = device.index;
+    std::size_t offset = 0;
+    sent_span.handle = device::driver_of(device).export_memory(each.data(), &offset).bytes;
+    sent_span.offset = offset;
+    sent_spans.push_back(std::move(sent_span));
+    if (!transfer.made.contains(device)) transfer.made.emplace(device, events_->take(device));
+  }
+  for (auto& [device, shared] : transfer.made) {
+    shared.event.record(device::current_stream(device));
+    section.made.push_back({device.index, shared.handle.bytes});
+  }
+  section.spans = std::move(sent_spans);
+  const std::lock_guard lock(mutex_);
+  section.transfer = ++last_;
+  transfers_.emplace(section.transfer, std::move(transfer));
+}
+
+void DeviceExports::give_back(Transfer transfer) {
+  for (auto& [device, shared] : transfer.made) events_->give(device, std::move(shared));
+}
+
+void DeviceExports::release(WorkerId to, std::uint64_t number) {
+  Transfer transfer;  // its memory goes without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = transfers_.find(number);
+    if (found == transfers_.end() || found->second.to != to) return;
+    transfer = std::move(found->second);
+    transfers_.erase(found);
+  }
+  std::vector<Span> spans = std::move(transfer.spans);
+  give_back(std::move(transfer));
+}
+
+void DeviceExports::lose(WorkerId to, int pid) {
+  const std::lock_guard lock(mutex_);
+  for (auto each = transfers_.begin(); each != transfers_.end();) {
+    if (each->second.to != to) {
+      ++each;
+      continue;
+    }
+    orphans_.emplace_back(pid, std::move(each->second));
+    each = transfers_.erase(each);
+  }
+}
+
+// Those whose processes have ended.
+std::vector<DeviceExports::Transfer> DeviceExports::take_orphans() {
+  std::vector<Transfer> over;
+  const std::lock_guard lock(mutex_);
+  std::erase_if(orphans_, [&](auto& each) {
+    if (core::is_alive(each.first)) return false;
+    over.push_back(std::move(each.second));
+    return true;
+  });
+  return over;
+}
+
+DeviceExports::~DeviceExports() {
+  take_orphans();
+  if (orphans_.empty()) return;
+  core::PollingWait wait(
+      {board::WaitKind::RpcReply, "processes to end that read device memory", board::PeerRule::None, {}, 0, {}},
+      base::system_clock().now() + kEndingMoment);
+  while (!orphans_.empty() && wait.rest(std::chrono::milliseconds(1)) == core::WaitEnd::Ready) take_orphans();
+}
+
+bool DeviceExports::is_open(WorkerId to, std::uint64_t transfer) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = transfers_.find(transfer);
+  return found != transfers_.end() && found->second.to == to;
+}
+
+std::size_t DeviceExports::count() const {
+  const std::lock_guard lock(mutex_);
+  return transfers_.size();
+}
+
+}  // namespace distrun::rpc

@@ -1,0 +1,34 @@
+#include <distrun/runtime/rpc/devices/local_reads.hpp>
+
+namespace distrun::rpc {
+
+void LocalReads::note(WorkerId reader, device::Stream stream) {
+  const std::lock_guard lock(mutex_);
+  device::EventPool& events = events_.try_emplace(stream.device(), stream.driver()).first->second;
+  reads_[reader].push_back({stream.device(), events.record(stream.ref())});
+}
+
+bool LocalReads::has(WorkerId reader) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = reads_.find(reader);
+  return found != reads_.end() && !found->second.empty();
+}
+
+// Those that are done are followed as well: that they are is luck, which must order nothing. Then they are forgotten.
+void LocalReads::follow(WorkerId reader, const std::vector<device::Device>& devices) {
+  static std::byte nothing{};
+  const std::lock_guard lock(mutex_);
+  std::vector<Read>& reads = reads_[reader];
+  for (const device::Device device : devices) {
+    const device::Stream stream = device::current_stream(device);
+    for (const Read& read : reads) stream.driver().wait(stream.ref(), read.event);
+  }
+  std::erase_if(reads, [&](const Read& read) {
+    device::EventPool& events = events_.at(read.device);
+    if (!events.driver().is_done_with(&nothing, 1, read.event)) return false;
+    events.give(read.device.index, read.event);
+    return true;
+  });
+}
+
+}  // namespace distrun::rpc

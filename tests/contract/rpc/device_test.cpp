@@ -1,0 +1,81 @@
+// Tensors on virtual GPUs go between processes, by each channel: each value is right, no access is found that no stream
+// order protects, and whoever is killed takes nothing along.
+//
+//   DISTRUN_KILL_CELLS=300    how many are killed
+//   DISTRUN_KILL_SEED=7       other ones
+#include <catch2/catch.hpp>
+
+#include <random>
+
+#include "device_cell.hpp"
+#include "session_table.hpp"
+#include "support/environment.hpp"
+#include "support/sandbox.hpp"
+#include "support/scratch.hpp"
+#include "told_lines.hpp"
+
+namespace distrun::rpc::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using distrun::testing::number_of;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr unsigned long kCells = 4;
+#else
+constexpr unsigned long kCells = 16;
+#endif
+constexpr unsigned long kSeed = 20'265;
+constexpr int kAtOnce = 2;
+constexpr int kStepsMax = 1000;  // about as many as there are
+
+std::vector<Lines> conducted(const std::vector<DeviceCell>& cells) {
+  std::vector<std::function<Lines()>> runs;
+  for (const DeviceCell& each : cells) runs.emplace_back([&each] { return each.conduct(); });
+  return rpc::testing::conduct(runs, kAtOnce);
+}
+
+void check_channel(bool may_use_handles, const std::string& channel) {
+  const distrun::testing::Scratch scratch;
+  DeviceCell cell;
+  cell.seed = kSeed;
+  cell.may_use_handles = may_use_handles;
+  cell.folder = scratch.directory("cell");
+  check_told(conducted({cell}).front(), kDeviceRanks, "channel", [&](const Timed& came) {
+    CHECK(came.phase == "channel");
+    CHECK(came.text == channel);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("processes of one machine open handles of each other's device memory") { check_channel(true, "ipc"); }
+
+TEST_CASE("where no handles may be opened, tensors go by way of the host") { check_channel(false, "staged"); }
+
+TEST_CASE("a rank that is killed while others read its devices' memory is told by name, and they go on without it") {
+  const unsigned long seed = number_of("DISTRUN_KILL_SEED", kSeed), count = number_of("DISTRUN_KILL_CELLS", kCells);
+  const distrun::testing::Scratch scratch;
+  std::vector<DeviceCell> cells;
+  for (unsigned long number = 0; number < count; ++number) {
+    std::mt19937 random(static_cast<std::mt19937::result_type>(seed * 1'000'003 + number));
+    DeviceCell cell;
+    cell.seed = seed * 1'000'003 + number;
+    cell.victim = static_cast<int>(random() % kDeviceRanks);
+    cell.struck_at = static_cast<int>(random() % kStepsMax);
+    cell.folder = scratch.directory(std::to_string(number));
+    cells.push_back(std::move(cell));
+  }
+  const std::vector<Lines> told = conducted(cells);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    INFO("cell " << i << ": rank " << cells[i].victim << " is killed at step " << cells[i].struck_at);
+    check_told(told[i], kDeviceRanks - 1, "again", [&](const Timed& came) {
+      const bool is_well = came.text == "done" || came.phase == "channel";
+      const bool is_value_lost = came.text.find("has ended before its work was done") != std::string::npos;
+      const bool is_told = came.phase == "calls" && (is_value_lost || names(came.text, cells[i].victim));
+      CHECK((is_well || is_told));
+    });
+  }
+}
+
+}  // namespace distrun::rpc::testing
