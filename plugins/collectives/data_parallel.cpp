@@ -17,7 +17,7 @@ using nn::DataParallel;
 // What a rank trains on: rows that differ by rank.
 Tensor rows_of(int rank, std::int64_t rows, std::int64_t columns) {
   manual_seed(1000 + static_cast<std::uint64_t>(rank));
-  return randn({rows, columns});
+  return here(randn({rows, columns}));
 }
 
 Tensor all_rows(int ranks, std::int64_t rows, std::int64_t columns) {
@@ -26,11 +26,17 @@ Tensor all_rows(int ranks, std::int64_t rows, std::int64_t columns) {
   return cat(all);
 }
 
+template <class Net>
+std::shared_ptr<Net> at_home(std::shared_ptr<Net> net) {
+  net->to(home());
+  return net;
+}
+
 // Made alike on every rank.
 template <class Net, class... Arguments>
 std::shared_ptr<Net> seeded(std::uint64_t seed, Arguments&&... arguments) {
   manual_seed(seed);
-  return std::make_shared<Net>(std::forward<Arguments>(arguments)...);
+  return at_home(std::make_shared<Net>(std::forward<Arguments>(arguments)...));
 }
 
 void expect_gradients_of(const nn::Module& actual, const nn::Module& expected) {
@@ -65,14 +71,16 @@ void expect_as_one(Rank& rank, std::int64_t columns, nn::DataParallelOptions opt
 
 }  // namespace
 
+DISTRUN_SUITE(DataParallel, .skip = {needs_gpus_for_nccl()});
+
 DISTRUN_TEST(DataParallel, averages_what_each_rank_computes) {
   rank.note("rows", "[row:ddp_nets/Net] [row:ddp_nets/_FC2] [row:ddp_nets/global-instances]");
   const auto group = init_process_group(rank);
   const auto one = seeded<Net>(7);
-  backward(mse_loss(one->forward(all_rows(rank.world_size(), 4, 2)), zeros({rank.world_size() * 4, 4})));
+  backward(mse_loss(one->forward(all_rows(rank.world_size(), 4, 2)), here(zeros({rank.world_size() * 4, 4}))));
   manual_seed(7 + static_cast<std::uint64_t>(rank.rank()));
-  DataParallel<Net> many(ddp_net(), group);
-  backward(mse_loss(many(rows_of(rank.rank(), 4, 2)), zeros({4, 4})));
+  DataParallel<Net> many(at_home(ddp_net()), group);
+  backward(mse_loss(many(rows_of(rank.rank(), 4, 2)), here(zeros({4, 4}))));
   expect_gradients_of(many.module(), *one);
   const auto parameters = many.module().named_parameters();
   DISTRUN_EXPECT(parameters.size() == 5U);
@@ -92,22 +100,22 @@ DISTRUN_TEST(DataParallel, of_gradients_larger_than_a_bucket) {
 DISTRUN_TEST(DataParallel, adds_what_is_the_same_everywhere) {
   rank.note("rows", "[row:ddp_nets/Task]");
   const auto group = init_process_group(rank);
-  DataParallel<Task> net(std::make_shared<Task>(), group);
-  const Tensor x = full({2, 2}, rank.rank());
+  DataParallel<Task> net(at_home(std::make_shared<Task>()), group);
+  const Tensor x = here(full({2, 2}, rank.rank()));
   const Tensor y = net(x);
-  expect_same(detach(y), full({2, 2}, rank.rank() + 1));
+  expect_same(detach(y), here(full({2, 2}, rank.rank() + 1)));
   backward(sum(y * static_cast<double>(rank.rank())));
-  expect_same(grad(net.module().parameters().front()), full({2, 2}, (rank.world_size() - 1) / 2.0));
+  expect_same(grad(net.module().parameters().front()), here(full({2, 2}, (rank.world_size() - 1) / 2.0)));
 }
 
 DISTRUN_TEST(DataParallel, normalises_each_ranks_batch) {
   rank.note("rows", "[row:ddp_nets/BatchNormNet] [row:ddp_nets/global-instances]");
   const auto group = init_process_group(rank);
   for (const bool affine : {true, false}) {
-    DataParallel<BatchNormNet> net(affine ? bn_net() : bn_net_no_affine(), group);
+    DataParallel<BatchNormNet> net(at_home(affine ? bn_net() : bn_net_no_affine()), group);
     DISTRUN_EXPECT(net.module().parameters().size() == (affine ? 4U : 2U));
     const Tensor y = net(rows_of(rank.rank(), 5, 2));
-    expect_same(detach(sum(y, {1})), ones({5}));
+    expect_same(detach(sum(y, {1})), here(ones({5})));
     backward(sum(y * y));
     TensorList gradients;
     for (const Tensor& each : net.module().parameters()) gradients.push_back(grad(each));
@@ -118,8 +126,9 @@ DISTRUN_TEST(DataParallel, normalises_each_ranks_batch) {
 DISTRUN_TEST(DataParallel, normalises_over_all_ranks_where_told_so) {
   rank.note("rows", "[row:ddp_nets/global-instances]");
   const auto group = init_process_group(rank);
-  const auto net = only_sbn_net(group);
+  const auto net = at_home(only_sbn_net(group));
   nn::BatchNorm one(2, {.momentum = 0.99});
+  one.to(home());
   const Tensor wanted = one.forward(all_rows(rank.world_size(), 4, 2));
   const Tensor y = net->forward(rows_of(rank.rank(), 4, 2));
   expect_same(detach(y), detach(narrow(wanted, 0, 4 * rank.rank(), 4)));
@@ -131,7 +140,7 @@ DISTRUN_TEST(DataParallel, takes_the_buffers_of_the_first_rank) {
   rank.note("rows", "[row:ddp_nets/NetWithBuffers]");
   const auto group = init_process_group(rank);
   manual_seed(static_cast<std::uint64_t>(rank.rank()));
-  DataParallel<NetWithBuffers> net(std::make_shared<NetWithBuffers>(), group);
+  DataParallel<NetWithBuffers> net(at_home(std::make_shared<NetWithBuffers>()), group);
   const Tensor buffer = net.module().buffers().front();
   const Tensor before = tensor::clone(buffer);
   if (rank.rank() != 0) tensor::add_(buffer, 5);
@@ -143,7 +152,8 @@ DISTRUN_TEST(DataParallel, takes_the_buffers_of_the_first_rank) {
 DISTRUN_TEST(DataParallel, finds_tensors_in_pairs) {
   rank.note("rows", "[row:ddp_nets/TwoLinLayerNet]");
   const auto group = init_process_group(rank);
-  DataParallel<TwoLinLayerNet> net(std::make_shared<TwoLinLayerNet>(), group, {.find_unused_parameters = true});
+  DataParallel<TwoLinLayerNet> net(at_home(std::make_shared<TwoLinLayerNet>()), group,
+                                   {.find_unused_parameters = true});
   const auto parameters = net.module().parameters();
   const auto [a, b] = net(rows_of(rank.rank(), 4, 10));
   DISTRUN_EXPECT(a.sizes() == Dims({4, 10}));
@@ -155,7 +165,7 @@ DISTRUN_TEST(DataParallel, finds_tensors_in_pairs) {
 DISTRUN_TEST(DataParallel, says_which_parameters_got_no_gradient) {
   rank.note("rows", "[row:ddp_nets/UnusedParamTwoLinLayerNet]");
   const auto group = init_process_group(rank);
-  DataParallel<UnusedParamTwoLinLayerNet> net(std::make_shared<UnusedParamTwoLinLayerNet>(), group);
+  DataParallel<UnusedParamTwoLinLayerNet> net(at_home(std::make_shared<UnusedParamTwoLinLayerNet>()), group);
   const Tensor x = rows_of(rank.rank(), 4, 10);
   const auto [a, b] = net(x);
   backward(sum(a) + sum(b));
@@ -170,7 +180,7 @@ DISTRUN_TEST(DataParallel, does_not_wait_for_unused_parameters_where_told_so) {
   rank.note("rows", "[row:ddp_nets/UnusedParamTwoLinLayerNet] [row:ddp_nets/DictOutputModule]");
   const auto group = init_process_group(rank);
   const auto inner = std::make_shared<UnusedParamTwoLinLayerNet>();
-  DataParallel<DictOutputModule> net(std::make_shared<DictOutputModule>(inner), group,
+  DataParallel<DictOutputModule> net(at_home(std::make_shared<DictOutputModule>(inner)), group,
                                      {.find_unused_parameters = true});
   const TensorList parameters = net.module().parameters();
   for (int pass = 0; pass < 2; ++pass) {
@@ -187,11 +197,11 @@ DISTRUN_TEST(DataParallel, does_not_wait_for_unused_parameters_where_told_so) {
 DISTRUN_TEST(DataParallel, averages_parameters_that_some_ranks_use) {
   rank.note("rows", "[row:ddp_nets/ControlFlowToyModel]");
   const auto group = init_process_group(rank);
-  DataParallel<ControlFlowToyModel> net(std::make_shared<ControlFlowToyModel>(), group,
+  DataParallel<ControlFlowToyModel> net(at_home(std::make_shared<ControlFlowToyModel>()), group,
                                         {.find_unused_parameters = true});
   const TensorList parameters = net.module().parameters();
   const bool uses_both = rank.rank() == 0;
-  backward(sum(net(uses_both ? ones({20, 10}) : rows_of(rank.rank(), 20, 10))));
+  backward(sum(net(uses_both ? here(ones({20, 10})) : rows_of(rank.rank(), 20, 10))));
   DISTRUN_REQUIRE(grad(parameters[1]).defined());
   expect_same_on_all(*group, {grad(parameters[0]), grad(parameters[1])});
   net.module().zero_grad();
@@ -249,8 +259,8 @@ DISTRUN_TEST(DataParallel, trains_as_one_rank_does) {
   for (int step = 0; step < 5; ++step) {
     alone.zero_grad();
     together.zero_grad();
-    backward(mse_loss(one->forward(all_rows(rank.world_size(), 8, 2)), zeros({rank.world_size() * 8, 4})));
-    backward(mse_loss(many(rows_of(rank.rank(), 8, 2)), zeros({8, 4})));
+    backward(mse_loss(one->forward(all_rows(rank.world_size(), 8, 2)), here(zeros({rank.world_size() * 8, 4}))));
+    backward(mse_loss(many(rows_of(rank.rank(), 8, 2)), here(zeros({8, 4}))));
     alone.step();
     together.step();
   }
@@ -261,7 +271,7 @@ DISTRUN_TEST(DataParallel, trains_as_one_rank_does) {
 
 DISTRUN_TEST(DataParallel, tells_of_itself) {
   const auto group = init_process_group(rank);
-  DataParallel<Net> net(ddp_net(), group, {.name = "Net"});
+  DataParallel<Net> net(at_home(ddp_net()), group, {.name = "Net"});
   backward(sum(net(rows_of(rank.rank(), 3, 2))));
   const nn::LoggingData& log = net.logging_data();
   DISTRUN_EXPECT(log.at("module_name") == "Net");
@@ -276,11 +286,12 @@ DISTRUN_TEST(DataParallel, tells_of_itself) {
 DISTRUN_TEST(DataParallel, on_gpus_averages_behind_their_streams, .devices = 1) {
   const auto group = init_process_group(rank);
   const auto one = seeded<Net>(7);
-  backward(mse_loss(one->forward(all_rows(rank.world_size(), 4, 2)), zeros({rank.world_size() * 4, 4})));
+  backward(mse_loss(one->forward(all_rows(rank.world_size(), 4, 2)), here(zeros({rank.world_size() * 4, 4}))));
   const auto module = seeded<Net>(7);
-  module->to(device::cuda(0));
-  DataParallel<Net> many(module, group, {.buckets = {.first_bytes = 100, .bytes = 500}, .device = device::cuda(0)});
-  const Tensor target = zeros({4, 4}, {DType::F32, device::cuda(0)});
+  const Device gpu = own_gpu(rank);
+  module->to(gpu);
+  DataParallel<Net> many(module, group, {.buckets = {.first_bytes = 100, .bytes = 500}, .device = gpu});
+  const Tensor target = zeros({4, 4}, {DType::F32, gpu});
   backward(mse_loss(many(rows_of(rank.rank(), 4, 2)), target));
   const TensorList got = module->trained_parameters(), wanted = one->trained_parameters();
   for (std::size_t i = 0; i < got.size(); ++i) expect_same(to(grad(got[i]), device::kCpu), grad(wanted[i]));

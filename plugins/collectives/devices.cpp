@@ -6,17 +6,13 @@ namespace {
 using namespace distrun;
 using namespace distrun::suites;
 
-device::Device own_device(const Rank& rank) {
-  return device::cuda(static_cast<std::int16_t>(rank.rank() % rank.gpus()));
-}
-
 }  // namespace
 
-DISTRUN_SUITE(DeviceCollectives, .devices = 1);
+DISTRUN_SUITE(DeviceCollectives, .devices = 1, .skip = {needs_gpus_for_nccl()});
 
 DISTRUN_TEST(DeviceCollectives, come_after_what_makes_their_tensors) {
   const auto group = init_process_group(rank);
-  const device::Device gpu = own_device(rank);
+  const device::Device gpu = own_gpu(rank);
   const device::StreamGuard own(device::stream_from_pool(gpu));
   for (int round = 0; round < 5; ++round) {
     const Tensor tensor = tensor::mul(tensor::full({1000}, 1, {DType::F32, gpu}), rank.rank() + 1);
@@ -29,7 +25,7 @@ DISTRUN_TEST(DeviceCollectives, come_after_what_makes_their_tensors) {
 
 DISTRUN_TEST(DeviceCollectives, are_waited_for_by_streams) {
   const auto group = init_process_group(rank);
-  const device::Device gpu = own_device(rank);
+  const device::Device gpu = own_gpu(rank);
   const Tensor tensor = tensor::full({50'000}, rank.rank(), {DType::F32, gpu});
   const Work work = group->all_reduce(tensor, ReduceOp::Max, {.async = true});
   const device::StreamGuard other(device::stream_from_pool(gpu));
@@ -38,9 +34,9 @@ DISTRUN_TEST(DeviceCollectives, are_waited_for_by_streams) {
   expect_same(tensor::to(next, device::kCpu), tensor::full({50'000}, group->size()));
 }
 
-DISTRUN_TEST(DeviceCollectives, gather_and_letters) {
+DISTRUN_TEST(DeviceCollectives, gather_and_letters, .skip = {not_alone_with_nccl()}) {
   const auto group = init_process_group(rank);
-  const device::Device gpu = own_device(rank);
+  const device::Device gpu = own_gpu(rank);
   const TensorList all = room_for(group->size(), 30, {DType::F32, gpu});
   group->all_gather(all, tensor::to(numbers_of(rank.rank(), 30), gpu));
   for (int each = 0; each < group->size(); ++each) {
@@ -51,4 +47,46 @@ DISTRUN_TEST(DeviceCollectives, gather_and_letters) {
   group->receive(got, (rank.rank() + group->size() - 1) % group->size());
   sending.wait();
   expect_same(tensor::to(got, device::kCpu), numbers_of(0, 30));
+}
+
+// ---- what is nccl's alone
+
+DISTRUN_SUITE(NcclCollectives, .backends = {"nccl"}, .skip = {needs_gpus_for_nccl()});
+
+DISTRUN_TEST(NcclCollectives, let_hosts_go_on, .skip = {require_world_size(2)}) {
+  const auto group = init_process_group(rank);
+  const Tensor tensor = here(tensor::full({1000}, rank.rank()));
+  if (rank.rank() != 0) rank.barrier("rank 0 has called it");
+  const Work work = group->all_reduce(tensor, ReduceOp::Max, {.timeout = std::chrono::seconds(10)});
+  if (rank.rank() == 0) {
+    DISTRUN_EXPECT(!work.done());  // nobody else has come
+    rank.barrier("rank 0 has called it");
+  }
+  expect_same(tensor, tensor::full({1000}, group->size() - 1));
+  settle(work);
+  DISTRUN_EXPECT(work.succeeded());
+}
+
+DISTRUN_TEST(NcclCollectives, need_a_gpu_for_each_rank, .skip = {require_world_size(2)}) {
+  const auto init = [&] { init_process_group(rank, {.backend = "nccl", .gpu = device::cuda(0)}); };
+  DISTRUN_EXPECT_THROWS(Error, "Duplicate GPU detected: ranks ", init());
+}
+
+DISTRUN_TEST(NcclCollectives, refuse_tensors_that_are_elsewhere) {
+  const auto group = init_process_group(rank);
+  const Tensor on_cpu = tensor::ones({4}), on_gpu = here(on_cpu);
+  DISTRUN_EXPECT_THROWS(Error, "a tensor is on the cpu: move it to " + to_string(home()), group->all_reduce(on_cpu));
+  DISTRUN_EXPECT_THROWS(Error, "a tensor is on the cpu", group->all_gather(room_for(group->size(), 4), on_cpu));
+  settle(group->all_reduce(on_gpu));  // nobody else knows of them
+  expect_same(on_gpu, tensor::full({4}, group->size()));
+}
+
+DISTRUN_TEST(NcclCollectives, are_on_the_gpu_that_a_group_is_given) {
+  const int gpu = rank.rank() == 0 ? rank.world_size() - 1 : rank.rank() - 1;
+  const auto group = init_process_group(rank, {.backend = "nccl", .gpu = device::cuda(gpu)});
+  DISTRUN_EXPECT(group->device() == device::cuda(gpu));
+  const Tensor tensor = here(tensor::ones({4}));
+  DISTRUN_EXPECT(tensor.device() == device::cuda(gpu));
+  group->all_reduce(tensor);
+  expect_same(tensor, tensor::full({4}, group->size()));
 }

@@ -25,9 +25,9 @@ std::string variable(const char* name) {
 std::string path_of(const std::string& address) { return address.substr(std::string("file://").size()); }
 
 void expect_sum_over(ProcessGroup& group) {
-  const Tensor tensor = tensor::ones({3});
+  const Tensor tensor = here(tensor::ones({3}));
   group.all_reduce(tensor);
-  expect_same(tensor, tensor::full({3}, group.size()));
+  expect_same(tensor, here(tensor::full({3}, group.size())));
 }
 
 void expect_timeout(base::Nanoseconds timeout) {
@@ -68,6 +68,11 @@ class QuickDistBackend : public TestDistBackend {
 };
 
 }  // namespace
+
+DISTRUN_SUITE(TestDistBackend, .skip = {needs_gpus_for_nccl()});
+DISTRUN_SUITE(DistBackendFlow, .skip = {needs_gpus_for_nccl()});
+DISTRUN_SUITE(PatientDistBackend, .skip = {needs_gpus_for_nccl()});
+DISTRUN_SUITE(QuickDistBackend, .skip = {needs_gpus_for_nccl()});
 
 DISTRUN_TEST_F(TestDistBackend, ranks_are_in_a_group_of_the_runs_size_and_backend) {
   rank.note("rows", "[row:distbackend/world_size]");

@@ -6,9 +6,13 @@ namespace {
 using namespace distrun;
 using namespace distrun::suites;
 
-Tensor one() { return tensor::ones({1}); }
+Tensor one() { return here(tensor::ones({1})); }
 
 }  // namespace
+
+DISTRUN_SUITE(Groups, .skip = {needs_gpus_for_nccl()});
+DISTRUN_SUITE(MonitoredBarrier,
+              .skip = {not_with_nccl("its letters are the host's, and wait for nobody who does not come")});
 
 DISTRUN_TEST(Groups, of_some_ranks) {
   const auto world = init_process_group(rank);
@@ -19,7 +23,7 @@ DISTRUN_TEST(Groups, of_some_ranks) {
   if (group != nullptr) {
     const Tensor tensor = one();
     group->all_reduce(tensor);
-    expect_same(tensor, tensor::full({1}, static_cast<double>(even.size())));
+    expect_same(tensor, here(tensor::full({1}, static_cast<double>(even.size()))));
     DISTRUN_EXPECT(group->ranks() == even);
     DISTRUN_EXPECT(group->rank() == rank.rank() / 2);
     group->barrier();
@@ -57,7 +61,7 @@ DISTRUN_TEST(Groups, by_colour_and_key) {
   DISTRUN_EXPECT(half->ranks().back() == rank.rank() % 2);  // the keys turn the order round
   const Tensor tensor = one();
   half->all_reduce(tensor);
-  expect_same(tensor, tensor::full({1}, half->size()));
+  expect_same(tensor, here(tensor::full({1}, half->size())));
   DISTRUN_EXPECT(split(*world, -1) == nullptr);
 }
 
@@ -71,8 +75,8 @@ DISTRUN_TEST(Groups, work_side_by_side) {
   const Work other_work = (turned ? first : second)->all_reduce(turned ? a : b, ReduceOp::Sum, {.async = true});
   one_work.wait();
   other_work.wait();
-  expect_same(a, tensor::full({1}, world->size()));
-  expect_same(b, tensor::full({1}, world->size()));
+  expect_same(a, here(tensor::full({1}, world->size())));
+  expect_same(b, here(tensor::full({1}, world->size())));
 }
 
 DISTRUN_TEST(Groups, are_made_once_and_again) {

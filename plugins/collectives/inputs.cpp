@@ -23,11 +23,13 @@ class AddsFields final : public nn::Module {
 
 }  // namespace
 
+DISTRUN_SUITE(Inputs, .skip = {needs_gpus_for_nccl()});
+
 DISTRUN_TEST(Inputs, that_name_their_fields_are_built_again_where_the_network_is) {
   rank.note("rows", "[row:ddp_inputs/named-tuple-inputs]");
   const auto group = init_process_group(rank);
   const bool has_gpus = device::gpu_count() > 0;
-  const Device device = has_gpus ? device::cuda(0) : device::kCpu;
+  const Device device = has_gpus ? own_gpu(rank) : device::kCpu;
   const auto module = std::make_shared<AddsFields>();
   module->to(device);
   nn::DataParallel<AddsFields> net(module, group, {.device = device});

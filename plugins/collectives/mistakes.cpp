@@ -32,42 +32,44 @@ void expect_new_group_works(Rank& rank) {
   rank.barrier("all have failed");
   destroy_process_group();
   const auto group = init_process_group(rank);
-  const Tensor tensor = tensor::ones({1});
+  const Tensor tensor = here(tensor::ones({1}));
   group->all_reduce(tensor);
-  expect_same(tensor, tensor::full({1}, rank.world_size()));
+  expect_same(tensor, here(tensor::full({1}, rank.world_size())));
 }
 
 }  // namespace
 
+DISTRUN_SUITE(Mistakes, .skip = {needs_gpus_for_nccl()});
+
 DISTRUN_TEST(Mistakes, another_collective, .skip = {require_world_size(2)}) {
   const auto group = init_process_group(rank);
-  const Tensor tensor = tensor::ones({4});
-  const std::string why = error_of([&] { rank.rank() == 1 ? group->barrier() : group->all_reduce(tensor); });
+  const Tensor tensor = here(tensor::ones({4}));
+  const std::string why = error_of([&] { settle(rank.rank() == 1 ? group->barrier() : group->all_reduce(tensor)); });
   expect_text(why, "barrier number 1");
   expect_new_group_works(rank);
 }
 
 DISTRUN_TEST(Mistakes, another_size, .skip = {require_world_size(2)}) {
   const auto group = init_process_group(rank);
-  const Tensor tensor = tensor::ones({rank.rank() == 1 ? 5 : 4});
-  const std::string why = error_of([&] { group->all_reduce(tensor); });
+  const Tensor tensor = here(tensor::ones({rank.rank() == 1 ? 5 : 4}));
+  const std::string why = error_of([&] { settle(group->all_reduce(tensor)); });
   expect_text(why, "rank 1 is in all_reduce number 1, sum, float32 [5] (mistakes.cpp:");
   expect_new_group_works(rank);
 }
 
 DISTRUN_TEST(Mistakes, another_dtype, .skip = {require_world_size(2)}) {
   const auto group = init_process_group(rank);
-  const Tensor tensor = tensor::ones({4}, {rank.rank() == 1 ? DType::I32 : DType::F32});
-  const std::string why = error_of([&] { group->all_reduce(tensor); });
+  const Tensor tensor = here(tensor::ones({4}, {rank.rank() == 1 ? DType::I32 : DType::F32}));
+  const std::string why = error_of([&] { settle(group->all_reduce(tensor)); });
   expect_text(why, "rank 1 is in all_reduce number 1, sum, int32 [4]");
   expect_new_group_works(rank);
 }
 
 DISTRUN_TEST(Mistakes, another_root_or_operation, .skip = {require_world_size(2)}) {
   const auto group = init_process_group(rank);
-  const Tensor tensor = tensor::ones({4});
+  const Tensor tensor = here(tensor::ones({4}));
   const std::string why =
-      error_of([&] { group->all_reduce(tensor, rank.rank() == 1 ? ReduceOp::Max : ReduceOp::Sum); });
+      error_of([&] { settle(group->all_reduce(tensor, rank.rank() == 1 ? ReduceOp::Max : ReduceOp::Sum)); });
   expect_text(why, "all_reduce number 1, max");
   expect_new_group_works(rank);
 }
@@ -75,8 +77,8 @@ DISTRUN_TEST(Mistakes, another_root_or_operation, .skip = {require_world_size(2)
 DISTRUN_TEST(Mistakes, other_sizes_of_as_many_elements_in_detail, .skip = {require_world_size(2)}) {
   collectives::set_debug_level(DebugLevel::Detail);
   const auto group = init_process_group(rank);
-  const Tensor tensor = rank.rank() == 1 ? tensor::ones({4}) : tensor::ones({2, 2});
-  const std::string why = error_of([&] { group->all_reduce(tensor); });
+  const Tensor tensor = rank.rank() == 1 ? here(tensor::ones({4})) : here(tensor::ones({2, 2}));
+  const std::string why = error_of([&] { settle(group->all_reduce(tensor)); });
   rank.barrier("all have seen it");
   collectives::set_debug_level(DebugLevel::Off);
   expect_text(why, "float32 [2, 2]");
@@ -85,9 +87,10 @@ DISTRUN_TEST(Mistakes, other_sizes_of_as_many_elements_in_detail, .skip = {requi
 
 DISTRUN_TEST(Mistakes, a_rank_that_does_not_come, .skip = {require_world_size(2)}) {
   const auto group = init_process_group(rank);
-  const Tensor tensor = tensor::ones({4});
+  const Tensor tensor = here(tensor::ones({4}));
   if (rank.rank() != 1) {
-    const std::string why = error_of([&] { group->all_reduce(tensor, ReduceOp::Sum, {.timeout = milliseconds(100)}); });
+    const std::string why =
+        error_of([&] { settle(group->all_reduce(tensor, ReduceOp::Sum, {.timeout = milliseconds(100)})); });
     expect_text(why, "all_reduce number 1 of group world has timed out");
     if (has(why, "timed out")) {
       expect_text(why, "it waits for rank 1 (waits in barrier \"all have failed\"");
@@ -115,7 +118,9 @@ DISTRUN_TEST(Mistakes, a_group_that_is_aborted, .skip = {require_world_size(2)})
     const Work work = group->barrier({.async = true});
     group->abort("it was no longer needed");
     expect_text(error_of([&] { work.wait(); }), "this rank has left the group", "it was no longer needed");
-  } else {
+  }
+  rank.barrier("rank 0 has aborted it");  // before the others could come to its call
+  if (rank.rank() != 0) {
     DISTRUN_EXPECT_THROWS(PeerFailed, "rank 0 has given up the group: it was no longer needed", group->barrier());
   }
   expect_new_group_works(rank);
@@ -132,7 +137,8 @@ DISTRUN_TEST(Mistakes, a_rank_that_has_left, .skip = {require_world_size(2)}) {
   expect_new_group_works(rank);
 }
 
-DISTRUN_TEST(Mistakes, a_monitored_barrier_names_who_is_missing, .skip = {require_world_size(2)}) {
+DISTRUN_TEST(Mistakes, a_monitored_barrier_names_who_is_missing,
+             .skip = {require_world_size(2), not_with_nccl("it has no monitored barrier")}) {
   const auto group = init_process_group(rank);
   const int missing = rank.world_size() - 1;
   if (rank.rank() == 0) {
@@ -149,7 +155,7 @@ DISTRUN_TEST(Mistakes, a_monitored_barrier_names_who_is_missing, .skip = {requir
 DISTRUN_TEST(Mistakes, arguments_are_looked_at_first) {
   const auto group = init_process_group(rank);
   const int n = group->size();
-  const Tensor f32 = tensor::ones({4}), i32 = tensor::ones({4}, {DType::I32});
+  const Tensor f32 = here(tensor::ones({4})), i32 = here(tensor::ones({4}, {DType::I32}));
   DISTRUN_EXPECT_THROWS(Error, "broadcast: invalid root rank: " + std::to_string(n), group->broadcast(f32, n));
   DISTRUN_EXPECT_THROWS(Error, "all_reduce: the tensor is undefined", group->all_reduce(Tensor()));
   DISTRUN_EXPECT_THROWS(Error, "all_reduce: cannot use band with float32", group->all_reduce(f32, ReduceOp::BitAnd));
@@ -161,17 +167,17 @@ DISTRUN_TEST(Mistakes, arguments_are_looked_at_first) {
   DISTRUN_EXPECT_THROWS(Error, "invalid tensor size at index 0 (expected 4 elements, got [3])",
                         group->all_gather(room_for(n, 3), f32));
   DISTRUN_EXPECT_THROWS(Error, "output tensor size must be equal to world_size times",
-                        group->all_gather_into(f32, tensor::ones({5})));
+                        group->all_gather_into(f32, here(tensor::ones({5}))));
   const int other = (rank.rank() + 1) % n;
   if (n > 1) {
     DISTRUN_EXPECT_THROWS(Error, "requires empty output on non-root", group->gather(room_for(n, 4), f32, other));
     DISTRUN_EXPECT_THROWS(Error, "requires empty input on non-root", group->scatter(f32, room_for(n, 4), other));
     DISTRUN_EXPECT_THROWS(Error, "does not divide equally",
-                          group->all_to_all_single(tensor::ones({n + 1}), tensor::ones({n + 1})));
+                          group->all_to_all_single(here(tensor::ones({n + 1})), here(tensor::ones({n + 1}))));
   }
   DISTRUN_EXPECT_THROWS(
       Error, "only supports dense tensors",
-      group->all_reduce(tensor::sparse_coo(tensor::zeros({1, 1}, {DType::I64}), tensor::ones({1}), {2})));
+      group->all_reduce(tensor::sparse_coo(here(tensor::zeros({1, 1}, {DType::I64})), here(tensor::ones({1})), {2})));
   DISTRUN_EXPECT_THROWS(Error, "send: invalid rank: -1", group->send(f32, -1));
   group->barrier();  // nobody else knows of them
 }

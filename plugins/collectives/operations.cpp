@@ -14,6 +14,8 @@ TensorList all_numbers(int ranks, std::int64_t count, DType dtype = DType::F32) 
 
 }  // namespace
 
+DISTRUN_SUITE(Collectives, .skip = {needs_gpus_for_nccl()});
+
 DISTRUN_TEST(Collectives, broadcast_from_every_rank) {
   const auto group = init_process_group(rank);
   for (int root = 0; root < group->size(); ++root) {
@@ -36,8 +38,13 @@ DISTRUN_TEST(Collectives, all_reduce_of_all_sizes) {
 
 DISTRUN_TEST(Collectives, all_reduce_of_all_dtypes) {
   const auto group = init_process_group(rank);
+  const bool has_all = group->backend() != "nccl";
   for (const DType dtype : kDTypes) {
     const Tensor tensor = numbers_of(rank.rank(), 70'000, dtype);
+    if (!has_all && dtype == DType::I16) {
+      DISTRUN_EXPECT_THROWS(Error, "data type is not supported for NCCL: int16", group->all_reduce(tensor));
+      continue;
+    }
     group->all_reduce(tensor);
     const ReduceOp op = dtype == DType::Bool ? ReduceOp::BitOr : ReduceOp::Sum;
     expect_same(tensor, reduced(group->size(), 70'000, op, dtype));
@@ -48,6 +55,11 @@ DISTRUN_TEST(Collectives, all_reduce_by_all_operations) {
   const auto group = init_process_group(rank);
   for (int i = 0; i < collectives::kReduceOps; ++i) {
     const auto op = static_cast<ReduceOp>(i);
+    if (op >= ReduceOp::BitAnd && group->backend() == "nccl") {
+      const Tensor bits = numbers_of(rank.rank(), 5, DType::I32);
+      DISTRUN_EXPECT_THROWS(Error, std::string("cannot use ") + name_of(op), group->all_reduce(bits, op));
+      continue;
+    }
     const DType dtype = op >= ReduceOp::BitAnd ? DType::I32 : DType::F64;
     for (const std::int64_t count : {5, 50'000}) {
       const Tensor tensor = numbers_of(rank.rank(), count, dtype);
@@ -94,18 +106,18 @@ DISTRUN_TEST(Collectives, all_gather_as_list_and_as_one) {
     group->all_gather(all, numbers_of(rank.rank(), count));
     for (int each = 0; each < group->size(); ++each)
       expect_same(all[static_cast<std::size_t>(each)], numbers_of(each, count));
-    const Tensor one = tensor::zeros({group->size() * count});
+    const Tensor one = here(tensor::zeros({group->size() * count}));
     group->all_gather_into(one, numbers_of(rank.rank(), count));
     expect_same(one, tensor::cat(all));
   }
 }
 
-DISTRUN_TEST(Collectives, all_gather_of_several_dtypes_as_one) {
+DISTRUN_TEST(Collectives, all_gather_of_several_dtypes_as_one, .skip = {needs_collective("allgather_coalesced")}) {
   const auto group = init_process_group(rank);
   const TensorList own{numbers_of(rank.rank(), 3, DType::I64), numbers_of(rank.rank(), 5, DType::Bool)};
   std::vector<TensorList> all;
   for (int each = 0; each < group->size(); ++each) {
-    all.push_back({tensor::zeros({3}, {DType::I64}), tensor::zeros({5}, {DType::Bool})});
+    all.push_back({here(tensor::zeros({3}, {DType::I64})), here(tensor::zeros({5}, {DType::Bool}))});
   }
   group->all_gather_coalesced(all, own);
   for (int each = 0; each < group->size(); ++each) {
@@ -129,7 +141,7 @@ DISTRUN_TEST(Collectives, scatter_from_every_rank) {
   const auto group = init_process_group(rank);
   for (int root = 0; root < group->size(); ++root) {
     for (const std::int64_t count : kCounts) {
-      const Tensor own = tensor::zeros({count});
+      const Tensor own = here(tensor::zeros({count}));
       group->scatter(own, rank.rank() == root ? all_numbers(group->size(), count) : TensorList(), root);
       expect_same(own, numbers_of(rank.rank(), count));
     }
@@ -142,10 +154,10 @@ DISTRUN_TEST(Collectives, reduce_scatter_of_lists_and_of_one) {
     TensorList own;
     for (int i = 0; i < group->size(); ++i) own.push_back(tensor::mul(numbers_of(rank.rank(), count), i + 1));
     const Tensor expected = tensor::mul(reduced(group->size(), count, ReduceOp::Sum), rank.rank() + 1);
-    const Tensor out = tensor::zeros({count});
+    const Tensor out = here(tensor::zeros({count}));
     group->reduce_scatter(out, own);
     expect_same(out, expected);
-    const Tensor again = tensor::zeros({count});
+    const Tensor again = here(tensor::zeros({count}));
     group->reduce_scatter_from(again, tensor::cat(own));
     expect_same(again, expected);
   }
@@ -164,7 +176,7 @@ DISTRUN_TEST(Collectives, all_to_all_of_equal_and_of_other_sizes) {
     const TensorList out = room_for(n, count);
     group->all_to_all(out, in);
     expect_same(tensor::cat(out), tensor::cat(expected));
-    const Tensor one = tensor::zeros({n * count});
+    const Tensor one = here(tensor::zeros({n * count}));
     group->all_to_all_single(one, tensor::cat(in));
     expect_same(one, tensor::cat(expected));
   }
@@ -179,7 +191,7 @@ DISTRUN_TEST(Collectives, all_to_all_of_equal_and_of_other_sizes) {
       in.push_back(tensor::reshape(sent(rank.rank(), each, rows * row), {rows, row}));
       expected.push_back(tensor::reshape(sent(each, rank.rank(), rows * row), {rows, row}));
     }
-    const Tensor out = tensor::zeros(tensor::cat(expected).sizes());
+    const Tensor out = here(tensor::zeros(tensor::cat(expected).sizes()));
     group->all_to_all_single(out, tensor::cat(in), from, to);
     expect_same(out, tensor::cat(expected));
   }
@@ -200,7 +212,7 @@ DISTRUN_TEST(Collectives, work_goes_on_beside_the_rank) {
   const TensorList tensors{numbers_of(rank.rank(), 10), numbers_of(rank.rank(), 100'000)};
   const Work first = group->all_reduce(tensors[0], ReduceOp::Sum, {.async = true});
   const Work second = group->all_reduce(tensors[1], ReduceOp::Max, {.async = true});
-  const Work third = group->barrier();  // comes behind them
+  const Work third = group->barrier();  // comes behind them, and keeps the host until it is done
   DISTRUN_EXPECT(first.done());
   DISTRUN_EXPECT(second.done());
   DISTRUN_EXPECT(third.done());
@@ -233,15 +245,15 @@ DISTRUN_TEST(Collectives, sparse_tensors_are_added) {
   const int n = group->size();
   // Rank r has ones at 0 .. r, rank 0 of two ranks or more none at all in the second one.
   const auto sparse = [&](int entries) {
-    const Tensor at = tensor::reshape(tensor::arange(entries), {1, entries});
-    return tensor::sparse_coo(at, tensor::ones({entries}), {n});
+    const Tensor at = here(tensor::reshape(tensor::arange(entries), {1, entries}));
+    return tensor::sparse_coo(at, here(tensor::ones({entries})), {n});
   };
   const Tensor sum = all_reduce_sparse(*group, sparse(rank.rank() + 1));
   DISTRUN_EXPECT(tensor::is_coalesced(sum));
   const Tensor expected = tensor::zeros({n});
   for (int i = 0; i < n; ++i) expected.data_as<float>()[i] = static_cast<float>(n - i);
   expect_same(tensor::to_dense(sum), expected);
-  expect_same(tensor::to_dense(all_reduce_sparse(*group, sparse(0))), tensor::zeros({n}));
+  expect_same(tensor::to_dense(all_reduce_sparse(*group, sparse(0))), here(tensor::zeros({n})));
   DISTRUN_EXPECT_THROWS(Error, "unsupported reduction operation", all_reduce_sparse(*group, sparse(1), ReduceOp::Max));
 }
 

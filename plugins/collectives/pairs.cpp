@@ -25,7 +25,7 @@ struct Case {
   // Of what others see of that rank.
   Tensor numbers(int place) const { return laid_out(numbers_of(place, count, dtype)); }
   Tensor own() const { return numbers(group.rank()); }
-  Tensor room(std::int64_t times = 1) const { return laid_out(tensor::zeros({times * count}, {dtype})); }
+  Tensor room(std::int64_t times = 1) const { return laid_out(here(tensor::zeros({times * count}, {dtype}))); }
   TensorList rooms() const {
     TensorList all;
     for (int place = 0; place < group.size(); ++place) all.push_back(room());
@@ -36,7 +36,8 @@ struct Case {
     for (int place = 0; place < group.size(); ++place) all.push_back(numbers(place));
     return all;
   }
-  ReduceOp reduction() const { return dtype == DType::Bool ? ReduceOp::BitOr : ReduceOp::Sum; }
+  ReduceOp reduction() const { return dtype == DType::Bool && !is_nccl() ? ReduceOp::BitOr : ReduceOp::Sum; }
+  bool is_nccl() const { return group.backend() == "nccl"; }
   Tensor reduced_by_all() const { return reduced(group.size(), count, reduction(), dtype); }
   int last() const { return group.size() - 1; }
   bool is_last() const { return group.rank() == last(); }
@@ -46,7 +47,7 @@ struct Case {
   // The same elements, each beside another one that is nobody's.
   Tensor laid_out(const Tensor& tensor) const {
     if (layout == Layout::Whole) return tensor;
-    const Tensor beside = tensor::zeros({tensor.numel(), 2}, tensor.options());
+    const Tensor beside = here(tensor::zeros({tensor.numel(), 2}, tensor.options()));
     const Tensor column = tensor::select_view(beside, 1, 0);
     tensor::copy_(column, tensor);
     return column;
@@ -96,11 +97,13 @@ void all_gather_into(const Case& of) {
 
 void all_gather_coalesced(const Case& of) {
   std::vector<TensorList> all;
-  for (int place = 0; place < of.group.size(); ++place) all.push_back({of.room(), tensor::zeros({1}, {DType::I64})});
-  of.group.all_gather_coalesced(all, {of.own(), tensor::full({1}, of.group.rank(), {DType::I64})}, of.options()).wait();
+  for (int place = 0; place < of.group.size(); ++place)
+    all.push_back({of.room(), here(tensor::zeros({1}, {DType::I64}))});
+  of.group.all_gather_coalesced(all, {of.own(), here(tensor::full({1}, of.group.rank(), {DType::I64}))}, of.options())
+      .wait();
   for (int place = 0; place < of.group.size(); ++place) {
     expect_same(all[static_cast<std::size_t>(place)][0], of.numbers(place));
-    expect_same(all[static_cast<std::size_t>(place)][1], tensor::full({1}, place, {DType::I64}));
+    expect_same(all[static_cast<std::size_t>(place)][1], here(tensor::full({1}, place, {DType::I64})));
   }
 }
 
@@ -153,6 +156,8 @@ void letters(const Case& of) {
   sending.wait();
   expect_same(got, of.numbers(of.next(-1)));
 }
+
+constexpr std::array kReductions{all_reduce, all_reduce_coalesced, reduce, reduce_scatter, reduce_scatter_from};
 
 constexpr std::array kOperations{broadcast,         all_reduce,      all_reduce_coalesced, reduce,
                                  all_gather,        all_gather_into, all_gather_coalesced, gather,
@@ -218,6 +223,12 @@ std::vector<Choice> choices() {
   return all;
 }
 
+bool nccl_can(void (*operation)(const Case&), const Case& of) {
+  const bool reduces = std::find(kReductions.begin(), kReductions.end(), operation) != kReductions.end();
+  if (operation == letters && of.group.size() == 1) return false;
+  return operation != all_gather_coalesced && !(reduces && of.dtype == DType::I16);
+}
+
 std::vector<int> places_of(const ProcessGroup& world, int which) {
   std::vector<int> places;
   for (int place = 0; place < world.size(); ++place) {
@@ -229,6 +240,8 @@ std::vector<int> places_of(const ProcessGroup& world, int which) {
 
 }  // namespace
 
+DISTRUN_SUITE(Pairs, .skip = {needs_gpus_for_nccl()});
+
 DISTRUN_TEST(Pairs, of_any_two_choices_meet) {
   const auto world = init_process_group(rank);
   std::array<std::shared_ptr<ProcessGroup>, 3> groups{world};
@@ -236,8 +249,10 @@ DISTRUN_TEST(Pairs, of_any_two_choices_meet) {
   for (const auto& [operation, dtype, count, is_async, group, layout] : choices()) {
     const auto& of = groups[static_cast<std::size_t>(group)];
     if (of == nullptr) continue;  // this rank is not in it
-    kOperations[static_cast<std::size_t>(operation)](
-        {*of, kDTypes[dtype], kCounts[count], is_async == 1, layout == 1 ? Layout::WithHoles : Layout::Whole});
+    const Case one{*of, kDTypes[dtype], kCounts[count], is_async == 1, layout == 1 ? Layout::WithHoles : Layout::Whole};
+    const auto operate = kOperations[static_cast<std::size_t>(operation)];
+    if (one.is_nccl() && !nccl_can(operate, one)) continue;
+    operate(one);
   }
   DISTRUN_EXPECT(choices().size() >= kOperations.size() * std::size(kDTypes));
   world->barrier();

@@ -15,12 +15,12 @@ std::int64_t rows_of(int rank, int ranks) { return ranks > 2 && rank == ranks - 
 
 Tensor batch_of(int rank, int ranks) {
   manual_seed(50 + static_cast<std::uint64_t>(rank));
-  return randn({rows_of(rank, ranks), kChannels, 4}) * 3 + rank;
+  return here(randn({rows_of(rank, ranks), kChannels, 4})) * 3 + rank;
 }
 // What a loss's gradient is there: each element has its own.
 Tensor factors_of(int rank, int ranks) {
   manual_seed(150 + static_cast<std::uint64_t>(rank));
-  return randn({rows_of(rank, ranks), kChannels, 4});
+  return here(randn({rows_of(rank, ranks), kChannels, 4}));
 }
 
 Tensor of_all(int ranks, Tensor (*one)(int, int)) {
@@ -48,12 +48,16 @@ Tensor total(ProcessGroup& group, const Tensor& share) {
 
 }  // namespace
 
+DISTRUN_SUITE(SyncBatchNorm, .skip = {needs_gpus_for_nccl()});
+
 DISTRUN_TEST(SyncBatchNorm, is_that_of_all_batches_as_one) {
   const auto group = init_process_group(rank);
   const int n = rank.world_size();
   for (const bool affine : {true, false}) {
     nn::BatchNorm one(kChannels, {.affine = affine});
     nn::SyncBatchNorm many(kChannels, group, {.affine = affine});
+    one.to(home());
+    many.to(home());
     const Tensor all = set_requires_grad(of_all(n, batch_of)), own = set_requires_grad(batch_of(rank.rank(), n));
     const Tensor wanted = one(all), got = many(own);
     expect_close(got, part_of(wanted, rank.rank(), n));
@@ -71,6 +75,7 @@ DISTRUN_TEST(SyncBatchNorm, is_that_of_all_batches_as_one) {
 DISTRUN_TEST(SyncBatchNorm, does_not_ask_others_when_it_is_not_training) {
   const auto group = init_process_group(rank);
   nn::SyncBatchNorm net(kChannels, group);
+  net.to(home());
   net(batch_of(rank.rank(), rank.world_size()));
   net.train(false);
   const std::uint64_t calls = group->sequence_number();
@@ -80,8 +85,9 @@ DISTRUN_TEST(SyncBatchNorm, does_not_ask_others_when_it_is_not_training) {
   const Tensor y = net(x);
   expect_close(y * y * (var + 1e-5), (x - mean) * (x - mean));
   nn::SyncBatchNorm of_batches(kChannels, group, {.track_running_stats = false});
+  of_batches.to(home());
   of_batches.train(false);
-  expect_close(sum(of_batches(x), {0, 2}), zeros({kChannels}));
+  expect_close(sum(of_batches(x), {0, 2}), here(zeros({kChannels})));
   DISTRUN_EXPECT(group->sequence_number() == calls);
 }
 
@@ -89,21 +95,24 @@ DISTRUN_TEST(SyncBatchNorm, does_not_ask_others_when_it_is_not_training) {
 DISTRUN_TEST(SyncBatchNorm, refuses_batches_that_are_one_element_together, .skip = {require_world_size(2)}) {
   const auto group = init_process_group(rank);
   nn::SyncBatchNorm net(kChannels, group);
+  net.to(home());
   DISTRUN_EXPECT_THROWS(Error, "the ranks' batches need more than one element for each channel",
-                        net(ones({rank.rank() == 0 ? 1 : 0, kChannels})));
-  expect_close(net.running_mean(), zeros({kChannels}));
+                        net(here(ones({rank.rank() == 0 ? 1 : 0, kChannels}))));
+  expect_close(net.running_mean(), here(zeros({kChannels})));
 }
 
 DISTRUN_TEST(SyncBatchNorm, on_gpus_follows_their_streams, .devices = 1) {
   const auto group = init_process_group(rank);
   const int n = rank.world_size();
+  const Device gpu = own_gpu(rank);
   nn::BatchNorm one(kChannels);
+  one.to(home());
   nn::SyncBatchNorm many(kChannels, group);
-  many.to(device::cuda(0));
-  const Tensor own = set_requires_grad(to(batch_of(rank.rank(), n), device::cuda(0)));
+  many.to(gpu);
+  const Tensor own = set_requires_grad(to(batch_of(rank.rank(), n), gpu));
   const Tensor all = set_requires_grad(of_all(n, batch_of));
   const Tensor got = many(own);
   backward(sum(one(all) * of_all(n, factors_of)));
-  backward(sum(got * to(factors_of(rank.rank(), n), device::cuda(0))));
+  backward(sum(got * to(factors_of(rank.rank(), n), gpu)));
   expect_close(to(grad(own), device::kCpu), part_of(grad(all), rank.rank(), n));
 }

@@ -16,7 +16,10 @@
 #include <vector>
 
 #include <distrun/runtime/collectives/process_group.hpp>
+#include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/device/stream.hpp>
 #include <distrun/runtime/store/file_store.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 
 namespace {
@@ -39,12 +42,12 @@ void use_cpu(int rank) {
   ::sched_setaffinity(0, sizeof one, &one);
 }
 
-std::shared_ptr<ProcessGroup> join(const std::string& path, int rank, int ranks) {
+std::shared_ptr<ProcessGroup> join(const std::string& path, int rank, int ranks, GroupOptions options = {}) {
   collectives::GroupInfo info;
   info.name = "world";
   info.rank = rank;
   for (int i = 0; i < ranks; ++i) info.ranks.push_back(i);
-  return std::make_shared<ProcessGroup>(info, std::make_shared<FileStore>(path), GroupOptions());
+  return std::make_shared<ProcessGroup>(info, std::make_shared<FileStore>(path), std::move(options));
 }
 
 class Member {
@@ -55,18 +58,23 @@ class Member {
     const Tensor words = tensor::empty({3}, {DType::I64});
     auto* const at = words.data_as<std::int64_t>();
     at[0] = order.kind, at[1] = order.bytes, at[2] = order.times;
-    group_->broadcast(words);
-    return {at[0], at[1], at[2]};
+    const Tensor there = tensor::to(words, group_->device());
+    group_->broadcast(there).wait(group_->host_wait());
+    const Tensor got = tensor::to(there, device::kCpu);
+    const auto* const from = got.data_as<std::int64_t>();
+    return {from[0], from[1], from[2]};
   }
 
   // Seconds, of each.
   double run(const Order& order) {
-    const Tensor tensor = tensor::ones({order.bytes / 4});
-    const Tensor all = tensor::ones({order.bytes / 4 * group_->size()});
+    const device::Device at = group_->device();
+    const Tensor tensor = tensor::ones({order.bytes / 4}, {DType::F32, at});
+    const Tensor all = tensor::ones({order.bytes / 4 * group_->size()}, {DType::F32, at});
     run_one(order, tensor, all);
     group_->barrier();
     const auto begin = std::chrono::steady_clock::now();
     for (std::int64_t i = 0; i < order.times; ++i) run_one(order, tensor, all);
+    device::synchronize(at);  // of GPUs: hosts have only asked for it
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     group_->barrier();
     return took.count() / static_cast<double>(order.times);
@@ -116,6 +124,66 @@ class Others {
   std::vector<pid_t> pids_;
 };
 
+// All ranks are processes of their own, of which the first times what it is told to: a process that has opened GPUs has
+// no children that could.
+class OnGpus {
+ public:
+  OnGpus(const std::string& path, const std::string& driver, int ranks) {
+    if (::pipe(orders_) != 0 || ::pipe(answers_) != 0) std::abort();
+    for (int rank = 0; rank < ranks; ++rank) {
+      const pid_t pid = ::fork();
+      if (pid == 0) serve(path, driver, rank, ranks);
+      pids_.push_back(pid);
+    }
+  }
+  ~OnGpus() {
+    tell({});
+    for (const pid_t pid : pids_) ::waitpid(pid, nullptr, 0);
+    for (const int fd : {orders_[0], orders_[1], answers_[0], answers_[1]}) ::close(fd);
+  }
+  OnGpus(const OnGpus&) = delete;
+  OnGpus& operator=(const OnGpus&) = delete;
+
+  // Seconds, of each; below 0: there is no such GPU.
+  double run(const Order& order) {
+    tell(order);
+    double seconds = -1;
+    return ::read(answers_[0], &seconds, sizeof seconds) == sizeof seconds ? seconds : -1;
+  }
+
+ private:
+  void tell(const Order& order) const {
+    if (::write(orders_[1], &order, sizeof order) != sizeof order) std::abort();
+  }
+  [[noreturn]] void serve(const std::string& path, const std::string& driver, int rank, int ranks) const {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    use_cpu(rank);
+    device::GpuSettings settings;
+    settings.driver = driver;
+    if (driver == "virtual") settings.devices = ranks;
+    device::choose_gpu_driver(settings);
+    if (device::gpu_count() < ranks) refuse(rank);
+    Member member(join(path, rank, ranks, {.backend = "nccl"}));
+    for (;;) {
+      Order order;
+      if (rank == 0 && ::read(orders_[0], &order, sizeof order) != sizeof order) std::abort();
+      order = member.exchange(order);
+      if (order.kind == static_cast<std::int64_t>(Kind::End)) std::_Exit(0);
+      const double seconds = member.run(order);
+      if (rank == 0 && ::write(answers_[1], &seconds, sizeof seconds) != sizeof seconds) std::abort();
+    }
+  }
+  // Of the first; the others have no part in it.
+  [[noreturn]] void refuse(int rank) const {
+    const double none = -1;
+    if (rank == 0 && ::write(answers_[1], &none, sizeof none) != sizeof none) std::abort();
+    std::_Exit(0);
+  }
+
+  int orders_[2], answers_[2];
+  std::vector<pid_t> pids_;
+};
+
 // Collectives of one batch; $DISTRUN_BENCH_BATCH is the most, for runs that are only to see that all works.
 std::int64_t batch_of(std::int64_t bytes) {
   const std::int64_t batch = bytes < (1 << 18) ? 1000 : (bytes < (1 << 24) ? 50 : 3);
@@ -145,6 +213,30 @@ void collective(benchmark::State& state, Kind kind) {
   std::filesystem::remove_all(folder);
 }
 
+void all_reduce_by_nccl(benchmark::State& state, const std::string& driver) {
+  const auto ranks = static_cast<int>(state.range(0));
+  const std::int64_t bytes = state.range(1);
+  std::string folder = std::filesystem::temp_directory_path().string() + "/collectives_bench_XXXXXX";
+  (void)!::mkdtemp(folder.data());
+  {
+    OnGpus gpus(folder + "/store", driver, ranks);
+    const Order order{static_cast<std::int64_t>(Kind::AllReduce), bytes, batch_of(bytes)};
+    std::vector<double> us;
+    for (auto _ : state) {
+      const double seconds = gpus.run(order);
+      if (seconds < 0) {
+        state.SkipWithError("this machine has not so many GPUs");
+        break;
+      }
+      us.push_back(1e6 * seconds);
+      state.SetIterationTime(seconds * static_cast<double>(order.times));
+    }
+    std::nth_element(us.begin(), us.begin() + static_cast<std::ptrdiff_t>(us.size() / 2), us.end());
+    if (!us.empty()) state.counters["us_each"] = us[us.size() / 2];
+  }
+  std::filesystem::remove_all(folder);
+}
+
 void sizes(benchmark::internal::Benchmark* all) {
   for (const int ranks : {2, 4}) {
     for (const int bytes : {4, 4 << 10, 64 << 10, 1 << 20, 64 << 20}) all->Args({ranks, bytes});
@@ -153,6 +245,8 @@ void sizes(benchmark::internal::Benchmark* all) {
 }
 
 BENCHMARK_CAPTURE(collective, all_reduce, Kind::AllReduce)->Apply(sizes);
+BENCHMARK_CAPTURE(all_reduce_by_nccl, virtual_gpus, std::string("virtual"))->Apply(sizes);
+BENCHMARK_CAPTURE(all_reduce_by_nccl, gpus, std::string("cuda"))->Apply(sizes);
 BENCHMARK_CAPTURE(collective, broadcast, Kind::Broadcast)->Apply(sizes);
 BENCHMARK_CAPTURE(collective, all_gather, Kind::AllGather)->Apply(sizes);
 BENCHMARK_CAPTURE(collective, barrier, Kind::Barrier)

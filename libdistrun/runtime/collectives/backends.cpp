@@ -5,6 +5,8 @@
 #include <distrun/common/base/backend_names.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/gloo/gloo_backend.hpp>
+#include <distrun/runtime/collectives/nccl/nccl_backend.hpp>
+#include <distrun/runtime/collectives/nccl/virtual_library.hpp>
 #include <distrun/runtime/collectives/shm/shm_backend.hpp>
 #include <distrun/runtime/core/backends.hpp>
 
@@ -15,6 +17,7 @@ namespace {
 const bool known = [] {
   core::add_backend({"shm", {}});
   core::add_backend({"threads", {}});
+  core::add_backend({"nccl", kVirtualVersion});  // on virtual GPUs it is there always
   if (has_gloo()) core::add_backend({"gloo", {}});
   return true;
 }();
@@ -39,7 +42,7 @@ std::string why_no_backend(const std::string& name) {
     const std::string why = why_no_gloo();
     return why.empty() ? "" : why + "; shm does all that it does on one machine";
   }
-  if (name == "nccl") return "this distrun has no NCCL yet; shm takes tensors of GPUs too, through the host";
+  if (name == "nccl") return why_no_nccl();
   if (name == "mpi")
     return "this distrun was built without MPI, and its ranks are not started by mpirun; shm does the same";
   if (name == "ucc") return "this distrun was built without UCC; shm does the same on one machine";
@@ -47,13 +50,14 @@ std::string why_no_backend(const std::string& name) {
 }
 
 std::unique_ptr<Backend> make_backend(const std::string& name, const GroupInfo& group, Store& store,
-                                      base::TimePoint deadline) {
+                                      base::TimePoint deadline, const BackendOptions& options) {
   if (const std::string why = why_no_backend(name); !why.empty()) {
     const bool is_known = base::is_backend_name(name);
     throw Error(is_known ? ErrorKind::Unimplemented : ErrorKind::InvalidArgument,
                 is_known ? "RuntimeError" : "ValueError", "backend " + name + ": " + why);
   }
   if (name == "gloo") return make_gloo_backend(group, store, deadline);
+  if (name == "nccl") return make_nccl_backend(group, store, deadline, options);
   return make_shm_backend(group, store, deadline, {.threads_only = name == "threads", .single_copy = may_copy_once()});
 }
 

@@ -43,6 +43,7 @@ enum class CallKind : std::uint8_t {
 };
 inline constexpr int kCallKinds = 11;
 const char* name_of(CallKind kind) noexcept;  // "all_reduce"
+inline bool is_letter(CallKind kind) noexcept { return kind == CallKind::Send || kind == CallKind::Receive; }
 
 // Of a group, as one of its ranks knows it. A rank's place in the group is its index in `ranks`.
 struct GroupInfo {

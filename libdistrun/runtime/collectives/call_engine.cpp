@@ -6,8 +6,10 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/collectives/backends.hpp>
+#include <distrun/runtime/collectives/checks.hpp>
 #include <distrun/runtime/collectives/debug_level.hpp>
+#include <distrun/runtime/collectives/profiled_call.hpp>
+#include <distrun/runtime/core/tracing.hpp>
 #include <distrun/runtime/core/wait.hpp>
 
 namespace distrun::collectives {
@@ -16,6 +18,17 @@ namespace {
 base::TimePoint after(base::Nanoseconds timeout) {
   const base::TimePoint now = base::system_clock().now();
   return timeout < core::kForever - now ? now + timeout : core::kForever;
+}
+
+// In a trace.
+trace::SliceInfo slice_of(const Call& call) noexcept {
+  trace::SliceInfo info;
+  info.kind = trace::Kind::Collective;
+  info.name = name_of(call.kind);
+  info.id = call.number;
+  info.place = call.site.file;
+  info.line = call.site.line;
+  return info;
 }
 
 // For a scope: streams of the pool are current on all of these.
@@ -52,14 +65,43 @@ class TransferTask final : public future::HandlerTask {
 
 }  // namespace
 
-CallEngine::CallEngine(GroupInfo info, std::string backend, base::Nanoseconds timeout, Store& store)
+CallEngine::CallEngine(GroupInfo info, std::string backend, base::Nanoseconds timeout, Store& store,
+                       const BackendOptions& options)
     : info_(std::move(info)),
       timeout_(timeout),
-      backend_(make_backend(backend, info_, store, after(timeout))),
+      backend_(make_backend(backend, info_, store, after(timeout), options)),
+      gpus_(backend_->on_gpus()),
       queue_(std::make_shared<CallQueue>(future::handler_pool())),
       rank_(core::rank_state()) {}
 
-std::uint64_t CallEngine::calls() const { return queue_->numbers_given(); }
+std::uint64_t CallEngine::calls() const {
+  if (gpus_ == nullptr) return queue_->numbers_given();
+  const std::lock_guard lock(putting_);
+  return put_;
+}
+
+void CallEngine::stay_out(base::Nanoseconds timeout) {
+  if (gpus_ != nullptr) gpus_->stay_out(after(timeout));
+}
+
+std::optional<device::Device> CallEngine::gpu() const noexcept {
+  return gpus_ == nullptr ? std::nullopt : std::optional(gpus_->gpu());
+}
+
+device::Device CallEngine::one_gpu(CallKind kind, const TensorList& tensors, Location site) const {
+  const Checks check(info_, kind, site);
+  for (const Tensor& each : tensors) {
+    if (each.device().is_cpu()) {
+      check.refuse("backend nccl moves what is on GPUs, and a tensor is on the cpu: move it to " +
+                   to_string(gpus_->gpu()) + ", or take backend shm or gloo");
+    }
+    if (each.device() != tensors.front().device()) {
+      check.refuse("tensors are on " + to_string(tensors.front().device()) + " and " + to_string(each.device()) +
+                   ": those of a call are all on one GPU");
+    }
+  }
+  return tensors.empty() ? gpus_->gpu() : tensors.front().device();
+}
 
 base::TimePoint CallEngine::deadline(const CallOptions& options) const {
   return after(options.timeout.value_or(timeout_));
@@ -74,16 +116,19 @@ void CallEngine::end(Leaving how, const std::string& why) {
 }
 
 void CallEngine::refuse_if_over(Location site) const {
+  std::string over = gpus_ == nullptr ? "" : gpus_->why_over();
   const std::lock_guard lock(mutex_);
-  if (over_.empty()) return;
+  if (!over_.empty()) over = over_;
+  if (over.empty()) return;
   throw Error(ErrorKind::Cancelled, "DistBackendError",
-              "group " + info_.name + " is of no use any more: " + over_ + "; a new group works", site);
+              "group " + info_.name + " is of no use any more: " + over + "; a new group works", site);
 }
 
 std::shared_ptr<Job> CallEngine::job(CallKind kind, const Tensor& like, const CallOptions& options,
                                      Location site) const {
   refuse_if_over(site);
   auto made = std::make_shared<Job>();
+  if (gpus_ != nullptr) made->bytes = CallBytes(CallBytes::Where::Gpu);
   Call& call = made->call;
   call.kind = kind;
   call.deadline = deadline(options);
@@ -109,6 +154,7 @@ void CallEngine::note(const Job& job) const {
 }
 
 void CallEngine::run(Job& job) {
+  const core::TraceSlice traced(core::tracer(), [&] { return slice_of(job.call); });
   try {
     refuse_if_over(job.call.site);
     note(job);
@@ -122,7 +168,9 @@ void CallEngine::run(Job& job) {
 }
 
 Work CallEngine::start(const std::shared_ptr<Job>& job, const CallOptions& options) {
+  const profiler::Span span = profiled(job->call, info_);
   if (job->results.empty()) job->results = job->bytes.written();
+  if (gpus_ != nullptr) return put_on_stream(job, options);
   if (!options.async) {
     if (const std::uint64_t number = queue_->try_begin()) {
       const std::unique_ptr<CallQueue, void (*)(CallQueue*)> turn(queue_.get(), [](CallQueue* queue) { queue->end(); });
@@ -163,8 +211,37 @@ Work CallEngine::start_later(const std::shared_ptr<Job>& job) {
   return *work;
 }
 
+// Letters have no number among the collectives.
+Work CallEngine::put_on_stream(const std::shared_ptr<Job>& job, const CallOptions& options) {
+  const Call& call = job->call;
+  const core::TraceSlice traced(core::tracer(), [&] { return slice_of(call); });
+  const TensorList touched = job->bytes.touched();
+  const device::Device gpu = one_gpu(call.kind, touched, call.site);
+  if (const std::string why = gpus_->why_not(call); !why.empty()) Checks(info_, call.kind, call.site).refuse(why);
+  const auto behind = [job] {
+    if (job->unpack) job->unpack();
+    job->bytes.put_back();
+  };
+  std::shared_ptr<StreamWork> put;
+  try {
+    std::unique_lock lock(putting_, std::defer_lock);
+    if (!is_letter(call.kind)) {
+      lock.lock();
+      job->call.number = ++put_;
+      note(*job);
+    }
+    put = gpus_->put({call, gpu, touched, behind, options.async});
+  } catch (const std::exception& error) {
+    end(Leaving::GaveUp, error.what());
+    throw;
+  }
+  const Work work(call.kind, call.number, job->results, std::move(put), call.root);
+  if (!options.async) work.wait({}, call.site);
+  return work;
+}
+
 // Each waits on a thread of its own: others must not keep it from going on.
-Work CallEngine::finish(CallKind kind, std::shared_ptr<Transfer> transfer, std::shared_ptr<HostBytes> bytes,
+Work CallEngine::finish(CallKind kind, std::shared_ptr<Transfer> transfer, std::shared_ptr<CallBytes> bytes,
                         const CallOptions& options, Location site) {
   const auto source = std::make_shared<int>(-1);
   const base::TimePoint until = deadline(options);

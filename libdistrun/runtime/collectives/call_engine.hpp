@@ -7,15 +7,18 @@
 //             a handler, behind the others
 //   done      results are where they belong; or it has failed, and with it the group (over)
 //
+// With a backend for GPUs a job is put on a stream at once, by whoever starts it.
+//
 // Letters have no order among each other but the backend's: each that is async ends on a handler of its own.
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 
-#include <distrun/runtime/collectives/backend.hpp>
+#include <distrun/runtime/collectives/backends.hpp>
+#include <distrun/runtime/collectives/call_bytes.hpp>
 #include <distrun/runtime/collectives/call_queue.hpp>
-#include <distrun/runtime/collectives/host_bytes.hpp>
+#include <distrun/runtime/collectives/device_backend.hpp>
 #include <distrun/runtime/collectives/work.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/store/store.hpp>
@@ -25,7 +28,7 @@ namespace distrun::collectives {
 // A collective on its way.
 struct Job {
   Call call;
-  HostBytes bytes;
+  CallBytes bytes;
   std::function<void()> unpack;  // what has come into what is written; empty: it came there
   TensorList results;            // none: what is written
 };
@@ -36,14 +39,22 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   using Location = base::Location;
 
   // Meets the group's other ranks in `store`.
-  CallEngine(GroupInfo info, std::string backend, base::Nanoseconds timeout, Store& store);
+  CallEngine(GroupInfo info, std::string backend, base::Nanoseconds timeout, Store& store,
+             const BackendOptions& options);
 
   // For a tensor like that; an undefined one: for none.
   std::shared_ptr<Job> job(CallKind kind, const Tensor& like, const CallOptions& options, Location site) const;
   Work start(const std::shared_ptr<Job>& job, const CallOptions& options);
 
   Backend& backend() const noexcept { return *backend_; }
-  Work finish(CallKind kind, std::shared_ptr<Transfer> transfer, std::shared_ptr<HostBytes> bytes,
+  // Groups are made of this one's, and the rank is in none.
+  void stay_out(base::Nanoseconds timeout);
+  // Where tensors of a call must be; nothing: anywhere.
+  std::optional<device::Device> gpu() const noexcept;
+  // With a backend for GPUs: throws Error{InvalidArgument} unless all are on one, which is returned; of none the
+  // rank's.
+  device::Device one_gpu(CallKind kind, const TensorList& tensors, Location site) const;
+  Work finish(CallKind kind, std::shared_ptr<Transfer> transfer, std::shared_ptr<CallBytes> bytes,
               const CallOptions& options, Location site);
 
   void refuse_if_over(Location site) const;
@@ -52,6 +63,7 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
 
  private:
   Work start_later(const std::shared_ptr<Job>& job);
+  Work put_on_stream(const std::shared_ptr<Job>& job, const CallOptions& options);
   void run(Job& job);
   void note(const Job& job) const;
   base::TimePoint deadline(const CallOptions& options) const;
@@ -59,10 +71,13 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   const GroupInfo info_;
   const base::Nanoseconds timeout_;
   const std::unique_ptr<Backend> backend_;
+  DeviceBackend* const gpus_;  // null: the backend moves bytes of the host
   const std::shared_ptr<CallQueue> queue_;
   core::RankState& rank_;
   mutable std::mutex mutex_;
   std::string over_;  // why no call can be made any more; guarded by mutex_
+  mutable std::mutex putting_;
+  std::uint64_t put_ = 0;  // collectives, on streams; guarded by putting_, which is held while one is put
 };
 
 }  // namespace distrun::collectives

@@ -9,6 +9,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 
 namespace distrun::collectives {
@@ -60,12 +61,24 @@ class Groups {
 Groups& groups_of(core::RankState& rank) { return rank.part<Groups>(core::Part::Groups); }
 Groups& groups() { return groups_of(core::rank_state()); }
 
-std::shared_ptr<ProcessGroup> make_group(GroupInfo info, const std::shared_ptr<Store>& store,
-                                         const GroupOptions& options) {
-  auto own = std::make_shared<PrefixStore>(info.name, store);
-  auto group = std::make_shared<ProcessGroup>(std::move(info), std::move(own), options);
+std::shared_ptr<Store> own_store(const GroupInfo& info, const std::shared_ptr<Store>& store) {
+  return std::make_shared<PrefixStore>(info.name, store);
+}
+
+std::shared_ptr<ProcessGroup> add(std::shared_ptr<ProcessGroup> group) {
   groups().add(group);
   return group;
+}
+
+std::shared_ptr<ProcessGroup> make_group(GroupInfo info, const std::shared_ptr<Store>& store,
+                                         const GroupOptions& options) {
+  auto own = own_store(info, store);
+  return add(std::make_shared<ProcessGroup>(std::move(info), std::move(own), options));
+}
+
+// Of a parent that is of the same kind.
+bool is_like(const GroupOptions& options, const ProcessGroup& parent) {
+  return options.backend == parent.backend() && options.gpu == parent.options().gpu;
 }
 
 std::string to_text(const std::vector<int>& numbers) {
@@ -99,15 +112,21 @@ void check_agreement(Store& store, const std::string& name, const std::vector<in
 }
 
 std::shared_ptr<ProcessGroup> make_child(const std::string& name, const std::vector<int>& places, ProcessGroup& of,
-                                         const std::optional<GroupOptions>& options, base::Location site) {
+                                         const std::optional<GroupOptions>& given, int colour, base::Location site) {
+  const GroupOptions options = given.value_or(of.options());
   const auto own = std::find(places.begin(), places.end(), of.rank());
-  if (own == places.end()) return nullptr;
+  if (own == places.end()) {
+    if (is_like(options, of)) of.stay_out();
+    return nullptr;
+  }
   check_agreement(*of.store(), name, places, site);
   GroupInfo info;
   info.name = name;
   info.rank = static_cast<int>(own - places.begin());
   for (const int place : places) info.ranks.push_back(of.ranks()[static_cast<std::size_t>(place)]);
-  return make_group(std::move(info), of.store(), options.value_or(of.options()));
+  if (!is_like(options, of)) return make_group(std::move(info), of.store(), options);
+  auto store = own_store(info, of.store());
+  return add(std::make_shared<ProcessGroup>(std::move(info), std::move(store), options, of, colour));
 }
 
 }  // namespace
@@ -153,7 +172,7 @@ std::shared_ptr<ProcessGroup> new_group(const std::vector<int>& places, ProcessG
                                         std::optional<GroupOptions> options, base::Location site) {
   check_places(places, of, site);
   const std::string name = of.name() + "/" + std::to_string(groups().count_of(of.name()));
-  return make_child(name, places, of, options, site);
+  return make_child(name, places, of, options, 0, site);
 }
 
 std::shared_ptr<ProcessGroup> new_group(const std::vector<int>& places, std::optional<GroupOptions> options,
@@ -166,8 +185,9 @@ std::shared_ptr<ProcessGroup> split(ProcessGroup& of, int colour, int key, std::
   const Tensor own = tensor::empty({2}, {DType::I64});
   own.data_as<std::int64_t>()[0] = colour;
   own.data_as<std::int64_t>()[1] = key;
-  const Tensor all = tensor::empty({of.size(), 2}, {DType::I64});
-  of.all_gather_into(all, own, {}, site);
+  const Tensor gathered = tensor::empty({of.size(), 2}, {DType::I64, of.device()});
+  of.all_gather_into(gathered, tensor::to(own, of.device()), {}, site).wait(of.host_wait(), site);
+  const Tensor all = tensor::to(gathered, device::kCpu);
   const std::int64_t* const found = all.data_as<std::int64_t>();
   std::vector<int> places;
   for (int place = 0; place < of.size(); ++place) {
@@ -175,8 +195,8 @@ std::shared_ptr<ProcessGroup> split(ProcessGroup& of, int colour, int key, std::
   }
   std::stable_sort(places.begin(), places.end(), [&](int a, int b) { return found[2 * a + 1] < found[2 * b + 1]; });
   const std::string name = of.name() + "/" + std::to_string(groups().count_of(of.name()));
-  if (colour < 0) return nullptr;
-  return make_child(name + "." + std::to_string(colour), places, of, options, site);
+  if (colour < 0) places.clear();
+  return make_child(name + "." + std::to_string(colour), places, of, options, colour, site);
 }
 
 void leave_groups(core::RankState& rank) { groups_of(rank).leave_all(); }

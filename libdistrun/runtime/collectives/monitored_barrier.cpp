@@ -77,6 +77,12 @@ void wait_to_go(ProcessGroup& group, base::Nanoseconds timeout, base::Location s
 
 void monitored_barrier(ProcessGroup& group, std::optional<base::Nanoseconds> timeout, bool wait_all_ranks,
                        base::Location site) {
+  if (!group.device().is_cpu()) {
+    throw Error(ErrorKind::InvalidArgument, "ValueError",
+                "monitored_barrier is for backends that move bytes of the host (shm, threads, gloo), not for " +
+                    group.backend(),
+                site);
+  }
   const base::Nanoseconds bound = timeout.value_or(group.timeout());
   if (group.rank() == 0) {
     gather_all(group, bound, wait_all_ranks, site);

@@ -4,41 +4,58 @@
 #include <cstring>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
-#include <distrun/runtime/tensor/core/views.hpp>
 
 namespace distrun::collectives {
 namespace {
 
-// Rounded up to `size`.
-Tensor tensor_of(const wire::Bytes& bytes, std::int64_t size) {
+// Rounded up to `size`, where the group has its tensors.
+Tensor tensor_of(const ProcessGroup& group, const wire::Bytes& bytes, std::int64_t size) {
   const Tensor tensor = tensor::zeros({size}, {DType::U8});
   if (!bytes.empty()) std::memcpy(tensor.data(), bytes.data(), bytes.size());
-  return tensor;
+  return tensor::to(tensor, group.device());
 }
 
-wire::Bytes bytes_of(const Tensor& tensor, std::int64_t offset, std::int64_t size) {
-  const auto* const begin = reinterpret_cast<const wire::Bytes::value_type*>(tensor.data()) + offset;
+Tensor room(const ProcessGroup& group, std::int64_t size, DType dtype = DType::U8) {
+  return tensor::zeros({size}, {dtype, group.device()});
+}
+
+wire::Bytes bytes_of(const Tensor& tensor, std::int64_t size) {
+  const Tensor host = tensor::to(tensor, device::kCpu);
+  const auto* const begin = reinterpret_cast<const wire::Bytes::value_type*>(host.data());
   return {begin, begin + size};
 }
 
-std::vector<std::int64_t> sizes_of_all(ProcessGroup& group, std::size_t own, base::Location site) {
-  const Tensor size = tensor::zeros({1}, {DType::I64});
-  *size.data_as<std::int64_t>() = static_cast<std::int64_t>(own);
-  const Tensor all = tensor::zeros({group.size()}, {DType::I64});
-  group.all_gather_into(all, size, {}, site);
-  return {all.data_as<std::int64_t>(), all.data_as<std::int64_t>() + group.size()};
+Tensor numbers(const ProcessGroup& group, const std::vector<std::int64_t>& values) {
+  const Tensor tensor = tensor::zeros({static_cast<std::int64_t>(values.size())}, {DType::I64});
+  std::copy(values.begin(), values.end(), tensor.data_as<std::int64_t>());
+  return tensor::to(tensor, group.device());
 }
 
-TensorList rooms(int count, std::int64_t size) {
+std::vector<std::int64_t> values_of(const Tensor& numbers) {
+  const Tensor host = tensor::to(numbers, device::kCpu);
+  return {host.data_as<std::int64_t>(), host.data_as<std::int64_t>() + host.numel()};
+}
+
+// Sizes are looked at by the host: none that a failed call has left behind.
+void finish(const ProcessGroup& group, const Work& work, base::Location site) { work.wait(group.host_wait(), site); }
+
+std::vector<std::int64_t> sizes_of_all(ProcessGroup& group, std::size_t own, base::Location site) {
+  const Tensor all = room(group, group.size(), DType::I64);
+  finish(group, group.all_gather_into(all, numbers(group, {static_cast<std::int64_t>(own)}), {}, site), site);
+  return values_of(all);
+}
+
+TensorList rooms(const ProcessGroup& group, int count, std::int64_t size) {
   TensorList all;
-  for (int i = 0; i < count; ++i) all.push_back(tensor::zeros({size}, {DType::U8}));
+  for (int i = 0; i < count; ++i) all.push_back(room(group, size));
   return all;
 }
 
 std::vector<wire::Bytes> trimmed(const TensorList& all, const std::vector<std::int64_t>& sizes) {
   std::vector<wire::Bytes> bytes;
-  for (std::size_t i = 0; i < all.size(); ++i) bytes.push_back(bytes_of(all[i], 0, sizes[i]));
+  for (std::size_t i = 0; i < all.size(); ++i) bytes.push_back(bytes_of(all[i], sizes[i]));
   return bytes;
 }
 
@@ -47,26 +64,25 @@ std::vector<wire::Bytes> trimmed(const TensorList& all, const std::vector<std::i
 std::vector<wire::Bytes> all_gather_bytes(ProcessGroup& group, const wire::Bytes& own, base::Location site) {
   const std::vector<std::int64_t> sizes = sizes_of_all(group, own.size(), site);
   const std::int64_t largest = *std::max_element(sizes.begin(), sizes.end());
-  const TensorList all = rooms(group.size(), largest);
-  group.all_gather(all, tensor_of(own, largest), {}, site);
+  const TensorList all = rooms(group, group.size(), largest);
+  finish(group, group.all_gather(all, tensor_of(group, own, largest), {}, site), site);
   return trimmed(all, sizes);
 }
 
 wire::Bytes broadcast_bytes(ProcessGroup& group, const wire::Bytes& own, int root, base::Location site) {
-  const Tensor size = tensor::zeros({1}, {DType::I64});
-  *size.data_as<std::int64_t>() = static_cast<std::int64_t>(own.size());
-  group.broadcast(size, root, {}, site);
-  const std::int64_t bytes = *size.data_as<std::int64_t>();
-  const Tensor data = group.rank() == root ? tensor_of(own, bytes) : tensor::zeros({bytes}, {DType::U8});
-  group.broadcast(data, root, {}, site);
-  return bytes_of(data, 0, bytes);
+  const Tensor size = numbers(group, {static_cast<std::int64_t>(own.size())});
+  finish(group, group.broadcast(size, root, {}, site), site);
+  const std::int64_t bytes = values_of(size).front();
+  const Tensor data = group.rank() == root ? tensor_of(group, own, bytes) : room(group, bytes);
+  finish(group, group.broadcast(data, root, {}, site), site);
+  return bytes_of(data, bytes);
 }
 
 std::vector<wire::Bytes> gather_bytes(ProcessGroup& group, const wire::Bytes& own, int root, base::Location site) {
   const std::vector<std::int64_t> sizes = sizes_of_all(group, own.size(), site);
   const std::int64_t largest = *std::max_element(sizes.begin(), sizes.end());
-  const TensorList all = rooms(group.rank() == root ? group.size() : 0, largest);
-  group.gather(all, tensor_of(own, largest), root, {}, site);
+  const TensorList all = rooms(group, group.rank() == root ? group.size() : 0, largest);
+  finish(group, group.gather(all, tensor_of(group, own, largest), root, {}, site), site);
   return trimmed(all, sizes);
 }
 
@@ -78,18 +94,17 @@ wire::Bytes scatter_bytes(ProcessGroup& group, const std::vector<wire::Bytes>& a
                     std::to_string(all.size()),
                 site);
   }
-  const Tensor sizes = tensor::zeros({group.size()}, {DType::I64});
-  for (std::size_t i = 0; is_root && i < all.size(); ++i) {
-    sizes.data_as<std::int64_t>()[i] = static_cast<std::int64_t>(all[i].size());
-  }
-  group.broadcast(sizes, root, {}, site);
-  const std::int64_t* const of = sizes.data_as<std::int64_t>();
-  const std::int64_t largest = *std::max_element(of, of + group.size());
+  std::vector<std::int64_t> own_sizes(static_cast<std::size_t>(group.size()));
+  for (std::size_t i = 0; is_root && i < all.size(); ++i) own_sizes[i] = static_cast<std::int64_t>(all[i].size());
+  const Tensor told = numbers(group, own_sizes);
+  finish(group, group.broadcast(told, root, {}, site), site);
+  const std::vector<std::int64_t> sizes = values_of(told);
+  const std::int64_t largest = *std::max_element(sizes.begin(), sizes.end());
   TensorList pieces;
-  for (std::size_t i = 0; is_root && i < all.size(); ++i) pieces.push_back(tensor_of(all[i], largest));
-  const Tensor own = tensor::zeros({largest}, {DType::U8});
-  group.scatter(own, pieces, root, {}, site);
-  return bytes_of(own, 0, of[group.rank()]);
+  for (std::size_t i = 0; is_root && i < all.size(); ++i) pieces.push_back(tensor_of(group, all[i], largest));
+  const Tensor own = room(group, largest);
+  finish(group, group.scatter(own, pieces, root, {}, site), site);
+  return bytes_of(own, sizes[static_cast<std::size_t>(group.rank())]);
 }
 
 }  // namespace distrun::collectives

@@ -7,8 +7,10 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/call_engine.hpp>
 #include <distrun/runtime/collectives/checks.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/reshape.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/operators/joining.hpp>
 
 namespace distrun::collectives {
 namespace {
@@ -49,14 +51,32 @@ void unpack(ConstBytes packed, const std::vector<Bytes>& targets) {
 }  // namespace
 
 ProcessGroup::ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options)
+    : ProcessGroup(std::move(info), std::move(store), std::move(options), nullptr, 0) {}
+
+ProcessGroup::ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options, ProcessGroup& parent,
+                           int colour)
+    : ProcessGroup(std::move(info), std::move(store), std::move(options), &parent, colour) {}
+
+ProcessGroup::ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options, ProcessGroup* parent,
+                           int colour)
     : info_(std::move(info)),
       store_(std::move(store)),
       options_(std::move(options)),
-      engine_(std::make_shared<CallEngine>(info_, options_.backend, options_.timeout, *store_)) {}
+      engine_(std::make_shared<CallEngine>(
+          info_, options_.backend, options_.timeout, *store_,
+          BackendOptions{.gpu = options_.gpu,
+                         .parent = parent == nullptr ? nullptr : &parent->engine_->backend(),
+                         .colour = colour,
+                         .store = store_})) {}
 
 ProcessGroup::~ProcessGroup() { leave(); }
 
 std::uint64_t ProcessGroup::sequence_number() const { return engine_->calls(); }
+device::Device ProcessGroup::device() const { return engine_->gpu().value_or(device::kCpu); }
+std::optional<base::Nanoseconds> ProcessGroup::host_wait() const {
+  return engine_->gpu() ? std::optional(options_.timeout) : std::nullopt;
+}
+void ProcessGroup::stay_out() { engine_->stay_out(options_.timeout); }
 void ProcessGroup::leave() { engine_->end(Leaving::Done, "this rank has left it"); }
 void ProcessGroup::abort(const std::string& why) { engine_->end(Leaving::GaveUp, why); }
 
@@ -110,6 +130,7 @@ Work ProcessGroup::all_reduce_coalesced(const TensorList& tensors, ReduceOp op, 
   for (std::size_t i = 0; i < tensors.size(); ++i) check.same_dtype(tensors[i], tensors.front().dtype(), i);
   check.reduction(op, tensors.front().dtype());
   const auto made = engine_->job(CallKind::AllReduce, tensors.front(), options, site);
+  if (engine_->gpu()) return all_reduce_packed(made, tensors, op, options, site);
   std::vector<Bytes> targets;
   for (const Tensor& each : tensors) targets.push_back(made->bytes.change(each));
   const auto packed = std::make_shared<Packed>(packed_of(targets));
@@ -120,6 +141,29 @@ Work ProcessGroup::all_reduce_coalesced(const TensorList& tensors, ReduceOp op, 
       ShownSizes(std::array{static_cast<std::int64_t>(packed->size() / tensor::size_of(made->call.dtype))});
   made->unpack = [packed, targets] { unpack(*packed, targets); };
   return engine_->start(made, options);
+}
+
+// Where they are: as one tensor, made by the current stream.
+Work ProcessGroup::all_reduce_packed(const std::shared_ptr<Job>& job, const TensorList& tensors, ReduceOp op,
+                                     const CallOptions& options, Location site) {
+  engine_->one_gpu(CallKind::AllReduce, tensors, site);
+  TensorList flat;
+  for (const Tensor& each : tensors) flat.push_back(tensor::reshape(each, {each.numel()}));
+  const Tensor packed = tensor::cat(flat);
+  job->call.reduce = op;
+  job->call.sizes = ShownSizes(packed.sizes());
+  job->call.out = {job->bytes.change(packed)};
+  job->call.in = {job->call.out.front()};
+  for (const Tensor& each : tensors) job->bytes.add_written(each);
+  job->results = tensors;
+  job->unpack = [packed, tensors] {
+    std::int64_t begin = 0;
+    for (const Tensor& each : tensors) {
+      tensor::copy_(each, tensor::reshape(tensor::narrow(packed, 0, begin, each.numel()), each.sizes()));
+      begin += each.numel();
+    }
+  };
+  return engine_->start(job, options);
 }
 
 Work ProcessGroup::all_gather(const TensorList& outputs, const Tensor& input, CallOptions options, Location site) {
@@ -150,6 +194,7 @@ Work ProcessGroup::all_gather_into(const Tensor& output, const Tensor& input, Ca
 Work ProcessGroup::all_gather_coalesced(const std::vector<TensorList>& outputs, const TensorList& inputs,
                                         CallOptions options, Location site) {
   const Checks check(info_, CallKind::AllGather, site);
+  if (engine_->gpu()) check.refuse("of several tensors as one is nothing that backend nccl can do");
   if (inputs.empty()) check.refuse("requires non-empty input tensor list");
   if (outputs.size() != info_.ranks.size()) check.refuse("output lists should be equal to world size");
   for (const Tensor& each : inputs) check.dense(each);
@@ -259,19 +304,37 @@ Work ProcessGroup::send(const Tensor& tensor, int to, std::uint64_t tag, CallOpt
   const Checks check(info_, CallKind::Send, site);
   check.peer(to);
   check.dense(tensor);
+  if (engine_->gpu()) {
+    const auto made = engine_->job(CallKind::Send, tensor, options, site);
+    made->call.root = to;
+    made->call.in = {made->bytes.read(tensor)};
+    made->results = {tensor};
+    return engine_->start(made, options);
+  }
   engine_->refuse_if_over(site);
-  auto bytes = std::make_shared<HostBytes>();
+  auto bytes = std::make_shared<CallBytes>();
   const ConstBytes read = bytes->read(tensor);
   auto transfer = engine_->backend().begin_send({to, tag, tensor.dtype(), site}, read);
   return engine_->finish(CallKind::Send, std::move(transfer), std::move(bytes), options, site);
 }
 
 Work ProcessGroup::receive(const Tensor& tensor, int from, std::uint64_t tag, CallOptions options, Location site) {
-  Checks(info_, CallKind::Receive, site).peer(from);
+  const Checks check(info_, CallKind::Receive, site);
+  check.peer(from);
+  if (engine_->gpu()) {
+    check.dense(tensor);
+    const auto made = engine_->job(CallKind::Receive, tensor, options, site);
+    made->call.root = from;
+    made->call.out = {made->bytes.write(tensor)};
+    return engine_->start(made, options);
+  }
   return receive_some(tensor, from, tag, options, site);
 }
 
 Work ProcessGroup::receive_from_any(const Tensor& tensor, std::uint64_t tag, CallOptions options, Location site) {
+  if (engine_->gpu()) {
+    Checks(info_, CallKind::Receive, site).refuse("from any rank is nothing that backend nccl can do: name the rank");
+  }
   return receive_some(tensor, -1, tag, options, site);
 }
 
@@ -279,7 +342,7 @@ Work ProcessGroup::receive_some(const Tensor& tensor, int from, std::uint64_t ta
                                 Location site) {
   Checks(info_, CallKind::Receive, site).dense(tensor);
   engine_->refuse_if_over(site);
-  auto bytes = std::make_shared<HostBytes>();
+  auto bytes = std::make_shared<CallBytes>();
   const Bytes written = bytes->write(tensor);
   auto transfer = engine_->backend().begin_receive({from, tag, tensor.dtype(), site}, written);
   return engine_->finish(CallKind::Receive, std::move(transfer), std::move(bytes), options, site);

@@ -11,6 +11,10 @@
 // elements, of all dtypes, on any device. Those on GPUs are read after what is on the calling thread's current stream,
 // and who waits for the work gets them behind what wrote them; no host need wait.
 //
+// With backend nccl all tensors of a call are on one GPU, and no host waits at all, but in barriers and where a wait
+// has a timeout: what goes wrong is thrown by the next wait for the work, or by the next call. Letters have no tags
+// there.
+//
 // Any thread; one at a time, if the order is to be known. Errors:
 //
 //   Error{InvalidArgument, "ValueError"}         this rank's arguments are wrong; nobody else knows of the call
@@ -20,7 +24,7 @@
 //   Error{Cancelled, "DistBackendError"}         the group was aborted, here
 //
 // But for the first, a collective that fails ends the group: ranks may no longer agree on what comes next. The others
-// are told why, at their next call, and a new group works. Sends and receives that fail end nothing.
+// are told why, at their next call, and a new group works. Letters that fail end nothing, but with nccl.
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,11 +38,13 @@ namespace distrun::collectives {
 struct GroupOptions {
   std::string backend = "shm";
   base::Nanoseconds timeout = std::chrono::minutes(30);
+  std::optional<device::Device> gpu{};  // the rank's, with nccl; else the one of its number, by the number of GPUs
 };
 
 using Splits = std::vector<std::int64_t>;  // sizes along the first dimension, one for each rank; none: equal ones
 
 class CallEngine;
+struct Job;
 
 class ProcessGroup {
  public:
@@ -47,6 +53,9 @@ class ProcessGroup {
   // Meets the other ranks in `store`, of which each group needs its own (a PrefixStore), and returns when all are
   // there.
   ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options);
+  // Of some ranks of another group, all of which make one with that one as `parent` now, or call stay_out(): whatever
+  // can be had from it need not be made. `colour`: the same for those that are in one group.
+  ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options, ProcessGroup& parent, int colour);
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
@@ -60,6 +69,11 @@ class ProcessGroup {
   const GroupInfo& info() const noexcept { return info_; }
   const GroupOptions& options() const noexcept { return options_; }
   const std::shared_ptr<Store>& store() const noexcept { return store_; }  // the group's own
+  // Where tensors for it belong that could be anywhere: with nccl the rank's GPU, else the CPU.
+  device::Device device() const;
+  // For Work::wait(), before the host looks at what a call has brought: with nccl it must wait itself, for as long as
+  // that may take.
+  std::optional<base::Nanoseconds> host_wait() const;
   // Collectives that this rank has called: the number of the last one.
   std::uint64_t sequence_number() const;
 
@@ -110,12 +124,17 @@ class ProcessGroup {
   Work receive_from_any(const Tensor& tensor, std::uint64_t tag = 0, CallOptions options = {},
                         Location site = Location::here());
 
+  // See the constructor.
+  void stay_out();
   // Ends the group at once, for this rank and for those that wait for it: what is under way fails.
   void abort(const std::string& why = "it was aborted");
   // No call comes any more; others that wait for this rank are told. Also done at the end of the test.
   void leave();
 
  private:
+  ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options, ProcessGroup* parent, int colour);
+  Work all_reduce_packed(const std::shared_ptr<Job>& job, const TensorList& tensors, ReduceOp op,
+                         const CallOptions& options, Location site);
   Work receive_some(const Tensor& tensor, int from, std::uint64_t tag, const CallOptions& options, Location site);
 
   const GroupInfo info_;

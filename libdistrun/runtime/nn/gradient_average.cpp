@@ -195,7 +195,8 @@ void GradientAverage::send_full_buckets() {
 void GradientAverage::send_uses() {
   std::vector<std::uint8_t> uses;
   for (const Slot& slot : slots_) uses.push_back(slot.is_unused ? 0 : 1);
-  uses_ = tensor::from_data(uses.data(), {static_cast<std::int64_t>(uses.size())}, {tensor::DType::U8});
+  const Tensor host = tensor::from_data(uses.data(), {static_cast<std::int64_t>(uses.size())}, {tensor::DType::U8});
+  uses_ = tensor::to(host, group_->device());
   works_.push_back(group_->all_reduce(uses_, collectives::ReduceOp::Max, {.timeout = {}, .async = true}));
 }
 

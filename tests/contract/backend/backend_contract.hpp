@@ -15,5 +15,7 @@ using Body = std::function<void(Backend& backend, const GroupInfo& group)>;
 // by an exception what it finds wrong: checks of Catch2 belong to one thread. Skips the case if the backend can't be
 // had.
 std::vector<std::string> run_ranks(int ranks, const Body& body);
+// Whether letters of one rank to another are told apart by their tags; else they come as they were sent.
+bool letters_have_tags();
 
 }  // namespace distrun::collectives

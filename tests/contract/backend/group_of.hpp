@@ -5,6 +5,7 @@
 #include <distrun/runtime/collectives/backends.hpp>
 
 #include "backend_contract.hpp"
+#include "host_on_gpu.hpp"
 
 namespace distrun::collectives {
 
@@ -19,7 +20,12 @@ inline GroupInfo group_of(int rank, int ranks) {
 inline std::string what_it_throws(const std::string& backend, const GroupInfo& group, Store& store, const Body& body) {
   try {
     const auto made = make_backend(backend, group, store, base::system_clock().now() + std::chrono::seconds(60));
-    body(*made, group);
+    if (made->on_gpus() == nullptr) {
+      body(*made, group);
+    } else {
+      HostOnGpu host(*made);
+      body(host, group);
+    }
     return "";
   } catch (const std::exception& error) {
     return error.what();

@@ -31,6 +31,8 @@ std::string read_all(int pipe) {
 
 }  // namespace
 
+bool letters_have_tags() { return true; }
+
 std::vector<std::string> run_ranks(int ranks, const Body& body) {
   const std::string why_not = why_no_backend(DISTRUN_CONTRACT_BACKEND);
   testing::skip_case_if(!why_not.empty(), why_not);

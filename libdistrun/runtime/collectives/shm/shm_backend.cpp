@@ -180,6 +180,7 @@ void ShmBackend::move(const Call& call) {
       for (int rank = 0; rank < group_.size(); ++rank) takes.push_back({rank, 0, {}});
       break;
     case CallKind::Broadcast:
+    case CallKind::Send:  // of two ranks, and from the root
       if (!is_root(call)) takes = {{call.root, 0, call.out.front()}};
       break;
     case CallKind::Scatter:

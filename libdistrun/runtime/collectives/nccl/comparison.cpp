@@ -1,0 +1,65 @@
+#include <distrun/runtime/collectives/nccl/comparison.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace distrun::collectives {
+
+Comparison::Comparison(const GroupInfo& group, std::shared_ptr<shm::Area> area)
+    : group_(group),
+      area_(std::move(area)),
+      own_(area_->seat(group.rank)),
+      bells_(area_, group_),
+      exchanges_(area_, group_, bells_),
+      queue_(std::make_shared<CallQueue>(future::handler_pool())) {
+  own_.pid = ::getpid();
+}
+
+std::shared_ptr<Comparison> Comparison::meet(Store& store, const GroupInfo& group, base::TimePoint deadline) {
+  auto made = std::make_shared<Comparison>(group, shm::Area::meet(store, group, deadline));
+  Call start;
+  start.deadline = deadline;
+  made->gather(start);
+  return made;
+}
+
+void Comparison::gather(const Call& call) {
+  exchanges_.begin_call();
+  exchanges_.gather(call);
+  exchanges_.done();
+}
+
+void Comparison::compare(const Call& call, Told told) {
+  Call compared = call;
+  ++left_over_;
+  queue_->post([&](std::uint64_t) {
+    return [self = shared_from_this(), compared = std::move(compared), told = std::move(told)] {
+      if (!self->is_wrong_) {
+        std::exception_ptr wrong;
+        try {
+          self->gather(compared);
+        } catch (...) {
+          wrong = std::current_exception();
+          self->is_wrong_ = true;
+        }
+        told(wrong);
+      }
+      --self->left_over_;
+    };
+  });
+}
+
+void Comparison::leave(Leaving how, const std::string& why) noexcept {
+  std::call_once(left_, [&] {
+    const std::size_t size = std::min(why.size(), own_.why.size() - 1);
+    std::memcpy(own_.why.data(), why.data(), size);
+    own_.why[size] = '\0';
+    own_.presence = how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp;
+    bells_.ring_all();
+    bells_.ring(group_.rank);
+  });
+}
+
+}  // namespace distrun::collectives

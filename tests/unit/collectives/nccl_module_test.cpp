@@ -1,0 +1,32 @@
+#include <catch2/catch.hpp>
+
+#include <distrun/runtime/collectives/nccl/nccl_line.hpp>
+#include <distrun/runtime/core/module.hpp>
+
+#include "support/skip.hpp"
+
+namespace distrun::collectives::nccl_line {
+namespace {
+
+TEST_CASE("the module of NCCL opens without a GPU, and has the library or says why not", "[nccl]") {
+  constexpr core::ModuleName kName{"NCCL", kFile, kEntry};
+  testing::skip_case_if(!core::has_module(kName), "distrun was built without NCCL's header");
+  const core::Module opened = core::open_module(kName);
+  INFO(opened.why_none);
+  REQUIRE(opened.entry != nullptr);
+  const auto* const module = static_cast<const Module*>(opened.entry);
+  REQUIRE(module->version == kVersion);
+  std::string why_none;
+  Library* const library = module->open(why_none);
+  INFO(why_none);
+  if (library == nullptr) {
+    CHECK_THAT(why_none, Catch::StartsWith("there is no NCCL on this machine") || Catch::Contains("too old"));
+    return;
+  }
+  CHECK(why_none.empty());
+  CHECK(library->version() >= Version{2, 14, 0});
+  CHECK(!library->compares());
+}
+
+}  // namespace
+}  // namespace distrun::collectives::nccl_line
