@@ -26,6 +26,7 @@ struct FakeNccl {
   std::condition_variable changed;
   std::string went_wrong;  // by itself; guarded by mutex
   bool lets_go = false;    // what hangs ends; guarded by mutex
+  std::string ras;         // where its RAS listens; as it is before the group is made
 
   void go_wrong(const std::string& how) {
     const std::lock_guard lock(mutex);
@@ -96,6 +97,7 @@ class FakeLibrary final : public line::Library {
   }
   bool compares() const noexcept override { return false; }
   bool splits() const noexcept override { return splits_; }
+  std::string ras_address() const override { return fake_->ras; }
 
  private:
   const std::shared_ptr<FakeNccl> fake_;

@@ -1,6 +1,7 @@
 // The backend nccl over a library that fails or hangs on purpose; all but the library itself is as on real GPUs.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
 
 #include "fake_nccl.hpp"
+#include "fake_ras.hpp"
 #include "support/error_of.hpp"
 #include "support/order_reports.hpp"
 #include "support/process.hpp"
@@ -33,9 +35,10 @@ GroupInfo info_of(int rank, int ranks) {
 
 struct Fake {
   explicit Fake(NcclSettings settings = {}, int rank = 0, int ranks = 1,
-                std::shared_ptr<Store> store = std::make_shared<HashStore>(), int gpu = 0)
+                std::shared_ptr<Store> store = std::make_shared<HashStore>(), int gpu = 0, const std::string& ras = "")
       : nccl(std::make_shared<FakeNccl>()) {
     testing::use_gpus();
+    nccl->ras = ras;
     NcclParts parts;
     parts.library = std::make_shared<testing::FakeLibrary>(nccl, true);
     parts.store = std::move(store);
@@ -122,6 +125,30 @@ TEST_CASE("a call that does not end in its time is ended by the watchdog, and th
   CHECK(fake.nccl->aborted > 0);
   CHECK_THAT(thrown_by_wait(*second), Catch::Contains("all_reduce number 1 of group world has timed out"));
   device::synchronize(device::cuda(0));  // what was aborted keeps no stream
+}
+
+TEST_CASE("a call that hangs in the library is told with what its RAS says", "[nccl][ras]") {
+  testing::FakeRank rank;
+  const testing::FakeRas ras(
+      testing::ras_answers(testing::ras_report({testing::ras_communicator(1, {testing::ras_rank(0, 1, 2)})})));
+  Fake fake({}, 0, 1, std::make_shared<HashStore>(), 0, ras.address());
+  fake.nccl->next = FakeNccl::Next::Hangs;
+  const auto call = fake.all_reduce(fake.ones(), 1, 50ms);
+  REQUIRE(testing::eventually(30s, [&] { return !fake.group->why_over().empty(); }));
+  CHECK_THAT(text_of(call->error()),
+             Catch::EndsWith(": all ranks have called it, and nccl does not end it; NCCL's own RAS says: rank 0 has an "
+                             "error (system error)"));
+  const auto& shown = rank.line.names;
+  CHECK(std::count(shown.begin(), shown.end(), "what NCCL's RAS says of its ranks") == 1);
+}
+
+TEST_CASE("a RAS is not asked of what is no timeout", "[nccl][ras]") {
+  testing::FakeRank rank;
+  const testing::FakeRas ras(testing::ras_answers(testing::ras_report({})));
+  Fake fake({}, 0, 1, std::make_shared<HashStore>(), 0, ras.address());
+  fake.nccl->next = FakeNccl::Next::Refuses;
+  CHECK_THAT(testing::error_of([&] { fake.all_reduce(fake.ones()); }).what(), Catch::EndsWith("no route"));
+  CHECK(ras.asked().empty());
 }
 
 TEST_CASE("what goes wrong by itself fails what is not done, and not what is", "[nccl]") {
@@ -230,7 +257,8 @@ TEST_CASE("a group of a group has a part of its communicator, where the library 
 // ---- ranks of the group, as threads, with a GPU each
 
 // What each has thrown.
-std::vector<std::string> run_both(const std::function<void(Fake& fake, int rank)>& body, const std::vector<int>& gpus) {
+std::vector<std::string> run_both(const std::function<void(Fake& fake, int rank)>& body, const std::vector<int>& gpus,
+                                  const std::string& ras = "") {
   const auto store = std::make_shared<HashStore>();
   std::vector<std::string> thrown(2);
   {
@@ -240,7 +268,7 @@ std::vector<std::string> run_both(const std::function<void(Fake& fake, int rank)
         const auto at = static_cast<std::size_t>(place);
         const testing::FakeRank rank;
         try {
-          Fake fake({}, place, 2, store, gpus[at]);
+          Fake fake({}, place, 2, store, gpus[at], ras);
           body(fake, place);
         } catch (const std::exception& error) {
           thrown[at] = error.what();
@@ -266,7 +294,8 @@ TEST_CASE("ranks that do not call the same are told apart beside the streams", "
   }
 }
 
-TEST_CASE("a rank that does not come is named", "[nccl]") {
+// Of rank 0, for which rank 1 does not come.
+std::string thrown_alone(const std::string& ras) {
   testing::use_gpus();
   std::atomic<bool> is_told{false};
   const auto thrown = run_both(
@@ -284,10 +313,30 @@ TEST_CASE("a rank that does not come is named", "[nccl]") {
           throw;
         }
       },
-      {0, 1});
-  CHECK_THAT(thrown[0], Catch::StartsWith("all_reduce number 1 of group world has timed out after ") &&
-                            Catch::EndsWith(": it waits for rank 1"));
+      {0, 1}, ras);
   CHECK(thrown[1].empty());
+  return thrown[0];
+}
+
+TEST_CASE("a rank that does not come is named", "[nccl]") {
+  CHECK_THAT(thrown_alone(""), Catch::StartsWith("all_reduce number 1 of group world has timed out after ") &&
+                                   Catch::EndsWith(": it waits for rank 1"));
+}
+
+TEST_CASE("what NCCL's RAS says of the ranks stands behind who does not come", "[nccl][ras]") {
+  const testing::FakeRas ras(testing::ras_answers(
+      testing::ras_report({testing::ras_communicator(2, {testing::ras_rank(0, 1), testing::ras_rank(1, 0)})})));
+  CHECK_THAT(thrown_alone(ras.address()),
+             Catch::StartsWith("all_reduce number 1 of group world has timed out after ") &&
+                 Catch::EndsWith(": it waits for rank 1; NCCL's own RAS says OK of all 2 ranks, though rank 1 has not "
+                                 "come (AllReduce: 0 of 1)"));
+}
+
+TEST_CASE("a RAS that says nothing of use changes no error", "[nccl][ras]") {
+  const std::string report = GENERATE(std::string("garbage"), testing::ras_report({}));
+  const testing::FakeRas ras(testing::ras_answers(report));
+  CHECK_THAT(thrown_alone(ras.address()), Catch::EndsWith(": it waits for rank 1"));
+  CHECK(!ras.asked().empty());
 }
 
 TEST_CASE("two ranks of a group need two GPUs", "[nccl]") {

@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
+
 #include <distrun/runtime/collectives/nccl/nccl_line.hpp>
 #include <distrun/runtime/core/module.hpp>
 
@@ -7,6 +9,19 @@
 
 namespace distrun::collectives::nccl_line {
 namespace {
+
+void check_ras_address(const Library& library) {
+  const bool has_ras = library.version() >= Version{2, 24, 0};
+  ::unsetenv("NCCL_RAS_ENABLE");
+  ::unsetenv("NCCL_RAS_ADDR");
+  CHECK(library.ras_address() == (has_ras ? "localhost:28028" : ""));
+  ::setenv("NCCL_RAS_ADDR", "[::1]:4711", 1);
+  CHECK(library.ras_address() == (has_ras ? "[::1]:4711" : ""));
+  ::setenv("NCCL_RAS_ENABLE", "0", 1);
+  CHECK(library.ras_address().empty());
+  ::unsetenv("NCCL_RAS_ENABLE");
+  ::unsetenv("NCCL_RAS_ADDR");
+}
 
 TEST_CASE("the module of NCCL opens without a GPU, and has the library or says why not", "[nccl]") {
   constexpr core::ModuleName kName{"NCCL", kFile, kEntry};
@@ -26,6 +41,7 @@ TEST_CASE("the module of NCCL opens without a GPU, and has the library or says w
   CHECK(why_none.empty());
   CHECK(library->version() >= Version{2, 14, 0});
   CHECK(!library->compares());
+  check_ras_address(*library);
 }
 
 }  // namespace

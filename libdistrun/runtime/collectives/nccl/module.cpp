@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
@@ -28,6 +29,7 @@ namespace base = distrun::base;
 using distrun::DType;
 
 constexpr std::chrono::microseconds kRest{50};  // until it is asked again
+constexpr Version kFirstWithRas{2, 24, 0};
 
 // The functions of the library that is there.
 struct Functions {
@@ -300,6 +302,13 @@ class RealLibrary final : public Library {
   }
   bool compares() const noexcept override { return false; }
   bool splits() const noexcept override { return functions.split != nullptr; }
+  // By the same variables as NCCL reads.
+  std::string ras_address() const override {
+    const char* const enabled = std::getenv("NCCL_RAS_ENABLE");
+    const char* const address = std::getenv("NCCL_RAS_ADDR");
+    if (version() < kFirstWithRas || (enabled != nullptr && std::strcmp(enabled, "0") == 0)) return "";
+    return address != nullptr ? address : "localhost:28028";
+  }
 };
 
 // The least that has all of the above but ncclCommSplit: communicators that do not block.

@@ -1,11 +1,14 @@
 #include <distrun/runtime/collectives/nccl/nccl_group.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <thread>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/explain.hpp>
+#include <distrun/runtime/collectives/nccl/ras_text.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
 
@@ -18,6 +21,7 @@ constexpr base::Nanoseconds kLook = 20ms;      // how often the watchdog looks a
 constexpr base::Nanoseconds kGrace = 1s;       // for who explains a call's end better than its time does
 constexpr base::Nanoseconds kLeaveMost = 10s;  // for what is under way when the rank leaves
 constexpr base::Nanoseconds kLeaveLook = 200us;
+constexpr base::Nanoseconds kAskMost = 1s;  // for NCCL's RAS
 
 std::string text_of(const std::exception_ptr& error) {
   try {
@@ -26,6 +30,16 @@ std::string text_of(const std::exception_ptr& error) {
     return thrown.what();
   } catch (...) {
     return "something that is no std::exception was thrown";
+  }
+}
+
+bool is_timeout(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& thrown) {
+    return thrown.kind() == ErrorKind::Timeout;
+  } catch (...) {
+    return false;
   }
 }
 
@@ -190,7 +204,7 @@ void NcclGroup::compare(const std::shared_ptr<PendingCall>& pending) {
   if (comparison_ == nullptr) return;
   comparison_->compare(pending->call(), [self = weak_from_this(), pending](std::exception_ptr wrong) {
     if (wrong == nullptr) return pending->set_met();
-    if (const auto there = self.lock()) there->fail(wrong);
+    if (const auto there = self.lock()) there->fail_late(there->group_, wrong);
   });
 }
 
@@ -242,10 +256,11 @@ void NcclGroup::time_out(PendingCall& call) {
   if (!is_met && now - of.deadline < kGrace) return;
   const std::string what = is_met ? "all ranks have called it, and nccl does not end it"
                                   : "the stream has not come to it, or nccl does not end it";
-  fail(std::make_exception_ptr(Error(ErrorKind::Timeout, "DistBackendError",
-                                     name_of(call.lane().group(), of.kind, of.number) + " has timed out after " +
-                                         base::human(now - call.begin()) + ": " + what,
-                                     of.site)));
+  const GroupInfo& ranks = call.lane().group();
+  fail_late(ranks, std::make_exception_ptr(Error(ErrorKind::Timeout, "DistBackendError",
+                                                 name_of(ranks, of.kind, of.number) + " has timed out after " +
+                                                     base::human(now - call.begin()) + ": " + what,
+                                                 of.site)));
 }
 
 NcclGroup::Calls NcclGroup::unsettled() const {
@@ -300,6 +315,40 @@ void NcclGroup::fail(const std::exception_ptr& why) noexcept {
   }
   if (comparison_ != nullptr) comparison_->leave(Leaving::GaveUp, text);
   for (const auto& each : lanes) each->abort(text);
+}
+
+std::exception_ptr NcclGroup::with_diagnosis(const GroupInfo& of, const std::exception_ptr& why) const {
+  const std::string address = parts_.library->ras_address();
+  if (address.empty()) return why;
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Collective;
+  info.name = "what NCCL's RAS says of its ranks";
+  std::optional<core::Wait> shown(std::in_place, info, base::system_clock().now() + kAskMost);
+  std::string why_none;  // NCCL's own word is an extra: without it the error is as good as ever
+  const std::optional<RasReport> report = ask_ras(address, kAskMost, why_none);
+  shown.reset();
+  const std::string said = report ? ras_text(*report, of, ::getpid()) : "";
+  if (said.empty()) return why;
+  try {
+    std::rethrow_exception(why);
+  } catch (const Error& error) {
+    Error with(error.kind(), error.type(), error.text() + "; " + said, error.where());
+    for (const std::string& doing : error.context()) with.while_doing(doing);
+    return std::make_exception_ptr(with);
+  }
+}
+
+// What is no timeout explains itself.
+void NcclGroup::fail_late(const GroupInfo& of, const std::exception_ptr& why) noexcept {
+  if (!is_timeout(why)) return fail(why);
+  if (is_ending_.exchange(true)) return;  // who asks ends the group, and all of its calls
+  std::exception_ptr explained = why;
+  try {
+    explained = with_diagnosis(of, why);
+  } catch (const std::exception&) {
+    // It is as it was.
+  }
+  fail(explained);
 }
 
 // ---- the end

@@ -5,6 +5,7 @@
 //
 // Who finds that something is wrong: a communicator itself, the comparison of the ranks (comparison.hpp) where that has
 // none of its own, the watchdog after a call's time, or who blocks for one.
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -76,6 +77,9 @@ class NcclGroup final : public Judge, public Watched, public std::enable_shared_
   bool wait_for_all(base::TimePoint deadline);
   // The first word counts.
   void fail(const std::exception_ptr& why) noexcept;
+  // By a call of `of` that has timed out: with what the library's RAS says, which takes a moment.
+  void fail_late(const GroupInfo& of, const std::exception_ptr& why) noexcept;
+  std::exception_ptr with_diagnosis(const GroupInfo& of, const std::exception_ptr& why) const;
   std::exception_ptr with_name(const PendingCall& call, const std::exception_ptr& why) const;
   std::exception_ptr peer_failure(const PendingCall& call) const;
   void refuse_if_over() const;
@@ -84,6 +88,7 @@ class NcclGroup final : public Judge, public Watched, public std::enable_shared_
   const NcclParts parts_;
   core::RankState& rank_;
   std::shared_ptr<Comparison> comparison_;  // from join() on; null: communicators do it themselves
+  std::atomic<bool> is_ending_{false};      // by somebody who asks the RAS first
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::map<device::Device, std::shared_ptr<Lane>> lanes_;

@@ -59,6 +59,8 @@ class Library {
   // Whether its communicators find out which ranks do not come, or do not call the same, and fail with that.
   virtual bool compares() const noexcept = 0;
   virtual bool splits() const noexcept = 0;
+  // Where its RAS listens (ras.hpp), which may know why a call does not end; empty: it has none.
+  virtual std::string ras_address() const = 0;
 };
 
 // What the module's symbol kEntry is.
@@ -67,7 +69,7 @@ struct Module {
   // Null, and why: there is no library of NCCL on this machine, or an old one. Good until the process ends.
   Library* (*open)(std::string& why_none) = nullptr;
 };
-inline constexpr int kVersion = 1;
+inline constexpr int kVersion = 2;
 inline constexpr char kFile[] = "distrun_nccl.so";
 inline constexpr char kEntry[] = "distrun_nccl_module";
 

@@ -132,6 +132,7 @@ class VirtualLibrary final : public Library {
   }
   bool compares() const noexcept override { return true; }
   bool splits() const noexcept override { return false; }
+  std::string ras_address() const override { return ""; }
 
  private:
   Store& store_;
