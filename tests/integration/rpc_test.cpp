@@ -51,5 +51,6 @@ TEST_CASE("a plan of faults happens to a test that knows nothing of it") {
                              Catch::Contains("--agent faulty --faults 1:fail:call:1"));
   const Ended cut = run("1:cut:1@1");
   CHECK(cut.exit_code == 1);
-  CHECK_THAT(cut.out, Catch::Contains("worker1 is gone: the connection was cut, as the plan of faults says"));
+  // It is that of whoever has said something to worker 1 first, or of worker 1 itself.
+  CHECK_THAT(cut.out, Catch::Contains(" is gone: the connection was cut, as the plan of faults says"));
 }

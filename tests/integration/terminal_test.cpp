@@ -75,9 +75,9 @@ TEST_CASE("a run ends with the terminal that it leads", "[interrupt][terminal]")
 TEST_CASE("the key s shows what every rank does", "[interrupt][terminal]") {
   const Sandbox sandbox(distrun_program());
   TerminalSession session(sandbox.command(hanging(sandbox)));
-  wait_until_it_hangs(sandbox);
-  session.type("s");
   std::string shown;
+  REQUIRE(shows(session, shown, "in barrier"));  // so all are where they stay
+  session.type("s");
   const bool has_stack = shows(session, shown, "clock_nanosleep");
   INFO(shown);
   CHECK(has_stack);

@@ -20,6 +20,7 @@ const device::Device kFirst = device::cuda(0), kSecond = device::cuda(1);
 const DeviceMap kCrossed{{kFirst, kSecond}, {kSecond, kFirst}};
 
 Tensor counted(std::int64_t count, device::Device device) {
+  distrun::testing::use_gpus();
   return tensor::to(tensor::arange(count), TensorOptions{DType::F32, device});
 }
 
