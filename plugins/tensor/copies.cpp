@@ -16,8 +16,8 @@ using namespace distrun::device;
 
 DISTRUN_SUITE(Copies, .devices = 2);
 DISTRUN_SUITE(Events, .devices = 1);
-DISTRUN_SUITE(Memories, .devices = 1, .skip = {distrun::skip_if(has_no_host_kernels, kNoHostKernels)});
-DISTRUN_SUITE(Handles, .devices = 1, .skip = {distrun::skip_if(has_no_host_kernels, kNoHostKernels)});
+DISTRUN_SUITE(Memories, .devices = 1);
+DISTRUN_SUITE(Handles, .devices = 1);
 
 namespace {
 
@@ -140,8 +140,7 @@ DISTRUN_TEST(Memories, beyond_what_there_is_are_refused) {
 
 // Rank 0 has the memory; each of the others adds to its own part of it, in its own process.
 DISTRUN_TEST(Handles, share_memory_and_events_between_ranks,
-             .skip = {distrun::skip_if(has_no_host_kernels, kNoHostKernels),
-                      distrun::skip_if([](const distrun::ListContext& run) { return run.isolation == "threads"; },
+             .skip = {distrun::skip_if([](const distrun::ListContext& run) { return run.isolation == "threads"; },
                                        "ranks that are threads share their memory anyway")}) {
   constexpr std::size_t kPart = 256;
   const Stream stream = default_stream(cuda(0));

@@ -16,7 +16,7 @@
 using namespace distrun::device;
 
 DISTRUN_SUITE(Devices, .devices = 2);
-DISTRUN_SUITE(Streams, .devices = 2, .skip = {distrun::skip_if(has_no_host_kernels, kNoHostKernels)});
+DISTRUN_SUITE(Streams, .devices = 2);
 
 DISTRUN_TEST(Devices, are_as_many_as_the_run_has) {
   DISTRUN_REQUIRE(gpu_count() == rank.gpus());

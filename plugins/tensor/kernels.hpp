@@ -8,9 +8,6 @@
 #include <distrun/runtime/device/stream.hpp>
 #include <distrun/test.hpp>
 
-inline const char* const kNoHostKernels = "its kernels are code of the host, which CUDA does not run";
-inline bool has_no_host_kernels(const distrun::ListContext& run) { return run.gpu_driver != "virtual"; }
-
 // For the device's current stream.
 class Ints {
  public:

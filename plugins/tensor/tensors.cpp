@@ -17,7 +17,7 @@ using distrun::Tensor;
 using distrun::device::cuda;
 
 DISTRUN_SUITE(Tensors);
-DISTRUN_SUITE(DeviceTensors, .devices = 2, .skip = {distrun::skip_if(has_no_host_kernels, kNoHostKernels)});
+DISTRUN_SUITE(DeviceTensors, .devices = 2);
 
 namespace {
 

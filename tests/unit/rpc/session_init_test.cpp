@@ -105,7 +105,7 @@ TEST_CASE("below the rendezvous it is the same") {
 
 TEST_CASE("an id that two have is the second one's error") {
   const auto store = std::make_shared<HashStore>();
-  const Member first{"worker0", 0, "here", kNotCounted, {}, {}}, second{"other", 0, "there", kNotCounted, {}, {}};
+  const Member first{"worker0", 0, "here", {}, {}, {}}, second{"other", 0, "there", {}, {}, {}};
   CHECK(meet_all({store, 1, false}, first, base::Location::here()).size() == 1);
   CHECK_THROWS_WITH(meet_all({store, 1, false}, second, base::Location::here()),
                     "RPC worker id 0 is not unique. It is that of worker0, too.");
@@ -116,7 +116,7 @@ TEST_CASE("an id that two have is the second one's error") {
 TEST_CASE("who does not come is named") {
   const auto store = std::make_shared<HashStore>();
   store->set_timeout(20ms);
-  const Member member{"worker1", 1, "here", kNotCounted, {}, {}};
+  const Member member{"worker1", 1, "here", {}, {}, {}};
   const Error error = testing::error_of([&] { meet_all({store, 3, false}, member, base::Location::here()); });
   CHECK(error.kind() == ErrorKind::Timeout);
   CHECK_THAT(error.what(), Catch::Contains("init_rpc of worker1 has timed out after 20") &&

@@ -145,6 +145,7 @@ void DeviceImports::end(Key key, Reading reading) {
     reading.copied.push_back(std::move(copied));
   }
   reading.open_streams = static_cast<int>(streams.size());
+  was_used_.store(true, std::memory_order_relaxed);
   {
     const std::lock_guard lock(mutex_);
     reading_.emplace(key, std::move(reading));
@@ -182,6 +183,7 @@ void DeviceImports::settle(WorkerId from, std::uint64_t transfer) {
 
 std::vector<SentRead> DeviceImports::reads_of(WorkerId from) const {
   std::vector<SentRead> reads;
+  if (!was_used_.load(std::memory_order_relaxed)) return reads;
   const std::lock_guard lock(mutex_);
   for (auto each = reading_.lower_bound({from, 0}); each != reading_.end() && each->first.first == from; ++each) {
     const Reading& reading = each->second;

@@ -3,6 +3,7 @@
 // same few segments again and again: so what is open stays open, up to a number.
 //
 // Any thread.
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -41,7 +42,7 @@ class DeviceImports : public std::enable_shared_from_this<DeviceImports> {
   // hears of it may count on that.
   void settle(WorkerId from, std::uint64_t transfer);
   // What is being read of that worker's memory, for it to know.
-  std::vector<SentRead> reads_of(WorkerId from) const;
+  std::vector<SentRead> reads_of(WorkerId from) const;  // costs nothing where nothing was read yet
   // The calling thread's current streams of these GPUs come after what that worker reads of this one's memory.
   void follow_reads(const std::vector<SentEvent>& reads, const DeviceSite& own, const DeviceSite& peer,
                     const std::vector<device::Device>& devices);
@@ -81,6 +82,7 @@ class DeviceImports : public std::enable_shared_from_this<DeviceImports> {
 
   const std::shared_ptr<SharedEvents> shared_events_;
   const Done done_;
+  std::atomic<bool> was_used_{false};
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::uint64_t uses_ = 0;

@@ -3,12 +3,14 @@
 namespace distrun::rpc {
 
 void LocalReads::note(WorkerId reader, device::Stream stream) {
+  was_used_.store(true, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   device::EventPool& events = events_.try_emplace(stream.device(), stream.driver()).first->second;
   reads_[reader].push_back({stream.device(), events.record(stream.ref())});
 }
 
 bool LocalReads::has(WorkerId reader) const {
+  if (!was_used_.load(std::memory_order_relaxed)) return false;
   const std::lock_guard lock(mutex_);
   const auto found = reads_.find(reader);
   return found != reads_.end() && !found->second.empty();

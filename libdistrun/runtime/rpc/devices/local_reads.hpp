@@ -3,6 +3,7 @@
 // after them. Of other processes the messages tell (SentDevices::reads).
 //
 // Any thread.
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -17,7 +18,7 @@ class LocalReads {
  public:
   // What that worker has put on the stream by now reads it. Throws what the driver throws.
   void note(WorkerId reader, device::Stream stream);
-  bool has(WorkerId reader) const;
+  bool has(WorkerId reader) const;  // costs nothing where there are none at all
   // The calling thread's current streams of these GPUs come after what that worker reads.
   void follow(WorkerId reader, const std::vector<device::Device>& devices);
 
@@ -27,6 +28,7 @@ class LocalReads {
     device::EventId event;
   };
 
+  std::atomic<bool> was_used_{false};
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::map<device::Device, device::EventPool> events_;
