@@ -20,8 +20,6 @@
 namespace distrun::rpc::testing {
 namespace {
 
-constexpr int kRounds = 40;
-constexpr int kBatch = 4;
 constexpr int kErrorsMax = 3;
 
 double seconds(base::Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
@@ -75,10 +73,10 @@ void expect(const Tensor& found, const Tensor& expected) {
 }
 
 // Several calls at once, from one of several streams, of sizes from nothing to a few segments.
-void round(int number, int ranks, std::mt19937& random) {
+void round(int number, int ranks, int at_once, std::mt19937& random) {
   const device::StreamGuard guard(device::stream_from_pool(device::cuda(0)));
   std::vector<std::pair<Future<Tensor>, Tensor>> calls;
-  for (int i = 0; i < kBatch; ++i) {
+  for (int i = 0; i < at_once; ++i) {
     const int to = (number + static_cast<int>(random() % static_cast<unsigned>(ranks))) % ranks;
     const std::int64_t size = random() % 8 == 0 ? 0 : std::int64_t{1} << (random() % 18);
     const Tensor a = made_busily(size, i), b = made_busily(size, number);
@@ -113,7 +111,7 @@ void DeviceCell::be_victim(const Post& post) const {
   post.meet("at work");
   left.store(struck_at);
   std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
-  for (int i = 0; i < kRounds; ++i) what_comes_of([&] { round(victim, kDeviceRanks, random); });
+  for (int i = 0; i < rounds; ++i) what_comes_of([&] { round(victim, kDeviceRanks, at_once, random); });
   ::raise(SIGKILL);
 }
 
@@ -123,8 +121,8 @@ void DeviceCell::be_other(int rank, const Post& post) const {
   post.meet("at work");
   std::mt19937 random(static_cast<std::mt19937::result_type>(seed + static_cast<unsigned long>(rank)));
   int errors = 0;
-  for (int i = 0; i < kRounds && errors < kErrorsMax; ++i) {
-    const std::string line = timed("calls", [&] { round(rank, kDeviceRanks, random); });
+  for (int i = 0; i < rounds && errors < kErrorsMax; ++i) {
+    const std::string line = timed("calls", [&] { round(rank, kDeviceRanks, at_once, random); });
     const Timed came = timed_of(line);
     if (came.text != "done") ++errors, post.tell(line);
   }
@@ -138,7 +136,7 @@ void DeviceCell::be_other(int rank, const Post& post) const {
   for (int i = 0; i < device::gpu_count(); ++i) what_comes_of([&] { device::synchronize(device::cuda(i)); });
   post.tell(timed("again", [&] {
     init(rank, "again", number, kDeviceRanks - 1);
-    for (int i = 0; i < kRounds; ++i) round(number, kDeviceRanks - 1, random);
+    for (int i = 0; i < rounds; ++i) round(number, kDeviceRanks - 1, at_once, random);
     shutdown({.graceful = true, .timeout = seconds(kPatience)});
   }));
 }

@@ -11,6 +11,8 @@ inline constexpr int kDeviceRanks = 3;
 struct DeviceCell {
   unsigned long seed = 0;
   bool may_use_handles = true;
+  int rounds = 40;
+  int at_once = 4;     // of each round: how many tensors are summed at a time
   int victim = -1;     // nobody
   int struck_at = 0;   // step of its agent
   std::string folder;  // for the store

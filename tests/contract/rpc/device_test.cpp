@@ -35,11 +35,9 @@ std::vector<Lines> conducted(const std::vector<DeviceCell>& cells) {
   return rpc::testing::conduct(runs, kAtOnce);
 }
 
-void check_channel(bool may_use_handles, const std::string& channel) {
+void check_channel(DeviceCell cell, const std::string& channel) {
   const distrun::testing::Scratch scratch;
-  DeviceCell cell;
   cell.seed = kSeed;
-  cell.may_use_handles = may_use_handles;
   cell.folder = scratch.directory("cell");
   check_told(conducted({cell}).front(), kDeviceRanks, "channel", [&](const Timed& came) {
     CHECK(came.phase == "channel");
@@ -49,9 +47,21 @@ void check_channel(bool may_use_handles, const std::string& channel) {
 
 }  // namespace
 
-TEST_CASE("processes of one machine open handles of each other's device memory") { check_channel(true, "ipc"); }
+TEST_CASE("processes of one machine open handles of each other's device memory") { check_channel({}, "ipc"); }
 
-TEST_CASE("where no handles may be opened, tensors go by way of the host") { check_channel(false, "staged"); }
+// There are 256 of a process, and each transfer has one at either end.
+TEST_CASE("more tensors may be on their way at a time than there are events for") {
+  DeviceCell cell;
+  cell.rounds = 2;
+  cell.at_once = 400;
+  check_channel(cell, "ipc");
+}
+
+TEST_CASE("where no handles may be opened, tensors go by way of the host") {
+  DeviceCell cell;
+  cell.may_use_handles = false;
+  check_channel(cell, "staged");
+}
 
 TEST_CASE("a rank that is killed while others read its devices' memory is told by name, and they go on without it") {
   const unsigned long seed = number_of("DISTRUN_KILL_SEED", kSeed), count = number_of("DISTRUN_KILL_CELLS", kCells);

@@ -148,10 +148,8 @@ DeviceCarrier::Kept DeviceCarrier::pack(Message& message, const DeviceMap& map, 
     message.parcel = parcel_of(std::move(packed.apart), reads_);
   } else if (!packed.apart.empty()) {
     try {
-      std::vector<SentSpan> planned = std::move(packed.section.spans);
       exports_.keep(to.id(), std::move(packed.apart), packed.section);
       kept = Kept(&exports_, to.id(), packed.section.transfer);
-      for (std::size_t i = 0; i < planned.size(); ++i) packed.section.spans[i].target = planned[i].target;
     } catch (const Error& why) {
       if (why.kind() != ErrorKind::Overloaded) throw;
       apart_bytes = 0;  // too many are on their way: this one goes by way of the host

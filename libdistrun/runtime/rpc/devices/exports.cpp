@@ -16,23 +16,18 @@ constexpr base::Nanoseconds kEndingMoment = std::chrono::milliseconds(50);
 void DeviceExports::keep(WorkerId to, std::vector<Span> spans, SentDevices& section) {
   for (Transfer& each : take_orphans()) give_back(std::move(each));
   Transfer transfer{to, std::move(spans), {}};
-  std::vector<SentSpan> sent_spans;
-  for (const Span& each : transfer.spans) {
-    const device::Device device = each.storage->device();
-    SentSpan sent_span;
-    sent_span.bytes = each.bytes();
-    sent_span.device = device.index;
+  for (std::size_t i = 0; i < transfer.spans.size(); ++i) {
+    const Span& span = transfer.spans[i];
+    const device::Device device = span.storage->device();
     std::size_t offset = 0;
-    sent_span.handle = device::driver_of(device).export_memory(each.data(), &offset).bytes;
-    sent_span.offset = offset;
-    sent_spans.push_back(std::move(sent_span));
+    section.spans[i].handle = device::driver_of(device).export_memory(span.data(), &offset).bytes;
+    section.spans[i].offset = offset;
     if (!transfer.made.contains(device)) transfer.made.emplace(device, events_->take(device));
   }
   for (auto& [device, shared] : transfer.made) {
     shared.event.record(device::current_stream(device));
     section.made.push_back({device.index, shared.handle.bytes});
   }
-  section.spans = std::move(sent_spans);
   const std::lock_guard lock(mutex_);
   section.transfer = ++last_;
   transfers_.emplace(section.transfer, std::move(transfer));

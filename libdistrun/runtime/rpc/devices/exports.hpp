@@ -24,9 +24,9 @@ class DeviceExports {
   // Gives processes that are just ending a moment: while they are there, they may read.
   ~DeviceExports();
 
-  // What is on the calling thread's current streams by now makes the spans, which are on GPUs. Fills in `transfer`,
-  // `spans` (but for targets) and `made` of the section. Throws what the driver throws, Error{Overloaded} if it has no
-  // more events for others; nothing is kept then.
+  // What is on the calling thread's current streams by now makes the spans, which are on GPUs. Fills in
+  // `transfer`, `made` and the handles of the section's spans, which are the same in the same order. Throws what the
+  // driver throws, Error{Overloaded} if it has no more events for others; nothing is kept then.
   void keep(WorkerId to, std::vector<Span> spans, SentDevices& section);
   // That worker has read it, or it was not sent. What nobody knows is ignored.
   void release(WorkerId to, std::uint64_t transfer);

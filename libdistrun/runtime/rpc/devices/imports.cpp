@@ -25,6 +25,17 @@ device::Device target_of(const SentSpan& span) {
   throw Error(ErrorKind::InvalidArgument, "a message has memory of a device for the CPU");
 }
 
+// What goes wrong on a stream is told by the stream.
+void wait_for(const std::vector<device::Stream>& streams) noexcept {
+  for (const device::Stream stream : streams) {
+    try {
+      stream.synchronize();
+    } catch (const std::exception&) {
+      continue;
+    }
+  }
+}
+
 }  // namespace
 
 bool DeviceImports::are_copies_done() const {
@@ -74,7 +85,7 @@ std::vector<tensor::Ref<tensor::Storage>> DeviceImports::read(WorkerId from, con
       stream.driver().copy(stream.ref(), copies.back()->data(), memory + each.offset, each.bytes);
     }
   } catch (...) {
-    for (const device::Stream stream : streams) stream.synchronize();  // what was begun still reads
+    wait_for(streams);  // what was begun still reads
     let_go(std::move(reading));
     throw;
   }
@@ -137,12 +148,19 @@ void DeviceImports::close_unused() {
   opened_.erase(oldest);
 }
 
+// Whoever runs out of events waits: the memory is not its owner's before it was read.
 void DeviceImports::end(Key key, Reading reading) {
   const std::vector<device::Stream> streams = reading.streams;
-  for (const device::Stream stream : streams) {
-    SharedEvent copied = shared_events_->take(stream.device());
-    copied.event.record(stream);
-    reading.copied.push_back(std::move(copied));
+  try {
+    for (const device::Stream stream : streams) {
+      SharedEvent copied = shared_events_->take(stream.device());
+      copied.event.record(stream);
+      reading.copied.push_back(std::move(copied));
+    }
+  } catch (const Error&) {
+    wait_for(streams);
+    let_go(std::move(reading));
+    return done_(key.first, key.second);
   }
   reading.open_streams = static_cast<int>(streams.size());
   was_used_.store(true, std::memory_order_relaxed);
