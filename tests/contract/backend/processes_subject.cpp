@@ -1,60 +1,22 @@
 // Backends whose ranks are processes; DISTRUN_CONTRACT_BACKEND says which.
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdlib>
-
 #include <distrun/runtime/store/file_store.hpp>
 
 #include "backend_contract.hpp"
 #include "group_of.hpp"
-#include "support/scratch.hpp"
+#include "rank_processes.hpp"
 #include "support/skip.hpp"
 
 namespace distrun::collectives {
-namespace {
-
-// A process that tells its end through the pipe.
-[[noreturn]] void be_rank(int pipe, const std::string& path, const GroupInfo& group, const Body& body) {
-  FileStore store(path);
-  const std::string thrown = what_it_throws(DISTRUN_CONTRACT_BACKEND, group, store, body);
-  const auto written = ::write(pipe, thrown.data(), thrown.size());
-  std::_Exit(written == static_cast<ssize_t>(thrown.size()) ? 0 : 1);
-}
-
-std::string read_all(int pipe) {
-  std::string text;
-  char some[512];
-  for (ssize_t got = 0; (got = ::read(pipe, some, sizeof some)) > 0;) text.append(some, static_cast<std::size_t>(got));
-  return text;
-}
-
-}  // namespace
 
 bool letters_have_tags() { return true; }
 
 std::vector<std::string> run_ranks(int ranks, const Body& body) {
   const std::string why_not = why_no_backend(DISTRUN_CONTRACT_BACKEND);
   testing::skip_case_if(!why_not.empty(), why_not);
-  const testing::Scratch folder;
-  std::vector<std::pair<pid_t, int>> members;
-  for (int rank = 0; rank < ranks; ++rank) {
-    int ends[2];
-    if (::pipe(ends) != 0) std::abort();
-    const pid_t pid = ::fork();
-    if (pid == 0) be_rank(ends[1], folder.path() + "/store", group_of(rank, ranks), body);
-    ::close(ends[1]);
-    members.emplace_back(pid, ends[0]);
-  }
-  std::vector<std::string> thrown;
-  for (const auto& [pid, pipe] : members) {
-    thrown.push_back(read_all(pipe));
-    ::close(pipe);
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    if (status != 0) thrown.back() += "it ended with status " + std::to_string(status);
-  }
-  return thrown;
+  return run_processes(ranks, [&](int rank, const std::string& path) {
+    FileStore store(path);
+    return what_it_throws(DISTRUN_CONTRACT_BACKEND, group_of(rank, ranks), store, body);
+  });
 }
 
 }  // namespace distrun::collectives

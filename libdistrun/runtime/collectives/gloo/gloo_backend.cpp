@@ -166,10 +166,7 @@ void GlooBackend::leave(Leaving how, const std::string& why) noexcept {
   constexpr base::Nanoseconds kLongest = std::chrono::seconds(2);
   std::call_once(left_, [&] {
     if (how == Leaving::Done) exchanges_.wait_for_all_done(base::system_clock().now() + kLongest);
-    const std::size_t size = std::min(why.size(), own_.why.size() - 1);
-    std::memcpy(own_.why.data(), why.data(), size);
-    own_.why[size] = '\0';
-    own_.presence = how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp;
+    own_.show_end(how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp, why);
     bells_.ring_all();
     bells_.ring(group_.rank);
     if (mesh_ != nullptr) mesh_->close();

@@ -53,10 +53,7 @@ void Comparison::compare(const Call& call, Told told) {
 
 void Comparison::leave(Leaving how, const std::string& why) noexcept {
   std::call_once(left_, [&] {
-    const std::size_t size = std::min(why.size(), own_.why.size() - 1);
-    std::memcpy(own_.why.data(), why.data(), size);
-    own_.why[size] = '\0';
-    own_.presence = how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp;
+    own_.show_end(how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp, why);
     bells_.ring_all();
     bells_.ring(group_.rank);
   });

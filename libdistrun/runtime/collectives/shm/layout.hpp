@@ -72,6 +72,9 @@ struct alignas(64) Seat {
   alignas(64) std::array<Card, kCards> cards;
   std::array<std::atomic<std::uint64_t>, kLoans> loans{};
   std::array<char, 512> why{};  // it has given up; set before `presence`
+
+  // The rank goes; by itself, once.
+  void show_end(Presence how, const std::string& text) noexcept;
 };
 
 enum class Carriage : std::uint32_t { Inside, Fetched, Shared };  // where a letter's bytes are

@@ -1,0 +1,53 @@
+#pragma once
+// Ranks of a contract's group that are processes.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/scratch.hpp"
+
+namespace distrun::collectives {
+
+// In a process of its own; what it has thrown.
+using RankProcess = std::function<std::string(int rank, const std::string& store)>;
+
+inline std::string read_all(int pipe) {
+  std::string text;
+  char some[512];
+  for (ssize_t got = 0; (got = ::read(pipe, some, sizeof some)) > 0;) text.append(some, static_cast<std::size_t>(got));
+  return text;
+}
+
+// What each has thrown, and how it has ended if it has not ended well. `store` is a path that all have.
+inline std::vector<std::string> run_processes(int ranks, const RankProcess& process) {
+  const testing::Scratch folder;
+  std::vector<std::pair<pid_t, int>> members;
+  for (int rank = 0; rank < ranks; ++rank) {
+    int ends[2];
+    if (::pipe(ends) != 0) std::abort();
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      const std::string thrown = process(rank, folder.path() + "/store");
+      const auto written = ::write(ends[1], thrown.data(), thrown.size());
+      std::_Exit(written == static_cast<ssize_t>(thrown.size()) ? 0 : 1);
+    }
+    ::close(ends[1]);
+    members.emplace_back(pid, ends[0]);
+  }
+  std::vector<std::string> thrown;
+  for (const auto& [pid, pipe] : members) {
+    thrown.push_back(read_all(pipe));
+    ::close(pipe);
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    if (status != 0) thrown.back() += "it ended with status " + std::to_string(status);
+  }
+  return thrown;
+}
+
+}  // namespace distrun::collectives
