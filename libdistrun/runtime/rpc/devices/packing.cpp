@@ -1,6 +1,8 @@
 #include <distrun/runtime/rpc/devices/packing.hpp>
 
 #include <algorithm>
+#include <cstring>
+#include <memory>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -111,13 +113,15 @@ class Packer {
   PackedTensors packed_;
 };
 
-// The host's bytes live on until the copy is done.
+// By pinned memory, which is kept and used again: from other memory a driver copies by way of its own, and waits.
 StorageRef to_device(const Span& span, device::Device target) {
   StorageRef there = tensor::Storage::make(target, span.bytes());
   if (span.bytes() == 0) return there;
+  const std::unique_ptr<device::Memory> pinned = device::allocate_pinned(span.bytes());
+  std::memcpy(pinned->data(), span.data(), span.bytes());
   const device::Stream stream = device::current_stream(target);
-  stream.driver().copy(stream.ref(), there->data(), span.data(), span.bytes());
-  stream.driver().call_host(stream.ref(), [keep = span.storage] {});
+  stream.driver().copy(stream.ref(), there->data(), pinned->data(), span.bytes());
+  pinned->record_stream(stream);
   return there;
 }
 
