@@ -99,7 +99,7 @@ bool is_empty(const StridedImpl& out) { return out.numel == 0; }
 }  // namespace
 
 PointwiseKernel copy_kernel(DType from, DType to) {
-  return {"copy", "copy", kernels::table().elements->convert[static_cast<int>(from)][static_cast<int>(to)]};
+  return {"copy", "copy", kernels::table().copy->convert[static_cast<int>(from)][static_cast<int>(to)]};
 }
 
 void pointwise(const PointwiseKernel& kernel, const Tensor& out_tensor, const PointwiseInput& a,
@@ -131,7 +131,7 @@ void pointwise(const PointwiseKernel& kernel, const Tensor& out_tensor, const Po
 void fill_pointwise(const Tensor& out_tensor, const Constant& value) {
   const StridedImpl& out = out_tensor.strided();
   if (is_empty(out)) return;
-  const kernels::Run run = kernels::table().elements->fill[static_cast<int>(out.dtype)];
+  const kernels::Run run = kernels::table().copy->fill[static_cast<int>(out.dtype)];
   const Walk walk(out.sizes, {&out});
   launch(
       "fill", std::array<Operand, 1>{{{&out, Access::Write}}},

@@ -1,7 +1,7 @@
 #pragma once
-// Conversions, exp, log, sin, cos and normal numbers for element_kernels.cpp. Of functions of float the compiler can
-// make vectors, with the same numbers for every instruction set and exact to 2 units in the last place, sin and cos to
-// 0.6; those of double are the C library's. In an unnamed namespace, for the reason in table.hpp.
+// Conversions, exp, log, sin, cos and normal numbers for the files *_kernels.cpp. Of functions of float the compiler
+// can make vectors, with the same numbers for every instruction set and exact to 2 units in the last place, sin and cos
+// to 0.6; those of double are the C library's. In an unnamed namespace, for the reason in table.hpp.
 #include <cstdint>
 #include <type_traits>
 

@@ -8,13 +8,19 @@
 namespace distrun::tensor {
 namespace kernels {
 
-#define DISTRUN_DECLARE_KERNELS(set)                 \
-  extern const ElementKernels element_kernels_##set; \
-  extern const LoopProducts loop_products_##set;     \
-  extern const Multiply multiply_f32_##set;          \
+#define DISTRUN_DECLARE_KERNELS(set)               \
+  extern const UnaryKernels unary_kernels_##set;   \
+  extern const BinaryKernels binary_kernels_##set; \
+  extern const CopyKernels copy_kernels_##set;     \
+  extern const SumKernels sum_kernels_##set;       \
+  extern const LoopProducts loop_products_##set;   \
+  extern const Multiply multiply_f32_##set;        \
   extern const Multiply multiply_f64_##set;
-#define DISTRUN_TABLE(set) \
-  { &element_kernels_##set, &loop_products_##set, multiply_f32_##set, multiply_f64_##set }
+#define DISTRUN_TABLE(set)                                                                                      \
+  {                                                                                                             \
+    &unary_kernels_##set, &binary_kernels_##set, &copy_kernels_##set, &sum_kernels_##set, &loop_products_##set, \
+        multiply_f32_##set, multiply_f64_##set                                                                  \
+  }
 DISTRUN_DECLARE_KERNELS(plain)
 #if DISTRUN_X86_KERNELS
 DISTRUN_DECLARE_KERNELS(avx2)

@@ -54,15 +54,21 @@ using Multiply = void (*)(const Product& product);
 using Normal = void (*)(float* pairs, std::int64_t count);
 
 // A null entry: not for that dtype.
-struct ElementKernels {
-  Run unary[kUnaryCount][kDTypeCount];
-  Run binary[kBinaryCount][kDTypeCount];
-  Run comparison[kComparisonCount][kDTypeCount];
+struct UnaryKernels {
+  Run run[kUnaryCount][kDTypeCount];
+  Normal normal;
+};
+struct BinaryKernels {
+  Run run[kBinaryCount][kDTypeCount];
+  Run compare[kComparisonCount][kDTypeCount];
+};
+struct CopyKernels {
   Run convert[kDTypeCount][kDTypeCount];  // from, to
   Run fill[kDTypeCount];                  // with the parameter
+};
+struct SumKernels {
   Total total[kDTypeCount];
   Gather gather[kDTypeCount];
-  Normal normal;
 };
 
 // Not for bool.
@@ -71,7 +77,10 @@ struct LoopProducts {
 };
 
 struct Table {
-  const ElementKernels* elements;
+  const UnaryKernels* unary;
+  const BinaryKernels* binary;
+  const CopyKernels* copy;
+  const SumKernels* sums;
   const LoopProducts* loop_products;
   Multiply multiply_f32, multiply_f64;  // Eigen's
 };

@@ -28,17 +28,17 @@ static_assert(std::size(kComparisonNames) == kernels::kComparisonCount);
 
 PointwiseKernel kernel_of(const BinaryOp& op, DType dtype) {
   const int kernel = static_cast<int>(op.kernel);
-  const kernels::Run run = kernels::table().elements->binary[kernel][static_cast<int>(dtype)];
+  const kernels::Run run = kernels::table().binary->run[kernel][static_cast<int>(dtype)];
   if (run == nullptr) refuse_dtype(op.name, dtype);
   return {op.name, kBinaryNames[kernel], run};
 }
 PointwiseKernel kernel_of(const ComparisonOp& op, DType dtype) {
   const int kernel = static_cast<int>(op.kernel);
-  return {op.name, kComparisonNames[kernel], kernels::table().elements->comparison[kernel][static_cast<int>(dtype)]};
+  return {op.name, kComparisonNames[kernel], kernels::table().binary->compare[kernel][static_cast<int>(dtype)]};
 }
 PointwiseKernel kernel_of(const UnaryOp& op, DType dtype) {
   const int kernel = static_cast<int>(op.kernel);
-  const kernels::Run run = kernels::table().elements->unary[kernel][static_cast<int>(dtype)];
+  const kernels::Run run = kernels::table().unary->run[kernel][static_cast<int>(dtype)];
   if (run == nullptr) refuse_dtype(op.name, dtype);
   return {op.name, kUnaryNames[kernel], run};
 }

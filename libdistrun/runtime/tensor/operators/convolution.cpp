@@ -118,7 +118,7 @@ void write_columns(const Geometry& g, const T* image, T* columns) {
 template <class T>
 void add_columns(const Geometry& g, T* columns, T* image) {
   const kernels::Run add =
-      kernels::table().elements->binary[static_cast<int>(kernels::Binary::Add)][static_cast<int>(dtype_of<T>)];
+      kernels::table().binary->run[static_cast<int>(kernels::Binary::Add)][static_cast<int>(dtype_of<T>)];
   constexpr std::int64_t kBytes = sizeof(T);
   const std::int64_t strides[] = {g.stride.width * kBytes, g.stride.width * kBytes, kBytes};
   const T one{1};

@@ -56,7 +56,7 @@ void fill_normal(Generator::Range range, float* out, std::int64_t count) {
     for (std::int64_t i = 0; i < size; i += kPerBlock<float>) {
       uniform_block(philox(range.seed, range.first++, 0), part.data() + i);
     }
-    kernels::table().elements->normal(part.data(), (size + 1) / 2);
+    kernels::table().unary->normal(part.data(), (size + 1) / 2);
     std::copy_n(part.data(), size, out + start);
   }
 }

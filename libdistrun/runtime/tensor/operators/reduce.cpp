@@ -121,9 +121,9 @@ void join(Dims& sizes, Dims& strides) {
 }
 
 Summation summation_of(const StridedImpl& in, const std::vector<bool>& is_summed) {
-  const kernels::ElementKernels& elements = *kernels::table().elements;
-  Summation sums{elements.total[static_cast<int>(in.dtype)],
-                 elements.gather[static_cast<int>(in.dtype)],
+  const kernels::SumKernels& each = *kernels::table().sums;
+  Summation sums{each.total[static_cast<int>(in.dtype)],
+                 each.gather[static_cast<int>(in.dtype)],
                  sum_type(in.dtype),
                  {},
                  {},
@@ -163,7 +163,7 @@ Tensor sum(const Tensor& tensor) {
   if (!in.device.is_cpu() || !in.contiguous) return sum_over(tensor, std::vector<bool>(in.sizes.size(), true), false);
   Tensor out = empty({}, {sum_type(in.dtype), in.device});
   Sum total{0};
-  kernels::table().elements->total[static_cast<int>(in.dtype)](in.data, static_cast<std::int64_t>(size_of(in.dtype)),
+  kernels::table().sums->total[static_cast<int>(in.dtype)](in.data, static_cast<std::int64_t>(size_of(in.dtype)),
                                                                in.numel, &total);
   store(total, out.dtype(), out.data());
   return out;

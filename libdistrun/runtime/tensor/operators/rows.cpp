@@ -15,7 +15,7 @@ namespace {
 std::int64_t row_elements(const Tensor& tensor) { return count_of(Dims(tensor.sizes().span().subspan(1))); }
 
 kernels::Run add_of(const Tensor& tensor) {
-  return kernels::table().elements->binary[static_cast<int>(kernels::Binary::Add)][static_cast<int>(tensor.dtype())];
+  return kernels::table().binary->run[static_cast<int>(kernels::Binary::Add)][static_cast<int>(tensor.dtype())];
 }
 
 }  // namespace

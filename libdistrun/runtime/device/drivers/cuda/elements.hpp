@@ -1,7 +1,7 @@
 #pragma once
 // The CUDA module's kernels, an element at a time. nvcc compiles them for the device; a host compiler takes them too,
 // so that the very code which a GPU runs is tested on machines that have none. The numbers are those of the CPU's
-// kernels (runtime/tensor/kernels/element_kernels.cpp): integers wrap, and products and sums must not be fused by
+// kernels (runtime/tensor/kernels): integers wrap, and products and sums must not be fused by
 // whoever compiles this.
 #include <cstdint>
 #include <cstring>
