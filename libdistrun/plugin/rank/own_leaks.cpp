@@ -78,11 +78,11 @@ std::string name_of(int thread) {
 }
 
 // What the runtime keeps for the process, from its first use on, is nobody's leak. It can be told by the names that
-// runtime/autograd/device_worker.cpp, future/handler_pool.cpp and device/virtual give. (A thread without a name of its
-// own has that of the program.)
+// runtime/autograd/device_worker.cpp, tensor/core/parallel.cpp, future/handler_pool.cpp and device/virtual give. (A
+// thread without a name of its own has that of the program.)
 bool is_of_runtime(const std::string& name) {
-  return name.starts_with("distrun-ag ") || name.starts_with("distrun-pool") || name.starts_with("distrun-vgpu") ||
-         name.starts_with("/memfd:distrun ");
+  return name.starts_with("distrun-ag ") || name.starts_with("distrun-op") || name.starts_with("distrun-pool") ||
+         name.starts_with("distrun-vgpu") || name.starts_with("/memfd:distrun ");
 }
 
 std::map<int, std::string> new_descriptors(const std::map<int, std::string>& old) {

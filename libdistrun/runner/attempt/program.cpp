@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include <distrun/common/base/free_port.hpp>
+#include <distrun/runner/attempt/cpu_share.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -32,6 +33,7 @@ std::vector<std::string> common_variables(const Settings& settings, const std::s
                                      "DISTRUN_RUN_ID=" + run_id,
                                      "DISTRUN_WORLD_SIZE=" + size,
                                      "DISTRUN_TEMP_DIR=" + temp_dir,
+                                     "DISTRUN_THREADS=" + threads_each(settings.world_size, 1),
                                      "MASTER_PORT=" + std::to_string(base::find_free_port())};
   if (settings.private_tmp) variables.push_back("TMPDIR=/tmp");  // another may not be seen there
   // Python keeps what it prints to a pipe, and what a hung rank said last would never be seen.

@@ -9,6 +9,7 @@
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/runner/attempt/attempt_trace.hpp>
+#include <distrun/runner/attempt/cpu_share.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -71,6 +72,7 @@ wire::RunOrder common_order(const PlannedTest& test, const Settings& settings, c
   order.env.push_back({"DISTRUN_STORE", store.path()});
   order.env.push_back({"DISTRUN_STORE_SECRET", store_secret()});
   order.env.push_back({"DISTRUN_RPC_TRANSPORT", settings.rpc_transport});
+  order.env.push_back({"DISTRUN_THREADS", threads_each(order.world_size, settings.jobs)});
   add_trace(order, trace);
   if (!settings.faults.empty()) order.env.push_back({"DISTRUN_RPC_FAULTS", settings.faults});
   order.env.insert(order.env.end(), settings.env.begin(), settings.env.end());

@@ -5,16 +5,12 @@
 #include <unistd.h>
 
 namespace distrun::runner {
-namespace {
 
-// Not those that are kept from us by taskset or a cpuset.
 int usable_cpus() {
   cpu_set_t usable{};
   const bool told = ::sched_getaffinity(0, sizeof usable, &usable) == 0;  // not of more than 1024
   return told ? CPU_COUNT(&usable) : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
-
-}  // namespace
 
 Machine this_machine() {
   Machine machine;

@@ -7,7 +7,9 @@
 #include <algorithm>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runner/attempt/cpu_share.hpp>
 #include <distrun/runner/attempt/run_orders.hpp>
+#include <distrun/runner/record/machine.hpp>
 
 #include "../../support/scratch.hpp"
 
@@ -67,6 +69,39 @@ TEST_CASE("orders of one run share a secret, unless the user has one") {
   CHECK(value_of(common_order(test, settings, "id", 2, *taken, store), "DISTRUN_STORE_SECRET") == secret);
   settings.env = {{"DISTRUN_STORE_SECRET", "own"}};
   CHECK(common_order(test, settings, "id", 3, *taken, store).env.back().value == "own");
+}
+
+TEST_CASE("each rank that may run at a time gets an equal share of the CPUs, but a user's word wins") {
+  const testing::Scratch scratch;
+  WorkDirPool pool(scratch.path() + "/run", false);
+  const auto dirs = pool.take(1);
+  PlannedTest test;
+  Settings settings;
+  const auto told = [&](int ranks, int jobs) {
+    test.variant.world_size = ranks;
+    settings.jobs = jobs;
+    return value_of(common_order(test, settings, "id", 1, *dirs, store), "DISTRUN_THREADS");
+  };
+  const int cpus = cpus_of_quota("", usable_cpus());
+  CHECK(std::stoi(told(1, 1)) <= cpus);
+  CHECK(told(2 * cpus, 1) == "1");
+  CHECK(told(cpus, 2) == "1");
+  CHECK(std::stoi(told(1, 1)) >= 1);
+  ::setenv("DISTRUN_THREADS", "7", 1);
+  CHECK(told(4, 4) == "7");
+  ::unsetenv("DISTRUN_THREADS");
+}
+
+TEST_CASE("a container's limit of CPU time counts as whole CPUs") {
+  CHECK(cpus_of_quota("200000 100000", 8) == 2);
+  CHECK(cpus_of_quota("150000 100000", 8) == 1);
+  CHECK(cpus_of_quota("50000 100000", 8) == 1);
+  CHECK(cpus_of_quota("1600000 100000", 8) == 8);
+  CHECK(cpus_of_quota("1e300 1", 8) == 8);
+  for (const char* no_limit : {"max 100000", "", "nonsense", "0 100000", "-1 5", "100000", "100000 0"}) {
+    INFO(no_limit);
+    CHECK(cpus_of_quota(no_limit, 8) == 8);
+  }
 }
 
 TEST_CASE("a test that asks for env:// gets a port of its own and the ranks' numbers") {
