@@ -14,6 +14,7 @@
 // Devices and streams are those of runtime/device: CPU, virtual GPUs, CUDA.
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/function.hpp>
+#include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 #include <distrun/runtime/device/gpu.hpp>
@@ -22,8 +23,12 @@
 #include <distrun/runtime/nn/adagrad.hpp>
 #include <distrun/runtime/nn/adam.hpp>
 #include <distrun/runtime/nn/batch_norm.hpp>
+#include <distrun/runtime/nn/checkpoint.hpp>
+#include <distrun/runtime/nn/layer_norm.hpp>
 #include <distrun/runtime/nn/layers.hpp>
+#include <distrun/runtime/nn/losses.hpp>
 #include <distrun/runtime/nn/sgd.hpp>
 #include <distrun/runtime/tensor/closeness.hpp>
+#include <distrun/runtime/tensor/io/safetensors.hpp>
 #include <distrun/runtime/tensor/ops.hpp>
 #include <distrun/runtime/tensor/print.hpp>

@@ -78,6 +78,33 @@ def elementwise():
     return file
 
 
+def functions():
+    file = File("functions", 21)
+    for dtype in (np.float32, np.float64):
+        a, b = file.normal(3, 5, dtype=dtype), file.normal(5, dtype=dtype)
+        size = np.abs(a) + dtype(0.01)
+        for name in ("exp", "tanh", "abs", "square", "reciprocal"):
+            file.case(name, a=a, result=getattr(np, name)(a))
+        for name in ("log", "sqrt"):
+            file.case(name, a=size, result=getattr(np, name)(size))
+        file.case("rsqrt", a=size, result=(1 / np.sqrt(size.astype(np.float64))).astype(dtype))
+        file.case("pow", a=size, b=b, result=np.power(size, b))
+        for exponent in (2, 3, -1, 0.5, -1.75):
+            file.case("pow_number", numbers={"exponent": [exponent]}, a=size,
+                      result=np.power(size.astype(np.float64), exponent).astype(dtype))
+        file.case("number_pow", numbers={"base": [2.5]}, b=b,
+                  result=np.power(2.5, b.astype(np.float64)).astype(dtype))
+        file.case("maximum", a=a, b=b, result=np.maximum(a, b))
+        file.case("minimum", a=a, b=b, result=np.minimum(a, b))
+        file.case("clamp", numbers={"bounds": [-0.5, 0.75]}, a=a, result=np.clip(a, dtype(-0.5), dtype(0.75)))
+        file.case("where_greater", a=a, b=b, result=np.where(a > b, a, dtype(0.25)))
+    a, b = file.integers(-9, 9, 4, 3), file.integers(0, 7, 3)
+    file.case("pow", a=a, b=b, result=np.power(a, b))
+    file.case("maximum", a=a, b=b, result=np.maximum(a, b))
+    file.case("abs", a=a, result=np.abs(a))
+    return file
+
+
 def sums():
     file = File("sums", 2)
     for dtype in (np.float32, np.float64):
@@ -210,6 +237,116 @@ def normalization():
                       result=(normal * weight.reshape(whole) + bias.reshape(whole)).astype(dtype),
                       of_x=of_x.astype(dtype), of_weight=(gradient * normal).sum(around).astype(dtype),
                       of_bias=gradient.sum(around).astype(dtype))
+    for dtype in (np.float32, np.float64):
+        for shape, dim in (((3, 4), 1), ((3, 40), 1), ((3, 4), 0), ((2, 3, 4), -2), ((5,), 0)):
+            x, gradient = 3 * file.normal(*shape, dtype=dtype), file.normal(*shape, dtype=dtype)
+            result = logarithms_of_softmax(x, dim)
+            of_x = gradient - np.exp(result) * gradient.astype(np.float64).sum(dim, keepdims=True)
+            file.case("log_softmax", numbers={"dim": [dim]}, x=x, gradient=gradient, result=result.astype(dtype),
+                      of_x=of_x.astype(dtype))
+        for shape, rank in (((5, 3), 1), ((2, 3, 4), 2), ((4, 40), 1), ((6,), 1)):
+            x, gradient = file.normal(*shape, dtype=dtype), file.normal(*shape, dtype=dtype)
+            row = shape[len(shape) - rank:]
+            weight, bias = file.normal(*row, dtype=dtype), file.normal(*row, dtype=dtype)
+            last, first, epsilon = tuple(range(-rank, 0)), tuple(range(len(shape) - rank)), 1e-3
+            wide = x.astype(np.float64)
+            scale = 1 / np.sqrt(wide.var(last, keepdims=True) + epsilon)
+            normal = (wide - wide.mean(last, keepdims=True)) * scale
+            factor = gradient.astype(np.float64) * weight
+            of_x = scale * (factor - factor.mean(last, keepdims=True) -
+                            normal * (factor * normal).mean(last, keepdims=True))
+            file.case("layer_norm", numbers={"epsilon": [epsilon]}, x=x, weight=weight, bias=bias, gradient=gradient,
+                      result=(normal * weight + bias).astype(dtype), of_x=of_x.astype(dtype),
+                      of_weight=(gradient * normal).sum(first).astype(dtype),
+                      of_bias=gradient.astype(np.float64).sum(first).astype(dtype))
+    return file
+
+
+def logarithms_of_softmax(x, dim):
+    less = x.astype(np.float64) - x.max(dim, keepdims=True)
+    return less - np.log(np.exp(less).sum(dim, keepdims=True))
+
+
+def losses():
+    file = File("losses", 11)
+    for dtype, shapes in ((np.float32, ((4, 3), (2, 5, 3), (3, 20))), (np.float64, ((4, 3),))):
+        for shape in shapes:
+            for reduction in (0, 1, 2):
+                for smoothing, is_weighted in ((0, False), (0, True), (0.2, False), (0.2, True)):
+                    class_loss(file, shape, dtype, reduction, smoothing, is_weighted)
+    return file
+
+
+def class_loss(file, shape, dtype, reduction, smoothing, is_weighted):
+    """reduction: none, mean, sum. Class 1 is left out."""
+    classes, ignored = shape[1], 1
+    x, target = 2 * file.normal(*shape, dtype=dtype), file.integers(0, classes, shape[0], *shape[2:])
+    target[0] = 0
+    weight = (file.random.random_sample(classes) + 0.5 if is_weighted else np.ones(classes)).astype(dtype)
+    logs, counts = logarithms_of_softmax(x, 1), target != ignored
+    own = np.moveaxis(np.eye(classes)[target] * weight, -1, 1)
+    every = weight.reshape(1, classes, *[1] * (len(shape) - 2)) * np.ones(shape)
+    share = ((1 - smoothing) * own + smoothing / classes * every) * np.expand_dims(counts, 1)
+    each = -(share * logs).sum(1)
+    by = (weight[target] * counts).sum() if reduction == 1 else 1
+    gradient = np.asarray(file.normal(*(each.shape if reduction == 0 else ()), dtype=dtype))
+    of_logs = -share * np.expand_dims(gradient if reduction == 0 else gradient * np.ones(each.shape), 1) / by
+    numbers = {"reduction": [reduction], "ignored": [ignored], "smoothing": [smoothing]}
+    result = each if reduction == 0 else each.sum() / by
+    of_x = of_logs - np.exp(logs) * of_logs.sum(1, keepdims=True)
+    tensors = {"target": target, "weight": weight, "gradient": gradient, "result": result.astype(dtype)}
+    file.case("cross_entropy", numbers, x=x, **tensors, of_x=of_x.astype(dtype))
+    if smoothing == 0:
+        file.case("nll_loss", numbers, x=logs.astype(dtype), **tensors, of_x=of_logs.astype(dtype))
+
+
+def reductions():
+    file = File("reductions", 12)
+    for dtype in (np.float32, np.float64):
+        for dims in ((0,), (1,), (2,), (0, 2), (1, 2), (0, 1, 2)):
+            a = file.normal(3, 4, 5, dtype=dtype)
+            wide, numbers = a.astype(np.float64), {"dims": dims}
+            file.case("amax", numbers, a=a, result=a.max(dims))
+            file.case("amin", numbers, a=a, result=a.min(dims))
+            file.case("mean_dims", numbers, a=a, result=wide.mean(dims).astype(dtype))
+            file.case("var", numbers, a=a, result=wide.var(dims, ddof=1).astype(dtype))
+            file.case("norm", numbers, a=a, result=np.sqrt((wide ** 2).sum(dims)).astype(dtype))
+        for dim in (0, 1, 2):
+            a = file.normal(3, 4, 5, dtype=dtype)
+            numbers = {"dims": (dim,)}
+            file.case("argmax", numbers, a=a, result=a.argmax(dim))
+            file.case("cumsum", numbers, a=a, result=a.astype(np.float64).cumsum(dim).astype(dtype))
+            file.case("prod", numbers, a=a, result=a.astype(np.float64).prod(dim).astype(dtype))
+    a = file.integers(-5, 5, 6, 7, dtype=np.int32)
+    for dim in (0, 1):
+        file.case("argmax", {"dims": (dim,)}, a=a, result=a.argmax(dim))
+        file.case("cumsum", {"dims": (dim,)}, a=a, result=a.cumsum(dim, dtype=np.int64))
+    return file
+
+
+def picks():
+    file = File("picks", 13)
+    for dtype in (np.float32, np.float64, np.int16):
+        for dim in (0, 1, 2):
+            numbers = {"dims": (dim,)}
+            a = (5 * file.normal(3, 4, 5)).astype(dtype)
+            sizes = list(a.shape)
+            sizes[dim] = 6
+            index = file.integers(0, a.shape[dim], *sizes)
+            file.case("gather", numbers, a=a, index=index, result=np.take_along_axis(a, index, dim))
+            source = (5 * file.normal(*sizes)).astype(dtype)
+            added = a.copy()
+            for place in np.ndindex(*sizes):
+                target = list(place)
+                target[dim] = index[place]
+                added[tuple(target)] += source[place]
+            file.case("scatter_add", numbers, a=a, index=index, source=source, result=added)
+            index = file.integers(0, a.shape[dim], 6)
+            file.case("index_select", numbers, a=a, index=index, result=a.take(index, dim))
+            added = a.copy()
+            for i, number in enumerate(index):
+                added[(slice(None),) * dim + (number,)] += source[(slice(None),) * dim + (i,)]
+            file.case("index_add", numbers, a=a, index=index, source=source, result=added)
     return file
 
 
@@ -218,7 +355,9 @@ def main(arguments):
         print(__doc__, file=sys.stderr)
         return 2
     changed = 0
-    for file in (elementwise(), sums(), products(), images(), bags(), normalization()):
+    files = (elementwise(), functions(), sums(), products(), images(), bags(), normalization(), losses(), reductions(),
+             picks())
+    for file in files:
         is_same = file.path.exists() and file.path.read_text() == file.text()
         if not is_same:
             changed += 1

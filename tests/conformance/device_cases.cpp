@@ -1,9 +1,9 @@
 // What goes wrong with devices, on purpose; tests/conformance/device_test.cpp says what must come of it.
 #include <distrun/test.hpp>
 
+#include <distrun/runtime/autograd/operators/all.hpp>
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/memory/allocator.hpp>
-#include <distrun/runtime/device/stream.hpp>
 
 using namespace distrun::device;
 
@@ -31,4 +31,15 @@ DISTRUN_TEST(DeviceFaults, a_stream_never_comes_to_its_end) {
   if (rank.rank() == 0) stream.driver().busy(stream.ref(), 3'600'000'000'000);
   stream.synchronize();
   rank.barrier();
+}
+
+DISTRUN_TEST(DeviceFaults, operators_without_order) {
+  const distrun::Tensor x = distrun::ones({8}, {distrun::DType::F32, cuda(0)});
+  const Stream other = stream_from_pool(cuda(0));
+  synchronize(cuda(0));
+  rank.barrier();
+  if (rank.rank() == 0) distrun::mul_(x, 2);
+  const StreamGuard guard(other);
+  const distrun::Tensor sum = distrun::add(x, x);
+  other.synchronize();
 }

@@ -40,6 +40,16 @@ TEST_CASE("work on two streams that nothing orders fails the test of its rank") 
                                                           Contains("device_cases.cpp:23 on cuda:0 default stream"));
 }
 
+TEST_CASE("operators that nothing orders are told by the lines of the plugin that called them") {
+  const AttemptResult attempt = run_fault("operators_without_order");
+  CHECK(attempt.verdict == "fail");
+  REQUIRE(attempt.ranks.at(0).error_texts.size() == 1);
+  CHECK_THAT(attempt.ranks.at(0).error_texts.front(), Contains("the read by add at ") &&
+                                                          Contains("device_cases.cpp:43 on cuda:0 stream") &&
+                                                          Contains("is not ordered after the write by mul_ at ") &&
+                                                          Contains("device_cases.cpp:41 on cuda:0 default stream"));
+}
+
 TEST_CASE("a rank that waits for a stream is seen to wait for it") {
   const AttemptResult attempt = run_fault("a_stream_never_comes_to_its_end", {"--timeout", bound(700)});
   CHECK(attempt.verdict == "timeout");

@@ -11,7 +11,7 @@
 #include <distrun/common/base/check.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/device/drivers/cuda/cuda_driver.hpp>
-#include <distrun/runtime/device/drivers/cuda/elements.hpp>
+#include <distrun/runtime/device/drivers/cuda/dispatch.hpp>
 
 namespace distrun::testing {
 namespace {
@@ -240,7 +240,7 @@ struct Nothing {
 // Which region each operand is. An input that is the output is one with it, so that a race is told once.
 struct Regions {
   std::vector<Region> all;
-  int of[DISTRUN_CUDA_OPERANDS] = {-1, -1, -1};  // -1: a number
+  int of[DISTRUN_CUDA_OPERANDS] = {-1, -1, -1, -1};  // -1: a number
 
   explicit Regions(const distrun_cuda_kernel& kernel) {
     for (int i = 0; i < kernel.operands; ++i) {

@@ -62,6 +62,10 @@ AccumulateGrad::AccumulateGrad(const Tensor& variable) : Node(Leaf{}), variable_
   add_input(variable);
 }
 
+bool AccumulateGrad::is_wanted() const noexcept {
+  return static_cast<const Variable&>(*variable_->gradient).requires_grad;
+}
+
 Ref<Node> AccumulateGrad::handle() {
   if (count_up() == 0) variable_->retain();
   Ref<Node> handle(this);  // counts once more

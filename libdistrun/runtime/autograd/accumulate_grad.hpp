@@ -27,6 +27,8 @@ class AccumulateGrad final : public Node {
   bool is_quick() const noexcept override { return true; }
 
   Tensor variable() const { return Tensor(Ref<tensor::TensorImpl>(variable_)); }
+  // False: since the forward call it was told that it needs no gradient.
+  bool is_wanted() const noexcept;
   // The caller has the tensor.
   Ref<Node> handle();
 

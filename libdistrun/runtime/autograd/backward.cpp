@@ -43,7 +43,8 @@ Ref<GraphTask> make_task(const BackwardOptions& options) {
   if (options.create_graph) {
     throw Error(ErrorKind::Unimplemented,
                 "create_graph is not supported: gradient formulas are not recorded, so that there are no gradients of "
-                "gradients");
+                "gradients. Write the gradient as operators of its own and run a second pass over them, or take finite "
+                "differences of first gradients");
   }
   return tensor::make_ref<GraphTask>(PassOptions{.retain_graph = options.retain_graph});
 }
@@ -85,6 +86,7 @@ TensorList gradients(const TensorList& outputs, const TensorList& inputs, const 
 
 void at_end_of_pass(std::function<void()> callback) {
   GraphTask* const pass = GraphTask::current();
+  if (!callback) throw Error(ErrorKind::InvalidArgument, "at_end_of_pass: the callback is empty");
   if (pass == nullptr) throw Error(ErrorKind::Failed, "at_end_of_pass: the calling thread is in no backward pass");
   pass->at_end(std::move(callback));
 }

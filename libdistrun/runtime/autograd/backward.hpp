@@ -8,7 +8,10 @@ namespace distrun::autograd {
 
 struct BackwardOptions {
   bool retain_graph = false;  // what nodes kept stays, for another pass
-  bool create_graph = false;  // gradients of gradients: refused, formulas are not recorded
+  // Gradients of gradients. Refused with Error{Unimplemented}, since formulas are not recorded: write the gradient as
+  // operators of its own where recording is on, and run a second pass over that, or take finite differences of first
+  // gradients.
+  bool create_graph = false;
 };
 
 // Adds the gradients of `roots` to grad() of the leaves that they depend on. `gradients` has one for each root, or is
@@ -25,7 +28,8 @@ TensorList gradients(const TensorList& outputs, const TensorList& inputs, const 
 
 // For hooks: `callback` is called once all gradients of this pass are there, on the thread that called backward() and
 // before that returns, with recording off; what it throws is thrown there. After an error of the pass it is not called.
-// Throws Error{Failed} outside a pass.
+// Throws Error{Failed} outside a pass, and Error{Unimplemented} in one of distributed autograd, which has no such
+// thread. Throws Error{InvalidArgument} for an empty function.
 void at_end_of_pass(std::function<void()> callback);
 
 }  // namespace distrun::autograd

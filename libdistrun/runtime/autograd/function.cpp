@@ -98,6 +98,12 @@ FunctionContext& FunctionCall::begin() {
 
 TensorList FunctionCall::end(TensorList results) {
   if (!needs_gradient_) return results;
+  for (const Tensor& changed : node_->context.dirty_) {
+    if (contains(results, changed)) continue;
+    throw Error(ErrorKind::InvalidArgument,
+                node_->name() + ": " + describe(changed) +
+                    " is marked as changed in place, and is not among the results; forward() must return it");
+  }
   const auto is_dirty_view = [this](const Tensor& result) {
     const Variable* variable = variable_of(result);
     return variable != nullptr && variable->view && contains(node_->context.dirty_, result);

@@ -40,7 +40,8 @@ class FunctionContext {
   // In backward(). Throws Error{Failed} if one was changed in place, or if an earlier pass has released them.
   TensorList saved_tensors() const;
 
-  // In forward(): arguments that it has changed in place, which must be among its results; results without a gradient.
+  // In forward(): arguments that it has changed in place, which must be among its results (apply() throws
+  // Error{InvalidArgument} else, if one needs a gradient); results without a gradient.
   void mark_dirty(TensorList tensors) { dirty_ = std::move(tensors); }
   void mark_non_differentiable(TensorList tensors) { non_differentiable_ = std::move(tensors); }
   // In forward(). False: backward() sees undefined gradients; else zeros stand for them.

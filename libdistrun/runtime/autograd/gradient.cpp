@@ -3,6 +3,8 @@
 #include <string>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/autograd/accumulate_grad.hpp>
+#include <distrun/runtime/autograd/node_hooks.hpp>
 #include <distrun/runtime/autograd/variable.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 
@@ -54,7 +56,10 @@ Tensor grad(const Tensor& tensor) {
 
 void set_grad(const Tensor& tensor, Tensor gradient) {
   check_defined(tensor, "the gradient");
-  if (gradient.defined()) check_fits(tensor, gradient);
+  if (gradient.defined()) {
+    if (gradient.is_same(tensor)) throw Error(ErrorKind::InvalidArgument, "a tensor cannot be its own gradient");
+    check_fits(tensor, gradient);
+  }
   if (gradient.defined() || variable_of(tensor) != nullptr) make_variable(tensor).grad = std::move(gradient);
 }
 
@@ -63,11 +68,17 @@ HookId register_hook(const Tensor& tensor, TensorHook hook) {
   if (!edge) {
     throw Error(ErrorKind::InvalidArgument, "cannot register a hook on a tensor that doesn't require gradient");
   }
+  if (!hook) throw Error(ErrorKind::InvalidArgument, "cannot register an empty function as a hook");
   return edge.node->add_tensor_hook(edge.input, std::move(hook));
 }
 
 void remove_hook(const Tensor& tensor, HookId hook) {
-  if (const Edge edge = gradient_edge(tensor)) edge.node->remove_hook(hook);
+  const bool is_known_leaf = variable_of(tensor) != nullptr && is_leaf(tensor);
+  Ref<Node> node = is_known_leaf ? accumulator_of(tensor) : gradient_edge(tensor).node;
+  // In-place operators have put their nodes before the one that has it.
+  for (; node; node = node->next_edges().empty() ? Ref<Node>() : node->next_edges()[0].node) {
+    if (node->hooks() != nullptr && node->hooks()->has(hook)) return node->remove_hook(hook);
+  }
 }
 
 Tensor detach(const Tensor& tensor) { return tensor::alias(tensor); }

@@ -6,17 +6,22 @@
 namespace distrun::autograd {
 
 // For leaves. Returns the tensor. Throws Error{InvalidArgument} for dtypes that are not floating, and for false on a
-// tensor that an operator made.
+// tensor that an operator made. Graphs that have the leaf obey, too: while it needs no gradient their passes bring it
+// none, and its hooks see none.
 Tensor set_requires_grad(const Tensor& tensor, bool wanted = true);
 
 // Undefined before the first backward pass.
 Tensor grad(const Tensor& tensor);
-// Throws Error{InvalidArgument} unless size, dtype and device are the tensor's. Undefined clears it.
+// Throws Error{InvalidArgument} unless size, dtype and device are the tensor's, and for the tensor itself. Undefined
+// clears it.
 void set_grad(const Tensor& tensor, Tensor gradient);
 
-// The hook sees each gradient of the tensor as it is now before it is used further, and may return another; of what is
-// made of the tensor in place later it sees nothing. Throws Error{InvalidArgument} if the tensor needs no gradient.
+// The hook sees each gradient of the tensor as it is now before it is used further, and may return another, of the same
+// size, dtype, layout and device: else the pass fails with Error{InvalidArgument}. Of what is made of the tensor in
+// place later it sees nothing. Throws Error{InvalidArgument} if the tensor needs no gradient, and for an empty hook.
 HookId register_hook(const Tensor& tensor, TensorHook hook);
+// Also of a leaf that needs no gradient for now, and of a tensor that was changed in place since (a view that was
+// changed keeps its hook). What is no hook of the tensor is left alone.
 void remove_hook(const Tensor& tensor, HookId hook);
 
 // The same bytes, and no part of any graph.

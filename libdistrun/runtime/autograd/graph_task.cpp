@@ -11,6 +11,7 @@
 #include <distrun/runtime/autograd/anomaly.hpp>
 #include <distrun/runtime/autograd/gradient_fit.hpp>
 #include <distrun/runtime/autograd/node_hooks.hpp>
+#include <distrun/runtime/autograd/pass_errors.hpp>
 #include <distrun/runtime/autograd/pass_guards.hpp>
 #include <distrun/runtime/core/wait.hpp>
 
@@ -20,14 +21,6 @@ namespace {
 constexpr std::uint32_t kNestingOfThread = 50;  // passes within passes that share a stack
 constexpr std::uint32_t kNestingMost = 5000;
 constexpr std::uint32_t kNestingOfWorkerMost = 200;
-
-Error with_forward(const Error& error, const Node& node) {
-  return Error(error.kind(), error.type(), error.text() + "\n" + forward_text(node), error.where());
-}
-
-Error refusal(const Node& node, const std::string& why) {
-  return {ErrorKind::InvalidArgument, "cannot feed " + node.name() + ": it " + why};
-}
 
 }  // namespace
 
@@ -79,6 +72,8 @@ void GraphTask::start() {
   if (!captures_.empty()) table_.need_captured_only();
   for (const Root& root : roots_) ++table_[table_.find(root.edge.node.get())].dependencies;
   for (EntryIndex i = 0; i < table_.size() && !is_shared_; ++i) is_shared_ = table_[i].node->is_on_gpu();
+  if (is_shared_) beginner_ = core::call_stack();
+  if (is_shared_ && table_.is_spread()) table_.await_in_order();
   ++outstanding_;  // the start itself: workers may be done with a root before the next is given
   InlineVector<EntryIndex, 2> ready;
   try {
@@ -132,11 +127,17 @@ void GraphTask::add_to_sum(PassEntry& entry, std::uint32_t input, Tensor gradien
   }
 }
 
-bool GraphTask::add_gradient(EntryIndex index, std::uint32_t input, Tensor gradient) {
+bool GraphTask::add_gradient(EntryIndex index, std::uint32_t input, Tensor gradient, const Node* maker,
+                             std::size_t result) {
   PassEntry& entry = table_[index];
   if (entry.node->is_on_gpu() && gradient.defined()) order_streams(gradient, entry.node->stream());
   const auto guard = lock();
-  add_to_sum(entry, input, std::move(gradient));
+  if (maker == nullptr || entry.awaited.empty()) {
+    add_to_sum(entry, input, std::move(gradient));
+  } else {
+    entry.bring(*maker, result, std::move(gradient));
+    while (Awaited* const next = entry.next_to_add()) add_to_sum(entry, next->input, std::move(next->gradient));
+  }
   if (--entry.dependencies > 0) return false;
   ++outstanding_;
   return true;
@@ -204,9 +205,12 @@ void GraphTask::run_on_worker(EntryIndex entry) {
 
 void GraphTask::evaluate(PassEntry& entry) {
   Node& node = *entry.node;
+  std::optional<StepGuard> step;
+  if (is_shared_) step.emplace(node, beginner_);
   std::optional<device::StreamGuard> on_stream;
   if (node.is_on_gpu()) on_stream.emplace(node.stream());
   Gradients gradients = std::move(entry.gradients);
+  if (node.is_leaf() && !static_cast<AccumulateGrad&>(node).is_wanted()) gradients[0] = Tensor();
   if (const NodeHooks* hooks = node.hooks()) gradients = hooks->before(std::move(gradients));
   if (entry.is_captured) take_captures(entry, gradients);
   if (!entry.is_needed) return;
@@ -251,7 +255,7 @@ void GraphTask::deliver(const Node& node, Gradients results) {
     const PassEntry& entry = table_[next];
     if (!entry.is_needed && !entry.is_captured) continue;
     if (results[i].defined()) fit(results[i], entry.node->inputs()[edges[i].input], node, i);
-    if (add_gradient(next, edges[i].input, std::move(results[i]))) make_ready(next);
+    if (add_gradient(next, edges[i].input, std::move(results[i]), &node, i)) make_ready(next);
   }
 }
 
@@ -329,6 +333,11 @@ void GraphTask::run() {
 GraphTask* GraphTask::current() noexcept { return TaskGuard::of_thread(); }
 
 void GraphTask::at_end(std::function<void()> callback) {
+  if (options_.on_ready) {
+    throw Error(ErrorKind::Unimplemented,
+                "at_end_of_pass: a pass of distributed autograd ends on no thread that could call it; do it after "
+                "dist_autograd's backward() has returned");
+  }
   const auto guard = lock();
   at_end_.push_back(std::move(callback));
 }

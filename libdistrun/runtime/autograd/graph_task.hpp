@@ -24,6 +24,7 @@
 #include <distrun/runtime/autograd/leaf_sink.hpp>
 #include <distrun/runtime/autograd/node.hpp>
 #include <distrun/runtime/autograd/pass_table.hpp>
+#include <distrun/runtime/core/call_stack.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 
 namespace distrun::autograd {
@@ -69,6 +70,7 @@ class GraphTask final : public WorkGiver {
   // that order, and throws what they throw.
   void run();
   // For hooks and nodes: what is to be done when all gradients are there, by run(), on the thread that called it.
+  // Throws Error{Unimplemented} in a pass that nobody run()s.
   void at_end(std::function<void()> callback);
   // Of the node that the calling thread is in; null: it is in none.
   static GraphTask* current() noexcept;
@@ -108,8 +110,10 @@ class GraphTask final : public WorkGiver {
   void evaluate(PassEntry& entry);
   Gradients call(Node& node, Gradients gradients);
   void deliver(const Node& node, Gradients results);
-  // True: it was the last one that the entry needs, and the caller is to make it ready.
-  bool add_gradient(EntryIndex entry, std::uint32_t input, Tensor gradient);
+  // Result `result` of the node, which may wait for others; of a root there is no node. True: it was the last one that
+  // the entry needs, and the caller is to make it ready.
+  bool add_gradient(EntryIndex entry, std::uint32_t input, Tensor gradient, const Node* maker = nullptr,
+                    std::size_t result = 0);
   // With the lock held, if shared.
   void add_to_sum(PassEntry& entry, std::uint32_t input, Tensor gradient);
   void make_ready(EntryIndex entry);
@@ -130,6 +134,8 @@ class GraphTask final : public WorkGiver {
   EntryIndex looked_at_ = 0;   // by new_ends()
   bool is_shared_ = false;     // other threads take part: what follows is locked
   std::uint32_t nesting_ = 0;  // passes around this one
+  // Who has called start(), if shared.
+  const core::CallStack* beginner_ = nullptr;
 
   mutable std::mutex mutex_;  // guards what follows, if shared
   std::condition_variable changed_;

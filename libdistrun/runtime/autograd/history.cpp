@@ -51,9 +51,9 @@ class Placement {
   };
 
   static std::int64_t span_of(const Geometry& geometry) {
+    if (std::find(geometry.sizes.begin(), geometry.sizes.end(), 0) != geometry.sizes.end()) return 0;
     std::int64_t span = 1;
     for (std::size_t i = 0; i < geometry.sizes.size(); ++i) {
-      if (geometry.sizes[i] == 0) return 0;
       span += (geometry.sizes[i] - 1) * geometry.strides[i];
     }
     return span;
@@ -147,6 +147,14 @@ Edge maker_of(const Tensor& tensor) {
 [[noreturn]] void refuse(const char* text) { throw Error(ErrorKind::InvalidArgument, text); }
 
 }  // namespace
+
+// A node's name without the namespaces that some have.
+std::string Variable::shown_of(const Tensor& tensor) const {
+  const Ref<Node> node = autograd::grad_fn(tensor);
+  if (!node) return requires_grad ? "requires_grad=true" : "";
+  const std::string name = node->name();
+  return "grad_fn=<" + name.substr(name.rfind(':') + 1) + ">";
+}
 
 bool requires_grad(const Tensor& tensor) {
   const Variable* variable = variable_of(tensor);

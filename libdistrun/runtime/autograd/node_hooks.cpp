@@ -19,6 +19,16 @@ TensorList list_of(Gradients gradients) {
 
 TensorList copy_of(const Gradients& gradients) { return {gradients.begin(), gradients.end()}; }
 
+// What the hook returned takes the place of what it got: the gradient of the same tensor.
+void check_like(const Tensor& returned, const Tensor& got, const char* what) {
+  const bool is_like = returned.sizes() == got.sizes() && returned.dtype() == got.dtype() &&
+                       returned.layout() == got.layout() && returned.device() == got.device();
+  if (is_like) return;
+  throw Error(ErrorKind::InvalidArgument,
+              std::string("a ") + what + " got a gradient " + describe(got) + " and returned " + describe(returned) +
+                  "; it must return one of the same size, dtype, layout and device, or an undefined one");
+}
+
 Gradients gradients_of(TensorList list, std::size_t wanted, const char* what) {
   if (list.size() != wanted) {
     throw Error(ErrorKind::InvalidArgument, std::string("a ") + what + " got " + std::to_string(wanted) +
@@ -53,6 +63,14 @@ bool NodeHooks::remove(HookId hook) noexcept {
   return std::erase_if(of_tensors_, is_it) + std::erase_if(before_, is_it) + std::erase_if(after_, is_it) > 0;
 }
 
+bool NodeHooks::has(HookId hook) const noexcept {
+  const auto has = [hook](const auto& hooks) {
+    return std::any_of(hooks.begin(), hooks.end(), [hook](const auto& entry) { return entry.id == hook; });
+  };
+  const std::lock_guard lock(mutex_);
+  return has(of_tensors_) || has(before_) || has(after_);
+}
+
 bool NodeHooks::has_post_hooks() const {
   const std::lock_guard lock(mutex_);
   return !after_.empty();
@@ -66,7 +84,10 @@ Gradients NodeHooks::before(Gradients gradients) const {
   for (const OfTensor& entry : of_tensors) {
     Tensor& gradient = gradients[entry.input];
     if (!gradient.defined()) continue;
-    if (Tensor changed = entry.hook(gradient); changed.defined()) gradient = std::move(changed);
+    Tensor changed = entry.hook(gradient);
+    if (!changed.defined()) continue;
+    check_like(changed, gradient, "tensor hook");
+    gradient = std::move(changed);
   }
   const std::size_t count = gradients.size();
   for (const Before& entry : before) {

@@ -15,9 +15,10 @@ class NodeHooks {
   HookId add_pre_hook(PreHook hook);
   HookId add_post_hook(PostHook hook);
   bool remove(HookId hook) noexcept;
+  bool has(HookId hook) const noexcept;
 
   // What the hooks make of a node's gradients, before it. Throws Error{InvalidArgument} when one returns another number
-  // of them, and what hooks throw.
+  // of them, when one of a tensor returns a gradient of another size, dtype, layout or device, and what hooks throw.
   Gradients before(Gradients gradients) const;
   // What they make of its results; `gradients` is what the node got.
   Gradients after(Gradients results, const Gradients& gradients) const;

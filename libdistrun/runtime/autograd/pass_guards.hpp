@@ -7,6 +7,7 @@
 
 #include <distrun/runtime/autograd/node.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
+#include <distrun/runtime/core/call_site.hpp>
 
 namespace distrun::autograd {
 
@@ -39,6 +40,16 @@ class TaskGuard {
  private:
   static constinit inline thread_local GraphTask* task_ = nullptr;
   GraphTask* const before_;
+};
+
+// Work in it is the node's, in the pass that somebody has begun: for reports.
+class StepGuard {
+ public:
+  StepGuard(const Node& node, const core::CallStack* beginner) noexcept : step_(beginner, &node, name_of) {}
+
+ private:
+  static std::string name_of(const void* node) { return static_cast<const Node*>(node)->name(); }
+  const core::StepFor step_;
 };
 
 // The scope hook, around a node.

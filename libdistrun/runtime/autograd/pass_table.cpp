@@ -1,7 +1,9 @@
 #include <distrun/runtime/autograd/pass_table.hpp>
 
+#include <algorithm>
 #include <bit>
 
+#include <distrun/common/base/check.hpp>
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::autograd {
@@ -10,6 +12,14 @@ namespace {
 constexpr std::size_t kSlotsFirst = 16;
 
 }  // namespace
+
+void PassEntry::bring(const Node& maker, std::size_t result, Tensor gradient) {
+  const auto is_it = [&](const Awaited& each) { return each.maker == &maker && each.result == result; };
+  const auto it = std::find_if(awaited.begin() + added, awaited.end(), is_it);
+  DISTRUN_ASSERT(it != awaited.end());
+  it->gradient = std::move(gradient);
+  it->is_there = true;
+}
 
 // Where the node stands, or the free slot where it would.
 std::size_t PassTable::slot_of(const Node* node) const noexcept {
@@ -47,6 +57,35 @@ void PassTable::count_from(Node* start) {
       if (edge) ++entries_[at(edge.node.get())].dependencies;
     }
   }
+}
+
+bool PassTable::is_spread() const noexcept {
+  const auto device_of = [](const PassEntry& entry) {
+    return entry.node->is_on_gpu() ? entry.node->inputs()[0].device : device::kCpu;
+  };
+  for (const PassEntry& each : entries_) {
+    if (device_of(each) != device_of(entries_.front())) return true;
+  }
+  return false;
+}
+
+// Nodes of one thread run in the reverse order of their making, since what one needs was made after it.
+void PassTable::await_in_order() {
+  for (const PassEntry& maker : entries_) {
+    if (!maker.is_needed) continue;
+    const Edges& edges = maker.node->next_edges();
+    for (std::uint32_t i = 0; i < edges.size(); ++i) {
+      if (!edges[i]) continue;
+      PassEntry& entry = entries_[find(edges[i].node.get())];
+      if (entry.is_needed || entry.is_captured) entry.awaited.push_back({maker.node, i, edges[i].input, false, {}});
+    }
+  }
+  const auto runs_before = [](const Awaited& a, const Awaited& b) {
+    const Node &first = *a.maker, &second = *b.maker;
+    return first.sequence() != second.sequence() ? first.sequence() > second.sequence()
+                                                 : first.thread() < second.thread();
+  };
+  for (PassEntry& entry : entries_) std::stable_sort(entry.awaited.begin(), entry.awaited.end(), runs_before);
 }
 
 // Successors first, with a stack of our own.

@@ -9,6 +9,15 @@
 
 namespace distrun::autograd {
 
+// A gradient that some node will make, and that waits for those which are to be added before it.
+struct Awaited {
+  const Node* maker = nullptr;
+  std::uint32_t result = 0;  // of the maker
+  std::uint32_t input = 0;   // that it is added to
+  bool is_there = false;
+  Tensor gradient;
+};
+
 struct PassEntry {
   explicit PassEntry(Node* of) noexcept : node(of) {}
 
@@ -18,6 +27,15 @@ struct PassEntry {
   bool is_captured = false;        // its gradients themselves are wanted
   bool is_needed = true;           // it must run: what it leads to is wanted
   Gradients gradients;             // one for each input; empty until the first comes
+  std::vector<Awaited> awaited;    // in the order in which they are added; empty: as they come
+  std::uint32_t added = 0;         // of them
+
+  // One of the awaited ones is there.
+  void bring(const Node& maker, std::size_t result, Tensor gradient);
+  // Null: the next one is still to come, or there is none. It counts as added.
+  Awaited* next_to_add() noexcept {
+    return added < awaited.size() && awaited[added].is_there ? &awaited[added++] : nullptr;
+  }
 };
 
 using EntryIndex = std::uint32_t;
@@ -39,6 +57,10 @@ class PassTable {
   void count_from(Node* start);
   // Needed is then what leads to captured nodes, and nothing else.
   void need_captured_only();
+  // Whether nodes of several devices are among the entries, a CPU being one.
+  bool is_spread() const noexcept;
+  // Of what needed nodes will bring each entry awaits it in the order in which one thread would run these nodes.
+  void await_in_order();
 
  private:
   std::size_t slot_of(const Node* node) const noexcept;

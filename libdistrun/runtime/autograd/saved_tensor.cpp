@@ -8,7 +8,7 @@ namespace distrun::autograd {
 namespace {
 
 [[noreturn]] void throw_changed(const Tensor& tensor, bool is_output, std::uint32_t saved, const Node& owner) {
-  std::string which = std::string(name_of(tensor.dtype())) + " " + device::to_string(tensor.sizes());
+  std::string which = describe(tensor);
   const Ref<Node> maker = grad_fn(tensor);
   if (is_output) {
     which += ", a result of " + owner.name();

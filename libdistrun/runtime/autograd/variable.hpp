@@ -23,6 +23,7 @@ struct ViewInfo {
 class Variable final : public tensor::GradientInfo {
  public:
   ~Variable() override { delete accumulator.load(std::memory_order_acquire); }
+  std::string shown_of(const Tensor& tensor) const override;
 
   bool requires_grad = false;  // as a leaf
   Tensor grad;

@@ -1,20 +1,36 @@
 #include <distrun/runtime/core/call_site.hpp>
 
+#include <mutex>
+#include <set>
+#include <utility>
+
 namespace distrun::core {
 namespace {
 
-thread_local base::Location current{};  // line 0: none
+constinit thread_local const StepFor* innermost = nullptr;
+
+// There are as many as the code has formulas.
+const std::string* kept(std::string name) {
+  static auto* const mutex = new std::mutex;
+  static auto* const names = new std::set<std::string>;
+  const std::lock_guard lock(*mutex);
+  return &*names->insert(std::move(name)).first;
+}
 
 }  // namespace
 
-CallSite::CallSite(base::Location site) noexcept : outermost_(current.line == 0) {
-  if (outermost_) current = site;
-}
+StepFor::StepFor(const CallStack* beginner, const void* step, Name name) noexcept
+    : beginner_(beginner), step_(step), name_(name), outer_(std::exchange(innermost, this)) {}
 
-CallSite::~CallSite() {
-  if (outermost_) current = {};
-}
+StepFor::~StepFor() { innermost = outer_; }
 
-base::Location call_site(base::Location otherwise) noexcept { return current.line == 0 ? otherwise : current; }
+CallSite call_site(base::Location given) {
+  CallSite site{given};
+  if (given.line == 0) site.stack = call_stack();
+  if (innermost == nullptr) return site;
+  site.beginner = innermost->beginner_;
+  site.step = kept(innermost->name_(innermost->step_));
+  return site;
+}
 
 }  // namespace distrun::core

@@ -1,6 +1,10 @@
 #include <distrun/runtime/device/device.hpp>
 
+#include <ostream>
+
 namespace distrun::device {
+
+std::ostream& operator<<(std::ostream& out, Device device) { return out << to_string(device); }
 
 std::string to_string(Device device) {
   return device.is_cpu() ? std::string("cpu") : "cuda:" + std::to_string(device.index);

@@ -3,6 +3,7 @@
 // queues of work.
 #include <compare>
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 
 namespace distrun::device {
@@ -24,6 +25,7 @@ inline constexpr Device kCpu{};
 inline Device cuda(int index) noexcept { return {DeviceType::Cuda, static_cast<std::int16_t>(index)}; }
 
 std::string to_string(Device device);  // "cpu", "cuda:1"
+std::ostream& operator<<(std::ostream& out, Device device);
 
 // A number of the driver's own; 0 is the default stream of a device.
 enum class StreamId : std::uint64_t {};

@@ -1,5 +1,7 @@
 #include <distrun/runtime/device/dims.hpp>
 
+#include <ostream>
+
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::device {
@@ -68,6 +70,8 @@ Dims contiguous_strides(const Dims& sizes) {
   }
   return strides;
 }
+
+std::ostream& operator<<(std::ostream& out, const Dims& dims) { return out << to_string(dims); }
 
 std::string to_string(const Dims& dims) {
   std::string text = "[";

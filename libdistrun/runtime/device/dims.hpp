@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
@@ -95,6 +96,7 @@ std::int64_t count_of(const Dims& sizes);
 // Of a dense row-major block, in elements.
 Dims contiguous_strides(const Dims& sizes);
 std::string to_string(const Dims& dims);  // "[2, 3]"
+std::ostream& operator<<(std::ostream& out, const Dims& dims);
 
 // The elements that a strided block touches, from the first to the last; not valid when they are beyond any memory.
 struct Reach {

@@ -3,7 +3,7 @@
 // everything happens at once), virtual/ (devices emulated on the CPU: asynchronous streams, memory that host code
 // can't touch, and a check of stream order), cuda/ (a module, opened on first use).
 //
-// `site` is where the work is asked for, unless a CallSite (runtime/core/call_site.hpp) says better.
+// `site` is where the work is asked for; without a line the stack of the call tells (runtime/core/call_site.hpp).
 //
 // A kernel is host code that works on device memory. cpu and virtual run that very code. A GPU cannot: cuda runs a
 // kernel of its own for what it has one for (elementwise.hpp), which is fill, copy, add and mul. Else it runs the

@@ -20,7 +20,7 @@ struct Number {
 
 // out[i] = operation(inputs[i]..., parameter) for all i of `sizes`.
 struct Elementwise {
-  static constexpr std::size_t kMostOperands = 3;
+  static constexpr std::size_t kMostOperands = 4;
 
   struct Operand {
     ElementType type{};

@@ -26,8 +26,9 @@ std::shared_ptr<OwnerOptimizer> make_here(const DistributedOptimizer::Parameters
   return std::make_shared<OwnerOptimizer>(std::make_unique<Kind>(std::move(own), options));
 }
 
-const auto optimizer_class =
-    rpc::RegisterClass<OwnerOptimizer>("distrun.autograd.Optimizer").method("step", &OwnerOptimizer::step, {"context"});
+const auto optimizer_class = rpc::RegisterClass<OwnerOptimizer>("distrun.autograd.Optimizer")
+                                 .method("step", &OwnerOptimizer::step, {"context"})
+                                 .method("set_learning_rate", &OwnerOptimizer::set_learning_rate, {"rate"});
 [[maybe_unused]] const bool is_optimizer_registered =
     rpc::register_function<rpc::Execution::Plain>(kSgd, {"parameters", "options"},
                                                   &make_here<nn::SGD, nn::SGDOptions>) &&
@@ -73,12 +74,19 @@ void DistributedOptimizer::make(const Parameters& parameters, const char* functi
   for (const RRef<OwnerOptimizer>& each : owners_) each.type();  // throws what was thrown there
 }
 
-void DistributedOptimizer::step(ContextId context, Location site) {
-  std::vector<Future<void>> steps;
+template <class Argument>
+void DistributedOptimizer::call_owners(const char* method, Argument argument, Location site) {
+  std::vector<Future<void>> calls;
   for (const RRef<OwnerOptimizer>& each : owners_) {
-    steps.push_back(each.rpc_async({}, site).template call<void>("step", context));
+    calls.push_back(each.rpc_async({}, site).template call<void>(method, argument));
   }
-  for (const Future<void>& each : future::collect_all(steps, site).wait({}, site)) each.wait();
+  for (const Future<void>& each : future::collect_all(calls, site).wait({}, site)) each.wait();
+}
+
+void DistributedOptimizer::step(ContextId context, Location site) { call_owners("step", context, site); }
+
+void DistributedOptimizer::set_learning_rate(double rate, Location site) {
+  call_owners("set_learning_rate", rate, site);
 }
 
 }  // namespace distrun::dist_autograd

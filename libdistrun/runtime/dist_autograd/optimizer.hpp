@@ -20,7 +20,7 @@
 
 namespace distrun::nn {
 DISTRUN_FIELDS(SGDOptions, m.learning_rate, m.momentum, m.dampening, m.weight_decay, m.nesterov)
-DISTRUN_FIELDS(AdamOptions, m.learning_rate, m.betas, m.epsilon, m.weight_decay, m.amsgrad)
+DISTRUN_FIELDS(AdamOptions, m.learning_rate, m.betas, m.epsilon, m.weight_decay, m.amsgrad, m.decoupled_weight_decay)
 DISTRUN_FIELDS(AdagradOptions, m.learning_rate, m.lr_decay, m.weight_decay, m.initial_accumulator_value, m.epsilon)
 }  // namespace distrun::nn
 
@@ -32,6 +32,7 @@ class OwnerOptimizer {
   explicit OwnerOptimizer(std::unique_ptr<nn::Optimizer> optimizer) : optimizer_(std::move(optimizer)) {}
   // By the gradients of that context; a parameter without one stays. Throws what the optimizer throws.
   void step(ContextId context);
+  void set_learning_rate(double rate) { optimizer_->set_learning_rate(rate); }
 
  private:
   const std::unique_ptr<nn::Optimizer> optimizer_;
@@ -51,10 +52,14 @@ class DistributedOptimizer {
 
   // All owners at once. Throws the first error, after all have answered: the others have moved theirs.
   void step(ContextId context, Location site = Location::here());
+  // For the steps to come, of all owners. Throws as step() does.
+  void set_learning_rate(double rate, Location site = Location::here());
 
  private:
   template <class Options>
   void make(const Parameters& parameters, const char* function, const Options& options, Location site);
+  template <class Argument>
+  void call_owners(const char* method, Argument argument, Location site);
 
   std::vector<RRef<OwnerOptimizer>> owners_;
 };

@@ -3,14 +3,14 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
-#include <distrun/runtime/tensor/operators/unrecorded.hpp>
 #include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 namespace distrun::nn {
 
 Adagrad::Adagrad(TensorList parameters, AdagradOptions options)
-    : Optimizer("Adagrad", std::move(parameters)), options_(options), states_(this->parameters().size()) {
-  check_option(options.learning_rate >= 0, "learning rate", options.learning_rate);
+    : Optimizer("Adagrad", std::move(parameters), options.learning_rate),
+      options_(options),
+      states_(this->parameters().size()) {
   check_option(options.lr_decay >= 0, "lr_decay value", options.lr_decay);
   check_option(options.weight_decay >= 0, "weight_decay value", options.weight_decay);
   check_option(options.initial_accumulator_value >= 0, "initial_accumulator_value value",
@@ -30,9 +30,13 @@ void Adagrad::move(std::size_t number, const Tensor& gradient) {
     state.square_sum = tensor::full(parameter.sizes(), options_.initial_accumulator_value, parameter.options());
   }
   use_on_current_stream(state.square_sum);
-  const double rate = options_.learning_rate / (1 + static_cast<double>(state.steps++) * options_.lr_decay);
+  const double rate = learning_rate() / (1 + static_cast<double>(state.steps++) * options_.lr_decay);
   if (gradient.is_sparse()) return move_sparse(parameter, state.square_sum, gradient, rate);
   move_dense(parameter, state.square_sum, decayed(gradient, parameter, options_.weight_decay), rate);
+}
+
+Optimizer::StateFields Adagrad::state_of(std::size_t number) {
+  return {{"step", &states_[number].steps}, {"sum", &states_[number].square_sum}};
 }
 
 Tensor Adagrad::measured(const Tensor& gradient, const Tensor& square_sum) const {

@@ -7,8 +7,8 @@
 namespace distrun::nn {
 
 struct AdagradOptions {
-  double learning_rate = 1e-2;
-  double lr_decay = 0;  // the rate of the nth step is learning_rate / (1 + (n - 1) lr_decay)
+  double learning_rate = 1e-2;  // at first
+  double lr_decay = 0;          // the rate of the nth step is learning_rate / (1 + (n - 1) lr_decay)
   double weight_decay = 0;
   double initial_accumulator_value = 0;  // the sum of squares before the first step
   double epsilon = 1e-10;
@@ -28,6 +28,7 @@ class Adagrad : public Optimizer {
 
   void check_sparse() const override;
   void move(std::size_t number, const Tensor& gradient) override;
+  StateFields state_of(std::size_t number) override;
   void move_dense(const Tensor& parameter, const Tensor& sum, const Tensor& gradient, double rate) const;
   void move_sparse(const Tensor& parameter, const Tensor& sum, const Tensor& gradient, double rate) const;
   Tensor measured(const Tensor& gradient, const Tensor& square_sum) const;

@@ -5,7 +5,6 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
-#include <distrun/runtime/tensor/operators/unrecorded.hpp>
 
 namespace distrun::nn {
 namespace {
@@ -19,9 +18,10 @@ void move_mean(const Tensor& mean, const Tensor& value, double kept) {
 }  // namespace
 
 Adam::Adam(TensorList parameters, AdamOptions options)
-    : Optimizer("Adam", std::move(parameters)), options_(options), states_(this->parameters().size()) {
+    : Optimizer("Adam", std::move(parameters), options.learning_rate),
+      options_(options),
+      states_(this->parameters().size()) {
   const auto [first, second] = options.betas;
-  check_option(options.learning_rate >= 0, "learning rate", options.learning_rate);
   check_option(options.epsilon >= 0, "epsilon value", options.epsilon);
   check_option(first >= 0 && first < 1, "beta parameter at index 0", first);
   check_option(second >= 0 && second < 1, "beta parameter at index 1", second);
@@ -29,6 +29,13 @@ Adam::Adam(TensorList parameters, AdamOptions options)
 }
 
 void Adam::check_sparse() const { throw Error(ErrorKind::InvalidArgument, "Adam does not support sparse gradients"); }
+
+Optimizer::StateFields Adam::state_of(std::size_t number) {
+  State& state = states_[number];
+  StateFields fields{{"step", &state.steps}, {"exp_avg", &state.mean}, {"exp_avg_sq", &state.square_mean}};
+  if (options_.amsgrad) fields.push_back({"max_exp_avg_sq", &state.most_square_mean});
+  return fields;
+}
 
 void Adam::take(State& state, const Tensor& gradient) const {
   if (!state.mean.defined()) {
@@ -47,14 +54,19 @@ void Adam::take(State& state, const Tensor& gradient) const {
 void Adam::move(std::size_t number, const Tensor& gradient) {
   State& state = states_[number];
   const Tensor& parameter = parameters()[number];
-  take(state, decayed(gradient, parameter, options_.weight_decay));
+  if (options_.decoupled_weight_decay) {
+    tensor::mul_(parameter, 1 - learning_rate() * options_.weight_decay);
+    take(state, gradient);
+  } else {
+    take(state, decayed(gradient, parameter, options_.weight_decay));
+  }
   const auto steps = static_cast<double>(++state.steps);
   const double share = 1 - std::pow(options_.betas[0], steps);
   const double square_share = 1 - std::pow(options_.betas[1], steps);
   const Tensor measure = tensor::sqrt(options_.amsgrad ? state.most_square_mean : state.square_mean);
   tensor::div_(measure, std::sqrt(square_share));
   tensor::add_(measure, options_.epsilon);
-  tensor::add_(parameter, tensor::div(state.mean, measure), -options_.learning_rate / share);
+  tensor::add_(parameter, tensor::div(state.mean, measure), -learning_rate() / share);
 }
 
 }  // namespace distrun::nn

@@ -42,8 +42,6 @@ Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, std::int64_t
 
 Tensor Conv2d::forward(const Tensor& input) { return conv2d(input, weight(), bias(), options_); }
 
-Tensor ReLU::forward(const Tensor& input) { return relu(input); }
-
 MaxPool2d::MaxPool2d(std::int64_t window, std::int64_t stride) : options_{{window, window}, {stride, stride}, {0, 0}} {}
 Tensor MaxPool2d::forward(const Tensor& input) { return max_pool2d(input, options_); }
 
@@ -92,7 +90,5 @@ Tensor EmbeddingBag::forward(const Tensor& input) {
 Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const Tensor& factors) {
   return embedding_bag(weight(), {indices, offsets, options_.mode, factors}, options_.sparse);
 }
-
-Tensor MSELoss::operator()(const Tensor& input, const Tensor& target) const { return mse_loss(input, target); }
 
 }  // namespace distrun::nn

@@ -1,8 +1,9 @@
 #pragma once
-// The modules that suites and examples need. Weights begin as people of the field expect: uniform within
-// 1 / sqrt(inputs), those of tables normal; numbers are drawn from the default generator.
+// Modules with weights, and those that bring others' results into shape and order. Weights begin as people of the field
+// expect: uniform within 1 / sqrt(inputs), those of tables normal; numbers are drawn from the default generator.
 #include <distrun/runtime/autograd/operators/embedding.hpp>
 #include <distrun/runtime/autograd/operators/images.hpp>
+#include <distrun/runtime/nn/activations.hpp>
 #include <distrun/runtime/nn/module.hpp>
 
 namespace distrun::nn {
@@ -31,11 +32,6 @@ class Conv2d final : public Module {
  private:
   const Conv2dOptions options_;
   const bool with_bias_;
-};
-
-class ReLU final : public Module {
- public:
-  Tensor forward(const Tensor& input) override;
 };
 
 class MaxPool2d final : public Module {
@@ -89,11 +85,6 @@ class EmbeddingBag final : public Module {
 
  private:
   const Options options_;
-};
-
-class MSELoss {
- public:
-  Tensor operator()(const Tensor& input, const Tensor& target) const;
 };
 
 }  // namespace distrun::nn

@@ -3,17 +3,16 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/copies.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
 
 namespace distrun::nn {
 namespace {
 
-using Named = std::vector<std::pair<std::string, Tensor>>;
-
-void add_with_prefix(Named& all, const std::string& prefix, Named of_part) {
+void add_with_prefix(NamedTensors& all, const std::string& prefix, NamedTensors of_part) {
   for (auto& [name, tensor] : of_part) all.emplace_back(prefix + "." + name, std::move(tensor));
 }
 
-TensorList without_names(Named named) {
+TensorList without_names(NamedTensors named) {
   TensorList tensors;
   for (auto& [name, tensor] : named) tensors.push_back(std::move(tensor));
   return tensors;
@@ -26,13 +25,13 @@ Tensor Module::forward(const Tensor& /*input*/) {
               "this module has no forward() of one tensor to one: call it as what it is, by its operator()");
 }
 
-std::vector<std::pair<std::string, Tensor>> Module::named_parameters() const {
+NamedTensors Module::named_parameters() const {
   auto all = parameters_;
   for (const auto& [name, part] : parts_) add_with_prefix(all, name, part->named_parameters());
   return all;
 }
 
-std::vector<std::pair<std::string, Tensor>> Module::named_buffers() const {
+NamedTensors Module::named_buffers() const {
   auto all = buffers_;
   for (const auto& [name, part] : parts_) add_with_prefix(all, name, part->named_buffers());
   return all;
@@ -47,6 +46,26 @@ TensorList Module::trained_parameters() const {
     if (requires_grad(tensor)) all.push_back(tensor);
   }
   return all;
+}
+
+NamedTensors Module::state_dict() const {
+  NamedTensors all;
+  for (const NamedTensors* own : {&parameters_, &buffers_}) {
+    for (const auto& [name, tensor] : *own) all.emplace_back(name, detach(tensor));
+  }
+  for (const auto& [name, part] : parts_) add_with_prefix(all, name, part->state_dict());
+  return all;
+}
+
+StateKeys Module::load_state_dict(const NamedTensors& state, bool strict) {
+  GivenState given(state);
+  std::vector<std::pair<Tensor, const Tensor*>> copies;
+  for (const auto& [name, target] : state_dict()) {
+    if (const Tensor* source = given.take_for(name, target)) copies.emplace_back(target, source);
+  }
+  given.check("the module", strict);
+  for (const auto& [target, source] : copies) tensor::copy_(target, *source);
+  return given.keys();
 }
 
 void Module::to(Device device) {

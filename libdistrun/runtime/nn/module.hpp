@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include <distrun/runtime/nn/given_state.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
+#include <distrun/runtime/tensor/io/named_tensors.hpp>
 
 namespace distrun::nn {
 
@@ -27,10 +29,19 @@ class Module {
   // Those of them that need a gradient, for optimisers.
   TensorList trained_parameters() const;
   // "weight", "0.bias": with the names of the parts on the way.
-  std::vector<std::pair<std::string, Tensor>> named_parameters() const;
+  NamedTensors named_parameters() const;
   // Tensors that belong to it and are no parameters, as running means: in the same order, with the same names.
   TensorList buffers() const;
-  std::vector<std::pair<std::string, Tensor>> named_buffers() const;
+  NamedTensors named_buffers() const;
+
+  // Parameters and buffers, those of a part behind each other, by the same names. The tensors share their elements with
+  // those of the module, and belong to no graph: whoever wants to keep what they are now clones them, or saves them.
+  NamedTensors state_dict() const;
+  // Copies the tensors into those of the same names, on whatever device, in their dtype, and records nothing: they stay
+  // the same tensors, for optimizers as well. Throws Error{InvalidArgument} with all that is wrong, before anything is
+  // changed: sizes that differ, and if `strict` names that are missing or that the module has not. Else these are what
+  // is returned.
+  StateKeys load_state_dict(const NamedTensors& state, bool strict = true);
 
   // Every parameter is replaced by a leaf there, with its gradient: optimisers are to be made afterwards. Buffers are
   // replaced, too.
@@ -54,7 +65,7 @@ class Module {
   const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& parts() const noexcept { return parts_; }
 
  private:
-  std::vector<std::pair<std::string, Tensor>> parameters_, buffers_;
+  NamedTensors parameters_, buffers_;
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> parts_;
   bool is_training_ = true;
 };

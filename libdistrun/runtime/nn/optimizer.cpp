@@ -22,11 +22,21 @@ bool fits(const Tensor& gradient, const Tensor& parameter) {
 
 }  // namespace
 
-Optimizer::Optimizer(const char* name, TensorList parameters) : name_(name), parameters_(std::move(parameters)) {
+Optimizer::Optimizer(const char* name, TensorList parameters, double learning_rate)
+    : name_(name), parameters_(std::move(parameters)), learning_rate_(learning_rate) {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (parameters_[i].defined() && is_leaf(parameters_[i]) && requires_grad(parameters_[i])) continue;
     refuse(name, "parameter " + std::to_string(i) + " is no leaf that requires a gradient");
   }
+  check_learning_rate(learning_rate);
+}
+
+void Optimizer::check_learning_rate(double rate) { check_option(rate >= 0, "learning rate", rate); }
+
+void Optimizer::set_learning_rate(double rate) {
+  check_learning_rate(rate);
+  const std::lock_guard lock(stepping_);
+  learning_rate_.store(rate, std::memory_order_relaxed);
 }
 
 void Optimizer::check_option(bool is_valid, const char* option, double value) {

@@ -7,8 +7,9 @@
 namespace distrun::nn {
 
 SGD::SGD(TensorList parameters, SGDOptions options)
-    : Optimizer("SGD", std::move(parameters)), options_(options), velocities_(this->parameters().size()) {
-  check_option(options.learning_rate >= 0, "learning rate", options.learning_rate);
+    : Optimizer("SGD", std::move(parameters), options.learning_rate),
+      options_(options),
+      velocities_(this->parameters().size()) {
   check_option(options.momentum >= 0, "momentum value", options.momentum);
   check_option(options.weight_decay >= 0, "weight_decay value", options.weight_decay);
   if (options.nesterov && (options.momentum == 0 || options.dampening != 0)) {
@@ -25,7 +26,12 @@ void SGD::move(std::size_t number, const Tensor& gradient) {
   const Tensor& parameter = parameters()[number];
   const Tensor decayed_gradient = decayed(gradient, parameter, options_.weight_decay);
   const bool is_plain = options_.momentum == 0 || gradient.is_sparse();
-  tensor::add_(parameter, is_plain ? decayed_gradient : direction(number, decayed_gradient), -options_.learning_rate);
+  tensor::add_(parameter, is_plain ? decayed_gradient : direction(number, decayed_gradient), -learning_rate());
+}
+
+Optimizer::StateFields SGD::state_of(std::size_t number) {
+  if (options_.momentum == 0) return {};
+  return {{"momentum_buffer", &velocities_[number]}};
 }
 
 Tensor SGD::direction(std::size_t number, const Tensor& gradient) {

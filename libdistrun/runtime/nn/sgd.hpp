@@ -5,7 +5,7 @@
 namespace distrun::nn {
 
 struct SGDOptions {
-  double learning_rate = 1e-3;
+  double learning_rate = 1e-3;  // at first
   double momentum = 0;
   double dampening = 0;  // of what a gradient adds to the momentum
   double weight_decay = 0;
@@ -21,6 +21,7 @@ class SGD : public Optimizer {
  private:
   void check_sparse() const override;
   void move(std::size_t number, const Tensor& gradient) override;
+  StateFields state_of(std::size_t number) override;
   Tensor direction(std::size_t number, const Tensor& gradient);
 
   const SGDOptions options_;

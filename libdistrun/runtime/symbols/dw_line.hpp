@@ -20,10 +20,15 @@ struct LoadedFile {
   std::vector<Note> notes{};  // among them the id of its build
 };
 
-struct NamedPlace {
-  std::string function;  // as symbols are written; empty: not known
-  std::string file;      // empty: not known
+struct SourceLine {
+  std::string file;  // empty: not known
   std::uint32_t line = 0;
+};
+
+struct NamedPlace {
+  std::string function;                  // as symbols are written; empty: not known
+  SourceLine source;                     // of a function that was inlined there the line in that
+  std::vector<SourceLine> inlined_at{};  // where those that were inlined there are called, innermost first
 };
 
 namespace dw_line {
@@ -35,7 +40,7 @@ struct Module {
   // unreadable, nothing is known. Functions are those of .symtab: who is loaded knows those that others can link to.
   std::vector<NamedPlace> (*name_places)(const LoadedFile& loaded, std::span<const std::uint64_t> addresses) = nullptr;
 };
-inline constexpr int kVersion = 1;
+inline constexpr int kVersion = 2;
 inline constexpr char kFile[] = "distrun_dw.so";
 inline constexpr char kEntry[] = "distrun_dw_module";
 

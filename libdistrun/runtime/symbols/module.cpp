@@ -1,13 +1,16 @@
 // distrun_dw.so: what files tell of addresses in them, by libdw, as dw_line.hpp has it. Debug information in files of
 // its own is not looked for: that may ask servers.
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <distrun/common/base/fd.hpp>
@@ -82,6 +85,30 @@ bool find_unit(Dwarf* dwarf, Dwarf_Addr address, Dwarf_Die& unit) {
   return false;
 }
 
+std::optional<std::uint64_t> number_of(Dwarf_Die* entry, unsigned attribute) {
+  Dwarf_Attribute found;
+  Dwarf_Word number = 0;
+  const bool is_there = ::dwarf_attr(entry, attribute, &found) != nullptr && ::dwarf_formudata(&found, &number) == 0;
+  return is_there ? std::optional<std::uint64_t>(number) : std::nullopt;
+}
+
+// Where the functions that were inlined at the address are called.
+std::vector<SourceLine> find_inlined(Dwarf_Die unit, Dwarf_Addr address) {
+  std::vector<SourceLine> lines;
+  Dwarf_Files* files = nullptr;
+  Dwarf_Die* found = nullptr;
+  const int count = ::dwarf_getscopes(&unit, address, &found);  // innermost first; -1: an error
+  const std::unique_ptr<Dwarf_Die, void (*)(void*)> scopes(found, std::free);
+  if (count <= 0 || ::dwarf_getsrcfiles(&unit, &files, nullptr) != 0) return lines;
+  for (Dwarf_Die* scope = found; scope != found + count; ++scope) {
+    if (::dwarf_tag(scope) != DW_TAG_inlined_subroutine) continue;
+    const auto file = number_of(scope, DW_AT_call_file), line = number_of(scope, DW_AT_call_line);
+    const char* const name = file && line ? ::dwarf_filesrc(files, *file, nullptr, nullptr) : nullptr;
+    if (name != nullptr) lines.push_back({name, static_cast<std::uint32_t>(*line)});
+  }
+  return lines;
+}
+
 void find_lines(Dwarf* dwarf, Addresses addresses, std::vector<NamedPlace>& places) {
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     Dwarf_Die unit;
@@ -90,8 +117,8 @@ void find_lines(Dwarf* dwarf, Addresses addresses, std::vector<NamedPlace>& plac
     const char* const file = line != nullptr ? ::dwarf_linesrc(line, nullptr, nullptr) : nullptr;
     int number = 0;
     if (file == nullptr || ::dwarf_lineno(line, &number) != 0) continue;
-    places[i].file = file;
-    places[i].line = static_cast<std::uint32_t>(number);
+    places[i].source = {file, static_cast<std::uint32_t>(number)};
+    places[i].inlined_at = find_inlined(unit, addresses[i]);
   }
 }
 

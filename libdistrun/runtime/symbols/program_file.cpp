@@ -19,7 +19,7 @@ struct Search {
 };
 
 void take_file(const dl_phdr_info& info, LoadedFile& found) {
-  found.path = info.dlpi_name != nullptr && *info.dlpi_name != '\0' ? info.dlpi_name : "/proc/self/exe";
+  found.path = info.dlpi_name != nullptr && *info.dlpi_name != '\0' ? info.dlpi_name : kProgram;
   found.bias = info.dlpi_addr;
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = info.dlpi_phdr[i];

@@ -11,7 +11,8 @@ namespace distrun::symbols {
 
 // Changes whenever a file was unloaded: what was found by address before is worth nothing then. Any thread.
 std::uint64_t unload_count() noexcept;
-// The file that has the address. An empty path: none.
+// The file that has the address. An empty path: none. The program itself is kProgram.
+inline constexpr char kProgram[] = "/proc/self/exe";
 LoadedFile find_loaded(std::uint64_t address);
 
 // In the order of the addresses, which are those of the file. Nothing stays open. One call at a time.

@@ -70,7 +70,8 @@ class KnownFrames {
       const NamedPlace& place = places[i];
       Frame& frame = by_pc_[addresses[i] + file.bias];
       frame.function = function_name(place.function);
-      if (place.line != 0) frame.place = " at " + bounded(place.file) + ":" + std::to_string(place.line);
+      const SourceLine& source = place.source;
+      if (source.line != 0) frame.place = " at " + bounded(source.file) + ":" + std::to_string(source.line);
     }
   }
 

@@ -148,6 +148,9 @@ std::string to_string(const Tensor& tensor, const std::vector<std::string>& more
   const std::string start = "tensor(";
   if (!tensor.defined()) return start + "undefined)";
   std::vector<std::string> suffixes = own_suffixes(tensor);
+  const GradientInfo* gradient = tensor.impl()->gradient.get();
+  if (gradient != nullptr) suffixes.push_back(gradient->shown_of(tensor));
+  if (!suffixes.empty() && suffixes.back().empty()) suffixes.pop_back();
   suffixes.insert(suffixes.end(), more.begin(), more.end());
   const std::string text = tensor.is_sparse() ? sparse_text(tensor) : start + elements_text(tensor, start.size());
   return with_suffixes(text, suffixes, start.size(), tensor.is_sparse());

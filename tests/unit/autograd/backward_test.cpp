@@ -9,6 +9,7 @@
 #include <distrun/runtime/autograd/function.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
+#include <distrun/runtime/autograd/graph_task.hpp>
 #include <distrun/runtime/autograd/history.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 
@@ -67,7 +68,9 @@ TEST_CASE("roots that can't be are refused before anything is done") {
                     "Mismatch in shape: grad_output[0] has a shape of [2] and output[0] has a shape of [3, 3].");
   CHECK_THROWS_WITH(backward({sum(a)}, {Tensor(), Tensor()}), Catch::Contains("1 tensors and 2 gradients"));
   CHECK_THROWS_WITH(backward({sum(a), Tensor()}), Catch::Contains("element 1 of tensors is undefined"));
-  CHECK_THROWS_WITH(backward(sum(a), {}, {.create_graph = true}), Catch::Contains("create_graph is not supported"));
+  CHECK_THROWS_WITH(backward(sum(a), {}, {.create_graph = true}),
+                    Catch::Contains("create_graph is not supported") &&
+                        Catch::Contains("Write the gradient as operators of its own"));
   CHECK_FALSE(grad(a).defined());
 }
 
@@ -79,6 +82,9 @@ TEST_CASE("several roots make one pass, and a leaf may be a root") {
   const Tensor b = leaf({});
   backward(b);
   CHECK(grad(b).item_as<float>() == 1);
+  const Tensor c = b * 3;
+  backward({c, b, c});
+  CHECK(grad(b).item_as<float>() == 8);
 }
 
 TEST_CASE("a graph that is not retained gives its tensors away, and says so the second time") {
@@ -107,6 +113,25 @@ TEST_CASE("gradients of chosen inputs leave grad() alone and run nothing else") 
   CHECK_THROWS_WITH(gradients({sum(middle)}, {b}), Catch::Contains("appears to not have been used in the graph"));
   CHECK_FALSE(gradients({sum(a * 2)}, {b}, {}, {}, true)[0].defined());
   CHECK_THROWS_WITH(gradients({sum(a)}, {ones({1})}), Catch::Contains("does not require grad"));
+}
+
+TEST_CASE("a gradient of a gradient is that of the first one, written as operators") {
+  const Tensor x = set_requires_grad(full({3}, 2.0));
+  const Tensor first = 3 * x * x;  // of the sum of x * x * x
+  CHECK(equal(gradients({sum(first)}, {x})[0], full({3}, 12.0)));
+}
+
+TEST_CASE("an output may be an input of gradients(), and an input be named twice") {
+  const Tensor a = leaf();
+  const Tensor loss = sum(a * 2);
+  const TensorList found = gradients({loss}, {loss, a, a});
+  CHECK(found[0].item_as<float>() == 1);
+  CHECK(equal(found[1], full({3, 3}, 2.0)));
+  CHECK(equal(found[2], full({3, 3}, 2.0)));
+  CHECK_FALSE(grad(a).defined());
+  CHECK_THROWS_WITH(gradients({loss}, {}), Catch::Contains("no inputs are given"));
+  CHECK_THROWS_WITH(gradients({loss}, {Tensor()}), Catch::Contains("does not require grad"));
+  CHECK_THROWS_WITH(gradients({loss}, {a}, {ones({2})}), Catch::Contains("Mismatch in shape"));
 }
 
 TEST_CASE("an error in a node ends the pass with its own text, and all stays usable") {
@@ -241,6 +266,7 @@ TEST_CASE("what is to be done at the end of a pass is done once all gradients ar
   backward(sum(a * b));
   CHECK(done == std::vector<std::string>{"first", "second"});
   CHECK_THROWS_WITH(at_end_of_pass([] {}), Catch::Contains("is in no backward pass"));
+  CHECK_THROWS_WITH(at_end_of_pass({}), Catch::Contains("the callback is empty"));
 }
 
 TEST_CASE("what is done at the end of a pass may throw, and is left out after an error of the pass") {
@@ -256,6 +282,22 @@ TEST_CASE("what is done at the end of a pass may throw, and is left out after an
     throw Error(ErrorKind::Failed, "the hook fails");
   });
   CHECK_THROWS_WITH(backward(sum(a)), Catch::Contains("the hook fails"));
+}
+
+TEST_CASE("a pass that ends on no thread of its own refuses to call what is to be done at its end") {
+  const Tensor a = leaf({});
+  register_hook(a, [](const Tensor&) {
+    at_end_of_pass([] { FAIL("nobody calls it"); });
+    return Tensor();
+  });
+  const auto task = tensor::make_ref<autograd::GraphTask>(autograd::PassOptions{.on_ready = [] {}});
+  task->add_root(autograd::gradient_edge(a), ones({}));
+  task->start();
+  task->drive();
+  REQUIRE(task->is_done());
+  CHECK_THROWS_WITH(std::rethrow_exception(task->error()),
+                    Catch::Contains("a pass of distributed autograd ends on no thread"));
+  CHECK_FALSE(grad(a).defined());
 }
 
 }  // namespace distrun

@@ -50,6 +50,15 @@ struct Doubles {  // in place
   static TensorList backward(FunctionContext&, TensorList gradients) { return {gradients[0] * 2}; }
 };
 
+struct Forgets {  // what it has changed
+  static Tensor forward(FunctionContext& context, const Tensor& x) {
+    mul_(x, 2);
+    context.mark_dirty({x});
+    return x * 1;
+  }
+  static TensorList backward(FunctionContext&, TensorList gradients) { return gradients; }
+};
+
 struct TooFew {
   static Tensor forward(FunctionContext&, const Tensor& a, const Tensor& b) { return a + b; }
   static TensorList backward(FunctionContext&, TensorList gradients) { return {gradients[0]}; }
@@ -121,6 +130,12 @@ TEST_CASE("a function may change its argument in place") {
   apply<Doubles>(narrow(base, 0, 0, 1));
   backward(sum(z) + sum(base));
   CHECK(equal(grad(x), tensor::from_values<float>({8, 5, 5})));
+}
+
+TEST_CASE("a function that does not return what it has changed in place is told so") {
+  CHECK_THROWS_WITH(apply<Forgets>(twos() * 1),
+                    Catch::Contains("ForgetsBackward: float32 [3] is marked as changed in place") &&
+                        Catch::Contains("forward() must return it"));
 }
 
 TEST_CASE("wrong gradients of a function are told with its name") {

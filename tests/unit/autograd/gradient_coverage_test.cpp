@@ -21,8 +21,19 @@ const std::map<std::string, std::string> kNoGradient = {
     {"le", "true or false"},
     {"gt", "true or false"},
     {"ge", "true or false"},
+    {"logical_not", "true or false"},
+    {"logical_and", "true or false"},
+    {"logical_or", "true or false"},
+    {"logical_xor", "true or false"},
+    {"isnan", "true or false"},
+    {"isinf", "true or false"},
+    {"isfinite", "true or false"},
     {"all", "true or false"},
+    {"any", "true or false"},
     {"equal", "true or false"},
+    {"argmax", "places"},
+    {"argmin", "places"},
+    {"one_hot", "made of whole numbers"},
     {"nonzero", "places"},
     {"item", "a number"},
     {"size", "a number"},
@@ -31,6 +42,11 @@ const std::map<std::string, std::string> kNoGradient = {
     {"zeros", "made of nothing"},
     {"rand", "made of nothing"},
     {"randn", "made of nothing"},
+    {"arange", "made of nothing"},
+    {"linspace", "made of nothing"},
+    {"randint", "made of nothing"},
+    {"randperm", "made of nothing"},
+    {"bernoulli", "chosen by chance"},
     {"ones_like", "made of nothing"},
     {"zeros_like", "made of nothing"},
 };
@@ -60,9 +76,9 @@ class SeenOperators : public autograd::ScopeHook {
 
 std::set<std::string> checked_operators() {
   const SeenOperators seen;
-  for (const auto family :
-       {elementwise_cases, in_place_cases, reduction_cases, normalization_cases, product_cases, matmul_cases,
-        linear_cases, image_cases, embedding_cases, sparse_cases, view_cases, copy_cases, changed_view_cases}) {
+  for (const auto family : {elementwise_cases, in_place_cases, reduction_cases, normalization_cases, loss_cases,
+                            extreme_cases, statistics_cases, indexing_cases, product_cases, matmul_cases, linear_cases,
+                            image_cases, embedding_cases, sparse_cases, view_cases, copy_cases, changed_view_cases}) {
     for (const auto& [name, make_case] : family()) {
       RandomTensors random(base::derive_seed(0, name));
       Case made = make_case(random);

@@ -4,6 +4,7 @@
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
+#include <distrun/runtime/autograd/graph_task.hpp>
 #include <distrun/runtime/autograd/node.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 
@@ -116,6 +117,113 @@ TEST_CASE("a hook that returns too few tensors is told so") {
   CHECK_THROWS_WITH(backward(sum(middle)), Catch::Contains("must return as many"));
 }
 
+TEST_CASE("a hook that returns another size, dtype or layout is told what it got and what it returned") {
+  const auto check = [](const autograd::TensorHook& hook, const char* returned) {
+    const Tensor t = leaf(), middle = t * 3;
+    for (const Tensor& hooked : {t, middle}) {
+      const auto id = register_hook(hooked, hook);
+      const auto pass = [&] { backward(sum(middle), {}, {.retain_graph = true}); };
+      CHECK_THROWS_WITH(pass(), Catch::Contains("a tensor hook got a gradient float32 [3, 3] and returned ") &&
+                                    Catch::Contains(returned) && Catch::Contains("must return one of the same size"));
+      CHECK_FALSE(grad(t).defined());
+      autograd::remove_hook(hooked, id);
+    }
+    backward(sum(middle));
+    CHECK(equal(grad(t), full({3, 3}, 3.0)));
+  };
+  check([](const Tensor&) { return ones({2, 2}); }, "float32 [2, 2]");
+  check([](const Tensor&) { return ones({1, 3}); }, "float32 [1, 3]");
+  check([](const Tensor& gradient) { return to(gradient, DType::F64); }, "float64 [3, 3]");
+  check([](const Tensor& gradient) { return to(gradient, DType::I64); }, "int64 [3, 3]");
+  check([](const Tensor& gradient) { return tensor::empty_sparse(gradient.sizes(), gradient.options(), 1); },
+        "sparse float32 [3, 3]");
+  CHECK_THROWS_WITH(register_hook(leaf(), {}), Catch::Contains("empty function"));
+}
+
+TEST_CASE("a hook that is added or removed while hooks run counts from the next run on") {
+  const Tensor t = leaf();
+  int first = 0, second = 0;
+  autograd::HookId own{};
+  own = register_hook(t, [&](const Tensor&) {
+    ++first;
+    autograd::remove_hook(t, own);
+    register_hook(t, [&second](const Tensor& gradient) {
+      ++second;
+      return gradient * 2;
+    });
+    return Tensor();
+  });
+  backward(sum(t));
+  CHECK(first == 1);
+  CHECK(second == 0);
+  backward(sum(t));
+  CHECK(first == 1);
+  CHECK(second == 1);
+  CHECK(equal(grad(t), full({3, 3}, 3.0)));
+}
+
+TEST_CASE("a hook is removed from a tensor that was changed in place since, and from a leaf that needs none for now") {
+  const Tensor a = leaf(), b = a * 1;
+  int calls = 0;
+  const auto counting = [&calls](const Tensor& gradient) {
+    ++calls;
+    return gradient;
+  };
+  const auto of_leaf = register_hook(a, counting), of_middle = register_hook(b, counting);
+  mul_(b, 2);
+  add_(b, 1);
+  backward(sum(b), {}, {.retain_graph = true});
+  CHECK(calls == 2);
+  autograd::remove_hook(b, of_middle);
+  set_requires_grad(a, false);
+  autograd::remove_hook(a, of_leaf);
+  set_requires_grad(a);
+  autograd::remove_hook(a, of_leaf);
+  backward(sum(b));
+  CHECK(calls == 2);
+}
+
+TEST_CASE("a leaf that needs no gradient any more gets none from graphs that have it, until it needs one again") {
+  const Tensor w = leaf({3}), v = leaf({3});
+  int hooked = 0, after = 0;
+  register_hook(w, [&hooked](const Tensor& gradient) {
+    ++hooked;
+    return gradient;
+  });
+  autograd::gradient_edge(w).node->add_post_hook([&after](TensorList results, const TensorList&) {
+    ++after;
+    return results;
+  });
+  const Tensor loss = sum(w * v);
+  set_requires_grad(w, false);
+  backward(loss, {}, {.retain_graph = true});
+  CHECK_FALSE(grad(w).defined());
+  CHECK(equal(grad(v), ones({3})));
+  CHECK(hooked == 0);
+  CHECK(after == 1);
+  CHECK_THROWS_WITH(gradients({loss}, {w}), Catch::Contains("does not require grad"));
+  set_requires_grad(w);
+  backward(loss, {}, {.retain_graph = true});
+  CHECK(equal(grad(w), ones({3})));
+  CHECK(hooked == 1);
+  set_requires_grad(w, false);
+  backward(loss);  // what it has stays
+  CHECK(equal(grad(w), ones({3})));
+  CHECK(equal(grad(v), full({3}, 3.0)));
+}
+
+TEST_CASE("a leaf that needs no gradient any more gets none in the map of a pass either") {
+  const Tensor w = leaf({3}), v = leaf({3});
+  const Tensor loss = sum(w * v);
+  set_requires_grad(w, false);
+  autograd::GradientMap map;
+  const auto task = tensor::make_ref<autograd::GraphTask>(autograd::PassOptions{.leaves = &map});
+  task->add_root(autograd::gradient_edge(loss), ones({}));
+  task->run();
+  CHECK(map.size() == 1);
+  CHECK(equal(map.find(v), ones({3})));
+}
+
 TEST_CASE("nothing is recorded without grad mode, without a leaf that needs it, and for integers") {
   const Tensor a = leaf();
   {
@@ -141,6 +249,10 @@ TEST_CASE("gradients are added up until they are cleared") {
   set_grad(a, {});
   CHECK_FALSE(grad(a).defined());
   CHECK_THROWS_WITH(set_grad(a, ones({2})), Catch::Contains("size is [2]"));
+  CHECK_THROWS_WITH(set_grad(a, ones({3, 3}, {DType::F64})), Catch::Contains("dtype is float64, the tensor's float32"));
+  CHECK_THROWS_WITH(set_grad(a, a), Catch::Contains("cannot be its own gradient"));
+  CHECK_THROWS_WITH(set_grad({}, a), Catch::Contains("undefined"));
+  CHECK_FALSE(grad({}).defined());
 }
 
 TEST_CASE("a node that is held keeps its leaf, and a leaf is the same node for all its life") {

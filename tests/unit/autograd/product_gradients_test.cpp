@@ -38,6 +38,25 @@ Cases normalization_cases() {
   return {
       {"softmax", unary([](auto& a) { return softmax(a, -1); }, 1)},
       {"softmax over the first dimension", unary([](auto& a) { return softmax(a, 0); }, 1)},
+      {"log_softmax", unary([](auto& a) { return log_softmax(a, -1); }, 1)},
+      {"log_softmax over the first dimension", unary([](auto& a) { return log_softmax(a, 0); }, 1)},
+      {"layer_norm", sized(
+                         [](auto n, auto k, auto, auto) {
+                           return Sizes{{n, k + 2}, {k + 2}, {k + 2}};
+                         },
+                         [](auto& in) { return one(layer_norm(in[0], in[1].sizes(), in[1], in[2], 0.1)); })},
+      {"layer_norm over two dimensions",
+       sized(
+           [](auto n, auto k, auto m, auto) {
+             return Sizes{{n, k, m + 1}, {k, m + 1}};
+           },
+           [](auto& in) { return one(layer_norm(in[0], in[1].sizes(), in[1], {}, 0.1)); })},
+      {"layer_norm without weight and bias",
+       sized(
+           [](auto n, auto k, auto, auto) {
+             return Sizes{{n, k + 2}};
+           },
+           [](auto& in) { return one(layer_norm(in[0], {in[0].size(1)}, {}, {}, 0.1)); })},
       {"batch_norm", sized([](auto n, auto k, auto m, auto) { return batch(n, k, m); },
                            [](auto& in) { return one(batch_norm(in[0], in[1], in[2], 0.1)); })},
       {"batch_norm without weight and bias", sized(

@@ -77,6 +77,24 @@ Cases sparse_cases() {
          mul_(copy, 3);
          return to_dense(copy);
        })},
+      {"sparse select",
+       sparse([](auto& a, auto& b) { return to_dense(select(a, 1, 2)) + to_dense(select(b, 1, -1)) * 2; })},
+      {"sparse select beside a dense one", sparse([](auto& a, auto& b) {
+         const Tensor row = select(to_dense(a), 0, 0) + select(a, 0, 1);
+         return row * to_dense(select(select(b, 0, 1), 0, 2));
+       })},
+      {"sparse select in place", sparse([](auto& a, auto& b) {
+         const Tensor row = select(a, 0, 1);
+         mul_(row, 3);
+         add_(row, select(b, 0, 0));
+         return to_dense(row) + select(to_dense(a - b), 0, 0);
+       })},
+      {"sparse changed after it was read", sparse([](auto& a, auto& b) {
+         const Tensor first = clone(a), before = to_dense(first), total = sum(first);
+         mul_(first, 3);
+         sub_(first, b);
+         return before * 2 + to_dense(first) + total;
+       })},
       {"sparse clone and neg", sparse([](auto& a, auto& b) { return to_dense(clone(a) - 2 * clone(b)); })},
   };
 }

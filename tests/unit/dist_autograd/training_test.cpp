@@ -40,6 +40,23 @@ TEST_CASE("parameters are moved by their gradients, each on its owner") {
   });
 }
 
+TEST_CASE("a learning rate is changed on all owners, and refused by all") {
+  const AutogradRanks ranks(2);
+  ranks.as(0, [] {
+    const Tensor here = parameter(1);
+    const auto there = rref::remote(1, training_test::parameter, 2.0);
+    DistributedOptimizer optimizer({RRef<Tensor>(here), there}, nn::SGDOptions{.learning_rate = 100});
+    optimizer.set_learning_rate(0.5);
+    CHECK_THAT(rpc::text_of_error([&] { optimizer.set_learning_rate(-1); }),
+               Catch::Contains("Invalid learning rate: -1"));
+    const ContextScope context;
+    backward(context.id(), {sum(rpc::rpc_sync(1, times, there, mm(ones({1, 4}), here)))});
+    optimizer.step(context.id());
+    CHECK(differs(here, full({4, 4}, 1 - 0.5 * 8)) == "");
+    CHECK(differs(there.to_here(), full({4, 4}, 2 - 0.5 * 4)) == "");
+  });
+}
+
 TEST_CASE("what an optimizer refuses is told with the worker that has refused it") {
   const AutogradRanks ranks(2);
   ranks.as(0, [] {

@@ -38,6 +38,24 @@ TEST_CASE("amsgrad measures by the largest mean of squares so far") {
              {0.416823685631, -1.080958374850, 2.228219142598});
 }
 
+// By torch 1.13's AdamW, whose defaults these are but for the decay.
+TEST_CASE("decoupled weight decay shrinks the parameters by themselves, as AdamW does") {
+  check_adam({.learning_rate = 0.1, .weight_decay = 0.2, .decoupled_weight_decay = true},
+             {0.260305511775, -1.078828093635, 2.153788338610});
+  check_adam(
+      {.learning_rate = 0.1, .betas = {0.5, 0.8}, .weight_decay = 0.2, .amsgrad = true, .decoupled_weight_decay = true},
+      {0.407319745569, -1.011283344440, 2.060447414144});
+}
+
+// By torch 1.13's Adam and AdamW, with the rate changed in param_groups.
+TEST_CASE("Adam goes on with another learning rate") {
+  testing::check_changed_rates<nn::Adam>(nn::AdamOptions{.learning_rate = 0.1},
+                                         {0.431837217256, -1.128959334343, 2.278855001806});
+  testing::check_changed_rates<nn::Adam>(
+      nn::AdamOptions{.learning_rate = 0.1, .weight_decay = 0.2, .decoupled_weight_decay = true},
+      {0.383997837750, -0.939743699825, 1.967878794165});
+}
+
 TEST_CASE("Adam's options are those of the field unless given") {
   const nn::AdamOptions options;
   CHECK(options.learning_rate == 1e-3);
@@ -45,6 +63,7 @@ TEST_CASE("Adam's options are those of the field unless given") {
   CHECK(options.epsilon == 1e-8);
   CHECK(options.weight_decay == 0);
   CHECK_FALSE(options.amsgrad);
+  CHECK_FALSE(options.decoupled_weight_decay);
 }
 
 TEST_CASE("Adam refuses options that make no sense, in the words of the field") {

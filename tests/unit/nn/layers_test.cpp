@@ -4,6 +4,7 @@
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
 #include <distrun/runtime/nn/layers.hpp>
+#include <distrun/runtime/nn/losses.hpp>
 
 #include "support/gpus.hpp"
 

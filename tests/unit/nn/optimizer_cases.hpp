@@ -41,6 +41,21 @@ void check_five_steps(const Options& settings, const std::array<double, 3>& expe
   }
 }
 
+// The same with the rate 0.02 from the third step on, and 0.5 for the fifth.
+template <class Optimizer, class Options>
+void check_changed_rates(const Options& settings, const std::array<double, 3>& expected) {
+  const Tensor parameter = start_of_optimizer();
+  Optimizer optimizer({parameter}, settings);
+  for (int step = 0; step < 5; ++step) {
+    if (step == 2) optimizer.set_learning_rate(0.02);
+    if (step == 4) optimizer.set_learning_rate(0.5);
+    optimizer.step({gradient_of_step(step)});
+  }
+  CHECK(optimizer.learning_rate() == 0.5);
+  const Tensor wanted = tensor::from_values<double>({expected[0], expected[1], expected[2]});
+  CHECK(tensor::difference(detach(parameter), wanted, {.tolerance = tensor::Tolerance{0, 1e-9}}).value_or("") == "");
+}
+
 inline Tensor table_parameter() { return set_requires_grad(tensor::ones({4, 2})); }
 
 // Of such a table: rows 1 and 3, the latter twice.

@@ -105,6 +105,11 @@ Scalar alpha_for(DType dtype, Draw& draw) {
   return is_floating(dtype) ? Scalar(draw.number()) : Scalar(draw.below(7) - 3);
 }
 
+template <class Operator>
+void check_same(const Both& a, const Both& b, const Operator& operate) {
+  CHECK(is_same_bits(operate(a.there, b.there), operate(a.here, b.here)));
+}
+
 }  // namespace
 
 TEST_CASE("CUDA's kernel fills with every dtype") {
@@ -165,6 +170,63 @@ TEST_CASE("CUDA's kernels add and multiply every dtype, with tensors, numbers an
         const Tensor first = full({}, draw.number_for(dtype), {dtype});  // of the CPU: a number before the tensor
         CHECK(is_same_bits(sub(a.there, b.there), sub(a.here, b.here)));
         CHECK(is_same_bits(sub(first, a.there, alpha), sub(first, a.here, alpha)));
+      }
+    }
+  });
+}
+
+TEST_CASE("CUDA's kernels of one and of two tensors compute what the CPU's do") {
+  check_unstaged([] {
+    Draw draw(4);
+    for (const DType dtype : kAll) {
+      for (int round = 0; round < 20; ++round) {
+        INFO(name_of(dtype) << ", round " << round);
+        const Dims sizes = draw.sizes();
+        const Both a = draw.tensor(sizes, dtype), b = draw.tensor(sizes, dtype);
+        const Scalar number = draw.number_for(dtype);
+        check_same(a, b, [](const Tensor& x, const Tensor& y) { return maximum(x, y); });
+        check_same(a, b, [](const Tensor& x, const Tensor& y) { return minimum(x, y); });
+        check_same(a, b, [](const Tensor& x, const Tensor& y) { return logical_and(ne(x, y), le(x, y)); });
+        check_same(a, b, [](const Tensor& x, const Tensor& y) { return logical_or(lt(x, y), gt(x, y)); });
+        check_same(a, b, [&](const Tensor& x, const Tensor& y) { return eq(ge(x, number), eq(y, number)); });
+        if (dtype == DType::Bool) continue;
+        check_same(a, b, [](const Tensor& x, const Tensor& y) { return add(abs(x), neg(y)); });
+        check_same(a, b, [](const Tensor& x, const Tensor& y) { return add(square(x), pow(y, 3)); });
+        check_same(a, b, [&](const Tensor& x, const Tensor&) { return clamp_min(x, number); });
+        check_same(a, b, [&](const Tensor& x, const Tensor&) { return clamp_max(x, number); });
+        if (!is_floating(dtype)) continue;
+        check_same(a, b, [](const Tensor& x, const Tensor& y) { return div(x, y); });
+        check_same(a, b, [](const Tensor& x, const Tensor& y) { return mul(sqrt(abs(x)), rsqrt(abs(y))); });
+        check_same(a, b, [](const Tensor& x, const Tensor& y) { return sigmoid_backward(x, y); });
+        check_same(a, b, [](const Tensor& x, const Tensor& y) { return tanh_backward(x, y); });
+        check_same(a, b, [](const Tensor& x, const Tensor& y) { return abs_backward(x, y); });
+        check_same(a, b, [&](const Tensor& x, const Tensor& y) { return threshold_backward(x, y, number); });
+        check_same(a, b, [&](const Tensor& x, const Tensor& y) { return clamp_min_backward(x, y, number); });
+        check_same(a, b, [&](const Tensor& x, const Tensor& y) { return clamp_max_backward(x, y, number); });
+      }
+    }
+  });
+}
+
+TEST_CASE("CUDA's kernels of three tensors compute what the CPU's do") {
+  check_unstaged([] {
+    Draw draw(5);
+    for (const DType dtype : kAll) {
+      for (int round = 0; round < 20; ++round) {
+        INFO(name_of(dtype) << ", round " << round);
+        const Dims sizes = draw.sizes();
+        const Both a = draw.tensor(sizes, dtype), b = draw.tensor(sizes, dtype), c = draw.tensor(sizes, dtype);
+        const Both flags = draw.tensor(sizes, DType::Bool);
+        const Scalar least = draw.number_for(dtype), largest = draw.number_for(dtype);
+        CHECK(is_same_bits(where(flags.there, a.there, b.there), where(flags.here, a.here, b.here)));
+        CHECK(is_same_bits(where(flags.there, least, b.there), where(flags.here, least, b.here)));
+        CHECK(is_same_bits(where(flags.there, a.there, largest), where(flags.here, a.here, largest)));
+        if (dtype == DType::Bool) continue;
+        check_same(a, b, [&](const Tensor& x, const Tensor&) { return clamp(x, least, largest); });
+        if (!is_floating(dtype)) continue;
+        CHECK(is_same_bits(keep_scaled(flags.there, a.there, 4), keep_scaled(flags.here, a.here, 4)));
+        CHECK(is_same_bits(maximum_backward(c.there, a.there, b.there), maximum_backward(c.here, a.here, b.here)));
+        CHECK(is_same_bits(minimum_backward(c.there, a.there, b.there), minimum_backward(c.here, a.here, b.here)));
       }
     }
   });

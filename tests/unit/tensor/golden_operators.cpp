@@ -39,6 +39,43 @@ GoldenResults softmax_results(const GoldenCase& c) {
   return {{"result", result}, {"of_x", plain::softmax_gradient(c["gradient"], result, dim)}};
 }
 
+GoldenResults log_softmax_results(const GoldenCase& c) {
+  const auto dim = static_cast<std::int64_t>(c.numbers.at("dim").at(0));
+  const Tensor result = plain::log_softmax(c["x"], dim);
+  return {{"result", result}, {"of_x", plain::log_softmax_gradient(c["gradient"], result, dim)}};
+}
+
+GoldenResults layer_norm_results(const GoldenCase& c) {
+  const Dims sizes = c["weight"].sizes();
+  const LayerNormalized normal =
+      plain::layer_norm(c["x"], sizes, c["weight"], c["bias"], c.numbers.at("epsilon").at(0));
+  const LayerNormGradients gradients =
+      plain::layer_norm_gradients(c["gradient"], c["x"], normal.mean, normal.inverse, sizes, c["weight"], {});
+  return {{"result", normal.result},
+          {"of_x", gradients.input},
+          {"of_weight", gradients.weight},
+          {"of_bias", gradients.bias}};
+}
+
+CrossEntropyOptions loss_options(const GoldenCase& c) {
+  return {c["weight"], static_cast<std::int64_t>(c.numbers.at("ignored").at(0)),
+          static_cast<Reduction>(c.numbers.at("reduction").at(0)), c.numbers.at("smoothing").at(0)};
+}
+
+GoldenResults cross_entropy_results(const GoldenCase& c) {
+  const CrossEntropyOptions options = loss_options(c);
+  const Tensor logarithms = plain::log_softmax(c["x"], 1);
+  return {{"result", plain::cross_entropy(c["x"], c["target"], options)},
+          {"of_x", plain::cross_entropy_gradient(c["gradient"], logarithms, c["target"], options)}};
+}
+
+GoldenResults nll_loss_results(const GoldenCase& c) {
+  const CrossEntropyOptions all = loss_options(c);
+  const NllLossOptions options{all.weight, all.ignore_index, all.reduction};
+  return {{"result", plain::nll_loss(c["x"], c["target"], options)},
+          {"of_x", plain::nll_loss_gradient(c["gradient"], c["x"].sizes(), c["target"], options)}};
+}
+
 GoldenResults batch_norm_results(const GoldenCase& c) {
   const Tensor x = c["x"], gradient = c["gradient"], weight = c["weight"];
   const Moments moments = plain::channel_moments(x);
@@ -60,10 +97,8 @@ GoldenCompute one(std::function<Tensor(const GoldenCase&)> compute) {
 
 using C = const GoldenCase&;
 
-}  // namespace
-
-const std::map<std::string, GoldenCompute>& golden_operators() {
-  static const std::map<std::string, GoldenCompute> all{
+std::map<std::string, GoldenCompute> elementwise_operators() {
+  return {
       {"add", one([](C c) { return add(c["a"], c["b"]); })},
       {"sub", one([](C c) { return sub(c["a"], c["b"]); })},
       {"mul", one([](C c) { return mul(c["a"], c["b"]); })},
@@ -75,10 +110,47 @@ const std::map<std::string, GoldenCompute>& golden_operators() {
       {"relu", one([](C c) { return relu(c["a"]); })},
       {"sigmoid", one([](C c) { return sigmoid(c["a"]); })},
       {"clamp_min", one([](C c) { return clamp_min(c["a"], c.numbers.at("least")[0]); })},
+      {"exp", one([](C c) { return exp(c["a"]); })},
+      {"tanh", one([](C c) { return tanh(c["a"]); })},
+      {"abs", one([](C c) { return abs(c["a"]); })},
+      {"square", one([](C c) { return square(c["a"]); })},
+      {"reciprocal", one([](C c) { return reciprocal(c["a"]); })},
+      {"log", one([](C c) { return log(c["a"]); })},
+      {"sqrt", one([](C c) { return sqrt(c["a"]); })},
+      {"rsqrt", one([](C c) { return rsqrt(c["a"]); })},
+      {"pow", one([](C c) { return pow(c["a"], c["b"]); })},
+      {"pow_number", one([](C c) { return pow(c["a"], c.numbers.at("exponent")[0]); })},
+      {"number_pow", one([](C c) { return pow(c.numbers.at("base")[0], c["b"]); })},
+      {"maximum", one([](C c) { return maximum(c["a"], c["b"]); })},
+      {"minimum", one([](C c) { return minimum(c["a"], c["b"]); })},
+      {"clamp", one([](C c) { return clamp(c["a"], c.numbers.at("bounds")[0], c.numbers.at("bounds")[1]); })},
+      {"where_greater", one([](C c) { return where(gt(c["a"], c["b"]), c["a"], 0.25); })},
+  };
+}
+
+std::map<std::string, GoldenCompute> reductions_and_picks() {
+  return {
       {"sum", one([](C c) { return sum(c["a"]); })},
       {"mean", one([](C c) { return mean(c["a"]); })},
       {"sum_dims", one([](C c) { return sum(c["a"], dims_of(c)); })},
       {"mse_loss", one([](C c) { return mse_loss(c["a"], c["b"]); })},
+      {"amax", one([](C c) { return amax(c["a"], dims_of(c)); })},
+      {"amin", one([](C c) { return amin(c["a"], dims_of(c)); })},
+      {"mean_dims", one([](C c) { return mean(c["a"], dims_of(c)); })},
+      {"var", one([](C c) { return var(c["a"], dims_of(c)); })},
+      {"norm", one([](C c) { return norm(c["a"], 2, dims_of(c)); })},
+      {"argmax", one([](C c) { return argmax(c["a"], dims_of(c)[0]); })},
+      {"cumsum", one([](C c) { return cumsum(c["a"], dims_of(c)[0]); })},
+      {"prod", one([](C c) { return prod(c["a"], dims_of(c)[0]); })},
+      {"gather", one([](C c) { return gather(c["a"], dims_of(c)[0], c["index"]); })},
+      {"scatter_add", one([](C c) { return scatter_add(c["a"], dims_of(c)[0], c["index"], c["source"]); })},
+      {"index_select", one([](C c) { return index_select(c["a"], dims_of(c)[0], c["index"]); })},
+      {"index_add", one([](C c) { return index_add(c["a"], dims_of(c)[0], c["index"], c["source"]); })},
+  };
+}
+
+std::map<std::string, GoldenCompute> products_and_layers() {
+  return {
       {"matmul", one([](C c) { return matmul(c["a"], c["b"]); })},
       {"multi_dot", one([](C c) {
          return multi_dot({c["a"], c["b"], c["c"]});
@@ -90,10 +162,25 @@ const std::map<std::string, GoldenCompute>& golden_operators() {
          return max_pool2d(c["x"], {pair_of(c, "window"), pair_of(c, "stride"), pair_of(c, "padding")}).values;
        })},
       {"softmax", softmax_results},
+      {"log_softmax", log_softmax_results},
+      {"layer_norm", layer_norm_results},
+      {"cross_entropy", cross_entropy_results},
+      {"nll_loss", nll_loss_results},
       {"batch_norm", batch_norm_results},
       {"embedding_bag_sum", [](C c) { return bag_results(c, BagMode::Sum); }},
       {"embedding_bag_mean", [](C c) { return bag_results(c, BagMode::Mean); }},
   };
+}
+
+}  // namespace
+
+const std::map<std::string, GoldenCompute>& golden_operators() {
+  static const std::map<std::string, GoldenCompute> all = [] {
+    std::map<std::string, GoldenCompute> operators = elementwise_operators();
+    operators.merge(reductions_and_picks());
+    operators.merge(products_and_layers());
+    return operators;
+  }();
   return all;
 }
 

@@ -11,8 +11,9 @@ namespace distrun::tensor {
 using GoldenResults = std::map<std::string, Tensor>;
 using GoldenCompute = std::function<GoldenResults(const GoldenCase&)>;
 
-inline constexpr const char* kGoldenFiles[] = {"elementwise.txt", "sums.txt", "products.txt",
-                                               "images.txt",      "bags.txt", "normalization.txt"};
+inline constexpr const char* kGoldenFiles[] = {"elementwise.txt", "functions.txt", "sums.txt",          "products.txt",
+                                               "images.txt",      "bags.txt",      "normalization.txt", "losses.txt",
+                                               "reductions.txt",  "picks.txt"};
 
 const std::map<std::string, GoldenCompute>& golden_operators();
 

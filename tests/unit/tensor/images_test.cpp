@@ -29,6 +29,14 @@ TEST_CASE("convolutions that do not fit are refused") {
   CHECK_THROWS_WITH(conv2d(x, ones({4, 3, 3}), {}), Contains("conv2d: a tensor with 4 dimensions is needed"));
   CHECK_THROWS_WITH(conv2d(x, ones({4, 3, 3, 3}), ones({3})), Contains("a bias for each channel"));
   CHECK_THROWS_WITH(conv2d(x, ones({4, 3, 3, 3}), {}, {{0, 1}, {0, 0}}), Contains("stride must be 1 or more"));
+  CHECK_THROWS_WITH(conv2d(x, ones({4, 3, 3, 3}), {}, {{1, 1}, {0, -1}}), Contains("but they are 1 and -1"));
+  CHECK_THROWS_WITH(conv2d(x, ones({4, 3, 3, 3}), {}, {{1, 1}, {INT64_MAX, 0}}),
+                    Contains("neither above 1073741824, but they are 1 and 9223372036854775807"));
+  CHECK_THROWS_WITH(conv2d(x, ones({4, 3, 0, 3}), {}), Contains("the weight has no elements"));
+  CHECK_THROWS_WITH(conv2d(x, ones({0, 3, 3, 3}), {}), Contains("the weight has no elements"));
+  CHECK_THROWS_WITH(conv2d(zeros({1, 3, 0, 5}), ones({4, 3, 3, 3}), {}, {{1, 1}, {2, 0}}),
+                    Contains("input [1, 3, 0, 5] and weight [4, 3, 3, 3] do not fit: the image has no elements"));
+  CHECK_THROWS_WITH(conv2d(x, ones({4, 3, 3, 3}), ones({4}, {DType::F64})), Contains("same dtype"));
   CHECK_THROWS_WITH(conv2d(x, ones({4, 3, 3, 3}, {DType::F64}), {}), Contains("same dtype"));
   CHECK_THROWS_WITH(conv2d_input_gradient(ones({1, 4, 2, 2}), ones({4, 3, 3, 3}), {1, 3, 5, 5}),
                     Contains("the gradient's sizes"));
@@ -41,6 +49,31 @@ TEST_CASE("a convolution of no images has no result, and its weight gradient is 
   CHECK(conv2d(none, w, ones({4})).sizes() == Dims{0, 4, 3, 3});
   CHECK(sum(conv2d_weight_gradient(zeros({0, 4, 3, 3}), none, w.sizes())).item_as<float>() == 0);
   CHECK(conv2d_input_gradient(zeros({0, 4, 3, 3}), w, none.sizes()).numel() == 0);
+}
+
+TEST_CASE("a convolution of no channels is zero, or the bias") {
+  const Tensor none = zeros({1, 0, 5, 5}), w = zeros({4, 0, 3, 3});
+  CHECK(equal(conv2d(none, w, {}), zeros({1, 4, 3, 3})));
+  CHECK(equal(conv2d(none, w, ones({4})), ones({1, 4, 3, 3})));
+  CHECK(conv2d_weight_gradient(ones({1, 4, 3, 3}), none, w.sizes()).sizes() == w.sizes());
+}
+
+TEST_CASE("a convolution may step over far more than the image") {
+  constexpr std::int64_t kFar = std::int64_t{1} << 30;
+  const Tensor y = conv2d(ones({1, 3, 5, 5}), ones({1, 3, 3, 3}), {}, {{kFar, kFar}, {kFar, kFar}});
+  CHECK(to_vector<float>(y) == std::vector<float>{0, 0, 0, 0, 27, 0, 0, 0, 0});
+}
+
+TEST_CASE("convolutions and pooling reckon with absurd sizes of no images") {
+  const Tensor wide = zeros({0, 1, INT64_MAX, 1});
+  CHECK_THROWS_WITH(conv2d(wide, ones({1, 1, 1, 1}), {}, {{1, 1}, {1, 0}}),
+                    Contains("conv2d: sizes 9223372036854775807 and 2 come to more than can be counted"));
+  CHECK(conv2d(wide, ones({1, 1, 1, 1}), {}).sizes() == wide.sizes());
+  CHECK_THROWS_WITH(conv2d(wide, ones({2, 1, 1, 1}), {}), Contains("[0, 2, 9223372036854775807, 1]"));
+  CHECK_THROWS_WITH(max_pool2d(wide, {{2, 1}, {1, 1}, {1, 0}}),
+                    Contains("max_pool2d: sizes 9223372036854775807 and 2 come to more than can be counted"));
+  CHECK_THROWS_WITH(conv2d_input_gradient(ones({1, 1, 1, 1}), ones({1, 1, 1, 1}), {INT64_MAX, INT64_MAX, 1, 1}),
+                    Contains("[9223372036854775807, 9223372036854775807, 1, 1]"));
 }
 
 TEST_CASE("the gradient of pooling goes where the largest stood") {
@@ -59,8 +92,39 @@ TEST_CASE("pooling: not-a-number wins, and what does not fit is refused") {
   CHECK(max_pool2d(ones({0, 2, 4, 4})).values.sizes() == Dims{0, 2, 2, 2});
   CHECK_THROWS_WITH(max_pool2d(x, {{3, 3}, {0, 0}, {0, 0}}),
                     Contains("window 3, stride 3 and padding 0 do not fit a size of 2"));
-  CHECK_THROWS_WITH(max_pool2d(x, {{2, 2}, {0, 0}, {2, 2}}), Contains("do not fit"));
+  CHECK_THROWS_WITH(max_pool2d(x, {{2, 2}, {0, 0}, {2, 2}}), Contains("padding 2 do not fit a size of 2: the padding"));
+  CHECK_THROWS_WITH(max_pool2d(x, {{2, 0}, {0, 0}, {0, 0}}), Contains("window 0, stride 0 and padding 0"));
+  CHECK_THROWS_WITH(max_pool2d(x, {{2, 2}, {1, -1}, {0, 0}}), Contains("the stride must be 1 or more"));
+  CHECK_THROWS_WITH(max_pool2d(x, {{2, 2}, {1, 1}, {0, -1}}), Contains("padding -1 do not fit"));
+  CHECK_THROWS_WITH(max_pool2d(x, {{5, 2}, {1, 1}, {1, 0}}), Contains("larger than the padded image"));
+  CHECK_THROWS_WITH(max_pool2d(x, {{INT64_MAX, 2}, {1, 1}, {INT64_MIN, 0}}), Contains("padding -9223372036854775808"));
   CHECK_THROWS_WITH(max_pool2d(ones({4, 4})), Contains("max_pool2d: a tensor with 4 dimensions"));
+}
+
+TEST_CASE("pooling takes images with elements only, though none of them") {
+  CHECK_THROWS_WITH(max_pool2d(zeros({1, 1, 0, 4}), {{2, 2}, {0, 0}, {1, 1}}),
+                    Contains("only the batch may be empty, and dimension 2 has a size of 0 (float32 [1, 1, 0, 4])"));
+  CHECK_THROWS_WITH(max_pool2d(zeros({1, 0, 4, 4})), Contains("dimension 1 has a size of 0"));
+  CHECK(max_pool2d(zeros({0, 1, 4, 4})).values.sizes() == Dims{0, 1, 2, 2});
+}
+
+TEST_CASE("a window may be far larger than the image, if its padding leaves it a place") {
+  const std::int64_t window = INT64_MAX - 4, padding = window / 2;
+  const Tensor x = ones({1, 1, 1, 2});
+  CHECK(equal(max_pool2d(x, {{1, window}, {1, 1}, {0, padding}}).values, x));
+  CHECK_THROWS_WITH(max_pool2d(x, {{1, window}, {1, 1}, {0, padding - 1}}), Contains("larger than the padded image"));
+  CHECK_THROWS_WITH(max_pool2d(x, {{1, INT64_MAX}, {1, 1}, {0, INT64_MAX / 2}}),
+                    Contains("max_pool2d: sizes 2 and 9223372036854775806 come to more than can be counted"));
+}
+
+TEST_CASE("the gradient of pooling takes places in a plane only") {
+  const Tensor g = ones({1, 1, 1, 1}), place = zeros({1, 1, 1, 1}, {DType::I64});
+  const Dims sizes{1, 1, 2, 2};
+  CHECK(sum(max_pool2d_gradient(g, add(place, 3), sizes)).item_as<float>() == 1);
+  CHECK_THROWS_WITH(max_pool2d_gradient(g, add(place, 4), sizes), Contains("index 4 is out of range for planes of 4"));
+  CHECK_THROWS_WITH(max_pool2d_gradient(g, sub(place, 1), sizes), Contains("index -1 is out of range"));
+  CHECK_THROWS_WITH(max_pool2d_gradient(g, g, sizes), Contains("int64 indices are needed"));
+  CHECK_THROWS_WITH(max_pool2d_gradient(g, place, {1, 1, 0, 2}), Contains("planes of 0 elements"));
 }
 
 }  // namespace distrun::tensor

@@ -33,6 +33,27 @@ TEST_CASE("the same seed gives the same numbers, and they go on") {
   CHECK(equal(first, rand({10})));
 }
 
+TEST_CASE("uniform numbers are the words of Philox in their order, with every instruction set") {
+  Generator generator(9);
+  for (const InstructionSet set : {InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512}) {
+    if (set > best_instruction_set()) continue;
+    use_instruction_set(set);
+    generator.set_seed(9);
+    const std::vector<float> floats = to_vector<float>(rand({203}, {}, generator));
+    generator.set_seed(9);
+    const std::vector<double> doubles = to_vector<double>(rand({103}, {DType::F64}, generator));
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      CHECK(floats[i] == static_cast<float>(philox(9, i / 4, 0)[i % 4] >> 8) * 0x1p-24F);
+    }
+    for (std::size_t i = 0; i < doubles.size(); ++i) {
+      const auto words = philox(9, i / 2, 0);
+      const std::uint64_t bits = std::uint64_t{words[i % 2 * 2 + 1]} << 32 | words[i % 2 * 2];
+      CHECK(doubles[i] == static_cast<double>(bits >> 11) * 0x1p-53);
+    }
+  }
+  use_instruction_set(best_instruction_set());
+}
+
 TEST_CASE("uniform numbers fill 0 to 1, normal ones have mean 0 and variance 1") {
   const DType dtype = GENERATE(DType::F32, DType::F64);
   Generator generator(11);

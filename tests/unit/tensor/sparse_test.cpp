@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <distrun/common/base/error.hpp>
 #include <distrun/runtime/tensor/closeness.hpp>
 #include <distrun/runtime/tensor/ops.hpp>
 
@@ -79,7 +80,8 @@ TEST_CASE("in-place operators change the tensor and those that share its entries
   CHECK(dense_values(s) == Longs{0, 0, 18, 24, 0, 30});
   CHECK(s.version() == 2);
   CHECK(shared.version() == 2);
-  CHECK_THROWS_WITH(div_(s, 2), Contains("div_: result type float32 is not the output's (sparse int64 [2, 3])"));
+  CHECK_THROWS_WITH(div_(s, 2),
+                    Contains("div_: result type float32 can't be cast to the output's (sparse int64 [2, 3])"));
   CHECK_THROWS_WITH(add_(s, ones({2, 3})), Contains("a dense tensor cannot be added to a sparse one in place"));
   const Tensor dense = zeros({2, 3});
   add_(dense, s, 0.5);
@@ -162,6 +164,83 @@ TEST_CASE("sparse tensors without entries go through every operator") {
   CHECK(equal(none, none));
   CHECK(equal(sample(), coalesce(sample())));
   CHECK_FALSE(equal(none, sample()));
+}
+
+TEST_CASE("the version of a sparse tensor counts what happens to the bytes of its parts") {
+  const Tensor values = from_values<float>({1, 2});
+  const Tensor s = sparse_coo(indices({0, 2}, {1, 2}), values, {3});
+  const Tensor shared = alias(s);
+  CHECK(s.version() == 0);
+  mul_(values, 3);
+  CHECK(s.version() == 1);
+  CHECK(dense_values(shared) == Longs{3, 0, 6});
+  mul_(s, 2);  // other values take their place
+  CHECK(s.version() == 2);
+  CHECK(shared.version() == 2);
+  CHECK(to_vector<float>(values) == std::vector<float>{3, 6});
+  mul_(values, 3);
+  CHECK(s.version() == 2);
+  CHECK(dense_values(shared) == Longs{6, 0, 12});
+}
+
+TEST_CASE("sparse tensors may be as large as can be counted, and no larger") {
+  constexpr std::int64_t kMost = INT64_MAX;
+  const Tensor values = from_values<float>({1, 2, 4});
+  const Tensor long_one = sparse_coo(indices({kMost - 1, 0, kMost - 1}, {1, 3}), values, {kMost});
+  CHECK(to_vector<std::int64_t>(sparse(coalesce(long_one)).indices) == Longs{0, kMost - 1});
+  CHECK(to_vector<float>(sparse(coalesce(long_one)).values) == std::vector<float>{2, 5});
+  CHECK(nnz(mul(long_one, long_one)) == 2);
+  CHECK(nnz(add(long_one, coalesce(long_one))) == 5);
+  CHECK(to_vector<float>(sparse(select(long_one, 0, -1)).values) == std::vector<float>{1, 4});
+  CHECK(sparse_coo(indices({kMost - 1, 0, 0}, {1, 3}), values).sizes() == Dims{kMost});
+  const Tensor square = sparse_coo(indices({1LL << 30, 7, 1LL << 30, (1LL << 32) - 1, 0, (1LL << 32) - 1}, {2, 3}),
+                                   values, {(1LL << 30) + 1, 1LL << 32});
+  CHECK(to_vector<std::int64_t>(sparse(coalesce(square)).indices) == Longs{7, 1LL << 30, 0, (1LL << 32) - 1});
+  CHECK(to_vector<float>(sparse(coalesce(select(square, 0, -1))).values) == std::vector<float>{5});
+  CHECK_THROWS_WITH(sparse_coo(indices({kMost, 0, 0}, {1, 3}), values), Contains("no size holds index"));
+  CHECK_THROWS_WITH(sparse_coo(indices({0, 0, 0}, {1, 3}), values, {-1}), Contains("out of range for -1 rows"));
+  CHECK_THROWS_WITH(sparse_coo(indices({0, 0, 0, 0, 0, 0}, {2, 3}), values, {1LL << 32, 1LL << 32}),
+                    Contains("no tensor can have sizes"));
+  CHECK_THROWS_WITH(sparse_coo(empty({2, 0}, {DType::I64}), empty({0}), {-1, 3}), Contains("no tensor can have sizes"));
+  CHECK_THROWS_WITH(stack({long_one, long_one}), Contains("no tensor can have sizes"));
+  CHECK_THROWS_WITH(to_dense(long_one), Contains("too many bytes"));
+}
+
+TEST_CASE("indices that were changed to some out of range are noticed") {
+  const Tensor at = indices({0, 2}, {1, 2});
+  const Tensor s = sparse_coo(at, ones({2}), {3});
+  for (const std::int64_t wrong : {INT64_MAX, INT64_MIN, std::int64_t{3}}) {
+    fill_(at, wrong);
+    CHECK_THROWS_WITH(to_dense(s), Contains("its indices were changed") && Contains("out of range for size 3"));
+    CHECK_THROWS_WITH(coalesce(add(s, s)), Contains("its indices were changed"));
+    CHECK_THROWS_WITH(mul(s, ones({3})), Contains("its indices were changed"));
+    CHECK(nnz(select(s, 0, 0)) == 0);
+  }
+}
+
+TEST_CASE("undefined tensors are refused by all that sparse ones have") {
+  const Tensor none, s = sample(), values = ones({2});
+  CHECK_THROWS_AS(sparse_coo(none, values, {3}), Error);
+  CHECK_THROWS_AS(sparse_coo(indices({0, 1}, {1, 2}), none), Error);
+  CHECK_THROWS_AS(coalesce(none), Error);
+  CHECK_THROWS_AS(to_dense(none), Error);
+  CHECK_THROWS_AS(sparse_mask(none, s), Error);
+  CHECK_THROWS_AS(sparse_mask(ones({2, 3}), none), Error);
+  CHECK_THROWS_AS(select(none, 0, 0), Error);
+  CHECK_THROWS_AS(select_sparse(none, 0, 0), Error);
+  CHECK_THROWS_AS(nnz(none), Error);
+  CHECK_THROWS_AS(sparse_dim(none), Error);
+  CHECK_THROWS_AS(is_coalesced(none), Error);
+  CHECK_THROWS_AS(add(s, none), Error);
+  CHECK_THROWS_AS(sub(none, s), Error);
+  CHECK_THROWS_AS(mul(s, none), Error);
+  CHECK_THROWS_AS(div(s, none), Error);
+  CHECK_THROWS_AS(add_(s, none), Error);
+  CHECK_THROWS_AS(mul_(none, s), Error);
+  CHECK_THROWS_AS(div_(s, none), Error);
+  CHECK_THROWS_AS(stack({s, none}), Error);
+  CHECK_THROWS_AS(clone(none), Error);
+  CHECK_THROWS_AS(alias(none), Error);
 }
 
 }  // namespace distrun::tensor

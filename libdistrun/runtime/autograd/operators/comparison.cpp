@@ -13,6 +13,10 @@ Tensor compare(const char* name, Tensor (*plain)(const Tensor&, const Scalar&), 
   const autograd::OperatorScope scope(name, a);
   return plain(a, b);
 }
+Tensor test(const char* name, Tensor (*plain)(const Tensor&), const Tensor& a) {
+  const autograd::OperatorScope scope(name, a);
+  return plain(a);
+}
 
 }  // namespace
 
@@ -28,5 +32,12 @@ Tensor gt(const Tensor& a, const Tensor& b) { return compare("gt", tensor::gt, a
 Tensor gt(const Tensor& a, const Scalar& b) { return compare("gt", tensor::gt, a, b); }
 Tensor ge(const Tensor& a, const Tensor& b) { return compare("ge", tensor::ge, a, b); }
 Tensor ge(const Tensor& a, const Scalar& b) { return compare("ge", tensor::ge, a, b); }
+Tensor logical_and(const Tensor& a, const Tensor& b) { return compare("logical_and", tensor::logical_and, a, b); }
+Tensor logical_or(const Tensor& a, const Tensor& b) { return compare("logical_or", tensor::logical_or, a, b); }
+Tensor logical_xor(const Tensor& a, const Tensor& b) { return compare("logical_xor", tensor::logical_xor, a, b); }
+Tensor logical_not(const Tensor& a) { return test("logical_not", tensor::logical_not, a); }
+Tensor isnan(const Tensor& a) { return test("isnan", tensor::isnan, a); }
+Tensor isinf(const Tensor& a) { return test("isinf", tensor::isinf, a); }
+Tensor isfinite(const Tensor& a) { return test("isfinite", tensor::isfinite, a); }
 
 }  // namespace distrun

@@ -1,7 +1,9 @@
 #pragma once
 // Elementwise operators as users call them: recorded if an input needs a gradient. What they compute, how tensors
-// stretch and dtypes are promoted: <distrun/runtime/tensor/operators/elementwise.hpp>. In-place forms return their
-// first argument.
+// stretch and dtypes are promoted: <distrun/runtime/tensor/operators/elementwise.hpp>, and choices.hpp and powers.hpp
+// beside it. In-place forms return their first argument.
+#include <optional>
+
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
 
 namespace distrun {
@@ -21,8 +23,36 @@ Tensor neg(const Tensor& a);
 Tensor cos(const Tensor& a);
 Tensor sin(const Tensor& a);
 Tensor sigmoid(const Tensor& a);
+Tensor tanh(const Tensor& a);
+Tensor exp(const Tensor& a);
+Tensor log(const Tensor& a);
+Tensor sqrt(const Tensor& a);
+Tensor rsqrt(const Tensor& a);
+Tensor reciprocal(const Tensor& a);
+Tensor abs(const Tensor& a);
 Tensor relu(const Tensor& a);
 Tensor clamp_min(const Tensor& a, const Scalar& least);
+Tensor clamp_max(const Tensor& a, const Scalar& largest);
+// The gradient passes where the element is within the bounds or is one.
+Tensor clamp(const Tensor& a, const std::optional<Scalar>& least, const std::optional<Scalar>& largest = {});
+
+Tensor pow(const Tensor& a, const Tensor& b);
+Tensor pow(const Tensor& a, const Scalar& b);
+Tensor pow(const Scalar& a, const Tensor& b);
+Tensor square(const Tensor& a);
+
+// Of elements that are equal each gets half of the gradient.
+Tensor maximum(const Tensor& a, const Tensor& b);
+Tensor minimum(const Tensor& a, const Tensor& b);
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
+Tensor where(const Tensor& condition, const Tensor& a, const Scalar& b);
+Tensor where(const Tensor& condition, const Scalar& a, const Tensor& b);
+Tensor where(const Tensor& condition, const Scalar& a, const Scalar& b);
+
+// Each element is 0 with probability p, and 1 / (1 - p) times what it was otherwise; which ones is drawn from the
+// default generator (<distrun/runtime/tensor/operators/random.hpp>), the same on every device. Not in training, or if
+// p is 0, the tensor itself. Throws Error{InvalidArgument} for p not from 0 to 1, and for dtypes that are not floating.
+Tensor dropout(const Tensor& tensor, double p = 0.5, bool training = true);
 
 Tensor add_(const Tensor& a, const Tensor& b, const Scalar& alpha = 1);
 Tensor add_(const Tensor& a, const Scalar& b, const Scalar& alpha = 1);
@@ -32,6 +62,18 @@ Tensor mul_(const Tensor& a, const Tensor& b);
 Tensor mul_(const Tensor& a, const Scalar& b);
 Tensor div_(const Tensor& a, const Tensor& b);
 Tensor div_(const Tensor& a, const Scalar& b);
+Tensor pow_(const Tensor& a, const Tensor& b);
+Tensor pow_(const Tensor& a, const Scalar& b);
+Tensor neg_(const Tensor& a);
+Tensor exp_(const Tensor& a);
+Tensor tanh_(const Tensor& a);
+Tensor sigmoid_(const Tensor& a);
+Tensor sqrt_(const Tensor& a);
+Tensor abs_(const Tensor& a);
+Tensor relu_(const Tensor& a);
+Tensor clamp_min_(const Tensor& a, const Scalar& least);
+Tensor clamp_max_(const Tensor& a, const Scalar& largest);
+Tensor clamp_(const Tensor& a, const std::optional<Scalar>& least, const std::optional<Scalar>& largest = {});
 Tensor fill_(const Tensor& a, const Scalar& value);
 Tensor zero_(const Tensor& a);
 
@@ -48,24 +90,12 @@ Tensor gt(const Tensor& a, const Tensor& b);
 Tensor gt(const Tensor& a, const Scalar& b);
 Tensor ge(const Tensor& a, const Tensor& b);
 Tensor ge(const Tensor& a, const Scalar& b);
+Tensor logical_not(const Tensor& a);
+Tensor logical_and(const Tensor& a, const Tensor& b);
+Tensor logical_or(const Tensor& a, const Tensor& b);
+Tensor logical_xor(const Tensor& a, const Tensor& b);
+Tensor isnan(const Tensor& a);
+Tensor isinf(const Tensor& a);
+Tensor isfinite(const Tensor& a);
 
 }  // namespace distrun
-
-// Where the compiler looks for operators of a Tensor.
-namespace distrun::tensor {
-
-inline Tensor operator+(const Tensor& a, const Tensor& b) { return distrun::add(a, b); }
-inline Tensor operator+(const Tensor& a, const Scalar& b) { return distrun::add(a, b); }
-inline Tensor operator+(const Scalar& a, const Tensor& b) { return distrun::add(b, a); }
-inline Tensor operator-(const Tensor& a, const Tensor& b) { return distrun::sub(a, b); }
-inline Tensor operator-(const Tensor& a, const Scalar& b) { return distrun::sub(a, b); }
-inline Tensor operator-(const Scalar& a, const Tensor& b) { return distrun::rsub(a, b); }
-inline Tensor operator-(const Tensor& a) { return distrun::neg(a); }
-inline Tensor operator*(const Tensor& a, const Tensor& b) { return distrun::mul(a, b); }
-inline Tensor operator*(const Tensor& a, const Scalar& b) { return distrun::mul(a, b); }
-inline Tensor operator*(const Scalar& a, const Tensor& b) { return distrun::mul(b, a); }
-inline Tensor operator/(const Tensor& a, const Tensor& b) { return distrun::div(a, b); }
-inline Tensor operator/(const Tensor& a, const Scalar& b) { return distrun::div(a, b); }
-inline Tensor operator/(const Scalar& a, const Tensor& b) { return distrun::rdiv(a, b); }
-
-}  // namespace distrun::tensor

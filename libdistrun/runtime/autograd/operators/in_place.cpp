@@ -1,6 +1,7 @@
 #include <distrun/runtime/autograd/operators/arithmetic_formulas.hpp>
 #include <distrun/runtime/autograd/operators/copies.hpp>
 #include <distrun/runtime/autograd/operators/elementwise.hpp>
+#include <distrun/runtime/autograd/operators/in_place.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
@@ -23,28 +24,13 @@ struct OverwriteBackward {
   }
 };
 
-// Checks, records and runs an operator that changes `a`. The formula is asked for before the change.
-template <class MakeFormula, class Operator, class... Others>
-Tensor in_place(const Tensor& a, MakeFormula make_formula, Operator run, const Others&... others) {
-  check_in_place(a);
-  if (!tensor::is_floating(a.dtype()) || !needs_gradient(a, others...)) {
-    run();
-    return a;
-  }
-  auto node = record(make_formula(), a, others...);
-  run();
-  node->add_input(a);
-  rebase_history(a, std::move(node));
-  return a;
-}
-
 // What `a` is now, for the gradient of the other: the change is about to overwrite it.
 SavedTensor former(const Tensor& a, const Tensor& other) {
   return requires_grad(other) ? SavedTensor(tensor::clone(a)) : SavedTensor();
 }
 SavedTensor other_for(const Tensor& a, const Tensor& other) {
   if (!requires_grad(a)) return SavedTensor();
-  return SavedTensor(other.is_same(a) ? tensor::clone(other) : other);
+  return saved_beside(a, other);
 }
 
 }  // namespace
@@ -84,8 +70,8 @@ Tensor mul_(const Tensor& a, const Scalar& b) {
 
 Tensor div_(const Tensor& a, const Tensor& b) {
   const OperatorScope scope("div_", a, b);
-  const auto divisor = [&] { return SavedTensor(b.is_same(a) ? tensor::clone(b) : b); };
-  return in_place(a, [&] { return DivBackward{former(a, b), divisor()}; }, [&] { tensor::div_(a, b); }, b);
+  const auto formula = [&] { return DivBackward{former(a, b), saved_beside(a, b)}; };
+  return in_place(a, formula, [&] { tensor::div_(a, b); }, b);
 }
 
 Tensor div_(const Tensor& a, const Scalar& b) {

@@ -1,11 +1,11 @@
 #include <distrun/runtime/autograd/operators/joining.hpp>
 
-#include <distrun/runtime/autograd/operators/sparse_select.hpp>
 #include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/operators/joining.hpp>
+#include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 namespace distrun {
 namespace {
@@ -36,9 +36,7 @@ struct StackBackward {
     Gradients results(node.next_edges().size());
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (!node.needs(i)) continue;
-      const auto index = static_cast<std::int64_t>(i);
-      results[i] =
-          gradient.is_sparse() ? select_sparse(gradient, dim, index) : tensor::select_view(gradient, dim, index);
+      results[i] = tensor::select(gradient, dim, static_cast<std::int64_t>(i));
     }
     return results;
   }

@@ -6,6 +6,8 @@
 #include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
+#include <distrun/runtime/tensor/operators/layer_norm.hpp>
+#include <distrun/runtime/tensor/operators/softmax.hpp>
 
 namespace distrun {
 namespace {
@@ -23,6 +25,39 @@ struct SoftmaxBackward {
     return gradients;
   }
   void release() noexcept { result.release(); }
+};
+
+struct LogSoftmaxBackward {
+  static constexpr const char* kName = "LogSoftmaxBackward0";
+  SavedTensor result;
+  std::int64_t dim;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    gradients[0] = plain::log_softmax_gradient(gradients[0], result.unpack(node), dim);
+    return gradients;
+  }
+  void release() noexcept { result.release(); }
+};
+
+// Of input, weight and bias.
+struct LayerNormBackward {
+  static constexpr const char* kName = "NativeLayerNormBackward0";
+  SavedTensor input, mean, inverse, weight;
+  Dims sizes;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    tensor::LayerNormGradients found =
+        plain::layer_norm_gradients(gradients[0], input.unpack(node), mean.unpack(node), inverse.unpack(node), sizes,
+                                    weight.unpack(node), {node.needs(0), node.needs(1), node.needs(2)});
+    Gradients results(3);
+    results[0] = std::move(found.input);
+    results[1] = std::move(found.weight);
+    results[2] = std::move(found.bias);
+    return results;
+  }
+  void release() noexcept {
+    for (SavedTensor* each : {&input, &mean, &inverse, &weight}) each->release();
+  }
 };
 
 // Of input, weight and bias.
@@ -57,6 +92,16 @@ struct BatchNormBackward {
   }
 };
 
+// Weight and bias may be undefined.
+template <class Formula>
+Tensor recorded(Tensor result, Formula formula, const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  auto node = make_node_for(std::move(formula));
+  for (const Tensor* each : {&input, &weight, &bias}) {
+    node->add_next_edge(each->defined() ? gradient_edge(*each) : Edge());
+  }
+  return with_history(std::move(result), std::move(node));
+}
+
 }  // namespace
 
 Tensor softmax(const Tensor& tensor, std::int64_t dim) {
@@ -67,20 +112,32 @@ Tensor softmax(const Tensor& tensor, std::int64_t dim) {
   return with_history(std::move(result), std::move(node));
 }
 
+Tensor log_softmax(const Tensor& tensor, std::int64_t dim) {
+  const OperatorScope scope("log_softmax", tensor);
+  Tensor result = plain::log_softmax(tensor, dim);
+  if (!needs_gradient(tensor)) return result;
+  auto node = record(LogSoftmaxBackward{SavedTensor(result, true), dim}, tensor);
+  return with_history(std::move(result), std::move(node));
+}
+
+Tensor layer_norm(const Tensor& input, const Dims& sizes, const Tensor& weight, const Tensor& bias, double epsilon) {
+  const OperatorScope scope("layer_norm", input, weight, bias);
+  tensor::LayerNormalized normal = plain::layer_norm(input, sizes, weight, bias, epsilon);
+  if (!needs_gradient(input, weight, bias)) return normal.result;
+  LayerNormBackward formula{SavedTensor(input), SavedTensor(normal.mean), SavedTensor(normal.inverse),
+                            SavedTensor(weight), sizes};
+  return recorded(std::move(normal.result), std::move(formula), input, weight, bias);
+}
+
 Tensor batch_norm(const Tensor& input, const tensor::Moments& moments, const Tensor& weight, const Tensor& bias,
                   double epsilon, MomentsOrigin origin) {
   const OperatorScope scope("batch_norm", input);
   const Tensor inverse = plain::inverse_deviation(moments.variance, epsilon);
   Tensor result = plain::normalize_channels(input, moments.mean, inverse, weight, bias);
-  const auto needs = [](const Tensor& each) { return each.defined() && needs_gradient(each); };
-  if (!needs(input) && !needs(weight) && !needs(bias)) return result;
+  if (!needs_gradient(input, weight, bias)) return result;
   BatchNormBackward formula{SavedTensor(input),   SavedTensor(moments.mean), SavedTensor(moments.variance),
                             SavedTensor(inverse), SavedTensor(weight),       std::move(origin)};
-  auto node = make_node_for(std::move(formula));
-  for (const Tensor* each : {&input, &weight, &bias}) {
-    node->add_next_edge(each->defined() ? gradient_edge(*each) : Edge());
-  }
-  return with_history(std::move(result), std::move(node));
+  return recorded(std::move(result), std::move(formula), input, weight, bias);
 }
 
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, double epsilon) {

@@ -1,6 +1,6 @@
 #pragma once
-// Operators that put elements into proportion, as users call them. What each computes says
-// <distrun/runtime/tensor/operators/normalization.hpp>.
+// Operators that put elements into proportion, as users call them. What each computes say softmax.hpp,
+// layer_norm.hpp and normalization.hpp of <distrun/runtime/tensor/operators/>.
 #include <functional>
 
 #include <distrun/runtime/tensor/operators/normalization.hpp>
@@ -9,6 +9,12 @@ namespace distrun {
 
 // exp(x) over their sum along `dim`; each line sums up to 1.
 Tensor softmax(const Tensor& tensor, std::int64_t dim);
+Tensor log_softmax(const Tensor& tensor, std::int64_t dim);
+
+// (x - mean) / sqrt(variance + epsilon) * weight + bias over the last dimensions, which are `sizes`. Weight and bias
+// may be undefined, for 1 and 0.
+Tensor layer_norm(const Tensor& input, const Dims& sizes, const Tensor& weight = {}, const Tensor& bias = {},
+                  double epsilon = 1e-5);
 
 // What the moments of a batch normalisation were made of.
 struct MomentsOrigin {

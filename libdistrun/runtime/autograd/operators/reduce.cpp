@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <distrun/runtime/autograd/operators/sparse_places.hpp>
 #include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
@@ -29,16 +30,18 @@ struct SumBackward {
 
 struct SparseSumBackward {
   static constexpr const char* kName = "SumBackward0";
-  SavedTensor of;
+  SavedPlaces places;
+  Dims sizes;
 
   Gradients apply(const Node& node, Gradients gradients) {
-    const Tensor tensor = tensor::coalesce(of.unpack(node));
-    const tensor::SparseParts& parts = tensor::sparse(tensor);
-    const Tensor values = tensor::contiguous(tensor::expand(gradients[0], parts.values.sizes()));
-    gradients[0] = tensor::sparse_coo_unchecked(parts.indices, values, tensor.sizes(), true);
+    const Tensor once = tensor::coalesce(places.unpack(node));
+    Dims of_values{tensor::nnz(once)};
+    for (const std::int64_t size : sizes.span().subspan(once.sizes().size())) of_values.push_back(size);
+    const Tensor values = tensor::contiguous(tensor::expand(gradients[0], of_values));
+    gradients[0] = tensor::sparse_coo_unchecked(tensor::sparse(once).indices, values, sizes, true);
     return gradients;
   }
-  void release() noexcept { of.release(); }
+  void release() noexcept { places.release(); }
 };
 
 struct SumDimsBackward {
@@ -62,14 +65,27 @@ struct MeanBackward {
   }
 };
 
+struct MeanDimsBackward {
+  static constexpr const char* kName = "MeanBackward1";
+  Dims sizes;
+  Dims kept;  // the same with 1 for what was put together
+
+  Gradients apply(const Node&, Gradients gradients) {
+    const std::int64_t lines = std::max<std::int64_t>(device::count_of(kept), 1);
+    const Tensor share = tensor::div(gradients[0], device::count_of(sizes) / lines);
+    gradients[0] = tensor::expand(tensor::reshape(share, kept), sizes);
+    return gradients;
+  }
+};
+
 struct MseLossBackward {
   static constexpr const char* kName = "MseLossBackward0";
   SavedTensor input, target;
 
   Gradients apply(const Node& node, Gradients gradients) {
-    const Tensor difference = tensor::sub(input.unpack(node), target.unpack(node));
-    const double share = 2.0 / static_cast<double>(difference.numel());
-    Tensor of_input = tensor::mul(tensor::mul(difference, share), gradients[0]);
+    Tensor of_input = tensor::sub(input.unpack(node), target.unpack(node));
+    const double share = 2.0 / static_cast<double>(of_input.numel());
+    tensor::mul_(of_input, tensor::mul(gradients[0], share));
     Gradients results(2);
     if (node.needs(1)) results[1] = tensor::neg(of_input);
     if (node.needs(0)) results[0] = std::move(of_input);
@@ -97,7 +113,7 @@ Tensor sum(const Tensor& tensor) {
   Tensor result = tensor::sum(tensor);
   if (!needs_gradient(tensor)) return result;
   if (tensor.is_sparse()) {
-    return with_history(std::move(result), record(SparseSumBackward{SavedTensor(tensor)}, tensor));
+    return with_history(std::move(result), record(SparseSumBackward{SavedPlaces(tensor), tensor.sizes()}, tensor));
   }
   return with_history(std::move(result), record(SumBackward{tensor.sizes()}, tensor));
 }
@@ -117,6 +133,14 @@ Tensor mean(const Tensor& tensor) {
   return with_history(std::move(result), record(MeanBackward{tensor.sizes()}, tensor));
 }
 
+Tensor mean(const Tensor& tensor, const Dims& dims, bool keep_dims) {
+  const OperatorScope scope("mean", tensor);
+  Tensor result = tensor::mean(tensor, dims, keep_dims);
+  if (!needs_gradient(tensor)) return result;
+  MeanDimsBackward formula{tensor.sizes(), with_ones(tensor, dims)};
+  return with_history(std::move(result), record(std::move(formula), tensor));
+}
+
 Tensor mse_loss(const Tensor& input, const Tensor& target) {
   const OperatorScope scope("mse_loss", input, target);
   Tensor result = tensor::mse_loss(input, target);
@@ -128,6 +152,21 @@ Tensor mse_loss(const Tensor& input, const Tensor& target) {
 Tensor all(const Tensor& tensor) {
   const OperatorScope scope("all", tensor);
   return tensor::all(tensor);
+}
+
+Tensor all_along(const Tensor& tensor, std::int64_t dim, bool keep_dim) {
+  const OperatorScope scope("all", tensor);
+  return tensor::all_along(tensor, dim, keep_dim);
+}
+
+Tensor any(const Tensor& tensor) {
+  const OperatorScope scope("any", tensor);
+  return tensor::any(tensor);
+}
+
+Tensor any_along(const Tensor& tensor, std::int64_t dim, bool keep_dim) {
+  const OperatorScope scope("any", tensor);
+  return tensor::any_along(tensor, dim, keep_dim);
 }
 
 bool equal(const Tensor& a, const Tensor& b) {

@@ -13,7 +13,9 @@ Tensor sparse_coo(const Tensor& indices, const Tensor& values, const Dims& sizes
 Tensor coalesce(const Tensor& sparse);
 Tensor to_dense(const Tensor& sparse);  // its gradient is sparse; a dense tensor is itself
 
-// Handles of the parts, which are in no graph.
+// Tensors of their own that share the bytes of the parts, and are in no graph: a leaf that a sparse tensor was made of
+// does not come back. A change of them in place is one of the sparse tensor, which its version counts, and has no
+// gradient; after an in-place operator of the sparse tensor they are what its parts were before.
 Tensor indices(const Tensor& sparse);
 Tensor values(const Tensor& sparse);
 

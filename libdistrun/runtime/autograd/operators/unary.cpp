@@ -1,5 +1,5 @@
 #include <distrun/runtime/autograd/operators/elementwise.hpp>
-#include <distrun/runtime/autograd/record.hpp>
+#include <distrun/runtime/autograd/operators/unary_formulas.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 
 namespace distrun {
@@ -7,65 +7,12 @@ namespace {
 
 using namespace autograd;
 
-// A formula of the gradient and one tensor that was kept.
-template <class Kept>
-struct UnaryBackward {
-  static constexpr const char* kName = Kept::kName;
-  Kept rule;
-  SavedTensor kept;
-
-  Gradients apply(const Node& node, Gradients gradients) {
-    Gradients results(1);
-    results[0] = rule(gradients[0], kept.unpack(node));
-    return results;
-  }
-  void release() noexcept { kept.release(); }
-};
-
-struct Negated {
-  static constexpr const char* kName = "NegBackward0";
-  Tensor operator()(const Tensor& gradient, const Tensor&) const { return tensor::neg(gradient); }
-};
-struct OfCos {
-  static constexpr const char* kName = "CosBackward0";
-  Tensor operator()(const Tensor& gradient, const Tensor& a) const {
-    return tensor::neg(tensor::mul(gradient, tensor::sin(a)));
-  }
-};
-struct OfSin {
-  static constexpr const char* kName = "SinBackward0";
-  Tensor operator()(const Tensor& gradient, const Tensor& a) const { return tensor::mul(gradient, tensor::cos(a)); }
-};
-struct OfSigmoid {
-  static constexpr const char* kName = "SigmoidBackward0";
-  Tensor operator()(const Tensor& gradient, const Tensor& result) const {
-    return tensor::sigmoid_backward(gradient, result);
-  }
-};
-struct OfRelu {
-  static constexpr const char* kName = "ReluBackward0";
-  Tensor operator()(const Tensor& gradient, const Tensor& result) const {
-    return tensor::threshold_backward(gradient, result, 0);
-  }
-};
-struct OfClampMin {
-  static constexpr const char* kName = "ClampMinBackward0";
-  Scalar least;
-  Tensor operator()(const Tensor& gradient, const Tensor& a) const {
-    return tensor::clamp_min_backward(gradient, a, least);
-  }
-};
-
+// With what the rule wants to be kept.
 template <class Rule>
-Tensor from_input(Tensor result, const Tensor& a, Rule rule) {
+Tensor by_rule(Tensor result, const Tensor& a, Rule rule) {
   if (!needs_gradient(a)) return result;
-  return with_history(std::move(result), record(UnaryBackward<Rule>{rule, SavedTensor(a)}, a));
-}
-
-template <class Rule>
-Tensor from_result(Tensor result, const Tensor& a, Rule rule) {
-  if (!needs_gradient(a)) return result;
-  auto node = record(UnaryBackward<Rule>{rule, SavedTensor(result, true)}, a);
+  SavedTensor kept = Rule::kOfResult ? SavedTensor(result, true) : SavedTensor(a);
+  auto node = record(UnaryBackward<Rule>{rule, std::move(kept)}, a);
   return with_history(std::move(result), std::move(node));
 }
 
@@ -74,34 +21,88 @@ Tensor from_result(Tensor result, const Tensor& a, Rule rule) {
 Tensor neg(const Tensor& a) {
   const OperatorScope scope("neg", a);
   Tensor result = tensor::neg(a);
-  if (!needs_gradient(a)) return result;
-  return with_history(std::move(result), record(UnaryBackward<Negated>{}, a));
+  return needs_gradient(a) ? with_history(std::move(result), record(NegBackward{}, a)) : result;
 }
 
 Tensor cos(const Tensor& a) {
   const OperatorScope scope("cos", a);
-  return from_input(tensor::cos(a), a, OfCos{});
+  return by_rule(tensor::cos(a), a, OfCos{});
 }
 
 Tensor sin(const Tensor& a) {
   const OperatorScope scope("sin", a);
-  return from_input(tensor::sin(a), a, OfSin{});
+  return by_rule(tensor::sin(a), a, OfSin{});
 }
 
 Tensor sigmoid(const Tensor& a) {
   const OperatorScope scope("sigmoid", a);
-  return from_result(tensor::sigmoid(a), a, OfSigmoid{});
+  return by_rule(tensor::sigmoid(a), a, OfSigmoid{});
+}
+
+Tensor tanh(const Tensor& a) {
+  const OperatorScope scope("tanh", a);
+  return by_rule(tensor::tanh(a), a, OfTanh{});
+}
+
+Tensor exp(const Tensor& a) {
+  const OperatorScope scope("exp", a);
+  return by_rule(tensor::exp(a), a, OfExp{});
+}
+
+Tensor log(const Tensor& a) {
+  const OperatorScope scope("log", a);
+  return by_rule(tensor::log(a), a, OfLog{});
+}
+
+Tensor sqrt(const Tensor& a) {
+  const OperatorScope scope("sqrt", a);
+  return by_rule(tensor::sqrt(a), a, OfSqrt{});
+}
+
+Tensor rsqrt(const Tensor& a) {
+  const OperatorScope scope("rsqrt", a);
+  return by_rule(tensor::rsqrt(a), a, OfRsqrt{});
+}
+
+Tensor reciprocal(const Tensor& a) {
+  const OperatorScope scope("reciprocal", a);
+  return by_rule(tensor::reciprocal(a), a, OfReciprocal{});
+}
+
+Tensor abs(const Tensor& a) {
+  const OperatorScope scope("abs", a);
+  return by_rule(tensor::abs(a), a, OfAbs{});
 }
 
 Tensor relu(const Tensor& a) {
   const OperatorScope scope("relu", a);
   const OperatorScope within("clamp_min", a);  // what relu is made of, as people of the field see it
-  return from_result(tensor::relu(a), a, OfRelu{});
+  return by_rule(tensor::relu(a), a, OfRelu{});
 }
 
 Tensor clamp_min(const Tensor& a, const Scalar& least) {
   const OperatorScope scope("clamp_min", a);
-  return from_input(tensor::clamp_min(a, least), a, OfClampMin{least});
+  return by_rule(tensor::clamp_min(a, least), a, OfClampMin{{}, least});
+}
+
+Tensor clamp_max(const Tensor& a, const Scalar& largest) {
+  const OperatorScope scope("clamp_max", a);
+  return by_rule(tensor::clamp_max(a, largest), a, OfClampMax{{}, largest});
+}
+
+Tensor clamp(const Tensor& a, const std::optional<Scalar>& least, const std::optional<Scalar>& largest) {
+  const OperatorScope scope("clamp", a);
+  return by_rule(tensor::clamp(a, least, largest), a, OfClamp{{}, least, largest});
+}
+
+Tensor pow(const Tensor& a, const Scalar& b) {
+  const OperatorScope scope("pow", a);
+  return by_rule(tensor::pow(a, b), a, OfPow{{}, b});
+}
+
+Tensor square(const Tensor& a) {
+  const OperatorScope scope("square", a);
+  return by_rule(tensor::square(a), a, OfPow{{}, 2});
 }
 
 }  // namespace distrun

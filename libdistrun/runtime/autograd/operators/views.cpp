@@ -1,5 +1,6 @@
 #include <distrun/runtime/autograd/operators/views.hpp>
 
+#include <distrun/runtime/autograd/operators/sparse_places.hpp>
 #include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
@@ -8,7 +9,6 @@
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/operators/reduce.hpp>
-#include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 namespace distrun {
 namespace {
@@ -191,21 +191,23 @@ Tensor narrow(const Tensor& tensor, std::int64_t dim, std::int64_t start, std::i
 
 Tensor select(const Tensor& tensor, std::int64_t dim, std::int64_t index) {
   const OperatorScope scope("select", tensor);
+  if (tensor.defined() && tensor.is_sparse()) return select_sparse(tensor, dim, index);
   const auto formula = [&] {
     return PiecesBackward{"SelectBackward0", tensor.sizes(), wrapped_dim("select", dim, tensor), {{index, 1, true}}};
   };
-  return recorded(tensor::select(tensor, dim, index), tensor, formula);
+  return recorded(tensor::select_view(tensor, dim, index), tensor, formula);
 }
 
 TensorList split(const Tensor& tensor, std::int64_t size, std::int64_t dim) {
   const OperatorScope scope("split", tensor);
-  return pieces_of(tensor, tensor::split(tensor, size, dim), wrapped_dim("split", dim, tensor), "SplitBackward0");
+  TensorList parts = tensor::split(tensor, size, dim);
+  return pieces_of(tensor, std::move(parts), wrapped_dim("split", dim, tensor), "SplitBackward0");
 }
 
 TensorList split(const Tensor& tensor, const Dims& sizes, std::int64_t dim) {
   const OperatorScope scope("split", tensor);
-  return pieces_of(tensor, tensor::split(tensor, sizes, dim), wrapped_dim("split", dim, tensor),
-                   "SplitWithSizesBackward0");
+  TensorList parts = tensor::split(tensor, sizes, dim);
+  return pieces_of(tensor, std::move(parts), wrapped_dim("split", dim, tensor), "SplitWithSizesBackward0");
 }
 
 }  // namespace distrun

@@ -4,7 +4,6 @@
 #include <mutex>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/core/call_site.hpp>
 #include <distrun/runtime/device/drivers/cpu/block_cache.hpp>
 #include <distrun/runtime/device/drivers/cpu/cpu_memory.hpp>
 #include <distrun/runtime/device/gpu.hpp>
@@ -55,7 +54,7 @@ std::unique_ptr<Memory> allocate(Device device, std::size_t bytes, base::Locatio
   if (device.is_cpu()) return allocate_on_cpu(bytes);
   CachingAllocator& allocator = allocator_of(device);
   if (bytes == 0) return std::make_unique<NoMemory>(device);
-  return allocator.allocate(bytes, current_stream(device).ref().id, core::call_site(site));
+  return allocator.allocate(bytes, current_stream(device).ref().id, site);
 }
 
 std::unique_ptr<Memory> allocate_pinned(std::size_t bytes) { return pinned_cache().allocate(bytes); }

@@ -88,9 +88,18 @@ namespace distrun {
   apply(add) apply(sub) apply(rsub) apply(mul) apply(div) apply(add_) apply(sub_) apply(mul_) apply(div_) \
   apply(fill_) apply(zero_)                                                                               \
   apply(neg) apply(cos) apply(sin) apply(sigmoid) apply(relu) apply(clamp_min)                            \
+  apply(exp) apply(log) apply(tanh) apply(sqrt) apply(rsqrt) apply(reciprocal) apply(abs) apply(square)   \
+  apply(pow) apply(clamp_max) apply(clamp) apply(maximum) apply(minimum) apply(where) apply(dropout)      \
+  apply(neg_) apply(exp_) apply(tanh_) apply(sigmoid_) apply(sqrt_) apply(abs_) apply(relu_) apply(pow_)  \
+  apply(clamp_min_) apply(clamp_max_) apply(clamp_) apply(logical_not) apply(logical_and)                 \
+  apply(logical_or) apply(logical_xor) apply(isnan) apply(isinf) apply(isfinite)                          \
   apply(eq) apply(ne) apply(lt) apply(le) apply(gt) apply(ge)                                             \
   apply(mm) apply(bmm) apply(matmul) apply(multi_dot) apply(linear) apply(softmax) apply(batch_norm)      \
-  apply(sum) apply(mean) apply(mse_loss) apply(all) apply(equal) apply(nonzero)                           \
+  apply(log_softmax) apply(layer_norm) apply(cross_entropy) apply(nll_loss) apply(mse_loss)               \
+  apply(sum) apply(mean) apply(prod) apply(cumsum) apply(var) apply(norm) apply(all) apply(any)           \
+  apply(max) apply(min) apply(amax) apply(amin) apply(argmax) apply(argmin) apply(equal) apply(nonzero)   \
+  apply(gather) apply(scatter_add) apply(scatter_add_) apply(index_select) apply(index_add)               \
+  apply(index_add_) apply(masked_fill) apply(masked_select) apply(one_hot)                                \
   apply(view) apply(reshape) apply(flatten) apply(expand) apply(transpose) apply(t) apply(permute)        \
   apply(unsqueeze) apply(squeeze) apply(narrow) apply(select) apply(split) apply(cat) apply(stack)        \
   apply(ones_like) apply(zeros_like) apply(clone) apply(contiguous) apply(copy_) apply(to) apply(cpu)     \

@@ -22,7 +22,7 @@ bool is_one_block(const Tensor& out, const Tensor& from) {
 void copy_on_device(const Tensor& out, const Tensor& from) {
   if (!out.device().is_cpu() && is_one_block(out, from)) {
     const Stream stream = device::current_stream(out.device());
-    stream.driver().copy(stream.ref(), out.data(), from.data(), bytes_of(out));
+    stream.driver().copy(stream.ref(), out.data(), from.data(), bytes_of(out), {});
     return;
   }
   pointwise(copy_kernel(from.dtype(), out.dtype()), out, apart(from, out), Constant());
@@ -36,7 +36,7 @@ void copy_between_gpus(const Tensor& out, const Tensor& from) {
   device::Event is_ready, is_copied;
   is_ready.record(target);
   is_ready.block(source);
-  source.driver().copy(source.ref(), out.data(), from.data(), bytes_of(out));
+  source.driver().copy(source.ref(), out.data(), from.data(), bytes_of(out), {});
   is_copied.record(source);
   is_copied.block(target);
 }
@@ -45,7 +45,7 @@ void copy_between_gpus(const Tensor& out, const Tensor& from) {
 void copy_to_or_from_host(const Tensor& out, const Tensor& from, bool non_blocking) {
   const Tensor& here = out.device().is_cpu() ? out : from;
   const Stream stream = device::current_stream((out.device().is_cpu() ? from : out).device());
-  stream.driver().copy(stream.ref(), out.data(), from.data(), bytes_of(out));
+  stream.driver().copy(stream.ref(), out.data(), from.data(), bytes_of(out), {});
   if (non_blocking) {
     stream.driver().call_host(stream.ref(), [keep = here.strided().storage()] {});
   } else {
@@ -153,7 +153,7 @@ Scalar Tensor::item() const {
     throw Error(ErrorKind::InvalidArgument, "item: a tensor with " + std::to_string(impl.numel) +
                                                 " elements cannot be converted to a scalar (" + describe(*this) + ")");
   }
-  const Tensor here = to(*this, device::kCpu);
+  const Tensor here = plain::to(*this, device::kCpu);
   return visit(impl.dtype, [&here](auto zero) { return Scalar(*here.data_as<decltype(zero)>()); });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ostream>
 #include <string>
 
 #include <distrun/common/base/error.hpp>
@@ -52,5 +53,7 @@ DType promote(DType a, DType b) noexcept {
   const bool mixed_bytes = (a == DType::U8 && b == DType::I8) || (a == DType::I8 && b == DType::U8);
   return mixed_bytes ? DType::I16 : std::max(a, b);  // they stand in this order
 }
+
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }
 
 }  // namespace distrun::tensor

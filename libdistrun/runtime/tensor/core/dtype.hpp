@@ -2,6 +2,7 @@
 // Types of elements, and what two of them come to.
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <string_view>
 #include <type_traits>
 
@@ -17,6 +18,7 @@ constexpr std::size_t size_of(DType dtype) noexcept {
   return kBytes[static_cast<std::size_t>(dtype)];
 }
 std::string_view name_of(DType dtype) noexcept;  // "float32"
+std::ostream& operator<<(std::ostream& out, DType dtype);
 // "float32", and the short and old names: "f32", "float", "double", "long". Throws Error{InvalidArgument}.
 DType parse_dtype(std::string_view name);
 

@@ -1,6 +1,7 @@
 #include <distrun/runtime/tensor/core/empty.hpp>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/tensor/core/shape.hpp>
 
 namespace distrun::tensor::plain {
 namespace {
@@ -8,13 +9,16 @@ namespace {
 // Up to so many bytes a tensor of the CPU is one allocation with its bytes; malloc is at its best there.
 constexpr std::size_t kSmall = 512;
 
+// No machine has addresses for more.
+constexpr std::int64_t kMost = std::int64_t{1} << 56;
+
 std::size_t bytes_of(std::int64_t numel, DType dtype) {
-  std::size_t bytes = 0;
-  if (__builtin_mul_overflow(static_cast<std::size_t>(numel), size_of(dtype), &bytes)) {
+  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  if (numel > kMost / element) {
     throw Error(ErrorKind::InvalidArgument, "a tensor of " + std::to_string(numel) + " " + std::string(name_of(dtype)) +
                                                 " elements has too many bytes");
   }
-  return bytes;
+  return static_cast<std::size_t>(numel * element);
 }
 
 }  // namespace
@@ -28,5 +32,9 @@ Tensor empty(const Dims& sizes, TensorOptions options) {
   return Tensor(make_ref<StridedImpl>(Storage::make(options.device, bytes), options.dtype, std::move(shape)));
 }
 
-Tensor empty_like(const Tensor& tensor) { return empty(tensor.sizes(), tensor.options()); }
+Tensor empty_like(const Tensor& tensor) {
+  check_defined("empty_like", {&tensor});
+  return empty(tensor.sizes(), tensor.options());
+}
+
 }  // namespace distrun::tensor::plain

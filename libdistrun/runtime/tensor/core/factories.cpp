@@ -36,7 +36,8 @@ Tensor ones(const Dims& sizes, TensorOptions options) {
 
 Tensor arange(std::int64_t end, Device device) {
   const MakerScope scope("arange");
-  const Tensor tensor = empty({std::max<std::int64_t>(end, 0)}, {DType::I64, device});
+  if (end < 0) refuse("arange", "the end must be 0 or more, and it is " + std::to_string(end), {});
+  const Tensor tensor = empty({end}, {DType::I64, device});
   const std::int64_t count = tensor.numel();
   if (count == 0) return tensor;
   launch("arange", std::array{writes(tensor)}, [count](Addresses data) {
@@ -47,17 +48,20 @@ Tensor arange(std::int64_t end, Device device) {
 }
 
 Tensor zeros_like(const Tensor& tensor) {
+  check_defined("zeros_like", {&tensor});
   const MakerScope scope("zeros_like");
   return tensor.is_sparse() ? empty_sparse(tensor.sizes(), tensor.options(), sparse_dim(tensor))
                             : zeros(tensor.sizes(), tensor.options());
 }
 
 Tensor ones_like(const Tensor& tensor) {
+  check_defined("ones_like", {&tensor});
   const MakerScope scope("ones_like");
   return filled(tensor.sizes(), 1, tensor.options());
 }
 
 Tensor full_like(const Tensor& tensor, const Scalar& value) {
+  check_defined("full_like", {&tensor});
   const MakerScope scope("full_like");
   return filled(tensor.sizes(), value, tensor.options());
 }
@@ -69,6 +73,9 @@ Tensor scalar_tensor(const Scalar& value, TensorOptions options) { return filled
 
 Tensor from_data(const void* data, const Dims& sizes, TensorOptions options) {
   const Tensor here = empty(sizes, {options.dtype, device::kCpu});
+  if (here.numel() > 0 && data == nullptr) {
+    refuse("from_data", "there is no data for sizes " + to_string(sizes), {});
+  }
   if (here.numel() > 0) std::memcpy(here.data(), data, static_cast<std::size_t>(here.numel()) * size_of(options.dtype));
   return to(here, options.device);
 }

@@ -9,9 +9,21 @@
 namespace distrun::tensor::plain {
 
 Tensor full(const Dims& sizes, const Scalar& value, TensorOptions options = {});
+template <OneOption Option>
+Tensor full(const Dims& sizes, const Scalar& value, Option option) {
+  return full(sizes, value, options_of(option));
+}
 Tensor zeros(const Dims& sizes, TensorOptions options = {});
+template <OneOption Option>
+Tensor zeros(const Dims& sizes, Option option) {
+  return zeros(sizes, options_of(option));
+}
 Tensor ones(const Dims& sizes, TensorOptions options = {});
-// 0, 1, .. end - 1 as int64.
+template <OneOption Option>
+Tensor ones(const Dims& sizes, Option option) {
+  return ones(sizes, options_of(option));
+}
+// 0, 1, .. end - 1 as int64. Throws Error{InvalidArgument} for an end below 0.
 Tensor arange(std::int64_t end, Device device = device::kCpu);
 
 // Same sizes, dtype and device, contiguous. zeros_like of a sparse tensor is one without entries; the others densify.
@@ -32,8 +44,8 @@ template <class T>
 Tensor from_values(std::initializer_list<T> values, const Dims& sizes, Device device = device::kCpu) {
   return from_values(std::span<const T>(values.begin(), values.size()), sizes, device);
 }
-template <class T>
-Tensor from_values(std::initializer_list<T> values, Device device = device::kCpu) {
+template <class T, std::same_as<Device> OnDevice = Device>
+Tensor from_values(std::initializer_list<T> values, OnDevice device = device::kCpu) {
   return from_values(values, Dims{static_cast<std::int64_t>(values.size())}, device);
 }
 // All elements, row by row, in whatever order they lie; waits for the device. Throws Error{InvalidArgument} if the

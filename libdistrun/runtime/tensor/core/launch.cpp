@@ -51,7 +51,7 @@ void launch_on_stream(const char* name, Device device, std::span<const Operand> 
     body(addresses);
   };
   const Stream stream = device::current_stream(device);
-  stream.driver().launch(stream.ref(), std::move(kernel), base::Location::here());
+  stream.driver().launch(stream.ref(), std::move(kernel), {});  // the line is that of who has called the operator
 }
 
 }  // namespace distrun::tensor

@@ -1,6 +1,7 @@
 #include <distrun/runtime/tensor/core/pointwise.hpp>
 
 #include <distrun/runtime/tensor/core/launch.hpp>
+#include <distrun/runtime/tensor/core/parallel.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/core/walk.hpp>
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
@@ -21,7 +22,7 @@ bool is_flat(const StridedImpl& out, const PointwiseInput& input) {
 std::int64_t flat_stride(const PointwiseInput& input) {
   return input.tensor == nullptr ? 0 : static_cast<std::int64_t>(size_of(input.tensor->dtype));
 }
-std::byte* flat_data(const PointwiseInput& input) {
+std::byte* data_of(const PointwiseInput& input) {
   return input.tensor == nullptr ? address_of(input.constant) : input.tensor->data;
 }
 
@@ -37,64 +38,83 @@ static_assert(static_cast<int>(device::ElementType::F32) == static_cast<int>(DTy
 static_assert(static_cast<int>(device::ElementType::F64) == static_cast<int>(DType::F64));
 device::ElementType type_of(DType dtype) { return static_cast<device::ElementType>(dtype); }
 
-// The tensors among the walk's blocks are the launch's operands, in this order; the others are `number`.
-device::Elementwise describe(const char* operation, const Walk& walk, std::initializer_list<const StridedImpl*> blocks,
-                             DType number_type, const Constant& number, const Constant& parameter) {
-  device::Elementwise made{operation, walk.sizes(), {}, parameter.number()};
-  std::size_t block = 0;
-  int tensors = 0;
-  for (const StridedImpl* tensor : blocks) {
-    const bool is_number = tensor == nullptr;
-    made.operands.push_back({type_of(is_number ? number_type : tensor->dtype), is_number ? -1 : tensors++,
-                             walk.strides(block++), number.number()});
+device::Elementwise::Operand describe(const PointwiseInput& input, int region, const Dims& strides) {
+  if (input.tensor != nullptr) return {type_of(input.tensor->dtype), region, strides, {}};
+  return {type_of(input.constant.dtype()), -1, strides, input.constant.number()};
+}
+
+// On a GPU. Operands of the launch are the output and the inputs that are tensors; numbers stand between them.
+template <std::size_t N>
+class GpuLaunch {
+ public:
+  GpuLaunch(const PointwiseKernel& kernel, const StridedImpl& out, const std::array<const PointwiseInput*, N>& inputs)
+      : kernel_(kernel), out_(out), inputs_(inputs), operands_{{{&out, Access::Write}}} {
+    for (const PointwiseInput* input : inputs) {
+      if (input->tensor != nullptr) operands_[count_++] = {input->tensor, Access::Read};
+    }
   }
-  return made;
+
+  void operator()(const Walk& walk, const Constant& parameter) const {
+    launch_on_stream(kernel_.name, out_.device, std::span(operands_.data(), count_), host_code(walk, parameter),
+                     described(walk, parameter));
+  }
+
+ private:
+  HostKernel host_code(const Walk& walk, const Constant& parameter) const {
+    std::array<std::optional<Constant>, N> numbers;
+    for (std::size_t i = 0; i < N; ++i) {
+      if (inputs_[i]->tensor == nullptr) numbers[i] = inputs_[i]->constant;
+    }
+    return [walk, run = kernel_.run, numbers, parameter](Addresses tensors) {
+      std::array<std::byte*, N + 1> data{*tensors++};
+      for (std::size_t i = 0; i < N; ++i) data[i + 1] = numbers[i] ? address_of(*numbers[i]) : *tensors++;
+      walk.run(run, data.data(), parameter.address());
+    };
+  }
+  device::Elementwise described(const Walk& walk, const Constant& parameter) const {
+    device::Elementwise made{kernel_.operation, walk.sizes(), {}, parameter.number()};
+    made.operands.push_back({type_of(out_.dtype), 0, walk.strides(0), {}});
+    int tensors = 1;
+    for (std::size_t i = 0; i < N; ++i) {
+      const int region = inputs_[i]->tensor == nullptr ? -1 : tensors++;
+      made.operands.push_back(describe(*inputs_[i], region, walk.strides(i + 1)));
+    }
+    return made;
+  }
+
+  const PointwiseKernel& kernel_;
+  const StridedImpl& out_;
+  const std::array<const PointwiseInput*, N>& inputs_;
+  std::array<Operand, N + 1> operands_;
+  std::size_t count_ = 1;
+};
+
+// Runs that are all packed or numbers.
+template <std::size_t N>
+void run_flat(kernels::Run run, std::byte* const (&data)[N], const std::int64_t (&strides)[N], std::int64_t count,
+              const Constant& parameter) {
+  parallel_for(count, kElementsEach, [&](std::int64_t first, std::int64_t end) {
+    std::byte* part[N];
+    for (std::size_t i = 0; i < N; ++i) part[i] = data[i] + first * strides[i];
+    run(part, strides, end - first, parameter.address());
+  });
 }
 
-void launch_unary(const PointwiseKernel& kernel, const StridedImpl& out, const StridedImpl& a,
-                  const Constant& parameter) {
-  const Walk walk(out.sizes, {&out, &a});
-  const std::array<Operand, 2> operands{{{&out, Access::Write}, {&a, Access::Read}}};
-  launch(
-      kernel.name, operands,
-      [walk, run = kernel.run, parameter](Addresses data) { walk.run(run, data, parameter.address()); },
-      [&] {
-        return describe(kernel.operation, walk, {&out, &a}, a.dtype, Constant(), parameter);
-      });
+template <class... Inputs>
+void run_pointwise(const PointwiseKernel& kernel, const Tensor& out_tensor, const Constant& parameter,
+                   const Inputs&... inputs) {
+  const StridedImpl& out = out_tensor.strided();
+  if (out.numel == 0) return;
+  std::byte* const data[] = {out.data, data_of(inputs)...};
+  if (out.device.is_cpu() && out.contiguous && (is_flat(out, inputs) && ...)) {
+    const std::int64_t strides[] = {static_cast<std::int64_t>(size_of(out.dtype)), flat_stride(inputs)...};
+    return run_flat(kernel.run, data, strides, out.numel, parameter);
+  }
+  const Walk walk(out.sizes, {&out, inputs.tensor...});
+  if (out.device.is_cpu()) return walk.run(kernel.run, data, parameter.address());
+  const std::array<const PointwiseInput*, sizeof...(inputs)> all{&inputs...};
+  GpuLaunch<sizeof...(inputs)>(kernel, out, all)(walk, parameter);
 }
-
-void launch_binary(const PointwiseKernel& kernel, const StridedImpl& out, const StridedImpl& a, const StridedImpl& b,
-                   const Constant& parameter) {
-  const Walk walk(out.sizes, {&out, &a, &b});
-  const std::array<Operand, 3> operands{{{&out, Access::Write}, {&a, Access::Read}, {&b, Access::Read}}};
-  launch(
-      kernel.name, operands,
-      [walk, run = kernel.run, parameter](Addresses data) { walk.run(run, data, parameter.address()); },
-      [&] {
-        return describe(kernel.operation, walk, {&out, &a, &b}, a.dtype, Constant(), parameter);
-      });
-}
-
-// With one number; `place` is where it stands among the inputs, 1 or 2.
-void launch_with_number(const PointwiseKernel& kernel, const StridedImpl& out, const StridedImpl& tensor,
-                        const Constant& number, std::size_t place, const Constant& parameter) {
-  const StridedImpl* const a = place == 1 ? nullptr : &tensor;
-  const StridedImpl* const b = place == 2 ? nullptr : &tensor;
-  const Walk walk(out.sizes, {&out, a, b});
-  const std::array<Operand, 2> operands{{{&out, Access::Write}, {&tensor, Access::Read}}};
-  launch(
-      kernel.name, operands,
-      [walk, run = kernel.run, number, place, parameter](Addresses data) {
-        std::byte* all[3] = {data[0], data[1], data[1]};
-        all[place] = address_of(number);
-        walk.run(run, all, parameter.address());
-      },
-      [&] {
-        return describe(kernel.operation, walk, {&out, a, b}, tensor.dtype, number, parameter);
-      });
-}
-
-bool is_empty(const StridedImpl& out) { return out.numel == 0; }
 
 }  // namespace
 
@@ -102,41 +122,30 @@ PointwiseKernel copy_kernel(DType from, DType to) {
   return {"copy", "copy", kernels::table().copy->convert[static_cast<int>(from)][static_cast<int>(to)]};
 }
 
-void pointwise(const PointwiseKernel& kernel, const Tensor& out_tensor, const PointwiseInput& a,
-               const Constant& parameter) {
-  const StridedImpl& out = out_tensor.strided();
-  if (is_empty(out)) return;
-  if (out.device.is_cpu() && out.contiguous && is_flat(out, a)) {
-    std::byte* data[] = {out.data, flat_data(a)};
-    const std::int64_t strides[] = {static_cast<std::int64_t>(size_of(out.dtype)), flat_stride(a)};
-    return kernel.run(data, strides, out.numel, parameter.address());
-  }
-  launch_unary(kernel, out, *a.tensor, parameter);
+void pointwise(const PointwiseKernel& kernel, const Tensor& out, const PointwiseInput& a, const Constant& parameter) {
+  run_pointwise(kernel, out, parameter, a);
 }
-
-void pointwise(const PointwiseKernel& kernel, const Tensor& out_tensor, const PointwiseInput& a,
-               const PointwiseInput& b, const Constant& parameter) {
-  const StridedImpl& out = out_tensor.strided();
-  if (is_empty(out)) return;
-  if (out.device.is_cpu() && out.contiguous && is_flat(out, a) && is_flat(out, b)) {
-    std::byte* data[] = {out.data, flat_data(a), flat_data(b)};
-    const std::int64_t strides[] = {static_cast<std::int64_t>(size_of(out.dtype)), flat_stride(a), flat_stride(b)};
-    return kernel.run(data, strides, out.numel, parameter.address());
-  }
-  if (a.tensor == nullptr) return launch_with_number(kernel, out, *b.tensor, a.constant, 1, parameter);
-  if (b.tensor == nullptr) return launch_with_number(kernel, out, *a.tensor, b.constant, 2, parameter);
-  launch_binary(kernel, out, *a.tensor, *b.tensor, parameter);
+void pointwise(const PointwiseKernel& kernel, const Tensor& out, const PointwiseInput& a, const PointwiseInput& b,
+               const Constant& parameter) {
+  run_pointwise(kernel, out, parameter, a, b);
+}
+void pointwise(const PointwiseKernel& kernel, const Tensor& out, const PointwiseInput& a, const PointwiseInput& b,
+               const PointwiseInput& c, const Constant& parameter) {
+  run_pointwise(kernel, out, parameter, a, b, c);
 }
 
 void fill_pointwise(const Tensor& out_tensor, const Constant& value) {
   const StridedImpl& out = out_tensor.strided();
-  if (is_empty(out)) return;
+  if (out.numel == 0) return;
   const kernels::Run run = kernels::table().copy->fill[static_cast<int>(out.dtype)];
   const Walk walk(out.sizes, {&out});
   launch(
       "fill", std::array<Operand, 1>{{{&out, Access::Write}}},
       [walk, run, value](Addresses data) { walk.run(run, data, value.address()); },
-      [&] { return describe("fill", walk, {&out}, out.dtype, Constant(), value); });
+      [&] {
+        return device::Elementwise{
+            "fill", walk.sizes(), {{type_of(out.dtype), 0, walk.strides(0), {}}}, value.number()};
+      });
 }
 
 void check_writable(const char* op, const Tensor& out_tensor) {

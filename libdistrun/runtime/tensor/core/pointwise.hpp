@@ -14,7 +14,7 @@ namespace distrun::tensor {
 class Constant {
  public:
   Constant() noexcept = default;
-  Constant(const Scalar& value, DType dtype) noexcept {
+  Constant(const Scalar& value, DType dtype) noexcept : dtype_(dtype) {
     visit(dtype, [this, &value](auto zero) {
       const auto element = value.to<decltype(zero)>();
       std::memcpy(number_.bytes.data(), &element, sizeof element);
@@ -22,9 +22,11 @@ class Constant {
   }
   const void* address() const noexcept { return number_.bytes.data(); }
   const device::Number& number() const noexcept { return number_; }
+  DType dtype() const noexcept { return dtype_; }
 
  private:
   device::Number number_;
+  DType dtype_ = DType::Bool;
 };
 
 // A tensor, or a number in its place.
@@ -44,12 +46,14 @@ struct PointwiseKernel {
 };
 PointwiseKernel copy_kernel(DType from, DType to);
 
-// out[i] = run(inputs[i]...). Inputs have the dtype that `run` is for, and stretch to the output's sizes; all are on
-// the output's device. An input that shares memory with the output in another way than element by element must be
-// copied before: see apart() (copy.hpp).
+// out[i] = run(inputs[i]...). Inputs have the dtypes that `run` is for, and stretch to the output's sizes; all are on
+// the output's device, and one is no number. An input that shares memory with the output in another way than element by
+// element must be copied before: see apart() (copy.hpp).
 void pointwise(const PointwiseKernel& kernel, const Tensor& out, const PointwiseInput& a, const Constant& parameter);
 void pointwise(const PointwiseKernel& kernel, const Tensor& out, const PointwiseInput& a, const PointwiseInput& b,
                const Constant& parameter);
+void pointwise(const PointwiseKernel& kernel, const Tensor& out, const PointwiseInput& a, const PointwiseInput& b,
+               const PointwiseInput& c, const Constant& parameter);
 void fill_pointwise(const Tensor& out, const Constant& value);
 
 // For in-place operators. Throws Error{InvalidArgument} if several elements of the output are one in memory, as those

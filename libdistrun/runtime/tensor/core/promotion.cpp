@@ -20,4 +20,9 @@ DType result_type(const Tensor& a, const Tensor& b) noexcept {
 
 DType result_type(const Tensor& a, const Scalar& b) noexcept { return raised(a.dtype(), default_of(b)); }
 
+void check_castable(const char* op, DType result, const Tensor& out) {
+  if (kind_of(result) <= kind_of(out.dtype())) return;
+  refuse(op, "result type " + std::string(name_of(result)) + " can't be cast to the output's", {&out});
+}
+
 }  // namespace distrun::tensor

@@ -8,5 +8,8 @@ namespace distrun::tensor {
 // the later ones only raise the kind (bool, integer, floating). A floating number beside integers makes float32.
 DType result_type(const Tensor& a, const Tensor& b) noexcept;
 DType result_type(const Tensor& a, const Scalar& b) noexcept;
+// Of operators in place: throws Error{InvalidArgument} if the result is of a higher kind than the output, as floating
+// numbers are for integers, and all numbers for bools.
+void check_castable(const char* op, DType result, const Tensor& out);
 
 }  // namespace distrun::tensor

@@ -35,6 +35,12 @@ Dims broadcast(const char* op, const Tensor& a, const Tensor& b) {
   return sizes;
 }
 
+std::int64_t sum_of_sizes(const char* op, std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  refuse(op, "sizes " + std::to_string(a) + " and " + std::to_string(b) + " come to more than can be counted", {});
+}
+
 bool is_expandable(const Dims& from, const Dims& to) noexcept {
   if (from.size() > to.size()) return false;
   const std::size_t shift = to.size() - from.size();
@@ -77,6 +83,14 @@ void check_dense(const char* op, std::initializer_list<const Tensor*> tensors) {
   for (const Tensor* tensor : tensors) {
     if (tensor->is_sparse()) refuse(op, "not for sparse tensors; to_dense() first", {tensor});
   }
+}
+
+void check_like(const char* op, const Tensor& gradient, const Tensor& tensor) {
+  check_defined(op, {&gradient, &tensor});
+  check_dense(op, {&gradient});
+  check_same_dtype(op, gradient, tensor);
+  check_same_device(op, {&gradient, &tensor});
+  if (gradient.sizes() != tensor.sizes()) refuse(op, "the sizes differ", {&gradient, &tensor});
 }
 
 void check_rank(const char* op, const Tensor& tensor, std::size_t rank) {

@@ -6,6 +6,14 @@
 
 namespace distrun::tensor {
 
+void SparseParts::replace(const SparseParts& result) {
+  const std::uint32_t next = version() + 1;
+  indices = result.indices;
+  values = result.values;
+  coalesced = result.coalesced;
+  changes_ += next - version();
+}
+
 SparseImpl::SparseImpl(Ref<SparseParts> shared, Dims sizes_)
     : TensorImpl(Layout::Sparse, shared->values.dtype(), shared->values.device(), sizes_, Shape(sizes_).numel),
       parts(std::move(shared)) {}

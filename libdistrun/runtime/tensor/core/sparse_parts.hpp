@@ -11,18 +11,26 @@ class SparseParts final : public Counted {
   SparseParts(Tensor indices_, Tensor values_, bool coalesced_)
       : indices(std::move(indices_)), values(std::move(values_)), coalesced(coalesced_) {}
 
+  // Changes of the bytes of indices and values count, too, whoever makes them.
+  std::uint32_t version() const noexcept { return changes_ + indices.version() + values.version(); }
+  void bump_version() noexcept { ++changes_; }
+  // One change: those of a result of the same dtype.
+  void replace(const SparseParts& result);
+
   Tensor indices;
   Tensor values;
   bool coalesced;
-  std::atomic<std::uint32_t> version{0};
+
+ private:
+  std::atomic<std::uint32_t> changes_{0};  // but for those of the bytes
 };
 
 class SparseImpl final : public TensorImpl {
  public:
   SparseImpl(Ref<SparseParts> shared, Dims sizes);
 
-  std::uint32_t version() const noexcept override { return parts->version.load(std::memory_order_acquire); }
-  void bump_version() const noexcept override { parts->version.fetch_add(1, std::memory_order_acq_rel); }
+  std::uint32_t version() const noexcept override { return parts->version(); }
+  void bump_version() const noexcept override { parts->bump_version(); }
   void record_stream(Stream stream) const override;
 
   const Ref<SparseParts> parts;

@@ -22,7 +22,7 @@ constinit std::atomic<Watcher*> detail::watcher{nullptr};
 
 Watcher* set_watcher(Watcher* watcher) noexcept { return detail::watcher.exchange(watcher, std::memory_order_acq_rel); }
 
-Ref<Storage> Storage::make(Device device, std::size_t bytes) { return adopt(device::allocate(device, bytes)); }
+Ref<Storage> Storage::make(Device device, std::size_t bytes) { return adopt(device::allocate(device, bytes, {})); }
 
 Ref<Storage> Storage::adopt(std::unique_ptr<device::Memory> memory) {
   device::Memory& bytes = *memory;

@@ -18,14 +18,48 @@ bool is_dense(const Dims& sizes, const Dims& strides, std::int64_t numel) noexce
   return true;
 }
 
+// Counts elements, one size after the other. The product of all sizes other than 0 must be an std::int64_t, so that
+// that of a few of them is one, too, also of an empty tensor.
+struct ElementCount {
+  std::int64_t product = 1;
+  bool is_sound = true, is_empty = false;
+
+  void add(std::int64_t size) noexcept {
+    is_empty |= size == 0;
+    is_sound &= size >= 0;
+    if (size > 1 && __builtin_mul_overflow(product, size, &product)) is_sound = false;
+  }
+  std::int64_t numel(const Dims& sizes) const {
+    if (is_sound) return is_empty ? 0 : product;
+    const bool is_negative = std::any_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size < 0; });
+    throw Error(ErrorKind::InvalidArgument,
+                "no tensor can have sizes " + to_string(sizes) +
+                    (is_negative ? ": one is below 0" : ": they come to more elements than can be counted"));
+  }
+};
+
+std::int64_t numel_of(const Dims& sizes) {
+  ElementCount count;
+  for (const std::int64_t size : sizes) count.add(size);
+  return count.numel(sizes);
+}
+
+// Strides along one element lead nowhere, and yet are counted in bytes.
+bool are_countable(const Dims& strides) noexcept {
+  constexpr std::int64_t kMost = std::int64_t{1} << 56;
+  return std::all_of(strides.begin(), strides.end(),
+                     [](std::int64_t stride) { return stride >= -kMost && stride <= kMost; });
+}
+
 // Of the element at the offset. All that the block reaches must lie in the storage, whatever the numbers are: views are
 // also made from what another rank has sent. Of an empty one the offset means nothing.
 std::byte* address_in(const Storage& storage, const TensorImpl& tensor, const Dims& strides, std::int64_t offset) {
   const auto element_bytes = static_cast<std::int64_t>(size_of(tensor.dtype));
   const std::int64_t elements = static_cast<std::int64_t>(storage.bytes()) / element_bytes;
-  if (tensor.numel == 0 && offset >= 0) return storage.data();
+  if (tensor.numel == 0 && offset >= 0 && strides.size() == tensor.sizes.size()) return storage.data();
   const device::Reach reach = device::reach_of(tensor.sizes, strides, offset);
-  if (reach.is_valid && reach.first >= 0 && reach.last < elements) return storage.data() + offset * element_bytes;
+  const bool is_inside = reach.is_valid && reach.first >= 0 && reach.last < elements;
+  if (is_inside && are_countable(strides)) return storage.data() + offset * element_bytes;
   throw Error(ErrorKind::InvalidArgument, "as_strided: sizes " + to_string(tensor.sizes) + ", strides " +
                                               to_string(strides) + " and offset " + std::to_string(offset) +
                                               " reach beyond a storage of " + std::to_string(elements) + " " +
@@ -38,22 +72,16 @@ TensorImpl::TensorImpl(Layout layout_, DType dtype_, Device device_, Dims sizes_
     : layout(layout_), dtype(dtype_), device(device_), sizes(std::move(sizes_)), numel(numel_) {}
 
 Shape::Shape(const Dims& sizes_) : sizes(sizes_), strides(sizes_) {
-  bool is_sound = true, is_empty = false;
+  ElementCount count;
   for (std::size_t i = sizes.size(); i-- > 0;) {
-    const std::int64_t size = sizes[i];
-    strides[i] = numel;
-    is_empty |= size == 0;
-    is_sound &= size >= 0;
-    if (size > 1 && __builtin_mul_overflow(numel, size, &numel)) is_sound = false;
+    strides[i] = count.product;
+    count.add(sizes[i]);
   }
-  if (is_empty && is_sound) numel = 0;
-  if (!is_sound) {
-    throw Error(ErrorKind::InvalidArgument, "no tensor can have sizes " + to_string(sizes));
-  }
+  numel = count.numel(sizes);
 }
 
 StridedImpl::StridedImpl(Ref<Storage> storage, DType dtype_, Dims sizes_, Dims strides_, std::int64_t offset_)
-    : TensorImpl(Layout::Strided, dtype_, storage->device(), sizes_, device::count_of(sizes_)),
+    : TensorImpl(Layout::Strided, dtype_, storage->device(), sizes_, numel_of(sizes_)),
       strides(std::move(strides_)),
       offset(offset_),
       data(address_in(*storage, *this, strides, offset_)),
@@ -86,12 +114,16 @@ void StridedImpl::let_go() noexcept {
 }
 
 std::int64_t Tensor::size(std::int64_t dim) const {
+  if (!defined()) refuse("size", "a tensor is needed, and this one is undefined", {});
   const Dims& sizes = impl_->sizes;
   if (sizes.empty()) refuse("size", "a tensor without dimensions has no dimension " + std::to_string(dim), {this});
   return sizes[wrap_dim("size", dim, sizes.size())];
 }
 
-void Tensor::bump_version() const { impl_->bump_version(); }
+void Tensor::bump_version() const {
+  if (!defined()) refuse("bump_version", "a tensor is needed, and this one is undefined", {});
+  impl_->bump_version();
+}
 
 void Tensor::refuse_strided() const {
   throw Error(ErrorKind::InvalidArgument, defined() ? "a strided tensor is needed, and this one is " + describe(*this)

@@ -17,6 +17,7 @@
 
 #include <distrun/runtime/device/dims.hpp>
 #include <distrun/runtime/tensor/core/dtype.hpp>
+#include <distrun/runtime/tensor/core/methods.hpp>
 #include <distrun/runtime/tensor/core/scalar.hpp>
 #include <distrun/runtime/tensor/core/storage.hpp>
 
@@ -25,14 +26,14 @@ namespace distrun::tensor {
 namespace plain {}
 using namespace plain;
 
-using device::Dims;
-
 enum class Layout : std::uint8_t { Strided, Sparse };  // Sparse: COO, sparse.hpp
 
 // What autograd keeps of a tensor; its own file is runtime/autograd/variable.hpp. Owned by the tensor.
 class GradientInfo {
  public:
   virtual ~GradientInfo() = default;
+  // What it adds to the text of its tensor: "requires_grad=true", "grad_fn=<MulBackward0>"; empty: nothing.
+  virtual std::string shown_of(const Tensor& tensor) const = 0;
 };
 
 // What handles share. Immovable.
@@ -91,10 +92,19 @@ class StridedImpl final : public TensorImpl {
 
 struct TensorOptions;
 
-class Tensor {
+class Tensor : public TensorMethods {
  public:
   Tensor() noexcept = default;  // undefined
   explicit Tensor(Ref<TensorImpl> impl) noexcept : impl_(std::move(impl)) {}
+  Tensor(const Tensor&) noexcept = default;
+  Tensor(Tensor&&) noexcept = default;
+
+  // A name that is assigned to becomes one of the other tensor.
+  Tensor& operator=(const Tensor&) & noexcept = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  // What has no name is written to, as copy_() and fill_() do: x[0] = y. (Where the methods are.)
+  void operator=(const Tensor& from) &&;
+  void operator=(const Scalar& value) &&;
 
   bool defined() const noexcept { return static_cast<bool>(impl_); }
   bool is_same(const Tensor& other) const noexcept { return impl_ == other.impl_; }
@@ -136,6 +146,10 @@ class Tensor {
   T item_as() const {
     return item().to<T>();
   }
+  template <class T>
+  T item() const {
+    return item().to<T>();
+  }
 
   // In-place changes so far, of it and of all that share its bytes.
   std::uint32_t version() const { return impl_->version(); }
@@ -149,12 +163,25 @@ class Tensor {
   Ref<TensorImpl> impl_;
 };
 
-using TensorList = std::vector<Tensor>;
+template <Integer Int>
+Tensor TensorMethods::sum(Int dim, bool keep_dim) const {
+  return sum(Dims{static_cast<std::int64_t>(dim)}, keep_dim);
+}
+template <Integer Int>
+Tensor TensorMethods::mean(Int dim, bool keep_dim) const {
+  return mean(Dims{static_cast<std::int64_t>(dim)}, keep_dim);
+}
 
 struct TensorOptions {
   DType dtype = DType::F32;
   Device device = device::kCpu;
 };
+
+// One of them alone, where options are taken: ones({2}, F64).
+template <class T>
+concept OneOption = std::same_as<T, DType> || std::same_as<T, Device>;
+inline TensorOptions options_of(DType dtype) noexcept { return {dtype, device::kCpu}; }
+inline TensorOptions options_of(Device device) noexcept { return {DType::F32, device}; }
 
 inline TensorOptions Tensor::options() const noexcept { return {dtype(), device()}; }
 

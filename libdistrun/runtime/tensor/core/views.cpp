@@ -1,7 +1,6 @@
 #include <distrun/runtime/tensor/core/views.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include <distrun/runtime/tensor/core/shape.hpp>
@@ -14,8 +13,8 @@ Tensor view_of(const StridedImpl& base, Dims sizes, Dims strides, std::int64_t o
   return Tensor(make_ref<StridedImpl>(base.storage(), base.dtype, std::move(sizes), std::move(strides), offset));
 }
 
-// With -1 filled in. Throws unless there are as many elements.
-Dims inferred(const char* op, const Tensor& tensor, const Dims& wanted) {
+// With -1 filled in, as a block without holes. Throws unless there are as many elements.
+Shape inferred(const char* op, const Tensor& tensor, const Dims& wanted) {
   Dims sizes = wanted;
   std::optional<std::size_t> open;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -24,20 +23,25 @@ Dims inferred(const char* op, const Tensor& tensor, const Dims& wanted) {
     open = i;
     sizes[i] = 1;
   }
-  const std::int64_t known = device::count_of(sizes);
-  if (open && known != 0 && tensor.numel() % known == 0) sizes[*open] = tensor.numel() / known;
-  if ((open && known == 0) || device::count_of(sizes) != tensor.numel()) {
+  Shape shape(sizes);
+  const bool is_ambiguous = open && shape.numel == 0;
+  if (open && !is_ambiguous && tensor.numel() % shape.numel == 0) {
+    sizes[*open] = tensor.numel() / shape.numel;
+    shape = Shape(sizes);
+  }
+  if (is_ambiguous || shape.numel != tensor.numel()) {
     refuse(op,
            "sizes " + to_string(wanted) + " are invalid for input of " + std::to_string(tensor.numel()) + " elements",
            {&tensor});
   }
-  return sizes;
+  return shape;
 }
 
 // Strides with which the same memory has the new sizes: each group of old dimensions that lie without gaps must hold a
 // whole group of new ones. None if one doesn't.
-std::optional<Dims> strides_for(const StridedImpl& from, const Dims& sizes) {
-  if (from.contiguous) return device::contiguous_strides(sizes);
+std::optional<Dims> strides_for(const StridedImpl& from, const Shape& shape) {
+  if (from.contiguous) return shape.strides;
+  const Dims& sizes = shape.sizes;
   Dims strides(sizes.size(), 0);
   std::size_t next = sizes.size();
   std::int64_t group = 1;  // elements of the old group so far
@@ -57,6 +61,18 @@ std::optional<Dims> strides_for(const StridedImpl& from, const Dims& sizes) {
     if (old > 0) stride = from.strides[old - 1];
   }
   return next == 0 ? std::optional(strides) : std::nullopt;
+}
+
+// Where the elements from `first` on along a dimension begin. Strides of an empty tensor mean nothing, and may be too
+// large to reckon with.
+std::int64_t offset_at(const StridedImpl& impl, std::size_t dim, std::int64_t first) {
+  return impl.numel == 0 ? impl.offset : impl.offset + first * impl.strides[dim];
+}
+
+std::int64_t size_to_split(const Tensor& tensor, std::int64_t dim) {
+  const Dims& sizes = tensor.strided().sizes;
+  if (sizes.empty()) refuse("split", "cannot be applied to a tensor without dimensions", {&tensor});
+  return sizes[wrap_dim("split", dim, sizes.size())];
 }
 
 Dims without(Dims dims, std::size_t at) {
@@ -89,10 +105,10 @@ Tensor alias(const Tensor& tensor) {
 
 std::optional<Tensor> view_if_possible(const char* op, const Tensor& tensor, const Dims& wanted) {
   const StridedImpl& impl = tensor.strided();
-  const Dims sizes = inferred(op, tensor, wanted);
-  const std::optional<Dims> strides = strides_for(impl, sizes);
+  const Shape shape = inferred(op, tensor, wanted);
+  const std::optional<Dims> strides = strides_for(impl, shape);
   if (!strides) return std::nullopt;
-  return view_of(impl, sizes, *strides, impl.offset);
+  return view_of(impl, shape.sizes, *strides, impl.offset);
 }
 
 Tensor view(const Tensor& tensor, const Dims& wanted) {
@@ -158,7 +174,8 @@ Tensor permute(const Tensor& tensor, const Dims& order) {
 Tensor unsqueeze(const Tensor& tensor, std::int64_t dim) {
   const StridedImpl& impl = tensor.strided();
   const std::size_t at = wrap_dim("unsqueeze", dim, impl.sizes.size() + 1);
-  const std::int64_t stride = at < impl.sizes.size() ? impl.sizes[at] * impl.strides[at] : 1;
+  const bool goes_before = at < impl.sizes.size() && impl.numel > 0;
+  const std::int64_t stride = goes_before ? impl.sizes[at] * impl.strides[at] : 1;
   return view_of(impl, with(impl.sizes, at, 1), with(impl.strides, at, stride), impl.offset);
 }
 
@@ -182,7 +199,7 @@ Tensor narrow(const Tensor& tensor, std::int64_t dim, std::int64_t start, std::i
   }
   Dims sizes = impl.sizes;
   sizes[at] = length;
-  return view_of(impl, std::move(sizes), impl.strides, impl.offset + first * impl.strides[at]);
+  return view_of(impl, std::move(sizes), impl.strides, offset_at(impl, at, first));
 }
 
 Tensor select_view(const Tensor& tensor, std::int64_t dim, std::int64_t index) {
@@ -192,12 +209,17 @@ Tensor select_view(const Tensor& tensor, std::int64_t dim, std::int64_t index) {
   const std::int64_t size = impl.sizes[at];
   if (index < -size || index >= size) refuse_index("select", index, at, tensor);
   const std::int64_t position = index < 0 ? index + size : index;
-  return view_of(impl, without(impl.sizes, at), without(impl.strides, at), impl.offset + position * impl.strides[at]);
+  return view_of(impl, without(impl.sizes, at), without(impl.strides, at), offset_at(impl, at, position));
 }
 
 TensorList split(const Tensor& tensor, const Dims& sizes, std::int64_t dim) {
-  const std::int64_t whole = tensor.strided().sizes.empty() ? 0 : tensor.size(dim);
-  if (tensor.dim() == 0 || std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) != whole) {
+  std::int64_t left = size_to_split(tensor, dim);
+  bool do_fit = true;
+  for (const std::int64_t size : sizes) {
+    do_fit &= size >= 0 && size <= left;
+    if (do_fit) left -= size;
+  }
+  if (!do_fit || left != 0) {
     refuse("split", "pieces of " + to_string(sizes) + " do not make up dimension " + std::to_string(dim), {&tensor});
   }
   TensorList pieces;
@@ -210,16 +232,24 @@ TensorList split(const Tensor& tensor, const Dims& sizes, std::int64_t dim) {
 }
 
 TensorList split(const Tensor& tensor, std::int64_t size, std::int64_t dim) {
-  const std::int64_t whole = tensor.strided().sizes.empty() ? 0 : tensor.size(dim);
-  if (tensor.dim() == 0 || size < 0 || (size == 0 && whole != 0)) {
+  const std::int64_t whole = size_to_split(tensor, dim);
+  if (size < 0 || (size == 0 && whole != 0)) {
     refuse("split", "pieces of size " + std::to_string(size) + " do not make up dimension " + std::to_string(dim),
            {&tensor});
   }
+  constexpr std::int64_t kMostPieces = 1 << 24;  // an expanded tensor has any size; the handles need memory
+  if (size > 0 && whole / size > kMostPieces) {
+    refuse("split",
+           "pieces of size " + std::to_string(size) + " of dimension " + std::to_string(dim) + " are more than " +
+               std::to_string(kMostPieces),
+           {&tensor});
+  }
   TensorList pieces;
-  std::int64_t start = 0;
+  std::int64_t start = 0, length = 0;
   do {
-    pieces.push_back(narrow(tensor, dim, start, std::min(size, whole - start)));
-    start += size;
+    length = std::min(size, whole - start);
+    pieces.push_back(narrow(tensor, dim, start, length));
+    start += length;
   } while (start < whole);
   return pieces;
 }

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 #include <distrun/common/base/check.hpp>
+#include <distrun/runtime/tensor/core/parallel.hpp>
+#include <distrun/runtime/tensor/kernels/instruction_set.hpp>
 
 namespace distrun::tensor {
 
@@ -22,7 +25,8 @@ Walk::Walk(const Dims& sizes, std::initializer_list<const StridedImpl*> blocks)
   DISTRUN_ASSERT(blocks_ <= kMost);
   std::size_t block = 0;
   for (const StridedImpl* tensor : blocks) {
-    Dims& strides = strides_[block++];
+    Dims& strides = strides_[block];
+    dtypes_[block++] = tensor == nullptr ? DType::Bool : tensor->dtype;
     strides = tensor == nullptr ? Dims(sizes.size(), 0) : expanded_strides(*tensor, sizes);
     const auto bytes = tensor == nullptr ? 0 : static_cast<std::int64_t>(size_of(tensor->dtype));
     for (std::int64_t& stride : strides) stride *= bytes;
@@ -74,20 +78,29 @@ void Walk::join() {
   }
 }
 
-// How much of the last dimension to go along at a time. If a block has its neighbours in the dimension before, as a
-// turned matrix, each element of a long run would be in a cache line of its own, which is gone when its neighbour's
-// turn comes; of short runs the lines are still there.
-std::int64_t Walk::stretch() const noexcept {
-  constexpr std::int64_t kLine = 64, kStretch = 32, kWorthIt = 1 << 15;
+// If a block has its neighbours in the dimension before the last, as a turned matrix, each element of a long run would
+// be in a cache line of its own, which is gone when its neighbour's turn comes.
+bool Walk::is_turned(std::size_t block) const noexcept {
+  constexpr std::int64_t kLine = 64;
   const std::size_t last = sizes_.size() - 1;
-  if (sizes_.size() < 2 || count_ < kWorthIt) return sizes_[last];
-  for (std::size_t block = 0; block < blocks_; ++block) {
-    if (std::abs(strides_[block][last]) >= kLine && std::abs(strides_[block][last - 1]) < kLine) return kStretch;
-  }
-  return sizes_[last];
+  return std::abs(strides_[block][last]) >= kLine && std::abs(strides_[block][last - 1]) < kLine;
 }
 
 void Walk::run(kernels::Run kernel, std::byte* const* data, const void* parameter) const {
+  if (count_ <= kElementsEach || sizes_.empty()) return run_part(kernel, data, parameter);
+  const std::int64_t rows = sizes_[0], row = count_ / rows;
+  parallel_for(rows, (kElementsEach - 1) / row + 1, [&](std::int64_t first, std::int64_t end) {
+    Walk part = *this;
+    part.sizes_[0] = end - first;
+    part.count_ = part.sizes_[0] * row;
+    std::array<std::byte*, kMost> at{};
+    for (std::size_t block = 0; block < blocks_; ++block) at[block] = data[block] + first * strides_[block][0];
+    part.run_part(kernel, at.data(), parameter);
+  });
+}
+
+void Walk::run_part(kernels::Run kernel, std::byte* const* data, const void* parameter) const {
+  constexpr std::int64_t kWorthIt = 1 << 10;
   if (count_ == 0) return;
   std::array<std::byte*, kMost> at{};
   for (std::size_t block = 0; block < blocks_; ++block) at[block] = data[block];
@@ -95,22 +108,27 @@ void Walk::run(kernels::Run kernel, std::byte* const* data, const void* paramete
     constexpr std::array<std::int64_t, kMost> kNone{};
     return kernel(at.data(), kNone.data(), 1, parameter);
   }
-  const std::int64_t whole = sizes_[sizes_.size() - 1], step = stretch();
-  for (std::int64_t first = 0; first < whole; first += step) {
-    run_stretch(kernel, at, std::min(step, whole - first), parameter);
-    for (std::size_t block = 0; block < blocks_; ++block) at[block] += step * strides_[block][sizes_.size() - 1];
+  if (sizes_.size() >= 2 && count_ >= kWorthIt) {
+    for (std::size_t block = 1; block < blocks_; ++block) {
+      if (is_turned(block)) return run_turned(kernel, at, parameter);
+    }
+    if (has_short_repeated_rows()) return run_repeated(kernel, at, parameter);
   }
+  run_rows(kernel, at, parameter);
 }
 
-// Over all but the last dimension, of which `length` elements are taken.
-void Walk::run_stretch(kernels::Run kernel, std::array<std::byte*, kMost> at, std::int64_t length,
-                       const void* parameter) const {
-  const std::size_t last = sizes_.size() - 1;
-  std::array<std::int64_t, kMost> inner{};
-  for (std::size_t block = 0; block < blocks_; ++block) inner[block] = strides_[block][last];
+// Calls body(at) for each place of the first dimensions.
+template <class Body>
+void Walk::for_each_outer(std::size_t dims, std::array<std::byte*, kMost> at, const Body& body) const {
+  if (dims == 0) return body(at);
+  const std::size_t last = dims - 1;
   Dims index(last, 0);
   for (;;) {
-    kernel(at.data(), inner.data(), length, parameter);
+    std::array<std::byte*, kMost> row = at;
+    for (std::int64_t i = 0; i < sizes_[last]; ++i) {
+      body(row);
+      for (std::size_t block = 0; block < blocks_; ++block) row[block] += strides_[block][last];
+    }
     std::size_t dim = last;
     for (; dim > 0; --dim) {
       for (std::size_t block = 0; block < blocks_; ++block) at[block] += strides_[block][dim - 1];
@@ -120,6 +138,114 @@ void Walk::run_stretch(kernels::Run kernel, std::array<std::byte*, kMost> at, st
     }
     if (dim == 0) return;
   }
+}
+
+void Walk::run_rows(kernels::Run kernel, std::array<std::byte*, kMost> at, const void* parameter) const {
+  const std::size_t last = sizes_.size() - 1;
+  std::array<std::int64_t, kMost> inner{};
+  for (std::size_t block = 0; block < blocks_; ++block) inner[block] = strides_[block][last];
+  for_each_outer(last, at, [&](const std::array<std::byte*, kMost>& row) {
+    kernel(row.data(), inner.data(), sizes_[last], parameter);
+  });
+}
+
+namespace {
+
+// Of the last two dimensions.
+constexpr std::int64_t kTile = 4096, kTileColumns = 128;  // elements, and columns at most
+constexpr std::int64_t kRepeated = 1024;                  // elements of rows that are written out several times
+
+// What tiles have of the blocks that are brought into order beside.
+class Tiles {
+ public:
+  std::byte* of(std::size_t block) noexcept { return bytes_ + (block - 1) * kBytes; }
+
+ private:
+  static constexpr std::size_t kBytes = kTile * 8;
+  alignas(64) std::byte bytes_[(Walk::kMost - 1) * kBytes];  // the first block is the output
+};
+
+}  // namespace
+
+// Tile by tile: what is turned is brought into order beside first.
+void Walk::run_turned(kernels::Run kernel, std::array<std::byte*, kMost> at, const void* parameter) const {
+  const kernels::CopyKernels& copy = *kernels::table().copy;
+  const std::size_t down = sizes_.size() - 2, across = sizes_.size() - 1;
+  const std::int64_t columns = std::min(kTileColumns, sizes_[across]), rows = kTile / columns;
+  std::array<std::int64_t, kMost> row_stride{}, inner{};
+  std::array<bool, kMost> turned{};
+  for (std::size_t block = 0; block < blocks_; ++block) {
+    const auto bytes = static_cast<std::int64_t>(size_of(dtypes_[block]));
+    turned[block] = block > 0 && is_turned(block);
+    inner[block] = turned[block] ? bytes : strides_[block][across];
+    row_stride[block] = turned[block] ? bytes * columns : strides_[block][down];
+  }
+  Tiles tiles;
+  const auto run_tile = [&](std::array<std::byte*, kMost> tile, std::int64_t height, std::int64_t width) {
+    for (std::size_t block = 1; block < blocks_; ++block) {
+      if (!turned[block]) continue;
+      copy.turn[static_cast<int>(dtypes_[block])](
+          {tile[block], height, strides_[block][down], width, strides_[block][across]}, tiles.of(block),
+          row_stride[block]);
+      tile[block] = tiles.of(block);
+    }
+    for (std::int64_t row = 0; row < height; ++row) {
+      kernel(tile.data(), inner.data(), width, parameter);
+      for (std::size_t block = 0; block < blocks_; ++block) tile[block] += row_stride[block];
+    }
+  };
+  for_each_outer(down, at, [&](const std::array<std::byte*, kMost>& matrix) {
+    for (std::int64_t column = 0; column < sizes_[across]; column += columns) {
+      for (std::int64_t row = 0; row < sizes_[down]; row += rows) {
+        std::array<std::byte*, kMost> tile = matrix;
+        for (std::size_t block = 0; block < blocks_; ++block) {
+          tile[block] += row * strides_[block][down] + column * strides_[block][across];
+        }
+        run_tile(tile, std::min(rows, sizes_[down] - row), std::min(columns, sizes_[across] - column));
+      }
+    }
+  });
+}
+
+// The same row for all places of the dimension before.
+bool Walk::is_repeated(std::size_t block) const noexcept {
+  const std::size_t down = sizes_.size() - 2, across = sizes_.size() - 1;
+  return strides_[block][down] == 0 && strides_[block][across] == static_cast<std::int64_t>(size_of(dtypes_[block]));
+}
+
+// As a bias of few numbers is added. All other blocks go on from row to row.
+bool Walk::has_short_repeated_rows() const noexcept {
+  constexpr std::int64_t kShort = 512;
+  const std::size_t down = sizes_.size() - 2, across = sizes_.size() - 1;
+  if (sizes_[across] > kShort) return false;
+  for (std::size_t block = 0; block < blocks_; ++block) {
+    const bool goes_on = strides_[block][down] == strides_[block][across] * sizes_[across];
+    if (!goes_on && (block == 0 || !is_repeated(block))) return false;
+  }
+  return true;
+}
+
+// Several rows in one run: what repeats itself is written out for as many.
+void Walk::run_repeated(kernels::Run kernel, std::array<std::byte*, kMost> at, const void* parameter) const {
+  const std::size_t down = sizes_.size() - 2, across = sizes_.size() - 1;
+  const std::int64_t together = std::min(sizes_[down], kRepeated / sizes_[across]);
+  std::array<std::int64_t, kMost> inner{};
+  for (std::size_t block = 0; block < blocks_; ++block) inner[block] = strides_[block][across];
+  Tiles tiles;
+  for_each_outer(down, at, [&](std::array<std::byte*, kMost> run) {
+    for (std::size_t block = 1; block < blocks_; ++block) {
+      if (!is_repeated(block)) continue;
+      const auto bytes = static_cast<std::size_t>(sizes_[across] * inner[block]);
+      for (std::int64_t row = 0; row < together; ++row) {
+        std::memcpy(tiles.of(block) + static_cast<std::size_t>(row) * bytes, run[block], bytes);
+      }
+      run[block] = tiles.of(block);
+    }
+    for (std::int64_t row = 0; row < sizes_[down]; row += together) {
+      kernel(run.data(), inner.data(), std::min(together, sizes_[down] - row) * sizes_[across], parameter);
+      for (std::size_t block = 0; block < blocks_; ++block) run[block] += together * strides_[block][down];
+    }
+  });
 }
 
 }  // namespace distrun::tensor

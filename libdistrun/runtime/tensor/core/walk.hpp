@@ -22,7 +22,7 @@ class Walk {
   // Over `sizes`. The first is the output. A null one stands for a constant: it stays where it is.
   Walk(const Dims& sizes, std::initializer_list<const StridedImpl*> blocks);
 
-  // Calls the kernel for each innermost run, with the data of all blocks.
+  // Calls the kernel for each innermost run, with the data of all blocks; of many elements on several threads.
   void run(kernels::Run kernel, std::byte* const* data, const void* parameter) const;
 
   const Dims& sizes() const noexcept { return sizes_; }  // outermost first; all but what is one run
@@ -31,13 +31,20 @@ class Walk {
  private:
   void drop_and_order();
   void join();
-  std::int64_t stretch() const noexcept;
-  void run_stretch(kernels::Run kernel, std::array<std::byte*, kMost> at, std::int64_t length,
-                   const void* parameter) const;
+  bool is_turned(std::size_t block) const noexcept;
+  bool is_repeated(std::size_t block) const noexcept;
+  bool has_short_repeated_rows() const noexcept;
+  void run_part(kernels::Run kernel, std::byte* const* data, const void* parameter) const;
+  void run_repeated(kernels::Run kernel, std::array<std::byte*, kMost> at, const void* parameter) const;
+  void run_rows(kernels::Run kernel, std::array<std::byte*, kMost> at, const void* parameter) const;
+  void run_turned(kernels::Run kernel, std::array<std::byte*, kMost> at, const void* parameter) const;
+  template <class Body>
+  void for_each_outer(std::size_t dims, std::array<std::byte*, kMost> at, const Body& body) const;
 
   std::size_t blocks_;
   Dims sizes_;                       // outermost first
   std::array<Dims, kMost> strides_;  // of each block, in bytes
+  std::array<DType, kMost> dtypes_;  // of each block
   std::int64_t count_;               // of elements
 };
 

@@ -66,6 +66,48 @@ struct Maximum {
   T operator()(T a, T b) const { return a < b || b != b ? b : a; }  // not a number is the largest
 };
 
+template <class T>
+struct Minimum {
+  static constexpr bool kIsFor = true;
+  explicit Minimum(const void*) {}
+  T operator()(T a, T b) const { return a > b || b != b ? b : a; }
+};
+
+template <class T>
+struct ClampMaxBackward {
+  static constexpr bool kIsFor = is_float<T>;
+  const T largest;
+  explicit ClampMaxBackward(const void* parameter) : largest(constant<T>(parameter)) {}
+  T operator()(T gradient, T input) const { return input <= largest ? gradient : T{0}; }
+};
+
+template <class T>
+struct TanhBackward {
+  static constexpr bool kIsFor = is_float<T>;
+  explicit TanhBackward(const void*) {}
+  T operator()(T gradient, T result) const { return gradient * (T{1} - result * result); }
+};
+
+template <class T>
+struct AbsBackward {
+  static constexpr bool kIsFor = is_float<T>;
+  explicit AbsBackward(const void*) {}
+  T operator()(T gradient, T input) const { return input > 0 ? gradient : input < 0 ? -gradient : T{0}; }
+};
+
+template <class T>
+struct Pow {
+  static constexpr bool kIsFor = !std::is_same_v<T, bool>, kTakesRuns = true;
+  explicit Pow(const void*) {}
+  T operator()(T a, T b) const {
+    if constexpr (is_float<T>) {
+      return power(a, b);
+    } else {
+      return integer_power(a, b);
+    }
+  }
+};
+
 #define DISTRUN_COMPARISON(Name, symbol)                   \
   template <class T>                                       \
   struct Name {                                            \
@@ -81,29 +123,17 @@ DISTRUN_COMPARISON(Gt, >)
 DISTRUN_COMPARISON(Ge, >=)
 #undef DISTRUN_COMPARISON
 
-#define DISTRUN_ADD(T) binary_entry<Add, T>()
-#define DISTRUN_MUL(T) binary_entry<Mul, T>()
-#define DISTRUN_DIV(T) binary_entry<Div, T>()
-#define DISTRUN_SIGMOID_BACKWARD(T) binary_entry<SigmoidBackward, T>()
-#define DISTRUN_THRESHOLD_BACKWARD(T) binary_entry<ThresholdBackward, T>()
-#define DISTRUN_CLAMP_MIN_BACKWARD(T) binary_entry<ClampMinBackward, T>()
-#define DISTRUN_MAXIMUM(T) binary_entry<Maximum, T>()
-#define DISTRUN_EQ(T) &binary_run<Eq<T>, T, bool>
-#define DISTRUN_NE(T) &binary_run<Ne<T>, T, bool>
-#define DISTRUN_LT(T) &binary_run<Lt<T>, T, bool>
-#define DISTRUN_LE(T) &binary_run<Le<T>, T, bool>
-#define DISTRUN_GT(T) &binary_run<Gt<T>, T, bool>
-#define DISTRUN_GE(T) &binary_run<Ge<T>, T, bool>
-
 }  // namespace
 
 extern const BinaryKernels DISTRUN_NAMED(binary_kernels_, DISTRUN_KERNEL_SET);
 constexpr BinaryKernels DISTRUN_NAMED(binary_kernels_, DISTRUN_KERNEL_SET) = {
-    {DISTRUN_FOR_DTYPES(DISTRUN_ADD), DISTRUN_FOR_DTYPES(DISTRUN_MUL), DISTRUN_FOR_DTYPES(DISTRUN_DIV),
-     DISTRUN_FOR_DTYPES(DISTRUN_SIGMOID_BACKWARD), DISTRUN_FOR_DTYPES(DISTRUN_THRESHOLD_BACKWARD),
-     DISTRUN_FOR_DTYPES(DISTRUN_CLAMP_MIN_BACKWARD), DISTRUN_FOR_DTYPES(DISTRUN_MAXIMUM)},
-    {DISTRUN_FOR_DTYPES(DISTRUN_EQ), DISTRUN_FOR_DTYPES(DISTRUN_NE), DISTRUN_FOR_DTYPES(DISTRUN_LT),
-     DISTRUN_FOR_DTYPES(DISTRUN_LE), DISTRUN_FOR_DTYPES(DISTRUN_GT), DISTRUN_FOR_DTYPES(DISTRUN_GE)},
+    {DISTRUN_ROW(binary_entry, Add), DISTRUN_ROW(binary_entry, Mul), DISTRUN_ROW(binary_entry, Div),
+     DISTRUN_ROW(binary_entry, SigmoidBackward), DISTRUN_ROW(binary_entry, ThresholdBackward),
+     DISTRUN_ROW(binary_entry, ClampMinBackward), DISTRUN_ROW(binary_entry, ClampMaxBackward),
+     DISTRUN_ROW(binary_entry, TanhBackward), DISTRUN_ROW(binary_entry, AbsBackward),
+     DISTRUN_ROW(binary_entry, Maximum), DISTRUN_ROW(binary_entry, Minimum), DISTRUN_ROW(binary_entry, Pow)},
+    {DISTRUN_ROW(comparison_entry, Eq), DISTRUN_ROW(comparison_entry, Ne), DISTRUN_ROW(comparison_entry, Lt),
+     DISTRUN_ROW(comparison_entry, Le), DISTRUN_ROW(comparison_entry, Gt), DISTRUN_ROW(comparison_entry, Ge)},
 };
 
 }  // namespace distrun::tensor::kernels

@@ -1,4 +1,4 @@
-// Copies from one dtype to another, and fills.
+// Copies from one dtype to another or into another order, and fills.
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; see loops.hpp.
 #include <distrun/runtime/tensor/kernels/loops.hpp>
 
@@ -22,6 +22,74 @@ void fill_run(std::byte* const* data, const std::int64_t* strides, std::int64_t 
   for (std::int64_t i = 0; i < count; ++i) *at<T>(data[0], i * strides[0]) = value;
 }
 
+template <class T>
+void turn_elements(const Turned& matrix, std::byte* out, std::int64_t out_stride) {
+  for (std::int64_t column = 0; column < matrix.columns; ++column) {
+    const std::byte* in = matrix.data + column * matrix.column_stride;
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+      __builtin_memcpy(out + row * out_stride + column * static_cast<std::int64_t>(sizeof(T)),
+                       in + row * matrix.row_stride, sizeof(T));
+    }
+  }
+}
+
+typedef std::uint32_t Four __attribute__((vector_size(16)));
+typedef std::uint64_t Two __attribute__((vector_size(16)));
+
+// Squares of as many vectors as a vector has elements.
+void turn_square(Four (&square)[4]) {
+  const Four ab = __builtin_shufflevector(square[0], square[1], 0, 4, 1, 5);
+  const Four cd = __builtin_shufflevector(square[2], square[3], 0, 4, 1, 5);
+  const Four ab_high = __builtin_shufflevector(square[0], square[1], 2, 6, 3, 7);
+  const Four cd_high = __builtin_shufflevector(square[2], square[3], 2, 6, 3, 7);
+  square[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+  square[1] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+  square[2] = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+  square[3] = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+}
+void turn_square(Two (&square)[2]) {
+  const Two low = __builtin_shufflevector(square[0], square[1], 0, 2);
+  square[1] = __builtin_shufflevector(square[0], square[1], 1, 3);
+  square[0] = low;
+}
+
+// Each column's bytes are read in one go, as a large matrix has them far from each other.
+template <class Vector, class T>
+void turn_squares(const Turned& matrix, std::byte* out, std::int64_t out_stride) {
+  constexpr std::int64_t kSide = sizeof(Vector) / sizeof(T), kBytes = sizeof(T);
+  const std::int64_t rows = matrix.rows / kSide * kSide, columns = matrix.columns / kSide * kSide;
+  for (std::int64_t column = 0; column < columns; column += kSide) {
+    for (std::int64_t row = 0; row < rows; row += kSide) {
+      Vector square[kSide];
+      for (std::int64_t i = 0; i < kSide; ++i) {
+        __builtin_memcpy(&square[i], matrix.data + (column + i) * matrix.column_stride + row * kBytes, sizeof(Vector));
+      }
+      turn_square(square);
+      for (std::int64_t i = 0; i < kSide; ++i) {
+        __builtin_memcpy(out + (row + i) * out_stride + column * kBytes, &square[i], sizeof(Vector));
+      }
+    }
+  }
+  Turned below = matrix;
+  below.data += rows * kBytes;
+  below.rows -= rows;
+  turn_elements<T>(below, out + rows * out_stride, out_stride);
+  Turned beside = matrix;
+  beside.data += columns * matrix.column_stride;
+  beside.columns -= columns;
+  beside.rows = rows;
+  turn_elements<T>(beside, out + columns * kBytes, out_stride);
+}
+
+template <class T>
+void turn_run(const Turned& matrix, std::byte* out, std::int64_t out_stride) {
+  if constexpr (sizeof(T) >= 4) {
+    using Vector = std::conditional_t<sizeof(T) == 4, Four, Two>;
+    if (is_packed<T>(matrix.row_stride)) return turn_squares<Vector, T>(matrix, out, out_stride);
+  }
+  turn_elements<T>(matrix, out, out_stride);
+}
+
 template <class From, class To>
 constexpr Run kConvert = &unary_run<Convert<From, To>, From, To>;
 
@@ -31,6 +99,7 @@ constexpr Run kConvert = &unary_run<Convert<From, To>, From, To>;
         kConvert<From, std::int32_t>, kConvert<From, std::int64_t>, kConvert<From, float>, kConvert<From, double>  \
   }
 #define DISTRUN_FILL(T) &fill_run<T>
+#define DISTRUN_TURN(T) &turn_run<T>
 
 }  // namespace
 
@@ -38,6 +107,7 @@ extern const CopyKernels DISTRUN_NAMED(copy_kernels_, DISTRUN_KERNEL_SET);
 constexpr CopyKernels DISTRUN_NAMED(copy_kernels_, DISTRUN_KERNEL_SET) = {
     DISTRUN_FOR_DTYPES(DISTRUN_CONVERT),
     DISTRUN_FOR_DTYPES(DISTRUN_FILL),
+    DISTRUN_FOR_DTYPES(DISTRUN_TURN),
 };
 
 }  // namespace distrun::tensor::kernels

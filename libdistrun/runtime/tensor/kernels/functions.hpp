@@ -1,7 +1,7 @@
 #pragma once
-// Conversions, exp, log, sin, cos and normal numbers for the files *_kernels.cpp. Of functions of float the compiler
-// can make vectors, with the same numbers for every instruction set and exact to 2 units in the last place, sin and cos
-// to 0.6; those of double are the C library's. In an unnamed namespace, for the reason in table.hpp.
+// Conversions, exp, log, tanh, powers, sin and cos for the files *_kernels.cpp. Of functions of float
+// the compiler can make vectors, with the same numbers for every instruction set and exact to 2 units in the last
+// place, sin and cos to 0.6; those of double are the C library's. In an unnamed namespace, for the reason in table.hpp.
 #include <cstdint>
 #include <type_traits>
 
@@ -34,6 +34,11 @@ To convert_one(From value) {
   }
 }
 
+inline float square_root(float x) { return __builtin_sqrtf(x); }
+inline double square_root(double x) { return __builtin_sqrt(x); }
+inline float absolute(float x) { return __builtin_fabsf(x); }
+inline double absolute(double x) { return __builtin_fabs(x); }
+
 inline double exponential(double x) { return __builtin_exp(x); }
 
 // e^x = 2^n e^r with |r| <= ln(2) / 2. 2^n is multiplied in two steps, as n goes beyond the exponents of normal floats.
@@ -63,6 +68,108 @@ inline float logarithm(float x) {
   return n * 0x1.62e4p-1F + (2 * s + (s * tail + n * 0x1.7f7d1cp-20F));  // ln(2), in two parts
 }
 
+inline double natural_logarithm(double x) { return __builtin_log(x); }
+
+// x = 2^n m as above, and log m = f - (f^2 / 2 - s (f^2 / 2 + tail)) with f = m - 1, of which no digit is lost. Numbers
+// below the normal ones are made larger first.
+inline float natural_logarithm(float x) {
+  constexpr std::uint32_t kLeast = 0x3F3504F3;  // sqrt(1/2)
+  constexpr float kLeastNormal = 0x1p-126F, kInfinity = __builtin_inff();
+  const float normal = x < kLeastNormal ? x * 0x1p23F : x;
+  const std::uint32_t above = __builtin_bit_cast(std::uint32_t, normal) - kLeast;
+  const float n = static_cast<float>(static_cast<std::int32_t>(above) >> 23) - (x < kLeastNormal ? 23.F : 0.F);
+  const float f = __builtin_bit_cast(float, (above & 0x7FFFFF) + kLeast) - 1;
+  const float s = f / (2 + f), square = s * s, half = 0.5F * f * f;
+  const float tail = square * (2.F / 3 + square * (2.F / 5 + square * (2.F / 7 + square * (2.F / 9))));
+  const float finite = n * 0x1.62e4p-1F + (f - (half - (s * (half + tail) + n * 0x1.7f7d1cp-20F)));
+  const float positive = x < kInfinity ? finite : x;
+  return x > 0 ? positive : x == 0 ? -kInfinity : __builtin_nanf("");
+}
+
+inline double hyperbolic_tangent(double x) { return __builtin_tanh(x); }
+
+// Near zero a polynomial, farther off 1 - 2 / (e^2x + 1).
+inline float hyperbolic_tangent(float x) {
+  const float size = __builtin_fabsf(x), square = size * size;
+  const float slope =
+      -0.3333332F +
+      square * (0.13332602F + square * (-0.05385386F + square * (0.021077758F + square * -0.0062824725F)));
+  const float near = size + size * (square * slope);
+  const float far = 1 - 2 / (exponential(2 * size) + 1);
+  return __builtin_copysignf(size < 0.55F ? near : far, x);
+}
+
+// log2 of what a float can be and is not negative, exact to 2^-40.
+inline double binary_logarithm(double x) {
+  constexpr double kInfinity = __builtin_inf();
+  constexpr std::uint64_t kLeast = 0x3FE6A09E667F3BCD;  // sqrt(1/2)
+  const std::uint64_t above = __builtin_bit_cast(std::uint64_t, x) - kLeast;
+  // A double with these digits is 2^52 plus the exponent and 1024.
+  const std::uint64_t biased = (above + (std::uint64_t{1024} << 52)) >> 52;
+  const double n = __builtin_bit_cast(double, biased | 0x4330000000000000) - (0x1p52 + 1024);
+  const double m = __builtin_bit_cast(double, (above & 0xFFFFFFFFFFFFF) + kLeast);
+  const double s = (m - 1) / (m + 1), square = s * s;
+  const double tail =
+      0.33333333337907317 +
+      square * (0.19999997808440423 +
+                square * (0.14286054857327765 + square * (0.11088082098690052 + square * 0.09792260794163611)));
+  const double finite = n + 0x1.71547652b82fep1 * (s + s * square * tail);  // 2 / ln(2)
+  return x == 0 ? -kInfinity : x < kInfinity ? finite : x;
+}
+
+// 2^x, exact to 2^-34. What a float can't be is infinite or 0 in float.
+inline double two_to(double x) {
+  constexpr double kRounder = 0x1.8p52;
+  const double least = x < -200 ? -200 : x;
+  const double bounded = least > 200 ? 200 : least;
+  const double shifted = bounded + kRounder;
+  const double r = bounded - (shifted - kRounder);
+  const double part =
+      0.9999999999595498 +
+      r * (0.6931471805350231 +
+           r * (0.24022651213584428 +
+                r * (0.05550410976117879 +
+                     r * (0.009618025604102281 +
+                          r * (0.0013333422638709188 + r * (0.00015469731673204017 + r * 1.531646321765332e-05))))));
+  const std::uint64_t scale = (__builtin_bit_cast(std::uint64_t, shifted) + 1023) << 52;
+  return part * __builtin_bit_cast(double, scale);
+}
+
+inline double power(double base, double exponent) { return __builtin_pow(base, exponent); }
+
+// What C's pow() says of signs, zeros and infinities holds. All of it is in double, so that masks have one width.
+inline float power(float base_, float exponent_) {
+  constexpr double kInfinity = __builtin_inf(), kRounder = 0x1.8p52;
+  const double base = base_, exponent = exponent_;
+  const double size = __builtin_fabs(base), steepness = __builtin_fabs(exponent);
+  const double result = two_to(exponent * binary_logarithm(size));
+  const double small = steepness < 0x1p24 ? exponent : 0;  // all others are even
+  const double shifted = small + kRounder;
+  const double part = small - (shifted - kRounder);  // 0: a whole number, of which the lowest bit tells if it is odd
+  const std::uint64_t odd = part == 0 ? __builtin_bit_cast(std::uint64_t, shifted) << 63 : 0;
+  const std::uint64_t sign = __builtin_bit_cast(std::uint64_t, base) & odd;
+  const double with_sign = __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, result) | sign);
+  const double of_negative = part == 0 ? with_sign : __builtin_nan("");
+  const double of_any = base < 0 ? (size < kInfinity ? of_negative : with_sign) : with_sign;
+  const double of_one = base == -1 ? (steepness == kInfinity ? 1 : of_any) : base == 1 ? 1 : of_any;
+  return static_cast<float>(exponent == 0 ? 1 : of_one);
+}
+
+// By squaring. Below 0 the exponent of integers makes 1 / a, cut to an integer.
+template <class T>
+T integer_power(T base, T exponent) {
+  using Whole = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  if constexpr (std::is_signed_v<T>) {
+    if (exponent < 0) return static_cast<T>(base == 1 ? 1 : base == -1 ? 1 - 2 * (exponent & 1) : 0);
+  }
+  Whole result = 1, square = static_cast<Whole>(base);
+  for (auto left = static_cast<Whole>(exponent); left != 0; left >>= 1) {
+    if ((left & 1) != 0) result *= square;
+    square *= square;
+  }
+  return static_cast<T>(result);
+}
+
 // Worked out in double: sin and cos of x less the nearest multiple of pi / 2, of which the low bits of `shifted` tell
 // which one it is, and which sign it has.
 constexpr float kMostTurned = 1e6F;  // up to that the multiple and the difference are exact enough
@@ -73,27 +180,16 @@ inline float sine_of_turned(float x, std::uint64_t quarter_turns) {
   const double n = shifted - kRounder;
   const double r = x - n * 0x1.921fb544p0 - n * 0x1.0b4611a626331p-34;  // pi / 2, in two parts
   const double square = r * r;
-  const double of_sine =
-      -1. / 6 + square * (1. / 120 + square * (-1. / 5040 + square * (1. / 362880 + square * (-1. / 39916800))));
-  const double of_cosine =
-      -1. / 2 + square * (1. / 24 + square * (-1. / 720 + square * (1. / 40320 + square * (-1. / 3628800))));
   const std::uint64_t turns = __builtin_bit_cast(std::uint64_t, shifted) + quarter_turns;
-  const std::uint64_t is_odd = 0 - (turns & 1);
-  const auto sine = __builtin_bit_cast(std::uint64_t, r + r * square * of_sine);
-  const auto cosine = __builtin_bit_cast(std::uint64_t, 1 + square * of_cosine);
-  const std::uint64_t chosen = (cosine & is_odd) | (sine & ~is_odd);
-  return static_cast<float>(__builtin_bit_cast(double, chosen ^ (turns & 2) << 62));
-}
-
-// Box and Muller's.
-inline void make_normal(float* pairs, std::int64_t count) {
-  DISTRUN_INDEPENDENT
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float radius = __builtin_sqrtf(-2 * logarithm(1 - pairs[2 * i]));
-    const float angle = 0x1.921fb6p2F * pairs[2 * i + 1];
-    pairs[2 * i] = radius * sine_of_turned(angle, 1);
-    pairs[2 * i + 1] = radius * sine_of_turned(angle, 0);
-  }
+  const bool is_cosine = (turns & 1) != 0;
+  // What is left of Taylor's series after its first number, made to fit from 0 to pi / 4.
+  const double series = (is_cosine ? -0.49999999968995856 : -0.16666666663844043) +
+                        square * ((is_cosine ? 0.04166665059653939 : 0.008333331870341033) +
+                                  square * ((is_cosine ? -0.0013887586565182954 : -0.00019840084376300266) +
+                                            square * (is_cosine ? 2.4463452585207358e-05 : 2.724962006449013e-06)));
+  const double found = (is_cosine ? 1 : r) * (1 + square * series);  // -0 stays so
+  const std::uint64_t sign = (turns & 2) << 62;
+  return static_cast<float>(__builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, found) ^ sign));
 }
 
 }  // namespace

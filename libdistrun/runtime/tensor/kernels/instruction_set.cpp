@@ -8,18 +8,26 @@
 namespace distrun::tensor {
 namespace kernels {
 
-#define DISTRUN_DECLARE_KERNELS(set)               \
-  extern const UnaryKernels unary_kernels_##set;   \
-  extern const BinaryKernels binary_kernels_##set; \
-  extern const CopyKernels copy_kernels_##set;     \
-  extern const SumKernels sum_kernels_##set;       \
-  extern const LoopProducts loop_products_##set;   \
-  extern const Multiply multiply_f32_##set;        \
+#define DISTRUN_DECLARE_KERNELS(set)                 \
+  extern const UnaryKernels unary_kernels_##set;     \
+  extern const BinaryKernels binary_kernels_##set;   \
+  extern const ChoiceKernels choice_kernels_##set;   \
+  extern const CopyKernels copy_kernels_##set;       \
+  extern const SumKernels sum_kernels_##set;         \
+  extern const RandomKernels random_kernels_##set;   \
+  extern const LoopProducts loop_products_##set;     \
+  extern const PanelKernels panel_kernels_##set;     \
+  extern const SoftmaxKernels softmax_kernels_##set; \
+  extern const RowKernels row_kernels_##set;         \
+  extern const ChannelKernels channel_kernels_##set; \
+  extern const ExtremeKernels extreme_kernels_##set; \
+  extern const Multiply multiply_f32_##set;          \
   extern const Multiply multiply_f64_##set;
-#define DISTRUN_TABLE(set)                                                                                      \
-  {                                                                                                             \
-    &unary_kernels_##set, &binary_kernels_##set, &copy_kernels_##set, &sum_kernels_##set, &loop_products_##set, \
-        multiply_f32_##set, multiply_f64_##set                                                                  \
+#define DISTRUN_TABLE(set)                                                                                             \
+  {                                                                                                                    \
+    &unary_kernels_##set, &binary_kernels_##set, &choice_kernels_##set, &copy_kernels_##set, &sum_kernels_##set,       \
+        &random_kernels_##set, &loop_products_##set, &panel_kernels_##set, &softmax_kernels_##set, &row_kernels_##set, \
+        &channel_kernels_##set, &extreme_kernels_##set, multiply_f32_##set, multiply_f64_##set                         \
   }
 DISTRUN_DECLARE_KERNELS(plain)
 #if DISTRUN_X86_KERNELS

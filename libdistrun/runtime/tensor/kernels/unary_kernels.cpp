@@ -1,4 +1,4 @@
-// Elementwise operators of one tensor, and normal numbers.
+// Elementwise operators of one tensor.
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; see loops.hpp.
 #include <distrun/runtime/tensor/kernels/loops.hpp>
 
@@ -40,7 +40,7 @@ struct Sin<float> {
   static constexpr bool kIsFor = true, kIsSplit = true;
   explicit Sin(const void*) {}
   static bool is_plain(float a) { return is_turned(a); }
-  float plain(float a) const { return a == 0 ? a : sine_of_turned(a, 0); }  // -0 stays so
+  float plain(float a) const { return sine_of_turned(a, 0); }
   float operator()(float a) const { return is_plain(a) ? plain(a) : __builtin_sinf(a); }
 };
 
@@ -60,26 +60,81 @@ struct ClampMin {
 };
 
 template <class T>
+struct ClampMax {
+  static constexpr bool kIsFor = !std::is_same_v<T, bool>;
+  const T largest;
+  explicit ClampMax(const void* parameter) : largest(constant<T>(parameter)) {}
+  T operator()(T a) const { return a > largest ? largest : a; }
+};
+
+template <class T>
 struct Sqrt {
   static constexpr bool kIsFor = is_float<T>;
   explicit Sqrt(const void*) {}
-  T operator()(T a) const { return static_cast<T>(__builtin_sqrt(a)); }  // rounded twice it is exact for float, too
+  T operator()(T a) const { return square_root(a); }
 };
 
-#define DISTRUN_NEG(T) unary_entry<Neg, T>()
-#define DISTRUN_COS(T) unary_entry<Cos, T>()
-#define DISTRUN_SIN(T) unary_entry<Sin, T>()
-#define DISTRUN_SIGMOID(T) unary_entry<Sigmoid, T>()
-#define DISTRUN_CLAMP_MIN(T) unary_entry<ClampMin, T>()
-#define DISTRUN_SQRT(T) unary_entry<Sqrt, T>()
+template <class T>
+struct Rsqrt {
+  static constexpr bool kIsFor = is_float<T>;
+  explicit Rsqrt(const void*) {}
+  T operator()(T a) const { return T{1} / square_root(a); }
+};
+
+template <class T>
+struct Exp {
+  static constexpr bool kIsFor = is_float<T>;
+  explicit Exp(const void*) {}
+  T operator()(T a) const { return exponential(a); }
+};
+
+template <class T>
+struct Log {
+  static constexpr bool kIsFor = is_float<T>;
+  explicit Log(const void*) {}
+  T operator()(T a) const { return natural_logarithm(a); }
+};
+
+template <class T>
+struct Tanh {
+  static constexpr bool kIsFor = is_float<T>;
+  explicit Tanh(const void*) {}
+  T operator()(T a) const { return hyperbolic_tangent(a); }
+};
+
+template <class T>
+struct Abs {
+  static constexpr bool kIsFor = !std::is_same_v<T, bool>;
+  explicit Abs(const void*) {}
+  T operator()(T a) const {
+    if constexpr (is_float<T>) {
+      return absolute(a);
+    } else if constexpr (std::is_signed_v<T>) {
+      return a < 0 ? static_cast<T>(Wide<T>{0} - static_cast<Wide<T>>(a)) : a;
+    } else {
+      return a;
+    }
+  }
+};
+
+template <class T>
+struct Cube {
+  static constexpr bool kIsFor = !std::is_same_v<T, bool>;
+  explicit Cube(const void*) {}
+  T operator()(T a) const {
+    return static_cast<T>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(a) * static_cast<Wide<T>>(a));
+  }
+};
 
 }  // namespace
 
 extern const UnaryKernels DISTRUN_NAMED(unary_kernels_, DISTRUN_KERNEL_SET);
 constexpr UnaryKernels DISTRUN_NAMED(unary_kernels_, DISTRUN_KERNEL_SET) = {
-    {DISTRUN_FOR_DTYPES(DISTRUN_NEG), DISTRUN_FOR_DTYPES(DISTRUN_COS), DISTRUN_FOR_DTYPES(DISTRUN_SIN),
-     DISTRUN_FOR_DTYPES(DISTRUN_SIGMOID), DISTRUN_FOR_DTYPES(DISTRUN_CLAMP_MIN), DISTRUN_FOR_DTYPES(DISTRUN_SQRT)},
-    &make_normal,
+    {DISTRUN_ROW(unary_entry, Neg), DISTRUN_ROW(unary_entry, Cos), DISTRUN_ROW(unary_entry, Sin),
+     DISTRUN_ROW(unary_entry, Sigmoid), DISTRUN_ROW(unary_entry, ClampMin), DISTRUN_ROW(unary_entry, ClampMax),
+     DISTRUN_ROW(unary_entry, Sqrt), DISTRUN_ROW(unary_entry, Rsqrt), DISTRUN_ROW(unary_entry, Exp),
+     DISTRUN_ROW(unary_entry, Log), DISTRUN_ROW(unary_entry, Tanh), DISTRUN_ROW(unary_entry, Abs),
+     DISTRUN_ROW(unary_entry, Cube)},
 };
 
 }  // namespace distrun::tensor::kernels

@@ -6,6 +6,7 @@
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/promotion.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
 
 namespace distrun::tensor {
@@ -18,12 +19,25 @@ DType floating(DType dtype) noexcept { return is_floating(dtype) ? dtype : DType
 }
 
 // What drivers know the kernels by (runtime/device/elementwise.hpp), in the order of kernels/table.hpp.
-constexpr const char* kUnaryNames[] = {"neg", "cos", "sin", "sigmoid", "clamp_min", "sqrt"};
-constexpr const char* kBinaryNames[] = {
-    "add", "mul", "div", "sigmoid_backward", "threshold_backward", "clamp_min_backward", "maximum"};
+constexpr const char* kUnaryNames[] = {"neg",   "cos", "sin", "sigmoid", "clamp_min", "clamp_max", "sqrt",
+                                       "rsqrt", "exp", "log", "tanh",    "abs",       "cube"};
+constexpr const char* kBinaryNames[] = {"add",
+                                        "mul",
+                                        "div",
+                                        "sigmoid_backward",
+                                        "threshold_backward",
+                                        "clamp_min_backward",
+                                        "clamp_max_backward",
+                                        "tanh_backward",
+                                        "abs_backward",
+                                        "maximum",
+                                        "minimum",
+                                        "pow"};
+constexpr const char* kChoiceNames[] = {"where", "dropout", "clamp", "maximum_backward", "minimum_backward"};
 constexpr const char* kComparisonNames[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static_assert(std::size(kUnaryNames) == kernels::kUnaryCount);
 static_assert(std::size(kBinaryNames) == kernels::kBinaryCount);
+static_assert(std::size(kChoiceNames) == kernels::kChoiceCount);
 static_assert(std::size(kComparisonNames) == kernels::kComparisonCount);
 
 PointwiseKernel kernel_of(const BinaryOp& op, DType dtype) {
@@ -42,6 +56,12 @@ PointwiseKernel kernel_of(const UnaryOp& op, DType dtype) {
   if (run == nullptr) refuse_dtype(op.name, dtype);
   return {op.name, kUnaryNames[kernel], run};
 }
+PointwiseKernel kernel_of(const ChoiceOp& op, DType dtype) {
+  const int kernel = static_cast<int>(op.kernel);
+  const kernels::Run run = kernels::table().choice->run[kernel][static_cast<int>(dtype)];
+  if (run == nullptr) refuse_dtype(op.name, dtype);
+  return {op.name, kChoiceNames[kernel], run};
+}
 
 void check(const char* op, const Tensor& a) {
   check_defined(op, {&a});
@@ -53,11 +73,19 @@ bool is_number_beside(const Tensor& number, const Tensor& other) {
   return number.dim() == 0 && number.device().is_cpu() && !other.device().is_cpu();
 }
 
-void check_dtype_fits(const char* op, DType result, const Tensor& out) {
-  const auto kind = [](DType dtype) { return dtype == DType::Bool ? 0 : is_integral(dtype) ? 1 : 2; };
-  if (kind(result) <= kind(out.dtype())) return;
-  refuse(op, "result type " + std::string(name_of(result)) + " can't be cast to the output's", {&out});
-}
+// An input of that dtype: where it is but a number beside the other one, the number.
+class InputBeside {
+ public:
+  InputBeside(const Tensor& given, const Tensor& other, DType dtype)
+      : tensor_(to(given, dtype)), is_number_(is_number_beside(given, other)) {}
+  PointwiseInput input() const {
+    return is_number_ ? PointwiseInput(Constant(tensor_.item(), tensor_.dtype())) : PointwiseInput(tensor_);
+  }
+
+ private:
+  const Tensor tensor_;
+  const bool is_number_;
+};
 
 void check_sizes_fit(const char* op, const Dims& result, const Tensor& out) {
   if (result == out.sizes()) return;
@@ -79,6 +107,44 @@ Tensor run_unary(const UnaryOp& op, const Tensor& a, DType dtype, const Scalar& 
   pointwise(kernel, out, to(a, dtype), Constant(parameter, dtype));
   return out;
 }
+
+void run_unary_(const UnaryOp& op, const Tensor& a, DType dtype, const Scalar& parameter) {
+  const PointwiseKernel kernel = kernel_of(op, dtype);
+  check_castable(op.name, dtype, a);
+  check_writable(op.name, a);
+  run_into(a, dtype, [&](const Tensor& out) { pointwise(kernel, out, to(a, dtype), Constant(parameter, dtype)); });
+  a.bump_version();
+}
+
+DType dtype_of_result(const UnaryOp& op, const Tensor& a) {
+  return op.needs_floating ? floating(a.dtype()) : a.dtype();
+}
+
+// An input of a choice as its kernel takes it: of the dtype and on the device of the others.
+class ChoiceInput {
+ public:
+  ChoiceInput(const char* op, const TensorOrNumber& given, const Tensor& first, DType dtype) : number_(given.number) {
+    if (given.tensor == nullptr) return;
+    check(op, *given.tensor);
+    if (is_number_beside(*given.tensor, first)) {
+      number_ = given.tensor->item();
+    } else {
+      check_same_device(op, {&first, given.tensor});
+      tensor_ = to(*given.tensor, dtype);
+    }
+  }
+
+  void stretch(const char* op, Dims& sizes, const Tensor& first) const {
+    if (tensor_.defined() && tensor_.sizes() != sizes) sizes = broadcast(op, expand(first, sizes), tensor_);
+  }
+  PointwiseInput input(DType dtype) const {
+    return tensor_.defined() ? PointwiseInput(tensor_) : PointwiseInput(Constant(number_, dtype));
+  }
+
+ private:
+  Tensor tensor_;
+  Scalar number_;
+};
 
 DType dtype_of_result(const BinaryOp& op, DType common) { return op.needs_floating ? floating(common) : common; }
 
@@ -122,13 +188,13 @@ void binary_(const BinaryOp& op, const Tensor& a, const Tensor& b, const Scalar&
   check(op.name, a);
   check(op.name, b);
   const DType dtype = dtype_of_result(op, result_type(a, b));
-  check_dtype_fits(op.name, dtype, a);
-  if (is_number_beside(b, a)) return binary_(op, a, b.item(), parameter);
-  check_same_device(op.name, {&a, &b});
+  check_castable(op.name, dtype, a);
+  if (!is_number_beside(b, a)) check_same_device(op.name, {&a, &b});
   if (a.sizes() != b.sizes()) check_sizes_fit(op.name, broadcast(op.name, a, b), a);
   check_writable(op.name, a);
   run_into(a, dtype, [&](const Tensor& out) {
-    pointwise(kernel_of(op, dtype), out, to(a, dtype), to(apart(b, a), dtype), Constant(parameter, dtype));
+    const InputBeside other(apart(b, a), a, dtype);
+    pointwise(kernel_of(op, dtype), out, to(a, dtype), other.input(), Constant(parameter, dtype));
   });
   a.bump_version();
 }
@@ -136,7 +202,7 @@ void binary_(const BinaryOp& op, const Tensor& a, const Tensor& b, const Scalar&
 void binary_(const BinaryOp& op, const Tensor& a, const Scalar& b, const Scalar& parameter) {
   check(op.name, a);
   const DType dtype = dtype_of_result(op, result_type(a, b));
-  check_dtype_fits(op.name, dtype, a);
+  check_castable(op.name, dtype, a);
   check_writable(op.name, a);
   run_into(a, dtype, [&](const Tensor& out) {
     pointwise(kernel_of(op, dtype), out, to(a, dtype), Constant(b, dtype), Constant(parameter, dtype));
@@ -147,11 +213,12 @@ void binary_(const BinaryOp& op, const Tensor& a, const Scalar& b, const Scalar&
 Tensor compare(const ComparisonOp& op, const Tensor& a, const Tensor& b) {
   check(op.name, a);
   check(op.name, b);
-  if (is_number_beside(b, a)) return compare(op, a, b.item());
-  check_same_device(op.name, {&a, &b});
+  const bool is_number_first = is_number_beside(a, b);
+  if (!is_number_first && !is_number_beside(b, a)) check_same_device(op.name, {&a, &b});
   const DType dtype = result_type(a, b);
-  Tensor out = empty(broadcast(op.name, a, b), {DType::Bool, a.device()});
-  pointwise(kernel_of(op, dtype), out, to(a, dtype), to(b, dtype), Constant());
+  Tensor out = empty(broadcast(op.name, a, b), {DType::Bool, is_number_first ? b.device() : a.device()});
+  const InputBeside first(a, b, dtype), second(b, a, dtype);
+  pointwise(kernel_of(op, dtype), out, first.input(), second.input(), Constant());
   return out;
 }
 
@@ -165,12 +232,46 @@ Tensor compare(const ComparisonOp& op, const Tensor& a, const Scalar& b) {
 
 Tensor unary(const UnaryOp& op, const Tensor& a) {
   check(op.name, a);
-  return run_unary(op, a, op.needs_floating ? floating(a.dtype()) : a.dtype(), 0);
+  return run_unary(op, a, dtype_of_result(op, a), 0);
 }
 
 Tensor unary(const UnaryOp& op, const Tensor& a, const Scalar& parameter) {
   check(op.name, a);
   return run_unary(op, a, result_type(a, parameter), parameter);
+}
+
+void unary_(const UnaryOp& op, const Tensor& a) {
+  check(op.name, a);
+  run_unary_(op, a, dtype_of_result(op, a), 0);
+}
+
+void unary_(const UnaryOp& op, const Tensor& a, const Scalar& parameter) {
+  check(op.name, a);
+  run_unary_(op, a, result_type(a, parameter), parameter);
+}
+
+Tensor choice(const ChoiceOp& op, const Tensor& first, const TensorOrNumber& second, const TensorOrNumber& third,
+              DType dtype) {
+  check(op.name, first);
+  const PointwiseKernel kernel = kernel_of(op, dtype);
+  const ChoiceInput b(op.name, second, first, dtype), c(op.name, third, first, dtype);
+  Dims sizes = first.sizes();
+  b.stretch(op.name, sizes, first);
+  c.stretch(op.name, sizes, first);
+  Tensor out = empty(sizes, {dtype, first.device()});
+  pointwise(kernel, out, to(first, op.has_condition ? DType::Bool : dtype), b.input(dtype), c.input(dtype), Constant());
+  return out;
+}
+
+void choice_(const ChoiceOp& op, const Tensor& first, const Scalar& second, const Scalar& third, DType dtype) {
+  check(op.name, first);
+  const PointwiseKernel kernel = kernel_of(op, dtype);
+  check_castable(op.name, dtype, first);
+  check_writable(op.name, first);
+  run_into(first, dtype, [&](const Tensor& out) {
+    pointwise(kernel, out, to(first, dtype), Constant(second, dtype), Constant(third, dtype), Constant());
+  });
+  first.bump_version();
 }
 
 }  // namespace distrun::tensor

@@ -34,5 +34,27 @@ struct UnaryOp {
 };
 Tensor unary(const UnaryOp& op, const Tensor& a);
 Tensor unary(const UnaryOp& op, const Tensor& a, const Scalar& parameter);  // which takes part in promotion
+void unary_(const UnaryOp& op, const Tensor& a);
+void unary_(const UnaryOp& op, const Tensor& a, const Scalar& parameter);
+
+// A tensor, or a number in its place.
+struct TensorOrNumber {
+  TensorOrNumber(const Tensor& tensor_) : tensor(&tensor_) {}
+  TensorOrNumber(const Scalar& number_) : number(number_) {}
+
+  const Tensor* tensor = nullptr;  // outlives this
+  Scalar number;
+};
+
+// An operator of three inputs: of a condition, which is bool, or of one more of the result's dtype.
+struct ChoiceOp {
+  const char* name;
+  kernels::Choice kernel;
+  bool has_condition = false;
+};
+Tensor choice(const ChoiceOp& op, const Tensor& first, const TensorOrNumber& second, const TensorOrNumber& third,
+              DType dtype);
+// The first is what changes.
+void choice_(const ChoiceOp& op, const Tensor& first, const Scalar& second, const Scalar& third, DType dtype);
 
 }  // namespace distrun::tensor

@@ -1,5 +1,5 @@
-// A convolution is a product of matrices: each image is written out as columns, one for each place of the window, which
-// costs memory and is as fast as the product.
+// A convolution is a product of matrices. Mostly it is made where the image lies (direct_convolution.hpp); otherwise
+// each image is written out as columns, one for each place of the window, which costs memory and some time.
 #include <distrun/runtime/tensor/operators/convolution.hpp>
 
 #include <algorithm>
@@ -10,44 +10,41 @@
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/operators/direct_convolution.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
 #include <distrun/runtime/tensor/operators/product.hpp>
 
 namespace distrun::tensor::plain {
 namespace {
 
-struct Plane {
-  std::int64_t height, width;
-  std::int64_t count() const { return height * width; }
-};
-
-// All sizes of one convolution.
-struct Geometry {
-  std::int64_t batch, in_channels, out_channels;
-  Plane in, window, out;
-  Plane stride, padding;
-  std::int64_t patch() const { return in_channels * window.count(); }  // elements under the window
-  std::int64_t image() const { return in_channels * in.count(); }
-  std::int64_t result() const { return out_channels * out.count(); }
-};
-
-std::int64_t places(std::int64_t size, std::int64_t window, std::int64_t stride, std::int64_t padding) {
-  return size + 2 * padding < window ? 0 : (size + 2 * padding - window) / stride + 1;
+// Of the window along a line of that size; 0 if it is larger.
+std::int64_t places(const char* op, std::int64_t size, std::int64_t window, std::int64_t stride, std::int64_t padding) {
+  const std::int64_t padded = sum_of_sizes(op, size, 2 * padding);
+  return padded < window ? 0 : (padded - window) / stride + 1;
 }
 
-// Sizes and paddings are bounded, so that sums and products of a few of them are numbers.
-constexpr std::int64_t kMostPadding = std::int64_t{1} << 30;
+// Strides and paddings are bounded, so that sums of them and of places are numbers.
+constexpr std::int64_t kMost = std::int64_t{1} << 30;
 
 void check_options(const char* op, const Conv2dOptions& options) {
   for (int i = 0; i < 2; ++i) {
     const std::int64_t stride = options.stride[static_cast<std::size_t>(i)];
     const std::int64_t padding = options.padding[static_cast<std::size_t>(i)];
-    if (stride >= 1 && stride <= kMostPadding && padding >= 0 && padding <= kMostPadding) continue;
+    if (stride >= 1 && stride <= kMost && padding >= 0 && padding <= kMost) continue;
     refuse(op,
-           "stride must be 1 or more and padding 0 or more, but they are " + std::to_string(stride) + " and " +
-               std::to_string(padding),
+           "stride must be 1 or more and padding 0 or more, and neither above " + std::to_string(kMost) +
+               ", but they are " + std::to_string(stride) + " and " + std::to_string(padding),
            {});
   }
+}
+
+// Why they make no convolution; null if they do.
+const char* why_unfit(const Geometry& g, std::int64_t weight_channels) {
+  if (g.out_channels == 0 || g.window.height == 0 || g.window.width == 0) return "the weight has no elements";
+  if (g.in_channels != weight_channels) return "the channels differ";
+  if (g.in.height == 0 || g.in.width == 0) return "the image has no elements";
+  if (g.out.height == 0 || g.out.width == 0) return "the window is larger than the image";
+  return nullptr;
 }
 
 Geometry geometry_of(const char* op, const Dims& input, const Dims& weight, const Conv2dOptions& options) {
@@ -60,13 +57,10 @@ Geometry geometry_of(const char* op, const Dims& input, const Dims& weight, cons
              {0, 0},
              {options.stride[0], options.stride[1]},
              {options.padding[0], options.padding[1]}};
-  g.out = {places(g.in.height, g.window.height, g.stride.height, g.padding.height),
-           places(g.in.width, g.window.width, g.stride.width, g.padding.width)};
-  if (g.in_channels != weight[1] || g.out.count() == 0) {
-    refuse(op,
-           "input " + to_string(input) + " and weight " + to_string(weight) + " do not fit: " +
-               (g.in_channels != weight[1] ? "the channels differ" : "the window is larger than the image"),
-           {});
+  g.out = {places(op, g.in.height, g.window.height, g.stride.height, g.padding.height),
+           places(op, g.in.width, g.window.width, g.stride.width, g.padding.width)};
+  if (const char* const why = why_unfit(g, weight[1])) {
+    refuse(op, "input " + to_string(input) + " and weight " + to_string(weight) + " do not fit: " + why, {});
   }
   return g;
 }
@@ -218,8 +212,24 @@ void check_gradient(const char* op, const Tensor& gradient, const Geometry& g) {
   refuse(op, "the gradient's sizes are not those of the result", {&gradient});
 }
 
+// Those of a tensor that is to be made.
 void check_sizes(const char* op, const Dims& sizes) {
   if (sizes.size() != 4) refuse(op, "sizes " + to_string(sizes) + " have not 4 dimensions", {});
+  const Shape refuses_others(sizes);
+}
+
+void check_bias(const Tensor& bias, const Tensor& input, std::int64_t channels) {
+  if (!bias.defined()) return;
+  check_dense("conv2d", {&bias});
+  check_same_device("conv2d", {&input, &bias});
+  check_same_dtype("conv2d", input, bias);
+  if (bias.dim() != 1 || bias.size(0) != channels) refuse("conv2d", "a bias for each channel is needed", {&bias});
+}
+
+bool is_turned_direct(const Geometry& g) {
+  const bool is_convolution = g.stride.height == 1 && g.stride.width == 1 && g.padding.height < g.window.height &&
+                              g.padding.width < g.window.width && g.image() > 0;
+  return is_convolution && is_direct(turned(g));
 }
 
 }  // namespace
@@ -227,16 +237,19 @@ void check_sizes(const char* op, const Dims& sizes) {
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
   check("conv2d", input, weight);
   const Geometry g = geometry_of("conv2d", input.sizes(), weight.sizes(), options);
+  check_bias(bias, input, g.out_channels);
   const Tensor out = empty({g.batch, g.out_channels, g.out.height, g.out.width}, input.options());
   if (out.numel() > 0 && g.patch() > 0) {
+    if (is_direct(g)) {
+      convolve(out, contiguous(input), contiguous(weight), bias.defined() ? contiguous(bias) : bias, g);
+      return out;
+    }
     const auto run = input.dtype() == DType::F32 ? &forward<float> : &forward<double>;
     run(out, contiguous(input), contiguous(weight), g);
   } else {
     fill_(out, 0);
   }
-  if (!bias.defined()) return out;
-  if (bias.dim() != 1 || bias.size(0) != g.out_channels) refuse("conv2d", "a bias for each channel is needed", {&bias});
-  return add(out, view(bias, {g.out_channels, 1, 1}));
+  return bias.defined() ? add(out, view(bias, {g.out_channels, 1, 1})) : out;
 }
 
 Tensor conv2d_input_gradient(const Tensor& gradient, const Tensor& weight, const Dims& input_sizes,
@@ -245,6 +258,11 @@ Tensor conv2d_input_gradient(const Tensor& gradient, const Tensor& weight, const
   check_sizes("conv2d_input_gradient", input_sizes);
   const Geometry g = geometry_of("conv2d_input_gradient", input_sizes, weight.sizes(), options);
   check_gradient("conv2d_input_gradient", gradient, g);
+  if (gradient.numel() > 0 && is_turned_direct(g)) {
+    const Tensor out = empty(input_sizes, gradient.options());
+    convolve_turned(out, contiguous(gradient), contiguous(weight), turned(g));
+    return out;
+  }
   const Tensor out = zeros(input_sizes, gradient.options());
   if (out.numel() == 0 || gradient.numel() == 0) return out;
   const auto run = gradient.dtype() == DType::F32 ? &input_gradient<float> : &input_gradient<double>;
@@ -258,6 +276,11 @@ Tensor conv2d_weight_gradient(const Tensor& gradient, const Tensor& input, const
   check_sizes("conv2d_weight_gradient", weight_sizes);
   const Geometry g = geometry_of("conv2d_weight_gradient", input.sizes(), weight_sizes, options);
   check_gradient("conv2d_weight_gradient", gradient, g);
+  if (gradient.numel() > 0 && g.patch() > 0 && is_weight_gradient_direct(g)) {
+    const Tensor out = empty(weight_sizes, gradient.options());
+    make_weight_gradient(out, contiguous(gradient), contiguous(input), g);
+    return out;
+  }
   const Tensor out = zeros(weight_sizes, gradient.options());
   if (out.numel() == 0 || gradient.numel() == 0) return out;
   const auto run = gradient.dtype() == DType::F32 ? &weight_gradient<float> : &weight_gradient<double>;

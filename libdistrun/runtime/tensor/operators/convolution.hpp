@@ -7,13 +7,14 @@
 namespace distrun::tensor {
 
 struct Conv2dOptions {
-  std::array<std::int64_t, 2> stride{1, 1};   // of height and width
-  std::array<std::int64_t, 2> padding{0, 0};  // zeros on each side
+  std::array<std::int64_t, 2> stride{1, 1};   // of height and width, 1 or more
+  std::array<std::int64_t, 2> padding{0, 0};  // zeros on each side, 0 or more
 };
 
 namespace plain {
 
-// Weight [out channels, in channels, height, width], bias [out channels] or undefined.
+// Weight [out channels, in channels, height, width], bias [out channels] or undefined. There may be no images or no
+// channels of them. Throws Error{InvalidArgument} for what doesn't fit.
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options = {});
 Tensor conv2d_input_gradient(const Tensor& gradient, const Tensor& weight, const Dims& input_sizes,
                              const Conv2dOptions& options = {});

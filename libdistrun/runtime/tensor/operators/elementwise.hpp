@@ -1,7 +1,8 @@
 #pragma once
 // Operators that work element by element. Tensors stretch to common sizes, dtypes are promoted, and a number takes part
 // in that by its kind only. The in-place forms end in `_`: they keep sizes and dtype of the first, throw if the result
-// doesn't fit, and count as a change. Sparse tensors where sparse_ops.hpp says so.
+// doesn't fit, and count as a change. Sparse tensors where sparse_ops.hpp says so; sqrt(), abs() and tanh() of one are
+// those of its entries, which come together first.
 #include <distrun/runtime/tensor/core/promotion.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
@@ -34,8 +35,28 @@ Tensor neg(const Tensor& a);
 Tensor cos(const Tensor& a);  // integers become float32, as for sin and sigmoid
 Tensor sin(const Tensor& a);
 Tensor sigmoid(const Tensor& a);
+Tensor exp(const Tensor& a);
+Tensor log(const Tensor& a);
+Tensor tanh(const Tensor& a);
+Tensor sqrt(const Tensor& a);   // exact to the last place
+Tensor rsqrt(const Tensor& a);  // 1 / sqrt(a)
+Tensor reciprocal(const Tensor& a);
+Tensor abs(const Tensor& a);
+Tensor maximum(const Tensor& a, const Tensor& b);  // not a number if one of them is none
+Tensor minimum(const Tensor& a, const Tensor& b);
 Tensor clamp_min(const Tensor& a, const Scalar& least);  // not a number stays so, and with such a bound all are
-Tensor relu(const Tensor& a);                            // clamp_min(a, 0)
+Tensor clamp_max(const Tensor& a, const Scalar& largest);
+Tensor relu(const Tensor& a);  // clamp_min(a, 0)
+
+void neg_(const Tensor& a);
+void exp_(const Tensor& a);
+void tanh_(const Tensor& a);
+void sigmoid_(const Tensor& a);
+void sqrt_(const Tensor& a);
+void abs_(const Tensor& a);
+void clamp_min_(const Tensor& a, const Scalar& least);
+void clamp_max_(const Tensor& a, const Scalar& largest);
+void relu_(const Tensor& a);
 
 void fill_(const Tensor& a, const Scalar& value);  // throws Error{InvalidArgument} for what the dtype can't hold
 void zero_(const Tensor& a);
@@ -54,12 +75,27 @@ Tensor gt(const Tensor& a, const Scalar& b);
 Tensor ge(const Tensor& a, const Tensor& b);
 Tensor ge(const Tensor& a, const Scalar& b);
 
+// Numbers count as true unless they are 0.
+Tensor logical_not(const Tensor& a);
+Tensor logical_and(const Tensor& a, const Tensor& b);
+Tensor logical_or(const Tensor& a, const Tensor& b);
+Tensor logical_xor(const Tensor& a, const Tensor& b);
+// Integers are finite numbers.
+Tensor isnan(const Tensor& a);
+Tensor isinf(const Tensor& a);
+Tensor isfinite(const Tensor& a);
+
 // Parts of gradients.
 Tensor sigmoid_backward(const Tensor& gradient, const Tensor& result);
 // The gradient where the input is over the threshold, else 0.
 Tensor threshold_backward(const Tensor& gradient, const Tensor& input, const Scalar& threshold);
 // The gradient where the input is no less than that, else 0.
 Tensor clamp_min_backward(const Tensor& gradient, const Tensor& input, const Scalar& least);
+// The gradient where the input is no more than that, else 0.
+Tensor clamp_max_backward(const Tensor& gradient, const Tensor& input, const Scalar& largest);
+Tensor tanh_backward(const Tensor& gradient, const Tensor& result);
+// The gradient with the input's sign, 0 where that is 0.
+Tensor abs_backward(const Tensor& gradient, const Tensor& input);
 
 }  // namespace plain
 }  // namespace distrun::tensor

@@ -34,6 +34,7 @@ void check_parts(const Tensor& values, const Bags& bags) {
   if (!are_lists) refuse(kName, "indices and offsets must be int64 with 1 dimension", {&bags.indices, &bags.offsets});
   if (!bags.weights.defined()) return;
   if (bags.mode != BagMode::Sum) refuse(kName, "per-sample weights are for the mode sum only", {});
+  check_dense(kName, {&bags.weights});
   check_same_device(kName, {&values, &bags.weights});
   check_same_dtype(kName, values, bags.weights);
   if (bags.weights.sizes() != bags.indices.sizes()) {
@@ -117,6 +118,7 @@ Tensor embedding_bag_weights_gradient(const Tensor& gradient, const Tensor& tabl
   check_gradient(gradient, bags);
   check_parts(table, bags);
   check_rows(kName, bags.indices, table.size(0));
+  if (gradient.size(1) != table.size(1)) refuse(kName, "the gradient is not as wide as the table", {&gradient, &table});
   const Members members = members_of(bags, table);
   return sum(mul(take_rows(gradient, members.bags), take_rows(table, bags.indices)), {1});
 }

@@ -6,6 +6,7 @@
 #include <distrun/runtime/tensor/core/sparse_parts.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/sparse/coalesce.hpp>
+#include <distrun/runtime/tensor/sparse/sparse_entries.hpp>
 
 namespace distrun::tensor::plain {
 namespace {
@@ -40,7 +41,7 @@ Dims joined_sizes(const TensorList& tensors, std::size_t at) {
              {&tensors.front(), &tensors[i]});
     }
     std::swap(own[at], sizes[at]);
-    const std::int64_t whole = own[at] + sizes[at];
+    const std::int64_t whole = sum_of_sizes("cat", own[at], sizes[at]);
     sizes[at] = own[at];
     if (own != sizes) {
       refuse("cat",
@@ -76,10 +77,7 @@ Tensor stack_sparse(const TensorList& tensors, std::size_t at) {
     if (sparse_dim(tensors[i]) != sparse_dims) {
       refuse("stack", "all tensors must have as many sparse dimensions", {&first, &tensors[i]});
     }
-    const Tensor number = full({1, parts.values.size(0)}, i, {DType::I64, first.device()});
-    const auto before = static_cast<std::int64_t>(at);
-    indices.push_back(
-        cat({narrow(parts.indices, 0, 0, before), number, narrow(parts.indices, 0, before, sparse_dims - before)}, 0));
+    indices.push_back(with_index(parts.indices, static_cast<std::int64_t>(at), static_cast<std::int64_t>(i)));
     values.push_back(parts.values);
   }
   Dims sizes = first.sizes();

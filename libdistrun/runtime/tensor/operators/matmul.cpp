@@ -5,6 +5,7 @@
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/launch.hpp>
+#include <distrun/runtime/tensor/core/parallel.hpp>
 #include <distrun/runtime/tensor/core/reshape.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
@@ -45,12 +46,12 @@ Tensor multiply_matrices(const char* op, const Tensor& left, const Tensor& right
   const Tensor a = multipliable(left), b = multipliable(right);
   const kernels::Product product = product_of(a.strided(), b.strided());
   launch(op, std::array{writes(out), reads(a), reads(b)},
-         [product, multiply = multiply_of(op, out.dtype(), product)](Addresses data) {
+         [product, multiply = multiply_of(op, out.dtype(), product), dtype = out.dtype()](Addresses data) {
            kernels::Product at = product;
            at.c = data[0];
            at.a = data[1];
            at.b = data[2];
-           multiply(at);
+           multiply_rows(at, multiply, dtype);
          });
   return out;
 }
@@ -84,14 +85,16 @@ std::int64_t offset_of(std::int64_t number, const Dims& sizes, const Dims& strid
   return offset;
 }
 
-void multiply_batch(const Batch& batch, kernels::Product product, kernels::Multiply multiply, Addresses data) {
-  const std::int64_t count = device::count_of(batch.sizes);
-  for (std::int64_t i = 0; i < count; ++i) {
-    product.c = data[0] + i * batch.c_bytes;
-    product.a = data[1] + offset_of(i, batch.sizes, batch.a_strides);
-    product.b = data[2] + offset_of(i, batch.sizes, batch.b_strides);
-    multiply(product);
-  }
+void multiply_batch(const Batch& batch, const kernels::Product& product, kernels::Multiply multiply, Addresses data) {
+  parallel_for(device::count_of(batch.sizes), products_each(product), [&](std::int64_t i, std::int64_t end) {
+    kernels::Product at = product;
+    for (; i < end; ++i) {
+      at.c = data[0] + i * batch.c_bytes;
+      at.a = data[1] + offset_of(i, batch.sizes, batch.a_strides);
+      at.b = data[2] + offset_of(i, batch.sizes, batch.b_strides);
+      multiply(at);
+    }
+  });
 }
 
 Dims batch_of(const Tensor& tensor) { return Dims(tensor.sizes().span().first(tensor.sizes().size() - 2)); }
@@ -167,6 +170,14 @@ class ChainOrder {
   std::vector<double> cost_;
   std::vector<std::size_t> split_;
 };
+
+// Of linear(): it stretches to the result, which is not stretched.
+void check_bias(const Tensor& bias, const Tensor& x, const Dims& sizes) {
+  if (!bias.defined()) return;
+  check("linear", x, bias);
+  if (is_expandable(bias.sizes(), sizes)) return;
+  refuse("linear", "the bias does not stretch to the result's sizes " + to_string(sizes), {&bias});
+}
 
 constexpr std::size_t kMostFactors = 256;  // the order is found in cubic time, by calls as deep as there are factors
 
@@ -254,6 +265,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   Dims sizes = x.sizes();
   sizes[sizes.size() - 1] = weight.size(0);
   const std::int64_t rows = device::count_of(Dims(x.sizes().span().first(x.sizes().size() - 1)));
+  check_bias(bias, x, sizes);
   Tensor out = view(multiply_matrices("linear", reshape(x, {rows, x.size(-1)}), t(weight)), sizes);
   return bias.defined() ? add(out, bias) : out;
 }

@@ -11,7 +11,7 @@ Tensor bmm(const Tensor& a, const Tensor& b);  // [batch, n, k] times [batch, k,
 Tensor matmul(const Tensor& a, const Tensor& b);
 // The product of at least two matrices, in the order that costs least. The first and the last may be vectors.
 Tensor multi_dot(const TensorList& tensors);
-// x w^T + bias for x [..., in], w [out, in], bias [out] or undefined.
+// x w^T + bias for x [..., in], w [out, in], bias [out], or what stretches to the result, or undefined.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
 }  // namespace distrun::tensor::plain

@@ -1,39 +1,19 @@
 #include <distrun/runtime/tensor/operators/normalization.hpp>
 
-#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/launch.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/kernels/channels.hpp>
+#include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/operators/around.hpp>
 
 namespace distrun::tensor::plain {
 namespace {
-
-// A contiguous tensor around one of its dimensions.
-struct Around {
-  std::int64_t outer = 1, size = 1, inner = 1;
-
-  std::int64_t at(std::int64_t before, std::int64_t i, std::int64_t after) const {
-    return (before * size + i) * inner + after;
-  }
-  std::int64_t numel() const { return outer * size * inner; }
-};
-
-Around around(const Dims& sizes, std::size_t dim) {
-  Around shape;
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    (i < dim ? shape.outer : i > dim ? shape.inner : shape.size) *= sizes[i];
-  return shape;
-}
-
-std::size_t dim_of(const char* op, const Tensor& input, std::int64_t dim) {
-  check_defined(op, {&input});
-  check_dense(op, {&input});
-  check_floating(op, input);
-  return wrap_dim(op, dim, input.dim());
-}
 
 void check_channels(const char* op, const Tensor& input) {
   check_defined(op, {&input});
@@ -54,132 +34,60 @@ void check_per_channel(const char* op, const Tensor& input, std::initializer_lis
   }
 }
 
-void check_like(const char* op, const Tensor& gradient, const Tensor& input) {
-  check_defined(op, {&gradient, &input});
-  check_dense(op, {&gradient});
-  check_same_dtype(op, gradient, input);
-  check_same_device(op, {&gradient, &input});
-  if (gradient.sizes() != input.sizes()) refuse(op, "the sizes differ", {&gradient, &input});
-}
-
 Tensor or_numbers(const Tensor& numbers, double otherwise, const Tensor& input) {
   return numbers.defined() ? contiguous(numbers) : full({input.size(1)}, otherwise, input.options());
 }
 
-template <class T>
-void softmax_line(const T* in, T* out, const Around& shape, std::int64_t before, std::int64_t after) {
-  T largest = in[shape.at(before, 0, after)];
-  for (std::int64_t i = 1; i < shape.size; ++i) largest = std::max(largest, in[shape.at(before, i, after)]);
-  double sum = 0;
-  for (std::int64_t i = 0; i < shape.size; ++i) {
-    const T value = std::exp(in[shape.at(before, i, after)] - largest);
-    out[shape.at(before, i, after)] = value;
-    sum += static_cast<double>(value);
-  }
-  for (std::int64_t i = 0; i < shape.size; ++i) {
-    T& value = out[shape.at(before, i, after)];
-    value = static_cast<T>(static_cast<double>(value) / sum);
-  }
+// Elements of a channel that lie one after the other are worked on in one go, if they are many.
+bool has_long_runs(const Around& shape) { return shape.inner >= 16 || shape.outer == 1; }
+
+// For sums short runs are brought together first: [channels, batch, ...].
+Tensor channels_together(const Tensor& input, const Around& shape) {
+  return contiguous(has_long_runs(shape) ? input : transpose(input, 0, 1));
+}
+Around together(Around shape) {
+  if (has_long_runs(shape)) return shape;
+  shape.inner *= shape.outer;
+  shape.outer = 1;
+  return shape;
 }
 
 template <class T>
-void softmax_gradient_line(const T* gradient, const T* result, T* out, const Around& shape, std::int64_t before,
-                           std::int64_t after) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < shape.size; ++i) {
-    const std::int64_t at = shape.at(before, i, after);
-    sum += static_cast<double>(gradient[at]) * static_cast<double>(result[at]);
-  }
-  for (std::int64_t i = 0; i < shape.size; ++i) {
-    const std::int64_t at = shape.at(before, i, after);
-    out[at] = static_cast<T>((static_cast<double>(gradient[at]) - sum) * static_cast<double>(result[at]));
-  }
-}
+constexpr std::size_t kNumber = std::is_same_v<T, float> ? 0 : 1;  // in the tables of kernels
+const kernels::ChannelKernels& channel_kernels() { return *kernels::table().channels; }
 
-template <class Line>
-void for_each_line(const Around& shape, const Line& line) {
-  for (std::int64_t before = 0; before < shape.outer; ++before) {
-    for (std::int64_t after = 0; after < shape.inner; ++after) line(before, after);
-  }
-}
-
-// Sums `value` over all elements of a channel.
-template <class Value>
-double sum_of_channel(const Around& shape, std::int64_t channel, const Value& value) {
+// Sums what sum_of_run(its first element) is for all runs of a channel.
+template <class SumOfRun>
+double sum_of_channel(const Around& shape, std::int64_t channel, const SumOfRun& sum_of_run) {
   double sum = 0;
-  for (std::int64_t before = 0; before < shape.outer; ++before) {
-    for (std::int64_t after = 0; after < shape.inner; ++after) sum += value(shape.at(before, channel, after));
-  }
+  for (std::int64_t before = 0; before < shape.outer; ++before) sum += sum_of_run(shape.at(before, channel, 0));
   return sum;
 }
 
 template <class T>
 void moments_of(const T* in, T* mean, T* variance, const Around& shape) {
+  const auto sum = channel_kernels().sum[kNumber<T>];
+  const auto squares = channel_kernels().squares[kNumber<T>];
   const double count = static_cast<double>(shape.outer * shape.inner);
   for (std::int64_t channel = 0; channel < shape.size; ++channel) {
     const double middle =
-        sum_of_channel(shape, channel, [in](std::int64_t at) { return static_cast<double>(in[at]); }) / count;
-    const double squares = sum_of_channel(shape, channel, [in, middle](std::int64_t at) {
-      const double off = static_cast<double>(in[at]) - middle;
-      return off * off;
-    });
+        sum_of_channel(shape, channel, [&](std::int64_t at) { return sum(in + at, shape.inner); }) / count;
+    const double off =
+        sum_of_channel(shape, channel, [&](std::int64_t at) { return squares(in + at, shape.inner, middle); });
     mean[channel] = static_cast<T>(middle);
-    variance[channel] = static_cast<T>(squares / count);
+    variance[channel] = static_cast<T>(off / count);
   }
 }
 
-template <class Body>
-void for_each_element(const Around& shape, const Body& body) {
+// Calls run(first element, channel) for each run.
+template <class Run>
+void for_each_run(const Around& shape, const Run& run) {
   for (std::int64_t before = 0; before < shape.outer; ++before) {
-    for (std::int64_t channel = 0; channel < shape.size; ++channel) {
-      const std::int64_t begin = shape.at(before, channel, 0);
-      for (std::int64_t at = begin; at < begin + shape.inner; ++at) body(at, channel);
-    }
+    for (std::int64_t channel = 0; channel < shape.size; ++channel) run(shape.at(before, channel, 0), channel);
   }
-}
-
-template <class T>
-const T* as(const std::byte* bytes) {
-  return reinterpret_cast<const T*>(bytes);
-}
-template <class T>
-T* as_mutable(std::byte* bytes) {
-  return reinterpret_cast<T*>(bytes);
 }
 
 }  // namespace
-
-Tensor softmax(const Tensor& input, std::int64_t dim) {
-  const Around shape = around(input.sizes(), dim_of("softmax", input, dim));
-  const Tensor out = empty(input.sizes(), input.options());
-  if (out.numel() == 0) return out;
-  with_floating(input.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    launch("softmax", std::array{writes(out), reads(contiguous(input))}, [shape](Addresses data) {
-      for_each_line(shape, [&](std::int64_t before, std::int64_t after) {
-        softmax_line(as<T>(data[1]), as_mutable<T>(data[0]), shape, before, after);
-      });
-    });
-  });
-  return out;
-}
-
-Tensor softmax_gradient(const Tensor& gradient, const Tensor& result, std::int64_t dim) {
-  const Around shape = around(result.sizes(), dim_of("softmax_gradient", result, dim));
-  check_like("softmax_gradient", gradient, result);
-  const Tensor out = empty(result.sizes(), result.options());
-  if (out.numel() == 0) return out;
-  with_floating(result.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    launch("softmax_gradient", std::array{writes(out), reads(contiguous(gradient)), reads(contiguous(result))},
-           [shape](Addresses data) {
-             for_each_line(shape, [&](std::int64_t before, std::int64_t after) {
-               softmax_gradient_line(as<T>(data[1]), as<T>(data[2]), as_mutable<T>(data[0]), shape, before, after);
-             });
-           });
-  });
-  return out;
-}
 
 Moments channel_moments(const Tensor& input) {
   check_channels("channel_moments", input);
@@ -189,9 +97,11 @@ Moments channel_moments(const Tensor& input) {
   if (shape.size == 0) return out;
   with_floating(input.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    launch(
-        "channel_moments", std::array{writes(out.mean), writes(out.variance), reads(contiguous(input))},
-        [shape](Addresses data) { moments_of(as<T>(data[2]), as_mutable<T>(data[0]), as_mutable<T>(data[1]), shape); });
+    launch("channel_moments",
+           std::array{writes(out.mean), writes(out.variance), reads(channels_together(input, shape))},
+           [shape = together(shape)](Addresses data) {
+             moments_of(as<T>(data[2]), as_mutable<T>(data[0]), as_mutable<T>(data[1]), shape);
+           });
   });
   return out;
 }
@@ -234,7 +144,12 @@ Tensor normalize_channels(const Tensor& input, const Tensor& mean, const Tensor&
              T* const to = as_mutable<T>(data[0]);
              const T *const x = as<T>(data[1]), *const middle = as<T>(data[2]), *const scale = as<T>(data[3]);
              const T *const by = as<T>(data[4]), *const plus = as<T>(data[5]);
-             for_each_element(shape, [&](std::int64_t at, std::int64_t channel) {
+             const auto normalize = channel_kernels().normalize[kNumber<T>];
+             for_each_run(shape, [&](std::int64_t at, std::int64_t channel) {
+               if (shape.inner > 1) {
+                 return normalize(
+                     {x + at, to + at, shape.inner, middle[channel], scale[channel], by[channel], plus[channel]});
+               }
                to[at] = (x[at] - middle[channel]) * scale[channel] * by[channel] + plus[channel];
              });
            });
@@ -254,17 +169,18 @@ ChannelSums channel_sums(const Tensor& gradient, const Tensor& input, const Tens
   with_floating(input.dtype(), [&](auto zero) {
     using T = decltype(zero);
     launch(kName,
-           std::array{writes(out.gradient), writes(out.gradient_by_value), reads(contiguous(gradient)),
-                      reads(contiguous(input)), reads(contiguous(mean))},
-           [shape](Addresses data) {
+           std::array{writes(out.gradient), writes(out.gradient_by_value), reads(channels_together(gradient, shape)),
+                      reads(channels_together(input, shape)), reads(contiguous(mean))},
+           [shape = together(shape)](Addresses data) {
+             const auto sum = channel_kernels().sum[kNumber<T>];
+             const auto products = channel_kernels().products[kNumber<T>];
              const T *const g = as<T>(data[2]), *const x = as<T>(data[3]), *const middle = as<T>(data[4]);
              for (std::int64_t channel = 0; channel < shape.size; ++channel) {
                const auto off = static_cast<double>(middle[channel]);
                as_mutable<T>(data[0])[channel] = static_cast<T>(
-                   sum_of_channel(shape, channel, [&](std::int64_t at) { return static_cast<double>(g[at]); }));
-               as_mutable<T>(data[1])[channel] = static_cast<T>(sum_of_channel(shape, channel, [&](std::int64_t at) {
-                 return static_cast<double>(g[at]) * (static_cast<double>(x[at]) - off);
-               }));
+                   sum_of_channel(shape, channel, [&](std::int64_t at) { return sum(g + at, shape.inner); }));
+               as_mutable<T>(data[1])[channel] = static_cast<T>(sum_of_channel(
+                   shape, channel, [&](std::int64_t at) { return products(g + at, x + at, shape.inner, off); }));
              }
            });
   });
@@ -294,7 +210,12 @@ Tensor normalize_channels_gradient(const Tensor& gradient, const Tensor& input, 
           const T *const g = as<T>(data[1]), *const x = as<T>(data[2]), *const middle = as<T>(data[3]);
           const T *const scale = as<T>(data[4]), *const by = as<T>(data[5]);
           const T *const mean_g = as<T>(data[6]), *const mean_gx = as<T>(data[7]);
-          for_each_element(shape, [&](std::int64_t at, std::int64_t channel) {
+          const auto normalize = channel_kernels().normalize_gradient[kNumber<T>];
+          for_each_run(shape, [&](std::int64_t at, std::int64_t channel) {
+            if (shape.inner > 1) {
+              return normalize({g + at, x + at, to + at, shape.inner, middle[channel], scale[channel], by[channel],
+                                mean_g[channel], mean_gx[channel]});
+            }
             const T square = scale[channel] * scale[channel];
             const T spread = (x[at] - middle[channel]) * square * mean_gx[channel];
             to[at] = (g[at] - mean_g[channel] - spread) * scale[channel] * by[channel];

@@ -1,6 +1,6 @@
 #pragma once
-// Operators that put elements into proportion: softmax along a dimension, and batch normalisation, of which the parts
-// are apart: between the moments of a channel and their use, ranks may bring theirs together.
+// Batch normalisation, of which the parts are apart: between the moments of a channel and their use, ranks may bring
+// theirs together.
 //
 // Channels are dimension 1 of [batch, channels, ...]. Moments and sums are made in double; tensors of them are
 // [channels] of the input's dtype.
@@ -20,10 +20,6 @@ struct ChannelSums {
 };
 
 namespace plain {
-
-// exp(x) over their sum along `dim`; each line sums up to 1.
-Tensor softmax(const Tensor& input, std::int64_t dim);
-Tensor softmax_gradient(const Tensor& gradient, const Tensor& result, std::int64_t dim);
 
 Moments channel_moments(const Tensor& input);
 // 1 / sqrt(variance + epsilon)

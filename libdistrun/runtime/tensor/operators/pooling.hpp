@@ -7,9 +7,9 @@
 namespace distrun::tensor {
 
 struct Pool2dOptions {
-  std::array<std::int64_t, 2> window{2, 2};   // of height and width
-  std::array<std::int64_t, 2> stride{0, 0};   // 0: the window's
-  std::array<std::int64_t, 2> padding{0, 0};  // at most half of the window; never the largest
+  std::array<std::int64_t, 2> window{2, 2};   // of height and width, 1 or more
+  std::array<std::int64_t, 2> stride{0, 0};   // 1 or more; 0: the window's
+  std::array<std::int64_t, 2> padding{0, 0};  // 0 to half of the window; never the largest
 };
 
 struct Pooled {
@@ -19,8 +19,10 @@ struct Pooled {
 
 namespace plain {
 
+// There may be no images, but an image has elements. Throws Error{InvalidArgument} for others, and for a window that
+// fits nowhere.
 Pooled max_pool2d(const Tensor& input, const Pool2dOptions& options = {});
-// The gradient of each value, where it stood.
+// The gradient of each value, where it stood; `indices` are those that max_pool2d gave. On the CPU others are refused.
 Tensor max_pool2d_gradient(const Tensor& gradient, const Tensor& indices, const Dims& input_sizes);
 
 }  // namespace plain

@@ -1,7 +1,9 @@
 #include <distrun/runtime/tensor/operators/product.hpp>
 
 #include <algorithm>
+#include <type_traits>
 
+#include <distrun/runtime/tensor/core/parallel.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
 
@@ -10,6 +12,36 @@ namespace {
 
 // Up to so many multiplications loops are faster than Eigen.
 constexpr double kSmall = 1500;
+
+// Up to so many whole tiles of packed matrices are: a and b stay in the cache.
+constexpr double kTiled = 2.1e6;
+
+double multiplications_of(const kernels::Product& p) noexcept {
+  return static_cast<double>(p.rows) * static_cast<double>(p.inner) * static_cast<double>(p.columns);
+}
+
+bool is_tiled(const kernels::Product& p) noexcept {
+  return p.a_column == 1 && p.b_column == 1 && p.b_row == p.columns && p.c_row == p.columns &&
+         p.rows % kernels::kPanelRows == 0 && p.columns % kernels::kPanelColumns == 0;
+}
+
+template <class T>
+void multiply_tiled(const kernels::Product& p) {
+  const auto add_lines = kernels::table().panels->add_lines[std::is_same_v<T, float> ? 0 : 1];
+  T* const c = static_cast<T*>(p.c);
+  if (!p.accumulate) std::fill_n(c, p.rows * p.columns, T{0});
+  kernels::LinesPanel panel;
+  for (std::int64_t i = 0; i < kernels::kPanelRows; ++i) panel.a_rows[i] = i * p.a_row;
+  panel.lines = 1;
+  panel.count = p.inner;
+  panel.b = p.b;
+  panel.columns = p.columns;
+  for (std::int64_t row = 0; row < p.rows; row += kernels::kPanelRows) {
+    panel.a = static_cast<const T*>(p.a) + row * p.a_row;
+    panel.c = c + row * p.columns;
+    add_lines(panel);
+  }
+}
 
 struct Strides {
   std::int64_t row, column;
@@ -39,13 +71,35 @@ bool is_multipliable(const StridedImpl& tensor) noexcept {
 
 kernels::Multiply multiply_of(const char* op, DType dtype, const kernels::Product& product) {
   const kernels::Table& table = kernels::table();
-  const double count =
-      static_cast<double>(product.rows) * static_cast<double>(product.inner) * static_cast<double>(product.columns);
-  if (count > kSmall && dtype == DType::F32) return table.multiply_f32;
-  if (count > kSmall && dtype == DType::F64) return table.multiply_f64;
+  const double count = multiplications_of(product);
+  const bool tiled = count <= kTiled && is_tiled(product);
+  if (count > kSmall && dtype == DType::F32) return tiled ? &multiply_tiled<float> : table.multiply_f32;
+  if (count > kSmall && dtype == DType::F64) return tiled ? &multiply_tiled<double> : table.multiply_f64;
   const kernels::Multiply multiply = table.loop_products->multiply[static_cast<int>(dtype)];
   if (multiply == nullptr) refuse(op, "not for elements of " + std::string(name_of(dtype)), {});
   return multiply;
+}
+
+std::int64_t products_each(const kernels::Product& product) noexcept {
+  constexpr double kEach = 1e6;  // multiplications
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(kEach / std::max(1.0, multiplications_of(product))));
+}
+
+void multiply_rows(const kernels::Product& whole, kernels::Multiply multiply, DType dtype) {
+  constexpr double kMuch = 4e6;            // multiplications
+  constexpr std::int64_t kRowsEach = 128;  // more costs no less, and fewer would read b too often
+  if (whole.rows < 2 * kRowsEach || multiplications_of(whole) < kMuch) return multiply(whole);
+  const auto bytes = static_cast<std::int64_t>(size_of(dtype));
+  parallel_for((whole.rows - 1) / kRowsEach + 1, 1, [&](std::int64_t block, std::int64_t end) {
+    for (; block < end; ++block) {
+      const std::int64_t first = block * kRowsEach;
+      kernels::Product part = whole;
+      part.rows = std::min(kRowsEach, whole.rows - first);
+      part.a = static_cast<const std::byte*>(whole.a) + first * whole.a_row * bytes;
+      part.c = static_cast<std::byte*>(whole.c) + first * whole.c_row * bytes;
+      multiply(part);
+    }
+  });
 }
 
 kernels::Product product_of(const StridedImpl& a, const StridedImpl& b) noexcept {

@@ -11,6 +11,12 @@ bool is_multipliable(const StridedImpl& tensor) noexcept;
 // The kernel for products of that dtype and size. Throws Error{InvalidArgument} for bool.
 kernels::Multiply multiply_of(const char* op, DType dtype, const kernels::Product& product);
 
+// One product on several threads if it is large: in blocks of rows, whose size does not depend on how many threads
+// there are.
+void multiply_rows(const kernels::Product& whole, kernels::Multiply multiply, DType dtype);
+// How many of a batch a thread is woken for.
+std::int64_t products_each(const kernels::Product& product) noexcept;
+
 // Sizes and strides of [..., rows, inner] times [..., inner, columns], both multipliable, into a contiguous C.
 kernels::Product product_of(const StridedImpl& a, const StridedImpl& b) noexcept;
 

@@ -12,87 +12,38 @@
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/core/watch.hpp>
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
-#include <distrun/runtime/tensor/operators/philox.hpp>
 
 namespace distrun::tensor {
 namespace {
 
-using Words = std::array<std::uint32_t, 4>;
-
-// How many elements a block of four words makes, and which.
-template <class T>
-inline constexpr std::int64_t kPerBlock = 16 / sizeof(T);
-
-float unit(const Words& words, std::int64_t i, float) {
-  return static_cast<float>(words[static_cast<std::size_t>(i)] >> 8) * 0x1p-24F;
-}
-double unit(const Words& words, std::int64_t i, double) {
-  const auto at = static_cast<std::size_t>(2 * i);
-  const std::uint64_t bits = (std::uint64_t{words[at + 1]} << 32 | words[at]) >> 11;
-  return static_cast<double>(bits) * 0x1p-53;
-}
-
-template <class T>
-void uniform_block(const Words& words, T* out) {
-  for (std::int64_t i = 0; i < kPerBlock<T>; ++i) out[i] = unit(words, i, T{});
-}
-
-// Box and Muller's: two uniform numbers make two normal ones.
-void normal_block(const Words& words, double* out) {
-  for (std::int64_t i = 0; i < kPerBlock<double>; i += 2) {
-    const double radius = std::sqrt(-2 * std::log(1 - unit(words, i, double{})));
-    const double angle = 2 * std::numbers::pi * unit(words, i + 1, double{});
-    out[i] = radius * std::cos(angle);
-    out[i + 1] = radius * std::sin(angle);
-  }
-}
-
-// In parts that stay in the cache: uniform numbers, and normal ones of them by a kernel that makes many at once.
-void fill_normal(Generator::Range range, float* out, std::int64_t count) {
-  constexpr std::int64_t kPart = 1024;
-  std::array<float, kPart> part;
-  for (std::int64_t start = 0; start < count; start += kPart) {
+// Box and Muller's, in parts that stay in the cache: two uniform numbers make two normal ones.
+void fill_normal(std::uint64_t key, std::uint64_t first, double* out, std::int64_t count) {
+  constexpr std::int64_t kPart = 512;
+  std::array<double, kPart> part;
+  const auto uniform = kernels::table().random->uniform_f64;
+  for (std::int64_t start = 0; start < count; start += kPart, first += kPart / 2) {
     const std::int64_t size = std::min(kPart, count - start);
-    for (std::int64_t i = 0; i < size; i += kPerBlock<float>) {
-      uniform_block(philox(range.seed, range.first++, 0), part.data() + i);
+    uniform(key, first, part.data(), (size + 1) / 2 * 2);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(size); i += 2) {
+      const double radius = std::sqrt(-2 * std::log(1 - part[i]));
+      const double angle = 2 * std::numbers::pi * part[i + 1];
+      part[i] = radius * std::cos(angle);
+      part[i + 1] = radius * std::sin(angle);
     }
-    kernels::table().unary->normal(part.data(), (size + 1) / 2);
     std::copy_n(part.data(), size, out + start);
   }
 }
 
 template <class T>
-void fill_blocks(void (*make)(const Words&, T*), Generator::Range range, T* out, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; i += kPerBlock<T>) {
-    const Words words = philox(range.seed, range.first++, 0);
-    if (count - i >= kPerBlock<T>) {
-      make(words, out + i);
-      continue;
-    }
-    T last[kPerBlock<T>];
-    make(words, last);
-    std::copy_n(last, count - i, out + i);
-  }
-}
+using Fill = void (*)(std::uint64_t key, std::uint64_t first, T* out, std::int64_t count);
 
 template <class T>
-Generator::Range range_for(std::int64_t count, Generator& generator) {
-  return generator.take(static_cast<std::uint64_t>(count / kPerBlock<T> + 1));
-}
-
-template <class T>
-void launch_fill(const char* op, void (*make)(const Words&, T*), const Tensor& out, Generator& generator) {
+void launch_fill(const char* op, Fill<T> fill, const Tensor& out, Generator& generator) {
+  constexpr std::int64_t kPerBlock = 16 / sizeof(T);
   const std::int64_t count = out.numel();
-  const Generator::Range range = range_for<T>(count, generator);
+  const Generator::Range range = generator.take(static_cast<std::uint64_t>(count / kPerBlock + 1));
   launch(op, std::array{writes(out)},
-         [make, range, count](Addresses data) { fill_blocks(make, range, reinterpret_cast<T*>(data[0]), count); });
-}
-
-void launch_normal(const Tensor& out, Generator& generator) {
-  const std::int64_t count = out.numel();
-  const Generator::Range range = range_for<float>(count, generator);
-  launch("randn", std::array{writes(out)},
-         [range, count](Addresses data) { fill_normal(range, reinterpret_cast<float*>(data[0]), count); });
+         [fill, range, count](Addresses data) { fill(range.seed, range.first, reinterpret_cast<T*>(data[0]), count); });
 }
 
 }  // namespace
@@ -136,9 +87,9 @@ Tensor rand(const Dims& sizes, TensorOptions options, Generator& generator) {
   Tensor out = empty_floating("rand", sizes, options);
   if (out.numel() == 0) return out;
   if (options.dtype == DType::F32) {
-    launch_fill<float>("rand", &uniform_block<float>, out, generator);
+    launch_fill<float>("rand", kernels::table().random->uniform_f32, out, generator);
   } else {
-    launch_fill<double>("rand", &uniform_block<double>, out, generator);
+    launch_fill<double>("rand", kernels::table().random->uniform_f64, out, generator);
   }
   return out;
 }
@@ -148,9 +99,9 @@ Tensor randn(const Dims& sizes, TensorOptions options, Generator& generator) {
   Tensor out = empty_floating("randn", sizes, options);
   if (out.numel() == 0) return out;
   if (options.dtype == DType::F32) {
-    launch_normal(out, generator);
+    launch_fill<float>("randn", kernels::table().random->normal_f32, out, generator);
   } else {
-    launch_fill<double>("randn", &normal_block, out, generator);
+    launch_fill<double>("randn", &fill_normal, out, generator);
   }
   return out;
 }

@@ -41,8 +41,16 @@ namespace plain {
 
 // Uniform in [0, 1). Floating dtypes only.
 Tensor rand(const Dims& sizes, TensorOptions options = {}, Generator& generator = default_generator());
+template <OneOption Option>
+Tensor rand(const Dims& sizes, Option option) {
+  return rand(sizes, options_of(option));
+}
 // Normal, mean 0, variance 1.
 Tensor randn(const Dims& sizes, TensorOptions options = {}, Generator& generator = default_generator());
+template <OneOption Option>
+Tensor randn(const Dims& sizes, Option option) {
+  return randn(sizes, options_of(option));
+}
 
 }  // namespace plain
 }  // namespace distrun::tensor

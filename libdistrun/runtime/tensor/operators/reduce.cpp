@@ -1,10 +1,14 @@
 #include <distrun/runtime/tensor/operators/reduce.hpp>
 
 #include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/launch.hpp>
+#include <distrun/runtime/tensor/core/parallel.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/core/walk.hpp>
@@ -15,6 +19,9 @@
 namespace distrun::tensor::plain {
 namespace {
 
+// Elements of a contiguous tensor that are summed at a time.
+constexpr std::int64_t kPiece = std::int64_t{1} << 16;
+
 DType sum_type(DType dtype) noexcept { return is_floating(dtype) ? dtype : DType::I64; }
 
 // A sum on its way: both have 8 bytes, and all bits 0 are the number 0.
@@ -23,30 +30,36 @@ union Sum {
   double floating;
 };
 
-void store(const Sum& sum, DType dtype, std::byte* out) {
+void store(std::span<const Sum> sums, DType dtype, std::byte* out) {
+  const auto store_as = [&](auto zero, auto Sum::*number) {
+    auto* numbers = reinterpret_cast<decltype(zero)*>(out);
+    for (const Sum& sum : sums) *numbers++ = static_cast<decltype(zero)>(sum.*number);
+  };
   switch (dtype) {
-    case DType::F32: *reinterpret_cast<float*>(out) = static_cast<float>(sum.floating); break;
-    case DType::F64: *reinterpret_cast<double*>(out) = sum.floating; break;
-    default: *reinterpret_cast<std::int64_t*>(out) = sum.integer;
+    case DType::F32: return store_as(float{}, &Sum::floating);
+    case DType::F64: return store_as(double{}, &Sum::floating);
+    default: return store_as(std::int64_t{}, &Sum::integer);
   }
 }
 
 // Sums over the last dimensions of a tensor that was permuted so that those that stay come first. The output is
 // contiguous.
 struct Summation {
-  kernels::Total total;
-  kernels::Gather gather;
+  // Each on its own along the last summed dimension, or side by side along the last one that stays: in the order of
+  // memory.
+  kernels::AddSums add;
+  bool is_across;
   DType out_type;
-  Dims kept, kept_strides;      // in bytes
+  Dims kept, kept_strides;      // in bytes; one dimension at least each
   Dims summed, summed_strides;  // in bytes
 
   void run(const std::byte* in, std::byte* out) const;
 
  private:
-  static constexpr std::int64_t kColumns = 512;  // sums that are on their way at a time: 4 KiB
+  static constexpr std::int64_t kSums = 2048;  // that are on their way at a time: 16 KiB
 
-  void run_rows(const std::byte* in, std::byte* out) const;
-  void run_columns(const std::byte* in, std::byte* out) const;
+  void run_part(const std::byte* in, std::byte* out) const;
+  kernels::SumBlock block(const std::byte* in, std::int64_t sums) const;
 };
 
 // Calls body with the offset of each element of a strided block, row by row.
@@ -67,47 +80,42 @@ void for_each_offset(const Dims& sizes, const Dims& strides, Body body) {
 }
 
 Dims without_last(Dims dims) {
-  if (!dims.empty()) dims.erase(dims.size() - 1);
+  dims.erase(dims.size() - 1);
   return dims;
 }
 
-// Each sum on its own, along the last summed dimension.
-void Summation::run_rows(const std::byte* in, std::byte* out) const {
-  const Dims outer = without_last(summed), outer_strides = without_last(summed_strides);
-  const std::int64_t count = summed.empty() ? 1 : summed.back();
-  const std::int64_t stride = summed.empty() ? 0 : summed_strides.back();
-  const std::size_t out_bytes = size_of(out_type);
-  for_each_offset(kept, kept_strides, [&](std::int64_t at) {
-    Sum sum{0};
-    for_each_offset(outer, outer_strides, [&](std::int64_t offset) { total(in + at + offset, stride, count, &sum); });
-    store(sum, out_type, out);
-    out += out_bytes;
+// `in` is where the first of `sums` elements that stay begins.
+kernels::SumBlock Summation::block(const std::byte* in, std::int64_t sums) const {
+  return is_across ? kernels::SumBlock{in, summed.back(), summed_strides.back(), sums, kept_strides.back()}
+                   : kernels::SumBlock{in, sums, kept_strides.back(), summed.back(), summed_strides.back()};
+}
+
+// On several threads where all that stays is one dimension, as it mostly is.
+void Summation::run(const std::byte* in, std::byte* out) const {
+  if (kept.size() > 1) return run_part(in, out);
+  const std::int64_t elements_each = device::count_of(summed);
+  parallel_for(kept[0], (kElementsEach - 1) / elements_each + 1, [&](std::int64_t first, std::int64_t end) {
+    Summation part = *this;
+    part.kept[0] = end - first;
+    part.run_part(in + first * kept_strides[0], out + first * static_cast<std::int64_t>(size_of(out_type)));
   });
 }
 
-// Many sums side by side, along the last dimension that stays, so that memory is read in its order.
-void Summation::run_columns(const std::byte* in, std::byte* out) const {
+void Summation::run_part(const std::byte* in, std::byte* out) const {
   const Dims outer = without_last(kept), outer_strides = without_last(kept_strides);
-  const std::int64_t columns = kept.back(), stride = kept_strides.back();
-  const std::size_t out_bytes = size_of(out_type);
+  const Dims above = without_last(summed), above_strides = without_last(summed_strides);
   for_each_offset(outer, outer_strides, [&](std::int64_t at) {
-    for (std::int64_t first = 0; first < columns; first += kColumns) {
-      const std::int64_t count = std::min(kColumns, columns - first);
-      Sum sums[kColumns] = {};
-      for_each_offset(summed, summed_strides,
-                      [&](std::int64_t offset) { gather(in + at + offset + first * stride, stride, count, sums); });
-      for (std::int64_t i = 0; i < count; ++i, out += out_bytes) store(sums[i], out_type, out);
+    for (std::int64_t first = 0; first < kept.back(); first += kSums) {
+      const std::int64_t count = std::min(kSums, kept.back() - first);
+      Sum sums[kSums];
+      std::fill_n(sums, count, Sum{0});
+      for_each_offset(above, above_strides, [&](std::int64_t offset) {
+        add(block(in + at + offset + first * kept_strides.back(), count), sums);
+      });
+      store({sums, static_cast<std::size_t>(count)}, out_type, out);
+      out += static_cast<std::size_t>(count) * size_of(out_type);
     }
   });
-}
-
-void Summation::run(const std::byte* in, std::byte* out) const {
-  const bool has_short_rows = !summed.empty() && !kept.empty() && kept_strides.back() < summed_strides.back();
-  if (has_short_rows) {
-    run_columns(in, out);
-  } else {
-    run_rows(in, out);
-  }
 }
 
 // Dimensions that go on without a gap become one.
@@ -121,22 +129,59 @@ void join(Dims& sizes, Dims& strides) {
 }
 
 Summation summation_of(const StridedImpl& in, const std::vector<bool>& is_summed) {
-  const kernels::SumKernels& each = *kernels::table().sums;
-  Summation sums{each.total[static_cast<int>(in.dtype)],
-                 each.gather[static_cast<int>(in.dtype)],
-                 sum_type(in.dtype),
-                 {},
-                 {},
-                 {},
-                 {}};
+  Summation sums{nullptr, false, sum_type(in.dtype), {}, {}, {}, {}};
+  const auto element = static_cast<std::int64_t>(size_of(in.dtype));
   for (std::size_t i = 0; i < in.sizes.size(); ++i) {
     (is_summed[i] ? sums.summed : sums.kept).push_back(in.sizes[i]);
-    (is_summed[i] ? sums.summed_strides : sums.kept_strides)
-        .push_back(in.strides[i] * static_cast<std::int64_t>(size_of(in.dtype)));
+    (is_summed[i] ? sums.summed_strides : sums.kept_strides).push_back(in.strides[i] * element);
   }
   join(sums.summed, sums.summed_strides);
   join(sums.kept, sums.kept_strides);
+  sums.is_across = !sums.summed.empty() && !sums.kept.empty() && sums.kept_strides.back() < sums.summed_strides.back();
+  for (auto [sizes, strides] : {std::pair(&sums.summed, &sums.summed_strides), {&sums.kept, &sums.kept_strides}}) {
+    if (!sizes->empty()) continue;
+    sizes->push_back(1);
+    strides->push_back(element);
+  }
+  const kernels::SumKernels& kernels = *kernels::table().sums;
+  sums.add = (sums.is_across ? kernels.across_lines : kernels.along_lines)[static_cast<int>(in.dtype)];
   return sums;
+}
+
+// sum(first, count) makes the sum of one piece, which is its own; they are put together in order.
+template <class SumOf>
+std::vector<Sum> sums_of_pieces(std::int64_t count, const SumOf& sum) {
+  std::vector<Sum> sums(static_cast<std::size_t>((count + kPiece - 1) / kPiece));
+  parallel_for(static_cast<std::int64_t>(sums.size()), 1, [&](std::int64_t piece, std::int64_t end) {
+    for (; piece < end; ++piece) {
+      const std::int64_t first = piece * kPiece;
+      sums[static_cast<std::size_t>(piece)] = sum(first, std::min(kPiece, count - first));
+    }
+  });
+  return sums;
+}
+
+// Of packed elements.
+Sum total_of(const std::byte* data, DType dtype, std::int64_t count) {
+  const kernels::AddSums add = kernels::table().sums->along_lines[static_cast<int>(dtype)];
+  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  const auto sum_of = [&](std::int64_t first, std::int64_t size) {
+    Sum sum{0};
+    add({data + first * element, 1, 0, size, element}, &sum);
+    return sum;
+  };
+  if (count <= kPiece) return sum_of(0, count);
+  const bool is_number = is_floating(dtype);
+  Sum total{0};
+  for (const Sum& sum : sums_of_pieces(count, sum_of)) {
+    if (is_number) {
+      total.floating += sum.floating;
+    } else {
+      total.integer = static_cast<std::int64_t>(static_cast<std::uint64_t>(total.integer) +
+                                                static_cast<std::uint64_t>(sum.integer));
+    }
+  }
+  return total;
 }
 
 Tensor sum_over(const Tensor& tensor, const std::vector<bool>& is_summed, bool keep_dims) {
@@ -154,18 +199,38 @@ Tensor sum_over(const Tensor& tensor, const std::vector<bool>& is_summed, bool k
   return out;
 }
 
+// In one go, of two that are alike.
+Tensor mean_square_difference(const Tensor& a, const Tensor& b) {
+  Tensor out = empty({}, a.options());
+  const auto add = kernels::table().sums->square_differences[a.dtype() == DType::F32 ? 0 : 1];
+  launch("mse_loss", std::array{writes(out), reads(a), reads(b)},
+         [add, dtype = a.dtype(), count = a.numel()](Addresses data) {
+           const auto element = static_cast<std::int64_t>(size_of(dtype));
+           const auto sum_of = [&](std::int64_t first, std::int64_t size) {
+             Sum sum{0};
+             add(data[1] + first * element, data[2] + first * element, size, &sum.floating);
+             return sum;
+           };
+           Sum total{0};
+           for (const Sum& sum : sums_of_pieces(count, sum_of)) total.floating += sum.floating;
+           total.floating /= static_cast<double>(count);
+           store({&total, 1}, dtype, data[0]);
+         });
+  return out;
+}
+
 }  // namespace
 
 Tensor sum(const Tensor& tensor) {
   check_defined("sum", {&tensor});
   if (tensor.is_sparse()) return sum(sparse(tensor).values);
   const StridedImpl& in = tensor.strided();
-  if (!in.device.is_cpu() || !in.contiguous) return sum_over(tensor, std::vector<bool>(in.sizes.size(), true), false);
+  if (in.numel == 0 || !in.contiguous) return sum_over(tensor, std::vector<bool>(in.sizes.size(), true), false);
   Tensor out = empty({}, {sum_type(in.dtype), in.device});
-  Sum total{0};
-  kernels::table().sums->total[static_cast<int>(in.dtype)](in.data, static_cast<std::int64_t>(size_of(in.dtype)),
-                                                               in.numel, &total);
-  store(total, out.dtype(), out.data());
+  launch("sum", std::array{writes(out), reads(tensor)}, [dtype = in.dtype, count = in.numel](Addresses data) {
+    const Sum total = total_of(data[1], dtype, count);
+    store({&total, 1}, sum_type(dtype), data[0]);
+  });
   return out;
 }
 
@@ -220,8 +285,37 @@ Tensor mse_loss(const Tensor& input, const Tensor& target) {
   check_defined("mse_loss", {&input, &target});
   if (input.sizes() != target.sizes())
     refuse("mse_loss", "input and target must have the same sizes", {&input, &target});
+  const bool is_simple = !input.is_sparse() && !target.is_sparse() && input.dtype() == target.dtype() &&
+                         input.device() == target.device() && is_floating(input.dtype()) && input.numel() > 0;
+  if (is_simple) return mean_square_difference(contiguous(input), contiguous(target));
   const Tensor difference = sub(input, target);
   return mean(mul(difference, difference));
+}
+
+Tensor mean(const Tensor& tensor, const Dims& dims, bool keep_dims) {
+  check_defined("mean", {&tensor});
+  check_floating("mean", tensor);
+  const Tensor total = sum(tensor, dims, keep_dims);
+  return div(total, total.numel() == 0 ? 1 : tensor.numel() / total.numel());
+}
+
+Tensor all_along(const Tensor& tensor, std::int64_t dim, bool keep_dim) {
+  check_defined("all", {&tensor});
+  check_dense("all", {&tensor});
+  const std::size_t at = wrap_dim("all", dim, tensor.sizes().size());
+  return eq(sum(to(tensor, DType::Bool), Dims{dim}, keep_dim), tensor.dim() == 0 ? 1 : tensor.sizes()[at]);
+}
+
+Tensor any(const Tensor& tensor) {
+  check_defined("any", {&tensor});
+  check_dense("any", {&tensor});
+  return ne(sum(to(tensor, DType::Bool)), 0);
+}
+
+Tensor any_along(const Tensor& tensor, std::int64_t dim, bool keep_dim) {
+  check_defined("any", {&tensor});
+  check_dense("any", {&tensor});
+  return ne(sum(to(tensor, DType::Bool), Dims{dim}, keep_dim), 0);
 }
 
 }  // namespace distrun::tensor::plain

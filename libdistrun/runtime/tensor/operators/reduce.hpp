@@ -11,9 +11,30 @@ Tensor sum(const Tensor& tensor);
 Tensor sum(const Tensor& tensor, const Dims& dims, bool keep_dims = false);
 // What broadcasting stretched, summed up again: the gradient of expand(). Itself if the sizes are the same.
 Tensor sum_to_size(const Tensor& tensor, const Dims& sizes);
+template <Integer Int>
+Tensor sum(const Tensor& tensor, Int dim, bool keep_dim = false) {
+  return sum(tensor, Dims{static_cast<std::int64_t>(dim)}, keep_dim);
+}
 Tensor mean(const Tensor& tensor);  // of floating ones
+Tensor mean(const Tensor& tensor, const Dims& dims, bool keep_dims = false);
+template <Integer Int>
+Tensor mean(const Tensor& tensor, Int dim, bool keep_dim = false) {
+  return mean(tensor, Dims{static_cast<std::int64_t>(dim)}, keep_dim);
+}
 
-Tensor all(const Tensor& tensor);  // is every element other than 0? bool, without dimensions
+// Is every element other than 0, is any? bool; of none they are true and false.
+Tensor all(const Tensor& tensor);
+Tensor all_along(const Tensor& tensor, std::int64_t dim, bool keep_dim = false);
+template <Integer Int>
+Tensor all(const Tensor& tensor, Int dim, bool keep_dim = false) {
+  return all_along(tensor, static_cast<std::int64_t>(dim), keep_dim);
+}
+Tensor any(const Tensor& tensor);
+Tensor any_along(const Tensor& tensor, std::int64_t dim, bool keep_dim = false);
+template <Integer Int>
+Tensor any(const Tensor& tensor, Int dim, bool keep_dim = false) {
+  return any_along(tensor, static_cast<std::int64_t>(dim), keep_dim);
+}
 // Same sizes and dtype and elements; not a number equals nothing. Waits for the device. Throws Error{InvalidArgument}
 // for different devices. Sparse ones are compared after coalescing.
 bool equal(const Tensor& a, const Tensor& b);

@@ -49,7 +49,9 @@ Tensor sparse_coo(const Tensor& indices, const Tensor& values) {
   Dims sizes;
   for (std::int64_t dim = 0; dim < indices.size(0); ++dim) {
     const std::vector<std::int64_t> row = to_vector<std::int64_t>(select_view(indices, 0, dim));
-    sizes.push_back(row.empty() ? 0 : *std::max_element(row.begin(), row.end()) + 1);
+    const std::int64_t largest = row.empty() ? -1 : *std::max_element(row.begin(), row.end());
+    if (largest == INT64_MAX) refuse("sparse_coo", "no size holds index " + std::to_string(largest), {&indices});
+    sizes.push_back(largest + 1);
   }
   for (const std::int64_t size : values.sizes().span().subspan(1)) sizes.push_back(size);
   return sparse_coo(indices, values, sizes);
@@ -64,7 +66,7 @@ Tensor to_dense(const Tensor& tensor) {
 }
 
 Tensor sparse_mask(const Tensor& dense, const Tensor& like) {
-  check_defined("sparse_mask", {&dense});
+  check_defined("sparse_mask", {&dense, &like});
   check_dense("sparse_mask", {&dense});
   check_same_device("sparse_mask", {&dense, &like});
   const SparseParts& parts = sparse(like);
@@ -91,7 +93,8 @@ Tensor select_sparse(const Tensor& tensor, std::int64_t dim, std::int64_t index)
       cat({narrow(parts.indices, 0, 0, row), narrow(parts.indices, 0, row + 1, sparse_dims - row - 1)}, 0);
   Dims sizes = tensor.sizes();
   sizes.erase(at);
-  return sparse_coo_unchecked(t(take_rows(t(others), taken)), take_rows(parts.values, taken), sizes, parts.coalesced);
+  return sparse_coo_unchecked(contiguous(t(take_rows(t(others), taken))), take_rows(parts.values, taken), sizes,
+                              parts.coalesced);
 }
 
 Tensor select(const Tensor& tensor, std::int64_t dim, std::int64_t index) {

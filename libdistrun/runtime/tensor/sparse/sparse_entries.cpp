@@ -7,6 +7,17 @@
 #include <distrun/runtime/tensor/core/views.hpp>
 
 namespace distrun::tensor {
+namespace {
+
+// They were in range when the tensor was made, and their bytes are its maker's, too.
+[[noreturn]] void refuse_changed_index(const Tensor& tensor, std::int64_t index, std::size_t dim) {
+  refuse("sparse tensor",
+         "its indices were changed, and " + std::to_string(index) + " is out of range for size " +
+             std::to_string(tensor.sizes()[dim]) + " of dimension " + std::to_string(dim),
+         {&tensor});
+}
+
+}  // namespace
 
 Dims sparse_sizes(const Tensor& tensor) {
   return Dims(tensor.sizes().span().first(static_cast<std::size_t>(sparse_dim(tensor))));
@@ -14,11 +25,15 @@ Dims sparse_sizes(const Tensor& tensor) {
 
 std::vector<std::int64_t> places_of(const Tensor& tensor) {
   const std::vector<std::int64_t> indices = to_vector<std::int64_t>(sparse(tensor).indices);
-  const Dims strides = device::contiguous_strides(sparse_sizes(tensor));
+  const Dims sizes = sparse_sizes(tensor), strides = device::contiguous_strides(sizes);
   const auto count = static_cast<std::size_t>(nnz(tensor));
   std::vector<std::int64_t> places(count, 0);
-  for (std::size_t dim = 0; dim < strides.size(); ++dim) {
-    for (std::size_t i = 0; i < count; ++i) places[i] += indices[dim * count + i] * strides[dim];
+  for (std::size_t dim = 0; dim < sizes.size(); ++dim) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int64_t index = indices[dim * count + i];
+      if (index < 0 || index >= sizes[dim]) refuse_changed_index(tensor, index, dim);
+      places[i] += index * strides[dim];
+    }
   }
   return places;
 }
@@ -39,6 +54,15 @@ Tensor indices_of(const std::vector<std::int64_t>& places, const Dims& sizes, De
     }
   }
   return to(indices, device);
+}
+
+Tensor with_index(const Tensor& indices, std::int64_t dim, std::int64_t number) {
+  const std::int64_t behind = indices.size(0) - dim, count = indices.size(1);
+  const Tensor out = empty({indices.size(0) + 1, count}, indices.options());
+  copy_(narrow(out, 0, 0, dim), narrow(indices, 0, 0, dim));
+  copy_(narrow(out, 0, dim, 1), full({1, count}, number, indices.options()));
+  copy_(narrow(out, 0, dim + 1, behind), narrow(indices, 0, dim, behind));
+  return out;
 }
 
 Tensor rows_by_place(const Tensor& dense, std::int64_t sparse_dim) {

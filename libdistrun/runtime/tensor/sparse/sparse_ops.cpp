@@ -14,9 +14,11 @@
 namespace distrun::tensor {
 namespace {
 
-// Of values, which are dense.
+// Of values, which are dense. Their dtypes are made those that the sparse tensors come to first: values have a
+// dimension more, which says nothing.
 constexpr BinaryOp kMul{"mul", kernels::Binary::Mul};
 constexpr BinaryOp kDiv{"div", kernels::Binary::Div, true};
+constexpr UnaryOp kNeg{"neg", kernels::Unary::Neg};
 
 void check_same_sizes(const char* op, const Tensor& a, const Tensor& b) {
   check_same_device(op, {&a, &b});
@@ -34,8 +36,11 @@ void check_same_kind(const char* op, const Tensor& a, const Tensor& b) {
   }
 }
 
+Tensor values_as(const Tensor& tensor, DType dtype) { return to(sparse(tensor).values, dtype); }
+
+// Of the same dtype still.
 Tensor scaled(const Tensor& values, const Scalar& factor) {
-  return factor == Scalar(1) ? values : binary(kMul, values, factor);
+  return factor == Scalar(1) ? values : to(binary(kMul, values, factor), values.dtype());
 }
 
 Tensor with_values(const Tensor& tensor, const Tensor& values) {
@@ -45,30 +50,29 @@ Tensor with_values(const Tensor& tensor, const Tensor& values) {
 
 // In place: the tensor and those that share its parts have the new entries.
 void replace(const char* op, const Tensor& tensor, const Tensor& result) {
-  if (result.dtype() != tensor.dtype()) {
-    refuse(op, "result type " + std::string(name_of(result.dtype())) + " is not the output's", {&tensor});
-  }
-  SparseParts& parts = *static_cast<const SparseImpl&>(*tensor.impl()).parts;
-  parts.indices = sparse(result).indices;
-  parts.values = sparse(result).values;
-  parts.coalesced = sparse(result).coalesced;
-  tensor.bump_version();
+  check_castable(op, result.dtype(), tensor);
+  static_cast<const SparseImpl&>(*tensor.impl()).parts->replace(sparse(to(result, tensor.dtype())));
 }
 
-Tensor add_sparse_to_dense(const Tensor& dense, const Tensor& sparse_tensor, const Scalar& alpha) {
-  const DType dtype = result_type(dense, sparse_tensor);
-  const Tensor out = clone(to(dense, dtype));
-  add_rows_(rows_by_place(out, sparse_dim(sparse_tensor)), places_on_device(sparse_tensor),
-            to(sparse(sparse_tensor).values, dtype), alpha);
+// `out` is dense and contiguous. No change is counted.
+Tensor with_entries_added(const Tensor& out, const Tensor& tensor, const Scalar& alpha) {
+  add_rows_(rows_by_place(out, sparse_dim(tensor)), places_on_device(tensor), values_as(tensor, out.dtype()), alpha);
   return out;
 }
 
-Tensor add_sparse_to_sparse(const Tensor& a, const Tensor& b, const Scalar& alpha) {
-  check_same_kind("add", a, b);
+Tensor add_sparse_to_dense(const Tensor& dense, const Tensor& tensor, const Scalar& alpha) {
+  return with_entries_added(clone(to(dense, result_type(dense, tensor))), tensor, alpha);
+}
+
+Tensor add_dense_to_sparse(const Tensor& tensor, const Tensor& dense, const Scalar& alpha) {
+  return with_entries_added(clone(scaled(to(dense, result_type(tensor, dense)), alpha)), tensor, 1);
+}
+
+Tensor add_sparse_to_sparse(const char* op, const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  check_same_kind(op, a, b);
   const DType dtype = result_type(a, b);
-  const Tensor left = to(sparse(a).values, dtype), right = to(sparse(b).values, dtype);
-  const Tensor sum = sparse_coo_unchecked(cat({sparse(a).indices, sparse(b).indices}, 1),
-                                          cat({left, scaled(right, alpha)}, 0), a.sizes(), false);
+  const Tensor values = cat({values_as(a, dtype), scaled(values_as(b, dtype), alpha)}, 0);
+  const Tensor sum = sparse_coo_unchecked(cat({sparse(a).indices, sparse(b).indices}, 1), values, a.sizes(), false);
   return is_coalesced(a) && is_coalesced(b) ? coalesce(sum) : sum;
 }
 
@@ -96,71 +100,69 @@ Tensor taken(const Tensor& values, const std::vector<std::int64_t>& entries) {
   return take_rows(values, on_device(entries, values.device()));
 }
 
-Tensor mul_sparse_by_sparse(const Tensor& left, const Tensor& right) {
-  check_same_kind("mul", left, right);
+Tensor mul_sparse_by_sparse(const char* op, const Tensor& left, const Tensor& right) {
+  check_same_kind(op, left, right);
+  const DType dtype = result_type(left, right);
   const Tensor a = coalesce(left), b = coalesce(right);
   const Common common = common_of(places_of(a), places_of(b));
-  const Tensor values = binary(kMul, taken(sparse(a).values, common.of_a), taken(sparse(b).values, common.of_b));
+  const Tensor values =
+      binary(kMul, to(taken(sparse(a).values, common.of_a), dtype), to(taken(sparse(b).values, common.of_b), dtype));
   return sparse_coo_unchecked(indices_of(common.places, sparse_sizes(a), a.device()), values, a.sizes(), true);
 }
 
-Tensor mul_sparse_by_dense(const Tensor& a, const Tensor& dense) {
-  if (dense.dim() == 0) return with_values(a, binary(kMul, sparse(a).values, dense));
-  check_same_sizes("mul", a, dense);
+Tensor mul_sparse_by_dense(const char* op, const Tensor& a, const Tensor& dense) {
+  const DType dtype = result_type(a, dense);
+  if (dense.dim() == 0) return with_values(a, binary(kMul, values_as(a, dtype), to(dense, dtype)));
+  check_same_sizes(op, a, dense);
   const Tensor factors = take_rows(rows_by_place(dense, sparse_dim(a)), places_on_device(a));
-  return with_values(a, binary(kMul, sparse(a).values, factors));
+  return with_values(a, binary(kMul, values_as(a, dtype), to(factors, dtype)));
 }
 
-void check_dense_number(const char* op, const Tensor& a, const Tensor& b) {
+Tensor mul_tensors(const char* op, const Tensor& a, const Tensor& b) {
+  if (a.is_sparse() && b.is_sparse()) return mul_sparse_by_sparse(op, a, b);
+  return a.is_sparse() ? mul_sparse_by_dense(op, a, b) : mul_sparse_by_dense(op, b, a);
+}
+
+Tensor div_by_number(const char* op, const Tensor& a, const Tensor& b) {
   if (b.is_sparse() || b.dim() != 0) {
     refuse(op, "a sparse tensor is divided by a number or a tensor without dimensions only", {&a, &b});
   }
+  const DType dtype = result_type(a, b);
+  return with_values(a, binary(kDiv, values_as(a, dtype), to(b, dtype)));
 }
 
 }  // namespace
 
-Tensor add_sparse(const Tensor& a, const Tensor& b, const Scalar& alpha) {
-  if (a.is_sparse() && b.is_sparse()) return add_sparse_to_sparse(a, b, alpha);
-  check_same_sizes("add", a, b);
-  return b.is_sparse() ? add_sparse_to_dense(a, b, alpha) : add_sparse_to_dense(scaled(b, alpha), a, 1);
+Tensor add_sparse(const char* op, const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  if (a.is_sparse() && b.is_sparse()) return add_sparse_to_sparse(op, a, b, alpha);
+  check_same_sizes(op, a, b);
+  return b.is_sparse() ? add_sparse_to_dense(a, b, alpha) : add_dense_to_sparse(a, b, alpha);
 }
 
-void add_sparse_(const Tensor& a, const Tensor& b, const Scalar& alpha) {
-  if (!a.is_sparse()) {
-    check_same_sizes("add_", a, b);
-    check_writable("add_", a);
-    const Tensor sum = add_sparse_to_dense(a, b, alpha);
-    if (is_floating(sum.dtype()) && !is_floating(a.dtype())) {
-      refuse("add_", "result type " + std::string(name_of(sum.dtype())) + " can't be cast to the output's", {&a});
-    }
-    return copy_(a, sum);
-  }
-  if (!b.is_sparse()) refuse("add_", "a dense tensor cannot be added to a sparse one in place", {&a, &b});
-  replace("add_", a, add_sparse_to_sparse(a, b, alpha));
+void add_sparse_(const char* op, const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  if (!b.is_sparse()) refuse(op, "a dense tensor cannot be added to a sparse one in place", {&a, &b});
+  check_castable(op, result_type(a, b), a);
+  if (a.is_sparse()) return replace(op, a, add_sparse_to_sparse(op, a, b, alpha));
+  check_same_sizes(op, a, b);
+  check_writable(op, a);
+  copy_(a, add_sparse_to_dense(a, b, alpha));
 }
 
-Tensor mul_sparse(const Tensor& a, const Tensor& b) {
-  if (a.is_sparse() && b.is_sparse()) return mul_sparse_by_sparse(a, b);
-  return a.is_sparse() ? mul_sparse_by_dense(a, b) : mul_sparse_by_dense(b, a);
-}
+Tensor mul_sparse(const Tensor& a, const Tensor& b) { return mul_tensors("mul", a, b); }
 Tensor mul_sparse(const Tensor& a, const Scalar& b) { return with_values(a, binary(kMul, sparse(a).values, b)); }
 
 void mul_sparse_(const Tensor& a, const Tensor& b) {
   if (!a.is_sparse()) refuse("mul_", "a dense tensor cannot be multiplied by a sparse one in place", {&a, &b});
-  replace("mul_", a, mul_sparse(a, b));
+  replace("mul_", a, mul_tensors("mul_", a, b));
 }
 void mul_sparse_(const Tensor& a, const Scalar& b) { replace("mul_", a, mul_sparse(a, b)); }
 
-Tensor div_sparse(const Tensor& a, const Tensor& b) {
-  check_dense_number("div", a, b);
-  return with_values(a, binary(kDiv, sparse(a).values, b));
-}
+Tensor div_sparse(const Tensor& a, const Tensor& b) { return div_by_number("div", a, b); }
 Tensor div_sparse(const Tensor& a, const Scalar& b) { return with_values(a, binary(kDiv, sparse(a).values, b)); }
 
-void div_sparse_(const Tensor& a, const Tensor& b) {
-  check_dense_number("div_", a, b);
-  replace("div_", a, div_sparse(a, b));
-}
+void div_sparse_(const Tensor& a, const Tensor& b) { replace("div_", a, div_by_number("div_", a, b)); }
 void div_sparse_(const Tensor& a, const Scalar& b) { replace("div_", a, div_sparse(a, b)); }
+
+Tensor neg_sparse(const Tensor& a) { return with_values(a, unary(kNeg, sparse(a).values)); }
 
 }  // namespace distrun::tensor

@@ -14,10 +14,10 @@
 extern "C" {
 #endif
 
-#define DISTRUN_CUDA_ABI 2u
+#define DISTRUN_CUDA_ABI 3u
 #define DISTRUN_CUDA_HANDLE_SIZE 64
 #define DISTRUN_CUDA_DIMS 64    /* as many as device::Dims has at most */
-#define DISTRUN_CUDA_OPERANDS 3 /* the output and the inputs */
+#define DISTRUN_CUDA_OPERANDS 4 /* the output and the inputs */
 #define DISTRUN_CUDA_NO_KERNEL (-1)
 
 enum { DISTRUN_CUDA_OUT_OF_MEMORY = 2, DISTRUN_CUDA_NOT_READY = 600 };

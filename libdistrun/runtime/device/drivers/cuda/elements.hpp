@@ -3,6 +3,7 @@
 // so that the very code which a GPU runs is tested on machines that have none. The numbers are those of the CPU's
 // kernels (runtime/tensor/kernels): integers wrap, and products and sums must not be fused by
 // whoever compiles this.
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -191,71 +192,98 @@ DISTRUN_BOTH inline bool Add<bool>::sum(bool a, bool b, bool alpha) {
   return a || (alpha && b);
 }
 
-template <class T>
-struct Mul {
+// The others are made of a function of elements, and of a parameter of their type.
+template <class T, class Function>
+struct Unary {
+  Input<T> a;
+  T parameter;
+  DISTRUN_BOTH void operator()(const Addresses& at) const { write<T>(at.of[0], Function::of(a(at.of[1]), parameter)); }
+};
+template <class T, class Function>
+struct Binary {
   Input<T> a, b;
+  T parameter;
   DISTRUN_BOTH void operator()(const Addresses& at) const {
-    write<T>(at.of[0], static_cast<T>(static_cast<Wide<T>>(a(at.of[1])) * static_cast<Wide<T>>(b(at.of[2]))));
+    write(at.of[0], Function::of(a(at.of[1]), b(at.of[2]), parameter));
+  }
+};
+template <class First, class T, class Function>
+struct Choice {
+  Input<First> a;
+  Input<T> b, c;
+  DISTRUN_BOTH void operator()(const Addresses& at) const {
+    write<T>(at.of[0], Function::of(a(at.of[1]), b(at.of[2]), c(at.of[3])));
   }
 };
 
-// ---- which one a kernel is
-
-// Calls take(T{}) with the type of elements.
-template <class Take>
-int with_type(int type, const Take& take) {
-  switch (type) {
-    case DISTRUN_CUDA_BOOL: return take(bool{});
-    case DISTRUN_CUDA_U8: return take(std::uint8_t{});
-    case DISTRUN_CUDA_I8: return take(std::int8_t{});
-    case DISTRUN_CUDA_I16: return take(std::int16_t{});
-    case DISTRUN_CUDA_I32: return take(std::int32_t{});
-    case DISTRUN_CUDA_I64: return take(std::int64_t{});
-    case DISTRUN_CUDA_F32: return take(float{});
-    case DISTRUN_CUDA_F64: return take(double{});
-    default: return DISTRUN_CUDA_NO_KERNEL;
-  }
+DISTRUN_BOTH inline float square_root(float a) { return sqrtf(a); }
+DISTRUN_BOTH inline double square_root(double a) { return sqrt(a); }
+DISTRUN_BOTH inline float absolute(float a) { return fabsf(a); }
+DISTRUN_BOTH inline double absolute(double a) { return fabs(a); }
+template <class T>
+DISTRUN_BOTH T absolute(T a) {
+  return std::is_signed<T>::value && a < T{0} ? static_cast<T>(Wide<T>{0} - static_cast<Wide<T>>(a)) : a;
 }
 
-template <class Run, class Operation>
-int run_over(const distrun_cuda_kernel& kernel, const Run& run, const Operation& operation) {
-  const std::uint64_t count = count_of(kernel);
-  return kernel.dims <= 1 ? run(operation, flat(kernel), count) : run(operation, strided(kernel), count);
-}
-
-// Calls run(operation, walk, count), which does operation(walk.at(i)) for each i < count, and returns what that
-// returns. DISTRUN_CUDA_NO_KERNEL for what is none of these.
-template <class Run>
-int dispatch(const distrun_cuda_kernel& kernel, const Run& run) {
-  const auto is = [&](const char* operation, int operands) {
-    return std::strcmp(kernel.operation, operation) == 0 && kernel.operands == operands;
+#define DISTRUN_UNARY(Name, expression)                           \
+  struct Name {                                                   \
+    template <class T>                                            \
+    DISTRUN_BOTH static T of(T a, [[maybe_unused]] T parameter) { \
+      return expression;                                          \
+    }                                                             \
   };
-  const distrun_cuda_operand& out = kernel.operand[0];
-  const distrun_cuda_operand& a = kernel.operand[1];
-  const distrun_cuda_operand& b = kernel.operand[2];
-  if (is("fill", 1)) {
-    return with_type(out.type, [&](auto zero) {
-      return run_over(kernel, run, Fill<decltype(zero)>{number<decltype(zero)>(kernel.parameter)});
-    });
+#define DISTRUN_BINARY(Name, Result, expression)                            \
+  struct Name {                                                             \
+    template <class T>                                                      \
+    DISTRUN_BOTH static Result of(T a, T b, [[maybe_unused]] T parameter) { \
+      return expression;                                                    \
+    }                                                                       \
+  };
+#define DISTRUN_CHOICE(Name, expression)          \
+  struct Name {                                   \
+    template <class First, class T>               \
+    DISTRUN_BOTH static T of(First a, T b, T c) { \
+      return expression;                          \
+    }                                             \
+  };
+DISTRUN_UNARY(Neg, std::is_floating_point<T>::value ? static_cast<T>(-a)
+                                                    : static_cast<T>(Wide<T>{0} - static_cast<Wide<T>>(a)))
+DISTRUN_UNARY(Abs, absolute(a))
+DISTRUN_UNARY(Sqrt, square_root(a))
+DISTRUN_UNARY(Rsqrt, T{1} / square_root(a))
+DISTRUN_UNARY(Cube, static_cast<T>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(a) * static_cast<Wide<T>>(a)))
+DISTRUN_UNARY(ClampMin, a < parameter ? parameter : a)
+DISTRUN_UNARY(ClampMax, a > parameter ? parameter : a)
+DISTRUN_BINARY(Mul, T, static_cast<T>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b)))
+DISTRUN_BINARY(Div, T, a / b)
+DISTRUN_BINARY(Maximum, T, a < b || b != b ? b : a)
+DISTRUN_BINARY(Minimum, T, a > b || b != b ? b : a)
+DISTRUN_BINARY(SigmoidBackward, T, a*(T{1} - b) * b)
+DISTRUN_BINARY(TanhBackward, T, a*(T{1} - b * b))
+DISTRUN_BINARY(AbsBackward, T, b > 0 ? a : b < 0 ? -a : T{0})
+DISTRUN_BINARY(ThresholdBackward, T, b <= parameter ? T{0} : a)
+DISTRUN_BINARY(ClampMinBackward, T, b >= parameter ? a : T{0})
+DISTRUN_BINARY(ClampMaxBackward, T, b <= parameter ? a : T{0})
+DISTRUN_BINARY(Eq, bool, a == b)
+DISTRUN_BINARY(Ne, bool, a != b)
+DISTRUN_BINARY(Lt, bool, a < b)
+DISTRUN_BINARY(Le, bool, a <= b)
+DISTRUN_BINARY(Gt, bool, a > b)
+DISTRUN_BINARY(Ge, bool, a >= b)
+DISTRUN_CHOICE(Where, a ? b : c)
+DISTRUN_CHOICE(Dropout, b*(a ? c : T{0}))
+DISTRUN_CHOICE(MaximumBackward, b < c ? T{0} : b == c ? a / 2 : a)
+DISTRUN_CHOICE(MinimumBackward, b > c ? T{0} : b == c ? a / 2 : a)
+struct Clamp {
+  template <class T>
+  DISTRUN_BOTH static T of(T a, T least, T largest) {
+    const T raised = a < least ? least : a;
+    return raised > largest ? largest : raised;
   }
-  if (is("copy", 2) && a.address != nullptr) {
-    return with_type(out.type, [&](auto zero) { return run_over(kernel, run, Copy<decltype(zero)>{a.type}); });
-  }
-  if (kernel.operands != 3 || a.type != out.type || b.type != out.type) return DISTRUN_CUDA_NO_KERNEL;
-  if (is("add", 3)) {
-    return with_type(out.type, [&](auto zero) {
-      using T = decltype(zero);
-      return run_over(kernel, run, Add<T>{{number<T>(a.number)}, {number<T>(b.number)}, number<T>(kernel.parameter)});
-    });
-  }
-  if (is("mul", 3)) {
-    return with_type(out.type, [&](auto zero) {
-      using T = decltype(zero);
-      return run_over(kernel, run, Mul<T>{{number<T>(a.number)}, {number<T>(b.number)}});
-    });
-  }
-  return DISTRUN_CUDA_NO_KERNEL;
-}
+};
+#undef DISTRUN_UNARY
+#undef DISTRUN_BINARY
+#undef DISTRUN_CHOICE
 
 }  // namespace distrun_cuda
 

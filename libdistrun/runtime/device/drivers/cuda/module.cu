@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "cuda_line.h"
-#include "elements.hpp"
+#include "dispatch.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 
-#include <distrun/common/base/location.hpp>
+#include <distrun/runtime/core/call_site.hpp>
 #include <distrun/runtime/device/drivers/virtual/overlap.hpp>
 #include <distrun/runtime/device/drivers/virtual/vector_clock.hpp>
 
@@ -20,7 +20,7 @@ struct AccessRecord {
   std::uint64_t block = 0;  // number of the allocation that the bytes were then
   bool writes = false;
   const char* name = "";  // of the kernel; lives on
-  base::Location site;
+  core::CallSite site;
 };
 
 inline bool is_ordered(const AccessRecord& earlier, const VectorClock& now) noexcept {

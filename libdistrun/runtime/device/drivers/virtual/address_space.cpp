@@ -173,7 +173,7 @@ int AddressSpace::device_of(const void* address) const noexcept {
   return imported != nullptr ? imported->device : -1;
 }
 
-void AddressSpace::name_block(const void* memory, std::size_t bytes, base::Location site) {
+void AddressSpace::name_block(const void* memory, std::size_t bytes, const core::CallSite& site) {
   const std::int64_t begin = number_of(memory);
   const std::int64_t end = begin + static_cast<std::int64_t>(bytes);
   const std::lock_guard lock(mutex_);
@@ -211,9 +211,8 @@ std::size_t AddressSpace::describe(const void* address, char* text, std::size_t 
   auto block = blocks_.upper_bound(number_of(address));
   if (block == blocks_.begin() || number_of(address) >= std::prev(block)->second.end) return out.used();
   --block;
-  if (block->second.site.line != 0) {
-    out << " (allocated at " << block->second.site.file << ":" << block->second.site.line << ")";
-  }
+  const base::Location site = block->second.site.location;
+  if (site.line != 0) out << " (allocated at " << site.file << ":" << site.line << ")";
   return out.used();
 }
 

@@ -35,7 +35,7 @@ class AddressSpace {
   AddressPlace place(const void* address, std::size_t bytes) const;
   int device_of(const void* address) const noexcept;
   // A part of an allocation was handed out to a user, at that site.
-  void name_block(const void* memory, std::size_t bytes, base::Location site);
+  void name_block(const void* memory, std::size_t bytes, const core::CallSite& site);
   Block block_of(const void* address) const;
   const DeviceMemory& device(int index) const { return devices_[static_cast<std::size_t>(index)]; }
 

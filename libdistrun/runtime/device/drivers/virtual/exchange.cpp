@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/symbols/caller.hpp>
 
 namespace distrun::device::virtual_gpu {
 namespace {
@@ -283,10 +284,11 @@ void Exchange::touch(const AccessRecord& fresh, const VectorClock& now, const st
   mine.stream = fresh.stream;
   mine.count = fresh.count;
   mine.writes = fresh.writes ? 1 : 0;
-  mine.line = fresh.site.line;
+  const base::Location site = symbols::location_of(fresh.site);
+  mine.line = site.line;
   keep(mine.stream_name, stream_name);
   keep(mine.name, fresh.name);
-  keep(mine.file, fresh.site.file);
+  keep(mine.file, site.file);
   // Shown before it looks: of two that come at once one sees the other.
   MappedArea& area = own();
   area->accesses[area->access_count.fetch_add(1) % kSharedAccesses].try_write(mine);

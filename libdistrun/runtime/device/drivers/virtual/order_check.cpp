@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <distrun/runtime/device/byte_text.hpp>
+#include <distrun/runtime/symbols/caller.hpp>
 
 namespace distrun::device::virtual_gpu {
 namespace {
@@ -13,14 +14,13 @@ constexpr std::size_t kRecordsMax = 1 << 20;  // then everything is forgotten, a
 std::string at(const std::string& file, std::uint32_t line) {
   return line == 0 ? "" : " at " + file + ":" + std::to_string(line);
 }
-std::string at(base::Location site) { return at(site.file, site.line); }
 
 std::string what(bool writes, const std::string& name, const std::string& place, const std::string& stream) {
   return (writes ? "the write by " : "the read by ") + name + place + " on " + stream;
 }
 
 std::string what(const AccessRecord& access, const std::string& stream) {
-  return what(access.writes, access.name, at(access.site), stream);
+  return what(access.writes, access.name, symbols::place_text(access.site), stream);
 }
 
 std::string unordered(const std::string& fresh, const std::string& earlier) {
@@ -47,7 +47,7 @@ const VectorClock& OrderCheck::clock_of(std::size_t stream) {
   return clocks_[stream];
 }
 
-AccessRecord OrderCheck::touch(std::size_t stream, const char* name, base::Location site, Access access,
+AccessRecord OrderCheck::touch(std::size_t stream, const char* name, const core::CallSite& site, Access access,
                                const Lattice& bytes, const Block& block) {
   VectorClock& clock = clocks_[stream];
   clock.join(host_);
@@ -72,21 +72,21 @@ bool OrderCheck::is_new(const std::string& text) { return told_.size() < kReport
 void OrderCheck::report_foreign(const AccessRecord& fresh, const std::string& name, const std::string& file,
                                 std::uint32_t line, bool writes, const std::string& stream) {
   OrderReport found;
-  found.second = fresh.site;
+  found.second = symbols::location_of(fresh.site);
   found.text = unordered(what(fresh, names_[fresh.stream]), what(writes, name, at(file, line), stream));
   if (is_new(found.text)) found_.push_back(std::move(found));
 }
 
 void OrderCheck::report(const AccessRecord& earlier, const AccessRecord& fresh, const Block& block) {
   OrderReport found;
-  found.first = earlier.site;
-  found.second = fresh.site;
+  found.first = symbols::location_of(earlier.site);
+  found.second = symbols::location_of(fresh.site);
   found.text = unordered(what(fresh, names_[fresh.stream]), what(earlier, names_[earlier.stream]));
   if (!is_new(found.text)) return;
   found.text += " (" + common_bytes(earlier, fresh) + " in common";
   if (block.number != 0) {
-    found.text +=
-        " of an allocation of " + byte_text(static_cast<std::size_t>(block.end - block.begin)) + at(block.site);
+    found.text += " of an allocation of " + byte_text(static_cast<std::size_t>(block.end - block.begin)) +
+                  symbols::place_text(block.site);
   }
   found.text += ")";
   if (earlier.block != fresh.block && earlier.block != 0 && fresh.block != 0) {

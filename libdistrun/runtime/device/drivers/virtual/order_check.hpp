@@ -26,7 +26,7 @@ struct Block {
   std::uint64_t number = 0;  // grows with each; 0: none is known
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  base::Location site;
+  core::CallSite site;
 };
 
 class OrderCheck {
@@ -36,8 +36,8 @@ class OrderCheck {
 
   // Work that touches those bytes is put on the stream; `block_of` tells which allocation an address belongs to.
   // What it has kept.
-  AccessRecord touch(std::size_t stream, const char* name, base::Location site, Access access, const Lattice& bytes,
-                     const Block& block);
+  AccessRecord touch(std::size_t stream, const char* name, const core::CallSite& site, Access access,
+                     const Lattice& bytes, const Block& block);
   // Another process has touched bytes of `fresh`, and its clock does not know that access.
   void report_foreign(const AccessRecord& fresh, const std::string& name, const std::string& file, std::uint32_t line,
                       bool writes, const std::string& stream);

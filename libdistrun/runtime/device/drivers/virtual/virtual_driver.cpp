@@ -52,7 +52,7 @@ void VirtualDriver::free(int device, void* memory) {
 }
 
 void VirtualDriver::block_taken(const void* memory, std::size_t bytes, base::Location site) {
-  space_.name_block(memory, bytes, site);
+  space_.name_block(memory, bytes, asked_at(site));
 }
 
 // ---- streams

@@ -91,11 +91,15 @@ class VirtualDriver final : public Driver {
   struct Request {
     StreamRef stream;
     const char* name = "";
-    base::Location site;
+    core::CallSite site;
     std::vector<std::pair<Lattice, Access>> touched;
   };
 
   void check_device(int device) const;
+  // Only what is checked is ever told, so that the stack is taken for it alone.
+  core::CallSite asked_at(base::Location given) const {
+    return settings_.check_order ? core::call_site(given) : core::CallSite{given};
+  }
   std::size_t number_of(StreamRef stream) const;
   void open_stream(StreamRef stream, Priority priority);
   void put(const Request& request, Work work);

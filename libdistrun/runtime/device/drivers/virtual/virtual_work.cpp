@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/core/call_site.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
 
@@ -54,7 +53,7 @@ std::vector<OrderReport> VirtualDriver::check_order_of(const Request& request, s
 // As with CUDA: from pageable memory the bytes are taken at once, to it the call returns when they are there.
 void VirtualDriver::copy(StreamRef stream, void* to, const void* from, std::size_t bytes, base::Location site) {
   if (bytes == 0) return;
-  Request request{stream, "copy", core::call_site(site), {}};
+  Request request{stream, "copy", asked_at(site), {}};
   const AddressPlace source = space_.place(from, bytes);
   const AddressPlace target = space_.place(to, bytes);
   const auto note = [&](const AddressPlace& place, const void* address, Access access) {
@@ -78,14 +77,14 @@ void VirtualDriver::copy(StreamRef stream, void* to, const void* from, std::size
   board::WaitInfo info;
   info.kind = board::WaitKind::Stream;
   info.name = name;
-  info.site = request.site;
+  info.site = site;
   const core::Wait wait(info);
   synchronize(stream);
 }
 
 void VirtualDriver::fill(StreamRef stream, void* memory, int byte, std::size_t bytes, base::Location site) {
   if (bytes == 0) return;
-  Request request{stream, "fill", core::call_site(site), {}};
+  Request request{stream, "fill", asked_at(site), {}};
   const Region placed = place(flat_region(memory, bytes, Access::Write), request);
   Work work;
   work.body = [own = placed.begin, byte, bytes] { std::memset(own, byte, bytes); };
@@ -93,7 +92,7 @@ void VirtualDriver::fill(StreamRef stream, void* memory, int byte, std::size_t b
 }
 
 void VirtualDriver::launch(StreamRef stream, Kernel kernel, base::Location site) {
-  Request request{stream, kernel.name, core::call_site(site), {}};
+  Request request{stream, kernel.name, asked_at(site), {}};
   for (Region& region : kernel.regions) region = place(region, request);
   Work work;
   work.body = [kernel = std::move(kernel)] { kernel.body(kernel.regions); };

@@ -1,0 +1,168 @@
+#include <distrun/runtime/autograd/operators/indexing.hpp>
+
+#include <distrun/runtime/autograd/operators/elementwise.hpp>
+#include <distrun/runtime/autograd/operators/in_place.hpp>
+#include <distrun/runtime/autograd/operators/views.hpp>
+#include <distrun/runtime/autograd/scope.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+#include <distrun/runtime/tensor/core/shape.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/operators/nonzero.hpp>
+
+namespace distrun {
+namespace {
+
+using namespace autograd;
+using tensor::Numbers;
+
+struct GatherBackward {
+  static constexpr const char* kName = "GatherBackward0";
+  SavedTensor index;
+  Dims sizes;
+  std::int64_t dim;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    Tensor of_x = tensor::zeros(sizes, gradients[0].options());
+    tensor::scatter_add_(of_x, dim, index.unpack(node), gradients[0], Numbers::InRange);
+    gradients[0] = std::move(of_x);
+    return gradients;
+  }
+  void release() noexcept { index.release(); }
+};
+
+// Of x and the source, of which only as much counts as the index speaks of.
+struct ScatterAddBackward {
+  static constexpr const char* kName = "ScatterAddBackward0";
+  SavedTensor index;
+  Dims source_sizes;
+  std::int64_t dim;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    Gradients results(2);
+    if (node.needs(1)) results[1] = of_source(gradients[0], index.unpack(node));
+    if (node.needs(0)) results[0] = std::move(gradients[0]);
+    return results;
+  }
+  void release() noexcept { index.release(); }
+
+ private:
+  Tensor of_source(const Tensor& gradient, const Tensor& places) const {
+    const Tensor taken = tensor::gather(gradient, dim, places, Numbers::InRange);
+    if (places.sizes() == source_sizes) return taken;
+    const Tensor all = tensor::zeros(source_sizes, gradient.options());
+    Tensor part = all;
+    for (std::int64_t i = 0; i < places.dim(); ++i) part = tensor::narrow(part, i, 0, places.size(i));
+    tensor::copy_(part, taken);
+    return all;
+  }
+};
+
+struct IndexSelectBackward {
+  static constexpr const char* kName = "IndexSelectBackward0";
+  SavedTensor index;
+  Dims sizes;
+  std::int64_t dim;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    Tensor of_x = tensor::zeros(sizes, gradients[0].options());
+    tensor::index_add_(of_x, dim, index.unpack(node), gradients[0], 1, Numbers::InRange);
+    gradients[0] = std::move(of_x);
+    return gradients;
+  }
+  void release() noexcept { index.release(); }
+};
+
+// Of x and the source.
+struct IndexAddBackward {
+  static constexpr const char* kName = "IndexAddBackward0";
+  SavedTensor index;
+  Scalar alpha;
+  std::int64_t dim;
+  Dims source_sizes;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    Gradients results(2);
+    if (node.needs(1)) {
+      const Tensor taken = tensor::index_select(gradients[0], dim, index.unpack(node), Numbers::InRange);
+      results[1] = tensor::view(alpha == Scalar(1) ? taken : tensor::mul(taken, alpha), source_sizes);
+    }
+    if (node.needs(0)) results[0] = std::move(gradients[0]);
+    return results;
+  }
+  void release() noexcept { index.release(); }
+};
+
+}  // namespace
+
+Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index) {
+  const OperatorScope scope("gather", x, index);
+  Tensor result = tensor::gather(x, dim, index);
+  if (!needs_gradient(x)) return result;
+  return with_history(std::move(result), record(GatherBackward{SavedTensor(index), x.sizes(), dim}, x));
+}
+
+Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source) {
+  const OperatorScope scope("scatter_add", x, index, source);
+  Tensor result = tensor::scatter_add(x, dim, index, source);
+  if (!needs_gradient(x, source)) return result;
+  ScatterAddBackward formula{SavedTensor(index), source.sizes(), dim};
+  return with_history(std::move(result), record(std::move(formula), x, source));
+}
+
+Tensor scatter_add_(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source) {
+  const OperatorScope scope("scatter_add_", x, index, source);
+  tensor::check_defined("scatter_add_", {&x, &index, &source});
+  const auto formula = [&] { return ScatterAddBackward{SavedTensor(index), source.sizes(), dim}; };
+  return in_place(
+      x, formula, [&] { tensor::scatter_add_(x, dim, index, source); }, source);
+}
+
+Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index) {
+  const OperatorScope scope("index_select", x, index);
+  Tensor result = tensor::index_select(x, dim, index);
+  if (!needs_gradient(x)) return result;
+  return with_history(std::move(result), record(IndexSelectBackward{SavedTensor(index), x.sizes(), dim}, x));
+}
+
+Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+  const OperatorScope scope("index_add", x, index, source);
+  Tensor result = tensor::index_add(x, dim, index, source, alpha);
+  if (!needs_gradient(x, source)) return result;
+  IndexAddBackward formula{SavedTensor(index), alpha, dim, source.sizes()};
+  return with_history(std::move(result), record(std::move(formula), x, source));
+}
+
+Tensor index_add_(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+  const OperatorScope scope("index_add_", x, index, source);
+  tensor::check_defined("index_add_", {&x, &index, &source});
+  const auto formula = [&] { return IndexAddBackward{SavedTensor(index), alpha, dim, source.sizes()}; };
+  return in_place(
+      x, formula, [&] { tensor::index_add_(x, dim, index, source, alpha); }, source);
+}
+
+Tensor masked_fill(const Tensor& x, const Tensor& mask, const Scalar& value) {
+  const OperatorScope scope("masked_fill", x, mask);
+  tensor::check_defined("masked_fill", {&x, &mask});
+  if (!tensor::is_expandable(mask.sizes(), x.sizes())) {
+    tensor::refuse("masked_fill", "the mask must stretch to the tensor's sizes", {&x, &mask});
+  }
+  tensor::check_fits("masked_fill", value, x.dtype());
+  return where(mask, tensor::scalar_tensor(value, x.options()), x);
+}
+
+Tensor masked_select(const Tensor& x, const Tensor& mask) {
+  const OperatorScope scope("masked_select", x, mask);
+  tensor::check_defined("masked_select", {&x, &mask});
+  if (mask.dtype() != tensor::DType::Bool) tensor::refuse("masked_select", "the mask must be bool", {&mask});
+  const Dims sizes = tensor::broadcast("masked_select", x, mask);
+  const Tensor places = tensor::nonzero(tensor::contiguous(tensor::expand(mask, sizes)));
+  // The number of each among all elements, row by row.
+  const Dims strides = device::contiguous_strides(sizes);
+  Tensor numbers = tensor::zeros({places.size(0)}, places.options());
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    tensor::add_(numbers, tensor::select_view(places, 1, static_cast<std::int64_t>(i)), strides[i]);
+  }
+  return index_select(reshape(expand(x, sizes), {-1}), 0, numbers);
+}
+
+}  // namespace distrun

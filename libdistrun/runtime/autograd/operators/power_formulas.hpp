@@ -1,0 +1,42 @@
+#pragma once
+// Gradients of powers whose exponents are tensors, for the forms that make a result and for that in place.
+#include <distrun/runtime/autograd/record.hpp>
+#include <distrun/runtime/tensor/operators/choices.hpp>
+#include <distrun/runtime/tensor/operators/elementwise.hpp>
+#include <distrun/runtime/tensor/operators/powers.hpp>
+
+namespace distrun::autograd {
+
+inline Tensor zero_where(const Tensor& condition, const Tensor& slope) { return tensor::where(condition, 0, slope); }
+
+// Of a to the power of b: g b a^(b - 1), and g a^b log(a). Where b is 0, and for the latter where a is 0 and b not
+// below, these are 0, though a factor may be infinite.
+struct PowBackward {
+  static constexpr const char* kName = "PowBackward1";
+  SavedTensor a, b;
+  SavedTensor result{};  // only if b needs a gradient
+  bool is_of_exponent = false;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    Gradients results(2);
+    const Tensor base = a.unpack(node), exponent = b.unpack(node);
+    if (node.needs(0)) {
+      const Tensor slope = tensor::mul(exponent, tensor::pow(base, tensor::sub(exponent, 1)));
+      results[0] = tensor::mul(gradients[0], zero_where(tensor::eq(exponent, 0), slope));
+    }
+    if (node.needs(1)) {
+      const Tensor is_flat = tensor::logical_and(tensor::eq(base, 0), tensor::ge(exponent, 0));
+      const Tensor slope = tensor::mul(result.unpack(node), tensor::log(base));
+      results[1] = tensor::mul(gradients[0], zero_where(is_flat, slope));
+    }
+    return results;
+  }
+  void release() noexcept {
+    for (SavedTensor* each : {&a, &b, &result}) each->release();
+  }
+  void keep_result(const Tensor& made) {
+    if (is_of_exponent) result = SavedTensor(made, true);
+  }
+};
+
+}  // namespace distrun::autograd

@@ -1,0 +1,51 @@
+// Powers whose exponents are tensors; unary.cpp has those of a number.
+#include <cmath>
+
+#include <distrun/runtime/autograd/operators/elementwise.hpp>
+#include <distrun/runtime/autograd/operators/power_formulas.hpp>
+#include <distrun/runtime/autograd/scope.hpp>
+
+namespace distrun {
+namespace {
+
+using namespace autograd;
+
+// Of n to the power of b: g n^b log(n), and 0 where n is 0 and b is not below.
+struct PowOfNumberBackward {
+  static constexpr const char* kName = "PowBackward2";
+  Scalar base;
+  SavedTensor exponent, result;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    Gradients results(1);
+    const Tensor slope = tensor::mul(result.unpack(node), std::log(base.to<double>()));
+    const bool is_zero = base.to<double>() == 0;
+    results[0] = tensor::mul(gradients[0], is_zero ? zero_where(tensor::ge(exponent.unpack(node), 0), slope) : slope);
+    return results;
+  }
+  void release() noexcept {
+    exponent.release();
+    result.release();
+  }
+};
+
+}  // namespace
+
+Tensor pow(const Tensor& a, const Tensor& b) {
+  const OperatorScope scope("pow", a, b);
+  Tensor result = tensor::pow(a, b);
+  if (!needs_gradient(a, b)) return result;
+  PowBackward formula{SavedTensor(a), SavedTensor(b), {}, requires_grad(b)};
+  formula.keep_result(result);
+  return with_history(std::move(result), record(std::move(formula), a, b));
+}
+
+Tensor pow(const Scalar& a, const Tensor& b) {
+  const OperatorScope scope("pow", b);
+  Tensor result = tensor::pow(a, b);
+  if (!needs_gradient(b)) return result;
+  PowOfNumberBackward formula{a, SavedTensor(b), SavedTensor(result, true)};
+  return with_history(std::move(result), record(std::move(formula), b));
+}
+
+}  // namespace distrun

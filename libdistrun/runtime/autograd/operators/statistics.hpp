@@ -1,0 +1,47 @@
+#pragma once
+// How elements are spread and how they add up along a dimension, as users call it. What each computes say
+// statistics.hpp and cumulative.hpp of <distrun/runtime/tensor/operators/>.
+#include <concepts>
+
+#include <distrun/runtime/tensor/core/tensor.hpp>
+
+namespace distrun {
+
+Tensor var(const Tensor& tensor);
+Tensor var(const Tensor& tensor, const Dims& dims, bool unbiased = true, bool keep_dims = false);
+// "std" in the operator table.
+Tensor standard_deviation(const Tensor& tensor);
+Tensor standard_deviation(const Tensor& tensor, const Dims& dims, bool unbiased = true, bool keep_dims = false);
+Tensor norm(const Tensor& tensor, const Scalar& p = 2);
+Tensor norm(const Tensor& tensor, const Scalar& p, const Dims& dims, bool keep_dims = false);
+// Not for whatever converts to bool, as the lists {} and {0} do.
+template <std::same_as<bool> Bool>
+Tensor var(const Tensor& tensor, Bool unbiased) {
+  return distrun::var(tensor, Dims{}, unbiased);
+}
+template <std::same_as<bool> Bool>
+Tensor standard_deviation(const Tensor& tensor, Bool unbiased) {
+  return distrun::standard_deviation(tensor, Dims{}, unbiased);
+}
+template <tensor::Integer Int>
+Tensor var(const Tensor& tensor, Int dim, bool unbiased = true, bool keep_dim = false) {
+  return distrun::var(tensor, Dims{static_cast<std::int64_t>(dim)}, unbiased, keep_dim);
+}
+template <tensor::Integer Int>
+Tensor standard_deviation(const Tensor& tensor, Int dim, bool unbiased = true, bool keep_dim = false) {
+  return distrun::standard_deviation(tensor, Dims{static_cast<std::int64_t>(dim)}, unbiased, keep_dim);
+}
+template <tensor::Integer Int>
+Tensor norm(const Tensor& tensor, const Scalar& p, Int dim, bool keep_dim = false) {
+  return distrun::norm(tensor, p, Dims{static_cast<std::int64_t>(dim)}, keep_dim);
+}
+
+Tensor cumsum(const Tensor& tensor, std::int64_t dim);
+Tensor prod(const Tensor& tensor);
+Tensor prod_along(const Tensor& tensor, std::int64_t dim, bool keep_dim = false);
+template <tensor::Integer Int>
+Tensor prod(const Tensor& tensor, Int dim, bool keep_dim = false) {
+  return distrun::prod_along(tensor, static_cast<std::int64_t>(dim), keep_dim);
+}
+
+}  // namespace distrun

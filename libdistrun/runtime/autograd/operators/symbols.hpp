@@ -1,0 +1,47 @@
+#pragma once
+// Operators as symbols: a + b, 2 * x, -x, x += y, x < y. Each is the operator that elementwise.hpp has under its name;
+// comparisons give tensors of bool, so that all(a == b) asks for a yes or no. In the namespace where the compiler looks
+// for operators of a Tensor.
+#include <distrun/runtime/autograd/operators/elementwise.hpp>
+
+namespace distrun::tensor {
+
+inline Tensor operator-(const Tensor& a) { return distrun::neg(a); }
+
+inline Tensor operator+(const Tensor& a, const Tensor& b) { return distrun::add(a, b); }
+inline Tensor operator+(const Tensor& a, const Scalar& b) { return distrun::add(a, b); }
+inline Tensor operator+(const Scalar& a, const Tensor& b) { return distrun::add(b, a); }
+inline Tensor operator-(const Tensor& a, const Tensor& b) { return distrun::sub(a, b); }
+inline Tensor operator-(const Tensor& a, const Scalar& b) { return distrun::sub(a, b); }
+inline Tensor operator-(const Scalar& a, const Tensor& b) { return distrun::rsub(a, b); }
+inline Tensor operator*(const Tensor& a, const Tensor& b) { return distrun::mul(a, b); }
+inline Tensor operator*(const Tensor& a, const Scalar& b) { return distrun::mul(a, b); }
+inline Tensor operator*(const Scalar& a, const Tensor& b) { return distrun::mul(b, a); }
+inline Tensor operator/(const Tensor& a, const Tensor& b) { return distrun::div(a, b); }
+inline Tensor operator/(const Tensor& a, const Scalar& b) { return distrun::div(a, b); }
+inline Tensor operator/(const Scalar& a, const Tensor& b) { return distrun::rdiv(a, b); }
+
+// In place: all handles and views of `a` see it. So handles that are constants, and x[0] += y, may be written to.
+inline const Tensor& operator+=(const Tensor& a, const Tensor& b) { return distrun::add_(a, b), a; }
+inline const Tensor& operator+=(const Tensor& a, const Scalar& b) { return distrun::add_(a, b), a; }
+inline const Tensor& operator-=(const Tensor& a, const Tensor& b) { return distrun::sub_(a, b), a; }
+inline const Tensor& operator-=(const Tensor& a, const Scalar& b) { return distrun::sub_(a, b), a; }
+inline const Tensor& operator*=(const Tensor& a, const Tensor& b) { return distrun::mul_(a, b), a; }
+inline const Tensor& operator*=(const Tensor& a, const Scalar& b) { return distrun::mul_(a, b), a; }
+inline const Tensor& operator/=(const Tensor& a, const Tensor& b) { return distrun::div_(a, b), a; }
+inline const Tensor& operator/=(const Tensor& a, const Scalar& b) { return distrun::div_(a, b), a; }
+
+// A number on the left is compared the other way round.
+#define DISTRUN_COMPARISON(symbol, name, turned)                                                  \
+  inline Tensor operator symbol(const Tensor& a, const Tensor& b) { return distrun::name(a, b); } \
+  inline Tensor operator symbol(const Tensor& a, const Scalar& b) { return distrun::name(a, b); } \
+  inline Tensor operator symbol(const Scalar& a, const Tensor& b) { return distrun::turned(b, a); }
+DISTRUN_COMPARISON(==, eq, eq)
+DISTRUN_COMPARISON(!=, ne, ne)
+DISTRUN_COMPARISON(<, lt, gt)
+DISTRUN_COMPARISON(<=, le, ge)
+DISTRUN_COMPARISON(>, gt, lt)
+DISTRUN_COMPARISON(>=, ge, le)
+#undef DISTRUN_COMPARISON
+
+}  // namespace distrun::tensor

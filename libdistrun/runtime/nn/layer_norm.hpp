@@ -1,0 +1,28 @@
+#pragma once
+// Layer normalisation: each sample is brought to mean 0 and variance 1 by itself, over the last dimensions. It does the
+// same in training and afterwards.
+#include <distrun/runtime/nn/module.hpp>
+
+namespace distrun::nn {
+
+struct LayerNormOptions {
+  double epsilon = 1e-5;
+  bool affine = true;  // has a weight and a bias for each element of a sample
+};
+
+class LayerNorm final : public Module {
+ public:
+  // `sizes` are those of the last dimensions. Throws Error{InvalidArgument, "ValueError"} for none, for sizes below 1,
+  // and unless epsilon is above 0.
+  explicit LayerNorm(const Dims& sizes, LayerNormOptions options = {});
+  Tensor forward(const Tensor& input) override;
+
+  Tensor weight() const { return options_.affine ? parameter(0) : Tensor(); }
+  Tensor bias() const { return options_.affine ? parameter(1) : Tensor(); }
+
+ private:
+  const Dims sizes_;
+  const LayerNormOptions options_;
+};
+
+}  // namespace distrun::nn

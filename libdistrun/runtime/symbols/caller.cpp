@@ -1,0 +1,154 @@
+#include <distrun/runtime/symbols/caller.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <distrun/common/base/demangle.hpp>
+#include <distrun/runtime/symbols/program_file.hpp>
+
+namespace distrun::symbols {
+namespace {
+
+// One return address, which a function may have for those, too, that were inlined into it.
+struct Call {
+  LoadedFile file;
+  std::uint64_t address = 0;  // in the file
+  NamedPlace place;
+};
+
+// What is known of a place; all empty: nothing.
+struct Caller {
+  base::Location location;
+  std::string text;
+};
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// Whose code does nothing of its own accord. A sanitizer's is in between where it stands for a function of C's.
+bool is_of_system(const LoadedFile& file) {
+  constexpr std::string_view kLibraries[] = {"libc.so",     "libstdc++.so", "libc++.so",   "libc++abi.so",
+                                             "libgcc_s.so", "libm.so",      "libpthread.", "ld-linux",
+                                             "libasan.so",  "libtsan.so",   "libubsan.",   "linux-vdso."};
+  const std::string_view name = base_name(file.path);
+  return std::any_of(std::begin(kLibraries), std::end(kLibraries),
+                     [name](std::string_view each) { return name.starts_with(each); });
+}
+
+// Headers of C++'s library and of distrun are compiled into whoever uses them.
+bool is_users(const SourceLine& source) {
+  constexpr std::string_view kOthers[] = {"/libdistrun/", "/include/distrun/", "/include/c++/", "/c++/v1/"};
+  const auto is_in = [&source](std::string_view folder) { return source.file.find(folder) != std::string::npos; };
+  return !source.file.empty() && std::none_of(std::begin(kOthers), std::end(kOthers), is_in);
+}
+// Without lines: a function of C++'s that was made for the user's may be all that is left of that.
+bool is_users_function(const std::string& function, bool or_of_library) {
+  return !function.starts_with("distrun::") && (or_of_library || !function.starts_with("std::"));
+}
+
+// Never freed: locations point there.
+const char* kept(const std::string& file) {
+  static auto* const names = new std::map<std::string, bool>;  // guarded by the lock of Callers
+  return names->try_emplace(file).first->first.c_str();
+}
+
+std::string hex(std::uint64_t number) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%lx", static_cast<unsigned long>(number));
+  return text;
+}
+
+std::string name_of(const LoadedFile& file) {
+  return file.path == kProgram ? "the program" : std::string(base_name(file.path));
+}
+
+// Of a call that is none of the user's: nothing.
+Caller caller_in(const Call& call, bool or_of_library) {
+  Caller caller;
+  if (is_of_system(call.file)) return caller;
+  std::vector<SourceLine> lines{call.place.source};
+  lines.insert(lines.end(), call.place.inlined_at.begin(), call.place.inlined_at.end());
+  const auto users = std::find_if(lines.begin(), lines.end(), is_users);
+  if (users != lines.end()) {
+    caller.location = {kept(users->file), users->line};
+    caller.text = " at " + users->file + ":" + std::to_string(users->line);
+  } else if (call.place.source.file.empty()) {
+    const std::string function = base::demangled(call.place.function);
+    if (!is_users_function(function, or_of_library)) return caller;
+    caller.text = (function.empty() ? " at " + hex(call.address) : " in " + function) + " of " + name_of(call.file);
+  }
+  return caller;
+}
+
+std::vector<Call> calls_of(const core::CallStack& stack) {
+  std::vector<Call> calls;
+  std::map<std::uint64_t, std::vector<std::size_t>> of_files;  // by their bias
+  for (const std::uint64_t pc : stack.pcs()) {
+    if (core::is_in_own_library(pc)) continue;
+    Call call{find_loaded(pc), 0, {}};
+    if (call.file.path.empty()) continue;
+    call.address = pc - call.file.bias;
+    of_files[call.file.bias].push_back(calls.size());
+    calls.push_back(std::move(call));
+  }
+  for (const auto& [bias, numbers] : of_files) {
+    const LoadedFile& file = calls[numbers.front()].file;
+    if (is_of_system(file)) continue;
+    std::vector<std::uint64_t> addresses;
+    for (const std::size_t number : numbers) addresses.push_back(calls[number].address);
+    std::vector<NamedPlace> places = name_places(file, addresses);
+    for (std::size_t i = 0; i < numbers.size(); ++i) calls[numbers[i]].place = std::move(places[i]);
+  }
+  return calls;
+}
+
+// Of the process; never destroyed.
+class Callers {
+ public:
+  const Caller& find(const core::CallStack* stack) {
+    const std::lock_guard lock(mutex_);
+    const auto [found, is_new] = by_stack_.try_emplace(stack);
+    if (is_new && stack != nullptr) found->second = look_for(*stack);
+    return found->second;
+  }
+
+ private:
+  static Caller look_for(const core::CallStack& stack) {
+    const std::vector<Call> calls = calls_of(stack);
+    for (const bool or_of_library : {false, true}) {
+      for (const Call& call : calls) {
+        if (Caller caller = caller_in(call, or_of_library); !caller.text.empty()) return caller;
+      }
+    }
+    return {};
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<const core::CallStack*, Caller> by_stack_;  // which stay where they are
+};
+
+const Caller& caller_of(const core::CallSite& site) {
+  static auto* const callers = new Callers;
+  const Caller& own = callers->find(site.stack);
+  return own.text.empty() ? callers->find(site.beginner) : own;
+}
+
+}  // namespace
+
+std::string place_text(const core::CallSite& site) {
+  const std::string step = site.step != nullptr ? " in " + *site.step : "";
+  if (site.location.line == 0) return step + caller_of(site).text;
+  return step + " at " + site.location.file + ":" + std::to_string(site.location.line);
+}
+
+base::Location location_of(const core::CallSite& site) {
+  return site.location.line == 0 ? caller_of(site).location : site.location;
+}
+
+}  // namespace distrun::symbols

@@ -1,0 +1,41 @@
+#pragma once
+// A contiguous tensor as lines along one of its dimensions, or as rows of its last ones.
+#include <distrun/runtime/tensor/core/tensor.hpp>
+#include <distrun/runtime/tensor/kernels/lines.hpp>
+
+namespace distrun::tensor {
+
+struct Around : kernels::Lines {
+  std::int64_t at(std::int64_t before, std::int64_t i, std::int64_t after) const noexcept {
+    return (before * size + i) * inner + after;
+  }
+  std::int64_t line_count() const noexcept { return outer * inner; }
+};
+
+// Without dimensions there is one line of one element.
+inline Around around(const Dims& sizes, std::size_t dim) noexcept {
+  Around shape;
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    (i < dim ? shape.outer : i > dim ? shape.inner : shape.size) *= sizes[i];
+  return shape;
+}
+
+// Calls line(before, after) for each.
+template <class Line>
+void for_each_line(const Around& shape, const Line& line) {
+  for (std::int64_t before = 0; before < shape.outer; ++before) {
+    for (std::int64_t after = 0; after < shape.inner; ++after) line(before, after);
+  }
+}
+
+// Bytes of a launch as elements.
+template <class T>
+const T* as(const std::byte* bytes) noexcept {
+  return reinterpret_cast<const T*>(bytes);
+}
+template <class T>
+T* as_mutable(std::byte* bytes) noexcept {
+  return reinterpret_cast<T*>(bytes);
+}
+
+}  // namespace distrun::tensor

@@ -1,0 +1,362 @@
+#include <distrun/runtime/tensor/operators/direct_convolution.hpp>
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <distrun/runtime/tensor/core/empty.hpp>
+#include <distrun/runtime/tensor/core/launch.hpp>
+#include <distrun/runtime/tensor/core/parallel.hpp>
+#include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+
+namespace distrun::tensor {
+namespace {
+
+using kernels::kPanelColumns;
+using kernels::kPanelRows;
+
+constexpr std::int64_t up_to(std::int64_t count, std::int64_t multiple) {
+  return (count + multiple - 1) / multiple * multiple;
+}
+
+// The image with its padding. With a stride each channel is as many planes as there are remainders, so that
+// neighbouring places of the window are neighbours there.
+struct Padded {
+  Plane phases;
+  Plane plane;  // its width is the distance of rows
+
+  std::int64_t at(std::int64_t channel, std::int64_t y, std::int64_t x) const {
+    const std::int64_t phase = (channel * phases.height + y % phases.height) * phases.width + x % phases.width;
+    return (phase * plane.height + y / phases.height) * plane.width + x / phases.width;
+  }
+  std::int64_t channel() const { return phases.count() * plane.count(); }
+};
+
+// Without a stride the zeros behind a row are those before the next one.
+Padded padded(const Geometry& g) {
+  const auto distance = [](std::int64_t size, std::int64_t stride) { return (size + stride - 1) / stride; };
+  const std::int64_t width = g.stride.width == 1 ? std::max(g.in.width + g.padding.width, g.out.width)
+                                                 : distance(g.in.width + 2 * g.padding.width, g.stride.width);
+  return {g.stride, {distance(g.in.height + 2 * g.padding.height, g.stride.height), width}};
+}
+
+// Everything but addresses.
+struct Plan {
+  Geometry g;
+  Padded padded;
+  bool is_turned;                    // the weight
+  std::int64_t rows, columns;        // of results that are made at a time, and places of these rows
+  std::int64_t panels;               // of the weight
+  std::int64_t images;               // that are in place at a time: small ones share what is read of a large weight
+  std::int64_t lanes;                // threads that work on images of their own
+  std::vector<std::int64_t> places;  // where each element of the window begins in the padded image
+
+  std::int64_t packed() const { return panels * kPanelRows * (g.patch() + 1); }  // with the bias
+  // A last tile may read behind the end, and what it reads is not used.
+  std::int64_t image() const { return g.in_channels * padded.channel() + kPanelColumns + padded.plane.width; }
+  std::int64_t lane() const { return images * image() + kPanelRows * columns; }
+  std::int64_t scratch() const { return packed() + lanes * lane(); }
+};
+
+constexpr std::int64_t kMultiplicationsEach = std::int64_t{1} << 20;  // of a thread: less is not worth waking it
+
+std::int64_t lanes_of(const Geometry& g) {
+  const double multiplications = static_cast<double>(g.batch * g.result()) * static_cast<double>(g.patch());
+  const double worth = std::min(multiplications / kMultiplicationsEach, static_cast<double>(threads()));
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(worth), 1, g.batch);
+}
+
+Plan plan_of(const Geometry& g, bool is_turned) {
+  constexpr std::int64_t kColumns = 512, kInCache = std::int64_t{1} << 17;  // elements
+  Plan plan{g, padded(g), is_turned, 0, 0, up_to(g.out_channels, kPanelRows) / kPanelRows, 1, 1, {}};
+  plan.lanes = lanes_of(g);
+  plan.images = std::clamp<std::int64_t>(kInCache / plan.image(), 1, (g.batch - 1) / plan.lanes + 1);
+  plan.rows = std::clamp<std::int64_t>(kColumns / plan.padded.plane.width, 1, g.out.height);
+  plan.columns = up_to(plan.rows * plan.padded.plane.width, kPanelColumns);
+  for (std::int64_t channel = 0; channel < g.in_channels; ++channel) {
+    for (std::int64_t y = 0; y < g.window.height; ++y) {
+      for (std::int64_t x = 0; x < g.window.width; ++x) plan.places.push_back(plan.padded.at(channel, y, x));
+    }
+  }
+  return plan;
+}
+
+// The bias, and behind it panels of the weight's rows, column by column; rows that are missing in the last one are
+// zeros.
+template <class T>
+void pack(const Plan& plan, const T* weight, const T* bias, T* packed) {
+  const Geometry& g = plan.g;
+  const std::int64_t patch = g.patch(), window = g.window.count();
+  std::fill_n(packed, plan.packed(), T{0});
+  if (bias != nullptr) std::copy_n(bias, g.out_channels, packed);
+  packed += plan.panels * kPanelRows;
+  for (std::int64_t row = 0; row < g.out_channels; ++row) {
+    T* out = packed + row / kPanelRows * kPanelRows * patch + row % kPanelRows;
+    if (!plan.is_turned) {
+      for (std::int64_t k = 0; k < patch; ++k) out[k * kPanelRows] = weight[row * patch + k];
+      continue;
+    }
+    for (std::int64_t channel = 0; channel < g.in_channels; ++channel) {
+      const T* last = weight + (channel * g.out_channels + row + 1) * window - 1;
+      for (std::int64_t k = 0; k < window; ++k) out[(channel * window + k) * kPanelRows] = last[-k];
+    }
+  }
+}
+
+// What is around the image's elements stays as it is.
+template <class T>
+void place_image(const Plan& plan, const T* image, T* out) {
+  const Geometry& g = plan.g;
+  const bool is_as_it_is = plan.padded.phases.count() == 1 && plan.padded.plane.height == g.in.height &&
+                           plan.padded.plane.width == g.in.width;
+  if (is_as_it_is) return void(std::copy_n(image, g.image(), out));
+  for (std::int64_t channel = 0; channel < g.in_channels; ++channel) {
+    for (std::int64_t y = 0; y < g.in.height; ++y, image += g.in.width) {
+      const std::int64_t row = y + g.padding.height;
+      if (g.stride.width == 1) {
+        std::copy_n(image, g.in.width, out + plan.padded.at(channel, row, g.padding.width));
+        continue;
+      }
+      for (std::int64_t first = 0; first < std::min(g.stride.width, g.in.width); ++first) {
+        T* to = out + plan.padded.at(channel, row, first + g.padding.width);
+        for (std::int64_t x = first; x < g.in.width; x += g.stride.width) *to++ = image[x];
+      }
+    }
+  }
+}
+
+// The rows of places of one panel, without what is between them.
+template <class T>
+void store_results(const Plan& plan, const T* panel, std::int64_t rows, std::int64_t channels, T* out) {
+  const bool is_whole = plan.padded.plane.width == plan.g.out.width;
+  const std::int64_t width = is_whole ? rows * plan.g.out.width : plan.g.out.width;
+  for (std::int64_t channel = 0; channel < channels; ++channel) {
+    for (std::int64_t y = 0; y < (is_whole ? 1 : rows); ++y) {
+      std::copy_n(panel + channel * plan.columns + y * plan.padded.plane.width, width,
+                  out + channel * plan.g.out.count() + y * width);
+    }
+  }
+}
+
+// What a panel of `channels` makes of one image; `out` is where its rows begin. Rows of places that are whole tiles are
+// made where they belong, others beside, and with what is between them.
+template <class T>
+void convolve_panel(const Plan& plan, kernels::Panel product, std::int64_t rows, std::int64_t channels, T* beside,
+                    T* out) {
+  constexpr std::int64_t kTile = 16;
+  const auto multiply = kernels::table().panels->multiply[std::is_same_v<T, float> ? 0 : 1];
+  const std::int64_t distance = plan.padded.plane.width, width = plan.g.out.width;
+  if (width % kTile == 0 && channels == kPanelRows) {
+    product.c = out;
+    product.c_row = plan.g.out.count();
+    product.columns = product.c_line = width;
+    product.lines = rows;
+    product.b_line = distance;
+    return multiply(product);
+  }
+  product.c = beside;
+  product.c_row = plan.columns;
+  product.columns = up_to((rows - 1) * distance + width, kPanelColumns);
+  multiply(product);
+  store_results(plan, beside, rows, channels, out);
+}
+
+// Results of some images, whose rows from `row` on are made.
+template <class T>
+void convolve_rows(const Plan& plan, const T* packed, const T* images, std::int64_t count, std::int64_t row, T* beside,
+                   T* out) {
+  const Geometry& g = plan.g;
+  const std::int64_t rows = std::min(plan.rows, g.out.height - row);
+  kernels::Panel product;
+  product.b_rows = plan.places.data();
+  product.inner = g.patch();
+  for (std::int64_t channel = 0; channel < g.out_channels; channel += kPanelRows) {
+    product.plus = packed + channel;
+    product.a = packed + plan.panels * kPanelRows + channel * g.patch();
+    for (std::int64_t i = 0; i < count; ++i) {
+      product.b = images + i * plan.image() + row * plan.padded.plane.width;
+      convolve_panel(plan, product, rows, std::min(kPanelRows, g.out_channels - channel), beside,
+                     out + i * g.result() + channel * g.out.count() + row * g.out.width);
+    }
+  }
+}
+
+// Each image of a lane, which are as many apart as there are lanes of images.
+template <class T>
+void run_lane(const Plan& plan, std::int64_t lane, const T* packed, const T* input, T* scratch, T* out) {
+  const Geometry& g = plan.g;
+  T* const images = scratch;
+  T* const beside = images + plan.images * plan.image();
+  std::fill_n(images, plan.images * plan.image(), T{0});
+  for (std::int64_t first = lane * plan.images; first < g.batch; first += plan.lanes * plan.images) {
+    const std::int64_t count = std::min(plan.images, g.batch - first);
+    for (std::int64_t i = 0; i < count; ++i) {
+      place_image(plan, input + (first + i) * g.image(), images + i * plan.image());
+    }
+    for (std::int64_t row = 0; row < g.out.height; row += plan.rows) {
+      convolve_rows(plan, packed, images, count, row, beside, out + first * g.result());
+    }
+  }
+}
+
+template <class T>
+void run(const Plan& plan, const T* input, const T* weight, const T* bias, T* scratch, T* out) {
+  T* const packed = scratch;
+  T* const lanes = packed + plan.packed();
+  pack(plan, weight, bias, packed);
+  parallel_for(plan.lanes, 1, [&](std::int64_t lane, std::int64_t end) {
+    for (; lane < end; ++lane) run_lane(plan, lane, packed, input, lanes + lane * plan.lane(), out);
+  });
+}
+
+void launch_plan(const char* name, const Plan& plan, const Tensor& out, const Tensor& input, const Tensor& weight,
+                 const Tensor& bias) {
+  const Tensor scratch = plain::empty({plan.scratch()}, out.options());
+  const bool has_bias = bias.defined();
+  with_floating(out.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    launch(name, std::array{writes(out), reads(input), reads(weight), reads(has_bias ? bias : weight), writes(scratch)},
+           [plan, has_bias](Addresses data) {
+             run(plan, reinterpret_cast<const T*>(data[1]), reinterpret_cast<const T*>(data[2]),
+                 has_bias ? reinterpret_cast<const T*>(data[3]) : nullptr, reinterpret_cast<T*>(data[4]),
+                 reinterpret_cast<T*>(data[0]));
+           });
+  });
+}
+
+// For the weight's gradient: channels of the result, made up to whole tiles, and how large things are.
+struct WeightPlan {
+  Plan plan;
+  std::int64_t channels;
+  std::int64_t rows;  // of places that are worked on at a time
+
+  std::int64_t gradient() const { return plan.g.out.count() * channels; }
+  std::int64_t weight() const { return up_to(plan.g.patch(), kPanelRows) * channels; }
+  std::int64_t scratch() const { return plan.image() + gradient() + weight(); }
+};
+
+WeightPlan weight_plan_of(const Geometry& g) {
+  constexpr std::int64_t kInCache = std::int64_t{1} << 17;  // elements
+  const std::int64_t channels = up_to(g.out_channels, kPanelColumns);
+  return {plan_of(g, false), channels, std::clamp<std::int64_t>(kInCache / (g.out.width * channels), 1, g.out.height)};
+}
+
+template <class T>
+void turn(const T* matrix, std::int64_t rows, std::int64_t columns, std::int64_t column_stride, T* out,
+          std::int64_t out_stride) {
+  constexpr std::int64_t kBytes = sizeof(T);
+  kernels::table().copy->turn[static_cast<int>(dtype_of<T>)](
+      {reinterpret_cast<const std::byte*>(matrix), rows, kBytes, columns, column_stride * kBytes},
+      reinterpret_cast<std::byte*>(out), out_stride * kBytes);
+}
+
+// Some panels of the window's elements.
+template <class T>
+void add_panels_to_weight(const WeightPlan& of, const T* image, const T* gradient, std::int64_t first_panel,
+                          std::int64_t end_panel, T* weight) {
+  const Geometry& g = of.plan.g;
+  const auto add_lines = kernels::table().panels->add_lines[std::is_same_v<T, float> ? 0 : 1];
+  kernels::LinesPanel panel;
+  panel.a_line = of.plan.padded.plane.width;
+  panel.count = g.out.width;
+  panel.columns = of.channels;
+  for (std::int64_t row = 0; row < g.out.height; row += of.rows) {
+    panel.a = image + row * panel.a_line;
+    panel.b = gradient + row * g.out.width * of.channels;
+    panel.lines = std::min(of.rows, g.out.height - row);
+    for (std::int64_t element = first_panel * kPanelRows; element < std::min(end_panel * kPanelRows, g.patch());
+         element += kPanelRows) {
+      for (std::int64_t i = 0; i < kPanelRows; ++i) {
+        panel.a_rows[i] = of.plan.places[static_cast<std::size_t>(std::min(element + i, g.patch() - 1))];
+      }
+      panel.c = weight + element * of.channels;
+      add_lines(panel);
+    }
+  }
+}
+
+// Adds what one image makes of it. The gradient has the channels of a place side by side, and so has the weight those
+// of an element of the window.
+template <class T>
+void add_to_weight(const WeightPlan& of, const T* image, const T* gradient, T* weight) {
+  const Geometry& g = of.plan.g;
+  const std::int64_t panels = (g.patch() + kPanelRows - 1) / kPanelRows;
+  const std::int64_t of_panel = g.out.count() * of.channels * kPanelRows;
+  parallel_for(panels, (kMultiplicationsEach - 1) / of_panel + 1, [&](std::int64_t first, std::int64_t end) {
+    add_panels_to_weight(of, image, gradient, first, end, weight);
+  });
+}
+
+template <class T>
+void run_weight_gradient(const WeightPlan& of, const T* gradients, const T* input, T* scratch, T* out) {
+  const Geometry& g = of.plan.g;
+  T* const image = scratch;
+  T* const gradient = image + of.plan.image();
+  T* const weight = gradient + of.gradient();
+  std::fill_n(scratch, of.scratch(), T{0});
+  for (std::int64_t i = 0; i < g.batch; ++i) {
+    place_image(of.plan, input + i * g.image(), image);
+    turn(gradients + i * g.result(), g.out.count(), g.out_channels, g.out.count(), gradient, of.channels);
+    add_to_weight(of, image, gradient, weight);
+  }
+  turn(weight, g.out_channels, g.patch(), of.channels, out, g.patch());
+}
+
+constexpr double kMostWork = 1.6;  // of what is needed
+
+// The image with its padding is not much larger than without.
+bool is_small(const Geometry& g, const Padded& image) noexcept {
+  constexpr double kMostMemory = 4;
+  return static_cast<double>(image.phases.count()) * static_cast<double>(image.plane.height) *
+             static_cast<double>(image.plane.width) <=
+         kMostMemory * static_cast<double>(g.in.count());
+}
+
+bool is_worth(std::int64_t made, std::int64_t needed) noexcept {
+  return static_cast<double>(made) <= kMostWork * static_cast<double>(needed);
+}
+
+}  // namespace
+
+bool is_direct(const Geometry& g) noexcept {
+  const Padded image = padded(g);
+  return is_small(g, image) && is_worth(image.plane.width, g.out.width) &&
+         is_worth(up_to(g.out_channels, kPanelRows), g.out_channels);
+}
+
+bool is_weight_gradient_direct(const Geometry& g) noexcept {
+  return is_small(g, padded(g)) && is_worth(up_to(g.out_channels, kPanelColumns), g.out_channels) &&
+         is_worth(up_to(g.patch(), kPanelRows), g.patch());
+}
+
+void convolve(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias, const Geometry& g) {
+  launch_plan("conv2d", plan_of(g, false), out, input, weight, bias);
+}
+
+Geometry turned(const Geometry& g) noexcept {
+  Geometry other = g;
+  std::swap(other.in_channels, other.out_channels);
+  std::swap(other.in, other.out);
+  other.padding = {g.window.height - 1 - g.padding.height, g.window.width - 1 - g.padding.width};
+  return other;
+}
+
+void convolve_turned(const Tensor& out, const Tensor& gradient, const Tensor& weight, const Geometry& g) {
+  launch_plan("conv2d_input_gradient", plan_of(g, true), out, gradient, weight, Tensor());
+}
+
+void make_weight_gradient(const Tensor& out, const Tensor& gradient, const Tensor& input, const Geometry& g) {
+  const WeightPlan plan = weight_plan_of(g);
+  const Tensor scratch = plain::empty({plan.scratch()}, out.options());
+  with_floating(out.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    launch("conv2d_weight_gradient", std::array{writes(out), reads(gradient), reads(input), writes(scratch)},
+           [plan](Addresses data) {
+             run_weight_gradient(plan, reinterpret_cast<const T*>(data[1]), reinterpret_cast<const T*>(data[2]),
+                                 reinterpret_cast<T*>(data[3]), reinterpret_cast<T*>(data[0]));
+           });
+  });
+}
+
+}  // namespace distrun::tensor

@@ -1,0 +1,144 @@
+#include <distrun/runtime/tensor/operators/indexing.hpp>
+
+#include <algorithm>
+#include <functional>
+
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/empty.hpp>
+#include <distrun/runtime/tensor/core/launch.hpp>
+#include <distrun/runtime/tensor/core/pointwise.hpp>
+#include <distrun/runtime/tensor/core/shape.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/operators/around.hpp>
+#include <distrun/runtime/tensor/operators/index_numbers.hpp>
+
+namespace distrun::tensor::plain {
+namespace {
+
+// Where each element of an index picks in a strided tensor. Offsets in elements.
+struct Picks {
+  Dims sizes;            // of the index
+  Dims strides;          // of the tensor, 0 along the dimension that is picked from
+  std::int64_t stride;   // of that dimension
+  std::int64_t choices;  // its size
+
+  std::int64_t row() const noexcept { return sizes.back(); }
+  std::int64_t step() const noexcept { return strides.back(); }
+  // Calls body(first, base) for each row of a contiguous index: its element first + j picks what is at
+  // base + j * step() + index[first + j] * stride.
+  template <class Body>
+  void for_each_row(const Body& body) const;
+};
+
+template <class Body>
+void Picks::for_each_row(const Body& body) const {
+  const std::int64_t count = device::count_of(sizes);
+  Dims at(sizes.size(), 0);
+  std::int64_t base = 0;
+  for (std::int64_t first = 0; first < count; first += row()) {
+    body(first, base);
+    for (std::size_t dim = sizes.size() - 1; dim-- > 0;) {
+      base += strides[dim];
+      if (++at[dim] < sizes[dim]) break;
+      base -= strides[dim] * sizes[dim];
+      at[dim] = 0;
+    }
+  }
+}
+
+template <class T>
+void take_row(const T* from, const std::int64_t* index, T* to, const Picks& picks) {
+  const std::int64_t count = picks.row(), step = picks.step(), stride = picks.stride;
+  if (step == 0 && stride == 1) {
+    for (std::int64_t j = 0; j < count; ++j) to[j] = from[index[j]];
+  } else {
+    for (std::int64_t j = 0; j < count; ++j) to[j] = from[j * step + index[j] * stride];
+  }
+}
+
+template <class T>
+void add_row(T* to, const std::int64_t* index, const T* from, const Picks& picks) {
+  const std::int64_t count = picks.row(), step = picks.step(), stride = picks.stride;
+  for (std::int64_t j = 0; j < count; ++j) add_to(to[j * step + index[j] * stride], from[j]);
+}
+
+Picks picks_of(const char* op, const Tensor& x, std::size_t dim, const Tensor& index) {
+  if (index.dim() != x.dim()) refuse(op, "the index must have as many dimensions as the tensor", {&x, &index});
+  for (std::size_t i = 0; i < x.sizes().size(); ++i) {
+    if (i == dim || index.sizes()[i] <= x.sizes()[i]) continue;
+    refuse(op, "the index must be no larger than the tensor apart from dimension " + std::to_string(dim), {&x, &index});
+  }
+  // Dimensions of one element move nothing, and without them rows are longer.
+  Picks picks{{}, {}, x.strides()[dim], x.sizes()[dim]};
+  for (std::size_t i = 0; i < x.sizes().size(); ++i) {
+    if (index.sizes()[i] == 1 && (i + 1 < x.sizes().size() || !picks.sizes.empty())) continue;
+    picks.sizes.push_back(index.sizes()[i]);
+    picks.strides.push_back(i == dim ? 0 : x.strides()[i]);
+  }
+  return picks;
+}
+
+// The part of the source that the index speaks of.
+Tensor spoken_of(const char* op, const Tensor& source, const Tensor& index) {
+  const bool fits = source.dim() == index.dim() &&
+                    std::equal(index.sizes().begin(), index.sizes().end(), source.sizes().begin(), std::less_equal<>());
+  if (!fits) refuse(op, "the index must be no larger than the source", {&index, &source});
+  Tensor part = source;
+  for (std::int64_t dim = 0; dim < index.dim(); ++dim) part = narrow(part, dim, 0, index.size(dim));
+  return contiguous(part);
+}
+
+}  // namespace
+
+Tensor gather(const Tensor& tensor, std::int64_t dim, const Tensor& places, Numbers numbers) {
+  constexpr const char* kName = "gather";
+  const std::size_t at = check_index(kName, tensor, dim, places);
+  const Tensor x = with_a_dimension(tensor), index = contiguous(with_a_dimension(places));
+  const Picks picks = picks_of(kName, x, at, index);
+  if (numbers == Numbers::Unknown) check_numbers(kName, index, at, picks.choices);
+  const Tensor out = empty(places.sizes(), x.options());
+  if (out.numel() == 0) return out;
+  with_width(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    launch(kName, std::array{writes(out), reads(x), reads(index)}, [picks](Addresses data) {
+      T* const to = as_mutable<T>(data[0]);
+      const T* const from = as<T>(data[1]);
+      const auto* const number = as<std::int64_t>(data[2]);
+      picks.for_each_row(
+          [&](std::int64_t first, std::int64_t base) { take_row(from + base, number + first, to + first, picks); });
+    });
+  });
+  return out;
+}
+
+Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source) {
+  check_index("scatter_add", x, dim, index);
+  const Tensor out = clone(x);
+  scatter_add_(out, dim, index, source);
+  return out;
+}
+
+void scatter_add_(const Tensor& tensor, std::int64_t dim, const Tensor& places, const Tensor& values, Numbers numbers) {
+  constexpr const char* kName = "scatter_add";
+  const std::size_t at = check_index(kName, tensor, dim, places);
+  check_source(kName, tensor, values);
+  check_writable(kName, tensor);
+  const Tensor x = with_a_dimension(tensor), index = contiguous(unshared(with_a_dimension(places), tensor));
+  const Tensor source = spoken_of(kName, unshared(with_a_dimension(values), tensor), index);
+  const Picks picks = picks_of(kName, x, at, index);
+  if (numbers == Numbers::Unknown) check_numbers(kName, index, at, picks.choices);
+  tensor.bump_version();
+  if (index.numel() == 0) return;
+  visit(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    launch(kName, std::array{updates(x), reads(index), reads(source)}, [picks](Addresses data) {
+      T* const to = as_mutable<T>(data[0]);
+      const T* const from = as<T>(data[2]);
+      const auto* const number = as<std::int64_t>(data[1]);
+      picks.for_each_row(
+          [&](std::int64_t first, std::int64_t base) { add_row(to + base, number + first, from + first, picks); });
+    });
+  });
+}
+
+}  // namespace distrun::tensor::plain

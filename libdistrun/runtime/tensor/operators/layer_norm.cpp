@@ -1,0 +1,114 @@
+#include <distrun/runtime/tensor/operators/layer_norm.hpp>
+
+#include <algorithm>
+
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+#include <distrun/runtime/tensor/core/launch.hpp>
+#include <distrun/runtime/tensor/core/shape.hpp>
+#include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/kernels/lines.hpp>
+
+namespace distrun::tensor::plain {
+namespace {
+
+constexpr const char* kName = "layer_norm";
+
+std::size_t width(const Tensor& tensor) { return tensor.dtype() == DType::F32 ? 0 : 1; }
+
+// Of rows, all dimensions but the last ones.
+std::int64_t rows_of(const Tensor& input, const Dims& sizes) {
+  const std::size_t leading = input.sizes().size() - sizes.size();
+  return device::count_of(Dims(input.sizes().span().first(leading)));
+}
+
+void check_row_sizes(const Tensor& input, const Dims& sizes) {
+  check_defined(kName, {&input});
+  check_dense(kName, {&input});
+  check_floating(kName, input);
+  const std::span<const std::int64_t> all = input.sizes().span();
+  const bool is_end = !sizes.empty() && sizes.size() <= all.size() &&
+                      std::equal(sizes.begin(), sizes.end(), all.last(sizes.size()).begin());
+  if (!is_end) refuse(kName, "the input's last sizes must be " + to_string(sizes) + ", at least one", {&input});
+}
+
+void check_row(const Tensor& input, const Dims& sizes, const Tensor& row) {
+  if (!row.defined()) return;
+  check_dense(kName, {&row});
+  check_same_dtype(kName, input, row);
+  check_same_device(kName, {&input, &row});
+  if (row.sizes() != sizes) refuse(kName, "weight and bias must have the sizes " + to_string(sizes), {&input, &row});
+}
+
+// An operand for a tensor that there may not be.
+Tensor or_else(const Tensor& tensor, const Tensor& other) { return tensor.defined() ? contiguous(tensor) : other; }
+
+}  // namespace
+
+LayerNormalized layer_norm(const Tensor& input, const Dims& sizes, const Tensor& weight, const Tensor& bias,
+                           double epsilon) {
+  check_row_sizes(input, sizes);
+  check_row(input, sizes, weight);
+  check_row(input, sizes, bias);
+  const std::int64_t rows = rows_of(input, sizes);
+  const LayerNormalized out{empty(input.sizes(), input.options()), empty({rows}, input.options()),
+                            empty({rows}, input.options())};
+  if (out.result.numel() == 0) return out;
+  const kernels::RowNormalization shape{.count = rows, .size = input.numel() / rows, .epsilon = epsilon};
+  const Tensor from = contiguous(input);
+  launch(kName,
+         std::array{writes(out.result), writes(out.mean), writes(out.inverse), reads(from),
+                    reads(or_else(weight, from)), reads(or_else(bias, from))},
+         [shape, run = kernels::table().rows->normalize_rows[width(input)], has_weight = weight.defined(),
+          has_bias = bias.defined()](Addresses data) {
+           kernels::RowNormalization all = shape;
+           all.out = data[0];
+           all.mean = data[1];
+           all.inverse = data[2];
+           all.input = data[3];
+           if (has_weight) all.weight = data[4];
+           if (has_bias) all.bias = data[5];
+           run(all);
+         });
+  return out;
+}
+
+LayerNormGradients layer_norm_gradients(const Tensor& gradient, const Tensor& input, const Tensor& mean,
+                                        const Tensor& inverse, const Dims& sizes, const Tensor& weight,
+                                        WantedGradients wanted) {
+  check_row_sizes(input, sizes);
+  check_row(input, sizes, weight);
+  check_like(kName, gradient, input);
+  const TensorOptions sums{DType::F64, input.device()};
+  const Tensor of_input = wanted.input ? empty(input.sizes(), input.options()) : Tensor();
+  const bool needs_sums = wanted.weight || wanted.bias;
+  const Tensor of_weight = needs_sums ? zeros(sizes, sums) : Tensor();
+  const Tensor of_bias = needs_sums ? zeros(sizes, sums) : Tensor();
+  if (input.numel() > 0) {
+    const Tensor from = contiguous(input);
+    const std::int64_t rows = rows_of(input, sizes);
+    const kernels::RowNormalizationGradient shape{.count = rows, .size = input.numel() / rows};
+    const auto sum = [&](const Tensor& tensor) { return tensor.defined() ? updates(tensor) : reads(from); };
+    launch(
+        "layer_norm_gradients",
+        std::array{wanted.input ? writes(of_input) : reads(from), sum(of_weight), sum(of_bias),
+                   reads(contiguous(gradient)), reads(from), reads(mean), reads(inverse), reads(or_else(weight, from))},
+        [shape, run = kernels::table().rows->normalize_rows_gradient[width(input)], needs_sums,
+         needs_input = wanted.input, has_weight = weight.defined()](Addresses data) {
+          kernels::RowNormalizationGradient all = shape;
+          if (needs_input) all.of_input = data[0];
+          if (needs_sums) all.of_weight = reinterpret_cast<double*>(data[1]);
+          if (needs_sums) all.of_bias = reinterpret_cast<double*>(data[2]);
+          all.gradient = data[3];
+          all.input = data[4];
+          all.mean = data[5];
+          all.inverse = data[6];
+          if (has_weight) all.weight = data[7];
+          run(all);
+        });
+  }
+  return {of_input, wanted.weight ? to(of_weight, input.dtype()) : Tensor(),
+          wanted.bias ? to(of_bias, input.dtype()) : Tensor()};
+}
+
+}  // namespace distrun::tensor::plain

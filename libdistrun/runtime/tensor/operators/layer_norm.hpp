@@ -1,0 +1,34 @@
+#pragma once
+// Layer normalisation: rows, which are everything behind some dimension, are brought to mean 0 and variance 1. Floating
+// dtypes; moments are made in double.
+#include <distrun/runtime/tensor/core/tensor.hpp>
+
+namespace distrun::tensor {
+
+struct LayerNormalized {
+  Tensor result;
+  // One number for each row, [rows]: for the gradient.
+  Tensor mean;
+  Tensor inverse;  // 1 / sqrt(variance + epsilon)
+};
+
+struct LayerNormGradients {
+  Tensor input, weight, bias;  // undefined: not asked for
+};
+
+struct WantedGradients {
+  bool input = true, weight = true, bias = true;
+};
+
+namespace plain {
+
+// (x - mean) / sqrt(variance + epsilon) weight + bias over the last dimensions, which are `sizes`, those of weight and
+// bias, too; these may be undefined, for 1 and 0. The variance is divided by the number of elements.
+LayerNormalized layer_norm(const Tensor& input, const Dims& sizes, const Tensor& weight = {}, const Tensor& bias = {},
+                           double epsilon = 1e-5);
+LayerNormGradients layer_norm_gradients(const Tensor& gradient, const Tensor& input, const Tensor& mean,
+                                        const Tensor& inverse, const Dims& sizes, const Tensor& weight,
+                                        WantedGradients wanted);
+
+}  // namespace plain
+}  // namespace distrun::tensor

@@ -1,0 +1,118 @@
+#include <distrun/runtime/tensor/operators/random_choices.hpp>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/empty.hpp>
+#include <distrun/runtime/tensor/core/launch.hpp>
+#include <distrun/runtime/tensor/core/shape.hpp>
+#include <distrun/runtime/tensor/core/watch.hpp>
+#include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/operators/elementwise.hpp>
+#include <distrun/runtime/tensor/operators/philox.hpp>
+#include <distrun/runtime/tensor/operators/reduce.hpp>
+
+namespace distrun::tensor::plain {
+namespace {
+
+constexpr std::uint64_t kFewChoices = std::uint64_t{1} << 32;
+
+// Calls body(i, word) for as many random words of 64 bits, of which a block has two.
+template <class Body>
+void for_each_word(const Generator::Range& range, std::int64_t count, const Body& body) {
+  for (std::int64_t i = 0; i < count; i += 2) {
+    const auto block = philox(range.seed, range.first + static_cast<std::uint64_t>(i / 2), 0);
+    body(i, std::uint64_t{block[1]} << 32 | block[0]);
+    if (i + 1 < count) body(i + 1, std::uint64_t{block[3]} << 32 | block[2]);
+  }
+}
+
+Generator::Range words_for(std::int64_t count, Generator& generator) {
+  return generator.take(static_cast<std::uint64_t>(count / 2 + 1));
+}
+
+// Of few choices: one for each of the uniform numbers, made in parts that stay in the cache. The numbers are so much
+// finer than the choices that none is favoured.
+template <class T>
+void choose_from_few(const Generator::Range& range, std::int64_t low, std::uint64_t choices, T* out,
+                     std::int64_t count) {
+  constexpr std::int64_t kPart = 512;
+  std::array<double, kPart> uniform;
+  for (std::int64_t first = 0; first < count; first += kPart) {
+    const std::int64_t size = std::min(kPart, count - first);
+    kernels::table().random->uniform_f64(range.seed, range.first + static_cast<std::uint64_t>(first / 2),
+                                         uniform.data(), size);
+    for (std::int64_t i = 0; i < size; ++i) {
+      const auto chosen =
+          static_cast<std::int64_t>(uniform[static_cast<std::size_t>(i)] * static_cast<double>(choices));
+      out[first + i] = static_cast<T>(low + chosen);
+    }
+  }
+}
+
+// One of 0 .. choices - 1.
+std::uint64_t below(std::uint64_t choices, std::uint64_t word) {
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(word) * choices >> 64);
+}
+
+}  // namespace
+
+Tensor randint(std::int64_t low, std::int64_t high, const Dims& sizes, TensorOptions options, Generator& generator) {
+  const MakerScope scope("randint");
+  if (low >= high) {
+    refuse("randint", "there is no number from " + std::to_string(low) + " up to but not " + std::to_string(high), {});
+  }
+  check_fits("randint", low, options.dtype);
+  check_fits("randint", high - 1, options.dtype);
+  const Tensor out = empty(sizes, options);
+  if (out.numel() == 0) return out;
+  const std::uint64_t choices = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+  const Generator::Range range = words_for(out.numel(), generator);
+  visit(options.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    launch("randint", std::array{writes(out)}, [range, low, choices, count = out.numel()](Addresses data) {
+      T* const to = reinterpret_cast<T*>(data[0]);
+      if (choices <= kFewChoices) return choose_from_few(range, low, choices, to, count);
+      for_each_word(range, count, [&](std::int64_t i, std::uint64_t word) {
+        to[i] = static_cast<T>(static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + below(choices, word)));
+      });
+    });
+  });
+  return out;
+}
+
+Tensor randint(std::int64_t high, const Dims& sizes, TensorOptions options, Generator& generator) {
+  return randint(0, high, sizes, options, generator);
+}
+
+// Fisher and Yates's: each place gets one of those that are left.
+Tensor randperm(std::int64_t count, Device device, Generator& generator) {
+  const MakerScope scope("randperm");
+  if (count < 0) refuse("randperm", "the count must not be negative, as " + std::to_string(count) + " is", {});
+  const Tensor out = empty({count}, {DType::I64, device});
+  if (count == 0) return out;
+  launch("randperm", std::array{writes(out)}, [range = words_for(count, generator), count](Addresses data) {
+    auto* const to = reinterpret_cast<std::int64_t*>(data[0]);
+    std::iota(to, to + count, 0);
+    for_each_word(range, count, [&](std::int64_t i, std::uint64_t word) {
+      std::swap(to[i], to[i + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(count - i), word))]);
+    });
+  });
+  return out;
+}
+
+Tensor bernoulli(const Tensor& probabilities, Generator& generator) {
+  constexpr const char* kName = "bernoulli";
+  const MakerScope scope(kName);
+  check_defined(kName, {&probabilities});
+  check_dense(kName, {&probabilities});
+  check_floating(kName, probabilities);
+  const Tensor are_some = mul(ge(probabilities, 0), le(probabilities, 1));
+  if (!all(are_some).item<bool>()) refuse(kName, "probabilities must be 0 to 1, and one is not", {&probabilities});
+  return to(lt(rand(probabilities.sizes(), probabilities.options(), generator), probabilities), probabilities.dtype());
+}
+
+}  // namespace distrun::tensor::plain

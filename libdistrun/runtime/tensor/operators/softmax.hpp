@@ -1,0 +1,14 @@
+#pragma once
+// Softmax along a dimension, and its logarithm, which stays exact where the softmax is nearly 0. Floating dtypes.
+#include <distrun/runtime/tensor/core/tensor.hpp>
+
+namespace distrun::tensor::plain {
+
+// exp(x) over their sum along `dim`; each line sums up to 1.
+Tensor softmax(const Tensor& input, std::int64_t dim);
+Tensor softmax_gradient(const Tensor& gradient, const Tensor& result, std::int64_t dim);
+
+Tensor log_softmax(const Tensor& input, std::int64_t dim);
+Tensor log_softmax_gradient(const Tensor& gradient, const Tensor& result, std::int64_t dim);
+
+}  // namespace distrun::tensor::plain

@@ -1,0 +1,266 @@
+// Operators that are called with what makes no sense: tensors that are undefined or odd, numbers that are absurd. Each
+// call ends with an Error or with a result that can be read; a sanitizer sees what else happens.
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <limits>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/rng.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/gradient.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/autograd/operators/operator_table.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/print.hpp>
+
+#include "support/error_of.hpp"
+#include "support/gpus.hpp"
+
+#include "odd_tensors.hpp"
+
+namespace distrun {
+namespace {
+
+using autograd::IntList;
+using autograd::Overload;
+using autograd::Parameter;
+using autograd::Value;
+using Catch::Matchers::Contains;
+using namespace test;
+
+// The only string without a default is a device.
+Value sound_value(Parameter parameter) {
+  switch (parameter) {
+    case Parameter::Tensor: return ones({2, 2});
+    case Parameter::Tensors: return TensorList{ones({2, 2}), ones({2, 2})};
+    case Parameter::Number:
+    case Parameter::Int: return Int{1};
+    case Parameter::Float: return 1.0;
+    case Parameter::Bool: return false;
+    case Parameter::String: return std::string("cpu");
+    case Parameter::Ints: return IntList{1};
+    case Parameter::OptionalTensor: break;
+  }
+  return std::monostate();
+}
+
+// What an operator can be called with, so that it has a result.
+std::vector<Value> sound_arguments(const std::string& name, const Overload& overload) {
+  const Tensor square = ones({2, 2}), batch = ones({2, 2, 2}), images = ones({1, 2, 4, 4});
+  const Tensor numbers = tensor::from_values<Int>({0, 1}), sparse = sparse_of({2, 3}, {3}, {2, 2});
+  const Tensor mask = ones({2, 2}, {DType::Bool});
+  const std::vector<std::pair<std::string, std::vector<Value>>> special = {
+      {"bmm", {batch, batch}},
+      {"conv2d", {images, ones({3, 2, 2, 2}), ones({3})}},
+      {"max_pool2d", {images, IntList{2}}},
+      {"embedding_bag", {square, numbers, numbers}},
+      {"cross_entropy", {square, numbers}},
+      {"nll_loss", {square, numbers}},
+      {"layer_norm", {square, IntList{2}}},
+      {"gather", {square, Int{0}, sparse_indices({2, 2})}},
+      {"scatter_add", {square, Int{0}, sparse_indices({2, 2}), square}},
+      {"scatter_add_", {square, Int{0}, sparse_indices({2, 2}), square}},
+      {"index_select", {square, Int{0}, numbers}},
+      {"index_add", {square, Int{0}, numbers, square}},
+      {"index_add_", {square, Int{0}, numbers, square}},
+      {"masked_fill", {square, mask, Int{1}}},
+      {"masked_select", {square, mask}},
+      {"where", {mask, square, square}},
+      {"where", {mask, square, Int{1}}},
+      {"where", {mask, Int{1}, square}},
+      {"where", {mask, Int{1}, Int{1}}},
+      {"one_hot", {numbers}},
+      {"randint", {Int{0}, Int{5}, IntList{2}}},
+      {"item", {ones({1})}},
+      {"view", {square, IntList{4}}},
+      {"reshape", {square, IntList{4}}},
+      {"expand", {square, IntList{2, 2, 2}}},
+      {"permute", {square, IntList{1, 0}}},
+      {"narrow", {square, Int{0}, Int{0}, Int{1}}},
+      {"transpose", {square, Int{0}, Int{1}}},
+      {"split", {square, IntList{1, 1}}},
+      {"squeeze", {ones({2, 1, 2}), Int{1}}},
+      {"sparse_coo", {sparse_indices({2, 3}), ones({3}), IntList{2, 2}}},
+      {"coalesce", {sparse}},
+      {"to_dense", {sparse}},
+  };
+  std::vector<Value> arguments;
+  for (const auto& [of, some] : special) {
+    if (of == name && overload.takes(some)) arguments = some;
+  }
+  const std::size_t count = overload.parameters.size(), required = count - overload.defaults.size();
+  for (std::size_t i = arguments.size(); i < count; ++i) {
+    arguments.push_back(i < required ? sound_value(overload.parameters[i]) : overload.defaults[i - required]);
+  }
+  return arguments;
+}
+
+constexpr Int kOddIntegers[] = {0, 1, -1, 2, 3, -2, 4, INT64_MAX, INT64_MIN, INT64_MAX / 2 + 1, Int{1} << 61, -5};
+const double kOddNumbers[] = {0.5, -0.0, 1e300, -1e300, std::numeric_limits<double>::infinity(), std::nan("")};
+const char* const kOddStrings[] = {"",     "float32", "bool", "int64",  "nonsense",
+                                   "mean", "sum",     "cpu",  "cuda:1", "cuda:99"};
+
+class Nonsense {
+ public:
+  explicit Nonsense(std::uint64_t seed) : rng_(seed) {}
+
+  // Those of a sound call, some of them as they are.
+  std::vector<Value> instead_of(const std::vector<Value>& sound, const Overload& overload) {
+    std::vector<Value> arguments = sound;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (rng_.below(3) == 0) {
+        arguments[i] = value_for(overload.parameters[i]);
+      } else if (auto* tensor = std::get_if<Tensor>(&arguments[i])) {
+        *tensor = changed(*tensor);
+      } else if (auto* list = std::get_if<TensorList>(&arguments[i])) {
+        for (Tensor& each : *list) each = changed(each);
+      }
+    }
+    return arguments;
+  }
+
+ private:
+  Value value_for(Parameter parameter) {
+    switch (parameter) {
+      case Parameter::Tensor: return tensor();
+      case Parameter::OptionalTensor: return is_likely() ? Value(std::monostate()) : Value(tensor());
+      case Parameter::Tensors: return several<TensorList>([this] { return tensor(); });
+      case Parameter::Number: return number();
+      case Parameter::Int: return integer();
+      case Parameter::Float: return one_of(kOddNumbers);
+      case Parameter::Bool: return is_likely();
+      case Parameter::String: return std::string(one_of(kOddStrings));
+      case Parameter::Ints: return several<IntList>([this] { return integer(); });
+    }
+    return std::monostate();
+  }
+
+  template <class T, std::size_t kCount>
+  T one_of(T const (&values)[kCount]) {
+    return values[rng_.below(kCount)];
+  }
+  template <class List, class Make>
+  List several(Make make) {
+    List list(rng_.below(5));
+    for (auto& each : list) each = make();
+    return list;
+  }
+  bool is_likely() { return rng_.below(2) == 0; }
+  Tensor tensor() { return one_of(kOddTensors)(); }
+  // As it is, if it can't be changed like that.
+  Tensor changed(const Tensor& tensor) {
+    try {
+      return is_likely() ? clone(tensor) : one_of(kChanges)(tensor);
+    } catch (const Error&) {
+      return clone(tensor);
+    }
+  }
+  // Mostly such as might be right.
+  Int integer() { return is_likely() ? static_cast<Int>(rng_.below(4)) : one_of(kOddIntegers); }
+  Value number() {
+    switch (rng_.below(3)) {
+      case 0: return is_likely();
+      case 1: return integer();
+      default: return one_of(kOddNumbers);
+    }
+  }
+
+  base::Rng rng_;
+};
+
+// Looks at every element, and passes gradients to what it was made of.
+void look_at(const Tensor& result) {
+  tensor::to_string(result);
+  if (result.defined() && requires_grad(result) && result.numel() < 1000) backward(result, tensor::ones_like(result));
+}
+void look_at(const Value& result) {
+  if (const auto* one = std::get_if<Tensor>(&result)) look_at(*one);
+  if (const auto* several = std::get_if<TensorList>(&result)) {
+    for (const Tensor& each : *several) look_at(each);
+  }
+}
+
+// True if there was a result.
+bool survives(const Overload& overload, const std::vector<Value>& arguments) {
+  try {
+    look_at(overload.run(arguments));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// The same, with tensors that operators made of leaves: so that it is recorded.
+std::vector<Value> recorded_arguments(const std::vector<Value>& sound) {
+  std::vector<Value> arguments = sound;
+  for (Value& argument : arguments) {
+    auto* tensor = std::get_if<Tensor>(&argument);
+    if (tensor == nullptr || !tensor::is_floating(tensor->dtype())) continue;
+    *tensor = mul(set_requires_grad(clone(*tensor)), 1);
+  }
+  return arguments;
+}
+
+std::string message_of(const Overload& overload, const std::vector<Value>& arguments) {
+  return testing::error_of([&] { overload.run(arguments); }).what();
+}
+
+template <class Visit>
+void for_each_overload(Visit visit) {
+  for (const std::string& name : autograd::operator_names()) {
+    for (const Overload& overload : *autograd::find_operator(name)) {
+      INFO(name << to_string(overload));
+      visit(name, overload);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every operator of the table refuses an undefined tensor where one is needed") {
+  testing::use_gpus();
+  for_each_overload([](const std::string& name, const Overload& overload) {
+    const std::vector<Value> sound = sound_arguments(name, overload), recorded = recorded_arguments(sound);
+    overload.run(sound);
+    overload.run(recorded);
+    for (std::size_t i = 0; i < overload.parameters.size(); ++i) {
+      INFO("parameter " << i);
+      std::vector<Value> arguments = recorded;
+      switch (overload.parameters[i]) {
+        case Parameter::Tensor:
+          arguments[i] = Tensor();
+          CHECK_THAT(message_of(overload, arguments), Contains("undefined"));
+          break;
+        case Parameter::Tensors:
+          for (const TensorList& list : {TensorList{Tensor(), ones({2, 2})}, TensorList{ones({2, 2}), Tensor()}}) {
+            arguments[i] = list;
+            CHECK_THAT(message_of(overload, arguments), Contains("undefined"));
+          }
+          break;
+        case Parameter::OptionalTensor:  // as if it were left out
+          arguments[i] = Tensor();
+          CHECK(survives(overload, arguments));
+          break;
+        default: break;
+      }
+    }
+  });
+}
+
+TEST_CASE("whatever operators are called with, they end with a result or an error") {
+  constexpr int kCalls = 200;
+  testing::use_gpus();
+  for_each_overload([](const std::string& name, const Overload& overload) {
+    const std::vector<Value> sound = sound_arguments(name, overload);
+    Nonsense nonsense(base::derive_seed(1, name + to_string(overload)));
+    int results = 0;
+    for (int call = 0; call < kCalls; ++call) {
+      INFO("call " << call);
+      results += survives(overload, nonsense.instead_of(sound, overload)) ? 1 : 0;
+    }
+    CHECK(results > 0);  // not all of it makes no sense
+  });
+}
+
+}  // namespace distrun

@@ -1,0 +1,87 @@
+// Which place of the user's code a call site is.
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <thread>
+
+#include <distrun/runtime/symbols/caller.hpp>
+
+namespace distrun::symbols {
+namespace {
+
+struct Taken {
+  core::CallSite site;
+  int line;
+};
+
+__attribute__((noinline)) Taken taken_here() {
+  const int line = __LINE__ + 1;
+  return {core::call_site({}), line};
+}
+
+std::string line_text(int line) { return " at " __FILE__ ":" + std::to_string(line); }
+
+std::string name_of_formula(const void* name) { return static_cast<const char*>(name); }
+
+TEST_CASE("a call site without a line is that of the innermost call from the user's code") {
+  const Taken first = taken_here();
+  CHECK(place_text(first.site) == line_text(first.line));
+  CHECK(location_of(first.site).line == static_cast<std::uint32_t>(first.line));
+  CHECK(std::string(location_of(first.site).file) == __FILE__);
+}
+
+TEST_CASE("the same stack is the same object, and another one is another") {
+  const core::CallStack* stacks[3];
+  for (const core::CallStack*& each : stacks) each = core::call_stack();
+  CHECK(stacks[0] == stacks[1]);
+  CHECK(stacks[1] == stacks[2]);
+  CHECK(stacks[0] != core::call_stack());
+}
+
+// As many bytes of its frame as it is told.
+__attribute__((noinline)) core::CallSite in_frame_of(std::size_t bytes, const core::CallSite* (*next)()) {
+  auto* const there = static_cast<volatile char*>(__builtin_alloca(bytes));
+  there[0] = 1;
+  const core::CallSite site = *next();
+  return there[0] == 1 ? site : core::CallSite{};
+}
+const core::CallSite* taken_last() {
+  static core::CallSite last;
+  last = core::call_site({});
+  return &last;
+}
+
+TEST_CASE("frames whose size changes from call to call are found, too") {
+  for (const std::size_t bytes : {16, 4096, 100'000, 32, 16}) {
+    const core::CallSite site = in_frame_of(bytes, taken_last);
+    REQUIRE(site.stack != nullptr);
+    CHECK(site.stack->pcs().size() > 3);
+    CHECK_THAT(place_text(site), Catch::Contains(" at " __FILE__ ":"));
+  }
+}
+
+TEST_CASE("what the caller has said stays") {
+  const core::CallSite site = core::call_site({"ring.cpp", 34});
+  CHECK(site.stack == nullptr);
+  CHECK(place_text(site) == " at ring.cpp:34");
+}
+
+TEST_CASE("a step of what somebody has begun has its name, and where nobody has called it his line") {
+  const Taken begun = taken_here();
+  core::CallSite site;
+  std::thread([&] {
+    const core::StepFor step(begun.site.stack, "MulBackward0", name_of_formula);
+    site = core::call_site({"ring.cpp", 34});
+  }).join();
+  CHECK(place_text(site) == " in MulBackward0 at ring.cpp:34");
+  site.location = {};
+  CHECK(place_text(site) == " in MulBackward0" + line_text(begun.line));
+}
+
+TEST_CASE("of nobody nothing is told") {
+  CHECK(place_text({}) == "");
+  CHECK(location_of({}).line == 0);
+}
+
+}  // namespace
+}  // namespace distrun::symbols

@@ -1,0 +1,87 @@
+// Convolutions against sums that are written down as they are defined, in all the ways in which they are made.
+#include <catch2/catch.hpp>
+
+#include <distrun/runtime/tensor/closeness.hpp>
+#include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
+
+namespace distrun::tensor {
+namespace {
+
+struct Case {
+  Dims input, weight;
+  Conv2dOptions options;
+};
+
+// Calls body(place in the result, in the input, in the weight) for all that are multiplied.
+template <class Body>
+void for_each_product(const Case& of, const Dims& out, Body body) {
+  const Dims &x = of.input, &w = of.weight;
+  for (std::int64_t n = 0; n < out[0]; ++n)
+    for (std::int64_t o = 0; o < out[1]; ++o)
+      for (std::int64_t i = 0; i < out[2]; ++i)
+        for (std::int64_t j = 0; j < out[3]; ++j)
+          for (std::int64_t c = 0; c < w[1]; ++c)
+            for (std::int64_t k = 0; k < w[2]; ++k)
+              for (std::int64_t l = 0; l < w[3]; ++l) {
+                const std::int64_t row = i * of.options.stride[0] + k - of.options.padding[0];
+                const std::int64_t column = j * of.options.stride[1] + l - of.options.padding[1];
+                if (row < 0 || row >= x[2] || column < 0 || column >= x[3]) continue;
+                body(((n * out[1] + o) * out[2] + i) * out[3] + j, ((n * x[1] + c) * x[2] + row) * x[3] + column,
+                     ((o * w[1] + c) * w[2] + k) * w[3] + l);
+              }
+}
+
+void check_near(const Tensor& found, const Tensor& expected) {
+  CHECK(difference(to(found, DType::F64), expected, {.tolerance = Tolerance{1e-4, 1e-4}}).value_or("") == "");
+}
+
+void check_case(const Case& of, DType dtype) {
+  Generator generator(3);
+  const TensorOptions options{dtype, device::kCpu};
+  const Tensor x = randn(of.input, options, generator), w = randn(of.weight, options, generator);
+  const Tensor bias = randn({of.weight[0]}, options, generator);
+  const Tensor y = conv2d(x, w, bias, of.options), g = randn(y.sizes(), options, generator);
+  const auto as_double = [](const Tensor& tensor) { return to(tensor, DType::F64); };
+  const Tensor xs = as_double(x), ws = as_double(w), gs = as_double(g);
+  const Tensor results = contiguous(expand(view(as_double(bias), {of.weight[0], 1, 1}), y.sizes()));
+  const Tensor of_x = zeros(of.input, {DType::F64}), of_w = zeros(of.weight, {DType::F64});
+  for_each_product(of, y.sizes(), [&](std::int64_t at, std::int64_t from, std::int64_t by) {
+    results.data_as<double>()[at] += xs.data_as<double>()[from] * ws.data_as<double>()[by];
+    of_x.data_as<double>()[from] += gs.data_as<double>()[at] * ws.data_as<double>()[by];
+    of_w.data_as<double>()[by] += gs.data_as<double>()[at] * xs.data_as<double>()[from];
+  });
+  check_near(y, results);
+  check_near(conv2d_input_gradient(g, w, of.input, of.options), of_x);
+  check_near(conv2d_weight_gradient(g, x, of.weight, of.options), of_w);
+}
+
+}  // namespace
+
+TEST_CASE("convolutions of all forms are what their definition says, with every instruction set") {
+  const Case cases[] = {
+      {{2, 3, 9, 16}, {8, 3, 3, 3}, {{1, 1}, {1, 1}}},    // rows that are whole tiles
+      {{2, 5, 7, 7}, {11, 5, 3, 3}, {{1, 1}, {1, 1}}},    // a panel that is not full
+      {{1, 4, 14, 13}, {16, 4, 5, 5}, {{1, 1}, {0, 0}}},  // no padding
+      {{3, 6, 8, 8}, {8, 6, 1, 1}, {{1, 1}, {0, 0}}},     // the image as it is
+      {{2, 5, 11, 12}, {8, 5, 3, 3}, {{2, 2}, {1, 1}}},   // strides
+      {{2, 3, 12, 10}, {6, 3, 4, 3}, {{3, 2}, {2, 0}}},
+      {{1, 2, 6, 40}, {8, 2, 2, 4}, {{1, 3}, {0, 3}}},
+      {{2, 8, 6, 33}, {5, 8, 3, 2}, {{2, 1}, {1, 1}}},
+      {{2, 3, 5, 5}, {8, 3, 2, 2}, {{1, 1}, {3, 3}}},  // more padding than window
+      {{1, 1, 40, 40}, {1, 1, 3, 3}, {{1, 1}, {1, 1}}},
+      {{1, 2, 40, 600}, {8, 2, 3, 3}, {{1, 1}, {1, 1}}},  // rows that are made one by one
+  };
+  for (const InstructionSet set : {InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512}) {
+    if (set > best_instruction_set()) continue;
+    use_instruction_set(set);
+    for (const Case& each : cases) {
+      INFO(name_of(set) << " " << to_string(each.input) << " by " << to_string(each.weight));
+      check_case(each, DType::F32);
+      check_case(each, DType::F64);
+    }
+  }
+  use_instruction_set(best_instruction_set());
+}
+
+}  // namespace distrun::tensor

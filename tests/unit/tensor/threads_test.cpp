@@ -1,0 +1,91 @@
+// Operators that use several threads make the same bits as on one.
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <functional>
+#include <map>
+
+#include <distrun/runtime/tensor/core/parallel.hpp>
+#include <distrun/runtime/tensor/ops.hpp>
+
+namespace distrun::tensor {
+namespace {
+
+// Large enough that threads are woken.
+struct Large {
+  explicit Large(TensorOptions options)
+      : x(randn({701, 523}, options)),
+        y(randn({701, 523}, options)),
+        row(randn({523}, options)),
+        left(randn({700, 301}, options)),
+        right(randn({301, 503}, options)),
+        batch(randn({9, 90, 91}, options)),
+        images(randn({5, 3, 67, 65}, options)),
+        weight(randn({7, 3, 3, 3}, options)),
+        bias(randn({7}, options)),
+        gradient(randn({5, 7, 67, 65}, options)) {}
+  const Tensor x, y, row, left, right, batch, images, weight, bias, gradient;
+};
+using Make = std::function<Tensor(const Large& in)>;
+const Conv2dOptions kAround{{1, 1}, {1, 1}};
+
+bool is_same_bits(const Tensor& a, const Tensor& b) {
+  const auto bytes = static_cast<std::size_t>(a.numel()) * size_of(a.dtype());
+  return a.sizes() == b.sizes() && a.dtype() == b.dtype() && std::memcmp(a.data(), b.data(), bytes) == 0;
+}
+
+const std::map<std::string, Make>& large_operators() {
+  static const std::map<std::string, Make> all{
+      {"add", [](const Large& in) { return plain::add(in.x, in.y); }},
+      {"add of a row", [](const Large& in) { return plain::add(in.x, in.row, 0.5); }},
+      {"exp", [](const Large& in) { return plain::exp(in.x); }},
+      {"compare", [](const Large& in) { return plain::lt(in.x, in.y); }},
+      {"copy of what is turned", [](const Large& in) { return plain::contiguous(plain::t(in.x)); }},
+      {"copy to another dtype", [](const Large& in) { return plain::to(in.x, DType::I32); }},
+      {"sum", [](const Large& in) { return plain::sum(in.x); }},
+      {"sum of rows", [](const Large& in) { return plain::sum(in.x, {1}); }},
+      {"sum of columns", [](const Large& in) { return plain::sum(in.x, {0}); }},
+      {"sum of what is turned", [](const Large& in) { return plain::sum(plain::t(in.x)); }},
+      {"mse_loss", [](const Large& in) { return plain::mse_loss(in.x, in.y); }},
+      {"matmul", [](const Large& in) { return plain::matmul(in.left, in.right); }},
+      {"matmul of what is turned", [](const Large& in) { return plain::matmul(plain::t(in.x), in.y); }},
+      {"bmm", [](const Large& in) { return plain::bmm(in.batch, plain::transpose(in.batch, 1, 2)); }},
+      {"conv2d", [](const Large& in) { return plain::conv2d(in.images, in.weight, in.bias, kAround); }},
+      {"conv2d with strides",
+       [](const Large& in) {
+         return plain::conv2d(in.images, in.weight, in.bias, {{2, 3}, {0, 1}});
+       }},
+      {"conv2d of the input's gradient",
+       [](const Large& in) {
+         return plain::conv2d_input_gradient(in.gradient, in.weight, in.images.sizes(), kAround);
+       }},
+      {"conv2d of the weight's gradient",
+       [](const Large& in) {
+         return plain::conv2d_weight_gradient(in.gradient, in.images, in.weight.sizes(), kAround);
+       }},
+      {"softmax", [](const Large& in) { return plain::softmax(in.x, 1); }},
+  };
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("large operators make the same bits on any number of threads") {
+  for (const DType dtype : {DType::F32, DType::F64}) {
+    const Large in({dtype, device::kCpu});
+    const auto made_on = [&in](const Make& make, int number) {
+      const ThreadsGuard guard(number);
+      return make(in);
+    };
+    for (const auto& [name, make] : large_operators()) {
+      INFO(name << " of " << name_of(dtype));
+      const Tensor alone = made_on(make, 1);
+      for (const int number : {2, 3, 5}) {
+        INFO(number << " threads");
+        CHECK(is_same_bits(alone, made_on(make, number)));
+      }
+    }
+  }
+}
+
+}  // namespace distrun::tensor
