@@ -17,8 +17,10 @@
 #include <distrun/runtime/rpc/functions/graph_builder.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
 #include <distrun/runtime/store/tcp_protocol.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
+#include <distrun/runtime/tensor/io/safetensors.hpp>
 #include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 #include "../unit/evidence/samples.hpp"
@@ -342,6 +344,13 @@ void write_contexts() {
   write("autograd/beyond", wire::encode(ContextSection{5, 7, {3}, false, {}}));
 }
 
+void write_safetensors() {
+  NamedTensors tensors{{"none", tensor::zeros({0, 3})}, {"number", tensor::scalar_tensor(0.5)}};
+  for (const DType dtype : {DType::Bool, DType::U8, DType::I16, DType::I64, DType::F32, DType::F64})
+    tensors.emplace_back(tensor::name_of(dtype), tensor::to(tensor::arange(2), dtype));
+  write("safetensors/every_dtype", tensor::encode_safetensors(tensors, {{"format", "pt"}, {"\u00fc", "\n"}}));
+}
+
 void write_summary(const std::string& name, runner::TestRecord test) {
   runner::RunRecord run = report::samples::empty_run();
   report::samples::add(run, std::move(test));
@@ -380,6 +389,7 @@ int main(int argc, char** argv) {
   write_profiles();
   write_messages();
   write_contexts();
+  write_safetensors();
   write_summary("passing", report::samples::passing());
   write_summary("failing", report::samples::failing());
   write_summary("leaking", report::samples::leaking());
