@@ -29,6 +29,7 @@
 #include <distrun/runtime/nn/losses.hpp>
 #include <distrun/runtime/nn/sgd.hpp>
 #include <distrun/runtime/tensor/closeness.hpp>
+#include <distrun/runtime/tensor/core/parallel.hpp>
 #include <distrun/runtime/tensor/io/safetensors.hpp>
 #include <distrun/runtime/tensor/ops.hpp>
 #include <distrun/runtime/tensor/print.hpp>

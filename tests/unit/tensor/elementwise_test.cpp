@@ -171,6 +171,7 @@ TEST_CASE("functions of one tensor") {
   const Tensor a = f32({-1.5F, 0, 2}, {3});
   CHECK(to_vector<float>(neg(a)) == vec<float>({1.5F, 0, -2}));
   CHECK(to_vector<float>(relu(a)) == vec<float>({0, 0, 2}));
+  CHECK_THROWS_WITH(relu(ones({2}, DType::Bool)), "relu: not for elements of bool (bool [2])");
   CHECK(to_vector<float>(clamp_min(a, -1)) == vec<float>({-1, 0, 2}));
   CHECK(sigmoid(a).size(0) == 3);
   CHECK(to_vector<float>(sigmoid(zeros({1}))) == vec<float>({0.5F}));

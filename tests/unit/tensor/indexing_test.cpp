@@ -76,6 +76,8 @@ TEST_CASE("an index out of range is refused with its value") {
   CHECK_THROWS_WITH(index_select(a, 0, whole_numbers({2}, {1})), Contains("index_select: index 2"));
   CHECK_THROWS_WITH(scatter_add(a, 0, whole_numbers({9, 0, 0}, {1, 3}), a), Contains("scatter_add: index 9"));
   CHECK_THROWS_WITH(index_add(a, 0, whole_numbers({5}, {1}), ones({1, 3})), Contains("index_add: index 5"));
+  const Tensor whole = zeros({3}, DType::I8);
+  CHECK_THROWS_WITH(index_add(whole, 0, whole_numbers({1}, {1}), ones({1}, DType::I8), 0.5), Contains("it is 0.5"));
   CHECK_THROWS_WITH(gather(a, 1, zeros({2, 1})), Contains("the index must be int64"));
   CHECK_THROWS_WITH(gather(a, 1, whole_numbers({0}, {1})), Contains("as many dimensions"));
   CHECK_THROWS_WITH(gather(a, 1, zeros({3, 1}, {DType::I64})),

@@ -30,6 +30,21 @@ int threads_told() noexcept {
   return std::clamp(number, 1, kMostThreads);
 }
 
+// Loops often come one after the other, and to wake a thread takes longer than many of them: whoever is to wait looks
+// for that long first.
+constexpr base::Nanoseconds kLook = std::chrono::microseconds(40);
+
+template <class IsReady>
+void look_for(const IsReady& is_ready) noexcept {
+  const base::TimePoint end = base::system_clock().now() + kLook;
+  for (int looks = 1; !is_ready(); ++looks) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+    if (looks % 64 == 0 && base::system_clock().now() > end) return;
+  }
+}
+
 // One loop, from the first part to the last.
 struct Loop {
   detail::PartBody body{};
@@ -92,17 +107,24 @@ class Team {
     loop_.count = count;
     loop_.part = part;
     loop_.next.store(0, std::memory_order_relaxed);
+    int asleep = 0;
     {
       const std::lock_guard lock(mutex_);
       wanted_ = threads - 1;
+      asleep = asleep_;
     }
     while (made_ < threads - 1 && make_helper()) ++made_;
-    for (int i = 0; i < threads - 1; ++i) begun_.notify_one();
+    for (int i = 0; i < std::min(asleep, threads - 1); ++i) begun_.notify_one();
   }
   void end() noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      wanted_ = 0;
+    }
+    const auto is_alone = [this] { return inside_ == 0; };
+    look_for(is_alone);
     std::unique_lock lock(mutex_);
-    wanted_ = 0;
-    left_.wait(lock, [this] { return inside_ == 0; });
+    left_.wait(lock, is_alone);
   }
   bool make_helper() noexcept {
     try {
@@ -113,8 +135,13 @@ class Team {
     }
   }
   [[noreturn]] void help() noexcept {
-    for (std::unique_lock lock(mutex_);;) {
-      begun_.wait(lock, [this] { return wanted_ > 0; });
+    const auto is_wanted = [this] { return wanted_ > 0; };
+    for (;;) {
+      look_for(is_wanted);
+      std::unique_lock lock(mutex_);
+      ++asleep_;
+      begun_.wait(lock, is_wanted);
+      --asleep_;
       --wanted_;
       ++inside_;
       lock.unlock();
@@ -132,9 +159,10 @@ class Team {
 
   std::mutex mutex_;
   std::condition_variable begun_, left_;
-  // Guarded by mutex_.
-  int wanted_ = 0;  // helpers that may still come in
-  int inside_ = 0;
+  // Changed with mutex_ held.
+  std::atomic<int> wanted_ = 0;  // helpers that may still come in
+  std::atomic<int> inside_ = 0;
+  int asleep_ = 0;  // or about to be
 };
 
 // A fork has none of the threads, and maybe a mutex that one of them held: it gets a team of its own.

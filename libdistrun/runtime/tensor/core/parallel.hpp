@@ -1,7 +1,8 @@
 #pragma once
 // Loops of operators on several threads. How many a rank may use it is told by whoever runs it: the machine's CPUs
 // divided by its ranks (DISTRUN_THREADS in the environment); one that is told nothing has one. The threads are the
-// process's, are made when they are first needed, and sleep between operators; ranks that are threads share them.
+// process's, are made when they are first needed, and sleep between operators that are far apart; ranks that are
+// threads share them.
 //
 // Who calls does the work, and the others help: a part belongs to whoever takes it first, so a thread that comes late
 // or never, as on a machine with other work or in a fork, holds up nobody. If one that has taken a part is kept from

@@ -20,6 +20,14 @@ DType result_type(const Tensor& a, const Tensor& b) noexcept {
 
 DType result_type(const Tensor& a, const Scalar& b) noexcept { return raised(a.dtype(), default_of(b)); }
 
+void check_factor(const char* op, DType dtype, const Scalar& alpha) {
+  if (alpha.dtype() == DType::I64) return;
+  if (alpha.is_floating() ? is_floating(dtype) : dtype == DType::Bool) return;
+  const char* const what = alpha.is_floating() ? " alpha must not be a floating number, and it is "
+                                               : " alpha must be a number and not a bool, and it is ";
+  refuse(op, "for tensors of " + std::string(name_of(dtype)) + what + to_string(alpha), {});
+}
+
 void check_castable(const char* op, DType result, const Tensor& out) {
   if (kind_of(result) <= kind_of(out.dtype())) return;
   refuse(op, "result type " + std::string(name_of(result)) + " can't be cast to the output's", {&out});

@@ -21,17 +21,16 @@ constexpr BinaryOp kSub{"sub", Binary::Add}, kSubInPlace{"sub_", Binary::Add};
 constexpr BinaryOp kMul{"mul", Binary::Mul}, kMulInPlace{"mul_", Binary::Mul};
 constexpr BinaryOp kDiv{"div", Binary::Div, true}, kDivInPlace{"div_", Binary::Div, true};
 
-// Of sums and differences: a factor 0.5 of integers would be 0, and "true" of numbers is more likely an error than 1.
-// `b`: a tensor or a number.
+// Of sums and differences of a tensor with a tensor or number.
 template <class Other>
 void check_alpha(const char* op, const Tensor& a, const Other& b, const Scalar& alpha) {
-  if (alpha.dtype() == DType::I64) [[likely]]
-    return;
-  const DType dtype = result_type(a, b);
-  if (alpha.is_floating() ? is_floating(dtype) : dtype == DType::Bool) return;
-  const char* const what = alpha.is_floating() ? " alpha must not be a floating number, and it is "
-                                               : " alpha must be a number and not a bool, and it is ";
-  refuse(op, "for tensors of " + std::string(name_of(dtype)) + what + to_string(alpha), {});
+  if (alpha.dtype() != DType::I64) [[unlikely]]
+    check_factor(op, result_type(a, b), alpha);
+}
+
+void check_relu(const char* op, const Tensor& a) {
+  check_defined(op, {&a});
+  if (a.dtype() == DType::Bool) refuse(op, "not for elements of bool", {&a});
 }
 
 Scalar negated(const Scalar& number) {
@@ -219,7 +218,10 @@ Tensor clamp_min(const Tensor& a, const Scalar& least) { return clamp_one({"clam
 Tensor clamp_max(const Tensor& a, const Scalar& largest) {
   return clamp_one({"clamp_max", Unary::ClampMax}, a, largest);
 }
-Tensor relu(const Tensor& a) { return unary({"relu", Unary::ClampMin}, a, 0); }
+Tensor relu(const Tensor& a) {
+  check_relu("relu", a);
+  return unary({"relu", Unary::ClampMin}, a, 0);
+}
 
 void neg_(const Tensor& a) { unary_({"neg_", Unary::Neg}, a); }
 void exp_(const Tensor& a) { unary_({"exp_", Unary::Exp, true}, a); }
@@ -229,7 +231,10 @@ void sqrt_(const Tensor& a) { unary_({"sqrt_", Unary::Sqrt, true}, a); }
 void abs_(const Tensor& a) { unary_({"abs_", Unary::Abs}, a); }
 void clamp_min_(const Tensor& a, const Scalar& least) { clamp_one_({"clamp_min_", Unary::ClampMin}, a, least); }
 void clamp_max_(const Tensor& a, const Scalar& largest) { clamp_one_({"clamp_max_", Unary::ClampMax}, a, largest); }
-void relu_(const Tensor& a) { unary_({"relu_", Unary::ClampMin}, a, 0); }
+void relu_(const Tensor& a) {
+  check_relu("relu_", a);
+  unary_({"relu_", Unary::ClampMin}, a, 0);
+}
 
 void fill_(const Tensor& a, const Scalar& value) {
   check_defined("fill_", {&a});

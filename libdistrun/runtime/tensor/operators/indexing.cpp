@@ -7,6 +7,7 @@
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/launch.hpp>
 #include <distrun/runtime/tensor/core/pointwise.hpp>
+#include <distrun/runtime/tensor/core/promotion.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
@@ -101,6 +102,7 @@ void index_add_(const Tensor& tensor, std::int64_t dim, const Tensor& index, con
   constexpr const char* kName = "index_add";
   const std::size_t at = check_index(kName, tensor, dim, index);
   check_source(kName, tensor, values);
+  check_factor(kName, tensor.dtype(), alpha);
   check_writable(kName, tensor);
   const Tensor list = list_of(kName, unshared(index, tensor)), given = with_a_dimension(unshared(values, tensor));
   const Dims sizes = with_size(with_a_dimension(tensor), at, list.numel());

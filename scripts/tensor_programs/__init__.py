@@ -1,0 +1,1 @@
+"""What random_tensor_programs, beside this folder, is made of."""
