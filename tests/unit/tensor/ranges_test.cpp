@@ -19,14 +19,14 @@ TEST_CASE("arange goes from start to end by a step, in int64 or float32") {
   CHECK(to_vector<float>(arange(0, 1, 0.25)) == std::vector<float>{0, 0.25, 0.5, 0.75});
   CHECK(to_vector<float>(arange(2.5)) == std::vector<float>{0, 1, 2});
   CHECK(arange(3).dtype() == DType::I64);
-  CHECK(arange(0, 3, 1, {DType::F64}).dtype() == DType::F64);
+  CHECK(arange(0, 3, 1, DType::F64).dtype() == DType::F64);
   CHECK(arange(0, 3, 1, DType::I16).dtype() == DType::I16);
   CHECK(arange(3, 3).numel() == 0);
   CHECK(arange(INT64_MAX - 1, INT64_MAX).item<std::int64_t>() == INT64_MAX - 1);
   CHECK_THROWS_WITH(arange(5, 0), Contains("arange: from 5 a step of 1 leads away from 0"));
   CHECK_THROWS_WITH(arange(0, 5, 0), Contains("the step must not be 0"));
   CHECK_THROWS_WITH(arange(0, std::nan("")), Contains("there is no range"));
-  CHECK_THROWS_WITH(arange(0, 300, 1, {DType::U8}), Contains("299 does not fit uint8"));
+  CHECK_THROWS_WITH(arange(0, 300, 1, DType::U8), Contains("299 does not fit uint8"));
   CHECK_THROWS_WITH(arange(INT64_MIN, INT64_MAX), Contains("more numbers than can be counted"));
 }
 

@@ -9,25 +9,26 @@ namespace {
 constexpr std::int64_t kColumns = 256;  // that are on their way at a time
 
 // What is no number wins, and the first of them. Without branches, of which there are no vectors.
+// 0 or 1: these are worked out without jumps, so that the compiler makes vectors.
 template <class T>
-bool is_number(T value) {
+int is_number(T value) {
   return value == value;
 }
 struct Largest {
   template <class T>
   static bool is_better(T value, T than) {
-    return (value > than) | (!is_number(value) & is_number(than));
+    return (value > than) | (is_number(than) & ~is_number(value));
   }
 };
 struct Smallest {
   template <class T>
   static bool is_better(T value, T than) {
-    return (value < than) | (!is_number(value) & is_number(than));
+    return (value < than) | (is_number(than) & ~is_number(value));
   }
 };
 template <class T>
 bool is_same(T a, T b) {
-  return (a == b) | (!is_number(a) & !is_number(b));
+  return (a == b) | ((is_number(a) | is_number(b)) ^ 1);
 }
 
 template <class Order, class T>
