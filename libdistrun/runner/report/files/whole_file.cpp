@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/common/base/fd.hpp>
-#include <distrun/common/base/rng.hpp>
+#include <distrun/common/base/replaced_file.hpp>
 #include <distrun/runner/report/files/destination.hpp>
 #include <distrun/runner/report/files/outlet.hpp>
 
@@ -38,47 +34,6 @@ void write_directly(const std::string& path, std::string_view content) {
   write_to(destination.fd.get(), path, content);
 }
 
-// A link stays a link: its target is what gets replaced.
-std::filesystem::path resolved(const std::string& path) {
-  std::error_code failure;
-  auto target = std::filesystem::canonical(path, failure);
-  return failure ? std::filesystem::path(path) : target;
-}
-
-// The file beside; it disappears again unless it has taken its place.
-class Temporary {
- public:
-  explicit Temporary(const std::filesystem::path& target)
-      : target_(target), name_(target.parent_path() / (".distrun-" + base::random_hex(12))) {
-    fd_.reset(open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  }
-  ~Temporary() {
-    if (fd_) unlink(name_.c_str());
-  }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-
-  int fd() const noexcept { return fd_.get(); }
-  bool take_place() {
-    if (rename(name_.c_str(), target_.c_str()) != 0) return false;
-    fd_.reset();
-    return true;
-  }
-
- private:
-  std::filesystem::path target_;
-  std::filesystem::path name_;
-  base::Fd fd_;
-};
-
-void replace(const std::string& path, std::string_view content, const struct stat* old) {
-  Temporary temporary(resolved(path));
-  if (temporary.fd() < 0) fail(path, errno);
-  if (old != nullptr && fchmod(temporary.fd(), old->st_mode & 07777U) != 0) fail(path, errno);
-  write_to(temporary.fd(), path, content);
-  if (!temporary.take_place()) fail(path, errno);
-}
-
 }  // namespace
 
 void write_whole_file(const std::string& path, std::string_view content) {
@@ -87,7 +42,9 @@ void write_whole_file(const std::string& path, std::string_view content) {
   const bool exists = stat(path.c_str(), &old) == 0;
   if (exists && S_ISDIR(old.st_mode)) fail(path, EISDIR);
   if (exists && !S_ISREG(old.st_mode)) return write_directly(path, content);
-  replace(path, content, exists ? &old : nullptr);
+  base::ReplacedFile file(path);
+  write_to(file.fd(), path, content);
+  file.take_place(base::ReplacedFile::Sync::No);  // reports are many, and can be made again
 }
 
 }  // namespace distrun::report

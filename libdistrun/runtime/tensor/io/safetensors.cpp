@@ -12,9 +12,9 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/replaced_file.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/empty.hpp>
-#include <distrun/runtime/tensor/io/replaced_file.hpp>
 #include <distrun/runtime/tensor/io/safetensors_header.hpp>
 
 namespace distrun::tensor {
@@ -144,10 +144,10 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors, cons
   try {
     const NamedTensors ordered = in_file_order(tensors);
     const std::string header = packed_header(ordered, metadata);
-    ReplacedFile file(path);
+    base::ReplacedFile file(path);
     file.write(std::as_bytes(std::span(header)));
     write_elements(ordered, [&file](std::span<const std::byte> bytes) { file.write(bytes); });
-    file.take_place();
+    file.take_place(base::ReplacedFile::Sync::Yes);
   } catch (Error& error) {
     if (error.kind() != ErrorKind::InvalidArgument) throw;
     throw error.while_doing("save " + path);

@@ -1,4 +1,4 @@
-#include <distrun/runtime/tensor/io/replaced_file.hpp>
+#include <distrun/common/base/replaced_file.hpp>
 
 #include <cerrno>
 
@@ -9,7 +9,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
 
-namespace distrun::tensor {
+namespace distrun::base {
 namespace {
 
 std::filesystem::path without_links(const std::string& path) {
@@ -19,13 +19,13 @@ std::filesystem::path without_links(const std::string& path) {
 }
 
 std::filesystem::path name_beside(const std::filesystem::path& target) {
-  return target.parent_path() / (".distrun-" + base::random_hex(12));
+  return target.parent_path() / (".distrun-" + random_hex(12));
 }
 
 // So that the new name is there after a loss of power. Not all file systems can; the file is whole in any case.
 void sync_directory_of(const std::filesystem::path& target) {
   const std::string directory = target.has_parent_path() ? target.parent_path().string() : ".";
-  const base::Fd opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Fd opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (opened) ::fsync(opened.get());
 }
 
@@ -41,7 +41,10 @@ ReplacedFile::ReplacedFile(const std::string& path)
   }
   fd_.reset(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd_) fail(errno);
-  if (is_there) ::fchmod(fd_.get(), old.st_mode & 07777U);
+  if (!is_there || ::fchmod(fd_.get(), old.st_mode & 07777U) == 0) return;
+  const int why = errno;
+  ::unlink(temporary_.c_str());
+  fail(why);
 }
 
 ReplacedFile::~ReplacedFile() {
@@ -57,13 +60,13 @@ void ReplacedFile::write(std::span<const std::byte> bytes) {
   }
 }
 
-void ReplacedFile::take_place() {
-  if (::fsync(fd_.get()) != 0) fail(errno);
+void ReplacedFile::take_place(Sync sync) {
+  if (sync == Sync::Yes && ::fsync(fd_.get()) != 0) fail(errno);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
   fd_.reset();
-  sync_directory_of(target_);
+  if (sync == Sync::Yes) sync_directory_of(target_);
 }
 
-void ReplacedFile::fail(int number) const { base::throw_errno("cannot write " + path_, number); }
+void ReplacedFile::fail(int number) const { throw_errno("cannot write " + path_, number); }
 
-}  // namespace distrun::tensor
+}  // namespace distrun::base

@@ -7,7 +7,7 @@
 
 #include <distrun/common/base/fd.hpp>
 
-namespace distrun::tensor {
+namespace distrun::base {
 
 // Until take_place() the path has what it had; without it, what was written goes. All throw Error{Failed} "cannot write
 // PATH: why".
@@ -21,8 +21,13 @@ class ReplacedFile {
   ReplacedFile& operator=(const ReplacedFile&) = delete;
 
   void write(std::span<const std::byte> bytes);
-  // When the bytes are on the disk. Nothing is written afterwards.
-  void take_place();
+  // For who writes otherwise.
+  int fd() const noexcept { return fd_.get(); }
+
+  // Yes: it returns when the bytes are on the disk, and is there after a loss of power.
+  enum class Sync { No, Yes };
+  // Nothing is written afterwards.
+  void take_place(Sync sync);
 
  private:
   [[noreturn]] void fail(int number) const;
@@ -32,4 +37,4 @@ class ReplacedFile {
   base::Fd fd_;  // none: it has taken its place
 };
 
-}  // namespace distrun::tensor
+}  // namespace distrun::base
