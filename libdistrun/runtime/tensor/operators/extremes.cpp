@@ -24,26 +24,18 @@ void check_has_any(const char* op, const Tensor& tensor, const ReducedLines& red
   refuse(op, "there is no element to choose from; the dimensions must have some", {&tensor});
 }
 
-Tensor values_over(const char* op, End end, const Tensor& tensor, const Dims& dims, bool keep_dims) {
-  const ReducedLines reduced = reduced_lines(op, tensor, dims, keep_dims);
-  check_has_any(op, tensor, reduced);
-  const Tensor out = empty(reduced.sizes, tensor.options());
-  if (out.numel() == 0) return out;
-  launch(op, std::array{writes(out), reads(reduced.tensor)},
-         [run = kernel_of(end, tensor.dtype()), lines = reduced.lines](Addresses data) {
-           run(data[1], data[0], nullptr, lines);
-         });
-  return out;
-}
+enum class What : std::uint8_t { Values, Places };
 
-Tensor places_over(const char* op, End end, const Tensor& tensor, const Dims& dims, bool keep_dims) {
+// One of the two; both_along() makes both in one go.
+Tensor one_over(const char* op, End end, What what, const Tensor& tensor, const Dims& dims, bool keep_dims) {
   const ReducedLines reduced = reduced_lines(op, tensor, dims, keep_dims);
   check_has_any(op, tensor, reduced);
-  const Tensor out = empty(reduced.sizes, {DType::I64, tensor.device()});
+  const bool is_place = what == What::Places;
+  const Tensor out = empty(reduced.sizes, {is_place ? DType::I64 : tensor.dtype(), tensor.device()});
   if (out.numel() == 0) return out;
   launch(op, std::array{writes(out), reads(reduced.tensor)},
-         [run = kernel_of(end, tensor.dtype()), lines = reduced.lines](Addresses data) {
-           run(data[1], nullptr, as_mutable<std::int64_t>(data[0]), lines);
+         [run = kernel_of(end, tensor.dtype()), lines = reduced.lines, is_place](Addresses data) {
+           run(data[1], is_place ? nullptr : data[0], is_place ? as_mutable<std::int64_t>(data[0]) : nullptr, lines);
          });
   return out;
 }
@@ -62,8 +54,8 @@ Extremes both_along(const char* op, End end, const Tensor& tensor, std::int64_t 
 
 }  // namespace
 
-Tensor max(const Tensor& tensor) { return values_over("max", End::Largest, tensor, {}, false); }
-Tensor min(const Tensor& tensor) { return values_over("min", End::Smallest, tensor, {}, false); }
+Tensor max(const Tensor& tensor) { return one_over("max", End::Largest, What::Values, tensor, {}, false); }
+Tensor min(const Tensor& tensor) { return one_over("min", End::Smallest, What::Values, tensor, {}, false); }
 
 Extremes max_along(const Tensor& tensor, std::int64_t dim, bool keep_dim) {
   return both_along("max", End::Largest, tensor, dim, keep_dim);
@@ -73,19 +65,19 @@ Extremes min_along(const Tensor& tensor, std::int64_t dim, bool keep_dim) {
 }
 
 Tensor amax(const Tensor& tensor, const Dims& dims, bool keep_dims) {
-  return values_over("amax", End::Largest, tensor, dims, keep_dims);
+  return one_over("amax", End::Largest, What::Values, tensor, dims, keep_dims);
 }
 Tensor amin(const Tensor& tensor, const Dims& dims, bool keep_dims) {
-  return values_over("amin", End::Smallest, tensor, dims, keep_dims);
+  return one_over("amin", End::Smallest, What::Values, tensor, dims, keep_dims);
 }
 
-Tensor argmax(const Tensor& tensor) { return places_over("argmax", End::Largest, tensor, {}, false); }
-Tensor argmin(const Tensor& tensor) { return places_over("argmin", End::Smallest, tensor, {}, false); }
+Tensor argmax(const Tensor& tensor) { return one_over("argmax", End::Largest, What::Places, tensor, {}, false); }
+Tensor argmin(const Tensor& tensor) { return one_over("argmin", End::Smallest, What::Places, tensor, {}, false); }
 Tensor argmax(const Tensor& tensor, std::int64_t dim, bool keep_dim) {
-  return places_over("argmax", End::Largest, tensor, {dim}, keep_dim);
+  return one_over("argmax", End::Largest, What::Places, tensor, {dim}, keep_dim);
 }
 Tensor argmin(const Tensor& tensor, std::int64_t dim, bool keep_dim) {
-  return places_over("argmin", End::Smallest, tensor, {dim}, keep_dim);
+  return one_over("argmin", End::Smallest, What::Places, tensor, {dim}, keep_dim);
 }
 
 Tensor extremes_gradient(const Tensor& gradient, const Tensor& input, const Tensor& result, const Dims& dims) {

@@ -10,17 +10,24 @@
 
 namespace distrun::tensor {
 
-void check_numbers(const char* op, const Tensor& numbers, std::size_t dim, std::int64_t size) {
+std::optional<std::int64_t> out_of_range(const Tensor& numbers, std::int64_t size) {
+  size = std::max<std::int64_t>(size, 0);  // below 0 nothing is in range, either
   const Tensor here = contiguous(to(numbers, device::kCpu));
   const auto* const begin = here.data_as<std::int64_t>();
   const std::int64_t count = here.numel();
   const auto is_out = [size](std::int64_t number) {
     return static_cast<std::uint64_t>(number) >= static_cast<std::uint64_t>(size);
   };
-  if (kernels::table().extremes->are_in_range(begin, count, size)) return;
+  if (kernels::table().extremes->are_in_range(begin, count, size)) return std::nullopt;
+  return *std::find_if(begin, begin + count, is_out);
+}
+
+void check_numbers(const char* op, const Tensor& numbers, std::size_t dim, std::int64_t size) {
+  const std::optional<std::int64_t> number = out_of_range(numbers, size);
+  if (!number) return;
   refuse(op,
-         "index " + std::to_string(*std::find_if(begin, begin + count, is_out)) + " is out of bounds for dimension " +
-             std::to_string(dim) + " with size " + std::to_string(size),
+         "index " + std::to_string(*number) + " is out of bounds for dimension " + std::to_string(dim) + " with size " +
+             std::to_string(size),
          {});
 }
 

@@ -1,8 +1,13 @@
 #pragma once
 // What operators that pick elements by number ask of these.
+#include <optional>
+
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor {
+
+// The first of int64 numbers that is not 0 to size - 1; none: all are. Waits for the device.
+std::optional<std::int64_t> out_of_range(const Tensor& numbers, std::int64_t size);
 
 // Throws Error{InvalidArgument} unless all are 0 .. size - 1; waits for the device. `dim` is for the text.
 void check_numbers(const char* op, const Tensor& numbers, std::size_t dim, std::int64_t size);

@@ -8,6 +8,7 @@
 #include <distrun/runtime/tensor/core/pointwise.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/operators/index_numbers.hpp>
 
 namespace distrun::tensor {
 namespace {
@@ -81,10 +82,9 @@ void add_taken_rows_(const Tensor& tensor, const Tensor& to, const Tensor& value
 }
 
 void check_rows(const char* op, const Tensor& numbers, std::int64_t count) {
-  for (const std::int64_t number : to_vector<std::int64_t>(numbers)) {
-    if (number >= 0 && number < count) continue;
-    refuse(op, "index " + std::to_string(number) + " is out of range for " + std::to_string(count) + " rows", {});
-  }
+  const std::optional<std::int64_t> number = out_of_range(numbers, count);
+  if (!number) return;
+  refuse(op, "index " + std::to_string(*number) + " is out of range for " + std::to_string(count) + " rows", {});
 }
 
 }  // namespace distrun::tensor
