@@ -37,8 +37,6 @@ ACCEPTED = [
     Accepted("nll_loss|cross_entropy", "torch refuses", "with respect to argument 'weight'",
              "weights of losses get no gradient"),
     Accepted("(add|sub)_?", "torch refuses", "Boolean alpha only supported", "a bool alpha is 0 or 1"),
-    Accepted("(add|sub|index_add)_?", "torch refuses", "cannot be converted to type .* without overflow",
-             "alpha wraps"),
     Accepted("index_add_?", "ours refuses", "alpha must (be a number and not a bool|not be a floating number)",
              "its alpha is as add()'s"),
     Accepted("backward", "torch refuses", "grad_weight must be contiguous", TORCHS_MISTAKE),

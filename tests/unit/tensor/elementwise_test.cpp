@@ -133,6 +133,25 @@ TEST_CASE("alpha of integers must be an integer, and bool tensors are not subtra
   CHECK_THROWS_WITH(neg(ones({1}, {DType::Bool})), Contains("neg: not for elements of bool"));
 }
 
+TEST_CASE("an alpha that elements can't hold is refused, and one below zero takes away from unsigned ones") {
+  const Tensor small = ones({1}, {DType::I8}), index = i64({0}, {1});
+  CHECK_THROWS_WITH(add(small, small, 128),
+                    "add: for tensors of int8 alpha must be a number that fits them, and it is 128");
+  CHECK_THROWS_WITH(sub(small, small, -129), Contains("sub: for tensors of int8 alpha must"));
+  CHECK_THROWS_WITH(add_(small, 1, 300), Contains("add_: for tensors of int8 alpha must"));
+  CHECK_THROWS_WITH(sub_(small, small, 300), Contains("sub_: for tensors of int8 alpha must"));
+  CHECK_THROWS_WITH(index_add(small, 0, index, small, 300), Contains("index_add: for tensors of int8 alpha must"));
+  CHECK_THROWS_WITH(add(ones({1}), ones({1}), 1e300),
+                    Contains("alpha must be a number that fits them, and it is 1e+300"));
+  CHECK(to_vector<std::int8_t>(small) == vec<std::int8_t>({1}));
+  CHECK(to_vector<std::int8_t>(add(small, small, -128)) == vec<std::int8_t>({-127}));
+  CHECK(to_vector<float>(add(ones({1}, {DType::F32}), 1, 300)) == vec<float>({301}));
+
+  const Tensor unsigned_one = ones({1}, {DType::U8});
+  CHECK(to_vector<std::uint8_t>(add(unsigned_one, unsigned_one, -255)) == vec<std::uint8_t>({2}));
+  CHECK_THROWS_WITH(add(unsigned_one, unsigned_one, -256), Contains("uint8 alpha must"));
+}
+
 TEST_CASE("operators on tensors that are not contiguous walk as they lie") {
   const Tensor a = to(view(arange(24), {2, 3, 4}), DType::F32);
   const Tensor turned = permute(a, {2, 0, 1});

@@ -1,5 +1,8 @@
 #include <distrun/runtime/tensor/core/promotion.hpp>
 
+#include <cstdint>
+#include <limits>
+
 namespace distrun::tensor {
 namespace {
 
@@ -9,6 +12,21 @@ int kind_of(DType dtype) noexcept { return dtype == DType::Bool ? 0 : is_integra
 DType raised(DType high, DType low) noexcept { return kind_of(low) > kind_of(high) ? low : high; }
 
 DType default_of(const Scalar& number) noexcept { return number.is_floating() ? DType::F32 : number.dtype(); }
+
+// What is less than zero takes away from unsigned elements.
+bool fits_as_factor(const Scalar& alpha, DType dtype) noexcept {
+  if (dtype != DType::U8) return fits(alpha, dtype);
+  const auto value = alpha.to<std::int64_t>();
+  constexpr std::int64_t kMost = std::numeric_limits<std::uint8_t>::max();
+  return value >= -kMost && value <= kMost;
+}
+
+// Of a factor of elements of that dtype; null if nothing is.
+const char* wrong_with(const Scalar& alpha, DType dtype) noexcept {
+  if (alpha.is_floating() && !is_floating(dtype)) return "not be a floating number";
+  if (alpha.dtype() == DType::Bool && dtype != DType::Bool) return "be a number and not a bool";
+  return fits_as_factor(alpha, dtype) ? nullptr : "be a number that fits them";
+}
 
 }  // namespace
 
@@ -21,11 +39,11 @@ DType result_type(const Tensor& a, const Tensor& b) noexcept {
 DType result_type(const Tensor& a, const Scalar& b) noexcept { return raised(a.dtype(), default_of(b)); }
 
 void check_factor(const char* op, DType dtype, const Scalar& alpha) {
-  if (alpha.dtype() == DType::I64) return;
-  if (alpha.is_floating() ? is_floating(dtype) : dtype == DType::Bool) return;
-  const char* const what = alpha.is_floating() ? " alpha must not be a floating number, and it is "
-                                               : " alpha must be a number and not a bool, and it is ";
-  refuse(op, "for tensors of " + std::string(name_of(dtype)) + what + to_string(alpha), {});
+  const char* const what = wrong_with(alpha, dtype);
+  if (what == nullptr) return;
+  refuse(op,
+         "for tensors of " + std::string(name_of(dtype)) + " alpha must " + what + ", and it is " + to_string(alpha),
+         {});
 }
 
 void check_castable(const char* op, DType result, const Tensor& out) {

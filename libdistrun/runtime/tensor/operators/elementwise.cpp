@@ -24,7 +24,7 @@ constexpr BinaryOp kDiv{"div", Binary::Div, true}, kDivInPlace{"div_", Binary::D
 // Of sums and differences of a tensor with a tensor or number.
 template <class Other>
 void check_alpha(const char* op, const Tensor& a, const Other& b, const Scalar& alpha) {
-  if (alpha.dtype() != DType::I64) [[unlikely]]
+  if (alpha != Scalar(1)) [[unlikely]]
     check_factor(op, result_type(a, b), alpha);
 }
 
