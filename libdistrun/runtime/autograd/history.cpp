@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
 #include <distrun/runtime/autograd/formula_node.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/autograd/variable.hpp>
+#include <distrun/runtime/tensor/core/called_operator.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
@@ -144,8 +144,6 @@ Edge maker_of(const Tensor& tensor) {
   return variable->view ? maker_of_view(tensor, *variable) : Edge{variable->grad_fn, variable->output};
 }
 
-[[noreturn]] void refuse(const char* text) { throw Error(ErrorKind::InvalidArgument, text); }
-
 }  // namespace
 
 // A node's name without the namespaces that some have.
@@ -194,7 +192,7 @@ void check_in_place(const Tensor& tensor) {
   const Variable* variable = variable_of(tensor);
   if (variable == nullptr || !is_grad_enabled()) return;
   if (variable->requires_grad && !grad_fn(tensor)) {
-    refuse(
+    tensor::refuse(
         "a leaf Variable that requires grad is being used in an in-place operation. Do it where nothing is recorded "
         "(NoGradGuard), or on a clone()");
   }
@@ -202,12 +200,12 @@ void check_in_place(const Tensor& tensor) {
   const Tensor& base = variable->view->base;
   if (!requires_grad(base) && !requires_grad(tensor)) return;
   if (is_leaf(base)) {
-    refuse(
+    tensor::refuse(
         "a view of a leaf Variable that requires grad is being used in an in-place operation. Do it where nothing is "
         "recorded (NoGradGuard), or on a view of a clone()");
   }
   if (variable->view->is_unrecorded) {
-    refuse(
+    tensor::refuse(
         "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Make the view where "
         "operators are recorded, or change it where they are not");
   }

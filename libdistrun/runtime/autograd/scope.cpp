@@ -23,7 +23,7 @@ TensorList Scope::inputs() const {
 }
 
 OperatorScope::OperatorScope(const char* name, const TensorList& inputs) noexcept
-    : hook_(detail::scope_hook.load(std::memory_order_acquire)) {
+    : called_(name), hook_(detail::scope_hook.load(std::memory_order_acquire)) {
   if (hook_ == nullptr) return;
   std::vector<const Tensor*> pointers;
   for (const Tensor& input : inputs) pointers.push_back(&input);

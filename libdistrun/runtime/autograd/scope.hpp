@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include <distrun/runtime/tensor/core/called_operator.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::autograd {
@@ -41,12 +42,12 @@ namespace detail {
 extern constinit std::atomic<ScopeHook*> scope_hook;
 }
 
-// From here to the end of the block: the operator `name` at work on the inputs.
+// From here to the end of the block: the operator `name` at work on the inputs. Errors have its name.
 class OperatorScope {
  public:
   template <class... Inputs>
   explicit OperatorScope(const char* name, const Inputs&... inputs) noexcept
-      : hook_(detail::scope_hook.load(std::memory_order_acquire)) {
+      : called_(name), hook_(detail::scope_hook.load(std::memory_order_acquire)) {
     if (hook_ != nullptr) [[unlikely]] {
       const Tensor* const pointers[] = {&inputs..., nullptr};
       enter(name, pointers, sizeof...(inputs));
@@ -63,6 +64,7 @@ class OperatorScope {
  private:
   void enter(const char* name, const Tensor* const* inputs, std::size_t count) noexcept;
 
+  const tensor::CalledOperator called_;
   ScopeHook* const hook_;
   void* entered_ = nullptr;
 };

@@ -43,7 +43,13 @@ Tensor to(const Tensor& tensor, Device device, bool non_blocking) {
   return recorded(tensor::to(tensor, device, non_blocking), tensor, "ToCopyBackward0");
 }
 
-Tensor cpu(const Tensor& tensor) { return distrun::to(tensor, device::kCpu); }
-Tensor cuda(const Tensor& tensor) { return distrun::to(tensor, device::cuda(device::current_device())); }
+Tensor cpu(const Tensor& tensor) {
+  const tensor::CalledOperator called("cpu");
+  return distrun::to(tensor, device::kCpu);
+}
+Tensor cuda(const Tensor& tensor) {
+  const tensor::CalledOperator called("cuda");
+  return distrun::to(tensor, device::cuda(device::current_device()));
+}
 
 }  // namespace distrun

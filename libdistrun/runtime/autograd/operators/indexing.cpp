@@ -143,6 +143,8 @@ Tensor index_add_(const Tensor& x, std::int64_t dim, const Tensor& index, const 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Scalar& value) {
   const OperatorScope scope("masked_fill", x, mask);
   tensor::check_defined("masked_fill", {&x, &mask});
+  tensor::check_dense("masked_fill", {&x, &mask});
+  if (mask.dtype() != tensor::DType::Bool) tensor::refuse("masked_fill", "the mask must be bool", {&mask});
   if (!tensor::is_expandable(mask.sizes(), x.sizes())) {
     tensor::refuse("masked_fill", "the mask must stretch to the tensor's sizes", {&x, &mask});
   }

@@ -141,6 +141,7 @@ Tensor batch_norm(const Tensor& input, const tensor::Moments& moments, const Ten
 }
 
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, double epsilon) {
+  const tensor::CalledOperator called("batch_norm");
   const tensor::Moments moments = plain::channel_moments(input);
   const std::int64_t channels = input.size(1);
   const auto count = static_cast<double>(channels == 0 ? 0 : input.numel() / channels);

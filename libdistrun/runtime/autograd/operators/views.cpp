@@ -138,6 +138,7 @@ Tensor reshape(const Tensor& tensor, const Dims& sizes) {
 }
 
 Tensor flatten(const Tensor& tensor, std::int64_t first, std::int64_t last) {
+  const tensor::CalledOperator called("flatten");
   return distrun::reshape(tensor, tensor::flatten(tensor, first, last).sizes());
 }
 

@@ -2,6 +2,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/device/stream.hpp>
+#include <distrun/runtime/tensor/core/called_operator.hpp>
 #include <distrun/runtime/tensor/core/empty.hpp>
 #include <distrun/runtime/tensor/core/pointwise.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
@@ -148,10 +149,10 @@ Tensor apart(const Tensor& input, const Tensor& out) {
 }
 
 Scalar Tensor::item() const {
+  const CalledOperator called("item");
   const StridedImpl& impl = strided();
   if (impl.numel != 1) {
-    throw Error(ErrorKind::InvalidArgument, "item: a tensor with " + std::to_string(impl.numel) +
-                                                " elements cannot be converted to a scalar (" + describe(*this) + ")");
+    refuse("item", "a tensor with " + std::to_string(impl.numel) + " elements cannot be converted to a scalar", {this});
   }
   const Tensor here = plain::to(*this, device::kCpu);
   return visit(impl.dtype, [&here](auto zero) { return Scalar(*here.data_as<decltype(zero)>()); });

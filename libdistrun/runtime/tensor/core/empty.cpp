@@ -1,6 +1,6 @@
 #include <distrun/runtime/tensor/core/empty.hpp>
 
-#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/tensor/core/called_operator.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
 
 namespace distrun::tensor::plain {
@@ -15,8 +15,7 @@ constexpr std::int64_t kMost = std::int64_t{1} << 56;
 std::size_t bytes_of(std::int64_t numel, DType dtype) {
   const auto element = static_cast<std::int64_t>(size_of(dtype));
   if (numel > kMost / element) {
-    throw Error(ErrorKind::InvalidArgument, "a tensor of " + std::to_string(numel) + " " + std::string(name_of(dtype)) +
-                                                " elements has too many bytes");
+    refuse("a tensor of " + std::to_string(numel) + " " + std::string(name_of(dtype)) + " elements has too many bytes");
   }
   return static_cast<std::size_t>(numel * element);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/tensor/core/called_operator.hpp>
 
 namespace distrun::tensor {
 
@@ -61,8 +62,8 @@ void check_same_device(const char* op, std::initializer_list<const Tensor*> tens
   for (const Tensor* tensor : tensors) {
     if (tensor->device() == first) continue;
     throw Error(ErrorKind::InvalidArgument, "RuntimeError",
-                std::string(op) + ": Expected all tensors to be on the same device, but found at least two devices, " +
-                    to_string(first) + " and " + to_string(tensor->device()) + "!");
+                with_name(op, "Expected all tensors to be on the same device, but found at least two devices, " +
+                                  to_string(first) + " and " + to_string(tensor->device()) + "!"));
   }
 }
 

@@ -1,7 +1,7 @@
 #include <distrun/runtime/tensor/core/sparse_parts.hpp>
 
 #include <distrun/common/base/check.hpp>
-#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/tensor/core/called_operator.hpp>
 #include <distrun/runtime/tensor/core/empty.hpp>
 
 namespace distrun::tensor {
@@ -20,7 +20,7 @@ SparseImpl::SparseImpl(Ref<SparseParts> shared, Dims sizes_)
 
 const SparseParts& sparse(const Tensor& tensor) {
   if (!tensor.defined() || !tensor.is_sparse()) {
-    throw Error(ErrorKind::InvalidArgument, "a sparse tensor is needed, and this one is " + describe(tensor));
+    refuse("a sparse tensor is needed, and this one is " + describe(tensor));
   }
   return *static_cast<const SparseImpl&>(*tensor.impl()).parts;
 }

@@ -4,6 +4,7 @@
 #include <new>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/tensor/core/called_operator.hpp>
 
 namespace distrun::tensor {
 namespace {
@@ -32,9 +33,8 @@ struct ElementCount {
   std::int64_t numel(const Dims& sizes) const {
     if (is_sound) return is_empty ? 0 : product;
     const bool is_negative = std::any_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size < 0; });
-    throw Error(ErrorKind::InvalidArgument,
-                "no tensor can have sizes " + to_string(sizes) +
-                    (is_negative ? ": one is below 0" : ": they come to more elements than can be counted"));
+    refuse("no tensor can have sizes " + to_string(sizes) +
+           (is_negative ? ": one is below 0" : ": they come to more elements than can be counted"));
   }
 };
 
@@ -126,13 +126,12 @@ void Tensor::bump_version() const {
 }
 
 void Tensor::refuse_strided() const {
-  throw Error(ErrorKind::InvalidArgument, defined() ? "a strided tensor is needed, and this one is " + describe(*this)
-                                                    : "a tensor is needed, and this one is undefined");
+  refuse(defined() ? "a strided tensor is needed, and this one is " + describe(*this)
+                   : "a tensor is needed, and this one is undefined");
 }
 
 void Tensor::refuse_dtype(DType wanted) const {
-  throw Error(ErrorKind::InvalidArgument,
-              "elements of " + describe(*this) + " cannot be seen as " + std::string(name_of(wanted)));
+  refuse("elements of " + describe(*this) + " cannot be seen as " + std::string(name_of(wanted)));
 }
 
 std::string describe(const Tensor& tensor) {
@@ -146,8 +145,7 @@ std::string describe(const Tensor& tensor) {
 void refuse(const char* op, const std::string& what, std::initializer_list<const Tensor*> tensors) {
   std::string operands;
   for (const Tensor* tensor : tensors) operands += (operands.empty() ? "" : " and ") + describe(*tensor);
-  throw Error(ErrorKind::InvalidArgument,
-              std::string(op) + ": " + what + (operands.empty() ? "" : " (" + operands + ")"));
+  throw Error(ErrorKind::InvalidArgument, with_name(op, what + (operands.empty() ? "" : " (" + operands + ")")));
 }
 
 std::size_t wrap_dim(const char* op, std::int64_t dim, std::size_t rank) {

@@ -187,7 +187,8 @@ inline TensorOptions Tensor::options() const noexcept { return {dtype(), device(
 
 // "float32 [2, 3]", with the device if it is a GPU, "sparse" if it is: for the texts of errors.
 std::string describe(const Tensor& tensor);
-// Error{InvalidArgument}: "op: what (float32 [2, 3] and int64 [4])".
+// Error{InvalidArgument}: "op: what (float32 [2, 3] and int64 [4])", with the name of the operator that was called if
+// one is at work (called_operator.hpp).
 [[noreturn]] void refuse(const char* op, const std::string& what, std::initializer_list<const Tensor*> tensors);
 
 // 0 .. rank - 1 from -rank .. rank - 1. A tensor without dimensions has one for this. Throws Error{InvalidArgument}.

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <distrun/runtime/device/device.hpp>
+#include <distrun/runtime/tensor/core/called_operator.hpp>
 
 namespace distrun::tensor {
 
@@ -27,10 +28,11 @@ extern constinit std::atomic<Watcher*> watcher;
 // Null: none. It must outlive whatever was begun before it was taken away. Returns the former.
 Watcher* set_watcher(Watcher* watcher) noexcept;
 
-// From here to the end of the block: a tensor is made by `name`.
+// From here to the end of the block: a tensor is made by `name`. Errors have that name.
 class MakerScope {
  public:
-  explicit MakerScope(const char* name) noexcept : watcher_(detail::watcher.load(std::memory_order_acquire)) {
+  explicit MakerScope(const char* name) noexcept
+      : called_(name), watcher_(detail::watcher.load(std::memory_order_acquire)) {
     if (watcher_ != nullptr) [[unlikely]]
       begun_ = watcher_->begin(name);
   }
@@ -42,6 +44,7 @@ class MakerScope {
   MakerScope& operator=(const MakerScope&) = delete;
 
  private:
+  const CalledOperator called_;
   Watcher* const watcher_;
   void* begun_ = nullptr;
 };

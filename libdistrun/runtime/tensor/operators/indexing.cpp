@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include <distrun/runtime/tensor/core/called_operator.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/launch.hpp>
@@ -125,6 +126,7 @@ void index_add_(const Tensor& tensor, std::int64_t dim, const Tensor& index, con
 
 Tensor one_hot(const Tensor& numbers, std::int64_t classes) {
   constexpr const char* kName = "one_hot";
+  const CalledOperator called(kName);
   check_defined(kName, {&numbers});
   check_dense(kName, {&numbers});
   if (numbers.dtype() != DType::I64) refuse(kName, "the numbers must be int64", {&numbers});
