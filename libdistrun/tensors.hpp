@@ -12,6 +12,7 @@
 //   }
 //
 // Devices and streams are those of runtime/device: CPU, virtual GPUs, CUDA.
+#include <distrun/runtime/autograd/anomaly.hpp>
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/function.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>

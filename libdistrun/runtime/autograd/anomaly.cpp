@@ -1,14 +1,10 @@
 #include <distrun/runtime/autograd/anomaly.hpp>
 
-#include <execinfo.h>
+#include <vector>
 
-#include <array>
-#include <cstdlib>
-#include <memory>
-#include <string_view>
-
-#include <distrun/common/base/demangle.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/call_stack.hpp>
+#include <distrun/runtime/symbols/caller.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
 #include <distrun/runtime/tensor/operators/reduce.hpp>
 #include <distrun/runtime/tensor/sparse/sparse.hpp>
@@ -16,19 +12,7 @@
 namespace distrun::autograd {
 namespace {
 
-constexpr int kFramesMost = 32;
 constinit thread_local const char* forward_name = nullptr;
-
-// glibc writes "module(symbol+0x12) [0x7f..]", without the symbol where it knows none.
-std::string frame_text(std::string_view line) {
-  const std::size_t open = line.find('('), close = line.find(')');
-  if (open == std::string_view::npos || close == std::string_view::npos) return std::string(line);
-  const std::string_view module = line.substr(line.rfind('/', open) + 1, open - line.rfind('/', open) - 1);
-  const std::string_view place = line.substr(open + 1, close - open - 1);
-  const std::size_t plus = place.rfind('+');
-  if (plus == 0 || plus == std::string_view::npos) return std::string(module) + std::string(place);
-  return base::demangled(std::string(place.substr(0, plus))) + " in " + std::string(module);
-}
 
 bool has_nan(const Tensor& tensor) {
   if (tensor.is_sparse()) return has_nan(tensor::sparse(tensor).values);
@@ -40,20 +24,25 @@ bool has_nan(const Tensor& tensor) {
 ForwardName::ForwardName(const char* name) noexcept : before_(forward_name) { forward_name = name; }
 ForwardName::~ForwardName() { forward_name = before_; }
 
-std::string forward_site() {
-  std::string text = forward_name == nullptr ? std::string() : "  in " + std::string(forward_name) + "\n";
-  std::array<void*, kFramesMost> frames{};
-  const int count = backtrace(frames.data(), kFramesMost);
-  const std::unique_ptr<char*, void (*)(void*)> lines(backtrace_symbols(frames.data(), count), std::free);
-  for (int i = 1; lines && i < count; ++i) text += "  " + frame_text(lines.get()[i]) + "\n";
-  return text;
-}
+ForwardSite forward_site() { return {forward_name == nullptr ? "" : forward_name, core::call_stack()}; }
 
 std::string forward_text(const Node& node) {
-  if (node.forward_site().empty()) {
-    return "The forward call of " + node.name() + " is known if it is made in anomaly mode, too.";
-  }
-  return "The forward call of " + node.name() + " was made at:\n" + node.forward_site();
+  const ForwardSite* const site = node.forward_site();
+  if (site == nullptr) return "The forward call of " + node.name() + " is known if it is made in anomaly mode, too.";
+  std::string text = "The forward call of " + node.name() + " was made at:\n";
+  if (!site->name.empty()) text += "  in " + site->name + "\n";
+  const std::vector<std::string> calls =
+      site->calls == nullptr ? std::vector<std::string>() : symbols::users_calls(*site->calls);
+  for (const std::string& call : calls) text += "  " + call + "\n";
+  return calls.empty() ? text + "  a place that is not known\n" : text;
+}
+
+std::string name_with_site(const Node& node) {
+  const ForwardSite* const site = node.forward_site();
+  if (site == nullptr) return node.name();
+  std::string place = site->name.empty() ? "" : " in " + site->name;
+  if (site->calls != nullptr) place += symbols::place_text({{}, site->calls});
+  return place.empty() ? node.name() : node.name() + " (made" + place + ")";
 }
 
 void check_for_nan(const Node& node, const Gradients& results) {

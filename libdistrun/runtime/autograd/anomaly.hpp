@@ -1,7 +1,7 @@
 #pragma once
 // Anomaly mode: finds the operator behind a gradient that is not a number, or behind a backward pass that fails. While
-// it is on, each node remembers the stack of the forward call that made it, and every result of a node is looked at;
-// both cost far more than the work itself. It is a part of the thread's state, and passes begun under it look, too.
+// it is on, each node remembers the calls that made it, and every result of a node is looked at, which costs more than
+// much of the work itself. It is a part of the thread's state, and passes begun under it look, too.
 #include <string>
 
 #include <distrun/runtime/autograd/node.hpp>
@@ -38,14 +38,16 @@ class ForwardName {
   const char* const before_;
 };
 
-// The name that is in force and the callers of this function, a line for each frame.
-std::string forward_site();
+// The name that is in force, and the calls that led here.
+ForwardSite forward_site();
 
 // Throws Error{Failed} if a defined result holds a NaN: which one, of which node, and where its forward call was.
 void check_for_nan(const Node& node, const Gradients& results);
 
-// "The forward call of MulBackward0 was made at:" and the lines; or how to get them.
+// "The forward call of MulBackward0 was made at:" and a line for each of the user's calls; or how to get them.
 std::string forward_text(const Node& node);
+// "MulBackward0 (made in layer 3 of rank 0 at model.cpp:41)", without what is not known.
+std::string name_with_site(const Node& node);
 
 }  // namespace distrun::autograd
 

@@ -80,10 +80,6 @@ void Node::remove_hook(HookId hook) noexcept {
   if (NodeHooks* const hooks = hooks_.load(std::memory_order_acquire)) hooks->remove(hook);
 }
 
-const std::string& Node::forward_site() const noexcept {
-  static const std::string none;
-  return forward_site_ ? *forward_site_ : none;
-}
-void Node::set_forward_site(std::string site) { forward_site_ = std::make_unique<std::string>(std::move(site)); }
+void Node::set_forward_site(ForwardSite site) { forward_site_ = std::make_unique<const ForwardSite>(std::move(site)); }
 
 }  // namespace distrun::autograd

@@ -12,6 +12,10 @@
 #include <distrun/runtime/device/stream.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
+namespace distrun::core {
+struct CallStack;
+}
+
 namespace distrun::autograd {
 
 using tensor::Ref;
@@ -35,6 +39,12 @@ struct InputMetadata {
   tensor::Layout layout = tensor::Layout::Strided;
   Device device;
   Stream stream;  // current where the result was made; the node runs on it
+};
+
+// Which calls have made a node.
+struct ForwardSite {
+  std::string name;                        // that was in force (ForwardName); empty: none
+  const core::CallStack* calls = nullptr;  // null: not known
 };
 
 // Counted (Ref<Node>); identity matters: the same node is the same object. Its graph is built by one thread; after that
@@ -84,9 +94,9 @@ class Node {
   void remove_hook(HookId hook) noexcept;
   const NodeHooks* hooks() const noexcept { return hooks_.load(std::memory_order_acquire); }
 
-  // Where the forward call was made; only nodes made in anomaly mode know it (anomaly.hpp).
-  const std::string& forward_site() const noexcept;
-  void set_forward_site(std::string site);
+  // Where the forward call was made: null but of nodes that were made in anomaly mode (anomaly.hpp).
+  const ForwardSite* forward_site() const noexcept { return forward_site_.get(); }
+  void set_forward_site(ForwardSite site);
 
   // Held for a moment by whoever looks at what the node keeps, or lets go of it: passes on several threads may meet
   // there, and one that does not retain the graph lets go of what another is about to use. That one is told so
@@ -137,7 +147,7 @@ class Node {
   Edges next_edges_;
   InlineVector<InputMetadata, 1> inputs_;
   std::atomic<NodeHooks*> hooks_{nullptr};  // made by the first
-  std::unique_ptr<std::string> forward_site_;
+  std::unique_ptr<const ForwardSite> forward_site_;
   Node* next_released_ = nullptr;  // of the list of let_go()
 };
 

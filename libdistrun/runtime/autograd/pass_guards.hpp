@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <distrun/runtime/autograd/anomaly.hpp>
 #include <distrun/runtime/autograd/node.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/core/call_site.hpp>
@@ -48,7 +49,7 @@ class StepGuard {
   StepGuard(const Node& node, const core::CallStack* beginner) noexcept : step_(beginner, &node, name_of) {}
 
  private:
-  static std::string name_of(const void* node) { return static_cast<const Node*>(node)->name(); }
+  static std::string name_of(const void* node) { return name_with_site(*static_cast<const Node*>(node)); }
   const core::StepFor step_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kFramesMost = 64;
 // Beyond the library's code: functions of its headers that were not inlined, and those that call back.
 constexpr std::size_t kOutsideMost = 6;
-constexpr std::size_t kKnownMost = 1 << 16;  // frames of all stacks
+constexpr std::size_t kKnownMost = 1 << 18;  // frames of all stacks, of some 80 bytes each
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
 
 struct CodeRange {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -49,7 +50,8 @@ bool is_users(const SourceLine& source) {
 }
 // Without lines: a function of C++'s that was made for the user's may be all that is left of that.
 bool is_users_function(const std::string& function, bool or_of_library) {
-  return !function.starts_with("distrun::") && (or_of_library || !function.starts_with("std::"));
+  const bool is_of_distrun = function.starts_with("distrun::") || function.starts_with("distrun_");
+  return !is_of_distrun && (or_of_library || !function.starts_with("std::"));
 }
 
 // Never freed: locations point there.
@@ -68,16 +70,23 @@ std::string name_of(const LoadedFile& file) {
   return file.path == kProgram ? "the program" : std::string(base_name(file.path));
 }
 
+// Of those that were inlined there, too; innermost first.
+std::vector<SourceLine> users_lines(const NamedPlace& place) {
+  std::vector<SourceLine> lines{place.source};
+  lines.insert(lines.end(), place.inlined_at.begin(), place.inlined_at.end());
+  lines.erase(std::remove_if(lines.begin(), lines.end(), std::not_fn(is_users)), lines.end());
+  return lines;
+}
+std::string line_text(const SourceLine& line) { return " at " + line.file + ":" + std::to_string(line.line); }
+
 // Of a call that is none of the user's: nothing.
 Caller caller_in(const Call& call, bool or_of_library) {
   Caller caller;
   if (is_of_system(call.file)) return caller;
-  std::vector<SourceLine> lines{call.place.source};
-  lines.insert(lines.end(), call.place.inlined_at.begin(), call.place.inlined_at.end());
-  const auto users = std::find_if(lines.begin(), lines.end(), is_users);
-  if (users != lines.end()) {
-    caller.location = {kept(users->file), users->line};
-    caller.text = " at " + users->file + ":" + std::to_string(users->line);
+  const std::vector<SourceLine> lines = users_lines(call.place);
+  if (!lines.empty()) {
+    caller.location = {kept(lines.front().file), lines.front().line};
+    caller.text = line_text(lines.front());
   } else if (call.place.source.file.empty()) {
     const std::string function = base::demangled(call.place.function);
     if (!is_users_function(function, or_of_library)) return caller;
@@ -108,6 +117,16 @@ std::vector<Call> calls_of(const core::CallStack& stack) {
   return calls;
 }
 
+// The function is that which the others were inlined into.
+void add_calls(const Call& call, std::vector<std::string>& calls) {
+  const std::vector<SourceLine> lines = is_of_system(call.file) ? std::vector<SourceLine>() : users_lines(call.place);
+  for (const SourceLine& line : lines) {
+    const bool is_last = &line == &lines.back();
+    calls.push_back((is_last ? base::demangled(call.place.function) : "") + line_text(line));
+  }
+  if (lines.empty()) calls.push_back(caller_in(call, false).text);
+}
+
 // Of the process; never destroyed.
 class Callers {
  public:
@@ -116,6 +135,14 @@ class Callers {
     const auto [found, is_new] = by_stack_.try_emplace(stack);
     if (is_new && stack != nullptr) found->second = look_for(*stack);
     return found->second;
+  }
+  std::vector<std::string> all(const core::CallStack& stack) {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> texts;
+    for (const Call& call : calls_of(stack)) add_calls(call, texts);
+    texts.erase(std::remove(texts.begin(), texts.end(), ""), texts.end());
+    for (std::string& text : texts) text.erase(0, text.find_first_not_of(' '));
+    return texts;
   }
 
  private:
@@ -133,10 +160,14 @@ class Callers {
   std::unordered_map<const core::CallStack*, Caller> by_stack_;  // which stay where they are
 };
 
+Callers& callers() {
+  static auto* const only = new Callers;
+  return *only;
+}
+
 const Caller& caller_of(const core::CallSite& site) {
-  static auto* const callers = new Callers;
-  const Caller& own = callers->find(site.stack);
-  return own.text.empty() ? callers->find(site.beginner) : own;
+  const Caller& own = callers().find(site.stack);
+  return own.text.empty() ? callers().find(site.beginner) : own;
 }
 
 }  // namespace
@@ -146,6 +177,8 @@ std::string place_text(const core::CallSite& site) {
   if (site.location.line == 0) return step + caller_of(site).text;
   return step + " at " + site.location.file + ":" + std::to_string(site.location.line);
 }
+
+std::vector<std::string> users_calls(const core::CallStack& stack) { return callers().all(stack); }
 
 base::Location location_of(const core::CallSite& site) {
   return site.location.line == 0 ? caller_of(site).location : site.location;

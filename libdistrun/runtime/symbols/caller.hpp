@@ -10,6 +10,7 @@
 //
 // It takes some milliseconds once for each stack, and is remembered.
 #include <string>
+#include <vector>
 
 #include <distrun/common/base/location.hpp>
 #include <distrun/runtime/core/call_site.hpp>
@@ -20,6 +21,9 @@ namespace distrun::symbols {
 // " in MulBackward0 at ring.cpp:40". Where no user's code has called it is that of who has begun; empty: nobody knows.
 // Any thread.
 std::string place_text(const core::CallSite& site);
+// All calls of the user's that led there, innermost first: "scale(float) at ring.cpp:34", or as above without lines.
+// Looked up anew each time. Any thread.
+std::vector<std::string> users_calls(const core::CallStack& stack);
 // Line 0: it is not known. The file's name lives until the process ends. Any thread.
 base::Location location_of(const core::CallSite& site);
 

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <distrun/runtime/autograd/anomaly.hpp>
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/function.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
@@ -112,6 +113,23 @@ TEST_CASE("what a backward pass does has the line that began it, and the formula
   });
   CHECK_THAT(text, Contains("the write by add_" + at_line(changed)));
   CHECK_THAT(text, Contains("the read by mul in MulBackward0" + at_line(begun)));
+}
+
+TEST_CASE("in anomaly mode a formula has the line of its forward call, too") {
+  const Tensor x = set_requires_grad(made_on_gpu()), factor = made_on_gpu(), gradient = made_on_gpu();
+  const Stream side = device::stream_from_pool(kSitesGpu);
+  const autograd::AnomalyGuard checked;
+  const int made = __LINE__ + 1;
+  const Tensor result = x * factor;
+  device::synchronize(kSitesGpu);
+  const std::string text = reports_of([&] {
+    {
+      const device::StreamGuard guard(side);
+      add_(gradient, 1);
+    }
+    backward(result, gradient);
+  });
+  CHECK_THAT(text, Contains("the read by mul in MulBackward0 (made at " __FILE__ ":" + std::to_string(made) + ") at "));
 }
 
 TEST_CASE("code of the user's that runs within a pass has its own line") {

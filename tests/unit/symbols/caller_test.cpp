@@ -30,6 +30,15 @@ TEST_CASE("a call site without a line is that of the innermost call from the use
   CHECK(std::string(location_of(first.site).file) == __FILE__);
 }
 
+TEST_CASE("all calls of the user's are told, innermost first") {
+  const Taken taken = taken_here();
+  const int line = __LINE__ - 1;
+  const std::vector<std::string> calls = users_calls(*taken.site.stack);
+  REQUIRE(calls.size() >= 2);
+  CHECK(calls[0] == "distrun::symbols::(anonymous namespace)::taken_here()" + line_text(taken.line));
+  CHECK_THAT(calls[1], Catch::EndsWith(line_text(line)));
+}
+
 TEST_CASE("the same stack is the same object, and another one is another") {
   const core::CallStack* stacks[3];
   for (const core::CallStack*& each : stacks) each = core::call_stack();
