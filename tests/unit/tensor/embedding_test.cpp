@@ -62,6 +62,16 @@ TEST_CASE("nonzero lists where something is, row by row") {
   CHECK(nonzero(zeros({3})).sizes() == Dims{0, 1});
   CHECK(nonzero(ones({})).sizes() == Dims{1, 0});
   CHECK(nonzero(zeros({})).sizes() == Dims{0, 0});
+  // Longer rows than are looked at together, and a last element that is not set.
+  const Dims sizes{2, 3, 600};
+  std::vector<std::uint8_t> set(3600);
+  std::vector<std::int64_t> expected;
+  for (std::int64_t i = 0; i + 1 < 3600; ++i) {
+    if (i * i % 7 < 3) continue;
+    set[static_cast<std::size_t>(i)] = 1;
+    expected.insert(expected.end(), {i / 1800, i / 600 % 3, i % 600});
+  }
+  CHECK(to_vector<std::int64_t>(nonzero(from_values<std::uint8_t>(set, sizes))) == expected);
 }
 
 }  // namespace distrun::tensor

@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <random>
+#include <span>
 
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
 #include <distrun/runtime/tensor/ops.hpp>
@@ -15,13 +17,54 @@ const float kNan = std::nanf("");
 std::vector<std::int64_t> places(const Tensor& tensor) { return to_vector<std::int64_t>(tensor); }
 
 // The first that no other is larger than; what is no number is larger than all.
-std::int64_t plain_argmax(const std::vector<float>& numbers) {
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < numbers.size(); ++i) {
-    const bool is_larger = numbers[i] > numbers[best] || (std::isnan(numbers[i]) && !std::isnan(numbers[best]));
-    if (is_larger) best = i;
+template <class T>
+std::int64_t plain_argmax(const T* numbers, std::int64_t count) {
+  std::int64_t best = 0;
+  for (std::int64_t i = 1; i < count; ++i) {
+    const bool is_none = numbers[i] != numbers[i] && numbers[best] == numbers[best];
+    if (numbers[i] > numbers[best] || is_none) best = i;
   }
-  return static_cast<std::int64_t>(best);
+  return best;
+}
+
+// Rows of `size` elements, of which many are equal.
+constexpr std::int64_t kRows = 3;
+template <class T>
+std::vector<T> rows_of(std::int64_t size) {
+  std::vector<T> numbers(static_cast<std::size_t>(kRows * size));
+  std::mt19937 generator(static_cast<unsigned>(size));
+  for (T& number : numbers) number = static_cast<T>(generator() % 100);
+  return numbers;
+}
+
+// Of rows, and of the same as columns.
+template <class T>
+void check_largest(const std::vector<T>& numbers) {
+  const std::int64_t size = static_cast<std::int64_t>(numbers.size()) / kRows;
+  const Tensor rows = from_values(std::span<const T>(numbers), {kRows, size});
+  const Extremes of_rows = max(rows, 1), of_columns = max(t(rows), 0);
+  std::vector<std::int64_t> expected;
+  for (std::int64_t row = 0; row < kRows; ++row) expected.push_back(plain_argmax(numbers.data() + row * size, size));
+  INFO("rows of " << size << ", " << name_of(rows.dtype()) << ", " << name_of(instruction_set()));
+  CHECK(places(of_rows.indices) == expected);
+  CHECK(places(of_columns.indices) == expected);
+  CHECK(places(argmax(rows, 1)) == expected);
+  for (const Tensor& values : {of_rows.values, of_columns.values, amax(rows, {1}), amax(t(rows), {0})}) {
+    for (std::size_t row = 0; row < kRows; ++row) {
+      const T value = to_vector<T>(values)[row],
+              of_place = numbers[row * static_cast<std::size_t>(size) + static_cast<std::size_t>(expected[row])];
+      CHECK((value == of_place || (value != value && of_place != of_place)));
+    }
+  }
+}
+// With one that is no number at the beginning, in the middle and at the end.
+template <class T>
+void check_largest_with_others(std::int64_t size) {
+  for (const std::int64_t place : {std::int64_t{0}, size / 2, size - 1}) {
+    std::vector<T> numbers = rows_of<T>(size);
+    numbers[static_cast<std::size_t>(size + place)] = static_cast<T>(kNan);
+    check_largest(numbers);
+  }
 }
 
 }  // namespace
@@ -66,23 +109,25 @@ TEST_CASE("extremes over several dimensions, in any order of memory") {
   CHECK(min(from_values<std::uint8_t>({200, 3})).item<int>() == 3);
 }
 
-TEST_CASE("extremes of many elements are those of a plain loop, with every instruction set") {
+TEST_CASE("extremes of rows of any length are those of a plain loop, with every instruction set") {
   for (const InstructionSet set : {InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512}) {
     if (set > best_instruction_set()) continue;
     use_instruction_set(set);
-    for (const std::int64_t size : {1, 15, 63, 64, 65, 300, 1000}) {
-      Generator generator(static_cast<std::uint64_t>(size));
-      const Tensor numbers = randint(0, size, {size}, {DType::F32, {}}, generator);
-      const std::int64_t expected = plain_argmax(to_vector<float>(numbers));
-      INFO(size << " elements, " << name_of(set));
-      CHECK(argmax(numbers).item<std::int64_t>() == expected);
-      const Tensor beside = stack({numbers, numbers, numbers}, 1);
-      CHECK(places(max(beside, 0).indices) == std::vector<std::int64_t>(3, expected));
-      CHECK(equal(amax(beside, 0), max(beside, 0).values));
-      if (size > 70) {
-        fill_(select(numbers, 0, 69), kNan);
-        CHECK(argmin(numbers).item<int>() == 69);
-      }
+    for (const std::int64_t size : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 300, 2500}) {
+      check_largest(rows_of<std::uint8_t>(size));
+      check_largest(rows_of<std::int8_t>(size));
+      check_largest(rows_of<std::int16_t>(size));
+      check_largest(rows_of<std::int32_t>(size));
+      check_largest(rows_of<std::int64_t>(size));
+      check_largest(rows_of<float>(size));
+      check_largest(rows_of<double>(size));
+      check_largest_with_others<float>(size);
+      check_largest_with_others<double>(size);
+      std::vector<float> numbers = rows_of<float>(size);
+      const std::vector<std::int64_t> largest =
+          places(argmax(from_values(std::span<const float>(numbers), {kRows, size}), 1));
+      for (float& number : numbers) number = -number;
+      CHECK(places(argmin(from_values(std::span<const float>(numbers), {kRows, size}), 1)) == largest);
     }
   }
   use_instruction_set(best_instruction_set());

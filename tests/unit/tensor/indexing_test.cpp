@@ -68,6 +68,26 @@ TEST_CASE("index_select and index_add work on slices") {
   CHECK(a.version() == 1);
 }
 
+TEST_CASE("what is picked of several lines and blocks is what is picked of each") {
+  const Tensor numbers = whole_numbers({4, 0, 4, 2, 1, 3, 0}, {7});
+  for (const std::int64_t lines : {1, 3, 4, 6, 9}) {
+    INFO(lines);
+    const Tensor a = counted({lines, 5}), taken = index_select(a, 1, numbers);
+    for (std::int64_t i = 0; i < lines; ++i) {
+      CHECK(equal(select(taken, 0, i), index_select(select(a, 0, i), 0, numbers)));
+    }
+  }
+  const Tensor block = counted({2, 3, 4, 5}), index = expand(numbers, {2, 3, 4, 7}), taken = gather(block, 3, index);
+  const Tensor sums = scatter_add(zeros({2, 3, 4, 5}), 3, index, counted({2, 3, 4, 7}));
+  for (std::int64_t i = 0; i < 2; ++i) {
+    for (std::int64_t j = 0; j < 3; ++j) {
+      const auto part = [i, j](const Tensor& tensor) { return select(select(tensor, 0, i), 0, j); };
+      CHECK(equal(part(taken), index_select(part(block), 1, numbers)));
+      CHECK(equal(part(sums), index_add(zeros({4, 5}), 1, numbers, part(counted({2, 3, 4, 7})))));
+    }
+  }
+}
+
 TEST_CASE("an index out of range is refused with its value") {
   const Tensor a = counted({2, 3});
   CHECK_THROWS_WITH(gather(a, 1, whole_numbers({0, 3}, {2, 1})),

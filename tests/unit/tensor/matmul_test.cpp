@@ -58,6 +58,13 @@ TEST_CASE("products of larger matrices are exact where every order of summation 
   check_product(a, b, matmul(a, b));
 }
 
+TEST_CASE("products over many elements, and of a turned matrix, are exact there too") {
+  const Tensor a = to(lt(numbered({12, 600}, DType::I64), 3000), DType::F32), b = numbered({600, 24}, DType::F32);
+  check_product(a, b, matmul(a, b));
+  const Tensor turned = t(contiguous(t(narrow(a, 1, 0, 37))));
+  check_product(turned, narrow(b, 0, 0, 37), matmul(turned, narrow(b, 0, 0, 37)));
+}
+
 TEST_CASE("a product has the same bits wherever its factors lie") {
   struct Sizes {
     std::int64_t rows, inner, columns;

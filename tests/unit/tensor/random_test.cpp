@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <utility>
 
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
 #include <distrun/runtime/tensor/operators/philox.hpp>
@@ -84,6 +85,32 @@ TEST_CASE("normal numbers are those of Box and Muller, with every instruction se
     generator.set_seed(7);
     use_instruction_set(InstructionSet::Plain);
     CHECK(normal == to_vector<float>(randn({2499}, {}, generator)));
+  }
+  use_instruction_set(best_instruction_set());
+}
+
+TEST_CASE("randperm is Fisher and Yates's shuffle by the words of Philox, with every instruction set") {
+  const auto shuffled = [](std::size_t count) {
+    std::vector<std::int64_t> numbers(count);
+    for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto block = philox(3, i / 2, 0);
+      const std::uint64_t word = std::uint64_t{block[i % 2 * 2 + 1]} << 32 | block[i % 2 * 2];
+      std::swap(numbers[i],
+                numbers[i + static_cast<std::size_t>(static_cast<unsigned __int128>(word) * (count - i) >> 64)]);
+    }
+    return numbers;
+  };
+  Generator generator(3);
+  for (const InstructionSet set : {InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512}) {
+    if (set > best_instruction_set()) continue;
+    use_instruction_set(set);
+    for (const std::size_t count : {1, 2, 7, 12, 13, 256, 263, 1000}) {
+      INFO(count);
+      generator.set_seed(3);
+      CHECK(to_vector<std::int64_t>(randperm(static_cast<std::int64_t>(count), device::kCpu, generator)) ==
+            shuffled(count));
+    }
   }
   use_instruction_set(best_instruction_set());
 }

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <span>
 
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
 #include <distrun/runtime/tensor/ops.hpp>
@@ -12,6 +13,23 @@ using Catch::Matchers::Contains;
 
 Tensor numbered_as(const Dims& sizes, DType dtype = DType::F32) {
   return view(to(arange(device::count_of(sizes)), dtype), sizes);
+}
+
+// Of what is numbered.
+Tensor remainders_of_7(const Dims& sizes) {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(device::count_of(sizes)));
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i % 7);
+  return from_values(std::span<const std::int64_t>(numbers), sizes);
+}
+// Over one of the two dimensions.
+std::vector<std::int64_t> plain_sums(const Tensor& numbers, std::int64_t dim) {
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(numbers.size(1 - dim)));
+  std::size_t i = 0;
+  for (const std::int64_t number : to_vector<std::int64_t>(numbers)) {
+    const std::size_t columns = static_cast<std::size_t>(numbers.size(1)), at = i++;
+    sums[dim == 0 ? at % columns : at / columns] += number;
+  }
+  return sums;
 }
 
 }  // namespace
@@ -41,6 +59,26 @@ TEST_CASE("a sum is the same with every instruction set and in every layout that
     use_instruction_set(set);
     CHECK(instruction_set() == set);
     CHECK(sum(values).item_as<float>() == expected);
+  }
+  use_instruction_set(best_instruction_set());
+}
+
+TEST_CASE("sums of columns and rows of any number are those of a plain loop, with every instruction set") {
+  for (const InstructionSet set : {InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512}) {
+    if (set > best_instruction_set()) continue;
+    use_instruction_set(set);
+    for (const std::int64_t rows : {1, 2, 7, 8, 17, 300}) {
+      for (const std::int64_t columns : {1, 3, 4, 10, 31, 32, 33, 64, 75, 2061}) {
+        const Tensor numbers = remainders_of_7({rows, columns});
+        const std::vector<std::int64_t> of_columns = plain_sums(numbers, 0), of_rows = plain_sums(numbers, 1);
+        for (const DType dtype : {DType::U8, DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64}) {
+          INFO(rows << " by " << columns << ' ' << name_of(dtype) << ", " << name_of(set));
+          const Tensor typed = to(numbers, dtype);
+          CHECK(to_vector<std::int64_t>(to(sum(typed, {0}), DType::I64)) == of_columns);
+          CHECK(to_vector<std::int64_t>(to(sum(typed, {1}), DType::I64)) == of_rows);
+        }
+      }
+    }
   }
   use_instruction_set(best_instruction_set());
 }

@@ -128,6 +128,21 @@ TEST_CASE("cat and stack join what fits, and promote") {
   CHECK_THROWS_WITH(stack({}), Contains("at least one tensor is needed"));
 }
 
+TEST_CASE("cat has each tensor's elements in their place, along any dimension, of mixed dtypes and orders of memory") {
+  for (const std::int64_t dim : {0, 1, 2}) {
+    INFO(dim);
+    const Tensor block = numbered({6, 50, 40});
+    const Tensor whole[] = {narrow(block, dim, 0, 3), narrow(block, dim, 3, 0), narrow(block, dim, 3, 2)};
+    const Tensor expected = narrow(block, dim, 0, 5);
+    TensorList packed, apart(std::begin(whole), std::end(whole)), mixed;
+    for (const Tensor& tensor : whole) packed.push_back(contiguous(tensor));
+    for (const Tensor& tensor : packed) mixed.push_back(mixed.empty() ? to(tensor, DType::F32) : tensor);
+    CHECK(equal(cat(packed, dim), expected));
+    CHECK(equal(cat(apart, dim), expected));
+    CHECK(equal(cat(mixed, dim), to(expected, DType::F32)));
+  }
+}
+
 TEST_CASE("cat() takes no tensor without elements of another shape") {
   CHECK_THROWS_AS(cat({zeros({0}), zeros({2, 2})}), Error);
 }

@@ -89,6 +89,28 @@ TEST_CASE("a short row that repeats itself is added to all rows, also in place a
   });
 }
 
+TEST_CASE("a column that repeats itself is added to rows of any length, also in place and of slices") {
+  with_every_instruction_set([] {
+    for (const Dims& sizes : {Dims{700, 1}, Dims{700, 3}, Dims{90, 10}, Dims{40, 511}, Dims{7, 300, 10}}) {
+      INFO(to_string(sizes));
+      Dims column_sizes = sizes;
+      column_sizes[sizes.size() - 1] = 1;
+      const Tensor a = some_numbers(sizes, DType::F32), column = some_numbers(column_sizes, DType::F32);
+      const Tensor all = contiguous(expand(column, sizes)), expected = add(a, all);
+      CHECK(equal(add(a, column), expected));
+      CHECK(equal(add(column, a), expected));
+      CHECK(equal(lt(a, column), lt(a, all)));
+      CHECK(equal(where(lt(a, column), a, column), where(lt(a, all), a, all)));
+      CHECK(equal(pow(a, column), pow(a, all)));
+      const Tensor changed = clone(a);
+      add_(changed, column);
+      CHECK(equal(changed, expected));
+      const Tensor part = narrow(a, -1, 0, (sizes.back() + 1) / 2);
+      CHECK(equal(add(part, column), narrow(expected, -1, 0, (sizes.back() + 1) / 2)));
+    }
+  });
+}
+
 TEST_CASE("sums along and across lines of any length are exact where their numbers are, of every dtype") {
   with_every_instruction_set([] {
     for (const DType dtype : kAll) {

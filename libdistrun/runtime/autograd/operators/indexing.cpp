@@ -5,6 +5,7 @@
 #include <distrun/runtime/autograd/operators/views.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
+#include <distrun/runtime/tensor/core/reshape.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/operators/nonzero.hpp>
@@ -157,14 +158,9 @@ Tensor masked_select(const Tensor& x, const Tensor& mask) {
   tensor::check_defined("masked_select", {&x, &mask});
   if (mask.dtype() != tensor::DType::Bool) tensor::refuse("masked_select", "the mask must be bool", {&mask});
   const Dims sizes = tensor::broadcast("masked_select", x, mask);
-  const Tensor places = tensor::nonzero(tensor::contiguous(tensor::expand(mask, sizes)));
   // The number of each among all elements, row by row.
-  const Dims strides = device::contiguous_strides(sizes);
-  Tensor numbers = tensor::zeros({places.size(0)}, places.options());
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    tensor::add_(numbers, tensor::select_view(places, 1, static_cast<std::int64_t>(i)), strides[i]);
-  }
-  return index_select(reshape(expand(x, sizes), {-1}), 0, numbers);
+  const Tensor places = tensor::nonzero(tensor::reshape(tensor::expand(mask, sizes), {-1}));
+  return index_select(reshape(expand(x, sizes), {-1}), 0, tensor::select_view(places, 1, 0));
 }
 
 }  // namespace distrun

@@ -96,7 +96,7 @@ void run_flat(kernels::Run run, std::byte* const (&data)[N], const std::int64_t 
   parallel_for(count, kElementsEach, [&](std::int64_t first, std::int64_t end) {
     std::byte* part[N];
     for (std::size_t i = 0; i < N; ++i) part[i] = data[i] + first * strides[i];
-    run(part, strides, end - first, parameter.address());
+    run(part, {strides, end - first}, {}, parameter.address());
   });
 }
 

@@ -106,7 +106,7 @@ void Walk::run_part(kernels::Run kernel, std::byte* const* data, const void* par
   for (std::size_t block = 0; block < blocks_; ++block) at[block] = data[block];
   if (sizes_.empty()) {
     constexpr std::array<std::int64_t, kMost> kNone{};
-    return kernel(at.data(), kNone.data(), 1, parameter);
+    return kernel(at.data(), {kNone.data(), 1}, {}, parameter);
   }
   if (sizes_.size() >= 2 && count_ >= kWorthIt) {
     for (std::size_t block = 1; block < blocks_; ++block) {
@@ -142,10 +142,12 @@ void Walk::for_each_outer(std::size_t dims, std::array<std::byte*, kMost> at, co
 
 void Walk::run_rows(kernels::Run kernel, std::array<std::byte*, kMost> at, const void* parameter) const {
   const std::size_t last = sizes_.size() - 1;
-  std::array<std::int64_t, kMost> inner{};
+  std::array<std::int64_t, kMost> inner{}, down{};
   for (std::size_t block = 0; block < blocks_; ++block) inner[block] = strides_[block][last];
-  for_each_outer(last, at, [&](const std::array<std::byte*, kMost>& row) {
-    kernel(row.data(), inner.data(), sizes_[last], parameter);
+  if (last == 0) return kernel(at.data(), {inner.data(), sizes_[last]}, {}, parameter);
+  for (std::size_t block = 0; block < blocks_; ++block) down[block] = strides_[block][last - 1];
+  for_each_outer(last - 1, at, [&](const std::array<std::byte*, kMost>& matrix) {
+    kernel(matrix.data(), {inner.data(), sizes_[last]}, {down.data(), sizes_[last - 1]}, parameter);
   });
 }
 
@@ -153,6 +155,7 @@ namespace {
 
 // Of the last two dimensions.
 constexpr std::int64_t kTile = 4096, kTileColumns = 128;  // elements, and columns at most
+constexpr std::int64_t kInCache = 1 << 16;                // elements that are near in any order
 constexpr std::int64_t kRepeated = 1024;                  // elements of rows that are written out several times
 
 // What tiles have of the blocks that are brought into order beside.
@@ -174,35 +177,39 @@ void Walk::run_turned(kernels::Run kernel, std::array<std::byte*, kMost> at, con
   const std::int64_t columns = std::min(kTileColumns, sizes_[across]), rows = kTile / columns;
   std::array<std::int64_t, kMost> row_stride{}, inner{};
   std::array<bool, kMost> turned{};
+  bool is_one_run = true;
   for (std::size_t block = 0; block < blocks_; ++block) {
     const auto bytes = static_cast<std::int64_t>(size_of(dtypes_[block]));
     turned[block] = block > 0 && is_turned(block);
     inner[block] = turned[block] ? bytes : strides_[block][across];
     row_stride[block] = turned[block] ? bytes * columns : strides_[block][down];
+    is_one_run = is_one_run && row_stride[block] == inner[block] * columns;
   }
+  const auto offset = [this, down, across](std::size_t block, std::int64_t row, std::int64_t column) {
+    return row * strides_[block][down] + column * strides_[block][across];
+  };
   Tiles tiles;
-  const auto run_tile = [&](std::array<std::byte*, kMost> tile, std::int64_t height, std::int64_t width) {
-    for (std::size_t block = 1; block < blocks_; ++block) {
+  const auto run_tile = [&](const std::array<std::byte*, kMost>& matrix, std::int64_t row, std::int64_t column) {
+    const std::int64_t height = std::min(rows, sizes_[down] - row), width = std::min(columns, sizes_[across] - column);
+    const bool goes_down = row + rows < sizes_[down];
+    const std::int64_t next_row = goes_down ? row + rows : 0, next_column = goes_down ? column : column + columns;
+    const bool has_next = count_ > kInCache && next_column < sizes_[across];
+    std::array<std::byte*, kMost> tile{};
+    for (std::size_t block = 0; block < blocks_; ++block) {
+      tile[block] = matrix[block] + offset(block, row, column);
       if (!turned[block]) continue;
       copy.turn[static_cast<int>(dtypes_[block])](
-          {tile[block], height, strides_[block][down], width, strides_[block][across]}, tiles.of(block),
-          row_stride[block]);
+          {tile[block], height, strides_[block][down], width, strides_[block][across],
+           has_next ? matrix[block] + offset(block, next_row, next_column) : nullptr},
+          tiles.of(block), row_stride[block]);
       tile[block] = tiles.of(block);
     }
-    for (std::int64_t row = 0; row < height; ++row) {
-      kernel(tile.data(), inner.data(), width, parameter);
-      for (std::size_t block = 0; block < blocks_; ++block) tile[block] += row_stride[block];
-    }
+    if (is_one_run) return kernel(tile.data(), {inner.data(), height * width}, {}, parameter);
+    kernel(tile.data(), {inner.data(), width}, {row_stride.data(), height}, parameter);
   };
   for_each_outer(down, at, [&](const std::array<std::byte*, kMost>& matrix) {
     for (std::int64_t column = 0; column < sizes_[across]; column += columns) {
-      for (std::int64_t row = 0; row < sizes_[down]; row += rows) {
-        std::array<std::byte*, kMost> tile = matrix;
-        for (std::size_t block = 0; block < blocks_; ++block) {
-          tile[block] += row * strides_[block][down] + column * strides_[block][across];
-        }
-        run_tile(tile, std::min(rows, sizes_[down] - row), std::min(columns, sizes_[across] - column));
-      }
+      for (std::int64_t row = 0; row < sizes_[down]; row += rows) run_tile(matrix, row, column);
     }
   });
 }
@@ -215,7 +222,7 @@ bool Walk::is_repeated(std::size_t block) const noexcept {
 
 // As a bias of few numbers is added. All other blocks go on from row to row.
 bool Walk::has_short_repeated_rows() const noexcept {
-  constexpr std::int64_t kShort = 512;
+  constexpr std::int64_t kShort = 48;
   const std::size_t down = sizes_.size() - 2, across = sizes_.size() - 1;
   if (sizes_[across] > kShort) return false;
   for (std::size_t block = 0; block < blocks_; ++block) {
@@ -242,7 +249,7 @@ void Walk::run_repeated(kernels::Run kernel, std::array<std::byte*, kMost> at, c
       run[block] = tiles.of(block);
     }
     for (std::int64_t row = 0; row < sizes_[down]; row += together) {
-      kernel(run.data(), inner.data(), std::min(together, sizes_[down] - row) * sizes_[across], parameter);
+      kernel(run.data(), {inner.data(), std::min(together, sizes_[down] - row) * sizes_[across]}, {}, parameter);
       for (std::size_t block = 0; block < blocks_; ++block) run[block] += together * strides_[block][down];
     }
   });

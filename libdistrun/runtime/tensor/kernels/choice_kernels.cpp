@@ -10,10 +10,12 @@ using Bits = std::conditional_t<
     sizeof(T) == 8, std::uint64_t,
     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
 
-// a or, where the condition is false, b: by its bits, as compilers make no vectors of a bool that chooses numbers of
-// another size.
+// A bool as a byte, 0 or 1: compilers make no vectors of a bool that chooses numbers of another size.
+using Condition = std::uint8_t;
+
+// a or, where the condition is 0, b: by its bits.
 template <class T>
-T chosen(bool condition, T a, T b) {
+T chosen(Condition condition, T a, T b) {
   const auto mask = static_cast<Bits<T>>(0 - static_cast<Bits<T>>(condition));
   const auto of_a = __builtin_bit_cast(Bits<T>, a), of_b = __builtin_bit_cast(Bits<T>, b);
   return __builtin_bit_cast(T, static_cast<Bits<T>>((of_a & mask) | (of_b & static_cast<Bits<T>>(~mask))));
@@ -23,15 +25,15 @@ T chosen(bool condition, T a, T b) {
 template <class T>
 struct Where {
   static constexpr bool kIsFor = true;
-  using First = bool;
-  T operator()(bool condition, T a, T b) const { return chosen(condition, a, b); }
+  using First = Condition;
+  T operator()(Condition condition, T a, T b) const { return chosen(condition, a, b); }
 };
 
 template <class T>
 struct Dropout {
   static constexpr bool kIsFor = is_float<T>;
-  using First = bool;
-  T operator()(bool is_kept, T a, T factor) const { return a * chosen(is_kept, factor, T{0}); }
+  using First = Condition;
+  T operator()(Condition is_kept, T a, T factor) const { return a * chosen(is_kept, factor, T{0}); }
 };
 
 template <class T>

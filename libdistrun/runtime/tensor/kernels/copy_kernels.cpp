@@ -12,20 +12,33 @@ struct Convert {
 };
 
 template <class T>
-void fill_run(std::byte* const* data, const std::int64_t* strides, std::int64_t count, const void* parameter) {
+void fill_run(std::byte* const* first, Steps along, Steps down, const void* parameter) {
   const T value = constant<T>(parameter);
-  if (is_packed<T>(strides[0])) {
-    T* out = at<T>(data[0], 0);
-    for (std::int64_t i = 0; i < count; ++i) out[i] = value;
-    return;
+  const std::int64_t count = along.count, stride = along.strides[0];
+  for_each_run<1>(first, down, [value, count, stride](std::byte* const* data) {
+    if (is_packed<T>(stride)) {
+      T* out = at<T>(data[0], 0);
+      for (std::int64_t i = 0; i < count; ++i) out[i] = value;
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) *at<T>(data[0], i * stride) = value;
+  });
+}
+
+// Columns lie far from each other, so the machine does not guess which are read next.
+void prefetch_next(const Turned& matrix, std::int64_t column, std::int64_t count) {
+  constexpr std::int64_t kLine = 64;
+  const std::byte* begin = matrix.next + column * matrix.column_stride;
+  for (; count > 0; --count, begin += matrix.column_stride) {
+    for (std::int64_t at = 0; at < matrix.rows * matrix.row_stride; at += kLine) __builtin_prefetch(begin + at, 0, 2);
   }
-  for (std::int64_t i = 0; i < count; ++i) *at<T>(data[0], i * strides[0]) = value;
 }
 
 template <class T>
 void turn_elements(const Turned& matrix, std::byte* out, std::int64_t out_stride) {
   for (std::int64_t column = 0; column < matrix.columns; ++column) {
     const std::byte* in = matrix.data + column * matrix.column_stride;
+    if (matrix.next != nullptr) prefetch_next(matrix, column, 1);
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
       __builtin_memcpy(out + row * out_stride + column * static_cast<std::int64_t>(sizeof(T)),
                        in + row * matrix.row_stride, sizeof(T));
@@ -59,6 +72,7 @@ void turn_squares(const Turned& matrix, std::byte* out, std::int64_t out_stride)
   constexpr std::int64_t kSide = sizeof(Vector) / sizeof(T), kBytes = sizeof(T);
   const std::int64_t rows = matrix.rows / kSide * kSide, columns = matrix.columns / kSide * kSide;
   for (std::int64_t column = 0; column < columns; column += kSide) {
+    if (matrix.next != nullptr) prefetch_next(matrix, column, kSide);
     for (std::int64_t row = 0; row < rows; row += kSide) {
       Vector square[kSide];
       for (std::int64_t i = 0; i < kSide; ++i) {
@@ -71,10 +85,12 @@ void turn_squares(const Turned& matrix, std::byte* out, std::int64_t out_stride)
     }
   }
   Turned below = matrix;
+  below.next = nullptr;
   below.data += rows * kBytes;
   below.rows -= rows;
   turn_elements<T>(below, out + rows * out_stride, out_stride);
   Turned beside = matrix;
+  beside.next = nullptr;
   beside.data += columns * matrix.column_stride;
   beside.columns -= columns;
   beside.rows = rows;
@@ -92,6 +108,9 @@ void turn_run(const Turned& matrix, std::byte* out, std::int64_t out_stride) {
 
 template <class From, class To>
 constexpr Run kConvert = &unary_run<Convert<From, To>, From, To>;
+// Their bytes are 0 and 1, and of bytes compilers make vectors.
+template <class To>
+constexpr Run kConvert<bool, To> = kConvert<std::uint8_t, To>;
 
 #define DISTRUN_CONVERT(From)                                                                                      \
   {                                                                                                                \

@@ -41,21 +41,39 @@ inline double absolute(double x) { return __builtin_fabs(x); }
 
 inline double exponential(double x) { return __builtin_exp(x); }
 
-// e^x = 2^n e^r with |r| <= ln(2) / 2. 2^n is multiplied in two steps, as n goes beyond the exponents of normal floats.
+// e^x = 2^n e^r with |r| <= ln(2) / 2. The low bits of `shifted` are those of n.
+struct ExponentialParts {
+  float shifted, power;
+};
+// Added to a small number it leaves the nearest integer in the low bits.
+constexpr float kExponentialRounder = 0x1.8p23F;
+inline ExponentialParts exponential_parts(float x) {
+  const float shifted = x * 0x1.715476p0F + kExponentialRounder;
+  const float n = shifted - kExponentialRounder;
+  const float r = x - n * 0x1.62e4p-1F - n * 0x1.7f7d1cp-20F;  // ln(2), in two parts
+  const float tail = 1.F / 6 + r * (1.F / 24 + r * (1.F / 120 + r * (1.F / 720 + r * (1.F / 5040))));
+  return {shifted, 1 + (r + r * r * (0.5F + r * tail))};
+}
+
+// 2^n is multiplied in two steps, as n goes beyond the exponents of normal floats.
 inline float exponential(float x) {
-  constexpr float kRounder = 0x1.8p23F;  // added to a small number it leaves the nearest integer in the low bits
   const float least = x < -104 ? -104 : x;
   const float bounded = least > 104 ? 104 : least;  // e^104 is infinite, e^-104 is 0; not a number stays so
-  const float shifted = bounded * 0x1.715476p0F + kRounder;
-  const float n = shifted - kRounder;
-  const float r = bounded - n * 0x1.62e4p-1F - n * 0x1.7f7d1cp-20F;  // ln(2), in two parts
-  const float tail = 1.F / 6 + r * (1.F / 24 + r * (1.F / 120 + r * (1.F / 720 + r * (1.F / 5040))));
-  const float power = 1 + (r + r * r * (0.5F + r * tail));
-  const std::int32_t whole = __builtin_bit_cast(std::int32_t, shifted) - __builtin_bit_cast(std::int32_t, kRounder);
+  const auto [shifted, power] = exponential_parts(bounded);
+  const std::int32_t whole =
+      __builtin_bit_cast(std::int32_t, shifted) - __builtin_bit_cast(std::int32_t, kExponentialRounder);
   const std::int32_t half = whole >> 1;
   const auto two_to = [](std::int32_t exponent) { return __builtin_bit_cast(float, (exponent + 127) << 23); };
   return power * two_to(half) * two_to(whole - half);
 }
+
+// The same number for what is not above 0, in fewer steps: 2^n is made 2^64 times as large, so that it is normal.
+inline float exponential_up_to_0(float x) {
+  const auto [shifted, power] = exponential_parts(x < -104 ? -104 : x);
+  const std::uint32_t exponent = (__builtin_bit_cast(std::uint32_t, shifted) + 127 + 64) << 23;
+  return power * __builtin_bit_cast(float, exponent) * 0x1p-64F;
+}
+inline double exponential_up_to_0(double x) { return exponential(x); }
 
 // Of positive normal numbers: x = 2^n m with m from sqrt(1/2) to sqrt(2), and log m = 2 artanh s.
 inline float logarithm(float x) {

@@ -8,46 +8,31 @@ namespace {
 
 constexpr std::int64_t kLanes = 16;
 
+// Halves on each other. As vectors from the first, for what is stored one by one is slow to get back as vectors.
+inline double sum_of_lanes(const double (&lanes)[kLanes]) {
+  typedef double Four __attribute__((vector_size(4 * sizeof(double))));
+  Four fours[4];
+  __builtin_memcpy(fours, lanes, sizeof fours);
+  const Four sums = (fours[0] + fours[2]) + (fours[1] + fours[3]);
+  return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+}
+
 // The sum of value_at(i), each of them a double.
 template <class ValueAt>
 double sum_of_values(std::int64_t count, const ValueAt value_at) {
+  const auto sum_from = [&](std::int64_t i) {
+    double sum = 0;
+    for (; i < count; ++i) sum += value_at(i);
+    return sum;
+  };
+  if (count < kLanes) return sum_from(0);
   double lanes[kLanes] = {};
   std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
+  do {
     for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += value_at(i + lane);
-  }
-  double sum = 0;
-  for (; i < count; ++i) sum += value_at(i);
-  if (count < kLanes) return sum;
-  for (std::int64_t half = kLanes / 2; half > 0; half /= 2) {
-    for (std::int64_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-  }
-  return lanes[0] + sum;
-}
-
-template <class T>
-T larger(T a, T b) {
-  return a < b ? b : a;
-}
-
-// Not a number may be left out.
-template <class T>
-T largest_of(const T* data, std::int64_t count) {
-  T largest = data[0];
-  std::int64_t i = 0;
-  if (count >= kLanes) {
-    T lanes[kLanes];
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] = data[lane];
-    for (i = kLanes; i + kLanes <= count; i += kLanes) {
-      for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] = larger(lanes[lane], data[i + lane]);
-    }
-    for (std::int64_t half = kLanes / 2; half > 0; half /= 2) {
-      for (std::int64_t lane = 0; lane < half; ++lane) lanes[lane] = larger(lanes[lane], lanes[lane + half]);
-    }
-    largest = lanes[0];
-  }
-  for (; i < count; ++i) largest = larger(largest, data[i]);
-  return largest;
+    i += kLanes;
+  } while (i + kLanes <= count);
+  return sum_of_lanes(lanes) + sum_from(i);
 }
 
 }  // namespace

@@ -21,9 +21,11 @@ struct RowNormalization {
   void *out = nullptr, *mean = nullptr, *inverse = nullptr;
 };
 
-// Of the same. Sums over the rows are added to. The input's gradient, or both sums, may be null.
+// Of the same. Sums over the rows are added to, those of some of the columns. The input's gradient, or both sums, may
+// be null.
 struct RowNormalizationGradient {
   std::int64_t count = 0, size = 0;
+  std::int64_t first_column = 0, columns = 0;
   const void *gradient = nullptr, *input = nullptr, *mean = nullptr, *inverse = nullptr, *weight = nullptr;
   void* of_input = nullptr;
   double *of_weight = nullptr, *of_bias = nullptr;

@@ -53,20 +53,50 @@ void split_run(const Op op, T* out, const T* a, std::int64_t count) {
   }
 }
 
+// Calls run(data) for each run, of which there is one at least.
+template <int kBlocks, class Each>
+void for_each_run(std::byte* const* first, Steps down, const Each& run) {
+  std::byte* data[kBlocks];
+  for (int block = 0; block < kBlocks; ++block) data[block] = first[block];
+  for (;;) {
+    run(data);
+    if (--down.count == 0) return;
+    for (int block = 0; block < kBlocks; ++block) data[block] += down.strides[block];
+  }
+}
+
 template <class Op, class In, class Out>
-void unary_run(std::byte* const* data, const std::int64_t* strides, std::int64_t count, const void* parameter) {
-  const Op op(parameter);
-  if (is_packed<Out>(strides[0]) && is_packed<In>(strides[1])) {
+void packed_unary_run(const Op op, Out* out, const In* a, std::int64_t count) {
+  if constexpr (requires { Op::kIsSplit; }) return split_run(op, out, a, count);
+  DISTRUN_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) out[i] = op(a[i]);
+}
+
+// Of runs of one number. Apart, so that the compiler thinks of the other runs alone.
+template <class Op, class In, class Out>
+[[gnu::noinline]] void repeated_unary_run(const Op op, std::byte* const* first, std::int64_t count, Steps down) {
+  for_each_run<2>(first, down, [op, count](std::byte* const* data) {
+    const Out result = op(*at<In>(data[1], 0));
     Out* out = at<Out>(data[0], 0);
-    const In* a = at<In>(data[1], 0);
-    if constexpr (requires { Op::kIsSplit; }) return split_run(op, out, a, count);
-    DISTRUN_INDEPENDENT
-    for (std::int64_t i = 0; i < count; ++i) out[i] = op(a[i]);
-    return;
+    for (std::int64_t i = 0; i < count; ++i) out[i] = result;
+  });
+}
+
+template <class Op, class In, class Out>
+void unary_run(std::byte* const* first, Steps along, Steps down, const void* parameter) {
+  const Op op(parameter);
+  const std::int64_t out_stride = along.strides[0], stride = along.strides[1], count = along.count;
+  if (is_packed<Out>(out_stride) && is_packed<In>(stride)) {
+    return for_each_run<2>(first, down, [op, count](std::byte* const* data) {
+      packed_unary_run(op, at<Out>(data[0], 0), at<const In>(data[1], 0), count);
+    });
   }
-  for (std::int64_t i = 0; i < count; ++i) {
-    *at<Out>(data[0], i * strides[0]) = op(*at<In>(data[1], i * strides[1]));
-  }
+  if (is_packed<Out>(out_stride) && stride == 0) return repeated_unary_run<Op, In, Out>(op, first, count, down);
+  for_each_run<2>(first, down, [op, count, out_stride, stride](std::byte* const* data) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      *at<Out>(data[0], i * out_stride) = op(*at<In>(data[1], i * stride));
+    }
+  });
 }
 
 template <class Op, class In, class Out>
@@ -79,7 +109,7 @@ template <class T, class Run>
 void in_parts_beside(const T number, std::int64_t count, const Run& run) {
   constexpr std::int64_t kPart = 256;
   T numbers[kPart];
-  for (T& each : numbers) each = number;
+  for (std::int64_t i = 0; i < (count < kPart ? count : kPart); ++i) numbers[i] = number;
   for (std::int64_t start = 0; start < count; start += kPart) {
     run(numbers, start, count - start < kPart ? count - start : kPart);
   }
@@ -109,20 +139,32 @@ void right_binary_run(const Op op, Out* out, const In a, const In* b, std::int64
 }
 
 template <class Op, class In, class Out>
-void binary_run(std::byte* const* data, const std::int64_t* strides, std::int64_t count, const void* parameter) {
+void binary_run(std::byte* const* first, Steps along, Steps down, const void* parameter) {
   const Op op(parameter);
-  Out* out = at<Out>(data[0], 0);
-  const In* a = at<In>(data[1], 0);
-  const In* b = at<In>(data[2], 0);
-  const bool is_out_packed = is_packed<Out>(strides[0]);
-  const bool is_a_packed = is_packed<In>(strides[1]);
-  const bool is_b_packed = is_packed<In>(strides[2]);
-  if (is_out_packed && is_a_packed && is_b_packed) return packed_binary_run(op, out, a, b, count);
-  if (is_out_packed && is_a_packed && strides[2] == 0) return left_binary_run(op, out, a, *b, count);
-  if (is_out_packed && strides[1] == 0 && is_b_packed) return right_binary_run(op, out, *a, b, count);
-  for (std::int64_t i = 0; i < count; ++i) {
-    *at<Out>(data[0], i * strides[0]) = op(*at<In>(data[1], i * strides[1]), *at<In>(data[2], i * strides[2]));
+  const std::int64_t count = along.count, out_stride = along.strides[0];
+  const std::int64_t a_stride = along.strides[1], b_stride = along.strides[2];
+  const auto for_each = [first, down](const auto& run) {
+    for_each_run<3>(first, down, [&run](std::byte* const* data) {
+      run(at<Out>(data[0], 0), at<const In>(data[1], 0), at<const In>(data[2], 0));
+    });
+  };
+  const bool is_out_packed = is_packed<Out>(out_stride);
+  const bool is_a_packed = is_packed<In>(a_stride);
+  const bool is_b_packed = is_packed<In>(b_stride);
+  if (is_out_packed && is_a_packed && is_b_packed) {
+    return for_each([op, count](Out* out, const In* a, const In* b) { packed_binary_run(op, out, a, b, count); });
   }
+  if (is_out_packed && is_a_packed && b_stride == 0) {
+    return for_each([op, count](Out* out, const In* a, const In* b) { left_binary_run(op, out, a, *b, count); });
+  }
+  if (is_out_packed && a_stride == 0 && is_b_packed) {
+    return for_each([op, count](Out* out, const In* a, const In* b) { right_binary_run(op, out, *a, b, count); });
+  }
+  for_each_run<3>(first, down, [op, count, out_stride, a_stride, b_stride](std::byte* const* data) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      *at<Out>(data[0], i * out_stride) = op(*at<In>(data[1], i * a_stride), *at<In>(data[2], i * b_stride));
+    }
+  });
 }
 
 // An input of several: its elements one after the other, or one that repeats itself.
@@ -152,8 +194,8 @@ bool with_input(const std::byte* data, std::int64_t stride, const Run& run) {
 }
 
 template <class Op, class First, class T>
-void ternary_run(std::byte* const* data, const std::int64_t* strides, std::int64_t count, const void*) {
-  const Op op;
+void one_ternary_run(const Op op, std::byte* const* data, Steps along) {
+  const std::int64_t count = along.count, *const strides = along.strides;
   const auto run_packed = [&] {
     return is_packed<T>(strides[0]) && with_input<First>(data[1], strides[1], [&](auto a) {
              return with_input<T>(data[2], strides[2], [&](auto b) {
@@ -169,6 +211,10 @@ void ternary_run(std::byte* const* data, const std::int64_t* strides, std::int64
     *at<T>(data[0], i * strides[0]) =
         op(*at<First>(data[1], i * strides[1]), *at<T>(data[2], i * strides[2]), *at<T>(data[3], i * strides[3]));
   }
+}
+template <class Op, class First, class T>
+void ternary_run(std::byte* const* first, Steps along, Steps down, const void*) {
+  for_each_run<4>(first, down, [along](std::byte* const* data) { one_ternary_run<Op, First, T>(Op(), data, along); });
 }
 
 template <template <class> class Op, class T>

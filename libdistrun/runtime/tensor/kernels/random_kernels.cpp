@@ -55,6 +55,12 @@ void uniform_f32(const Words& words, float* out) {
     for (std::int64_t word = 0; word < 4; ++word) out[4 * i + word] = unit(words.of[word][i]);
   }
 }
+void words_u64(const Words& words, std::uint64_t* out) {
+  for (std::int64_t i = 0; i < kTogether; ++i) {
+    out[2 * i] = std::uint64_t{words.of[1][i]} << 32 | words.of[0][i];
+    out[2 * i + 1] = std::uint64_t{words.of[3][i]} << 32 | words.of[2][i];
+  }
+}
 void uniform_f64(const Words& words, double* out) {
   for (std::int64_t i = 0; i < kTogether; ++i) {
     out[2 * i] = unit(words.of[0][i], words.of[1][i]);
@@ -94,6 +100,7 @@ void random_run(std::uint64_t key, std::uint64_t first, T* out, std::int64_t cou
 
 extern const RandomKernels DISTRUN_NAMED(random_kernels_, DISTRUN_KERNEL_SET);
 constexpr RandomKernels DISTRUN_NAMED(random_kernels_, DISTRUN_KERNEL_SET) = {
+    &random_run<std::uint64_t, words_u64>,
     &random_run<float, uniform_f32>,
     &random_run<double, uniform_f64>,
     &random_run<float, normal_f32>,

@@ -68,10 +68,15 @@ void row_gradient(const H h, const T* in, T middle, T inverse, T* out, std::int6
 
 // kRows rows at a time, in their order, so that the sums are taken up once for all of them.
 template <std::int64_t kRows, class T>
-void add_to_sums(const T* gradient, const T* in, const T* mean, const T* inverse, std::int64_t size, double* of_weight,
-                 double* of_bias) {
+void add_to_sums(const RowNormalizationGradient& rows, std::int64_t first) {
+  const std::int64_t size = rows.size, start = first * size;
+  const T *const gradient = static_cast<const T*>(rows.gradient) + start, *const in =
+                                                                              static_cast<const T*>(rows.input) + start;
+  const T *const mean = static_cast<const T*>(rows.mean) + first, *const inverse =
+                                                                      static_cast<const T*>(rows.inverse) + first;
+  double *const of_weight = rows.of_weight, *const of_bias = rows.of_bias;
   DISTRUN_INDEPENDENT
-  for (std::int64_t i = 0; i < size; ++i) {
+  for (std::int64_t i = rows.first_column; i < rows.first_column + rows.columns; ++i) {
     double weight = of_weight[i], bias = of_bias[i];
     for (std::int64_t row = 0; row < kRows; ++row) {
       const T g = gradient[row * size + i];
@@ -86,17 +91,9 @@ void add_to_sums(const T* gradient, const T* in, const T* mean, const T* inverse
 template <class T>
 void add_parameter_gradients(const RowNormalizationGradient& rows) {
   constexpr std::int64_t kTogether = 4;
-  const T *const g = static_cast<const T*>(rows.gradient), *const in = static_cast<const T*>(rows.input);
-  const T *const mean = static_cast<const T*>(rows.mean), *const inverse = static_cast<const T*>(rows.inverse);
   std::int64_t row = 0;
-  for (; row + kTogether <= rows.count; row += kTogether) {
-    add_to_sums<kTogether>(g + row * rows.size, in + row * rows.size, mean + row, inverse + row, rows.size,
-                           rows.of_weight, rows.of_bias);
-  }
-  for (; row < rows.count; ++row) {
-    add_to_sums<1>(g + row * rows.size, in + row * rows.size, mean + row, inverse + row, rows.size, rows.of_weight,
-                   rows.of_bias);
-  }
+  for (; row + kTogether <= rows.count; row += kTogether) add_to_sums<kTogether, T>(rows, row);
+  for (; row < rows.count; ++row) add_to_sums<1, T>(rows, row);
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 // Softmax, its logarithm and their gradients, along rows or, where lines lie across, many columns side by side.
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; see loops.hpp.
+#include <distrun/runtime/tensor/kernels/line_extremes.hpp>
 #include <distrun/runtime/tensor/kernels/line_sums.hpp>
 #include <distrun/runtime/tensor/kernels/lines.hpp>
 #include <distrun/runtime/tensor/kernels/loops.hpp>
@@ -31,11 +32,18 @@ void powers(const T* in, T* out, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = exponential(in[i]);
 }
 
-// e^(in - number)
+// Of what is not above 0.
 template <class T>
-void powers_less(const T* in, T* out, T number, std::int64_t count) {
+void powers_up_to_1(const T* in, T* out, std::int64_t count) {
   DISTRUN_INDEPENDENT
-  for (std::int64_t i = 0; i < count; ++i) out[i] = exponential(in[i] - number);
+  for (std::int64_t i = 0; i < count; ++i) out[i] = exponential_up_to_0(in[i]);
+}
+
+// e^(in - largest)
+template <class T>
+void powers_less(const T* in, T* out, T largest, std::int64_t count) {
+  DISTRUN_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) out[i] = exponential_up_to_0(in[i] - largest);
 }
 
 template <class T>
@@ -43,19 +51,29 @@ double total_of(const T* data, std::int64_t count) {
   return sum_of_values(count, [data](std::int64_t i) { return static_cast<double>(data[i]); });
 }
 
+// As exact as what they are for.
+inline void logarithms(const double* sums, float* out, std::int64_t count) {
+  DISTRUN_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i)
+    out[i] = static_cast<float>(binary_logarithm(sums[i]) * 0x1.62e42fefa39efp-1);
+}
+inline void logarithms(const double* sums, double* out, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) out[i] = natural_logarithm(sums[i]);
+}
+
 // The sum of e^x of each of the rows, which are kPart elements at most, or one.
 template <class T>
 void sums_of_powers(const T* in, double* sums, std::int64_t rows, std::int64_t size) {
   T part[kPart];
   if (size <= kPart) {
-    powers(in, part, rows * size);
+    powers_up_to_1(in, part, rows * size);
     for (std::int64_t row = 0; row < rows; ++row) sums[row] = total_of(part + row * size, size);
     return;
   }
   sums[0] = 0;
   for (std::int64_t start = 0; start < size; start += kPart) {
     const std::int64_t count = size - start < kPart ? size - start : kPart;
-    powers(in + start, part, count);
+    powers_up_to_1(in + start, part, count);
     sums[0] += total_of(part, count);
   }
 }
@@ -83,7 +101,7 @@ void for_columns(const Lines& lines, const Body body) {
 template <class T>
 void less_largest_of_rows(const T* in, T* out, std::int64_t rows, std::int64_t size) {
   for (std::int64_t row = 0; row < rows; ++row) {
-    less(in + row * size, out + row * size, largest_of(in + row * size, size), size);
+    less(in + row * size, out + row * size, best_of<Larger>(in + row * size, size), size);
   }
 }
 
@@ -92,7 +110,7 @@ void less_largest_of_columns(const T* in, T* out, std::int64_t columns, const Li
   T largest[kColumns];
   for (std::int64_t j = 0; j < columns; ++j) largest[j] = in[j];
   for (std::int64_t i = 1; i < lines.size; ++i) {
-    for (std::int64_t j = 0; j < columns; ++j) largest[j] = larger(largest[j], in[i * lines.inner + j]);
+    for (std::int64_t j = 0; j < columns; ++j) largest[j] = Larger::of(largest[j], in[i * lines.inner + j]);
   }
   for (std::int64_t i = 0; i < lines.size; ++i) {
     DISTRUN_INDEPENDENT
@@ -106,10 +124,10 @@ void softmax_of_rows(const T* in, T* out, const Lines& lines) {
     const T* const from = in + first * lines.size;
     T* const block = out + first * lines.size;
     if (rows == 1) {
-      powers_less(from, block, largest_of(from, lines.size), lines.size);
+      powers_less(from, block, best_of<Larger>(from, lines.size), lines.size);
     } else {
       less_largest_of_rows(from, block, rows, lines.size);
-      powers(block, block, rows * lines.size);
+      powers_up_to_1(block, block, rows * lines.size);
     }
     for (std::int64_t row = 0; row < rows; ++row) {
       T* const line = block + row * lines.size;
@@ -126,7 +144,7 @@ void softmax_of_columns(const T* in, T* out, const Lines& lines) {
     less_largest_of_columns(in + start, block, columns, lines);
     for (std::int64_t i = 0; i < lines.size; ++i) {
       T* const row = block + i * lines.inner;
-      powers(row, row, columns);
+      powers_up_to_1(row, row, columns);
       for (std::int64_t j = 0; j < columns; ++j) sums[j] += static_cast<double>(row[j]);
     }
     T factors[kColumns];
@@ -143,12 +161,14 @@ template <class T>
 void log_softmax_of_rows(const T* in, T* out, const Lines& lines) {
   for_rows(lines, [&](std::int64_t first, std::int64_t rows) {
     double sums[kPart];
+    T logs[kPart];
     T* const block = out + first * lines.size;
     less_largest_of_rows(in + first * lines.size, block, rows, lines.size);
     sums_of_powers(block, sums, rows, lines.size);
+    logarithms(sums, logs, rows);
     for (std::int64_t row = 0; row < rows; ++row) {
       T* const line = block + row * lines.size;
-      less(line, line, static_cast<T>(__builtin_log(sums[row])), lines.size);
+      less(line, line, logs[row], lines.size);
     }
   });
 }
@@ -161,10 +181,10 @@ void log_softmax_of_columns(const T* in, T* out, const Lines& lines) {
     T* const block = out + start;
     less_largest_of_columns(in + start, block, columns, lines);
     for (std::int64_t i = 0; i < lines.size; ++i) {
-      powers(block + i * lines.inner, part, columns);
+      powers_up_to_1(block + i * lines.inner, part, columns);
       for (std::int64_t j = 0; j < columns; ++j) sums[j] += static_cast<double>(part[j]);
     }
-    for (std::int64_t j = 0; j < columns; ++j) part[j] = static_cast<T>(__builtin_log(sums[j]));
+    logarithms(sums, part, columns);
     for (std::int64_t i = 0; i < lines.size; ++i) {
       T* const row = block + i * lines.inner;
       DISTRUN_INDEPENDENT

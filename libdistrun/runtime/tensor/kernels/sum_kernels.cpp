@@ -1,7 +1,7 @@
 // Sums.
 // Built once for each instruction set, with DISTRUN_KERNEL_SET as its name; see loops.hpp.
 #include <distrun/runtime/tensor/kernels/loops.hpp>
-#if defined(__FMA__)
+#if defined(__SSE2__)
 #include <immintrin.h>  // its functions are always inlined: none is left over
 #endif
 
@@ -11,26 +11,33 @@ namespace {
 template <class T>
 using Sum = std::conditional_t<is_float<T>, double, std::uint64_t>;
 
-// Lanes that are summed side by side, as vectors of four, and how many elements go into them before they are put
-// together: the error grows with the number of blocks, not of elements.
+// Lanes that are summed side by side, and how many elements go into them before they are put together: the error grows
+// with the number of blocks, not of elements. Fewer elements than lanes go into four of them.
+constexpr std::int64_t kLanes = 32;
 constexpr std::int64_t kFour = 4;
-constexpr std::int64_t kFours = 8;
-constexpr std::int64_t kLanes = kFour * kFours;
 constexpr std::int64_t kBlock = 8192;
+
+// Lanes of a vector: as many as the machine has.
+#if defined(__AVX__)
+constexpr std::int64_t kEach = 4;
+#else
+constexpr std::int64_t kEach = 2;
+#endif
+constexpr std::int64_t kVectors = kLanes / kEach, kVectorsOfFour = kFour / kEach;
 
 template <class Element, class Sum>
 struct Vectors {
-  typedef Element Elements __attribute__((vector_size(kFour * sizeof(Element))));
-  typedef Sum Sums __attribute__((vector_size(kFour * sizeof(Sum))));
+  typedef Element Elements __attribute__((vector_size(kEach * sizeof(Element))));
+  typedef Sum Sums __attribute__((vector_size(kEach * sizeof(Sum))));
 };
 template <class T>
-using Four = Vectors<std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>, Sum<T>>;
+using VectorsOf = Vectors<std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>, Sum<T>>;
 template <class T>
-using Sums = typename Four<T>::Sums;
+using Sums = typename VectorsOf<T>::Sums;
 
-// sums[lane] += data[lane], of four.
+// sums[lane] += data[lane], of a vector's lanes.
 template <class T>
-void add_four(Sums<T>& sums, const T* data) {
+void add_vector(Sums<T>& sums, const T* data) {
 #if defined(__FMA__)
   if constexpr (std::is_same_v<T, float>) {
     // What is multiplied by 1 is added as it is. It is the multipliers that have nothing else to do: those that add
@@ -39,23 +46,41 @@ void add_four(Sums<T>& sums, const T* data) {
     sums = _mm256_fmadd_pd(elements, _mm256_set1_pd(1), sums);
     return;
   }
+#elif defined(__SSE2__)
+  if constexpr (std::is_same_v<T, float>) {
+    sums += _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(data))));
+    return;
+  }
 #endif
-  typename Four<T>::Elements elements;
+  typename VectorsOf<T>::Elements elements;
   __builtin_memcpy(&elements, data, sizeof elements);
   sums += __builtin_convertvector(elements, Sums<T>);
 }
+template <std::int64_t kTogether, class T>
+void add_vectors(Sums<T> (&sums)[kTogether], const T* data) {
+  for (std::int64_t k = 0; k < kTogether; ++k) add_vector<T>(sums[k], data + k * kEach);
+}
 
-template <class T>
-Sum<T> folded(const Sums<T>& sums) {
-  return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+// Halves of the lanes on each other.
+template <class T, std::int64_t kTogether>
+Sum<T> folded(Sums<T> (&sums)[kTogether]) {
+  for (std::int64_t half = kTogether / 2; half > 0; half /= 2) {
+    for (std::int64_t k = 0; k < half; ++k) sums[k] += sums[k + half];
+  }
+  const Sums<T>& last = sums[0];
+  if constexpr (kEach == 4) {
+    return (last[0] + last[2]) + (last[1] + last[3]);
+  } else {
+    return last[0] + last[1];
+  }
 }
 
 // Of fewer than there are lanes.
 template <class T>
 Sum<T> sum_of_few(const T* data, std::int64_t count) {
-  Sums<T> sums = {};
+  Sums<T> sums[kVectorsOfFour] = {};
   std::int64_t i = 0;
-  for (; i + kFour <= count; i += kFour) add_four<T>(sums, data + i);
+  for (; i + kFour <= count; i += kFour) add_vectors(sums, data + i);
   Sum<T> sum = folded<T>(sums);
   for (; i < count; ++i) sum += static_cast<Sum<T>>(data[i]);
   return sum;
@@ -64,16 +89,13 @@ Sum<T> sum_of_few(const T* data, std::int64_t count) {
 // Of as many as there are lanes, or more.
 template <class T>
 Sum<T> sum_of_block(const T* data, std::int64_t count) {
-  Sums<T> sums[kFours] = {};
+  Sums<T> sums[kVectors] = {};
   std::int64_t i = 0;
   do {
-    for (std::int64_t four = 0; four < kFours; ++four) add_four<T>(sums[four], data + i + four * kFour);
+    add_vectors(sums, data + i);
     i += kLanes;
   } while (i + kLanes <= count);
-  for (std::int64_t half = kFours / 2; half > 0; half /= 2) {
-    for (std::int64_t four = 0; four < half; ++four) sums[four] += sums[four + half];
-  }
-  const Sum<T> sum = folded<T>(sums[0]);
+  const Sum<T> sum = folded<T>(sums);
   return i < count ? sum + sum_of_few(data + i, count - i) : sum;
 }
 
@@ -107,38 +129,71 @@ void along_lines_run(const SumBlock& block, void* totals) {
   }
 }
 
-// So many lines of a block at a time: each sum is loaded and stored once for all.
+// Adds the first elements of each line, so many vectors of them, to `totals`. Each sum is loaded and stored once for
+// all lines.
 template <std::int64_t kTogether, class T>
-void add_lines(const SumBlock& block, std::int64_t first, Sum<T>* totals) {
-  const T* lines[kTogether];
-  for (std::int64_t line = 0; line < kTogether; ++line) lines[line] = line_of<T>(block, first + line);
-  std::int64_t i = 0;
-  for (; i + kFour <= block.count; i += kFour) {
-    Sums<T> sums;
-    __builtin_memcpy(&sums, totals + i, sizeof sums);
-    for (std::int64_t line = 0; line < kTogether; ++line) add_four<T>(sums, lines[line] + i);
-    __builtin_memcpy(totals + i, &sums, sizeof sums);
+void add_first_vectors(const SumBlock& block, Sum<T>* totals) {
+  // Machines foresee long lines, but not pieces of short ones.
+  constexpr std::int64_t kCacheLine = 64, kAhead = 16, kShort = 4 * kCacheLine;
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T)) * kTogether * kEach;
+  const bool is_short = block.line_stride <= kShort;
+  Sums<T> sums[kTogether];
+  for (std::int64_t k = 0; k < kTogether; ++k) {
+    Sums<T> sum;  // each on its own, or the compiler would keep all of them in memory
+    __builtin_memcpy(&sum, totals + k * kEach, sizeof sum);
+    sums[k] = sum;
   }
-  for (; i < block.count; ++i) {
-    for (std::int64_t line = 0; line < kTogether; ++line) totals[i] += static_cast<Sum<T>>(lines[line][i]);
+  const std::byte* data = block.data;
+  for (std::int64_t line = 0; line < block.lines; ++line, data += block.line_stride) {
+    if (is_short) {
+      const std::byte* const ahead = data + kAhead * block.line_stride;
+      for (std::int64_t byte = 0; byte < kBytes; byte += kCacheLine) __builtin_prefetch(ahead + byte);
+    }
+    add_vectors(sums, reinterpret_cast<const T*>(data));
+  }
+  for (std::int64_t k = 0; k < kTogether; ++k) {
+    const Sums<T> sum = sums[k];
+    __builtin_memcpy(totals + k * kEach, &sum, sizeof sum);
   }
 }
 
-// Halves of what is together are for the lines that are left.
+// So many vectors together, halves of that where fewer are left, and then single elements.
 template <std::int64_t kTogether, class T>
-void add_lines_from(const SumBlock& block, std::int64_t first, Sum<T>* totals) {
-  for (; first + kTogether <= block.lines; first += kTogether) add_lines<kTogether, T>(block, first, totals);
-  if constexpr (kTogether > 1) add_lines_from<kTogether / 2, T>(block, first, totals);
+void add_all_vectors(SumBlock block, Sum<T>* totals) {
+  constexpr std::int64_t kWide = kTogether * kEach;
+  for (; block.count >= kWide; block.count -= kWide, totals += kWide) {
+    add_first_vectors<kTogether, T>(block, totals);
+    block.data += kWide * block.stride;
+  }
+  if constexpr (kTogether > 1) return add_all_vectors<kTogether / 2, T>(block, totals);
+  for (std::int64_t i = 0; i < block.count; ++i) {
+    Sum<T> sum = totals[i];
+    for (std::int64_t line = 0; line < block.lines; ++line) sum += static_cast<Sum<T>>(line_of<T>(block, line)[i]);
+    totals[i] = sum;
+  }
 }
+
+// Some lines at a time, in their order: as many as memory can bring along side by side, and no less than a few
+// kilobytes.
 template <class T>
 void add_packed_lines(const SumBlock& block, Sum<T>* totals) {
-  add_lines_from<8, T>(block, 0, totals);
+  constexpr std::int64_t kTogether = 8, kBytes = 16384;
+  constexpr std::int64_t kVectorsTogether = sizeof(T) == 8 ? 4 : 8;
+  const std::int64_t in_bytes = kBytes / (block.count * block.stride);
+  const std::int64_t most = in_bytes < kTogether ? kTogether : in_bytes;
+  SumBlock some = block;
+  for (std::int64_t left = block.lines; left > 0; left -= some.lines) {
+    some.lines = left < 2 * most ? left : most;
+    add_all_vectors<kVectorsTogether, T>(some, totals);
+    some.data += some.lines * block.line_stride;
+  }
 }
 
 // Short lines that follow each other, which may be taken as long ones of several.
 template <class T>
 bool are_short(const SumBlock& block) {
-  return block.count < 64 && block.lines > 256 && block.line_stride == block.count * block.stride;
+  return block.count < 2 * kLanes && block.count % kLanes != 0 && block.lines > 256 &&
+         block.line_stride == block.count * block.stride;
 }
 
 // The sums of each of the several are put together in the end.
@@ -191,6 +246,11 @@ void square_differences_run(const void* a, const void* b, std::int64_t count, do
   }
 }
 
+void to_float(const double* sums, float* out, std::int64_t count) {
+  DISTRUN_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<float>(sums[i]);
+}
+
 #define DISTRUN_ALONG_LINES(T) &along_lines_run<T>
 #define DISTRUN_ACROSS_LINES(T) &across_lines_run<T>
 
@@ -200,6 +260,7 @@ extern const SumKernels DISTRUN_NAMED(sum_kernels_, DISTRUN_KERNEL_SET);
 constexpr SumKernels DISTRUN_NAMED(sum_kernels_, DISTRUN_KERNEL_SET) = {
     DISTRUN_FOR_DTYPES(DISTRUN_ALONG_LINES),
     DISTRUN_FOR_DTYPES(DISTRUN_ACROSS_LINES),
+    &to_float,
     {&square_differences_run<float>, &square_differences_run<double>},
 };
 

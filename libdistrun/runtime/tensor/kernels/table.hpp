@@ -11,9 +11,15 @@
 
 namespace distrun::tensor::kernels {
 
-// `count` elements at data[k] + i * strides[k]; data[0] is written. The output may be the very same run as an input,
-// and must not overlap one otherwise. `parameter` points to a constant of the operator, in the inputs' dtype.
-using Run = void (*)(std::byte* const* data, const std::int64_t* strides, std::int64_t count, const void* parameter);
+// `count` places in each of several blocks; from one to the next it is strides[k] bytes in block k.
+struct Steps {
+  const std::int64_t* strides = nullptr;  // not looked at for one place
+  std::int64_t count = 1;
+};
+// Runs of elements: element i of run r is at data[k] + r * down.strides[k] + i * along.strides[k]; data[0] is written.
+// The output may be the very same elements as an input, and must not overlap one otherwise. `parameter` points to a
+// constant of the operator, in the inputs' dtype.
+using Run = void (*)(std::byte* const* data, Steps along, Steps down, const void* parameter);
 
 // Results are of the input's dtype.
 enum class Unary : std::uint8_t {
@@ -100,6 +106,7 @@ struct Turned {
   const std::byte* data = nullptr;
   std::int64_t rows = 0, row_stride = 0;
   std::int64_t columns = 0, column_stride = 0;
+  const std::byte* next = nullptr;  // what is turned after it, for the cache; null for nothing
 };
 
 struct CopyKernels {
@@ -111,13 +118,15 @@ struct CopyKernels {
 struct SumKernels {
   AddSums along_lines[kDTypeCount];
   AddSums across_lines[kDTypeCount];
+  void (*to_float)(const double* sums, float* out, std::int64_t count);
   // Adds the sum of (a - b)^2 of packed elements to the total; for float and double.
   void (*square_differences[2])(const void* a, const void* b, std::int64_t count, double* total);
 };
 
 // `count` random numbers from block `first` of the sequence `key`, of which each block makes 16 bytes: uniform ones
-// from 0 up to but not 1, and normal ones.
+// from 0 up to but not 1, and normal ones; or the bits as they are.
 struct RandomKernels {
+  void (*words)(std::uint64_t key, std::uint64_t first, std::uint64_t* out, std::int64_t count);
   void (*uniform_f32)(std::uint64_t key, std::uint64_t first, float* out, std::int64_t count);
   void (*uniform_f64)(std::uint64_t key, std::uint64_t first, double* out, std::int64_t count);
   void (*normal_f32)(std::uint64_t key, std::uint64_t first, float* out, std::int64_t count);
@@ -137,20 +146,29 @@ struct Panel {
   std::int64_t columns = 0, lines = 1;  // of each line, a multiple of kPanelColumns
   std::int64_t b_line = 0, c_line = 0;
 };
-// A panel of C += A B: kPanelRows rows, whose elements of A lie where they are, line by line: row i begins a_rows[i]
-// elements behind a, and B has a row for each of them, one after the other.
-struct LinesPanel {
-  const void* a = nullptr;
-  std::int64_t a_rows[kPanelRows] = {};
-  std::int64_t lines = 0, a_line = 0, count = 0;  // `count` elements each, from line to line in elements
+// A panel of C = A B, to whose rows another is added or what they have been: kPanelRows rows, whose elements of A lie
+// where they are. Rows of A may be one and the same. Distances are in elements.
+struct Factors {
+  std::int64_t a, b;  // a column of A, from where each row begins, and the row of B that it is multiplied with
+};
+inline constexpr std::int64_t kPanelRowsLeast = 4;
+struct GatheredPanel {
+  std::int64_t rows = kPanelRows;  // that are needed: up to kPanelRowsLeast as many are made, else all
+  const void* a_rows[kPanelRows] = {};
   const void* b = nullptr;
-  std::int64_t columns = 0;  // of B and C, packed; a multiple of kPanelColumns
-  void* c = nullptr;
+  const Factors* factors = nullptr;
+  std::int64_t inner = 0;  // how many there are, 1 or more
+  void* c_rows[kPanelRows] = {};
+  std::int64_t columns = 0;    // a multiple of kPanelColumns
+  const void* plus = nullptr;  // as many, or null
+  bool accumulate = false;     // to C, and `plus` is not looked at
 };
 // Of float and double.
 struct PanelKernels {
   void (*multiply[2])(const Panel& panel);
-  void (*add_lines[2])(const LinesPanel& panel);
+  void (*multiply_gathered[2])(const GatheredPanel& panel);
+  // Makes `count` elements lie side by side, of which each is `step` elements behind the one before.
+  void (*take_each[2])(const void* elements, std::int64_t step, std::int64_t count, void* out);
 };
 
 // Not for bool.

@@ -1,5 +1,6 @@
 #pragma once
 // A contiguous tensor as lines along one of its dimensions, or as rows of its last ones.
+#include <distrun/runtime/tensor/core/parallel.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
 #include <distrun/runtime/tensor/kernels/lines.hpp>
 
@@ -26,6 +27,24 @@ void for_each_line(const Around& shape, const Line& line) {
   for (std::int64_t before = 0; before < shape.outer; ++before) {
     for (std::int64_t after = 0; after < shape.inner; ++after) line(before, after);
   }
+}
+
+// Calls part(first, count) for parts of so many rows or the like, which have elements, on several threads if they are
+// large.
+template <class Part>
+void for_parts(std::int64_t count, std::int64_t elements_each, const Part& part) {
+  parallel_for(count, (kElementsEach - 1) / elements_each + 1,
+               [&part](std::int64_t first, std::int64_t end) { part(first, end - first); });
+}
+// Calls part(first, lines) in that way for parts of a shape, the first line of which begins at element `first`.
+template <class Part>
+void for_parts(const Around& shape, const Part& part) {
+  const std::int64_t elements_each = shape.size * shape.inner;
+  for_parts(shape.outer, elements_each, [&](std::int64_t first, std::int64_t count) {
+    kernels::Lines lines = shape;
+    lines.outer = count;
+    part(first * elements_each, lines);
+  });
 }
 
 // Bytes of a launch as elements.

@@ -1,5 +1,6 @@
-// A convolution is a product of matrices. Mostly it is made where the image lies (direct_convolution.hpp); otherwise
-// each image is written out as columns, one for each place of the window, which costs memory and some time.
+// A convolution is a product of matrices. Mostly it is made where the image lies, with places side by side in vectors
+// (direct_convolution.hpp) or channels (channel_convolution.hpp); otherwise each image is written out as columns, one
+// for each place of the window, which costs memory and some time.
 #include <distrun/runtime/tensor/operators/convolution.hpp>
 
 #include <algorithm>
@@ -10,9 +11,12 @@
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/operators/channel_convolution.hpp>
+#include <distrun/runtime/tensor/operators/channel_plan.hpp>
 #include <distrun/runtime/tensor/operators/direct_convolution.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
 #include <distrun/runtime/tensor/operators/product.hpp>
+#include <distrun/runtime/tensor/operators/weight_gradient.hpp>
 
 namespace distrun::tensor::plain {
 namespace {
@@ -120,7 +124,7 @@ void add_columns(const Geometry& g, T* columns, T* image) {
     auto* out = reinterpret_cast<std::byte*>(image + (line.image + line.first * g.stride.width));
     auto* from = reinterpret_cast<std::byte*>(columns + line.columns + line.first);
     std::byte* const data[] = {out, out, from};
-    add(data, strides, line.last - line.first, &one);
+    add(data, {strides, line.last - line.first}, {}, &one);
   });
 }
 
@@ -232,6 +236,13 @@ bool is_turned_direct(const Geometry& g) {
   return is_convolution && is_direct(turned(g));
 }
 
+// With places side by side in vectors what is between the rows of images is made as well, but it takes no plan.
+bool is_cheaper_by_channels(const Geometry& g) {
+  constexpr double kWorthAsking = 1e5;  // multiplications
+  const double multiplications = static_cast<double>(g.batch * g.result()) * static_cast<double>(g.patch());
+  return multiplications > kWorthAsking && cost_by_channels(g) * 1.03 < direct_cost(g);
+}
+
 }  // namespace
 
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
@@ -240,7 +251,10 @@ Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, con
   check_bias(bias, input, g.out_channels);
   const Tensor out = empty({g.batch, g.out_channels, g.out.height, g.out.width}, input.options());
   if (out.numel() > 0 && g.patch() > 0) {
-    if (is_direct(g)) {
+    const bool direct = is_direct(g), by_channels = is_by_channels(g);
+    if (direct || by_channels) {
+      const auto convolve =
+          by_channels && (!direct || is_cheaper_by_channels(g)) ? &convolve_by_channels : &convolve_directly;
       convolve(out, contiguous(input), contiguous(weight), bias.defined() ? contiguous(bias) : bias, g);
       return out;
     }
@@ -258,7 +272,13 @@ Tensor conv2d_input_gradient(const Tensor& gradient, const Tensor& weight, const
   check_sizes("conv2d_input_gradient", input_sizes);
   const Geometry g = geometry_of("conv2d_input_gradient", input_sizes, weight.sizes(), options);
   check_gradient("conv2d_input_gradient", gradient, g);
-  if (gradient.numel() > 0 && is_turned_direct(g)) {
+  const bool direct = gradient.numel() > 0 && is_turned_direct(g);
+  if (gradient.numel() > 0 && is_input_gradient_by_channels(g) && !(direct && !is_cheaper_by_channels(turned(g)))) {
+    const Tensor out = empty(input_sizes, gradient.options());
+    make_input_gradient(out, contiguous(gradient), contiguous(weight), g);
+    return out;
+  }
+  if (direct) {
     const Tensor out = empty(input_sizes, gradient.options());
     convolve_turned(out, contiguous(gradient), contiguous(weight), turned(g));
     return out;
@@ -276,7 +296,7 @@ Tensor conv2d_weight_gradient(const Tensor& gradient, const Tensor& input, const
   check_sizes("conv2d_weight_gradient", weight_sizes);
   const Geometry g = geometry_of("conv2d_weight_gradient", input.sizes(), weight_sizes, options);
   check_gradient("conv2d_weight_gradient", gradient, g);
-  if (gradient.numel() > 0 && g.patch() > 0 && is_weight_gradient_direct(g)) {
+  if (gradient.numel() > 0 && g.patch() > 0 && is_weight_gradient_by_channels(g)) {
     const Tensor out = empty(weight_sizes, gradient.options());
     make_weight_gradient(out, contiguous(gradient), contiguous(input), g);
     return out;

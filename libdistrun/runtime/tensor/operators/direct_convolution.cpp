@@ -9,6 +9,7 @@
 #include <distrun/runtime/tensor/core/launch.hpp>
 #include <distrun/runtime/tensor/core/parallel.hpp>
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/operators/convolution_layout.hpp>
 
 namespace distrun::tensor {
 namespace {
@@ -16,35 +17,10 @@ namespace {
 using kernels::kPanelColumns;
 using kernels::kPanelRows;
 
-constexpr std::int64_t up_to(std::int64_t count, std::int64_t multiple) {
-  return (count + multiple - 1) / multiple * multiple;
-}
-
-// The image with its padding. With a stride each channel is as many planes as there are remainders, so that
-// neighbouring places of the window are neighbours there.
-struct Padded {
-  Plane phases;
-  Plane plane;  // its width is the distance of rows
-
-  std::int64_t at(std::int64_t channel, std::int64_t y, std::int64_t x) const {
-    const std::int64_t phase = (channel * phases.height + y % phases.height) * phases.width + x % phases.width;
-    return (phase * plane.height + y / phases.height) * plane.width + x / phases.width;
-  }
-  std::int64_t channel() const { return phases.count() * plane.count(); }
-};
-
-// Without a stride the zeros behind a row are those before the next one.
-Padded padded(const Geometry& g) {
-  const auto distance = [](std::int64_t size, std::int64_t stride) { return (size + stride - 1) / stride; };
-  const std::int64_t width = g.stride.width == 1 ? std::max(g.in.width + g.padding.width, g.out.width)
-                                                 : distance(g.in.width + 2 * g.padding.width, g.stride.width);
-  return {g.stride, {distance(g.in.height + 2 * g.padding.height, g.stride.height), width}};
-}
-
 // Everything but addresses.
 struct Plan {
   Geometry g;
-  Padded padded;
+  PaddedImage padded;
   bool is_turned;                    // the weight
   std::int64_t rows, columns;        // of results that are made at a time, and places of these rows
   std::int64_t panels;               // of the weight
@@ -59,6 +35,7 @@ struct Plan {
   std::int64_t scratch() const { return packed() + lanes * lane(); }
 };
 
+constexpr std::int64_t kPlacesAtOnce = 512;                           // with what is between rows
 constexpr std::int64_t kMultiplicationsEach = std::int64_t{1} << 20;  // of a thread: less is not worth waking it
 
 std::int64_t lanes_of(const Geometry& g) {
@@ -68,11 +45,11 @@ std::int64_t lanes_of(const Geometry& g) {
 }
 
 Plan plan_of(const Geometry& g, bool is_turned) {
-  constexpr std::int64_t kColumns = 512, kInCache = std::int64_t{1} << 17;  // elements
-  Plan plan{g, padded(g), is_turned, 0, 0, up_to(g.out_channels, kPanelRows) / kPanelRows, 1, 1, {}};
+  constexpr std::int64_t kInCache = std::int64_t{1} << 17;  // elements
+  Plan plan{g, padded_input(g), is_turned, 0, 0, up_to(g.out_channels, kPanelRows) / kPanelRows, 1, 1, {}};
   plan.lanes = lanes_of(g);
   plan.images = std::clamp<std::int64_t>(kInCache / plan.image(), 1, (g.batch - 1) / plan.lanes + 1);
-  plan.rows = std::clamp<std::int64_t>(kColumns / plan.padded.plane.width, 1, g.out.height);
+  plan.rows = std::clamp<std::int64_t>(kPlacesAtOnce / plan.padded.plane.width, 1, g.out.height);
   plan.columns = up_to(plan.rows * plan.padded.plane.width, kPanelColumns);
   for (std::int64_t channel = 0; channel < g.in_channels; ++channel) {
     for (std::int64_t y = 0; y < g.window.height; ++y) {
@@ -91,37 +68,18 @@ void pack(const Plan& plan, const T* weight, const T* bias, T* packed) {
   std::fill_n(packed, plan.packed(), T{0});
   if (bias != nullptr) std::copy_n(bias, g.out_channels, packed);
   packed += plan.panels * kPanelRows;
+  if (!plan.is_turned) {
+    for (std::int64_t row = 0; row < g.out_channels; row += kPanelRows) {
+      turn(weight + row * patch, patch, std::min(kPanelRows, g.out_channels - row), patch, packed + row * patch,
+           kPanelRows);
+    }
+    return;
+  }
   for (std::int64_t row = 0; row < g.out_channels; ++row) {
     T* out = packed + row / kPanelRows * kPanelRows * patch + row % kPanelRows;
-    if (!plan.is_turned) {
-      for (std::int64_t k = 0; k < patch; ++k) out[k * kPanelRows] = weight[row * patch + k];
-      continue;
-    }
     for (std::int64_t channel = 0; channel < g.in_channels; ++channel) {
       const T* last = weight + (channel * g.out_channels + row + 1) * window - 1;
       for (std::int64_t k = 0; k < window; ++k) out[(channel * window + k) * kPanelRows] = last[-k];
-    }
-  }
-}
-
-// What is around the image's elements stays as it is.
-template <class T>
-void place_image(const Plan& plan, const T* image, T* out) {
-  const Geometry& g = plan.g;
-  const bool is_as_it_is = plan.padded.phases.count() == 1 && plan.padded.plane.height == g.in.height &&
-                           plan.padded.plane.width == g.in.width;
-  if (is_as_it_is) return void(std::copy_n(image, g.image(), out));
-  for (std::int64_t channel = 0; channel < g.in_channels; ++channel) {
-    for (std::int64_t y = 0; y < g.in.height; ++y, image += g.in.width) {
-      const std::int64_t row = y + g.padding.height;
-      if (g.stride.width == 1) {
-        std::copy_n(image, g.in.width, out + plan.padded.at(channel, row, g.padding.width));
-        continue;
-      }
-      for (std::int64_t first = 0; first < std::min(g.stride.width, g.in.width); ++first) {
-        T* to = out + plan.padded.at(channel, row, first + g.padding.width);
-        for (std::int64_t x = first; x < g.in.width; x += g.stride.width) *to++ = image[x];
-      }
     }
   }
 }
@@ -192,7 +150,7 @@ void run_lane(const Plan& plan, std::int64_t lane, const T* packed, const T* inp
   for (std::int64_t first = lane * plan.images; first < g.batch; first += plan.lanes * plan.images) {
     const std::int64_t count = std::min(plan.images, g.batch - first);
     for (std::int64_t i = 0; i < count; ++i) {
-      place_image(plan, input + (first + i) * g.image(), images + i * plan.image());
+      place_image(plan.padded, g.in_channels, input + (first + i) * g.image(), images + i * plan.image());
     }
     for (std::int64_t row = 0; row < g.out.height; row += plan.rows) {
       convolve_rows(plan, packed, images, count, row, beside, out + first * g.result());
@@ -225,93 +183,7 @@ void launch_plan(const char* name, const Plan& plan, const Tensor& out, const Te
   });
 }
 
-// For the weight's gradient: channels of the result, made up to whole tiles, and how large things are.
-struct WeightPlan {
-  Plan plan;
-  std::int64_t channels;
-  std::int64_t rows;  // of places that are worked on at a time
-
-  std::int64_t gradient() const { return plan.g.out.count() * channels; }
-  std::int64_t weight() const { return up_to(plan.g.patch(), kPanelRows) * channels; }
-  std::int64_t scratch() const { return plan.image() + gradient() + weight(); }
-};
-
-WeightPlan weight_plan_of(const Geometry& g) {
-  constexpr std::int64_t kInCache = std::int64_t{1} << 17;  // elements
-  const std::int64_t channels = up_to(g.out_channels, kPanelColumns);
-  return {plan_of(g, false), channels, std::clamp<std::int64_t>(kInCache / (g.out.width * channels), 1, g.out.height)};
-}
-
-template <class T>
-void turn(const T* matrix, std::int64_t rows, std::int64_t columns, std::int64_t column_stride, T* out,
-          std::int64_t out_stride) {
-  constexpr std::int64_t kBytes = sizeof(T);
-  kernels::table().copy->turn[static_cast<int>(dtype_of<T>)](
-      {reinterpret_cast<const std::byte*>(matrix), rows, kBytes, columns, column_stride * kBytes},
-      reinterpret_cast<std::byte*>(out), out_stride * kBytes);
-}
-
-// Some panels of the window's elements.
-template <class T>
-void add_panels_to_weight(const WeightPlan& of, const T* image, const T* gradient, std::int64_t first_panel,
-                          std::int64_t end_panel, T* weight) {
-  const Geometry& g = of.plan.g;
-  const auto add_lines = kernels::table().panels->add_lines[std::is_same_v<T, float> ? 0 : 1];
-  kernels::LinesPanel panel;
-  panel.a_line = of.plan.padded.plane.width;
-  panel.count = g.out.width;
-  panel.columns = of.channels;
-  for (std::int64_t row = 0; row < g.out.height; row += of.rows) {
-    panel.a = image + row * panel.a_line;
-    panel.b = gradient + row * g.out.width * of.channels;
-    panel.lines = std::min(of.rows, g.out.height - row);
-    for (std::int64_t element = first_panel * kPanelRows; element < std::min(end_panel * kPanelRows, g.patch());
-         element += kPanelRows) {
-      for (std::int64_t i = 0; i < kPanelRows; ++i) {
-        panel.a_rows[i] = of.plan.places[static_cast<std::size_t>(std::min(element + i, g.patch() - 1))];
-      }
-      panel.c = weight + element * of.channels;
-      add_lines(panel);
-    }
-  }
-}
-
-// Adds what one image makes of it. The gradient has the channels of a place side by side, and so has the weight those
-// of an element of the window.
-template <class T>
-void add_to_weight(const WeightPlan& of, const T* image, const T* gradient, T* weight) {
-  const Geometry& g = of.plan.g;
-  const std::int64_t panels = (g.patch() + kPanelRows - 1) / kPanelRows;
-  const std::int64_t of_panel = g.out.count() * of.channels * kPanelRows;
-  parallel_for(panels, (kMultiplicationsEach - 1) / of_panel + 1, [&](std::int64_t first, std::int64_t end) {
-    add_panels_to_weight(of, image, gradient, first, end, weight);
-  });
-}
-
-template <class T>
-void run_weight_gradient(const WeightPlan& of, const T* gradients, const T* input, T* scratch, T* out) {
-  const Geometry& g = of.plan.g;
-  T* const image = scratch;
-  T* const gradient = image + of.plan.image();
-  T* const weight = gradient + of.gradient();
-  std::fill_n(scratch, of.scratch(), T{0});
-  for (std::int64_t i = 0; i < g.batch; ++i) {
-    place_image(of.plan, input + i * g.image(), image);
-    turn(gradients + i * g.result(), g.out.count(), g.out_channels, g.out.count(), gradient, of.channels);
-    add_to_weight(of, image, gradient, weight);
-  }
-  turn(weight, g.out_channels, g.patch(), of.channels, out, g.patch());
-}
-
 constexpr double kMostWork = 1.6;  // of what is needed
-
-// The image with its padding is not much larger than without.
-bool is_small(const Geometry& g, const Padded& image) noexcept {
-  constexpr double kMostMemory = 4;
-  return static_cast<double>(image.phases.count()) * static_cast<double>(image.plane.height) *
-             static_cast<double>(image.plane.width) <=
-         kMostMemory * static_cast<double>(g.in.count());
-}
 
 bool is_worth(std::int64_t made, std::int64_t needed) noexcept {
   return static_cast<double>(made) <= kMostWork * static_cast<double>(needed);
@@ -320,17 +192,24 @@ bool is_worth(std::int64_t made, std::int64_t needed) noexcept {
 }  // namespace
 
 bool is_direct(const Geometry& g) noexcept {
-  const Padded image = padded(g);
-  return is_small(g, image) && is_worth(image.plane.width, g.out.width) &&
+  const PaddedImage image = padded_input(g);
+  return has_little_padding(image) && is_worth(image.plane.width, g.out.width) &&
          is_worth(up_to(g.out_channels, kPanelRows), g.out_channels);
 }
 
-bool is_weight_gradient_direct(const Geometry& g) noexcept {
-  return is_small(g, padded(g)) && is_worth(up_to(g.out_channels, kPanelColumns), g.out_channels) &&
-         is_worth(up_to(g.patch(), kPanelRows), g.patch());
+double direct_cost(const Geometry& g) noexcept {
+  constexpr double kTile = 50;                   // to begin one
+  constexpr double kColumns = 32, kCycles = 16;  // of a tile, and of a column of the weight
+  const std::int64_t width = padded_input(g).plane.width;
+  const std::int64_t rows = std::clamp<std::int64_t>(kPlacesAtOnce / width, 1, g.out.height);
+  const std::int64_t places = up_to((rows - 1) * width + g.out.width, kPanelColumns);
+  const auto made = static_cast<double>(up_to(g.out_channels, kPanelRows) * places);
+  return (static_cast<double>(g.patch()) * kCycles + kTile) / (kPanelRows * kColumns) * made /
+         static_cast<double>(g.out_channels * rows * g.out.width);
 }
 
-void convolve(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias, const Geometry& g) {
+void convolve_directly(const Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                       const Geometry& g) {
   launch_plan("conv2d", plan_of(g, false), out, input, weight, bias);
 }
 
@@ -344,19 +223,6 @@ Geometry turned(const Geometry& g) noexcept {
 
 void convolve_turned(const Tensor& out, const Tensor& gradient, const Tensor& weight, const Geometry& g) {
   launch_plan("conv2d_input_gradient", plan_of(g, true), out, gradient, weight, Tensor());
-}
-
-void make_weight_gradient(const Tensor& out, const Tensor& gradient, const Tensor& input, const Geometry& g) {
-  const WeightPlan plan = weight_plan_of(g);
-  const Tensor scratch = plain::empty({plan.scratch()}, out.options());
-  with_floating(out.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    launch("conv2d_weight_gradient", std::array{writes(out), reads(gradient), reads(input), writes(scratch)},
-           [plan](Addresses data) {
-             run_weight_gradient(plan, reinterpret_cast<const T*>(data[1]), reinterpret_cast<const T*>(data[2]),
-                                 reinterpret_cast<T*>(data[3]), reinterpret_cast<T*>(data[0]));
-           });
-  });
 }
 
 }  // namespace distrun::tensor

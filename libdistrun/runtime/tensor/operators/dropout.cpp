@@ -23,7 +23,7 @@ void draw(Generator::Range range, float p, bool* kept, std::int64_t count) {
     kernels::table().random->uniform_f32(range.seed, range.first, uniform.data(), size);
     std::byte* const data[] = {reinterpret_cast<std::byte*>(kept + start), reinterpret_cast<std::byte*>(uniform.data()),
                                reinterpret_cast<std::byte*>(&p)};
-    compare[static_cast<int>(DType::F32)](data, kStrides, size, nullptr);
+    compare[static_cast<int>(DType::F32)](data, {kStrides, size}, {}, nullptr);
   }
 }
 

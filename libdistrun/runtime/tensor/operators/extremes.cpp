@@ -14,9 +14,25 @@ namespace {
 
 enum class End : std::uint8_t { Largest, Smallest };
 
-kernels::ExtremesOfLines kernel_of(End end, DType dtype) {
+// What is to be found in lines of a contiguous tensor.
+struct Search {
+  kernels::ExtremesOfLines find;
+  std::int64_t element;  // its bytes
+  Around lines;
+
+  // Either result may be null.
+  void run(const std::byte* in, std::byte* values, std::int64_t* places) const {
+    for_parts(lines, [&](std::int64_t first, const kernels::Lines& part) {
+      const std::int64_t line = first / lines.size;
+      find(in + first * element, values == nullptr ? nullptr : values + line * element,
+           places == nullptr ? nullptr : places + line, part);
+    });
+  }
+};
+Search search_for(End end, DType dtype, const Around& lines) {
   const kernels::ExtremeKernels& each = *kernels::table().extremes;
-  return (end == End::Largest ? each.largest : each.smallest)[static_cast<int>(dtype)];
+  const auto& find = end == End::Largest ? each.largest : each.smallest;
+  return {find[static_cast<int>(dtype)], static_cast<std::int64_t>(size_of(dtype)), lines};
 }
 
 void check_has_any(const char* op, const Tensor& tensor, const ReducedLines& reduced) {
@@ -34,8 +50,8 @@ Tensor one_over(const char* op, End end, What what, const Tensor& tensor, const 
   const Tensor out = empty(reduced.sizes, {is_place ? DType::I64 : tensor.dtype(), tensor.device()});
   if (out.numel() == 0) return out;
   launch(op, std::array{writes(out), reads(reduced.tensor)},
-         [run = kernel_of(end, tensor.dtype()), lines = reduced.lines, is_place](Addresses data) {
-           run(data[1], is_place ? nullptr : data[0], is_place ? as_mutable<std::int64_t>(data[0]) : nullptr, lines);
+         [search = search_for(end, tensor.dtype(), reduced.lines), is_place](Addresses data) {
+           search.run(data[1], is_place ? nullptr : data[0], is_place ? as_mutable<std::int64_t>(data[0]) : nullptr);
          });
   return out;
 }
@@ -46,8 +62,8 @@ Extremes both_along(const char* op, End end, const Tensor& tensor, std::int64_t 
   const Extremes out{empty(reduced.sizes, tensor.options()), empty(reduced.sizes, {DType::I64, tensor.device()})};
   if (out.values.numel() == 0) return out;
   launch(op, std::array{writes(out.values), writes(out.indices), reads(reduced.tensor)},
-         [run = kernel_of(end, tensor.dtype()), lines = reduced.lines](Addresses data) {
-           run(data[2], data[0], as_mutable<std::int64_t>(data[1]), lines);
+         [search = search_for(end, tensor.dtype(), reduced.lines)](Addresses data) {
+           search.run(data[2], data[0], as_mutable<std::int64_t>(data[1]));
          });
   return out;
 }

@@ -32,12 +32,14 @@ struct Picks {
 
 template <class Body>
 void Picks::for_each_row(const Body& body) const {
-  const std::int64_t count = device::count_of(sizes);
+  const std::int64_t count = device::count_of(sizes), row = sizes.back();
+  const std::size_t last = sizes.size() - 1;
+  const std::int64_t rows = last == 0 ? 1 : sizes[last - 1], down = last == 0 ? 0 : strides[last - 1];
   Dims at(sizes.size(), 0);
   std::int64_t base = 0;
-  for (std::int64_t first = 0; first < count; first += row()) {
-    body(first, base);
-    for (std::size_t dim = sizes.size() - 1; dim-- > 0;) {
+  for (std::int64_t first = 0; first < count;) {
+    for (std::int64_t i = 0; i < rows; ++i, first += row) body(first, base + i * down);
+    for (std::size_t dim = last == 0 ? 0 : last - 1; dim-- > 0;) {
       base += strides[dim];
       if (++at[dim] < sizes[dim]) break;
       base -= strides[dim] * sizes[dim];
@@ -46,20 +48,24 @@ void Picks::for_each_row(const Body& body) const {
   }
 }
 
-template <class T>
-void take_row(const T* from, const std::int64_t* index, T* to, const Picks& picks) {
+// Calls body(picked, other) for each place of the index, with the element of `tensor` that is picked there and the
+// element of `others` that stands there.
+template <class T, class Other, class Body>
+void for_each_pick(const Picks& picks, const std::int64_t* index, T* tensor, Other* others, const Body& body) {
   const std::int64_t count = picks.row(), step = picks.step(), stride = picks.stride;
+  const auto for_each_row = [index, tensor, others, &picks](const auto& row) {
+    picks.for_each_row([index, tensor, others, &row](std::int64_t first, std::int64_t base) {
+      row(index + first, tensor + base, others + first);
+    });
+  };
   if (step == 0 && stride == 1) {
-    for (std::int64_t j = 0; j < count; ++j) to[j] = from[index[j]];
-  } else {
-    for (std::int64_t j = 0; j < count; ++j) to[j] = from[j * step + index[j] * stride];
+    return for_each_row([count, &body](const std::int64_t* numbers, T* line, Other* other) {
+      for (std::int64_t j = 0; j < count; ++j) body(line[numbers[j]], other[j]);
+    });
   }
-}
-
-template <class T>
-void add_row(T* to, const std::int64_t* index, const T* from, const Picks& picks) {
-  const std::int64_t count = picks.row(), step = picks.step(), stride = picks.stride;
-  for (std::int64_t j = 0; j < count; ++j) add_to(to[j * step + index[j] * stride], from[j]);
+  for_each_row([count, step, stride, &body](const std::int64_t* numbers, T* line, Other* other) {
+    for (std::int64_t j = 0; j < count; ++j, line += step) body(line[numbers[j] * stride], other[j]);
+  });
 }
 
 Picks picks_of(const char* op, const Tensor& x, std::size_t dim, const Tensor& index) {
@@ -101,11 +107,8 @@ Tensor gather(const Tensor& tensor, std::int64_t dim, const Tensor& places, Numb
   with_width(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     launch(kName, std::array{writes(out), reads(x), reads(index)}, [picks](Addresses data) {
-      T* const to = as_mutable<T>(data[0]);
-      const T* const from = as<T>(data[1]);
-      const auto* const number = as<std::int64_t>(data[2]);
-      picks.for_each_row(
-          [&](std::int64_t first, std::int64_t base) { take_row(from + base, number + first, to + first, picks); });
+      for_each_pick(picks, as<std::int64_t>(data[2]), as<T>(data[1]), as_mutable<T>(data[0]),
+                    [](T picked, T& taken) { taken = picked; });
     });
   });
   return out;
@@ -132,11 +135,8 @@ void scatter_add_(const Tensor& tensor, std::int64_t dim, const Tensor& places, 
   visit(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     launch(kName, std::array{updates(x), reads(index), reads(source)}, [picks](Addresses data) {
-      T* const to = as_mutable<T>(data[0]);
-      const T* const from = as<T>(data[2]);
-      const auto* const number = as<std::int64_t>(data[1]);
-      picks.for_each_row(
-          [&](std::int64_t first, std::int64_t base) { add_row(to + base, number + first, from + first, picks); });
+      for_each_pick(picks, as<std::int64_t>(data[1]), as_mutable<T>(data[0]), as<T>(data[2]),
+                    [](T& picked, T value) { add_to(picked, value); });
     });
   });
 }

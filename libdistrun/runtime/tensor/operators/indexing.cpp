@@ -31,15 +31,31 @@ Dims with_size(const Tensor& tensor, std::size_t dim, std::int64_t size) {
   return sizes;
 }
 
+// The same elements of each line. Of four lines at a time, so that the numbers are read once for them.
+template <class T>
+void take_elements(const T* from, std::int64_t lines, std::int64_t size, T* to, const std::int64_t* numbers,
+                   std::int64_t count) {
+  for (; lines >= 4; lines -= 4, from += 4 * size, to += 4 * count) {
+    const T *const second = from + size, *const third = second + size, *const fourth = third + size;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t number = numbers[i];
+      to[i] = from[number];
+      to[count + i] = second[number];
+      to[2 * count + i] = third[number];
+      to[3 * count + i] = fourth[number];
+    }
+  }
+  for (; lines > 0; --lines, from += size, to += count) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[numbers[i]];
+  }
+}
+
 // A slice is a run of elements, of which each of `lines.outer` blocks has lines.size.
 template <class T>
 void take_slices(const T* from, T* to, const std::int64_t* numbers, std::int64_t count, const Around& lines) {
+  if (lines.inner == 1) return take_elements(from, lines.outer, lines.size, to, numbers, count);
   const std::int64_t block = lines.size * lines.inner;
   for (std::int64_t before = 0; before < lines.outer; ++before, from += block) {
-    if (lines.inner == 1) {
-      for (std::int64_t i = 0; i < count; ++i) *to++ = from[numbers[i]];
-      continue;
-    }
     for (std::int64_t i = 0; i < count; ++i, to += lines.inner) {
       std::memcpy(to, from + numbers[i] * lines.inner, static_cast<std::size_t>(lines.inner) * sizeof(T));
     }
@@ -65,7 +81,7 @@ void add_slices(T* to, const T* from, const std::int64_t* numbers, std::int64_t 
       auto* const slice = reinterpret_cast<std::byte*>(to + numbers[i] * lines.inner);
       auto* const source = reinterpret_cast<std::byte*>(const_cast<T*>(from));  // inputs are only read
       std::byte* const data[] = {slice, slice, source};
-      add(data, strides, lines.inner, &one);
+      add(data, {strides, lines.inner}, {}, &one);
     }
   }
 }

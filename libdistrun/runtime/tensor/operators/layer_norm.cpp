@@ -8,6 +8,7 @@
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
 #include <distrun/runtime/tensor/kernels/lines.hpp>
+#include <distrun/runtime/tensor/operators/around.hpp>
 
 namespace distrun::tensor::plain {
 namespace {
@@ -43,6 +44,35 @@ void check_row(const Tensor& input, const Dims& sizes, const Tensor& row) {
 // An operand for a tensor that there may not be.
 Tensor or_else(const Tensor& tensor, const Tensor& other) { return tensor.defined() ? contiguous(tensor) : other; }
 
+const std::byte* behind(const void* data, std::int64_t bytes) { return static_cast<const std::byte*>(data) + bytes; }
+
+using RunGradient = void (*)(const kernels::RowNormalizationGradient&);
+void run_input_gradient(RunGradient run, const kernels::RowNormalizationGradient& all, std::byte* out,
+                        std::int64_t element) {
+  for_parts(all.count, all.size, [&](std::int64_t first, std::int64_t count) {
+    const std::int64_t row_bytes = first * element, bytes = row_bytes * all.size;
+    kernels::RowNormalizationGradient part = all;
+    part.count = count;
+    part.gradient = behind(all.gradient, bytes);
+    part.input = behind(all.input, bytes);
+    part.mean = behind(all.mean, row_bytes);
+    part.inverse = behind(all.inverse, row_bytes);
+    part.of_input = out + bytes;
+    run(part);
+  });
+}
+// Each column's in the order of rows.
+void run_sums(RunGradient run, const kernels::RowNormalizationGradient& all, double* of_weight, double* of_bias) {
+  for_parts(all.size, all.count, [&](std::int64_t first, std::int64_t count) {
+    kernels::RowNormalizationGradient part = all;
+    part.first_column = first;
+    part.columns = count;
+    part.of_weight = of_weight;
+    part.of_bias = of_bias;
+    run(part);
+  });
+}
+
 }  // namespace
 
 LayerNormalized layer_norm(const Tensor& input, const Dims& sizes, const Tensor& weight, const Tensor& bias,
@@ -59,16 +89,21 @@ LayerNormalized layer_norm(const Tensor& input, const Dims& sizes, const Tensor&
   launch(kName,
          std::array{writes(out.result), writes(out.mean), writes(out.inverse), reads(from),
                     reads(or_else(weight, from)), reads(or_else(bias, from))},
-         [shape, run = kernels::table().rows->normalize_rows[width(input)], has_weight = weight.defined(),
+         [shape, element = static_cast<std::int64_t>(size_of(input.dtype())),
+          run = kernels::table().rows->normalize_rows[width(input)], has_weight = weight.defined(),
           has_bias = bias.defined()](Addresses data) {
-           kernels::RowNormalization all = shape;
-           all.out = data[0];
-           all.mean = data[1];
-           all.inverse = data[2];
-           all.input = data[3];
-           if (has_weight) all.weight = data[4];
-           if (has_bias) all.bias = data[5];
-           run(all);
+           for_parts(shape.count, shape.size, [&](std::int64_t first, std::int64_t count) {
+             const std::int64_t row_bytes = first * element, bytes = row_bytes * shape.size;
+             kernels::RowNormalization part = shape;
+             part.count = count;
+             part.out = data[0] + bytes;
+             part.mean = data[1] + row_bytes;
+             part.inverse = data[2] + row_bytes;
+             part.input = data[3] + bytes;
+             if (has_weight) part.weight = data[4];
+             if (has_bias) part.bias = data[5];
+             run(part);
+           });
          });
   return out;
 }
@@ -93,18 +128,17 @@ LayerNormGradients layer_norm_gradients(const Tensor& gradient, const Tensor& in
         "layer_norm_gradients",
         std::array{wanted.input ? writes(of_input) : reads(from), sum(of_weight), sum(of_bias),
                    reads(contiguous(gradient)), reads(from), reads(mean), reads(inverse), reads(or_else(weight, from))},
-        [shape, run = kernels::table().rows->normalize_rows_gradient[width(input)], needs_sums,
-         needs_input = wanted.input, has_weight = weight.defined()](Addresses data) {
+        [shape, element = static_cast<std::int64_t>(size_of(input.dtype())),
+         run = kernels::table().rows->normalize_rows_gradient[width(input)], needs_sums, needs_input = wanted.input,
+         has_weight = weight.defined()](Addresses data) {
           kernels::RowNormalizationGradient all = shape;
-          if (needs_input) all.of_input = data[0];
-          if (needs_sums) all.of_weight = reinterpret_cast<double*>(data[1]);
-          if (needs_sums) all.of_bias = reinterpret_cast<double*>(data[2]);
           all.gradient = data[3];
           all.input = data[4];
           all.mean = data[5];
           all.inverse = data[6];
           if (has_weight) all.weight = data[7];
-          run(all);
+          if (needs_input) run_input_gradient(run, all, data[0], element);
+          if (needs_sums) run_sums(run, all, reinterpret_cast<double*>(data[1]), reinterpret_cast<double*>(data[2]));
         });
   }
   return {of_input, wanted.weight ? to(of_weight, input.dtype()) : Tensor(),

@@ -1,6 +1,7 @@
 #include <distrun/runtime/tensor/operators/nonzero.hpp>
 
 #include <algorithm>
+#include <array>
 
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
@@ -8,24 +9,49 @@
 #include <distrun/runtime/tensor/core/views.hpp>
 
 namespace distrun::tensor::plain {
+namespace {
+
+// Writes the places of those that are set, and returns how many they are. There is room for all, so that it can be done
+// without conditions, which a machine guesses wrong as often as right.
+std::int64_t find_set(const bool* set, std::int64_t count, std::int64_t* places) {
+  std::int64_t found = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    places[found] = i;
+    found += static_cast<std::int64_t>(set[i]);
+  }
+  return found;
+}
+
+// The index of each that is set, row by row.
+void list_set(const bool* set, const Dims& sizes, std::int64_t* out) {
+  constexpr std::int64_t kPart = 256;
+  std::array<std::int64_t, kPart> places;
+  const std::int64_t count = device::count_of(sizes), row = sizes.back();
+  const std::size_t last = sizes.size() - 1;
+  Dims index(sizes.size(), 0);
+  for (std::int64_t first = 0; first < count; first += row) {
+    for (std::int64_t start = 0; start < row; start += kPart) {
+      const std::int64_t found = find_set(set + first + start, std::min(kPart, row - start), places.data());
+      for (std::int64_t i = 0; i < found; ++i) {
+        out = std::copy_n(index.begin(), last, out);
+        *out++ = start + places[static_cast<std::size_t>(i)];
+      }
+    }
+    for (std::size_t dim = last; dim-- > 0; index[dim] = 0) {
+      if (++index[dim] < sizes[dim]) break;
+    }
+  }
+}
+
+}  // namespace
 
 Tensor nonzero(const Tensor& tensor) {
   check_defined("nonzero", {&tensor});
   check_dense("nonzero", {&tensor});
   const Tensor is_set = contiguous(to(to(tensor, DType::Bool), device::kCpu));
   const auto* set = is_set.data_as<bool>();
-  const Dims& sizes = tensor.sizes();
   const Tensor found = empty({std::count(set, set + tensor.numel(), true), tensor.dim()}, {DType::I64, device::kCpu});
-  auto* out = found.data_as<std::int64_t>();
-  Dims index(sizes.size(), 0);
-  for (std::int64_t i = 0; i < tensor.numel(); ++i) {
-    if (set[i]) {
-      for (const std::int64_t at : index) *out++ = at;
-    }
-    for (std::size_t dim = sizes.size(); dim-- > 0; index[dim] = 0) {
-      if (++index[dim] < sizes[dim]) break;
-    }
-  }
+  if (found.numel() > 0) list_set(set, tensor.sizes(), found.data_as<std::int64_t>());
   return to(found, tensor.device());
 }
 

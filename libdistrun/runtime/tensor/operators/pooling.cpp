@@ -7,6 +7,7 @@
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/launch.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
+#include <distrun/runtime/tensor/operators/around.hpp>
 
 namespace distrun::tensor::plain {
 namespace {
@@ -119,8 +120,14 @@ Pooled max_pool2d(const Tensor& input, const Pool2dOptions& options) {
     using T = decltype(zero);
     launch("max_pool2d", std::array{writes(out.values), writes(out.indices), reads(contiguous(input))},
            [planes, down, across](Addresses data) {
-             pool(reinterpret_cast<const T*>(data[2]), reinterpret_cast<T*>(data[0]),
-                  reinterpret_cast<std::int64_t*>(data[1]), planes, down, across);
+             auto* values = as_mutable<T>(data[0]);
+             auto* indices = as_mutable<std::int64_t>(data[1]);
+             const auto* in = as<T>(data[2]);
+             const std::int64_t plane_in = down.in * across.in, plane_out = down.out * across.out;
+             for_parts(planes, plane_in, [&](std::int64_t first, std::int64_t count) {
+               const std::int64_t start = first * plane_out;
+               pool(in + first * plane_in, values + start, indices + start, count, down, across);
+             });
            });
   });
   return out;
@@ -146,8 +153,13 @@ Tensor max_pool2d_gradient(const Tensor& gradient, const Tensor& indices, const 
     using T = decltype(zero);
     launch("max_pool2d_gradient", std::array{updates(out), reads(contiguous(gradient)), reads(places)},
            [planes, plane_out, plane_in](Addresses data) {
-             scatter(reinterpret_cast<const T*>(data[1]), reinterpret_cast<const std::int64_t*>(data[2]),
-                     reinterpret_cast<T*>(data[0]), planes, plane_out, plane_in);
+             auto* to = as_mutable<T>(data[0]);
+             const auto* from = as<T>(data[1]);
+             const auto* at = as<std::int64_t>(data[2]);
+             for_parts(planes, plane_out, [&](std::int64_t first, std::int64_t count) {
+               const std::int64_t start = first * plane_out;
+               scatter(from + start, at + start, to + first * plane_in, count, plane_out, plane_in);
+             });
            });
   });
   return out;

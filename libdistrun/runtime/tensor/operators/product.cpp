@@ -13,33 +13,64 @@ namespace {
 // Up to so many multiplications loops are faster than Eigen.
 constexpr double kSmall = 1500;
 
-// Up to so many whole tiles of packed matrices are: a and b stay in the cache.
+// Up to so many panels are: a and b stay in the cache.
 constexpr double kTiled = 2.1e6;
 
 double multiplications_of(const kernels::Product& p) noexcept {
   return static_cast<double>(p.rows) * static_cast<double>(p.inner) * static_cast<double>(p.columns);
 }
 
+constexpr std::int64_t kInner = 512;  // of panels at a time
+
+// Whether panels of whole tiles make it up, or nearly: what they have in common with others is made twice.
 bool is_tiled(const kernels::Product& p) noexcept {
-  return p.a_column == 1 && p.b_column == 1 && p.b_row == p.columns && p.c_row == p.columns &&
-         p.rows % kernels::kPanelRows == 0 && p.columns % kernels::kPanelColumns == 0;
+  if (p.b_column != 1) return false;
+  const std::int64_t rows = up_to(p.rows, kernels::kPanelRowsLeast), columns = up_to(p.columns, kernels::kPanelColumns);
+  if (rows == p.rows && columns == p.columns) return true;
+  constexpr double kMostWork = 1.1;  // of what is needed; with smaller vectors Eigen is as fast
+  return instruction_set() == InstructionSet::Avx512 && p.columns >= kernels::kPanelColumns && p.inner <= kInner &&
+         !p.accumulate &&
+         static_cast<double>(rows) * static_cast<double>(columns) <=
+             kMostWork * static_cast<double>(p.rows) * static_cast<double>(p.columns);
+}
+
+// A panel's rows from `row` on, the last one again where there are no more.
+template <class T>
+void set_rows(const kernels::Product& p, std::int64_t row, std::int64_t inner, std::int64_t column,
+              kernels::GatheredPanel& panel) {
+  panel.rows = std::min(kernels::kPanelRows, p.rows - row);
+  for (std::int64_t i = 0; i < kernels::kPanelRows; ++i) {
+    const std::int64_t at = std::min(row + i, p.rows - 1);
+    panel.a_rows[i] = static_cast<const T*>(p.a) + at * p.a_row + inner * p.a_column;
+    panel.c_rows[i] = static_cast<T*>(p.c) + at * p.c_row + column;
+  }
 }
 
 template <class T>
 void multiply_tiled(const kernels::Product& p) {
-  const auto add_lines = kernels::table().panels->add_lines[std::is_same_v<T, float> ? 0 : 1];
-  T* const c = static_cast<T*>(p.c);
-  if (!p.accumulate) std::fill_n(c, p.rows * p.columns, T{0});
-  kernels::LinesPanel panel;
-  for (std::int64_t i = 0; i < kernels::kPanelRows; ++i) panel.a_rows[i] = i * p.a_row;
-  panel.lines = 1;
-  panel.count = p.inner;
-  panel.b = p.b;
-  panel.columns = p.columns;
-  for (std::int64_t row = 0; row < p.rows; row += kernels::kPanelRows) {
-    panel.a = static_cast<const T*>(p.a) + row * p.a_row;
-    panel.c = c + row * p.columns;
-    add_lines(panel);
+  const auto multiply = kernels::table().panels->multiply_gathered[std::is_same_v<T, float> ? 0 : 1];
+  kernels::Factors factors[kInner];
+  for (std::int64_t k = 0; k < std::min(kInner, p.inner); ++k) factors[k] = {k * p.a_column, k * p.b_row};
+  const std::int64_t whole = p.columns / kernels::kPanelColumns * kernels::kPanelColumns;
+  kernels::GatheredPanel panel;
+  panel.factors = factors;
+  panel.accumulate = p.accumulate;
+  for (std::int64_t first = 0; first < p.inner; first += kInner) {
+    const T* const b = static_cast<const T*>(p.b) + first * p.b_row;
+    panel.inner = std::min(kInner, p.inner - first);
+    for (std::int64_t row = 0; row < p.rows; row += kernels::kPanelRows) {
+      set_rows<T>(p, row, first, 0, panel);
+      panel.b = b;
+      panel.columns = whole;
+      multiply(panel);
+      if (whole == p.columns) continue;
+      const std::int64_t last = p.columns - kernels::kPanelColumns;
+      set_rows<T>(p, row, first, last, panel);
+      panel.b = b + last;
+      panel.columns = kernels::kPanelColumns;
+      multiply(panel);
+    }
+    panel.accumulate = true;
   }
 }
 

@@ -5,6 +5,11 @@
 
 namespace distrun::tensor {
 
+// The next multiple: kernels make whole vectors and panels.
+constexpr std::int64_t up_to(std::int64_t count, std::int64_t multiple) {
+  return (count + multiple - 1) / multiple * multiple;
+}
+
 // A matrix, or each of a batch, as a product takes it: rows or columns without gaps.
 bool is_multipliable(const StridedImpl& tensor) noexcept;
 

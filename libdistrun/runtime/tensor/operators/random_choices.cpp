@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include <distrun/runtime/tensor/core/copy.hpp>
@@ -20,13 +21,29 @@ namespace {
 
 constexpr std::uint64_t kFewChoices = std::uint64_t{1} << 32;
 
-// Calls body(i, word) for as many random words of 64 bits, of which a block has two.
+// The kernel makes many blocks at a time; a few are there sooner one by one.
+void make_words(const Generator::Range& range, std::span<std::uint64_t> words) {
+  constexpr std::size_t kFew = 12;
+  if (words.size() > kFew) {
+    return kernels::table().random->words(range.seed, range.first, words.data(),
+                                          static_cast<std::int64_t>(words.size()));
+  }
+  for (std::size_t i = 0; i < words.size(); i += 2) {
+    const auto block = philox(range.seed, range.first + i / 2, 0);
+    words[i] = std::uint64_t{block[1]} << 32 | block[0];
+    if (i + 1 < words.size()) words[i + 1] = std::uint64_t{block[3]} << 32 | block[2];
+  }
+}
+
+// Calls body(first, words) for parts of as many random words of 64 bits, of which a block has two.
 template <class Body>
-void for_each_word(const Generator::Range& range, std::int64_t count, const Body& body) {
-  for (std::int64_t i = 0; i < count; i += 2) {
-    const auto block = philox(range.seed, range.first + static_cast<std::uint64_t>(i / 2), 0);
-    body(i, std::uint64_t{block[1]} << 32 | block[0]);
-    if (i + 1 < count) body(i + 1, std::uint64_t{block[3]} << 32 | block[2]);
+void for_words(const Generator::Range& range, std::int64_t count, const Body& body) {
+  constexpr std::int64_t kPart = 256;
+  std::array<std::uint64_t, kPart> words;
+  for (std::int64_t first = 0; first < count; first += kPart) {
+    const std::span part(words.data(), static_cast<std::size_t>(std::min(kPart, count - first)));
+    make_words({range.seed, range.first + static_cast<std::uint64_t>(first / 2)}, part);
+    body(first, part);
   }
 }
 
@@ -76,8 +93,10 @@ Tensor randint(std::int64_t low, std::int64_t high, const Dims& sizes, TensorOpt
     launch("randint", std::array{writes(out)}, [range, low, choices, count = out.numel()](Addresses data) {
       T* const to = reinterpret_cast<T*>(data[0]);
       if (choices <= kFewChoices) return choose_from_few(range, low, choices, to, count);
-      for_each_word(range, count, [&](std::int64_t i, std::uint64_t word) {
-        to[i] = static_cast<T>(static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + below(choices, word)));
+      for_words(range, count, [&](std::int64_t i, std::span<const std::uint64_t> words) {
+        for (const std::uint64_t word : words) {
+          to[i++] = static_cast<T>(static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + below(choices, word)));
+        }
       });
     });
   });
@@ -88,7 +107,19 @@ Tensor randint(std::int64_t high, const Dims& sizes, TensorOptions options, Gene
   return randint(0, high, sizes, options, generator);
 }
 
-// Fisher and Yates's: each place gets one of those that are left.
+// Fisher and Yates's: each place gets one of those that are left. Where those are is known for a while before, so that
+// they are on their way to the cache.
+void shuffle(const Generator::Range& range, std::int64_t* numbers, std::int64_t count) {
+  for_words(range, count, [numbers, count](std::int64_t first, std::span<std::uint64_t> words) {
+    for (std::int64_t i = first; std::uint64_t & word : words) {
+      word = static_cast<std::uint64_t>(i) + below(static_cast<std::uint64_t>(count - i), word);
+      __builtin_prefetch(numbers + word, 1);
+      ++i;
+    }
+    for (std::int64_t i = first; const std::uint64_t place : words) std::swap(numbers[i++], numbers[place]);
+  });
+}
+
 Tensor randperm(std::int64_t count, Device device, Generator& generator) {
   const MakerScope scope("randperm");
   if (count < 0) refuse("randperm", "the count must not be negative, as " + std::to_string(count) + " is", {});
@@ -97,9 +128,7 @@ Tensor randperm(std::int64_t count, Device device, Generator& generator) {
   launch("randperm", std::array{writes(out)}, [range = words_for(count, generator), count](Addresses data) {
     auto* const to = reinterpret_cast<std::int64_t*>(data[0]);
     std::iota(to, to + count, 0);
-    for_each_word(range, count, [&](std::int64_t i, std::uint64_t word) {
-      std::swap(to[i], to[i + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(count - i), word))]);
-    });
+    shuffle(range, to, count);
   });
   return out;
 }

@@ -1,6 +1,7 @@
 #include <distrun/runtime/tensor/operators/reduce.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/core/walk.hpp>
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
+#include <distrun/runtime/tensor/operators/around.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
 #include <distrun/runtime/tensor/sparse/sparse.hpp>
 
@@ -30,16 +32,14 @@ union Sum {
   double floating;
 };
 
+// One after the other.
 void store(std::span<const Sum> sums, DType dtype, std::byte* out) {
-  const auto store_as = [&](auto zero, auto Sum::*number) {
-    auto* numbers = reinterpret_cast<decltype(zero)*>(out);
-    for (const Sum& sum : sums) *numbers++ = static_cast<decltype(zero)>(sum.*number);
-  };
-  switch (dtype) {
-    case DType::F32: return store_as(float{}, &Sum::floating);
-    case DType::F64: return store_as(double{}, &Sum::floating);
-    default: return store_as(std::int64_t{}, &Sum::integer);
+  if (dtype != DType::F32) {
+    std::memcpy(out, sums.data(), sums.size_bytes());
+    return;
   }
+  kernels::table().sums->to_float(&sums.data()->floating, as_mutable<float>(out),
+                                  static_cast<std::int64_t>(sums.size()));
 }
 
 // Sums over the last dimensions of a tensor that was permuted so that those that stay come first. The output is

@@ -53,7 +53,7 @@ void add_rows_(const Tensor& tensor, const Tensor& numbers, const Tensor& values
            for (std::int64_t i = 0; i < count; ++i) {
              std::byte* out = data[0] + number[i] * elements * element_bytes;
              std::byte* const all[] = {out, out, data[2] + i * elements * element_bytes};
-             add(all, strides, elements, factor.address());
+             add(all, {strides, elements}, {}, factor.address());
            }
          });
 }
@@ -76,7 +76,7 @@ void add_taken_rows_(const Tensor& tensor, const Tensor& to, const Tensor& value
            for (std::int64_t i = 0; i < count; ++i) {
              std::byte* out = data[0] + target[i] * elements * element_bytes;
              std::byte* const rows[] = {out, out, data[2] + source[i] * elements * element_bytes};
-             add(rows, strides, elements, has_factors ? data[4] + i * element_bytes : one.address());
+             add(rows, {strides, elements}, {}, has_factors ? data[4] + i * element_bytes : one.address());
            }
          });
 }
