@@ -75,6 +75,19 @@ std::uint64_t below(std::uint64_t choices, std::uint64_t word) {
   return static_cast<std::uint64_t>(static_cast<unsigned __int128>(word) * choices >> 64);
 }
 
+// Fisher and Yates's: each place gets one of those that are left. Where those are is known for a while before, so that
+// they are on their way to the cache.
+void shuffle(const Generator::Range& range, std::int64_t* numbers, std::int64_t count) {
+  for_words(range, count, [numbers, count](std::int64_t first, std::span<std::uint64_t> words) {
+    for (std::int64_t i = first; std::uint64_t & word : words) {
+      word = static_cast<std::uint64_t>(i) + below(static_cast<std::uint64_t>(count - i), word);
+      __builtin_prefetch(numbers + word, 1);
+      ++i;
+    }
+    for (std::int64_t i = first; const std::uint64_t place : words) std::swap(numbers[i++], numbers[place]);
+  });
+}
+
 }  // namespace
 
 Tensor randint(std::int64_t low, std::int64_t high, const Dims& sizes, TensorOptions options, Generator& generator) {
@@ -105,19 +118,6 @@ Tensor randint(std::int64_t low, std::int64_t high, const Dims& sizes, TensorOpt
 
 Tensor randint(std::int64_t high, const Dims& sizes, TensorOptions options, Generator& generator) {
   return randint(0, high, sizes, options, generator);
-}
-
-// Fisher and Yates's: each place gets one of those that are left. Where those are is known for a while before, so that
-// they are on their way to the cache.
-void shuffle(const Generator::Range& range, std::int64_t* numbers, std::int64_t count) {
-  for_words(range, count, [numbers, count](std::int64_t first, std::span<std::uint64_t> words) {
-    for (std::int64_t i = first; std::uint64_t & word : words) {
-      word = static_cast<std::uint64_t>(i) + below(static_cast<std::uint64_t>(count - i), word);
-      __builtin_prefetch(numbers + word, 1);
-      ++i;
-    }
-    for (std::int64_t i = first; const std::uint64_t place : words) std::swap(numbers[i++], numbers[place]);
-  });
 }
 
 Tensor randperm(std::int64_t count, Device device, Generator& generator) {
