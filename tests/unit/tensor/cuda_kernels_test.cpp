@@ -102,7 +102,7 @@ constexpr DType kAll[] = {DType::Bool, DType::U8,  DType::I8,  DType::I16,
 
 Scalar alpha_for(DType dtype, Draw& draw) {
   if (dtype == DType::Bool) return draw.below(2) == 0;
-  return is_floating(dtype) ? Scalar(draw.number()) : Scalar(draw.below(7) - 3);
+  return is_floating(dtype) ? draw.number_for(dtype) : Scalar(draw.below(7) - 3);
 }
 
 template <class Operator>
