@@ -15,9 +15,11 @@
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/fd.hpp>
 
+#include "support/sandbox.hpp"
+
 namespace distrun::rpc::testing {
 
-inline constexpr base::Nanoseconds kPatience = std::chrono::seconds(30);  // with whatever must happen
+inline const base::Nanoseconds kPatience = distrun::testing::scaled(std::chrono::seconds(30));  // what must happen
 base::TimePoint in(base::Nanoseconds duration);
 
 // A member's end of its line to the conductor.
