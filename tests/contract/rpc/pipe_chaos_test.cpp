@@ -78,7 +78,8 @@ void check_cell(const PipeCell& cell, Outcomes right, const Lines& lines) {
   check_call(find(lines, "again"), is_survivable ? kValue : (right & kLate) != 0 ? kLost | kLate : kLost, bound);
   const Timed other = find(lines, "other");
   CHECK(other.text == "done");
-  CHECK(other.seconds < std::chrono::duration<double>(distrun::testing::scaled(1000ms)).count());
+  // Less than a call waits for a peer that says nothing.
+  CHECK(other.seconds < std::chrono::duration<double>(distrun::testing::scaled(2000ms)).count());
   CHECK(find(lines, "peer").text == (cell.fault == PeerFault::Killed ? "killed by signal 9" : ""));
   CHECK(find(lines, "open").text == "no more than before");
 }

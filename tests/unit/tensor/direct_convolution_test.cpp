@@ -36,24 +36,50 @@ void check_near(const Tensor& found, const Tensor& expected) {
   CHECK(difference(to(found, DType::F64), expected, {.tolerance = Tolerance{1e-4, 1e-4}}).value_or("") == "");
 }
 
+// What results and gradients must be, in double.
+struct Expected {
+  Tensor results, of_input, of_weight;
+};
+
+struct Operands {
+  Tensor input, weight, bias, gradient;
+};
+
+Expected expected_of(const Case& of, const Operands& in) {
+  const auto as_double = [](const Tensor& tensor) { return to(tensor, DType::F64); };
+  const Tensor inputs = as_double(in.input), weights = as_double(in.weight), gradients = as_double(in.gradient);
+  const Dims& out = in.gradient.sizes();
+  const Expected expected{contiguous(expand(view(as_double(in.bias), {of.weight[0], 1, 1}), out)),
+                          zeros(of.input, {DType::F64}), zeros(of.weight, {DType::F64})};
+  const double *const x = inputs.data_as<double>(), *const w = weights.data_as<double>(),
+                      *const g = gradients.data_as<double>();
+  double *const results = expected.results.data_as<double>(), *const of_x = expected.of_input.data_as<double>(),
+                *const of_w = expected.of_weight.data_as<double>();
+  for_each_product(of, out, [&](std::int64_t at, std::int64_t from, std::int64_t by) {
+    results[at] += x[from] * w[by];
+    of_x[from] += g[at] * w[by];
+    of_w[by] += g[at] * x[from];
+  });
+  return expected;
+}
+
+// With every instruction set that the machine has.
 void check_case(const Case& of, DType dtype) {
   Generator generator(3);
   const TensorOptions options{dtype, device::kCpu};
   const Tensor x = randn(of.input, options, generator), w = randn(of.weight, options, generator);
   const Tensor bias = randn({of.weight[0]}, options, generator);
-  const Tensor y = conv2d(x, w, bias, of.options), g = randn(y.sizes(), options, generator);
-  const auto as_double = [](const Tensor& tensor) { return to(tensor, DType::F64); };
-  const Tensor xs = as_double(x), ws = as_double(w), gs = as_double(g);
-  const Tensor results = contiguous(expand(view(as_double(bias), {of.weight[0], 1, 1}), y.sizes()));
-  const Tensor of_x = zeros(of.input, {DType::F64}), of_w = zeros(of.weight, {DType::F64});
-  for_each_product(of, y.sizes(), [&](std::int64_t at, std::int64_t from, std::int64_t by) {
-    results.data_as<double>()[at] += xs.data_as<double>()[from] * ws.data_as<double>()[by];
-    of_x.data_as<double>()[from] += gs.data_as<double>()[at] * ws.data_as<double>()[by];
-    of_w.data_as<double>()[by] += gs.data_as<double>()[at] * xs.data_as<double>()[from];
-  });
-  check_near(y, results);
-  check_near(conv2d_input_gradient(g, w, of.input, of.options), of_x);
-  check_near(conv2d_weight_gradient(g, x, of.weight, of.options), of_w);
+  const Tensor g = randn(conv2d(x, w, bias, of.options).sizes(), options, generator);
+  const Expected expected = expected_of(of, {x, w, bias, g});
+  for (const InstructionSet set : {InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512}) {
+    if (set > best_instruction_set()) continue;
+    use_instruction_set(set);
+    INFO(name_of(set) << " " << to_string(of.input) << " by " << to_string(of.weight));
+    check_near(conv2d(x, w, bias, of.options), expected.results);
+    check_near(conv2d_input_gradient(g, w, of.input, of.options), expected.of_input);
+    check_near(conv2d_weight_gradient(g, x, of.weight, of.options), expected.of_weight);
+  }
+  use_instruction_set(best_instruction_set());
 }
 
 }  // namespace
@@ -79,16 +105,10 @@ TEST_CASE("convolutions of all forms are what their definition says, with every 
       {{2, 8, 8, 8}, {8, 8, 2, 2}, {{1, 1}, {3, 3}}},       // places that see only zeros
       {{2, 16, 8, 8}, {16, 16, 1, 1}, {{2, 2}, {0, 0}}},    // more stride than window
   };
-  for (const InstructionSet set : {InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512}) {
-    if (set > best_instruction_set()) continue;
-    use_instruction_set(set);
-    for (const Case& each : cases) {
-      INFO(name_of(set) << " " << to_string(each.input) << " by " << to_string(each.weight));
-      check_case(each, DType::F32);
-      check_case(each, DType::F64);
-    }
+  for (const Case& each : cases) {
+    check_case(each, DType::F32);
+    check_case(each, DType::F64);
   }
-  use_instruction_set(best_instruction_set());
 }
 
 }  // namespace distrun::tensor
