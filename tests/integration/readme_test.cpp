@@ -40,6 +40,7 @@ std::string steady(std::string text) {
   replace("[^ (\n]*/(training\\.|distrun |reports/)", "$1");
   replace("seed [0-9]+", "seed N");
   replace(" +", " ");
+  replace(", waiting in clock_nanosleep", ", waiting");  // who sleeps a second at a time may just be awake
   replace("\n in std::atomic<bool>::operator bool, N library frames", "");  // who spins is now here and now there
   return text;
 }

@@ -11,7 +11,10 @@
 #include <vector>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/sanitizer.hpp>
 #include <distrun/runtime/tensor/core/parallel.hpp>
+
+#include "support/skip.hpp"
 
 namespace distrun::tensor {
 namespace {
@@ -83,6 +86,8 @@ TEST_CASE("a loop within a loop is made whole, too") {
 }
 
 TEST_CASE("a fork of a process with helping threads loops, too") {
+  testing::skip_case_if(base::kThreadSanitizer,
+                        "the thread sanitizer lets no fork of a process with threads begin any");
   const ThreadsGuard guard(4);
   parts_of(1000, 1);
   const pid_t child = ::fork();
