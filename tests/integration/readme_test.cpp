@@ -40,7 +40,6 @@ std::string steady(std::string text) {
   replace("[^ (\n]*/(training\\.|distrun |reports/)", "$1");
   replace("seed [0-9]+", "seed N");
   replace(" +", " ");
-  replace(", waiting in clock_nanosleep", ", waiting");  // who sleeps a second at a time may just be awake
   replace("\n in std::atomic<bool>::operator bool, N library frames", "");  // who spins is now here and now there
   return text;
 }
@@ -50,9 +49,15 @@ std::string steady(std::string text) {
 TEST_CASE("README begins with what distrun prints of a test that hangs", "[readme]") {
   const Sandbox sandbox(distrun_program());
   const std::string filter = "--filter Training.ranks_agree_on_the_last_step";
-  const Ended ended = sandbox.run({"--filter", "Training.ranks_agree_on_the_last_step", DISTRUN_TRAINING});
-  CHECK(ended.exit_code == 1);
-  CHECK(steady(ended.out) == steady(shown("distrun " + filter + " build/plugins/training.so")));
+  const std::string expected = steady(shown("distrun " + filter + " build/plugins/training.so"));
+  std::string told;
+  // On a machine that others load, the rank that sleeps may be just about to when it is looked at.
+  for (int times = 0; times < 3 && told != expected; ++times) {
+    const Ended ended = sandbox.run({"--filter", "Training.ranks_agree_on_the_last_step", DISTRUN_TRAINING});
+    CHECK(ended.exit_code == 1);
+    told = steady(ended.out);
+  }
+  CHECK(told == expected);
 }
 
 TEST_CASE("README shows what ps and stacks print of four hanging ranks", "[readme]") {
