@@ -208,12 +208,10 @@ std::int64_t ChannelPlan::places_in(const Part& part, std::int64_t places) {
 }
 
 bool fills_vectors(std::int64_t channels) noexcept {
-  constexpr double kMostWork = 1.6;  // of what is needed
-  return static_cast<double>(up_to(channels, kernels::kPanelColumns)) <= kMostWork * static_cast<double>(channels);
+  return is_worth(up_to(channels, kernels::kPanelColumns), channels);
 }
 
 std::int64_t lanes_of(const ChannelPlan& plan) {
-  constexpr double kMultiplicationsEach = 1 << 20;  // of a thread: less is not worth waking it
   const double multiplications = static_cast<double>(plan.batch * plan.result()) * static_cast<double>(plan.patch());
   return static_cast<std::int64_t>(
       std::clamp(multiplications / kMultiplicationsEach, 1.0, static_cast<double>(plan.batch)));

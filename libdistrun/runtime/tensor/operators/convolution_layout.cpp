@@ -7,6 +7,11 @@
 
 namespace distrun::tensor {
 
+bool is_worth(std::int64_t made, std::int64_t needed) noexcept {
+  constexpr double kMostWork = 1.6;  // of what is needed
+  return static_cast<double>(made) <= kMostWork * static_cast<double>(needed);
+}
+
 PaddedImage padded_input(const Geometry& g) {
   const auto distance = [](std::int64_t size, std::int64_t stride) { return (size + stride - 1) / stride; };
   const std::int64_t width = g.stride.width == 1 ? std::max(g.in.width + g.padding.width, g.out.width)

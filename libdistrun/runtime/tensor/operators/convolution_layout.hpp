@@ -6,6 +6,12 @@
 
 namespace distrun::tensor {
 
+// Multiplications of a thread: fewer are not worth waking it.
+inline constexpr std::int64_t kMultiplicationsEach = std::int64_t{1} << 20;
+
+// Vectors and panels are made whole: whether that is not much more than is needed.
+bool is_worth(std::int64_t made, std::int64_t needed) noexcept;
+
 // With a stride each channel is as many planes as there are remainders, so that neighbouring places of the window are
 // neighbours there.
 struct PaddedImage {

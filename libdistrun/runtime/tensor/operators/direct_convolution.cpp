@@ -35,8 +35,7 @@ struct Plan {
   std::int64_t scratch() const { return packed() + lanes * lane(); }
 };
 
-constexpr std::int64_t kPlacesAtOnce = 512;                           // with what is between rows
-constexpr std::int64_t kMultiplicationsEach = std::int64_t{1} << 20;  // of a thread: less is not worth waking it
+constexpr std::int64_t kPlacesAtOnce = 512;  // with what is between rows
 
 std::int64_t lanes_of(const Geometry& g) {
   const double multiplications = static_cast<double>(g.batch * g.result()) * static_cast<double>(g.patch());
@@ -181,12 +180,6 @@ void launch_plan(const char* name, const Plan& plan, const Tensor& out, const Te
                  reinterpret_cast<T*>(data[0]));
            });
   });
-}
-
-constexpr double kMostWork = 1.6;  // of what is needed
-
-bool is_worth(std::int64_t made, std::int64_t needed) noexcept {
-  return static_cast<double>(made) <= kMostWork * static_cast<double>(needed);
 }
 
 }  // namespace

@@ -169,7 +169,6 @@ void add_to_sums(const WeightPlan& of, const ChunkBlock<T>& chunk, bool is_first
   product.b = turned;
   product.columns = plan.columns_of(chunk.block);
   product.accumulate = !is_first;
-  constexpr std::int64_t kMultiplicationsEach = std::int64_t{1} << 20;  // of a thread: less is not worth waking it
   const std::int64_t of_panel = chunk.places * product.columns * kPanelRows;
   parallel_for(of.panels(), (kMultiplicationsEach - 1) / of_panel + 1, [&](std::int64_t panel, std::int64_t end) {
     for (const Group& group : of.groups) {
