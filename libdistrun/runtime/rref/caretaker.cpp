@@ -26,6 +26,7 @@ void Caretaker::stop() noexcept {
   }
   changed_.notify_all();
   if (thread_ && thread_->joinable()) thread_->join();
+  writer_.reset();  // a reference may keep this for as long as the process
 }
 
 void Caretaker::notice_anew() {

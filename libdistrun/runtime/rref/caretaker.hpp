@@ -36,7 +36,7 @@ class Caretaker {
   void notice() {
     if (!is_noticed_.load(std::memory_order_relaxed)) notice_anew();
   }
-  // Nothing is sent or written afterwards. Not by the thread.
+  // Nothing is sent or written afterwards, and the page is gone. Not by the thread; one at a time.
   void stop() noexcept;
 
  private:

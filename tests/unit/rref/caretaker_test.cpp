@@ -1,10 +1,15 @@
 // The thread that sends again what is not acknowledged.
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
 
 #include <distrun/runtime/rref/caretaker.hpp>
+
+#include "support/process.hpp"
+#include "support/sandbox.hpp"
 
 namespace distrun::rref {
 namespace {
@@ -73,6 +78,26 @@ TEST_CASE("nothing is sent after a stop, and what is noticed then is nobody's bu
   caretaker.stop();
   caretaker.notice();
   CHECK(waiting.answered() == 0);
+}
+
+TEST_CASE("a page is taken away by a stop, whoever still holds a reference of that session") {
+  Waiting waiting;
+  Caretaker::Charges charges = waiting.charges();
+  charges.page = [](std::size_t) {
+    ledger::Page page;
+    page.name = "of a session that ends";
+    return page;
+  };
+  const auto is_shown = [] {
+    const auto pages = ledger::read_pages(::getpid());
+    return std::any_of(pages.begin(), pages.end(),
+                       [](const ledger::Page& each) { return each.name == "of a session that ends"; });
+  };
+  Caretaker caretaker(charges);
+  caretaker.notice();
+  REQUIRE(distrun::testing::eventually(distrun::testing::scaled(5000ms), is_shown));
+  caretaker.stop();
+  CHECK(!is_shown());
 }
 
 }  // namespace distrun::rref
