@@ -84,6 +84,13 @@ Gradients AccumulateGrad::apply(Gradients gradients) {
   return {};
 }
 
+void AccumulateGrad::replace(const std::function<Tensor(const Tensor&)>& change) {
+  const Tensor owner = variable();
+  const std::lock_guard lock(mutex_);
+  Tensor& place = variable_of(owner)->grad;
+  place = change(place);
+}
+
 Ref<Node> accumulator_of(const Tensor& leaf) {
   std::atomic<Node*>& place = variable_of(leaf)->accumulator;
   Node* node = place.load(std::memory_order_acquire);

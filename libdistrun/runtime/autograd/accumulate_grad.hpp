@@ -1,6 +1,7 @@
 #pragma once
 // The end of a graph: the node that adds a gradient to its leaf, and the rule by which a gradient is kept as it is or
 // copied.
+#include <functional>
 #include <mutex>
 
 #include <distrun/runtime/autograd/node.hpp>
@@ -27,6 +28,8 @@ class AccumulateGrad final : public Node {
   bool is_quick() const noexcept override { return true; }
 
   Tensor variable() const { return Tensor(Ref<tensor::TensorImpl>(variable_)); }
+  // Of what the leaf has, which may be undefined, makes what it has then. One thread at a time.
+  void replace(const std::function<Tensor(const Tensor&)>& change);
   // False: since the forward call it was told that it needs no gradient.
   bool is_wanted() const noexcept;
   // The caller has the tensor.

@@ -1,9 +1,10 @@
 #include <distrun/runtime/autograd/backward.hpp>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
+#include <distrun/runtime/autograd/gradient_fit.hpp>
 #include <distrun/runtime/autograd/graph_task.hpp>
-#include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 
 namespace distrun::autograd {
@@ -22,7 +23,7 @@ Tensor gradient_of_root(const Tensor& root, const TensorList& gradients, std::si
            device::to_string(given.sizes()) + " and output[" + std::to_string(number) + "] has a shape of " +
            device::to_string(root.sizes()) + ".");
   }
-  return tensor::to(tensor::to(given, root.dtype()), root.device());
+  return converted(given, root.options());
 }
 
 void add_roots(GraphTask& task, const TensorList& roots, const TensorList& gradients) {
@@ -40,19 +41,15 @@ void add_roots(GraphTask& task, const TensorList& roots, const TensorList& gradi
 }
 
 Ref<GraphTask> make_task(const BackwardOptions& options) {
-  if (options.create_graph) {
-    throw Error(ErrorKind::Unimplemented,
-                "create_graph is not supported: gradient formulas are not recorded, so that there are no gradients of "
-                "gradients. Write the gradient as operators of its own and run a second pass over them, or take finite "
-                "differences of first gradients");
-  }
-  return tensor::make_ref<GraphTask>(PassOptions{.retain_graph = options.retain_graph});
+  return tensor::make_ref<GraphTask>(
+      PassOptions{.retain_graph = options.retain_graph || options.create_graph, .create_graph = options.create_graph});
 }
 
 }  // namespace
 
 void backward(const TensorList& roots, const TensorList& gradients, BackwardOptions options) {
   const Ref<GraphTask> task = make_task(options);
+  const GradModeGuard mode(options.create_graph);
   add_roots(*task, roots, gradients);
   task->run();
 }
@@ -65,6 +62,7 @@ TensorList gradients(const TensorList& outputs, const TensorList& inputs, const 
                      BackwardOptions options, bool allow_unused) {
   if (inputs.empty()) refuse("gradients of nothing: no inputs are given");
   const Ref<GraphTask> task = make_task(options);
+  const GradModeGuard mode(options.create_graph);
   add_roots(*task, outputs, output_gradients);
   for (const Tensor& input : inputs) {
     const Edge edge = gradient_edge(input);

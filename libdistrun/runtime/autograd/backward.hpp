@@ -8,9 +8,10 @@ namespace distrun::autograd {
 
 struct BackwardOptions {
   bool retain_graph = false;  // what nodes kept stays, for another pass
-  // Gradients of gradients. Refused with Error{Unimplemented}, since formulas are not recorded: write the gradient as
-  // operators of its own where recording is on, and run a second pass over that, or take finite differences of first
-  // gradients.
+  // The gradients have a graph of their own, for gradients of gradients (penalties, products with the Hessian); it
+  // keeps the first one (retain_graph). Such a grad() of a leaf leads back to the leaf: neither is freed before the
+  // gradient is taken away (set_grad(), an optimiser's zero_grad()); gradients() has no such circle. Formulas of sparse
+  // tensors, and of batch_norm over several ranks, refuse it with Error{Unimplemented}.
   bool create_graph = false;
 };
 
@@ -27,9 +28,9 @@ TensorList gradients(const TensorList& outputs, const TensorList& inputs, const 
                      BackwardOptions options = {}, bool allow_unused = false);
 
 // For hooks: `callback` is called once all gradients of this pass are there, on the thread that called backward() and
-// before that returns, with recording off; what it throws is thrown there. After an error of the pass it is not called.
-// Throws Error{Failed} outside a pass, and Error{Unimplemented} in one of distributed autograd, which has no such
-// thread. Throws Error{InvalidArgument} for an empty function.
+// before that returns, with recording off unless the pass has create_graph; what it throws is thrown there. After an
+// error of the pass it is not called. Throws Error{Failed} outside a pass, and Error{Unimplemented} in one of
+// distributed autograd, which has no such thread. Throws Error{InvalidArgument} for an empty function.
 void at_end_of_pass(std::function<void()> callback);
 
 }  // namespace distrun::autograd

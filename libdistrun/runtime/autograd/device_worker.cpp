@@ -32,15 +32,6 @@ DeviceWorker::DeviceWorker(Device device) : device_(device) {
   }).leave_running();
 }
 
-void DeviceWorker::push(Work work) {
-  {
-    const std::lock_guard lock(mutex_);
-    heap_.push_back(std::move(work));
-    std::push_heap(heap_.begin(), heap_.end());
-  }
-  changed_.notify_one();
-}
-
 void DeviceWorker::push(std::vector<Work> works) {
   {
     const std::lock_guard lock(mutex_);

@@ -36,8 +36,7 @@ class DeviceWorker {
 
   explicit DeviceWorker(Device device);
 
-  // Any thread. Several are put in order before the first of them begins.
-  void push(Work work);
+  // Any thread. They are put in order before the first of them begins.
   void push(std::vector<Work> works);
   void wake();
 

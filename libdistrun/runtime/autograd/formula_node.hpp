@@ -6,7 +6,8 @@
 //   Gradients apply(const Node& node, Gradients gradients);  // one result per edge; undefined for those not needed
 //   void release() noexcept;                                 // if it keeps tensors
 // apply() is called with at least one defined gradient. Results may be broadcast, and of another dtype:
-// gradient_fit.hpp.
+// gradient_fit.hpp. With recording on, in a pass with create_graph, what it computes must be recorded
+// (operators/formula_operators.hpp) or refused.
 #include <algorithm>
 #include <string>
 #include <utility>

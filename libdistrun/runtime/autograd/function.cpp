@@ -14,9 +14,12 @@
 namespace distrun::autograd {
 namespace {
 
-bool contains(const TensorList& list, const Tensor& tensor) {
-  return std::any_of(list.begin(), list.end(), [&tensor](const Tensor& entry) { return entry.is_same(tensor); });
+// The size of the list: it is not there.
+std::size_t place_in(const TensorList& list, const Tensor& tensor) {
+  const auto same = [&tensor](const Tensor& entry) { return entry.is_same(tensor); };
+  return static_cast<std::size_t>(std::find_if(list.begin(), list.end(), same) - list.begin());
 }
+bool contains(const TensorList& list, const Tensor& tensor) { return place_in(list, tensor) < list.size(); }
 
 // "Scale" of "app::(anonymous namespace)::Scale".
 std::string short_name(const std::type_info& function) {
@@ -59,7 +62,10 @@ class FunctionNode final : public Node {
 
   void save(const TensorList& results) {
     for (const Tensor& tensor : context.to_save_) {
-      context.saved_.emplace_back(tensor, contains(results, tensor));
+      const std::size_t number = place_in(results, tensor);
+      const bool is_result = number < results.size();
+      context.saved_.push_back(is_result ? SavedTensor::of_result(tensor, static_cast<std::uint32_t>(number))
+                                         : SavedTensor(tensor));
     }
     context.to_save_.clear();
   }
@@ -125,17 +131,22 @@ Tensor FunctionCall::finish_result(const Tensor& result) {
   if (!result.defined() || !tensor::is_floating(result.dtype()) || contains(context.non_differentiable_, result)) {
     // Inputs of the node and results of the function are counted alike.
     node_->add_input(result.defined() ? result : tensor::empty({0}));
-    return result;
+    return contains(inputs_, result) ? tensor::alias(result) : result;
   }
   if (contains(context.dirty_, result)) {
     check_in_place(result);
-    rebase_history(result, node_, node_->add_input(result));
+    const std::size_t argument = place_in(inputs_, result);
+    rebase_history(result, node_, node_->add_input(result), argument < inputs_.size() ? argument : 0);
     return result;
   }
-  if (!contains(inputs_, result)) return with_history(result, node_);
+  Tensor own = result;
   // An argument that is returned as it came keeps its own place in the graph.
-  const Tensor same = tensor::alias(result);
-  return with_history(same.is_sparse() ? same : as_view(same, result), node_);
+  if (contains(inputs_, result)) {
+    own = tensor::alias(result);
+    if (!own.is_sparse()) mark_view(own, result);
+  }
+  if (const Variable* variable = variable_of(own); variable != nullptr && variable->view) mark_view_of_function(own);
+  return with_history(std::move(own), node_);
 }
 
 }  // namespace distrun::autograd

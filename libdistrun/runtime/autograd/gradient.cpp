@@ -69,16 +69,19 @@ HookId register_hook(const Tensor& tensor, TensorHook hook) {
     throw Error(ErrorKind::InvalidArgument, "cannot register a hook on a tensor that doesn't require gradient");
   }
   if (!hook) throw Error(ErrorKind::InvalidArgument, "cannot register an empty function as a hook");
+  // (A leaf's node holds the leaf.)
+  if (!edge.node->is_leaf()) variable_of(tensor)->hooked.push_back(edge.node);
   return edge.node->add_tensor_hook(edge.input, std::move(hook));
 }
 
 void remove_hook(const Tensor& tensor, HookId hook) {
-  const bool is_known_leaf = variable_of(tensor) != nullptr && is_leaf(tensor);
-  Ref<Node> node = is_known_leaf ? accumulator_of(tensor) : gradient_edge(tensor).node;
-  // In-place operators have put their nodes before the one that has it.
-  for (; node; node = node->next_edges().empty() ? Ref<Node>() : node->next_edges()[0].node) {
-    if (node->hooks() != nullptr && node->hooks()->has(hook)) return node->remove_hook(hook);
-  }
+  const Variable* const variable = variable_of(tensor);
+  if (variable == nullptr) return;
+  const auto remove_from = [hook](Node& node) {
+    if (node.hooks() != nullptr && node.hooks()->has(hook)) node.remove_hook(hook);
+  };
+  if (is_leaf(tensor)) remove_from(*accumulator_of(tensor));
+  for (const Ref<Node>& node : variable->hooked) remove_from(*node);
 }
 
 Tensor detach(const Tensor& tensor) { return tensor::alias(tensor); }

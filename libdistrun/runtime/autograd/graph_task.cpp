@@ -9,6 +9,7 @@
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
 #include <distrun/runtime/autograd/anomaly.hpp>
+#include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/autograd/gradient_fit.hpp>
 #include <distrun/runtime/autograd/node_hooks.hpp>
 #include <distrun/runtime/autograd/pass_errors.hpp>
@@ -25,12 +26,8 @@ constexpr std::uint32_t kNestingOfWorkerMost = 200;
 }  // namespace
 
 GraphTask::GraphTask(PassOptions options) : options_(std::move(options)), state_(core::thread_state()) {
-  state_.grad_enabled = false;
+  state_.grad_enabled = options_.create_graph;
   nesting_ = NestingGuard::of_thread();
-}
-
-std::unique_lock<std::mutex> GraphTask::lock() const {
-  return is_shared_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
 }
 
 void GraphTask::add_root(Edge root, Tensor gradient) {
@@ -64,6 +61,7 @@ std::vector<Node*> GraphTask::new_ends() {
 }
 
 void GraphTask::start() {
+  const GradModeGuard mode(options_.create_graph);
   for (const Capture& capture : captures_) {
     if (const EntryIndex entry = table_.find(capture.edge.node.get()); entry != PassTable::kNone) {
       table_[entry].is_captured = true;
@@ -143,10 +141,20 @@ bool GraphTask::add_gradient(EntryIndex index, std::uint32_t input, Tensor gradi
   return true;
 }
 
+void GraphTask::push(Device device, std::vector<DeviceWorker::Work> works) {
+  std::size_t count = works.size();
+  try {
+    device_worker(device, state_.rank).push(std::move(works));
+  } catch (...) {  // there is no such worker: these nodes are over
+    fail(std::current_exception());
+    for (; count > 0; --count) finish_one();
+  }
+}
+
 void GraphTask::make_ready(EntryIndex index) {
   Node& node = *table_[index].node;
   if (node.is_on_gpu()) {
-    device_worker(node.inputs()[0].device, state_.rank).push({Ref<GraphTask>(this), node.sequence(), nesting_, index});
+    push(node.inputs()[0].device, {{Ref<GraphTask>(this), node.sequence(), nesting_, index}});
     return;
   }
   {
@@ -171,7 +179,7 @@ void GraphTask::make_ready_at_once(const InlineVector<EntryIndex, 2>& entries) {
       make_ready(index);
     }
   }
-  for (auto& [device, works] : of_workers) device_worker(device, state_.rank).push(std::move(works));
+  for (auto& [device, works] : of_workers) push(device, std::move(works));
 }
 
 EntryIndex GraphTask::next_ready() {
@@ -226,10 +234,8 @@ Gradients GraphTask::call(Node& node, Gradients gradients) {
   const bool has_post_hooks = hooks != nullptr && hooks->has_post_hooks();
   for (std::size_t i = 0; has_post_hooks && i < gradients.size(); ++i) got.push_back(gradients[i]);
   Gradients results;
-  if (node.is_leaf() && options_.leaves != nullptr) {
-    if (gradients[0].defined()) {
-      options_.leaves->take(static_cast<AccumulateGrad&>(node).variable(), std::move(gradients[0]));
-    }
+  if (node.is_leaf()) {
+    bring_to_leaf(static_cast<AccumulateGrad&>(node), std::move(gradients), options_.leaves);
   } else {
     results = node.apply(std::move(gradients));
   }
@@ -295,11 +301,6 @@ void GraphTask::fail(std::exception_ptr error) {
   if (is_over) finish();
 }
 
-std::exception_ptr GraphTask::error() const {
-  const auto guard = lock();
-  return error_;
-}
-
 std::exception_ptr GraphTask::take_error() {
   const auto guard = lock();
   return std::exchange(error_, nullptr);
@@ -344,7 +345,7 @@ void GraphTask::at_end(std::function<void()> callback) {
 
 void GraphTask::call_at_end() {
   if (at_end_.empty()) return;
-  const core::ThreadStateGuard recording_off(state_);
+  const core::ThreadStateGuard state(state_);
   for (const auto& callback : std::exchange(at_end_, {})) callback();
 }
 

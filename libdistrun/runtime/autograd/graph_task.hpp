@@ -35,12 +35,13 @@ struct PassOptions {
   // Of a pass that nobody run()s: called by a device's worker that has made a node of the CPU ready, so that somebody
   // comes to drive(). Must not throw.
   std::function<void()> on_ready = {};
-  void* owner = nullptr;  // for whoever has made the pass, and meets it again in a node
+  void* owner = nullptr;      // for whoever has made the pass, and meets it again in a node
+  bool create_graph = false;  // nodes are run with recording on, so that gradients have a graph of their own
 };
 
 class GraphTask final : public WorkGiver {
  public:
-  // Nodes run under the calling thread's state, with recording off.
+  // Nodes run under the calling thread's state, with recording on or off as the options say.
   explicit GraphTask(PassOptions options);
 
   // ---- before start()
@@ -77,7 +78,10 @@ class GraphTask final : public WorkGiver {
   void* owner() const noexcept { return options_.owner; }
   void fail(std::exception_ptr error);
   bool is_done() const noexcept { return is_done_.load(std::memory_order_acquire); }
-  std::exception_ptr error() const;
+  std::exception_ptr error() const {
+    const auto guard = lock();
+    return error_;
+  }
 
   // ---- once it is done
 
@@ -102,7 +106,9 @@ class GraphTask final : public WorkGiver {
     friend bool operator<(const Ready& a, const Ready& b) noexcept { return a.sequence < b.sequence; }
   };
 
-  std::unique_lock<std::mutex> lock() const;
+  std::unique_lock<std::mutex> lock() const {
+    return is_shared_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
+  }
   std::exception_ptr take_error();
   void drive_to_end();
   void call_at_end();
@@ -117,6 +123,7 @@ class GraphTask final : public WorkGiver {
   // With the lock held, if shared.
   void add_to_sum(PassEntry& entry, std::uint32_t input, Tensor gradient);
   void make_ready(EntryIndex entry);
+  void push(Device device, std::vector<DeviceWorker::Work> works);
   void make_ready_at_once(const InlineVector<EntryIndex, 2>& entries);
   EntryIndex next_ready();
   void finish_one();

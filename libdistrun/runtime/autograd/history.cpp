@@ -1,111 +1,106 @@
 #include <distrun/runtime/autograd/history.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
 #include <distrun/runtime/autograd/formula_node.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>
+#include <distrun/runtime/autograd/placement.hpp>
 #include <distrun/runtime/autograd/variable.hpp>
 #include <distrun/runtime/tensor/core/called_operator.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
-#include <distrun/runtime/tensor/core/factories.hpp>
-#include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
-#include <distrun/runtime/tensor/operators/reduce.hpp>
 
 namespace distrun::autograd {
 namespace {
 
-// Where a view lies in its base's block of memory. Gradients of the base get a block of the same shape, so that the
-// same strides find the view's part of it.
-class Placement {
- public:
-  Placement(const Tensor& base, const Tensor& view)
-      : base_{base.strided().sizes, base.strides()},
-        view_{view.sizes(), view.strides()},
-        distance_(view.strided().offset - base.strided().offset),
-        dtype_(base.dtype()),
-        device_(base.device()) {}
+// What a placement makes of a gradient, recorded where that is on; linear, as linear_map() has it, which stands on this
+// file.
+using Map = Tensor (Placement::*)(const Tensor&) const;
+Tensor mapped(const char* kind, const Placement& placement, const Tensor& gradient, Map run, Map adjoint);
 
-  // All zeros but for the view's part.
-  Tensor spread(const Tensor& gradient) const {
-    const Tensor block = tensor::zeros({span_of(base_)}, {dtype_, device_});
-    if (gradient.numel() > 0) put(block, gradient);
-    return base_of(block);
-  }
-  // A copy of a gradient of the base, with its strides.
-  Tensor copy(const Tensor& gradient) const {
-    const Tensor block = tensor::empty({span_of(base_)}, {dtype_, device_});
-    const Tensor copy = base_of(block);
-    tensor::copy_(copy, gradient);
-    return copy;
-  }
-  // Of a tensor that copy() made.
-  Tensor view_of(const Tensor& copy) const {
-    return tensor::as_strided(copy, view_.sizes, view_.strides, copy.strided().offset + distance_);
-  }
+struct PlacementBackward {
+  const char* kind;
+  Placement placement;
+  Map run, adjoint;
+  const char* name() const { return kind; }
 
- private:
-  struct Geometry {
-    Dims sizes, strides;
-  };
-
-  static std::int64_t span_of(const Geometry& geometry) {
-    if (std::find(geometry.sizes.begin(), geometry.sizes.end(), 0) != geometry.sizes.end()) return 0;
-    std::int64_t span = 1;
-    for (std::size_t i = 0; i < geometry.sizes.size(); ++i) {
-      span += (geometry.sizes[i] - 1) * geometry.strides[i];
-    }
-    return span;
+  Gradients apply(const Node&, Gradients gradients) {
+    gradients[0] = mapped(kind, placement, gradients[0], adjoint, run);
+    return gradients;
   }
-  Tensor base_of(const Tensor& block) const { return tensor::as_strided(block, base_.sizes, base_.strides, 0); }
-
-  // Elements of the view that are one in memory, since it was expanded, share their sum.
-  void put(const Tensor& block, const Tensor& gradient) const {
-    Dims sizes = view_.sizes;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (view_.strides[i] == 0) sizes[i] = 1;
-    }
-    tensor::copy_(tensor::as_strided(block, sizes, view_.strides, distance_), tensor::sum_to_size(gradient, sizes));
-  }
-
-  const Geometry base_, view_;
-  const std::int64_t distance_;
-  const tensor::DType dtype_;
-  const Device device_;
 };
+
+Tensor mapped(const char* kind, const Placement& placement, const Tensor& gradient, Map run, Map adjoint) {
+  Tensor result = (placement.*run)(gradient);
+  if (!is_grad_enabled() || !requires_grad(gradient)) return result;
+  auto node = make_node_for(PlacementBackward{kind, placement, run, adjoint});
+  node->add_next_edge(gradient_edge(gradient));
+  return with_history(std::move(result), std::move(node));
+}
 
 struct AsStridedBackward {
   static constexpr const char* kName = "AsStridedBackward0";
   Placement placement;
 
   Gradients apply(const Node&, Gradients gradients) {
-    Gradients results(1);
-    results[0] = placement.spread(gradients[0]);
+    gradients[0] = mapped(kName, placement, gradients[0], &Placement::spread, &Placement::part_of);
+    return gradients;
+  }
+};
+
+constexpr char kPart[] = "AsStridedBackward0";
+
+// Of a gradient of the base in which the view's part was replaced.
+struct ReplacedPartBackward {
+  static constexpr const char* kName = "torch::autograd::CopySlices";
+  Placement placement;
+
+  Gradients apply(const Node& node, Gradients gradients) {
+    constexpr Map kRest = &Placement::without_part;
+    Gradients results(2);
+    if (node.needs(0)) results[0] = mapped(kName, placement, gradients[0], kRest, kRest);
+    if (node.needs(1)) results[1] = mapped(kPart, placement, gradients[0], &Placement::part_of, &Placement::spread);
     return results;
   }
 };
+
+// `part` may be undefined, for zeros.
+Tensor with_part(const Placement& placement, const Tensor& gradient, const Tensor& part) {
+  Tensor whole = placement.without_part(gradient);
+  if (part.defined()) tensor::copy_(placement.view_of(whole), part);
+  auto node = make_node_for(ReplacedPartBackward{placement});
+  node->add_next_edge(gradient_edge(gradient));
+  node->add_next_edge(part.defined() ? gradient_edge(part) : Edge());
+  const bool is_needed = node->needs(0) || node->needs(1);
+  return is_needed ? with_history(std::move(whole), std::move(node)) : whole;
+}
 
 // The gradient of a base of which `inner` changed a part. Its first edge leads to the base as it was before, the others
 // to the operator's other inputs.
 class CopySlices final : public Node {
  public:
-  CopySlices(const Tensor& base, const Tensor& view, Ref<Node> inner)
-      : placement_(base, view), inner_(std::move(inner)) {
+  // `edge` of the inner node leads to the view as it was.
+  CopySlices(const Tensor& base, const Tensor& view, Ref<Node> inner, std::size_t edge)
+      : placement_(base, view), inner_(std::move(inner)), edge_(edge) {
     add_input(base);
     add_next_edge(gradient_edge(base));
-    for (std::size_t i = 1; i < inner_->next_edges().size(); ++i) add_next_edge(inner_->next_edges()[i]);
+    for (std::size_t i = 0; i < inner_->next_edges().size(); ++i) {
+      if (i != edge_) add_next_edge(inner_->next_edges()[i]);
+    }
   }
 
   std::string name() const override { return "torch::autograd::CopySlices"; }
 
   Gradients apply(Gradients gradients) override {
     if (!gradients[0].defined()) return Gradients(next_edges().size());
+    if (is_grad_enabled()) return apply_recorded(gradients[0]);
     Tensor whole = placement_.copy(gradients[0]);
     const Tensor part = placement_.view_of(whole);
     Gradients of_part(1);
     of_part[0] = tensor::clone(part);
-    Gradients results = inner_->apply(std::move(of_part));
+    Gradients results = inner_results(std::move(of_part));
     if (results[0].defined()) {
       tensor::copy_(part, results[0]);
     } else {
@@ -118,14 +113,44 @@ class CopySlices final : public Node {
   void release_saved() noexcept override { inner_->release_saved(); }
 
  private:
+  // That of the view first.
+  Gradients inner_results(Gradients gradients) const {
+    Gradients results = inner_->apply(std::move(gradients));
+    for (std::size_t i = edge_; i > 0; --i) std::swap(results[i], results[i - 1]);
+    return results;
+  }
+  // The same without changes in place.
+  Gradients apply_recorded(const Tensor& gradient) const {
+    Gradients of_part(1);
+    of_part[0] = mapped(kPart, placement_, gradient, &Placement::part_of, &Placement::spread);
+    Gradients results = inner_results(std::move(of_part));
+    results[0] = with_part(placement_, gradient, results[0]);
+    return results;
+  }
+
   const Placement placement_;
   const Ref<Node> inner_;
+  const std::size_t edge_;
 };
+
+// A view whose way back is a custom function is what it was before the base was changed.
+Edge maker_of_function_view(const Tensor& view, const Variable& variable) {
+  const bool is_as_it_was =
+      variable.view->version == view.version() || grad_fn(variable.view->base) == variable.view->maker_of_base;
+  if (!is_as_it_was && variable.grad_fn) {
+    tensor::refuse("the base of a view that " + variable.grad_fn->name() +
+                   " has returned was changed in place since, and the view with it: its gradient would not be that of "
+                   "the function. Return a clone() from the function, or change the base before it is called");
+  }
+  return {variable.grad_fn, variable.output};
+}
 
 // Of a tensor that is a view: renewed if the base has been changed since.
 Edge maker_of_view(const Tensor& view, Variable& variable) {
+  if (variable.view->kind == ViewKind::OfFunction) return maker_of_function_view(view, variable);
   const std::lock_guard lock(variable.view->mutex);
-  if (variable.view->version == view.version()) return {variable.grad_fn, variable.output};
+  const bool is_never_renewed = variable.view->kind == ViewKind::Unrecorded;
+  if (is_never_renewed || variable.view->version == view.version()) return {variable.grad_fn, variable.output};
   variable.view->version = view.version();
   const Tensor& base = variable.view->base;
   Edge edge = gradient_edge(base);
@@ -184,8 +209,17 @@ void mark_view(const Tensor& view, const Tensor& of) {
   variable.view = std::make_unique<ViewInfo>();
   variable.view->base = source != nullptr && source->view ? source->view->base : of;
   variable.view->version = view.version();
-  variable.view->is_unrecorded =
-      !is_grad_enabled() || (source != nullptr && source->view && source->view->is_unrecorded);
+  const bool is_of_view = source != nullptr && source->view;
+  variable.view->kind = !is_grad_enabled() ? ViewKind::Unrecorded
+                        : is_of_view       ? source->view->kind
+                                           : ViewKind::Recorded;
+  if (variable.view->kind == ViewKind::OfFunction) variable.view->maker_of_base = source->view->maker_of_base;
+}
+
+void mark_view_of_function(const Tensor& view) {
+  ViewInfo& info = *variable_of(view)->view;
+  info.kind = ViewKind::OfFunction;
+  info.maker_of_base = grad_fn(info.base);
 }
 
 void check_in_place(const Tensor& tensor) {
@@ -204,11 +238,26 @@ void check_in_place(const Tensor& tensor) {
         "a view of a leaf Variable that requires grad is being used in an in-place operation. Do it where nothing is "
         "recorded (NoGradGuard), or on a view of a clone()");
   }
-  if (variable->view->is_unrecorded) {
+  if (variable->view->kind == ViewKind::OfFunction) {
+    tensor::refuse(
+        "a view that a custom function has returned is being modified inplace: its gradient would pass the function "
+        "by. Return a clone() from the function, or modify a clone() of the view");
+  }
+  if (variable->view->kind == ViewKind::Unrecorded) {
     tensor::refuse(
         "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Make the view where "
         "operators are recorded, or change it where they are not");
   }
+}
+
+Tensor former_of(const Tensor& tensor) {
+  Tensor copy = tensor::clone(tensor);
+  if (Edge maker = maker_of(tensor)) {
+    Variable& variable = make_variable(copy);
+    variable.grad_fn = std::move(maker.node);
+    variable.output = maker.input;
+  }
+  return copy;
 }
 
 Tensor with_history(Tensor result, Ref<Node> node) {
@@ -219,7 +268,7 @@ Tensor with_history(Tensor result, Ref<Node> node) {
   return result;
 }
 
-void rebase_history(const Tensor& changed, Ref<Node> node, std::uint32_t output) {
+void rebase_history(const Tensor& changed, Ref<Node> node, std::uint32_t output, std::size_t edge) {
   Variable& variable = make_variable(changed);
   if (!variable.view) {
     variable.output = output;
@@ -227,7 +276,7 @@ void rebase_history(const Tensor& changed, Ref<Node> node, std::uint32_t output)
     return;
   }
   const Tensor& base = variable.view->base;
-  auto slices = tensor::make_ref<CopySlices>(base, changed, std::move(node));
+  auto slices = tensor::make_ref<CopySlices>(base, changed, std::move(node), edge);
   Variable& of_base = make_variable(base);
   of_base.output = 0;
   of_base.grad_fn = std::move(slices);

@@ -1,6 +1,8 @@
 #include <distrun/runtime/autograd/leaf_sink.hpp>
 
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
+#include <distrun/runtime/autograd/grad_mode.hpp>
+#include <distrun/runtime/autograd/gradient_fit.hpp>
 
 namespace distrun::autograd {
 
@@ -49,6 +51,17 @@ void GradientMap::wait_for_gradients() const {
     for (const Entry& entry : entries_) {
       if (entry.gradient.device() == stream.device()) entry.gradient.record_stream(current);
     }
+  }
+}
+
+void bring_to_leaf(AccumulateGrad& leaf, Gradients gradients, LeafSink* sink) {
+  if (!gradients[0].defined()) return;
+  if (sink != nullptr) {
+    sink->take(leaf.variable(), std::move(gradients[0]));
+  } else if (is_grad_enabled()) {
+    accumulate_recorded(leaf, gradients[0]);
+  } else {
+    leaf.apply(std::move(gradients));
   }
 }
 

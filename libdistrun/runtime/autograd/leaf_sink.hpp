@@ -6,10 +6,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include <distrun/runtime/autograd/hooks.hpp>
 #include <distrun/runtime/device/stream.hpp>
-#include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::autograd {
+
+class AccumulateGrad;
 
 class LeafSink {
  public:
@@ -46,5 +48,9 @@ class GradientMap final : public LeafSink {
   std::vector<Tensor> shared_;  // gradients that others had, too, when they came
   std::map<device::Stream, device::Event> written_;
 };
+
+// The gradient of a leaf, which may be undefined, goes into the sink; without one into grad(), with its graph if that
+// is recorded.
+void bring_to_leaf(AccumulateGrad& leaf, Gradients gradients, LeafSink* sink);
 
 }  // namespace distrun::autograd

@@ -1,7 +1,9 @@
 #include <distrun/runtime/autograd/saved_tensor.hpp>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/autograd/history.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 
 namespace distrun::autograd {
@@ -22,6 +24,15 @@ namespace {
   throw Error(ErrorKind::Failed, text);
 }
 
+// For what is recorded of a result that its node kept.
+Tensor with_maker(const Tensor& result, const Node& maker, std::uint32_t output) {
+  Tensor same = tensor::alias(result);
+  Variable& variable = make_variable(same);
+  variable.grad_fn = Ref<Node>(const_cast<Node*>(&maker));
+  variable.output = output;
+  return same;
+}
+
 }  // namespace
 
 void throw_released(const Node& owner) {
@@ -29,15 +40,22 @@ void throw_released(const Node& owner) {
                                      " had kept for it is released. Pass retain_graph = true to the first pass");
 }
 
-SavedTensor::SavedTensor(const Tensor& tensor, bool is_output)
-    : tensor_(is_output && tensor.defined() ? tensor::alias(tensor) : tensor), is_output_(is_output) {
+SavedTensor::SavedTensor(const Tensor& tensor) : tensor_(tensor) {
   if (tensor.defined()) version_ = tensor.version();
+}
+
+SavedTensor SavedTensor::of_result(const Tensor& result, std::uint32_t output) {
+  SavedTensor saved(result.defined() ? tensor::alias(result) : result);
+  saved.output_ = output;
+  return saved;
 }
 
 Tensor SavedTensor::unpack(const Node& owner) const {
   const Tensor kept = peek(owner);
-  if (kept.defined() && kept.version() != version_) throw_changed(kept, is_output_, version_, owner);
-  return kept;
+  if (!kept.defined()) return kept;
+  if (kept.version() != version_) throw_changed(kept, output_.has_value(), version_, owner);
+  const bool is_recorded = output_ && is_grad_enabled() && tensor::is_floating(kept.dtype());
+  return is_recorded ? with_maker(kept, owner, *output_) : kept;
 }
 
 Tensor SavedTensor::peek(const Node& owner) const {

@@ -1,6 +1,8 @@
 #pragma once
 // A tensor that a formula keeps for the backward pass. It remembers the version that it was kept in, so that a gradient
 // from values that have changed meanwhile is an error and not a wrong number.
+#include <optional>
+
 #include <distrun/runtime/autograd/node.hpp>
 
 namespace distrun::autograd {
@@ -8,11 +10,12 @@ namespace distrun::autograd {
 class SavedTensor {
  public:
   SavedTensor() noexcept = default;
-  // `is_output`: it is a result of the node that keeps it. Then its bytes are kept, not the tensor, which has the node.
-  explicit SavedTensor(const Tensor& tensor, bool is_output = false);
+  explicit SavedTensor(const Tensor& tensor);
+  // Result number `output` of the node that keeps it: its bytes are kept, not the tensor, which has the node.
+  static SavedTensor of_result(const Tensor& result, std::uint32_t output = 0);
 
-  // Undefined if an undefined one was saved. Throws Error{Failed} if it was released, or changed in place since then.
-  // `owner` is the node that keeps it.
+  // With its history, for what is recorded of it. Undefined if an undefined one was saved. Throws Error{Failed} if it
+  // was released, or changed in place since then. `owner` is the node that keeps it.
   Tensor unpack(const Node& owner) const;
   // With Node::KeptLock.
   void release() noexcept {
@@ -25,7 +28,7 @@ class SavedTensor {
 
   Tensor tensor_;
   std::uint32_t version_ = 0;
-  bool is_output_ = false;
+  std::optional<std::uint32_t> output_;
   bool is_released_ = false;
 };
 

@@ -7,17 +7,26 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include <distrun/runtime/autograd/node.hpp>
 
 namespace distrun::autograd {
 
+// How a view, or one that it is a view of, was made.
+enum class ViewKind : std::uint8_t {
+  Recorded,
+  Unrecorded,  // while recording was off
+  OfFunction,  // returned by a custom function, whose backward() is the way back to the base
+};
+
 // Where a view comes from.
 struct ViewInfo {
-  Tensor base;                 // never a view itself
-  std::mutex mutex;            // guards grad_fn and version: threads that only read a view may renew them
-  std::uint32_t version = 0;   // of the bytes when grad_fn was made
-  bool is_unrecorded = false;  // made while recording was off
+  Tensor base;                // never a view itself
+  std::mutex mutex;           // guards grad_fn and version: threads that only read a view may renew them
+  std::uint32_t version = 0;  // of the bytes when grad_fn was made
+  ViewKind kind = ViewKind::Recorded;
+  Ref<Node> maker_of_base;  // of a custom function's: what the base was when the view was made
 };
 
 class Variable final : public tensor::GradientInfo {
@@ -31,6 +40,7 @@ class Variable final : public tensor::GradientInfo {
   std::uint32_t output = 0;  // which result of grad_fn it is
   std::unique_ptr<ViewInfo> view;
   std::atomic<Node*> accumulator{nullptr};  // its own, made by accumulator_of() (accumulate_grad.hpp)
+  std::vector<Ref<Node>> hooked;            // makers, former ones as well, that have hooks of this tensor
 };
 
 // The tensor's, or null. Undefined tensors have none.

@@ -64,6 +64,26 @@ TensorList leaves_of(const TensorList& inputs, Device device) {
   return leaves;
 }
 
+// Against differences of `f`, a function of the inputs. What was not found is 0.
+void check_found(const TensorList& found, const TensorList& inputs, Device device,
+                 const std::function<double(const TensorList&)>& f) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    INFO("input " << i << " of sizes " << device::to_string(inputs[i].sizes()));
+    std::vector<double> analytic(static_cast<std::size_t>(inputs[i].numel()));
+    if (found[i].defined()) {
+      REQUIRE(found[i].sizes() == inputs[i].sizes());
+      REQUIRE(found[i].device() == device);
+      analytic = numbers_of(found[i]);
+    }
+    for (std::size_t k = 0; k < analytic.size(); ++k) {
+      const double up = f(moved(inputs, i, k, kStep, device)), down = f(moved(inputs, i, k, -kStep, device));
+      const double numeric = (up - down) / (2 * kStep);
+      INFO("element " << k << ": " << analytic[k] << " by formula, " << numeric << " by differences");
+      REQUIRE(std::abs(analytic[k] - numeric) <= kTolerance * (1 + std::abs(numeric)));
+    }
+  }
+}
+
 }  // namespace
 
 std::int64_t RandomTensors::size(std::int64_t least, std::int64_t most) {
@@ -132,23 +152,38 @@ void check_gradients(const Function& function, const TensorList& inputs, Device 
     weights.push_back(tensor::to(random.tensor(result.sizes()), result.device()));
   }
   const TensorList found = gradients(results, leaves, weights, {}, true);
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    INFO("input " << i << " of sizes " << device::to_string(inputs[i].sizes()));
-    if (!found[i].defined()) {
-      REQUIRE(inputs[i].numel() == 0);
-      continue;
-    }
-    REQUIRE(found[i].sizes() == inputs[i].sizes());
-    REQUIRE(found[i].device() == device);
-    const std::vector<double> analytic = numbers_of(found[i]);
-    for (std::size_t k = 0; k < analytic.size(); ++k) {
-      const double up = weighted(function(moved(inputs, i, k, kStep, device)), weights);
-      const double down = weighted(function(moved(inputs, i, k, -kStep, device)), weights);
-      const double numeric = (up - down) / (2 * kStep);
-      INFO("element " << k << ": " << analytic[k] << " by formula, " << numeric << " by differences");
-      REQUIRE(std::abs(analytic[k] - numeric) <= kTolerance * (1 + std::abs(numeric)));
-    }
+  check_found(found, inputs, device, [&](const TensorList& at) { return weighted(function(at), weights); });
+}
+
+void check_second_gradients(const Function& function, const TensorList& inputs, Device device, RandomTensors& random) {
+  // The inputs, and behind them the weights.
+  TensorList all = inputs;
+  for (const Tensor& result : function(leaves_of(inputs, device))) all.push_back(random.tensor(result.sizes()));
+  const auto first = [&](const TensorList& leaves, bool create_graph) {
+    const auto middle = leaves.begin() + std::ssize(inputs);
+    return gradients(function({leaves.begin(), middle}), {leaves.begin(), middle}, {middle, leaves.end()},
+                     {.create_graph = create_graph}, true);
+  };
+  const TensorList leaves = leaves_of(all, device);
+  TensorList roots, weights_of_roots, weights;  // gradients that are the same everywhere are no roots
+  for (const Tensor& each : first(leaves, true)) {
+    if (!each.defined()) continue;
+    weights.push_back(tensor::to(random.tensor(each.sizes()), each.device()));
+    if (!requires_grad(each)) continue;
+    roots.push_back(each);
+    weights_of_roots.push_back(weights.back());
   }
+  if (roots.empty()) return;
+  const TensorList found = gradients(roots, leaves, weights_of_roots, {}, true);
+  check_found(found, all, device, [&](const TensorList& at) {
+    TensorList moved_leaves;
+    for (const Tensor& each : at) moved_leaves.push_back(set_requires_grad(each));
+    TensorList ones;
+    for (const Tensor& each : first(moved_leaves, false)) {
+      if (each.defined()) ones.push_back(each);
+    }
+    return weighted(ones, weights);
+  });
 }
 
 }  // namespace distrun::test

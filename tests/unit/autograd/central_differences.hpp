@@ -35,5 +35,7 @@ std::vector<std::string> order_reports();
 
 // The inputs are on the CPU; the function runs on `device`. Checks with Catch.
 void check_gradients(const Function& function, const TensorList& inputs, Device device, RandomTensors& random);
+// The same of the first gradients, of which f is the sum then, as a function of the inputs and of the results' weights.
+void check_second_gradients(const Function& function, const TensorList& inputs, Device device, RandomTensors& random);
 
 }  // namespace distrun::test

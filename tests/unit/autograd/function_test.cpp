@@ -52,6 +52,39 @@ struct Doubles {  // in place
   static TensorList backward(FunctionContext&, TensorList gradients) { return {gradients[0] * 2}; }
 };
 
+// What it is given, and a view of it: the gradient is ten times that of the view.
+struct TenTimes {
+  static Tensor forward(FunctionContext&, const Tensor& x) { return x; }
+  static TensorList backward(FunctionContext&, TensorList gradients) { return {gradients[0] * 10}; }
+};
+struct TenTimesHead {
+  static Tensor forward(FunctionContext&, const Tensor& x) { return narrow(x, 0, 0, 1); }
+  static TensorList backward(FunctionContext&, TensorList gradients) { return {cat({gradients[0] * 10, zeros({2})})}; }
+};
+
+// Changes its second argument.
+struct ScaleSecond {
+  static Tensor forward(FunctionContext& context, const Tensor& factor, const Tensor& x) {
+    context.save_for_backward({factor, x * 1});
+    mul_(x, factor);
+    context.mark_dirty({x});
+    return x;
+  }
+  static TensorList backward(FunctionContext& context, TensorList gradients) {
+    const TensorList kept = context.saved_tensors();
+    return {sum(gradients[0] * kept[1]), gradients[0] * kept[0]};
+  }
+};
+
+// Gives its argument back, and says that it has no gradient.
+struct Constant {
+  static Tensor forward(FunctionContext& context, const Tensor& x) {
+    context.mark_non_differentiable({x});
+    return x;
+  }
+  static TensorList backward(FunctionContext&, TensorList) { return {{}}; }
+};
+
 struct Forgets {  // what it has changed
   static Tensor forward(FunctionContext& context, const Tensor& x) {
     mul_(x, 2);
@@ -148,6 +181,48 @@ TEST_CASE("wrong gradients of a function are told with its name") {
       backward(sum(apply<WrongSize>(a))),
       "Function WrongSizeBackward returned an invalid gradient at index 0 - got [2, 2] but expected shape "
       "compatible with [3]");
+}
+
+TEST_CASE("a view that a function has returned keeps the function's gradient, or is refused") {
+  const Tensor a = twos();
+  const auto gradient_of = [&a](const Tensor& y) { return gradients({sum(y)}, {a})[0]; };
+  SECTION("whatever is changed without recording") {
+    const Tensor h = a * 1, y = apply<TenTimes>(h), head = apply<TenTimesHead>(h), part = narrow(y, 0, 0, 2);
+    {
+      const NoGradGuard off;
+      add_(h, 1);
+    }
+    CHECK(equal(gradient_of(y), full({3}, 10.0)));
+    CHECK(equal(gradient_of(head * 1), tensor::from_values<float>({10, 0, 0}, {3})));
+    CHECK(equal(gradient_of(part), tensor::from_values<float>({10, 10, 0}, {3})));
+  }
+  SECTION("the view is not changed where that is recorded") {
+    const Tensor h = a * 1;
+    CHECK_THROWS_WITH(mul_(apply<TenTimes>(h), 2), Catch::Contains("a view that a custom function has returned"));
+    CHECK_THROWS_WITH(mul_(apply<TenTimesHead>(h), 2), Catch::Contains("a view that a custom function has returned"));
+  }
+  SECTION("nor used after its base was") {
+    const Tensor h = a * 1, y = apply<TenTimes>(h);
+    mul_(h, 2);
+    CHECK_THROWS_WITH(sum(y), Catch::Contains("TenTimesBackward has returned was changed in place since"));
+    CHECK(equal(gradient_of(h), full({3}, 2.0)));
+  }
+}
+
+TEST_CASE("a view may be any argument of a function that changes it") {
+  const Tensor a = twos({4}), factor = twos({});
+  const Tensor base = a * 1;
+  apply<ScaleSecond>(factor, narrow(base, 0, 1, 2));
+  backward(sum(base));
+  CHECK(equal(grad(a), tensor::from_values<float>({1, 2, 2, 1}, {4})));
+  CHECK(grad(factor).item<float>() == 4);
+}
+
+TEST_CASE("an argument that is given back without a gradient has none") {
+  const Tensor a = twos(), b = a * 1;
+  CHECK_FALSE(requires_grad(apply<Constant>(b)));
+  CHECK_FALSE(requires_grad(apply<Constant>(a)));
+  CHECK(requires_grad(b));
 }
 
 TEST_CASE("anomaly mode names the node whose gradient is not a number, and its forward call") {

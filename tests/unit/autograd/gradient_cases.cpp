@@ -6,6 +6,8 @@ namespace distrun::test {
 namespace {
 
 constexpr int kSeeds = 12;
+// Of gradients of gradients, each of which takes several passes for each element.
+constexpr int kSecondSeeds = 3, kSecondSeedsOfGpu = 1;
 
 void check_all(const Cases& cases, Device device) {
   for (const auto& [name, make_case] : cases) {
@@ -14,6 +16,24 @@ void check_all(const Cases& cases, Device device) {
       RandomTensors random(base::derive_seed(static_cast<std::uint64_t>(seed), name));
       const Case made = make_case(random);
       check_gradients(made.function, made.inputs, device, random);
+    }
+  }
+}
+
+// Those of sparse tensors are refused.
+void check_all_twice(const Cases& cases, Device device, int seeds) {
+  for (const auto& [name, make_case] : cases) {
+    const bool is_refused = name.find("sparse") != std::string::npos;
+    for (int seed = 0; seed < seeds; ++seed) {
+      INFO("gradients of gradients of " << name << ", seed " << seed << ", on " << to_string(device));
+      RandomTensors random(base::derive_seed(static_cast<std::uint64_t>(seed), name + " twice"));
+      const Case made = make_case(random);
+      if (is_refused) {
+        CHECK_THROWS_WITH(check_second_gradients(made.function, made.inputs, device, random),
+                          Catch::Contains("there are no gradients of gradients (create_graph) of sparse tensors"));
+      } else {
+        check_second_gradients(made.function, made.inputs, device, random);
+      }
     }
   }
 }
@@ -62,6 +82,8 @@ MakeCase sized(MakeSizes sizes, Function function) {
 void check_on_all_devices(const Cases& cases) {
   check_all(cases, device::kCpu);
   check_all(cases, gpu());
+  check_all_twice(cases, device::kCpu, kSecondSeeds);
+  check_all_twice(cases, gpu(), kSecondSeedsOfGpu);
   CHECK(order_reports().empty());
 }
 

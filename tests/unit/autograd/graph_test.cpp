@@ -162,6 +162,18 @@ TEST_CASE("a hook that is added or removed while hooks run counts from the next 
   CHECK(equal(grad(t), full({3, 3}, 3.0)));
 }
 
+TEST_CASE("what is no hook of the tensor stays where it is") {
+  const Tensor a = leaf(), b = a * 2;
+  int calls = 0;
+  const auto of_leaf = register_hook(a, [&calls](const Tensor& gradient) {
+    ++calls;
+    return gradient;
+  });
+  autograd::remove_hook(b, of_leaf);
+  backward(sum(b));
+  CHECK(calls == 1);
+}
+
 TEST_CASE("a hook is removed from a tensor that was changed in place since, and from a leaf that needs none for now") {
   const Tensor a = leaf(), b = a * 1;
   int calls = 0;

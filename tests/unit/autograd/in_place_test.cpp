@@ -86,6 +86,23 @@ TEST_CASE("a view that was made without recording is not changed where it is rec
   CHECK_THROWS_WITH(add_(row, 1), Catch::Contains("A view was created in no_grad mode"));
 }
 
+TEST_CASE("a view that was made without recording needs no gradient, however its base is changed") {
+  const Tensor a = leaf({4}), base = a * 1;
+  Tensor of_leaf, of_base;
+  {
+    const NoGradGuard guard;
+    of_leaf = narrow(a, 0, 0, 2);
+    of_base = narrow(base, 0, 0, 2);
+    add_(a, 1);
+  }
+  mul_(base, 2);
+  CHECK_FALSE(requires_grad(of_leaf));
+  CHECK_FALSE(requires_grad(of_base));
+  CHECK_FALSE(requires_grad(sum(of_base * 3)));
+  backward(sum(base));
+  CHECK(equal(grad(a), full({4}, 2.0)));
+}
+
 TEST_CASE("a view that has become a leaf is not changed through another view") {
   const Tensor base = zeros({2, 2});
   const Tensor row = set_requires_grad(select(base, 0, 0));

@@ -12,7 +12,7 @@ struct RsubBackward {
 
   Gradients apply(const Node&, Gradients gradients) {
     Gradients results(1);
-    results[0] = tensor::neg(gradients[0]);
+    results[0] = formula::neg(gradients[0]);
     return results;
   }
 };
@@ -26,8 +26,8 @@ struct RdivBackward {
   Gradients apply(const Node& node, Gradients gradients) {
     Gradients results(1);
     const Tensor divisor = b.unpack(node);
-    const Tensor quotient = tensor::rdiv(dividend, divisor);
-    results[0] = tensor::neg(tensor::div(tensor::mul(gradients[0], quotient), divisor));
+    const Tensor quotient = formula::rdiv(dividend, divisor);
+    results[0] = formula::neg(formula::div(formula::mul(gradients[0], quotient), divisor));
     return results;
   }
   void release() noexcept { b.release(); }

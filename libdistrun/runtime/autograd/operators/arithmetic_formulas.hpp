@@ -1,7 +1,6 @@
 #pragma once
 // Gradients of + - * /, for the forms that make a result and for those in place.
-#include <distrun/runtime/autograd/record.hpp>
-#include <distrun/runtime/tensor/operators/elementwise.hpp>
+#include <distrun/runtime/autograd/operators/formula_operators.hpp>
 
 namespace distrun::autograd {
 
@@ -12,7 +11,7 @@ struct AddBackward {
 
   Gradients apply(const Node& node, Gradients gradients) {
     Gradients results(node.next_edges().size());
-    if (node.needs(1)) results[1] = alpha == Scalar(1) ? gradients[0] : tensor::mul(gradients[0], alpha);
+    if (node.needs(1)) results[1] = alpha == Scalar(1) ? gradients[0] : formula::mul(gradients[0], alpha);
     if (node.needs(0)) results[0] = std::move(gradients[0]);
     return results;
   }
@@ -25,8 +24,8 @@ struct SubBackward {
   Gradients apply(const Node& node, Gradients gradients) {
     Gradients results(node.next_edges().size());
     if (node.needs(1)) {
-      results[1] = tensor::neg(gradients[0]);
-      if (alpha != Scalar(1)) results[1] = tensor::mul(results[1], alpha);
+      results[1] = formula::neg(gradients[0]);
+      if (alpha != Scalar(1)) results[1] = formula::mul(results[1], alpha);
     }
     if (node.needs(0)) results[0] = std::move(gradients[0]);
     return results;
@@ -40,8 +39,8 @@ struct MulBackward {
 
   Gradients apply(const Node& node, Gradients gradients) {
     Gradients results(2);
-    if (node.needs(0)) results[0] = tensor::mul(gradients[0], b.unpack(node));
-    if (node.needs(1)) results[1] = tensor::mul(gradients[0], a.unpack(node));
+    if (node.needs(0)) results[0] = formula::mul(gradients[0], b.unpack(node));
+    if (node.needs(1)) results[1] = formula::mul(gradients[0], a.unpack(node));
     return results;
   }
   void release() noexcept {
@@ -56,7 +55,7 @@ struct MulScalarBackward {
 
   Gradients apply(const Node&, Gradients gradients) {
     Gradients results(1);
-    results[0] = tensor::mul(gradients[0], factor);
+    results[0] = formula::mul(gradients[0], factor);
     return results;
   }
 };
@@ -69,8 +68,8 @@ struct DivBackward {
   Gradients apply(const Node& node, Gradients gradients) {
     Gradients results(2);
     const Tensor divisor = b.unpack(node);
-    Tensor of_a = tensor::div(gradients[0], divisor);
-    if (node.needs(1)) results[1] = tensor::neg(tensor::mul(of_a, tensor::div(a.unpack(node), divisor)));
+    Tensor of_a = formula::div(gradients[0], divisor);
+    if (node.needs(1)) results[1] = formula::neg(formula::mul(of_a, formula::div(a.unpack(node), divisor)));
     if (node.needs(0)) results[0] = std::move(of_a);
     return results;
   }
@@ -86,7 +85,7 @@ struct DivScalarBackward {
 
   Gradients apply(const Node&, Gradients gradients) {
     Gradients results(1);
-    results[0] = tensor::div(gradients[0], divisor);
+    results[0] = formula::div(gradients[0], divisor);
     return results;
   }
 };

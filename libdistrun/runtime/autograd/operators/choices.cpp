@@ -1,5 +1,5 @@
 #include <distrun/runtime/autograd/operators/elementwise.hpp>
-#include <distrun/runtime/autograd/record.hpp>
+#include <distrun/runtime/autograd/operators/formula_operators.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/operators/choices.hpp>
@@ -22,7 +22,7 @@ struct WhereBackward {
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (!node.needs(i)) continue;
       const bool is_first = i == 0 && is_first_a_tensor;
-      results[i] = is_first ? tensor::where(mask, gradients[0], 0) : tensor::where(mask, 0, gradients[0]);
+      results[i] = is_first ? formula::where(mask, gradients[0], 0) : formula::where(mask, 0, gradients[0]);
     }
     return results;
   }
@@ -39,8 +39,11 @@ struct ExtremeBackward {
   Gradients apply(const Node& node, Gradients gradients) {
     Gradients results(2);
     const Tensor first = a.unpack(node), second = b.unpack(node);
-    if (node.needs(0)) results[0] = gradient(gradients[0], first, second);
-    if (node.needs(1)) results[1] = gradient(gradients[0], second, first);
+    const auto of = [this, &gradients](const Tensor& one, const Tensor& other) {
+      return formula::with_slopes(gradients[0], [&](const Tensor& g) { return gradient(g, one, other); });
+    };
+    if (node.needs(0)) results[0] = of(first, second);
+    if (node.needs(1)) results[1] = of(second, first);
     return results;
   }
   void release() noexcept {
@@ -55,7 +58,10 @@ struct DropoutBackward {
   double factor;
 
   Gradients apply(const Node& node, Gradients gradients) {
-    gradients[0] = tensor::keep_scaled(kept.unpack(node), gradients[0], factor);
+    const auto run = [factor = factor](const Tensor& x, const Tensor& mask) {
+      return tensor::keep_scaled(mask, x, factor);
+    };
+    gradients[0] = linear_map(kName, gradients[0], run, run, kept.unpack(node));
     return gradients;
   }
   void release() noexcept { kept.release(); }

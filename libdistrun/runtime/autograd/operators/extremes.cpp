@@ -1,10 +1,11 @@
 #include <distrun/runtime/autograd/operators/extremes.hpp>
 
-#include <distrun/runtime/autograd/record.hpp>
+#include <distrun/runtime/autograd/operators/formula_operators.hpp>
+#include <distrun/runtime/autograd/operators/place_formulas.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
-#include <distrun/runtime/tensor/operators/indexing.hpp>
+#include <distrun/runtime/tensor/operators/reduced_lines.hpp>
 
 namespace distrun {
 namespace {
@@ -19,7 +20,11 @@ struct SharedExtremeBackward {
   const char* name() const { return kind; }
 
   Gradients apply(const Node& node, Gradients gradients) {
-    gradients[0] = tensor::extremes_gradient(gradients[0], input.unpack(node), result.unpack(node), dims);
+    const Tensor x = input.unpack(node), extreme = result.unpack(node);
+    const Dims kept = tensor::sizes_without(x.sizes(), tensor::reduced_dims(kind, x, dims), true);
+    gradients[0] = formula::with_slopes(formula::reshape(gradients[0], kept), [&](const Tensor& g) {
+      return tensor::extremes_gradient(g, x, extreme, dims);
+    });
     return gradients;
   }
   void release() noexcept {
@@ -39,11 +44,9 @@ struct PlacedExtremeBackward {
 
   Gradients apply(const Node& node, Gradients gradients) {
     const auto whole = [this](const Tensor& tensor) {
-      return keep_dim || sizes.empty() ? tensor : tensor::unsqueeze(tensor, dim);
+      return keep_dim || sizes.empty() ? tensor : formula::unsqueeze(tensor, dim);
     };
-    Tensor of_input = tensor::zeros(sizes, gradients[0].options());
-    tensor::scatter_add_(of_input, dim, whole(indices.unpack(node)), whole(gradients[0]), tensor::Numbers::InRange);
-    gradients[0] = std::move(of_input);
+    gradients[0] = scattered(kind, whole(gradients[0]), dim, whole(indices.unpack(node)), sizes);
     return gradients;
   }
   void release() noexcept { indices.release(); }
@@ -51,7 +54,7 @@ struct PlacedExtremeBackward {
 
 Tensor shared(Tensor result, const Tensor& tensor, const char* kind, const Dims& dims) {
   if (!needs_gradient(tensor)) return result;
-  SharedExtremeBackward formula{kind, SavedTensor(tensor), SavedTensor(result, true), dims};
+  SharedExtremeBackward formula{kind, SavedTensor(tensor), SavedTensor::of_result(result), dims};
   return with_history(std::move(result), record(std::move(formula), tensor));
 }
 

@@ -26,7 +26,7 @@ struct OverwriteBackward {
 
 // What `a` is now, for the gradient of the other: the change is about to overwrite it.
 SavedTensor former(const Tensor& a, const Tensor& other) {
-  return requires_grad(other) ? SavedTensor(tensor::clone(a)) : SavedTensor();
+  return requires_grad(other) ? SavedTensor(former_of(a)) : SavedTensor();
 }
 SavedTensor other_for(const Tensor& a, const Tensor& other) {
   if (!requires_grad(a)) return SavedTensor();

@@ -1,7 +1,6 @@
 #pragma once
 // How an operator that changes its first tensor records itself.
 #include <distrun/runtime/autograd/record.hpp>
-#include <distrun/runtime/tensor/core/copy.hpp>
 
 namespace distrun::autograd {
 
@@ -25,7 +24,7 @@ Tensor in_place(const Tensor& a, MakeFormula make_formula, Operator run, const O
 
 // What `other` is before `a` changes.
 inline SavedTensor saved_beside(const Tensor& a, const Tensor& other) {
-  return SavedTensor(other.is_same(a) ? tensor::clone(other) : other);
+  return SavedTensor(other.is_same(a) ? former_of(other) : other);
 }
 
 }  // namespace distrun::autograd

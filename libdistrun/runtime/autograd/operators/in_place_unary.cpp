@@ -14,7 +14,7 @@ using namespace autograd;
 template <class Rule, class Operator>
 Tensor change(const Tensor& a, Rule rule, Operator run) {
   const auto formula = [&] {
-    return UnaryBackward<Rule>{rule, Rule::kOfResult ? SavedTensor() : SavedTensor(tensor::clone(a))};
+    return UnaryBackward<Rule>{rule, Rule::kOfResult ? SavedTensor() : SavedTensor(former_of(a))};
   };
   return in_place(a, formula, run);
 }
@@ -80,9 +80,7 @@ Tensor pow_(const Tensor& a, const Scalar& b) {
 
 Tensor pow_(const Tensor& a, const Tensor& b) {
   const OperatorScope scope("pow_", a, b);
-  const auto formula = [&] {
-    return PowBackward{SavedTensor(tensor::clone(a)), saved_beside(a, b), {}, requires_grad(b)};
-  };
+  const auto formula = [&] { return PowBackward{SavedTensor(former_of(a)), saved_beside(a, b), {}, requires_grad(b)}; };
   return in_place(
       a, formula, [&] { tensor::pow_(a, b); }, b);
 }

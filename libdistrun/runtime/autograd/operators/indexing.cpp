@@ -1,7 +1,9 @@
 #include <distrun/runtime/autograd/operators/indexing.hpp>
 
 #include <distrun/runtime/autograd/operators/elementwise.hpp>
+#include <distrun/runtime/autograd/operators/formula_operators.hpp>
 #include <distrun/runtime/autograd/operators/in_place.hpp>
+#include <distrun/runtime/autograd/operators/place_formulas.hpp>
 #include <distrun/runtime/autograd/operators/views.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
@@ -23,9 +25,7 @@ struct GatherBackward {
   std::int64_t dim;
 
   Gradients apply(const Node& node, Gradients gradients) {
-    Tensor of_x = tensor::zeros(sizes, gradients[0].options());
-    tensor::scatter_add_(of_x, dim, index.unpack(node), gradients[0], Numbers::InRange);
-    gradients[0] = std::move(of_x);
+    gradients[0] = scattered(kName, gradients[0], dim, index.unpack(node), sizes);
     return gradients;
   }
   void release() noexcept { index.release(); }
@@ -48,12 +48,22 @@ struct ScatterAddBackward {
 
  private:
   Tensor of_source(const Tensor& gradient, const Tensor& places) const {
-    const Tensor taken = tensor::gather(gradient, dim, places, Numbers::InRange);
-    if (places.sizes() == source_sizes) return taken;
-    const Tensor all = tensor::zeros(source_sizes, gradient.options());
+    const auto run = [dim = dim, sizes = source_sizes](const Tensor& from, const Tensor& at) {
+      return padded(tensor::gather(from, dim, at, Numbers::InRange), sizes);
+    };
+    const auto adjoint = [dim = dim, sizes = gradient.sizes()](const Tensor& from, const Tensor& at) {
+      Tensor to = tensor::zeros(sizes, from.options());
+      tensor::scatter_add_(to, dim, at, from, Numbers::InRange);
+      return to;
+    };
+    return linear_map(kName, gradient, run, adjoint, places);
+  }
+  static Tensor padded(const Tensor& tensor, const Dims& sizes) {
+    if (tensor.sizes() == sizes) return tensor;
+    const Tensor all = tensor::zeros(sizes, tensor.options());
     Tensor part = all;
-    for (std::int64_t i = 0; i < places.dim(); ++i) part = tensor::narrow(part, i, 0, places.size(i));
-    tensor::copy_(part, taken);
+    for (std::int64_t i = 0; i < tensor.dim(); ++i) part = tensor::narrow(part, i, 0, tensor.size(i));
+    tensor::copy_(part, tensor);
     return all;
   }
 };
@@ -65,9 +75,7 @@ struct IndexSelectBackward {
   std::int64_t dim;
 
   Gradients apply(const Node& node, Gradients gradients) {
-    Tensor of_x = tensor::zeros(sizes, gradients[0].options());
-    tensor::index_add_(of_x, dim, index.unpack(node), gradients[0], 1, Numbers::InRange);
-    gradients[0] = std::move(of_x);
+    gradients[0] = index_added(kName, gradients[0], dim, index.unpack(node), sizes);
     return gradients;
   }
   void release() noexcept { index.release(); }
@@ -83,14 +91,25 @@ struct IndexAddBackward {
 
   Gradients apply(const Node& node, Gradients gradients) {
     Gradients results(2);
-    if (node.needs(1)) {
-      const Tensor taken = tensor::index_select(gradients[0], dim, index.unpack(node), Numbers::InRange);
-      results[1] = tensor::view(alpha == Scalar(1) ? taken : tensor::mul(taken, alpha), source_sizes);
-    }
+    if (node.needs(1)) results[1] = of_source(gradients[0], index.unpack(node));
     if (node.needs(0)) results[0] = std::move(gradients[0]);
     return results;
   }
   void release() noexcept { index.release(); }
+
+ private:
+  Tensor of_source(const Tensor& gradient, const Tensor& places) const {
+    const auto run = [dim = dim, sizes = source_sizes](const Tensor& from, const Tensor& at) {
+      return tensor::view(tensor::index_select(from, dim, at, Numbers::InRange), sizes);
+    };
+    const auto adjoint = [dim = dim, sizes = gradient.sizes()](const Tensor& from, const Tensor& at) {
+      Tensor to = tensor::zeros(sizes, from.options());
+      tensor::index_add_(to, dim, at, from, 1, Numbers::InRange);
+      return to;
+    };
+    const Tensor taken = linear_map(kName, gradient, run, adjoint, places);
+    return alpha == Scalar(1) ? taken : formula::mul(taken, alpha);
+  }
 };
 
 }  // namespace

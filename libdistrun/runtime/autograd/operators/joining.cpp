@@ -1,6 +1,6 @@
 #include <distrun/runtime/autograd/operators/joining.hpp>
 
-#include <distrun/runtime/autograd/record.hpp>
+#include <distrun/runtime/autograd/operators/formula_operators.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
@@ -21,7 +21,7 @@ struct CatBackward {
     Gradients results(lengths.size());
     std::int64_t start = 0;
     for (std::size_t i = 0; i < lengths.size(); start += lengths[i++]) {
-      if (node.needs(i)) results[i] = tensor::narrow(gradients[0], dim, start, lengths[i]);
+      if (node.needs(i)) results[i] = formula::narrow(gradients[0], dim, start, lengths[i]);
     }
     return results;
   }
@@ -36,7 +36,7 @@ struct StackBackward {
     Gradients results(node.next_edges().size());
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (!node.needs(i)) continue;
-      results[i] = tensor::select(gradient, dim, static_cast<std::int64_t>(i));
+      results[i] = formula::select(gradient, dim, static_cast<std::int64_t>(i));
     }
     return results;
   }

@@ -1,6 +1,6 @@
 #include <distrun/runtime/autograd/operators/losses.hpp>
 
-#include <distrun/runtime/autograd/record.hpp>
+#include <distrun/runtime/autograd/operators/softmax_formulas.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/operators/softmax.hpp>
 
@@ -18,7 +18,13 @@ struct NllLossBackward {
 
   Gradients apply(const Node& node, Gradients gradients) {
     const NllLossOptions options{weight.unpack(node), ignore_index, reduction};
-    gradients[0] = tensor::nll_loss_gradient(gradients[0], sizes, target.unpack(node), options);
+    const auto run = [sizes = sizes, options](const Tensor& x, const Tensor& truth) {
+      return tensor::nll_loss_gradient(x, sizes, truth, options);
+    };
+    const auto adjoint = [options](const Tensor& x, const Tensor& truth) {
+      return tensor::nll_loss(x, truth, options);
+    };
+    gradients[0] = linear_map(kName, gradients[0], run, adjoint, target.unpack(node));
     return gradients;
   }
   void release() noexcept {
@@ -36,11 +42,33 @@ struct CrossEntropyBackward {
 
   Gradients apply(const Node& node, Gradients gradients) {
     const CrossEntropyOptions options{weight.unpack(node), ignore_index, reduction, label_smoothing};
-    gradients[0] = tensor::cross_entropy_gradient(gradients[0], logarithms.unpack(node), target.unpack(node), options);
+    const Tensor logs = logarithms.unpack(node), truth = target.unpack(node);
+    gradients[0] = is_grad_enabled() ? recorded(node, gradients[0], logs, truth, options)
+                                     : tensor::cross_entropy_gradient(gradients[0], logs, truth, options);
     return gradients;
   }
   void release() noexcept {
     for (SavedTensor* each : {&logarithms, &target, &weight}) each->release();
+  }
+
+ private:
+  // The loss is linear in the logarithms, which lead to the input by a node of their own.
+  static Tensor recorded(const Node& node, const Tensor& gradient, const Tensor& logs, const Tensor& truth,
+                         const CrossEntropyOptions& options) {
+    const auto run = [sizes = logs.sizes(), options](const Tensor& x, const Tensor& of) {
+      return tensor::cross_entropy_gradient_of_logarithms(x, sizes, of, options);
+    };
+    const auto adjoint = [options](const Tensor& x, const Tensor& of) {
+      return tensor::cross_entropy_of_logarithms(x, of, options);
+    };
+    const Tensor of_logs = linear_map(kName, gradient, run, adjoint, truth);
+    const std::int64_t dim = tensor::class_dim(logs);
+    return LogSoftmaxBackward::of(of_logs, with_maker(logs, node.next_edges()[0], dim), dim);
+  }
+  static Tensor with_maker(const Tensor& logs, const Edge& input, std::int64_t dim) {
+    auto maker = make_node_for(LogSoftmaxBackward{SavedTensor::of_result(logs), dim});
+    maker->add_next_edge(input);
+    return with_history(tensor::alias(logs), std::move(maker));
   }
 };
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/autograd/record.hpp>
+#include <distrun/runtime/autograd/operators/softmax_formulas.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
 #include <distrun/runtime/tensor/operators/layer_norm.hpp>
@@ -15,48 +15,63 @@ namespace {
 using namespace autograd;
 namespace plain = tensor::plain;
 
-struct SoftmaxBackward {
-  static constexpr const char* kName = "SoftmaxBackward0";
-  SavedTensor result;
-  std::int64_t dim;
-
-  Gradients apply(const Node& node, Gradients gradients) {
-    gradients[0] = plain::softmax_gradient(gradients[0], result.unpack(node), dim);
-    return gradients;
+// Over some dimensions, recorded. What the kernels of the first gradient are given, this makes anew of the input, so
+// that gradients go through it.
+struct Normalized {
+  Normalized(const Tensor& x, Dims over, double epsilon)
+      : dims(std::move(over)), distance(formula::sub(x, formula::mean(x, dims, true))) {
+    const Tensor variance = formula::mean(formula::square(distance), dims, true);
+    inverse = formula::rsqrt(formula::add(variance, epsilon));
+    value = formula::mul(distance, inverse);
   }
-  void release() noexcept { result.release(); }
+
+  // Of the input; `gradient` is that of the value.
+  Tensor input_gradient(const Tensor& gradient) const {
+    const Tensor along = formula::mul(value, formula::mean(formula::mul(gradient, value), dims, true));
+    return formula::mul(inverse, formula::sub(formula::sub(gradient, formula::mean(gradient, dims, true)), along));
+  }
+
+  Dims dims;
+  Tensor distance, inverse, value;
 };
 
-struct LogSoftmaxBackward {
-  static constexpr const char* kName = "LogSoftmaxBackward0";
-  SavedTensor result;
-  std::int64_t dim;
-
-  Gradients apply(const Node& node, Gradients gradients) {
-    gradients[0] = plain::log_softmax_gradient(gradients[0], result.unpack(node), dim);
-    return gradients;
-  }
-  void release() noexcept { result.release(); }
-};
+Tensor weighted(const Tensor& gradient, const Tensor& weight) {
+  return weight.defined() ? formula::mul(gradient, weight) : gradient;
+}
 
 // Of input, weight and bias.
 struct LayerNormBackward {
   static constexpr const char* kName = "NativeLayerNormBackward0";
   SavedTensor input, mean, inverse, weight;
   Dims sizes;
+  double epsilon;
 
   Gradients apply(const Node& node, Gradients gradients) {
+    if (is_grad_enabled()) return apply_recorded(node, gradients[0]);
     tensor::LayerNormGradients found =
         plain::layer_norm_gradients(gradients[0], input.unpack(node), mean.unpack(node), inverse.unpack(node), sizes,
                                     weight.unpack(node), {node.needs(0), node.needs(1), node.needs(2)});
-    Gradients results(3);
-    results[0] = std::move(found.input);
-    results[1] = std::move(found.weight);
-    results[2] = std::move(found.bias);
+    Gradients results(node.next_edges().size());
+    Tensor* const each[] = {&found.input, &found.weight, &found.bias};
+    for (std::size_t i = 0; i < results.size(); ++i) results[i] = std::move(*each[i]);
     return results;
   }
   void release() noexcept {
     for (SavedTensor* each : {&input, &mean, &inverse, &weight}) each->release();
+  }
+
+ private:
+  // Those of weight and bias are summed where they are delivered.
+  Gradients apply_recorded(const Node& node, const Tensor& gradient) const {
+    const Tensor x = input.unpack(node);
+    Dims dims;
+    for (std::size_t i = 0; i < sizes.size(); ++i) dims.push_back(-1 - static_cast<std::int64_t>(i));
+    const Normalized normal(x, dims, epsilon);
+    Gradients results(node.next_edges().size());
+    if (node.needs(0)) results[0] = normal.input_gradient(weighted(gradient, weight.unpack(node)));
+    if (node.needs(1)) results[1] = formula::mul(gradient, normal.value);
+    if (node.needs(2)) results[2] = gradient;
+    return results;
   }
 };
 
@@ -65,12 +80,14 @@ struct BatchNormBackward {
   static constexpr const char* kName = "NativeBatchNormBackward0";
   SavedTensor input, mean, variance, inverse, weight;
   MomentsOrigin origin;
+  double epsilon;
 
   Gradients apply(const Node& node, Gradients gradients) {
+    if (is_grad_enabled()) return apply_recorded(node, gradients[0]);
     const Tensor x = input.unpack(node), scale = inverse.unpack(node);
     const tensor::Moments moments{mean.unpack(node), variance.unpack(node)};
     tensor::ChannelSums sums = plain::channel_sums(gradients[0], x, moments.mean);
-    Gradients results(3);
+    Gradients results(node.next_edges().size());
     if (node.needs(1)) results[1] = tensor::mul(sums.gradient_by_value, scale);
     if (node.needs(2)) results[2] = tensor::mul(sums.gradient, 1);
     // All ranks of the moments take part in the sums, whoever needs the result.
@@ -85,6 +102,34 @@ struct BatchNormBackward {
   }
 
  private:
+  Gradients apply_recorded(const Node& node, const Tensor& gradient) const {
+    if (origin.add_up) formula::refuse_recording(node, "through moments of several ranks");
+    const Tensor x = input.unpack(node);
+    Dims dims, of_channels;
+    for (std::int64_t i = 0; i < x.dim(); ++i) {
+      if (i != 1) dims.push_back(i);
+      of_channels.push_back(i == 1 ? x.size(1) : 1);
+    }
+    const auto channels = [&](const Tensor& each) {
+      return each.defined() ? formula::reshape(each, of_channels) : each;
+    };
+    const Tensor of_value = weighted(gradient, channels(weight.unpack(node)));
+    Tensor of_input, value;
+    if (origin.count > 0) {
+      const Normalized normal(x, dims, epsilon);
+      of_input = normal.input_gradient(of_value);
+      value = normal.value;
+    } else {
+      const Tensor scale = channels(inverse.unpack(node));
+      of_input = formula::mul(of_value, scale);
+      value = formula::mul(formula::sub(x, channels(mean.unpack(node))), scale);
+    }
+    Gradients results(node.next_edges().size());
+    if (node.needs(0)) results[0] = of_input;
+    if (node.needs(1)) results[1] = formula::sum(formula::mul(gradient, value), dims);
+    if (node.needs(2)) results[2] = formula::sum(gradient, dims);
+    return results;
+  }
   tensor::ChannelSums means_of(tensor::ChannelSums sums) const {
     if (origin.count <= 0) return {};
     if (origin.add_up) origin.add_up({sums.gradient, sums.gradient_by_value});
@@ -108,7 +153,7 @@ Tensor softmax(const Tensor& tensor, std::int64_t dim) {
   const OperatorScope scope("softmax", tensor);
   Tensor result = plain::softmax(tensor, dim);
   if (!needs_gradient(tensor)) return result;
-  auto node = record(SoftmaxBackward{SavedTensor(result, true), dim}, tensor);
+  auto node = record(SoftmaxBackward{SavedTensor::of_result(result), dim}, tensor);
   return with_history(std::move(result), std::move(node));
 }
 
@@ -116,7 +161,7 @@ Tensor log_softmax(const Tensor& tensor, std::int64_t dim) {
   const OperatorScope scope("log_softmax", tensor);
   Tensor result = plain::log_softmax(tensor, dim);
   if (!needs_gradient(tensor)) return result;
-  auto node = record(LogSoftmaxBackward{SavedTensor(result, true), dim}, tensor);
+  auto node = record(LogSoftmaxBackward{SavedTensor::of_result(result), dim}, tensor);
   return with_history(std::move(result), std::move(node));
 }
 
@@ -124,8 +169,8 @@ Tensor layer_norm(const Tensor& input, const Dims& sizes, const Tensor& weight, 
   const OperatorScope scope("layer_norm", input, weight, bias);
   tensor::LayerNormalized normal = plain::layer_norm(input, sizes, weight, bias, epsilon);
   if (!needs_gradient(input, weight, bias)) return normal.result;
-  LayerNormBackward formula{SavedTensor(input), SavedTensor(normal.mean), SavedTensor(normal.inverse),
-                            SavedTensor(weight), sizes};
+  LayerNormBackward formula{
+      SavedTensor(input), SavedTensor(normal.mean), SavedTensor(normal.inverse), SavedTensor(weight), sizes, epsilon};
   return recorded(std::move(normal.result), std::move(formula), input, weight, bias);
 }
 
@@ -135,8 +180,13 @@ Tensor batch_norm(const Tensor& input, const tensor::Moments& moments, const Ten
   const Tensor inverse = plain::inverse_deviation(moments.variance, epsilon);
   Tensor result = plain::normalize_channels(input, moments.mean, inverse, weight, bias);
   if (!needs_gradient(input, weight, bias)) return result;
-  BatchNormBackward formula{SavedTensor(input),   SavedTensor(moments.mean), SavedTensor(moments.variance),
-                            SavedTensor(inverse), SavedTensor(weight),       std::move(origin)};
+  BatchNormBackward formula{SavedTensor(input),
+                            SavedTensor(moments.mean),
+                            SavedTensor(moments.variance),
+                            SavedTensor(inverse),
+                            SavedTensor(weight),
+                            std::move(origin),
+                            epsilon};
   return recorded(std::move(result), std::move(formula), input, weight, bias);
 }
 

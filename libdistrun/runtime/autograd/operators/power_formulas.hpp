@@ -1,13 +1,10 @@
 #pragma once
 // Gradients of powers whose exponents are tensors, for the forms that make a result and for that in place.
-#include <distrun/runtime/autograd/record.hpp>
-#include <distrun/runtime/tensor/operators/choices.hpp>
-#include <distrun/runtime/tensor/operators/elementwise.hpp>
-#include <distrun/runtime/tensor/operators/powers.hpp>
+#include <distrun/runtime/autograd/operators/formula_operators.hpp>
 
 namespace distrun::autograd {
 
-inline Tensor zero_where(const Tensor& condition, const Tensor& slope) { return tensor::where(condition, 0, slope); }
+inline Tensor zero_where(const Tensor& condition, const Tensor& slope) { return formula::where(condition, 0, slope); }
 
 // Of a to the power of b: g b a^(b - 1), and g a^b log(a). Where b is 0, and for the latter where a is 0 and b not
 // below, these are 0, though a factor may be infinite.
@@ -21,13 +18,13 @@ struct PowBackward {
     Gradients results(2);
     const Tensor base = a.unpack(node), exponent = b.unpack(node);
     if (node.needs(0)) {
-      const Tensor slope = tensor::mul(exponent, tensor::pow(base, tensor::sub(exponent, 1)));
-      results[0] = tensor::mul(gradients[0], zero_where(tensor::eq(exponent, 0), slope));
+      const Tensor slope = formula::mul(exponent, formula::pow(base, formula::sub(exponent, 1)));
+      results[0] = formula::mul(gradients[0], zero_where(tensor::eq(exponent, 0), slope));
     }
     if (node.needs(1)) {
       const Tensor is_flat = tensor::logical_and(tensor::eq(base, 0), tensor::ge(exponent, 0));
-      const Tensor slope = tensor::mul(result.unpack(node), tensor::log(base));
-      results[1] = tensor::mul(gradients[0], zero_where(is_flat, slope));
+      const Tensor slope = formula::mul(result.unpack(node), formula::log(base));
+      results[1] = formula::mul(gradients[0], zero_where(is_flat, slope));
     }
     return results;
   }
@@ -35,7 +32,7 @@ struct PowBackward {
     for (SavedTensor* each : {&a, &b, &result}) each->release();
   }
   void keep_result(const Tensor& made) {
-    if (is_of_exponent) result = SavedTensor(made, true);
+    if (is_of_exponent) result = SavedTensor::of_result(made);
   }
 };
 

@@ -18,9 +18,9 @@ struct PowOfNumberBackward {
 
   Gradients apply(const Node& node, Gradients gradients) {
     Gradients results(1);
-    const Tensor slope = tensor::mul(result.unpack(node), std::log(base.to<double>()));
+    const Tensor slope = formula::mul(result.unpack(node), std::log(base.to<double>()));
     const bool is_zero = base.to<double>() == 0;
-    results[0] = tensor::mul(gradients[0], is_zero ? zero_where(tensor::ge(exponent.unpack(node), 0), slope) : slope);
+    results[0] = formula::mul(gradients[0], is_zero ? zero_where(tensor::ge(exponent.unpack(node), 0), slope) : slope);
     return results;
   }
   void release() noexcept {
@@ -44,7 +44,7 @@ Tensor pow(const Scalar& a, const Tensor& b) {
   const OperatorScope scope("pow", b);
   Tensor result = tensor::pow(a, b);
   if (!needs_gradient(b)) return result;
-  PowOfNumberBackward formula{a, SavedTensor(b), SavedTensor(result, true)};
+  PowOfNumberBackward formula{a, SavedTensor(b), SavedTensor::of_result(result)};
   return with_history(std::move(result), record(std::move(formula), b));
 }
 

@@ -1,6 +1,6 @@
 #include <distrun/runtime/autograd/operators/products.hpp>
 
-#include <distrun/runtime/autograd/record.hpp>
+#include <distrun/runtime/autograd/operators/formula_operators.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/reshape.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace autograd;
 
-Tensor transposed(const Tensor& matrices) { return tensor::transpose(matrices, -2, -1); }
+Tensor transposed(const Tensor& matrices) { return formula::transpose(matrices, -2, -1); }
 
 // Of matmul, which stretches batches: what was stretched is summed where the gradients are delivered. A vector is a
 // matrix of one row or column meanwhile.
@@ -25,18 +25,18 @@ struct MatmulBackward {
     // Without the other's gradient a factor may not have been kept.
     const bool a_is_row = is_row, b_is_column = is_column;
     Tensor gradient = gradients[0];
-    if (a_is_row) gradient = tensor::unsqueeze(gradient, b_is_column ? -1 : -2);
-    if (b_is_column) gradient = tensor::unsqueeze(gradient, -1);
+    if (a_is_row) gradient = formula::unsqueeze(gradient, b_is_column ? -1 : -2);
+    if (b_is_column) gradient = formula::unsqueeze(gradient, -1);
     Gradients results(2);
     if (node.needs(0)) {
       const Tensor other = b.unpack(node);
-      const Tensor of_a = tensor::matmul(gradient, transposed(b_is_column ? tensor::unsqueeze(other, -1) : other));
-      results[0] = a_is_row ? tensor::squeeze(of_a, -2) : of_a;
+      const Tensor of_a = formula::matmul(gradient, transposed(b_is_column ? formula::unsqueeze(other, -1) : other));
+      results[0] = a_is_row ? formula::squeeze(of_a, -2) : of_a;
     }
     if (node.needs(1)) {
       const Tensor other = a.unpack(node);
-      const Tensor of_b = tensor::matmul(transposed(a_is_row ? tensor::unsqueeze(other, 0) : other), gradient);
-      results[1] = b_is_column ? tensor::squeeze(of_b, -1) : of_b;
+      const Tensor of_b = formula::matmul(transposed(a_is_row ? formula::unsqueeze(other, 0) : other), gradient);
+      results[1] = b_is_column ? formula::squeeze(of_b, -1) : of_b;
     }
     return results;
   }
@@ -55,8 +55,8 @@ struct LinearBackward {
   Gradients apply(const Node& node, Gradients gradients) {
     const Tensor& gradient = gradients[0];
     Gradients results(node.next_edges().size());
-    if (node.needs(0)) results[0] = tensor::matmul(gradient, weight.unpack(node));
-    if (node.needs(1)) results[1] = tensor::mm(tensor::t(rows_of(gradient)), rows_of(x.unpack(node)));
+    if (node.needs(0)) results[0] = formula::matmul(gradient, weight.unpack(node));
+    if (node.needs(1)) results[1] = formula::mm(formula::t(rows_of(gradient)), rows_of(x.unpack(node)));
     if (node.needs(2)) results[2] = gradient;  // summed over the rows where it is delivered
     return results;
   }
@@ -67,10 +67,10 @@ struct LinearBackward {
 
  private:
   static Tensor rows_of(const Tensor& tensor) {
-    if (tensor.dim() == 1) return tensor::unsqueeze(tensor, 0);
+    if (tensor.dim() == 1) return formula::unsqueeze(tensor, 0);
     Dims rows = tensor.sizes();
     rows.erase(rows.size() - 1);
-    return tensor::reshape(tensor, {device::count_of(rows), tensor.size(-1)});
+    return formula::reshape(tensor, Dims{device::count_of(rows), tensor.size(-1)});
   }
 };
 
@@ -83,13 +83,13 @@ struct MultiDotBackward {
     std::vector<Tensor> matrices;
     for (const SavedTensor& factor : factors) matrices.push_back(factor.unpack(node));
     const bool starts_with_row = matrices.front().dim() == 1, ends_with_column = matrices.back().dim() == 1;
-    if (starts_with_row) matrices.front() = tensor::unsqueeze(matrices.front(), 0);
-    if (ends_with_column) matrices.back() = tensor::unsqueeze(matrices.back(), 1);
-    const Tensor gradient = tensor::reshape(gradients[0], {matrices.front().size(0), matrices.back().size(1)});
+    if (starts_with_row) matrices.front() = formula::unsqueeze(matrices.front(), 0);
+    if (ends_with_column) matrices.back() = formula::unsqueeze(matrices.back(), 1);
+    const Tensor gradient = formula::reshape(gradients[0], Dims{matrices.front().size(0), matrices.back().size(1)});
     Gradients results = results_of(node, matrices, gradient);
-    if (starts_with_row && node.needs(0)) results[0] = tensor::squeeze(results[0], 0);
+    if (starts_with_row && node.needs(0)) results[0] = formula::squeeze(results[0], 0);
     const std::size_t last = results.size() - 1;
-    if (ends_with_column && node.needs(last)) results[last] = tensor::squeeze(results[last], 1);
+    if (ends_with_column && node.needs(last)) results[last] = formula::squeeze(results[last], 1);
     return results;
   }
   void release() noexcept {
@@ -101,12 +101,12 @@ struct MultiDotBackward {
     const std::size_t count = matrices.size();
     std::vector<Tensor> after(count);  // g times the transposed product of the factors after it
     after[count - 1] = gradient;
-    for (std::size_t i = count - 1; i-- > 0;) after[i] = tensor::mm(after[i + 1], tensor::t(matrices[i + 1]));
+    for (std::size_t i = count - 1; i-- > 0;) after[i] = formula::mm(after[i + 1], formula::t(matrices[i + 1]));
     Gradients results(count);
     Tensor before;  // the product of the factors before it
     for (std::size_t i = 0; i < count; ++i) {
-      if (node.needs(i)) results[i] = i == 0 ? after[0] : tensor::mm(tensor::t(before), after[i]);
-      if (i + 1 < count) before = i == 0 ? matrices[0] : tensor::mm(before, matrices[i]);
+      if (node.needs(i)) results[i] = i == 0 ? after[0] : formula::mm(formula::t(before), after[i]);
+      if (i + 1 < count) before = i == 0 ? matrices[0] : formula::mm(before, matrices[i]);
     }
     return results;
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include <distrun/runtime/autograd/operators/formula_operators.hpp>
 #include <distrun/runtime/autograd/operators/sparse_places.hpp>
-#include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/reshape.hpp>
@@ -23,7 +23,7 @@ struct SumBackward {
   Dims sizes;
 
   Gradients apply(const Node&, Gradients gradients) {
-    gradients[0] = tensor::expand(gradients[0], sizes);
+    gradients[0] = formula::expand(gradients[0], sizes);
     return gradients;
   }
 };
@@ -34,6 +34,7 @@ struct SparseSumBackward {
   Dims sizes;
 
   Gradients apply(const Node& node, Gradients gradients) {
+    formula::refuse_recording(node, kNotOfSparse);
     const Tensor once = tensor::coalesce(places.unpack(node));
     Dims of_values{tensor::nnz(once)};
     for (const std::int64_t size : sizes.span().subspan(once.sizes().size())) of_values.push_back(size);
@@ -50,7 +51,7 @@ struct SumDimsBackward {
   Dims kept;  // the same with 1 for what was summed
 
   Gradients apply(const Node&, Gradients gradients) {
-    gradients[0] = tensor::expand(tensor::reshape(gradients[0], kept), sizes);
+    gradients[0] = formula::expand(formula::reshape(gradients[0], kept), sizes);
     return gradients;
   }
 };
@@ -60,7 +61,7 @@ struct MeanBackward {
   Dims sizes;
 
   Gradients apply(const Node&, Gradients gradients) {
-    gradients[0] = tensor::expand(tensor::div(gradients[0], device::count_of(sizes)), sizes);
+    gradients[0] = formula::expand(formula::div(gradients[0], device::count_of(sizes)), sizes);
     return gradients;
   }
 };
@@ -72,8 +73,8 @@ struct MeanDimsBackward {
 
   Gradients apply(const Node&, Gradients gradients) {
     const std::int64_t lines = std::max<std::int64_t>(device::count_of(kept), 1);
-    const Tensor share = tensor::div(gradients[0], device::count_of(sizes) / lines);
-    gradients[0] = tensor::expand(tensor::reshape(share, kept), sizes);
+    const Tensor share = formula::div(gradients[0], device::count_of(sizes) / lines);
+    gradients[0] = formula::expand(formula::reshape(share, kept), sizes);
     return gradients;
   }
 };
@@ -83,17 +84,24 @@ struct MseLossBackward {
   SavedTensor input, target;
 
   Gradients apply(const Node& node, Gradients gradients) {
-    Tensor of_input = tensor::sub(input.unpack(node), target.unpack(node));
-    const double share = 2.0 / static_cast<double>(of_input.numel());
-    tensor::mul_(of_input, tensor::mul(gradients[0], share));
+    const Tensor distance = formula::sub(input.unpack(node), target.unpack(node));
+    const double share = 2.0 / static_cast<double>(distance.numel());
+    Tensor of_input = multiplied(distance, formula::mul(gradients[0], share));
     Gradients results(2);
-    if (node.needs(1)) results[1] = tensor::neg(of_input);
+    if (node.needs(1)) results[1] = formula::neg(of_input);
     if (node.needs(0)) results[0] = std::move(of_input);
     return results;
   }
   void release() noexcept {
     input.release();
     target.release();
+  }
+
+ private:
+  static Tensor multiplied(const Tensor& distance, const Tensor& factor) {
+    if (is_grad_enabled()) return formula::mul(distance, factor);
+    tensor::mul_(distance, factor);
+    return distance;
   }
 };
 

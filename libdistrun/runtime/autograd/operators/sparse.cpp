@@ -1,7 +1,7 @@
 #include <distrun/runtime/autograd/operators/sparse.hpp>
 
+#include <distrun/runtime/autograd/operators/formula_operators.hpp>
 #include <distrun/runtime/autograd/operators/sparse_places.hpp>
-#include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 
@@ -15,6 +15,7 @@ struct SparseCooBackward {
   SavedPlaces places;
 
   Gradients apply(const Node& node, Gradients gradients) {
+    formula::refuse_recording(node, kNotOfSparse);
     gradients[0] = values_at(gradients[0], places.unpack(node));
     return gradients;
   }
@@ -31,6 +32,7 @@ struct ToDenseBackward {
   SavedPlaces places;
 
   Gradients apply(const Node& node, Gradients gradients) {
+    formula::refuse_recording(node, kNotOfSparse);
     if (!gradients[0].is_sparse()) gradients[0] = entries_at(gradients[0], places.unpack(node));
     return gradients;
   }

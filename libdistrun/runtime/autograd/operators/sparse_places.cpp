@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <distrun/runtime/autograd/record.hpp>
+#include <distrun/runtime/autograd/operators/formula_operators.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/operators/joining.hpp>
@@ -37,6 +37,7 @@ struct SelectSparseBackward {
   std::int64_t dim, index;
 
   Gradients apply(const Node& node, Gradients gradients) {
+    formula::refuse_recording(node, kNotOfSparse);
     if (!gradients[0].is_sparse()) gradients[0] = entries_at(gradients[0], row.unpack(node));
     const tensor::SparseParts& parts = tensor::sparse(gradients[0]);
     gradients[0] = tensor::sparse_coo_unchecked(tensor::with_index(parts.indices, dim, index), parts.values, sizes,

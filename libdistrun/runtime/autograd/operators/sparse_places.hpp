@@ -1,8 +1,10 @@
 #pragma once
-// Parts of gradients of sparse tensors: where entries are, and what gradients have there.
+// Parts of gradients of sparse tensors: where entries are, and what gradients have there. They are not recorded.
 #include <distrun/runtime/autograd/saved_tensor.hpp>
 
 namespace distrun::autograd {
+
+inline constexpr char kNotOfSparse[] = "of sparse tensors: use dense ones there";
 
 // Where a sparse tensor has entries, for a formula that does not need the values: they may change meanwhile.
 class SavedPlaces {

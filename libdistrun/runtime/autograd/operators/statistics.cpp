@@ -1,6 +1,9 @@
 #include <distrun/runtime/autograd/operators/statistics.hpp>
 
-#include <distrun/runtime/autograd/record.hpp>
+#include <algorithm>
+
+#include <distrun/runtime/autograd/operators/formula_operators.hpp>
+#include <distrun/runtime/autograd/operators/joining.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/reshape.hpp>
 #include <distrun/runtime/tensor/operators/choices.hpp>
@@ -19,6 +22,13 @@ Dims kept_sizes(const Tensor& tensor, const Dims& dims) {
   return tensor::sizes_without(tensor.sizes(), tensor::reduced_dims("sum", tensor, dims), true);
 }
 
+// Of the variance; `gradient` has the sizes of a result that kept its dimensions.
+Tensor var_gradient(const Tensor& gradient, const Tensor& x, const Dims& dims, bool unbiased) {
+  const std::int64_t lines = std::max<std::int64_t>(gradient.numel(), 1);
+  const double freedom = std::max<double>(static_cast<double>(x.numel() / lines) - (unbiased ? 1 : 0), 0);
+  return formula::mul(formula::sub(x, formula::mean(x, dims, true)), formula::mul(gradient, 2 / freedom));
+}
+
 struct VarBackward {
   static constexpr const char* kName = "VarBackward0";
   SavedTensor input;
@@ -27,7 +37,7 @@ struct VarBackward {
 
   Gradients apply(const Node& node, Gradients gradients) {
     const Tensor x = input.unpack(node);
-    gradients[0] = tensor::var_gradient(tensor::reshape(gradients[0], kept_sizes(x, dims)), x, dims, unbiased);
+    gradients[0] = var_gradient(formula::reshape(gradients[0], kept_sizes(x, dims)), x, dims, unbiased);
     return gradients;
   }
   void release() noexcept { input.release(); }
@@ -42,9 +52,9 @@ struct DeviationBackward {
 
   Gradients apply(const Node& node, Gradients gradients) {
     const Tensor x = input.unpack(node), root = result.unpack(node);
-    const Tensor of_square = tensor::div(gradients[0], tensor::mul(root, 2));
-    const Tensor finite = tensor::where(tensor::eq(root, 0), 0, of_square);
-    gradients[0] = tensor::var_gradient(tensor::reshape(finite, kept_sizes(x, dims)), x, dims, unbiased);
+    const Tensor of_square = formula::div(gradients[0], formula::mul(root, 2));
+    const Tensor finite = formula::where(tensor::eq(root, 0), 0, of_square);
+    gradients[0] = var_gradient(formula::reshape(finite, kept_sizes(x, dims)), x, dims, unbiased);
     return gradients;
   }
   void release() noexcept {
@@ -62,13 +72,21 @@ struct NormBackward {
   Gradients apply(const Node& node, Gradients gradients) {
     const Tensor x = input.unpack(node);
     const Dims kept = kept_sizes(x, dims);
-    gradients[0] = tensor::norm_gradient(tensor::reshape(gradients[0], kept), x,
-                                         tensor::reshape(result.unpack(node), kept), p, dims);
+    const Tensor gradient = formula::reshape(gradients[0], kept), length = formula::reshape(result.unpack(node), kept);
+    gradients[0] =
+        p.to<double>() == 2 ? of_root(gradient, x, length) : formula::with_slopes(gradient, [&](const Tensor& g) {
+          return tensor::norm_gradient(g, x, length, p, dims);
+        });
     return gradients;
   }
   void release() noexcept {
     input.release();
     result.release();
+  }
+
+ private:
+  static Tensor of_root(const Tensor& gradient, const Tensor& x, const Tensor& root) {
+    return formula::mul(x, formula::where(tensor::eq(root, 0), 0, formula::div(gradient, root)));
   }
 };
 
@@ -77,10 +95,31 @@ struct CumsumBackward {
   std::int64_t dim;
 
   Gradients apply(const Node&, Gradients gradients) {
-    gradients[0] = tensor::cumsum_gradient(gradients[0], dim);
+    const auto run = [dim = dim](const Tensor& x, const Tensor&) { return tensor::cumsum_gradient(x, dim); };
+    const auto adjoint = [dim = dim](const Tensor& x, const Tensor&) { return tensor::cumsum(x, dim); };
+    gradients[0] = linear_map(kName, gradients[0], run, adjoint);
     return gradients;
   }
 };
+
+// Recorded: for each element the product of the others along the dimension.
+Tensor products_of_others(const Tensor& x, std::int64_t dim) {
+  const std::int64_t count = x.size(dim);
+  if (x.numel() == 0) return x;
+  if (tensor::all(tensor::ne(x, 0)).item<bool>()) return formula::div(distrun::prod_along(x, dim, true), x);
+  TensorList others(static_cast<std::size_t>(count));
+  Tensor before = tensor::ones_like(tensor::narrow(x, dim, 0, 1)), after = before;
+  for (std::int64_t i = 0; i < count; ++i) {
+    others[static_cast<std::size_t>(i)] = before;
+    before = formula::mul(before, formula::narrow(x, dim, i, 1));
+  }
+  for (std::int64_t i = count; i-- > 0;) {
+    Tensor& other = others[static_cast<std::size_t>(i)];
+    other = formula::mul(other, after);
+    after = formula::mul(after, formula::narrow(x, dim, i, 1));
+  }
+  return distrun::cat(others, dim);
+}
 
 struct ProdBackward {
   static constexpr const char* kName = "ProdBackward0";
@@ -90,11 +129,19 @@ struct ProdBackward {
 
   Gradients apply(const Node& node, Gradients gradients) {
     const Tensor x = input.unpack(node);
-    const Tensor of_lines = tensor::prod_gradient(gradients[0], tensor::reshape(x, lines), dim);
-    gradients[0] = tensor::reshape(of_lines, x.sizes());
+    const Tensor of_lines = gradient_of(gradients[0], formula::reshape(x, lines));
+    gradients[0] = formula::reshape(of_lines, x.sizes());
     return gradients;
   }
   void release() noexcept { input.release(); }
+
+ private:
+  Tensor gradient_of(const Tensor& gradient, const Tensor& x) const {
+    if (!is_grad_enabled()) return tensor::prod_gradient(gradient, x, dim);
+    if (x.dim() == 0) return formula::reshape(gradient, x.sizes());
+    const Tensor of_line = formula::reshape(gradient, kept_sizes(x, {dim}));
+    return formula::mul(of_line, products_of_others(x, dim));
+  }
 };
 
 }  // namespace
@@ -114,7 +161,7 @@ Tensor standard_deviation(const Tensor& tensor, const Dims& dims, bool unbiased,
   const OperatorScope scope("std", tensor);
   Tensor result = tensor::standard_deviation(tensor, dims, unbiased, keep_dims);
   if (!needs_gradient(tensor)) return result;
-  DeviationBackward formula{SavedTensor(tensor), SavedTensor(result, true), dims, unbiased};
+  DeviationBackward formula{SavedTensor(tensor), SavedTensor::of_result(result), dims, unbiased};
   return with_history(std::move(result), record(std::move(formula), tensor));
 }
 
@@ -124,7 +171,7 @@ Tensor norm(const Tensor& tensor, const Scalar& p, const Dims& dims, bool keep_d
   const OperatorScope scope("norm", tensor);
   Tensor result = tensor::norm(tensor, p, dims, keep_dims);
   if (!needs_gradient(tensor)) return result;
-  NormBackward formula{SavedTensor(tensor), SavedTensor(result, true), p, dims};
+  NormBackward formula{SavedTensor(tensor), SavedTensor::of_result(result), p, dims};
   return with_history(std::move(result), record(std::move(formula), tensor));
 }
 

@@ -11,7 +11,7 @@ using namespace autograd;
 template <class Rule>
 Tensor by_rule(Tensor result, const Tensor& a, Rule rule) {
   if (!needs_gradient(a)) return result;
-  SavedTensor kept = Rule::kOfResult ? SavedTensor(result, true) : SavedTensor(a);
+  SavedTensor kept = Rule::kOfResult ? SavedTensor::of_result(result) : SavedTensor(a);
   auto node = record(UnaryBackward<Rule>{rule, std::move(kept)}, a);
   return with_history(std::move(result), std::move(node));
 }

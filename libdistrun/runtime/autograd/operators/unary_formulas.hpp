@@ -1,9 +1,6 @@
 #pragma once
 // Gradients of operators of one tensor, for the forms that make a result and for those in place.
-#include <distrun/runtime/autograd/record.hpp>
-#include <distrun/runtime/tensor/operators/choices.hpp>
-#include <distrun/runtime/tensor/operators/elementwise.hpp>
-#include <distrun/runtime/tensor/operators/powers.hpp>
+#include <distrun/runtime/autograd/operators/formula_operators.hpp>
 
 namespace distrun::autograd {
 
@@ -22,8 +19,14 @@ struct UnaryBackward {
   }
   void release() noexcept { kept.release(); }
   // In place the result is there after the node.
-  void keep_result(const Tensor& result) requires Rule::kOfResult { kept = SavedTensor(result, true); }
+  void keep_result(const Tensor& result) requires Rule::kOfResult { kept = SavedTensor::of_result(result); }
 };
+
+// What a mask lets through, and in its turn of the gradient of that.
+template <class Mask>
+Tensor masked(const char* kind, const Tensor& gradient, const Tensor& by, Mask mask) {
+  return linear_map(kind, gradient, mask, mask, by);
+}
 
 struct OfInput {
   static constexpr bool kOfResult = false;
@@ -36,7 +39,7 @@ struct OfResult {
 struct NegBackward {
   static constexpr const char* kName = "NegBackward0";
   Gradients apply(const Node&, Gradients gradients) {
-    gradients[0] = tensor::neg(gradients[0]);
+    gradients[0] = formula::neg(gradients[0]);
     return gradients;
   }
 };
@@ -44,81 +47,90 @@ struct NegBackward {
 struct OfCos : OfInput {
   static constexpr const char* kName = "CosBackward0";
   Tensor operator()(const Tensor& gradient, const Tensor& a) const {
-    return tensor::neg(tensor::mul(gradient, tensor::sin(a)));
+    return formula::neg(formula::mul(gradient, formula::sin(a)));
   }
 };
 struct OfSin : OfInput {
   static constexpr const char* kName = "SinBackward0";
-  Tensor operator()(const Tensor& gradient, const Tensor& a) const { return tensor::mul(gradient, tensor::cos(a)); }
+  Tensor operator()(const Tensor& gradient, const Tensor& a) const { return formula::mul(gradient, formula::cos(a)); }
 };
 struct OfSigmoid : OfResult {
   static constexpr const char* kName = "SigmoidBackward0";
   Tensor operator()(const Tensor& gradient, const Tensor& result) const {
-    return tensor::sigmoid_backward(gradient, result);
+    if (!is_grad_enabled()) return tensor::sigmoid_backward(gradient, result);
+    return formula::mul(gradient, formula::mul(result, formula::rsub(1, result)));
   }
 };
 struct OfTanh : OfResult {
   static constexpr const char* kName = "TanhBackward0";
   Tensor operator()(const Tensor& gradient, const Tensor& result) const {
-    return tensor::tanh_backward(gradient, result);
+    if (!is_grad_enabled()) return tensor::tanh_backward(gradient, result);
+    return formula::mul(gradient, formula::rsub(1, formula::square(result)));
   }
 };
 struct OfExp : OfResult {
   static constexpr const char* kName = "ExpBackward0";
-  Tensor operator()(const Tensor& gradient, const Tensor& result) const { return tensor::mul(gradient, result); }
+  Tensor operator()(const Tensor& gradient, const Tensor& result) const { return formula::mul(gradient, result); }
 };
 struct OfLog : OfInput {
   static constexpr const char* kName = "LogBackward0";
-  Tensor operator()(const Tensor& gradient, const Tensor& a) const { return tensor::div(gradient, a); }
+  Tensor operator()(const Tensor& gradient, const Tensor& a) const { return formula::div(gradient, a); }
 };
 struct OfSqrt : OfResult {
   static constexpr const char* kName = "SqrtBackward0";
   Tensor operator()(const Tensor& gradient, const Tensor& result) const {
-    return tensor::div(gradient, tensor::mul(result, 2));
+    return formula::div(gradient, formula::mul(result, 2));
   }
 };
 struct OfRsqrt : OfResult {
   static constexpr const char* kName = "RsqrtBackward0";
   Tensor operator()(const Tensor& gradient, const Tensor& result) const {
-    return tensor::mul(tensor::mul(gradient, -0.5), tensor::pow(result, 3));
+    return formula::mul(formula::mul(gradient, -0.5), formula::pow(result, 3));
   }
 };
 struct OfReciprocal : OfResult {
   static constexpr const char* kName = "ReciprocalBackward0";
   Tensor operator()(const Tensor& gradient, const Tensor& result) const {
-    return tensor::neg(tensor::mul(gradient, tensor::square(result)));
+    return formula::neg(formula::mul(gradient, formula::square(result)));
   }
 };
 struct OfAbs : OfInput {
   static constexpr const char* kName = "AbsBackward0";
-  Tensor operator()(const Tensor& gradient, const Tensor& a) const { return tensor::abs_backward(gradient, a); }
+  Tensor operator()(const Tensor& gradient, const Tensor& a) const {
+    return masked(kName, gradient, a, tensor::abs_backward);
+  }
 };
 struct OfRelu : OfResult {
   static constexpr const char* kName = "ReluBackward0";
   Tensor operator()(const Tensor& gradient, const Tensor& result) const {
-    return tensor::threshold_backward(gradient, result, 0);
+    return masked(kName, gradient, result,
+                  [](const Tensor& g, const Tensor& of) { return tensor::threshold_backward(g, of, 0); });
   }
 };
 struct OfClampMin : OfInput {
   static constexpr const char* kName = "ClampMinBackward0";
   Scalar least;
   Tensor operator()(const Tensor& gradient, const Tensor& a) const {
-    return tensor::clamp_min_backward(gradient, a, least);
+    return masked(kName, gradient, a, [least = least](const Tensor& g, const Tensor& of) {
+      return tensor::clamp_min_backward(g, of, least);
+    });
   }
 };
 struct OfClampMax : OfInput {
   static constexpr const char* kName = "ClampMaxBackward0";
   Scalar largest;
   Tensor operator()(const Tensor& gradient, const Tensor& a) const {
-    return tensor::clamp_max_backward(gradient, a, largest);
+    return masked(kName, gradient, a, [largest = largest](const Tensor& g, const Tensor& of) {
+      return tensor::clamp_max_backward(g, of, largest);
+    });
   }
 };
 struct OfClamp : OfInput {
   static constexpr const char* kName = "ClampBackward1";
   std::optional<Scalar> least, largest;
   Tensor operator()(const Tensor& gradient, const Tensor& a) const {
-    const Tensor above = least ? tensor::clamp_min_backward(gradient, a, *least) : gradient;
-    return largest ? tensor::clamp_max_backward(above, a, *largest) : above;
+    const Tensor above = least ? OfClampMin{{}, *least}(gradient, a) : gradient;
+    return largest ? OfClampMax{{}, *largest}(above, a) : above;
   }
 };
 
@@ -128,9 +140,9 @@ struct OfPow : OfInput {
   Scalar exponent;
   Tensor operator()(const Tensor& gradient, const Tensor& a) const {
     const auto number = exponent.to<double>();
-    if (number == 0) return tensor::mul(gradient, 0);
+    if (number == 0) return formula::mul(gradient, 0);
     if (number == 1) return gradient;
-    return tensor::mul(gradient, tensor::mul(tensor::pow(a, number - 1), number));
+    return formula::mul(gradient, formula::mul(formula::pow(a, number - 1), number));
   }
 };
 

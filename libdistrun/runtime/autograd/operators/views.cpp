@@ -1,7 +1,8 @@
 #include <distrun/runtime/autograd/operators/views.hpp>
 
+#include <distrun/runtime/autograd/gradient_fit.hpp>
+#include <distrun/runtime/autograd/operators/formula_operators.hpp>
 #include <distrun/runtime/autograd/operators/sparse_places.hpp>
-#include <distrun/runtime/autograd/record.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
@@ -22,7 +23,7 @@ struct ShapeBackward {
   const char* name() const { return kind; }
 
   Gradients apply(const Node&, Gradients gradients) {
-    gradients[0] = tensor::reshape(gradients[0], sizes);
+    gradients[0] = formula::reshape(gradients[0], sizes);
     return gradients;
   }
 };
@@ -34,7 +35,7 @@ struct PermuteBackward {
   const char* name() const { return kind; }
 
   Gradients apply(const Node&, Gradients gradients) {
-    gradients[0] = tensor::permute(gradients[0], order);
+    gradients[0] = formula::permute(gradients[0], order);
     return gradients;
   }
 };
@@ -44,7 +45,7 @@ struct ExpandBackward {
   Dims sizes;
 
   Gradients apply(const Node&, Gradients gradients) {
-    gradients[0] = tensor::sum_to_size(gradients[0], sizes);
+    gradients[0] = summed_to_size(gradients[0], sizes);
     return gradients;
   }
 };
@@ -62,17 +63,40 @@ struct PiecesBackward {
   const char* name() const { return kind; }
 
   Gradients apply(const Node& node, Gradients gradients) {
+    if (is_grad_enabled()) return apply_recorded(gradients);
     const InputMetadata& like = node.inputs()[0];
     Tensor whole = tensor::zeros(sizes, {like.dtype, like.device});
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-      if (!gradients[i].defined()) continue;
-      const Piece& piece = pieces[i];
-      const Tensor part = piece.is_selected ? tensor::select_view(whole, dim, piece.start)
-                                            : tensor::narrow(whole, dim, piece.start, piece.length);
-      tensor::copy_(part, gradients[i]);
+      if (gradients[i].defined()) tensor::copy_(part_of(whole, dim, pieces[i]), gradients[i]);
     }
     Gradients results(1);
     results[0] = std::move(whole);
+    return results;
+  }
+
+ private:
+  static Tensor part_of(const Tensor& whole, std::int64_t dim, const Piece& piece) {
+    return piece.is_selected ? tensor::select_view(whole, dim, piece.start)
+                             : tensor::narrow(whole, dim, piece.start, piece.length);
+  }
+  Tensor among_zeros(const Tensor& gradient, const Piece& piece) const {
+    const auto run = [dim = dim, sizes = sizes, piece](const Tensor& x, const Tensor&) {
+      Tensor whole = tensor::zeros(sizes, x.options());
+      tensor::copy_(part_of(whole, dim, piece), x);
+      return whole;
+    };
+    const auto adjoint = [dim = dim, piece](const Tensor& x, const Tensor&) {
+      return tensor::clone(part_of(x, dim, piece));
+    };
+    return linear_map(kind, gradient, run, adjoint);
+  }
+  Gradients apply_recorded(const Gradients& gradients) const {
+    Gradients results(1);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (!gradients[i].defined()) continue;
+      const Tensor piece = among_zeros(gradients[i], pieces[i]);
+      results[0] = results[0].defined() ? formula::add(results[0], piece) : piece;
+    }
     return results;
   }
 };

@@ -205,7 +205,12 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const Nll
 
 Tensor nll_loss_gradient(const Tensor& gradient, const Dims& sizes, const Tensor& target,
                          const NllLossOptions& options) {
-  const ClassLoss loss = class_loss(sizes, unsmoothed(options));
+  return cross_entropy_gradient_of_logarithms(gradient, sizes, target, unsmoothed(options));
+}
+
+Tensor cross_entropy_gradient_of_logarithms(const Tensor& gradient, const Dims& sizes, const Tensor& target,
+                                            const CrossEntropyOptions& options) {
+  const ClassLoss loss = class_loss(sizes, options);
   const Tensor out = zeros(sizes, gradient.options());
   if (out.numel() == 0) return out;
   const Tensor weight = loss.has_weight ? contiguous(options.weight) : gradient;

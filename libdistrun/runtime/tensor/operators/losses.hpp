@@ -37,6 +37,9 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target, const CrossEntr
 std::int64_t class_dim(const Tensor& input) noexcept;
 Tensor cross_entropy_of_logarithms(const Tensor& log_probabilities, const Tensor& target,
                                    const CrossEntropyOptions& options);
+// Of the logarithms, and of what they were made of.
+Tensor cross_entropy_gradient_of_logarithms(const Tensor& gradient, const Dims& sizes, const Tensor& target,
+                                            const CrossEntropyOptions& options);
 Tensor cross_entropy_gradient(const Tensor& gradient, const Tensor& log_probabilities, const Tensor& target,
                               const CrossEntropyOptions& options);
 

@@ -134,12 +134,6 @@ Tensor norm(const Tensor& tensor, const Scalar& p, const Dims& dims, bool keep_d
   return amax(abs(tensor), dims, keep_dims);
 }
 
-Tensor var_gradient(const Tensor& gradient, const Tensor& input, const Dims& dims, bool unbiased) {
-  const ReducedLines reduced = reduced_lines("var_gradient", input, dims, true);
-  const std::int64_t count = freedom(reduced.lines.size, unbiased);
-  return mul(sub(input, mean(input, dims, true)), mul(gradient, 2.0 / static_cast<double>(count)));
-}
-
 Tensor norm_gradient(const Tensor& gradient, const Tensor& input, const Tensor& result, const Scalar& p,
                      const Dims& dims) {
   switch (norm_kind(p)) {

@@ -39,8 +39,7 @@ Tensor norm(const Tensor& tensor, const Scalar& p, Int dim, bool keep_dim = fals
   return norm(tensor, p, Dims{static_cast<std::int64_t>(dim)}, keep_dim);
 }
 
-// Gradients: `gradient` and `result` have the sizes of a result that kept its dimensions.
-Tensor var_gradient(const Tensor& gradient, const Tensor& input, const Dims& dims, bool unbiased);
+// Of the norm; `gradient` and `result` have the sizes of a result that kept its dimensions.
 Tensor norm_gradient(const Tensor& gradient, const Tensor& input, const Tensor& result, const Scalar& p,
                      const Dims& dims);
 

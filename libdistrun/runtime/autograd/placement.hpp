@@ -1,0 +1,38 @@
+#pragma once
+// Where a view lies in its base's block of memory, for gradients of views that are changed in place: gradients of the
+// base get a block of the same shape, so that the same strides find the view's part of it. Everything here is linear.
+#include <distrun/runtime/tensor/core/tensor.hpp>
+
+namespace distrun::autograd {
+
+class Placement {
+ public:
+  // Strided ones.
+  Placement(const Tensor& base, const Tensor& view);
+
+  // Of a gradient of the view: all zeros but for its part.
+  Tensor spread(const Tensor& gradient) const;
+  // The other way round: a copy of the view's part of a gradient of the base.
+  Tensor part_of(const Tensor& gradient) const;
+  // A copy of a gradient of the base, with its strides; the second with zeros for the view's part.
+  Tensor copy(const Tensor& gradient) const;
+  Tensor without_part(const Tensor& gradient) const;
+  // Of a tensor that copy() or without_part() made.
+  Tensor view_of(const Tensor& copy) const;
+
+ private:
+  struct Geometry {
+    Dims sizes, strides;
+  };
+
+  static std::int64_t span_of(const Geometry& geometry);
+  Tensor base_of(const Tensor& block) const;
+  void put(const Tensor& block, const Tensor& gradient) const;
+
+  Geometry base_, view_;
+  std::int64_t distance_;
+  tensor::DType dtype_;
+  Device device_;
+};
+
+}  // namespace distrun::autograd
