@@ -146,7 +146,18 @@ MORE_ELEMENTWISE = ("tanh", "exp", "log", "sqrt", "rsqrt", "reciprocal", "abs", 
 IN_PLACE = ("neg_", "exp_", "tanh_", "sigmoid_", "sqrt_", "abs_", "relu_")
 LOGICAL = ("logical_and", "logical_or", "logical_xor")
 SHARES = ("isnan", "isinf", "isfinite", "logical_not")
-COMPARISONS = {name: getattr(torch, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+
+
+def comparison(name):
+    """Of integers as they are: torch would wrap a number that they can't be."""
+    def widest(value):
+        is_whole = isinstance(value, torch.Tensor) and not value.is_floating_point()
+        return value.long() if is_whole else value
+
+    return lambda a, b: getattr(torch, name)(widest(a), widest(b))
+
+
+COMPARISONS = {name: comparison(name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 
 TABLE = {
     # arithmetic

@@ -184,8 +184,15 @@ int elapsed(std::uint64_t from, std::uint64_t to, float* milliseconds) {
 
 // ---- work
 
+// What is copied must not overlap.
 int copy(int device, std::uint64_t stream, void* to, const void* from, std::size_t bytes) {
-  return attempt([&] { beneath->copy(stream_of(device, stream), to, from, bytes); });
+  return attempt([&] {
+    const auto first = reinterpret_cast<std::uintptr_t>(to), second = reinterpret_cast<std::uintptr_t>(from);
+    if (first < second + bytes && second < first + bytes) {
+      throw base::Error(ErrorKind::InvalidArgument, "copied bytes overlap");
+    }
+    beneath->copy(stream_of(device, stream), to, from, bytes);
+  });
 }
 int fill_bytes(int device, std::uint64_t stream, void* memory, int byte, std::size_t bytes) {
   return attempt([&] { beneath->fill(stream_of(device, stream), memory, byte, bytes); });

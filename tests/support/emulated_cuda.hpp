@@ -5,7 +5,7 @@
 // device memory is not touched by the host, streams run when they like, and accesses that no order protects are
 // reported.
 //
-// As with CUDA, a host callback must not call any of it: that is an error here.
+// As with CUDA, a host callback must not call any of it, and no copy may overlap what it copies: these are errors here.
 #include <cstddef>
 #include <memory>
 

@@ -61,8 +61,9 @@ Tensor BatchNorm::forward(const Tensor& input) {
            device::to_string(input.sizes()));
   }
   const tensor::Moments moments = tensor::plain::channel_moments(input);
+  const Tensor result = batch_norm(input, moments, weight(), bias(), options_.epsilon, {.count = count});
   move_running(moments, count);
-  return batch_norm(input, moments, weight(), bias(), options_.epsilon, {.count = count});
+  return result;
 }
 
 }  // namespace distrun::nn

@@ -31,6 +31,7 @@ class BatchNorm : public Module {
   bool uses_batch() const noexcept { return is_training() || !options_.track_running_stats; }
   // Elements of each channel.
   double check(const Tensor& input) const;
+  // After the batch is normalised: one that is refused moves nothing.
   void move_running(const tensor::Moments& moments, double count) const;
 
  private:

@@ -4,6 +4,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/tensor/core/shape.hpp>
 
 namespace distrun::nn {
 namespace {
@@ -65,6 +66,7 @@ Embedding::Embedding(std::int64_t rows, std::int64_t width) {
 
 // Bags of one index each.
 Tensor Embedding::forward(const Tensor& input) {
+  tensor::check_defined("Embedding", {&input});
   const Tensor bags = arange(input.numel(), input.device());
   const Tensor rows = embedding_bag(weight(), {reshape(input, {input.numel()}), bags, BagMode::Sum, {}});
   Dims sizes = input.sizes();
@@ -79,6 +81,7 @@ EmbeddingBag::EmbeddingBag(std::int64_t rows, std::int64_t width, Options option
 }
 
 Tensor EmbeddingBag::forward(const Tensor& input) {
+  tensor::check_defined("EmbeddingBag", {&input});
   if (input.dim() != 2) {
     throw Error(ErrorKind::InvalidArgument,
                 "EmbeddingBag: without offsets, indices must be [bags, n], not " + device::to_string(input.sizes()));

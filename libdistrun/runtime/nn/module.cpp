@@ -1,5 +1,7 @@
 #include <distrun/runtime/nn/module.hpp>
 
+#include <unordered_set>
+
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/copies.hpp>
@@ -12,10 +14,30 @@ void add_with_prefix(NamedTensors& all, const std::string& prefix, NamedTensors 
   for (auto& [name, tensor] : of_part) all.emplace_back(prefix + "." + name, std::move(tensor));
 }
 
+// Each tensor once, by the first of its names.
+NamedTensors each_once(NamedTensors named) {
+  std::unordered_set<const tensor::TensorImpl*> seen;
+  std::erase_if(named, [&seen](const auto& each) { return !seen.insert(each.second.impl()).second; });
+  return named;
+}
+
 TensorList without_names(NamedTensors named) {
   TensorList tensors;
   for (auto& [name, tensor] : named) tensors.push_back(std::move(tensor));
   return tensors;
+}
+
+void check_given(bool is_given, const char* what, const std::string& name) {
+  if (!is_given)
+    throw Error(ErrorKind::InvalidArgument, "a module's " + std::string(what) + " \"" + name + "\" is none");
+}
+
+// Itself if it is there already.
+Tensor leaf_on(Device device, const Tensor& tensor) {
+  if (tensor.device() == device) return tensor;
+  const Tensor leaf = set_requires_grad(detach(distrun::to(detach(tensor), device)), requires_grad(tensor));
+  if (const Tensor gradient = grad(tensor); gradient.defined()) set_grad(leaf, distrun::to(gradient, device));
+  return leaf;
 }
 
 }  // namespace
@@ -28,13 +50,13 @@ Tensor Module::forward(const Tensor& /*input*/) {
 NamedTensors Module::named_parameters() const {
   auto all = parameters_;
   for (const auto& [name, part] : parts_) add_with_prefix(all, name, part->named_parameters());
-  return all;
+  return each_once(std::move(all));
 }
 
 NamedTensors Module::named_buffers() const {
   auto all = buffers_;
   for (const auto& [name, part] : parts_) add_with_prefix(all, name, part->named_buffers());
-  return all;
+  return each_once(std::move(all));
 }
 
 TensorList Module::parameters() const { return without_names(named_parameters()); }
@@ -69,14 +91,20 @@ StateKeys Module::load_state_dict(const NamedTensors& state, bool strict) {
 }
 
 void Module::to(Device device) {
-  for (auto& [name, tensor] : parameters_) {
-    if (tensor.device() == device) continue;
-    const Tensor moved = set_requires_grad(detach(distrun::to(detach(tensor), device)), requires_grad(tensor));
-    if (const Tensor gradient = grad(tensor); gradient.defined()) set_grad(moved, distrun::to(gradient, device));
-    tensor = moved;
+  Moves moved;
+  move_to(device, moved);
+}
+
+void Module::move_to(Device device, Moves& moved) {
+  for (NamedTensors* own : {&parameters_, &buffers_}) {
+    for (auto& [name, tensor] : *own) {
+      const auto [known, is_new] = moved.try_emplace(tensor.impl(), tensor, Tensor());
+      auto& [before, after] = known->second;
+      if (is_new) after = own == &parameters_ ? leaf_on(device, before) : distrun::to(before, device);
+      tensor = after;
+    }
   }
-  for (auto& [name, tensor] : buffers_) tensor = distrun::to(tensor, device);
-  for (const auto& [name, part] : parts_) part->to(device);
+  for (const auto& [name, part] : parts_) part->move_to(device, moved);
 }
 
 void Module::train(bool on) {
@@ -89,16 +117,19 @@ void Module::zero_grad() {
 }
 
 std::size_t Module::add_parameter(std::string name, Tensor value, bool needs_gradient) {
+  check_given(value.defined(), "parameter", name);
   parameters_.emplace_back(std::move(name), needs_gradient ? set_requires_grad(value) : std::move(value));
   return parameters_.size() - 1;
 }
 
 std::size_t Module::add_buffer(std::string name, Tensor value) {
+  check_given(value.defined(), "buffer", name);
   buffers_.emplace_back(std::move(name), std::move(value));
   return buffers_.size() - 1;
 }
 
 void Module::add_part(std::string name, std::shared_ptr<Module> part) {
+  check_given(part != nullptr, "part", name);
   parts_.emplace_back(std::move(name), std::move(part));
 }
 

@@ -3,6 +3,7 @@
 // is what it computes. Modules are resources, held by std::shared_ptr; a rank may own one and others call it.
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -24,18 +25,21 @@ class Module {
   virtual Tensor forward(const Tensor& input);
   Tensor operator()(const Tensor& input) { return forward(input); }
 
-  // Its own, then those of its parts.
+  // Its own, then those of its parts. One that has several names, as that of a layer that stands twice in a network,
+  // comes once, by the first of them.
   TensorList parameters() const;
   // Those of them that need a gradient, for optimisers.
   TensorList trained_parameters() const;
   // "weight", "0.bias": with the names of the parts on the way.
   NamedTensors named_parameters() const;
-  // Tensors that belong to it and are no parameters, as running means: in the same order, with the same names.
+  // Tensors that belong to it and are no parameters, as running means: in the same order, with the same names, each
+  // once.
   TensorList buffers() const;
   NamedTensors named_buffers() const;
 
-  // Parameters and buffers, those of a part behind each other, by the same names. The tensors share their elements with
-  // those of the module, and belong to no graph: whoever wants to keep what they are now clones them, or saves them.
+  // Parameters and buffers, those of a part behind each other, by all their names. The tensors share their elements
+  // with those of the module, and belong to no graph: whoever wants to keep what they are now clones them, or saves
+  // them.
   NamedTensors state_dict() const;
   // Copies the tensors into those of the same names, on whatever device, in their dtype, and records nothing: they stay
   // the same tensors, for optimizers as well. Throws Error{InvalidArgument} with all that is wrong, before anything is
@@ -44,7 +48,7 @@ class Module {
   StateKeys load_state_dict(const NamedTensors& state, bool strict = true);
 
   // Every parameter is replaced by a leaf there, with its gradient: optimisers are to be made afterwards. Buffers are
-  // replaced, too.
+  // replaced, too. What is one tensor stays one.
   void to(Device device);
   // Of it and its parts, for those that work differently while training. New modules are training.
   void train(bool on = true);
@@ -54,7 +58,9 @@ class Module {
 
  protected:
   Module() = default;
-  // In constructors. Returns its number: to() puts another tensor in its place.
+  // These in constructors. They throw Error{InvalidArgument} for an undefined tensor, and a part that is null.
+  //
+  // Returns its number: to() puts another tensor in its place.
   // Of any dtype if no gradient is needed.
   std::size_t add_parameter(std::string name, Tensor value, bool needs_gradient = true);
   const Tensor& parameter(std::size_t number) const noexcept { return parameters_[number].second; }
@@ -65,6 +71,10 @@ class Module {
   const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& parts() const noexcept { return parts_; }
 
  private:
+  // By what a tensor was: that, which lives on so that its place is no other's, and what it is now.
+  using Moves = std::unordered_map<const tensor::TensorImpl*, std::pair<Tensor, Tensor>>;
+  void move_to(Device device, Moves& moved);
+
   NamedTensors parameters_, buffers_;
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> parts_;
   bool is_training_ = true;

@@ -1,6 +1,7 @@
 #include <distrun/runtime/nn/optimizer.hpp>
 
 #include <charconv>
+#include <unordered_map>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>
@@ -24,9 +25,15 @@ bool fits(const Tensor& gradient, const Tensor& parameter) {
 
 Optimizer::Optimizer(const char* name, TensorList parameters, double learning_rate)
     : name_(name), parameters_(std::move(parameters)), learning_rate_(learning_rate) {
+  std::unordered_map<const tensor::TensorImpl*, std::size_t> places;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (parameters_[i].defined() && is_leaf(parameters_[i]) && requires_grad(parameters_[i])) continue;
-    refuse(name, "parameter " + std::to_string(i) + " is no leaf that requires a gradient");
+    const std::string which = "parameter " + std::to_string(i);
+    if (!parameters_[i].defined() || !is_leaf(parameters_[i]) || !requires_grad(parameters_[i])) {
+      refuse(name, which + " is no leaf that requires a gradient");
+    }
+    const auto [first, is_new] = places.try_emplace(parameters_[i].impl(), i);
+    if (is_new) continue;
+    refuse(name, which + " is parameter " + std::to_string(first->second) + " again, and each is to be given once");
   }
   check_learning_rate(learning_rate);
 }

@@ -54,7 +54,7 @@ class Optimizer {
 
  protected:
   // `name` stands in errors and lives on. Throws Error{InvalidArgument} unless parameters are leaves that require a
-  // gradient, and for a learning rate below 0.
+  // gradient, each given once, and for a learning rate below 0.
   Optimizer(const char* name, TensorList parameters, double learning_rate);
 
   // Throws Error{InvalidArgument, "ValueError"}, "Invalid learning rate: -1", unless `is_valid`.

@@ -62,9 +62,11 @@ Tensor SyncBatchNorm::forward(const Tensor& input) {
     throw Error(ErrorKind::InvalidArgument, "ValueError",
                 "SyncBatchNorm: the ranks' batches need more than one element for each channel in training");
   }
-  move_running(all.moments, all.count);
   const auto add_up = [group = group_](const TensorList& sums) { group->all_reduce_coalesced(sums); };
-  return batch_norm(input, all.moments, weight(), bias(), options().epsilon, {.count = all.count, .add_up = add_up});
+  const Tensor result =
+      batch_norm(input, all.moments, weight(), bias(), options().epsilon, {.count = all.count, .add_up = add_up});
+  move_running(all.moments, all.count);
+  return result;
 }
 
 }  // namespace distrun::nn

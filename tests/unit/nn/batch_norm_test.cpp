@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
@@ -57,6 +58,13 @@ TEST_CASE("batches that can not be normalised are refused, with what is wrong") 
   CHECK_THROWS_WITH(nn::BatchNorm(1, {.momentum = 2}), Catch::Contains("momentum must be in [0, 1]"));
   norm.train(false);
   CHECK(norm(ones({1, 2, 3, 4})).sizes() == Dims{1, 2, 3, 4});
+}
+
+TEST_CASE("a batch that is refused leaves the running moments as they were") {
+  nn::BatchNorm norm(2);
+  CHECK_THROWS_AS(norm(distrun::to(two_channels(), DType::F64)), Error);
+  CHECK(equal(norm.running_mean(), zeros({2})));
+  CHECK(equal(norm.running_var(), ones({2})));
 }
 
 TEST_CASE("buffers go where the module goes") {

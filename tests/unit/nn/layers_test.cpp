@@ -3,6 +3,8 @@
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/all.hpp>
+#include <distrun/runtime/nn/batch_norm.hpp>
+#include <distrun/runtime/nn/layer_norm.hpp>
 #include <distrun/runtime/nn/layers.hpp>
 #include <distrun/runtime/nn/losses.hpp>
 
@@ -103,6 +105,54 @@ TEST_CASE("an embedding gives each index its row") {
   }
   backward(sum(rows));
   CHECK(to_vector<float>(sum(grad(table.weight()), {1})) == std::vector<float>{3, 3, 0, 0, 6});
+}
+
+TEST_CASE("what is undefined is refused by every layer and every loss") {
+  const Tensor none, x = ones({1, 2});
+  const Layers layers{std::make_shared<nn::Linear>(3, 2),
+                      std::make_shared<nn::Conv2d>(1, 1, 1),
+                      std::make_shared<nn::MaxPool2d>(2),
+                      std::make_shared<nn::Flatten>(),
+                      std::make_shared<nn::Embedding>(3, 2),
+                      std::make_shared<nn::EmbeddingBag>(3, 2),
+                      std::make_shared<nn::LayerNorm>(Dims{2}),
+                      std::make_shared<nn::BatchNorm>(2),
+                      std::make_shared<nn::ReLU>(),
+                      std::make_shared<nn::Tanh>(),
+                      std::make_shared<nn::Sigmoid>(),
+                      std::make_shared<nn::Softmax>(0),
+                      std::make_shared<nn::LogSoftmax>(0),
+                      std::make_shared<nn::Dropout>()};
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    INFO("layer " << i);
+    for (const bool is_training : {true, false}) {
+      layers[i]->train(is_training);
+      CHECK_THROWS_WITH(layers[i]->forward(none), Catch::Contains("undefined"));
+    }
+  }
+  CHECK_THROWS_WITH(nn::Embedding(3, 2)(none), "Embedding: a tensor is needed, and one is undefined");
+  nn::EmbeddingBag bags(3, 2);
+  CHECK_THROWS_WITH(bags(none), "EmbeddingBag: a tensor is needed, and one is undefined");
+  for (const auto& [indices, offsets] : {std::pair(none, zeros({1}, DType::I64)), {zeros({1}, DType::I64), none}}) {
+    CHECK_THROWS_WITH(bags.forward(indices, offsets), Catch::Contains("undefined"));
+  }
+  for (const auto& [input, target] : {std::pair(none, x), {x, none}, {none, none}}) {
+    CHECK_THROWS_WITH(nn::MSELoss()(input, target), Catch::Contains("undefined"));
+    CHECK_THROWS_WITH(nn::CrossEntropyLoss()(input, target), Catch::Contains("undefined"));
+    CHECK_THROWS_WITH(nn::NLLLoss()(input, target), Catch::Contains("undefined"));
+  }
+}
+
+TEST_CASE("a module is made of what there is") {
+  struct Lacking final : nn::Module {
+    explicit Lacking(bool lacks_buffer) {
+      if (lacks_buffer) add_buffer("mean", Tensor());
+      add_parameter("places", Tensor(), false);
+    }
+  };
+  CHECK_THROWS_WITH(nn::Sequential(Layers{std::make_shared<nn::ReLU>(), nullptr}), "a module's part \"1\" is none");
+  CHECK_THROWS_WITH(Lacking(true), "a module's buffer \"mean\" is none");
+  CHECK_THROWS_WITH(Lacking(false), "a module's parameter \"places\" is none");
 }
 
 TEST_CASE("a module that takes something else than a tensor says so") {

@@ -160,6 +160,50 @@ TEST_CASE("what a backward pass still needs can not be overwritten unseen") {
   CHECK_THROWS_AS(backward(loss), Error);
 }
 
+TEST_CASE("a layer that stands twice in a network has its parameters once, and both names in its state") {
+  const auto layer = std::make_shared<nn::Linear>(1, 1, false);
+  nn::Sequential net({layer, layer});
+  REQUIRE(net.named_parameters().size() == 1U);
+  CHECK(net.named_parameters()[0].first == "0.weight");
+  CHECK(net.parameters().size() == 1U);
+  CHECK(names_in_state(net.state_dict()) == std::vector<std::string>{"0.weight", "1.weight"});
+  tensor::fill_(detach(layer->weight()), 3);
+  nn::SGD optimizer(net.parameters(), {.learning_rate = 0.5});
+  backward(sum(net(ones({1, 1}))));  // weight^2
+  optimizer.step();
+  CHECK(layer->weight().item<float>() == 0);
+}
+
+TEST_CASE("tensors that a module has by two names stay one tensor on another device") {
+  struct Tied final : nn::Module {
+    Tied() {
+      const Tensor weight = ones({2}), counts = zeros({3});
+      add_parameter("in", weight);
+      add_parameter("out", weight);
+      add_buffer("counts", counts);
+      add_buffer("same_counts", counts);
+      add_part("part", std::make_shared<Part>(weight));
+    }
+    struct Part final : nn::Module {
+      explicit Part(const Tensor& weight) { add_parameter("weight", weight); }
+    };
+    Tensor in() const { return parameter(0); }
+    Tensor out() const { return parameter(1); }
+  };
+  testing::use_gpus();
+  Tied module;
+  CHECK(module.named_buffers().size() == 1U);
+  backward(sum(module.in() * module.out()));
+  module.to(device::cuda(0));
+  CHECK(module.in().device() == device::cuda(0));
+  CHECK(module.in().is_same(module.out()));
+  CHECK(to_vector<float>(grad(module.in())) == std::vector<float>{2, 2});
+  CHECK(module.parameters().size() == 1U);
+  CHECK(module.buffers().size() == 1U);
+  CHECK(names_in_state(module.state_dict()) ==
+        std::vector<std::string>{"in", "out", "counts", "same_counts", "part.weight"});
+}
+
 TEST_CASE("a state goes from one device to another") {
   testing::use_gpus();
   const auto here = small_net(), there = small_net();

@@ -115,6 +115,15 @@ TEST_CASE("gradients that do not fit are refused before anything is moved") {
   }
 }
 
+TEST_CASE("a parameter is moved once by a step: one that stands twice is refused") {
+  for (const auto& [name, make] : kOptimizers) {
+    const Tensor first = start_of_optimizer(), second = start_of_optimizer();
+    const Error error = testing::error_of([&make = make, &first, &second] { make({first, second, first}); });
+    CHECK(error.kind() == ErrorKind::InvalidArgument);
+    CHECK(error.text() == std::string(name) + ": parameter 2 is parameter 0 again, and each is to be given once");
+  }
+}
+
 TEST_CASE("steps of several threads come one after the other") {
   constexpr int kThreads = 4, kSteps = 50;
   const Dims sizes{20'000};

@@ -186,6 +186,43 @@ TEST_CASE("comparisons give bool, and nothing equals not-a-number") {
   CHECK(to_vector<bool>(gt(a, 1)) == std::vector<bool>({false, false, true}));
 }
 
+TEST_CASE("a number that integers can't be is compared as what it is") {
+  const Tensor bytes = from_values<std::uint8_t>({200, 44});
+  using Compare = Tensor (*)(const Tensor&, const Scalar&);
+  constexpr Compare kBelow[] = {lt, le, ne}, kNotBelow[] = {gt, ge, eq};
+  constexpr Compare kAbove[] = {gt, ge, ne}, kNotAbove[] = {lt, le, eq};
+  const std::vector<bool> none(2, false), both(2, true);
+  for (int i = 0; i < 3; ++i) {
+    INFO(i);
+    for (const std::int64_t large : {std::int64_t{256}, std::int64_t{300}, INT64_MAX}) {
+      CHECK(to_vector<bool>(kBelow[i](bytes, large)) == both);
+      CHECK(to_vector<bool>(kNotBelow[i](bytes, large)) == none);
+    }
+    for (const std::int64_t small : {std::int64_t{-1}, std::int64_t{-56}, INT64_MIN}) {
+      CHECK(to_vector<bool>(kAbove[i](bytes, small)) == both);
+      CHECK(to_vector<bool>(kNotAbove[i](bytes, small)) == none);
+    }
+  }
+  CHECK(lt(full({}, 5, DType::I32), std::int64_t{1} << 33).item<bool>());
+  CHECK(lt(zeros({2, 0}, DType::I8), 1000).sizes() == Dims{2, 0});
+  // In float32, as in a sum.
+  CHECK(to_vector<bool>(gt(bytes, 44.5)) == std::vector<bool>{true, false});
+  CHECK(to_vector<bool>(lt(bytes, 300.5)) == both);
+  const double nan = std::nan("");
+  CHECK(to_vector<bool>(ne(bytes, nan)) == both);
+  for (const Compare compare : {Compare(eq), Compare(lt), Compare(gt)})
+    CHECK(to_vector<bool>(compare(bytes, nan)) == none);
+}
+
+TEST_CASE("integers are compared as they are, also with a tensor without dimensions") {
+  const Tensor bytes = from_values<std::uint8_t>({200, 44});
+  CHECK(to_vector<bool>(lt(bytes, full({}, 300, DType::I64))) == std::vector<bool>{true, true});
+  CHECK(to_vector<bool>(eq(full({}, 300, DType::I32), bytes)) == std::vector<bool>{false, false});
+  CHECK(to_vector<bool>(gt(bytes, full({}, -56, DType::I8))) == std::vector<bool>{true, true});
+  CHECK(to_vector<bool>(eq(from_values<bool>({true, false}), full({}, 2, DType::I64))) ==
+        std::vector<bool>{false, false});
+}
+
 TEST_CASE("functions of one tensor") {
   const Tensor a = f32({-1.5F, 0, 2}, {3});
   CHECK(to_vector<float>(neg(a)) == vec<float>({1.5F, 0, -2}));

@@ -102,6 +102,30 @@ TEST_CASE("copies go to, from and between devices, whatever the layout") {
   CHECK(has_same_bits(host, mul(a, 2)));
 }
 
+// What CUDA copies must not overlap: the emulated one refuses it.
+TEST_CASE("copies within one tensor of a device may overlap") {
+  testing::use_gpus();
+  const Tensor x = to(arange(10), kGpu);
+  copy_(narrow(x, 0, 1, 9), narrow(x, 0, 0, 9));
+  CHECK(to_vector<std::int64_t>(x) == std::vector<std::int64_t>{0, 0, 1, 2, 3, 4, 5, 6, 7, 8});
+  copy_(narrow(x, 0, 0, 8), narrow(x, 0, 2, 8));
+  CHECK(to_vector<std::int64_t>(x) == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 7, 8});
+  const std::uint32_t version = x.version();
+  copy_(x, x);
+  CHECK(x.version() > version);
+  copy_(narrow(x, 0, 0, 5), narrow(x, 0, 5, 5));
+  CHECK(to_vector<std::int64_t>(x) == std::vector<std::int64_t>{6, 7, 8, 7, 8, 6, 7, 8, 7, 8});
+}
+
+TEST_CASE("integers of a device are compared with larger numbers of the CPU") {
+  testing::use_gpus();
+  const Tensor bytes = to(from_values<std::uint8_t>({200, 44}), kGpu);
+  CHECK(to_vector<bool>(lt(bytes, full({}, 300, DType::I64))) == std::vector<bool>{true, true});
+  CHECK(to_vector<bool>(eq(full({}, 300, DType::I64), bytes)) == std::vector<bool>{false, false});
+  CHECK(to_vector<bool>(lt(bytes, 300)) == std::vector<bool>{true, true});
+  CHECK(lt(bytes, 300).device() == kGpu);
+}
+
 TEST_CASE("sparse tensors of a device") {
   testing::use_gpus();
   const Tensor indices = from_values<std::int64_t>({0, 1, 1, 1, 2, 0, 2, 2}, {2, 4});

@@ -24,6 +24,9 @@ TEST_CASE("arange goes from start to end by a step, in int64 or float32") {
   CHECK(arange(3, 3).numel() == 0);
   CHECK(arange(INT64_MAX - 1, INT64_MAX).item<std::int64_t>() == INT64_MAX - 1);
   CHECK_THROWS_WITH(arange(5, 0), Contains("arange: from 5 a step of 1 leads away from 0"));
+  // As float64 both ends are the same.
+  CHECK_THROWS_WITH(arange(INT64_MAX, INT64_MAX - 1, std::int64_t{1} << 40), Contains("leads away from"));
+  CHECK_THROWS_WITH(arange(INT64_MIN, INT64_MIN + 1, -1), Contains("leads away from"));
   CHECK_THROWS_WITH(arange(0, 5, 0), Contains("the step must not be 0"));
   CHECK_THROWS_WITH(arange(0, std::nan("")), Contains("there is no range"));
   CHECK_THROWS_WITH(arange(0, 300, 1, DType::U8), Contains("299 does not fit uint8"));
@@ -54,6 +57,18 @@ TEST_CASE("randint stays in its range, meets all of it, and is the same for a se
   CHECK(to_vector<std::int64_t>(randint(INT64_MAX - 1, INT64_MAX, {2})) == Whole{INT64_MAX - 1, INT64_MAX - 1});
   CHECK_THROWS_WITH(randint(3, 3, {2}), Contains("randint: there is no number from 3"));
   CHECK_THROWS_WITH(randint(0, 300, {2}, {DType::U8}), Contains("299 does not fit uint8"));
+}
+
+TEST_CASE("randint refuses floating dtypes that have not each of its numbers") {
+  constexpr std::int64_t kSingle = std::int64_t{1} << 24, kDouble = std::int64_t{1} << 53;
+  CHECK(max(randint(-kSingle, kSingle + 1, {1000}, DType::F32)).item<double>() <= 0x1p24);
+  CHECK(randint(-kDouble, kDouble + 1, {3}, DType::F64).dtype() == DType::F64);
+  CHECK_THROWS_WITH(randint(0, 2 * kSingle, {3}, DType::F32),
+                    "randint: 33554431 is beyond the whole numbers of which float32 has each, -16777216 to 16777216; "
+                    "draw int64 ones");
+  CHECK_THROWS_WITH(randint(-kSingle - 1, 0, {3}, DType::F32), Contains("-16777217 is beyond"));
+  CHECK_THROWS_WITH(randint(kDouble + 2, {3}, DType::F64), Contains("9007199254740993 is beyond"));
+  CHECK(randint(2 * kSingle, {3}).dtype() == DType::I64);
 }
 
 TEST_CASE("randperm has every number once") {

@@ -118,6 +118,21 @@ TEST_CASE("a sparse tensor and one without dimensions come to what dense ones co
   });
 }
 
+TEST_CASE("the square of a sparse tensor is that of the dense one, in its dtype") {
+  for (const DType dtype : kAllDTypes) {
+    INFO(name_of(dtype));
+    // An entry more at a place that has one.
+    const Tensor twice = add(sparse_of(dtype, 0), sparse_of(dtype, 1));
+    for (const Tensor& sparse : {sparse_of(dtype, 0), twice}) {
+      for (const Scalar& two : {Scalar(2), Scalar(2.0)}) {
+        const Tensor square = pow(sparse, two);
+        CHECK(square.is_sparse());
+        CHECK(equal(to_dense(square), pow(to_dense(sparse), two)));
+      }
+    }
+  }
+}
+
 TEST_CASE("refusals of dtypes name the operator, and say the same for dense and sparse ones") {
   const Tensor integers = sparse_of(DType::I64, 0), bools = sparse_of(DType::Bool, 0);
   CHECK_THROWS_WITH(add(integers, integers, 0.5),

@@ -95,4 +95,13 @@ TEST_CASE("sums and products along a dimension") {
   CHECK_THROWS_WITH(cumsum(a, 2), Contains("cumsum: dimension out of range"));
 }
 
+TEST_CASE("the gradient of a product is right where float32 can't hold the products on the way") {
+  const auto third_of = [](const Tensor& factors) { return list(prod_gradient(ones({}), factors, 0))[2]; };
+  CHECK(third_of(from_values<float>({1e30F, 1e30F, 2, 1e-30F})) == Approx(1e30));
+  CHECK(third_of(from_values<float>({1e-30F, 1e-30F, 2, 1e30F})) == Approx(1e-30).epsilon(1e-6));
+  // Lines across each other.
+  const Tensor both = prod_gradient(ones({2}), from_values<float>({2, 3, 5, 7}, {2, 2}), 0);
+  CHECK(list(both) == std::vector<float>{5, 7, 2, 3});
+}
+
 }  // namespace distrun::tensor

@@ -44,6 +44,10 @@ TEST_CASE("numbers say what they are") {
   CHECK(Scalar(1e30).to<std::int64_t>() == INT64_MIN);
   CHECK(Scalar(0.5).to<bool>());
   CHECK(Scalar(3U).dtype() == DType::I64);
+  CHECK(Scalar(std::uint64_t{INT64_MAX}).to<std::int64_t>() == INT64_MAX);
+  CHECK_THROWS_WITH(Scalar(std::uint64_t{1} << 63),
+                    "9223372036854775808 is more than an int64 can be: give it as a floating number");
+  CHECK_THROWS_WITH(full({1}, ~std::uint64_t{0}, {DType::F64}), Contains("18446744073709551615 is more"));
   CHECK(Scalar(1.0F).dtype() == DType::F64);
   static_assert(!std::is_constructible_v<Scalar, const char*>);
 }

@@ -150,4 +150,21 @@ TEST_CASE("large operators make the same bits on any number of threads") {
   }
 }
 
+TEST_CASE("sums of the columns of long tables make the same bits on any number of threads") {
+  for (const DType dtype : {DType::F32, DType::F64}) {
+    for (const std::int64_t columns : {7, 40, 63, 64, 100}) {
+      const Tensor table = randn({20'000, columns}, {dtype, device::kCpu});
+      const auto sums_on = [&table](int number) {
+        const ThreadsGuard guard(number);
+        return plain::sum(table, {0});
+      };
+      const Tensor alone = sums_on(1);
+      for (const int number : {2, 3, 5}) {
+        INFO(columns << " columns of " << name_of(dtype) << " on " << number << " threads");
+        for (int again = 0; again < 5; ++again) CHECK(is_same_bits(alone, sums_on(number)));
+      }
+    }
+  }
+}
+
 }  // namespace distrun::tensor

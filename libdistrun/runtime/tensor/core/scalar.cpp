@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <distrun/common/base/error.hpp>
+
 namespace distrun::tensor {
 namespace {
 
@@ -21,6 +23,11 @@ std::string shortest(double value) {
 DType Scalar::dtype() const noexcept {
   if (std::holds_alternative<bool>(value_)) return DType::Bool;
   return is_floating() ? DType::F64 : DType::I64;
+}
+
+void Scalar::refuse_large(std::uint64_t value) {
+  throw Error(ErrorKind::InvalidArgument,
+              std::to_string(value) + " is more than an int64 can be: give it as a floating number");
 }
 
 std::int64_t Scalar::truncated(double floating) noexcept {

@@ -18,8 +18,13 @@ class Scalar {
   Scalar() noexcept : value_(std::int64_t{0}) {}
   template <std::same_as<bool> T>  // not for whatever converts to bool, as pointers do
   Scalar(T value) noexcept : value_(value) {}
+  // Throws Error{InvalidArgument} for one that is more than an int64 can be.
   template <Integer T>
-  Scalar(T value) noexcept : value_(static_cast<std::int64_t>(value)) {}
+  Scalar(T value) noexcept(!kMayBeTooLarge<T>) : value_(static_cast<std::int64_t>(value)) {
+    if constexpr (kMayBeTooLarge<T>) {
+      if (value > T{INT64_MAX}) refuse_large(value);
+    }
+  }
   template <std::floating_point T>
   Scalar(T value) noexcept : value_(static_cast<double>(value)) {}
 
@@ -37,6 +42,10 @@ class Scalar {
   friend bool operator==(const Scalar&, const Scalar&) = default;
 
  private:
+  template <class T>
+  static constexpr bool kMayBeTooLarge = std::is_unsigned_v<T> && sizeof(T) >= sizeof(std::int64_t);
+
+  [[noreturn]] static void refuse_large(std::uint64_t value);
   static std::int64_t truncated(double floating) noexcept;
 
   std::variant<bool, std::int64_t, double> value_;

@@ -192,7 +192,7 @@ void add_packed_lines(const SumBlock& block, Sum<T>* totals) {
 // Short lines that follow each other, which may be taken as long ones of several.
 template <class T>
 bool are_short(const SumBlock& block) {
-  return block.count < 2 * kLanes && block.count % kLanes != 0 && block.lines > 256 &&
+  return block.count < kShortLine && block.count % kLanes != 0 && block.lines > 256 &&
          block.line_stride == block.count * block.stride;
 }
 

@@ -76,6 +76,9 @@ struct SumBlock {
   std::int64_t count = 0, stride = 0;       // of a line's elements
 };
 using AddSums = void (*)(const SumBlock& block, void* sums);
+// Lines of fewer elements may be taken as longer ones of several. So whoever sums across them must not split them, or
+// the sums would be made in another order.
+inline constexpr std::int64_t kShortLine = 64;
 
 // C = A B, or C += A B, of row-major or column-major blocks. Strides in elements; one of each pair is 1.
 struct Product {
@@ -89,6 +92,9 @@ struct Product {
   bool accumulate = false;
 };
 using Multiply = void (*)(const Product& product);
+
+// Of tables that have an entry for float and one for double.
+constexpr std::size_t floating_place(DType dtype) noexcept { return dtype == DType::F32 ? 0 : 1; }
 
 // A null entry: not for that dtype.
 struct UnaryKernels {

@@ -146,6 +146,24 @@ class ChoiceInput {
   Scalar number_;
 };
 
+// Integers are compared as they are, also with a tensor without dimensions, whose number a sum would wrap.
+DType dtype_to_compare(const Tensor& a, const Tensor& b) noexcept {
+  return is_floating(a.dtype()) || is_floating(b.dtype()) ? result_type(a, b) : promote(a.dtype(), b.dtype());
+}
+
+// Of any two numbers of which one is below the other, or above it.
+bool is_true(kernels::Comparison comparison, bool is_below) noexcept {
+  switch (comparison) {
+    case kernels::Comparison::Eq: return false;
+    case kernels::Comparison::Ne: return true;
+    case kernels::Comparison::Lt:
+    case kernels::Comparison::Le: return is_below;
+    case kernels::Comparison::Gt:
+    case kernels::Comparison::Ge: break;
+  }
+  return !is_below;
+}
+
 DType dtype_of_result(const BinaryOp& op, DType common) { return op.needs_floating ? floating(common) : common; }
 
 }  // namespace
@@ -215,7 +233,7 @@ Tensor compare(const ComparisonOp& op, const Tensor& a, const Tensor& b) {
   check(op.name, b);
   const bool is_number_first = is_number_beside(a, b);
   if (!is_number_first && !is_number_beside(b, a)) check_same_device(op.name, {&a, &b});
-  const DType dtype = result_type(a, b);
+  const DType dtype = dtype_to_compare(a, b);
   Tensor out = empty(broadcast(op.name, a, b), {DType::Bool, is_number_first ? b.device() : a.device()});
   const InputBeside first(a, b, dtype), second(b, a, dtype);
   pointwise(kernel_of(op, dtype), out, first.input(), second.input(), Constant());
@@ -225,6 +243,10 @@ Tensor compare(const ComparisonOp& op, const Tensor& a, const Tensor& b) {
 Tensor compare(const ComparisonOp& op, const Tensor& a, const Scalar& b) {
   check(op.name, a);
   const DType dtype = result_type(a, b);
+  if (!is_floating(dtype) && !fits(b, dtype)) {
+    const bool is_below = b.to<std::int64_t>() > 0;  // all elements
+    return full(a.sizes(), is_true(op.kernel, is_below), {DType::Bool, a.device()});
+  }
   Tensor out = empty(a.sizes(), {DType::Bool, a.device()});
   pointwise(kernel_of(op, dtype), out, to(a, dtype), Constant(b, dtype), Constant());
   return out;

@@ -131,7 +131,7 @@ struct Chunk {
 template <class T>
 void multiply_part(const ChannelPlan& plan, const Part& part, kernels::GatheredPanel product, const Chunk<T>& chunk,
                    Ahead<T>& ahead) {
-  const auto multiply = kernels::table().panels->multiply_gathered[std::is_same_v<T, float> ? 0 : 1];
+  const auto multiply = kernels::table().panels->multiply_gathered[kernels::floating_place(dtype_of<T>)];
   const std::int64_t places = ChannelPlan::places_in(part, chunk.places);
   product.factors = part.factors.data();
   product.inner *= static_cast<std::int64_t>(part.elements.size());

@@ -43,7 +43,7 @@ void place_image(const PaddedImage& padded, std::int64_t channels, const T* imag
   const bool is_as_it_is =
       padded.phases.count() == 1 && padded.plane.height == size.height && padded.plane.width == size.width;
   if (is_as_it_is) return void(std::copy_n(image, channels * size.count(), out));
-  const auto take_each = kernels::table().panels->take_each[std::is_same_v<T, float> ? 0 : 1];
+  const auto take_each = kernels::table().panels->take_each[kernels::floating_place(dtype_of<T>)];
   const std::int64_t step = padded.phases.width;
   for (std::int64_t channel = 0; channel < channels; ++channel) {
     for (std::int64_t y = 0; y < size.height; ++y, image += size.width) {

@@ -1,6 +1,7 @@
 #include <distrun/runtime/tensor/operators/cumulative.hpp>
 
 #include <algorithm>
+#include <vector>
 
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
@@ -13,8 +14,6 @@ namespace distrun::tensor::plain {
 namespace {
 
 constexpr std::int64_t kColumns = 256;  // that are on their way at a time
-
-DType total_type(DType dtype) noexcept { return is_floating(dtype) ? dtype : DType::I64; }
 
 // What totals are made in: integers wrap.
 template <class T>
@@ -113,20 +112,21 @@ Tensor product_over(const Tensor& tensor, const Dims& dims, bool keep_dims) {
   return out;
 }
 
-// Twice along the line: the product of what comes before, times that of what comes behind. So none is divided by.
+// Twice along the line: the product of what comes before, times that of what comes behind. So none is divided by. Both
+// are double, for a product on the way may be more than T can hold where the result is not.
 template <class T>
 void share_product(const T* gradient, const T* in, T* out, const Around& lines) {
+  std::vector<double> products(static_cast<std::size_t>(lines.size));
   for_each_line(lines, [&](std::int64_t before, std::int64_t after) {
     double product = static_cast<double>(*gradient++);
     for (std::int64_t i = 0; i < lines.size; ++i) {
-      const std::int64_t at = lines.at(before, i, after);
-      out[at] = static_cast<T>(product);
-      product *= static_cast<double>(in[at]);
+      products[static_cast<std::size_t>(i)] = product;
+      product *= static_cast<double>(in[lines.at(before, i, after)]);
     }
     product = 1;
     for (std::int64_t i = lines.size; i-- > 0;) {
       const std::int64_t at = lines.at(before, i, after);
-      out[at] = static_cast<T>(static_cast<double>(out[at]) * product);
+      out[at] = static_cast<T>(products[static_cast<std::size_t>(i)] * product);
       product *= static_cast<double>(in[at]);
     }
   });

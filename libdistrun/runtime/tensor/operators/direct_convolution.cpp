@@ -102,7 +102,7 @@ template <class T>
 void convolve_panel(const Plan& plan, kernels::Panel product, std::int64_t rows, std::int64_t channels, T* beside,
                     T* out) {
   constexpr std::int64_t kTile = 16;
-  const auto multiply = kernels::table().panels->multiply[std::is_same_v<T, float> ? 0 : 1];
+  const auto multiply = kernels::table().panels->multiply[kernels::floating_place(dtype_of<T>)];
   const std::int64_t distance = plan.padded.plane.width, width = plan.g.out.width;
   if (width % kTile == 0 && channels == kPanelRows) {
     product.c = out;

@@ -15,8 +15,6 @@ namespace {
 
 constexpr const char* kName = "layer_norm";
 
-std::size_t width(const Tensor& tensor) { return tensor.dtype() == DType::F32 ? 0 : 1; }
-
 // Of rows, all dimensions but the last ones.
 std::int64_t rows_of(const Tensor& input, const Dims& sizes) {
   const std::size_t leading = input.sizes().size() - sizes.size();
@@ -90,8 +88,8 @@ LayerNormalized layer_norm(const Tensor& input, const Dims& sizes, const Tensor&
          std::array{writes(out.result), writes(out.mean), writes(out.inverse), reads(from),
                     reads(or_else(weight, from)), reads(or_else(bias, from))},
          [shape, element = static_cast<std::int64_t>(size_of(input.dtype())),
-          run = kernels::table().rows->normalize_rows[width(input)], has_weight = weight.defined(),
-          has_bias = bias.defined()](Addresses data) {
+          run = kernels::table().rows->normalize_rows[kernels::floating_place(input.dtype())],
+          has_weight = weight.defined(), has_bias = bias.defined()](Addresses data) {
            for_parts(shape.count, shape.size, [&](std::int64_t first, std::int64_t count) {
              const std::int64_t row_bytes = first * element, bytes = row_bytes * shape.size;
              kernels::RowNormalization part = shape;
@@ -129,8 +127,8 @@ LayerNormGradients layer_norm_gradients(const Tensor& gradient, const Tensor& in
         std::array{wanted.input ? writes(of_input) : reads(from), sum(of_weight), sum(of_bias),
                    reads(contiguous(gradient)), reads(from), reads(mean), reads(inverse), reads(or_else(weight, from))},
         [shape, element = static_cast<std::int64_t>(size_of(input.dtype())),
-         run = kernels::table().rows->normalize_rows_gradient[width(input)], needs_sums, needs_input = wanted.input,
-         has_weight = weight.defined()](Addresses data) {
+         run = kernels::table().rows->normalize_rows_gradient[kernels::floating_place(input.dtype())], needs_sums,
+         needs_input = wanted.input, has_weight = weight.defined()](Addresses data) {
           kernels::RowNormalizationGradient all = shape;
           all.gradient = data[3];
           all.input = data[4];

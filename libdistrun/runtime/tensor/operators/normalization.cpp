@@ -53,7 +53,7 @@ Around together(Around shape) {
 }
 
 template <class T>
-constexpr std::size_t kNumber = std::is_same_v<T, float> ? 0 : 1;  // in the tables of kernels
+constexpr std::size_t kNumber = kernels::floating_place(dtype_of<T>);  // in the tables of kernels
 const kernels::ChannelKernels& channel_kernels() { return *kernels::table().channels; }
 
 // Sums what sum_of_run(its first element) is for all runs of a channel.

@@ -6,6 +6,7 @@
 #include <distrun/runtime/tensor/core/shape.hpp>
 #include <distrun/runtime/tensor/operators/arithmetic.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
+#include <distrun/runtime/tensor/sparse/coalesce.hpp>
 
 namespace distrun::tensor::plain {
 namespace {
@@ -37,7 +38,10 @@ Tensor pow(const Tensor& a, const Tensor& b) { return binary(kPow, a, b); }
 Tensor pow(const Tensor& a, const Scalar& b) {
   const DType dtype = dtype_of_power("pow", a, b);
   const double exponent = b.to<double>();
-  if (exponent == 2 && a.is_sparse()) return mul(a, a);
+  if (exponent == 2 && a.is_sparse()) {
+    const Tensor base = to(coalesce(a), dtype);  // entries of one place are added in their own dtype
+    return mul(base, base);
+  }
   check_dense("pow", {&a});
   if (exponent == 0) return full(a.sizes(), 1, {dtype, a.device()});
   if (exponent == 1) return clone(to(a, dtype));

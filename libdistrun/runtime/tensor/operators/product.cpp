@@ -48,7 +48,7 @@ void set_rows(const kernels::Product& p, std::int64_t row, std::int64_t inner, s
 
 template <class T>
 void multiply_tiled(const kernels::Product& p) {
-  const auto multiply = kernels::table().panels->multiply_gathered[std::is_same_v<T, float> ? 0 : 1];
+  const auto multiply = kernels::table().panels->multiply_gathered[kernels::floating_place(dtype_of<T>)];
   kernels::Factors factors[kInner];
   for (std::int64_t k = 0; k < std::min(kInner, p.inner); ++k) factors[k] = {k * p.a_column, k * p.b_row};
   const std::int64_t whole = p.columns / kernels::kPanelColumns * kernels::kPanelColumns;

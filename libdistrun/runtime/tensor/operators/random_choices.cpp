@@ -88,6 +88,19 @@ void shuffle(const Generator::Range& range, std::int64_t* numbers, std::int64_t 
   });
 }
 
+// Beyond, a floating dtype has not every whole number: what is drawn would be rounded, up to `high` itself.
+void check_has_each(std::int64_t least, std::int64_t most, DType dtype) {
+  if (!is_floating(dtype)) return;
+  const std::int64_t limit = std::int64_t{1} << (dtype == DType::F32 ? 24 : 53);
+  for (const std::int64_t bound : {least, most}) {
+    if (bound >= -limit && bound <= limit) continue;
+    refuse("randint",
+           std::to_string(bound) + " is beyond the whole numbers of which " + std::string(name_of(dtype)) +
+               " has each, " + std::to_string(-limit) + " to " + std::to_string(limit) + "; draw int64 ones",
+           {});
+  }
+}
+
 }  // namespace
 
 Tensor randint(std::int64_t low, std::int64_t high, const Dims& sizes, TensorOptions options, Generator& generator) {
@@ -97,6 +110,7 @@ Tensor randint(std::int64_t low, std::int64_t high, const Dims& sizes, TensorOpt
   }
   check_fits("randint", low, options.dtype);
   check_fits("randint", high - 1, options.dtype);
+  check_has_each(low, high - 1, options.dtype);
   const Tensor out = empty(sizes, options);
   if (out.numel() == 0) return out;
   const std::uint64_t choices = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);

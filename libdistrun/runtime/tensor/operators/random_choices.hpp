@@ -5,7 +5,8 @@
 namespace distrun::tensor::plain {
 
 // Each of low .. high - 1 as likely as the others, as int64 unless another dtype holds them. Throws
-// Error{InvalidArgument} if there is none, or the dtype can't hold them.
+// Error{InvalidArgument} if there is none, or the dtype can't hold each of them: float32 has whole numbers up to 2^24,
+// float64 up to 2^53.
 Tensor randint(std::int64_t low, std::int64_t high, const Dims& sizes, TensorOptions options = {DType::I64, {}},
                Generator& generator = default_generator());
 Tensor randint(std::int64_t high, const Dims& sizes, TensorOptions options = {DType::I64, {}},

@@ -47,6 +47,12 @@ bool are_whole(const Scalar& start, const Scalar& end, const Scalar& step) {
   return !start.is_floating() && !end.is_floating() && !step.is_floating();
 }
 
+template <class Number>
+bool leads_to_end(const Scalar& start, const Scalar& end, const Scalar& step) {
+  const auto first = start.to<Number>(), last = end.to<Number>();
+  return step.to<Number>() > 0 ? last >= first : last <= first;
+}
+
 void check_range(const Scalar& start, const Scalar& end, const Scalar& step) {
   const auto first = start.to<double>(), last = end.to<double>(), by = step.to<double>();
   if (by == 0) refuse("arange", "the step must not be 0", {});
@@ -54,7 +60,10 @@ void check_range(const Scalar& start, const Scalar& end, const Scalar& step) {
     refuse("arange", "there is no range from " + to_string(start) + " to " + to_string(end) + " by " + to_string(step),
            {});
   }
-  if (by > 0 ? last >= first : last <= first) return;
+  if (are_whole(start, end, step) ? leads_to_end<std::int64_t>(start, end, step)
+                                  : leads_to_end<double>(start, end, step)) {
+    return;
+  }
   refuse("arange", "from " + to_string(start) + " a step of " + to_string(step) + " leads away from " + to_string(end),
          {});
 }

@@ -16,6 +16,7 @@
 #include <distrun/runtime/tensor/kernels/instruction_set.hpp>
 #include <distrun/runtime/tensor/operators/around.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
+#include <distrun/runtime/tensor/operators/reduced_lines.hpp>
 #include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 namespace distrun::tensor::plain {
@@ -23,8 +24,6 @@ namespace {
 
 // Elements of a contiguous tensor that are summed at a time.
 constexpr std::int64_t kPiece = std::int64_t{1} << 16;
-
-DType sum_type(DType dtype) noexcept { return is_floating(dtype) ? dtype : DType::I64; }
 
 // A sum on its way: both have 8 bytes, and all bits 0 are the number 0.
 union Sum {
@@ -92,7 +91,8 @@ kernels::SumBlock Summation::block(const std::byte* in, std::int64_t sums) const
 
 // On several threads where all that stays is one dimension, as it mostly is.
 void Summation::run(const std::byte* in, std::byte* out) const {
-  if (kept.size() > 1) return run_part(in, out);
+  const bool is_split = kept.size() == 1 && !(is_across && kept[0] < kernels::kShortLine);
+  if (!is_split) return run_part(in, out);
   const std::int64_t elements_each = device::count_of(summed);
   parallel_for(kept[0], (kElementsEach - 1) / elements_each + 1, [&](std::int64_t first, std::int64_t end) {
     Summation part = *this;
@@ -129,7 +129,7 @@ void join(Dims& sizes, Dims& strides) {
 }
 
 Summation summation_of(const StridedImpl& in, const std::vector<bool>& is_summed) {
-  Summation sums{nullptr, false, sum_type(in.dtype), {}, {}, {}, {}};
+  Summation sums{nullptr, false, total_type(in.dtype), {}, {}, {}, {}};
   const auto element = static_cast<std::int64_t>(size_of(in.dtype));
   for (std::size_t i = 0; i < in.sizes.size(); ++i) {
     (is_summed[i] ? sums.summed : sums.kept).push_back(in.sizes[i]);
@@ -186,12 +186,8 @@ Sum total_of(const std::byte* data, DType dtype, std::int64_t count) {
 
 Tensor sum_over(const Tensor& tensor, const std::vector<bool>& is_summed, bool keep_dims) {
   const StridedImpl& in = tensor.strided();
-  Dims sizes;
-  for (std::size_t i = 0; i < in.sizes.size(); ++i) {
-    if (!is_summed[i]) sizes.push_back(in.sizes[i]);
-    if (is_summed[i] && keep_dims) sizes.push_back(1);
-  }
-  Tensor out = empty(sizes, {sum_type(in.dtype), in.device});
+  const Dims sizes = sizes_without(in.sizes, is_summed, keep_dims);
+  Tensor out = empty(sizes, {total_type(in.dtype), in.device});
   if (out.numel() == 0) return out;
   if (in.numel == 0) return zeros(sizes, out.options());
   launch("sum", std::array{writes(out), reads(tensor)},
@@ -202,7 +198,7 @@ Tensor sum_over(const Tensor& tensor, const std::vector<bool>& is_summed, bool k
 // In one go, of two that are alike.
 Tensor mean_square_difference(const Tensor& a, const Tensor& b) {
   Tensor out = empty({}, a.options());
-  const auto add = kernels::table().sums->square_differences[a.dtype() == DType::F32 ? 0 : 1];
+  const auto add = kernels::table().sums->square_differences[kernels::floating_place(a.dtype())];
   launch("mse_loss", std::array{writes(out), reads(a), reads(b)},
          [add, dtype = a.dtype(), count = a.numel()](Addresses data) {
            const auto element = static_cast<std::int64_t>(size_of(dtype));
@@ -226,10 +222,10 @@ Tensor sum(const Tensor& tensor) {
   if (tensor.is_sparse()) return sum(sparse(tensor).values);
   const StridedImpl& in = tensor.strided();
   if (in.numel == 0 || !in.contiguous) return sum_over(tensor, std::vector<bool>(in.sizes.size(), true), false);
-  Tensor out = empty({}, {sum_type(in.dtype), in.device});
+  Tensor out = empty({}, {total_type(in.dtype), in.device});
   launch("sum", std::array{writes(out), reads(tensor)}, [dtype = in.dtype, count = in.numel](Addresses data) {
     const Sum total = total_of(data[1], dtype, count);
-    store({&total, 1}, sum_type(dtype), data[0]);
+    store({&total, 1}, total_type(dtype), data[0]);
   });
   return out;
 }
@@ -237,15 +233,7 @@ Tensor sum(const Tensor& tensor) {
 Tensor sum(const Tensor& tensor, const Dims& dims, bool keep_dims) {
   check_defined("sum", {&tensor});
   check_dense("sum over dimensions", {&tensor});
-  std::vector<bool> is_summed(tensor.sizes().size(), dims.empty());
-  for (const std::int64_t dim : dims) {
-    const std::size_t at = wrap_dim("sum", dim, tensor.sizes().size());
-    if (tensor.dim() == 0) continue;
-    if (is_summed[at])
-      refuse("sum", "dimension " + std::to_string(at) + " appears twice in " + to_string(dims), {&tensor});
-    is_summed[at] = true;
-  }
-  return sum_over(tensor, is_summed, keep_dims);
+  return sum_over(tensor, reduced_dims("sum", tensor, dims), keep_dims);
 }
 
 Tensor sum_to_size(const Tensor& tensor, const Dims& sizes) {

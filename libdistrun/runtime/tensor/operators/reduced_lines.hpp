@@ -12,6 +12,9 @@ struct ReducedLines {
   Dims sizes;  // of the result, in which the lines have their order
 };
 
+// Of sums and products: those of integers are int64.
+constexpr DType total_type(DType dtype) noexcept { return is_floating(dtype) ? dtype : DType::I64; }
+
 // Which dimensions are meant; none means all. Throws Error{InvalidArgument} for what is no dimension, or twice the
 // same.
 std::vector<bool> reduced_dims(const char* op, const Tensor& tensor, const Dims& dims);

@@ -17,9 +17,6 @@ std::size_t line_dim(const char* op, const Tensor& input, std::int64_t dim) {
   return wrap_dim(op, dim, input.sizes().size());
 }
 
-// Of the two that a table has.
-std::size_t width(const Tensor& tensor) { return tensor.dtype() == DType::F32 ? 0 : 1; }
-
 std::int64_t element_bytes(const Tensor& tensor) { return static_cast<std::int64_t>(size_of(tensor.dtype())); }
 
 Tensor over_lines(const char* op, kernels::OverLines const (&run)[2], const Tensor& input, std::int64_t dim) {
@@ -27,7 +24,7 @@ Tensor over_lines(const char* op, kernels::OverLines const (&run)[2], const Tens
   const Tensor out = empty(input.sizes(), input.options());
   if (out.numel() == 0) return out;
   launch(op, std::array{writes(out), reads(contiguous(input))},
-         [run = run[width(input)], lines, element = element_bytes(input)](Addresses data) {
+         [run = run[kernels::floating_place(input.dtype())], lines, element = element_bytes(input)](Addresses data) {
            for_parts(lines, [&](std::int64_t first, const kernels::Lines& part) {
              run(data[1] + first * element, data[0] + first * element, part);
            });
@@ -42,7 +39,7 @@ Tensor over_lines_back(const char* op, kernels::OverLinesBack const (&run)[2], c
   const Tensor out = empty(result.sizes(), result.options());
   if (out.numel() == 0) return out;
   launch(op, std::array{writes(out), reads(contiguous(gradient)), reads(contiguous(result))},
-         [run = run[width(result)], lines, element = element_bytes(result)](Addresses data) {
+         [run = run[kernels::floating_place(result.dtype())], lines, element = element_bytes(result)](Addresses data) {
            for_parts(lines, [&](std::int64_t first, const kernels::Lines& part) {
              run(data[1] + first * element, data[2] + first * element, data[0] + first * element, part);
            });

@@ -139,7 +139,7 @@ struct ChunkBlock {
 template <class T>
 void make_panel(const WeightPlan& of, const Group& group, std::int64_t first, std::int64_t places,
                 kernels::GatheredPanel product, const T* images, T* sums) {
-  const auto multiply = kernels::table().panels->multiply_gathered[std::is_same_v<T, float> ? 0 : 1];
+  const auto multiply = kernels::table().panels->multiply_gathered[kernels::floating_place(dtype_of<T>)];
   const auto count = static_cast<std::int64_t>(group.rows.size());
   const std::int64_t in_vain = of.plan.patch() + (&group - of.groups.data());
   product.rows = std::min(kPanelRows, count - first);
