@@ -54,7 +54,7 @@ std::shared_ptr<nn::Sequential> make_network() {
 double accuracy_of(nn::Module& network) {
   const NoGradGuard unrecorded;
   const Points points = spirals(1);
-  const Tensor is_right = eq(tensor::argmax(network(points.places), 1), points.classes);
+  const Tensor is_right = eq(argmax(network(points.places), 1), points.classes);
   return sum(is_right).item_as<double>() / static_cast<double>(is_right.numel());
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 // What users ask of a tensor: whether it needs a gradient, the gradient, who made it, and hooks on its gradient.
+#include <type_traits>
+#include <utility>
+
 #include <distrun/runtime/autograd/history.hpp>
 #include <distrun/runtime/autograd/hooks.hpp>
 
@@ -20,6 +23,15 @@ void set_grad(const Tensor& tensor, Tensor gradient);
 // size, dtype, layout and device: else the pass fails with Error{InvalidArgument}. Of what is made of the tensor in
 // place later it sees nothing. Throws Error{InvalidArgument} if the tensor needs no gradient, and for an empty hook.
 HookId register_hook(const Tensor& tensor, TensorHook hook);
+// One that looks, and returns nothing.
+template <class Hook>
+requires std::is_void_v<std::invoke_result_t<Hook&, const Tensor&>> HookId register_hook(const Tensor& tensor,
+                                                                                         Hook hook) {
+  return register_hook(tensor, TensorHook([hook = std::move(hook)](const Tensor& gradient) mutable {
+                         hook(gradient);
+                         return gradient;
+                       }));
+}
 // Also of a leaf that needs no gradient for now, and of a tensor that was changed in place since (a view that was
 // changed keeps its hook). What is no hook of the tensor is left alone.
 void remove_hook(const Tensor& tensor, HookId hook);

@@ -1,6 +1,7 @@
 #pragma once
 // A few integers in place: sizes or strides of a tensor. Up to kInline without an allocation; kMost at all.
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,6 +22,10 @@ class Dims {
   Dims() noexcept = default;
   Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
   explicit Dims(std::span<const std::int64_t> values) { assign(values); }
+  // One, as people of the field write it: zeros(3), x.view(-1).
+  template <std::integral Int>
+  requires(!std::same_as<Int, bool>) Dims(Int value)
+  noexcept : size_(1), inline_{static_cast<std::int64_t>(value)} {}
   Dims(const std::vector<std::int64_t>& values) : Dims(std::span<const std::int64_t>(values)) {}
   // `count` times the same.
   Dims(std::size_t count, std::int64_t value);

@@ -1,5 +1,6 @@
 #include <distrun/runtime/nn/module.hpp>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include <distrun/common/base/error.hpp>
@@ -116,19 +117,35 @@ void Module::zero_grad() {
   for (const Tensor& tensor : parameters()) set_grad(tensor, Tensor());
 }
 
+// The names of states are put together of these.
+void Module::check_name(const std::string& name) const {
+  const auto has = [&name](const auto& named) {
+    return std::any_of(named.begin(), named.end(), [&name](const auto& each) { return each.first == name; });
+  };
+  const char* const why = name.empty()                          ? "is empty"
+                          : name.find('.') != std::string::npos ? "has a dot, which stands between those of parts"
+                          : has(parameters_) || has(buffers_) || has(parts_) ? "is taken already"
+                                                                             : nullptr;
+  if (why == nullptr) return;
+  throw Error(ErrorKind::InvalidArgument, "the name \"" + name + "\" of a module's parameter, buffer or part " + why);
+}
+
 std::size_t Module::add_parameter(std::string name, Tensor value, bool needs_gradient) {
+  check_name(name);
   check_given(value.defined(), "parameter", name);
   parameters_.emplace_back(std::move(name), needs_gradient ? set_requires_grad(value) : std::move(value));
   return parameters_.size() - 1;
 }
 
 std::size_t Module::add_buffer(std::string name, Tensor value) {
+  check_name(name);
   check_given(value.defined(), "buffer", name);
   buffers_.emplace_back(std::move(name), std::move(value));
   return buffers_.size() - 1;
 }
 
 void Module::add_part(std::string name, std::shared_ptr<Module> part) {
+  check_name(name);
   check_given(part != nullptr, "part", name);
   parts_.emplace_back(std::move(name), std::move(part));
 }

@@ -52,13 +52,15 @@ class Module {
   void to(Device device);
   // Of it and its parts, for those that work differently while training. New modules are training.
   void train(bool on = true);
+  void eval() { train(false); }
   bool is_training() const noexcept { return is_training_; }
   // Clears the gradients of all parameters.
   void zero_grad();
 
  protected:
   Module() = default;
-  // These in constructors. They throw Error{InvalidArgument} for an undefined tensor, and a part that is null.
+  // These in constructors. They throw Error{InvalidArgument} for an undefined tensor, a part that is null, and a name
+  // that is empty, has a dot, or is taken.
   //
   // Returns its number: to() puts another tensor in its place.
   // Of any dtype if no gradient is needed.
@@ -71,6 +73,7 @@ class Module {
   const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& parts() const noexcept { return parts_; }
 
  private:
+  void check_name(const std::string& name) const;
   // By what a tensor was: that, which lives on so that its place is no other's, and what it is now.
   using Moves = std::unordered_map<const tensor::TensorImpl*, std::pair<Tensor, Tensor>>;
   void move_to(Device device, Moves& moved);

@@ -38,6 +38,11 @@ Cases view_cases() {
                         return Sizes{{n, 1, k}};
                       },
                       [](auto& in) { return one(squeeze(in[0], 1)); })},
+      {"squeeze of all", sized(
+                             [](auto n, auto k, auto, auto) {
+                               return Sizes{{n, 1, k, 1}};
+                             },
+                             [](auto& in) { return one(squeeze(in[0])); })},
       {"narrow", unary(tail, 1)},
       {"select", sized(
                      [](auto n, auto k, auto, auto) {

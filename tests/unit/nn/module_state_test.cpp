@@ -204,6 +204,23 @@ TEST_CASE("tensors that a module has by two names stay one tensor on another dev
         std::vector<std::string>{"in", "out", "counts", "same_counts", "part.weight"});
 }
 
+TEST_CASE("names of parameters, buffers and parts tell them from each other") {
+  struct Named final : nn::Module {
+    void add(const std::string& name) { add_parameter(name, ones({2})); }
+    void add_other(const std::string& name) { add_buffer(name, ones({2})); }
+    void add_module(const std::string& name) { add_part(name, std::make_shared<Named>()); }
+  };
+  Named module;
+  module.add("weight");
+  CHECK_THROWS_WITH(module.add("weight"),
+                    "the name \"weight\" of a module's parameter, buffer or part is taken already");
+  CHECK_THROWS_WITH(module.add_other("weight"), Catch::Contains("is taken already"));
+  CHECK_THROWS_WITH(module.add_module("weight"), Catch::Contains("is taken already"));
+  CHECK_THROWS_WITH(module.add("a.b"), Catch::Contains("has a dot"));
+  CHECK_THROWS_WITH(module.add_module(""), Catch::Contains("is empty"));
+  CHECK(module.parameters().size() == 1U);
+}
+
 TEST_CASE("a state goes from one device to another") {
   testing::use_gpus();
   const auto here = small_net(), there = small_net();

@@ -1,5 +1,7 @@
 #include <distrun/runtime/autograd/operators/elementwise.hpp>
+#include <distrun/runtime/autograd/operators/symbols.hpp>
 #include <distrun/runtime/autograd/scope.hpp>
+#include <distrun/runtime/tensor/core/shape.hpp>
 
 namespace distrun {
 namespace {
@@ -41,3 +43,34 @@ Tensor isinf(const Tensor& a) { return test("isinf", tensor::isinf, a); }
 Tensor isfinite(const Tensor& a) { return test("isfinite", tensor::isfinite, a); }
 
 }  // namespace distrun
+
+namespace distrun::tensor {
+namespace {
+
+void check_masks(const char* symbol, const Tensor& a, const Tensor& b) {
+  const CalledOperator called(symbol);
+  check_defined(symbol, {&a, &b});
+  if (a.dtype() == DType::Bool && b.dtype() == DType::Bool) return;
+  refuse(symbol, "masks of bool are put together with it; for others there is logical_and() and its like", {&a, &b});
+}
+
+}  // namespace
+
+Tensor operator&(const Tensor& a, const Tensor& b) {
+  check_masks("operator&", a, b);
+  return distrun::logical_and(a, b);
+}
+Tensor operator|(const Tensor& a, const Tensor& b) {
+  check_masks("operator|", a, b);
+  return distrun::logical_or(a, b);
+}
+Tensor operator^(const Tensor& a, const Tensor& b) {
+  check_masks("operator^", a, b);
+  return distrun::logical_xor(a, b);
+}
+Tensor operator~(const Tensor& a) {
+  check_masks("operator~", a, a);
+  return distrun::logical_not(a);
+}
+
+}  // namespace distrun::tensor

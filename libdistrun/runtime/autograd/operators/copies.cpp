@@ -43,6 +43,11 @@ Tensor to(const Tensor& tensor, Device device, bool non_blocking) {
   return recorded(tensor::to(tensor, device, non_blocking), tensor, "ToCopyBackward0");
 }
 
+Tensor to(const Tensor& tensor, const TensorOptions& options, bool non_blocking) {
+  const tensor::CalledOperator called("to");
+  return distrun::to(distrun::to(tensor, options.dtype), options.device, non_blocking);
+}
+
 Tensor cpu(const Tensor& tensor) {
   const tensor::CalledOperator called("cpu");
   return distrun::to(tensor, device::kCpu);

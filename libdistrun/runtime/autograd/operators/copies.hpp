@@ -10,6 +10,7 @@ Tensor contiguous(const Tensor& tensor);
 // Itself if nothing changes.
 Tensor to(const Tensor& tensor, DType dtype);
 Tensor to(const Tensor& tensor, Device device, bool non_blocking = false);
+Tensor to(const Tensor& tensor, const TensorOptions& options, bool non_blocking = false);
 Tensor cpu(const Tensor& tensor);
 Tensor cuda(const Tensor& tensor);  // to the current GPU
 // Returns `out`.

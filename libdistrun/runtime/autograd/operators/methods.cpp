@@ -85,10 +85,16 @@ Tensor TensorMethods::gt(const Scalar& other) const { return distrun::gt(self(),
 Tensor TensorMethods::ge(const Tensor& other) const { return distrun::ge(self(), other); }
 Tensor TensorMethods::ge(const Scalar& other) const { return distrun::ge(self(), other); }
 Tensor TensorMethods::logical_not() const { return distrun::logical_not(self()); }
+Tensor TensorMethods::logical_and(const Tensor& other) const { return distrun::logical_and(self(), other); }
+Tensor TensorMethods::logical_or(const Tensor& other) const { return distrun::logical_or(self(), other); }
+Tensor TensorMethods::logical_xor(const Tensor& other) const { return distrun::logical_xor(self(), other); }
+bool TensorMethods::equal(const Tensor& other) const { return distrun::equal(self(), other); }
 Tensor TensorMethods::isnan() const { return distrun::isnan(self()); }
 Tensor TensorMethods::masked_fill(const Tensor& mask, const Scalar& value) const {
   return distrun::masked_fill(self(), mask, value);
 }
+
+Tensor TensorMethods::masked_select(const Tensor& mask) const { return distrun::masked_select(self(), mask); }
 
 Tensor TensorMethods::sum() const { return distrun::sum(self()); }
 Tensor TensorMethods::sum(const Dims& dims, bool keep_dims) const { return distrun::sum(self(), dims, keep_dims); }
@@ -104,11 +110,20 @@ Tensor TensorMethods::argmax() const { return distrun::argmax(self()); }
 Tensor TensorMethods::argmax(std::int64_t dim, bool keep_dim) const { return distrun::argmax(self(), dim, keep_dim); }
 Tensor TensorMethods::argmin() const { return distrun::argmin(self()); }
 Tensor TensorMethods::argmin(std::int64_t dim, bool keep_dim) const { return distrun::argmin(self(), dim, keep_dim); }
-Tensor TensorMethods::var(bool unbiased) const { return distrun::var(self(), unbiased); }
-Tensor TensorMethods::norm(const Scalar& p) const { return distrun::norm(self(), p); }
+Tensor TensorMethods::var() const { return distrun::var(self()); }
+Tensor TensorMethods::var(const Dims& dims, bool unbiased, bool keep_dims) const {
+  return distrun::var(self(), dims, unbiased, keep_dims);
+}
+Tensor TensorMethods::norm(const std::optional<Scalar>& p) const { return distrun::norm(self(), p); }
+Tensor TensorMethods::norm(const std::optional<Scalar>& p, const Dims& dims, bool keep_dims) const {
+  return distrun::norm(self(), p, dims, keep_dims);
+}
 Tensor TensorMethods::prod() const { return distrun::prod(self()); }
+Tensor TensorMethods::prod(std::int64_t dim, bool keep_dim) const { return distrun::prod_along(self(), dim, keep_dim); }
 Tensor TensorMethods::all() const { return distrun::all(self()); }
+Tensor TensorMethods::all(std::int64_t dim, bool keep_dim) const { return distrun::all_along(self(), dim, keep_dim); }
 Tensor TensorMethods::any() const { return distrun::any(self()); }
+Tensor TensorMethods::any(std::int64_t dim, bool keep_dim) const { return distrun::any_along(self(), dim, keep_dim); }
 Tensor TensorMethods::cumsum(std::int64_t dim) const { return distrun::cumsum(self(), dim); }
 Tensor TensorMethods::softmax(std::int64_t dim) const { return distrun::softmax(self(), dim); }
 Tensor TensorMethods::log_softmax(std::int64_t dim) const { return distrun::log_softmax(self(), dim); }
@@ -123,10 +138,13 @@ Tensor TensorMethods::flatten(std::int64_t first, std::int64_t last) const {
   return distrun::flatten(self(), first, last);
 }
 Tensor TensorMethods::expand(const Dims& sizes) const { return distrun::expand(self(), sizes); }
+Tensor TensorMethods::expand_as(const Tensor& other) const { return distrun::expand_as(self(), other); }
+Tensor TensorMethods::view_as(const Tensor& other) const { return distrun::view_as(self(), other); }
 Tensor TensorMethods::transpose(std::int64_t a, std::int64_t b) const { return distrun::transpose(self(), a, b); }
 Tensor TensorMethods::t() const { return distrun::t(self()); }
 Tensor TensorMethods::permute(const Dims& order) const { return distrun::permute(self(), order); }
 Tensor TensorMethods::unsqueeze(std::int64_t dim) const { return distrun::unsqueeze(self(), dim); }
+Tensor TensorMethods::squeeze() const { return distrun::squeeze(self()); }
 Tensor TensorMethods::squeeze(std::int64_t dim) const { return distrun::squeeze(self(), dim); }
 Tensor TensorMethods::narrow(std::int64_t dim, std::int64_t start, std::int64_t length) const {
   return distrun::narrow(self(), dim, start, length);
@@ -137,6 +155,10 @@ TensorList TensorMethods::split(std::int64_t size, std::int64_t dim) const { ret
 TensorList TensorMethods::split(const Dims& sizes, std::int64_t dim) const {
   return distrun::split(self(), sizes, dim);
 }
+TensorList TensorMethods::chunk(std::int64_t chunks, std::int64_t dim) const {
+  return distrun::chunk(self(), chunks, dim);
+}
+TensorList TensorMethods::unbind(std::int64_t dim) const { return distrun::unbind(self(), dim); }
 
 Tensor TensorMethods::gather(std::int64_t dim, const Tensor& index) const {
   return distrun::gather(self(), dim, index);
@@ -150,12 +172,26 @@ Tensor TensorMethods::scatter_add(std::int64_t dim, const Tensor& index, const T
 Tensor TensorMethods::scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& source) const {
   return distrun::scatter_add_(self(), dim, index, source);
 }
+Tensor TensorMethods::index_add(std::int64_t dim, const Tensor& index, const Tensor& source,
+                                const Scalar& alpha) const {
+  return distrun::index_add(self(), dim, index, source, alpha);
+}
+Tensor TensorMethods::index_add_(std::int64_t dim, const Tensor& index, const Tensor& source,
+                                 const Scalar& alpha) const {
+  return distrun::index_add_(self(), dim, index, source, alpha);
+}
 Tensor TensorMethods::nonzero() const { return distrun::nonzero(self()); }
 
 Tensor TensorMethods::clone() const { return distrun::clone(self()); }
 Tensor TensorMethods::contiguous() const { return distrun::contiguous(self()); }
 Tensor TensorMethods::to(DType dtype) const { return distrun::to(self(), dtype); }
 Tensor TensorMethods::to(Device device, bool non_blocking) const { return distrun::to(self(), device, non_blocking); }
+Tensor TensorMethods::to(const TensorOptions& options, bool non_blocking) const {
+  return distrun::to(self(), options, non_blocking);
+}
+Tensor TensorMethods::to(Device device, DType dtype, bool non_blocking) const {
+  return distrun::to(self(), TensorOptions{dtype, device}, non_blocking);
+}
 Tensor TensorMethods::cpu() const { return distrun::cpu(self()); }
 Tensor TensorMethods::cuda() const { return distrun::cuda(self()); }
 

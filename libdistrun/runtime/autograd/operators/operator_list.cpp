@@ -19,6 +19,9 @@ Scalar add_numbers(Scalar a, Scalar b) {
   if (a.is_floating() || b.is_floating()) return a.to<double>() + b.to<double>();
   return static_cast<Int>(static_cast<std::uint64_t>(a.to<Int>()) + static_cast<std::uint64_t>(b.to<Int>()));
 }
+Tensor norm_of_all(Tensor x, Scalar p) { return distrun::norm(x, p); }
+Tensor norm_of_dims(Tensor x, Scalar p, Dims dims, bool keep_dims) { return distrun::norm(x, p, dims, keep_dims); }
+Tensor norm_of_dim(Tensor x, Scalar p, Int dim, bool keep_dim) { return distrun::norm(x, p, dim, keep_dim); }
 Tensor linear_of(Tensor x, Tensor weight, detail::TensorOrNone bias) { return distrun::linear(x, weight, bias); }
 Scalar item_of(Tensor tensor) { return tensor.item(); }
 Int size_of_dim(Tensor tensor, Int dim) { return tensor.size(dim); }
@@ -30,8 +33,7 @@ Tensor ones_of(Dims sizes, std::string dtype) { return tensor::ones(sizes, {tens
 Tensor zeros_of(Dims sizes, std::string dtype) { return tensor::zeros(sizes, {tensor::parse_dtype(dtype), {}}); }
 Tensor to_device(Tensor tensor, std::string device) { return distrun::to(tensor, device::parse_device(device)); }
 
-using Pair = std::array<Int, 2>;
-Pair pair_of(const char* op, const char* what, const Dims& dims) {
+tensor::Pair pair_of(const char* op, const char* what, const Dims& dims) {
   if (dims.size() == 2) return {dims[0], dims[1]};
   if (dims.size() == 1) return {dims[0], dims[0]};
   throw Error(ErrorKind::InvalidArgument,
@@ -42,7 +44,7 @@ Tensor conv2d_of(Tensor input, Tensor weight, detail::TensorOrNone bias, Dims st
                          {pair_of("conv2d", "stride", stride), pair_of("conv2d", "padding", padding)});
 }
 Tensor max_pool2d_of(Tensor input, Dims window, Dims stride, Dims padding) {
-  const Pair no_stride{0, 0};
+  const tensor::Pair no_stride = 0;
   return distrun::max_pool2d(input, {pair_of("max_pool2d", "window", window),
                                      stride.empty() ? no_stride : pair_of("max_pool2d", "stride", stride),
                                      pair_of("max_pool2d", "padding", padding)});
@@ -230,11 +232,7 @@ void add_statistics(OperatorList& list) {
   list["std"] = {overload(OfAll(&distrun::standard_deviation<bool>), {yes}),
                  overload(OfDims(&distrun::standard_deviation), {yes, kNo}),
                  overload(OfDim(&distrun::standard_deviation<Int>), {yes, kNo})};
-  using NormOfAll = Tensor (*)(const Tensor&, const Scalar&);
-  using NormOfDims = Tensor (*)(const Tensor&, const Scalar&, const Dims&, bool);
-  using NormOfDim = Tensor (*)(const Tensor&, const Scalar&, Int, bool);
-  list["norm"] = {overload(NormOfAll(&distrun::norm), {two}), overload(NormOfDims(&distrun::norm), {kNo}),
-                  overload(NormOfDim(&distrun::norm<Int>), {kNo})};
+  list["norm"] = {overload(&norm_of_all, {two}), overload(&norm_of_dims, {kNo}), overload(&norm_of_dim, {kNo})};
 }
 
 void add_indexing(OperatorList& list) {
@@ -259,7 +257,8 @@ void add_shapes(OperatorList& list) {
   list["t"] = {overload(&distrun::t)};
   list["permute"] = {overload(&distrun::permute)};
   list["unsqueeze"] = {overload(&distrun::unsqueeze)};
-  list["squeeze"] = {overload(&distrun::squeeze)};
+  list["squeeze"] = {overload(static_cast<Tensor (*)(const Tensor&)>(&distrun::squeeze)),
+                     overload(static_cast<Tensor (*)(const Tensor&, Int)>(&distrun::squeeze))};
   list["narrow"] = {overload(&distrun::narrow)};
   list["select"] = {overload(&distrun::select)};
   using BySize = TensorList (*)(const Tensor&, Int, Int);

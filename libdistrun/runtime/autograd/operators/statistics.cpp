@@ -165,13 +165,14 @@ Tensor standard_deviation(const Tensor& tensor, const Dims& dims, bool unbiased,
   return with_history(std::move(result), record(std::move(formula), tensor));
 }
 
-Tensor norm(const Tensor& tensor, const Scalar& p) { return distrun::norm(tensor, p, Dims{}); }
+Tensor norm(const Tensor& tensor, const std::optional<Scalar>& p) { return distrun::norm(tensor, p, Dims{}); }
 
-Tensor norm(const Tensor& tensor, const Scalar& p, const Dims& dims, bool keep_dims) {
+Tensor norm(const Tensor& tensor, const std::optional<Scalar>& p, const Dims& dims, bool keep_dims) {
   const OperatorScope scope("norm", tensor);
-  Tensor result = tensor::norm(tensor, p, dims, keep_dims);
+  const Scalar power = p.value_or(2);
+  Tensor result = tensor::norm(tensor, power, dims, keep_dims);
   if (!needs_gradient(tensor)) return result;
-  NormBackward formula{SavedTensor(tensor), SavedTensor::of_result(result), p, dims};
+  NormBackward formula{SavedTensor(tensor), SavedTensor::of_result(result), power, dims};
   return with_history(std::move(result), record(std::move(formula), tensor));
 }
 

@@ -2,6 +2,7 @@
 // How elements are spread and how they add up along a dimension, as users call it. What each computes say
 // statistics.hpp and cumulative.hpp of <distrun/runtime/tensor/operators/>.
 #include <concepts>
+#include <optional>
 
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
@@ -12,8 +13,9 @@ Tensor var(const Tensor& tensor, const Dims& dims, bool unbiased = true, bool ke
 // "std" in the operator table.
 Tensor standard_deviation(const Tensor& tensor);
 Tensor standard_deviation(const Tensor& tensor, const Dims& dims, bool unbiased = true, bool keep_dims = false);
-Tensor norm(const Tensor& tensor, const Scalar& p = 2);
-Tensor norm(const Tensor& tensor, const Scalar& p, const Dims& dims, bool keep_dims = false);
+// Without p: 2.
+Tensor norm(const Tensor& tensor, const std::optional<Scalar>& p = {});
+Tensor norm(const Tensor& tensor, const std::optional<Scalar>& p, const Dims& dims, bool keep_dims = false);
 // Not for whatever converts to bool, as the lists {} and {0} do.
 template <std::same_as<bool> Bool>
 Tensor var(const Tensor& tensor, Bool unbiased) {
@@ -32,7 +34,7 @@ Tensor standard_deviation(const Tensor& tensor, Int dim, bool unbiased = true, b
   return distrun::standard_deviation(tensor, Dims{static_cast<std::int64_t>(dim)}, unbiased, keep_dim);
 }
 template <tensor::Integer Int>
-Tensor norm(const Tensor& tensor, const Scalar& p, Int dim, bool keep_dim = false) {
+Tensor norm(const Tensor& tensor, const std::optional<Scalar>& p, Int dim, bool keep_dim = false) {
   return distrun::norm(tensor, p, Dims{static_cast<std::int64_t>(dim)}, keep_dim);
 }
 

@@ -21,6 +21,13 @@ inline Tensor operator/(const Tensor& a, const Tensor& b) { return distrun::div(
 inline Tensor operator/(const Tensor& a, const Scalar& b) { return distrun::div(a, b); }
 inline Tensor operator/(const Scalar& a, const Tensor& b) { return distrun::rdiv(a, b); }
 
+// Of bool tensors: masks that are put together. Throw Error{InvalidArgument} for others, of which they would be bits.
+Tensor operator&(const Tensor& a, const Tensor& b);
+Tensor operator|(const Tensor& a, const Tensor& b);
+Tensor operator^(const Tensor& a, const Tensor& b);
+Tensor operator~(const Tensor& a);
+inline Tensor operator!(const Tensor& a) { return distrun::logical_not(a); }
+
 // In place: all handles and views of `a` see it. So handles that are constants, and x[0] += y, may be written to.
 inline const Tensor& operator+=(const Tensor& a, const Tensor& b) { return distrun::add_(a, b), a; }
 inline const Tensor& operator+=(const Tensor& a, const Scalar& b) { return distrun::add_(a, b), a; }

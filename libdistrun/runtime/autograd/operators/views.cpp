@@ -1,5 +1,7 @@
 #include <distrun/runtime/autograd/operators/views.hpp>
 
+#include <algorithm>
+
 #include <distrun/runtime/autograd/gradient_fit.hpp>
 #include <distrun/runtime/autograd/operators/formula_operators.hpp>
 #include <distrun/runtime/autograd/operators/sparse_places.hpp>
@@ -204,6 +206,24 @@ Tensor squeeze(const Tensor& tensor, std::int64_t dim) {
   return reshaped(tensor::squeeze(tensor, dim), tensor, "SqueezeBackward1");
 }
 
+Tensor squeeze(const Tensor& tensor) {
+  const OperatorScope scope("squeeze", tensor);
+  tensor::check_defined("squeeze", {&tensor});
+  Tensor view = tensor;
+  for (std::int64_t dim = tensor.dim(); dim-- > 0;) view = tensor::squeeze(view, dim);
+  return reshaped(std::move(view), tensor, "SqueezeBackward0");
+}
+
+Tensor expand_as(const Tensor& tensor, const Tensor& other) {
+  const tensor::CalledOperator called("expand_as");
+  return distrun::expand(tensor, other.sizes());
+}
+
+Tensor view_as(const Tensor& tensor, const Tensor& other) {
+  const tensor::CalledOperator called("view_as");
+  return distrun::view(tensor, other.sizes());
+}
+
 Tensor narrow(const Tensor& tensor, std::int64_t dim, std::int64_t start, std::int64_t length) {
   const OperatorScope scope("narrow", tensor);
   const auto formula = [&] {
@@ -233,6 +253,20 @@ TensorList split(const Tensor& tensor, const Dims& sizes, std::int64_t dim) {
   const OperatorScope scope("split", tensor);
   TensorList parts = tensor::split(tensor, sizes, dim);
   return pieces_of(tensor, std::move(parts), wrapped_dim("split", dim, tensor), "SplitWithSizesBackward0");
+}
+
+TensorList chunk(const Tensor& tensor, std::int64_t chunks, std::int64_t dim) {
+  const tensor::CalledOperator called("chunk");
+  if (chunks < 1) tensor::refuse("chunk", "there must be 1 part or more, not " + std::to_string(chunks), {&tensor});
+  const std::int64_t size = tensor.size(dim);
+  return distrun::split(tensor, std::max<std::int64_t>((size + chunks - 1) / chunks, 1), dim);
+}
+
+TensorList unbind(const Tensor& tensor, std::int64_t dim) {
+  const tensor::CalledOperator called("unbind");
+  TensorList parts;
+  for (std::int64_t i = 0; i < tensor.size(dim); ++i) parts.push_back(distrun::select(tensor, dim, i));
+  return parts;
 }
 
 }  // namespace distrun

@@ -14,9 +14,16 @@ Tensor t(const Tensor& tensor);
 Tensor permute(const Tensor& tensor, const Dims& order);
 Tensor unsqueeze(const Tensor& tensor, std::int64_t dim);
 Tensor squeeze(const Tensor& tensor, std::int64_t dim);
+Tensor squeeze(const Tensor& tensor);  // all dimensions of size 1
+Tensor expand_as(const Tensor& tensor, const Tensor& other);
+Tensor view_as(const Tensor& tensor, const Tensor& other);
 Tensor narrow(const Tensor& tensor, std::int64_t dim, std::int64_t start, std::int64_t length);
 Tensor select(const Tensor& tensor, std::int64_t dim, std::int64_t index);
 TensorList split(const Tensor& tensor, std::int64_t size, std::int64_t dim = 0);
 TensorList split(const Tensor& tensor, const Dims& sizes, std::int64_t dim = 0);
+// So many parts of one size, the last of which may be smaller; fewer where the dimension is too short for them.
+TensorList chunk(const Tensor& tensor, std::int64_t chunks, std::int64_t dim = 0);
+// What select() has for each number.
+TensorList unbind(const Tensor& tensor, std::int64_t dim = 0);
 
 }  // namespace distrun

@@ -120,10 +120,11 @@ requires rpc::detail::Traced<Input, Weight, Bias> rpc::GraphValue conv2d(const I
                                                                          const tensor::Conv2dOptions& options = {}) {
   using rpc::detail::operand;
   return rpc::detail::record_operator(
-      "conv2d", {operand(input), operand(weight), operand(bias), options.stride, options.padding});
+      "conv2d", {operand(input), operand(weight), operand(bias), options.stride.numbers(), options.padding.numbers()});
 }
 inline rpc::GraphValue max_pool2d(const rpc::GraphValue& input, const tensor::Pool2dOptions& options = {}) {
-  return rpc::detail::record_operator("max_pool2d", {input, options.window, options.stride, options.padding});
+  return rpc::detail::record_operator(
+      "max_pool2d", {input, options.window.numbers(), options.stride.numbers(), options.padding.numbers()});
 }
 
 }  // namespace distrun

@@ -2,6 +2,7 @@
 // Tensors from nothing, from numbers, and like others.
 #include <initializer_list>
 #include <span>
+#include <vector>
 
 #include <distrun/runtime/tensor/core/empty.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
@@ -37,6 +38,10 @@ Tensor scalar_tensor(const Scalar& value, TensorOptions options);
 
 // Copies count_of(sizes) elements of the dtype from host memory; returns when `data` may change.
 Tensor from_data(const void* data, const Dims& sizes, TensorOptions options = {});
+template <OneOption Option>
+Tensor from_data(const void* data, const Dims& sizes, Option option) {
+  return from_data(data, sizes, options_of(option));
+}
 // Row by row. Throws Error{InvalidArgument} unless there are as many values as the sizes have elements.
 template <class T>
 Tensor from_values(std::span<const T> values, const Dims& sizes, Device device = device::kCpu);
@@ -46,6 +51,14 @@ Tensor from_values(std::initializer_list<T> values, const Dims& sizes, Device de
 }
 template <class T, std::same_as<Device> OnDevice = Device>
 Tensor from_values(std::initializer_list<T> values, OnDevice device = device::kCpu) {
+  return from_values(values, Dims{static_cast<std::int64_t>(values.size())}, device);
+}
+template <class T>
+Tensor from_values(const std::vector<T>& values, const Dims& sizes, Device device = device::kCpu) {
+  return from_values(std::span<const T>(values), sizes, device);
+}
+template <class T, std::same_as<Device> OnDevice = Device>
+Tensor from_values(const std::vector<T>& values, OnDevice device = device::kCpu) {
   return from_values(values, Dims{static_cast<std::int64_t>(values.size())}, device);
 }
 // All elements, row by row, in whatever order they lie; waits for the device. Throws Error{InvalidArgument} if the

@@ -4,6 +4,7 @@
 // runtime/autograd/operators. A base of Tensor without anything of its own. A class is declared in one place, so they
 // are declared here; they are defined by autograd (operators/methods.cpp), which plugins and all rooms above are linked
 // with.
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ using device::Device;
 using device::Dims;
 
 class Tensor;
+struct TensorOptions;
 struct Extremes;  // operators/extremes.hpp
 using TensorList = std::vector<Tensor>;
 
@@ -89,8 +91,13 @@ class TensorMethods {
   Tensor ge(const Scalar& other) const;
 
   Tensor logical_not() const;
+  Tensor logical_and(const Tensor& other) const;
+  Tensor logical_or(const Tensor& other) const;
+  Tensor logical_xor(const Tensor& other) const;
+  bool equal(const Tensor& other) const;
   Tensor isnan() const;
   Tensor masked_fill(const Tensor& mask, const Scalar& value) const;
+  Tensor masked_select(const Tensor& mask) const;
 
   // Of all elements, along a dimension, or over several; with keep_dim these stay, with size 1.
   Tensor sum() const;
@@ -107,11 +114,16 @@ class TensorMethods {
   Tensor argmax(std::int64_t dim, bool keep_dim = false) const;
   Tensor argmin() const;
   Tensor argmin(std::int64_t dim, bool keep_dim = false) const;
-  Tensor var(bool unbiased = true) const;
-  Tensor norm(const Scalar& p = 2) const;
+  Tensor var() const;
+  Tensor var(const Dims& dims, bool unbiased = true, bool keep_dims = false) const;
+  Tensor norm(const std::optional<Scalar>& p = {}) const;
+  Tensor norm(const std::optional<Scalar>& p, const Dims& dims, bool keep_dims = false) const;
   Tensor prod() const;
+  Tensor prod(std::int64_t dim, bool keep_dim = false) const;
   Tensor all() const;
+  Tensor all(std::int64_t dim, bool keep_dim = false) const;
   Tensor any() const;
+  Tensor any(std::int64_t dim, bool keep_dim = false) const;
   Tensor cumsum(std::int64_t dim) const;
   Tensor softmax(std::int64_t dim) const;
   Tensor log_softmax(std::int64_t dim) const;
@@ -119,6 +131,11 @@ class TensorMethods {
   Tensor sum(Int dim, bool keep_dim = false) const;
   template <Integer Int>
   Tensor mean(Int dim, bool keep_dim = false) const;
+  // A bool and a dimension are told from each other.
+  template <std::same_as<bool> Bool>
+  Tensor var(Bool unbiased) const;
+  template <Integer Int>
+  Tensor var(Int dim, bool unbiased = true, bool keep_dim = false) const;
 
   // Products.
   Tensor matmul(const Tensor& other) const;
@@ -134,18 +151,25 @@ class TensorMethods {
   Tensor t() const;
   Tensor permute(const Dims& order) const;
   Tensor unsqueeze(std::int64_t dim) const;
+  Tensor squeeze() const;
   Tensor squeeze(std::int64_t dim) const;
+  Tensor expand_as(const Tensor& other) const;
+  Tensor view_as(const Tensor& other) const;
   Tensor narrow(std::int64_t dim, std::int64_t start, std::int64_t length) const;
   Tensor select(std::int64_t dim, std::int64_t index) const;
   Tensor operator[](std::int64_t index) const;
   TensorList split(std::int64_t size, std::int64_t dim = 0) const;
   TensorList split(const Dims& sizes, std::int64_t dim = 0) const;
+  TensorList chunk(std::int64_t chunks, std::int64_t dim = 0) const;
+  TensorList unbind(std::int64_t dim = 0) const;
 
   // By numbers in another tensor.
   Tensor gather(std::int64_t dim, const Tensor& index) const;
   Tensor index_select(std::int64_t dim, const Tensor& index) const;
   Tensor scatter_add(std::int64_t dim, const Tensor& index, const Tensor& source) const;
   Tensor scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& source) const;
+  Tensor index_add(std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1) const;
+  Tensor index_add_(std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1) const;
   Tensor nonzero() const;
 
   // Copies.
@@ -153,6 +177,8 @@ class TensorMethods {
   Tensor contiguous() const;
   Tensor to(DType dtype) const;
   Tensor to(Device device, bool non_blocking = false) const;
+  Tensor to(const TensorOptions& options, bool non_blocking = false) const;
+  Tensor to(Device device, DType dtype, bool non_blocking = false) const;
   Tensor cpu() const;
   Tensor cuda() const;
 

@@ -1,9 +1,12 @@
 #pragma once
 // A number beside tensors. It takes part in promotion by its kind only: a double next to a float32 tensor stays
 // float32.
+#include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include <distrun/runtime/tensor/core/dtype.hpp>
@@ -50,6 +53,21 @@ class Scalar {
 
   std::variant<bool, std::int64_t, double> value_;
 };
+// Whether a T can be that number, but for digits behind the point and the last ones of a float.
+template <class T>
+bool can_be(const Scalar& number) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+    const auto value = number.to<double>();
+    return !std::isfinite(value) || std::abs(value) <= static_cast<double>(std::numeric_limits<T>::max());
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return true;
+  } else {
+    if (!number.is_floating()) return std::in_range<T>(number.to<std::int64_t>());
+    const auto value = std::trunc(number.to<double>());
+    return value >= static_cast<double>(std::numeric_limits<T>::min()) &&
+           value < std::ldexp(1.0, std::numeric_limits<T>::digits);
+  }
+}
 // Whether an element of the dtype can be that number, but for digits behind the point and the last ones of a float.
 bool fits(const Scalar& number, DType dtype) noexcept;
 std::string to_string(const Scalar& scalar);  // "true", "3", "0.5", "2.0"

@@ -130,6 +130,15 @@ void Tensor::refuse_strided() const {
                    : "a tensor is needed, and this one is undefined");
 }
 
+void Tensor::refuse_undefined() { tensor::refuse("a tensor is needed, and this one is undefined"); }
+
+void Tensor::refuse_item(const Scalar& number, const char* type, std::size_t bits) {
+  tensor::refuse("item",
+                 to_string(number) + " cannot be converted to " + type + std::to_string(bits) +
+                     " without overflow: item() has it as it is",
+                 {});
+}
+
 void Tensor::refuse_dtype(DType wanted) const {
   refuse("elements of " + describe(*this) + " cannot be seen as " + std::string(name_of(wanted)));
 }

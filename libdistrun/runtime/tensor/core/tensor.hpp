@@ -117,16 +117,16 @@ class Tensor : public TensorMethods {
     return static_cast<const StridedImpl&>(*impl_);
   }
 
-  // These are for defined tensors.
-  DType dtype() const noexcept { return impl_->dtype; }
-  Device device() const noexcept { return impl_->device; }
-  Layout layout() const noexcept { return impl_->layout; }
-  bool is_sparse() const noexcept { return impl_->layout == Layout::Sparse; }
-  std::int64_t dim() const noexcept { return static_cast<std::int64_t>(impl_->sizes.size()); }
-  const Dims& sizes() const noexcept { return impl_->sizes; }
+  // Throw Error{InvalidArgument} for an undefined one.
+  DType dtype() const { return there().dtype; }
+  Device device() const { return there().device; }
+  Layout layout() const { return there().layout; }
+  bool is_sparse() const { return there().layout == Layout::Sparse; }
+  std::int64_t dim() const { return static_cast<std::int64_t>(there().sizes.size()); }
+  const Dims& sizes() const { return there().sizes; }
   std::int64_t size(std::int64_t dim) const;  // -1: the last
-  std::int64_t numel() const noexcept { return impl_->numel; }
-  TensorOptions options() const noexcept;
+  std::int64_t numel() const { return there().numel; }
+  TensorOptions options() const;
 
   // Of strided ones.
   const Dims& strides() const { return strided().strides; }
@@ -142,21 +142,33 @@ class Tensor : public TensorMethods {
 
   // The one element, in whatever dtype; waits for the device. Throws Error{InvalidArgument} unless numel() is 1.
   Scalar item() const;  // in copy.cpp
+  // As C++ converts it.
   template <class T>
   T item_as() const {
     return item().to<T>();
   }
+  // Throws Error{InvalidArgument} for a number that no T is near to: 300 as an std::uint8_t, 1e300 as a float.
   template <class T>
   T item() const {
-    return item().to<T>();
+    const Scalar number = item();
+    if (!can_be<T>(number)) [[unlikely]]
+      refuse_item(number, std::is_floating_point_v<T> ? "float" : std::is_signed_v<T> ? "int" : "uint", 8 * sizeof(T));
+    return number.to<T>();
   }
 
   // In-place changes so far, of it and of all that share its bytes.
-  std::uint32_t version() const { return impl_->version(); }
+  std::uint32_t version() const { return there().version(); }
   void bump_version() const;
-  void record_stream(Stream stream) const { impl_->record_stream(stream); }
+  void record_stream(Stream stream) const { there().record_stream(stream); }
 
  private:
+  const TensorImpl& there() const {
+    if (!impl_) [[unlikely]]
+      refuse_undefined();
+    return *impl_;
+  }
+  [[noreturn]] static void refuse_undefined();
+  [[noreturn]] static void refuse_item(const Scalar& number, const char* type, std::size_t bits);
   [[noreturn]] void refuse_strided() const;
   [[noreturn]] void refuse_dtype(DType wanted) const;
 
@@ -171,6 +183,14 @@ template <Integer Int>
 Tensor TensorMethods::mean(Int dim, bool keep_dim) const {
   return mean(Dims{static_cast<std::int64_t>(dim)}, keep_dim);
 }
+template <std::same_as<bool> Bool>
+Tensor TensorMethods::var(Bool unbiased) const {
+  return var(Dims{}, unbiased);
+}
+template <Integer Int>
+Tensor TensorMethods::var(Int dim, bool unbiased, bool keep_dim) const {
+  return var(Dims{static_cast<std::int64_t>(dim)}, unbiased, keep_dim);
+}
 
 struct TensorOptions {
   DType dtype = DType::F32;
@@ -183,7 +203,7 @@ concept OneOption = std::same_as<T, DType> || std::same_as<T, Device>;
 inline TensorOptions options_of(DType dtype) noexcept { return {dtype, device::kCpu}; }
 inline TensorOptions options_of(Device device) noexcept { return {DType::F32, device}; }
 
-inline TensorOptions Tensor::options() const noexcept { return {dtype(), device()}; }
+inline TensorOptions Tensor::options() const { return {dtype(), device()}; }
 
 // "float32 [2, 3]", with the device if it is a GPU, "sparse" if it is: for the texts of errors.
 std::string describe(const Tensor& tensor);

@@ -243,12 +243,34 @@ bool is_cheaper_by_channels(const Geometry& g) {
   return multiplications > kWorthAsking && cost_by_channels(g) * 1.03 < direct_cost(g);
 }
 
+// A window of one element without padding sees each `stride`th element of the image and no other: it is a convolution
+// of these without a stride.
+bool sees_few(const Geometry& g) {
+  return g.window.count() == 1 && g.stride.count() > 1 && g.padding.height == 0 && g.padding.width == 0;
+}
+
+Tensor seen_of(const Tensor& images, const Geometry& g) {
+  const Dims& strides = images.strides();
+  return as_strided(images, {g.batch, g.in_channels, g.out.height, g.out.width},
+                    {strides[0], strides[1], strides[2] * g.stride.height, strides[3] * g.stride.width},
+                    images.strided().offset);
+}
+
+Tensor spread_gradient(const Tensor& gradient, const Tensor& weight, const Dims& input_sizes, const Geometry& g) {
+  const Tensor out = zeros(input_sizes, gradient.options());
+  if (out.numel() == 0 || gradient.numel() == 0) return out;
+  const Dims seen{g.batch, g.in_channels, g.out.height, g.out.width};
+  copy_(seen_of(out, g), conv2d_input_gradient(gradient, weight, seen));
+  return out;
+}
+
 }  // namespace
 
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
   check("conv2d", input, weight);
   const Geometry g = geometry_of("conv2d", input.sizes(), weight.sizes(), options);
   check_bias(bias, input, g.out_channels);
+  if (sees_few(g)) return conv2d(seen_of(input, g), weight, bias);
   const Tensor out = empty({g.batch, g.out_channels, g.out.height, g.out.width}, input.options());
   if (out.numel() > 0 && g.patch() > 0) {
     const bool direct = is_direct(g), by_channels = is_by_channels(g);
@@ -272,6 +294,7 @@ Tensor conv2d_input_gradient(const Tensor& gradient, const Tensor& weight, const
   check_sizes("conv2d_input_gradient", input_sizes);
   const Geometry g = geometry_of("conv2d_input_gradient", input_sizes, weight.sizes(), options);
   check_gradient("conv2d_input_gradient", gradient, g);
+  if (sees_few(g)) return spread_gradient(gradient, weight, input_sizes, g);
   const bool direct = gradient.numel() > 0 && is_turned_direct(g);
   if (gradient.numel() > 0 && is_input_gradient_by_channels(g) && !(direct && !is_cheaper_by_channels(turned(g)))) {
     const Tensor out = empty(input_sizes, gradient.options());
@@ -296,6 +319,7 @@ Tensor conv2d_weight_gradient(const Tensor& gradient, const Tensor& input, const
   check_sizes("conv2d_weight_gradient", weight_sizes);
   const Geometry g = geometry_of("conv2d_weight_gradient", input.sizes(), weight_sizes, options);
   check_gradient("conv2d_weight_gradient", gradient, g);
+  if (sees_few(g)) return conv2d_weight_gradient(gradient, seen_of(input, g), weight_sizes);
   if (gradient.numel() > 0 && g.patch() > 0 && is_weight_gradient_by_channels(g)) {
     const Tensor out = empty(weight_sizes, gradient.options());
     make_weight_gradient(out, contiguous(gradient), contiguous(input), g);

@@ -1,14 +1,13 @@
 #pragma once
 // Convolutions of images [batch, channels, height, width], and what their gradients need. Floating dtypes.
-#include <array>
-
+#include <distrun/runtime/tensor/core/pair.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor {
 
 struct Conv2dOptions {
-  std::array<std::int64_t, 2> stride{1, 1};   // of height and width, 1 or more
-  std::array<std::int64_t, 2> padding{0, 0};  // zeros on each side, 0 or more
+  Pair stride = 1;   // 1 or more
+  Pair padding = 0;  // zeros on each side, 0 or more
 };
 
 namespace plain {

@@ -1,15 +1,14 @@
 #pragma once
 // The largest element under a window that moves over images [batch, channels, height, width].
-#include <array>
-
+#include <distrun/runtime/tensor/core/pair.hpp>
 #include <distrun/runtime/tensor/core/tensor.hpp>
 
 namespace distrun::tensor {
 
 struct Pool2dOptions {
-  std::array<std::int64_t, 2> window{2, 2};   // of height and width, 1 or more
-  std::array<std::int64_t, 2> stride{0, 0};   // 1 or more; 0: the window's
-  std::array<std::int64_t, 2> padding{0, 0};  // 0 to half of the window; never the largest
+  Pair window = 2;   // 1 or more
+  Pair stride = 0;   // 1 or more; 0: the window's
+  Pair padding = 0;  // 0 to half of the window; never the largest
 };
 
 struct Pooled {

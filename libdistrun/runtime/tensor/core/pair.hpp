@@ -1,0 +1,26 @@
+#pragma once
+// Two numbers of images, of height and width. One stands for both, as people of the field write it: {.padding = 1}.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <distrun/runtime/tensor/core/scalar.hpp>
+
+namespace distrun::tensor {
+
+class Pair {
+ public:
+  template <Integer Int>
+  constexpr Pair(Int both) noexcept : numbers_{static_cast<std::int64_t>(both), static_cast<std::int64_t>(both)} {}
+  constexpr Pair(std::int64_t height, std::int64_t width) noexcept : numbers_{height, width} {}
+  constexpr Pair(const std::array<std::int64_t, 2>& numbers) noexcept : numbers_(numbers) {}
+
+  constexpr std::int64_t operator[](std::size_t i) const noexcept { return numbers_[i]; }
+  constexpr const std::array<std::int64_t, 2>& numbers() const noexcept { return numbers_; }
+  friend bool operator==(const Pair&, const Pair&) = default;
+
+ private:
+  std::array<std::int64_t, 2> numbers_;
+};
+
+}  // namespace distrun::tensor
