@@ -6,8 +6,8 @@
 //                                 stream order is its error; its random numbers begin anew
 //   bind                          a thread that the test has started works for the rank as its own does
 //   detach                        RPC is over and groups are left, so that nobody waits for the rank; errors of futures
-//                                 that nobody has looked at are told; reports go to standard error
-//                                 again; waits that are still shown stay so
+//                                 that nobody has looked at are told, and fail the test where they are failures;
+//                                 reports go to standard error again; waits that are still shown stay so
 //
 // Ranks that are threads are attached side by side: a wait, a report or a random number belongs to the rank whose
 // thread, or whose task (runtime/core/thread_state.hpp), it is made on; a wait or report of a thread that nobody's
@@ -84,8 +84,10 @@ std::size_t explain(const void* address, char* text, std::size_t size) {
   return device::describe_address(address, text, size);
 }
 
-// An error that does not end the rank's body.
-void tell_error(const distrun_rank& rank, std::string_view type, std::string_view text, base::Location where) {
+// An error that does not end the rank's body, but if it follows from a rank: `because_of`, or -1. What has become of
+// this one follows from that, too.
+void tell_error(const distrun_rank& rank, std::string_view type, std::string_view text, base::Location where,
+                int because_of = -1) {
   distrun_error error{};
   error.size = sizeof error;
   error.abi = DISTRUN_ABI;
@@ -93,7 +95,8 @@ void tell_error(const distrun_rank& rank, std::string_view type, std::string_vie
   error.text = lend(text);
   error.file = lend(where.file);
   error.line = where.line;
-  error.because_of = -1;
+  error.because_of = because_of;
+  error.ends_body = because_of >= 0 ? 1 : 0;
   rank.error(rank.self, &error);
 }
 
@@ -142,6 +145,7 @@ void Ranks::attach(const distrun_rank& rank) {
   if (core::is_traced()) trace_operators();
   state.forget_failure();
   future::unseen_errors_of(state).take();  // of what went on after its last test
+  future::unseen_errors_of(state).take_failures();
   tensor::generator_of(state).set_seed(base::derive_seed(rank.seed, keep(rank.worker_name)));
   if (has_peers(rank)) rank.on_peer_failed(rank.self, hear_of_failure, &state);
   if (attached_.size() > 1) return;
@@ -150,20 +154,37 @@ void Ranks::attach(const distrun_rank& rank) {
   if (has_waits(rank)) rank.explain_faults(rank.self, explain);
 }
 
+void tell_failure(const distrun_rank& rank, const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const base::PeerFailed& error) {
+    tell_error(rank, error.type(), error.what(), error.where(), error.rank());
+  } catch (const base::Error& error) {
+    tell_error(rank, error.type(), error.what(), error.where());
+  } catch (...) {
+    tell_error(rank, "RuntimeError", future::describe_error(failure), {});
+  }
+}
+
 // Why something never came, often.
 void tell_unseen_errors(const distrun_rank& rank, core::RankState& state) {
   for (const std::string& text : future::unseen_errors_of(state).take()) {
     rank.note(rank.self, lend("unseen error"), lend(text));
   }
+  for (const std::exception_ptr& failure : future::unseen_errors_of(state).take_failures()) {
+    tell_failure(rank, failure);
+  }
 }
 
-// What threads of the rank still report while its session is closed, takes the lock.
+// What threads of the rank still report while its session is closed, takes the lock; and who leaves its groups may wait
+// for other ranks of the process, which are detached meanwhile.
 void Ranks::detach(const distrun_rank& rank) {
-  rpc::end_session(find_state_of(rank));
+  core::RankState& state = find_state_of(rank);
+  rpc::end_session(state);
+  collectives::leave_groups(state);
   const std::lock_guard lock(mutex_);
-  collectives::leave_groups(state_of(rank));
   if (has_peers(rank)) rank.on_peer_failed(rank.self, nullptr, nullptr);
-  tell_unseen_errors(rank, state_of(rank));
+  tell_unseen_errors(rank, state);
   std::erase_if(attached_, [&](const Attached& each) { return each.rank == &rank; });
   if (attached_.empty()) device::tell_order_reports_to({});
 }

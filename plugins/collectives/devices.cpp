@@ -49,6 +49,25 @@ DISTRUN_TEST(DeviceCollectives, gather_and_letters, .skip = {not_alone_with_nccl
   expect_same(tensor::to(got, device::kCpu), numbers_of(0, 30));
 }
 
+DISTRUN_TEST(DeviceCollectives, of_a_root_may_be_waited_for_later) {
+  const auto group = init_process_group(rank);
+  const device::Device gpu = own_gpu(rank);
+  for (int root = 0; root < group->size(); ++root) {
+    const Tensor given = tensor::full({300}, rank.rank(), {DType::F32, gpu});
+    const Tensor added = tensor::full({300}, rank.rank() + 1, {DType::F32, gpu});
+    const Work giving = group->broadcast(given, root, {.async = true});
+    const Work adding = group->reduce(added, root, ReduceOp::Sum, {.async = true});
+    // One that is waited for at once stands behind them.
+    const Tensor all = tensor::full({2}, 1, {DType::F32, gpu});
+    group->broadcast(all, root);
+    giving.wait();
+    adding.wait();
+    expect_same(tensor::to(given, device::kCpu), tensor::full({300}, root));
+    const int n = group->size(), sum = n * (n + 1) / 2;
+    expect_same(tensor::to(added, device::kCpu), tensor::full({300}, rank.rank() == root ? sum : rank.rank() + 1));
+  }
+}
+
 // ---- what is nccl's alone
 
 DISTRUN_SUITE(NcclCollectives, .backends = {"nccl"}, .skip = {needs_gpus_for_nccl()});

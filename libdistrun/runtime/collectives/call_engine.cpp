@@ -9,6 +9,7 @@
 #include <distrun/runtime/collectives/checks.hpp>
 #include <distrun/runtime/collectives/debug_level.hpp>
 #include <distrun/runtime/collectives/profiled_call.hpp>
+#include <distrun/runtime/collectives/shm/exchange_failure.hpp>
 #include <distrun/runtime/core/tracing.hpp>
 #include <distrun/runtime/core/wait.hpp>
 
@@ -29,6 +30,16 @@ trace::SliceInfo slice_of(const Call& call) noexcept {
   info.place = call.site.file;
   info.line = call.site.line;
   return info;
+}
+
+// A call that only reads its tensor has it as its result all the same.
+std::vector<device::Device> gpus_of(const Job& job) {
+  std::vector<device::Device> all = job.bytes.gpus();
+  for (const Tensor& result : job.results) {
+    const device::Device at = result.device();
+    if (!at.is_cpu() && std::find(all.begin(), all.end(), at) == all.end()) all.push_back(at);
+  }
+  return all;
 }
 
 // For a scope: streams of the pool are current on all of these.
@@ -115,13 +126,40 @@ void CallEngine::end(Leaving how, const std::string& why) {
   backend_->leave(how, why);
 }
 
-void CallEngine::refuse_if_over(Location site) const {
+void CallEngine::leave() {
+  constexpr base::Nanoseconds kMost = std::chrono::seconds(10);
+  board::WaitInfo info;
+  info.kind = board::WaitKind::Collective;
+  info.name = "the end of its calls, to leave the group";
+  queue_->wait_for_posted(info, after(kMost));
+  end(Leaving::Done, "this rank has left it");
+}
+
+std::string CallEngine::why_over() const {
   std::string over = gpus_ == nullptr ? "" : gpus_->why_over();
   const std::lock_guard lock(mutex_);
-  if (!over_.empty()) over = over_;
-  if (over.empty()) return;
-  throw Error(ErrorKind::Cancelled, "DistBackendError",
-              "group " + info_.name + " is of no use any more: " + over + "; a new group works", site);
+  return over_.empty() ? over : over_;
+}
+
+// Who is told that has been told what has ended it.
+void CallEngine::refuse_if_over(Location site) const {
+  const std::string why = why_over();
+  if (why.empty()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_by_ != nullptr) ended_by_->mark_seen();
+  }
+  throw over(why, site);
+}
+
+Error CallEngine::over(const std::string& why, Location site) const {
+  return {ErrorKind::Cancelled, "DistBackendError",
+          "group " + info_.name + " is of no use any more: " + why + "; a new group works", site};
+}
+
+void CallEngine::note_end(const std::shared_ptr<future::FutureState>& state, const std::exception_ptr& error) {
+  const std::lock_guard lock(mutex_);
+  if (ended_by_ == nullptr && shm::is_mismatch(error)) ended_by_ = state;
 }
 
 std::shared_ptr<Job> CallEngine::job(CallKind kind, const Tensor& like, const CallOptions& options,
@@ -156,7 +194,7 @@ void CallEngine::note(const Job& job) const {
 void CallEngine::run(Job& job) {
   const core::TraceSlice traced(core::tracer(), [&] { return slice_of(job.call); });
   try {
-    refuse_if_over(job.call.site);
+    if (const std::string why = why_over(); !why.empty()) throw over(why, job.call.site);
     note(job);
     backend_->run(job.call);
   } catch (const std::exception& error) {
@@ -188,7 +226,8 @@ Work CallEngine::start_later(const std::shared_ptr<Job>& job) {
   future::FutureInfo info(job->call.site);
   info.kind = board::WaitKind::Collective;
   info.name = name_of(job->call.kind);
-  info.devices = job->bytes.gpus();
+  info.devices = gpus_of(*job);
+  info.is_failure = shm::is_mismatch;
   for (const int rank : info_.ranks) {
     if (rank != info_.ranks[static_cast<std::size_t>(info_.rank)] && rank < 256)
       info.peers.set(static_cast<std::size_t>(rank));
@@ -200,10 +239,11 @@ Work CallEngine::start_later(const std::shared_ptr<Job>& job) {
     work.emplace(job->call.kind, number, future, nullptr);
     return [self = shared_from_this(), job, future] {
       try {
-        const PoolStreams streams(job->bytes.gpus());
+        const PoolStreams streams(future.state()->info().devices);
         self->run(*job);
         future.set_result(job->results);
       } catch (...) {
+        self->note_end(future.state(), std::current_exception());
         future.set_error(std::current_exception());
       }
     };

@@ -58,6 +58,8 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
               const CallOptions& options, Location site);
 
   void refuse_if_over(Location site) const;
+  // What was asked for before is done first: what goes wrong with it is worth knowing. For some seconds at most.
+  void leave();
   void end(Leaving how, const std::string& why);
   std::uint64_t calls() const;
 
@@ -65,6 +67,10 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   Work start_later(const std::shared_ptr<Job>& job);
   Work put_on_stream(const std::shared_ptr<Job>& job, const CallOptions& options);
   void run(Job& job);
+  std::string why_over() const;
+  Error over(const std::string& why, Location site) const;
+  // By its error, which nobody may ever look at.
+  void note_end(const std::shared_ptr<future::FutureState>& state, const std::exception_ptr& error);
   void note(const Job& job) const;
   base::TimePoint deadline(const CallOptions& options) const;
 
@@ -75,7 +81,9 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   const std::shared_ptr<CallQueue> queue_;
   core::RankState& rank_;
   mutable std::mutex mutex_;
-  std::string over_;  // why no call can be made any more; guarded by mutex_
+  // Guarded by mutex_.
+  std::string over_;                               // why no call can be made any more
+  std::shared_ptr<future::FutureState> ended_by_;  // that nobody may have looked at; null: it was none
   mutable std::mutex putting_;
   std::uint64_t put_ = 0;  // collectives, on streams; guarded by putting_, which is held while one is put
 };

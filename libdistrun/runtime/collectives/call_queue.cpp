@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <distrun/runtime/core/wait.hpp>
+
 namespace distrun::collectives {
 
 class CallQueue::Task final : public future::HandlerTask {
@@ -32,6 +34,7 @@ void CallQueue::end() {
 void CallQueue::post(const std::function<Job(std::uint64_t)>& make) {
   const std::lock_guard lock(mutex_);
   jobs_.push_back(make(++given_));
+  ++posted_;
   if (std::exchange(busy_, true)) return;
   start_handler();
 }
@@ -51,8 +54,15 @@ void CallQueue::run_all() noexcept {
     lock.unlock();
     job();
     lock.lock();
+    ++done_;
+    ran_.notify_all();
   }
   busy_ = false;
+}
+
+void CallQueue::wait_for_posted(const board::WaitInfo& info, base::TimePoint deadline) const {
+  std::unique_lock lock(mutex_);
+  core::wait_until(info, lock, ran_, deadline, [this, last = posted_] { return done_ >= last; });
 }
 
 }  // namespace distrun::collectives

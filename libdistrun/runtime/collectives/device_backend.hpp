@@ -33,7 +33,7 @@ class DeviceBackend {
   virtual std::shared_ptr<StreamWork> put(StreamCall call) = 0;
   // Groups are made of some of its ranks, and this one is in none: BackendOptions::parent of the others.
   virtual void stay_out(base::TimePoint deadline) = 0;
-  // What has gone wrong on a stream, and has ended the group; empty: nothing.
+  // For who tells it to the user: what has gone wrong on a stream, and has ended the group; empty: nothing.
   virtual std::string why_over() = 0;
 
  protected:

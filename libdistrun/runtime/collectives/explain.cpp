@@ -11,7 +11,6 @@
 #include <distrun/runtime/core/rank_state.hpp>
 
 namespace distrun::collectives {
-namespace {}  // namespace
 
 std::string name_of(const GroupInfo& group, CallKind kind, std::uint64_t number) {
   if (number == 0) return "the start of group " + group.name;
@@ -41,6 +40,26 @@ std::string what_they_do(const GroupInfo& group, const std::vector<int>& places)
     text += (text.empty() ? "rank " : ", rank ") + std::to_string(rank) + (what.empty() ? "" : " (" + what + ")");
   }
   return text;
+}
+
+std::string thrown_text(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& thrown) {
+    return thrown.what();
+  } catch (...) {
+    return "something that is no std::exception was thrown";
+  }
+}
+
+bool is_of_kind(const std::exception_ptr& error, ErrorKind kind) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& thrown) {
+    return thrown.kind() == kind;
+  } catch (...) {
+    return false;
+  }
 }
 
 void throw_timeout(const GroupInfo& group, const Call& call, base::TimePoint begin, const std::vector<int>& missing) {

@@ -1,8 +1,10 @@
 #pragma once
 // Why a collective does not come to its end, in words: which ranks, and what they do instead.
+#include <exception>
 #include <string>
 #include <vector>
 
+#include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/call.hpp>
 
 namespace distrun::collectives {
@@ -16,6 +18,10 @@ std::string site_text(const char* file, std::uint32_t line);
 std::string what_they_do(const GroupInfo& group, const std::vector<int>& places);
 // Of places, the ranks as the runner counts them: "ranks 0, 2".
 std::string ranks_text(const GroupInfo& group, const std::vector<int>& places);
+
+// What somebody has thrown: its text, and whether it is an Error of that kind.
+std::string thrown_text(const std::exception_ptr& error);
+bool is_of_kind(const std::exception_ptr& error, ErrorKind kind);
 
 // Error{Timeout, "DistBackendError"}: "all_reduce number 7 of group world has timed out after 30 s: it waits for rank 2
 // (...)".

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -69,7 +70,14 @@ ProcessGroup::ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOp
                          .colour = colour,
                          .store = store_})) {}
 
-ProcessGroup::~ProcessGroup() { leave(); }
+// Who leaves by an exception does not wait for calls that others may have no part in any more.
+ProcessGroup::~ProcessGroup() {
+  if (std::uncaught_exceptions() > 0) {
+    engine_->end(Leaving::Done, "this rank has left it");
+  } else {
+    leave();
+  }
+}
 
 std::uint64_t ProcessGroup::sequence_number() const { return engine_->calls(); }
 device::Device ProcessGroup::device() const { return engine_->gpu().value_or(device::kCpu); }
@@ -77,7 +85,7 @@ std::optional<base::Nanoseconds> ProcessGroup::host_wait() const {
   return engine_->gpu() ? std::optional(options_.timeout) : std::nullopt;
 }
 void ProcessGroup::stay_out() { engine_->stay_out(options_.timeout); }
-void ProcessGroup::leave() { engine_->end(Leaving::Done, "this rank has left it"); }
+void ProcessGroup::leave() { engine_->leave(); }
 void ProcessGroup::abort(const std::string& why) { engine_->end(Leaving::GaveUp, why); }
 
 Work ProcessGroup::broadcast(const Tensor& tensor, int root, CallOptions options, Location site) {

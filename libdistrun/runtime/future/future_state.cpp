@@ -212,6 +212,7 @@ void FutureState::tell_failure() noexcept {
     line->note(info_.kind, "failed: " + (*info_.name != '\0' ? info_.name + std::string(": ") : "") + why, -1,
                info_.id);
   }
+  if (info_.is_failure != nullptr && info_.is_failure(error_)) return unseen_.begin_failure(rank_, error_);
   unseen_.begin(rank_, [&] { return describe(info_) + " failed: " + why; });
 }
 

@@ -57,6 +57,8 @@ struct FutureInfo {
   std::vector<device::Device> devices;  // that its value may be on
   bool any_device = false;              // or on any other
   std::shared_ptr<Progress> progress;   // what completes it, if who waits can help with that
+  // Whether such an error, if nobody looks at it, fails the test; null: none does. Must not throw.
+  bool (*is_failure)(const std::exception_ptr& error) = nullptr;
 };
 
 class FutureState : public std::enable_shared_from_this<FutureState> {

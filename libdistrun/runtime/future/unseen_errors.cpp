@@ -31,8 +31,16 @@ std::uint64_t UnseenErrors::add(std::string text) {
   return ++last_;
 }
 
+std::uint64_t UnseenErrors::add_failure(std::exception_ptr failure) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t number = kFailure | ++last_failure_;
+  failures_.emplace(number, std::move(failure));
+  return number;
+}
+
 void UnseenErrors::remove(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
+  if ((number & kFailure) != 0) return void(failures_.erase(number));
   if (texts_.erase(number) == 0 && number > taken_until_) --not_kept_;
 }
 
@@ -45,6 +53,14 @@ std::vector<std::string> UnseenErrors::take() {
   taken_until_ = last_;
   not_kept_ = 0;
   return texts;
+}
+
+std::vector<std::exception_ptr> UnseenErrors::take_failures() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::exception_ptr> failures;
+  for (auto& [number, failure] : failures_) failures.push_back(std::move(failure));
+  failures_.clear();
+  return failures;
 }
 
 UnseenErrors& unseen_errors_of(core::RankState& rank) { return rank.part<UnseenErrors>(core::Part::UnseenErrors); }

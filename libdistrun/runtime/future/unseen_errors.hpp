@@ -1,6 +1,6 @@
 #pragma once
 // Errors of futures that nobody has looked at: when the test of their rank ends, its report tells them, since they are
-// often why something else never came.
+// often why something else never came. Some are failures: without them the test would pass with wrong results.
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -24,14 +24,21 @@ class UnseenErrors {
   static constexpr std::size_t kKept = 100;  // more are counted
 
   std::uint64_t add(std::string text);
+  // That nobody looks at it fails the test. All are kept.
+  std::uint64_t add_failure(std::exception_ptr failure);
   void remove(std::uint64_t number);
   // All that are there, the oldest first, and none are there any more. The last says how many were not kept.
   std::vector<std::string> take();
+  std::vector<std::exception_ptr> take_failures();
 
  private:
+  static constexpr std::uint64_t kFailure = std::uint64_t{1} << 63;  // in the numbers of those
+
   std::mutex mutex_;
   // Guarded by mutex_.
   std::map<std::uint64_t, std::string> texts_;  // by number
+  std::map<std::uint64_t, std::exception_ptr> failures_;
+  std::uint64_t last_failure_ = 0;
   std::uint64_t last_ = 0;
   std::uint64_t taken_until_ = 0;
   std::uint64_t not_kept_ = 0;
@@ -41,14 +48,13 @@ UnseenErrors& unseen_errors_of(core::RankState& rank);
 // That of one future, from when it fails until somebody looks. Who looks first, even before it fails, counts.
 class UnseenError {
  public:
-  // At most once. `tell` makes the text, if nobody has looked.
+  // At most once, one of them. `tell` makes the text, if nobody has looked.
   template <class Tell>
   void begin(core::RankState& rank, Tell tell) {
-    if (is_seen_) return;
-    UnseenErrors& all = unseen_errors_of(rank);
-    all_ = &all;
-    number_ = all.add(tell());
-    if (is_seen_) see();
+    keep(rank, [&](UnseenErrors& all) { return all.add(tell()); });
+  }
+  void begin_failure(core::RankState& rank, const std::exception_ptr& failure) {
+    keep(rank, [&](UnseenErrors& all) { return all.add_failure(failure); });
   }
   void see() noexcept {
     is_seen_ = true;
@@ -56,6 +62,15 @@ class UnseenError {
   }
 
  private:
+  template <class Add>
+  void keep(core::RankState& rank, Add add) {
+    if (is_seen_) return;
+    UnseenErrors& all = unseen_errors_of(rank);
+    all_ = &all;
+    number_ = add(all);
+    if (is_seen_) see();
+  }
+
   std::atomic<bool> is_seen_{false};
   std::atomic<std::uint64_t> number_{0};  // 0: none is there
   UnseenErrors* all_ = nullptr;           // set before the number

@@ -2,10 +2,13 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/future/unseen_errors.hpp>
 
 namespace distrun::collectives {
 namespace {
@@ -51,6 +54,39 @@ void check_all(const std::vector<std::string>& thrown) {
     INFO("rank " << rank << ": " << thrown[rank]);
     CHECK(thrown[rank].empty());
   }
+}
+
+// One of those with a root, with what it needs; in `data`, which has room for a part of each rank.
+Call rooted_call(CallKind kind, std::uint64_t number, int root, const GroupInfo& group, std::vector<Data>& data) {
+  constexpr std::size_t kSize = 16;
+  data.assign(group.ranks.size() + 1, Data(kSize, static_cast<std::uint8_t>(group.rank)));
+  const bool is_root = root == group.rank;
+  Call call = call_of(kind, number);
+  call.root = root;
+  call.sizes = ShownSizes(std::array{static_cast<std::int64_t>(kSize)});
+  const bool reads = kind != CallKind::Broadcast && kind != CallKind::Scatter;
+  const bool has_parts = kind == CallKind::Scatter || kind == CallKind::Gather;
+  if (reads || (is_root && !has_parts)) call.in = {read(data.back())};
+  if (kind == CallKind::Scatter || (is_root && kind == CallKind::Reduce) || (!is_root && !reads)) {
+    call.out = {write(data.back())};
+  }
+  for (std::size_t i = 0; is_root && has_parts && i + 1 < data.size(); ++i) {
+    if (reads) call.out.push_back(write(data[i]));
+    if (!reads) call.in.push_back(read(data[i]));
+  }
+  return call;
+}
+
+// Everybody has been told, by whoever has found it or by an end of the group.
+void check_told(const std::vector<std::string>& thrown, const std::string& what) {
+  bool is_found = false;
+  for (std::size_t rank = 0; rank < thrown.size(); ++rank) {
+    INFO("rank " << rank << ": " << thrown[rank]);
+    is_found = is_found || thrown[rank].find(what) != std::string::npos;
+    CHECK((thrown[rank].find("do not call the same") != std::string::npos ||
+           thrown[rank].find("has given up the group") != std::string::npos));
+  }
+  CHECK(is_found);
 }
 
 const int kRanks[] = {1, 2, 3, 5};
@@ -255,6 +291,46 @@ TEST_CASE("ranks that do not do the same are told apart") {
   for (const std::string& each : thrown) {
     CHECK_THAT(each, Catch::Contains("rank 1 is in all_reduce number 1, sum, uint8 [8]") ||
                          Catch::Contains("has given up the group"));
+  }
+}
+
+TEST_CASE("a root that is another one for a rank is told to all, also where nobody waits for that rank") {
+  const CallKind kind = GENERATE(CallKind::Broadcast, CallKind::Reduce, CallKind::Gather, CallKind::Scatter);
+  const int wrong = GENERATE(0, 2);  // the others' is 1
+  const std::vector<std::string> thrown = run_ranks(3, [&](Backend& backend, const GroupInfo& group) {
+    std::vector<Data> data;
+    backend.run(rooted_call(kind, 1, group.rank == wrong ? wrong : 1, group, data));
+    backend.run(call_of(CallKind::Barrier, 2));
+  });
+  check_told(thrown, "rank " + std::to_string(wrong) + " is in " + name_of(kind) + " number 1, ");
+}
+
+TEST_CASE("a rank that calls something else beside a broadcast is told apart") {
+  const CallKind other = GENERATE(CallKind::Reduce, CallKind::Scatter, CallKind::Barrier);
+  const int who = GENERATE(1, 2);
+  const std::vector<std::string> thrown = run_ranks(3, [&](Backend& backend, const GroupInfo& group) {
+    std::vector<Data> data;
+    const bool is_it = group.rank == who;
+    if (is_it && other == CallKind::Barrier) return backend.run(call_of(other, 1));
+    backend.run(rooted_call(is_it ? other : CallKind::Broadcast, 1, 0, group, data));
+    backend.run(call_of(CallKind::Barrier, 2));
+  });
+  check_told(thrown, "rank " + std::to_string(who) + " is in " + name_of(other) + " number 1");
+}
+
+// Either the others hear that it has left, or it finds that they have gone on.
+TEST_CASE("a rank that leaves without a broadcast that the others make is told") {
+  for (int i = 0; i < 20; ++i) {
+    const std::vector<std::string> thrown = run_ranks(3, [](Backend& backend, const GroupInfo& group) {
+      std::vector<Data> data;
+      if (group.rank != 2) backend.run(rooted_call(CallKind::Broadcast, 1, 0, group, data));
+      backend.leave(Leaving::Done, "");
+      for (const auto& each : future::unseen_errors_of(core::rank_state()).take_failures())
+        std::rethrow_exception(each);
+    });
+    const auto tells = [](const std::string& text) { return text.find("rank 2 has left the group") < text.size(); };
+    CAPTURE(thrown);
+    CHECK(std::any_of(thrown.begin(), thrown.end(), tells));
   }
 }
 

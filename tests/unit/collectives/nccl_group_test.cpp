@@ -127,6 +127,32 @@ TEST_CASE("a call that does not end in its time is ended by the watchdog, and th
   device::synchronize(device::cuda(0));  // what was aborted keeps no stream
 }
 
+TEST_CASE("what has ended a group, and nobody was told, is a failure of its rank", "[nccl]") {
+  testing::FakeRank rank;
+  const auto failures = [&] { return future::unseen_errors_of(rank.state).take_failures(); };
+  Fake fake;
+  fake.nccl->next = FakeNccl::Next::Hangs;
+  const auto call = fake.all_reduce(fake.ones(), 1, 50ms);
+  REQUIRE(testing::eventually(30s, [&] { return fake.nccl->aborted > 0; }));
+  SECTION("where nobody looks") {
+    const auto found = failures();
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(text_of(found[0]), Catch::StartsWith("all_reduce number 1 of group world has timed out after "));
+  }
+  SECTION("not where a wait throws it") { CHECK_THROWS(call->wait({}, {})); }
+  SECTION("not where the next call is refused") { CHECK_THROWS(fake.all_reduce(fake.ones(), 2)); }
+  CHECK(failures().empty());
+}
+
+TEST_CASE("a group that is ended on purpose has no failure", "[nccl]") {
+  testing::FakeRank rank;
+  Fake fake;
+  fake.nccl->next = FakeNccl::Next::Hangs;
+  fake.all_reduce(fake.ones());
+  fake.group->leave(Leaving::GaveUp, "it was aborted");
+  CHECK(future::unseen_errors_of(rank.state).take_failures().empty());
+}
+
 TEST_CASE("a call that hangs in the library is told with what its RAS says", "[nccl][ras]") {
   testing::FakeRank rank;
   const testing::FakeRas ras(
@@ -323,6 +349,26 @@ std::string thrown_alone(const std::string& ras) {
 TEST_CASE("a rank that does not come is named", "[nccl]") {
   CHECK_THAT(thrown_alone(""), Catch::StartsWith("all_reduce number 1 of group world has timed out after ") &&
                                    Catch::EndsWith(": it waits for rank 1"));
+}
+
+TEST_CASE("a wait with a timeout says who has not come yet", "[nccl]") {
+  testing::use_gpus();
+  std::atomic<bool> is_told{false};
+  const auto thrown = run_both(
+      [&](Fake& fake, int rank) {
+        while (rank == 1 && !is_told) std::this_thread::yield();
+        if (rank == 1) return;
+        fake.nccl->next = FakeNccl::Next::Hangs;
+        const auto call = fake.all_reduce(fake.ones());
+        std::string said;
+        const auto is_named = [&] { return said.find(", it waits for rank 1") < said.size(); };
+        testing::eventually(30s, [&] { return said = thrown_by_wait(*call, 5ms), is_named(); });
+        is_told = true;
+        throw std::runtime_error(said);
+      },
+      {0, 1});
+  CHECK_THAT(thrown[0], Catch::StartsWith("all_reduce number 1 of group world is not done after "));
+  CHECK_THAT(thrown[0], Catch::Contains(", it waits for rank 1") && Catch::EndsWith(": it goes on"));
 }
 
 TEST_CASE("what NCCL's RAS says of the ranks stands behind who does not come", "[nccl][ras]") {

@@ -41,6 +41,31 @@ TEST_CASE("an error that somebody has looked at is not told") {
   CHECK(unseen(rank).empty());
 }
 
+// That is none of the errors which do no harm.
+bool is_value_error(const std::exception_ptr& error) {
+  return future::describe_error(error) == "ValueError: Expected error";
+}
+
+TEST_CASE("an error that is a failure, if nobody has looked at it, is no note") {
+  FakeRank rank;
+  future::FutureInfo info(base::Location::here());
+  info.is_failure = is_value_error;
+  const auto future = Future<int>::of(info);
+  const auto other = Future<int>::of(info);
+  other.set_error(Error(ErrorKind::Failed, "another one"));
+  future.set_error(value_error());
+  SECTION("it is kept as it is") {
+    CHECK(unseen(rank).size() == 1);
+    const auto failures = future::unseen_errors_of(rank.state).take_failures();
+    REQUIRE(failures.size() == 1);
+    CHECK(is_value_error(failures[0]));
+    CHECK_THROWS(future.wait());  // late, and takes nothing away from others
+    CHECK(unseen(rank).empty());
+  }
+  SECTION("nor anything else, once somebody has") { CHECK_THROWS(future.wait()); }
+  CHECK(future::unseen_errors_of(rank.state).take_failures().empty());
+}
+
 TEST_CASE("what a callback without a future throws is told") {
   FakeRank rank;
   const Future<int> future;

@@ -29,6 +29,7 @@ class Comparison : public std::enable_shared_from_this<Comparison> {
   // Nothing is left to compare.
   bool is_idle() const noexcept { return left_over_.load() == 0; }
   void leave(Leaving how, const std::string& why) noexcept;
+  std::vector<int> missing() const { return exchanges_.missing(); }
 
  private:
   void gather(const Call& call);

@@ -163,6 +163,11 @@ Failure Lane::failure() {
   return there == nullptr ? Failure() : there->failure();
 }
 
+std::vector<int> Lane::missing() const {
+  const auto there = communicator();
+  return there == nullptr ? std::vector<int>() : there->missing();
+}
+
 void Lane::abort(const std::string& why) noexcept {
   std::shared_ptr<Communicator> there;
   {

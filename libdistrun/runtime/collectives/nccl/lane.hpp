@@ -32,6 +32,7 @@ class Lane {
   // Behind what `before` stands for. One at a time.
   void put(PendingCall& call, const device::Event& before);
   nccl_line::Failure failure();
+  std::vector<int> missing() const;
   // Any thread, again and again; also before it is connected.
   void abort(const std::string& why) noexcept;
   void close() noexcept;

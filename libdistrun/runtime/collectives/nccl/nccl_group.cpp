@@ -23,26 +23,6 @@ constexpr base::Nanoseconds kLeaveMost = 10s;  // for what is under way when the
 constexpr base::Nanoseconds kLeaveLook = 200us;
 constexpr base::Nanoseconds kAskMost = 1s;  // for NCCL's RAS
 
-std::string text_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& thrown) {
-    return thrown.what();
-  } catch (...) {
-    return "something that is no std::exception was thrown";
-  }
-}
-
-bool is_timeout(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& thrown) {
-    return thrown.kind() == ErrorKind::Timeout;
-  } catch (...) {
-    return false;
-  }
-}
-
 GroupInfo pair_info(const GroupInfo& group, int from, int to) {
   GroupInfo pair;
   const auto rank = [&](int place) { return group.ranks[static_cast<std::size_t>(place)]; };
@@ -110,7 +90,16 @@ std::shared_ptr<NcclGroup::Pair> NcclGroup::pair_of(int from, int to, device::De
   return found;
 }
 
-void NcclGroup::refuse_if_over() const {
+void NcclGroup::refuse_if_over() {
+  try {
+    throw_if_over();
+  } catch (const Error&) {
+    see();
+    throw;
+  }
+}
+
+void NcclGroup::throw_if_over() const {
   const std::lock_guard lock(mutex_);
   if (!over_.empty()) throw Error(ErrorKind::Cancelled, "DistBackendError", "group " + group_.name + ": " + over_);
 }
@@ -170,7 +159,7 @@ std::shared_ptr<PendingCall> NcclGroup::put_letter(StreamCall call) {
 void NcclGroup::put_in_turn(Pair& pair, const std::shared_ptr<PendingCall>& pending, const device::Event& before) {
   if (pending->is_settled()) return;
   try {
-    refuse_if_over();
+    throw_if_over();
     if (!pair.lane->is_connected()) pair.lane->connect(*parts_.library, *parts_.store, pending->call().deadline);
     pair.lane->put(*pending, before);
   } catch (Error& error) {
@@ -219,7 +208,7 @@ std::exception_ptr NcclGroup::with_name(const PendingCall& call, const std::exce
   } catch (...) {
     const Call& of = call.call();
     return std::make_exception_ptr(Error(ErrorKind::Failed, "DistBackendError",
-                                         name_of(call.lane().group(), of.kind, of.number) + ": " + text_of(why),
+                                         name_of(call.lane().group(), of.kind, of.number) + ": " + thrown_text(why),
                                          of.site));
   }
 }
@@ -234,6 +223,11 @@ void NcclGroup::look_at(PendingCall& call, bool host_sees) {
   } else if (has_passed) {
     call.settle(nullptr);
   }
+}
+
+std::vector<int> NcclGroup::missing(const PendingCall& call) const {
+  if (comparison_ == nullptr || is_letter(call.call().kind)) return call.lane().missing();
+  return call.has_met() ? std::vector<int>() : comparison_->missing();
 }
 
 std::exception_ptr NcclGroup::peer_failure(const PendingCall& call) const {
@@ -292,12 +286,13 @@ base::TimePoint NcclGroup::look() noexcept {
 std::string NcclGroup::why_over() {
   for (const auto& each : unsettled()) look_at(*each, false);
   const std::lock_guard lock(mutex_);
+  if (!over_.empty()) see();
   return over_;
 }
 
 // What is done is done; all else ends with it.
 void NcclGroup::fail(const std::exception_ptr& why) noexcept {
-  const std::string text = text_of(why);
+  const std::string text = thrown_text(why);
   Calls calls;
   std::vector<std::shared_ptr<Lane>> lanes;
   {
@@ -307,6 +302,7 @@ void NcclGroup::fail(const std::exception_ptr& why) noexcept {
     calls.swap(calls_);
     lanes = all_lanes_;
   }
+  if (!is_of_kind(why, ErrorKind::Cancelled)) unseen_.begin_failure(rank_, why);  // else it was ended on purpose
   Lane::go(*parts_.store, group_.ranks[static_cast<std::size_t>(group_.rank)], "has given up the group: " + text);
   for (const auto& each : calls) {
     const bool is_before = each->lane().failure().first > each->call().number;
@@ -340,7 +336,7 @@ std::exception_ptr NcclGroup::with_diagnosis(const GroupInfo& of, const std::exc
 
 // What is no timeout explains itself.
 void NcclGroup::fail_late(const GroupInfo& of, const std::exception_ptr& why) noexcept {
-  if (!is_timeout(why)) return fail(why);
+  if (!is_of_kind(why, ErrorKind::Timeout)) return fail(why);
   if (is_ending_.exchange(true)) return;  // who asks ends the group, and all of its calls
   std::exception_ptr explained = why;
   try {

@@ -3,6 +3,8 @@
 // wrong. What fails ends all of it: communicators are aborted, every call that is not done fails, with the first error,
 // and so does whatever comes later. The process goes on.
 //
+// Streams go on all the same, so what nobody is told, by a wait or the next call, fails the test at its end.
+//
 // Who finds that something is wrong: a communicator itself, the comparison of the ranks (comparison.hpp) where that has
 // none of its own, the watchdog after a call's time, or who blocks for one.
 #include <atomic>
@@ -20,6 +22,7 @@
 #include <distrun/runtime/collectives/nccl/settings.hpp>
 #include <distrun/runtime/collectives/nccl/watchdog.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/future/unseen_errors.hpp>
 
 namespace distrun::collectives {
 
@@ -50,6 +53,8 @@ class NcclGroup final : public Judge, public Watched, public std::enable_shared_
 
   void look_at(PendingCall& call, bool host_sees) override;
   void time_out(PendingCall& call) override;
+  std::vector<int> missing(const PendingCall& call) const override;
+  void see() noexcept override { unseen_.see(); }
   base::TimePoint look() noexcept override;
 
  private:
@@ -82,13 +87,15 @@ class NcclGroup final : public Judge, public Watched, public std::enable_shared_
   std::exception_ptr with_diagnosis(const GroupInfo& of, const std::exception_ptr& why) const;
   std::exception_ptr with_name(const PendingCall& call, const std::exception_ptr& why) const;
   std::exception_ptr peer_failure(const PendingCall& call) const;
-  void refuse_if_over() const;
+  void refuse_if_over();  // tells the user
+  void throw_if_over() const;
 
   const GroupInfo group_;
   const NcclParts parts_;
   core::RankState& rank_;
   std::shared_ptr<Comparison> comparison_;  // from join() on; null: communicators do it themselves
   std::atomic<bool> is_ending_{false};      // by somebody who asks the RAS first
+  future::UnseenError unseen_;              // what has ended it: streams go on with wrong numbers
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::map<device::Device, std::shared_ptr<Lane>> lanes_;

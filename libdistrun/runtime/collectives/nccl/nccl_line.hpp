@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <distrun/runtime/collectives/call.hpp>
 #include <distrun/runtime/device/device.hpp>
@@ -40,6 +41,8 @@ class Communicator {
   virtual void put(const Call& call, device::StreamRef stream) = 0;
   // What has gone wrong since, by itself. Does not block.
   virtual Failure failure() = 0;
+  // Places of those that the call under way waits for, where the library knows them.
+  virtual std::vector<int> missing() const { return {}; }
   // What is on streams ends, here at once, and is without meaning; other ranks may hear why.
   virtual void abort(const std::string& why) noexcept = 0;
   // Nothing is on streams any more.
@@ -69,7 +72,7 @@ struct Module {
   // Null, and why: there is no library of NCCL on this machine, or an old one. Good until the process ends.
   Library* (*open)(std::string& why_none) = nullptr;
 };
-inline constexpr int kVersion = 2;
+inline constexpr int kVersion = 3;
 inline constexpr char kFile[] = "distrun_nccl.so";
 inline constexpr char kEntry[] = "distrun_nccl_module";
 

@@ -1,7 +1,9 @@
 #include <distrun/runtime/collectives/nccl/pending_call.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/explain.hpp>
@@ -81,16 +83,24 @@ bool PendingCall::done() {
 }
 
 std::exception_ptr PendingCall::error() {
-  if (const auto judge = judge_.lock()) judge->look_at(*this, false);
+  const auto judge = judge_.lock();
+  if (judge != nullptr) judge->look_at(*this, false);
   const std::lock_guard lock(mutex_);
+  if (judge != nullptr && error_ != nullptr) judge->see();
   return error_;
 }
 
-void PendingCall::throw_if_failed() const {
-  const std::lock_guard lock(mutex_);
-  if (error_ != nullptr) std::rethrow_exception(error_);
+void PendingCall::throw_if_failed() {
+  if (!is_settled()) return;
+  if (const std::exception_ptr failed = error()) std::rethrow_exception(failed);
 }
 
+std::vector<int> PendingCall::missing() const {
+  const auto judge = judge_.lock();
+  return judge == nullptr ? std::vector<int>() : judge->missing(*this);
+}
+
+// For those that are missing; for all others, while nobody knows who is.
 board::WaitInfo PendingCall::shown(const std::string& name, base::Location site) const {
   board::WaitInfo info;
   info.kind = board::WaitKind::Collective;
@@ -98,10 +108,20 @@ board::WaitInfo PendingCall::shown(const std::string& name, base::Location site)
   info.name = name;
   info.id = of_.call.number;
   info.site = site;
+  const std::vector<int> places = missing();
+  for (const int place : places) info.peers.add(group_.ranks[static_cast<std::size_t>(place)]);
   for (const int rank : group_.ranks) {
-    if (rank != group_.ranks[static_cast<std::size_t>(group_.rank)]) info.peers.add(rank);
+    if (places.empty() && rank != group_.ranks[static_cast<std::size_t>(group_.rank)]) info.peers.add(rank);
   }
   return info;
+}
+
+void PendingCall::throw_not_done(const std::vector<int>& missing, base::Location site) const {
+  const base::Nanoseconds waited = base::system_clock().now() - begin_;
+  throw Error(ErrorKind::Timeout, "DistBackendError",
+              name_of(group_, of_.call.kind, of_.call.number) + " is not done after " + base::human(waited) +
+                  (missing.empty() ? "" : ", it waits for " + what_they_do(group_, missing)) + ": it goes on",
+              site);
 }
 
 void PendingCall::wait(std::optional<base::Nanoseconds> timeout, base::Location site) {
@@ -119,8 +139,9 @@ void PendingCall::wait(std::optional<base::Nanoseconds> timeout, base::Location 
 
 void PendingCall::wait_until_put(base::Location site) {
   const std::string name = std::string(name_of(of_.call.kind)) + " of " + group_.name + ", to begin";
+  const board::WaitInfo info = shown(name, site);
   std::unique_lock lock(mutex_);
-  core::wait_until(shown(name, site), lock, changed_, core::kForever, [this] { return is_put_ || is_settled_; });
+  core::wait_until(info, lock, changed_, core::kForever, [this] { return is_put_ || is_settled_; });
 }
 
 // Somebody settles it: the judge, whom this thread asks, or who aborts the group.
@@ -128,17 +149,15 @@ void PendingCall::block(std::optional<base::Nanoseconds> timeout, base::Location
   if (done()) return;
   const base::TimePoint until = timeout ? base::system_clock().now() + *timeout : core::kForever;
   const std::string name = std::string(name_of(of_.call.kind)) + " of " + group_.name;
-  core::PollingWait wait(shown(name, site), std::min(until, of_.call.deadline));
+  std::optional<core::PollingWait> wait;
+  std::vector<int> waited_for;
   for (base::Nanoseconds rest = kShortRest; !done(); rest = std::min(2 * rest, kLongRest)) {
-    const base::TimePoint now = base::system_clock().now();
-    if (now >= until) {
-      throw Error(ErrorKind::Timeout, "DistBackendError",
-                  name_of(group_, of_.call.kind, of_.call.number) + " is not done after " + base::human(now - begin_) +
-                      ": it goes on",
-                  site);
-    }
+    std::vector<int> now_missing = missing();
+    if (base::system_clock().now() >= until) throw_not_done(now_missing, site);
     if (const auto judge = judge_.lock()) judge->time_out(*this);
-    if (wait.rest(rest) != core::WaitEnd::Ready) std::this_thread::yield();  // it is going to end
+    if (!wait || now_missing != waited_for) wait.emplace(shown(name, site), std::min(until, of_.call.deadline));
+    waited_for = std::move(now_missing);
+    if (wait->rest(rest) != core::WaitEnd::Ready) std::this_thread::yield();  // it is going to end
   }
 }
 

@@ -27,6 +27,10 @@ class Judge {
   virtual void look_at(PendingCall& call, bool host_sees) = 0;
   // The same, and ends it if its time is over, or a rank that it needs has failed.
   virtual void time_out(PendingCall& call) = 0;
+  // Places of those that it waits for, as far as that is known.
+  virtual std::vector<int> missing(const PendingCall& call) const = 0;
+  // The user is told the error of a call.
+  virtual void see() noexcept = 0;
 };
 
 enum class Blocks : std::uint8_t { No, Yes };
@@ -60,8 +64,10 @@ class PendingCall final : public StreamWork {
  private:
   void wait_until_put(base::Location site);
   void block(std::optional<base::Nanoseconds> timeout, base::Location site);
-  void throw_if_failed() const;
+  void throw_if_failed();
+  std::vector<int> missing() const;
   board::WaitInfo shown(const std::string& name, base::Location site) const;
+  [[noreturn]] void throw_not_done(const std::vector<int>& missing, base::Location site) const;
 
   StreamCall of_;
   const GroupInfo group_;

@@ -96,6 +96,7 @@ class VirtualCommunicator final : public Communicator {
     driver.call_host(stream, [moving] { moving->move(); });
   }
   Failure failure() override { return mover_->failure(); }
+  std::vector<int> missing() const override { return mover_->backend->missing(); }
   void abort(const std::string& why) noexcept override {
     {
       const std::lock_guard lock(mover_->mutex);

@@ -80,7 +80,7 @@ void Exchanges::throw_cut_off(const Call& call) const {
               name_of(group_, call.kind, call.number) + " was cut off: this rank has left the group", call.site);
 }
 
-void Exchanges::show(const Call& call, const Piece& piece) {
+std::uint64_t Exchanges::show(const Call& call, const Piece& piece) {
   Card& card = area_->card(group_.rank, now_);
   card.number = call.number;
   card.bytes = call.kind == CallKind::AllToAll ? 0 : call.bytes();
@@ -94,6 +94,7 @@ void Exchanges::show(const Call& call, const Piece& piece) {
   card.sizes = call.sizes;
   card.is_strict = call.is_strict;
   copy_end_of(call.site.file, card.file);
+  return mark_of(card);
 }
 
 void Exchanges::come(const Call& call, const Brings& brings, const Piece& piece) {
@@ -108,7 +109,7 @@ void Exchanges::come(const Call& call, const Brings& brings, const Piece& piece)
     }
   }
   now_ = next;
-  show(call, piece);
+  const std::uint64_t mark = show(call, piece);
   std::size_t used = 0;
   for (std::size_t i = 0; i < brings.parts.size(); ++i) {
     const ConstBytes bytes = clamp(brings.parts[i], piece.begin, piece.size);
@@ -119,6 +120,8 @@ void Exchanges::come(const Call& call, const Brings& brings, const Piece& piece)
     std::memcpy(area_->room(group_.rank, now_) + used, bytes.data(), bytes.size());
     used += bytes.size();
   }
+  // Read by who has seen `come`. One write after the other: others look at that line all the time, and take it away.
+  own_.marks[now_ % kCards].store(mark, std::memory_order_relaxed);
   own_.come.store(now_);
   bells_.ring_all();
 }
@@ -145,6 +148,43 @@ void Exchanges::meet(const Call& call, int rank) {
     if (!is_there()) throw_gone(*area_, group_, name_of(group_, call.kind, call.number), call.site, {rank});
   }
   if (!is_same(area_->card(rank, now_), area_->card(group_.rank, now_))) tell_mismatch(call);
+}
+
+// With those of which it takes nothing too, as far as they have come: of two ranks the later one sees the other.
+void Exchanges::compare_with_all(const Call& call) {
+  const std::uint64_t own_mark = own_.marks[now_ % kCards].load(std::memory_order_relaxed);
+  for (int place = 0; place < group_.size(); ++place) {
+    const Seat& seat = area_->seat(place);
+    if (place == group_.rank || seat.come.load() < now_) continue;
+    const bool is_other = seat.marks[now_ % kCards].load(std::memory_order_relaxed) != own_mark ||
+                          (call.is_strict && !is_same(area_->card(place, now_), area_->card(group_.rank, now_)));
+    if (is_other) tell_mismatch(call);
+  }
+}
+
+// Of an exchange that this rank has left: somebody has gone without having come to it. Who goes later sees that this
+// one has left the exchange (why_missed()).
+void Exchanges::refuse_if_anybody_missed(const Call& call) const {
+  for (int place = 0; place < group_.size(); ++place) {
+    const Seat& seat = area_->seat(place);
+    if (seat.presence.load() == Presence::Here || seat.come.load() >= now_) continue;
+    throw_gone(*area_, group_, name_of(group_, call.kind, call.number), call.site, {place});
+  }
+}
+
+std::vector<int> Exchanges::missing() const {
+  const std::uint64_t last = own_.come.load();
+  return own_.left.load() < last ? not_at(last, &Seat::come) : std::vector<int>();
+}
+
+// Letters are no matter of the group: a small one is sent whether or not somebody receives it.
+std::exception_ptr Exchanges::why_missed() const {
+  const std::uint64_t next = own_.come.load() + 1;
+  for (int place = 0; place < group_.size(); ++place) {
+    if (area_->seat(place).left.load() < next || is_letter(area_->card(place, next).kind)) continue;
+    return std::make_exception_ptr(missed_exchange(*area_, group_, next));
+  }
+  return nullptr;
 }
 
 // Of all ranks, if they come soon: who is in the minority is seen then.
@@ -245,10 +285,13 @@ void Exchanges::for_each_piece(const Brings& brings, const Body& body) {
 }
 
 void Exchanges::copy(const Call& call, const Brings& brings, const std::vector<Take>& takes) {
+  const bool is_one_way = takes.size() + 1 < group_.ranks.size();  // it does not wait for all others
   for_each_piece(brings, [&](const Piece& piece) {
     come(call, brings, piece);
+    if (is_one_way) compare_with_all(call);
     for (const Take& each : takes) take(call, each, piece);
     leave(call, brings, piece);
+    if (is_one_way && !is_letter(call.kind)) refuse_if_anybody_missed(call);
   });
 }
 

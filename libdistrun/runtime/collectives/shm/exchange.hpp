@@ -8,6 +8,7 @@
 // are, if they do not fit into the room, and wait until all have done so.
 //
 // One at a time, on any thread. Throws what Backend::run() throws.
+#include <exception>
 #include <vector>
 
 #include <distrun/runtime/collectives/shm/bell.hpp>
@@ -56,6 +57,11 @@ class Exchanges {
 
   // The next call begins.
   void begin_call() noexcept { step_ = 0; }
+  // Who has not come to the exchange under way, if there is one. Any thread.
+  std::vector<int> missing() const;
+  // Of a rank that leaves, before it shows that, and after: others have been in an exchange that it has not come to,
+  // and have not waited for it. Null: they have not. Any thread.
+  std::exception_ptr why_missed() const;
   // Of a rank that has given up: until no thread of this process reads its bytes any more. Soon: it reads, or it sees
   // that the rank has given up.
   void wait_for_readers() const noexcept;
@@ -71,9 +77,11 @@ class Exchanges {
 
   void come(const Call& call, const Brings& brings, const Piece& piece);
   void leave(const Call& call, const Brings& brings, const Piece& piece);
-  void show(const Call& call, const Piece& piece);
+  std::uint64_t show(const Call& call, const Piece& piece);  // the card's mark
   // Until that rank has come, and does the same.
   void meet(const Call& call, int rank);
+  void compare_with_all(const Call& call);
+  void refuse_if_anybody_missed(const Call& call) const;
   [[noreturn]] void tell_mismatch(const Call& call);
   bool has_given_up(int rank) const;
   void refuse_given_up(const Call& call, int rank) const;

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <string>
 
-#include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/explain.hpp>
 #include <distrun/runtime/core/wait.hpp>
 
@@ -64,6 +63,19 @@ std::vector<Same> who_does_what(const Area& area, const GroupInfo& group, std::u
   return all;
 }
 
+std::string text_of(const GroupInfo& group, const std::vector<Same>& all) {
+  std::string text;
+  for (const Same& each : all) {
+    const bool one = each.places.size() == 1;
+    text += (text.empty() ? "" : "; ") + ranks_text(group, each.places) + (one ? " is in " : " are in ") + each.text;
+  }
+  return text;
+}
+
+std::string not_the_same(const GroupInfo& group) {
+  return "the ranks of group " + group.name + " do not call the same: ";
+}
+
 }  // namespace
 
 bool is_same(const Card& a, const Card& b) noexcept {
@@ -71,14 +83,26 @@ bool is_same(const Card& a, const Card& b) noexcept {
          a.root == b.root && a.step == b.step && (!(a.is_strict && b.is_strict) || a.sizes == b.sizes);
 }
 
+// Sums that are the same by chance alone; a few products, side by side, for it is made for each exchange.
+std::uint64_t mark_of(const Card& card) noexcept {
+  const std::uint64_t kinds = static_cast<std::uint64_t>(card.kind) | static_cast<std::uint64_t>(card.reduce) << 8 |
+                              static_cast<std::uint64_t>(card.dtype) << 16 |
+                              static_cast<std::uint64_t>(static_cast<std::uint32_t>(card.root)) << 32;
+  return card.number * 0x9e37'79b9'7f4a'7c15 + card.bytes * 0xbf58'476d'1ce4'e5b9 +
+         card.step * std::uint64_t{0x94d0'49bb'1331'11eb} + kinds * 0xd6e8'feb8'6659'fd93;
+}
+
 void throw_mismatch(const Area& area, const GroupInfo& group, const Call& call, std::uint64_t exchange) {
-  std::string text;
-  for (const Same& each : who_does_what(area, group, exchange)) {
-    const bool one = each.places.size() == 1;
-    text += (text.empty() ? "" : "; ") + ranks_text(group, each.places) + (one ? " is in " : " are in ") + each.text;
-  }
   throw Error(ErrorKind::InvalidArgument, "DistBackendError",
-              "the ranks of group " + group.name + " do not call the same: " + text, call.site);
+              not_the_same(group) + text_of(group, who_does_what(area, group, exchange)), call.site);
+}
+
+Error missed_exchange(const Area& area, const GroupInfo& group, std::uint64_t exchange) {
+  const std::vector<Same> others = who_does_what(area, group, exchange);
+  return {ErrorKind::InvalidArgument, "DistBackendError",
+          not_the_same(group) + (others.empty() ? "others have gone on" : text_of(group, others)) + "; " +
+              ranks_text(group, {group.rank}) + " has left the group before that",
+          base::Location()};
 }
 
 void throw_wrong_size(const GroupInfo& group, const Call& call, int from, std::size_t sent, std::size_t taken) {
@@ -125,7 +149,21 @@ void throw_gone(const Area& area, const GroupInfo& group, const std::string& wha
   const Gone gone = how_gone(seat);
   if (gone == Gone::Not) throw base::PeerFailed(what + ": a rank has gone", -1, site);
   const int rank = group.ranks[static_cast<std::size_t>(*nearest)];
-  throw base::PeerFailed(what + ": rank " + std::to_string(rank) + " " + text_of(seat, gone), rank, site);
+  const std::string text = what + ": rank " + std::to_string(rank) + " " + text_of(seat, gone);
+  if (gone == Gone::Left) throw PeerLeft(text, rank, site);
+  throw base::PeerFailed(text, rank, site);
+}
+
+bool is_mismatch(const std::exception_ptr& error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const PeerLeft&) {
+    return true;
+  } catch (const Error& thrown) {
+    return thrown.kind() == ErrorKind::InvalidArgument && thrown.type() == "DistBackendError";
+  } catch (...) {
+    return false;
+  }
 }
 
 }  // namespace distrun::collectives::shm

@@ -8,6 +8,10 @@
 // writes a card again before all have left the exchange that it was of. So a card may be read, without any lock, by who
 // has seen that its owner has come, and has not left yet.
 //
+// Ranks that do not call the same are found in every exchange, also where bytes go one way and nobody waits for who
+// takes them: of two ranks the one that comes later sees what the other has shown. Beside `come` stands a mark for
+// that, in a line that is read anyway; the card is looked at where marks differ.
+//
 // All numbers that others wait for are written and read in one order that all agree on (seq_cst): who goes to sleep
 // shows that first and looks again, who changes something changes it first and looks then who sleeps.
 #include <array>
@@ -61,14 +65,17 @@ enum class Presence : std::uint32_t { Here, Left, GaveUp };
 enum class Loan : std::uint64_t { Free, Offered, Fetching, Fetched };
 
 struct alignas(64) Seat {
+  // Written in each exchange.
   std::atomic<std::uint64_t> come{0};
   std::atomic<std::uint64_t> left{0};
+  std::array<std::atomic<std::uint64_t>, kCards> marks{};  // of its cards: mark_of()
+  // Hardly ever written: to look at it costs nothing.
+  alignas(64) std::atomic<Presence> presence{Presence::Here};
   std::atomic<std::int32_t> pid{0};
-  std::atomic<std::uint64_t> probe{0};  // where in its memory kMagic stands
-  std::atomic<Presence> presence{Presence::Here};
-  std::atomic<std::uint32_t> reading{0};           // 1: it reads where other ranks of its process have their bytes
-  alignas(64) std::atomic<std::uint32_t> bell{0};  // a futex: grows when something has changed for a sleeper
-  std::atomic<std::uint32_t> sleepers{0};          // threads of the rank that want to hear it
+  std::atomic<std::uint64_t> probe{0};                // where in its memory kMagic stands
+  alignas(64) std::atomic<std::uint32_t> reading{0};  // 1: it reads where other ranks of its process have their bytes
+  alignas(64) std::atomic<std::uint32_t> bell{0};     // a futex: grows when something has changed for a sleeper
+  std::atomic<std::uint32_t> sleepers{0};             // threads of the rank that want to hear it
   alignas(64) std::array<Card, kCards> cards;
   std::array<std::atomic<std::uint64_t>, kLoans> loans{};
   std::array<char, 512> why{};  // it has given up; set before `presence`

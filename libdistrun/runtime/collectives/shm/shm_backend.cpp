@@ -10,6 +10,8 @@
 #include <distrun/runtime/collectives/explain.hpp>
 #include <distrun/runtime/collectives/shm/exchange.hpp>
 #include <distrun/runtime/collectives/shm/mail.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/future/unseen_errors.hpp>
 
 namespace distrun::collectives {
 namespace {
@@ -32,6 +34,7 @@ class ShmBackend final : public Backend {
   ShmBackend(const GroupInfo& group, std::shared_ptr<shm::Area> area, ShmOptions options)
       : group_(group),
         area_(std::move(area)),
+        rank_(core::rank_state()),
         own_(area_->seat(group.rank)),
         bells_(area_, group),
         exchanges_(area_, group, bells_),
@@ -53,6 +56,7 @@ class ShmBackend final : public Backend {
     return mail_->receive(letter, bytes);
   }
   void leave(Leaving how, const std::string& why) noexcept override;
+  std::vector<int> missing() const override { return exchanges_.missing(); }
 
  private:
   bool is_root(const Call& call) const noexcept { return call.root == group_.rank; }
@@ -74,6 +78,7 @@ class ShmBackend final : public Backend {
 
   const GroupInfo group_;
   const std::shared_ptr<shm::Area> area_;
+  core::RankState& rank_;
   shm::Seat& own_;
   const shm::Bells bells_;
   shm::Exchanges exchanges_;
@@ -130,9 +135,12 @@ void ShmBackend::join(base::TimePoint deadline) {
 
 void ShmBackend::leave(Leaving how, const std::string& why) noexcept {
   std::call_once(left_, [&] {
+    std::exception_ptr missed = how == Leaving::Done ? exchanges_.why_missed() : nullptr;
     own_.show_end(how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp, why);
     bells_.ring_all();
     bells_.ring(group_.rank);
+    if (missed == nullptr && how == Leaving::Done) missed = exchanges_.why_missed();
+    if (missed != nullptr && !rank_.has_failed_peer()) future::unseen_errors_of(rank_).add_failure(missed);
   });
 }
 
