@@ -66,6 +66,16 @@ TEST_CASE("ranks that resist do not delay the end of an interrupted run", "[inte
   expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
 }
 
+TEST_CASE("a test that hangs is looked at before its run is interrupted", "[interrupt]") {
+  const Sandbox sandbox(distrun_program());
+  Running running = start_hanging(sandbox, "Hangs.one_sleeps", "process");
+  pause_for(milliseconds(1500));
+  running.signal(SIGINT);
+  const Ended ended = running.wait(scaled(kEndsWithin));
+  CHECK_THAT(ended.out, Catch::Contains("in barrier \"meet\" (hangs.cpp:") && Catch::Contains("fixture::hang"));
+  expect_interrupted(sandbox, ended);
+}
+
 TEST_CASE("a second signal does not wait for what ranks have been given to end", "[interrupt]") {
   const Sandbox sandbox(distrun_program());
   const std::string begun = sandbox.output() + "/begun";

@@ -191,6 +191,7 @@ TEST_CASE("a full disk is told where a report and a work directory do not fit", 
   INFO(ended.out << ended.err);
   CHECK(ended.exit_code == kInfraError);
   CHECK_THAT(ended.out, Contains("cannot write " + disk + "/reports/summary.json: No space left on device (ENOSPC)"));
+  CHECK_THAT(ended.out, !Contains("report: " + disk + "/reports/summary.json\n"));
 
   command.arguments = {"--mount",
                        "--map-root-user",

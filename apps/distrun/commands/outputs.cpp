@@ -42,15 +42,10 @@ Outputs::Outputs(const RunOptions& options, const base::Clock& clock)
     sinks_.add(*events_);  // before the console: a machine that waits for an event should not wait for a terminal
   }
   sinks_.add(console_);
-  std::vector<std::string> named;
-  for (const std::string& path : {paths_.summary, paths_.junit, paths_.events, paths_.ctrf}) {
-    if (!path.empty()) named.push_back(path);
-  }
   if (const std::string& directory = options.settings.trace_dir; !directory.empty()) {
     traces_ = std::make_unique<report::TraceFiles>(directory);
-    named.push_back(directory + "/*.json (traces, for ui.perfetto.dev)");
+    trace_files_ = directory + "/*.json (traces, for ui.perfetto.dev)";
   }
-  console_.reports(std::move(named));
 }
 
 void Outputs::write(runner::RunRecord& record, const std::string& path,
@@ -60,7 +55,19 @@ void Outputs::write(runner::RunRecord& record, const std::string& path,
     report::write_whole_file(path, compose(record));
   } catch (const Error& error) {
     record.problems.push_back({"", "report", error.what()});
+    unwritten_.insert(path);
   }
+}
+
+// Where whoever reads the console finds more.
+void Outputs::name_reports() {
+  if (events_ && !events_->error().empty()) unwritten_.insert(paths_.events);
+  std::vector<std::string> named;
+  for (const std::string& path : {paths_.summary, paths_.junit, paths_.events, paths_.ctrf}) {
+    if (!path.empty() && !unwritten_.contains(path)) named.push_back(path);
+  }
+  if (traces_ && traces_->failure().empty()) named.push_back(trace_files_);
+  console_.reports(std::move(named));
 }
 
 void Outputs::add_to_github_summary(runner::RunRecord& record) {
@@ -81,6 +88,7 @@ void Outputs::finish(runner::RunRecord& record) {
   const bool events_were_fine = events_ && events_->error().empty();
   if (events_) events_->on_run_end(record);
   if (events_were_fine && !events_->error().empty()) record.problems.push_back({"", "report", events_->error()});
+  name_reports();
   console_.on_run_end(record);
   github_.annotate(record);
 }

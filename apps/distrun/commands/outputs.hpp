@@ -1,6 +1,7 @@
 #pragma once
 // Everything that a run writes: console, event stream, summary, JUnit, CTRF, traces, and what GitHub shows.
 #include <memory>
+#include <set>
 #include <string>
 
 #include <distrun/common/base/clock.hpp>
@@ -30,6 +31,7 @@ class Outputs {
 
  private:
   void write(runner::RunRecord& record, const std::string& path, std::string (*compose)(const runner::RunRecord&));
+  void name_reports();
   void add_to_github_summary(runner::RunRecord& record);
 
   ReportPaths paths_;
@@ -37,6 +39,8 @@ class Outputs {
   report::Console console_;
   std::unique_ptr<report::EventStream> events_;
   std::unique_ptr<report::TraceFiles> traces_;
+  std::string trace_files_;          // as people are told of them
+  std::set<std::string> unwritten_;  // reports that could not be written
   FanOut sinks_;
 };
 

@@ -1,11 +1,39 @@
 #include <distrun/common/board/describe.hpp>
 
+#include <algorithm>
 #include <array>
 
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
 
 namespace distrun::board {
+namespace {
+
+bool are_of_one_thread(const ShownWait& one, const ShownWait& other) {
+  return one.in_body == other.in_body && one.tid == other.tid;
+}
+
+// Whether the thread of a wait runs something for another rank. Ranks see no thread ids of each other.
+bool runs_handler(const Shown& shown, const ShownWait& its) {
+  return std::any_of(shown.waits.begin(), shown.waits.end(), [&](const ShownWait& wait) {
+    const bool is_known = wait.tid != 0 || &wait == &its;
+    return wait.kind == WaitKind::Handler && is_known && are_of_one_thread(wait, its);
+  });
+}
+
+template <class IsOfThread>
+const ShownWait* telling_wait(const Shown& shown, IsOfThread is_of_thread) {
+  const ShownWait* found = nullptr;
+  for (auto wait = shown.waits.rbegin(); wait != shown.waits.rend(); ++wait) {
+    if (wait->kind == WaitKind::Handler || !is_of_thread(*wait)) continue;
+    if (!wait->peers.empty()) return &*wait;
+    const bool is_slice = found == nullptr || wait->kind == found->kind;
+    if (is_slice) found = &*wait;
+  }
+  return found;
+}
+
+}  // namespace
 
 const char* name_of(WaitKind kind) noexcept {
   static constexpr std::array<const char*, kWaitKindCount> kNames = {
@@ -33,14 +61,20 @@ std::string describe(const ShownOperation& operation) {
   return text + (operation.kind == WaitKind::Receive ? " from rank " : " to rank ") + std::to_string(operation.peer);
 }
 
+const ShownWait* wait_of_body(const Shown& shown) {
+  return telling_wait(shown, [](const ShownWait& wait) { return wait.in_body; });
+}
+
+const ShownWait* wait_of_thread(const Shown& shown, const ShownWait& its) {
+  return telling_wait(shown, [&](const ShownWait& wait) { return are_of_one_thread(wait, its); });
+}
+
 const ShownWait* main_wait(const Shown& shown) {
-  const ShownWait* longest = nullptr;
-  for (auto wait = shown.waits.rbegin(); wait != shown.waits.rend(); ++wait) {
-    if (wait->kind == WaitKind::Handler) continue;
-    if (wait->in_body) return &*wait;
-    longest = &*wait;
+  if (const ShownWait* const wait = wait_of_body(shown)) return wait;
+  for (const ShownWait& wait : shown.waits) {
+    if (!runs_handler(shown, wait)) return wait_of_thread(shown, wait);
   }
-  return longest;
+  return nullptr;
 }
 
 std::string doing(const Shown& shown) {

@@ -116,13 +116,6 @@ void Attempt::take_world() {
   }
 }
 
-void Attempt::cancel(Urgency urgency) {
-  if (!world_ || is_over()) return;
-  record_.cancelled = true;
-  if (state_ == State::Running || state_ == State::Looking || state_ == State::Grace) terminate();
-  if (urgency == Urgency::AtOnce && state_ == State::Terminating) kill();
-}
-
 void Attempt::lose_host(const std::string& why) {
   if (!world_ || state_ != State::Running) return;  // else it has an end of its own already
   record_.lost_host = why;
@@ -363,13 +356,14 @@ std::vector<RankView> Attempt::views() const {
 
 bool Attempt::look(LookKind kind, Looks::OnLook on_look) {
   if (!world_ || is_over()) return false;
-  looks_.look(kind, std::move(on_look));
+  looks_.look(kind, run_.graces.evidence, std::move(on_look));
   return true;
 }
 
 // Those of which an attempt has one are never too many.
 void Attempt::add_look(Look look) {
   run_.events.on_look(test_.id, record_.n, look);
+  if (look.kind == LookKind::Timeout) note_waits(look);
   const bool is_only_one = look.kind == LookKind::Timeout || look.kind == LookKind::Exception;
   if (record_.looks.size() < kLooksMax || is_only_one) record_.looks.push_back(std::move(look));
 }
@@ -388,7 +382,7 @@ RankError* Attempt::find_error(int rank, std::size_t index) {
 
 void Attempt::on_look_over(LookKind kind) {
   check_all_ended();
-  if (kind == LookKind::Timeout && state_ == State::Looking) move_on();
+  if ((kind == LookKind::Timeout || kind == LookKind::Asked) && state_ == State::Looking) move_on();
 }
 
 void Attempt::let_go() {

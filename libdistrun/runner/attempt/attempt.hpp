@@ -20,8 +20,8 @@
 //   over         judged
 //
 // In every state but over, the last rank's end moves on to sweeping, once the stacks that were asked for are there, and
-// those of crashes and exceptions have their names. A cancellation goes to terminating at once. While a debugger holds
-// a rank no bound runs out.
+// those of crashes and exceptions have their names. A cancellation goes to terminating: at once, or, of a test that has
+// run for a second, by way of looking, for 0.5 s at most. While a debugger holds a rank no bound runs out.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -120,9 +120,11 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   void on_look_over(LookKind kind) override;
 
   // How it comes to its end: attempt_ending.cpp.
+  void look_last();
   void on_alarm();
   void lose_ranks(base::TimePoint now);
   void time_out_ranks(base::TimePoint now);
+  void note_waits(const Look& look);
   bool lacks_ranks(base::TimePoint now);
   // The rank's outcome is bad: decides it, and if it is the first, tells the others.
   void fail(RankState& rank, const Outcome& outcome);

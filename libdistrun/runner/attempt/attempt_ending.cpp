@@ -8,10 +8,12 @@
 #include <utility>
 
 #include <distrun/common/base/text.hpp>
+#include <distrun/common/board/describe.hpp>
 #include <distrun/runner/attempt/attempt.hpp>
 #include <distrun/runner/attempt/sanitizer_report.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
 #include <distrun/runner/record/judge.hpp>
+#include <distrun/runner/record/look.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -70,6 +72,21 @@ constexpr auto kLookSlack = std::chrono::milliseconds(100);
 
 }  // namespace
 
+void Attempt::cancel(Urgency urgency) {
+  if (!world_ || is_over()) return;
+  const bool is_first = !std::exchange(record_.cancelled, true);
+  const bool may_hang = !test_.is_program() && age() >= run_.graces.last_look_after;
+  if (is_first && may_hang && state_ == State::Running && urgency == Urgency::Polite) return look_last();
+  if (state_ == State::Running || state_ == State::Looking || state_ == State::Grace) terminate();
+  if (urgency == Urgency::AtOnce && state_ == State::Terminating) kill();
+}
+
+// Whoever stops a test that hangs wants to know where.
+void Attempt::look_last() {
+  enter(State::Looking, run_.graces.last_look + kLookSlack);
+  looks_.look(LookKind::Asked, run_.graces.last_look, {});
+}
+
 void Attempt::on_alarm() {
   const base::TimePoint now = clocks_.now();
   lose_ranks(now);
@@ -102,6 +119,16 @@ void Attempt::time_out_ranks(base::TimePoint now) {
     if (!rank.decided()) fail(rank, {OutcomeKind::TimedOut, 0, base::human(bound)});
   }
   look(LookKind::Timeout);
+}
+
+// Of barriers and of messages between ranks it is known already.
+void Attempt::note_waits(const Look& look) {
+  for (const RankView& view : look.ranks) {
+    RankRecord& rank = at(view.rank).record;
+    const board::ShownWait* const wait = view.shown ? board::main_wait(*view.shown) : nullptr;
+    const bool is_late = rank.outcome.kind == OutcomeKind::TimedOut;
+    if (is_late && wait != nullptr && rank.waiting_in.empty()) rank.waiting_in = name_of_wait(*wait);
+  }
 }
 
 bool Attempt::lacks_ranks(base::TimePoint now) {

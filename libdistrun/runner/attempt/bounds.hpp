@@ -15,6 +15,9 @@ struct Graces {
   Nanoseconds kill = std::chrono::milliseconds(1000);       // from SIGKILL to giving a process up
   Nanoseconds connection = std::chrono::milliseconds(200);  // from a broken connection to a lost rank
   Nanoseconds leak = std::chrono::milliseconds(100);        // what ends or vanishes by itself so soon is no leak
+  // For the stacks when somebody stops the run; of a test that has run for less than the second nobody wonders.
+  Nanoseconds last_look = std::chrono::milliseconds(base::kSanitized ? 2000 : 500);
+  Nanoseconds last_look_after = std::chrono::milliseconds(1000);
 };
 
 // The bound of a phase for a test: the table's, or for the body --timeout-override, else the test's own, else

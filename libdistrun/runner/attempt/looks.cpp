@@ -2,11 +2,28 @@
 
 #include <utility>
 
+#include <distrun/common/board/describe.hpp>
 #include <distrun/runner/attempt/crash_error.hpp>
 #include <distrun/runner/attempt/script_note.hpp>
 #include <distrun/runner/record/look.hpp>
 
 namespace distrun::runner {
+namespace {
+
+// A rank that is just awake, or writes its record, shows no wait for a moment. What it shows later counts if it has
+// waited in that since before the look.
+void look_again(Look& look, const std::vector<RankView>& later) {
+  for (RankView& view : look.ranks) {
+    if (!view.shown || board::wait_of_body(*view.shown) != nullptr) continue;
+    for (const RankView& again : later) {
+      const bool is_it = again.rank == view.rank && again.shown.has_value();
+      const board::ShownWait* const wait = is_it ? board::wait_of_body(*again.shown) : nullptr;
+      if (wait != nullptr && wait->since_ns <= look.at_ns) view = again;
+    }
+  }
+}
+
+}  // namespace
 
 Look Looks::begin(LookKind kind) {
   ++pending_;
@@ -16,15 +33,18 @@ Look Looks::begin(LookKind kind) {
   return look;
 }
 
-void Looks::look(LookKind kind, OnLook on_look) {
+void Looks::look(LookKind kind, Nanoseconds bound, OnLook on_look) {
   Look look = begin(kind);
   look.at_ns = monotonic_ns(run_.loop.clock().now());
   look.ranks = owner_.views();
   launch::StackOrder order;
-  order.bound = run_.graces.evidence;
+  order.bound = bound;
   world_->collect_stacks(order, [this, alive = std::weak_ptr(alive_), look = std::move(look),
                                  on_look = std::move(on_look)](evidence::Stacks stacks) {
-    if (!alive.expired()) end(look, std::move(stacks), on_look);
+    if (alive.expired()) return;
+    Look seen = look;
+    look_again(seen, owner_.views());
+    end(std::move(seen), std::move(stacks), on_look);
   });
 }
 

@@ -37,8 +37,8 @@ class Looks {
   void use(launch::World& world) noexcept { world_ = &world; }
 
   int pending() const noexcept { return pending_; }
-  // Reads the stacks of all ranks, and tells them to `on_look`, or to the owner if that is empty.
-  void look(LookKind kind, OnLook on_look);
+  // Reads the stacks of all ranks, within `bound`, and tells them to `on_look`, or to the owner if that is empty.
+  void look(LookKind kind, Nanoseconds bound, OnLook on_look);
   // Of a rank that has ended by a signal, or was dragged along with its process. Ranks that crash while a probe is at
   // work share the next one.
   void name_crash(const RankRecord& rank);

@@ -1,11 +1,11 @@
 #include <distrun/runner/record/describe.hpp>
 
 #include <algorithm>
-#include <map>
 
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/wire/skip_table.hpp>
+#include <distrun/runner/record/standstill.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -31,35 +31,63 @@ std::string short_outcome(const RankRecord& rank) {
   return describe(rank.outcome);
 }
 
-// Where the culprits themselves waited, each place once: in different barriers, say.
-std::string describe_own_waits(const AttemptRecord& attempt, const std::vector<int>& culprits) {
-  std::map<std::string, std::vector<int>> places;
-  std::vector<int> in_order = culprits;
-  std::sort(in_order.begin(), in_order.end());
-  for (const int rank : in_order) {
-    const std::string& place = attempt.ranks[static_cast<std::size_t>(rank)].waiting_in;
-    if (!place.empty()) places[place].push_back(rank);
-  }
-  std::string text;
-  for (const auto& [place, ranks] : places) {
-    text += (text.empty() ? ": " : ", ") + base::ranks_label(ranks) + " waiting in " + place;
-  }
-  return text;
+constexpr std::size_t kStandingsMax = 8;  // told of each kind
+
+std::string and_more(std::size_t count) {
+  return count > kStandingsMax ? ", and " + std::to_string(count - kStandingsMax) + " more" : "";
 }
 
-// Of ranks that waited when the time ran out.
-std::string describe_waiting(const AttemptRecord& attempt, const std::vector<int>& culprits) {
-  std::vector<int> waiting;
-  std::string where;
-  for (const RankRecord& rank : attempt.ranks) {
-    bool culprit = false;
-    for (const int c : culprits) culprit = culprit || c == rank.rank;
-    if (culprit || rank.waiting_in.empty()) continue;
-    waiting.push_back(rank.rank);
-    where = rank.waiting_in;
+// What the culprits themselves did or waited in, each thing once: different barriers, say.
+std::string describe_doing(const Standstill& still, std::size_t culprits) {
+  if (still.doing.empty()) return "";
+  const Standing& first = still.doing.front();
+  if (culprits == 1) return ", " + first.what;
+  if (first.ranks.size() == culprits) return ", all " + first.what;
+  std::string text;
+  for (std::size_t i = 0; i < still.doing.size() && i < kStandingsMax; ++i) {
+    text += (i == 0 ? ": " : ", ") + base::ranks_label(still.doing[i].ranks) + " " + still.doing[i].what;
   }
-  if (waiting.empty()) return "";
-  return "; " + base::ranks_label(waiting) + " waited in " + where;
+  return text + and_more(still.doing.size());
+}
+
+// Those who wait for a rank that is no cause say so.
+std::string for_whom(const Standstill& still, const Standing& waiting) {
+  if (waiting.awaited == waiting.ranks) return " for itself";
+  const bool goes_without_saying = waiting.awaited.empty() || waiting.awaited == still.causes;
+  return goes_without_saying ? "" : " for " + base::ranks_label(waiting.awaited);
+}
+
+// Of ranks that waited when the time ran out: "; ranks 0, 2 waited in barrier "x", rank 3 for rank 2 in barrier "y"".
+std::string describe_waiting(const Standstill& still, const Standing* but = nullptr) {
+  std::string text;
+  std::size_t count = 0;
+  for (const Standing& each : still.waiting) {
+    if (&each == but || ++count > kStandingsMax) continue;
+    text += text.empty() ? "; " + base::ranks_label(each.ranks) + " waited" : ", " + base::ranks_label(each.ranks);
+    text += for_whom(still, each) + " in " + each.what;
+  }
+  return text + and_more(count);
+}
+
+// "ranks 0-2 wait for each other: ranks 0-1 for rank 2 in barrier "x", rank 2 for rank 0 in receive "y"". What all wait
+// in is told once.
+std::string describe_circle(const Circle& circle) {
+  const std::vector<Standing>& waits = circle.waits;
+  std::string text = base::ranks_label(circle.ranks) + " wait for each other";
+  const bool is_same =
+      std::all_of(waits.begin(), waits.end(), [&](const Standing& each) { return each.what == waits.front().what; });
+  for (std::size_t i = 0; i < waits.size() && i < kStandingsMax; ++i) {
+    text += (i == 0 ? ": " : ", ") + base::ranks_label(waits[i].ranks) + " for " + base::ranks_label(waits[i].awaited);
+    if (!is_same) text += " in " + waits[i].what;
+  }
+  text += and_more(waits.size());
+  return is_same ? text + ", in " + waits.front().what : text;
+}
+
+std::string describe_circles(const Standstill& still) {
+  std::string text;
+  for (const Circle& circle : still.circles) text += (text.empty() ? "" : "; ") + describe_circle(circle);
+  return text + describe_waiting(still);
 }
 
 // Of programs: whether a later exit code follows from the first one nobody knows.
@@ -92,23 +120,42 @@ std::string describe_culprits(const AttemptRecord& attempt) {
   if (cause.outcome.kind == OutcomeKind::Failed && !cause.outcome.text.empty()) {
     return describe_program_failure(attempt, culprits);
   }
+  const bool is_late = cause.outcome.kind == OutcomeKind::TimedOut;
+  const Standstill still = is_late ? standstill_of(attempt) : Standstill{};
+  if (!still.circles.empty()) return describe_circles(still);
   std::string text = name_of_rank(cause.rank) + describe_deed(cause);
   if (culprits.size() > 1) {
     const std::vector<int> others(culprits.begin() + 1, culprits.end());
     const bool passive = cause.outcome.kind == OutcomeKind::Signaled || cause.outcome.kind == OutcomeKind::Lost;
     text += (!passive ? "; so did " : others.size() == 1 ? "; so was " : "; so were ") + base::ranks_label(others);
   }
-  if (cause.outcome.kind == OutcomeKind::TimedOut) {
-    text += describe_own_waits(attempt, culprits) + describe_waiting(attempt, culprits);
+  return text + describe_doing(still, culprits.size()) + describe_waiting(still);
+}
+
+// Who waited for one of the culprits; else who waited at all.
+const Standing* waiter_of_culprit(const Standstill& still, const RankRecord& waiter) {
+  const Standing* found = nullptr;
+  for (const Standing& each : still.waiting) {
+    const bool is_for_culprit = std::any_of(each.awaited.begin(), each.awaited.end(), [&](int rank) {
+      return std::find(still.causes.begin(), still.causes.end(), rank) != still.causes.end();
+    });
+    if (is_for_culprit) return &each;
+    if (std::find(each.ranks.begin(), each.ranks.end(), waiter.rank) != each.ranks.end()) found = &each;
   }
-  return text;
+  return found;
 }
 
 // "rank 0 ran past the bound of 1.0 s in body, waiting in barrier "x" for rank 1 in set-up"
-std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& waiter) {
+std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& late) {
+  const Standstill still = standstill_of(attempt);
+  const Standing* const waiting = waiter_of_culprit(still, late);
+  if (waiting == nullptr) return name_of_rank(late.rank) + describe_deed(late);
   const RankRecord& first = attempt.ranks[static_cast<std::size_t>(attempt.culprits.front())];
-  return name_of_rank(waiter.rank) + describe_deed(waiter) + ", waiting in " + waiter.waiting_in + " for " +
-         base::ranks_label(attempt.culprits) + " in " + wire::name_of(first.phase);
+  const bool is_done = first.outcome.kind == OutcomeKind::Passed || first.outcome.kind == OutcomeKind::Skipped;
+  return base::ranks_label(waiting->ranks) + describe_deed(late) + ", waiting in " + waiting->what + " for " +
+         base::ranks_label(attempt.culprits) +
+         (is_done ? std::string(", which had ") + name_of(first.outcome.kind) : describe_phase(first)) +
+         describe_waiting(still, waiting);
 }
 
 // "outcomes disagree: rank 1 skipped (no network), rank 0 passed"
@@ -123,6 +170,9 @@ std::string describe_disagreement(const AttemptRecord& attempt, const RankRecord
 
 // "rank 1 finished without entering barrier "x"; ranks 0, 2-3 waited there"
 std::string describe_early_leaver(const AttemptRecord& attempt, const RankRecord& follower) {
+  if (follower.outcome.kind == OutcomeKind::TimedOut && follower.because_of < 0) {
+    return describe_awaited(attempt, follower);
+  }
   const RankError* error = decisive_error(follower);
   const std::string why = error != nullptr ? base::one_line(error->text) : describe(follower.outcome);
   if (follower.because_of < 0 || follower.because_of >= static_cast<int>(attempt.ranks.size())) return why;
@@ -165,7 +215,7 @@ bool is_one_deed(const AttemptRecord& attempt) {
   const auto culprit = std::find_if(attempt.ranks.begin(), attempt.ranks.end(), is_it);
   if (culprit == attempt.ranks.end()) return false;
   if (culprit->outcome.kind == OutcomeKind::TimedOut) {
-    return culprit->waiting_in.empty() && describe_waiting(attempt, attempt.culprits).empty();
+    return attempt.message == base::one_line(name_of_rank(culprit->rank) + describe_deed(*culprit), kMessageMax);
   }
   if (culprit->outcome.kind != OutcomeKind::Failed) return true;
   if (culprit->errors.empty()) return !culprit->outcome.text.empty();

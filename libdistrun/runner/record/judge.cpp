@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <distrun/runner/record/describe.hpp>
+#include <distrun/runner/record/standstill.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -54,42 +55,64 @@ bool has_rank(const AttemptRecord& attempt, int rank) {
   return rank >= 0 && rank < static_cast<int>(attempt.ranks.size());
 }
 
-// Ranks that waited for others when the time ran out are not to blame if somebody did not wait.
-bool waited_for_others(const AttemptRecord& attempt, const RankRecord& rank) {
-  if (rank.waiting_in.empty()) return false;
-  return std::any_of(attempt.ranks.begin(), attempt.ranks.end(), [](const RankRecord& other) {
-    return class_of(other) == Class::Timeout && other.waiting_in.empty();
+bool has_late_ranks(const AttemptRecord& attempt) {
+  return std::any_of(attempt.ranks.begin(), attempt.ranks.end(),
+                     [](const RankRecord& rank) { return class_of(rank) == Class::Timeout; });
+}
+
+bool contains(const std::vector<int>& ranks, int rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+// Who waited for others when the time ran out is not to blame if one of those whose time ran out did not. Of a rank
+// that came to another end it is enough that it waited at all.
+bool is_victim(const AttemptRecord& attempt, const Standstill& still, const RankRecord& rank) {
+  const bool is_late = class_of(rank) == Class::Timeout;
+  if (is_late ? contains(still.causes, rank.rank) : rank.waiting_in.empty()) return false;
+  return std::any_of(attempt.ranks.begin(), attempt.ranks.end(), [&](const RankRecord& other) {
+    const bool is_late_cause = class_of(other) == Class::Timeout && contains(still.causes, other.rank);
+    return is_late_cause && (is_late || other.waiting_in.empty());
   });
 }
 
 // A bad outcome that follows from no other rank's.
-bool is_independent(const AttemptRecord& attempt, const RankRecord& rank) {
-  return is_bad(rank) && rank.because_of < 0 && !waited_for_others(attempt, rank);
+bool is_independent(const AttemptRecord& attempt, const Standstill& still, const RankRecord& rank) {
+  return is_bad(rank) && rank.because_of < 0 && !is_victim(attempt, still, rank);
 }
 
-// Ranks for which a rank waited until its time ran out, while their own bounds had not.
-std::vector<int> ranks_waited_for(const AttemptRecord& attempt, const RankRecord& cause) {
-  std::vector<int> ranks;
-  if (class_of(cause) != Class::Timeout || cause.waiting_in.empty()) return ranks;
-  for (const RankRecord& rank : attempt.ranks) {
-    if (class_of(rank) == Class::Ended && rank.waiting_in.empty()) ranks.push_back(rank.rank);
+// Nobody whose time ran out is to blame: others that still had some, or were done.
+CauseKind kind_of_awaited(const AttemptRecord& attempt, const std::vector<int>& ranks) {
+  const bool all_done = std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
+    const Class c = class_of(attempt.ranks[static_cast<std::size_t>(rank)]);
+    return c == Class::Good || c == Class::Skip;
+  });
+  return all_done ? CauseKind::LeftEarly : CauseKind::Awaited;
+}
+
+std::vector<int> circle_with(const Standstill& still, int rank) {
+  for (const Circle& circle : still.circles) {
+    if (contains(circle.ranks, rank)) return circle.ranks;
   }
-  return ranks;
+  return {};
 }
 
-Judgement judge_cause(const AttemptRecord& attempt, const RankRecord& cause) {
+Judgement judge_cause(const AttemptRecord& attempt, const Standstill& still, const RankRecord& cause) {
   Judgement judgement;
   const Class c = class_of(cause);
   judgement.verdict = verdict_of(c);
   judgement.phase = cause.phase;
-  judgement.cause = {CauseKind::Awaited, cause.rank};
-  judgement.culprits = ranks_waited_for(attempt, cause);
-  if (!judgement.culprits.empty()) return judgement;
-  judgement.cause.kind = CauseKind::Deed;
+  judgement.cause = {CauseKind::Deed, cause.rank};
+  if (c == Class::Timeout && !still.causes.empty() && !contains(still.causes, cause.rank)) {
+    judgement.cause.kind = kind_of_awaited(attempt, still.causes);
+    judgement.culprits = still.causes;
+    return judgement;
+  }
+  const std::vector<int> circle = c == Class::Timeout ? circle_with(still, cause.rank) : std::vector<int>{};
   judgement.culprits.push_back(cause.rank);
   for (const RankRecord& rank : attempt.ranks) {
-    if (rank.rank == cause.rank || class_of(rank) != c) continue;
-    if (is_independent(attempt, rank)) judgement.culprits.push_back(rank.rank);
+    if (rank.rank == cause.rank) continue;
+    const bool did_the_same = class_of(rank) == c && is_independent(attempt, still, rank);
+    if (did_the_same || contains(circle, rank.rank)) judgement.culprits.push_back(rank.rank);
   }
   return judgement;
 }
@@ -129,8 +152,9 @@ Judgement judge(const AttemptRecord& attempt) {
   if (!attempt.infra_error.empty()) return {Verdict::InfraError, {}, wire::Phase::Spawn, {CauseKind::Infra}};
   if (!attempt.lost_host.empty()) return {Verdict::Crash, {}, wire::Phase::Body, {CauseKind::Host}};
   if (attempt.ranks.empty()) return {Verdict::Skip, {}, wire::Phase::Spawn, {CauseKind::NoRanks}};
-  const RankRecord* cause = earliest(attempt, [&](const RankRecord& r) { return is_independent(attempt, r); });
-  if (cause != nullptr) return judge_cause(attempt, *cause);
+  const Standstill still = has_late_ranks(attempt) ? standstill_of(attempt) : Standstill{};
+  const RankRecord* cause = earliest(attempt, [&](const RankRecord& r) { return is_independent(attempt, still, r); });
+  if (cause != nullptr) return judge_cause(attempt, still, *cause);
   if (const RankRecord* follower = earliest(attempt, is_bad)) return judge_early_leaver(attempt, *follower);
   const RankRecord* stray = earliest(
       attempt, [](const RankRecord& r) { return class_of(r) == Class::Ended || class_of(r) == Class::Unknown; });

@@ -13,7 +13,8 @@
 //   all passed                                                       pass
 //
 // A rank that died as the test declared counts as passed. The first cause is the bad outcome that was
-// learned first among those that follow from no other rank's; outcomes that do follow name their rank.
+// learned first among those that follow from no other rank's; outcomes that do follow name their rank. Of ranks that
+// ran out of time those are to blame that the others waited for (standstill.hpp).
 #include <vector>
 
 #include <distrun/runner/record/record.hpp>
@@ -27,8 +28,8 @@ struct Judgement {
   Cause cause;
 };
 
-// Reads ranks, leaks, infra_error and cancelled. Every rank should have an outcome; one without is an
-// infra-error.
+// Reads ranks, leaks, the look of a timeout, infra_error and cancelled. Every rank should have an outcome; one without
+// is an infra-error.
 Judgement judge(const AttemptRecord& attempt);
 // Judges it, and writes down verdict, culprits, phase, cause and its message.
 void conclude(AttemptRecord& attempt);

@@ -1,6 +1,8 @@
 #include <distrun/runner/record/look.hpp>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <tuple>
 
 #include <distrun/common/base/rank_list.hpp>
@@ -11,59 +13,60 @@
 namespace distrun::runner {
 namespace {
 
-bool waits_in_same(const RankView& view, const board::ShownWait& wait) {
-  if (!view.shown) return false;
-  return std::any_of(view.shown->waits.begin(), view.shown->waits.end(), [&](const board::ShownWait& other) {
-    return other.kind == wait.kind && other.name == wait.name && other.id == wait.id;
-  });
+const RankView* find_view(const std::vector<RankView>& views, int rank) {
+  const auto view = std::find_if(views.begin(), views.end(), [rank](const RankView& v) { return v.rank == rank; });
+  return view == views.end() || !view->shown ? nullptr : &*view;
 }
 
-// Who is in the same barrier, or collective, is not waited for.
-std::vector<int> awaited(const std::vector<RankView>& views, const board::ShownWait& wait) {
-  if (wait.rule != board::PeerRule::All) return wait.peers;
-  std::vector<int> missing;
-  for (const int peer : wait.peers) {
-    const auto view = std::find_if(views.begin(), views.end(), [peer](const RankView& v) { return v.rank == peer; });
-    if (view == views.end() || !waits_in_same(*view, wait)) missing.push_back(peer);
+// Ranks meet there under one name, and wait for those that do not come.
+bool is_meeting(board::WaitKind kind) {
+  return kind == board::WaitKind::Barrier || kind == board::WaitKind::Collective;
+}
+
+const board::ShownWait* wait_in_same(const RankView& view, const board::ShownWait& wait) {
+  const auto same = std::find_if(view.shown->waits.begin(), view.shown->waits.end(), [&](const auto& other) {
+    return other.kind == wait.kind && other.name == wait.name && other.id == wait.id;
+  });
+  return same == view.shown->waits.end() ? nullptr : &*same;
+}
+
+// The rank whose process a wait names: "lock of process 4711: model.bin". None, if ranks share it.
+std::vector<int> holder(const std::vector<RankView>& views, const std::string& name) {
+  constexpr std::string_view kHeldBy = "lock of process ";
+  if (!name.starts_with(kHeldBy)) return {};
+  const int pid = std::atoi(name.c_str() + kHeldBy.size());
+  std::vector<int> ranks;
+  for (const RankView& view : views) {
+    if (view.shown && view.shown->pid == pid) ranks.push_back(view.rank);
   }
-  return missing;
+  return ranks.size() == 1 ? ranks : std::vector<int>{};
 }
 
 std::string for_how_long(std::int64_t since_ns, std::int64_t now_ns) {
   return since_ns > 0 && since_ns < now_ns ? " for " + base::human(Nanoseconds(now_ns - since_ns)) : "";
 }
 
-// The innermost wait of the thread that runs a handler.
-const board::ShownWait* wait_of(const board::Shown& shown, const board::ShownWait& handler) {
-  for (auto wait = shown.waits.rbegin(); wait != shown.waits.rend(); ++wait) {
-    if (wait->tid == handler.tid && wait->kind != board::WaitKind::Handler) return &*wait;
-  }
-  return nullptr;
-}
-
 // What the rank that is called does for the call: runs it, and waits in something itself; or has not begun.
 std::string there(const std::vector<RankView>& views, int caller, const board::ShownWait& wait, std::int64_t now_ns) {
   if (wait.kind != board::WaitKind::RpcReply || wait.peers.size() != 1 || wait.id == 0) return "";
   const int callee = wait.peers.front();
-  const auto view = std::find_if(views.begin(), views.end(), [&](const RankView& v) { return v.rank == callee; });
-  if (view == views.end() || !view->shown) return "";
+  const RankView* const view = find_view(views, callee);
+  if (view == nullptr) return "";
   const auto handler = std::find_if(view->shown->waits.begin(), view->shown->waits.end(), [&](const auto& each) {
     return each.kind == board::WaitKind::Handler && each.id == wait.id && each.peers == std::vector<int>{caller};
   });
   const std::string rank = base::ranks_label({callee});
   if (handler == view->shown->waits.end()) return rank + " does not run it";
   std::string text = rank + " runs it" + for_how_long(handler->since_ns, now_ns);
-  const board::ShownWait* const inner = wait_of(*view->shown, *handler);
+  const board::ShownWait* const inner = board::wait_of_thread(*view->shown, *handler);
   if (inner == nullptr) return text;
   const std::string site = board::site_of(*inner);
   return text + ", and waits in " + board::describe(*inner) + (site.empty() ? "" : " (" + site + ")");
 }
 
 std::string named(const board::ShownWait& wait) {
-  board::ShownWait bare = wait;
-  bare.peers.clear();
   const std::string site = board::site_of(wait);
-  return board::describe(bare) + (site.empty() ? "" : " (" + site + ")");
+  return name_of_wait(wait) + (site.empty() ? "" : " (" + site + ")");
 }
 
 WaitLine line_of(const std::vector<RankView>& views, const RankView& view, std::int64_t now_ns) {
@@ -78,7 +81,7 @@ WaitLine line_of(const std::vector<RankView>& views, const RankView& view, std::
     return line;
   }
   line.what = named(*wait);
-  line.awaited = awaited(views, *wait);
+  line.awaited = awaited(views, view.rank, *wait);
   line.any = wait->rule == board::PeerRule::Any;
   if (wait->deadline_ns != 0) line.left = Nanoseconds(wait->deadline_ns - now_ns);
   line.there = there(views, view.rank, *wait, now_ns);
@@ -88,6 +91,29 @@ WaitLine line_of(const std::vector<RankView>& views, const RankView& view, std::
 auto identity(const WaitLine& line) { return std::tie(line.what, line.awaited, line.any, line.phase); }
 
 }  // namespace
+
+std::vector<int> awaited(const std::vector<RankView>& views, int rank, const board::ShownWait& wait) {
+  if (wait.peers.empty()) return holder(views, wait.name);
+  if (wait.rule != board::PeerRule::All || !is_meeting(wait.kind)) return wait.peers;
+  std::vector<int> absent;
+  std::vector<int> waiting;  // there, for others than this one
+  for (const int peer : wait.peers) {
+    const RankView* const view = find_view(views, peer);
+    const board::ShownWait* const same = view == nullptr ? nullptr : wait_in_same(*view, wait);
+    if (same == nullptr) {
+      absent.push_back(peer);
+    } else if (std::find(same->peers.begin(), same->peers.end(), rank) == same->peers.end()) {
+      waiting.push_back(peer);
+    }
+  }
+  return absent.empty() ? waiting : absent;
+}
+
+std::string name_of_wait(const board::ShownWait& wait) {
+  board::ShownWait bare = wait;
+  bare.peers.clear();
+  return board::describe(bare);
+}
 
 std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_t now_ns) {
   std::vector<WaitLine> lines;

@@ -17,10 +17,16 @@ inline std::int64_t monotonic_ns(base::TimePoint time) {
   return std::chrono::duration_cast<Nanoseconds>(time.time_since_epoch()).count();
 }
 
+// The ranks for which a rank waits in what it shows. Of a barrier or collective that are those that are not in it, or
+// if all are, those that wait there for others; of a lock the one that holds it.
+std::vector<int> awaited(const std::vector<RankView>& views, int rank, const board::ShownWait& wait);
+// "barrier \"meet\"", without ranks.
+std::string name_of_wait(const board::ShownWait& wait);
+
 // What a look tells of one rank.
 Look only(int rank, Look look);
 
-// One wait of a rank, and the ranks that it waits for: of a barrier those that are not in it.
+// One wait of a rank, and the ranks that it waits for.
 struct WaitLine {
   std::vector<int> ranks;  // that wait alike
   std::string what;        // "barrier \"meet\" (ring.cpp:41)"; empty: nothing that is shown

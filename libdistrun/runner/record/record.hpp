@@ -52,7 +52,7 @@ struct RankRecord {
   int because_of = -1;            // its outcome follows from that rank's
   bool declared_death = false;    // it died as the test said it may
   bool body_passed = false;       // told before it ended: what went wrong later is the exit's
-  std::string waiting_in;         // the barrier or message that it waited for when it was ended
+  std::string waiting_in;         // the barrier, message or other thing that it waited for when it was ended
   std::vector<RankError> errors;  // in the order in which they came, at most 100
   std::vector<wire::KeyValue> notes;
   Captured out;

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include <csignal>
+#include <limits>
 
 #include "stage.hpp"
 
@@ -108,6 +109,72 @@ TEST_CASE("a cancellation does not wait for stacks, and the end does") {
   world.die(0, SIGTERM);
   world.die(1, SIGTERM);
   CHECK_FALSE(stage.is_over());
+  world.give_stacks();
+  CHECK(stage.finish().verdict == Verdict::Cancelled);
+}
+
+TEST_CASE("a rank that was just awake is seen in the wait in which it has been for long") {
+  Stage stage(2);
+  stage.settings.timeout = 50ms;
+  fake::World& world = stage.begin();
+  world.hold_stacks = true;
+  world.boards[0] = world.boards[1] = {};
+  world.start_and_greet_all();
+  REQUIRE(stage.until([&] { return world.looks == 1; }));
+  board::ShownWait wait;
+  wait.name = "step";
+  wait.kind = board::WaitKind::Barrier;
+  wait.rule = board::PeerRule::All;
+  wait.peers = {1};
+  wait.in_body = true;
+  wait.since_ns = 1;
+  world.boards[0].waits = {wait};
+  wait.since_ns = std::numeric_limits<std::int64_t>::max();  // it has begun since
+  world.boards[1].waits = {wait};
+  world.give_stacks();
+  end_all(stage, world);
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.culprits == std::vector<int>{1});
+  CHECK_THAT(record.message, Catch::EndsWith("; rank 0 waited in barrier \"step\""));
+}
+
+TEST_CASE("a test that has run for long is looked at before it is stopped") {
+  Stage stage(2);
+  stage.graces.last_look_after = 0s;
+  stage.graces.last_look = 10s;
+  fake::World& world = stage.begin();
+  world.hold_stacks = true;
+  world.start_and_greet_all();
+  stage.attempt->cancel(Urgency::Polite);
+  CHECK(world.looks == 1);
+  CHECK(world.signals.empty());
+  SECTION("and ends when that is done") {
+    world.give_stacks();
+    end_all(stage, world);
+    const AttemptRecord& record = stage.finish();
+    CHECK(record.verdict == Verdict::Cancelled);
+    REQUIRE(record.looks.size() == 1);
+    CHECK(record.looks.front().kind == LookKind::Asked);
+    CHECK(stage.told.count("look asked") == 1);
+  }
+  SECTION("unless somebody is in a hurry") {
+    stage.attempt->cancel(Urgency::AtOnce);
+    CHECK(world.signals_of(0).back() == SIGKILL);
+    for (int rank = 0; rank < 2; ++rank) world.die(rank, SIGKILL);
+    world.give_stacks();
+    CHECK(stage.finish().verdict == Verdict::Cancelled);
+  }
+}
+
+TEST_CASE("the last look of a test holds its end up no longer than its bound") {
+  Stage stage(2);
+  stage.graces.last_look_after = 0s;
+  stage.graces.last_look = 20ms;
+  fake::World& world = stage.begin();
+  world.hold_stacks = true;
+  world.start_and_greet_all();
+  stage.attempt->cancel(Urgency::Polite);
+  end_all(stage, world);
   world.give_stacks();
   CHECK(stage.finish().verdict == Verdict::Cancelled);
 }

@@ -95,8 +95,9 @@ class World : public launch::World {
   const launch::WorldSpec& spec() const { return spec_; }
 
   std::vector<Signal> signals;
-  int looks = 0;             // how often stacks were asked for
-  bool hold_stacks = false;  // they come with give_stacks() only
+  int looks = 0;                       // how often stacks were asked for
+  std::map<int, board::Shown> boards;  // of ranks that show something
+  bool hold_stacks = false;            // they come with give_stacks() only
   std::vector<launch::OnStacks> waiting_for_stacks;
   std::vector<std::vector<std::pair<int, wire::RawStacks>>> to_name;
   std::vector<launch::OnStacks> waiting_for_names;
@@ -130,7 +131,10 @@ class World : public launch::World {
         if (number == SIGTERM) die(rank, number);
       });
   }
-  std::optional<board::Shown> shown(int) const override { return std::nullopt; }
+  std::optional<board::Shown> shown(int rank) const override {
+    const auto found = boards.find(rank);
+    return found == boards.end() ? std::nullopt : std::optional(found->second);
+  }
   void collect_stacks(const launch::StackOrder&, launch::OnStacks on_stacks) override {
     waiting_for_stacks.push_back(std::move(on_stacks));
     ++looks;

@@ -64,7 +64,7 @@ TEST_CASE("the error that ended the body is the one that is told") {
 }
 
 TEST_CASE("a timeout says who waited where") {
-  AttemptRecord attempt = attempt_of({TimedOut, TimedOut, TimedOut, KilledByUs});
+  AttemptRecord attempt = attempt_of({TimedOut, TimedOut, TimedOut});
   attempt.ranks[1].waiting_in = attempt.ranks[2].waiting_in = "barrier \"x\"";
   CHECK(told(attempt, {0}) == "rank 0 ran past the bound of 5.0 s in body; ranks 1-2 waited in barrier \"x\"");
   attempt.ranks[0].waiting_in = "barrier \"y\"";

@@ -2,34 +2,14 @@
 
 #include <distrun/runner/record/look.hpp>
 
+#include "views.hpp"
+
 using namespace distrun;
 using namespace distrun::runner;
+using namespace distrun::runner::views;
+using board::WaitKind;
 
 namespace {
-
-constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kNow = 100 * kSecond;
-
-RankView in_body(int rank) {
-  RankView view;
-  view.rank = rank;
-  view.shown.emplace();
-  view.shown->phase = wire::Phase::Body;
-  view.shown->phase_since_ns = kNow - 3 * kSecond;
-  return view;
-}
-
-RankView in_barrier(int rank, const std::string& name, std::vector<int> peers) {
-  RankView view = in_body(rank);
-  board::ShownWait& wait = view.shown->waits.emplace_back();
-  wait.kind = board::WaitKind::Barrier;
-  wait.name = name;
-  wait.rule = board::PeerRule::All;
-  wait.peers = std::move(peers);
-  wait.in_body = true;
-  wait.since_ns = kNow - 2 * kSecond;
-  return view;
-}
 
 RankView after(RankView view, board::WaitKind kind, const std::string& name, int peer) {
   view.shown->operations.push_back({1, board::WaitKind::Barrier, "before", 0, -1, kNow - 5 * kSecond});
@@ -48,7 +28,8 @@ using Lines = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("ranks in one barrier are one line, and wait for those that are not in it") {
-  CHECK(lines_of({in_barrier(0, "meet", {0, 1, 2}), in_body(1), in_barrier(2, "meet", {0, 1, 2})}) ==
+  CHECK(lines_of({in_wait(0, WaitKind::Barrier, "meet", {0, 1, 2}), in_body(1),
+                  in_wait(2, WaitKind::Barrier, "meet", {0, 1, 2})}) ==
         Lines{"rank 1 has been in body for 3.0 s, in no wait on the board",
               "ranks 0, 2 have waited for 2.0 s in barrier \"meet\" for rank 1"});
 }
@@ -66,4 +47,45 @@ TEST_CASE("of ranks that are told together the last is told if it is the same") 
                                            "they did was send \"go\" to rank 3"});
   const RankView third = after(in_body(2), board::WaitKind::Send, "go", 1);
   CHECK(lines_of({first, second, third}) == Lines{"ranks 0-2 have been in body for 3.0 s, in no wait on the board"});
+}
+
+TEST_CASE("ranks that wait for each other in what has one name are told each with the other") {
+  CHECK(lines_of({in_wait(0, WaitKind::RpcReply, "f", {1}, 1), in_wait(1, WaitKind::RpcReply, "f", {0}, 1)}) ==
+        Lines{"rank 0 has waited for 2.0 s in RPC reply \"f\" #1 for rank 1; rank 1 does not run it",
+              "rank 1 has waited for 2.0 s in RPC reply \"f\" #1 for rank 0; rank 0 does not run it"});
+}
+
+TEST_CASE("who waits in a barrier for one that waits there for another names it") {
+  CHECK(
+      lines_of({in_wait(0, WaitKind::Barrier, "all_gather", {1}), in_body(1),
+                in_wait(2, WaitKind::Barrier, "all_gather", {0}), in_wait(3, WaitKind::Barrier, "all_gather", {0})}) ==
+      Lines{"rank 1 has been in body for 3.0 s, in no wait on the board",
+            "rank 0 has waited for 2.0 s in barrier \"all_gather\" for rank 1",
+            "ranks 2-3 have waited for 2.0 s in barrier \"all_gather\" for rank 0"});
+}
+
+TEST_CASE("of a wait in slices the whole is told, and for whom") {
+  RankView view = in_wait(0, WaitKind::Backward, "gradients from worker 1", {1});
+  view.shown->waits.back().rule = board::PeerRule::None;
+  view = waits(waits(view, WaitKind::Backward, "gradients from worker 1"), WaitKind::Backward, "a backward pass");
+  view.shown->waits.back().since_ns = kNow - kSecond / 10;
+  CHECK(lines_of({view}) == Lines{"rank 0 has waited for 2.0 s in backward \"gradients from worker 1\" for rank 1"});
+  view.shown->waits.erase(view.shown->waits.begin());
+  CHECK(lines_of({view}) == Lines{"rank 0 has waited for 2.0 s in backward \"gradients from worker 1\""});
+}
+
+TEST_CASE("of waits inside each other the inner one is told") {
+  CHECK(lines_of({waits(in_wait(0, WaitKind::Custom, "training"), WaitKind::Barrier, "step", {1})}) ==
+        Lines{"rank 0 has waited for 2.0 s in barrier \"step\" for rank 1"});
+}
+
+TEST_CASE("what a rank waits for on behalf of another is no wait of its own") {
+  CHECK(lines_of({waits(runs(in_body(0), "f", 1, 1, 9000), WaitKind::StoreGet, "key", {}, 0, 9000)}) ==
+        Lines{"rank 0 has been in body for 3.0 s, in no wait on the board"});
+}
+
+TEST_CASE("who waits for a lock waits for the rank whose process holds it") {
+  CHECK(lines_of({in_wait(0, WaitKind::Custom, "lock of process 4701: model"), in_body(1)}) ==
+        Lines{"rank 1 has been in body for 3.0 s, in no wait on the board",
+              "rank 0 has waited for 2.0 s in wait \"lock of process 4701: model\" for rank 1"});
 }

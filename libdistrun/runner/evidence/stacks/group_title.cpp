@@ -80,7 +80,7 @@ std::string name_of_state(char state) {
     case 'R': return "running";
     case 'S': return "sleeping";
     case 'D': return "not to be interrupted";
-    case 'T': return "stopped";
+    case 'T': return "stopped (SIGSTOP)";  // or its like from a terminal, which ranks have not
     case 't': return "stopped by a debugger";
     case 'Z':
     case 'X': return "ended";
@@ -125,7 +125,7 @@ std::string motion_text(const Stacks& stacks, const Group& group) {
   if (condition.motion == wire::Motion::Moving) return "moving";
   const bool is_waiting = condition.motion == wire::Motion::Waiting && (condition.state == 'S' || is_deaf);
   std::string text = is_waiting ? "waiting" : name_of_state(condition.state);
-  if (!condition.call.empty()) text += " in " + call_text(stacks, group);
+  if (!condition.call.empty() && condition.state != 'T') text += " in " + call_text(stacks, group);
   if (is_waiting && is_deaf) text += ", " + name_of_state('D');
   return text;
 }

@@ -1,0 +1,140 @@
+#include <distrun/runner/record/standstill.hpp>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/board/describe.hpp>
+#include <distrun/runner/record/look.hpp>
+#include <distrun/runner/record/wait_graph.hpp>
+
+namespace distrun::runner {
+namespace {
+
+bool has(const std::vector<int>& ranks, int rank) { return std::find(ranks.begin(), ranks.end(), rank) != ranks.end(); }
+
+void add(std::vector<Standing>& all, int rank, const std::string& what, const std::vector<int>& awaited = {}) {
+  const auto same = std::find_if(all.begin(), all.end(),
+                                 [&](const Standing& each) { return each.what == what && each.awaited == awaited; });
+  if (same == all.end()) {
+    all.push_back({{rank}, what, awaited});
+  } else if (!has(same->ranks, rank)) {
+    same->ranks.push_back(rank);
+  }
+}
+
+std::vector<int> ranks_of(const WaitGraph& graph, const WaitEnd& end) {
+  std::set<int> ranks;
+  for (const std::size_t index : end) ranks.insert(graph.node(index).rank);
+  return {ranks.begin(), ranks.end()};
+}
+
+std::string describe_condition(const WaitNode& thread) {
+  if (thread.stack == nullptr) return "";
+  if (static_cast<char>(thread.stack->task.state) == 'T') return "stopped (SIGSTOP)";
+  if (thread.stack->motion == wire::Motion::Spinning) return "spinning";
+  const bool locks_itself = thread.stack->waits_for.find("held by this thread itself") != std::string::npos;
+  return locks_itself ? "waiting for a mutex that it holds itself" : "";
+}
+
+// What a rank does that waits for no other one; empty: nothing that can be said.
+std::string describe_end(const WaitGraph& graph, const WaitEnd& end) {
+  if (end.size() > 1) return "its threads waiting for each other";
+  const WaitNode& thread = graph.node(end.front());
+  const std::string waits_in = thread.wait == nullptr ? "" : name_of_wait(*thread.wait);
+  if (thread.handler != nullptr) {
+    return "running " + board::describe(*thread.handler) + (waits_in.empty() ? "" : ", which waits in " + waits_in);
+  }
+  if (thread.wait == nullptr) return describe_condition(thread);
+  return "waiting in " + waits_in + (has(thread.awaited, thread.rank) ? " for itself" : "");
+}
+
+Circle circle_of(const WaitGraph& graph, WaitEnd end) {
+  Circle circle{ranks_of(graph, end), {}};
+  std::stable_sort(end.begin(), end.end(),
+                   [&](std::size_t a, std::size_t b) { return graph.node(a).rank < graph.node(b).rank; });
+  for (const std::size_t index : end) {
+    const WaitNode& node = graph.node(index);
+    const bool is_for_others = !node.awaited.empty() && node.awaited != std::vector<int>{node.rank};
+    if (is_for_others) add(circle.waits, node.rank, name_of_wait(*node.wait), node.awaited);
+  }
+  return circle;
+}
+
+// Where some ranks wait for nobody, circles of others are told as waits.
+void dissolve_circles(Standstill& still) {
+  for (const Circle& circle : still.circles) {
+    for (const Standing& wait : circle.waits) {
+      for (const int rank : wait.ranks) {
+        add(still.doing, rank, "waiting in " + wait.what + " for " + base::ranks_label(wait.awaited));
+      }
+    }
+  }
+  still.circles.clear();
+}
+
+Standstill by_look(const Look& look, const std::vector<int>& late) {
+  const WaitGraph graph(look);
+  Standstill still;
+  std::set<int> causes;
+  bool all_circles = true;
+  for (const WaitEnd& end : graph.ends_from(late)) {
+    const std::vector<int> ranks = ranks_of(graph, end);
+    causes.insert(ranks.begin(), ranks.end());
+    if (ranks.size() > 1) {
+      still.circles.push_back(circle_of(graph, end));
+      continue;
+    }
+    all_circles = false;
+    const std::string what = describe_end(graph, end);
+    if (!what.empty()) add(still.doing, ranks.front(), what);
+  }
+  if (!all_circles) dissolve_circles(still);
+  still.causes.assign(causes.begin(), causes.end());
+  for (const RankView& view : look.ranks) {
+    const board::ShownWait* const wait =
+        view.shown && !causes.contains(view.rank) ? board::main_wait(*view.shown) : nullptr;
+    if (wait != nullptr) add(still.waiting, view.rank, name_of_wait(*wait), awaited(look.ranks, view.rank, *wait));
+  }
+  return still;
+}
+
+// Who waits is known, and in what, but not for whom: for those that do not.
+Standstill by_records(const AttemptRecord& attempt) {
+  std::vector<int> late_at_work;
+  std::vector<int> others_at_work;
+  std::vector<int> late;
+  Standstill still;
+  for (const RankRecord& rank : attempt.ranks) {
+    const bool is_late = rank.outcome.kind == OutcomeKind::TimedOut;
+    if (is_late) late.push_back(rank.rank);
+    if (!rank.waiting_in.empty()) continue;
+    if (is_late) late_at_work.push_back(rank.rank);
+    if (rank.outcome.kind == OutcomeKind::KilledByUs) others_at_work.push_back(rank.rank);
+  }
+  still.causes = !late_at_work.empty() ? late_at_work : !others_at_work.empty() ? others_at_work : late;
+  for (const RankRecord& rank : attempt.ranks) {
+    if (rank.waiting_in.empty()) continue;
+    const bool is_cause = has(still.causes, rank.rank);
+    add(is_cause ? still.doing : still.waiting, rank.rank, (is_cause ? "waiting in " : "") + rank.waiting_in);
+  }
+  return still;
+}
+
+}  // namespace
+
+Standstill standstill_of(const AttemptRecord& attempt) {
+  std::vector<int> late;
+  for (const RankRecord& rank : attempt.ranks) {
+    if (rank.outcome.kind == OutcomeKind::TimedOut) late.push_back(rank.rank);
+  }
+  for (const Look& look : attempt.looks) {
+    const auto has_shown = [](const RankView& view) { return view.shown.has_value(); };
+    const bool tells = std::any_of(look.ranks.begin(), look.ranks.end(), has_shown);
+    if (look.kind == LookKind::Timeout && tells) return by_look(look, late);
+  }
+  return by_records(attempt);
+}
+
+}  // namespace distrun::runner

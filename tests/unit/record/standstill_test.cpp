@@ -1,0 +1,246 @@
+#include <catch2/catch.hpp>
+
+#include <distrun/runner/record/judge.hpp>
+#include <distrun/runner/record/standstill.hpp>
+
+#include "samples.hpp"
+#include "views.hpp"
+
+using namespace distrun;
+using namespace distrun::runner;
+using namespace distrun::runner::views;
+using board::WaitKind;
+using enum OutcomeKind;
+
+namespace {
+
+// Four ranks whose time ran out, and what was seen then.
+AttemptRecord seen(std::vector<RankView> ranks,
+                   const std::vector<OutcomeKind>& kinds = {TimedOut, TimedOut, TimedOut, TimedOut}) {
+  AttemptRecord attempt = samples::attempt_of(kinds);
+  Look look;
+  look.at_ns = kNow;
+  look.ranks = std::move(ranks);
+  attempt.looks.push_back(std::move(look));
+  return attempt;
+}
+
+wire::ThreadStack& add_thread(AttemptRecord& attempt, int rank, int tid) {
+  evidence::Process& process = attempt.looks.front().stacks.processes.emplace_back();
+  process.rank = rank;
+  wire::ThreadStack& thread = process.threads.emplace_back();
+  thread.task.tid = tid;
+  return thread;
+}
+
+struct Told {
+  std::vector<int> culprits;
+  std::string message;
+
+  friend bool operator==(const Told&, const Told&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const Told& told) {
+    for (const int rank : told.culprits) out << rank << ' ';
+    return out << told.message;
+  }
+};
+
+Told told(AttemptRecord attempt) {
+  conclude(attempt);
+  return {attempt.culprits, attempt.message};
+}
+
+const std::string kRanPast = " ran past the bound of 5.0 s in body";
+RankView in_all_reduce(int rank, std::vector<int> peers) {
+  return in_wait(rank, WaitKind::Collective, "all_reduce of world", std::move(peers), 1);
+}
+RankView in_gather(int rank, int peer) { return in_wait(rank, WaitKind::Barrier, "rpc all_gather", {peer}); }
+
+}  // namespace
+
+TEST_CASE("a rank that does not join a collective is to blame, not those that are in it") {
+  const AttemptRecord attempt = seen({in_all_reduce(0, {1}), in_body(1), in_all_reduce(2, {1}), in_all_reduce(3, {1})});
+  CHECK(told(attempt) ==
+        Told{{1}, "rank 1" + kRanPast + "; ranks 0, 2-3 waited in collective \"all_reduce of world\" #1"});
+}
+
+TEST_CASE("a rank that waits in a barrier for those that wait for it in a collective is one of a circle") {
+  const AttemptRecord attempt =
+      seen({in_all_reduce(0, {2}), in_all_reduce(1, {2}), in_barrier(2, "end"), in_all_reduce(3, {2})});
+  CHECK(told(attempt) == Told{{0, 1, 2, 3},
+                              "ranks 0-3 wait for each other: ranks 0-1, 3 for rank 2 in collective \"all_reduce of "
+                              "world\" #1, rank 2 for ranks 0-1, 3 in barrier \"end\""});
+}
+
+TEST_CASE("of ranks that wait for a circle it is said for whom") {
+  const auto in_reduce = in_wait(0, WaitKind::Collective, "reduce of world", {1}, 1);
+  const AttemptRecord attempt = seen({in_reduce, in_barrier(1, "end"), in_barrier(2, "end"), in_barrier(3, "end")});
+  CHECK(told(attempt) == Told{{0, 1},
+                              "ranks 0-1 wait for each other: rank 0 for rank 1 in collective \"reduce of world\" #1, "
+                              "rank 1 for rank 0 in barrier \"end\"; ranks 2-3 waited for rank 0 in barrier \"end\""});
+}
+
+TEST_CASE("what all ranks of a circle wait in is told once") {
+  std::vector<RankView> ring;
+  for (int rank = 0; rank < 4; ++rank) ring.push_back(in_wait(rank, WaitKind::Receive, "tok", {(rank + 1) % 4}));
+  CHECK(told(seen(ring)) == Told{{0, 1, 2, 3},
+                                 "ranks 0-3 wait for each other: rank 0 for rank 1, rank 1 for rank 2, rank 2 for rank "
+                                 "3, rank 3 for rank 0, in receive \"tok\""});
+}
+
+TEST_CASE("who runs a call for ever is to blame, though its body waits for the caller") {
+  const AttemptRecord attempt = seen({in_wait(0, WaitKind::RpcReply, "f", {1}, 7),
+                                      runs(in_gather(1, 0), "f", 7, 0, 9001), in_gather(2, 0), in_gather(3, 0)});
+  CHECK(told(attempt) == Told{{1},
+                              "rank 1" + kRanPast +
+                                  ", running handler \"f\" #7 of rank 0; rank 0 waited in RPC reply \"f\" #7, ranks "
+                                  "2-3 for rank 0 in barrier \"rpc all_gather\""});
+}
+
+TEST_CASE("calls are followed from rank to rank to the one that does not come back") {
+  const auto calls_on = [](int rank, int caller, int callee) {
+    return waits(runs(in_gather(rank, 0), "ring", 2, caller, 9000 + rank), WaitKind::RpcReply, "ring", {callee}, 2,
+                 9000 + rank);
+  };
+  SECTION("as it waits for what nobody brings") {
+    const RankView last = waits(runs(in_gather(2, 0), "ring", 2, 1, 9002), WaitKind::StoreGet, "key", {}, 0, 9002);
+    const AttemptRecord attempt =
+        seen({in_wait(0, WaitKind::RpcReply, "ring", {1}, 2), calls_on(1, 0, 2), last, in_gather(3, 0)});
+    CHECK_THAT(told(attempt).message,
+               Catch::StartsWith("rank 2" + kRanPast +
+                                 ", running handler \"ring\" #2 of rank 1, which waits in store get \"key\"; "));
+  }
+  SECTION("as it has stopped and runs nothing") {
+    const AttemptRecord attempt =
+        seen({in_wait(0, WaitKind::RpcReply, "ring", {1}, 2), calls_on(1, 0, 2), in_body(2), in_gather(3, 0)});
+    CHECK(told(attempt).culprits == std::vector<int>{2});
+  }
+}
+
+TEST_CASE("calls whose handlers wait for mutexes of the callers' bodies are a circle") {
+  const auto calls = [](int rank, int other) {
+    return runs(in_wait(rank, WaitKind::RpcReply, "f", {other}, 1), "f", 1, other, 9000 + rank);
+  };
+  AttemptRecord attempt = seen({calls(0, 1), calls(1, 0), in_gather(2, 0), in_gather(3, 0)});
+  for (const int rank : {0, 1}) {
+    add_thread(attempt, rank, 9000 + rank).waits_for =
+        "mutex 0x10 held by thread " + std::to_string(4700 + rank) + " (distrun-rank)";
+  }
+  CHECK(told(attempt) == Told{{0, 1},
+                              "ranks 0-1 wait for each other: rank 0 for rank 1, rank 1 for rank 0, in RPC reply \"f\" "
+                              "#1; ranks 2-3 waited for rank 0 in barrier \"rpc all_gather\""});
+}
+
+TEST_CASE("who asks for a value waits for what makes it, for whomever") {
+  const RankView maker = runs(in_gather(1, 0), "make", 1, 0, 9001);
+  const AttemptRecord attempt =
+      seen({in_gather(0, 2), maker, in_wait(2, WaitKind::RpcReply, "_rref_fetch", {1}, 2), in_gather(3, 0)});
+  CHECK_THAT(told(attempt).message,
+             Catch::StartsWith("rank 1" + kRanPast + ", running handler \"make\" #1 of rank 0; "));
+}
+
+TEST_CASE("threads of a rank that hold each other's mutexes are told") {
+  AttemptRecord attempt = seen({in_barrier(0, "x"), in_body(1), in_barrier(2, "x"), in_barrier(3, "x")});
+  add_thread(attempt, 1, 4701).waits_for = "mutex 0x10 held by thread 9000 (back)";
+  add_thread(attempt, 1, 9000).waits_for = "mutex 0x20 held by thread 4701 (front)";
+  CHECK(told(attempt) ==
+        Told{{1}, "rank 1" + kRanPast + ", its threads waiting for each other; ranks 0, 2-3 waited in barrier \"x\""});
+}
+
+TEST_CASE("what all culprits do is told once") {
+  std::vector<RankView> all;
+  for (int rank = 0; rank < 4; ++rank) all.push_back(in_wait(rank, WaitKind::StoreGet, "key"));
+  CHECK(told(seen(all)) ==
+        Told{{0, 1, 2, 3}, "rank 0" + kRanPast + "; so did ranks 1-3, all waiting in store get \"key\""});
+}
+
+TEST_CASE("a rank that waits for what no rank is known to bring is to blame") {
+  AttemptRecord attempt = seen(
+      {in_barrier(0, "up"), in_barrier(1, "up"), in_barrier(2, "up"), in_wait(3, WaitKind::StoreGet, "address/of/7")});
+  CHECK(told(attempt) ==
+        Told{{3}, "rank 3" + kRanPast + ", waiting in store get \"address/of/7\"; ranks 0-2 waited in barrier \"up\""});
+  attempt.looks.front().ranks[1] = in_body(1);  // which may be the one to bring it
+  CHECK(told(attempt).culprits == std::vector<int>{1});
+}
+
+TEST_CASE("who holds a lock and waits for those that wait for it is one of a circle") {
+  const auto in_lock = [](int rank) { return in_wait(rank, WaitKind::Custom, "lock of process 4701: model"); };
+  const AttemptRecord attempt = seen({in_lock(0), in_barrier(1, "end"), in_lock(2), in_lock(3)});
+  CHECK(told(attempt) == Told{{0, 1, 2, 3},
+                              "ranks 0-3 wait for each other: ranks 0, 2-3 for rank 1 in wait \"lock of process 4701: "
+                              "model\", rank 1 for ranks 0, 2-3 in barrier \"end\""});
+}
+
+TEST_CASE("a body that waits for its stream or calls waits for whom another thread of the rank waits") {
+  const WaitKind kind = GENERATE(WaitKind::Stream, WaitKind::Collective);
+  const auto in_stream = [&](int rank, std::vector<int> peers) {
+    return waits(in_wait(rank, kind, "cuda:0"), WaitKind::Collective, "all_reduce of world", std::move(peers), 1,
+                 9000 + rank);
+  };
+  const AttemptRecord attempt = seen({in_stream(0, {2, 3}), in_stream(1, {2, 3}), in_body(2), in_stream(3, {2})});
+  CHECK(told(attempt) ==
+        Told{{2}, "rank 2" + kRanPast + "; ranks 0-1, 3 waited in " + board::name_of(kind) + " \"cuda:0\""});
+}
+
+TEST_CASE("ranks that hang each by itself are all to blame, and nobody that waits for them") {
+  const AttemptRecord attempt = seen(
+      {in_body(0), in_wait(1, WaitKind::Receive, "go", {0}), in_body(2), in_wait(3, WaitKind::Receive, "go", {2})});
+  CHECK(told(attempt) == Told{{0, 2},
+                              "rank 0" + kRanPast +
+                                  "; so did rank 2; rank 1 waited for rank 0 in receive \"go\", rank "
+                                  "3 for rank 2 in receive \"go\""});
+}
+
+TEST_CASE("a circle beside a rank that hangs by itself is to blame with it") {
+  const AttemptRecord attempt = seen({in_body(0), in_wait(1, WaitKind::Receive, "a", {2}),
+                                      in_wait(2, WaitKind::Receive, "a", {1}), in_barrier(3, "end")});
+  CHECK(told(attempt) == Told{{0, 1, 2},
+                              "rank 0" + kRanPast +
+                                  "; so did ranks 1-2: rank 1 waiting in receive \"a\" for rank 2, rank 2 waiting in "
+                                  "receive \"a\" for rank 1; rank 3 waited in barrier \"end\""});
+}
+
+TEST_CASE("a rank that had finished while others waited for it left early") {
+  AttemptRecord attempt =
+      seen({in_gather(0, 1), in_gather(2, 0), in_gather(3, 0)}, {TimedOut, Passed, TimedOut, TimedOut});
+  conclude(attempt);
+  CHECK(attempt.verdict == Verdict::Timeout);
+  CHECK(attempt.cause.kind == CauseKind::LeftEarly);
+  CHECK(attempt.culprits == std::vector<int>{1});
+  CHECK(attempt.message == "rank 0" + kRanPast +
+                               ", waiting in barrier \"rpc all_gather\" for rank 1, which had passed; ranks 2-3 waited "
+                               "for rank 0 in barrier \"rpc all_gather\"");
+}
+
+TEST_CASE("a rank whose own time is not over is to blame if others ran out of theirs waiting for it") {
+  AttemptRecord attempt = seen({in_wait(0, WaitKind::Barrier, "x", {1}), in_body(1)}, {TimedOut, KilledByUs});
+  attempt.ranks[1].phase = wire::Phase::SetUp;
+  conclude(attempt);
+  CHECK(attempt.cause.kind == CauseKind::Awaited);
+  CHECK(attempt.culprits == std::vector<int>{1});
+  CHECK(attempt.message == "rank 0" + kRanPast + ", waiting in barrier \"x\" for rank 1 in set-up");
+}
+
+TEST_CASE("what can be seen of a rank that waits for nobody is said") {
+  AttemptRecord attempt = seen({in_barrier(0, "x"), in_body(1), in_barrier(2, "x"), in_barrier(3, "x")});
+  wire::ThreadStack& thread = add_thread(attempt, 1, 4701);
+  std::string what;
+  SECTION("stopped") {
+    thread.task.state = 'T';
+    what = ", stopped (SIGSTOP)";
+  }
+  SECTION("spinning") {
+    thread.motion = wire::Motion::Spinning;
+    what = ", spinning";
+  }
+  SECTION("locked out by itself") {
+    thread.waits_for = "mutex 0x10 held by this thread itself";
+    what = ", waiting for a mutex that it holds itself";
+  }
+  CHECK(told(attempt) == Told{{1}, "rank 1" + kRanPast + what + "; ranks 0, 2-3 waited in barrier \"x\""});
+}
+
+TEST_CASE("a look that saw nothing of the board blames by what ranks have told") {
+  AttemptRecord attempt = seen({RankView{}, RankView{1, {}}, RankView{2, {}}, RankView{3, {}}});
+  attempt.ranks[0].waiting_in = attempt.ranks[2].waiting_in = attempt.ranks[3].waiting_in = "barrier \"x\"";
+  CHECK(told(attempt) == Told{{1}, "rank 1" + kRanPast + "; ranks 0, 2-3 waited in barrier \"x\""});
+}
