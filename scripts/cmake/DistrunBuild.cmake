@@ -15,10 +15,12 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(DISTRUN_PLUGIN_DIR ${PROJECT_BINARY_DIR}/plugins)
 
 # The compiler cache is used where it is installed, and nothing changes where it is not. It keeps what was compiled with
-# a precompiled header only if it may take it that neither macros from outside nor the time are in that header.
+# a precompiled header only if it may take it that neither macros from outside nor the time are in that header. Comments
+# count: the compiler knows a header of a precompiled one again by all its bytes, and took it for another one where the
+# cache had that of a header with other comments.
 find_program(DISTRUN_CCACHE ccache)
 if(DISTRUN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${DISTRUN_CCACHE})
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_COMMENTS=1 ${DISTRUN_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
