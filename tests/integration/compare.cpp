@@ -248,7 +248,8 @@ void check_test(Findings& findings, const TestResult& test) {
 }  // namespace
 
 std::string without_appeared(const std::string& text) {
-  static const std::regex note("note: (a name|[0-9]+ names) that appeared meanwhile[^\n]*\n");
+  // With the colour that it begins with, where there are colours.
+  static const std::regex note("(\x1b\\[[0-9;]*m)?note: (a name|[0-9]+ names) that appeared meanwhile[^\n]*\n");
   return std::regex_replace(text, note, "");
 }
 
