@@ -160,7 +160,7 @@ TEST_CASE("a call that hangs in the library is told with what its RAS says", "[n
   Fake fake({}, 0, 1, std::make_shared<HashStore>(), 0, ras.address());
   fake.nccl->next = FakeNccl::Next::Hangs;
   const auto call = fake.all_reduce(fake.ones(), 1, 50ms);
-  REQUIRE(testing::eventually(30s, [&] { return !fake.group->why_over().empty(); }));
+  REQUIRE(testing::eventually(30s, [&] { return call->error() != nullptr && !fake.group->why_over().empty(); }));
   CHECK_THAT(text_of(call->error()),
              Catch::EndsWith(": all ranks have called it, and nccl does not end it; NCCL's own RAS says: rank 0 has an "
                              "error (system error)"));
