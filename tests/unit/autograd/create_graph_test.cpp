@@ -113,6 +113,17 @@ TEST_CASE("products with the Hessian are made without it") {
   CHECK(found[2] == Approx(2 * 1 + 1 * -1 + quarter(3) * 2));
 }
 
+TEST_CASE("products with zeros among their factors have gradients of gradients") {
+  const Tensor one = given({0, 2, 3});
+  const Tensor of_one = derivative(prod(one), one);
+  CHECK(numbers(of_one) == std::vector<double>{6, 0, 0});
+  CHECK(numbers(derivative(of_one, one)) == std::vector<double>{5, 3, 2});
+  const Tensor two = given({0, 0, 3});
+  const Tensor of_two = derivative(prod(two), two);
+  CHECK(numbers(of_two) == std::vector<double>{0, 0, 0});
+  CHECK(numbers(derivative(of_two, two)) == std::vector<double>{3, 3, 0});
+}
+
 TEST_CASE("custom functions are recorded as they are written, results that they keep as well") {
   const Tensor x = given({2, -4});
   const Tensor first = derivative(apply<Reciprocal>(x), x);

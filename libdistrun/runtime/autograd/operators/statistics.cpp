@@ -73,8 +73,9 @@ struct NormBackward {
     const Tensor x = input.unpack(node);
     const Dims kept = kept_sizes(x, dims);
     const Tensor gradient = formula::reshape(gradients[0], kept), length = formula::reshape(result.unpack(node), kept);
+    const bool is_recorded_root = is_grad_enabled() && p.to<double>() == 2;
     gradients[0] =
-        p.to<double>() == 2 ? of_root(gradient, x, length) : formula::with_slopes(gradient, [&](const Tensor& g) {
+        is_recorded_root ? of_root(gradient, x, length) : formula::with_slopes(gradient, [&](const Tensor& g) {
           return tensor::norm_gradient(g, x, length, p, dims);
         });
     return gradients;
