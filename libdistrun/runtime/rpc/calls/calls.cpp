@@ -85,6 +85,8 @@ void Calls::set_device_maps(std::map<std::string, DeviceMap> maps) {
 void Calls::start() { agent_->start(*this); }
 
 void Calls::refresh_workers() {
+  // What was read before must not be put down after what was read later: several may come at once.
+  const std::lock_guard refreshing(refresh_mutex_);
   auto workers = std::make_shared<Workers>();
   for (const WorkerInfo& each : agent_->worker_infos()) {
     workers->by_name.emplace(each.name(), each);

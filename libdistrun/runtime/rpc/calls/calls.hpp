@@ -72,7 +72,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   const WorkerInfo& self() const noexcept { return agent_->worker_info(); }
   // Throws Error{InvalidArgument}: "... could not find destination ...".
   WorkerInfo resolve(const Destination& to) const;
-  // By the session, when workers have come or gone: what resolve() finds.
+  // By the session, when workers have come or gone: what resolve() finds, from when this returns.
   void refresh_workers();
 
   future::Future<Value> call(CallRequest request) {
@@ -165,6 +165,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::atomic<int> running_async_{0};
   HandlerWait handler_wait_;
   std::atomic<bool> is_closed_{false};
+  std::mutex refresh_mutex_;  // held while workers_ are made anew; before mutex_
   mutable std::mutex mutex_;
   std::shared_ptr<const Workers> workers_;                // guarded by mutex_
   std::set<std::pair<WorkerId, GraphHash>> graphs_sent_;  // guarded by mutex_

@@ -258,7 +258,8 @@ void ElasticGroup::introduce_devices(Calls& calls) const {
 }
 
 void ElasticGroup::add(Calls& calls, const Member& member) {
-  if (!make_known(calls.agent(), member)) return;
+  // Whoever has made it known may not have come to the end of this yet: it is to be found when this returns.
+  if (!make_known(calls.agent(), member)) return calls.refresh_workers();
   calls.devices().set_site(WorkerInfo(member.name, member.id), member.site);
   calls.devices().add_devices(devices_of(self_, {member}));
   calls.refresh_workers();

@@ -1,0 +1,85 @@
+// Which workers calls find, while others come.
+#include <catch2/catch.hpp>
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/rpc/calls/calls.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Whoever asks it for its workers while it is slow gets them a moment after they were read: as soon as somebody else
+// has been through with the question, or after a while, if nobody comes through.
+class SlowAgent final : public Agent {
+ public:
+  const WorkerInfo& worker_info() const noexcept override { return self_; }
+  std::vector<WorkerInfo> worker_infos() const override {
+    std::unique_lock lock(mutex_);
+    std::vector<WorkerInfo> read = workers_;
+    if (std::exchange(is_slow_, false)) {
+      is_reading_ = true;
+      changed_.notify_all();
+      changed_.wait_for(lock, 300ms, [&] { return is_through_; });
+    }
+    return read;
+  }
+  std::string address() const override { return "nowhere"; }
+  void add_worker(const WorkerRecord& record) override {
+    const std::lock_guard lock(mutex_);
+    workers_.push_back(record.worker);
+  }
+  void remove_worker(WorkerId) noexcept override {}
+  void start(Receiver&) override {}
+  void send(WorkerId, Message, Urgency) override {}
+  std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }
+  void close(base::Nanoseconds) noexcept override {}
+  std::map<std::string, std::string> debug_info() const override { return {}; }
+
+  void set_slow() {
+    const std::lock_guard lock(mutex_);
+    is_slow_ = true;
+  }
+  void wait_for_reader() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_reading_; });
+  }
+  void set_through() {
+    const std::lock_guard lock(mutex_);
+    is_through_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  const WorkerInfo self_{"worker0", 0};
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::vector<WorkerInfo> workers_{self_};  // guarded by mutex_, as all below
+  mutable bool is_slow_ = false, is_reading_ = false;
+  bool is_through_ = false;
+};
+
+TEST_CASE("workers that come at the same time are found, all of them") {
+  static auto* const rank = new core::RankState;  // lives as long as the process
+  const auto agent = std::make_shared<SlowAgent>();
+  const auto calls = std::make_shared<Calls>(agent, *rank);
+  agent->add_worker({{"worker1", 1}, "nowhere"});
+  agent->set_slow();
+  {
+    const base::Thread first("first", [&] { calls->refresh_workers(); });
+    agent->wait_for_reader();
+    agent->add_worker({{"worker2", 2}, "nowhere"});
+    calls->refresh_workers();
+    agent->set_through();
+  }
+  CHECK(calls->resolve(Destination("worker1")).id() == 1);
+  CHECK(calls->resolve(Destination("worker2")).id() == 2);
+}
+
+}  // namespace
+}  // namespace distrun::rpc
