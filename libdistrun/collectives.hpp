@@ -51,9 +51,11 @@ inline std::shared_ptr<Store> store(const Rank& /*rank*/) { return stores::rank_
 
 // The default group, of all ranks of the test, which meet in that store; of the backend that --backend names, unless
 // `options` have another.
-inline std::shared_ptr<ProcessGroup> init_process_group(const Rank& rank, GroupOptions options = {.backend = ""}) {
+inline std::shared_ptr<ProcessGroup> init_process_group(const Rank& rank, GroupOptions options = {.backend = ""},
+                                                        base::Location site = base::Location::here()) {
   if (options.backend.empty()) options.backend = rank.backend();
-  return collectives::init_process_group({stores::rank_store(), rank.rank(), rank.world_size(), std::move(options)});
+  return collectives::init_process_group({stores::rank_store(), rank.rank(), rank.world_size(), std::move(options)},
+                                         site);
 }
 
 }  // namespace distrun

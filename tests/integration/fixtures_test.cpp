@@ -297,6 +297,7 @@ TEST_CASE("waits of a runtime for other ranks are seen, and end when one fails",
 
 TEST_CASE("collectives that a rank does not take part in end with its name", "[fixtures]") {
   run_together(distrun::fixtures::collectives_group());
+  run_together(distrun::fixtures::meetings_group());
   run_together(distrun::fixtures::gpu_collectives_group());
 }
 

@@ -1,6 +1,26 @@
 #include <distrun/runtime/store/waiting.hpp>
 
+#include <utility>
+
+#include <distrun/runtime/store/awaited_ranks.hpp>
+
 namespace distrun::stores {
+namespace {
+
+thread_local const board::PeerSet* awaited_ranks = nullptr;
+
+board::PeerSet set_of(const std::vector<int>& ranks) noexcept {
+  board::PeerSet set;
+  for (const int rank : ranks) set.add(rank);
+  return set;
+}
+
+}  // namespace
+
+AwaitedRanks::AwaitedRanks(const std::vector<int>& ranks) noexcept
+    : ranks_(set_of(ranks)), outer_(std::exchange(awaited_ranks, &ranks_)) {}
+AwaitedRanks::~AwaitedRanks() { awaited_ranks = outer_; }
+const board::PeerSet* AwaitedRanks::current() noexcept { return awaited_ranks; }
 
 board::WaitInfo wait_for(const Request& request, std::string& name, base::Location site) {
   name = request.keys.empty() ? name_of(request.op) : request.keys[0];
@@ -9,6 +29,10 @@ board::WaitInfo wait_for(const Request& request, std::string& name, base::Locati
   info.kind = board::WaitKind::StoreGet;
   info.name = name;
   info.site = site;
+  if (const board::PeerSet* const ranks = AwaitedRanks::current()) {
+    info.rule = board::PeerRule::All;
+    info.peers = *ranks;
+  }
   return info;
 }
 

@@ -9,7 +9,8 @@
 
 namespace distrun::stores {
 
-// Shows the first of the keys; `name` is kept by the caller while the wait lasts.
+// Shows the first of the keys, and who is to write them (awaited_ranks.hpp); `name` is kept by the caller while the
+// wait lasts.
 board::WaitInfo wait_for(const Request& request, std::string& name, base::Location site);
 
 // Error{Timeout, "DistStoreError"}: "wait timeout after 100 ms, keys: a, b".

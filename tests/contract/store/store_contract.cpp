@@ -9,6 +9,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/store/awaited_ranks.hpp>
 
 #include "support/error_of.hpp"
 #include "support/process.hpp"
@@ -173,6 +174,23 @@ TEST_CASE("get waits until another client sets the key") {
   REQUIRE_FALSE(rank.line.begun.empty());
   CHECK(rank.line.begun.back().info.kind == board::WaitKind::StoreGet);
   CHECK(rank.line.names.back() == table->prefix() + "late");
+}
+
+TEST_CASE("a wait names the ranks that its thread has said are to write the keys, while it has") {
+  FakeRank rank;
+  const auto table = make_subject();
+  const auto store = table->open(), other = table->open();
+  {
+    const stores::AwaitedRanks awaited({1, 3});
+    const base::Thread setter = once_it_waits(rank, [&] { other->set("late", "here"); });
+    CHECK(store->get("late") == "here");
+  }
+  REQUIRE_FALSE(rank.line.begun.empty());
+  const board::WaitInfo named = rank.line.begun.back().info;
+  CHECK(named.rule == board::PeerRule::All);
+  for (int each = 0; each < 5; ++each) CHECK(named.peers.has(each) == (each == 1 || each == 3));
+  CHECK_THROWS_AS(store->wait({"never"}, 20ms), Error);
+  CHECK(rank.line.begun.back().info.rule == board::PeerRule::None);
 }
 
 TEST_CASE("whatever brings a key ends a wait for it") {

@@ -8,6 +8,7 @@
 #include <distrun/runtime/collectives/explain.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/device/gpu.hpp>
+#include <distrun/runtime/store/awaited_ranks.hpp>
 
 namespace distrun::collectives {
 namespace {
@@ -80,6 +81,7 @@ void Lane::refuse_if_gone(Store& store, int place) const {
 std::string Lane::read(Store& store, const std::string& what, int place, base::TimePoint deadline) const {
   const base::TimePoint begin = base::system_clock().now();
   const std::string key = key_ + "/" + what;
+  const stores::AwaitedRanks shown({group_.ranks[static_cast<std::size_t>(place)]});
   for (;;) {
     const base::Nanoseconds left = std::max(deadline - base::system_clock().now(), base::Nanoseconds::zero());
     try {

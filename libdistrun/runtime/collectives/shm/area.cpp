@@ -9,6 +9,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/explain.hpp>
+#include <distrun/runtime/store/awaited_ranks.hpp>
 
 namespace distrun::collectives::shm {
 namespace {
@@ -71,6 +72,7 @@ std::shared_ptr<Area> open_area(const GroupInfo& group, const core::SharedAddres
 // Until the first rank has told it; the store may have more patience.
 std::string wait_for_address(Store& store, const GroupInfo& group, base::TimePoint deadline) {
   const base::TimePoint begin = base::system_clock().now();
+  const stores::AwaitedRanks shown({group.ranks.front()});
   try {
     store.wait({kKey}, std::min(std::max(deadline - begin, base::Nanoseconds::zero()), store.timeout()));
   } catch (const Error& error) {

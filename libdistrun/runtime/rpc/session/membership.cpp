@@ -7,6 +7,7 @@
 #include <distrun/runtime/rpc/functions/register.hpp>
 #include <distrun/runtime/rpc/session/detail/missing.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
+#include <distrun/runtime/store/awaited_ranks.hpp>
 
 namespace distrun::rpc {
 namespace {
@@ -15,6 +16,7 @@ constexpr char kMember[] = "member/";
 constexpr char kDevices[] = "devices/";
 constexpr char kMet[] = "met";
 constexpr char kAllMet[] = "all met";
+constexpr base::Nanoseconds kMoment = std::chrono::milliseconds(50);
 
 std::vector<std::string> keys_of(const char* prefix, int world_size) {
   std::vector<std::string> keys;
@@ -44,28 +46,49 @@ void publish(const StaticGroup& group, const Member& self, base::Location site) 
       site);
 }
 
-[[noreturn]] void throw_missing(const StaticGroup& group, const Member& self, base::Location site) {
+std::vector<int> missing_in(const StaticGroup& group, base::Location site) {
   std::vector<int> missing;
   for (int rank = 0; rank < group.world_size; ++rank) {
     if (!group.store->check({kMember + std::to_string(rank)}, site)) missing.push_back(rank);
   }
-  throw Error(ErrorKind::Timeout,
-              "init_rpc of " + self.name + " has timed out after " + base::human(group.store->timeout()) +
-                  ": it waits for " + what_they_do(missing),
-              site);
+  return missing;
+}
+
+// Whether they are there by now.
+bool wait_for(const StaticGroup& group, const std::vector<std::string>& keys, base::TimePoint deadline,
+              base::Location site) {
+  try {
+    group.store->wait(keys, std::max(deadline - base::system_clock().now(), base::Nanoseconds::zero()), site);
+    return true;
+  } catch (const Error& why) {
+    if (why.kind() != ErrorKind::Timeout) throw;
+    return false;
+  }
+}
+
+// Mostly all come within a moment. Who has not come by then is asked for, one key each, and shown as who is waited for.
+void wait_until_all_have_come(const StaticGroup& group, const Member& self, base::Location site) {
+  const base::TimePoint begin = base::system_clock().now(), end = begin + group.store->timeout();
+  if (wait_for(group, keys_of(kMember, group.world_size), std::min(begin + kMoment, end), site)) return;
+  for (;;) {
+    const std::vector<int> missing = missing_in(group, site);
+    if (missing.empty()) return;
+    const stores::AwaitedRanks shown(missing);
+    if (wait_for(group, {kMember + std::to_string(missing.front())}, end, site)) continue;
+    throw Error(ErrorKind::Timeout,
+                "init_rpc of " + self.name + " has timed out after " + base::human(group.store->timeout()) +
+                    ": it waits for " + what_they_do(missing_in(group, site)),
+                site);
+  }
 }
 
 std::vector<Member> read_all(const StaticGroup& group, const Member& self, base::Location site) {
-  try {
-    std::vector<Member> members;
-    for (const std::string& text : group.store->multi_get(keys_of(kMember, group.world_size), site)) {
-      members.push_back(member_of(text));
-    }
-    return members;
-  } catch (const Error& why) {
-    if (why.kind() != ErrorKind::Timeout) throw;
+  wait_until_all_have_come(group, self, site);
+  std::vector<Member> members;
+  for (const std::string& text : group.store->multi_get(keys_of(kMember, group.world_size), site)) {
+    members.push_back(member_of(text));
   }
-  throw_missing(group, self, site);
+  return members;
 }
 
 // Only where somebody names devices: counting them may start a driver.
