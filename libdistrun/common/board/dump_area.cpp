@@ -82,6 +82,7 @@ std::optional<Dump> read(const DumpArea& area) {
   dump.signal = said.signal;
   dump.code = said.code;
   dump.address = said.address;
+  dump.stack_pointer = said.stack_pointer;
   dump.crashed_tid = said.crashed_tid;
   dump.rank = said.owner - 1;
   dump.address_text = text_in(said.address_text);

@@ -70,15 +70,16 @@ struct DumpHead {
   DumpState state;       // atomic
   std::uint32_t number;  // of the dump that is written, counted from 1
   std::int32_t pid;
-  std::int32_t signal;  // 0: nothing crashed, somebody asked
+  std::int32_t signal;  // 0: nothing crashed, somebody asked or has called exit()
   std::int32_t code;    // si_code
   std::int32_t crashed_tid;
-  std::uint64_t address;       // si_addr
-  std::uint32_t thread_count;  // atomic
-  std::uint32_t module_count;  // atomic
-  std::uint32_t left_out;      // threads for which there was no room
-  std::int32_t owner;          // 1 + the rank whose thread crashed; 0: nobody knows
-  std::int32_t exception_tid;  // of the thread that nobody's catch could help; 0: none
+  std::uint64_t address;        // si_addr
+  std::uint64_t stack_pointer;  // of the crashed thread, at the fault; 0: not known on this machine
+  std::uint32_t thread_count;   // atomic
+  std::uint32_t module_count;   // atomic
+  std::uint32_t left_out;       // threads for which there was no room
+  std::int32_t owner;           // 1 + the rank whose thread crashed; 0: nobody knows
+  std::int32_t exception_tid;   // of the thread that nobody's catch could help; 0: none
   char exception_type[256];
   char exception_text[1024];  // what(); empty if it is no std::exception
   char address_text[256];     // what `address` is, if somebody in the process knew
@@ -96,9 +97,10 @@ static_assert(sizeof(DumpArea) < std::size_t{352} * 1024);
 struct Dump {
   wire::RawStacks stacks;
   bool complete = false;  // false: the process died, or was killed, while it wrote
-  int signal = 0;         // 0: on request
+  int signal = 0;         // 0: on request, or by who has called exit()
   int code = 0;
   std::uint64_t address = 0;
+  std::uint64_t stack_pointer = 0;  // of the crashed thread, at the fault; 0: not known
   int crashed_tid = 0;
   int rank = -1;  // whose thread that was, where ranks are threads; -1: nobody knows
   std::uint32_t left_out = 0;

@@ -83,6 +83,7 @@ void record(const siginfo_t& info, void* context) {
   area.head.signal = info.si_signo;
   area.head.code = info.si_code;
   area.head.address = info.si_code > 0 ? reinterpret_cast<std::uint64_t>(info.si_addr) : 0;
+  area.head.stack_pointer = stack_pointer_of(context);
   area.head.crashed_tid = ::gettid();
   explain_address(area.head);
   board::DumpThread& thread = begin_dump(area);
@@ -168,6 +169,16 @@ void prepare_crash_handler() {
   new (signal_stack) base::SignalStack;
   for (const int signal : kSignals) handle(signal);
   previous_terminate = std::set_terminate(on_terminate);
+}
+
+void record_exit() noexcept {
+  static std::atomic<bool> recorded{false};
+  if (crash_area.load() == nullptr || !is_our_process() || has_crashed() || recorded.exchange(true)) return;
+  const int owner = owner_of_thread();
+  board::DumpArea& area = area_of(owner);
+  area.head.owner = owner + 1;
+  unwind_from_here(begin_dump(area));
+  complete_dump_of_caller(area);
 }
 
 bool has_crashed() noexcept { return crashed.load(std::memory_order_relaxed) != 0; }

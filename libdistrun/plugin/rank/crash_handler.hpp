@@ -10,10 +10,11 @@
 // A crash within the handler skips the rest. From the fault to the end it takes 150 ms at most: 50 for the crashed
 // stack, 100 for the others to answer.
 //
-// Stack overflow: the handler runs on a stack of its own (common/base/signal_stack.hpp) on the main thread and on those
-// of base::Thread. A thread that a test makes in another way has none unless it asks for one, so the kernel cannot call
-// the handler when its stack is used up, and ends the process at once: by SIGSEGV all the same, but without a word
-// here. The same holds for a fault in a thread that blocks its signal.
+// Stack overflow is told as one, by how near to the stack pointer the fault was. The handler runs on a stack of its own
+// (common/base/signal_stack.hpp) on the main thread and on those of base::Thread. A thread that a test makes in another
+// way has none unless it asks for one, so the kernel cannot call the handler when its stack is used up, and ends the
+// process at once: by SIGSEGV all the same, but without a word here. The same holds for a fault in a thread that blocks
+// its signal.
 #include <cstddef>
 #include <vector>
 
@@ -28,6 +29,10 @@ void prepare_crash_handler();
 // On the main thread, before others are started; prepares first if nobody has. `area` is fresh and outlives the
 // process. May be called again, with another area.
 void install_crash_handler(board::DumpArea& area);
+
+// The calling thread is about to end the process by exit(): its stack is written down, unless somebody has been here
+// before. Who crashes on the way takes the place. Not in a process that a test has forked.
+void record_exit() noexcept;
 
 // A thread of this process has crashed, and is about to end it. Async-signal-safe.
 bool has_crashed() noexcept;

@@ -11,6 +11,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/plugin/rank/control_line.hpp>
+#include <distrun/plugin/rank/exit_call.hpp>
 #include <distrun/plugin/rank/mount_space.hpp>
 #include <distrun/plugin/rank/rank_process.hpp>
 
@@ -34,6 +35,7 @@ void stop_own_listener() {
 // the end is done. The result is out, and the listener goes on: who crashes or hangs on the way is seen as ever. So
 // nothing that it needs is destroyed by that: it lives in the frames of run_rank(), which exit() does not leave.
 [[noreturn]] void leave(int code, bool quick) {
+  set_exit_listener(nullptr);  // this one is ours
   if (!quick) std::exit(code);
   leave_at_once(code);
 }

@@ -8,7 +8,7 @@
 namespace distrun::rank {
 
 // `tell` is called by the thread that calls exit(), before anything else happens; null: nobody is told. It is
-// async-signal-safe and returns. Before there are other threads.
+// async-signal-safe and returns. Any thread.
 void set_exit_listener(void (*tell)(int code) noexcept) noexcept;
 
 }  // namespace distrun::rank

@@ -55,6 +55,7 @@ RankProcess::RankProcess(ControlLine& line, const base::Fd& board, const Plugin*
     places_.push_back(std::make_unique<OwnRank>(board.get(), rank, first.world_size));
   }
   install_crash_handler(places_.front()->slot().crash);
+  set_exit_listener([](int) noexcept { record_exit(); });
 }
 
 RankProcess::~RankProcess() = default;
@@ -88,6 +89,7 @@ void RankProcess::share_process() {
     const int rank = owner_of_thread();
     if (rank < 0 || !shared->line_.is_ours() || has_crashed()) return;
     shared->places_[static_cast<std::size_t>(rank)]->seat.writer.leave(code);
+    record_exit();
   });
 }
 

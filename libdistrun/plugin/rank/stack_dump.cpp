@@ -284,6 +284,11 @@ void complete_dump(DumpArea& area, Asker asker) {
   std::atomic_ref(area.head.state).store(board::DumpState::Complete, std::memory_order_release);
 }
 
+void complete_dump_of_caller(DumpArea& area) {
+  add_modules(area, area.threads[0]);
+  std::atomic_ref(area.head.state).store(board::DumpState::Complete, std::memory_order_release);
+}
+
 void dump_stacks(DumpArea& area, Asker asker) {
   unwind_from_here(begin_dump(area));
   complete_dump(area, asker);

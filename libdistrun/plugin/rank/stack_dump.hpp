@@ -28,7 +28,9 @@ void prepare_stack_dump();
 board::DumpThread& begin_dump(board::DumpArea& area);
 // Asks all other threads, waits for them, and names the files to which the addresses belong.
 void complete_dump(board::DumpArea& area, Asker asker);
-// Both, with the caller's stack.
+// The same without asking anybody: the caller's stack is all.
+void complete_dump_of_caller(board::DumpArea& area);
+// Begins and completes, with the caller's stack.
 void dump_stacks(board::DumpArea& area, Asker asker);
 
 }  // namespace distrun::rank

@@ -79,6 +79,9 @@ void take(Walk& walk) {
 std::uint64_t pc_of(const ucontext_t& context) {
   return static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
 }
+std::uint64_t stack_pointer_in(const ucontext_t& context) {
+  return static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
+}
 // Makes it look as if the call that led here were still to be made.
 void step_out(ucontext_t& context) {
   auto& registers = context.uc_mcontext.gregs;
@@ -87,6 +90,7 @@ void step_out(ucontext_t& context) {
 }
 #else
 std::uint64_t pc_of(const ucontext_t&) { return 0; }
+std::uint64_t stack_pointer_in(const ucontext_t&) { return 0; }
 void step_out(ucontext_t&) {}
 #endif
 
@@ -128,6 +132,10 @@ void unwind_crashed(board::DumpThread& thread, const siginfo_t& info, void* cont
   }
   take(walk);
   interrupted.uc_mcontext = before;
+}
+
+std::uint64_t stack_pointer_of(const void* context) noexcept {
+  return stack_pointer_in(*static_cast<const ucontext_t*>(context));
 }
 
 }  // namespace distrun::rank

@@ -23,4 +23,7 @@ void unwind_interrupted(board::DumpThread& thread);
 // handler got, and is as it was afterwards.
 void unwind_crashed(board::DumpThread& thread, const siginfo_t& info, void* context);
 
+// Of what a signal handler interrupted; 0 where the processor is not known here.
+std::uint64_t stack_pointer_of(const void* context) noexcept;
+
 }  // namespace distrun::rank

@@ -320,7 +320,8 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   }
   if (!state.done && state_ == State::Running) talk_.leave(rank, state.record.declared_death);
   run_.events.on_rank_end(test_.id, record_.n, state.record);
-  if (state.record.signal != 0 || dragged) looks_.name_crash(state.record);
+  const bool has_exited = state.record.outcome.kind == OutcomeKind::Exited;
+  if (state.record.signal != 0 || dragged || has_exited) looks_.name_crash(state.record);
   check_all_ended();
 }
 

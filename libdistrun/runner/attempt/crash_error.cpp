@@ -16,12 +16,16 @@ namespace {
 
 constexpr std::size_t kAddressMax = 200;   // bytes of what an address is
 constexpr std::uint64_t kNullPage = 4096;  // a member of an object at null is near it
+// From the stack pointer. Where a stack is in order, what is above it can be touched, and nobody touches what is
+// further below than this; a call or a local variable that can't be touched is beyond the end of the stack.
+constexpr std::uint64_t kFrame = std::uint64_t{64} << 10;
 
-const wire::ThreadStack* crashed_thread(int rank, const evidence::Stacks& stacks) {
+// The one that has crashed; of who has called exit() the only one that there is.
+const wire::ThreadStack* last_thread(int rank, const board::Dump& dump, const evidence::Stacks& stacks) {
   for (const evidence::Process& process : stacks.processes) {
     if (process.rank != rank) continue;
     for (const wire::ThreadStack& thread : process.threads) {
-      if (thread.crashed) return &thread;
+      if (thread.crashed || dump.signal == 0) return &thread;
     }
   }
   return nullptr;
@@ -33,6 +37,11 @@ bool is_general_protection(const board::Dump& dump) { return dump.signal == SIGS
 bool has_address(const board::Dump& dump) {
   // A signal that somebody sent has a sender's pid where the address would be.
   return dump.code > 0 && !is_general_protection(dump) && (dump.signal == SIGSEGV || dump.signal == SIGBUS);
+}
+
+bool is_stack_overflow(const board::Dump& dump) {
+  if (!has_address(dump) || dump.signal != SIGSEGV || dump.stack_pointer < kFrame) return false;
+  return dump.address >= dump.stack_pointer - kFrame && dump.address < dump.stack_pointer + kFrame;
 }
 
 std::string hex(std::uint64_t value) {
@@ -51,6 +60,7 @@ bool is_jump_to_nowhere(const board::Dump& dump, const wire::ThreadStack& thread
 
 // `left_to`: where the instruction is that a jump to nowhere has led to.
 std::string what_happened(const board::Dump& dump, std::optional<std::uint64_t> left_to) {
+  if (dump.signal == 0) return "exit() was called";
   if (!dump.exception_type.empty()) {
     return "uncaught " + dump.exception_type + (dump.exception_text.empty() ? "" : ": " + dump.exception_text);
   }
@@ -59,7 +69,13 @@ std::string what_happened(const board::Dump& dump, std::optional<std::uint64_t> 
   if (left_to) return "jump to " + hex(*left_to) + ", where no code is,";
   if (is_general_protection(dump)) return "general protection fault (a wild or misaligned pointer)";
   if (!has_address(dump)) return "";
+  if (is_stack_overflow(dump)) return "stack overflow (address " + hex(dump.address) + ", at the end of its stack)";
   return dump.address < kNullPage ? "null pointer (address " + hex(dump.address) + ")" : "address " + hex(dump.address);
+}
+
+std::string type_of(const board::Dump& dump) {
+  if (!dump.exception_type.empty()) return dump.exception_type;
+  return dump.signal == 0 ? "exit" : base::signal_name(dump.signal);
 }
 
 }  // namespace
@@ -67,8 +83,8 @@ std::string what_happened(const board::Dump& dump, std::optional<std::uint64_t> 
 RankError crash_error(int rank, const board::Dump& dump, const evidence::Stacks& stacks) {
   RankError error;
   error.is_crash = true;
-  error.type = dump.exception_type.empty() ? base::signal_name(dump.signal) : dump.exception_type;
-  const wire::ThreadStack* thread = crashed_thread(rank, stacks);
+  error.type = type_of(dump);
+  const wire::ThreadStack* thread = last_thread(rank, dump, stacks);
   if (thread == nullptr) {
     error.text = what_happened(dump, std::nullopt);
     return error;

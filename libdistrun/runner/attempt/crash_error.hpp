@@ -6,8 +6,8 @@
 
 namespace distrun::runner {
 
-// `stacks` hold the dump of `rank`, with names, or nothing, if there was no way to get them. Type: the exception's, or
-// the signal's name. File and line are those of the innermost frame of the test's own code.
+// `stacks` hold the dump of `rank`, with names, or nothing, if there was no way to get them. Type: the exception's, the
+// signal's name, or "exit" of who has called it. File and line are those of the innermost frame of the test's own code.
 RankError crash_error(int rank, const board::Dump& dump, const evidence::Stacks& stacks);
 
 }  // namespace distrun::runner

@@ -23,6 +23,14 @@ void look_again(Look& look, const std::vector<RankView>& later) {
   }
 }
 
+// Nobody has looked at its thread, but it is known what it did.
+void show_in_exit(evidence::Stacks& stacks, int rank) {
+  for (evidence::Process& process : stacks.processes) {
+    if (process.rank != rank) continue;
+    for (wire::ThreadStack& thread : process.threads) thread.task.state = 'R', thread.task.syscall = "exit()";
+  }
+}
+
 }  // namespace
 
 Look Looks::begin(LookKind kind) {
@@ -65,10 +73,12 @@ void Looks::end_one(LookKind kind) {
 
 void Looks::name_crash(const RankRecord& rank) {
   auto dump = world_->crash(rank.rank);
-  if (!dump || dump->signal == 0) return;
-  const bool is_end = dump->signal == rank.signal;
-  const bool is_dragged = rank.signal == 0 && dump->rank == rank.rank;
-  if (!is_end && !is_dragged) return;
+  if (!dump) return;
+  const bool has_crashed = dump->signal != 0;
+  const bool is_end = has_crashed && dump->signal == rank.signal;
+  const bool is_dragged = has_crashed && rank.signal == 0 && dump->rank == rank.rank;
+  const bool is_exit = !has_crashed && rank.outcome.kind == OutcomeKind::Exited;
+  if (!is_end && !is_dragged && !is_exit) return;
   crashes_.push_back({rank.rank, std::move(*dump)});
   if (!naming_) name_crashes();
 }
@@ -85,6 +95,9 @@ void Looks::name_crashes() {
 }
 
 void Looks::on_crashes_named(Look look, const std::vector<Crash>& crashes, evidence::Stacks stacks) {
+  for (const Crash& crash : crashes) {
+    if (crash.dump.signal == 0) show_in_exit(stacks, crash.rank);
+  }
   for (const Crash& crash : crashes) owner_.add_error(crash.rank, crash_error(crash.rank, crash.dump, stacks));
   naming_ = false;
   if (!crashes_.empty()) name_crashes();

@@ -39,8 +39,8 @@ class Looks {
   int pending() const noexcept { return pending_; }
   // Reads the stacks of all ranks, within `bound`, and tells them to `on_look`, or to the owner if that is empty.
   void look(LookKind kind, Nanoseconds bound, OnLook on_look);
-  // Of a rank that has ended by a signal, or was dragged along with its process. Ranks that crash while a probe is at
-  // work share the next one.
+  // Of a rank that has ended by a signal or by exit(), or was dragged along with its process. Ranks that crash while a
+  // probe is at work share the next one.
   void name_crash(const RankRecord& rank);
   // The same for exceptions, which a rank survives. `error` is its place among the rank's. Without a probe, or without
   // its answer, the error stays as it is.

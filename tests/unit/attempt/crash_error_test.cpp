@@ -50,6 +50,29 @@ TEST_CASE("a crash at an address that somebody knew says what it was") {
   CHECK(error.text == "host code touched device memory of cuda:1 (allocated at ring.cpp:12) in pass_token");
 }
 
+TEST_CASE("a fault beside the stack pointer is a stack overflow, one further away is not") {
+  const auto text = [](std::uint64_t address, int signal = SIGSEGV) {
+    board::Dump dump = dump_of(signal, SEGV_MAPERR, address);
+    dump.stack_pointer = 0x7fff'0000'0000;
+    return runner::crash_error(0, dump, crashed_with({frame_at(0x1000, "descend")})).text;
+  };
+  CHECK(text(0x7ffe'ffff'fff8) == "stack overflow (address 0x7ffefffffff8, at the end of its stack) in descend");
+  CHECK(text(0x7fff'0000'0200) == "stack overflow (address 0x7fff00000200, at the end of its stack) in descend");
+  CHECK(text(0x7ffe'fffe'ffff) == "address 0x7ffefffeffff in descend");
+  CHECK(text(0x7fff'0001'0000) == "address 0x7fff00010000 in descend");
+  CHECK(text(0) == "null pointer (address 0x0) in descend");
+  CHECK(text(0x7ffe'ffff'fff8, SIGBUS) == "address 0x7ffefffffff8 in descend");
+}
+
+TEST_CASE("who has called exit() is told with the place") {
+  const auto error = runner::crash_error(0, dump_of(0, 0), crashed_with({frame_at(0x1000, "read_settings")}));
+  CHECK(error.type == "exit");
+  CHECK(error.text == "exit() was called in read_settings");
+  CHECK(error.file == "/tests/ring.cpp");
+  CHECK(error.line == 41);
+  CHECK(runner::crash_error(0, dump_of(0, 0), {}).text == "exit() was called");
+}
+
 TEST_CASE("a crash says what was wrong, where the signal tells") {
   struct Row {
     int signal;

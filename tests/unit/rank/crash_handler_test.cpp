@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 
@@ -99,6 +100,17 @@ TEST_CASE("each crash site dies by its signal and is found by function and line"
     if (DISTRUN_SANITIZED && site.changed_by != fixtures::Sanitizer::None) continue;
     for (const int signal : site.signals) compare_crash(symbols, site, signal);
   }
+}
+
+TEST_CASE("where a stack is used up the fault is beside its end, elsewhere it is far away") {
+  const auto distance = [](const char* site) {
+    const Crash result = crash([&] { fixtures::crash_at(site, SIGSEGV); });
+    REQUIRE(result.dump);
+    REQUIRE(result.dump->stack_pointer != 0);
+    return std::llabs(static_cast<long long>(result.dump->address - result.dump->stack_pointer));
+  };
+  CHECK(distance("stack_overflow") < 4096);
+  CHECK(distance("plain_function") > 1 << 20);
 }
 
 TEST_CASE("a crash shows all other threads, and who cannot answer says why") {
