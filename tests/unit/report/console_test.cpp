@@ -116,6 +116,23 @@ TEST_CASE("the console says that nothing ran", "[report]") {
   CHECK_THAT(shown(run, {}), Catch::EndsWith("1 problem, and no test ran in 3.5 s\n"));
 }
 
+TEST_CASE("a problem is told when it comes, and at the end once more if something stands in between", "[report]") {
+  const runner::Problem problem{"a.so", "list", "it cannot be loaded"};
+  const auto times_in = [&](const std::string& text) {
+    int count = 0;
+    for (auto at = text.find(problem.text); at != std::string::npos; at = text.find(problem.text, at + 1)) ++count;
+    return count;
+  };
+  runner::RunRecord nothing = empty_run(), something = run_of(failing());
+  nothing.problems.push_back(problem);
+  something.problems.push_back(problem);
+  CHECK(times_in(shown(nothing, {})) == 1);
+  CHECK(times_in(shown(something, {})) == 2);
+  Screen of_the_end({});  // a problem that nobody has told before
+  of_the_end.console().on_run_end(nothing);
+  CHECK(times_in(of_the_end.text()) == 1);
+}
+
 TEST_CASE("no escape of a test reaches the terminal", "[report]") {
   const std::string text = shown(run_of(hostile()), {});
   for (const char c : text) {

@@ -38,7 +38,10 @@ void Console::on_run_start(const runner::RunRecord& run, int tests) {
   if (!options_.quiet) print(run_line(run, tests, paint_) + "\n");
 }
 
-void Console::on_problem(const runner::Problem& problem) { print(problem_lines(problem, paint_)); }
+void Console::on_problem(const runner::Problem& problem) {
+  ++problems_told_;
+  print(problem_lines(problem, paint_));
+}
 
 void Console::on_test_start(const runner::TestStart& start) {
   progress_.test_started(start.id, clock_.now());
@@ -88,7 +91,7 @@ std::string Console::shown_output(const runner::TestRecord& test) const {
 
 void Console::on_run_end(const runner::RunRecord& run) {
   const bool worth_a_word = !options_.silent || exit_code_of(run) != 0;
-  if (worth_a_word) print(run_end_text(run, reports_, paint_, options_.slow));
+  if (worth_a_word) print(run_end_text(run, reports_, paint_, options_.slow, problems_told_ == run.problems.size()));
   out_.write(erased_status());
   out_.drain(kPatience);
 }

@@ -70,6 +70,7 @@ class Console final : public runner::EventSink {
   Paint paint_;
   Progress progress_;
   std::vector<std::string> reports_;
+  std::size_t problems_told_ = 0;
   std::string status_;  // as it stands on the terminal; empty: none does
   base::TimePoint drawn_at_{};
   base::TimePoint printed_at_{};

@@ -70,12 +70,15 @@ std::string totals_line(const runner::RunRecord& run, const Paint& paint) {
 }
 
 std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports, const Paint& paint,
-                         std::size_t slow) {
+                         std::size_t slow, bool has_told_problems) {
   std::string out;
   add_failures(out, run, paint, [](Verdict verdict) { return verdict == Verdict::Flaky; });
   add_failures(out, run, paint, is_told);
   out += '\n';
-  for (const runner::Problem& problem : run.problems) out += problem_lines(problem, paint);
+  const bool still_stand_above = has_told_problems && run.tests.empty();
+  for (const runner::Problem& problem : run.problems) {
+    if (!still_stand_above) out += problem_lines(problem, paint);
+  }
   out += appeared_text(run.appeared, paint);
   for (const std::string& report : reports) out += "report: " + base::one_line(report, 500) + "\n";
   out += slow_tests_text(run, slow, paint);
