@@ -35,6 +35,7 @@ class Variable final : public tensor::GradientInfo {
   std::string shown_of(const Tensor& tensor) const override;
 
   bool requires_grad = false;  // as a leaf
+  bool is_replaced = false;    // a module has another leaf in its place, on another device
   Tensor grad;
   Ref<Node> grad_fn;         // none: a leaf; of a view it may be out of date
   std::uint32_t output = 0;  // which result of grad_fn it is

@@ -22,8 +22,8 @@ void move_towards(const Tensor& running, const Tensor& value, double share) {
 BatchNorm::BatchNorm(std::int64_t channels, BatchNormOptions options) : channels_(channels), options_(options) {
   if (channels < 1) refuse("channels must be at least 1, not " + std::to_string(channels));
   if (!(options.epsilon > 0)) refuse("epsilon must be above 0, not " + std::to_string(options.epsilon));
-  if (!(options.momentum >= 0 && options.momentum <= 1)) {
-    refuse("momentum must be in [0, 1], not " + std::to_string(options.momentum));
+  if (options.momentum && !(*options.momentum >= 0 && *options.momentum <= 1)) {
+    refuse("momentum must be in [0, 1], not " + std::to_string(*options.momentum));
   }
   if (options.affine) {
     add_parameter("weight", ones({channels}));
@@ -32,6 +32,7 @@ BatchNorm::BatchNorm(std::int64_t channels, BatchNormOptions options) : channels
   if (options.track_running_stats) {
     add_buffer("running_mean", zeros({channels}));
     add_buffer("running_var", ones({channels}));
+    add_buffer("num_batches_tracked", zeros({}, {DType::I64}));
   }
 }
 
@@ -47,8 +48,10 @@ double BatchNorm::check(const Tensor& input) const {
 void BatchNorm::move_running(const tensor::Moments& moments, double count) const {
   if (!options_.track_running_stats || !is_training()) return;
   const NoGradGuard not_recorded;
-  move_towards(running_mean(), moments.mean, options_.momentum);
-  move_towards(running_var(), tensor::mul(moments.variance, count / (count - 1)), options_.momentum);
+  tensor::add_(num_batches_tracked(), 1);
+  const double share = options_.momentum ? *options_.momentum : 1 / num_batches_tracked().item<double>();
+  move_towards(running_mean(), moments.mean, share);
+  move_towards(running_var(), tensor::mul(moments.variance, count / (count - 1)), share);
 }
 
 Tensor BatchNorm::forward(const Tensor& input) {

@@ -6,6 +6,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/autograd/operators/copies.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 
 namespace distrun::nn {
@@ -38,6 +39,7 @@ Tensor leaf_on(Device device, const Tensor& tensor) {
   if (tensor.device() == device) return tensor;
   const Tensor leaf = set_requires_grad(detach(distrun::to(detach(tensor), device)), requires_grad(tensor));
   if (const Tensor gradient = grad(tensor); gradient.defined()) set_grad(leaf, distrun::to(gradient, device));
+  autograd::make_variable(tensor).is_replaced = true;
   return leaf;
 }
 

@@ -47,8 +47,8 @@ class Module {
   // is returned.
   StateKeys load_state_dict(const NamedTensors& state, bool strict = true);
 
-  // Every parameter is replaced by a leaf there, with its gradient: optimisers are to be made afterwards. Buffers are
-  // replaced, too. What is one tensor stays one.
+  // Every parameter is replaced by a leaf there, with its gradient: optimisers are to be made afterwards, and one of
+  // before refuses to step. Buffers are replaced, too. What is one tensor stays one.
   void to(Device device);
   // Of it and its parts, for those that work differently while training. New modules are training.
   void train(bool on = true);

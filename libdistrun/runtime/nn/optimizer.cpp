@@ -6,6 +6,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
+#include <distrun/runtime/autograd/variable.hpp>
 #include <distrun/runtime/device/stream.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
 
@@ -61,6 +62,12 @@ void Optimizer::check(const TensorList& gradients) const {
   }
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const Tensor &gradient = gradients[i], &parameter = parameters_[i];
+    const autograd::Variable* const variable = autograd::variable_of(parameter);
+    if (variable != nullptr && variable->is_replaced) {
+      refuse(name_, "parameter " + std::to_string(i) + " (" + describe(parameter) +
+                        ") is no longer its module's, which has moved to another device since: make the optimizer "
+                        "after Module::to()");
+    }
     if (!gradient.defined()) continue;
     if (!fits(gradient, parameter)) {
       refuse(name_, "gradient " + std::to_string(i) + " (" + describe(gradient) + ") does not fit its parameter (" +

@@ -30,8 +30,9 @@ class Optimizer {
 
   // Moves each parameter in place by its gradient, one for each parameter; where it is undefined, the parameter and its
   // state stay. Nothing is recorded, and grad() not looked at. Throws Error{InvalidArgument}, before anything is moved,
-  // for another number of gradients, for those that have not the sizes, dtype and device of the parameter, and for
-  // sparse ones that the optimizer or its options can't do with.
+  // for another number of gradients, for those that have not the sizes, dtype and device of the parameter, for
+  // sparse ones that the optimizer or its options can't do with, and for a parameter in whose place Module::to() has
+  // put another one since.
   void step(const TensorList& gradients);
   // By grad() of each.
   void step();

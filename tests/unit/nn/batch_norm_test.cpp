@@ -41,13 +41,28 @@ TEST_CASE("what does not train uses the running moments, and leaves them alone")
   check_close(sum(without(two_channels()), {0}), zeros({2}));
 }
 
+TEST_CASE("batches are counted in training alone, and without a momentum the running moments are their average") {
+  nn::BatchNorm norm(2, {.momentum = std::nullopt});
+  CHECK(norm.num_batches_tracked().dtype() == DType::I64);
+  norm(two_channels());
+  check_close(norm.running_mean(), from_values<float>({3, 30}));  // nothing is left of what it began with
+  check_close(norm.running_var(), from_values<float>({4, 400}));
+  norm(two_channels() + 4);
+  norm.eval();
+  norm(two_channels());
+  CHECK(norm.num_batches_tracked().item<int>() == 2);
+  check_close(norm.running_mean(), from_values<float>({5, 32}));
+  check_close(norm.running_var(), from_values<float>({4, 400}));
+}
+
 TEST_CASE("weight and bias are there for each channel, unless told otherwise, and buffers have names") {
   const nn::BatchNorm norm(4), plain(4, {.affine = false});
   CHECK(norm.parameters().size() == 2U);
   CHECK(plain.parameters().empty());
-  REQUIRE(norm.named_buffers().size() == 2U);
+  REQUIRE(norm.named_buffers().size() == 3U);
   CHECK(norm.named_buffers()[0].first == "running_mean");
   CHECK(norm.named_buffers()[1].first == "running_var");
+  CHECK(norm.named_buffers()[2].first == "num_batches_tracked");
 }
 
 TEST_CASE("batches that can not be normalised are refused, with what is wrong") {

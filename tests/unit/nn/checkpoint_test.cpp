@@ -41,7 +41,7 @@ struct Training {
 std::vector<float> all_numbers(const nn::Module& module) {
   std::vector<float> all;
   for (const auto& [name, each] : module.state_dict()) {
-    for (const float number : tensor::to_vector<float>(each)) all.push_back(number);
+    for (const float number : tensor::to_vector<float>(to(each, DType::F32))) all.push_back(number);
   }
   return all;
 }

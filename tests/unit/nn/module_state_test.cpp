@@ -57,7 +57,8 @@ TEST_CASE("the state of a module is its parameters and buffers by name, part by 
   const auto net = small_net();
   const NamedTensors state = net->state_dict();
   CHECK(names_in_state(state) == std::vector<std::string>{"0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean",
-                                                          "1.running_var", "2.weight", "2.bias"});
+                                                          "1.running_var", "1.num_batches_tracked", "2.weight",
+                                                          "2.bias"});
   for (const auto& [name, each] : state) {
     INFO(name);
     CHECK_FALSE(requires_grad(each));
@@ -128,7 +129,7 @@ TEST_CASE("a state that is not strict may have more or less, but nothing that do
   const NamedTensors before = kept(*net);
   const nn::StateKeys keys = net->load_state_dict({{"0.bias", zeros({4})}, {"more", ones({1})}}, false);
   CHECK(keys.missing == std::vector<std::string>{"0.weight", "1.weight", "1.bias", "1.running_mean", "1.running_var",
-                                                 "2.weight", "2.bias"});
+                                                 "1.num_batches_tracked", "2.weight", "2.bias"});
   CHECK(keys.unexpected == std::vector<std::string>{"more"});
   CHECK(equal(net->parameters()[1], zeros({4})));
   CHECK(equal(net->parameters()[0], before[0].second));

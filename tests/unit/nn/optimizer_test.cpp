@@ -5,9 +5,12 @@
 #include <mutex>
 
 #include <distrun/common/base/thread.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
+#include <distrun/runtime/autograd/operators/all.hpp>
 #include <distrun/runtime/device/stream.hpp>
 #include <distrun/runtime/nn/adagrad.hpp>
 #include <distrun/runtime/nn/adam.hpp>
+#include <distrun/runtime/nn/layers.hpp>
 #include <distrun/runtime/nn/sgd.hpp>
 
 #include "optimizer_cases.hpp"
@@ -122,6 +125,20 @@ TEST_CASE("a parameter is moved once by a step: one that stands twice is refused
     CHECK(error.kind() == ErrorKind::InvalidArgument);
     CHECK(error.text() == std::string(name) + ": parameter 2 is parameter 0 again, and each is to be given once");
   }
+}
+
+TEST_CASE("parameters that are no longer their module's are refused instead of moved in vain") {
+  testing::use_gpus();
+  nn::Linear layer(2, 1);
+  nn::SGD before(layer.parameters(), {.learning_rate = 1});
+  layer.to(device::kCpu);
+  CHECK_NOTHROW(before.step());  // they were there already
+  layer.to(device::cuda(0));
+  CHECK_THROWS_WITH(before.step(), Catch::Contains("parameter 0 (") && Catch::Contains("is no longer its module's") &&
+                                       Catch::Contains("make the optimizer after Module::to()"));
+  nn::SGD after(layer.parameters(), {.learning_rate = 1});
+  backward(sum(layer(ones({1, 2}, {.device = device::cuda(0)}))));
+  CHECK_NOTHROW(after.step());
 }
 
 TEST_CASE("steps of several threads come one after the other") {
