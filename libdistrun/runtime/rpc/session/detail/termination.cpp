@@ -14,15 +14,14 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr base::Nanoseconds kLook = 200ms;  // how long a wait for quiet goes on before it looks whether it is in vain
-constexpr base::Nanoseconds kFirstRest = 50us;  // between rounds whose numbers do not agree
-constexpr base::Nanoseconds kLastRest = 10ms;
+constexpr base::Nanoseconds kFirstRoundRest = 50us;  // between rounds whose numbers do not agree
+constexpr base::Nanoseconds kLastRoundRest = 10ms;
 constexpr base::Nanoseconds kAskPatience = 200ms;     // with those who are asked what they do
 constexpr base::Nanoseconds kLeaderPatience = 500ms;  // beyond the deadline: the leader says why, to all the same
 constexpr base::Nanoseconds kAckPatience = 2s;        // with those who know that it is done
 
-base::TimePoint now() { return base::system_clock().now(); }
 base::TimePoint after(base::Nanoseconds duration, base::TimePoint deadline) {
-  return std::min(deadline, now() + duration);
+  return std::min(deadline, base::system_clock().now() + duration);
 }
 
 std::string seconds_text(base::Nanoseconds duration) {
@@ -121,13 +120,13 @@ void Termination::lead(const Running& run) {
 
 void Termination::probe_until_done(const Running& run) {
   std::optional<Sums> before;
-  base::Nanoseconds rest = kFirstRest;
+  base::Nanoseconds rest = kFirstRoundRest;
   for (std::uint64_t round = 1;; ++round) {
     const Sums sums = ask_all(run, round);
     if (sums.sent == sums.received && before == sums) return;
     if (before && (sums.sent != sums.received || *before != sums)) {  // something is on its way: it comes by itself
       core::PollingWait(wait_info(run, {}), run.deadline).rest(rest);
-      rest = std::min(2 * rest, kLastRest);
+      rest = std::min(2 * rest, kLastRoundRest);
     }
     before = sums;
   }
@@ -207,7 +206,7 @@ CallCounts Termination::wait_quiet(const Running& run, const WorkerInfo* leader)
     if (counts.is_quiet()) return counts;
     if (run.calls.wait_quiet(after(kLook, run.deadline), run.site)) continue;
     check(run, awaited);
-    if (now() >= run.deadline) throw_timeout(run, {run.calls.self().id()});
+    if (base::system_clock().now() >= run.deadline) throw_timeout(run, {run.calls.self().id()});
   }
 }
 
@@ -253,7 +252,7 @@ std::string Termination::explain(const Running& run, const std::set<WorkerId>& a
   }
   for (const WorkerInfo& each : run.others) try_send(run.calls, each.id(), control(ControlKind::Ask));
   std::unique_lock lock(mutex_);
-  core::wait_until(wait_info(run, {}), lock, changed_, now() + kAskPatience,
+  core::wait_until(wait_info(run, {}), lock, changed_, base::system_clock().now() + kAskPatience,
                    [&] { return statuses_.size() + lost_.size() >= run.others.size(); });
   std::string text;
   const auto add = [&](const std::string& name, const std::string& what) {
