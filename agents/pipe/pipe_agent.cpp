@@ -53,13 +53,17 @@ PipeAgent::LinkPtr PipeAgent::get(WorkerId id) const {
               setting_.worker.name() + " knows no worker with the id " + std::to_string(id));
 }
 
-void PipeAgent::put(LinkPtr link) {
+PipeAgent::LinkPtr PipeAgent::put_unless_there(LinkPtr link) {
+  const std::lock_guard publishing(publishing_);
   {
     const std::unique_lock lock(mutex_);
-    if (is_closed_.load()) return;
-    links_.insert_or_assign(link->peer().id(), std::move(link));
+    if (is_closed_.load()) return link;
+    LinkPtr& there = links_[link->peer().id()];
+    if (there != nullptr && !there->is_over() && there->peer() == link->peer()) return there;
+    there = link;
   }
   reactor_->set_links(links());
+  return link;
 }
 
 void PipeAgent::add_worker(const rpc::WorkerRecord& record) {
@@ -71,19 +75,26 @@ void PipeAgent::add_worker(const rpc::WorkerRecord& record) {
     porter_->forget(record.worker.id());
     known->close();
   }
-  put(std::make_shared<Link>(record.worker, record.address));
+  put_unless_there(std::make_shared<Link>(record.worker, record.address));
 }
 
-void PipeAgent::remove_worker(rpc::WorkerId id) noexcept {
+PipeAgent::LinkPtr PipeAgent::take_out(WorkerId id) {
+  const std::lock_guard publishing(publishing_);
   LinkPtr link;
   {
     const std::unique_lock lock(mutex_);
     const auto found = links_.find(id);
-    if (found == links_.end()) return;
+    if (found == links_.end()) return nullptr;
     link = std::move(found->second);
     links_.erase(found);
   }
   reactor_->set_links(links());
+  return link;
+}
+
+void PipeAgent::remove_worker(rpc::WorkerId id) noexcept {
+  const LinkPtr link = take_out(id);
+  if (link == nullptr) return;
   porter_->forget(id);
   link->dismiss(Error(ErrorKind::Disconnected, link->peer().name() + " has left"));
   link->close();
@@ -165,8 +176,8 @@ void PipeAgent::connected(Connection connection) {
   const WorkerId peer = connection.peer;
   LinkPtr link = find(peer);
   if (link == nullptr || link->is_over()) {  // a stranger who was let in
-    link = std::make_shared<Link>(rpc::WorkerInfo(connection.peer_name, peer), connection.peer_address);
-    put(link);
+    link =
+        put_unless_there(std::make_shared<Link>(rpc::WorkerInfo(connection.peer_name, peer), connection.peer_address));
   }
   try {
     std::unique_ptr<Stream> stream = stream_of(connection);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <shared_mutex>
 #include <vector>
 
@@ -61,7 +62,10 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
 
   LinkPtr find(WorkerId id) const noexcept;
   LinkPtr get(WorkerId id) const;
-  void put(LinkPtr link);
+  // The link to that worker from now on: this one, or the one that somebody has put there meanwhile.
+  LinkPtr put_unless_there(LinkPtr link);
+  // Null: there is none.
+  LinkPtr take_out(WorkerId id);
   std::unique_ptr<Stream> stream_of(Connection& connection);
   std::vector<LinkPtr> links() const;
   void flush_all(base::TimePoint deadline) noexcept;
@@ -73,6 +77,7 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   std::unique_ptr<Porter> porter_;
   std::atomic<rpc::Receiver*> receiver_{nullptr};
   std::atomic<bool> is_closed_{false};
+  std::mutex publishing_;  // held from a change of links_ until the reactor has it; before mutex_
   mutable std::shared_mutex mutex_;
   std::map<WorkerId, LinkPtr> links_;  // guarded by mutex_, and so is the next
   std::string end_;                    // what peers are told; empty: nothing

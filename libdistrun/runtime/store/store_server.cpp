@@ -331,8 +331,8 @@ class StoreServer::Impl {
       return listens.set_exception(std::current_exception());
     }
     loop_ = &serving->loop();
-    listens.set_value(serving->port());
-    serving->loop().run();
+    loop_->post([&] { listens.set_value(serving->port()); });  // by then it runs, and a stop is heard
+    loop_->run();
   }
 
   const std::shared_ptr<Listens> listens_ = std::make_shared<Listens>();

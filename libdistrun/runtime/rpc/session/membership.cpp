@@ -113,7 +113,7 @@ void wait_until_all_have_read(const StaticGroup& group, base::Location site) {
 // What members of a group that is elastic call. False: this one is about to leave.
 bool let_join(const std::string& text) {
   const std::shared_ptr<Session> session = session_state().find();
-  if (session == nullptr) return false;
+  if (session == nullptr || session->calls != find_calls()) return false;  // the call came in one that is over
   const Member member = member_of(text);
   if (session->elastic == nullptr) throw Error(ErrorKind::Failed, "nobody joins an RPC group of a fixed size");
   session->elastic->add(*session->calls, member);

@@ -258,8 +258,8 @@ void ElasticGroup::introduce_devices(Calls& calls) const {
 }
 
 void ElasticGroup::add(Calls& calls, const Member& member) {
-  // Whoever has made it known may not have come to the end of this yet: it is to be found when this returns.
-  if (!make_known(calls.agent(), member)) return calls.refresh_workers();
+  const std::lock_guard changing(changing_);
+  if (!make_known(calls.agent(), member)) return;
   calls.devices().set_site(WorkerInfo(member.name, member.id), member.site);
   calls.devices().add_devices(devices_of(self_, {member}));
   calls.refresh_workers();
@@ -267,6 +267,7 @@ void ElasticGroup::add(Calls& calls, const Member& member) {
 }
 
 void ElasticGroup::remove(Calls& calls, const Member& member) {
+  const std::lock_guard changing(changing_);
   {
     const std::lock_guard lock(mutex_);
     const auto found = known_.find(member.id);

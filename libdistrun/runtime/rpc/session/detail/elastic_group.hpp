@@ -58,6 +58,9 @@ class ElasticGroup {
   const Member self_;
   std::uint64_t earlier_ = 0;
   std::vector<Member> before_;  // those who were there when it has joined
+  // Held while one is added or removed, to the end: who comes under the id of one that leaves comes after its loss, and
+  // who is known can be called. Before mutex_.
+  std::mutex changing_;
   std::mutex mutex_;
   std::map<WorkerId, std::string> known_;  // guarded by mutex_; addresses of those that the agent knows
 };
