@@ -32,6 +32,7 @@ std::atomic<board::DumpArea*> crash_area{nullptr};
 std::vector<board::DumpArea*>* areas_of_ranks = nullptr;  // where they are threads; never destroyed
 std::atomic<pid_t> process{0};                            // that the area is for
 std::atomic<pid_t> crashed{0};                            // the thread that crashed first
+std::atomic<pid_t> in_exit{0};                            // the thread that writes down where it has called exit()
 std::terminate_handler previous_terminate = nullptr;
 using Explainer = std::size_t (*)(const void*, char*, std::size_t);
 std::atomic<Explainer> explainer{nullptr};
@@ -57,11 +58,13 @@ board::DumpArea& area_of(int owner) {
   ::_exit(128 + signal);  // the first process of a namespace survives any signal of its own
 }
 
+void nap_a_millisecond() {
+  const timespec millisecond{0, 1'000'000};
+  ::nanosleep(&millisecond, nullptr);
+}
+
 void wait_for_the_end() {
-  for (int i = 0; i < kOthersMsMax; ++i) {
-    const timespec millisecond{0, 1'000'000};
-    ::nanosleep(&millisecond, nullptr);
-  }
+  for (int i = 0; i < kOthersMsMax; ++i) nap_a_millisecond();
 }
 
 // An explainer that faults itself costs the explanation only.
@@ -92,12 +95,22 @@ void record(const siginfo_t& info, void* context) {
   complete_dump(area, Asker::Crash);
 }
 
+// One of the two writes to the area at a time. A thread that crashes on its own way out does not wait for itself.
+void wait_for_who_is_in_exit() {
+  for (int i = 0; i < kOthersMsMax; ++i) {
+    const pid_t other = in_exit.load();
+    if (other == 0 || other == ::gettid()) return;
+    nap_a_millisecond();
+  }
+}
+
 void on_crash(int signal, siginfo_t* info, void* context) {
   if (info->si_code > 0) leave_if_guarded();
   if (is_our_process()) {
     const pid_t self = ::gettid();
     pid_t first = 0;
     if (crashed.compare_exchange_strong(first, self)) {
+      wait_for_who_is_in_exit();
       record(*info, context);
     } else if (first != self) {
       wait_for_the_end();
@@ -173,12 +186,17 @@ void prepare_crash_handler() {
 
 void record_exit() noexcept {
   static std::atomic<bool> recorded{false};
-  if (crash_area.load() == nullptr || !is_our_process() || has_crashed() || recorded.exchange(true)) return;
-  const int owner = owner_of_thread();
-  board::DumpArea& area = area_of(owner);
-  area.head.owner = owner + 1;
-  unwind_from_here(begin_dump(area));
-  complete_dump_of_caller(area);
+  if (crash_area.load() == nullptr || !is_our_process() || recorded.exchange(true)) return;
+  in_exit = ::gettid();
+  if (!has_crashed()) {
+    const int owner = owner_of_thread();
+    board::DumpArea& area = area_of(owner);
+    area.head.owner = owner + 1;
+    unwind_from_here(begin_dump(area));
+    complete_dump_of_caller(area);
+  }
+  in_exit = 0;
+  if (has_crashed()) wait_for_the_end();  // by that signal
 }
 
 bool has_crashed() noexcept { return crashed.load(std::memory_order_relaxed) != 0; }

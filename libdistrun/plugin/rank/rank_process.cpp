@@ -88,8 +88,8 @@ void RankProcess::share_process() {
   set_exit_listener([](int code) noexcept {
     const int rank = owner_of_thread();
     if (rank < 0 || !shared->line_.is_ours() || has_crashed()) return;
-    shared->places_[static_cast<std::size_t>(rank)]->seat.writer.leave(code);
     record_exit();
+    if (!has_crashed()) shared->places_[static_cast<std::size_t>(rank)]->seat.writer.leave(code);
   });
 }
 

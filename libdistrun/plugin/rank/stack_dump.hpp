@@ -8,13 +8,14 @@
 //
 // Any thread, one dump at a time for each asker. Async-signal-safe after prepare_stack_dump(). Bounded: kAnswerMsMax,
 // and 50 ms for the caller's own stack.
+#include <distrun/common/base/sanitizer.hpp>
 #include <distrun/common/board/dump_area.hpp>
 
 namespace distrun::rank {
 
 int dump_signal() noexcept;
 
-inline constexpr int kAnswerMsMax = 100;  // for all threads together
+inline constexpr int kAnswerMsMax = base::kSanitized ? 400 : 100;  // for all threads together
 
 // Both may be at work at the same time, each with an area of its own.
 enum class Asker { Crash, Request };

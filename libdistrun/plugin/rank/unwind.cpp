@@ -22,9 +22,10 @@ constexpr std::size_t kGap = wire::kInnerFrames;  // the index of the 0 that sta
 constexpr std::size_t kRing = kGap + 1;           // from here on the outermost ones, the newest over the oldest
 constexpr std::size_t kRingSize = board::kDumpPcsMax - kRing;
 
+// Of the thread's own time: on a busy machine it may not run for as long as a whole walk takes.
 std::int64_t now_ns() {
   timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
 }
 

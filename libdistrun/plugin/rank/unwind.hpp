@@ -4,8 +4,8 @@
 // may wait for it in vain).
 //
 // Any thread, with 8 KiB of stack. Async-signal-safe after prepare_unwinding(). Survives what it finds on a broken
-// stack where distrun's crash handler is installed, and then keeps what it has found. Bounded: about 50 ms, which is
-// more than a stack of 8 MiB takes.
+// stack where distrun's crash handler is installed, and then keeps what it has found. Bounded: about 50 ms of
+// the thread's time, which is more than a stack of 8 MiB takes.
 #include <signal.h>
 
 #include <distrun/common/board/dump_area.hpp>

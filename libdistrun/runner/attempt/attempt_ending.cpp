@@ -67,6 +67,9 @@ void put_stray_error_first(RankState& rank) {
   std::rotate(begin, at, at + 1);
 }
 
+// Its end is going to be told. On a busy machine that takes longer than a grace.
+bool is_about_to_end(pid_t pid) { return !proc::threads_of(pid).empty() && proc::is_ending(pid); }
+
 // The stacks come within their bound; this is for a loop that is late.
 constexpr auto kLookSlack = std::chrono::milliseconds(100);
 
@@ -99,6 +102,10 @@ void Attempt::on_alarm() {
 void Attempt::lose_ranks(base::TimePoint now) {
   for (RankState& rank : ranks_) {
     if (rank.ended || rank.decided() || now < rank.lost_at) continue;
+    if (is_about_to_end(rank.record.pid)) {
+      rank.lost_at = now + run_.graces.connection;
+      continue;
+    }
     rank.lost_at = base::TimePoint::max();
     const std::string why = rank.record.outcome.text;
     fail(rank, {OutcomeKind::Lost, 0, why});

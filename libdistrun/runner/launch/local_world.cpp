@@ -175,7 +175,9 @@ LocalWorld::End LocalWorld::end_of(proc::ExitStatus status) const {
     has_dump = has_dump || fits;
     if (fits && dump->rank == rank) crashed = {rank, status};
     const auto seen = shown(rank);
-    if (left.rank < 0 && seen && seen->leaving_with) left = {rank, proc::ExitStatus::of_code(*seen->leaving_with)};
+    const bool says_where = dump && dump->signal == 0;  // of several that leave it was the first
+    const bool has_left = seen && seen->leaving_with;
+    if (has_left && (left.rank < 0 || says_where)) left = {rank, proc::ExitStatus::of_code(*seen->leaving_with)};
   }
   if (left.rank < 0 || crashed.rank == left.rank) return crashed;
   if (status.exited()) return {left.rank, status};
