@@ -6,6 +6,7 @@ namespace {
 using namespace distrun;
 using namespace distrun::suites;
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 // Of a call that must fail with that text in its error.
 template <class Call>
@@ -90,7 +91,7 @@ DISTRUN_TEST(Mistakes, a_rank_that_does_not_come, .skip = {require_world_size(2)
   const Tensor tensor = here(tensor::ones({4}));
   if (rank.rank() != 1) {
     const std::string why =
-        error_of([&] { settle(group->all_reduce(tensor, ReduceOp::Sum, {.timeout = milliseconds(100)})); });
+        error_of([&] { settle(group->all_reduce(tensor, ReduceOp::Sum, {.timeout = seconds(2)})); });
     expect_text(why, "all_reduce number 1 of group world has timed out");
     if (has(why, "timed out")) {
       expect_text(why, "it waits for rank 1 (waits in barrier \"all have failed\"");
@@ -142,11 +143,10 @@ DISTRUN_TEST(Mistakes, a_monitored_barrier_names_who_is_missing,
   const auto group = init_process_group(rank);
   const int missing = rank.world_size() - 1;
   if (rank.rank() == 0) {
-    const std::string name = "Rank " + std::to_string(missing) + " failed to pass monitoredBarrier in 200 ms";
-    DISTRUN_EXPECT_THROWS(Error, name, monitored_barrier(*group, milliseconds(200), true));
+    const std::string name = "Rank " + std::to_string(missing) + " failed to pass monitoredBarrier in 2000 ms";
+    DISTRUN_EXPECT_THROWS(Error, name, monitored_barrier(*group, seconds(2), true));
   } else if (rank.rank() != missing) {
-    DISTRUN_EXPECT_THROWS(Error, "timed out in monitoredBarrier after 200 ms",
-                          monitored_barrier(*group, milliseconds(200)));
+    DISTRUN_EXPECT_THROWS(Error, "timed out in monitoredBarrier after 2000 ms", monitored_barrier(*group, seconds(2)));
   }
   rank.barrier("all have seen it");
   group->barrier();  // the group goes on

@@ -11,7 +11,7 @@ DISTRUN_TEST(RrefHelpers, references_are_waited_for_until_nothing_is_on_its_way)
   rank.note("rows", "[row:rpc_wait/wait_until_pending_futures_and_users_flushed-timeout-20]");
   rank.barrier("all have begun");
   with_rpc(rank, {}, [&] {
-    const auto slow = remote(next_worker(rank), slow_product, 0.5);
+    const auto slow = remote(next_worker(rank), slow_product, 3);
     DISTRUN_EXPECT(thrown_by([] { wait_until_references_settle(0.01); }) ==
                    an_error("ValueError",
                             "Timed out waiting to flush pending futures and users, had 1 pending futures and 1 "

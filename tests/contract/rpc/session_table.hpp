@@ -8,12 +8,15 @@
 
 #include <distrun/common/base/clock.hpp>
 
+#include "support/sandbox.hpp"
+
 namespace distrun::rpc::testing {
 
 inline constexpr int kRanks = 4;
-inline constexpr base::Nanoseconds kInitTimeout = std::chrono::milliseconds(1000);
-inline constexpr base::Nanoseconds kCallTimeout = std::chrono::milliseconds(500);  // of calls to one that is stopped
-inline constexpr base::Nanoseconds kShutdownTimeout = std::chrono::milliseconds(700);
+inline const base::Nanoseconds kInitTimeout = distrun::testing::scaled(std::chrono::milliseconds(1000));
+// Of calls to one that is stopped.
+inline const base::Nanoseconds kCallTimeout = distrun::testing::scaled(std::chrono::milliseconds(500));
+inline const base::Nanoseconds kShutdownTimeout = distrun::testing::scaled(std::chrono::milliseconds(700));
 inline constexpr base::Nanoseconds kAtOnce{};
 
 enum class Fault {
@@ -52,7 +55,7 @@ struct Row {
   const char* why_not = "";  // there is no such cell
 };
 
-inline constexpr Phase kNot{}, kWell{Ends::Well, kAtOnce}, kNamedAtOnce{Ends::Named, kAtOnce},
+inline const Phase kNot{}, kWell{Ends::Well, kAtOnce}, kNamedAtOnce{Ends::Named, kAtOnce},
     kNamedInInit{Ends::Named, kInitTimeout}, kNamedInCall{Ends::Named, kCallTimeout},
     kNamedInShutdown{Ends::Named, kShutdownTimeout};
 

@@ -222,9 +222,9 @@ TEST_CASE("a coordinator that does not end when it is asked to is killed at the 
         offspring.start_daemon();
         return stay_deaf(ready);
       },
-      {milliseconds(300), milliseconds(100)});
+      {milliseconds(1500), milliseconds(100)});
   REQUIRE(ready.hear() > 0);
-  CHECK_FALSE(ends_within(guarded.guard, milliseconds(400)));  // without a wish there is no bound
+  CHECK_FALSE(ends_within(guarded.guard, milliseconds(1600)));  // without a wish there is no bound
   ::kill(guarded.guard, signal);
   CHECK_FALSE(ends_within(guarded.guard, milliseconds(200)));
   CHECK(guarded.wait() == ForkedEnd{130, 0});

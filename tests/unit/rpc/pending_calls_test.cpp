@@ -176,8 +176,8 @@ TEST_CASE("a call that was answered in time does not expire, and others do") {
   PendingCalls calls(expiries.writer());
   const base::TimePoint deadline = in(milliseconds(10));
   const std::uint64_t answered = add(calls, 1, deadline), other = add(calls, 1, deadline + milliseconds(10));
-  calls.watch_timeouts(deadline);
   CHECK(calls.take(answered, 1));
+  calls.watch_timeouts(deadline);
   CHECK(expiries.wait_for(1) == std::vector{other});
   calls.stop();
   calls.stop();
