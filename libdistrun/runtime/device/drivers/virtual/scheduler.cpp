@@ -76,6 +76,7 @@ Scheduler::~Scheduler() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     work_changed_.notify_all();
+    timer_changed_.notify_all();
   }
   threads_.clear();  // joins them
   drop_works();
@@ -121,11 +122,18 @@ std::shared_ptr<Queue> Scheduler::find(StreamRef stream) {
   return found->second;
 }
 
+// Of those that rest, without the keeper of the time, and those that were woken and do not run yet.
+int Scheduler::asleep() const { return idle_ - (timer_is_kept_ ? 1 : 0) - woken_; }
+
 void Scheduler::release(Lock& lock) {
-  const int wake = std::exchange(to_wake_, 0);
+  const int wanted = std::exchange(to_wake_, 0);
   const bool tell_host = std::exchange(to_tell_host_, false);
+  const int wake = std::clamp(wanted, 0, std::max(asleep(), 0));
+  const bool wake_keeper = timer_is_kept_ && wanted > wake;
+  woken_ += wake;
   lock.unlock();
   for (int i = 0; i < wake; ++i) work_changed_.notify_one();
+  if (wake_keeper) timer_changed_.notify_one();
   if (tell_host) progressed_.notify_all();
 }
 
@@ -293,7 +301,13 @@ void Scheduler::set_timer(base::TimePoint due, const std::shared_ptr<Queue>& que
   const bool is_first = timers_.empty() || due < timers_.begin()->first;
   timers_.emplace(due, queue);
   start_thread_if_needed();
-  if (is_first) work_changed_.notify_all();
+  if (!is_first) return;
+  if (timer_is_kept_) return timer_changed_.notify_one();
+  // One is enough. All of them, for each of the many timers of streams that ask again and again, would fight for the
+  // lock.
+  if (asleep() <= 0) return;
+  ++woken_;
+  work_changed_.notify_one();
 }
 
 void Scheduler::fire_timers() {
@@ -376,10 +390,11 @@ void Scheduler::rest(Lock& lock) {
   // One of those that rest keeps the time.
   if (timers_.empty() || timer_is_kept_) {
     work_changed_.wait(lock);
+    if (woken_ > 0) --woken_;
   } else {
     timer_is_kept_ = true;
     const base::TimePoint due = timers_.begin()->first;  // a copy: the timer may be gone when it is looked at
-    work_changed_.wait_until(lock, due);
+    timer_changed_.wait_until(lock, due);
     timer_is_kept_ = false;
   }
   --idle_;

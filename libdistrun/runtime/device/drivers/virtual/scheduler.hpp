@@ -76,6 +76,7 @@ class Scheduler {
 
   // Unlocks, and only then wakes who has something to do now: woken before, they would wait for the lock.
   void release(Lock& lock);
+  int asleep() const;
   std::shared_ptr<Queue> find(StreamRef stream);
   void wait_for_all(Lock& lock, const std::vector<std::shared_ptr<Queue>>& queues);
   // Begins whatever can begin on these queues, and on those that have waited for it.
@@ -101,7 +102,8 @@ class Scheduler {
   const std::uint64_t seed_;
   std::mutex mutex_;
   // Guarded by mutex_.
-  std::condition_variable work_changed_;
+  std::condition_variable work_changed_;   // for the threads that rest, but for the one that keeps the time
+  std::condition_variable timer_changed_;  // for that one
   std::condition_variable progressed_;  // a queue or a point got on, and a host thread waits
   std::map<StreamRef, std::shared_ptr<Queue>> queues_;
   std::vector<std::shared_ptr<Queue>> closed_;  // with what was left on them, or gone wrong
@@ -111,6 +113,7 @@ class Scheduler {
   std::vector<base::Thread> threads_;
   base::Rng draw_;
   int idle_ = 0;          // threads that wait for work
+  int woken_ = 0;         // of these, those that were told and do not run yet
   int in_callbacks_ = 0;  // threads that may block in the user's code
   int host_waits_ = 0;
   int to_wake_ = 0;            // threads, by whoever releases the lock
