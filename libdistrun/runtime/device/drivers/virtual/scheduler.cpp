@@ -35,26 +35,6 @@ constexpr base::Nanoseconds kAskAgain{50'000};  // what another process has done
 
 base::TimePoint now() { return base::system_clock().now(); }
 
-const char* name_of(const Work& work) noexcept {
-  switch (work.kind) {
-    case Work::Kind::Kernel: return *work.name != '\0' ? work.name : "kernel";
-    case Work::Kind::Host: return "host function";
-    case Work::Kind::Busy: return "busy";
-    case Work::Kind::Record: return "records an event";
-    case Work::Kind::Wait: return "waits for an event";
-  }
-  return "";
-}
-
-// On the track of its stream. The text of `stream` must be there as long as the slice.
-trace::SliceInfo slice_of(const Work& work, std::string_view stream) noexcept {
-  trace::SliceInfo info;
-  info.kind = trace::Kind::StreamWork;
-  info.name = name_of(work);
-  info.place = stream;
-  return info;
-}
-
 base::Error current_error() {
   try {
     throw;
@@ -127,14 +107,12 @@ int Scheduler::asleep() const { return idle_ - (timer_is_kept_ ? 1 : 0) - woken_
 
 void Scheduler::release(Lock& lock) {
   const int wanted = std::exchange(to_wake_, 0);
-  const bool tell_host = std::exchange(to_tell_host_, false);
   const int wake = std::clamp(wanted, 0, std::max(asleep(), 0));
   const bool wake_keeper = timer_is_kept_ && wanted > wake;
   woken_ += wake;
   lock.unlock();
   for (int i = 0; i < wake; ++i) work_changed_.notify_one();
   if (wake_keeper) timer_changed_.notify_one();
-  if (tell_host) progressed_.notify_all();
 }
 
 void Scheduler::push(StreamRef stream, Work work) {
@@ -154,13 +132,21 @@ bool Scheduler::is_idle(StreamRef stream) {
   return queue->completed == queue->pushed;
 }
 
+// Each is woken for itself: with hundreds that wait, as handlers of calls do, all of them for each step of any stream
+// would do nothing but fight for the lock.
+void Scheduler::wait_until(Lock& lock, const std::function<bool()>& is_over) {
+  if (is_over()) return;
+  HostWait wait{is_over, {}, false};
+  host_waits_.push_back(&wait);
+  wait.over.wait(lock, is_over);
+  std::erase(host_waits_, &wait);
+}
+
 void Scheduler::wait_for_all(Lock& lock, const std::vector<std::shared_ptr<Queue>>& queues) {
-  ++host_waits_;
   for (const std::shared_ptr<Queue>& queue : queues) {
     const std::uint64_t goal = queue->pushed;
-    progressed_.wait(lock, [&] { return queue->completed >= goal; });
+    wait_until(lock, [&] { return queue->completed >= goal; });
   }
-  --host_waits_;
   std::optional<base::Error> error;
   for (const std::shared_ptr<Queue>& queue : queues) {
     const std::optional<base::Error> inherited = std::exchange(queue->inherited, std::nullopt);
@@ -188,13 +174,12 @@ void Scheduler::synchronize_device(int device) {
 
 void Scheduler::synchronize(const std::shared_ptr<Point>& point) {
   Lock lock(mutex_);
-  ++host_waits_;
   if (point->has_arrived) {
-    while (!point->has_arrived()) progressed_.wait_for(lock, kAskAgain);
+    std::condition_variable nobody_tells;
+    while (!point->has_arrived()) nobody_tells.wait_for(lock, kAskAgain);
   } else {
-    progressed_.wait(lock, [&] { return point->done; });
+    wait_until(lock, [&] { return point->done; });
   }
-  --host_waits_;
   if (point->error) throw base::Error(*point->error);
 }
 
@@ -219,7 +204,11 @@ void Scheduler::advance(std::vector<std::shared_ptr<Queue>> queues) {
     }
     if (queue->works.empty()) queue->active = false;
   }
-  if (host_waits_ > 0) to_tell_host_ = true;
+  for (HostWait* const each : host_waits_) {
+    if (each->is_told || !each->is_over()) continue;
+    each->is_told = true;
+    each->over.notify_one();
+  }
 }
 
 bool Scheduler::step(const std::shared_ptr<Queue>& queue, std::vector<std::shared_ptr<Queue>>& woken) {
@@ -276,16 +265,10 @@ void Scheduler::finish(Point& point, const Queue& queue, std::vector<std::shared
   point.waiting.clear();
 }
 
-// What took no thread: a wait, or a time of being busy.
-void Scheduler::trace_head(const Queue& queue, std::int64_t began_ns) {
-  if (trace::Writer* const writer = core::tracer()) {
-    const std::string stream = to_string(queue.stream);
-    writer->add(slice_of(queue.works.front(), stream), began_ns, trace::now_ns());
-  }
-}
-
 void Scheduler::pop(Queue& queue) {
-  if (const std::int64_t began = std::exchange(queue.began_ns, 0); began != 0) trace_head(queue, began);
+  if (const std::int64_t began = std::exchange(queue.began_ns, 0); began != 0) {
+    trace_work(queue.works.front(), queue.stream, began);
+  }
   if (queue.works.front().body) spent_.push_back(std::move(queue.works.front()));
   queue.works.pop_front();
   ++queue.completed;
@@ -382,7 +365,7 @@ void Scheduler::rest(Lock& lock) {
   std::vector<Work> spent;
   spent.swap(spent_);
   if (!spent.empty()) return run_user_code(lock, [&spent] { spent.clear(); });
-  if (to_wake_ > 0 || to_tell_host_) {
+  if (to_wake_ > 0) {
     release(lock);
     return lock.lock();  // there may be something to do now
   }

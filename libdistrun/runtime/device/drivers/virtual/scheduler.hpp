@@ -21,35 +21,9 @@
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/device/driver.hpp>
+#include <distrun/runtime/device/drivers/virtual/stream_work.hpp>
 
 namespace distrun::device::virtual_gpu {
-
-struct Queue;
-
-// One recording of an event. It is done once the work before it on its stream is; never again undone. Shared by the
-// event and whoever waits for it; its fields belong to the scheduler but for those that are constant.
-struct Point {
-  bool done = false;
-  base::TimePoint at;                // when it was done
-  std::optional<base::Error> error;  // of its stream
-  std::vector<std::shared_ptr<Queue>> waiting;
-
-  // Constant once the point is pushed.
-  std::function<void()> on_done;  // tells another process; empty: nobody
-  // Asks another process, which has recorded it; empty: it is recorded here. If that one is gone it sets `error` and
-  // says yes. Called with the scheduler's lock held.
-  std::function<bool()> has_arrived;
-};
-
-struct Work {
-  enum class Kind : std::uint8_t { Kernel, Host, Busy, Record, Wait };
-  Kind kind = Kind::Kernel;
-  bool delayed = false;
-  const char* name = "";         // of a kernel, for a trace; lives on
-  std::function<void()> body;    // Kernel and Host
-  base::Nanoseconds length{};    // Busy
-  std::shared_ptr<Point> point;  // Record and Wait
-};
 
 class Scheduler {
  public:
@@ -73,11 +47,18 @@ class Scheduler {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  // A thread of somebody's that waits for a queue or a point; on its stack, gone with the lock held.
+  struct HostWait {
+    const std::function<bool()>& is_over;
+    std::condition_variable over;
+    bool is_told = false;
+  };
 
   // Unlocks, and only then wakes who has something to do now: woken before, they would wait for the lock.
   void release(Lock& lock);
   int asleep() const;
   std::shared_ptr<Queue> find(StreamRef stream);
+  void wait_until(Lock& lock, const std::function<bool()>& is_over);
   void wait_for_all(Lock& lock, const std::vector<std::shared_ptr<Queue>>& queues);
   // Begins whatever can begin on these queues, and on those that have waited for it.
   void advance(std::vector<std::shared_ptr<Queue>> queues);
@@ -86,7 +67,6 @@ class Scheduler {
   bool wait_is_over(Point& point, const std::shared_ptr<Queue>& queue);
   void finish(Point& point, const Queue& queue, std::vector<std::shared_ptr<Queue>>& woken);
   void pop(Queue& queue);
-  void trace_head(const Queue& queue, std::int64_t began_ns);
   void make_ready(const std::shared_ptr<Queue>& queue);
   void set_timer(base::TimePoint due, const std::shared_ptr<Queue>& queue);
   void fire_timers();
@@ -104,7 +84,7 @@ class Scheduler {
   // Guarded by mutex_.
   std::condition_variable work_changed_;   // for the threads that rest, but for the one that keeps the time
   std::condition_variable timer_changed_;  // for that one
-  std::condition_variable progressed_;  // a queue or a point got on, and a host thread waits
+  std::vector<HostWait*> host_waits_;
   std::map<StreamRef, std::shared_ptr<Queue>> queues_;
   std::vector<std::shared_ptr<Queue>> closed_;  // with what was left on them, or gone wrong
   std::vector<std::shared_ptr<Queue>> ready_;
@@ -115,9 +95,7 @@ class Scheduler {
   int idle_ = 0;          // threads that wait for work
   int woken_ = 0;         // of these, those that were told and do not run yet
   int in_callbacks_ = 0;  // threads that may block in the user's code
-  int host_waits_ = 0;
-  int to_wake_ = 0;            // threads, by whoever releases the lock
-  bool to_tell_host_ = false;  // who waits for progress, likewise
+  int to_wake_ = 0;       // threads, by whoever releases the lock
   bool timer_is_kept_ = false;
   bool stopping_ = false;
 };
