@@ -27,7 +27,10 @@ void look_again(Look& look, const std::vector<RankView>& later) {
 void show_in_exit(evidence::Stacks& stacks, int rank) {
   for (evidence::Process& process : stacks.processes) {
     if (process.rank != rank) continue;
-    for (wire::ThreadStack& thread : process.threads) thread.task.state = 'R', thread.task.syscall = "exit()";
+    for (wire::ThreadStack& thread : process.threads) {
+      thread.task.state = 'R';
+      thread.task.syscall = "exit()";
+    }
   }
 }
 
