@@ -19,7 +19,7 @@
 
 namespace distrun::rpc::testing {
 
-inline const base::Nanoseconds kPatience = distrun::testing::scaled(std::chrono::seconds(50));  // what must happen
+inline const base::Nanoseconds kPatience = distrun::testing::scaled(std::chrono::seconds(30));  // what must happen
 base::TimePoint in(base::Nanoseconds duration);
 
 // A member's end of its line to the conductor.
