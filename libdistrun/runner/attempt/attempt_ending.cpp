@@ -70,6 +70,13 @@ void put_stray_error_first(RankState& rank) {
 // Its end is going to be told. On a busy machine that takes longer than a grace.
 bool is_about_to_end(pid_t pid) { return !proc::threads_of(pid).empty() && proc::is_ending(pid); }
 
+// "2.0 s", or "2.0 s, extended by 3.1 s because ranks waited for a CPU,".
+std::string bound_text(Nanoseconds bound, const RankState& rank) {
+  const std::string text = base::human(bound);
+  if (rank.extended == Nanoseconds::zero()) return text;
+  return text + ", extended by " + base::human(rank.extended) + " because ranks waited for a CPU,";
+}
+
 // The stacks come within their bound; this is for a loop that is late.
 constexpr auto kLookSlack = std::chrono::milliseconds(100);
 
@@ -93,6 +100,7 @@ void Attempt::look_last() {
 void Attempt::on_alarm() {
   const base::TimePoint now = clocks_.now();
   lose_ranks(now);
+  if (world_) clocks_.extend_for_cpu_waits(*world_);
   if (clocks_.take_slow_look(now)) look(LookKind::Slow);
   if (state_ == State::Running) time_out_ranks(now);
   if (clocks_.is_state_over(now)) move_on();
@@ -122,8 +130,7 @@ void Attempt::time_out_ranks(base::TimePoint now) {
       bystanders_ = true;
       continue;
     }
-    const Nanoseconds bound = clocks_.bound_of(rank.record.phase);
-    if (!rank.decided()) fail(rank, {OutcomeKind::TimedOut, 0, base::human(bound)});
+    if (!rank.decided()) fail(rank, {OutcomeKind::TimedOut, 0, bound_text(clocks_.bound_of(rank.record.phase), rank)});
   }
   look(LookKind::Timeout);
 }

@@ -15,18 +15,29 @@ namespace {
 // time is over waits so long for others, so that who hangs is told from who waits for it.
 constexpr auto kSkew = std::chrono::milliseconds(500);
 constexpr Nanoseconds kDebuggerPause = std::chrono::milliseconds(500);  // from one look for it to the next
+constexpr int kExtensionMax = 3;  // times the bound: what never gets a CPU is not waited for either
+constexpr int kNoticeable = 10;   // a wait below this part of the time that has passed is part of any schedule
 constexpr base::TimePoint kNever = base::TimePoint::max();
+
+void extend(base::TimePoint& deadline, Nanoseconds& extended, Nanoseconds more, Nanoseconds bound) {
+  if (deadline == kNever) return;
+  const Nanoseconds longest = bound > Nanoseconds::max() / kExtensionMax ? Nanoseconds::zero() : kExtensionMax * bound;
+  const Nanoseconds step = std::min(more, std::max(longest - extended, Nanoseconds::zero()));
+  deadline += step;
+  extended += step;
+}
 
 }  // namespace
 
 Clocks::Clocks(const RunContext& run, const wire::TestInfo& test, std::vector<RankState>& ranks,
                std::function<void()> on_alarm)
-    : run_(run), test_(test), ranks_(ranks), alarm_(run.loop, std::move(on_alarm)) {}
+    : run_(run), test_(test), ranks_(ranks), waits_read_at_(now()), alarm_(run.loop, std::move(on_alarm)) {}
 
 Nanoseconds Clocks::bound_of(wire::Phase phase) const { return runner::bound_of(phase, test_, run_.settings); }
 
 void Clocks::begin_phase(RankState& rank, wire::Phase phase) {
   rank.deadline = now() + bound_of(phase);
+  rank.extended = Nanoseconds::zero();
   if (phase == wire::Phase::Body && run_.settings.stacks_after.count() > 0 && !slow_is_set_) {
     slow_is_set_ = true;
     slow_at_ = now() + run_.settings.stacks_after;
@@ -43,7 +54,32 @@ void Clocks::begin_loss(RankState& rank, Nanoseconds grace) {
 
 void Clocks::begin_state(Nanoseconds stay) {
   state_deadline_ = now() + stay;
+  state_stay_ = stay;
+  state_extended_ = Nanoseconds::zero();
   arm();
+}
+
+// Of ranks that have stayed from earlier tests, the first reading has the waits of those tests, too: no more of it
+// counts than the time that has passed.
+Nanoseconds Clocks::take_cpu_wait(const launch::World& world) {
+  const Nanoseconds passed = now() - std::exchange(waits_read_at_, now());
+  Nanoseconds most{};
+  for (RankState& rank : ranks_) {
+    if (!rank.alive()) continue;
+    const Nanoseconds waited = world.cpu_wait(rank.record.rank);
+    most = std::max(most, waited - std::exchange(rank.cpu_wait, waited));
+  }
+  return most < passed / kNoticeable ? Nanoseconds::zero() : std::min(most, passed);
+}
+
+void Clocks::extend_for_cpu_waits(const launch::World& world) {
+  if (!is_due()) return;
+  const Nanoseconds more = take_cpu_wait(world);
+  if (more == Nanoseconds::zero()) return;
+  for (RankState& rank : ranks_) {
+    if (!rank.ended) extend(rank.deadline, rank.extended, more, bound_of(rank.record.phase));
+  }
+  extend(state_deadline_, state_extended_, more, state_stay_);
 }
 
 void Clocks::stop() {

@@ -1,7 +1,8 @@
 #pragma once
 // When the bounds of an attempt run out: that of each rank's phase, that of the attempt's state, the grace of a broken
 // connection, and the time of --stacks-after. One alarm stands for the earliest. All of them stand still while the run
-// is paused, and those of the ranks while a debugger holds one. Lives on: the coordinator's loop.
+// is paused, and those of the ranks while a debugger holds one. They leave out the time for which the attempt's ranks
+// were ready to run and had no CPU, so that a busy machine makes tests slow and does not make them fail. Lives on: the coordinator's loop.
 #include <functional>
 #include <vector>
 
@@ -24,6 +25,9 @@ class Clocks {
   Nanoseconds bound_of(wire::Phase phase) const;
   // The rank's connection is broken: it is lost unless it ends within the grace.
   void begin_loss(RankState& rank, Nanoseconds grace);
+  // Call it before a due deadline is acted on: moves the deadlines of all ranks and of the state by the time for which
+  // ranks have waited for a CPU since they were set. No deadline is moved by more than kExtensionMax times its bound.
+  void extend_for_cpu_waits(const launch::World& world);
   // The attempt is in another state than running, for so long at most.
   void begin_state(Nanoseconds stay);
   // Nothing runs out any more.
@@ -45,12 +49,17 @@ class Clocks {
   void resume(launch::World* world);
 
  private:
+  bool is_due() const { return is_state_over(now()) || (is_running() && now() >= timeout_at()); }
+  Nanoseconds take_cpu_wait(const launch::World& world);
   bool is_running() const noexcept { return state_deadline_ == base::TimePoint::max(); }
 
   const RunContext& run_;
   const wire::TestInfo& test_;
   std::vector<RankState>& ranks_;
   bool over_ = false;
+  base::TimePoint waits_read_at_;
+  Nanoseconds state_stay_{};
+  Nanoseconds state_extended_{};
   base::TimePoint state_deadline_ = base::TimePoint::max();  // of running there is none: the ranks' bounds hold
   base::TimePoint slow_at_ = base::TimePoint::max();         // when --stacks-after wants a look
   bool slow_is_set_ = false;                                 // it has been seen to

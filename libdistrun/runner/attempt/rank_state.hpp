@@ -11,6 +11,8 @@ struct RankState {
   RankRecord record;
   base::TimePoint deadline = base::TimePoint::max();  // of its current phase
   base::TimePoint lost_at = base::TimePoint::max();   // when a broken connection makes it a lost rank
+  base::Nanoseconds cpu_wait{};  // when it was last read: how long its process has waited for a CPU
+  base::Nanoseconds extended{};  // by how much the deadline was moved because ranks waited for a CPU
   bool started = false;
   bool ended = false;
   bool done = false;  // sent its result

@@ -309,6 +309,10 @@ void LocalWorld::name_stacks(const char* source, std::vector<std::pair<int, wire
                                             }));
 }
 
+base::Nanoseconds LocalWorld::cpu_wait(int rank) const {
+  return rank < made_ ? evidence::cpu_wait_of(at(rank).pid) : base::Nanoseconds::zero();
+}
+
 bool LocalWorld::is_from_ranks(int pid) const { return proc::tag_of(pid) == options_.tag; }
 
 // What threads of one process write cannot be told apart: it is shown with the first of them. A rank that could not be

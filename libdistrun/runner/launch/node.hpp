@@ -115,6 +115,8 @@ class World {
   // the index of a process is that in `by_rank`.
   virtual void name_stacks(const char* source, std::vector<std::pair<int, wire::RawStacks>> by_rank,
                            base::Nanoseconds bound, OnStacks on_stacks) = 0;
+  // How long the rank's process has been ready to run without a CPU, in all its life: the most of its threads.
+  virtual base::Nanoseconds cpu_wait(int rank) const = 0;
   // Whether a process descends from the ranks.
   virtual bool is_from_ranks(int pid) const = 0;
   // What has been read up to now.

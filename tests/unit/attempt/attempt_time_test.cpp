@@ -28,6 +28,57 @@ TEST_CASE("a body that runs past its bound is a timeout, and not before") {
   CHECK_THAT(record.message, Catch::StartsWith("rank 0 ran past the bound of 50.0 ms in body"));
 }
 
+TEST_CASE("a bound leaves out the time for which a rank had no CPU, and the report says so") {
+  Stage stage(2);
+  stage.settings.timeout = 50ms;
+  fake::World& world = stage.begin();
+  world.start_and_greet_all();
+  const auto began = fake::Clock::now();
+  world.cpu_waits[1] = 40ms;  // rank 0 may wait for it: both have more time
+  REQUIRE(stage.until([&] { return world.was_sent(0, SIGTERM) && world.was_sent(1, SIGTERM); }));
+  CHECK(fake::Clock::now() - began >= 90ms);
+  world.die(0, SIGTERM);
+  world.die(1, SIGTERM);
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.verdict == Verdict::Timeout);
+  CHECK_THAT(record.message, Catch::StartsWith("rank 0 ran past the bound of 50.0 ms, extended by 40.0 ms because ranks "
+                                               "waited for a CPU, in body"));
+}
+
+TEST_CASE("a rank that never gets a CPU runs out of time all the same, and short waits change no bound") {
+  const bool starves = GENERATE(true, false);
+  Stage stage(1);
+  stage.settings.timeout = 50ms;
+  fake::World& world = stage.begin();
+  world.start_and_greet_all();
+  const auto began = fake::Clock::now();
+  REQUIRE(stage.until([&] {
+    const auto passed = fake::Clock::now() - began;
+    world.cpu_waits[0] = starves ? passed : passed / 20;
+    return world.was_sent(0, SIGTERM);
+  }));
+  world.die(0, SIGTERM);
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.verdict == Verdict::Timeout);
+  const std::string extended = starves ? "rank 0 ran past the bound of 50.0 ms, extended by 150.0 ms"
+                                       : "rank 0 ran past the bound of 50.0 ms in body";
+  CHECK_THAT(record.message, Catch::StartsWith(extended));
+}
+
+TEST_CASE("the grace after a failure leaves out the time for which a rank had no CPU") {
+  Stage stage(2);
+  fake::World& world = stage.begin();
+  world.start_and_greet_all();
+  world.error(1, "token is lost");
+  world.end(1, ExitStatus::of_code(10));
+  const auto failed = fake::Clock::now();
+  world.cpu_waits[0] = 2 * stage.graces.peers;
+  REQUIRE(stage.until([&] { return world.was_sent(0, SIGTERM); }));
+  CHECK(fake::Clock::now() - failed >= 2 * stage.graces.peers);
+  world.die(0, SIGTERM);
+  CHECK(stage.finish().verdict == Verdict::Fail);
+}
+
 TEST_CASE("each phase has its own bound, which starts when the rank says so") {
   Stage stage(1);
   stage.test.info.has_fixture = true;

@@ -112,6 +112,7 @@ class World : public launch::World {
   bool mortal = false;                                               // SIGTERM ends a rank
   bool deaf = false;                                                 // sending to it overflows
   bool offspring = false;                                            // processes of living ranks
+  std::map<int, base::Nanoseconds> cpu_waits;                        // by rank: zero unless it is there
   std::map<int, std::string> output;
 
   // ---- launch::World
@@ -145,6 +146,10 @@ class World : public launch::World {
     for (launch::OnStacks& on_stacks : std::exchange(waiting_for_stacks, {})) {
       loop_.post([on_stacks = std::move(on_stacks)] { on_stacks({}); });
     }
+  }
+  base::Nanoseconds cpu_wait(int rank) const override {
+    const auto found = cpu_waits.find(rank);
+    return found == cpu_waits.end() ? base::Nanoseconds::zero() : found->second;
   }
   bool is_from_ranks(int) const override { return false; }
   std::optional<board::Dump> crash(int) const override { return std::nullopt; }

@@ -53,6 +53,14 @@ std::uint64_t cpu_ns_from(std::string_view schedstat) {
   return used;
 }
 
+// The second number of schedstat.
+std::uint64_t wait_ns_from(std::string_view schedstat) {
+  std::uint64_t used = 0, waited = 0;
+  if (!take_number(schedstat, used) || schedstat.empty()) return 0;
+  schedstat.remove_prefix(1);
+  return take_number(schedstat, waited) ? waited : 0;
+}
+
 // The number behind "Name:" in /proc/PID/status.
 std::int64_t status_number(pid_t pid, std::string_view name) {
   const std::string status = read_file(AT_FDCWD, proc_path(pid, "status").c_str());
@@ -110,6 +118,15 @@ Pulse read_pulse(pid_t pid, pid_t tid) {
   wire::TaskState task;
   read_stat(directory.get(), task);
   return {task.state, cpu_ns_from(read_file(directory.get(), "schedstat"))};
+}
+
+std::chrono::nanoseconds cpu_wait_of(pid_t pid) {
+  std::uint64_t most = 0;
+  for (const pid_t tid : tasks_of(pid)) {
+    const base::Fd directory = open_task(pid, tid);
+    if (directory) most = std::max(most, wait_ns_from(read_file(directory.get(), "schedstat")));
+  }
+  return std::chrono::nanoseconds(most);
 }
 
 std::optional<SyscallText> read_call(pid_t pid, pid_t tid) {

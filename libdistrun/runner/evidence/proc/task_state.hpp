@@ -3,6 +3,7 @@
 // and what is hidden or gone is empty, or '?' for a state: it is never an error.
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ struct Pulse {
   std::uint64_t cpu_ns = 0;
 };
 Pulse read_pulse(pid_t pid, pid_t tid);
+// How long the process's threads have been ready to run and had no CPU, since they began: that of the thread with the
+// longest time. Zero if it is gone.
+std::chrono::nanoseconds cpu_wait_of(pid_t pid);
 // The system call that it is in, if it may be known.
 std::optional<SyscallText> read_call(pid_t pid, pid_t tid);
 
