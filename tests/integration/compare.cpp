@@ -118,7 +118,8 @@ void compare_time(Findings& findings, const Row& row, const AttemptResult& attem
   const auto ms = [](int length) { return scaled(milliseconds(length)).count(); };
   const std::int64_t duration = attempt.duration_ms >= 0 ? attempt.duration_ms : test_duration_ms;
   const std::int64_t earliest = row.bound_ms > 0 ? ms(row.bound_ms) : row.earliest_ms;
-  const std::int64_t latest = row.bound_ms > 0 ? ms(row.bound_ms) + ms(fixtures::kLatestEndMs) : ms(row.latest_ms);
+  const int latest_ms = row.bound_ms > 0 ? row.bound_ms + fixtures::kLatestEndMs : row.latest_ms;
+  const std::int64_t latest = at_latest(milliseconds(latest_ms)).count();
   findings.expect(duration >= earliest,
                   "ended after " + std::to_string(duration) + " ms, before " + std::to_string(earliest));
   findings.expect(duration <= latest,

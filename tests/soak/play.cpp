@@ -44,7 +44,7 @@ bool has_reader(Disturbs what) {
 // More than all its tests can take one after the other.
 milliseconds limit_of(const Invocation& invocation) {
   const auto each = milliseconds(fixtures::kSoakBoundMs + fixtures::kLatestEndMs);
-  return scaled(kStartAndEnd + each * invocation.cases.size());
+  return at_latest(kStartAndEnd + each * invocation.cases.size());
 }
 
 // How distrun runs for one invocation beside a neighbour, and what it comes to.
@@ -194,7 +194,7 @@ void Run::end_daemon() {
   trivial.cases = {{.fault = "none", .moment = "at_once"}};
   Texts arguments = {"run", "--daemon"};
   for (std::string& argument : arguments_for(trivial, programs_.plugin)) arguments.push_back(std::move(argument));
-  const Ended served = daemon_->start(sandbox, arguments).wait(scaled(kStartAndEnd));
+  const Ended served = daemon_->start(sandbox, arguments).wait(at_latest(kStartAndEnd));
   seen_.served = served.exit_code;
   seen_.console_served = served.out + served.err;
   seen_.daemon_end = daemon_->stop().exit_code;
@@ -224,7 +224,7 @@ Texts arguments_for(const Invocation& invocation, const std::string& plugin) {
 std::vector<Checked> Play::play(const Invocation& invocation) const {
   Run run(programs_, invocation, small_disks_ && invocation.jobs == 1);
   const Seen seen = run.run();
-  std::vector<Checked> checked = check(invocation, seen, time_scale());
+  std::vector<Checked> checked = check(invocation, seen, time_scale() * machine_load());
   if (!keep_.empty() && !all_right(checked)) {
     keep_reports(run.output(), keep_ + "/invocation-" + std::to_string(invocation.number), seen.console);
   }

@@ -14,6 +14,10 @@ namespace distrun::testing {
 // Bounds that tests set are multiplied by this: DISTRUN_TIMEOUT_SCALE_FOR_TESTS, 1 by default.
 double time_scale();
 milliseconds scaled(milliseconds length);
+// How many runnable threads there are for each CPU, from 1 to 8: what takes CPU time takes that many times as long. For
+// upper bounds alone.
+double machine_load();
+milliseconds at_latest(milliseconds length);  // scaled() times machine_load()
 // What fixtures leave on purpose without the run id, and distrun must not touch.
 bool is_untouchable(std::string_view name);
 
