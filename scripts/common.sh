@@ -4,9 +4,9 @@
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT" || exit
 
-# Of the build and of ctest, one per core unless told otherwise.
+# The build runs one job per core, ctest two tests per core, since most tests wait most of the time.
 JOBS=${JOBS:-$(nproc)}
-export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$JOBS}
+export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$((JOBS * 2))}
 
 say() { printf '%s\n' "$@"; } # a line per argument
 fail() {
