@@ -44,5 +44,19 @@ TEST_CASE("the module of NCCL opens without a GPU, and has the library or says w
   check_ras_address(*library);
 }
 
+// A module that is loaded keeps the library that it has opened first: this case is a process of its own.
+TEST_CASE("the module of NCCL says which file it has tried, and what may be set", "[nccl]") {
+  constexpr core::ModuleName kName{"NCCL", kFile, kEntry};
+  testing::skip_case_if(!core::has_module(kName), "distrun was built without NCCL's header");
+  const auto* const module = static_cast<const Module*>(core::open_module(kName).entry);
+  REQUIRE(module != nullptr);
+  ::setenv("DISTRUN_NCCL", "/nowhere/libnccl.so.2", 1);
+  std::string why_none;
+  CHECK(module->open(why_none) == nullptr);
+  CHECK_THAT(why_none, Catch::StartsWith("there is no NCCL on this machine: /nowhere/libnccl.so.2") &&
+                           Catch::EndsWith("DISTRUN_NCCL names this file or its folder"));
+  ::unsetenv("DISTRUN_NCCL");
+}
+
 }  // namespace
 }  // namespace distrun::collectives::nccl_line

@@ -1,6 +1,6 @@
 // The module of NCCL: the library behind nccl_line.hpp. Built where there is its header, into
-// lib/distrun/distrun_nccl.so, with the static CUDA runtime; libnccl.so.2 is looked for when the module is first asked,
-// so that a package works, and says what is missing, on machines that have only the driver.
+// lib/distrun/distrun_nccl.so, with the static CUDA runtime; libnccl.so.2 is looked for when the module is first asked
+// (library_files.hpp), so that a package works, and says what is missing, on machines that have only the driver.
 //
 // Communicators do not block: a call that NCCL has not taken yet is asked for again and again, until the call's
 // deadline, or until somebody aborts the communicator.
@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include <distrun/runtime/collectives/nccl/library_files.hpp>
 #include <distrun/runtime/collectives/nccl/nccl_calls.hpp>
 #include <distrun/runtime/collectives/nccl/nccl_line.hpp>
 
@@ -342,13 +343,26 @@ std::string load(void* library) {
   return missing;
 }
 
+// Opens the first file of library_files() that can be loaded; null, and why, if there is none.
+void* open_library(std::string& why_none) {
+  std::string first_error;
+  for (const std::string& file : library_files()) {
+    void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library != nullptr) return library;
+    if (first_error.empty()) first_error = ::dlerror();
+  }
+  const char* const named = std::getenv(kLibraryVariable);
+  const bool is_named = named != nullptr && *named != '\0';
+  why_none = "there is no NCCL on this machine: " + first_error +
+             (is_named ? std::string("; ") + kLibraryVariable + " names this file or its folder"
+                       : std::string("; set ") + kLibraryVariable + " to the file " + kLibraryName + " or its folder");
+  return nullptr;
+}
+
 Library* open(std::string& why_none) {
   static RealLibrary only;
-  void* const library = ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    why_none = "there is no NCCL on this machine (LD_LIBRARY_PATH may name its folder): " + std::string(::dlerror());
-    return nullptr;
-  }
+  void* const library = open_library(why_none);
+  if (library == nullptr) return nullptr;
   const std::string missing = load(library);
   int code = 0;
   if (missing.empty()) functions.get_version(&code);
