@@ -30,13 +30,14 @@ bool has_cuda_module() {
   return is_in("lib") || is_in(DISTRUN_LIBRARY_FOLDER);
 }
 
-int device_nodes() {
+// A container that is given some of a machine's GPUs has nodes of these numbers alone, as /dev/nvidia3.
+int device_nodes(const std::string& folder) {
   int count = 0;
-  struct stat found {};
-  const auto is_there = [&](int index) {
-    return ::stat(("/dev/nvidia" + std::to_string(index)).c_str(), &found) == 0 && S_ISCHR(found.st_mode);
-  };
-  while (count < kDevicesMax && is_there(count)) ++count;
+  for (int number = 0; number < kDevicesMax; ++number) {
+    struct stat found {};
+    const std::string node = folder + "/nvidia" + std::to_string(number);
+    if (::stat(node.c_str(), &found) == 0 && S_ISCHR(found.st_mode)) ++count;
+  }
   return count;
 }
 
@@ -49,13 +50,17 @@ int visible_devices(const std::string& list) {
 
 }  // namespace
 
-CudaDevices find_cuda_devices() {
-  if (!has_cuda_module()) return {0, "this distrun was built without CUDA"};
-  const int devices = device_nodes();
+CudaDevices count_cuda_devices(const std::string& folder) {
+  const int devices = device_nodes(folder);
   if (devices == 0) return {0, "this machine has no NVIDIA device"};
   const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
   const int visible = list == nullptr ? devices : std::min(devices, visible_devices(list));
   return {visible, visible > 0 ? "" : "CUDA_VISIBLE_DEVICES hides them"};
+}
+
+CudaDevices find_cuda_devices() {
+  if (!has_cuda_module()) return {0, "this distrun was built without CUDA"};
+  return count_cuda_devices("/dev");
 }
 
 }  // namespace distrun::cli

@@ -12,5 +12,7 @@ struct CudaDevices {
 
 // None where this distrun has no CUDA module, too. $CUDA_VISIBLE_DEVICES may hide some.
 CudaDevices find_cuda_devices();
+// Counts the device nodes in `folder`, which is /dev but in tests, as far as $CUDA_VISIBLE_DEVICES shows them.
+CudaDevices count_cuda_devices(const std::string& folder);
 
 }  // namespace distrun::cli
