@@ -1,5 +1,6 @@
 #include "golden_cases.hpp"
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -24,6 +25,12 @@ std::vector<T> rest_of(std::istream& in) {
   return values;
 }
 
+// Of the sources, but for a binary that runs on another machine, which is told where the files are.
+std::string golden_folder() {
+  const char* const told = std::getenv("DISTRUN_TEST_GOLDEN");
+  return told != nullptr ? told : DISTRUN_GOLDEN_DIR;
+}
+
 // Behind the word "tensor": a name, a dtype, sizes with a colon, values.
 void read_tensor(std::istream& in, GoldenCase& golden, Device device) {
   std::string name, dtype, sizes;
@@ -44,7 +51,7 @@ void read_tensor(std::istream& in, GoldenCase& golden, Device device) {
 }  // namespace
 
 std::vector<GoldenCase> read_golden(const std::string& file, Device device) {
-  std::ifstream in(std::string(DISTRUN_GOLDEN_DIR) + "/" + file);
+  std::ifstream in(golden_folder() + "/" + file);
   if (!in) throw std::runtime_error("cannot open " + file);
   std::vector<GoldenCase> cases;
   std::string text;
