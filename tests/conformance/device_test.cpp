@@ -57,6 +57,19 @@ TEST_CASE("a rank that waits for a stream is seen to wait for it") {
   CHECK_THAT(attempt.looks.front().text, Contains("cuda:1 default stream") && Contains("device_cases.cpp"));
 }
 
+TEST_CASE("ranks that see one virtual GPU each have groups of nccl, and call each other with its tensors") {
+  const std::string isolation = GENERATE(values<std::string>({"process", "exec", "pool"}));
+  INFO(isolation);
+  const CaseRun run =
+      run_tests(DISTRUN_DEVICE_CASES, {"OwnGpu.*"},
+                {"--gpu-driver", "virtual", "--gpus", "3", "--backend", "nccl", "--isolation", isolation});
+  REQUIRE(run.summary.tests.size() == 3);
+  for (const TestResult& test : run.summary.tests) {
+    INFO(test.id << ": " << test.message);
+    CHECK(test.verdict == "pass");
+  }
+}
+
 TEST_CASE("a plugin whose runtime is not there is told so") {
   const Sandbox sandbox(DISTRUN_BIN);
   const Ended ended = sandbox.run({"list", DISTRUN_LOST_RUNTIME});

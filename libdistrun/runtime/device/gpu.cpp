@@ -1,6 +1,7 @@
 #include <distrun/runtime/device/gpu.hpp>
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -21,9 +22,17 @@ std::mutex choosing;
 GpuSettings* chosen = nullptr;  // guarded by choosing; null: the usual
 std::atomic<const Gpu*> made{nullptr};
 
+// A rank that sees one device alone finds its number in DISTRUN_GPU: virtual devices go by it as CUDA goes by
+// CUDA_VISIBLE_DEVICES.
+int number_of_only() {
+  const char* const number = std::getenv("DISTRUN_GPU");
+  return number != nullptr ? std::atoi(number) : 0;
+}
+
 std::unique_ptr<Driver> make_virtual(const GpuSettings& settings) {
   VirtualSettings wanted;
   wanted.devices = settings.devices;
+  if (settings.devices == 1) wanted.first = number_of_only();
   wanted.seed = settings.seed;
   wanted.check_order = settings.check_order;
   if (settings.memory_bytes > 0) wanted.memory_bytes = settings.memory_bytes;

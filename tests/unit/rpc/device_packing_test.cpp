@@ -19,6 +19,8 @@ namespace {
 const device::Device kFirst = device::cuda(0), kSecond = device::cuda(1);
 const DeviceMap kCrossed{{kFirst, kSecond}, {kSecond, kFirst}};
 
+const CanRead all_can = [](device::Device) { return true; };
+
 Tensor counted(std::int64_t count, device::Device device) {
   distrun::testing::use_gpus();
   return tensor::to(tensor::arange(count), TensorOptions{DType::F32, device});
@@ -50,7 +52,7 @@ std::string differs(const Tensor& found, const Tensor& expected) {
 
 void require_refused(const std::string& why, const std::function<void(SentDevices&)>& damage) {
   Message message = message_of({counted(4, kFirst), counted(4, device::kCpu)});
-  PackedTensors packed = pack_tensors(message, kCrossed, "worker1", true);
+  PackedTensors packed = pack_tensors(message, kCrossed, "worker1", all_can);
   damage(packed.section);
   CHECK_THROWS_WITH(unpack_tensors(message, packed.section, copies_of(packed)), Catch::Contains(why));
 }
@@ -61,7 +63,7 @@ TEST_CASE("views of one tensor are views of one at the other end, on whichever w
     const Tensor rows = tensor::view(whole, {3, 4});
     Message message = message_of({whole, tensor::transpose(rows, 0, 1), tensor::select_view(rows, 0, 2)});
     const TensorList sent = message.tensors;
-    const PackedTensors packed = pack_tensors(message, kCrossed, "worker1", may_stay);
+    const PackedTensors packed = pack_tensors(message, kCrossed, "worker1", [&](device::Device) { return may_stay; });
     CHECK(packed.apart.size() == (may_stay ? 1 : 0));
     CHECK(message.tensors.size() == (may_stay ? 0 : 3));
     unpack_tensors(message, packed.section, copies_of(packed));
@@ -78,7 +80,7 @@ TEST_CASE("views of one tensor are views of one at the other end, on whichever w
 
 TEST_CASE("each tensor of several devices goes where the map says, and those of the CPU stay") {
   Message message = message_of({counted(3, kSecond), counted(5, device::kCpu), counted(7, kFirst), counted(0, kFirst)});
-  const PackedTensors packed = pack_tensors(message, kCrossed, "worker1", true);
+  const PackedTensors packed = pack_tensors(message, kCrossed, "worker1", all_can);
   CHECK(packed.section.map.size() == 2);
   unpack_tensors(message, packed.section, copies_of(packed));
   std::vector<std::string> found;
@@ -105,6 +107,21 @@ TEST_CASE("a message that says of its tensors what can't be is refused") {
   });
 }
 
+TEST_CASE("memory of a GPU that the receiver does not see goes by way of the host, and the rest stays") {
+  Message message = message_of({counted(4, kFirst), counted(8, kSecond)});
+  PackedTensors packed =
+      pack_tensors(message, kCrossed, "worker1", [](device::Device device) { return device == kSecond; });
+  REQUIRE(packed.apart.size() == 1);
+  CHECK(packed.apart[0].storage->device() == kSecond);
+  CHECK(packed.staged_bytes == 4 * sizeof(float));
+  unpack_tensors(message, packed.section, copies_of(packed));
+  REQUIRE(message.tensors.size() == 2);
+  CHECK(message.tensors[0].device() == kSecond);
+  CHECK(message.tensors[1].device() == kFirst);
+  CHECK(differs(message.tensors[0], counted(4, kFirst)) == "");
+  CHECK(differs(message.tensors[1], counted(8, kSecond)) == "");
+}
+
 TEST_CASE("the devices of a message are told without reading the rest of it") {
   Message message = message_of({});
   SentDevices section;
@@ -123,6 +140,8 @@ TEST_CASE("where handles can't go is told by name") {
   CHECK(own_number_of(own, peer, 0) == 1);
   CHECK_FALSE(own_number_of(own, peer, 1));
   CHECK_FALSE(own_number_of(own, peer, -1));
+  peer.uuids = {"c", "d"};
+  CHECK(why_no_handles(own, peer) == "it sees none of the GPUs that this worker sees");
   peer.driver = "cuda";
   CHECK(why_no_handles(own, peer) == "its GPUs are of the driver cuda, and these of virtual");
   peer = {2, "virtual", "there/1/0", 11, {}};

@@ -138,9 +138,13 @@ DeviceCarrier::Kept DeviceCarrier::pack(Message& message, const DeviceMap& map, 
   std::vector<SentRead> reads = imports_->reads_of(to.id());
   if (map.empty() && reads.empty() && std::none_of(message.tensors.begin(), message.tensors.end(), is_on_gpu))
     return {};
-  const Channel channel = channel_to(to.id(), site_of(to.id()));
+  const DeviceSite own = site_of(settings_.self.id()), there = site_of(to.id());
+  const Channel channel = channel_to(to.id(), there);
+  const auto can_read = [&](device::Device device) {
+    return channel == Channel::Copy || (channel == Channel::Ipc && own_number_of(there, own, device.index));
+  };
   const TensorList tensors = message.tensors;
-  PackedTensors packed = pack_tensors(message, map, to.name(), channel != Channel::Staged);
+  PackedTensors packed = pack_tensors(message, map, to.name(), can_read);
   std::uint64_t apart_bytes = 0;
   for (const Span& each : packed.apart) apart_bytes += each.bytes();
   Kept kept;
@@ -154,7 +158,7 @@ DeviceCarrier::Kept DeviceCarrier::pack(Message& message, const DeviceMap& map, 
       if (why.kind() != ErrorKind::Overloaded) throw;
       apart_bytes = 0;  // too many are on their way: this one goes by way of the host
       message.tensors = tensors;
-      packed = pack_tensors(message, map, to.name(), false);
+      packed = pack_tensors(message, map, to.name(), [](device::Device) { return false; });
     }
   }
   count(to.id(), channel, apart_bytes);

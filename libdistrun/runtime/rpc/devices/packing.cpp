@@ -40,7 +40,7 @@ StorageRef stage(const Span& span) {
 // Of one message.
 class Packer {
  public:
-  Packer(const TensorList& tensors, const DeviceMap& map, const std::string& to, bool is_call, bool may_stay)
+  Packer(const TensorList& tensors, const DeviceMap& map, const std::string& to, bool is_call, const CanRead& can_read)
       : tensors_(tensors), spans_(spans_of(tensors)), places_(spans_.spans.size()) {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const device::Device target = target_of(tensors[i].device(), map, is_call, to);
@@ -48,7 +48,7 @@ class Packer {
       Place& place = places_[spans_.shapes[i].span];
       const Span& span = spans_.spans[spans_.shapes[i].span];
       const bool is_on_gpu = !span.storage->device().is_cpu();
-      place.is_apart = may_stay && is_on_gpu && !target.is_cpu() && span.bytes() > 0;
+      place.is_apart = is_on_gpu && !target.is_cpu() && span.bytes() > 0 && can_read(span.storage->device());
       place.target = target;
     }
   }
@@ -147,9 +147,9 @@ TensorList moved(const TensorList& tensors, const std::vector<device::Device>& t
 
 }  // namespace
 
-PackedTensors pack_tensors(Message& message, const DeviceMap& map, const std::string& to, bool may_stay) {
+PackedTensors pack_tensors(Message& message, const DeviceMap& map, const std::string& to, const CanRead& can_read) {
   const bool is_call = message.kind == MessageKind::Call;
-  Packer packer(message.tensors, map, to, is_call, may_stay);
+  Packer packer(message.tensors, map, to, is_call, can_read);
   TensorList by_host = packer.run();
   message.tensors = std::move(by_host);
   PackedTensors packed = packer.take();

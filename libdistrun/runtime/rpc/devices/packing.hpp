@@ -1,6 +1,7 @@
 #pragma once
 // How the tensors of one message travel: which stretches of memory are taken along as bytes of the host, and which stay
 // where they are. A stretch travels once, however many tensors look into it, and they share it afterwards, too.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,13 @@ struct PackedTensors {
   std::uint64_t staged_bytes = 0;
 };
 
-// Takes out of the message's tensors what need not go by way of the host (`may_stay`, to another GPU), and puts the
-// rest onto the host: waits for the streams that make it. Throws Error{InvalidArgument, "RuntimeError"} for a tensor
-// that the map does not have: "TensorPipe RPC backend only supports CPU tensors by default, ...".
-PackedTensors pack_tensors(Message& message, const DeviceMap& map, const std::string& to, bool may_stay);
+// Whether the receiver can read memory of this GPU itself.
+using CanRead = std::function<bool(device::Device)>;
+
+// Takes out of the message's tensors what the receiver can read itself and wants on a GPU, and puts the rest onto the
+// host: waits for the streams that make it. Throws Error{InvalidArgument, "RuntimeError"} for a tensor that the map
+// does not have: "TensorPipe RPC backend only supports CPU tensors by default, ...".
+PackedTensors pack_tensors(Message& message, const DeviceMap& map, const std::string& to, const CanRead& can_read);
 
 // The other way round: all of the message's tensors, where they belong. `copies` are those of section.spans, on their
 // targets. Throws Error{InvalidArgument} for what makes no sense.

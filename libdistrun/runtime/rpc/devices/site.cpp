@@ -41,7 +41,11 @@ std::string why_no_handles(const DeviceSite& own, const DeviceSite& peer) {
   if (own.driver != peer.driver) return "its GPUs are of the driver " + peer.driver + ", and these of " + own.driver;
   if (own.machine != peer.machine) return "it runs on another machine, in another container, or for another user";
   if (own.pid == peer.pid) return "it is the same process, which opens no handles of its own";
-  return "";
+  const auto is_seen = [&](const std::string& uuid) {
+    return std::find(peer.uuids.begin(), peer.uuids.end(), uuid) != peer.uuids.end();
+  };
+  const bool shares_some = std::any_of(own.uuids.begin(), own.uuids.end(), is_seen);
+  return shares_some ? "" : "it sees none of the GPUs that this worker sees";
 }
 
 std::optional<std::int16_t> own_number_of(const DeviceSite& own, const DeviceSite& peer, std::int16_t device) {

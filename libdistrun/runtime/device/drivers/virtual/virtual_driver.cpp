@@ -14,7 +14,7 @@ Properties VirtualDriver::properties(int device) const {
   check_device(device);
   Properties properties;
   properties.name = "virtual";
-  properties.uuid = "virtual-" + std::to_string(device);
+  properties.uuid = "virtual-" + std::to_string(settings_.first + device);
   properties.memory_bytes = settings_.memory_bytes;
   properties.multiprocessors = 1;
   properties.clock_hz = kClockHz;

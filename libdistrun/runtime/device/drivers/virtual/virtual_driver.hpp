@@ -24,6 +24,7 @@ namespace distrun::device {
 
 struct VirtualSettings {
   int devices = 1;
+  int first = 0;  // the machine's number of the first of them: processes that see different ones tell them apart by it
   std::uint64_t seed = 0;
   std::size_t memory_bytes = std::size_t{4} << 30;  // of each device; what is not touched costs nothing
   bool check_order = false;                         // reports go to order_report.hpp
