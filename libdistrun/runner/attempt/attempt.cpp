@@ -372,6 +372,7 @@ void Attempt::add_look(Look look) {
 void Attempt::add_error(int rank, RankError error) {
   RankState& state = at(rank);
   error.at = age();
+  if (!state.first_error_in) state.first_error_in = state.record.phase;
   run_.events.on_rank_error(test_.id, record_.n, rank, error);
   if (state.record.errors.size() < kErrorsMax || error.ended_body) state.record.errors.push_back(std::move(error));
 }

@@ -156,8 +156,11 @@ bool Attempt::lacks_ranks(base::TimePoint now) {
 
 void Attempt::decide(RankState& rank) { rank.record.decided = ++decisions_; }
 
+// A check that has failed lets its rank go on; the report wants the phase of that check.
 void Attempt::fail(RankState& rank, const Outcome& outcome) {
   rank.record.outcome = outcome;
+  const bool has_gone_on = outcome.kind == OutcomeKind::Failed && !rank.has_fatal_error();
+  if (has_gone_on) rank.record.phase = rank.first_error_in.value_or(rank.record.phase);
   rank.record.waiting_in = talk_.waiting_in(rank.record.rank);
   decide(rank);
   if (first_failed_ < 0) first_failed_ = rank.record.rank;

@@ -17,6 +17,7 @@ struct RankState {
   bool ended = false;
   bool done = false;  // sent its result
   bool done_passed = false;
+  std::optional<wire::Phase> first_error_in;
   std::optional<std::size_t> stray_error;  // of a process that it has forked, which did what only a rank may
   bool settled = false;                    // and waits for its next test
   bool used_up = false;                    // its process is no longer fit for another

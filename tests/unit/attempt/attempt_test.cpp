@@ -154,6 +154,7 @@ TEST_CASE("a failed check is told to nobody while its body goes on, and fails th
   Stage stage(2);
   fake::World& world = stage.begin();
   world.start_and_greet_all();
+  world.say(0, ControlFrame::Phase, wire::PhaseChange{wire::Phase::Body});
   world.say(0, ControlFrame::Error, wire::ErrorReport{"CheckFailed", "2 == 3", "ring.cpp", 7, "", false, -1});
   CHECK(world.frames(1, ControlFrame::PeerFailed).empty());
   world.pass(1);
@@ -162,6 +163,7 @@ TEST_CASE("a failed check is told to nobody while its body goes on, and fails th
   const AttemptRecord& record = stage.finish();
   CHECK(record.verdict == Verdict::Fail);
   CHECK(record.message == "rank 0 failed: 2 == 3 (ring.cpp:7)");
+  CHECK(record.phase == wire::Phase::Body);  // it has gone on to its exit
 }
 
 TEST_CASE("ranks that cannot be started are an infra-error") {
