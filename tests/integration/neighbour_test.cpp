@@ -86,7 +86,7 @@ TEST_CASE("a leak is told beside such a neighbour, and nothing of the neighbour'
   sandbox.sweep();
 }
 
-TEST_CASE("what appeared and stays is one note in the end", "[neighbour]") {
+TEST_CASE("what appeared and stays is in the summary, and with -v one note in the end", "[neighbour]") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"run", "--color", "never", "--output", sandbox.output(), "--filter",
                                    "Leaves.file_in_start_directory", plugin("leaves")});
@@ -97,7 +97,8 @@ TEST_CASE("what appeared and stays is one note in the end", "[neighbour]") {
   const std::string its = sandbox.start_directory() + "/fixture-";
   const auto is_its = [&](const std::string& name) { return name.starts_with(its); };
   CHECK(std::count_if(summary.appeared.begin(), summary.appeared.end(), is_its) == 1);
-  const std::string text = ended.out + ended.err;
+  CHECK_THAT(ended.out + ended.err, !Contains("note: "));
+  const std::string text = sandbox.run({"show", "-v", sandbox.output() + "/summary.json"}).out;
   CHECK_THAT(text, Contains("still there, and may be somebody else's: "));
   CHECK(text.find("note: ") == text.rfind("note: "));
   CHECK(wrong_with_reports(sandbox).empty());

@@ -19,6 +19,7 @@ report::ConsoleOptions console_options(const RunOptions& options) {
     // The programs' output stands there: no status line, and only what they do not say themselves.
     console.color = wants_color(options.color, STDERR_FILENO);
     console.quiet = console.silent = !options.program.verbose;
+    console.verbose = options.program.verbose;
     return console;
   }
   console.color = wants_color(options.color);
@@ -27,6 +28,7 @@ report::ConsoleOptions console_options(const RunOptions& options) {
   console.has_terminal = terminal_is_ours;
   console.quiet = options.quiet;
   console.output = options.show_output;
+  console.verbose = options.verbose;
   console.slow = options.slow;
   return console;
 }

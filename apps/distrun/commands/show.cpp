@@ -16,7 +16,8 @@ namespace distrun::cli {
 namespace {
 
 void print(const runner::RunRecord& run, const ShowOptions& options) {
-  const std::string text = report::show_text(run, report::Paint(wants_color(options.color)), options.slow);
+  const std::string text =
+      report::show_text(run, report::Paint(wants_color(options.color)), options.slow, options.verbose);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }

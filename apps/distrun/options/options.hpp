@@ -54,6 +54,7 @@ struct RunOptions {
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
   bool show_output = false;  // of tests that pass, too
+  bool verbose = false;      // notes that change no verdict are printed
   std::size_t slow = 0;      // so many of the slowest tests are told
   bool through_daemon = false;
   ProgramOptions program;
@@ -69,6 +70,7 @@ struct ListOptions {
 
 struct ShowOptions {
   std::string report;
+  bool verbose = false;  // notes that change no verdict are printed
   ColorChoice color = ColorChoice::Auto;
   ReportPaths reports;  // to be written of it; junit and ctrf only
   GithubOptions github;

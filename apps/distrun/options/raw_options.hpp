@@ -55,6 +55,7 @@ struct Raw {
   std::string color = "auto";
   bool quiet = false;
   bool show_output = false;
+  bool verbose = false;
   std::string slow = "0";
   std::string config;
   bool print_config = false;

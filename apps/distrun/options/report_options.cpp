@@ -75,6 +75,13 @@ void add_reports(CLI::App& app, Raw& raw) {
   add_color(app, raw);
   app.add_flag("-q,--quiet", raw.quiet, "Print failures and totals only");
   app.add_flag("-s,--show-output", raw.show_output, "Print what the ranks of passing tests write, too");
+  add_verbose(app, raw.verbose);
+}
+
+void add_verbose(CLI::App& app, bool& verbose) {
+  app.add_flag("-v,--verbose", verbose,
+               "Print notes that change no verdict, too: names in /tmp and the like that appeared and may be another "
+               "user's");
 }
 
 void add_program_reports(CLI::App& app, Raw& raw) {

@@ -13,6 +13,7 @@ inline constexpr std::size_t kSlowMax = 100'000;
 void add_later_reports(CLI::App& app, Raw& raw);
 // All of a run's.
 void add_reports(CLI::App& app, Raw& raw);
+void add_verbose(CLI::App& app, bool& verbose);
 // Of `distrun exec`, whose standard output is the programs'.
 void add_program_reports(CLI::App& app, Raw& raw);
 

@@ -12,9 +12,9 @@
 #include <distrun/runner/plan/filter.hpp>
 #include <distrun/runner/record/machine.hpp>
 
-#include "commands/gpus.hpp"
 #include "config_file.hpp"
 #include "config_text.hpp"
+#include "gpu_options.hpp"
 #include "help/help_notes.hpp"
 #include "option_layers.hpp"
 #include "parsing.hpp"
@@ -26,9 +26,9 @@
 namespace distrun::cli {
 namespace {
 
+constexpr char kBackendsHere[] = "shm|gloo|nccl|threads";  // of base::kBackendNames, those that distrun has
 constexpr char kAgents[] = "pipe|faulty|inproc";
 constexpr char kRpcTransports[] = "best|shm|uds|tcp";
-constexpr char kGpuDrivers[] = "auto|cuda|virtual|none";
 constexpr char kLeaks[] = "normal|strict|off";
 constexpr char kExits[] = "handlers|quick";
 constexpr int kRepeatMax = 1'000'000;
@@ -71,10 +71,11 @@ void add_selection(CLI::App& app, Raw& raw) {
       ->type_name("I/N");
   begin_group(app, "Ranks");
   app.add_option("-w,--world-size", raw.world_size, "Ranks of a test that runs with any number")->type_name("N");
-  app.add_option("--backend", raw.backend, "Process groups that tests get")->type_name(choices_of(base::kBackendNames));
+  app.add_option("--backend", raw.backend,
+                 "Process groups that tests get (mpi and ucc are taken, too, for plugins that bring them)")
+      ->type_name(kBackendsHere);
   app.add_option("--agent", raw.agent, "RPC agent that tests get")->type_name(kAgents);
-  app.add_option("--gpu-driver", raw.gpu_driver, "Devices behind cuda:i")->type_name(kGpuDrivers);
-  app.add_option("--gpus", raw.gpus, "How many devices the virtual driver offers")->type_name("N");
+  add_gpus(app, raw);
   app.add_option("--isolation", raw.isolation,
                  "process: ranks are forked for every attempt; exec: each is started anew; pool: one set of ranks "
                  "runs all tests of a suite; threads: the ranks are threads of one process")
@@ -176,27 +177,13 @@ void add_run(CLI::App& app, Raw& raw) {
   app.set_version_flag("--version", "distrun " DISTRUN_VERSION, "Print distrun's version");
 }
 
-void set_gpus(runner::Settings& settings, int virtual_ones) {
-  if (settings.gpu_driver == "virtual") {
-    settings.gpus = virtual_ones;
-    if (virtual_ones == 0) settings.why_no_gpu = "--gpus is 0";
-  } else if (settings.gpu_driver == "none") {
-    settings.why_no_gpu = "--gpu-driver is none";
-  } else {
-    CudaDevices found = find_cuda_devices();
-    settings.gpus = found.count;
-    settings.why_no_gpu = std::move(found.why_none);
-  }
-}
-
 runner::Settings settings_of(const Raw& raw) {
   runner::Settings settings;
   settings.plugins = raw.plugins;
   settings.world_size = number("--world-size", raw.world_size, 1, wire::kWorldSizeMax);
   settings.backend = one_of("--backend", raw.backend, choices_of(base::kBackendNames).c_str());
   settings.agent = one_of("--agent", raw.agent, kAgents);
-  settings.gpu_driver = one_of("--gpu-driver", raw.gpu_driver, kGpuDrivers);
-  set_gpus(settings, number("--gpus", raw.gpus, 0, 64));
+  add_gpu_settings(raw, settings);
   settings.isolation =
       base::parse_isolation(one_of("--isolation", raw.isolation, choices_of(base::kIsolations).c_str()));
   settings.filters = raw.filters;
@@ -313,6 +300,8 @@ RunOptions run_options_of(const Raw& raw, const runner::RunRecord& report) {
   if (raw.quiet && raw.show_output) refuse("--show-output: --quiet leaves out what goes well; say one of the two");
   run.quiet = raw.quiet;
   run.show_output = raw.show_output;
+  if (raw.quiet && raw.verbose) refuse("--verbose: --quiet leaves out what goes well; say one of the two");
+  run.verbose = raw.verbose;
   run.slow = number<std::size_t>("--slow", raw.slow, 0, kSlowMax);
   return run;
 }
@@ -382,6 +371,7 @@ CommandLine parse_show(const Arguments& arguments) {
   add_later_reports(app, raw);
   app.add_option("--slow", raw.slow, "Name the N slowest tests in the end, and where their time went")->type_name("N");
   app.add_option("--color", raw.color, "Colours")->type_name(kColors);
+  add_verbose(app, show.verbose);
   app.footer("\nA report that goes to standard output (-) takes the place of the text.");
   CommandLine line;
   if (!parse(app, arguments)) return line;

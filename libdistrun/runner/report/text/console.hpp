@@ -23,6 +23,7 @@ struct ConsoleOptions {
   bool quiet = false;    // only what went wrong, and the totals
   bool output = false;   // what ranks wrote is shown although nothing went wrong
   bool silent = false;   // and nothing at all if nothing went wrong
+  bool verbose = false;  // notes that change no verdict, too
   // Whether the terminal is ours now, for a status line: a debugger may have it, or a shell. Empty: it always is.
   std::function<bool()> has_terminal = {};
 };

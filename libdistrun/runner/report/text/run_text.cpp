@@ -70,7 +70,7 @@ std::string totals_line(const runner::RunRecord& run, const Paint& paint) {
 }
 
 std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports, const Paint& paint,
-                         std::size_t slow, bool has_told_problems) {
+                         std::size_t slow, bool has_told_problems, bool verbose) {
   std::string out;
   add_failures(out, run, paint, [](Verdict verdict) { return verdict == Verdict::Flaky; });
   add_failures(out, run, paint, is_told);
@@ -79,16 +79,16 @@ std::string run_end_text(const runner::RunRecord& run, const std::vector<std::st
   for (const runner::Problem& problem : run.problems) {
     if (!still_stand_above) out += problem_lines(problem, paint);
   }
-  out += appeared_text(run.appeared, paint);
+  if (verbose) out += appeared_text(run.appeared, paint);
   for (const std::string& report : reports) out += "report: " + base::one_line(report, 500) + "\n";
   out += slow_tests_text(run, slow, paint);
   return out + totals_line(run, paint);
 }
 
-std::string show_text(const runner::RunRecord& run, const Paint& paint, std::size_t slow) {
+std::string show_text(const runner::RunRecord& run, const Paint& paint, std::size_t slow, bool verbose) {
   std::string text = run_line(run, static_cast<int>(run.tests.size()), paint) + "\n";
   for (const runner::TestRecord& test : run.tests) text += test_line(test, paint, 0) + "\n";
-  return text + run_end_text(run, {}, paint, slow);
+  return text + run_end_text(run, {}, paint, slow, false, verbose);
 }
 
 }  // namespace distrun::report

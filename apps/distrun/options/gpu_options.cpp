@@ -1,0 +1,51 @@
+#include "gpu_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <utility>
+
+#include "commands/gpus.hpp"
+#include "parsing.hpp"
+
+namespace distrun::cli {
+namespace {
+
+constexpr char kGpuDrivers[] = "auto|cuda|virtual|none";
+constexpr int kGpusMax = 64;
+
+[[noreturn]] void refuse_no_number() {
+  refuse("--gpu-driver virtual: it emulates as many GPUs as --gpus says, and that is 0: add --gpus N, 1 to " +
+         std::to_string(kGpusMax));
+}
+
+[[noreturn]] void refuse_number(int number, const std::string& driver) {
+  refuse("--gpus " + std::to_string(number) + ": the number is for emulated GPUs, and --gpu-driver " + driver +
+         " takes those of this machine: add --gpu-driver virtual, or leave --gpus out (--gpus 0)");
+}
+
+}  // namespace
+
+void add_gpus(CLI::App& app, Raw& raw) {
+  app.add_option("--gpu-driver", raw.gpu_driver,
+                 "Devices behind cuda:i: auto and cuda are the GPUs of this machine, virtual emulates --gpus N")
+      ->type_name(kGpuDrivers);
+  app.add_option("--gpus", raw.gpus, "Emulate N GPUs, with --gpu-driver virtual")->type_name("N");
+}
+
+void add_gpu_settings(const Raw& raw, runner::Settings& settings) {
+  settings.gpu_driver = one_of("--gpu-driver", raw.gpu_driver, kGpuDrivers);
+  const int emulated = number("--gpus", raw.gpus, 0, kGpusMax);
+  if (settings.gpu_driver == "virtual") {
+    if (emulated == 0) refuse_no_number();
+    settings.gpus = emulated;
+  } else if (settings.gpu_driver == "none") {
+    settings.why_no_gpu = "--gpu-driver is none";
+  } else {
+    if (emulated > 0) refuse_number(emulated, settings.gpu_driver);
+    CudaDevices found = find_cuda_devices();
+    settings.gpus = found.count;
+    settings.why_no_gpu = std::move(found.why_none);
+  }
+}
+
+}  // namespace distrun::cli
