@@ -24,10 +24,12 @@ void check(const std::vector<std::string>& names, const std::vector<std::string>
   }
 }
 
-// What a test says, else what the run says, else all of them, the quickest first.
+// What a test says, else what the run says, else all of them, the quickest first. PyTorch's name of TCP is "uv".
 std::vector<std::string> transports_of(const rpc::PipeOptions& options) {
-  check(options.transports, kTransports, "transport");
-  if (!options.transports.empty()) return options.transports;
+  std::vector<std::string> named = options.transports;
+  std::replace(named.begin(), named.end(), std::string("uv"), std::string("tcp"));
+  check(named, kTransports, "transport");
+  if (!named.empty()) return named;
   const std::string run = rpc::run_transport();
   return run == "best" ? kTransports : std::vector<std::string>{run};
 }

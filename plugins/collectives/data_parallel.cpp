@@ -163,7 +163,10 @@ DISTRUN_TEST(DataParallel, finds_tensors_in_pairs) {
 }
 
 DISTRUN_TEST(DataParallel, says_which_parameters_got_no_gradient) {
-  rank.note("rows", "[row:ddp_nets/UnusedParamTwoLinLayerNet]");
+  rank.note("rows",
+            "[row:ddp_nets/UnusedParamTwoLinLayerNet] [row:ddp_strings/ddp_prev_reduction_unfinished_str] "
+            "[row:ddp_strings/ddp_recommend_find_unused_params_str] "
+            "[row:ddp_strings/ddp_outputs_not_used_in_loss_str] [row:ddp_strings/ddp_suggest_debug_mode_str]");
   const auto group = init_process_group(rank);
   DataParallel<UnusedParamTwoLinLayerNet> net(at_home(std::make_shared<UnusedParamTwoLinLayerNet>()), group);
   const Tensor x = rows_of(rank.rank(), 4, 10);
@@ -174,10 +177,13 @@ DISTRUN_TEST(DataParallel, says_which_parameters_got_no_gradient) {
        {kPriorReductionUnfinished, kRecommendFindUnused, kOutputsNotUsedInLoss, kSuggestDebugMode}) {
     verify_error_logged(net.logging_data(), part);
   }
+  DISTRUN_EXPECT(net.logging_data().at("error").find(kFindUnusedIsOn) == std::string::npos);
 }
 
 DISTRUN_TEST(DataParallel, does_not_wait_for_unused_parameters_where_told_so) {
-  rank.note("rows", "[row:ddp_nets/UnusedParamTwoLinLayerNet] [row:ddp_nets/DictOutputModule]");
+  rank.note("rows",
+            "[row:ddp_nets/UnusedParamTwoLinLayerNet] [row:ddp_nets/DictOutputModule] "
+            "[row:ddp_strings/ddp_find_unused_params_enabled_str]");
   const auto group = init_process_group(rank);
   const auto inner = std::make_shared<UnusedParamTwoLinLayerNet>();
   DataParallel<DictOutputModule> net(at_home(std::make_shared<DictOutputModule>(inner)), group,
@@ -192,6 +198,11 @@ DISTRUN_TEST(DataParallel, does_not_wait_for_unused_parameters_where_told_so) {
   const auto outputs = net(rows_of(rank.rank(), 4, 10));
   backward(sum(std::get<TensorPair>(outputs.at("predictions")).first));  // the other one is in an output, and not used
   DISTRUN_EXPECT_THROWS(Error, std::string(kFindUnusedIsOn), net(rows_of(rank.rank(), 4, 10)));
+  for (const std::string_view part :
+       {kPriorReductionUnfinished, kFindUnusedIsOn, kOutputsNotUsedInLoss, kSuggestDebugMode}) {
+    verify_error_logged(net.logging_data(), part);
+  }
+  DISTRUN_EXPECT(net.logging_data().at("error").find(kRecommendFindUnused) == std::string::npos);
 }
 
 DISTRUN_TEST(DataParallel, averages_parameters_that_some_ranks_use) {
@@ -209,6 +220,20 @@ DISTRUN_TEST(DataParallel, averages_parameters_that_some_ranks_use) {
   DISTRUN_EXPECT(!grad(parameters[1]).defined());
 }
 
+namespace {
+
+// Its parameters have these sizes, and its last layer, if it has a third part, is not used.
+void expect_different(EmbeddingNetDifferentParams&& net, const std::vector<Dims>& sizes) {
+  const TensorList parameters = net.parameters();
+  DISTRUN_REQUIRE(parameters.size() == sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) DISTRUN_EXPECT(parameters[i].sizes() == sizes[i]);
+  const Tensor rows = stack({select(parameters[0], 0, 3), select(parameters[0], 0, 4)});
+  expect_same(detach(net.forward(from_values<std::int64_t>({3, 4}))),
+              detach(matmul(rows, transpose(parameters[1], 0, 1)) + parameters[2]));
+}
+
+}  // namespace
+
 DISTRUN_TEST(DataParallel, refuses_ranks_with_different_networks, .skip = {require_world_size(2)}) {
   rank.note("rows", "[row:ddp_nets/EmbeddingNetDifferentParams]");
   const auto group = init_process_group(rank);
@@ -220,9 +245,11 @@ DISTRUN_TEST(DataParallel, refuses_ranks_with_different_networks, .skip = {requi
   DISTRUN_EXPECT_THROWS(
       Error, "Rank 1 has 4 params, while rank 0 has inconsistent 3 params",
       has_more ? wrap(std::make_shared<Different>(0, true)) : wrap(std::make_shared<Different>(0, false)));
-  const Different net(rank.rank(), true);
-  DISTRUN_EXPECT(net.parameters().size() == 4U);
-  DISTRUN_EXPECT(Different(0, false).forward(from_values<std::int64_t>({3, 4})).sizes() == Dims({2, 1}));
+  for (const int each : {0, 1, 3}) {
+    const std::int64_t width = each == 0 ? 500 : 50;
+    expect_different(Different(each, false), {{10, width}, {1, width}, {1}});
+    expect_different(Different(each, true), {{10, 500}, {1, 500}, {1}, {1, 1}});
+  }
 }
 
 DISTRUN_TEST(DataParallel, refuses_networks_that_need_no_gradients) {

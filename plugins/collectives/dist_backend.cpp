@@ -67,12 +67,16 @@ class QuickDistBackend : public TestDistBackend {
   base::Nanoseconds group_timeout() const override { return seconds(5); }
 };
 
+// A process that is a world by itself.
+class SingleProcessGroup : public TestDistBackend {};
+
 }  // namespace
 
 DISTRUN_SUITE(TestDistBackend, .skip = {needs_gpus_for_nccl()});
 DISTRUN_SUITE(DistBackendFlow, .skip = {needs_gpus_for_nccl()});
 DISTRUN_SUITE(PatientDistBackend, .skip = {needs_gpus_for_nccl()});
 DISTRUN_SUITE(QuickDistBackend, .skip = {needs_gpus_for_nccl()});
+DISTRUN_SUITE(SingleProcessGroup, .world_size = fixed(1), .env_rendezvous = true, .skip = {needs_gpus_for_nccl()});
 
 DISTRUN_TEST_F(TestDistBackend, ranks_are_in_a_group_of_the_runs_size_and_backend) {
   rank.note("rows", "[row:distbackend/world_size]");
@@ -115,7 +119,6 @@ DISTRUN_TEST_F(TestDistBackend, ranks_know_the_masters_address_and_no_port) {
 }
 
 DISTRUN_TEST_F(TestDistBackend, groups_of_some_ranks_and_of_all) {
-  rank.note("rows", "[row:distbackend/missing-tail-of-file-002]");
   std::vector<int> all(static_cast<std::size_t>(rank.world_size()));
   std::iota(all.begin(), all.end(), 0);
   const auto everybody = new_group(all);
@@ -141,6 +144,19 @@ DISTRUN_TEST_F(DistBackendFlow, does_so_around_each_test) {
   rank.note("rows", "[row:distbackend/_run-flow]");
   DISTRUN_EXPECT(default_group()->sequence_number() == 0);
   expect_sum_over(*default_group());
+}
+
+DISTRUN_TEST_F(SingleProcessGroup, is_open_around_a_test) {
+  rank.note("rows", "[row:dynamo/DynamoDistributedSingleProcTestCase]");
+  DISTRUN_EXPECT(variable("MASTER_ADDR") == "127.0.0.1");
+  DISTRUN_EXPECT(std::atoi(variable("MASTER_PORT").c_str()) > 0);
+  const auto group = default_group();
+  DISTRUN_EXPECT(group->rank() == 0);
+  DISTRUN_EXPECT(group->size() == 1);
+  DISTRUN_EXPECT(group->backend() == rank.backend());
+  DISTRUN_EXPECT(home() == (rank.backend() == "nccl" ? device::cuda(0) : device::kCpu));
+  DISTRUN_EXPECT(group->sequence_number() == 0);
+  expect_sum_over(*group);
 }
 
 DISTRUN_TEST_F(TestDistBackend, groups_have_a_minute) {

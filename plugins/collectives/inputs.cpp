@@ -21,6 +21,21 @@ class AddsFields final : public nn::Module {
   std::vector<Device> devices;
 };
 
+// Each is what the list of ported tests has at that place.
+void expect_listed(const std::vector<Object>& all) {
+  DISTRUN_REQUIRE(all.size() == 5U);
+  using Kind = Object::Kind;
+  DISTRUN_EXPECT(all[0] == map_of({{"key1", of(3)}, {"key2", of(4)}, {"key3", map_of({{"nested", of(true)}})}}));
+  DISTRUN_EXPECT((all[1].kind == Kind::Foo && all[1].keys == std::vector<std::string>{"x", "bar"}));
+  DISTRUN_EXPECT(all[1].parts.at(0) == of(10));
+  DISTRUN_EXPECT(all[1].parts.at(1) == of(1));
+  DISTRUN_EXPECT((all[2].kind == Kind::Foo && all[2].keys == std::vector<std::string>{"x"}));
+  DISTRUN_REQUIRE(all[2].parts.at(0).kind == Kind::Tensor);
+  DISTRUN_EXPECT(tensor_of(all[2].parts[0].tensor).sizes() == Dims({3, 3}));
+  DISTRUN_EXPECT(all[3] == of("foo"));
+  DISTRUN_EXPECT(all[4] == list_of({of(1), of(2), of(true), of("string"), list_of({of(4), of(5), of("nested")})}));
+}
+
 }  // namespace
 
 DISTRUN_SUITE(Inputs, .skip = {needs_gpus_for_nccl()});
@@ -61,11 +76,17 @@ DISTRUN_TEST(Inputs, of_all_kinds_go_to_all_ranks) {
   const auto group = init_process_group(rank);
   manual_seed(5);
   const std::vector<Object> all = collectives_object_test_list();
-  DISTRUN_REQUIRE(all.size() == 5U);
-  const auto own = static_cast<std::size_t>(rank.rank()) % all.size();
-  const std::vector<Object> got = all_gather_object(*group, all[own]);
-  for (std::size_t from = 0; from < got.size(); ++from) DISTRUN_EXPECT(got[from] == all[from % all.size()]);
-  for (const Object& each : all) DISTRUN_EXPECT(broadcast_object(*group, rank.rank() == 0 ? each : of(0)) == each);
+  expect_listed(all);
+  for (std::size_t first = 0; first < all.size(); ++first) {
+    const auto own = (first + static_cast<std::size_t>(rank.rank())) % all.size();
+    const std::vector<Object> got = all_gather_object(*group, all[own]);
+    DISTRUN_REQUIRE(got.size() == static_cast<std::size_t>(rank.world_size()));
+    for (std::size_t from = 0; from < got.size(); ++from) DISTRUN_EXPECT(got[from] == all[(first + from) % all.size()]);
+  }
+  std::vector<Object> received;
+  for (const Object& each : all) received.push_back(broadcast_object(*group, rank.rank() == 0 ? each : of(0)));
+  expect_listed(received);
+  DISTRUN_EXPECT(received[2] == all[2]);
 }
 
 DISTRUN_TEST(Inputs, of_uneven_training_have_their_defaults) {

@@ -86,7 +86,8 @@ DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_device_as_device, .devices 
 }
 
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_device_not_cuda, .devices = 1) {
-  DISTRUN_EXPECT_THROWS(distrun::Error, "Expected devices to have indices, got cpu", Future<int>({"cpu"}));
+  DISTRUN_EXPECT(thrown_by([] { Future<int>({"cpu"}); }) ==
+                 an_error("ValueError", "Expected devices to have indices, got cpu"));
 }
 
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_can_extract_cuda_tensor, .devices = 1) {
@@ -131,10 +132,10 @@ DISTRUN_TEST(TensorPipeAgentCudaRpcTest, cuda_future_value_on_bad_device, .devic
     return second;
   });
   complete_late(parent, first);
-  DISTRUN_EXPECT_THROWS(distrun::Error,
-                        "The result contained tensors residing on device(s) cuda:0 which are not among the expected "
-                        "device(s) cuda:1",
-                        parent.wait());
+  DISTRUN_EXPECT(thrown_by([&] { parent.wait(); }) ==
+                 an_error("ValueError",
+                          "The result contained tensors residing on device(s) cuda:0 which are not among the expected "
+                          "device(s) cuda:1"));
   const device::StreamGuard guard(device::stream_from_pool(device::cuda(1)));
   DISTRUN_EXPECT(equal(cpu(child.wait()), ones({100})));
   device::synchronize(device::cuda(0));  // before `first` goes: nothing else comes after what was asked of it

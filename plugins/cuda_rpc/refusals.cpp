@@ -1,5 +1,8 @@
 // Maps that can't be, and tensors that no map says a place for.
 #include <regex>
+#include <thread>
+
+#include <distrun/runtime/future/handler_pool.hpp>
 
 #include "suites.hpp"
 
@@ -42,11 +45,23 @@ void expect_refused(const Rank& rank, const Call& call, const std::string& patte
   DISTRUN_EXPECT(what_differs(rpc_sync<Tensor>(next_worker(rank), "add", ones({2}), 1), full({2}, 2)) == "");
 }
 
-// So often that a thread less for each would leave none.
+// Whether no thread runs a call, at once or a little later.
+bool handlers_rest() {
+  const base::TimePoint end = base::system_clock().now() + std::chrono::seconds(5);
+  while (base::system_clock().now() < end) {
+    if (future::handler_pool().statistics().running == 0) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+// So often that a thread less for each would leave none; and none is lost.
 template <class Call>
-void expect_always_refused(const Rank& rank, const Call& call, const std::string& pattern) {
+void expect_always_refused(Rank& rank, const Call& call, const std::string& pattern) {
   const int threads = rpc_options(rank)->num_worker_threads;
   for (int i = 0; i < threads + 5; ++i) expect_refused(rank, call, pattern);
+  rank.barrier("nobody calls any more");
+  DISTRUN_EXPECT(handlers_rest());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 // What others own can be the root of a pass only with a context.
 static_assert(BeginsPass<dist_autograd::ContextId, RRef<Tensor>>);
-static_assert(!BeginsPass<RRef<Tensor>>);
+static_assert(BeginsPass<RRef<Tensor>>);
 
 Tensor gradient_of(const ContextScope& context, const Tensor& leaf) {
   return dist_autograd::get_gradients(context.id()).at(leaf);
@@ -29,7 +29,7 @@ const ExpectedError kNoTensor = an_error("RuntimeError", "RRef should contain a 
 // Of this worker's own: by passes without a context, and with one.
 void expect_refused_roots() {
   const auto thrown_without_context = [](const Tensor& root) {
-    return thrown_by([&] { backward(RRef<Tensor>(root).local_value()); });
+    return thrown_by([&] { dist_autograd::backward(RRef<Tensor>(root)); });
   };
   DISTRUN_EXPECT(thrown_without_context(rand({10})) ==
                  an_error("RuntimeError", "tensors does not require grad and does not have a grad_fn"));
@@ -40,6 +40,7 @@ void expect_refused_roots() {
   const ContextScope context;
   const auto text = RRef<std::string>("foo").as<Tensor>();
   DISTRUN_EXPECT(thrown_by([&] { dist_autograd::backward(context.id(), text); }) == kNoTensor);
+  DISTRUN_EXPECT(thrown_by([&] { dist_autograd::backward(text); }) == kNoTensor);
 }
 
 }  // namespace
@@ -120,7 +121,7 @@ DISTRUN_TEST_F(DistAutogradTest, backward_complex_python_udf) {
 DISTRUN_TEST_F(RpcTest, owner_rref_backward) {
   const Tensor t = leaf({10, 10});
   const auto twice_there = [&] { return RRef<Tensor>(sum(rpc_sync<Tensor>(next_worker(rank), "add", t, t))); };
-  backward(RRef<Tensor>(sum(t) + sum(t)).local_value());
+  dist_autograd::backward(RRef<Tensor>(sum(t) + sum(t)));
   DISTRUN_EXPECT(what_differs(grad(t), full({10, 10}, 2)) == "");
   {
     const ContextScope context;
@@ -145,6 +146,6 @@ DISTRUN_TEST_F(RpcTest, user_rref_backward) {
   const ContextScope context;
   const auto text = remote<Tensor>(next_worker(rank), "identity", std::string("foo"));
   DISTRUN_EXPECT(thrown_by([&] { dist_autograd::backward(context.id(), text); }) == kNoTensor);
-  DISTRUN_EXPECT(thrown_by([&] { backward(text.local_value()); }) ==
-                 an_error("RuntimeError", "can't call localValue() on user"));
+  DISTRUN_EXPECT(thrown_by([&] { dist_autograd::backward(text); }) ==
+                 an_error("RuntimeError", "User RRefs require 'dist_autograd_ctx_id' to be specified"));
 }

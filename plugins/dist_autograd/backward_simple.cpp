@@ -31,9 +31,9 @@ void check_dtypes(const Rank& rank, const Pair& pair) {
 }
 
 // grad() is that of passes on this worker only.
-void check_grad_stays(const Rank& rank, const Pair& pair) {
+void check_grad_stays(const Rank& rank, const Pair& pair, ExecMode mode = ExecMode::RpcSync) {
   const ContextScope context;
-  const Tensor loss = sum(rpc_sync<Tensor>(next_worker(rank), "add", pair.t1, pair.t2));
+  const Tensor loss = sum(call_in_mode(mode, next_worker(rank), "add", pair.t1, pair.t2));
   dist_autograd::backward(context.id(), {loss}, {.retain_graph = true});
   DISTRUN_EXPECT(!grad(pair.t1).defined());
   DISTRUN_EXPECT(!grad(pair.t2).defined());
@@ -91,6 +91,9 @@ DISTRUN_TEST_F(DistAutogradTest, multiple_backward) { check_many_passes(rank, ra
 
 DISTRUN_TEST_F(TensorPipeAgentDistAutogradTest, backward_no_grad_on_tensor_sparse) {
   check_grad_stays(rank, sparse_pair());
+}
+DISTRUN_TEST_F(TensorPipeAgentDistAutogradTest, backward_no_grad_on_tensor_remote_sparse) {
+  check_grad_stays(rank, sparse_pair(), ExecMode::Remote);
 }
 DISTRUN_TEST_F(TensorPipeAgentDistAutogradTest, backward_simple_sparse) {
   check_sum_at(rank, next_worker(rank), sparse_pair());

@@ -22,11 +22,24 @@ void check_without_gradients(Rank& rank, ExecMode mode, const Pair& pair) {
   group_barrier();  // nobody's ends before all have looked
 }
 
+// The value is made without a context; fetching it makes the context known at its owner.
+void check_fetch_without_gradients(Rank& rank, const Pair& pair) {
+  const auto there = remote<Tensor>(next_worker(rank), "add", pair.t1, pair.t2);
+  there.creation().wait();
+  const ContextScope context;
+  there.to_here();
+  rank.send(next_rank(rank), "context", std::to_string(context.id()));
+  const ContextId told = std::stoll(rank.receive(next_rank(rank, 3), "context"));
+  DISTRUN_EXPECT(dist_autograd::retrieve_context(told)->context_id() == told);
+  group_barrier();  // nobody's ends before all have looked
+}
+
 TensorList sent_leaves(const dist_autograd::Context& context) {
   const auto sends = context.send_functions();
   DISTRUN_REQUIRE(sends.size() == 1u);
   TensorList leaves;
   for (const autograd::Edge& edge : sends.begin()->second->next_edges()) {
+    DISTRUN_REQUIRE(edge.node != nullptr);
     DISTRUN_EXPECT(edge.node->name() == "torch::autograd::AccumulateGrad");
     const auto* const accumulator = dynamic_cast<const autograd::AccumulateGrad*>(edge.node.get());
     DISTRUN_REQUIRE(accumulator != nullptr);
@@ -98,6 +111,7 @@ DISTRUN_TEST_F(DistAutogradTest, no_graph_with_tensors_not_require_grad) {
 }
 DISTRUN_TEST_F(DistAutogradTest, no_graph_with_tensors_not_require_grad_remote) {
   check_without_gradients(rank, ExecMode::Remote, ones_and_zeros(false));
+  check_fetch_without_gradients(rank, ones_and_zeros(false));
 }
 DISTRUN_TEST_F(TensorPipeAgentDistAutogradTest, no_graph_with_tensors_not_require_grad_sparse) {
   check_without_gradients(rank, ExecMode::RpcSync, sparse_pair(false));

@@ -68,8 +68,12 @@ DISTRUN_TEST_F(DistAutogradTest, backward_invalid_args) {
   const auto by_name = [&](const auto& id, const auto& roots) {
     return thrown_by([&] { rpc_sync(rpc::get_worker_info(), "dist_autograd_backward", id, roots); });
   };
-  DISTRUN_EXPECT(by_name(context.id(), nothing) == an_error("TypeError", "argument 'roots' must be"));
-  DISTRUN_EXPECT(by_name(nothing, nothing) == an_error("TypeError", "argument 'context_id' must be"));
+  for (const char* const part : {"argument 'roots' must be", "incompatible function arguments"}) {
+    DISTRUN_EXPECT(by_name(context.id(), nothing) == an_error("TypeError", part));
+  }
+  for (const char* const part : {"argument 'context_id' must be", "incompatible function arguments"}) {
+    DISTRUN_EXPECT(by_name(nothing, nothing) == an_error("TypeError", part));
+  }
   DISTRUN_EXPECT(thrown_by_pass(context, {}) ==
                  an_error("RuntimeError", "No tensors provided for gradient computation"));
   DISTRUN_EXPECT(thrown_by_pass(context, {random()}) == an_error("RuntimeError", "requires_grad not set on"));

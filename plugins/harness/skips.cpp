@@ -32,7 +32,7 @@ DISTRUN_TEST(Skips, entries_are_looked_up_by_name) {
 }
 
 DISTRUN_TEST(Skips, too_few_devices_for_the_ranks) {
-  rank.note("rows", "[row:skip_condition/skip_if_no_gpu] [row:skip_condition/rank-side-gate-of-TestDistBackend]");
+  rank.note("rows", "[row:skip_condition/skip_if_no_gpu]");
   DISTRUN_EXPECT(outcome(skip_if_no_gpu(), run_with(2, 0)) == "74 CUDA is not available.");
   DISTRUN_EXPECT(outcome(skip_if_no_gpu(), run_with(4, 2)) == "81 Need at least 4 CUDA devices");
   DISTRUN_EXPECT(outcome(skip_if_no_gpu(), run_with(4, 4)) == "runs");

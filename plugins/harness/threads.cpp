@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <set>
 #include <string>
@@ -13,12 +14,14 @@ class Threads : public distrun::Fixture {
   // On the rank's own thread; what it sets is this rank's.
   void set_up(distrun::Rank& rank) override {
     thread_ = gettid();
+    rank_ = rank.rank();
     name_ = rank.worker_name(rank.rank());
   }
   void tear_down(distrun::Rank& rank) override { DISTRUN_EXPECT(name_ == rank.worker_name()); }
 
  protected:
   pid_t thread_ = 0;
+  int rank_ = -1;
   std::string name_;
 };
 
@@ -76,9 +79,13 @@ DISTRUN_TEST_F(Threads, have_a_fixture_each) {
             "[row:multithread/thread-entry-_run] [row:multithread/MultiThreadedTestCase-role-of-set-up-hooks] "
             "[row:multithread/running-one-thread]");
   DISTRUN_EXPECT(thread_ == gettid());
+  DISTRUN_EXPECT(rank_ == rank.rank());
   DISTRUN_EXPECT(name_ == rank.worker_name());
   DISTRUN_EXPECT(&distrun::this_rank() == &rank);
+  const std::vector<std::string> objects = gather(rank, std::to_string(reinterpret_cast<std::uintptr_t>(this)));
+  if (rank.is_master()) DISTRUN_EXPECT(different(objects) == static_cast<std::size_t>(rank.world_size()));
   rank.barrier("all have their own");
+  DISTRUN_EXPECT(rank_ == rank.rank());
   DISTRUN_EXPECT(name_ == rank.worker_name());
 }
 

@@ -6,6 +6,25 @@
 using namespace distrun;
 using namespace distrun::suites;
 
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Texts names_of(const Events& events) {
+  Texts names;
+  for (const profiler::Event& each : events) names.push_back(each.name);
+  return names;
+}
+
+profiler::Event event_of(const std::string& name, std::int64_t nanoseconds) {
+  profiler::Event event;
+  event.name = name;
+  event.end = event.begin + base::Nanoseconds(nanoseconds);
+  return event;
+}
+
+}  // namespace
+
 DISTRUN_TEST(ProfilerHelpers, the_first_event_with_a_part_of_a_name_is_found) {
   rank.note("rows", "[row:profiling/get_function_event-events-partial-name]");
   const Events events = recorded([] {
@@ -24,11 +43,23 @@ DISTRUN_TEST(ProfilerHelpers, events_are_found_by_either_end_of_their_names) {
     Profile profile(options);
     for (const char* const name : {"gloo:all_reduce", "all_reduce:gloo", "a gloo b"}) const profiler::Span span(name);
     profile.end();
-    DISTRUN_EXPECT(get_profiling_event("gloo", profile).size() == 2u);
-    DISTRUN_EXPECT(get_profiling_event("gloo", profile, true).size() == 2u);
-    DISTRUN_EXPECT(get_profiling_event("a gloo b", profile).size() == 1u);
+    const Texts both{"gloo:all_reduce", "all_reduce:gloo"};
+    DISTRUN_EXPECT(names_of(get_profiling_event("gloo", profile)) == both);
+    DISTRUN_EXPECT(names_of(get_profiling_event("gloo", profile, true)) == both);
+    DISTRUN_EXPECT(names_of(get_profiling_event("a gloo b", profile)) == Texts{"a gloo b"});
+    DISTRUN_EXPECT(get_profiling_event("gloo b", profile).size() == 1u);
+    DISTRUN_EXPECT(get_profiling_event("all_reduce", profile).size() == 2u);
+    DISTRUN_EXPECT(get_profiling_event("l_reduc", profile).empty());
     DISTRUN_EXPECT(get_profiling_event("nccl", profile).empty());
   }
+  // Of the host and its kernel, of the host alone, of the device alone.
+  profiler::Event host = event_of("gloo:all_reduce", 5), device = event_of("gloo:all_reduce", 0);
+  host.kernels = device.kernels = {{"gloo:all_reduce", 0, base::Nanoseconds(3)}};
+  const Events events{host, event_of("gloo:barrier", 0), device};
+  DISTRUN_EXPECT(get_profiling_event("gloo", events).size() == 3u);
+  const Events deduped = get_profiling_event("gloo", events, true);
+  DISTRUN_EXPECT(names_of(deduped) == (Texts{"gloo:all_reduce", "gloo:barrier"}));
+  DISTRUN_EXPECT(deduped.front().duration() == base::Nanoseconds(5));
 }
 
 DISTRUN_TEST(ProfilerHelpers, both_ways_to_open_a_profile_record_shapes) {

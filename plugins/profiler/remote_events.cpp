@@ -69,6 +69,27 @@ void remote_events_profiled(Rank& rank) {
   }
 }
 
+// Two threads call these workers at the same time, each with its own profile.
+void check_two_callers(const Rank& rank, const std::array<int, 2>& callees) {
+  std::array<Events, 2> seen;
+  std::vector<std::unique_ptr<base::Thread>> threads;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    threads.push_back(std::make_unique<base::Thread>("caller", [&, i, own = core::thread_state()] {
+      const core::ThreadStateGuard guard(own);
+      seen[i] = recorded([&] { call_udf(rank, callees[i]); });
+    }));
+  }
+  threads.clear();
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const Events remote = remote_ones(seen[i]);
+    for (const profiler::Event& each : remote) {
+      DISTRUN_EXPECT(each.name.starts_with(key_of(rank, "udf_with_torch_ops", callees[i])));
+      DISTRUN_EXPECT(each.node == callees[i]);
+    }
+    DISTRUN_EXPECT(operators_in(remote) == all_operators());
+  }
+}
+
 void check_async_function(Rank& rank, const std::string& device) {
   const Events events = recorded([&] {
     rpc_async(to(rank.worker_name(2)).within(20), profiled::slow_async_add, std::string(rank.worker_name(3)), ones({2}),
@@ -178,24 +199,10 @@ DISTRUN_TEST_F(RpcTest, profiler_export_trace) {
 // Profiles are threads' own, and so are the names of their calls.
 DISTRUN_TEST_F(RpcTest, profiler_rpc_key_names) {
   if (rank.rank() != kActing) return;
-  for (const int to : other_ranks(rank)) {
-    std::array<Events, 2> seen;
-    std::vector<std::unique_ptr<base::Thread>> threads;
-    for (Events& mine : seen) {
-      threads.push_back(std::make_unique<base::Thread>("caller", [&, own = core::thread_state()] {
-        const core::ThreadStateGuard guard(own);
-        mine = recorded([&] { call_udf(rank, to); });
-      }));
-    }
-    threads.clear();
-    for (const Events& events : seen) {
-      const Events remote = remote_ones(events);
-      for (const profiler::Event& each : remote) {
-        DISTRUN_EXPECT(each.name.starts_with(key_of(rank, "udf_with_torch_ops", to)));
-        DISTRUN_EXPECT(each.node == to);
-      }
-      DISTRUN_EXPECT(operators_in(remote) == all_operators());
-    }
+  const std::vector<int> others = other_ranks(rank);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    check_two_callers(rank, {others[i], others[i]});
+    check_two_callers(rank, {others[i], others[(i + 1) % others.size()]});
   }
 }
 

@@ -37,7 +37,8 @@ DISTRUN_TEST_F(RpcTest, async_record_function_double_end_callbacks) {
     const profiler::RecordFunction foo("foo");
     future = rpc_async(rank.worker_name(0), profiled::my_sleep_func, 1);
     foo.call_end_callbacks_on_future(*future);
-    DISTRUN_EXPECT_THROWS(Error, "can only be called once.", foo.call_end_callbacks_on_future(*future));
+    DISTRUN_EXPECT(thrown_by([&] { foo.call_end_callbacks_on_future(*future); }) ==
+                   an_error("RuntimeError", "can only be called once."));
   }
   DISTRUN_EXPECT(future->wait().item().to<int>() == 1);
 }

@@ -104,5 +104,6 @@ DISTRUN_TEST_F(RpcTest, pickle_future) {
   const std::string peer = next_worker(rank);
   DISTRUN_EXPECT(thrown_by([&] { rpc_sync(peer, "fail_on_fut", future); }) == refusal);
   DISTRUN_EXPECT(thrown_by([&] { rpc_async(peer, "fail_on_fut", future); }) == refusal);
+  DISTRUN_EXPECT(thrown_by([&] { remote<Tensor>(peer, "fail_on_fut", future); }) == refusal);
   DISTRUN_EXPECT(thrown_by([&] { rpc_async(peer, "fail_on_fut", list_of({to_value(future)})); }) == refusal);
 }

@@ -42,14 +42,14 @@ DISTRUN_TEST_F(RpcTest, callback_wrong_arg_num) {
   const auto child = rpc::then_call(future, "my_function");
   DISTRUN_EXPECT(what_differs(future.wait(), square(n, 2)) == "");
   DISTRUN_EXPECT(thrown_by([&] { child.wait(); }) ==
-                 an_error("", "my_function() missing 2 required positional arguments"));
+                 an_error("TypeError", "my_function() missing 2 required positional arguments"));
 }
 
 // The operator gets the future where it wants what comes of it.
 DISTRUN_TEST_F(RpcTest, callback_wrong_arg_type) {
   const auto future = add_there(rank, square(2), 1);
   const auto child = rpc::then_call(future, "add", {rpc::to_value(1)});
-  DISTRUN_EXPECT(thrown_by([&] { child.wait(); }) == an_error("", "unsupported operand type(s) for +"));
+  DISTRUN_EXPECT(thrown_by([&] { child.wait(); }) == an_error("TypeError", "unsupported operand type(s) for +"));
 }
 
 DISTRUN_TEST_F(RpcTest, callback_multi) {

@@ -20,6 +20,21 @@ std::string write_program(const Rank& rank, const std::string& name, const std::
   return path;
 }
 
+// By which messages go to the next worker in a session of the pipe that is restricted to these.
+std::string transport_used(Rank& rank, const std::string& ending, const std::vector<std::string>& transports) {
+  const auto options = rpc_options(rank, ending);
+  options->transports = transports;
+  rpc::init_rpc({.name = std::string(rank.worker_name()),
+                 .backend = rpc::find_backend("pipe"),
+                 .rank = rank.rank(),
+                 .world_size = rank.world_size(),
+                 .options = options});
+  rpc_sync(next_worker(rank), noop);
+  const std::string used = rpc::agent_debug_info().at("pipe." + next_worker(rank) + ".transport");
+  rpc::shutdown();
+  return used;
+}
+
 }  // namespace
 
 DISTRUN_SUITE(RpcHelpers, .world_size = fixed(4));
@@ -89,7 +104,9 @@ DISTRUN_TEST(RpcHelpers, what_fi_info_says_decides_the_transports) {
   DISTRUN_EXPECT(!probe_efa(has_it_not));
   DISTRUN_EXPECT(!probe_efa(std::string(rank.work_dir()) + "/is_not_there"));
   DISTRUN_EXPECT(has_efa() == has_efa());
-  DISTRUN_EXPECT(transports_with(true) == std::vector<std::string>({"shm", "tcp"}));
+  DISTRUN_EXPECT(transports_with(true) == std::vector<std::string>({"shm", "uv"}));
   DISTRUN_EXPECT(!transports_with(false).has_value());
   DISTRUN_EXPECT(tp_transports() == transports_with(has_efa()));
+  DISTRUN_EXPECT(transport_used(rank, "with_efa", *transports_with(true)) == "shm");
+  DISTRUN_EXPECT(transport_used(rank, "with_uv", {"uv"}) == "tcp");
 }

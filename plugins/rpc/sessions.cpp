@@ -3,6 +3,9 @@
 
 #include <cstdlib>
 
+#include <distrun/collectives.hpp>
+#include <distrun/common/base/free_port.hpp>
+
 using namespace distrun;
 using namespace distrun::suites;
 
@@ -21,6 +24,15 @@ void expect_sum_and_end(Rank& rank) {
   DISTRUN_EXPECT(!rpc::is_initialized());
 }
 
+// Of a store that rank 0 serves.
+std::string tcp_address(Rank& rank) {
+  if (rank.is_master()) {
+    const std::string port = std::to_string(base::find_free_port());
+    for (int each = 0; each < rank.world_size(); ++each) rank.send(each, "port", port);
+  }
+  return "tcp://127.0.0.1:" + rank.receive(0, "port");
+}
+
 // A file is where these meet.
 bool meets_by_tcp(const ListContext&) {
   const char* const wanted = std::getenv("RPC_INIT_WITH_TCP");
@@ -32,12 +44,16 @@ constexpr char kByFile[] = "the ranks meet by a file, and RPC_INIT_WITH_TCP is 1
 
 DISTRUN_TEST(RpcTest, reinit) {
   rank.barrier("all have begun");
-  start_rpc(rank);
-  open_group(rank);
-  group_barrier();
-  DISTRUN_EXPECT(thrown_by([&] { start_rpc(rank); }) == an_error("RuntimeError", "is already initialized"));
-  rpc::shutdown();
-  DISTRUN_EXPECT(!rpc::is_initialized());
+  for (const std::string& address : {rpc_address(rank), tcp_address(rank)}) {
+    const auto options = rpc_options(rank);
+    options->init_method = address;
+    start_rpc(rank, options);
+    if (!collectives::is_initialized()) open_group(rank);
+    group_barrier();
+    DISTRUN_EXPECT(thrown_by([&] { start_rpc(rank, options); }) == an_error("RuntimeError", "is already initialized"));
+    rpc::shutdown();
+    DISTRUN_EXPECT(!rpc::is_initialized());
+  }
 }
 
 DISTRUN_TEST(RpcTest, shutdown_followed_by_rpc) {

@@ -7,6 +7,35 @@ using namespace distrun::suites;
 
 DISTRUN_SUITE(RrefHelpers, .world_size = fixed(4));
 
+namespace {
+
+// Before RPC starts, and where it is not to start.
+void expect_impossible_faults_refused(Rank& rank) {
+  for (const bool setup_rpc : {false, true}) {
+    bool has_run = false;
+    const RpcUse use{.setup_rpc = setup_rpc, .is_faulty = true, .faulty_messages = {{"NO_SUCH_MESSAGE"}}};
+    DISTRUN_EXPECT(thrown_by([&] { with_rpc(rank, use, [&] { has_run = true; }); }).text ==
+                   "No mapping to rpc::MessageType exists for NO_SUCH_MESSAGE");
+    DISTRUN_EXPECT(!has_run);
+    DISTRUN_EXPECT(!rpc::is_initialized());
+  }
+}
+
+// A reference that the shutdown does not delete is left over at its owner.
+void expect_leak_found(Rank& rank) {
+  rpc::SessionHooks hooks;
+  hooks.delete_references = [] {};
+  const rpc::UseHooks none(hooks);
+  std::optional<RRef<Tensor>> kept;
+  const auto leave_one = [&] {
+    kept = remote<Tensor>(next_worker(rank), "add", square(2), 1);
+    kept->creation().wait();
+  };
+  DISTRUN_EXPECT(thrown_by([&] { with_rpc(rank, {}, leave_one); }) == an_error("RuntimeError", "Leaking RRef"));
+}
+
+}  // namespace
+
 DISTRUN_TEST(RrefHelpers, references_are_waited_for_until_nothing_is_on_its_way) {
   rank.note("rows", "[row:rpc_wait/wait_until_pending_futures_and_users_flushed-timeout-20]");
   rank.barrier("all have begun");
@@ -63,6 +92,8 @@ DISTRUN_TEST(RrefHelpers, a_body_runs_between_a_start_with_its_faults_and_a_shut
   const RpcUse use{.is_faulty = true, .messages_to_delay = std::map<std::string, double>()};
   const int made = with_rpc(rank, use, [&] {
     DISTRUN_EXPECT(rpc::get_worker_info().id() == rank.rank());
+    DISTRUN_EXPECT(rpc::get_worker_info().name() == "worker" + std::to_string(rank.rank()));
+    DISTRUN_EXPECT(rpc::get_worker_infos().size() == static_cast<std::size_t>(rank.world_size()));
     DISTRUN_EXPECT(rpc::agent_debug_info().count("faulty.plan") == 1u);
     const auto sum = remote<Tensor>(next_worker(rank), "add", square(2), 1);
     DISTRUN_EXPECT(
@@ -73,4 +104,6 @@ DISTRUN_TEST(RrefHelpers, a_body_runs_between_a_start_with_its_faults_and_a_shut
   DISTRUN_EXPECT(!rpc::is_initialized());
   DISTRUN_EXPECT(with_rpc(rank, {.setup_rpc = false, .is_faulty = true}, [] { return rpc::is_initialized(); }) ==
                  false);
+  expect_impossible_faults_refused(rank);
+  expect_leak_found(rank);
 }

@@ -43,7 +43,7 @@ bool has_efa() {
 
 std::optional<std::vector<std::string>> transports_with(bool efa) {
   if (!efa) return std::nullopt;
-  return std::vector<std::string>{"shm", "tcp"};
+  return std::vector<std::string>{"shm", "uv"};
 }
 std::optional<std::vector<std::string>> tp_transports() { return transports_with(has_efa()); }
 

@@ -11,7 +11,7 @@ bool probe_efa(const std::string& program);
 // What fi_info says, the first time that it is asked in this process.
 bool has_efa();
 
-// Of RPC options: the shared memory and TCP where `efa`; nothing: all that there are.
+// Of RPC options: shared memory and TCP ("uv") if `efa`; nothing: all that there are.
 std::optional<std::vector<std::string>> transports_with(bool efa);
 std::optional<std::vector<std::string>> tp_transports();
 

@@ -108,7 +108,7 @@ std::vector<Object> collectives_object_test_list() {
   Object foo = foo_of(of(10));
   set_attribute(foo, "bar", of(1));
   return {map_of({{"key1", of(3)}, {"key2", of(4)}, {"key3", map_of({{"nested", of(true)}})}}), std::move(foo),
-          foo_of(of(tensor::rand({3, 3}))), of("foo"),
+          foo_of(of(tensor::randn({3, 3}))), of("foo"),
           list_of({of(1), of(2), of(true), of("string"), list_of({of(4), of(5), of("nested")})})};
 }
 

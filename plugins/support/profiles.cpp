@@ -32,10 +32,10 @@ const profiler::Event& get_function_event(const profiler::Events& events, const 
               "no event has \"" + part_of_name + "\" in its name; there are: " + (names.empty() ? "none" : names));
 }
 
-profiler::Events get_profiling_event(const std::string& name, const profiler::Profile& profile,
+profiler::Events get_profiling_event(const std::string& name, const profiler::Events& events,
                                      bool dedup_gpu_user_annotation) {
   profiler::Events found;
-  for (const profiler::Event& each : profile.events()) {
+  for (const profiler::Event& each : events) {
     if (!each.name.starts_with(name) && !each.name.ends_with(name)) continue;
     if (!dedup_gpu_user_annotation || !is_of_device_only(each)) found.push_back(each);
   }

@@ -16,8 +16,12 @@ const profiler::Event& get_function_event(const profiler::Events& events, const 
 
 // All whose names start or end with that. With `dedup_gpu_user_annotation`, without those that only say what a device
 // did meanwhile: they have kernels and no time of the CPU.
-profiler::Events get_profiling_event(const std::string& name, const profiler::Profile& profile,
+profiler::Events get_profiling_event(const std::string& name, const profiler::Events& events,
                                      bool dedup_gpu_user_annotation = false);
+inline profiler::Events get_profiling_event(const std::string& name, const profiler::Profile& profile,
+                                            bool dedup_gpu_user_annotation = false) {
+  return get_profiling_event(name, profile.events(), dedup_gpu_user_annotation);
+}
 
 // The entries of the profile's trace that tell of collectives. The trace is written to a file of this rank's own, which
 // is read and removed; says so on stdout.

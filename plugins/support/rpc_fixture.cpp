@@ -33,6 +33,7 @@ std::shared_ptr<const rpc::FaultyOptions> faults_of(const Rank& rank, const RpcU
   options->init_method = rpc_address(rank);
   if (use.faulty_messages) options->messages_to_fail = *use.faulty_messages;
   if (use.messages_to_delay) options->messages_to_delay = *use.messages_to_delay;
+  static_cast<void>(options->plan());  // throws if there is no such message
   return options;
 }
 

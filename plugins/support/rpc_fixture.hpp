@@ -54,12 +54,13 @@ struct RpcUse {
   std::optional<std::vector<std::string>> faulty_messages = {};
   std::optional<std::map<std::string, double>> messages_to_delay = {};
 };
-// Null: the agent of the run, with its own options.
+// Null: the agent of the run, with its own options. Throws Error{InvalidArgument} for faults that cannot be.
 std::shared_ptr<const rpc::FaultyOptions> faults_of(const Rank& rank, const RpcUse& use);
 void start_rpc(Rank& rank, const RpcUse& use);
 
 template <class Body>
 std::invoke_result_t<Body&> with_rpc(Rank& rank, const RpcUse& use, Body body) {
+  faults_of(rank, use);  // refuses those that cannot be, without RPC too
   if (use.setup_rpc) start_rpc(rank, use);
   if constexpr (std::is_void_v<std::invoke_result_t<Body&>>) {
     body();

@@ -16,6 +16,7 @@ std::ostream& operator<<(std::ostream& out, const ExpectedError& expected) {
 }
 
 bool operator==(const Thrown& thrown, const ExpectedError& expected) {
+  if (expected.type.empty() && !expected.kind) return false;
   if (!thrown.kind || (expected.kind && *expected.kind != *thrown.kind)) return false;
   if (!expected.type.empty() && expected.type != thrown.type) return false;
   return thrown.text.find(expected.part) != std::string::npos;

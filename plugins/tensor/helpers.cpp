@@ -28,18 +28,45 @@ bool is(const Tensor& tensor, const Dims& sizes, double value, DType dtype = DTy
          std::all_of(numbers.begin(), numbers.end(), [value](double number) { return number == value; });
 }
 
-// The numbers along the first dimension, where all others are 0.
-std::vector<float> first_column(const Tensor& sparse) {
-  Tensor dense = distrun::to_dense(sparse);
-  while (dense.dim() > 1) dense = distrun::select(dense, 1, 0);
-  return distrun::tensor::to_vector<float>(dense);
+// The shapes of the six cases of so many ranks: more sparse dimensions, then more dense ones.
+std::vector<Dims> sparse_shapes(std::int64_t w) { return {{w}, {w, w}, {w, w, w}, {w, 2}, {w, 2, 2}, {w, 2, 2, 2}}; }
+
+// Of case `i`, with these numbers along the first dimension: at 0 of the further sparse dimensions, and everywhere in
+// the dense ones; else 0.
+Tensor spread(std::size_t i, const std::vector<float>& numbers) {
+  const auto count = static_cast<std::int64_t>(numbers.size());
+  const Dims shape = sparse_shapes(count).at(i);
+  const bool has_dense = i > 2;
+  const auto inner = static_cast<std::size_t>(distrun::zeros(shape).numel() / count);
+  std::vector<float> all(numbers.size() * inner, 0);
+  for (std::size_t j = 0; j < numbers.size(); ++j) {
+    for (std::size_t k = 0; k < (has_dense ? inner : 1); ++k) all[j * inner + k] = numbers[j];
+  }
+  return distrun::tensor::from_values<float>(all, shape);
+}
+
+// `ones` ones, then zeros.
+std::vector<float> leading(std::int64_t ones, std::int64_t count) {
+  std::vector<float> numbers(static_cast<std::size_t>(count), 0);
+  std::fill_n(numbers.begin(), ones, 1.0F);
+  return numbers;
 }
 
 // W, W - 1, .. 1.
-std::vector<float> falling(int count) {
+std::vector<float> falling(std::int64_t count) {
   std::vector<float> numbers;
-  for (int number = count; number > 0; --number) numbers.push_back(static_cast<float>(number));
+  for (std::int64_t number = count; number > 0; --number) numbers.push_back(static_cast<float>(number));
   return numbers;
+}
+
+// Entry r + 1 of case `i` of W: values of float32 at 0 .. r, and nothing else is stored.
+void expect_generated(const Tensor& input, std::size_t i, std::int64_t r, std::int64_t w) {
+  DISTRUN_EXPECT(input.is_sparse());
+  DISTRUN_EXPECT((input.dtype() == DType::F32));
+  DISTRUN_EXPECT(input.sizes() == sparse_shapes(w).at(i));
+  DISTRUN_EXPECT(distrun::tensor::nnz(input) == r + 1);
+  DISTRUN_EXPECT(distrun::tensor::sparse_dim(input) == (i < 3 ? static_cast<std::int64_t>(i) + 1 : 1));
+  DISTRUN_EXPECT(distrun::equal(distrun::to_dense(input), spread(i, leading(r + 1, w))));
 }
 
 }  // namespace
@@ -60,15 +87,12 @@ DISTRUN_TEST(Helpers, build_tensors_of_one_value) {
 
 DISTRUN_TEST(Helpers, make_sparse_tensors_that_overlap) {
   rank.note("rows", "[row:helpers/simple_sparse_reduce_tests-generator]");
-  const auto cases = simple_sparse_reduce_cases(2, 4);
-  const Dims shapes[] = {{4}, {4, 4}, {4, 4, 4}, {4, 2}, {4, 2, 2}, {4, 2, 2, 2}};
-  DISTRUN_REQUIRE(cases.size() == 6U);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Tensor& input = cases[i].inputs.at(0);  // that of rank 2: three entries
-    DISTRUN_EXPECT(input.sizes() == shapes[i]);
-    DISTRUN_EXPECT(distrun::tensor::nnz(input) == 3);
-    DISTRUN_EXPECT(distrun::tensor::sparse_dim(input) == (i < 3 ? static_cast<std::int64_t>(i) + 1 : 1));
-    DISTRUN_EXPECT((first_column(input) == std::vector<float>{1, 1, 1, 0}));
+  for (const int world_size : {1, 2, 4}) {
+    for (int each = 0; each < world_size; ++each) {
+      const auto cases = simple_sparse_reduce_cases(each, world_size);
+      DISTRUN_REQUIRE(cases.size() == 6U);
+      for (std::size_t i = 0; i < cases.size(); ++i) expect_generated(cases[i].inputs.at(0), i, each, world_size);
+    }
   }
 }
 
@@ -80,7 +104,12 @@ DISTRUN_TEST(Helpers, know_the_sums_of_sparse_tensors) {
     for (std::size_t i = 0; i < own.size(); ++i) {
       DISTRUN_REQUIRE(own[i].inputs.size() == static_cast<std::size_t>(inputs));
       DISTRUN_REQUIRE(own[i].outputs.size() == static_cast<std::size_t>(inputs));
-      DISTRUN_EXPECT((first_column(own[i].outputs.back()) == falling(inputs * rank.world_size())));
+      const std::int64_t w = std::int64_t{inputs} * rank.world_size();
+      for (int j = 0; j < inputs; ++j) {
+        const auto place = static_cast<std::size_t>(j);
+        expect_generated(own[i].inputs[place], i, std::int64_t{inputs} * rank.rank() + j, w);
+        DISTRUN_EXPECT(distrun::equal(distrun::to_dense(own[i].outputs[place]), spread(i, falling(w))));
+      }
       Tensor sum = distrun::zeros(own[i].outputs[0].sizes());
       for (int other = 0; other < rank.world_size(); ++other) {
         const auto theirs = simple_sparse_reduce_cases(other, rank.world_size(), inputs);
@@ -122,13 +151,7 @@ DISTRUN_TEST(Helpers, keep_the_inputs_of_a_model) {
 }
 
 DISTRUN_TEST(Helpers, look_for_the_texts_of_data_parallel_training) {
-  rank.note("rows",
-            "[row:ddp_strings/ddp_prev_reduction_unfinished_str] "
-            "[row:ddp_strings/ddp_recommend_find_unused_params_str] "
-            "[row:ddp_strings/ddp_find_unused_params_enabled_str] "
-            "[row:ddp_strings/ddp_outputs_not_used_in_loss_str] "
-            "[row:ddp_strings/ddp_suggest_debug_mode_str] "
-            "[row:helpers/verify_ddp_error_logged-model-err_substr]");
+  rank.note("rows", "[row:helpers/verify_ddp_error_logged-model-err_substr]");
   const std::string error =
       "Expected to have finished reduction in the prior iteration before starting a new one. You can enable unused "
       "parameter detection by passing the keyword argument `find_unused_parameters=True`, and by making sure all "

@@ -22,7 +22,12 @@ void open_and_leave_open(const Rank& rank) {
   DISTRUN_EXPECT(*tensor.data_as<float>() == static_cast<float>(rank.world_size()));
 }
 
+// Asks for a device for each rank, with every backend.
+class GatedDistBackend : public TestDistBackend {};
+
 }  // namespace
+
+DISTRUN_SUITE(GatedDistBackend, .skip = {skip_if_too_few_gpus()});
 
 DISTRUN_TEST(LeftOpen, by_a_test) { open_and_leave_open(rank); }
 DISTRUN_TEST(LeftOpen, by_the_next_test) { open_and_leave_open(rank); }
@@ -33,6 +38,7 @@ DISTRUN_TEST(LeftOpen, by_one_rank_that_others_wait_for) {
 }
 
 DISTRUN_TEST_F(TestDistBackend, passes) { DISTRUN_EXPECT(collectives::is_initialized()); }
+DISTRUN_TEST_F(GatedDistBackend, passes) { DISTRUN_EXPECT(collectives::is_initialized()); }
 DISTRUN_TEST_F(TestDistBackend, fails_on_one_rank) {
   if (rank.rank() == 1) DISTRUN_FAIL("the cause");
 }

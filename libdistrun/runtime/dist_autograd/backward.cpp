@@ -5,6 +5,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/gradient.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/dist_autograd/pass.hpp>
@@ -90,6 +91,14 @@ void run(Pass& pass, const TensorList& roots, base::TimePoint deadline, base::Lo
   pass.done().wait();
 }
 
+// The value of a reference that this worker owns.
+Tensor owned_tensor(const RRef<Tensor>& root, base::Location site) {
+  const rpc::Value value = root.as<rpc::Value>().local_value(site);
+  const auto* const tensor = value.get_if<Tensor>();
+  if (tensor == nullptr) refuse("RRef should contain a tensor for .backward()", site);
+  return *tensor;
+}
+
 base::TimePoint deadline_of(const BackwardOptions& options) {
   if (!options.timeout || *options.timeout == 0) return core::kForever;
   const auto limit = std::chrono::duration<double>(*options.timeout);
@@ -116,14 +125,20 @@ void backward(ContextId context, const TensorList& roots, BackwardOptions option
 
 void backward(ContextId context, const RRef<Tensor>& root, BackwardOptions options, base::Location site) {
   if (root.is_owner()) {
-    const rpc::Value value = root.as<rpc::Value>().local_value(site);
-    const auto* const tensor = value.get_if<Tensor>();
-    if (tensor == nullptr) refuse("RRef should contain a tensor for .backward()", site);
-    return backward(context, TensorList{*tensor}, options, site);
+    return backward(context, TensorList{owned_tensor(root, site)}, options, site);
   }
   const double timeout = options.timeout.value_or(0);
   rpc::rpc_sync<void>(rpc::Destination(root.owner(), site).within(timeout), kBegin, context, root, options.retain_graph,
                       options.mode == Mode::Fast, timeout);
+}
+
+void backward(const RRef<Tensor>& root, bool retain_graph, base::Location site) {
+  if (!root.is_owner()) {
+    refuse("User RRefs require 'dist_autograd_ctx_id' to be specified: the value is on " +
+               rpc::to_string(root.owner()) + "; pass the id of a context, backward(context.id(), rref)",
+           site);
+  }
+  autograd::backward(owned_tensor(root, site), {}, {.retain_graph = retain_graph});
 }
 
 }  // namespace distrun::dist_autograd

@@ -32,4 +32,9 @@ void backward(ContextId context, const TensorList& roots, BackwardOptions option
 void backward(ContextId context, const RRef<Tensor>& root, BackwardOptions options = {},
               base::Location site = base::Location::here());
 
+// Runs a plain pass of this worker over a value that it owns; gradients go to grad() of the leaves. Throws
+// Error{InvalidArgument, "RuntimeError"} "User RRefs require 'dist_autograd_ctx_id' to be specified" on another worker,
+// and what autograd::backward() throws.
+void backward(const RRef<Tensor>& root, bool retain_graph = false, base::Location site = base::Location::here());
+
 }  // namespace distrun::dist_autograd

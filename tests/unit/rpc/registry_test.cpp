@@ -57,7 +57,8 @@ TEST_CASE("functions run with values, and their signatures tell names and types"
   CHECK(get_function("registry_test_twice")->execution == Execution::Plain);
   CHECK(get_function("registry_test_nothing")->execution == Execution::Inline);
   CHECK(get_function("registry_test_later")->execution == Execution::Async);
-  CHECK_THROWS_WITH(call("registry_test_twice", {to_value("x"), to_value("y")}), "argument 'a' must be int, not str");
+  CHECK_THROWS_WITH(call("registry_test_twice", {to_value("x"), to_value("y")}),
+                    "argument 'a' must be int, not str (incompatible function arguments)");
   CHECK_THROWS_WITH(call("registry_test_nothing", {to_value(1)}),
                     "registry_test_nothing() takes 0 positional arguments but 1 was given");
 }

@@ -79,7 +79,7 @@ TEST_CASE("quick functions and methods take objects by value, alone and among ot
 TEST_CASE("what is wrong with the arguments of a quick function is told as of any other") {
   CHECK(asked([] { return text_of_error([] { rpc_sync(0, scaled, scale_of(-1), 4); }); }) == "a factor below 0");
   CHECK(asked([] { return text_of_error([] { rpc_sync<int>(0, "scaled", scale_of(1), "x"); }); }) ==
-        "argument 'number' must be int, not str");
+        "argument 'number' must be int, not str (incompatible function arguments)");
   CHECK(asked([] { return text_of_error([] { rpc_sync<int>(0, "scaled", scale_of(1)); }); }) ==
         "scaled() missing 1 required positional argument: 'number'");
   CHECK(asked([] { return text_of_error([] { rpc_sync<int>(0, "add", scale_of(1), 1); }); }) ==

@@ -5,7 +5,7 @@
 //   no_result() takes 0 positional arguments but 1 was given
 //   my_function() missing 2 required positional arguments: 'b' and 'c'
 //   my_function() got an unexpected keyword argument 'x'
-//   my_function() argument 'a' must be int, not str
+//   my_function() argument 'a' must be int, not str (incompatible function arguments)
 #include <functional>
 #include <optional>
 #include <string>

@@ -5,7 +5,8 @@
 namespace distrun::rpc::detail {
 
 void refuse_argument(const Error& why, const std::string& parameter) {
-  throw Error(why.kind(), why.type(), "argument '" + parameter + "' " + why.text());
+  throw Error(why.kind(), why.type(),
+              "argument '" + parameter + "' " + why.text() + " (incompatible function arguments)");
 }
 
 }  // namespace distrun::rpc::detail

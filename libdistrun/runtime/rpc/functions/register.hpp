@@ -25,7 +25,7 @@ inline constexpr bool kIsFuture = false;
 template <class T>
 inline constexpr bool kIsFuture<future::Future<T>> = true;
 
-// "argument 'a' must be int, not str"
+// "argument 'a' must be int, not str (incompatible function arguments)"
 [[noreturn]] void refuse_argument(const Error& why, const std::string& parameter);
 
 template <class T>

@@ -58,8 +58,8 @@ struct PipeOptions : RpcBackendOptions {
   int num_worker_threads;
   std::map<std::string, DeviceMap> device_maps;  // by the worker's name
   std::vector<device::Device> devices;           // empty: those of the maps
-  std::vector<std::string> transports;           // "shm", "uds", "tcp", the best first; empty: those of the run
-  std::vector<std::string> channels;             // "inline", "ring", "cma"; empty: all
+  std::vector<std::string> transports;  // "shm", "uds", "tcp" (or "uv"), the best first; empty: those of the run
+  std::vector<std::string> channels;    // "inline", "ring", "cma"; empty: all
 };
 
 // Of the agent "faulty", which does what the one does that it stands before, but for the faults that are asked for
