@@ -93,6 +93,20 @@ TEST_CASE("an empty shard says so and is fine; a shard of nothing is nothing", "
   CHECK_THAT(nothing.ended.err, Contains("no test matches"));
 }
 
+TEST_CASE("a filter that matches nothing is named, with the nearest tests, by run and by list", "[cli]") {
+  const Sandbox sandbox(distrun_program());
+  const char* const wanted = "distrun: no test matches --filter Passes.wrold_of_1; did you mean Passes.world_of_1?\n";
+  for (const char* const command : {"run", "list"}) {
+    const Ended ended = sandbox.run({command, "-f", "Passes.wrold_of_1", plugin("passes")});
+    INFO(command);
+    CHECK(ended.exit_code == 4);
+    CHECK_THAT(ended.err, Contains(wanted));
+  }
+  const Ended far = sandbox.run({"list", "--json", "-f", "No.such", plugin("passes")});
+  CHECK(far.exit_code == 4);
+  CHECK(far.err == "distrun: no test matches --filter No.such\n");
+}
+
 TEST_CASE("a shuffled order is repeated by the seed that the run prints", "[cli]") {
   const Sandbox sandbox(distrun_program());
   const Run first = run(sandbox, with(kWorlds, {"--shuffle", plugin("passes")}));

@@ -71,7 +71,15 @@ std::vector<Refused> refused() {
       {{"--env", "NOTHING"}, {"--env", "NOTHING", "="}},
       {{"--env", "=value"}, {"--env", "=value"}},
       {{"--filter"}, {"--filter"}},
-      {{"--world-sise", "4"}, {"--world-sise"}},
+      {{"--world-sise", "4"}, {"--world-sise", "did you mean --world-size?"}},
+      {{"--backend", "glo"}, {"--backend", "glo", "did you mean gloo?"}},
+      {{"-n", "4"}, {"-n", "--world-size N (ranks of a test) or --jobs N (tests in parallel)"}},
+      {{"-n4", "--quiet"}, {"-n", "--world-size N"}},
+      {{"-np", "4"}, {"-np", "distrun calls it --world-size N"}},
+      {{"--nproc_per_node=4", "--quiet"}, {"--nproc_per_node", "--world-size N"}},
+      {{"-k", "name"}, {"-k", "--filter 'Suite.name*'"}},
+      {{"--gtest_filter=Suite.*", "--quiet"}, {"--gtest_filter", "--filter 'Suite.name*'"}},
+      {{"-x", "--quiet"}, {"-x", "--fail-fast", "--env NAME=VALUE"}},
   };
 }
 

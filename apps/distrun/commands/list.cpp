@@ -22,22 +22,35 @@ namespace {
 struct Listing {
   std::vector<runner::PlannedTest> tests;
   std::vector<std::string> problems;
+  std::string filter_hint;  // if the filter selects nothing
   bool stopped = false;
 };
 
 io::Task<void> list_all(launch::Node& node, const runner::Settings& settings, Listing& listing) {
   const runner::Filter filter(settings.filters);
   const wire::ListOrder order = runner::list_order(settings);
+  std::vector<std::string> all_ids;
   for (const std::string& plugin : settings.plugins) {
     if (listing.stopped) break;
     try {
       wire::PluginTable table = co_await node.list(plugin, order, runner::load_bound(settings));
+      for (const wire::TestInfo& test : table.tests) all_ids.push_back(test.id());
       std::vector<runner::PlannedTest> planned = runner::plan(plugin, std::move(table), filter, settings);
       std::move(planned.begin(), planned.end(), std::back_inserter(listing.tests));
     } catch (const Error& error) {
       listing.problems.emplace_back(error.what());
     }
   }
+  if (listing.tests.empty()) listing.filter_hint = filter.hint(all_ids);
+}
+
+// The shard may be empty, and a plugin that could not be loaded is told of instead.
+void warn_of_no_match(const Listing& listing, const std::vector<std::string>& filters) {
+  if (filters.empty() || !listing.tests.empty() || !listing.problems.empty()) return;
+  std::string patterns;
+  for (const std::string& filter : filters) patterns += (patterns.empty() ? "" : " ") + filter;
+  std::fprintf(stderr, "distrun: no test matches --filter %s%s\n", base::one_line(patterns).c_str(),
+               base::one_line(listing.filter_hint).c_str());
 }
 
 void write_skip(report::JsonWriter& out, const wire::SkipReport& skip) {
@@ -126,6 +139,7 @@ int coordinate(const ListOptions& options, const proc::RunPlaces& places, proc::
   main.run(list_all(main.node(), options.settings, listing));
   main.node().close();
   if (listing.stopped) return kInterrupted;
+  if (options.form != ListForm::Patterns) warn_of_no_match(listing, options.settings.filters);
   listing.tests = runner::shard_of(std::move(listing.tests), options.settings.shard);
   print(listing, options);
   if (!listing.problems.empty()) return kInfraError;

@@ -126,8 +126,9 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   const runner::RunRecord& record = run.record();
   const bool filtered_out = record.selected == 0 && record.gone.empty() && !record.settings.filters.empty();
   if (filtered_out && record.problems.empty()) {
-    std::fprintf(stderr, "distrun: no test matches --filter %s; `distrun list` names the tests\n",
-                 base::one_line(joined(options.settings.filters)).c_str());
+    std::fprintf(stderr, "distrun: no test matches --filter %s%s%s\n",
+                 base::one_line(joined(options.settings.filters)).c_str(), base::one_line(record.filter_hint).c_str(),
+                 record.filter_hint.empty() ? "; `distrun list` names the tests" : "");
   }
   warn_of_gone(run.record().gone);
   if (options.settings.keep_work_dir) std::printf("work directories: %s\n", places.run_dir().c_str());

@@ -4,8 +4,9 @@
 
 #include <unistd.h>
 
+#include <distrun/common/base/nearest.hpp>
+
 #include "help/completion.hpp"
-#include "nearest.hpp"
 #include "parsing.hpp"
 
 namespace distrun::cli {
@@ -64,7 +65,7 @@ void refuse_misspelt(const std::string& word) {
   if (word.empty() || word.front() == '-' || is_path || ::access(word.c_str(), F_OK) == 0) return;
   std::vector<std::string> known{"help", "version"};
   for (const Command& command : kCommands) known.emplace_back(command.name);
-  const std::string hint = did_you_mean(word, known);
+  const std::string hint = base::did_you_mean(word, known);
   if (!hint.empty()) refuse(word + " is no command, and no plugin of that name is here" + hint);
 }
 

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/nearest.hpp>
 
-#include "nearest.hpp"
 #include "parsing.hpp"
 #include "toml.hpp"
 
@@ -31,7 +31,7 @@ std::vector<std::string> keys_of(const CommandInfo& run) {
 const OptionInfo& option_of(const TomlEntry& entry, const CommandInfo& run, const std::string& place) {
   const OptionInfo* option = run.find("--" + entry.key);
   if (option == nullptr) {
-    refuse(place + ": " + entry.key + " is no setting" + did_you_mean(entry.key, keys_of(run)));
+    refuse(place + ": " + entry.key + " is no setting" + base::did_you_mean(entry.key, keys_of(run)));
   }
   if (!may_stand_in_config(*option)) refuse(place + ": " + entry.key + " is for the command line alone");
   return *option;

@@ -6,13 +6,68 @@
 #include <iostream>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/nearest.hpp>
 #include <distrun/common/base/text.hpp>
 
 #include "help/help_text.hpp"
-#include "nearest.hpp"
 
 namespace distrun::cli {
 namespace {
+
+struct Ours {
+  const char* name;
+  const char* more;  // what follows it, and what it is
+};
+
+// What other launchers and test programs call it, and the options of ours that do it.
+struct Elsewhere {
+  const char* name;
+  std::vector<Ours> ours;
+};
+
+const std::vector<Elsewhere>& options_elsewhere() {
+  static const Ours ranks{"--world-size", " N (ranks of a test)"}, filter{"--filter", " 'Suite.name*'"};
+  static const Ours first{"--fail-fast", " (end after the first failure)"};
+  static const Ours variable{"--env", " NAME=VALUE (a variable of the ranks)"};
+  static const std::vector<Elsewhere> all{
+      {"-n", {ranks, {"--jobs", " N (tests in parallel)"}}},
+      {"-np", {ranks}},
+      {"--np", {ranks}},
+      {"--ntasks", {ranks}},
+      {"--nproc-per-node", {ranks}},
+      {"--nproc_per_node", {ranks}},
+      {"-k", {filter}},
+      {"--gtest_filter", {filter}},
+      {"-x", {first, variable}},
+      {"--exitfirst", {first}},
+      {"--gtest_repeat", {{"--repeat", " N"}}},
+      {"--gtest_list_tests", {{"distrun list", ""}}},
+      {"--collect-only", {{"distrun list", ""}}},
+  };
+  return all;
+}
+
+// "; distrun calls it --world-size N (ranks of a test)", with what this command has of it.
+std::string ours_of(const std::string& name, const std::vector<std::string>& known) {
+  std::vector<std::string> ours;
+  for (const Elsewhere& each : options_elsewhere()) {
+    if (each.name != name) continue;
+    for (const Ours& option : each.ours) {
+      const std::string ours_name = option.name;
+      const bool is_here = std::find(known.begin(), known.end(), ours_name) != known.end();
+      if (is_here || !ours_name.starts_with('-')) ours.push_back(ours_name + option.more);
+    }
+  }
+  return ours.empty() ? "" : "; distrun calls it " + base::joined_by_or(ours);
+}
+
+// "--np=4" is --np, and "-n4" is -n.
+std::string name_of_option(const std::string& word) {
+  std::string name = word.substr(0, word.find('='));
+  if (name.starts_with("--")) return name;
+  const std::size_t last = name.find_last_not_of("0123456789");
+  return last == std::string::npos ? name : name.substr(0, last + 1);
+}
 
 // For the first option that is none.
 std::string hint(const CLI::App& app, const std::vector<std::string>& words) {
@@ -21,8 +76,11 @@ std::string hint(const CLI::App& app, const std::vector<std::string>& words) {
     known.insert(known.end(), option.names.begin(), option.names.end());
   }
   for (const std::string& word : words) {
-    const std::string name = word.substr(0, word.find('='));
-    if (name.starts_with("--") && app.get_option_no_throw(name) == nullptr) return did_you_mean(name, known);
+    if (word == "--") break;
+    const std::string name = name_of_option(word);
+    if (name.size() < 2 || name.front() != '-' || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (std::string ours = ours_of(name, known); !ours.empty()) return ours;
+    if (name.starts_with("--")) return base::did_you_mean(name, known);
   }
   return "";
 }
@@ -35,7 +93,7 @@ std::string one_of(const std::string& option, const std::string& text, const std
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
   std::string list;
   for (const std::string& choice : choices) list += (list.empty() ? "" : ", ") + choice;
-  refuse(option + " " + text + ": unknown; it is one of " + list);
+  refuse(option + " " + text + ": unknown; it is one of " + list + base::did_you_mean(text, choices));
 }
 
 std::string one_of(const std::string& option, const std::string& text, const char* choices) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <distrun/common/base/message_limit.hpp>
+#include <distrun/common/base/nearest.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/wire/skip_table.hpp>
 #include <distrun/plugin/sdk/detail/string.hpp>
@@ -79,12 +80,15 @@ std::string_view Rank::suite_dir() const noexcept {
 
 std::string_view Rank::setting(std::string_view key) const {
   std::string known;
+  std::vector<std::string> keys;
   for (std::size_t i = 0; knows_of_suites(line_) && i < line_.setting_count; ++i) {
     if (view(line_.settings[i].key) == key) return view(line_.settings[i].value);
-    known += (known.empty() ? "" : ", ") + std::string(view(line_.settings[i].key));
+    keys.emplace_back(view(line_.settings[i].key));
+    known += (known.empty() ? "" : ", ") + keys.back();
   }
   throw Error(ErrorKind::InvalidArgument, "KeyError",
-              "no setting '" + std::string(key) + "'; the suite's host has set " + (known.empty() ? "none" : known));
+              "no setting '" + std::string(key) + "'; the suite's host has set " + (known.empty() ? "none" : known) +
+                  base::did_you_mean(key, keys));
 }
 
 void Rank::refuse_suite() const {

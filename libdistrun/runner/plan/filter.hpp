@@ -17,6 +17,9 @@ class Filter {
   explicit Filter(const std::vector<std::string>& texts);
 
   bool selects(const std::string& suite, const std::string& id) const;
+  // Returns "; did you mean Suite.name?" for the first pattern that is a slip of one of these ids without parameters,
+  // of a suite, or the name of a test alone; or nothing.
+  std::string hint(const std::vector<std::string>& ids) const;
 
  private:
   void add(std::string_view pattern);

@@ -266,6 +266,7 @@ struct RunRecord {
   // Names that appeared meanwhile, are still there and may be anybody's: they change no verdict. At most kAppearedMax.
   std::vector<std::string> appeared;
   int selected = 0;               // before the shard was taken
+  std::string filter_hint;        // "; did you mean Suite.name?", if the filter selected nothing
   int not_run = 0;                // selected, but the run ended before them
   std::vector<std::string> gone;  // ids of settings.rerun that their plugin no longer has
   bool interrupted = false;

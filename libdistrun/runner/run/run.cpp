@@ -247,6 +247,7 @@ io::Task<void> Run::require_private_tmp() {
 io::Task<void> Run::list_plugins() {
   if (!record_.settings.program.empty()) tests_.push_back(plan_program(record_.settings));
   const Filter filter(record_.settings.filters);
+  std::vector<std::string> all_ids;
   Rerun rerun(record_.settings);
   for (const std::string& plugin : record_.settings.plugins) {
     if (cancelled_) break;
@@ -254,6 +255,7 @@ io::Task<void> Run::list_plugins() {
     try {
       const wire::ListOrder order = list_order(record_.settings);
       wire::PluginTable table = co_await node_.list(plugin, order, load_bound(record_.settings));
+      for (const wire::TestInfo& test : table.tests) all_ids.push_back(test.id());
       rerun.keep_wanted(plugin, table);
       std::vector<PlannedTest> planned = plan(plugin, std::move(table), filter, record_.settings);
       std::move(planned.begin(), planned.end(), std::back_inserter(tests_));
@@ -263,6 +265,7 @@ io::Task<void> Run::list_plugins() {
     if (!failure.empty() && !cancelled_) record_.problems.push_back(problem_of(plugin, "list", failure));
   }
   record_.gone = rerun.gone();
+  if (tests_.empty()) record_.filter_hint = filter.hint(all_ids);
 }
 
 void Run::select_tests() {

@@ -4,6 +4,7 @@
 
 #include <distrun/common/base/backend_names.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/nearest.hpp>
 #include <distrun/runtime/collectives/gloo/gloo_backend.hpp>
 #include <distrun/runtime/collectives/nccl/nccl_backend.hpp>
 #include <distrun/runtime/collectives/nccl/virtual_library.hpp>
@@ -46,7 +47,8 @@ std::string why_no_backend(const std::string& name) {
   if (name == "mpi")
     return "this distrun was built without MPI, and its ranks are not started by mpirun; shm does the same";
   if (name == "ucc") return "this distrun was built without UCC; shm does the same on one machine";
-  return "there is no backend \"" + name + "\"; there are " + all_names();
+  return "there is no backend \"" + name + "\"; there are " + all_names() +
+         base::did_you_mean(name, {base::kBackendNames.begin(), base::kBackendNames.end()});
 }
 
 std::unique_ptr<Backend> make_backend(const std::string& name, const GroupInfo& group, Store& store,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/nearest.hpp>
 #include <distrun/runtime/rpc/calls/builtin.hpp>
 #include <distrun/runtime/rpc/calls/run_call.hpp>
 #include <distrun/runtime/rpc/functions/operators.hpp>
@@ -52,9 +53,20 @@ bool has_method(const std::string& type, const std::string& method) {
   return type == kTensor ? rpc::is_operator(method) : rpc::find_function(type + "." + method) != nullptr;
 }
 
+std::vector<std::string> methods_of(const std::string& type) {
+  if (type == kTensor) return rpc::operator_names();
+  std::vector<std::string> methods;
+  const std::string before = type + ".";
+  for (const std::string& name : rpc::function_names()) {
+    if (name.starts_with(before)) methods.push_back(name.substr(before.size()));
+  }
+  return methods;
+}
+
 void check_method(const std::string& type, const std::string& method) {
   if (has_method(type, method)) return;
-  throw Error(ErrorKind::InvalidArgument, "AttributeError", "'" + type + "' object has no attribute '" + method + "'");
+  throw Error(ErrorKind::InvalidArgument, "AttributeError",
+              "'" + type + "' object has no attribute '" + method + "'" + base::did_you_mean(method, methods_of(type)));
 }
 
 rpc::Result call_method(const Value& object, const std::string& method, rpc::Arguments arguments) {

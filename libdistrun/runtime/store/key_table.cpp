@@ -5,14 +5,23 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/nearest.hpp>
 
 namespace distrun::stores {
 namespace {
+
+constexpr std::size_t kKeysLookedAt = 1000;  // for the nearest
 
 // For texts: keys may be long, and of any bytes.
 std::string shown(const std::string& text) {
   constexpr std::size_t kShown = 80;
   return "\"" + (text.size() <= kShown ? text : text.substr(0, kShown) + "...") + "\"";
+}
+
+// Where the last part of a path begins: keys that many share a prefix with are near in that part only.
+std::size_t stem_of(const std::string& key) {
+  const std::size_t last = key.find_last_of("/:");
+  return last == std::string::npos ? 0 : last + 1;
 }
 
 // Whether there may be more afterwards.
@@ -123,6 +132,23 @@ void KeyTable::check_room(const Request& request) const {
 std::vector<std::string> KeyTable::missing(const Request& request) const {
   std::vector<std::string> missing;
   std::ranges::copy_if(request.keys, std::back_inserter(missing), [this](const auto& key) { return !has(key); });
+  return missing;
+}
+
+std::vector<std::string> KeyTable::named_missing(const Request& request) const {
+  std::vector<std::string> missing = this->missing(request);
+  if (values_.size() > kKeysLookedAt) return missing;
+  for (std::string& key : missing) {
+    const std::size_t stem = stem_of(key);
+    const std::string before = key.substr(0, stem);
+    std::vector<std::string> known;
+    for (const auto& [each, value] : values_) {
+      if (each.starts_with(before)) known.push_back(each.substr(stem));
+    }
+    std::vector<std::string> found = base::nearest(std::string_view(key).substr(stem), known);
+    for (std::string& each : found) each.insert(0, before);
+    if (!found.empty()) key += " (did you mean " + base::joined_by_or(found) + "?)";
+  }
   return missing;
 }
 

@@ -29,6 +29,8 @@ class KeyTable {
   Reply run(const Request& request, std::vector<Change>* changes = nullptr);
   // Which of the request's keys are not there.
   std::vector<std::string> missing(const Request& request) const;
+  // The same as errors name them: "stepp (did you mean step?)".
+  std::vector<std::string> named_missing(const Request& request) const;
 
  private:
   bool has(const std::string& key) const;

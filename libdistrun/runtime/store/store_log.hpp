@@ -26,7 +26,7 @@ class StoreLog {
   // the lock, which others do as long as they read or write. Throws as KeyTable::run(), Error{Failed} if the file is
   // damaged or no store, Error{Overloaded} if it can't grow; nothing has been done then.
   std::optional<Reply> try_run(const Request& request);
-  std::vector<std::string> missing(const Request& request) const { return table_.missing(request); }
+  std::vector<std::string> missing(const Request& request) const { return table_.named_missing(request); }
   // From now on this log is not there for others, though it can still be used.
   void leave() noexcept;
   // No other log of the file is there, in any process.

@@ -293,7 +293,7 @@ void Serving::end_late() {
   waiting_.remove_if([&](const Waiting& each) {
     if (each.deadline > now) return false;
     --each.client->waiting;
-    const Error error = timeout_error(each.begin, table_.missing(each.ask.request), {});
+    const Error error = timeout_error(each.begin, table_.named_missing(each.ask.request), {});
     send(*each.client, StoreFrame::Refusal, refusal_of(each.ask.id, error));
     return true;
   });

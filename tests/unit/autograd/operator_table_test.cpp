@@ -41,7 +41,8 @@ TEST_CASE("operators that are called by name are recorded") {
 }
 
 TEST_CASE("an unknown operator, and arguments that none takes, are told as what they are") {
-  CHECK_THROWS_WITH(call("ad", {}), "there is no operator named ad");
+  CHECK_THROWS_WITH(call("no_such", {}), "there is no operator named no_such");
+  CHECK_THROWS_WITH(call("matmull", {}), "there is no operator named matmull; did you mean matmul?");
   CHECK_THROWS_WITH(call("mul", {ones({1}), std::string("two")}),
                     "operator mul does not take (Tensor, str); it takes (Tensor, Tensor) or (Tensor, number)");
   CHECK_THROWS_WITH(

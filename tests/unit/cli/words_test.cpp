@@ -1,9 +1,8 @@
-// The small readers of the command line: shards, and names that are nearly right.
+// The small reader of the command line: shards.
 #include <catch2/catch.hpp>
 
 #include <distrun/common/base/error.hpp>
 
-#include "options/nearest.hpp"
 #include "options/shard.hpp"
 
 using namespace distrun;
@@ -22,17 +21,4 @@ TEST_CASE("what is no shard is refused with what one looks like") {
     INFO("'" << text << "'");
     CHECK_THROWS_WITH(parse_shard("--shard", text), Catch::Contains("--shard") && Catch::Contains("1/3"));
   }
-}
-
-TEST_CASE("the nearest name is found, if one is near") {
-  const std::vector<std::string> known = {"timeout", "timeout-scale", "backend", "seed", "env"};
-  CHECK(nearest("timout", known) == "timeout");
-  CHECK(nearest("bakcend", known) == "backend");
-  CHECK(nearest("timeout-scala", known) == "timeout-scale");
-  CHECK(nearest("sead", known) == "seed");
-  CHECK(nearest("zebra", known).empty());
-  CHECK(nearest("", known).empty());
-  CHECK(nearest(std::string(1'000'000, 'x'), known).empty());
-  CHECK(did_you_mean("enw", known) == "; did you mean env?");
-  CHECK(did_you_mean("x", {}).empty());
 }

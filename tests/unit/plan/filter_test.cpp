@@ -81,3 +81,17 @@ TEST_CASE("a pattern without a meaning is refused by its text") {
 TEST_CASE("a refusal shows no control characters") {
   CHECK(refusal({"a\x1b[31m\\"}).find('\x1b') == std::string::npos);
 }
+
+TEST_CASE("a filter that selects nothing is answered with what it may have meant") {
+  const std::vector<std::string> ids{"Ring.pass/n=1", "Ring.pass/n=2", "Ring.stop", "Star.pass", "Star.begin"};
+  const auto hint = [&](const std::string& pattern) { return Filter({pattern}).hint(ids); };
+  CHECK(hint("Ring.stpo") == "; did you mean Ring.stop?");
+  CHECK(hint("*.stopp*") == "; did you mean Ring.stop?");
+  CHECK(hint("Rng.*") == "; did you mean Ring.*?");
+  CHECK(hint("pass") == "; did you mean Ring.pass or Star.pass?");
+  CHECK(hint("begn") == "; did you mean Star.begin?");
+  CHECK(hint("Other.thing") == "");
+  CHECK(hint("*") == "");
+  CHECK(Filter({"-Ring.*"}).hint(ids) == "");
+  CHECK(Filter().hint(ids) == "");
+}

@@ -69,6 +69,8 @@ TEST_CASE("parameters that are optional may be left out: they are none then") {
 TEST_CASE("names that no parameter has are refused, and those that have a value already") {
   CHECK(binding_refusal({"a"}, passed({}, {{"x", 1}})) == "f() got an unexpected keyword argument 'x'");
   CHECK(binding_refusal({"a"}, passed({1}, {{"x", 1}})) == "f() got an unexpected keyword argument 'x'");
+  CHECK(binding_refusal({"rate", "steps"}, passed({}, {{"step", 1}})) ==
+        "f() got an unexpected keyword argument 'step'; did you mean steps?");
   CHECK(binding_refusal({}, passed({}, {{"", 1}})) == "f() got an unexpected keyword argument ''");
   CHECK(binding_refusal({"a", "b"}, passed({1, 2}, {{"a", 1}})) == "f() got multiple values for argument 'a'");
   CHECK(binding_refusal({"a", "b"}, passed({}, {{"a", 1}, {"a", 2}})) == "f() got multiple values for argument 'a'");

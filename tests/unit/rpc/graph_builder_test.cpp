@@ -39,6 +39,7 @@ TEST_CASE("a mistake is told where it is made") {
   GraphBuilder g("f");
   const GraphValue x = g.parameter("x");
   CHECK_THROWS_WITH(g.op("no_such_operator", x), "there is no operator named no_such_operator");
+  CHECK_THROWS_WITH(g.op("matmull", x), "there is no operator named matmull; did you mean matmul?");
   CHECK(type_of_error([&] { g.op("no_such_operator", x); }) == "AttributeError");
 
   GraphBuilder other("other");

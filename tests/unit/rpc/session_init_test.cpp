@@ -50,6 +50,10 @@ TEST_CASE("who is unknown is named, with who asks") {
     get_worker_info("WorkerUnknown");
   });
   CHECK(error == "RuntimeError: name:worker0,rank:0 could not find destination name WorkerUnknown");
+  const std::string misspelt = ranks.error_as(0, [&] { get_worker_info("wroker0"); });
+  CHECK_THAT(misspelt, Catch::EndsWith("could not find destination name wroker0; did you mean worker0?"));
+  const std::string called = ranks.error_as(0, [&] { rpc_sync<int>("wroker0", "my_rank"); });
+  CHECK_THAT(called, Catch::EndsWith("could not find destination name wroker0; did you mean worker0?"));
 }
 
 TEST_CASE("a rank has one session after the other at the same store") {

@@ -50,5 +50,15 @@ TEST_CASE("many empty values take room as well") {
   CHECK_NOTHROW(table.run({Op::QueuePush, {"queue"}, {value}, 0}));
 }
 
+TEST_CASE("keys that are missing are named with those that they may have been meant to be") {
+  KeyTable table;
+  for (const char* const key : {"step", "worlds/ring/ready", "done"}) table.run({Op::Set, {key}, {"x"}, 0});
+  const Request wait{Op::Wait, {"setp", "worlds/ring/raedy", "worlds/star/ready", "done", "other"}, {}, 0};
+  CHECK(table.named_missing(wait) == std::vector<std::string>{"setp (did you mean step?)",
+                                                              "worlds/ring/raedy (did you mean worlds/ring/ready?)",
+                                                              "worlds/star/ready", "other"});
+  CHECK(table.named_missing({Op::Get, {"stepp"}, {}, 0}) == std::vector<std::string>{"stepp (did you mean step?)"});
+}
+
 }  // namespace
 }  // namespace distrun::stores

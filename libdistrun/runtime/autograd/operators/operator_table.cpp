@@ -1,6 +1,6 @@
 #include <distrun/runtime/autograd/operators/operator_table.hpp>
 
-#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/nearest.hpp>
 #include <distrun/runtime/autograd/operators/operator_list.hpp>
 
 namespace distrun::autograd {
@@ -38,10 +38,7 @@ Value call(const Overload& overload, std::span<const Value> arguments) {
 
 Value call_operator(std::string_view name, std::span<const Value> arguments) {
   const std::vector<Overload>* overloads = find_operator(name);
-  if (overloads == nullptr) {
-    throw Error(ErrorKind::InvalidArgument, "AttributeError",
-                "there is no operator named " + std::string(name.substr(0, kNameMost)));
-  }
+  if (overloads == nullptr) throw no_operator(name);
   for (const Overload& overload : *overloads) {
     if (overload.takes(arguments)) return call(overload, arguments);
   }
@@ -63,6 +60,12 @@ std::vector<std::string> operator_names() {
   std::vector<std::string> names;
   for (const auto& [name, overloads] : operator_list()) names.push_back(name);
   return names;
+}
+
+Error no_operator(std::string_view name) {
+  return Error(ErrorKind::InvalidArgument, "AttributeError",
+               "there is no operator named " + std::string(name.substr(0, kNameMost)) +
+                   base::did_you_mean(name, operator_names()));
 }
 
 }  // namespace distrun::autograd

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/operators/overload.hpp>
 
 namespace distrun::autograd {
@@ -18,5 +19,7 @@ Value call_operator(std::string_view name, std::span<const Value> arguments);
 // Null: there is none of that name.
 const std::vector<Overload>* find_operator(std::string_view name) noexcept;
 std::vector<std::string> operator_names();
+// Error{InvalidArgument, "AttributeError"}: "there is no operator named mull; did you mean mul?"
+Error no_operator(std::string_view name);
 
 }  // namespace distrun::autograd

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/nearest.hpp>
 #include <distrun/common/board/describe.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
@@ -118,7 +119,11 @@ WorkerInfo Calls::resolve(const Destination& to) const {
   };
   if (const auto* const name = std::get_if<std::string>(&to.whom())) {
     const auto found = workers->by_name.find(*name);
-    if (found == workers->by_name.end()) refuse("name " + *name);
+    if (found == workers->by_name.end()) {
+      std::vector<std::string> known;
+      for (const auto& [each, worker] : workers->by_name) known.push_back(each);
+      refuse("name " + *name + base::did_you_mean(*name, known));
+    }
     return found->second;
   }
   const auto* const worker = std::get_if<WorkerInfo>(&to.whom());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/nearest.hpp>
 
 namespace distrun::rpc {
 namespace {
@@ -37,7 +38,11 @@ void refuse_surplus(const Signature& of, std::size_t given) {
 std::size_t place_of(const Signature& of, const std::string& name) {
   const auto found = std::find_if(of.parameters.begin(), of.parameters.end(),
                                   [&](const Parameter& each) { return each.name == name; });
-  if (found == of.parameters.end()) refuse(of, "got an unexpected keyword argument '" + name + "'");
+  if (found == of.parameters.end()) {
+    std::vector<std::string> known;
+    for (const Parameter& each : of.parameters) known.push_back(each.name);
+    refuse(of, "got an unexpected keyword argument '" + name + "'" + base::did_you_mean(name, known));
+  }
   return static_cast<std::size_t>(found - of.parameters.begin());
 }
 

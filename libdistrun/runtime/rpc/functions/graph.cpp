@@ -188,7 +188,7 @@ class Check {
   void check_operator(const std::string& name) const {
     if (autograd::find_operator(name) != nullptr) return;
     throw Error(ErrorKind::InvalidArgument, "AttributeError",
-                "graph function " + parts_.name + ": there is no operator named " + name.substr(0, kGraphNameMax));
+                "graph function " + parts_.name + ": " + autograd::no_operator(name).text());
   }
   void check_depth(int depth) {
     depth_ = std::max(depth_, depth);

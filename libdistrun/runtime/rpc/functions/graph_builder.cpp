@@ -174,10 +174,7 @@ GraphValue calculate(Arithmetic operation, std::vector<GraphOperand> operands) {
 }
 
 GraphValue add_operator(GraphDraft& draft, const std::string& name, const std::vector<GraphOperand>& operands) {
-  if (autograd::find_operator(name) == nullptr) {
-    throw Error(ErrorKind::InvalidArgument, "AttributeError",
-                "there is no operator named " + name.substr(0, kGraphNameMax));
-  }
+  if (autograd::find_operator(name) == nullptr) throw autograd::no_operator(name);
   Node node = draft.make_node(NodeKind::Operator, operands);
   node.name = name;
   return draft.add_with_result(std::move(node));

@@ -12,6 +12,7 @@
 namespace distrun::rpc {
 
 bool is_operator(std::string_view name) noexcept;
+std::vector<std::string> operator_names();
 // Whether one of the operator's overloads takes them.
 bool takes_operands(std::string_view name, std::span<const Value> arguments);
 // Throws Error{InvalidArgument, "TypeError"} for what no operator takes: "unsupported operand type(s) for +: ...".

@@ -8,12 +8,11 @@
 #include <unordered_map>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/nearest.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 
 namespace distrun::rpc {
 namespace {
-
-constexpr std::size_t kAlikeMost = 100;  // longer names are no slip of the pen
 
 std::atomic<std::uint64_t> version{1};
 
@@ -51,30 +50,11 @@ std::shared_ptr<const Function> find_any(const std::string& name) {
   return found == all.by_name.end() ? nullptr : found->second;
 }
 
-// How many letters have to be changed, put in or left out.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, changed}));
-    }
-  }
-  return row.back();
-}
-
 // " Did you mean \"add_twice\"?"
 std::string most_alike(std::string_view name) {
-  if (name.size() > kAlikeMost) return "";
-  std::string best;
-  std::size_t least = std::max<std::size_t>(name.size() / 3, 1) + 1;
-  for (const std::string& each : function_names()) {
-    const std::size_t far = distance(name, each);
-    if (far < least) best = each, least = far;
-  }
-  return best.empty() ? "" : " Did you mean \"" + best + "\"?";
+  std::vector<std::string> found = base::nearest(name, function_names());
+  for (std::string& each : found) each = "\"" + each + "\"";
+  return found.empty() ? "" : " Did you mean " + base::joined_by_or(found) + "?";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/nearest.hpp>
 #include <distrun/runtime/rpc/session/detail/seconds.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
 
@@ -15,13 +16,15 @@ WorkerInfo get_worker_info() { return current_agent()->worker_info(); }
 
 WorkerInfo get_worker_info(const std::string& name) {
   const std::shared_ptr<Agent> agent = current_agent();
+  std::vector<std::string> known;
   for (const WorkerInfo& each : agent->worker_infos()) {
     if (each.name() == name) return each;
+    known.push_back(each.name());
   }
   const WorkerInfo& self = agent->worker_info();
-  throw Error(
-      ErrorKind::InvalidArgument, "RuntimeError",
-      "name:" + self.name() + ",rank:" + std::to_string(self.id()) + " could not find destination name " + name);
+  throw Error(ErrorKind::InvalidArgument, "RuntimeError",
+              "name:" + self.name() + ",rank:" + std::to_string(self.id()) + " could not find destination name " +
+                  name + base::did_you_mean(name, known));
 }
 
 std::vector<WorkerInfo> get_worker_infos() { return current_agent()->worker_infos(); }
