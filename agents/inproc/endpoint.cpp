@@ -18,8 +18,9 @@ constexpr std::string_view kScheme = "inproc:";
 constexpr std::size_t kEndMax = 1024;
 
 Error left(const rpc::WorkerInfo& worker, const std::string& why = "") {
-  return Error(ErrorKind::Disconnected,
-               worker.name() + " has left: " + (why.empty() ? "it has closed its agent" : why.substr(0, kEndMax)));
+  Error error(ErrorKind::Disconnected,
+              worker.name() + " has left: " + (why.empty() ? "it has closed its agent" : why.substr(0, kEndMax)));
+  return error.with_cause(core::rank_of_peer(worker.id(), ::getpid()));
 }
 
 // The endpoints of this process that are not closed.

@@ -6,6 +6,7 @@
 #include <agents/pipe/transports/cma.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
 
 namespace distrun::agents::pipe {
 namespace {
@@ -186,7 +187,9 @@ void Link::take_proof(const rpc::Message& message) {
                                   base::one_line(text_of(message.payload, kEndMax), kOfferTextMax)});
 }
 
-bool Link::end(State state, const Error& why) noexcept {
+bool Link::end(State state, Error why) noexcept {
+  const int pid = peer_pid_.load();
+  why.with_cause(pid != 0 ? core::rank_of_peer(peer_.id(), pid) : core::rank_of_dead(peer_.id()));
   const std::lock_guard lock(writing_);
   return end_locked(state, why);
 }

@@ -84,8 +84,9 @@ class Link {
 
   // They have met. What waited is written.
   void begin(Connection connection, std::unique_ptr<Stream> stream);
-  // Why the link is over; false: it was already. Lost: the peer, if it is there, is told by the end of the stream.
-  bool end(State state, const Error& why) noexcept;
+  // Why the link is over; false: it was already. Lost: the peer, if it is there, is told by the end of the stream. One
+  // that was met, or has died, is named as the cause.
+  bool end(State state, Error why) noexcept;
   // ... as this side wants it, so that nobody has to be told.
   void dismiss(const Error& why) noexcept;
   // What is there is read first.

@@ -157,10 +157,8 @@ void Ranks::attach(const distrun_rank& rank) {
 void tell_failure(const distrun_rank& rank, const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
-  } catch (const base::PeerFailed& error) {
-    tell_error(rank, error.type(), error.what(), error.where(), error.rank());
   } catch (const base::Error& error) {
-    tell_error(rank, error.type(), error.what(), error.where());
+    tell_error(rank, error.type(), error.what(), error.where(), error.because_of());
   } catch (...) {
     tell_error(rank, "RuntimeError", future::describe_error(failure), {});
   }

@@ -40,6 +40,11 @@ Error& Error::with_remote_trace(std::string trace) {
   return *this;
 }
 
+Error& Error::with_cause(int rank) noexcept {
+  if (because_of_ < 0) because_of_ = rank;
+  return *this;
+}
+
 void Error::compose() {
   what_.clear();
   for (auto it = context_.rbegin(); it != context_.rend(); ++it) {

@@ -37,10 +37,14 @@ class Error : public std::exception {
   const Location& where() const noexcept { return where_; }
   const std::vector<std::string>& context() const noexcept { return context_; }
   const std::optional<std::string>& remote_trace() const noexcept { return remote_trace_; }
+  // The rank from whose failure or end this one follows; -1: none is known.
+  int because_of() const noexcept { return because_of_; }
 
   // Adds what was being done, outermost last: "load plugin ring.so". Returns *this, to be rethrown.
   Error& while_doing(std::string what);
   Error& with_remote_trace(std::string trace);
+  // Names that rank, unless one is named already; -1 names none.
+  Error& with_cause(int rank) noexcept;
 
   // "load plugin ring.so: cannot open ring.so: No such file". Valid as long as the error.
   const char* what() const noexcept override { return what_.c_str(); }
@@ -54,6 +58,7 @@ class Error : public std::exception {
   Location where_;
   std::vector<std::string> context_;
   std::optional<std::string> remote_trace_;
+  int because_of_ = -1;
   std::string what_;
 };
 
@@ -62,11 +67,10 @@ class Error : public std::exception {
 class PeerFailed : public Error {
  public:
   PeerFailed(std::string why, int rank, Location where = Location::here())
-      : Error(ErrorKind::Disconnected, "PeerFailed", std::move(why), where), rank_(rank) {}
-  int rank() const noexcept { return rank_; }  // -1 if none is known
-
- private:
-  int rank_;
+      : Error(ErrorKind::Disconnected, "PeerFailed", std::move(why), where) {
+    with_cause(rank);
+  }
+  int rank() const noexcept { return because_of(); }  // -1 if none is known
 };
 
 // Failed, with the text of `number` (an errno) appended: "cannot open x: Permission denied".

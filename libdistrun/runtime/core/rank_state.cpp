@@ -1,7 +1,10 @@
 #include <distrun/runtime/core/rank_state.hpp>
 
+#include <unistd.h>
+
 #include <utility>
 
+#include <distrun/runtime/core/shared_memory.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 
 namespace distrun::core {
@@ -47,6 +50,35 @@ PeerFailedCall::PeerFailedCall(RankState& rank, RankState::Call call) : rank_(ra
 PeerFailedCall::~PeerFailedCall() {
   const std::lock_guard calling(rank_.calling_);
   rank_.calls_.erase(this);
+}
+
+namespace {
+
+constexpr int kRanksLookedAt = 256;
+
+int pid_of(const RankLine& line, int rank) {
+  const auto shown = line.look_at(rank);
+  return shown ? shown->pid : 0;
+}
+
+}  // namespace
+
+int rank_of_peer(int id, int pid) noexcept {
+  const RankLine* const line = rank_state().line();
+  if (line == nullptr) return -1;
+  const int its_pid = id >= 0 ? pid_of(*line, id) : 0;
+  if (its_pid != 0 && (pid == 0 || pid == its_pid)) return id;
+  if (pid == 0 || pid == ::getpid()) return -1;
+  for (int rank = 0; rank < kRanksLookedAt; ++rank) {
+    if (pid_of(*line, rank) == pid) return rank;
+  }
+  return -1;
+}
+
+int rank_of_dead(int rank) noexcept {
+  const RankLine* const line = rank_state().line();
+  const int pid = line != nullptr && rank >= 0 ? pid_of(*line, rank) : 0;
+  return pid != 0 && !is_alive(pid) ? rank : -1;
 }
 
 // Never destroyed: threads may wait until the process ends.

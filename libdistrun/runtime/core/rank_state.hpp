@@ -94,7 +94,8 @@ class RankState {
   std::optional<PeerFailure> failure_;
   // Held while calls run, and taken before mutex_: a call may wait for somebody who asks what has failed.
   std::mutex calling_;
-  std::map<const void*, Call> calls_;  // guarded by calling_; by who asked
+  // Guarded by calling_.
+  std::map<const void*, Call> calls_;  // by who asked
 };
 
 // While it lives, `call` is called when a peer fails: by the thread that hears of it, which reads the rank's line, so
@@ -113,6 +114,11 @@ class PeerFailedCall {
 
 // That of the rank whose work the calling thread does; where ranks are processes, the process's.
 RankState& rank_state() noexcept;
+// The rank of the peer that has the number `id` among its peers, as a worker, and is that process; 0: it is not known.
+// A group may number its members as it likes, so the process decides. -1: no rank shows itself as that.
+int rank_of_peer(int id, int pid) noexcept;
+// `rank`, if it shows itself and its process has ended; else -1.
+int rank_of_dead(int rank) noexcept;
 // The process's, whoever asks.
 RankState& process_rank_state() noexcept;
 

@@ -99,8 +99,9 @@ rpc::Result abort_pass(const ValueList& arguments) {
   if (kind < 0 || kind > static_cast<int>(ErrorKind::Unimplemented)) {
     throw Error(ErrorKind::InvalidArgument, "an error of the unknown kind " + std::to_string(kind));
   }
-  const Error error(static_cast<ErrorKind>(kind), rpc::from_value<std::string>(arguments[5]),
-                    rpc::from_value<std::string>(arguments[6]));
+  Error error(static_cast<ErrorKind>(kind), rpc::from_value<std::string>(arguments[5]),
+              rpc::from_value<std::string>(arguments[6]));
+  error.with_cause(rpc::from_value<int>(arguments[7]));
   if (const auto pass = contexts->find_pass(head.pass)) {
     pass->fail(error);
   } else {
@@ -139,9 +140,10 @@ std::vector<rpc::Parameter> parameters(std::vector<rpc::Parameter> more) {
                            rpc::Execution::Plain,
                            &feed,
                            &is_quick_feed}) &&
-    rpc::register_dynamic({{kAbort, parameters({{"kind", "int"}, {"type", "str"}, {"text", "str"}})},
-                           rpc::Execution::Plain,
-                           &abort_pass}) &&
+    rpc::register_dynamic(
+        {{kAbort, parameters({{"kind", "int"}, {"type", "str"}, {"text", "str"}, {"because_of", "int"}})},
+         rpc::Execution::Plain,
+         &abort_pass}) &&
     rpc::register_dynamic({{kRelease, {{"context", "int"}}}, rpc::Execution::Plain, &release, &is_quick_release}) &&
     rpc::register_function<rpc::Execution::Plain>(kBegin, {"context", "root", "retain_graph", "is_fast", "timeout"},
                                                   &begin);

@@ -105,8 +105,9 @@ std::vector<PassPartPtr> Contexts::passes_with(WorkerId peer) const {
 }
 
 void Contexts::lose(const WorkerInfo& peer, const Error& why) noexcept {
-  const Error error(ErrorKind::Disconnected, "RuntimeError",
-                    "a backward pass can't end: " + peer.name() + " is gone: " + why.text());
+  Error error(ErrorKind::Disconnected, "RuntimeError",
+              "a backward pass can't end: " + peer.name() + " is gone: " + why.text());
+  error.with_cause(why.because_of());
   for (const auto& pass : passes_with(peer.id())) pass->fail(error);
   std::vector<std::shared_ptr<Context>> gone;
   const std::lock_guard lock(mutex_);

@@ -273,6 +273,7 @@ void Pass::tell_failure(const Error& error) noexcept {
       arguments.push_back(rpc::to_value(static_cast<int>(error.kind())));
       arguments.push_back(rpc::to_value(error.type()));
       arguments.push_back(rpc::to_value(error.text()));
+      arguments.push_back(rpc::to_value(error.because_of()));
       calls->call(std::move(request)).state()->mark_seen();
     } catch (const std::exception&) {  // it is gone, and its parts with it
     }

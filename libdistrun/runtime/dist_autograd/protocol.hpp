@@ -21,7 +21,8 @@ struct PassSettings {
 
 // What was thrown on another worker, as it is told: "Error on Node 2: ...".
 inline Error on_node(WorkerId worker, const Error& error) {
-  return {error.kind(), error.type(), "Error on Node " + std::to_string(worker) + ": " + error.text()};
+  Error told(error.kind(), error.type(), "Error on Node " + std::to_string(worker) + ": " + error.text());
+  return told.with_cause(error.because_of());
 }
 
 // Again and again until it is answered; does not wait.

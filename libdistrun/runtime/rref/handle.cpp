@@ -47,7 +47,8 @@ void Handle::check(const char* what) const {
   }
   const std::lock_guard lock(mutex_);
   if (now == State::TimedOut) throw Error(ErrorKind::Failed, "RuntimeError", kTimedOut + (" It was: " + why_));
-  throw Error(ErrorKind::Disconnected, "RuntimeError", text() + " can't be used any more: " + why_);
+  throw Error(ErrorKind::Disconnected, "RuntimeError", text() + " can't be used any more: " + why_)
+      .with_cause(because_of_);
 }
 
 void Handle::check_shared() const { check("call fork an UserRRef"); }

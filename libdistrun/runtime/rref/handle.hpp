@@ -95,6 +95,7 @@ class Handle final : public rpc::Reference, public std::enable_shared_from_this<
   mutable std::mutex mutex_;  // taken after that of the keeper, where both are
   // Guarded by mutex_.
   std::string why_;                                // it has failed
+  int because_of_ = -1;                            // the rank from which that follows
   std::optional<future::Future<Value>> creation_;  // of whoever has made the call
   // Held while the owner is asked, so no lock that an answer needs.
   mutable std::mutex asking_;

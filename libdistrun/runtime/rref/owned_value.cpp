@@ -60,8 +60,9 @@ void Sink::fail(const Error& error) noexcept {
   state.mark_seen();  // by whoever asks for the value
 }
 
-Error lost(RRefId r, const std::string& why) {
-  return Error(ErrorKind::Disconnected, "RuntimeError", "the value of RRefId = " + to_string(r) + " is lost: " + why);
+Error lost(RRefId r, const std::string& why, int because_of) {
+  Error error(ErrorKind::Disconnected, "RuntimeError", "the value of RRefId = " + to_string(r) + " is lost: " + why);
+  return error.with_cause(because_of);
 }
 
 }  // namespace distrun::rref

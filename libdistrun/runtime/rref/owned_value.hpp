@@ -46,7 +46,7 @@ class Sink final : public rpc::ResultSink {
 };
 
 // What became of a value that can't be had any more.
-Error lost(RRefId r, const std::string& why);
+Error lost(RRefId r, const std::string& why, int because_of);
 
 // What the section Owned of a call says.
 struct OwnedSection {

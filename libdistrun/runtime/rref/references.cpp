@@ -55,6 +55,7 @@ void References::end_user(Handle& handle, Handle::State state, const std::string
   {
     const std::lock_guard lock(handle.mutex_);
     handle.why_ = why;
+    if (state == Handle::State::Failed) handle.because_of_ = rank_behind(handle.owner().id());
   }
   handle.state_.store(state, std::memory_order_release);
 }
@@ -78,7 +79,8 @@ void References::apply(Effects effects, Work& work) {
   }
   for (const Effects::Uncreated& each : effects.uncreated) {
     const auto value = values_.find(each.rref);
-    if (value != values_.end()) work.failed.emplace_back(value->second, lost(each.rref, each.why));
+    if (value != values_.end())
+      work.failed.emplace_back(value->second, lost(each.rref, each.why, rank_behind(each.rref.created_on)));
   }
   if (is_news && waiting_ > 0) changed_.notify_all();
 }
@@ -119,6 +121,13 @@ WorkerInfo References::worker(WorkerId id) const {
   return WorkerInfo("worker" + std::to_string(id), id);
 }
 
+// Of that worker, or, if it is still there, of the first that has gone: a value may have been lost with its holders.
+int References::rank_behind(WorkerId id) const {
+  const auto found = ranks_lost_.find(id);
+  if (found != ranks_lost_.end()) return found->second;
+  return ranks_lost_.empty() ? -1 : ranks_lost_.begin()->second;
+}
+
 HandlePtr References::make_handle(WorkerInfo owner, RRefId r) {
   return HandlePtr(new Handle(shared_from_this(), std::move(owner), r));
 }
@@ -148,7 +157,7 @@ std::shared_ptr<OwnedValue> References::asked_value(RRefId r) {
   const auto known = values_.find(r);
   if (known != values_.end()) return known->second;
   const std::string why = protocol_.why_gone(r);
-  if (!why.empty()) throw lost(r, why);
+  if (!why.empty()) throw lost(r, why, rank_behind(r.created_on));
   if (values_.size() >= protocol_.owned_count() + kAskedMax) {
     throw Error(ErrorKind::Overloaded,
                 "more than " + std::to_string(kAskedMax) +

@@ -95,6 +95,7 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   std::shared_ptr<OwnedValue> asked_value(RRefId r);
   std::shared_ptr<OwnedValue> own_value(RRefId r);
   WorkerInfo worker(WorkerId id) const;
+  int rank_behind(WorkerId id) const;  // with the lock
   HandlePtr make_handle(WorkerInfo owner, RRefId r);
 
   friend class Creation;
@@ -108,6 +109,7 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   ForkProtocol protocol_;
   std::unordered_map<RRefId, std::shared_ptr<OwnedValue>, HashId> values_;  // that others hold, or wait for
   std::unordered_map<ForkId, Handle*, HashId> users_;
+  std::map<WorkerId, int> ranks_lost_;  // of workers that have gone; -1: none is known
   std::size_t creations_ = 0;
   int waiting_ = 0;  // for changed_
   bool is_closed_ = false;

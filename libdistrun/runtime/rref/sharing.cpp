@@ -137,11 +137,12 @@ void References::lose(const WorkerInfo& peer, const Error& why) noexcept {
   Work work;
   {
     const std::lock_guard lock(mutex_);
+    ranks_lost_.emplace(peer.id(), why.because_of());
     protocol_.lose(peer.id(), text);
     apply(protocol_.take_effects(), work);
     for (auto value = values_.begin(); value != values_.end();) {  // asked for, and will never be made
       const bool is_asked = value->first.created_on == peer.id() && !protocol_.is_owned(value->first);
-      if (is_asked) work.failed.emplace_back(value->second, lost(value->first, text));
+      if (is_asked) work.failed.emplace_back(value->second, lost(value->first, text, why.because_of()));
       value = is_asked ? values_.erase(value) : std::next(value);
     }
   }

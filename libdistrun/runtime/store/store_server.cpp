@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -176,7 +177,10 @@ void Serving::greet(Client& client) {
 
 void Serving::welcome(Client& client) {
   base::Fd socket(::fcntl(client.greeting->fd(), F_DUPFD_CLOEXEC, 0));
-  if (!socket || ::send(socket.get(), kWelcome.data(), kWelcome.size(), MSG_NOSIGNAL) != ssize_t{kWelcome.size()}) {
+  const std::int32_t pid = ::getpid();
+  std::string bytes(kWelcome);
+  bytes.append(reinterpret_cast<const char*>(&pid), sizeof pid);
+  if (!socket || ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) != ssize_t{kWelcomeSize}) {
     return drop(client);
   }
   client.patience.reset();

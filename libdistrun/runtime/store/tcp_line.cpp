@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/store/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_protocol.hpp>
 
@@ -79,15 +81,18 @@ void TcpLine::greet(std::string_view secret, TimePoint deadline, int give_up) {
   }
   const base::TimePoint patience = std::min(deadline, base::system_clock().now() + kWelcomePatience);
   std::string welcome;
-  while (welcome.size() < kWelcome.size()) {
-    char part[kWelcome.size()];
+  while (welcome.size() < kWelcomeSize) {
+    char part[kWelcomeSize];
     if (wait(POLLIN, patience, give_up) != Ready::Yes) lose("it does not answer");
-    const ssize_t count = ::recv(socket_.get(), part, kWelcome.size() - welcome.size(), 0);
+    const ssize_t count = ::recv(socket_.get(), part, kWelcomeSize - welcome.size(), 0);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (count <= 0) lose("it has another secret, or is no store");
     welcome.append(part, static_cast<std::size_t>(count));
   }
-  if (welcome != kWelcome) lose("it is no store");
+  if (!welcome.starts_with(kWelcome)) lose("it is no store");
+  std::int32_t pid = 0;
+  std::memcpy(&pid, welcome.data() + kWelcome.size(), sizeof pid);
+  server_rank_ = core::rank_of_peer(-1, pid);
 }
 
 TcpLine::Ready TcpLine::wait(short events, TimePoint deadline, int give_up) const {
@@ -127,7 +132,7 @@ std::optional<wire::Frame> TcpLine::receive(TimePoint deadline, int give_up) {
 }
 
 void TcpLine::lose(const std::string& why) const {
-  throw Error(ErrorKind::Disconnected, "the store at " + place_of(host_, port_) + ": " + why);
+  throw Error(ErrorKind::Disconnected, "the store at " + place_of(host_, port_) + ": " + why).with_cause(server_rank_);
 }
 
 }  // namespace distrun::stores

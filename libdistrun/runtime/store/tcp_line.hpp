@@ -19,10 +19,11 @@ class TcpLine {
   // Connects, greets and is welcome; tries again while nobody listens there. Throws as TcpStore's constructor.
   TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, TimePoint deadline, int give_up);
 
-  // Throws Error{Disconnected} if the server is gone.
+  // Throws Error{Disconnected} if the server is gone, with its rank as the cause.
   void send(const wire::Bytes& packed, int give_up);
   // The next frame. Nothing: `give_up`, or the deadline. Throws Error{Disconnected} as send().
   std::optional<wire::Frame> receive(TimePoint deadline, int give_up);
+  int server_rank() const noexcept { return server_rank_; }
 
  private:
   enum class Ready { Yes, GaveUp, Late };
@@ -36,6 +37,7 @@ class TcpLine {
   const std::uint16_t port_;
   base::Fd socket_;
   wire::FrameSplitter splitter_;
+  int server_rank_ = -1;  // of the test; -1: the server is none of its ranks
 };
 
 }  // namespace distrun::stores

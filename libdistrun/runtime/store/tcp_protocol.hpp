@@ -2,11 +2,13 @@
 // What a TcpStore and its server say to each other. First, as they stand:
 //
 //   client   kMagic (8 bytes), the run's secret (kSecretSize bytes, zeros behind it)
-//   server   kWelcome (8 bytes); whoever begins otherwise, or not within five seconds, is dropped without a word
+//   server   kWelcome (8 bytes), its process id (4 bytes); whoever begins otherwise, or not within five seconds, is
+//            dropped without a word
 //
 // and then frames (common/wire/frame.hpp). A client may have several requests under way; answers come when they are
 // ready. Who does not want to wait any longer cancels its request, and is told whether it was done all the same: what a
 // queue gave is not lost. Who goes away takes its requests along.
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +19,8 @@
 namespace distrun::stores {
 
 inline constexpr std::string_view kMagic = "dstore-1";
-inline constexpr std::string_view kWelcome = "dstore+1";
+inline constexpr std::string_view kWelcome = "dstore+2";
+inline constexpr std::size_t kWelcomeSize = 8 + sizeof(std::int32_t);
 inline constexpr std::size_t kSecretSize = 64;
 inline constexpr std::size_t kHelloSize = 8 + kSecretSize;
 

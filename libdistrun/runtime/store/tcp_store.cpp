@@ -66,7 +66,9 @@ class TcpStore::Impl {
   Impl(std::string host, const TcpStoreOptions& options) : host_(std::move(host)), secret_(options.secret) {
     if (options.is_server) server_.emplace(host_, options.port, secret_);
     port_ = server_ ? server_->port() : options.port;
-    rest(connect(base::system_clock().now() + options.timeout));
+    std::unique_ptr<TcpLine> first = connect(base::system_clock().now() + options.timeout);
+    server_rank_ = first->server_rank();
+    rest(std::move(first));
   }
   ~Impl() { stop_watching(); }
 
@@ -85,8 +87,9 @@ class TcpStore::Impl {
     const FailureSignal failure;
     try {
       return std::make_unique<TcpLine>(host_, port_, secret_, deadline, failure.fd());
-    } catch (const Error&) {
+    } catch (Error& error) {
       if (core::rank_state().has_failed_peer()) core::throw_peer_failed("connecting to a store");
+      error.with_cause(server_rank_);
       throw;
     }
   }
@@ -102,6 +105,7 @@ class TcpStore::Impl {
   const std::string secret_;
   std::optional<StoreServer> server_;
   std::uint16_t port_ = 0;
+  int server_rank_ = -1;  // of the test, once it has been reached
   std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<std::unique_ptr<TcpLine>> resting_;
@@ -150,7 +154,8 @@ Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location s
   const auto frame = ask(*line, request, deadline, site);
   const std::string doing = "waiting for " + (request.keys.empty() ? "the store" : "the key " + request.keys[0]);
   if (!frame) {
-    throw Error(ErrorKind::Timeout, "DistStoreError", doing + ": the server of the store does not answer", site);
+    throw Error(ErrorKind::Timeout, "DistStoreError", doing + ": the server of the store does not answer", site)
+        .with_cause(server_rank_);
   }
   rest(std::move(line));
   if (frame->is(StoreFrame::Answer)) return wire::decode<Answer>(wire::view_of(frame->payload)).reply;
@@ -174,7 +179,8 @@ void TcpStore::Impl::watch(const std::string& key, Watch watch) {
   const core::WaitEnd end = core::wait_for_peers(info, lock, confirmed_changed_, deadline, is_followed);
   if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("watching the key " + key);
   if (end == core::WaitEnd::Timeout || lost_) {
-    throw Error(ErrorKind::Disconnected, "watching the key " + key + ": the server of the store is gone");
+    throw Error(ErrorKind::Disconnected, "watching the key " + key + ": the server of the store is gone")
+        .with_cause(server_rank_);
   }
 }
 

@@ -59,3 +59,14 @@ TEST_CASE("an errno is told with its text and its name, and an unknown one is no
     CHECK(std::string(error.what()) == "cannot open x: No such file or directory (ENOENT)");
   }
 }
+
+TEST_CASE("an error names the first rank that it follows from, and its copies do") {
+  Error error(ErrorKind::Disconnected, "worker1 is gone");
+  CHECK(error.because_of() == -1);
+  CHECK(error.with_cause(-1).because_of() == -1);
+  error.with_cause(1).with_cause(2);
+  CHECK(Error(error).while_doing("call f").because_of() == 1);
+  const PeerFailed failed("rank 3 failed", 3);
+  CHECK(failed.rank() == 3);
+  CHECK(failed.because_of() == 3);
+}

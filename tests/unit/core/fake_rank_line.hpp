@@ -1,6 +1,7 @@
 #pragma once
 // A rank's line that keeps what is shown on it.
 #include <deque>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -29,7 +30,13 @@ class FakeRankLine final : public core::RankLine {
   }
   void note(board::WaitKind, std::string_view, int, std::uint64_t) noexcept override {}
   void progress() noexcept override {}
-  std::optional<board::Shown> look_at(int) const override { return std::nullopt; }
+  std::optional<board::Shown> look_at(int rank) const override {
+    const auto found = pids.find(rank);
+    if (found == pids.end()) return std::nullopt;
+    board::Shown shown;
+    shown.pid = found->second;
+    return shown;
+  }
 
   std::size_t count() {
     const std::lock_guard lock(mutex_);
@@ -39,6 +46,7 @@ class FakeRankLine final : public core::RankLine {
   std::vector<std::string> names;
   std::vector<Begun> begun;
   std::vector<int> ended;
+  std::map<int, int> pids;  // of ranks that show themselves
 
  private:
   std::mutex mutex_;

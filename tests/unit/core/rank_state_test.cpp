@@ -1,4 +1,6 @@
 // What the runtime knows of a rank.
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -42,6 +44,21 @@ TEST_CASE("the first failure is told, once, to who asked before and to who asks 
   const PeerFailedCall later(rank, tell);
   CHECK(told == std::vector<std::string>{"first", "first"});
   CHECK(rank.peer_failure()->rank == 1);
+}
+
+TEST_CASE("a peer's rank is that of its process, whatever its number among its peers") {
+  testing::FakeRank rank;
+  rank.line.pids = {{0, 4710}, {1, 4711}, {5, 4715}};
+  CHECK(rank_of_peer(1, 4711) == 1);
+  CHECK(rank_of_peer(1, 0) == 1);
+  CHECK(rank_of_peer(0, 4715) == 5);
+  CHECK(rank_of_peer(-1, 4710) == 0);
+  CHECK(rank_of_peer(0, 4799) == -1);
+  CHECK(rank_of_peer(3, 0) == -1);
+  rank.line.pids = {{0, ::getpid()}, {1, 1 << 22}};  // one more than there can be
+  CHECK(rank_of_dead(0) == -1);
+  CHECK(rank_of_dead(1) == 1);
+  CHECK(rank_of_dead(2) == -1);
 }
 
 TEST_CASE("who does not ask any more is not told") {

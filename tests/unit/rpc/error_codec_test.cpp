@@ -52,8 +52,10 @@ Error again(const Error& error) { return rpc::error_of(read(written(error))); }
 
 TEST_CASE("an error comes back with its kind, type, text, place and context") {
   Error error(ErrorKind::Timeout, "TimeoutError", "first\nsecond\r\n\"third\"", {"callee.cpp", 42});
-  error.while_doing("inner").while_doing("outer");
+  error.while_doing("inner").while_doing("outer").with_cause(3);
   const Error back = again(error);
+  CHECK(back.because_of() == 3);
+  CHECK(again(Error(ErrorKind::Failed, "NobodyKnows", "text").with_cause(2)).because_of() == 2);
   CHECK(back.kind() == ErrorKind::Timeout);
   CHECK(back.type() == "TimeoutError");
   CHECK(back.text() == "first\nsecond\r\n\"third\"");

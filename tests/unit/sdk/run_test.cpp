@@ -63,6 +63,9 @@ DISTRUN_TEST(Run, throws_nested) {
     std::throw_with_nested(std::runtime_error("cannot train"));
   }
 }
+DISTRUN_TEST(Run, throws_error_with_cause) {
+  throw distrun::Error(distrun::ErrorKind::Disconnected, "worker2 is gone").with_cause(2);
+}
 DISTRUN_TEST(Run, skips) { distrun::skip("no luck"); }
 DISTRUN_TEST(Run, skips_as_no_such) { distrun::skip_as("no_such"); }
 DISTRUN_TEST(Run, skips_after_failed_check) {
@@ -186,6 +189,10 @@ TEST_CASE("a nested cause is told, and the peer it names", "[sdk]") {
   CHECK_THAT(error.type, Catch::Contains("runtime_error"));
   CHECK(error.text == "cannot train\n  caused by PeerFailed: rank 3 died");
   CHECK(error.because_of == 3);
+}
+
+TEST_CASE("any error that knows the rank from which it follows names it", "[sdk]") {
+  CHECK(only_error("Run.throws_error_with_cause").because_of == 2);
 }
 
 TEST_CASE("a failure that follows from a peer's names that peer", "[sdk]") {

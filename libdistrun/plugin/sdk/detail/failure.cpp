@@ -30,7 +30,7 @@ Failure with_cause(Failure failure, const std::exception& error) {
 }
 
 Failure describe(const Error& error) {
-  Failure failure{.type = error.type(), .text = error.what(), .where = error.where()};
+  Failure failure{.type = error.type(), .text = error.what(), .where = error.where(), .because_of = error.because_of()};
   if (error.remote_trace()) failure.text += "\n" + *error.remote_trace();
   return failure;
 }
@@ -41,9 +41,7 @@ Failure current_failure() {
   try {
     throw;
   } catch (const PeerFailed& error) {
-    Failure failure = describe(error);
-    failure.because_of = error.rank();
-    return failure;
+    return describe(error);
   } catch (const Error& error) {
     return with_cause(describe(error), error);
   } catch (const std::exception& error) {

@@ -72,6 +72,7 @@ std::exception_ptr rebuild(Error error) {
   Error plain(ErrorKind::Failed,
               "Original exception on remote side was " + error.type() + ": " + error.text() + " (" + why + ")",
               error.where());
+  plain.with_cause(error.because_of());
   if (error.remote_trace()) plain.with_remote_trace(*error.remote_trace());
   return std::make_exception_ptr(std::move(plain));
 }
@@ -104,6 +105,7 @@ void write_error(wire::ByteWriter& bytes, const Error& error, const WorkerInfo& 
   bytes.string(error.text());
   bytes.string(error.where().file);
   bytes.number(error.where().line);
+  bytes.number(static_cast<std::int32_t>(error.because_of()));
   bytes.number(static_cast<std::uint32_t>(std::min(error.context().size(), kContextMax)));
   for (std::size_t i = 0; i < std::min(error.context().size(), kContextMax); ++i) bytes.string(error.context()[i]);
   std::string trace = describe_on(on, error);
@@ -120,6 +122,7 @@ std::exception_ptr read_error(wire::ByteReader& bytes) {
   const char* const file = lasting_name(bytes.string());
   const auto line = bytes.number<std::uint32_t>();
   Error error(kind, std::move(type), std::move(text), {file, line});
+  error.with_cause(bytes.number<std::int32_t>());
   const std::uint32_t count = bytes.count(sizeof(std::uint32_t));
   if (count > kContextMax) throw Error(ErrorKind::InvalidArgument, "an error has too much context");
   for (std::uint32_t i = 0; i < count; ++i) error.while_doing(bytes.string());

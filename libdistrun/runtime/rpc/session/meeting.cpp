@@ -14,13 +14,13 @@ void gather(const std::string& key, std::uint64_t number, const std::string& nam
 }
 
 void gathered(const std::string& key, std::uint64_t number, const std::string& failure, const std::string& bytes,
-              const std::vector<Tensor>& tensors) {
+              const std::vector<Tensor>& tensors, int because_of) {
   Packed packed;
   packed.bytes.assign(reinterpret_cast<const std::byte*>(bytes.data()),
                       reinterpret_cast<const std::byte*>(bytes.data()) + bytes.size());
   packed.tensors = tensors;
   const std::shared_ptr<Session> session = session_state().get();
-  session->meetings.finish(key, number, failure, packed, [&] {
+  session->meetings.finish(key, number, {failure, because_of}, packed, [&] {
     const SessionHooks hooks = session_state().hooks();
     if (hooks.after_broadcast) hooks.after_broadcast();
     Control heard;
@@ -35,7 +35,7 @@ void gathered(const std::string& key, std::uint64_t number, const std::string& f
 
 [[maybe_unused]] const bool are_meetings_registered =
     register_function("distrun.gather", {"key", "number", "name", "object"}, &gather) &&
-    register_function("distrun.gathered", {"key", "number", "failure", "bytes", "tensors"}, &gathered);
+    register_function("distrun.gathered", {"key", "number", "failure", "bytes", "tensors", "because_of"}, &gathered);
 
 Gathered meet(const Value& object, const std::optional<std::set<std::string>>& wanted, const MeetingBounds& bounds,
               base::Location site) {

@@ -39,14 +39,16 @@ struct Control {
   bool is_in_shutdown = false;  // Status, as what follows
   std::int32_t running = 0;
   std::int32_t waiting = 0;
-  std::uint8_t error = 0;  // Abort: an ErrorKind
-  std::string text;        // Abort: why; Heard: of whom
+  std::uint8_t error = 0;        // Abort: an ErrorKind
+  std::string text;              // Abort: why; Heard: of whom
+  std::int32_t because_of = -1;  // Abort: the rank from which it follows
 
   ErrorKind error_kind() const noexcept {
     return error <= static_cast<std::uint8_t>(ErrorKind::Unimplemented) ? static_cast<ErrorKind>(error)
                                                                         : ErrorKind::Failed;
   }
 };
-DISTRUN_FIELDS(Control, m.kind, m.round, m.sent, m.received, m.is_in_shutdown, m.running, m.waiting, m.error, m.text)
+DISTRUN_FIELDS(Control, m.kind, m.round, m.sent, m.received, m.is_in_shutdown, m.running, m.waiting, m.error, m.text,
+               m.because_of)
 
 }  // namespace distrun::rpc

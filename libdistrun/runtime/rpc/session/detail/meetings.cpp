@@ -141,7 +141,8 @@ void Meetings::check(const Entered& round, const std::set<std::string>& awaited,
     const auto found = lost_.find(name);
     if (found == lost_.end()) continue;
     throw Error(ErrorKind::Disconnected, round.text() + ": " + name + " will not come: " + found->second.what(),
-                round.site);
+                round.site)
+        .with_cause(found->second.because_of());
   }
 }
 
@@ -173,21 +174,23 @@ struct Meetings::Told {
   std::string name;
   std::optional<future::Future<Value>> call;
   std::string error;  // empty: it was told
+  int because_of = -1;
 };
 
-std::vector<Meetings::Told> Meetings::tell(Calls& calls, const Entered& round, const std::string& failure,
+std::vector<Meetings::Told> Meetings::tell(Calls& calls, const Entered& round, const Failure& failure,
                                            const Packed& packed, const MeetingBounds& bounds) {
   const std::string bytes(reinterpret_cast<const char*>(packed.bytes.data()), packed.bytes.size());
-  const ValueList arguments{to_value(round.key), to_value(round.number), to_value(failure), to_value(bytes),
-                            to_value(packed.tensors)};
+  const ValueList arguments{to_value(round.key), to_value(round.number),   to_value(failure.text),
+                            to_value(bytes),     to_value(packed.tensors), to_value(failure.because_of)};
   std::vector<Told> all;
   for (const std::string& name : round.names) {
     if (name == round.self) continue;
-    Told told{name, {}, ""};
+    Told told{name, {}, "", -1};
     try {
       told.call = calls.call(request_of(name, kGathered, arguments, bounds, round.site));
     } catch (const Error& why) {
       told.error = why.type() + ": " + why.what();
+      told.because_of = why.because_of();
     }
     all.push_back(std::move(told));
   }
@@ -205,6 +208,7 @@ void Meetings::wait_for_told(const Entered& round, std::vector<Told>& all) {
     } catch (const Error& why) {
       if (why.kind() == ErrorKind::Disconnected && has_heard(round, each.name)) continue;
       each.error = why.type() + ": " + why.what();
+      each.because_of = why.because_of();
     }
   }
 }
@@ -221,15 +225,18 @@ namespace {
 template <class Told>
 [[noreturn]] void throw_untold(const std::vector<Told>& all, base::Nanoseconds limit, base::Location site) {
   std::string names, first;
+  int because_of = -1;
   for (const Told& each : all) {
     if (each.error.empty()) continue;
     if (names.empty()) first = each.error;
+    if (because_of < 0) because_of = each.because_of;
     names += (names.empty() ? "" : ", ") + each.name;
   }
   throw Error(ErrorKind::Timeout,
               "Followers [" + names + "] timed out in _all_gather after " + text_of("%.2f", seconds(limit)) +
                   " seconds. The first exception is " + first,
-              site);
+              site)
+      .with_cause(because_of);
 }
 
 }  // namespace
@@ -247,17 +254,18 @@ Gathered Meetings::lead(Calls& calls, const Value& object, const Entered& round,
   } catch (const Error& why) {
     {
       const std::lock_guard lock(mutex_);
-      groups_[round.key].failure = why.what();
+      groups_[round.key].failure = {why.what(), why.because_of()};
     }
-    if (bounds.deadline != core::kForever) throw;  // theirs is over, too
-    for (const Told& each : tell(calls, round, why.what(), {}, bounds)) {
+    // Their time is over, too.
+    if (bounds.deadline != core::kForever && why.kind() != ErrorKind::Disconnected) throw;
+    for (const Told& each : tell(calls, round, {why.what(), why.because_of()}, {}, bounds)) {
       if (each.call) forget(*each.call);
     }
     throw;
   }
   if (round.names.size() == 1) return gathered;
   const base::TimePoint begin = now();
-  std::vector<Told> told = tell(calls, round, "", pack(to_value(gathered)), bounds);
+  std::vector<Told> told = tell(calls, round, {}, pack(to_value(gathered)), bounds);
   wait_for_told(round, told);
   const bool all_told = std::all_of(told.begin(), told.end(), [](const Told& each) { return each.error.empty(); });
   if (all_told) return gathered;
@@ -282,7 +290,8 @@ Gathered Meetings::follow(Calls& calls, const Value& object, const Entered& roun
                            [&] { return round.round->is_over || is_hopeless(awaited); });
   if (round.round->is_over) {
     if (round.round->failure.empty()) return std::move(round.round->gathered);
-    throw Error(ErrorKind::Failed, round.leader() + ": " + round.round->failure, round.site);
+    const Failure& failure = round.round->failure;
+    throw Error(ErrorKind::Failed, round.leader() + ": " + failure.text, round.site).with_cause(failure.because_of);
   }
   check(round, awaited, end);
   throw Error(ErrorKind::Timeout,
@@ -299,7 +308,8 @@ void Meetings::contribute(const std::string& key, std::uint64_t number, const st
   if (found == group.rounds.end()) {
     if (number < group.entered) {
       throw Error(ErrorKind::Failed, "the leader has given up _all_gather of " + key +
-                                         (group.failure.empty() ? "" : ": " + group.failure));
+                                         (group.failure.empty() ? "" : ": " + group.failure.text))
+          .with_cause(group.failure.because_of);
     }
     if (rounds_ >= kRoundsMax) {
       throw Error(ErrorKind::Overloaded, "more than " + std::to_string(kRoundsMax) + " _all_gather at once");
@@ -319,7 +329,7 @@ std::shared_ptr<Meetings::Round> Meetings::find_round(const std::string& key, st
   return found != group->second.rounds.end() ? found->second : nullptr;
 }
 
-void Meetings::finish(const std::string& key, std::uint64_t number, const std::string& failure, const Packed& packed,
+void Meetings::finish(const std::string& key, std::uint64_t number, const Failure& failure, const Packed& packed,
                       const std::function<void()>& before) {
   Gathered gathered;
   if (failure.empty()) gathered = from_value<Gathered>(unpack(packed));

@@ -35,6 +35,13 @@ MeetingBounds bounds_of(double seconds);
 
 class Meetings {
  public:
+  // Why there is no map.
+  struct Failure {
+    std::string text;     // empty: there is one
+    int because_of = -1;  // the rank from which it follows
+    bool empty() const noexcept { return text.empty(); }
+  };
+
   // `names` has the own one. Throws as all_gather().
   Gathered meet(Calls& calls, const Value& object, const std::set<std::string>& names, const MeetingBounds& bounds,
                 base::Location site);
@@ -43,7 +50,7 @@ class Meetings {
   // one too many.
   void contribute(const std::string& key, std::uint64_t number, const std::string& name, const Value& object);
   // Of an empty `failure` there is a map. Whoever waits for it goes on when `before` has returned, or thrown.
-  void finish(const std::string& key, std::uint64_t number, const std::string& failure, const Packed& packed,
+  void finish(const std::string& key, std::uint64_t number, const Failure& failure, const Packed& packed,
               const std::function<void()>& before);
   void hear(const std::string& key, std::uint64_t number, const std::string& name);
 
@@ -55,14 +62,14 @@ class Meetings {
  private:
   struct Round {
     Gathered gathered;
-    bool is_over = false;         // a follower's: it has been told what came of it
-    std::string failure;          // empty: the map is there
+    bool is_over = false;  // a follower's: it has been told what came of it
+    Failure failure;
     std::set<std::string> heard;  // a leader's: who has got the map
   };
   struct Group {
     std::uint64_t entered = 0;
     std::map<std::uint64_t, std::shared_ptr<Round>> rounds;
-    std::string failure;  // a leader's: of the last round that it has given up
+    Failure failure;  // a leader's: of the last round that it has given up
   };
   class Entered;
   struct Told;
@@ -70,7 +77,7 @@ class Meetings {
   Gathered lead(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds);
   Gathered follow(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds);
   Gathered wait_for_all(Calls& calls, const Entered& round, const MeetingBounds& bounds);
-  std::vector<Told> tell(Calls& calls, const Entered& round, const std::string& failure, const Packed& packed,
+  std::vector<Told> tell(Calls& calls, const Entered& round, const Failure& failure, const Packed& packed,
                          const MeetingBounds& bounds);
   void wait_for_told(const Entered& round, std::vector<Told>& all);
   bool has_heard(const Entered& round, const std::string& name);

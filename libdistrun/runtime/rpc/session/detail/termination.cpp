@@ -112,6 +112,7 @@ void Termination::lead(const Running& run) {
     Control message = control(ControlKind::Abort);
     message.text = why.what();
     message.error = static_cast<std::uint8_t>(why.kind());
+    message.because_of = why.because_of();
     for (const WorkerInfo& each : run.others) try_send(run.calls, each.id(), message);
     throw;
   }
@@ -228,14 +229,15 @@ void Termination::wait(const Running& run, const std::set<WorkerId>& awaited, Re
 void Termination::check(const Running& run, const std::set<WorkerId>& awaited) {
   if (core::rank_state().has_failed_peer()) core::throw_peer_failed("shutdown", run.site);
   const std::lock_guard lock(mutex_);
-  if (aborted_) throw Error(aborted_->error_kind(), aborted_->text, run.site);
+  if (aborted_) throw Error(aborted_->error_kind(), aborted_->text, run.site).with_cause(aborted_->because_of);
   for (const WorkerId id : awaited) {
     const auto found = lost_.find(id);
     if (found == lost_.end()) continue;
     throw Error(
         ErrorKind::Disconnected,
         "shutdown: " + run.name_of(id) + " is gone, and nobody knows which calls it still had: " + found->second.what(),
-        run.site);
+        run.site)
+        .with_cause(found->second.because_of());
   }
 }
 
