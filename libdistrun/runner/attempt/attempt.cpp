@@ -233,7 +233,7 @@ void Attempt::on_error(int rank, wire::ErrorReport report) {
   add_error(rank, std::move(error));
   if (state.record.errors.size() > index) looks_.name_throw(rank, index, std::move(report.thrown_at));
   if (!report.ends_body || state.decided()) return;
-  state.record.because_of = root_cause(report.because_of);
+  state.record.because_of = report.because_of == rank ? -1 : report.because_of;
   fail(state, {OutcomeKind::Failed, 0, ""});
 }
 
@@ -248,8 +248,9 @@ void Attempt::on_done(int rank, const wire::Done& done) {
   state.record.body_passed = done.passed && state.record.errors.empty() && !test_.is_host();
   enter_phase(state, wire::Phase::Exit);
   // After a failure the news of it is what releases the others.
-  if (state_ == State::Running) talk_.leave(rank, state.record.declared_death);
-  if (stays(state)) settle(state);
+  if (state_ == State::Running && held_.empty()) talk_.leave(rank, state.record.declared_death);
+  if (stays(state)) return settle(state);
+  settle_held();
 }
 
 void Attempt::take_suite_settings(const wire::Done& done) {
@@ -318,7 +319,8 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
     if (outcome.kind == OutcomeKind::KilledByUs) state.record.because_of = first_failed_;
     decide(state);
   }
-  if (!state.done && state_ == State::Running) talk_.leave(rank, state.record.declared_death);
+  settle_held();
+  if (!state.done && state_ == State::Running && held_.empty()) talk_.leave(rank, state.record.declared_death);
   run_.events.on_rank_end(test_.id, record_.n, state.record);
   const bool has_exited = state.record.outcome.kind == OutcomeKind::Exited;
   if (state.record.signal != 0 || dragged || has_exited) looks_.name_crash(state.record);

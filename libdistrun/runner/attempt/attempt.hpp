@@ -6,6 +6,8 @@
 //
 //   running      ranks start, or have stayed from an earlier test, and work; every phase of every rank has a bound
 //     a rank fails or dies: the others are told (peer-failed)                      -> grace
+//     before that, a failure that may follow from a death is held: until the kernel has
+//     told of ranks that are ending, and the rank that the error names has ended or gone on
 //     a rank runs past a bound: the stacks of all are asked for                    -> looking
 //     all ranks have ended                                                         -> sweeping
 //     all have settled: they have told their results and wait. If nothing went
@@ -126,10 +128,20 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   void time_out_ranks(base::TimePoint now);
   void note_waits(const Look& look);
   bool lacks_ranks(base::TimePoint now);
-  // The rank's outcome is bad: decides it, and if it is the first, tells the others.
+  // What comes of failures: attempt_failing.cpp.
+  // The rank's outcome is bad: holds it, or decides it, and if it is the first, tells the others.
   void fail(RankState& rank, const Outcome& outcome);
+  void hold(RankState& rank);
+  bool may_be_named(int rank) const;
+  bool is_death_near() const;
+  bool is_dying(const RankState& rank) const;
+  void settle_held();
+  void check_hold(base::TimePoint now);
+  void decide_held();
+  void decide_failure(RankState& rank);
   void decide(RankState& rank);
   int root_cause(int rank) const;
+  void find_root_causes();
   void tell_peers(const RankState& failed);
   std::optional<RankError> stray_of(const RankState& rank) const;
   bool find_stray(RankState& rank);
@@ -163,8 +175,10 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   Looks looks_;
   int decisions_ = 0;
   int first_failed_ = -1;
-  int spawn_expected_ = 0;   // ranks that are not started yet and still may be
-  bool bystanders_ = false;  // of a timeout: ranks whose own time is not over
+  std::vector<int> held_;                              // ranks whose failures are held, in the order in which they came
+  base::TimePoint hold_end_ = base::TimePoint::max();  // by then they are decided, whatever is still to come
+  int spawn_expected_ = 0;                             // ranks that are not started yet and still may be
+  bool bystanders_ = false;                            // of a timeout: ranks whose own time is not over
   std::unique_ptr<WorkDirs> dirs_;
   AttemptStore store_;
   const std::unique_ptr<trace::Memory> trace_ = make_trace_memory(run_, test_);

@@ -101,6 +101,7 @@ void Attempt::on_alarm() {
   const base::TimePoint now = clocks_.now();
   lose_ranks(now);
   if (world_) clocks_.extend_for_cpu_waits(*world_);
+  check_hold(now);
   if (clocks_.take_slow_look(now)) look(LookKind::Slow);
   if (state_ == State::Running) time_out_ranks(now);
   if (clocks_.is_state_over(now)) move_on();
@@ -154,46 +155,9 @@ bool Attempt::lacks_ranks(base::TimePoint now) {
   return true;
 }
 
-void Attempt::decide(RankState& rank) { rank.record.decided = ++decisions_; }
-
-// A check that has failed lets its rank go on; the report wants the phase of that check.
-void Attempt::fail(RankState& rank, const Outcome& outcome) {
-  rank.record.outcome = outcome;
-  const bool has_gone_on = outcome.kind == OutcomeKind::Failed && !rank.has_fatal_error();
-  if (has_gone_on) rank.record.phase = rank.first_error_in.value_or(rank.record.phase);
-  rank.record.waiting_in = talk_.waiting_in(rank.record.rank);
-  decide(rank);
-  if (first_failed_ < 0) first_failed_ = rank.record.rank;
-  if (state_ != State::Running) return;
-  tell_peers(rank);
-  enter(State::Grace, run_.graces.peers);
-}
-
-// A rank that failed because of one that failed because of another: the report wants the last.
-int Attempt::root_cause(int rank) const {
-  const int count = static_cast<int>(ranks_.size());
-  for (int steps = 0; steps < count && rank >= 0 && rank < count; ++steps) {
-    const int next = ranks_[static_cast<std::size_t>(rank)].record.because_of;
-    if (next < 0) break;
-    rank = next;
-  }
-  return rank;
-}
-
-void Attempt::tell_peers(const RankState& failed) {
-  if (test_.is_program()) return;  // they do not listen
-  wire::PeerFailed news;
-  news.rank = failed.record.rank;
-  news.text =
-      failed.record.errors.empty() ? describe(failed.record.outcome) : base::one_line(failed.record.errors.back().text);
-  for (const RankState& rank : ranks_) {
-    if (&rank == &failed || rank.ended || rank.done) continue;
-    talk_.send(rank.record.rank, wire::ControlFrame::PeerFailed, news);
-  }
-}
-
 void Attempt::enter(State state, Nanoseconds stay) {
   state_ = state;
+  decide_held();  // there is no more time for deaths to be told
   clocks_.begin_state(stay);
 }
 
@@ -299,6 +263,7 @@ void Attempt::settle(RankState& rank) {
   rank.deadline = base::TimePoint::max();
   const Outcome outcome = outcome_at_done(rank);
   if (is_failure(outcome) && !rank.decided()) fail(rank, outcome);
+  settle_held();
   check_all_ended();
 }
 
@@ -352,6 +317,7 @@ void Attempt::sweep() {
 
 void Attempt::finish(std::vector<Leak> leaks) {
   find_strays();  // one may have outlived its rank
+  find_root_causes();
   state_ = State::Over;
   world_->finish_output();
   for (RankState& rank : ranks_) {

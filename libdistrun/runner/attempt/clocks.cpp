@@ -52,6 +52,11 @@ void Clocks::begin_loss(RankState& rank, Nanoseconds grace) {
   arm();
 }
 
+void Clocks::hold_until(base::TimePoint at) {
+  hold_until_ = at;
+  arm();
+}
+
 void Clocks::begin_state(Nanoseconds stay) {
   state_deadline_ = now() + stay;
   state_stay_ = stay;
@@ -90,7 +95,7 @@ void Clocks::stop() {
 void Clocks::arm() {
   if (paused_at_ != kNever) return alarm_.cancel();
   if (over_) return;
-  base::TimePoint next = state_deadline_;
+  base::TimePoint next = std::min(state_deadline_, hold_until_);
   for (const RankState& rank : ranks_) {
     if (!rank.ended) next = std::min(next, rank.lost_at);
   }
@@ -157,6 +162,7 @@ void Clocks::resume(launch::World* world) {
     shift(rank.lost_at);
   }
   shift(state_deadline_);
+  shift(hold_until_);
   shift(slow_at_);
   for (const int rank : std::exchange(stopped_, {})) world->signal(rank, SIGCONT);
   arm();

@@ -28,6 +28,9 @@ class Clocks {
   // Call it before a due deadline is acted on: moves the deadlines of all ranks and of the state by the time for which
   // ranks have waited for a CPU since they were set. No deadline is moved by more than kExtensionMax times its bound.
   void extend_for_cpu_waits(const launch::World& world);
+  // Failures wait for deaths to be told, until `at`; max(): none waits.
+  void hold_until(base::TimePoint at);
+  bool is_hold_over(base::TimePoint now) const noexcept { return now >= hold_until_; }
   // The attempt is in another state than running, for so long at most.
   void begin_state(Nanoseconds stay);
   // Nothing runs out any more.
@@ -61,11 +64,12 @@ class Clocks {
   Nanoseconds state_stay_{};
   Nanoseconds state_extended_{};
   base::TimePoint state_deadline_ = base::TimePoint::max();  // of running there is none: the ranks' bounds hold
-  base::TimePoint slow_at_ = base::TimePoint::max();         // when --stacks-after wants a look
-  bool slow_is_set_ = false;                                 // it has been seen to
-  bool held_ = false;                                        // by a debugger, when it was last looked at
-  base::TimePoint paused_at_ = base::TimePoint::max();       // while paused
-  std::vector<int> stopped_;                                 // ranks that the pause has stopped
+  base::TimePoint hold_until_ = base::TimePoint::max();
+  base::TimePoint slow_at_ = base::TimePoint::max();    // when --stacks-after wants a look
+  bool slow_is_set_ = false;                            // it has been seen to
+  bool held_ = false;                                   // by a debugger, when it was last looked at
+  base::TimePoint paused_at_ = base::TimePoint::max();  // while paused
+  std::vector<int> stopped_;                            // ranks that the pause has stopped
   io::Alarm alarm_;
 };
 

@@ -23,10 +23,11 @@ struct RankState {
   bool used_up = false;                    // its process is no longer fit for another
   bool shares_process = false;             // with the other ranks: what a code of its end means is nobody's
   bool signaled_by_us = false;
+  bool is_held = false;  // its failure is decided once the deaths that it may follow from are told
   std::optional<wire::SkipReport> skip;
 
   bool alive() const noexcept { return started && !ended; }
-  bool decided() const noexcept { return record.decided != 0; }
+  bool decided() const noexcept { return is_held || record.decided != 0; }
   bool has_fatal_error() const noexcept;
 };
 

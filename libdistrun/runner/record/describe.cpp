@@ -16,14 +16,6 @@ std::string place(const RankError& error) {
   return error.file.empty() ? "" : " (" + error.file + ":" + std::to_string(error.line) + ")";
 }
 
-// The error that decided: the first that ended the body, else the first.
-const RankError* decisive_error(const RankRecord& rank) {
-  for (const RankError& error : rank.errors) {
-    if (error.ended_body) return &error;
-  }
-  return rank.errors.empty() ? nullptr : &rank.errors.front();
-}
-
 std::string after_colon(const std::string& text) { return text.empty() ? "" : ": " + text; }
 
 std::string short_outcome(const RankRecord& rank) {
@@ -204,6 +196,13 @@ std::string describe_any_cause(const AttemptRecord& attempt) {
 constexpr std::size_t kMessageMax = 1000;
 
 }  // namespace
+
+const RankError* decisive_error(const RankRecord& rank) {
+  for (const RankError& error : rank.errors) {
+    if (error.ended_body) return &error;
+  }
+  return rank.errors.empty() ? nullptr : &rank.errors.front();
+}
 
 std::string describe_cause(const AttemptRecord& attempt) {
   return base::one_line(describe_any_cause(attempt), kMessageMax);  // reasons and paths come from outside

@@ -15,6 +15,9 @@ std::string describe_phase(const RankRecord& rank);
 // What a rank did, to follow its name: " failed: token is lost (ring.cpp:41)".
 std::string describe_deed(const RankRecord& rank);
 
+// The error that decided: the first that ended the body, else the first; null: it told none.
+const RankError* decisive_error(const RankRecord& rank);
+
 // Of an attempt with a cause and culprits, one line: "rank 2 failed: token is lost (ring.cpp:41); rank 3 failed too".
 // Empty if it passed.
 std::string describe_cause(const AttemptRecord& attempt);

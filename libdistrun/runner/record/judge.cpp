@@ -75,9 +75,41 @@ bool is_victim(const AttemptRecord& attempt, const Standstill& still, const Rank
   });
 }
 
+// A declared death is none of which others may fail.
+bool names_cause(const AttemptRecord& attempt, const RankRecord& rank) {
+  if (!has_rank(attempt, rank.because_of)) return rank.because_of >= 0;
+  return !attempt.ranks[static_cast<std::size_t>(rank.because_of)].declared_death;
+}
+
 // A bad outcome that follows from no other rank's.
 bool is_independent(const AttemptRecord& attempt, const Standstill& still, const RankRecord& rank) {
-  return is_bad(rank) && rank.because_of < 0 && !is_victim(attempt, still, rank);
+  return is_bad(rank) && !names_cause(attempt, rank) && !is_victim(attempt, still, rank);
+}
+
+// The same error in the same place, or the same death. Of programs, whose exit codes say little, the first one counts.
+bool did_the_same(const RankRecord& a, const RankRecord& b) {
+  if (a.outcome.kind != b.outcome.kind || a.outcome.kind == OutcomeKind::TimedOut) return false;
+  if (a.outcome.kind != OutcomeKind::Failed) return a.outcome == b.outcome;
+  const RankError* const error_a = decisive_error(a);
+  const RankError* const error_b = decisive_error(b);
+  if (error_a == nullptr || error_b == nullptr || error_a->type != error_b->type) return false;
+  const bool is_same_place = error_a->file == error_b->file && error_a->line == error_b->line;
+  return is_same_place && (!error_a->file.empty() || error_a->text == error_b->text);
+}
+
+// A death that distrun did not cause goes before what was learned earlier; of ranks that did the same the lowest one
+// stands for all, so that a message does not depend on which was quicker.
+const RankRecord* first_cause(const AttemptRecord& attempt, const Standstill& still) {
+  const auto is_cause = [&](const RankRecord& rank) { return is_independent(attempt, still, rank); };
+  const RankRecord* first = earliest(attempt, [&](const RankRecord& rank) {
+    return is_cause(rank) && class_of(rank) == Class::Crash && !rank.outlived_failure;
+  });
+  if (first == nullptr) first = earliest(attempt, is_cause);
+  if (first == nullptr) return nullptr;
+  const auto lowest = std::find_if(attempt.ranks.begin(), attempt.ranks.end(), [&](const RankRecord& rank) {
+    return is_cause(rank) && (&rank == first || did_the_same(rank, *first));
+  });
+  return &*lowest;
 }
 
 // Nobody whose time ran out is to blame: others that still had some, or were done.
@@ -111,10 +143,20 @@ Judgement judge_cause(const AttemptRecord& attempt, const Standstill& still, con
   judgement.culprits.push_back(cause.rank);
   for (const RankRecord& rank : attempt.ranks) {
     if (rank.rank == cause.rank) continue;
-    const bool did_the_same = class_of(rank) == c && is_independent(attempt, still, rank);
-    if (did_the_same || contains(circle, rank.rank)) judgement.culprits.push_back(rank.rank);
+    const bool is_alike = class_of(rank) == c && is_independent(attempt, still, rank);
+    if (is_alike || contains(circle, rank.rank)) judgement.culprits.push_back(rank.rank);
   }
   return judgement;
+}
+
+// The lowest of those that ended as the first one did, for the same reason.
+const RankRecord* first_follower(const AttemptRecord& attempt) {
+  const RankRecord* const first = earliest(attempt, is_bad);
+  if (first == nullptr || first->outcome.kind == OutcomeKind::TimedOut) return first;
+  const auto lowest = std::find_if(attempt.ranks.begin(), attempt.ranks.end(), [&](const RankRecord& rank) {
+    return is_bad(rank) && rank.outcome.kind == first->outcome.kind && rank.because_of == first->because_of;
+  });
+  return &*lowest;
 }
 
 // Every bad outcome follows from a rank that itself did nothing bad: it left early, by passing or by skipping.
@@ -153,9 +195,8 @@ Judgement judge(const AttemptRecord& attempt) {
   if (!attempt.lost_host.empty()) return {Verdict::Crash, {}, wire::Phase::Body, {CauseKind::Host}};
   if (attempt.ranks.empty()) return {Verdict::Skip, {}, wire::Phase::Spawn, {CauseKind::NoRanks}};
   const Standstill still = has_late_ranks(attempt) ? standstill_of(attempt) : Standstill{};
-  const RankRecord* cause = earliest(attempt, [&](const RankRecord& r) { return is_independent(attempt, still, r); });
-  if (cause != nullptr) return judge_cause(attempt, still, *cause);
-  if (const RankRecord* follower = earliest(attempt, is_bad)) return judge_early_leaver(attempt, *follower);
+  if (const RankRecord* cause = first_cause(attempt, still)) return judge_cause(attempt, still, *cause);
+  if (const RankRecord* follower = first_follower(attempt)) return judge_early_leaver(attempt, *follower);
   const RankRecord* stray = earliest(
       attempt, [](const RankRecord& r) { return class_of(r) == Class::Ended || class_of(r) == Class::Unknown; });
   if (stray == nullptr) return judge_agreement(attempt);

@@ -12,9 +12,10 @@
 //   all passed, something outlived them                              leak
 //   all passed                                                       pass
 //
-// A rank that died as the test declared counts as passed. The first cause is the bad outcome that was
-// learned first among those that follow from no other rank's; outcomes that do follow name their rank. Of ranks that
-// ran out of time those are to blame that the others waited for (standstill.hpp).
+// A rank that died as the test declared counts as passed. Outcomes that follow from another rank's name that rank. The
+// first cause is among the others: a death that no earlier failure has prompted, or else what was learned first. Of
+// ranks that did the same the lowest stands first. Of ranks that ran out of time those are to blame that the others
+// waited for (standstill.hpp).
 #include <vector>
 
 #include <distrun/runner/record/record.hpp>

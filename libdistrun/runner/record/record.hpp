@@ -50,6 +50,7 @@ struct RankRecord {
   // attempt; 0: nothing yet. The judge finds the first cause by it.
   int decided = 0;
   int because_of = -1;            // its outcome follows from that rank's
+  bool outlived_failure = false;  // it lived on when the first failure of the attempt was decided, or ran on
   bool declared_death = false;    // it died as the test said it may
   bool body_passed = false;       // told before it ended: what went wrong later is the exit's
   std::string waiting_in;         // the barrier, message or other thing that it waited for when it was ended

@@ -52,13 +52,35 @@ inline bool is_victim_of_a_slow_rank(const AttemptRecord& attempt, const RankRec
   return !rank.waiting_in.empty() && std::any_of(attempt.ranks.begin(), attempt.ranks.end(), slow);
 }
 
-// Bad outcomes that follow from nobody's, first learned first.
+// A declared death is no excuse.
+inline bool has_excuse(const AttemptRecord& attempt, const RankRecord& rank) {
+  const auto is_it = [&](const RankRecord& other) { return other.rank == rank.because_of && other.declared_death; };
+  return rank.because_of >= 0 && std::none_of(attempt.ranks.begin(), attempt.ranks.end(), is_it);
+}
+
+// In samples ranks that fail differ in the texts of their errors only.
+inline bool is_alike(const RankRecord& a, const RankRecord& b) {
+  if (a.outcome.kind != b.outcome.kind || a.outcome.kind == OutcomeKind::TimedOut) return false;
+  return a.outcome.kind != OutcomeKind::Failed || a.errors.front().text == b.errors.front().text;
+}
+
+// Bad outcomes that follow from nobody's: deaths that no failure has prompted, then the others, each as they were
+// learned; but in front of all the lowest of those that did what the first one did.
 inline std::vector<RankRecord> causes(const AttemptRecord& attempt) {
   std::vector<RankRecord> found;
   for (const RankRecord& rank : in_order(attempt)) {
-    const bool follows = rank.because_of >= 0 || is_victim_of_a_slow_rank(attempt, rank);
+    const bool follows = has_excuse(attempt, rank) || is_victim_of_a_slow_rank(attempt, rank);
     if (blame_of(rank) && !follows) found.push_back(rank);
   }
+  const auto is_late = [](const RankRecord& rank) { return blame_of(rank) != Verdict::Crash || rank.outlived_failure; };
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const RankRecord& a, const RankRecord& b) { return is_late(a) < is_late(b); });
+  if (found.empty()) return found;
+  auto lowest = found.begin();
+  for (auto each = found.begin(); each != found.end(); ++each) {
+    if (is_alike(*each, found.front()) && each->rank < lowest->rank) lowest = each;
+  }
+  std::rotate(found.begin(), lowest, lowest + 1);
   return found;
 }
 

@@ -101,6 +101,50 @@ TEST_CASE("outcomes that follow from another rank's never hide the first cause")
   }
 }
 
+TEST_CASE("a death that an earlier failure may have prompted is no cause before it") {
+  distrun::base::Rng rng(GENERATE(1U, 2U, 3U));
+  for (int number = 0; number < kCombinations; ++number) {
+    AttemptRecord attempt = attempt_of(combination(number));
+    for (std::size_t i = 0; i < 4; ++i) {
+      attempt.ranks[i].decided = static_cast<int>(i) + 1;
+      attempt.ranks[i].outlived_failure = rng.below(2) == 0;
+    }
+    if (const std::string wrong = quarrel(attempt); !wrong.empty()) FAIL(wrong);
+  }
+  AttemptRecord attempt = attempt_of({OutcomeKind::Failed, OutcomeKind::Signaled});
+  attempt.ranks[0].decided = 1;
+  attempt.ranks[1].decided = 2;
+  CHECK(judge(attempt).culprits == std::vector<int>{1});
+  CHECK(judge(attempt).verdict == Verdict::Crash);
+  attempt.ranks[1].outlived_failure = true;
+  CHECK(judge(attempt).culprits == std::vector<int>{0});
+  CHECK(judge(attempt).verdict == Verdict::Fail);
+}
+
+TEST_CASE("the message of ranks that did the same does not depend on which was quicker") {
+  const OutcomeKind kind = GENERATE(OutcomeKind::Failed, OutcomeKind::Signaled, OutcomeKind::Exited);
+  AttemptRecord attempt = attempt_of({kind, OutcomeKind::Passed, kind, kind});
+  for (RankRecord& rank : attempt.ranks) {
+    for (RankError& error : rank.errors) error = samples::error_of("token is lost");
+  }
+  std::vector<int> order{1, 2, 3, 4};
+  const std::string message = concluded(attempt).message;
+  do {
+    for (std::size_t i = 0; i < 4; ++i) attempt.ranks[i].decided = order[i];
+    const AttemptRecord judged = concluded(attempt);
+    CHECK(judged.culprits == std::vector<int>{0, 2, 3});
+    CHECK(judged.message == message);
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_CASE("a failure of which a declared death is the occasion is the rank's own") {
+  AttemptRecord attempt = attempt_of({OutcomeKind::Signaled, OutcomeKind::Failed});
+  attempt.ranks[0].declared_death = true;
+  attempt.ranks[1].because_of = 0;
+  CHECK(judge(attempt).verdict == Verdict::Fail);
+  CHECK(judge(attempt).culprits == std::vector<int>{1});
+}
+
 TEST_CASE("a declared death counts as passed in every combination") {
   for (int number = 0; number < kCombinations; ++number) {
     AttemptRecord attempt = attempt_of(combination(number));

@@ -1,0 +1,152 @@
+// The third part of Attempt: in which order failures are decided, and who is told of them.
+//
+// Of a rank's death its peers learn as soon as its descriptors are closed, the coordinator when the kernel has taken
+// all of it apart. So an error that follows from a death may come first. It is held while ranks are ending, or while
+// the rank that it names has not come to an end, for as long as kHoldMax; what is held then is decided together: deaths
+// first, then failures that name no rank, and among these in the order in which they came.
+#include <algorithm>
+#include <utility>
+
+#include <distrun/common/base/text.hpp>
+#include <distrun/runner/attempt/attempt.hpp>
+#include <distrun/runner/proc/process_tree.hpp>
+
+namespace distrun::runner {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Nanoseconds kHold = 100ms;     // for a rank that an error names
+constexpr Nanoseconds kHoldMore = 20ms;  // from one look at ranks that are ending to the next
+constexpr Nanoseconds kHoldMax = 2s;     // on a busy machine a process takes its time to end
+
+bool is_ending(pid_t pid) { return !proc::threads_of(pid).empty() && proc::is_ending(pid); }
+
+// What is decided first.
+int place_of(const RankRecord& rank) {
+  switch (rank.outcome.kind) {
+    case OutcomeKind::Signaled:
+    case OutcomeKind::Lost: return rank.because_of < 0 ? 0 : 3;
+    case OutcomeKind::Exited: return rank.because_of < 0 ? 1 : 3;
+    default: return rank.because_of < 0 ? 2 : 3;
+  }
+}
+
+}  // namespace
+
+// A check that has failed lets its rank go on; the report wants the phase of that check.
+void Attempt::fail(RankState& rank, const Outcome& outcome) {
+  rank.record.outcome = outcome;
+  const bool has_gone_on = outcome.kind == OutcomeKind::Failed && !rank.has_fatal_error();
+  if (has_gone_on) rank.record.phase = rank.first_error_in.value_or(rank.record.phase);
+  rank.record.waiting_in = talk_.waiting_in(rank.record.rank);
+  if (state_ != State::Running || outcome.kind == OutcomeKind::TimedOut) return decide_failure(rank);
+  hold(rank);
+  settle_held();
+}
+
+void Attempt::hold(RankState& rank) {
+  if (held_.empty()) {
+    hold_end_ = clocks_.now() + kHoldMax;
+    clocks_.hold_until(clocks_.now() + kHold);
+  }
+  rank.is_held = true;
+  held_.push_back(rank.record.rank);
+}
+
+// Its end is still to come, and may be what others have failed of.
+bool Attempt::may_be_named(int rank) const {
+  if (rank < 0 || rank >= static_cast<int>(ranks_.size())) return false;
+  const RankState& state = ranks_[static_cast<std::size_t>(rank)];
+  return state.alive() && !state.done && !state.decided();
+}
+
+bool Attempt::is_death_near() const {
+  return std::any_of(ranks_.begin(), ranks_.end(), [this](const RankState& rank) {
+    return rank.alive() && !rank.done && !rank.decided() && is_dying(rank);
+  });
+}
+
+// It crashes or has called exit(), which its slot tells before anything else happens, or the kernel takes it apart.
+bool Attempt::is_dying(const RankState& rank) const {
+  if (world_->crash(rank.record.rank)) return true;
+  return !rank.shares_process && is_ending(rank.record.pid);
+}
+
+void Attempt::settle_held() {
+  if (held_.empty()) return;
+  const bool is_named_open = std::any_of(
+      held_.begin(), held_.end(), [this](int rank) { return may_be_named(root_cause(at(rank).record.because_of)); });
+  if (!is_named_open && !is_death_near()) decide_held();
+}
+
+void Attempt::check_hold(base::TimePoint now) {
+  if (held_.empty() || !clocks_.is_hold_over(now)) return;
+  if (now >= hold_end_ || !is_death_near()) return decide_held();
+  clocks_.hold_until(now + kHoldMore);
+}
+
+void Attempt::decide_held() {
+  std::vector<int> ranks = std::exchange(held_, {});
+  if (ranks.empty()) return;
+  clocks_.hold_until(base::TimePoint::max());
+  std::stable_sort(ranks.begin(), ranks.end(),
+                   [this](int a, int b) { return place_of(at(a).record) < place_of(at(b).record); });
+  for (const int rank : ranks) {
+    at(rank).is_held = false;
+    decide_failure(at(rank));
+  }
+}
+
+void Attempt::decide_failure(RankState& rank) {
+  decide(rank);
+  if (first_failed_ < 0) {
+    first_failed_ = rank.record.rank;
+    for (RankState& other : ranks_) other.record.outlived_failure = !other.decided() && !is_dying(other);
+  }
+  if (state_ != State::Running) return;
+  tell_peers(rank);
+  enter(State::Grace, run_.graces.peers);
+}
+
+void Attempt::decide(RankState& rank) { rank.record.decided = ++decisions_; }
+
+// A rank that failed because of one that failed because of another: the report wants the last.
+int Attempt::root_cause(int rank) const {
+  const int count = static_cast<int>(ranks_.size());
+  for (int steps = 0; steps < count && rank >= 0 && rank < count; ++steps) {
+    const int next = ranks_[static_cast<std::size_t>(rank)].record.because_of;
+    if (next < 0) break;
+    rank = next;
+  }
+  return rank;
+}
+
+// At the end, when all that ranks have told of each other is there: two errors of one cause come in any order. Ranks
+// that name each other in a circle have no other cause.
+void Attempt::find_root_causes() {
+  std::vector<int> roots;
+  for (const RankState& rank : ranks_) {
+    const int root = root_cause(rank.record.because_of);
+    const bool is_circle = root >= 0 && root < static_cast<int>(ranks_.size()) && at(root).record.because_of >= 0;
+    roots.push_back(is_circle ? -1 : root);
+  }
+  for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].record.because_of = roots[i];
+}
+
+// Of what it follows from, if that is known.
+void Attempt::tell_peers(const RankState& failed) {
+  if (test_.is_program()) return;  // they do not listen
+  const int root = root_cause(failed.record.rank);
+  const bool is_known = root >= 0 && root < static_cast<int>(ranks_.size()) && is_failure(at(root).record.outcome);
+  const RankRecord& cause = is_known ? at(root).record : failed.record;
+  wire::PeerFailed news;
+  news.rank = cause.rank;
+  news.text = cause.errors.empty() ? describe(cause.outcome) : base::one_line(cause.errors.back().text);
+  for (const RankState& rank : ranks_) {
+    if (&rank == &failed || rank.ended || rank.done) continue;
+    talk_.send(rank.record.rank, wire::ControlFrame::PeerFailed, news);
+  }
+}
+
+}  // namespace distrun::runner
