@@ -14,6 +14,7 @@
 #include "compare.hpp"
 #include "daemon.hpp"
 #include "fixtures/expected.hpp"
+#include "fixtures/expected_blame.hpp"
 #include "fixtures/expected_bridges.hpp"
 #include "matrix.hpp"
 #include "same_summary.hpp"
@@ -271,6 +272,11 @@ TEST_CASE("fixtures that crash are told by their signals", "[fixtures]") {
 
 TEST_CASE("deaths that a test declares are none, and others are", "[fixtures]") {
   run_together(distrun::fixtures::declared_deaths_group());
+}
+
+// What a daemon adds has no part in it.
+TEST_CASE("a rank that ends while others need it is to blame", "[fixtures]") {
+  run_one_by_one(distrun::fixtures::blame_group(), false);
 }
 
 TEST_CASE("fixtures that leave early have no result", "[fixtures]") { run_together(distrun::fixtures::exits_group()); }
