@@ -93,6 +93,13 @@ Link::Sent Link::send(OutgoingMessage message, bool is_limited, std::uint8_t kin
   return state() == State::Up && write_queue() ? Sent::Written : Sent::Queued;
 }
 
+bool Link::begin_meeting() noexcept {
+  const std::lock_guard lock(writing_);
+  if (state() != State::Idle) return false;
+  state_.store(State::Connecting);
+  return true;
+}
+
 // A peer that does not read any more may have said why: whoever reads that, or the end, ends the link.
 bool Link::write(OutgoingMessage& message) {
   try {

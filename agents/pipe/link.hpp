@@ -74,6 +74,8 @@ class Link {
   // Takes the message: whoever gets MustConnect sees to it that the peers meet. Throws Error{Disconnected} if the link
   // is over, Error{Overloaded} if it is a call and too much waits.
   Sent send(rpc::Message message, bool is_limited);
+  // They have not met, and nothing is to be sent yet: true to whoever has to see to it that they meet.
+  bool begin_meeting() noexcept;
   // With why, for the peer; empty: it needs no reason.
   Sent send_leave(const std::string& why);
   // Writes what waits; true: nothing is left.

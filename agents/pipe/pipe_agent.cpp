@@ -133,6 +133,17 @@ void PipeAgent::send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgenc
   }
 }
 
+// One that has been met is watched; of another nothing is known until it is called, which fails where nobody listens.
+void PipeAgent::look_after(rpc::WorkerId peer) noexcept {
+  const LinkPtr link = find(peer);
+  if (link == nullptr || !link->begin_meeting()) return;
+  try {
+    porter_->connect(peer, link->peer().name(), link->address());
+  } catch (const Error& why) {
+    failed(peer, why);
+  }
+}
+
 std::optional<std::string> PipeAgent::refuse(const Hello& hello) {
   if (is_closed_.load()) return setting_.worker.name() + " is closing";
   const LinkPtr link = find(hello.id);

@@ -38,6 +38,7 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   void remove_worker(rpc::WorkerId id) noexcept override;
   void start(rpc::Receiver& receiver) override;
   void send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency) override;
+  void look_after(rpc::WorkerId peer) noexcept override;
   std::shared_ptr<future::Progress> progress() const noexcept override { return reactor_; }
   void set_end(const std::string& why) noexcept override;
   void close(base::Nanoseconds limit) noexcept override;

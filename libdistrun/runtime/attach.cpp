@@ -132,6 +132,8 @@ void hear_of_failure(void* state, std::int32_t because_of, distrun_string why) {
   static_cast<core::RankState*>(state)->fail_peer({because_of, keep(why)});
 }
 
+void hear_of_death(void* state, std::int32_t rank) { static_cast<core::RankState*>(state)->lose_peer(rank); }
+
 // A thread that nobody has told its rank shows its waits as those of the process's first.
 void Ranks::attach(const distrun_rank& rank) {
   const std::lock_guard lock(mutex_);
@@ -148,6 +150,7 @@ void Ranks::attach(const distrun_rank& rank) {
   future::unseen_errors_of(state).take_failures();
   tensor::generator_of(state).set_seed(base::derive_seed(rank.seed, keep(rank.worker_name)));
   if (has_peers(rank)) rank.on_peer_failed(rank.self, hear_of_failure, &state);
+  if (has_deaths(rank)) rank.on_peer_died(rank.self, hear_of_death, &state);
   if (attached_.size() > 1) return;
   core::process_rank_state().use(state.line());
   device::tell_order_reports_to([this](const device::OrderReport& found) { report(found); });
@@ -182,6 +185,7 @@ void Ranks::detach(const distrun_rank& rank) {
   collectives::leave_groups(state);
   const std::lock_guard lock(mutex_);
   if (has_peers(rank)) rank.on_peer_failed(rank.self, nullptr, nullptr);
+  if (has_deaths(rank)) rank.on_peer_died(rank.self, nullptr, nullptr);
   tell_unseen_errors(rank, state);
   std::erase_if(attached_, [&](const Attached& each) { return each.rank == &rank; });
   if (attached_.empty()) device::tell_order_reports_to({});

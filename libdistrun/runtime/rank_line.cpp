@@ -133,6 +133,10 @@ bool has_peers(const distrun_rank& rank) noexcept {
   return rank.size >= offsetof(distrun_rank, on_peer_failed) + sizeof rank.on_peer_failed;
 }
 
+bool has_deaths(const distrun_rank& rank) noexcept {
+  return rank.size >= offsetof(distrun_rank, on_peer_died) + sizeof rank.on_peer_died;
+}
+
 std::unique_ptr<core::RankLine> make_rank_line(const distrun_rank& rank) { return std::make_unique<Line>(rank); }
 
 }  // namespace distrun::runtime

@@ -22,6 +22,7 @@ bool is_known(ControlFrame kind) noexcept {
     case ControlFrame::BarrierRelease:
     case ControlFrame::Finish:
     case ControlFrame::PeerFinished:
+    case ControlFrame::PeerDied:
     case ControlFrame::Dismiss: return true;
   }
   return false;

@@ -37,6 +37,7 @@ enum class ControlFrame : std::uint16_t {
   Finish = 36,  // waits for no debugger any more
   PeerFinished = 37,
   Dismiss = 38,  // there is no further order: end
+  PeerDied = 39 | kOptionalKind,
 };
 bool is_known(ControlFrame kind) noexcept;
 
@@ -196,6 +197,12 @@ struct PeerFailed {
   std::string text;
 };
 DISTRUN_FIELDS(PeerFailed, m.rank, m.text)
+
+// As the test has declared, so that nothing has failed; of each rank that is known to have died.
+struct PeerDied {
+  std::int32_t rank = 0;
+};
+DISTRUN_FIELDS(PeerDied, m.rank)
 
 struct Done {
   bool passed = false;

@@ -186,6 +186,7 @@ void ControlLine::handle(const wire::Frame& frame) {
     case wire::ControlFrame::PeerFailed: inbox.put(wire::decode<wire::PeerFailed>(payload)); break;
     case wire::ControlFrame::BarrierRelease: inbox.put(wire::decode<wire::BarrierRelease>(payload)); break;
     case wire::ControlFrame::Finish: let_go_ = true; break;
+    case wire::ControlFrame::PeerDied: inbox.put(wire::decode<wire::PeerDied>(payload)); break;
     case wire::ControlFrame::PeerFinished: inbox.put(wire::decode<wire::PeerFinished>(payload)); break;
     case wire::ControlFrame::Message: take_message(frame, inbox); break;
     case wire::ControlFrame::DumpStacks: send_stacks(); break;

@@ -33,11 +33,13 @@ board::PeerSet Inbox::others() const noexcept {
 
 void Inbox::put(wire::RunOrder order) {
   on_peer_failed({});
+  on_peer_died({});
   const std::lock_guard lock(mutex_);
   releases_.clear();
   messages_.clear();
   bytes_ = 0;
   peer_failed_.reset();
+  died_.clear();
   finished_.clear();
   order_ = std::move(order);
   changed_.notify_all();
@@ -101,6 +103,27 @@ void Inbox::call_of_failure() {
   }
   if (!failure || !peer_failed_call_) return;
   std::exchange(peer_failed_call_, {})(failure->rank, who(*failure));
+}
+
+void Inbox::put(wire::PeerDied death) {
+  const std::lock_guard calling(calling_);
+  {
+    const std::lock_guard lock(mutex_);
+    died_.push_back(death.rank);
+  }
+  if (peer_died_call_) peer_died_call_(death.rank);
+}
+
+void Inbox::on_peer_died(PeerDiedCall call) {
+  const std::lock_guard calling(calling_);
+  peer_died_call_ = std::move(call);
+  if (!peer_died_call_) return;
+  std::vector<std::int32_t> dead;
+  {
+    const std::lock_guard lock(mutex_);
+    dead = died_;
+  }
+  for (const std::int32_t rank : dead) peer_died_call_(rank);
 }
 
 void Inbox::put(wire::PeerFinished peer) {

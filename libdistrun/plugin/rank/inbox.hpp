@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <distrun/common/board/wait.hpp>
 #include <distrun/common/trace/writer.hpp>
@@ -44,6 +45,7 @@ class Inbox {
   // False if there is no room: the message is dropped.
   bool put(wire::RankMessage message);
   void put(wire::PeerFailed failure);
+  void put(wire::PeerDied death);
   void put(wire::PeerFinished peer);
   void disconnect();
 
@@ -51,6 +53,9 @@ class Inbox {
   // listener: it must not block. It does not run any more when this returns.
   using PeerFailedCall = std::function<void(std::int32_t because_of, const std::string& why)>;
   void on_peer_failed(PeerFailedCall call);
+  // The same for each peer that dies as the test has declared.
+  using PeerDiedCall = std::function<void(std::int32_t rank)>;
+  void on_peer_died(PeerDiedCall call);
 
   // The rank's next test; nothing if there is none.
   std::optional<wire::RunOrder> wait_for_order();
@@ -84,10 +89,13 @@ class Inbox {
   std::size_t bytes_ = 0;
   std::optional<wire::PeerFailed> peer_failed_;
   std::set<std::int32_t> finished_;  // of the ranks that this one waits for
+  std::vector<std::int32_t> died_;   // as the test has declared
   bool disconnected_ = false;
 
-  std::mutex calling_;               // held while the call runs; taken before mutex_
-  PeerFailedCall peer_failed_call_;  // guarded by calling_
+  std::mutex calling_;  // held while a call runs; taken before mutex_
+  // Guarded by calling_.
+  PeerFailedCall peer_failed_call_;
+  PeerDiedCall peer_died_call_;
 };
 
 }  // namespace distrun::rank

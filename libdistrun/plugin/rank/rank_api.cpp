@@ -80,6 +80,7 @@ void RankApi::fill_in_suite() {
   fill_in_seat(api_, seat_);
   api_.explain_faults = explain_faults;
   api_.on_peer_failed = on_peer_failed;
+  api_.on_peer_died = on_peer_died;
   api_.bind = bind;
   api_.unbind = unbind;
   if (order_.host == wire::HostWork::None) return;
@@ -180,6 +181,11 @@ void RankApi::on_peer_failed(void* self, void (*failed)(void*, std::int32_t, dis
   if (failed == nullptr) return of(self).inbox_.on_peer_failed({});
   of(self).inbox_.on_peer_failed(
       [failed, context](std::int32_t because_of, const std::string& why) { failed(context, because_of, view(why)); });
+}
+
+void RankApi::on_peer_died(void* self, void (*died)(void*, std::int32_t), void* context) {
+  if (died == nullptr) return of(self).inbox_.on_peer_died({});
+  of(self).inbox_.on_peer_died([died, context](std::int32_t rank) { died(context, rank); });
 }
 
 std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why, void* context,

@@ -47,6 +47,7 @@ class RankApi {
   static void explain_faults(void* self, std::size_t (*explain)(const void*, char*, std::size_t));
   static void on_peer_failed(void* self, void (*failed)(void* context, std::int32_t because_of, distrun_string why),
                              void* context);
+  static void on_peer_died(void* self, void (*died)(void* context, std::int32_t rank), void* context);
   static std::int32_t set(void* self, distrun_string key, distrun_string value);
   static std::int32_t barrier(void* self, distrun_string name, std::int64_t timeout_ms, distrun_sink why, void* context,
                               std::int32_t* because_of);

@@ -270,6 +270,10 @@ typedef struct distrun_rank {
    * block. At most once, and at once if it has happened. No call runs any more when this returns. */
   void (*on_peer_failed)(void* self, void (*failed)(void* context, int32_t because_of, distrun_string why),
                          void* context);
+  /* From here on there if `size` says so. */
+  /* As on_peer_failed, of ranks that die as the test has declared: `died` is called for each, also for those that are
+   * dead already. Nothing has failed then, but a wait for such a rank is in vain. */
+  void (*on_peer_died)(void* self, void (*died)(void* context, int32_t rank), void* context);
 } distrun_rank;
 
 /* Filled by the plugin. `self` goes back as the first argument of each call. */

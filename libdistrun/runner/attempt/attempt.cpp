@@ -318,6 +318,7 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
     state.record.outcome = outcome;
     if (outcome.kind == OutcomeKind::KilledByUs) state.record.because_of = first_failed_;
     decide(state);
+    if (state.record.declared_death) tell_declared_death(rank);
   }
   settle_held();
   if (!state.done && state_ == State::Running && held_.empty()) talk_.leave(rank, state.record.declared_death);

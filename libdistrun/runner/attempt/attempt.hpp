@@ -143,6 +143,7 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   int root_cause(int rank) const;
   void find_root_causes();
   void tell_peers(const RankState& failed);
+  void tell_declared_death(int rank);
   std::optional<RankError> stray_of(const RankState& rank) const;
   bool find_stray(RankState& rank);
   bool find_strays();

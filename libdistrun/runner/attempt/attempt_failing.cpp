@@ -149,4 +149,12 @@ void Attempt::tell_peers(const RankState& failed) {
   }
 }
 
+// A wait for that rank is in vain, though its death is no failure.
+void Attempt::tell_declared_death(int rank) {
+  for (const RankState& other : ranks_) {
+    if (other.record.rank == rank || other.ended || other.done) continue;
+    talk_.send(other.record.rank, wire::ControlFrame::PeerDied, wire::PeerDied{rank});
+  }
+}
+
 }  // namespace distrun::runner

@@ -35,7 +35,15 @@ void RankState::fail_peer(PeerFailure failure) {
   for (const auto& [who, call] : calls_) call(failure);
 }
 
+void RankState::lose_peer(int rank) {
+  const std::lock_guard calling(calling_);
+  dead_.push_back(rank);
+  for (const auto& [who, call] : death_calls_) call(rank);
+}
+
 void RankState::forget_failure() {
+  const std::lock_guard calling(calling_);
+  dead_.clear();
   const std::lock_guard lock(mutex_);
   failure_.reset();
   has_failed_.store(false, std::memory_order_release);
@@ -50,6 +58,17 @@ PeerFailedCall::PeerFailedCall(RankState& rank, RankState::Call call) : rank_(ra
 PeerFailedCall::~PeerFailedCall() {
   const std::lock_guard calling(rank_.calling_);
   rank_.calls_.erase(this);
+}
+
+PeerDiedCall::PeerDiedCall(RankState& rank, std::function<void(int rank)> call) : rank_(rank) {
+  const std::lock_guard calling(rank_.calling_);
+  for (const int dead : rank_.dead_) call(dead);
+  rank_.death_calls_.emplace(this, std::move(call));
+}
+
+PeerDiedCall::~PeerDiedCall() {
+  const std::lock_guard calling(rank_.calling_);
+  rank_.death_calls_.erase(this);
 }
 
 namespace {

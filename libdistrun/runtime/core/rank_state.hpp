@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <distrun/common/board/slot_reader.hpp>
 #include <distrun/common/board/slot_writer.hpp>
@@ -69,11 +70,14 @@ class RankState {
 
   // By the line. The first failure counts; calls back whoever has asked to be.
   void fail_peer(PeerFailure failure);
+  // A peer has died as the test has declared: nothing has failed, but a wait for it is in vain.
+  void lose_peer(int rank);
   // Another test begins: what failed in the last one is forgotten.
   void forget_failure();
 
  private:
   friend class PeerFailedCall;
+  friend class PeerDiedCall;
   using Call = std::function<void(const PeerFailure&)>;
 
   template <class T>
@@ -96,6 +100,8 @@ class RankState {
   std::mutex calling_;
   // Guarded by calling_.
   std::map<const void*, Call> calls_;  // by who asked
+  std::map<const void*, std::function<void(int rank)>> death_calls_;
+  std::vector<int> dead_;
 };
 
 // While it lives, `call` is called when a peer fails: by the thread that hears of it, which reads the rank's line, so
@@ -107,6 +113,18 @@ class PeerFailedCall {
   ~PeerFailedCall();
   PeerFailedCall(const PeerFailedCall&) = delete;
   PeerFailedCall& operator=(const PeerFailedCall&) = delete;
+
+ private:
+  RankState& rank_;
+};
+
+// The same of peers that die as the test has declared: once for each, also for those that are dead already.
+class PeerDiedCall {
+ public:
+  PeerDiedCall(RankState& rank, std::function<void(int rank)> call);
+  ~PeerDiedCall();
+  PeerDiedCall(const PeerDiedCall&) = delete;
+  PeerDiedCall& operator=(const PeerDiedCall&) = delete;
 
  private:
   RankState& rank_;

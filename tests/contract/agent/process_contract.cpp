@@ -62,6 +62,20 @@ TEST_CASE("messages and tensors go to another process and come back") {
   }
 }
 
+TEST_CASE("a worker that died before anybody met it is lost once it is looked after, and one that lives is not") {
+  ChildWorker child(1), other(2);
+  Worker parent(0, 0);
+  start(parent);
+  child.meet(parent);
+  other.meet(parent);
+  child.signal(SIGKILL);
+  parent.agent().look_after(1);
+  parent.agent().look_after(2);
+  REQUIRE(parent.inbox().wait_losses(1));
+  exchange_once(parent, 2);
+  CHECK(parent.inbox().losses().size() == 1);
+}
+
 TEST_CASE("a worker whose process is killed is lost within a second") {
   ChildWorker child(1), other(2);
   Worker parent(0, 0);

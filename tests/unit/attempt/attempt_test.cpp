@@ -127,7 +127,12 @@ TEST_CASE("a death that the test declared disturbs nobody") {
   fake::World& world = stage.begin();
   world.start_and_greet_all();
   world.die(2, SIGKILL);
-  for (const int rank : {0, 1}) CHECK(world.frames(rank, ControlFrame::PeerFailed).empty());
+  for (const int rank : {0, 1}) {
+    CHECK(world.frames(rank, ControlFrame::PeerFailed).empty());
+    const auto deaths = world.messages<wire::PeerDied>(rank, ControlFrame::PeerDied);
+    REQUIRE(deaths.size() == 1);  // a wait for it is in vain
+    CHECK(deaths[0].rank == 2);
+  }
   testing::run_for(stage.loop, std::chrono::milliseconds(100));  // longer than every grace
   CHECK(world.signals.empty());
   world.pass(0);

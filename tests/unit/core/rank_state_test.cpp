@@ -46,6 +46,31 @@ TEST_CASE("the first failure is told, once, to who asked before and to who asks 
   CHECK(rank.peer_failure()->rank == 1);
 }
 
+TEST_CASE("each death that the test has declared is told, also to who asks later, until the next test") {
+  RankState rank;
+  std::vector<int> told;
+  {
+    const PeerDiedCall before(rank, [&](int dead) { told.push_back(dead); });
+    rank.lose_peer(2);
+    rank.lose_peer(1);
+    CHECK(told == std::vector<int>{2, 1});
+  }
+  rank.lose_peer(3);
+  CHECK(told.size() == 2);
+  CHECK_FALSE(rank.has_failed_peer());
+  std::vector<int> later;
+  {
+    const PeerDiedCall call(rank, [&](int dead) { later.push_back(dead); });
+  }
+  CHECK(later == std::vector<int>{2, 1, 3});
+  rank.forget_failure();
+  later.clear();
+  {
+    const PeerDiedCall call(rank, [&](int dead) { later.push_back(dead); });
+  }
+  CHECK(later.empty());
+}
+
 TEST_CASE("a peer's rank is that of its process, whatever its number among its peers") {
   testing::FakeRank rank;
   rank.line.pids = {{0, 4710}, {1, 4711}, {5, 4715}};

@@ -24,8 +24,9 @@ std::vector<std::uint16_t> numbers(std::initializer_list<Kind> kinds) {
 
 std::vector<std::uint16_t> of_control() {
   using enum ControlFrame;
-  return numbers({Hello, Phase, Error, Skip, Stacks, BarrierEnter, Message, Note, Done, Run, ReceiveWait, DumpStacks,
-                  PeerFailed, Finish, BarrierRelease, PeerFinished, Leak, ReceiveEnd, Dismiss});
+  return numbers({Hello,          Phase,        Error, Skip,        Stacks,     BarrierEnter, Message,
+                  Note,           Done,         Run,   ReceiveWait, DumpStacks, PeerFailed,   Finish,
+                  BarrierRelease, PeerFinished, Leak,  ReceiveEnd,  Dismiss,    PeerDied});
 }
 std::vector<std::uint16_t> of_probe() {
   using enum ProbeFrame;

@@ -128,6 +128,7 @@ void each_message(Visit visit) {
   visit(LeakReport{true, "5 (/tmp/x)"});
   visit(Note{"device", "cpu"});
   visit(PeerFailed{3, "token is lost"});
+  visit(PeerDied{3});
   visit(Done{true, 1234567890123ULL, {{"port", "4711"}}, {{"/dev/shm/x", 24, 4711}}, true});
   visit(WatchedDirectory{"/dev/shm", 1234567890123LL});
   visit(ListOrder{4, "shm", "pipe", "auto", 0, "process", "no device"});

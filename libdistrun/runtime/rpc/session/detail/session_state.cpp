@@ -47,9 +47,12 @@ void Session::start() {
   session_state_of(rank).set(shared_from_this());
   use_calls(rank, calls);
   calls->start();
+  // A rank is the worker of its number, unless the group numbers them otherwise; one that is there stays one.
+  on_death_.emplace(rank, [to = agent](int dead) { to->look_after(dead); });
 }
 
 void Session::close(const Error& why, base::Nanoseconds limit) noexcept {
+  on_death_.reset();
   meetings.close();
   if (calls != nullptr) {
     calls->close(why, limit);

@@ -41,6 +41,9 @@ struct Session : std::enable_shared_from_this<Session> {
   Meetings meetings;
   Termination termination;
   std::atomic<bool> is_ending{false};
+
+ private:
+  std::optional<core::PeerDiedCall> on_death_;
 };
 
 class SessionState {
