@@ -295,6 +295,7 @@ TEST_CASE("a child that goes on as if it were the rank is found out", "[fixtures
 
 TEST_CASE("fixtures that hang in the body end in time", "[fixtures]") {
   run_together(distrun::fixtures::hangs_group());
+  run_together(distrun::fixtures::hangs_stopped_group());
 }
 
 TEST_CASE("waits of a runtime for other ranks are seen, and end when one fails", "[fixtures]") {

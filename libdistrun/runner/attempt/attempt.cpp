@@ -353,7 +353,9 @@ void Attempt::enter_phase(RankState& rank, wire::Phase phase) {
 std::vector<RankView> Attempt::views() const {
   std::vector<RankView> views;
   for (const RankState& rank : ranks_) {
-    if (rank.alive()) views.push_back({rank.record.rank, world_->shown(rank.record.rank)});
+    if (!rank.alive()) continue;
+    RankView& view = views.emplace_back(RankView{rank.record.rank, world_->shown(rank.record.rank)});
+    if (view.shown) talk_.drop_ended_waits(view.rank, *view.shown);
   }
   return views;
 }

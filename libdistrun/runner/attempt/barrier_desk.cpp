@@ -1,6 +1,15 @@
 #include <distrun/runner/attempt/barrier_desk.hpp>
 
+#include <algorithm>
+
+#include <distrun/common/board/layout.hpp>
+
 namespace distrun::runner {
+namespace {
+
+bool is_name(std::string_view barrier, std::string_view shown) { return barrier.substr(0, board::kNameSize) == shown; }
+
+}  // namespace
 
 BarrierDesk::BarrierDesk(int world_size) : world_size_(world_size) {}
 
@@ -39,6 +48,7 @@ std::optional<Release> BarrierDesk::check(const std::string& barrier) {
     release.error = "rank " + std::to_string(gone_.front()) + " finished without entering barrier \"" + barrier + "\"";
   }
   waiting_.erase(found);
+  for (const int rank : release.ranks) passed_[rank] = barrier;
   if (release.ranks.empty()) return std::nullopt;
   return release;
 }
@@ -48,6 +58,13 @@ std::string BarrierDesk::waiting_in(int rank) const {
     if (ranks.contains(rank)) return "barrier \"" + barrier + "\"";
   }
   return "";
+}
+
+bool BarrierDesk::has_passed(int rank, std::string_view shown) const {
+  const auto last = passed_.find(rank);
+  if (last == passed_.end() || !is_name(last->second, shown)) return false;
+  return std::none_of(waiting_.begin(), waiting_.end(),
+                      [&](const auto& entry) { return is_name(entry.first, shown) && entry.second.contains(rank); });
 }
 
 }  // namespace distrun::runner

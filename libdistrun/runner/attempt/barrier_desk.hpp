@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace distrun::runner {
@@ -26,6 +27,9 @@ class BarrierDesk {
   std::vector<Release> leave(int rank, bool declared);
   // `barrier "x"`, or empty.
   std::string waiting_in(int rank) const;
+  // Whether the rank has been released from the barrier that it shows under this name, which may be cut, since it last
+  // entered it. A rank that cannot run goes on showing it.
+  bool has_passed(int rank, std::string_view shown) const;
 
  private:
   std::optional<Release> check(const std::string& barrier);
@@ -34,6 +38,7 @@ class BarrierDesk {
   std::set<int> excused_;  // declared deaths
   std::vector<int> gone_;  // the others, in the order in which they went
   std::map<std::string, std::set<int>> waiting_;
+  std::map<int, std::string> passed_;  // by rank, the barrier from which it was released last
 };
 
 }  // namespace distrun::runner

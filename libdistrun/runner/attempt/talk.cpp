@@ -51,6 +51,12 @@ std::string Talk::waiting_in(int rank) const {
   return barrier.empty() ? receives_.waiting_in(rank) : barrier;
 }
 
+void Talk::drop_ended_waits(int rank, board::Shown& shown) const {
+  std::erase_if(shown.waits, [&](const board::ShownWait& wait) {
+    return wait.kind == board::WaitKind::Barrier && barriers_.has_passed(rank, wait.name);
+  });
+}
+
 void Talk::release(const Release& release) {
   const wire::BarrierRelease message{release.barrier, release.error, release.because_of};
   for (const int rank : release.ranks) send(rank, wire::ControlFrame::BarrierRelease, message);

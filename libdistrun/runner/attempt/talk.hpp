@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <distrun/common/board/slot_reader.hpp>
 #include <distrun/common/wire/control.hpp>
 #include <distrun/runner/attempt/barrier_desk.hpp>
 #include <distrun/runner/attempt/receive_desk.hpp>
@@ -43,6 +44,8 @@ class Talk {
   void leave(int rank, bool declared);
   // `barrier "x"`, `receive("token") from rank 1`; or empty.
   std::string waiting_in(int rank) const;
+  // Drops the waits that the rank shows though they have ended: what ends them has been sent to it.
+  void drop_ended_waits(int rank, board::Shown& shown) const;
 
  private:
   struct Line {

@@ -146,7 +146,8 @@ std::string describe_awaited(const AttemptRecord& attempt, const RankRecord& lat
   const bool is_done = first.outcome.kind == OutcomeKind::Passed || first.outcome.kind == OutcomeKind::Skipped;
   return base::ranks_label(waiting->ranks) + describe_deed(late) + ", waiting in " + waiting->what + " for " +
          base::ranks_label(attempt.culprits) +
-         (is_done ? std::string(", which had ") + name_of(first.outcome.kind) : describe_phase(first)) +
+         (is_done ? std::string(", which had ") + name_of(first.outcome.kind)
+                  : describe_phase(first) + describe_doing(still, attempt.culprits.size())) +
          describe_waiting(still, waiting);
 }
 

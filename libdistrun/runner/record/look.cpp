@@ -115,6 +115,10 @@ std::string name_of_wait(const board::ShownWait& wait) {
   return board::describe(bare);
 }
 
+bool is_stopped_by_signal(const wire::ThreadStack& thread) noexcept {
+  return static_cast<char>(thread.task.state) == 'T';
+}
+
 std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_t now_ns) {
   std::vector<WaitLine> lines;
   for (const RankView& view : views) {

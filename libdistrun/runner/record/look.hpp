@@ -23,6 +23,9 @@ std::vector<int> awaited(const std::vector<RankView>& views, int rank, const boa
 // "barrier \"meet\"", without ranks.
 std::string name_of_wait(const board::ShownWait& wait);
 
+// Whether a signal keeps the thread from running.
+bool is_stopped_by_signal(const wire::ThreadStack& thread) noexcept;
+
 // What a look tells of one rank.
 Look only(int rank, Look look);
 

@@ -30,9 +30,10 @@ std::vector<int> ranks_of(const WaitGraph& graph, const WaitEnd& end) {
   return {ranks.begin(), ranks.end()};
 }
 
+constexpr const char* kStopped = "stopped (SIGSTOP)";
+
 std::string describe_condition(const WaitNode& thread) {
   if (thread.stack == nullptr) return "";
-  if (static_cast<char>(thread.stack->task.state) == 'T') return "stopped (SIGSTOP)";
   if (thread.stack->motion == wire::Motion::Spinning) return "spinning";
   const bool locks_itself = thread.stack->waits_for.find("held by this thread itself") != std::string::npos;
   return locks_itself ? "waiting for a mutex that it holds itself" : "";
@@ -42,6 +43,7 @@ std::string describe_condition(const WaitNode& thread) {
 std::string describe_end(const WaitGraph& graph, const WaitEnd& end) {
   if (end.size() > 1) return "its threads waiting for each other";
   const WaitNode& thread = graph.node(end.front());
+  if (graph.is_stopped(thread.rank)) return kStopped;
   const std::string waits_in = thread.wait == nullptr ? "" : name_of_wait(*thread.wait);
   if (thread.handler != nullptr) {
     return "running " + board::describe(*thread.handler) + (waits_in.empty() ? "" : ", which waits in " + waits_in);
@@ -100,8 +102,18 @@ Standstill by_look(const Look& look, const std::vector<int>& late) {
   return still;
 }
 
+// Those that were stopped when the look saw them. Programs show nothing else.
+std::vector<int> stopped_ranks(const Look& look) {
+  std::set<int> ranks;
+  for (const evidence::Process& process : look.stacks.processes) {
+    const bool is_stopped = !process.threads.empty() && is_stopped_by_signal(process.threads.front());
+    if (is_stopped && process.rank >= 0) ranks.insert(process.rank);
+  }
+  return {ranks.begin(), ranks.end()};
+}
+
 // Who waits is known, and in what, but not for whom: for those that do not.
-Standstill by_records(const AttemptRecord& attempt) {
+Standstill by_records(const AttemptRecord& attempt, const std::vector<int>& stopped) {
   std::vector<int> late_at_work;
   std::vector<int> others_at_work;
   std::vector<int> late;
@@ -113,9 +125,13 @@ Standstill by_records(const AttemptRecord& attempt) {
     if (is_late) late_at_work.push_back(rank.rank);
     if (rank.outcome.kind == OutcomeKind::KilledByUs) others_at_work.push_back(rank.rank);
   }
-  still.causes = !late_at_work.empty() ? late_at_work : !others_at_work.empty() ? others_at_work : late;
+  still.causes = !stopped.empty()          ? stopped
+                 : !late_at_work.empty()   ? late_at_work
+                 : !others_at_work.empty() ? others_at_work
+                                           : late;
+  for (const int rank : stopped) add(still.doing, rank, kStopped);
   for (const RankRecord& rank : attempt.ranks) {
-    if (rank.waiting_in.empty()) continue;
+    if (rank.waiting_in.empty() || has(stopped, rank.rank)) continue;
     const bool is_cause = has(still.causes, rank.rank);
     add(is_cause ? still.doing : still.waiting, rank.rank, (is_cause ? "waiting in " : "") + rank.waiting_in);
   }
@@ -129,12 +145,14 @@ Standstill standstill_of(const AttemptRecord& attempt) {
   for (const RankRecord& rank : attempt.ranks) {
     if (rank.outcome.kind == OutcomeKind::TimedOut) late.push_back(rank.rank);
   }
+  std::vector<int> stopped;
   for (const Look& look : attempt.looks) {
     const auto has_shown = [](const RankView& view) { return view.shown.has_value(); };
     const bool tells = std::any_of(look.ranks.begin(), look.ranks.end(), has_shown);
     if (look.kind == LookKind::Timeout && tells) return by_look(look, late);
+    if (look.kind == LookKind::Timeout) stopped = stopped_ranks(look);
   }
-  return by_records(attempt);
+  return by_records(attempt, stopped);
 }
 
 }  // namespace distrun::runner

@@ -83,7 +83,8 @@ WaitGraph::WaitGraph(const Look& look) : look_(look) {
   // Whoever is in no wait may be the one who has not put it there yet.
   const Indices idle = idle_bodies();
   for (WaitNode& node : nodes_) {
-    if (node.wait != nullptr && node.wait->kind == WaitKind::StoreGet && node.next.empty()) node.next = idle;
+    const bool waits_for_key = node.wait != nullptr && node.wait->kind == WaitKind::StoreGet;
+    if (waits_for_key && node.next.empty() && !is_stopped(node.rank)) node.next = idle;
   }
 }
 
@@ -126,10 +127,12 @@ void WaitGraph::add_threads(const RankView& view) {
 }
 
 void WaitGraph::add_stacks(const evidence::Process& process) {
-  const auto body = body_tids_.find(process.rank);
-  if (body == body_tids_.end()) return;
+  if (!places_.contains({process.rank, kBody}) || process.threads.empty()) return;
+  // A rank that shows nothing yet has not begun its body: that will be its main thread's.
+  const auto body = body_tids_.try_emplace(process.rank, process.threads.front().task.tid).first;
   for (const wire::ThreadStack& thread : process.threads) {
     const int key = thread.task.tid == body->second ? kBody : thread.task.tid;
+    if (key == kBody && is_stopped_by_signal(thread)) stopped_.insert(process.rank);
     if (places_.contains({process.rank, key}) || !thread.waits_for.empty()) {
       nodes_[at(process.rank, key)].stack = &thread;
     }
@@ -138,12 +141,14 @@ void WaitGraph::add_stacks(const evidence::Process& process) {
 
 Indices WaitGraph::next_of(std::size_t index) {
   const WaitNode node = nodes_[index];  // others may come to be meanwhile
+  if (is_stopped(node.rank)) return {};
   Indices next;
   for (const int rank : node.awaited) {
     const Indices there =
         is_call(node.wait->kind) ? callees(node.rank, *node.wait, rank) : Indices{body_or_nobody(rank)};
     next.insert(next.end(), there.begin(), there.end());
   }
+  if (next.empty()) next = stopped_peers(node);
   if (next.empty()) next = holder_of_mutex(node);
   const bool is_body = body_of(node.rank) == &nodes_[index];
   if (next.empty() && is_body && may_wait_for_own_threads(node)) next = threads_for_others(node.rank);
@@ -160,6 +165,17 @@ Indices WaitGraph::holder_of_mutex(const WaitNode& node) const {
   const int tid = std::atoi(text.c_str() + at + kHeldBy.size());
   const auto found = places_.find({node.rank, tid == body_tids_.at(node.rank) ? kBody : tid});
   return found == places_.end() ? Indices{} : Indices{found->second};
+}
+
+// All peers seem to be in the same barrier or collective. One that is stopped may still show an earlier round of it,
+// whose end it has not seen.
+Indices WaitGraph::stopped_peers(const WaitNode& node) const {
+  Indices stopped;
+  if (node.wait == nullptr || node.wait->rule != board::PeerRule::All || !node.awaited.empty()) return stopped;
+  for (const int peer : node.wait->peers) {
+    if (is_stopped(peer)) stopped.push_back(places_.at({peer, kBody}));
+  }
+  return stopped;
 }
 
 // Threads that wait for other ranks, and for the rank itself, not for one that has called it.
@@ -194,7 +210,8 @@ Indices WaitGraph::idle_bodies() const {
   Indices idle;
   for (const auto& [place, index] : places_) {
     const WaitNode& node = nodes_[index];
-    if (place.second == kBody && node.wait == nullptr && node.next.empty()) idle.push_back(index);
+    const bool waits = node.wait != nullptr && !is_stopped(node.rank);
+    if (place.second == kBody && !waits && node.next.empty()) idle.push_back(index);
   }
   return idle;
 }

@@ -3,6 +3,7 @@
 // other threads. An edge claims only what was seen: on the board, and of mutexes in the stacks.
 #include <cstddef>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,8 @@ class WaitGraph {
   explicit WaitGraph(const Look& look);
 
   const WaitNode& node(std::size_t index) const { return nodes_[index]; }
+  // Whether the process of that rank was stopped by a signal: none of its threads waits for anybody then.
+  bool is_stopped(int rank) const { return stopped_.contains(rank); }
   // Null if the look did not see that rank.
   const WaitNode* body_of(int rank) const;
   // Where the waits of these ranks' bodies end. Of ranks that the look did not see nothing.
@@ -45,12 +48,14 @@ class WaitGraph {
   std::vector<std::size_t> next_of(std::size_t index);
   std::vector<std::size_t> holder_of_mutex(const WaitNode& node) const;
   std::vector<std::size_t> threads_for_others(int rank) const;
+  std::vector<std::size_t> stopped_peers(const WaitNode& node) const;
   std::vector<std::size_t> callees(int caller, const board::ShownWait& wait, int rank);
   std::vector<std::size_t> idle_bodies() const;
 
   const Look& look_;
   std::map<std::pair<int, int>, std::size_t> places_;  // by rank and thread
   std::map<int, int> body_tids_;                       // by rank, as far as they are known
+  std::set<int> stopped_;                              // ranks
   std::vector<WaitNode> nodes_;
 };
 

@@ -138,6 +138,32 @@ TEST_CASE("a rank that was just awake is seen in the wait in which it has been f
   CHECK_THAT(record.message, Catch::EndsWith("; rank 0 waited in barrier \"step\""));
 }
 
+TEST_CASE("a rank that still shows a barrier that has ended waits for nobody") {
+  Stage stage(2);
+  stage.settings.timeout = 50ms;
+  fake::World& world = stage.begin();
+  world.hold_stacks = true;
+  world.start_and_greet_all();
+  board::ShownWait wait;
+  wait.name = "step";
+  wait.kind = board::WaitKind::Barrier;
+  wait.rule = board::PeerRule::All;
+  wait.in_body = true;
+  for (int rank = 0; rank < 2; ++rank) {
+    wait.peers = {1 - rank};
+    world.boards[rank].waits = {wait};
+    world.say(rank, wire::ControlFrame::BarrierEnter, wire::BarrierEnter{"step"});
+  }
+  world.say(0, wire::ControlFrame::BarrierEnter, wire::BarrierEnter{"step"});  // and once more
+  REQUIRE(stage.until([&] { return world.looks == 1; }));
+  world.give_stacks();
+  end_all(stage, world);
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.culprits == std::vector<int>{1});
+  CHECK_THAT(record.message, Catch::StartsWith("rank 1 ran past the bound"));
+  CHECK_THAT(record.message, Catch::EndsWith("; rank 0 waited in barrier \"step\""));
+}
+
 TEST_CASE("a test that has run for long is looked at before it is stopped") {
   Stage stage(2);
   stage.graces.last_look_after = 0s;

@@ -76,6 +76,29 @@ TEST_CASE("a barrier opens when the last rank has come, and can be used again") 
   }
 }
 
+TEST_CASE("a rank that was released from a barrier has passed it until it comes again") {
+  BarrierDesk desk(2);
+  const std::string name(80, 'x');
+  const std::string shown = name.substr(0, 64);  // as the board cuts it
+  desk.enter(0, name);
+  CHECK_FALSE(desk.has_passed(0, shown));
+  desk.enter(1, name);
+  CHECK(desk.has_passed(0, shown));
+  CHECK(desk.has_passed(1, shown));
+  CHECK_FALSE(desk.has_passed(0, "another"));
+  desk.enter(0, name);
+  CHECK_FALSE(desk.has_passed(0, shown));
+  CHECK(desk.has_passed(1, shown));
+  SECTION("be it by the end of another rank") {
+    desk.leave(1, false);
+    CHECK(desk.has_passed(0, shown));
+  }
+  SECTION("or to one that looks like it") {
+    desk.enter(1, name + "y");
+    CHECK_FALSE(desk.has_passed(1, shown));
+  }
+}
+
 TEST_CASE("barriers of different names do not touch each other") {
   BarrierDesk desk(2);
   CHECK_FALSE(desk.enter(0, "x"));

@@ -239,6 +239,73 @@ TEST_CASE("what can be seen of a rank that waits for nobody is said") {
   CHECK(told(attempt) == Told{{1}, "rank 1" + kRanPast + what + "; ranks 0, 2-3 waited in barrier \"x\""});
 }
 
+TEST_CASE("a stopped rank is to blame, whatever it waited in when it was stopped") {
+  const RankView stopped = GENERATE(in_barrier(2, "after"), in_wait(2, WaitKind::Receive, "go", {1}),
+                                    in_wait(2, WaitKind::RpcReply, "f", {1}, 7), in_wait(2, WaitKind::StoreGet, "key"));
+  const std::string message = "rank 2" + kRanPast + ", stopped (SIGSTOP)";
+  SECTION("and the others had passed") {
+    AttemptRecord attempt = seen({stopped}, {Passed, Passed, TimedOut, Passed});
+    add_thread(attempt, 2, 4702).task.state = 'T';
+    CHECK(told(attempt) == Told{{2}, message});
+  }
+  SECTION("and the others wait for it elsewhere") {
+    AttemptRecord attempt = seen({in_barrier(0, "last"), in_barrier(1, "last"), stopped, in_barrier(3, "last")});
+    add_thread(attempt, 2, 4702).task.state = 'T';
+    CHECK(told(attempt) == Told{{2}, message + "; ranks 0-1, 3 waited in barrier \"last\""});
+  }
+}
+
+TEST_CASE("a stopped rank that shows a wait in the meeting of the others has missed the end of an earlier round") {
+  std::vector<RankView> all;
+  for (int rank = 0; rank < 4; ++rank) {
+    all.push_back(in_all_reduce(rank, {(rank + 1) % 4, (rank + 2) % 4, (rank + 3) % 4}));
+  }
+  AttemptRecord attempt = seen(all);
+  add_thread(attempt, 1, 4701).task.state = 'T';
+  CHECK(told(attempt) == Told{{1},
+                              "rank 1" + kRanPast +
+                                  ", stopped (SIGSTOP); ranks 0, 2-3 waited in collective \"all_reduce of world\" #1"});
+}
+
+TEST_CASE("a call to a stopped rank ends there, whether or not it runs it") {
+  const RankView callee = GENERATE(in_gather(1, 0), runs(in_gather(1, 0), "f", 7, 0, 9001));
+  AttemptRecord attempt = seen({in_wait(0, WaitKind::RpcReply, "f", {1}, 7), callee, in_gather(2, 0), in_gather(3, 0)});
+  add_thread(attempt, 1, 4701).task.state = 'T';
+  CHECK(told(attempt) == Told{{1},
+                              "rank 1" + kRanPast +
+                                  ", stopped (SIGSTOP); rank 0 waited in RPC reply \"f\" #7, ranks 2-3 for rank 0 in "
+                                  "barrier \"rpc all_gather\""});
+}
+
+TEST_CASE("who waits for a key waits for a stopped rank too, whatever that waited in") {
+  AttemptRecord attempt = seen({in_wait(0, WaitKind::StoreGet, "key"), in_barrier(1, "x"),
+                                in_wait(2, WaitKind::StoreGet, "key"), in_wait(3, WaitKind::StoreGet, "key")});
+  add_thread(attempt, 1, 4701).task.state = 'T';
+  CHECK(told(attempt) ==
+        Told{{1}, "rank 1" + kRanPast + ", stopped (SIGSTOP); ranks 0, 2-3 waited in store get \"key\""});
+}
+
+TEST_CASE("a rank that was stopped before it showed anything is to blame") {
+  AttemptRecord attempt = seen({in_barrier(0, "x"), RankView{1, {}}, in_barrier(2, "x"), in_barrier(3, "x")});
+  add_thread(attempt, 1, 4701).task.state = 'T';
+  CHECK(told(attempt) == Told{{1}, "rank 1" + kRanPast + ", stopped (SIGSTOP); ranks 0, 2-3 waited in barrier \"x\""});
+}
+
+TEST_CASE("of a rank that is stopped while its own time is not over that is said") {
+  AttemptRecord attempt = seen({in_wait(0, WaitKind::Barrier, "x", {1}), in_body(1)}, {TimedOut, KilledByUs});
+  attempt.ranks[1].phase = wire::Phase::SetUp;
+  add_thread(attempt, 1, 4701).task.state = 'T';
+  CHECK(told(attempt) ==
+        Told{{1}, "rank 0" + kRanPast + ", waiting in barrier \"x\" for rank 1 in set-up, stopped (SIGSTOP)"});
+}
+
+TEST_CASE("of programs, which show nothing, the stopped ones are to blame") {
+  AttemptRecord attempt = seen({RankView{}, RankView{1, {}}, RankView{2, {}}, RankView{3, {}}});
+  add_thread(attempt, 0, 4700).task.state = 'S';
+  add_thread(attempt, 3, 4703).task.state = 'T';
+  CHECK(told(attempt) == Told{{3}, "rank 3" + kRanPast + ", stopped (SIGSTOP)"});
+}
+
 TEST_CASE("a look that saw nothing of the board blames by what ranks have told") {
   AttemptRecord attempt = seen({RankView{}, RankView{1, {}}, RankView{2, {}}, RankView{3, {}}});
   attempt.ranks[0].waiting_in = attempt.ranks[2].waiting_in = attempt.ranks[3].waiting_in = "barrier \"x\"";
