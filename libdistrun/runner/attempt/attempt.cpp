@@ -329,7 +329,7 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
 }
 
 Outcome Attempt::outcome_of_ended(const RankState& rank, proc::ExitStatus status) const {
-  return test_.is_program() ? outcome_of_program(rank, status) : outcome_at_end(rank, status);
+  return test_.is_program() ? outcome_of_program(rank, status) : outcome_at_end(rank, status, test_.info.may_die);
 }
 
 // Exit handlers of a process take away what its other ranks still use.

@@ -39,6 +39,13 @@ Outcome from_result_alone(const RankState& rank) {
   return outcome;
 }
 
+// An exit code of a rank that told nothing stands for nothing but itself.
+Outcome death_at_end(const RankState& rank, proc::ExitStatus status) {
+  const bool told = rank.done || rank.skip || rank.has_fatal_error() || is_failure(rank.record.outcome);
+  if (told || rank.signaled_by_us || !status.exited() || status.code() < 0) return outcome_at_end(rank, status);
+  return {OutcomeKind::Exited, status.code(), ""};
+}
+
 }  // namespace
 
 bool RankState::has_fatal_error() const noexcept {
@@ -57,6 +64,12 @@ Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status) {
   if (status.signaled()) return {OutcomeKind::Signaled, status.signal(), ""};
   if (rank.shares_process && status.code() >= 0) return {OutcomeKind::Exited, status.code(), ""};
   return from_exit_code(status.code());
+}
+
+Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status, const std::vector<wire::MayDie>& may_die) {
+  const Outcome death = death_at_end(rank, status);
+  if (!is_declared(may_die, rank.record.rank, death)) return outcome_at_end(rank, status);
+  return rank.record.errors.empty() ? death : Outcome{OutcomeKind::Failed, 0, ""};
 }
 
 Outcome outcome_of_program(const RankState& rank, proc::ExitStatus status) {

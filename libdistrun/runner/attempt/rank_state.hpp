@@ -41,6 +41,10 @@ Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status);
 // The same of a rank that is somebody's program: its exit code is its result.
 Outcome outcome_of_program(const RankState& rank, proc::ExitStatus status);
 
+// The same where the test declares deaths. A declared exit code of a rank that told no result is that death, though it
+// stands for an error or a skip elsewhere. What a check of the rank has found before stays a failure.
+Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status, const std::vector<wire::MayDie>& may_die);
+
 // Whether the test declared this death.
 bool is_declared(const std::vector<wire::MayDie>& may_die, int rank, const Outcome& outcome);
 

@@ -120,6 +120,38 @@ TEST_CASE("failed, died, timed out and lost are bad outcomes of a rank's own, an
   CHECK_FALSE(is_failure(Outcome{}));
 }
 
+TEST_CASE("a declared exit code is a death, also where it stands for an error or a skip, unless a result was told") {
+  const std::vector<wire::MayDie> any_way{{-1, wire::DeathKind::Any, 0}};
+  const auto end = [&](Told told, ExitStatus status) { return outcome_at_end(state_of(told), status, any_way); };
+  for (const int code : {0, 3, 10, 72, 86}) {
+    const std::vector<wire::MayDie> with_code{{0, wire::DeathKind::ExitCode, code}};
+    const Outcome death{OutcomeKind::Exited, code, ""};
+    const RankState rank = state_of(Told::Nothing);
+    CHECK(outcome_at_end(rank, ExitStatus::of_code(code), with_code) == death);
+    CHECK(outcome_at_end(rank, ExitStatus::of_code(code), any_way) == death);
+    CHECK(outcome_at_end(rank, ExitStatus::of_code(code), {{1, wire::DeathKind::Any, 0}}) ==
+          outcome_at_end(rank, ExitStatus::of_code(code)));
+  }
+  CHECK(end(Told::Nothing, kSegv).kind == OutcomeKind::Signaled);
+  CHECK(end(Told::Nothing, ExitStatus::of_code(-1)).kind == OutcomeKind::Lost);
+  CHECK(end(Told::FatalError, ExitStatus::of_code(10)).kind == OutcomeKind::Failed);
+  CHECK(end(Told::NotPassed, ExitStatus::of_code(10)).kind == OutcomeKind::Failed);
+  CHECK(end(Told::Skip, ExitStatus::of_code(86)).kind == OutcomeKind::Skipped);
+  CHECK(end(Told::SkipOnly, ExitStatus::of_code(86)).kind == OutcomeKind::Skipped);
+  CHECK(end(Told::Passed, kClean).kind == OutcomeKind::Passed);
+  RankState ended_by_us;
+  ended_by_us.signaled_by_us = true;
+  CHECK(outcome_at_end(ended_by_us, ExitStatus::of_code(10), any_way).kind == OutcomeKind::KilledByUs);
+}
+
+TEST_CASE("what a check has found in a rank stays a failure, though the rank then dies as declared") {
+  const std::vector<wire::MayDie> may_die{{0, wire::DeathKind::Any, 0}};
+  RankState rank;
+  rank.record.errors.push_back(samples::error_of("2 == 3", false));
+  CHECK(outcome_at_end(rank, kSegv, may_die).kind == OutcomeKind::Failed);
+  CHECK(outcome_at_end(rank, ExitStatus::of_code(10), may_die).kind == OutcomeKind::Failed);
+}
+
 TEST_CASE("a death is declared by its rank, its way and its value") {
   using wire::DeathKind;
   using wire::MayDie;
