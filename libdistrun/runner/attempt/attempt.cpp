@@ -71,6 +71,7 @@ Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptK
   record_.kind = kind;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     ranks_[i].record.rank = static_cast<int>(i);
+    ranks_[i].ran_others = ground.ran_others;
     ranks_[i].shares_process = test.variant.isolation == Isolation::Threads;
   }
   order_ = common_order(test, run.settings, run.run_id, n, *dirs_, store_, trace_.get());
@@ -306,8 +307,9 @@ void Attempt::on_rank_ended(int rank, proc::ExitStatus status, int because_of) {
   } else if (!state.decided()) {
     state.record.because_of = because_of;
   }
-  const Outcome outcome = dragged ? Outcome{OutcomeKind::Lost, 0, describe_dragged(rank, because_of)}
-                                  : outcome_of_ended(state, because_of >= 0 ? proc::ExitStatus::of_code(0) : status);
+  Outcome outcome = dragged ? Outcome{OutcomeKind::Lost, 0, describe_dragged(rank, because_of)}
+                            : outcome_of_ended(state, because_of >= 0 ? proc::ExitStatus::of_code(0) : status);
+  if (is_failure(outcome) && ends_for_all(state)) outcome = end_for_all(state, outcome);
   state.record.declared_death = is_declared(test_.info.may_die, rank, outcome);
   if (test_.is_program() && outcome.kind == OutcomeKind::Passed) enter_phase(state, wire::Phase::Exit);
   if (state.decided()) {

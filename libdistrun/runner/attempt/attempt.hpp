@@ -51,6 +51,7 @@ struct Ground {
   StandingWorld* standing = nullptr;        // the ranks are its, and ...
   bool stay = false;                        // ... stay there if all went well
   const PrivateTmp* private_tmp = nullptr;  // which they have for themselves; null: none
+  bool ran_others = false;                  // the ranks have run other tests before
 };
 
 // How a run is stopped: with the grace for SIGTERM, or with SIGKILL at once.
@@ -140,6 +141,7 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   void decide_held();
   void decide_failure(RankState& rank);
   void decide(RankState& rank);
+  Outcome end_for_all(RankState& rank, const Outcome& bad_end);
   int root_cause(int rank) const;
   void find_root_causes();
   void tell_peers(const RankState& failed);

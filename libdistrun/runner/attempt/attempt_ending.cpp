@@ -20,7 +20,8 @@ namespace {
 
 // A rank that a sanitizer has ended says why on its standard error.
 void add_sanitizer_error(RankRecord& rank) {
-  if (rank.outcome.kind == OutcomeKind::Passed || rank.outcome.kind == OutcomeKind::Skipped) return;
+  const bool is_good = rank.outcome.kind == OutcomeKind::Passed || rank.outcome.kind == OutcomeKind::Skipped;
+  if (is_good && !rank.bad_end) return;
   auto report = find_sanitizer_report(rank.err.text);
   if (!report) return;
   RankError error;
@@ -131,7 +132,12 @@ void Attempt::time_out_ranks(base::TimePoint now) {
       bystanders_ = true;
       continue;
     }
-    if (!rank.decided()) fail(rank, {OutcomeKind::TimedOut, 0, bound_text(clocks_.bound_of(rank.record.phase), rank)});
+    const Outcome late{OutcomeKind::TimedOut, 0, bound_text(clocks_.bound_of(rank.record.phase), rank)};
+    if (ends_for_all(rank)) {
+      end_for_all(rank, late);
+    } else if (!rank.decided()) {
+      fail(rank, late);
+    }
   }
   look(LookKind::Timeout);
 }
@@ -155,6 +161,12 @@ bool Attempt::lacks_ranks(base::TimePoint now) {
   return true;
 }
 
+// The test keeps its result; whoever gives the rank its tests tells of its end.
+Outcome Attempt::end_for_all(RankState& rank, const Outcome& bad_end) {
+  if (!rank.record.bad_end) rank.record.bad_end = bad_end;
+  return outcome_at_done(rank);
+}
+
 void Attempt::enter(State state, Nanoseconds stay) {
   state_ = state;
   decide_held();  // there is no more time for deaths to be told
@@ -164,7 +176,7 @@ void Attempt::enter(State state, Nanoseconds stay) {
 void Attempt::move_on() {
   switch (state_) {
     case State::Looking:
-      if (!bystanders_) return terminate();  // nobody is left who could use a grace
+      if (!bystanders_ || first_failed_ < 0) return terminate();  // nobody is left who could use a grace
       tell_peers(at(first_failed_));
       return enter(State::Grace, run_.graces.peers);
     case State::Grace: return terminate();

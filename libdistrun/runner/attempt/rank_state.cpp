@@ -54,6 +54,10 @@ bool RankState::has_fatal_error() const noexcept {
 
 Outcome outcome_at_done(const RankState& rank) { return from_result_alone(rank); }
 
+bool ends_for_all(const RankState& rank) {
+  return rank.ran_others && rank.done && !rank.decided() && !is_failure(outcome_at_done(rank));
+}
+
 Outcome outcome_at_end(const RankState& rank, proc::ExitStatus status) {
   if (is_failure(rank.record.outcome)) return rank.record.outcome;
   const bool told = rank.done || rank.has_fatal_error();

@@ -21,6 +21,7 @@ struct RankState {
   std::optional<std::size_t> stray_error;  // of a process that it has forked, which did what only a rank may
   bool settled = false;                    // and waits for its next test
   bool used_up = false;                    // its process is no longer fit for another
+  bool ran_others = false;                 // its process has run other tests before
   bool shares_process = false;             // with the other ranks: what a code of its end means is nobody's
   bool signaled_by_us = false;
   bool is_held = false;  // its failure is decided once the deaths that it may follow from are told
@@ -33,6 +34,9 @@ struct RankState {
 
 // The outcome of a rank that has told its result and lives on.
 Outcome outcome_at_done(const RankState& rank);
+
+// Whether the rank has told a good result and has run other tests before: how it ends then is no single test's.
+bool ends_for_all(const RankState& rank);
 
 // The outcome of a rank that has ended: what it reported, what we did to it, and its exit status, in
 // that order. An outcome that was decided before (a timeout, a lost connection) stays.

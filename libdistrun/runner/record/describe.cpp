@@ -259,6 +259,22 @@ std::string crash_text(const RankRecord& rank) {
   return "";
 }
 
+std::string describe_bad_ends(const AttemptRecord& attempt) {
+  std::string text;
+  int more = 0;
+  for (RankRecord rank : attempt.ranks) {
+    if (!rank.bad_end) continue;
+    if (!text.empty()) {
+      ++more;
+      continue;
+    }
+    rank.outcome = *rank.bad_end;
+    text = name_of_rank(rank.rank) + describe_deed(rank);
+  }
+  if (more == 0) return text;
+  return text + ", and " + std::to_string(more) + " more rank" + (more == 1 ? "" : "s") + " ended badly";
+}
+
 std::string describe_leaks(const std::vector<Leak>& leaks) {
   constexpr std::size_t kNamed = 3;
   std::string text = "left behind: ";

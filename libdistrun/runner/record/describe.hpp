@@ -25,6 +25,9 @@ std::string describe_cause(const AttemptRecord& attempt);
 bool is_one_deed(const AttemptRecord& attempt);
 // What a crashed rank's handler has told: "null pointer (address 0x0) in f (x.cpp:7)"; empty if it told nothing.
 std::string crash_text(const RankRecord& rank);
+// Of ranks that ended badly after they had run several tests: "rank 1 was killed by signal 11 (SIGSEGV) in exit, after
+// its body had passed: null pointer (address 0x0) in f (x.cpp:7), and 2 more ranks ended badly". Empty: none did.
+std::string describe_bad_ends(const AttemptRecord& attempt);
 // "left behind: process 4711 (sleep 100), file /tmp/x".
 std::string describe_leaks(const std::vector<Leak>& leaks);
 

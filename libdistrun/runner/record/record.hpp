@@ -52,6 +52,8 @@ struct RankRecord {
   int because_of = -1;            // its outcome follows from that rank's
   bool outlived_failure = false;  // it lived on when the first failure of the attempt was decided, or ran on
   bool declared_death = false;    // it died as the test said it may
+  // How it ended after its result, if that was bad and its process had run other tests, too: any of them may be why.
+  std::optional<Outcome> bad_end;
   bool body_passed = false;       // told before it ended: what went wrong later is the exit's
   std::string waiting_in;         // the barrier, message or other thing that it waited for when it was ended
   std::vector<RankError> errors;  // in the order in which they came, at most 100

@@ -1,11 +1,18 @@
 #include <distrun/runner/run/lane.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runner/record/describe.hpp>
 #include <distrun/runner/record/judge.hpp>
 
 namespace distrun::runner {
+namespace {
+
+constexpr std::size_t kTestsNamed = 8;
+
+}  // namespace
 
 Lane::Lane(const RunContext& run, Preparation& plugins, OnProblem on_problem)
     : run_(run), plugins_(plugins), on_problem_(std::move(on_problem)), standing_(run.loop, run.node) {}
@@ -50,6 +57,23 @@ io::Task<void> Lane::end_standing(const PlannedTest* test) {
   if (!bad_end.empty()) on_problem_(plugin, whose + bad_end);
 }
 
+void Lane::note_test(const PlannedTest& test, bool standing) {
+  if (!standing || !standing_.serves(spec_of(test), test.info.suite)) ran_.clear();
+  if (std::find(ran_.begin(), ran_.end(), test.id) == ran_.end()) ran_.push_back(test.id);
+}
+
+// An exit handler or a destructor may be there since any of the tests, so that none is blamed for it.
+void Lane::tell_bad_end(const PlannedTest& test, const AttemptRecord& result) const {
+  const std::string ends = describe_bad_ends(result);
+  if (ends.empty()) return;
+  std::string tests;
+  for (std::size_t i = 0; i < ran_.size() && i < kTestsNamed; ++i) tests += (i == 0 ? "" : ", ") + ran_[i];
+  if (ran_.size() > kTestsNamed) tests += " and " + std::to_string(ran_.size() - kTestsNamed) + " more";
+  on_problem_(test.plugin, "of the ranks that had run " + tests + ", " + ends + "; to see it again, run these tests " +
+                               "together: --isolation " + name_of(test.variant.isolation) + " --filter '" +
+                               test.info.suite + ".*'");
+}
+
 // False if the test cannot be run any further.
 io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay) {
   const int n = static_cast<int>(record.attempts.size()) + 1;
@@ -60,11 +84,13 @@ io::Task<bool> Lane::run_attempt(PlannedTest& test, TestRecord& record, AttemptK
       const bool standing = base::ranks_stay(test.variant.isolation);
       co_await end_standing(standing ? &test : nullptr);
       if (run_.private_tmps != nullptr && !private_tmp_) private_tmp_ = co_await run_.private_tmps->make();
-      const Ground ground{standing ? &standing_ : nullptr, standing && stay, private_tmp_.get()};
+      note_test(test, standing);
+      const Ground ground{standing ? &standing_ : nullptr, standing && stay, private_tmp_.get(), ran_.size() > 1};
       attempt_ = std::make_unique<Attempt>(run_, test, n, kind, ground);
       AttemptRecord result = co_await attempt_->run();
       attempt_.reset();
       if (private_tmp_ && !private_tmp_->left().empty()) private_tmp_.reset();  // what stays there is no other's
+      tell_bad_end(test, result);
       record.attempts.push_back(std::move(result));
       co_return !test.share || !test.share->lost;
     }

@@ -3,6 +3,8 @@
 // many lanes as --jobs says. Lives on: the coordinator's loop.
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <distrun/runner/attempt/attempt.hpp>
 #include <distrun/runner/attempt/standing_world.hpp>
@@ -34,6 +36,8 @@ class Lane {
   io::Task<bool> run_attempt(PlannedTest& test, TestRecord& record, AttemptKind kind, bool stay);
   bool is_settled(const TestRecord& test) const;
   io::Task<void> end_standing(const PlannedTest* test);
+  void note_test(const PlannedTest& test, bool standing);
+  void tell_bad_end(const PlannedTest& test, const AttemptRecord& result) const;
   AttemptRecord failed_attempt(int n, AttemptKind kind, const std::string& failure) const;
 
   const RunContext& run_;
@@ -41,6 +45,7 @@ class Lane {
   OnProblem on_problem_;
   std::unique_ptr<PrivateTmp> private_tmp_;  // of all its ranks; null: none yet, or not wanted
   StandingWorld standing_;
+  std::vector<std::string> ran_;  // ids of the tests of the ranks that are in use, each once
   std::unique_ptr<Attempt> attempt_;
   bool cancelled_ = false;
 };

@@ -207,6 +207,73 @@ TEST_CASE("ranks that wait for a test that does not come are dismissed, and what
   }
 }
 
+TEST_CASE("how ranks end that have run several tests is a problem of the run, and no test's") {
+  StayShow show({"a", "b"});
+  show.settings.timeout_scale = 0.01;  // 5 s are 50 ms
+  std::string how = "rank 1 was killed by signal 11 (SIGSEGV) in exit, after its body had passed";
+  SECTION("be it a crash") {
+    show.acts["Ring.b"] = [](fake::World& world, int rank) {
+      world.done(rank);
+      rank == 1 ? world.die(1, SIGSEGV) : world.end(0);
+    };
+  }
+  SECTION("of all") {
+    how = "rank 0 exited with code 7 in exit, after its body had passed, and 1 more rank ended badly";
+    show.acts["Ring.b"] = [](fake::World& world, int rank) {
+      world.done(rank);
+      world.end(rank, ExitStatus::of_code(7));
+    };
+  }
+  SECTION("or a hang") {
+    how = "rank 1 ran past the bound of 50 ms in exit, after its body had passed";
+    show.acts["Ring.b"] = [](fake::World& world, int rank) {
+      world.mortal = true;
+      world.done(rank);
+      if (rank == 0) world.end(0);
+    };
+  }
+  SECTION("also after a test that has used them up") {
+    show.add("Ring", "c");
+    show.acts["Ring.b"] = [&show](fake::World& world, int rank) {
+      show.dies_of = rank == 1 ? SIGSEGV : 0;
+      wire::Done done{true, 7, {}};
+      done.used_up = true;
+      world.say(rank, wire::ControlFrame::Done, done);
+    };
+    how = "rank 0 was killed by signal 11 (SIGSEGV) in exit, after its body had passed, and 1 more rank ended badly";
+  }
+  const RunRecord& record = show.play();
+  for (const std::string& verdict : show.verdicts()) CHECK(verdict == "pass");
+  REQUIRE(record.problems.size() == 1);
+  CHECK(record.problems[0].phase == "between tests");
+  CHECK(record.problems[0].text == "of the ranks that had run Ring.a, Ring.b, " + how +
+                                       "; to see it again, run these tests together: --isolation pool --filter "
+                                       "'Ring.*'");
+  CHECK(exit_code_of(record) == 3);
+}
+
+TEST_CASE("how ranks end that have run one test, however often, is that test's") {
+  StayShow show({"a"});
+  show.settings.repeat = GENERATE(1, 3);
+  show.acts["Ring.a"] = [&show](fake::World& world, int rank) {
+    world.done(rank);
+    if (show.orders.back().stay) return;
+    rank == 1 ? world.die(1, SIGSEGV) : world.end(0);
+  };
+  CHECK(show.play().problems.empty());
+  CHECK(show.verdicts() == Names{"crash"});
+}
+
+TEST_CASE("a test that fails as the last of its ranks keeps its failure, however they end") {
+  StayShow show({"a", "b"});
+  show.acts["Ring.b"] = [](fake::World& world, int rank) {
+    fail_rank_0(world, rank);
+    rank == 0 ? world.die(0, SIGSEGV) : world.end(1);
+  };
+  CHECK(show.play().problems.empty());
+  CHECK(show.verdicts() == Names{"pass", "fail"});
+}
+
 TEST_CASE("a process that ranks start as they are dismissed is told, unless it ends by itself") {
   StayShow show({"a"});
   show.settings.until_fail = 5;
