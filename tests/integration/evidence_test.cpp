@@ -236,6 +236,7 @@ TEST_CASE("no bound runs out while a debugger holds a rank, and then it does", "
 }
 
 TEST_CASE("Ctrl-Z stops the ranks and the clocks with the run", "[look]") {
+  const auto begun = std::chrono::steady_clock::now();
   HangingRun run("3s");
   const pid_t rank = run.pid_of(2);
   // As the terminal does: to the guard and the coordinator, which are one group.
@@ -247,7 +248,12 @@ TEST_CASE("Ctrl-Z stops the ranks and the clocks with the run", "[look]") {
   CHECK(eventually(scaled(milliseconds(1'000)), [&] { return state_of(rank) == 'S'; }));
   const Ended ended = run.running().wait(scaled(milliseconds(10'000)));
   CHECK(ended.exit_code == 1);
-  CHECK(run.sandbox().summary().tests.at(0).verdict == "timeout");
+  const Summary summary = run.sandbox().summary();
+  CHECK(summary.tests.at(0).verdict == "timeout");
+  // The time in which it was stopped is part of no duration.
+  const auto active = std::chrono::steady_clock::now() - begun - scaled(milliseconds(4'000));
+  CHECK(milliseconds(summary.tests.at(0).duration_ms) < active);
+  CHECK(milliseconds(summary.tests.at(0).attempts.at(0).duration_ms) < active);
   run.sandbox().sweep();
 }
 

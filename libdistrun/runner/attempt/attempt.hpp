@@ -79,7 +79,7 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
 
   // What the ranks are doing, for whoever asks.
   std::vector<RankView> views() const override;
-  Nanoseconds age() const override { return clocks_.now() - started_; }
+  Nanoseconds age() const override { return clocks_.now() - started_ - clocks_.stood(); }  // without pauses
   const std::vector<RankState>& ranks() const noexcept { return ranks_; }
   const PlannedTest& test() const noexcept { return test_; }
   int n() const noexcept { return record_.n; }

@@ -355,8 +355,8 @@ void Attempt::hand_over_trace() {
   if (trace_ == nullptr) return;
   std::vector<RankView> views;
   for (const RankRecord& rank : record_.ranks) views.push_back({rank.rank, world_->shown(rank.rank)});
-  record_.trace = run_.traces->write(
-      {test_.plugin, test_.id, record_, started_, started_ + record_.duration, *trace_, std::move(views)});
+  record_.trace =
+      run_.traces->write({test_.plugin, test_.id, record_, started_, clocks_.now(), *trace_, std::move(views)});
 }
 
 }  // namespace distrun::runner

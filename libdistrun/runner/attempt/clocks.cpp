@@ -154,6 +154,7 @@ void Clocks::pause(launch::World* world) {
 void Clocks::resume(launch::World* world) {
   if (paused_at_ == kNever) return;
   const Nanoseconds stood = now() - std::exchange(paused_at_, kNever);
+  stood_ += stood;
   const auto shift = [stood](base::TimePoint& time) {
     if (time != kNever) time += stood;
   };

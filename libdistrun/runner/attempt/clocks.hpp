@@ -50,6 +50,8 @@ class Clocks {
   // All clocks stand still from pause() to resume(), and so do the ranks.
   void pause(launch::World* world);
   void resume(launch::World* world);
+  // How long they have stood still so.
+  Nanoseconds stood() const { return stood_ + (paused_at_ < now() ? now() - paused_at_ : Nanoseconds::zero()); }
 
  private:
   bool is_due() const { return is_state_over(now()) || (is_running() && now() >= timeout_at()); }
@@ -69,6 +71,7 @@ class Clocks {
   bool slow_is_set_ = false;                            // it has been seen to
   bool held_ = false;                                   // by a debugger, when it was last looked at
   base::TimePoint paused_at_ = base::TimePoint::max();  // while paused
+  Nanoseconds stood_{};                                 // in the pauses before
   std::vector<int> stopped_;                            // ranks that the pause has stopped
   io::Alarm alarm_;
 };

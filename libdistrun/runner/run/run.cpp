@@ -72,7 +72,7 @@ Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunP
 Run::~Run() = default;
 
 io::Task<void> Run::run() {
-  const base::TimePoint started = loop_.clock().now();
+  const base::TimePoint started = active_now();
   record_.started_wall_ns = loop_.clock().wall_ns();
   co_await list_plugins();
   select_tests();
@@ -139,7 +139,7 @@ void Run::finish(base::TimePoint started) {
   record_.tests = std::move(sorted);
   record_.not_run += static_cast<int>(tests_.size()) - done_;
   record_.interrupted = cancelled_;
-  record_.duration = loop_.clock().now() - started;
+  record_.duration = active_now() - started;
 }
 
 void Run::tell_suspicions() {
@@ -207,13 +207,18 @@ void Run::let_go() {
   for (Attempt* attempt : attempts()) attempt->let_go();
 }
 
+base::TimePoint Run::active_now() const { return std::min(loop_.clock().now(), paused_at_) - stood_; }
+
 void Run::pause() {
+  paused_at_ = std::min(paused_at_, loop_.clock().now());
   for (Attempt* attempt : attempts()) attempt->pause();
   for (const auto& lane : lanes_) lane->pause();
   hosts_.pause();
 }
 
 void Run::resume() {
+  const base::TimePoint now = loop_.clock().now();
+  stood_ += now - std::min(now, std::exchange(paused_at_, base::TimePoint::max()));
   hosts_.resume();
   for (const auto& lane : lanes_) lane->resume();
   for (Attempt* attempt : attempts()) attempt->resume();
@@ -276,7 +281,7 @@ void Run::select_tests() {
 }
 
 io::Task<void> Run::run_test(Lane& lane, PlannedTest& test, std::size_t index, bool stay) {
-  const base::TimePoint started = loop_.clock().now();
+  const base::TimePoint started = active_now();
   TestRecord record;
   bool usable = true;
   if (!test.skipped()) usable = co_await plugins_.prepare(test);
@@ -328,7 +333,7 @@ io::Task<void> Run::close_hosts() {
 }
 
 void Run::close_test(TestRecord record, std::size_t index, base::TimePoint started) {
-  record.duration = loop_.clock().now() - started;
+  record.duration = active_now() - started;
   ++record_.totals[static_cast<std::size_t>(record.verdict)];
   if (record_.settings.fail_fast && !is_good(record.verdict)) stopped_ = true;
   record_.tests.push_back(std::move(record));

@@ -75,6 +75,8 @@ class Run {
   void tell_suspicions();
   void finish(base::TimePoint started);
   std::vector<Attempt*> attempts() const;
+  // The time without pauses, of which durations are made.
+  base::TimePoint active_now() const;
 
   io::Loop& loop_;
   launch::Node& node_;
@@ -93,7 +95,9 @@ class Run {
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::shared_ptr<io::OneShot<bool>> batch_over_;  // set when the next batch is over
   int done_ = 0;
-  bool stopped_ = false;  // no further test begins
+  bool stopped_ = false;                                // no further test begins
+  base::TimePoint paused_at_ = base::TimePoint::max();  // while paused
+  Nanoseconds stood_{};                                 // in the pauses before
   bool cancelled_ = false;
 };
 

@@ -240,6 +240,7 @@ TEST_CASE("a slow body is looked at once, when --stacks-after says so") {
 TEST_CASE("a pause stops ranks and clocks, and nothing is lost of either") {
   Stage stage(2);
   stage.settings.timeout = 60ms;
+  const auto begun = fake::Clock::now();
   fake::World& world = stage.begin();
   world.start_and_greet_all();
   stage.attempt->pause();
@@ -254,6 +255,9 @@ TEST_CASE("a pause stops ranks and clocks, and nothing is lost of either") {
   world.pass(0);
   world.pass(1);
   CHECK(stage.finish().verdict == Verdict::Pass);
+  // The time of the pause is part of no duration.
+  CHECK(stage.record->duration < fake::Clock::now() - begun - 150ms);
+  CHECK(stage.record->ranks[0].ended <= stage.record->duration);
 }
 
 TEST_CASE("an attempt does not end before its exceptions have a place, and tells equal ones together") {

@@ -46,6 +46,31 @@ TEST_CASE("a run runs its tests in order and tells everything in one order") {
   CHECK(show.node.released == Names{"ring.so"});
 }
 
+TEST_CASE("the time of a pause is part of no duration") {
+  using std::chrono::milliseconds;
+  RunShow show({"a", "b"});
+  const auto pass = show.node.script;
+  std::optional<io::Alarm> alarm;
+  show.node.script = [&](fake::World& world) {
+    if (show.node.spawned == 2) return pass(world);
+    show.run->pause();
+    alarm.emplace(show.loop, [&] {
+      show.run->resume();
+      show.run->resume();  // changes nothing
+      pass(*show.node.world);
+    });
+    alarm->set(fake::Clock::now() + milliseconds(200));
+  };
+  const auto begun = fake::Clock::now();
+  const RunRecord& record = show.play();
+  const auto active = fake::Clock::now() - begun - milliseconds(200);
+  CHECK(show.verdicts() == Names{"pass", "pass"});
+  CHECK(record.duration < active);
+  CHECK(record.tests[0].duration < active);
+  CHECK(record.tests[0].attempts[0].duration < active);
+  CHECK(record.tests[0].duration + record.tests[1].duration <= record.duration);
+}
+
 TEST_CASE("a filter selects the tests of a run") {
   RunShow show({"a", "b", "c"});
   show.settings.filters = {"Ring.b"};
