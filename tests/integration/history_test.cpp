@@ -309,6 +309,13 @@ TEST_CASE("two projects with equal test ids have histories of their own", "[hist
   const std::string two = remembering.history({"--project", place + "/two", "--json", "Fails.require"});
   CHECK(count_of(two, "\"run_id\"") == 3);
   CHECK(remembering.run({"history", "--project", "none"}).exit_code == kNothingRan);
+  // Both in one run: neither is filed under the first one's project.
+  remembering.run({"--filter", "Fails.require", place + "/one/tests.so", place + "/two/tests.so"});
+  const auto results_of = [&](const std::string& name) {
+    return count_of(remembering.history({"--project", place + name, "--json", "Fails.require"}), "\"run_id\"");
+  };
+  CHECK(results_of("/one") == 2);
+  CHECK(results_of("/two") == 4);
   const std::string odd = "\x1b[2J\xff";  // neither for a terminal nor UTF-8
   run("one", {"--project", odd});
   const std::string all = remembering.history();

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <map>
+#include <string>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -15,17 +17,24 @@
 namespace distrun::cli {
 namespace {
 
-std::string project_of(const RunOptions& options) {
+// A program is of the project that it is run in.
+std::string project_of(const RunOptions& options, const std::string& plugin) {
   if (!options.project.empty()) return options.project;
-  const auto& plugins = options.settings.plugins;
-  return history::project_of(plugins.empty() ? "./plugin" : plugins.front(), ".");
+  return history::project_of(options.settings.program.empty() ? plugin : "./program", ".");
 }
 
-runner::Hints hints_of(const RunOptions& options) {
+using HintsByPlugin = std::map<std::string, runner::Hints>;  // by the path as it is given
+
+HintsByPlugin hints_of(const RunOptions& options) {
   const auto place = history::find_place(options.history);
   if (!place || ::access(place->c_str(), F_OK) != 0) return {};  // nothing is known yet
   try {
-    return history::History(*place, history::History::Access::Read).hints(project_of(options));
+    history::History history(*place, history::History::Access::Read);
+    HintsByPlugin hints;
+    for (const std::string& plugin : options.settings.plugins) {
+      if (!hints.contains(plugin)) hints.emplace(plugin, history.hints(project_of(options, plugin)));
+    }
+    return hints;
   } catch (const Error& error) {
     std::fprintf(stderr, "distrun: --order failed-first knows nothing of earlier runs: %s\n",
                  base::printable(error.what()).c_str());
@@ -38,7 +47,10 @@ runner::Hints hints_of(const RunOptions& options) {
 void arrange_tests(const RunOptions& options, runner::Run& run) {
   if (options.order != TestOrder::FailedFirst) return;
   run.arrange([hints = hints_of(options)](std::vector<runner::PlannedTest>& tests) {
-    runner::order_failed_first(tests, hints);
+    runner::order_failed_first(tests, [&](const runner::PlannedTest& test) {
+      const auto known = hints.find(test.plugin);
+      return known == hints.end() ? runner::Hint{} : known->second.of(test.plugin, test.id);
+    });
   });
 }
 
@@ -47,7 +59,9 @@ void remember(const RunOptions& options, const runner::RunRecord& run) {
   const auto place = history::find_place(options.history);
   if (!place) return;
   try {
-    history::History(*place, history::History::Access::Write).record(run, project_of(options));
+    history::History(*place, history::History::Access::Write).record(run, [&](const std::string& plugin) {
+      return project_of(options, plugin);
+    });
   } catch (const Error& error) {
     std::fprintf(stderr, "distrun: this run is not in the history: %s\n", base::printable(error.what()).c_str());
   }

@@ -33,11 +33,15 @@ History::History(const Limits& limits) : database_(Database::in_memory()), limit
 }
 
 bool History::record(const runner::RunRecord& run, const std::string& project) {
+  return record(run, [&](const std::string&) { return project; });
+}
+
+bool History::record(const runner::RunRecord& run, const ProjectOf& project_of) {
   database_.be_patient(patience_);
   {
     Transaction transaction(database_, Access::Write);
     Recorder recorder(database_, limits_.results_per_test);
-    if (!recorder.record(run, project)) return false;
+    if (!recorder.record(run, project_of)) return false;
     keep_limits(database_, limits_);
     transaction.commit();
   }

@@ -7,6 +7,7 @@
 // Error{Timeout}; what is wrong with the file is an Error{Failed} with the way out. Nothing it does not understand is
 // ever changed.
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@
 #include <distrun/runner/record/record.hpp>
 
 namespace distrun::history {
+
+using ProjectOf = std::function<std::string(const std::string& plugin)>;
 
 // What came of one test in one run.
 struct Result {
@@ -64,6 +67,8 @@ class History {
   // False: that run is in it already, and nothing has changed. `project` is any text that is the same for all runs of
   // the project and for no other (project.hpp).
   bool record(const runner::RunRecord& run, const std::string& project = "");
+  // The same of plugins of several projects: `project_of` is asked for that of each, by its path.
+  bool record(const runner::RunRecord& run, const ProjectOf& project_of);
 
   // Of all tests of a project, and of those that are of none, read at one go.
   runner::Hints hints(const std::string& project = "");

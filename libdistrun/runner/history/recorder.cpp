@@ -1,6 +1,7 @@
 #include <distrun/runner/history/recorder.hpp>
 
 #include <algorithm>
+#include <map>
 
 #include <distrun/common/base/text.hpp>
 #include <distrun/runner/history/column_values.hpp>
@@ -50,8 +51,8 @@ Recorder::Recorder(Database& database, int results_max)
                      "ORDER BY at_ms DESC, run DESC, position DESC LIMIT 1 OFFSET ?"),
       drop_from_(database, "DELETE FROM result WHERE test = ? AND (at_ms, run, position) <= (?, ?, ?)") {}
 
-bool Recorder::record(const runner::RunRecord& run, const std::string& project) {
-  project_ = base::valid_utf8(project);
+bool Recorder::record(const runner::RunRecord& run,
+                      const std::function<std::string(const std::string& plugin)>& project_of) {
   const std::int64_t at_ms = run.started_wall_ns / 1'000'000;
   Statement add_run(database_,
                     "INSERT INTO run (run_id, at_ms, duration_us, host, exit_code) VALUES (?, ?, ?, ?, ?) "
@@ -60,13 +61,18 @@ bool Recorder::record(const runner::RunRecord& run, const std::string& project) 
                                                        base::one_line(run.machine.hostname), runner::exit_code_of(run));
   if (!id) return false;
   std::int64_t position = 0;
-  for (const runner::TestRecord& test : run.tests) record_test(test, *id, at_ms, position++);
+  std::map<std::string, std::string> projects;  // by plugin: to find one looks at directories
+  for (const runner::TestRecord& test : run.tests) {
+    const auto [project, is_new] = projects.try_emplace(test.plugin);
+    if (is_new) project->second = base::valid_utf8(project_of(test.plugin));
+    record_test(test, project->second, *id, at_ms, position++);
+  }
   return true;
 }
 
-void Recorder::record_test(const runner::TestRecord& test, std::int64_t run, std::int64_t at_ms,
-                           std::int64_t position) {
-  const std::int64_t id = test_of(test);
+void Recorder::record_test(const runner::TestRecord& test, const std::string& project, std::int64_t run,
+                           std::int64_t at_ms, std::int64_t position) {
+  const std::int64_t id = test_of(test, project);
   add_result_.run(id, at_ms, run, position, variant_of(test.variant), name_of(test.verdict),
                   microseconds(attempt_duration(test)), static_cast<std::int64_t>(test.attempts.size()),
                   base::one_line(test.message, kMessageMax));
@@ -74,12 +80,12 @@ void Recorder::record_test(const runner::TestRecord& test, std::int64_t run, std
   drop_oldest(id);
 }
 
-std::int64_t Recorder::test_of(const runner::TestRecord& test) {
+std::int64_t Recorder::test_of(const runner::TestRecord& test, const std::string& project) {
   const std::string plugin = base::one_line(runner::plugin_name(test.plugin));
   const std::string name = base::valid_utf8(test.info.id());
-  if (const auto id = find_test_.first(project_, plugin, name)) return *id;
-  if (const auto id = adopt_test_.first(project_, plugin, name)) return *id;
-  return add_test_.first(project_, plugin, name).value();
+  if (const auto id = find_test_.first(project, plugin, name)) return *id;
+  if (const auto id = adopt_test_.first(project, plugin, name)) return *id;
+  return add_test_.first(project, plugin, name).value();
 }
 
 std::int64_t Recorder::variant_of(const runner::Variant& variant) {

@@ -1,5 +1,6 @@
 #pragma once
 // One run, written into the tables of the history (schema.hpp). Within a transaction of the caller.
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -14,11 +15,12 @@ class Recorder {
   Recorder(Database& database, int results_max);
 
   // False: a run of that id is there, and nothing was done.
-  bool record(const runner::RunRecord& run, const std::string& project);
+  bool record(const runner::RunRecord& run, const std::function<std::string(const std::string& plugin)>& project_of);
 
  private:
-  void record_test(const runner::TestRecord& test, std::int64_t run, std::int64_t at_ms, std::int64_t position);
-  std::int64_t test_of(const runner::TestRecord& test);
+  void record_test(const runner::TestRecord& test, const std::string& project, std::int64_t run, std::int64_t at_ms,
+                   std::int64_t position);
+  std::int64_t test_of(const runner::TestRecord& test, const std::string& project);
   std::int64_t variant_of(const runner::Variant& variant);
   // What the next run wants to know at once.
   void update(std::int64_t test);
@@ -26,7 +28,6 @@ class Recorder {
 
   Database& database_;
   int results_max_;
-  std::string project_;
   Statement find_test_;
   Statement adopt_test_;
   Statement add_test_;

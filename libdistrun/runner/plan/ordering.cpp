@@ -16,9 +16,9 @@ std::string key_of(const std::string& plugin, const std::string& id) { return pl
 // The less, the earlier.
 using SortKey = std::pair<int, Nanoseconds>;
 
-SortKey place_of(const PlannedTest& test, const Hints& hints) {
+SortKey place_of(const PlannedTest& test, const HintOf& hint_of) {
   if (test.skipped()) return {2, {}};
-  const Hint hint = hints.of(test.plugin, test.id);
+  const Hint hint = hint_of(test);
   const bool failed = hint.last && *hint.last != Verdict::Pass;
   return {failed ? 0 : 1, -hint.median.value_or(kUnknownTakes)};
 }
@@ -46,8 +46,12 @@ Hint Hints::of(const std::string& plugin, const std::string& id) const {
 }
 
 void order_failed_first(std::vector<PlannedTest>& tests, const Hints& hints) {
+  order_failed_first(tests, [&](const PlannedTest& test) { return hints.of(test.plugin, test.id); });
+}
+
+void order_failed_first(std::vector<PlannedTest>& tests, const HintOf& hint_of) {
   std::vector<SortKey> places;
-  for (const PlannedTest& test : tests) places.push_back(place_of(test, hints));
+  for (const PlannedTest& test : tests) places.push_back(place_of(test, hint_of));
   using Ranked = std::tuple<SortKey, std::size_t, SortKey, std::size_t>;  // batch, its begin, test, its index
   std::vector<Ranked> order;
   for (const Batch& batch : batches(tests)) {

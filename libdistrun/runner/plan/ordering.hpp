@@ -1,5 +1,6 @@
 #pragma once
 // In which order the planned tests run, if what is known from earlier runs may decide.
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -34,5 +35,8 @@ class Hints {
 // come last. Otherwise the order stays. The tests of a suite whose ranks stay are taken as one, which takes as long as
 // all of them and has failed if one has.
 void order_failed_first(std::vector<PlannedTest>& tests, const Hints& hints);
+// The same where plugins of one name may be of different projects: `hint_of` knows which are meant.
+using HintOf = std::function<Hint(const PlannedTest& test)>;
+void order_failed_first(std::vector<PlannedTest>& tests, const HintOf& hint_of);
 
 }  // namespace distrun::runner

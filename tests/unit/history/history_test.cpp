@@ -218,6 +218,17 @@ TEST_CASE("an old run that is recorded late changes no hint that newer runs gave
   CHECK(history.hints().of("ring.so", "Ring.a").last == Verdict::Fail);
 }
 
+TEST_CASE("of a run with plugins of two projects each test goes to its plugin's project") {
+  History history = History::in_memory();
+  runner::RunRecord run = run_of("a", 1, {test_of("Ring.a", Verdict::Fail), test_of("Ring.a", Verdict::Pass)});
+  run.tests[0].plugin = "/src/one/ring.so";
+  run.tests[1].plugin = "/src/two/ring.so";
+  history.record(run, [](const std::string& plugin) { return plugin.substr(0, plugin.rfind('/')); });
+  CHECK(history.tests({}).size() == 2);
+  CHECK(history.hints("/src/one").of("ring.so", "Ring.a").last == Verdict::Fail);
+  CHECK(history.hints("/src/two").of("ring.so", "Ring.a").last == Verdict::Pass);
+}
+
 TEST_CASE("tests of two projects with equal ids do not share what is known of them") {
   History history = History::in_memory();
   history.record(run_of("a", 1, {test_of("Ring.a", Verdict::Fail, 5ms)}), "/src/one");

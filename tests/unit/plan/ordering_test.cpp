@@ -50,6 +50,14 @@ TEST_CASE("a new test comes before the quick ones and after the slow") {
         Ids{"slow", "new 1", "new 2", "quick"});
 }
 
+TEST_CASE("plugins of one name may be of different projects") {
+  std::vector<PlannedTest> tests{planned("a", "one/ring.so"), planned("a", "two/ring.so")};
+  order_failed_first(tests, [](const PlannedTest& test) {
+    return Hint{test.plugin == "two/ring.so" ? Verdict::Fail : Verdict::Pass, 1ms};
+  });
+  CHECK(tests[0].plugin == "two/ring.so");
+}
+
 TEST_CASE("tests that are equal keep their order, and skipped ones come last") {
   Hints hints;
   for (const char* id : {"c", "a", "b"}) hints.add("ring.so", id, {Verdict::Pass, 1ms});
