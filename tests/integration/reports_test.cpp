@@ -58,6 +58,27 @@ TEST_CASE("an error of a future that nobody has looked at is in its rank's repor
   for (const auto& rank : summary.find("Futures.that_are_all_seen")->attempts.front().ranks) CHECK(rank.notes.empty());
 }
 
+TEST_CASE("reports have the names of variables that --env sets, and no values, unless these are asked for",
+          "[reports]") {
+  const Sandbox sandbox(distrun_program());
+  const std::string stem = sandbox.output() + "/";
+  const std::vector<std::string> files{stem + "summary.json", stem + "junit.xml", stem + "events.ndjson",
+                                       stem + "ctrf.json"};
+  std::vector<std::string> words{"--output",   sandbox.output(), "--ctrf",        files[3],       "--env",
+                                 "TOKEN=hush", "--filter",       "Fails.require", plugin("fails")};
+  CHECK(sandbox.run(words).exit_code == 1);
+  for (const std::string& file : files) CHECK_THAT(read_file(file), Contains("TOKEN") && !Contains("hush"));
+  const Ended without = sandbox.run({"--rerun-failed", files[0]});
+  CHECK(without.exit_code == kUsage);
+  CHECK_THAT(without.err, Contains("--env TOKEN: KEY=VALUE is wanted"));
+  CHECK(sandbox.run({"--rerun-failed", files[0], "--env", "TOKEN=hush"}).exit_code == 1);
+  words.push_back("--env-values");
+  CHECK(sandbox.run(words).exit_code == 1);
+  CHECK_THAT(read_file(files[0]), Contains("hush"));
+  CHECK(sandbox.run({"--rerun-failed", files[0]}).exit_code == 1);
+  CHECK(sandbox.remains().empty());
+}
+
 TEST_CASE("a report that cannot be written is an infra error with a sentence", "[reports]") {
   const Sandbox sandbox(distrun_program());
   const std::string option = GENERATE("--json", "--junit", "--events", "--ctrf");

@@ -96,6 +96,7 @@ runner::Settings settings_of(const Raw& raw, const RawProgram& program) {
   settings.peer_grace = base::parse_duration("--grace", program.grace);
   settings.terminate_grace = base::parse_duration("--kill-after", program.kill_after);
   settings.env = environment_of(raw.env);
+  settings.env_values = raw.env_values;
   if (!program.stdin_rank.empty()) {
     settings.stdin_rank = number("--stdin", program.stdin_rank, 0, settings.world_size - 1);
   }

@@ -109,7 +109,9 @@ std::vector<wire::KeyValue> environment_of(const std::vector<std::string>& texts
   std::vector<wire::KeyValue> variables;
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos) refuse("--env " + text + ": KEY=VALUE is wanted");
+    if (equals == 0 || equals == std::string::npos) {
+      refuse("--env " + text + ": KEY=VALUE is wanted (a report has no values, unless its run had --env-values)");
+    }
     variables.push_back({text.substr(0, equals), text.substr(equals + 1)});
   }
   return variables;

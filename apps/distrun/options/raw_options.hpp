@@ -37,6 +37,7 @@ struct Raw {
   std::string order = "declared";
   std::string seed;
   std::vector<std::string> env;
+  bool env_values = false;
   std::string output;
   std::string json;
   std::string junit;

@@ -24,6 +24,8 @@ void add_files_of_run(CLI::App& app, Raw& raw) {
   app.add_option("--json", raw.json, "Write the summary (see: distrun show)")->type_name("FILE");
   app.add_option("--events", raw.events, "Write every event as a line of JSON while the run goes on")
       ->type_name("FILE");
+  app.add_flag("--env-values", raw.env_values,
+               "Tell the values of --env in reports, too, which others may be able to read (default: the names alone)");
 }
 
 void add_trace(CLI::App& app, Raw& raw) {

@@ -232,6 +232,7 @@ void add_execution_settings(const Raw& raw, runner::Settings& settings) {
   if (!raw.debug.empty()) settings.debug_rank = number("--debug", raw.debug, 0, wire::kWorldSizeMax - 1);
   settings.jobs = jobs_of(raw.jobs);
   settings.env = environment_of(raw.env);
+  settings.env_values = raw.env_values;
   one_of("--leaks", raw.leaks, kLeaks);
   settings.leaks_strict = raw.leaks == "strict";
   settings.leaks_off = raw.leaks == "off";

@@ -240,6 +240,8 @@ struct Settings {
   bool fail_fast = false;
   std::uint64_t seed = 0;
   std::vector<wire::KeyValue> env;
+  bool env_values = false;  // reports tell the values of these, too, and not their names alone
+  bool env_hidden = false;  // the values are not here: the settings come from a report without them
   bool leaks_strict = false;
   bool leaks_off = false;
   bool skips_pass = false;

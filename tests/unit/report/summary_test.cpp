@@ -4,9 +4,11 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/runner/report/json/ctrf.hpp>
 #include <distrun/runner/report/json/read_summary.hpp>
 #include <distrun/runner/report/json/summary.hpp>
 #include <distrun/runner/report/text/run_text.hpp>
+#include <distrun/runner/report/xml/junit.hpp>
 
 #include "samples.hpp"
 
@@ -113,9 +115,34 @@ TEST_CASE("a summary that is read and written again is the same, byte by byte", 
   CHECK(summary_json(read_summary(with_hosts)) == with_hosts);
 }
 
+TEST_CASE("a summary names the variables of --env without their values, unless these are asked for", "[report]") {
+  runner::RunRecord run = empty_run();
+  run.settings.env = {{"TOKEN", "secret"}, {"B", ""}};
+  run.settings.command_line = {"distrun", "--env", "TOKEN=secret", "--env=B=", "--filter", "TOKEN=secret", "ring.so"};
+  add(run, crashing());
+  const std::string told = summary_json(run);
+  CHECK_THAT(told, Catch::Contains("TOKEN"));
+  const runner::Settings back = read_summary(told).settings;
+  CHECK(back.env == std::vector<wire::KeyValue>{{"TOKEN", ""}, {"B", ""}});
+  CHECK(back.env_hidden);
+  // The filter is no variable.
+  CHECK(back.command_line ==
+        std::vector<std::string>{"distrun", "--env", "TOKEN", "--env=B", "--filter", "TOKEN=secret", "ring.so"});
+  CHECK(summary_json(read_summary(told)) == told);
+  run.settings.command_line = {"distrun", "--env", "TOKEN=secret", "ring.so"};
+  for (const std::string& text : {summary_json(run), junit_xml(run), ctrf_json(run)}) {
+    CHECK_THAT(text, Catch::Contains("--env TOKEN ") || Catch::Contains("\"TOKEN\""));
+    CHECK_THAT(text, !Catch::Contains("secret"));
+  }
+  run.settings.env_values = true;
+  CHECK_THAT(summary_json(run), Catch::Contains("secret"));
+  CHECK_FALSE(read_summary(summary_json(run)).settings.env_hidden);
+}
+
 TEST_CASE("what reading a summary gives is the record that was written", "[report]") {
   runner::RunRecord run = empty_run();
   run.settings.env = {{"A", "1"}, {"A", "2"}};
+  run.settings.env_values = true;
   run.settings.seed = 18'446'744'073'709'551'615U;
   run.settings.timeout_scale = 2.5;
   run.settings.leaks_strict = true;

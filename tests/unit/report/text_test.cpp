@@ -92,6 +92,14 @@ TEST_CASE("the command that repeats a test has what differs from the defaults", 
         "build/plugins/ring.so");
 }
 
+TEST_CASE("the command that repeats a test has no values of variables where a report had none", "[report]") {
+  runner::Settings settings = empty_run().settings;
+  settings.env = {{"TOKEN", ""}};
+  settings.env_hidden = true;
+  CHECK(repeat_command(settings, failing()) ==
+        "distrun --world-size 4 --env TOKEN --filter Ring.gather --seed 17 build/plugins/ring.so");
+}
+
 TEST_CASE("the command that repeats a test repeats it as often, and reads no file of settings", "[report]") {
   runner::Settings settings = empty_run().settings;
   settings.until_fail = 20;

@@ -11,6 +11,7 @@
 #include <distrun/runner/report/text/case_parts.hpp>
 #include <distrun/runner/report/text/failure_text.hpp>
 #include <distrun/runner/report/text/repeat_command.hpp>
+#include <distrun/runner/report/text/reported_settings.hpp>
 
 namespace distrun::report {
 namespace {
@@ -89,7 +90,11 @@ std::string headline_of(const TestRecord& test) { return std::string(name_of(tes
 
 Annotation annotation_of(const runner::Settings& settings, const TestRecord& test) {
   const std::string cause = test.message.empty() ? name_of(test.verdict) : test.message;
-  return {headline_of(test), failure_place(test, telling_attempt(test)), cause, repeat_command(settings, test), {}};
+  return {headline_of(test),
+          failure_place(test, telling_attempt(test)),
+          cause,
+          repeat_command(reported(settings), test),
+          {}};
 }
 
 // The place is that of the first such test: many are skipped for one reason.

@@ -15,6 +15,7 @@
 #include <distrun/runner/report/text/excerpt.hpp>
 #include <distrun/runner/report/text/failure_text.hpp>
 #include <distrun/runner/report/text/repeat_command.hpp>
+#include <distrun/runner/report/text/reported_settings.hpp>
 
 namespace distrun::report {
 namespace {
@@ -146,7 +147,7 @@ void write_extra(JsonWriter& out, const runner::Settings& settings, const TestRe
   out.key("variant");
   write_variant(out, test.variant);
   out.field("attempts", test.attempts.size());
-  if (!went_well(test.verdict)) out.field("again", repeat_command(settings, test));
+  if (!went_well(test.verdict)) out.field("again", repeat_command(reported(settings), test));
   if (telling != nullptr) {
     write_attempt_extra(out, *telling);
     write_ranks(out, *telling);

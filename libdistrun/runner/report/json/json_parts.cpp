@@ -1,4 +1,5 @@
 #include <distrun/runner/report/json/json_parts.hpp>
+#include <distrun/runner/report/text/reported_settings.hpp>
 
 namespace distrun::report {
 
@@ -23,9 +24,22 @@ void write_shard(JsonWriter& out, const runner::Shard& shard) {
   out.end_object();
 }
 
+void write_environment(JsonWriter& out, const runner::Settings& settings) {
+  out.key("env");
+  if (!settings.env_hidden) return write_key_values(out, settings.env);
+  out.begin_array();
+  for (const wire::KeyValue& pair : settings.env) {
+    out.begin_object();
+    out.field("key", pair.key);
+    out.end_object();
+  }
+  out.end_array();
+}
+
 }  // namespace
 
-void write_settings(JsonWriter& out, const runner::Settings& settings) {
+void write_settings(JsonWriter& out, const runner::Settings& all) {
+  const runner::Settings settings = reported(all);
   out.begin_object();
   write_array(out, "plugins", settings.plugins);
   if (!settings.program.empty()) write_array(out, "program", settings.program);
@@ -57,8 +71,7 @@ void write_settings(JsonWriter& out, const runner::Settings& settings) {
   out.field("retries", settings.retries);
   out.field("fail_fast", settings.fail_fast);
   out.field("seed", settings.seed);
-  out.key("env");
-  write_key_values(out, settings.env);
+  write_environment(out, settings);
   out.field("leaks", settings.leaks_off ? "off" : settings.leaks_strict ? "strict" : "normal");
   out.field("exit", settings.quick_exit ? "quick" : "handlers");
   out.field("skips_pass", settings.skips_pass);

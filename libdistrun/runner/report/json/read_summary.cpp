@@ -19,6 +19,15 @@ void read_pairs(const Json& object, const char* name, std::vector<wire::KeyValue
   });
 }
 
+// Of --env, where a report may have the names alone.
+void read_environment(const Json& from, runner::Settings& settings) {
+  read_pairs(from, "env", settings.env);
+  read_each_object(from, "env", [&](const Json& item) {
+    if (!item.contains("value")) settings.env_hidden = true;
+  });
+  settings.env_values = !settings.env.empty() && !settings.env_hidden;
+}
+
 std::int64_t wall_ns_of(const Json& run) {
   std::string text;
   read(run, "started", text);
@@ -67,7 +76,7 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "retries", settings.retries);
   read(from, "fail_fast", settings.fail_fast);
   read(from, "seed", settings.seed);
-  read_pairs(from, "env", settings.env);
+  read_environment(from, settings);
   const auto word = [&](const char* key) {
     std::string text;
     read(from, key, text);

@@ -38,6 +38,13 @@ class Options {
   std::vector<wire::KeyValue> options_;
 };
 
+// Without its value a variable is refused, and not set to something else.
+void add_environment(Options& options, const runner::Settings& settings) {
+  for (const wire::KeyValue& pair : settings.env) {
+    options.add("--env", settings.env_hidden ? pair.key : pair.key + "=" + pair.value);
+  }
+}
+
 void add_timeouts(Options& options, const runner::Settings& settings) {
   const runner::Settings usual;
   options.add_unless(settings.timeout == usual.timeout, "--timeout", seconds(settings.timeout));
@@ -77,7 +84,7 @@ std::string repeat_program(const runner::Settings& settings) {
   options.add_unless(settings.stdin_rank < 0, "--stdin", std::to_string(settings.stdin_rank));
   options.add_unless(!settings.leaks_off, "--leaks", "off");
   options.add_flag_if(settings.private_tmp, kPrivateTmp);
-  for (const wire::KeyValue& pair : settings.env) options.add("--env", pair.key + "=" + pair.value);
+  add_environment(options, settings);
   CommandLine line(settings);
   line.add("exec");
   line.add(options.take());
@@ -118,7 +125,7 @@ std::vector<wire::KeyValue> setting_options(const runner::Settings& settings) {
   options.add_unless(!settings.leaks_off, "--leaks", "off");
   options.add_unless(!settings.quick_exit, "--exit", "quick");
   options.add_flag_if(settings.private_tmp, kPrivateTmp);
-  for (const wire::KeyValue& pair : settings.env) options.add("--env", pair.key + "=" + pair.value);
+  add_environment(options, settings);
   return options.take();
 }
 

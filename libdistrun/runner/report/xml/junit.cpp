@@ -11,6 +11,7 @@
 #include <distrun/runner/report/text/case_parts.hpp>
 #include <distrun/runner/report/text/failure_text.hpp>
 #include <distrun/runner/report/text/repeat_command.hpp>
+#include <distrun/runner/report/text/reported_settings.hpp>
 #include <distrun/runner/report/xml/xml_writer.hpp>
 
 namespace distrun::report {
@@ -50,7 +51,7 @@ std::string declaration(const TestRecord& test) {
 std::string explanation(const runner::Settings& settings, const TestRecord& test, const AttemptRecord* attempt) {
   const std::string text =
       attempt == nullptr ? test.message + "\n" : message_and_text(*attempt, test.message, Paint(false));
-  return text + declaration(test) + "again: " + repeat_command(settings, test) + "\n";
+  return text + declaration(test) + "again: " + repeat_command(reported(settings), test) + "\n";
 }
 
 void write_output(XmlWriter& out, const char* element, const std::string& text) {
