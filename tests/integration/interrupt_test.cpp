@@ -57,6 +57,29 @@ TEST_CASE("a signal ends a run in time, and nothing is left", "[interrupt]") {
   expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
 }
 
+TEST_CASE("a coordinator or a guard that is stopped from outside holds no run up, and that is told", "[interrupt]") {
+  const std::string who = GENERATE("coordinator", "guard");
+  const Sandbox sandbox(distrun_program());
+  Running running = sandbox.start(
+      {"run", "--output", sandbox.output(), "--timeout", "5s", "--filter", "Hangs.one_sleeps", plugin("hangs")});
+  REQUIRE(eventually(scaled(milliseconds(10'000)), [&] { return sandbox.processes().size() >= 6; }));
+  pid_t stopped = running.pid();
+  for (const ProcessInfo& process : sandbox.processes()) {
+    const bool is_coordinator = process.parent == running.pid();
+    if (who == "coordinator" && is_coordinator) stopped = process.pid;
+  }
+  CHECK((stopped == running.pid()) == (who == "guard"));
+  ::kill(stopped, SIGSTOP);
+  const Ended ended = running.wait(scaled(milliseconds(20'000)));
+  CHECK_FALSE(ended.out_of_time);
+  CHECK(ended.exit_code == 1);
+  CHECK_THAT(ended.err,
+             Catch::Contains("the " + who + " (process " + std::to_string(stopped) + ") was stopped from outside"));
+  CHECK(sandbox.summary().tests.at(0).verdict == "timeout");
+  CHECK(sandbox.remains() == std::vector<std::string>{});
+  sandbox.sweep();
+}
+
 TEST_CASE("ranks that resist do not delay the end of an interrupted run", "[interrupt]") {
   const std::string filter = GENERATE("Hangs.stopped", "Hangs.signals_blocked", "Hangs.termination_ignored");
   const Sandbox sandbox(distrun_program());

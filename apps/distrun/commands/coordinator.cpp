@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 
@@ -12,6 +13,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/inherited.hpp>
 #include <distrun/runner/launch/local_node.hpp>
+#include <distrun/runner/proc/process_tree.hpp>
 #include <distrun/runner/proc/program.hpp>
 
 namespace distrun::cli {
@@ -19,6 +21,10 @@ namespace {
 
 // A signal that came to the whole group and again through the guard is one wish, not two.
 constexpr auto kSameWish = std::chrono::milliseconds(200);
+
+// At the guard, whether it is stopped. Nothing tells of it.
+constexpr auto kGuardLook = std::chrono::milliseconds(1000);
+constexpr int kGuardLooks = proc::kAloneMax / kGuardLook;
 
 // Raises the limit of open files to what is allowed (a rank costs four), and returns what it was.
 std::uint64_t raise_files_limit() {
@@ -48,7 +54,7 @@ launch::LocalNodeOptions node_options(const proc::RunPlaces& places) {
 }  // namespace
 
 CoordinatorLoop::CoordinatorLoop(proc::Coordinator coordinator, const proc::RunPlaces& places)
-    : signals_(loop_.context()) {
+    : signals_(loop_.context()), guard_look_(loop_, [this] { look_at_guard(); }) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
     if (!base::is_ignored(signal)) signals_.add(signal);
   }
@@ -60,6 +66,7 @@ CoordinatorLoop::CoordinatorLoop(proc::Coordinator coordinator, const proc::RunP
     guard_.reset();
     stop(runner::Urgency::AtOnce);
   });
+  guard_look_.set(loop_.clock().now() + kGuardLook);
   wait_for_signal();
 }
 
@@ -121,6 +128,16 @@ void CoordinatorLoop::stop(runner::Urgency urgency) {
   stopping_ = true;
   go_on_if_stopped();
   if (on_stop_) on_stop_(urgency);
+}
+
+// Ctrl-Z has stopped the guard of a run that stands by, and only that.
+void CoordinatorLoop::look_at_guard() {
+  if (!guard_) return;  // it is dead
+  guard_look_.set(loop_.clock().now() + kGuardLook);
+  guard_stopped_ = proc::is_stopped(::getppid()) && !stopped_ ? guard_stopped_ + 1 : 0;
+  if (guard_stopped_ <= kGuardLooks) return;
+  guard_stopped_ = 0;
+  proc::continue_guard();
 }
 
 void CoordinatorLoop::run(io::Task<void> task) {

@@ -46,10 +46,13 @@ class CoordinatorLoop {
   void on_stop_signal();
   void go_on_if_stopped();
   void stop(runner::Urgency urgency);
+  void look_at_guard();
 
   io::Loop loop_;
   boost::asio::signal_set signals_;
   std::unique_ptr<io::FdWatch> guard_;
+  io::Alarm guard_look_;
+  int guard_stopped_ = 0;  // in so many looks, one after the other
   std::unique_ptr<launch::Node> node_;
   std::function<void(runner::Urgency)> on_stop_;
   std::function<void()> on_look_ = [] {};

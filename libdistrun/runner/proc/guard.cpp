@@ -28,6 +28,8 @@ constexpr int kRounds = 900;  // a millisecond each: the machine is clean within
 
 constexpr auto kSameWish = std::chrono::milliseconds(200);  // the same signal by way of the terminal and of the shell
 constexpr auto kDeath = std::chrono::seconds(1);            // from SIGKILL to an end that can be seen
+constexpr auto kLook = std::chrono::milliseconds(100);      // at a coordinator that is stopped, from one to the next
+constexpr auto kAway = std::chrono::seconds(1);             // between two looks: this process did not run meanwhile
 
 // One that this process ignores is not for its coordinator either.
 sigset_t guarded_signals() {
@@ -51,8 +53,9 @@ class Watch {
   const std::string& why_killed() const noexcept { return why_killed_; }
 
  private:
-  // 0: the bound is over.
+  // 0: a bound is over, or it is time to look again at a coordinator that is stopped.
   int next_signal(siginfo_t& info) const;
+  void look_at_stop();
   void pass_on(const siginfo_t& info);
   void bound_end(int signal);
   void kill_it();
@@ -65,11 +68,28 @@ class Watch {
   base::TimePoint asked_at_{};
   base::TimePoint deadline_ = base::TimePoint::max();  // never, before somebody asks
   std::string why_killed_;
+  base::TimePoint stopped_at_ = base::TimePoint::max();  // when it was first seen stopped; never: it is not
+  base::TimePoint looked_at_{};                          // the last time that it was
 };
+
+// The signal that keeps a child stopped; 0: it is not.
+int stop_signal_of(pid_t child) {
+  siginfo_t info{};
+  const int done = ::waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WNOHANG | WNOWAIT);
+  return done == 0 && info.si_pid == child ? info.si_status : 0;
+}
+
+void tell_continued(const char* who, pid_t pid, const std::string& by, const char* other) {
+  std::fprintf(stderr,
+               "distrun: the %s (process %d) was stopped from outside%s while the %s ran, and has been continued; to "
+               "stop the whole run, use Ctrl-Z or signal the process group %d\n",
+               who, static_cast<int>(pid), by.c_str(), other, static_cast<int>(::getpgrp()));
+}
 
 ExitStatus Watch::wait() {
   for (;;) {
     if (const auto status = try_reap(coordinator_)) return *status;
+    look_at_stop();
     siginfo_t info{};
     const int signal = next_signal(info);
     if (signal > 0 && signal != SIGCHLD) pass_on(info);
@@ -80,11 +100,29 @@ ExitStatus Watch::wait() {
 }
 
 int Watch::next_signal(siginfo_t& info) const {
-  if (deadline_ == base::TimePoint::max()) return ::sigwaitinfo(&signals_, &info);
-  const auto left = std::max<base::Nanoseconds>(deadline_ - clock_.now(), base::Nanoseconds::zero());
+  const base::TimePoint look = stopped_at_ == base::TimePoint::max() ? stopped_at_ : looked_at_ + kLook;
+  const base::TimePoint until = std::min(deadline_, look);
+  if (until == base::TimePoint::max()) return ::sigwaitinfo(&signals_, &info);
+  const auto left = std::max<base::Nanoseconds>(until - clock_.now(), base::Nanoseconds::zero());
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
   const timespec limit{seconds.count(), (left - seconds).count()};
   return ::sigtimedwait(&signals_, &info, &limit);
+}
+
+// The time in which this process was stopped, too, does not count: a shell continues both at once, in any order.
+void Watch::look_at_stop() {
+  const int signal = stop_signal_of(coordinator_);
+  const base::TimePoint now = clock_.now();
+  if (signal == 0) {
+    stopped_at_ = base::TimePoint::max();
+    return;
+  }
+  if (stopped_at_ == base::TimePoint::max() || now - looked_at_ > kAway) stopped_at_ = now;
+  looked_at_ = now;
+  if (now - stopped_at_ < bounds_.stop) return;
+  stopped_at_ = base::TimePoint::max();
+  tell_continued("coordinator", coordinator_, " by " + base::signal_name(signal), "guard");
+  ::kill(coordinator_, SIGCONT);
 }
 
 // What the terminal sends goes to the whole foreground group, so the coordinator has it already; but of a terminal that
@@ -163,6 +201,13 @@ int be_coordinator(pid_t guard, const sigset_t& mask, WorkNote& note,
 
 bool is_interruption(int signal) noexcept { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
 
+void continue_guard() {
+  const pid_t guard = ::getppid();
+  if (!is_stopped(guard)) return;
+  tell_continued("guard", guard, "", "coordinator");
+  ::kill(guard, SIGCONT);
+}
+
 int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& coordinator,
                 const GuardBounds& bounds) {
   become_subreaper();
@@ -181,6 +226,7 @@ int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& 
   if (child == 0) {
     const int code = be_coordinator(guard, mask, note, coordinator);
     std::fflush(nullptr);
+    if (::getppid() == guard) continue_guard();
     std::_Exit(code);
   }
   Watch watch(child, signals, bounds);

@@ -129,6 +129,8 @@ std::string describe_process(pid_t pid) {
 
 bool is_zombie(pid_t pid) { return state_line("/proc/" + std::to_string(pid)).starts_with(" Z"); }
 
+bool is_stopped(pid_t pid) { return state_line("/proc/" + std::to_string(pid)).starts_with(" T"); }
+
 std::string describe_state(pid_t pid) {
   const std::string line = state_line("/proc/" + std::to_string(pid));
   switch (line.size() > 1 ? line[1] : '?') {

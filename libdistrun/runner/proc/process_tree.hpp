@@ -29,6 +29,8 @@ std::string describe_process(pid_t pid);
 bool is_zombie(pid_t pid);
 // What keeps it from doing anything: "it is stopped"; empty: nothing that its state would tell.
 std::string describe_state(pid_t pid);
+// Whether a signal has stopped it.
+bool is_stopped(pid_t pid);
 // Whether the kernel clears it away, all of its threads, or has done so. That takes the longer the more memory it had.
 bool is_ending(pid_t pid);
 

@@ -11,6 +11,7 @@
 
 #include "../../support/scratch.hpp"
 #include "offspring.hpp"
+#include "support/process.hpp"
 #include "support/skip.hpp"
 
 using namespace distrun;
@@ -268,6 +269,73 @@ TEST_CASE("a coordinator that is stopped hears that it is asked to end") {
   CHECK_FALSE(ends_within(guarded.guard, milliseconds(300)));
   ::kill(guarded.guard, SIGTERM);
   CHECK(guarded.wait() == ForkedEnd{42, 0});
+}
+
+namespace {
+
+// Ends with 42 once it is continued.
+int wait_until_continued(const Line& ready) {
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGCONT);
+  ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
+  ready.say(::getpid());
+  const timespec limit{20, 0};
+  int heard = 0;
+  do {
+    heard = ::sigtimedwait(&wanted, nullptr, &limit);
+  } while (heard < 0 && errno == EINTR);
+  return heard == SIGCONT ? 42 : 1;
+}
+
+GuardBounds with_stop_bound(milliseconds bound) {
+  GuardBounds bounds;
+  bounds.stop = bound;
+  return bounds;
+}
+
+}  // namespace
+
+TEST_CASE("a coordinator that is stopped from outside goes on after a moment, and the guard says so") {
+  Guarded guarded;
+  const Line ready;
+  guarded.start([&](const Coordinator&) { return wait_until_continued(ready); }, with_stop_bound(milliseconds(500)));
+  const pid_t coordinator = ready.hear();
+  REQUIRE(coordinator > 0);
+  ::kill(coordinator, SIGSTOP);
+  CHECK_FALSE(ends_within(guarded.guard, milliseconds(200)));
+  CHECK(guarded.wait() == ForkedEnd{42, 0});
+  CHECK_THAT(guarded.said(), Catch::Contains("the coordinator (process " + std::to_string(coordinator) +
+                                             ") was stopped from outside by SIGSTOP while the guard ran"));
+}
+
+TEST_CASE("a coordinator that is stopped together with its guard stays so until it is continued") {
+  Guarded guarded;
+  const Line ready;
+  guarded.start([&](const Coordinator&) { return wait_until_continued(ready); }, with_stop_bound(milliseconds(500)));
+  const pid_t coordinator = ready.hear();
+  REQUIRE(coordinator > 0);
+  ::kill(coordinator, SIGSTOP);
+  REQUIRE(eventually(milliseconds(20'000), [&] { return is_stopped(coordinator); }));
+  ::kill(guarded.guard, SIGSTOP);
+  CHECK_FALSE(ends_within(guarded.guard, milliseconds(1500)));
+  ::kill(guarded.guard, SIGCONT);  // first, and the coordinator a moment later
+  ::kill(coordinator, SIGCONT);
+  CHECK(guarded.wait() == ForkedEnd{42, 0});
+  CHECK(guarded.said().empty());
+}
+
+TEST_CASE("a coordinator does not end without its guard hearing of it, though that is stopped") {
+  Guarded guarded;
+  guarded.start([&](const Coordinator&) {
+    const pid_t guard = ::getppid();
+    ::kill(guard, SIGSTOP);
+    return eventually(milliseconds(20'000), [&] { return is_stopped(guard); }) ? 42 : 1;
+  });
+  const pid_t guard = guarded.guard;
+  CHECK(guarded.wait() == ForkedEnd{42, 0});
+  CHECK_THAT(guarded.said(), Catch::Contains("the guard (process " + std::to_string(guard) +
+                                             ") was stopped from outside while the coordinator ran"));
 }
 
 TEST_CASE("a coordinator that a debugger holds is killed at the guard's bound, and its guard waits for no debugger") {
