@@ -50,6 +50,10 @@ std::int64_t deadline_ns(base::TimePoint deadline) noexcept {
   return std::chrono::duration_cast<base::Nanoseconds>(deadline.time_since_epoch()).count();
 }
 
+bool shows_errors(const distrun_rank& rank) noexcept {
+  return rank.size >= offsetof(distrun_rank, error_hide) + sizeof rank.error_hide;
+}
+
 // A rank's line, as its runner gives it. Lives on: a thread may wait longer than its test runs.
 class Line final : public core::RankLine {
  public:
@@ -89,6 +93,13 @@ class Line final : public core::RankLine {
     if (has_peers_) api_.progress(api_.waits);
   }
 
+  int show_error(std::string_view text) noexcept override {
+    return api_.show_error != nullptr ? api_.show_error(api_.waits, lend(text)) : -1;
+  }
+  void hide_error(int number) noexcept override {
+    if (api_.hide_error != nullptr) api_.hide_error(api_.waits, number);
+  }
+
   std::optional<board::Shown> look_at(int rank) const override {
     std::optional<board::Shown> seen;
     const auto take = [](void* context, const distrun_peer* peer) {
@@ -108,6 +119,9 @@ class Line final : public core::RankLine {
       did = rank.did;
       progress = rank.progress;
       look = rank.look_at_peer;
+      if (!shows_errors(rank)) return;
+      show_error = rank.error_show;
+      hide_error = rank.error_hide;
     }
 
     void* waits;
@@ -117,6 +131,8 @@ class Line final : public core::RankLine {
     decltype(distrun_rank::did) did = nullptr;
     decltype(distrun_rank::progress) progress = nullptr;
     decltype(distrun_rank::look_at_peer) look = nullptr;
+    decltype(distrun_rank::error_show) show_error = nullptr;
+    decltype(distrun_rank::error_hide) hide_error = nullptr;
   };
 
   Functions api_;

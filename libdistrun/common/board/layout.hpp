@@ -3,7 +3,7 @@
 // read; the coordinator maps all to read. Everything has a fixed size, and whatever is read is data of somebody else:
 // a rank that scribbles over its slot shows nonsense, within the bounds of its slot.
 //
-//   slot: header | cells of waits | ring of operations | area for the stacks of a crash
+//   slot: header | cells of waits | ring of operations | cells of errors | area for the stacks of a crash
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -13,12 +13,14 @@
 
 namespace distrun::board {
 
-inline constexpr std::uint64_t kMagic = 0x34'64'72'61'6f'62'72'64;  // "drboard4"
+inline constexpr std::uint64_t kMagic = 0x35'64'72'61'6f'62'72'64;  // "drboard5"
 inline constexpr int kWaits = 64;       // at the same time, of all threads of a rank; more are not shown
 inline constexpr int kOperations = 64;  // the last so many
 inline constexpr int kPeersMax = 256;   // ranks that a record can name; more are "some"
 inline constexpr std::size_t kNameSize = 64;
 inline constexpr std::size_t kFileSize = 80;
+inline constexpr int kErrors = 16;  // at the same time; more are not shown
+inline constexpr std::size_t kErrorSize = 240;
 
 enum class WaitKind : std::uint8_t {
   Barrier,
@@ -89,6 +91,13 @@ struct Operation {
   char name[kNameSize] = {};
 };
 
+// An error that no code of the test has looked at: often why something else never comes.
+struct ErrorRecord {
+  std::int64_t at_ns = 0;
+  std::uint64_t size = 0;
+  char text[kErrorSize];  // what is behind `size` is left over from earlier
+};
+
 struct Slot {
   // Constant once the rank has attached.
   std::atomic<std::uint64_t> magic{0};
@@ -107,6 +116,7 @@ struct Slot {
   alignas(64) std::atomic<std::uint64_t> operation_count{0};
   alignas(64) std::array<SeqCell<WaitRecord>, kWaits> waits;
   alignas(64) std::array<SeqCell<Operation>, kOperations> operations;
+  alignas(64) std::array<SeqCell<ErrorRecord>, kErrors> errors;
   alignas(64) DumpArea crash;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <distrun/common/base/text.hpp>
 
@@ -64,6 +65,19 @@ std::vector<ShownOperation> operations_of(const Slot& slot) {
   return operations;
 }
 
+std::vector<std::string> errors_of(const Slot& slot) {
+  std::vector<std::pair<std::int64_t, std::string>> found;
+  for (const auto& cell : slot.errors) {
+    const auto record = cell.read();
+    if (!record || record->size > kErrorSize) continue;
+    found.emplace_back(record->at_ns, std::string(record->text, record->size));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> errors;
+  for (auto& [at_ns, text] : found) errors.push_back(std::move(text));
+  return errors;
+}
+
 // Whatever a rank shows is a sign that it gets on.
 std::uint64_t epoch_of(const Slot& slot) {
   std::uint64_t epoch =
@@ -91,6 +105,7 @@ std::optional<Shown> read(const Slot& slot, int world_size) {
   if (!shown.child_returned) shown.stray_child = slot.failed_child.load(std::memory_order_relaxed);
   shown.waits = waits_of(slot, world_size, shown.body_tid);
   shown.operations = operations_of(slot);
+  shown.errors = errors_of(slot);
   return shown;
 }
 

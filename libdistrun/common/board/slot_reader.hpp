@@ -46,6 +46,7 @@ struct Shown {
   std::optional<int> leaving_with;         // the code with which it has called exit(); of ranks that are threads
   std::vector<ShownWait> waits;            // the longest first
   std::vector<ShownOperation> operations;  // the oldest first
+  std::vector<std::string> errors;         // that nobody has looked at, the oldest first; each may be cut
 };
 
 // Nothing if no rank has attached to the slot. Of `world_size` ranks; peers beyond are left out.

@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -123,6 +124,24 @@ int SlotWriter::begin_wait(const WaitInfo& info, base::TimePoint since, base::Ti
 
 void SlotWriter::end_wait(int cell) noexcept {
   if (cell >= 0) slot_->waits[static_cast<std::size_t>(cell)].release();
+}
+
+int SlotWriter::show_error(std::string_view text) noexcept {
+  if (slot_ == nullptr) return -1;
+  ErrorRecord record;
+  record.at_ns = now_ns();
+  record.size = std::min(text.size(), kErrorSize);
+  std::memset(record.text + record.size / 8 * 8, 0, record.size % 8 != 0 ? 8 : 0);  // the last word goes as a whole
+  copy(record.text, text.substr(0, record.size));
+  for (int cell = 0; cell < kErrors; ++cell) {
+    auto& place = slot_->errors[static_cast<std::size_t>(cell)];
+    if (place.claim(record, offsetof(ErrorRecord, text) + record.size)) return cell;
+  }
+  return -1;
+}
+
+void SlotWriter::hide_error(int cell) noexcept {
+  if (cell >= 0) slot_->errors[static_cast<std::size_t>(cell)].release();
 }
 
 }  // namespace distrun::board

@@ -44,6 +44,10 @@ class SlotWriter {
   int begin_wait(const WaitInfo& info, base::TimePoint since, base::TimePoint deadline) noexcept;
   void end_wait(int cell) noexcept;
 
+  // Shows an error that nobody has looked at, until hide_error(); the number of its cell, or -1 if all are taken.
+  int show_error(std::string_view text) noexcept;
+  void hide_error(int cell) noexcept;
+
   Slot* slot() const noexcept { return slot_; }
 
  private:

@@ -55,6 +55,12 @@ void did(void* waits, const distrun_operation* operation) {
 
 void progress(void* waits) { seat_of(waits).writer.progress(); }
 
+std::int32_t error_show(void* waits, distrun_string text) {
+  return seat_of(waits).writer.show_error({text.data, text.size});
+}
+
+void error_hide(void* waits, std::int32_t number) { seat_of(waits).writer.hide_error(number); }
+
 // What a look lends across the line; it stands on `shown`.
 struct Lent {
   explicit Lent(const board::Shown& shown);
@@ -142,6 +148,8 @@ void fill_in_seat(distrun_rank& api, Seat& seat) {
   api.did = did;
   api.progress = progress;
   api.look_at_peer = look_at_peer;
+  api.error_show = error_show;
+  api.error_hide = error_hide;
 }
 
 }  // namespace distrun::rank

@@ -29,7 +29,7 @@ struct Seat {
   std::array<std::uint64_t, board::kWaits> slices_{};  // by cell; each is whoever's who has the cell
 };
 
-// The fields `waits` to `look_at_peer` of it, for that seat.
+// The fields of it whose functions take `waits`, for that seat.
 void fill_in_seat(distrun_rank& api, Seat& seat);
 
 }  // namespace distrun::rank

@@ -274,6 +274,10 @@ typedef struct distrun_rank {
   /* As on_peer_failed, of ranks that die as the test has declared: `died` is called for each, also for those that are
    * dead already. Nothing has failed then, but a wait for such a rank is in vain. */
   void (*on_peer_died)(void* self, void (*died)(void* context, int32_t rank), void* context);
+  /* Shows an error that no code of the test has looked at, for whoever asks why the rank hangs, until error_hide() with
+   * the number that came back. Neither blocks or allocates; good as long as `waits`. */
+  int32_t (*error_show)(void* waits, distrun_string text);
+  void (*error_hide)(void* waits, int32_t number);
 } distrun_rank;
 
 /* Filled by the plugin. `self` goes back as the first argument of each call. */

@@ -5,6 +5,7 @@
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/common/wire/skip_table.hpp>
+#include <distrun/runner/record/look.hpp>
 #include <distrun/runner/record/standstill.hpp>
 
 namespace distrun::runner {
@@ -194,6 +195,21 @@ std::string describe_any_cause(const AttemptRecord& attempt) {
   return "";
 }
 
+// The first error that nobody had looked at when the time ran out: of a culprit, else of any rank.
+std::string describe_unseen_error(const AttemptRecord& attempt) {
+  const auto timeout = std::find_if(attempt.looks.begin(), attempt.looks.end(),
+                                    [](const Look& look) { return look.kind == LookKind::Timeout; });
+  if (attempt.verdict != Verdict::Timeout || timeout == attempt.looks.end()) return "";
+  const std::vector<ErrorLine> errors = error_lines(timeout->ranks);
+  if (errors.empty()) return "";
+  const auto is_of_culprit = [&](const ErrorLine& line) {
+    return std::find_first_of(line.ranks.begin(), line.ranks.end(), attempt.culprits.begin(), attempt.culprits.end()) !=
+           line.ranks.end();
+  };
+  const auto of_culprit = std::find_if(errors.begin(), errors.end(), is_of_culprit);
+  return "; " + describe(of_culprit != errors.end() ? *of_culprit : errors.front());
+}
+
 constexpr std::size_t kMessageMax = 1000;
 
 }  // namespace
@@ -206,7 +222,8 @@ const RankError* decisive_error(const RankRecord& rank) {
 }
 
 std::string describe_cause(const AttemptRecord& attempt) {
-  return base::one_line(describe_any_cause(attempt), kMessageMax);  // reasons and paths come from outside
+  return base::one_line(describe_any_cause(attempt) + describe_unseen_error(attempt),
+                        kMessageMax);  // reasons and paths come from outside
 }
 
 bool is_one_deed(const AttemptRecord& attempt) {

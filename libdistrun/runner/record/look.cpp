@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include <distrun/common/base/rank_list.hpp>
+#include <distrun/common/base/text.hpp>
 #include <distrun/common/board/describe.hpp>
 #include <distrun/runner/evidence/stacks/merge.hpp>
 #include <distrun/runner/evidence/stacks/tree_text.hpp>
@@ -90,6 +91,18 @@ WaitLine line_of(const std::vector<RankView>& views, const RankView& view, std::
 
 auto identity(const WaitLine& line) { return std::tie(line.what, line.awaited, line.any, line.phase); }
 
+constexpr std::size_t kErrorLinesMax = 8;
+
+// Of one rank, or of all.
+void add_errors(std::vector<evidence::Line>& lines, const std::vector<RankView>& views, int rank = -1) {
+  const std::vector<ErrorLine> errors = error_lines(views);
+  for (std::size_t i = 0; i < errors.size() && i < kErrorLinesMax; ++i) {
+    const std::vector<int>& ranks = errors[i].ranks;
+    if (rank >= 0 && std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) continue;
+    lines.emplace_back().add(evidence::Tone::Plain, describe(errors[i]));
+  }
+}
+
 }  // namespace
 
 std::vector<int> awaited(const std::vector<RankView>& views, int rank, const board::ShownWait& wait) {
@@ -142,6 +155,27 @@ std::vector<WaitLine> wait_lines(const std::vector<RankView>& views, std::int64_
   return lines;
 }
 
+std::vector<ErrorLine> error_lines(const std::vector<RankView>& views) {
+  std::vector<ErrorLine> lines;
+  for (const RankView& view : views) {
+    if (!view.shown) continue;
+    for (const std::string& text : view.shown->errors) {
+      const auto like =
+          std::find_if(lines.begin(), lines.end(), [&](const ErrorLine& line) { return line.text == text; });
+      if (like == lines.end()) {
+        lines.push_back({{view.rank}, text});
+      } else if (like->ranks.back() != view.rank) {
+        like->ranks.push_back(view.rank);
+      }
+    }
+  }
+  return lines;
+}
+
+std::string describe(const ErrorLine& line) {
+  return base::ranks_label(line.ranks) + ": unseen error: " + base::one_line(line.text);
+}
+
 std::string wait_text(const WaitLine& line) {
   if (line.what.empty()) return "";
   std::string text = line.what;
@@ -173,6 +207,7 @@ Look only(int rank, Look look) {
     if (std::find(line.ranks.begin(), line.ranks.end(), rank) == line.ranks.end()) continue;
     lines.emplace_back().add(evidence::Tone::Plain, describe(line));
   }
+  add_errors(lines, look.ranks, rank);
   look.ranks.clear();
   std::vector<evidence::Line> stacks = describe(look);
   std::move(stacks.begin(), stacks.end(), std::back_inserter(lines));
@@ -185,6 +220,7 @@ std::vector<evidence::Line> describe(const Look& look) {
   for (const WaitLine& line : wait_lines(look.ranks, look.at_ns)) {
     lines.emplace_back().add(line.what.empty() ? evidence::Tone::Strong : evidence::Tone::Plain, describe(line));
   }
+  add_errors(lines, look.ranks);
   for (evidence::Line& line : evidence::tree_text(look.stacks, evidence::merge(look.stacks))) {
     lines.push_back(std::move(line));
   }

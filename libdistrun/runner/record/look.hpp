@@ -26,6 +26,15 @@ std::string name_of_wait(const board::ShownWait& wait);
 // Whether a signal keeps the thread from running.
 bool is_stopped_by_signal(const wire::ThreadStack& thread) noexcept;
 
+// An error that nobody has looked at, and the ranks that show it.
+struct ErrorLine {
+  std::vector<int> ranks;
+  std::string text;
+};
+std::vector<ErrorLine> error_lines(const std::vector<RankView>& views);
+// "ranks 0-1: unseen error: future (f.cpp:9) failed: std::runtime_error: no".
+std::string describe(const ErrorLine& line);
+
 // What a look tells of one rank.
 Look only(int rank, Look look);
 

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -32,6 +33,9 @@ class RankLine {
   // Shows an operation that was done or begun, and that the rank has got on. Neither blocks or allocates.
   virtual void note(board::WaitKind kind, std::string_view name, int peer, std::uint64_t id) noexcept = 0;
   virtual void progress() noexcept = 0;
+  // Shows an error that nobody has looked at; its number, for hide_error(), or -1. Neither blocks or allocates.
+  virtual int show_error(std::string_view) noexcept { return -1; }
+  virtual void hide_error(int) noexcept {}
   // What a rank of the world shows at this moment. Nothing: there is no such rank, or it shows nothing yet.
   virtual std::optional<board::Shown> look_at(int rank) const = 0;
 };

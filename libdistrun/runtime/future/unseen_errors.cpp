@@ -21,12 +21,20 @@ std::string describe_error(const std::exception_ptr& error) {
   }
 }
 
+UnseenErrors::Showing::Showing(core::RankState& rank, const std::string& text) : line_(rank.line()) {
+  if (line_ != nullptr) number_ = line_->show_error(text);
+}
+
+UnseenErrors::Showing::~Showing() {
+  if (number_ >= 0) line_->hide_error(number_);
+}
+
 std::uint64_t UnseenErrors::add(std::string text) {
   const std::lock_guard lock(mutex_);
   if (texts_.size() >= kKept) {
     ++not_kept_;
   } else {
-    texts_.emplace(last_ + 1, std::move(text));
+    texts_.try_emplace(last_ + 1, rank_, std::move(text));
   }
   return ++last_;
 }
@@ -34,7 +42,7 @@ std::uint64_t UnseenErrors::add(std::string text) {
 std::uint64_t UnseenErrors::add_failure(std::exception_ptr failure) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t number = kFailure | ++last_failure_;
-  failures_.emplace(number, std::move(failure));
+  failures_.try_emplace(number, rank_, std::move(failure));
   return number;
 }
 
@@ -47,7 +55,7 @@ void UnseenErrors::remove(std::uint64_t number) {
 std::vector<std::string> UnseenErrors::take() {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> texts;
-  for (auto& [number, text] : texts_) texts.push_back(std::move(text));
+  for (auto& [number, kept] : texts_) texts.push_back(std::move(kept.text));
   if (not_kept_ > 0) texts.push_back("and " + std::to_string(not_kept_) + " more");
   texts_.clear();
   taken_until_ = last_;
@@ -58,7 +66,7 @@ std::vector<std::string> UnseenErrors::take() {
 std::vector<std::exception_ptr> UnseenErrors::take_failures() {
   const std::lock_guard lock(mutex_);
   std::vector<std::exception_ptr> failures;
-  for (auto& [number, failure] : failures_) failures.push_back(std::move(failure));
+  for (auto& [number, kept] : failures_) failures.push_back(std::move(kept.error));
   failures_.clear();
   return failures;
 }

@@ -7,21 +7,26 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace distrun::core {
-class RankState;  // runtime/core/rank_state.hpp
-}
+class RankLine;  // runtime/core/rank_state.hpp
+class RankState;
+}  // namespace distrun::core
 
 namespace distrun::future {
 
 // "ValueError: a shape is wrong".
 std::string describe_error(const std::exception_ptr& error);
 
-// Of one rank, unseen_errors_of(). Any thread.
+// Of one rank, unseen_errors_of(). Each is shown on the rank's board as long as it is here, for a test that hangs never
+// comes to its end. Any thread.
 class UnseenErrors {
  public:
   static constexpr std::size_t kKept = 100;  // more are counted
+
+  explicit UnseenErrors(core::RankState& rank) noexcept : rank_(rank) {}
 
   std::uint64_t add(std::string text);
   // That nobody looks at it fails the test. All are kept.
@@ -34,10 +39,35 @@ class UnseenErrors {
  private:
   static constexpr std::uint64_t kFailure = std::uint64_t{1} << 63;  // in the numbers of those
 
+  // An error on the board, from construction to destruction.
+  class Showing {
+   public:
+    Showing(core::RankState& rank, const std::string& text);
+    ~Showing();
+    Showing(const Showing&) = delete;
+    Showing& operator=(const Showing&) = delete;
+
+   private:
+    core::RankLine* line_;
+    int number_ = -1;
+  };
+  struct Text {
+    Text(core::RankState& rank, std::string text_) : showing(rank, text_), text(std::move(text_)) {}
+    Showing showing;
+    std::string text;
+  };
+  struct Failure {
+    Failure(core::RankState& rank, std::exception_ptr error_)
+        : showing(rank, describe_error(error_)), error(std::move(error_)) {}
+    Showing showing;
+    std::exception_ptr error;
+  };
+
+  core::RankState& rank_;
   std::mutex mutex_;
   // Guarded by mutex_.
-  std::map<std::uint64_t, std::string> texts_;  // by number
-  std::map<std::uint64_t, std::exception_ptr> failures_;
+  std::map<std::uint64_t, Text> texts_;  // by number
+  std::map<std::uint64_t, Failure> failures_;
   std::uint64_t last_failure_ = 0;
   std::uint64_t last_ = 0;
   std::uint64_t taken_until_ = 0;

@@ -149,6 +149,24 @@ TEST_CASE("the last operations are kept in their order") {
   }
 }
 
+TEST_CASE("errors are shown in their order, until they are hidden") {
+  const OneSlot one;
+  SlotWriter writer = one.writer;
+  const int first = writer.show_error("the first");
+  const int long_one = writer.show_error(std::string(kErrorSize + 1, 'x'));
+  CHECK(one.look().errors == std::vector<std::string>{"the first", std::string(kErrorSize, 'x')});
+  writer.hide_error(first);
+  CHECK(one.look().errors == std::vector<std::string>{std::string(kErrorSize, 'x')});
+  writer.hide_error(long_one);
+  CHECK(one.look().errors.empty());
+  std::vector<int> cells;
+  for (int i = 0; i < kErrors + 1; ++i) cells.push_back(writer.show_error("e" + std::to_string(i)));
+  CHECK(cells.back() == -1);
+  CHECK(one.look().errors.size() == kErrors);
+  for (const int cell : cells) writer.hide_error(cell);
+  CHECK(one.look().errors.empty());
+}
+
 TEST_CASE("without a slot a writer does nothing") {
   SlotWriter writer;
   writer.attach();
@@ -157,6 +175,8 @@ TEST_CASE("without a slot a writer does nothing") {
   const int cell = writer.begin_wait(waiting_for("x", 1), at(1), kNever);
   CHECK(cell == -1);
   writer.end_wait(cell);
+  CHECK(writer.show_error("e") == -1);
+  writer.hide_error(-1);
 }
 
 TEST_CASE("a wait says for whom in words") {

@@ -19,6 +19,8 @@ struct Told {
   std::vector<std::string> done;
   int progressed = 0;
   int ended = 0;
+  std::vector<std::string> errors;
+  std::vector<int> hidden;
 };
 
 Told& told_of(void* waits) { return *static_cast<Told*>(waits); }
@@ -40,6 +42,12 @@ std::int32_t begin_for(void* waits, const distrun_wait* wait) {
 void end(void* waits, std::int32_t) { ++told_of(waits).ended; }
 void did(void* waits, const distrun_operation* operation) { told_of(waits).done.push_back(keep(operation->name)); }
 void progress(void* waits) { ++told_of(waits).progressed; }
+
+std::int32_t show(void* waits, distrun_string text) {
+  told_of(waits).errors.push_back(keep(text));
+  return 6;
+}
+void hide(void* waits, std::int32_t number) { told_of(waits).hidden.push_back(number); }
 
 // Rank 1 waits for rank 2, in a kind that this build does not know.
 std::int32_t look(void*, std::int32_t rank, void (*shown)(void*, const distrun_peer*), void* context) {
@@ -79,6 +87,8 @@ distrun_rank rank_with(Told& told) {
   rank.did = did;
   rank.progress = progress;
   rank.look_at_peer = look;
+  rank.error_show = show;
+  rank.error_hide = hide;
   return rank;
 }
 
@@ -112,6 +122,22 @@ TEST_CASE("what was done, and that the rank got on, goes over the line") {
   line->progress();
   CHECK(told.done == std::vector<std::string>{"hello"});
   CHECK(told.progressed == 1);
+}
+
+TEST_CASE("an error that nobody has looked at goes over the line, if that shows any") {
+  Told told;
+  distrun_rank rank = rank_with(told);
+  const auto line = make_rank_line(rank);
+  CHECK(line->show_error("in vain") == 6);
+  line->hide_error(6);
+  CHECK(told.errors == std::vector<std::string>{"in vain"});
+  CHECK(told.hidden == std::vector{6});
+  rank.size = offsetof(distrun_rank, error_show);
+  const auto older = make_rank_line(rank);
+  CHECK(older->show_error("in vain") == -1);
+  older->hide_error(-1);
+  CHECK(told.errors.size() == 1);
+  CHECK(told.hidden.size() == 1);
 }
 
 TEST_CASE("a look at a peer tells what it shows, and a kind that is not known as a wait") {

@@ -1,6 +1,8 @@
 // Errors of futures at which nobody looks are told, and no others.
 #include <catch2/catch.hpp>
 
+#include <map>
+#include <mutex>
 #include <stdexcept>
 
 #include <distrun/runtime/future/future.hpp>
@@ -20,6 +22,64 @@ TEST_CASE("an error that nobody has looked at is told, with where it was made") 
   REQUIRE(told.size() == 1);
   CHECK_THAT(told[0],
              Catch::Contains("unseen_errors_test.cpp:") && Catch::EndsWith("failed: ValueError: Expected error"));
+}
+
+// A line that keeps the errors that are shown.
+class ErrorLine final : public core::RankLine {
+ public:
+  int begin_wait(const board::WaitInfo&, base::TimePoint) noexcept override { return -1; }
+  void end_wait(int) noexcept override {}
+  void note(board::WaitKind, std::string_view, int, std::uint64_t) noexcept override {}
+  void progress() noexcept override {}
+  std::optional<board::Shown> look_at(int) const override { return std::nullopt; }
+  int show_error(std::string_view text) noexcept override {
+    const std::lock_guard lock(mutex_);
+    shown_.emplace(++last_, text);
+    return last_;
+  }
+  void hide_error(int number) noexcept override {
+    const std::lock_guard lock(mutex_);
+    shown_.erase(number);
+  }
+  std::vector<std::string> shown() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> texts;
+    for (const auto& [number, text] : shown_) texts.push_back(text);
+    return texts;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<int, std::string> shown_;
+  int last_ = 0;
+};
+
+TEST_CASE("an error is shown for as long as nobody has looked at it") {
+  static auto& line = *new ErrorLine;  // as a rank's it outlives what is shown
+  FakeRank rank;
+  rank.state.use(&line);
+  const Future<int> future;
+  const Future<int> child = future.then([](const Future<int>&) -> int { throw std::runtime_error("in vain"); });
+  const Future<void> after = child.then([](const Future<int>&) {});
+  future.set_result(1);
+  after.wait();
+  REQUIRE(line.shown().size() == 1);
+  CHECK_THAT(line.shown()[0], Catch::EndsWith("failed: std::runtime_error: in vain"));
+  SECTION("until somebody does") {
+    CHECK_THROWS(child.wait());
+    CHECK(line.shown().empty());
+  }
+  SECTION("or the test is over") {
+    CHECK(unseen(rank).size() == 1);
+    CHECK(line.shown().empty());
+  }
+  SECTION("also one that is a failure") {
+    CHECK_THROWS(child.wait());
+    future::unseen_errors_of(rank.state).add_failure(std::make_exception_ptr(value_error()));
+    CHECK(line.shown() == std::vector<std::string>{"ValueError: Expected error"});
+    future::unseen_errors_of(rank.state).take_failures();
+    CHECK(line.shown().empty());
+  }
 }
 
 TEST_CASE("an error that somebody has looked at is not told") {

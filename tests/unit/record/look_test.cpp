@@ -49,6 +49,24 @@ TEST_CASE("of ranks that are told together the last is told if it is the same") 
   CHECK(lines_of({first, second, third}) == Lines{"ranks 0-2 have been in body for 3.0 s, in no wait on the board"});
 }
 
+TEST_CASE("errors that nobody has looked at are told after the waits, the same ones once") {
+  Look look;
+  look.at_ns = kNow;
+  look.ranks = {in_body(0), in_body(1), in_body(2), RankView{3, {}}};
+  look.ranks[0].shown->errors = {"future (a.cpp:1) failed: no"};
+  look.ranks[2].shown->errors = {"future (b.cpp:2) failed: oh\nno", "future (a.cpp:1) failed: no"};
+  const auto plain = [](const std::vector<evidence::Line>& lines) {
+    Lines texts;
+    for (const evidence::Line& line : lines) texts.push_back(evidence::plain(line));
+    return texts;
+  };
+  CHECK(plain(describe(look)) == Lines{"ranks 0-2 have been in body for 3.0 s, in no wait on the board",
+                                       "ranks 0, 2: unseen error: future (a.cpp:1) failed: no",
+                                       "rank 2: unseen error: future (b.cpp:2) failed: oh\\nno"});
+  CHECK(plain(only(1, look).text) == Lines{"ranks 0-2 have been in body for 3.0 s, in no wait on the board"});
+  CHECK(plain(only(0, look).text).back() == "ranks 0, 2: unseen error: future (a.cpp:1) failed: no");
+}
+
 TEST_CASE("ranks that wait for each other in what has one name are told each with the other") {
   CHECK(lines_of({in_wait(0, WaitKind::RpcReply, "f", {1}, 1), in_wait(1, WaitKind::RpcReply, "f", {0}, 1)}) ==
         Lines{"rank 0 has waited for 2.0 s in RPC reply \"f\" #1 for rank 1; rank 1 does not run it",

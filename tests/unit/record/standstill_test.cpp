@@ -306,6 +306,15 @@ TEST_CASE("of programs, which show nothing, the stopped ones are to blame") {
   CHECK(told(attempt) == Told{{3}, "rank 3" + kRanPast + ", stopped (SIGSTOP)"});
 }
 
+TEST_CASE("a timeout names an error that nobody has looked at, of a culprit if one has it") {
+  AttemptRecord attempt = seen({in_barrier(0, "x"), in_body(1), in_barrier(2, "x"), in_barrier(3, "x")});
+  const std::string message = "rank 1" + kRanPast + "; ranks 0, 2-3 waited in barrier \"x\"; ";
+  attempt.looks.front().ranks[0].shown->errors = {"future (a.cpp:1) failed: no"};
+  CHECK(told(attempt) == Told{{1}, message + "rank 0: unseen error: future (a.cpp:1) failed: no"});
+  attempt.looks.front().ranks[1].shown->errors = {"future (b.cpp:2) failed: oh"};
+  CHECK(told(attempt) == Told{{1}, message + "rank 1: unseen error: future (b.cpp:2) failed: oh"});
+}
+
 TEST_CASE("a look that saw nothing of the board blames by what ranks have told") {
   AttemptRecord attempt = seen({RankView{}, RankView{1, {}}, RankView{2, {}}, RankView{3, {}}});
   attempt.ranks[0].waiting_in = attempt.ranks[2].waiting_in = attempt.ranks[3].waiting_in = "barrier \"x\"";
