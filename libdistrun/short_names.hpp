@@ -2,7 +2,9 @@
 // Short names for the checks, for test files that use no other framework with these names.
 #include <distrun/test.hpp>
 
-#define CHECK(...) DISTRUN_DETAIL_CHECK(expect, "CHECK", #__VA_ARGS__, __VA_ARGS__)
-#define REQUIRE(...) DISTRUN_DETAIL_CHECK(require, "REQUIRE", #__VA_ARGS__, __VA_ARGS__)
-#define CHECK_THROWS(Type, part, ...) \
-  DISTRUN_DETAIL_CHECK_THROWS("CHECK_THROWS", #Type ", " #part ", " #__VA_ARGS__, Type, part, __VA_ARGS__)
+#define CHECK(...) DISTRUN_DETAIL_CHECK(Expect, "CHECK", #__VA_ARGS__, __VA_ARGS__)
+#define REQUIRE(...) DISTRUN_DETAIL_CHECK(Require, "REQUIRE", #__VA_ARGS__, __VA_ARGS__)
+#define CHECK_THROWS(Type, expected, ...) \
+  DISTRUN_DETAIL_CHECK_THROWS("CHECK_THROWS", #Type ", " #expected ", " #__VA_ARGS__, Type, expected, __VA_ARGS__)
+#define CHECK_CLOSE(...) DISTRUN_DETAIL_CHECK_CLOSE("CHECK_CLOSE", #__VA_ARGS__, __VA_ARGS__)
+#define INFO(...) DISTRUN_INFO(__VA_ARGS__)

@@ -9,9 +9,11 @@
 //
 // `rank` is what the body knows of its rank and can do with the others (plugin/sdk/context.hpp). How tests, fixtures
 // and suites are declared: plugin/sdk/declare.hpp and suite.hpp; what they may ask for: options.hpp; tests over
-// parameters: parameters.hpp; checks: check.hpp. The rest are helpers, each explained in its file.
+// parameters: parameters.hpp; checks: check.hpp, closeness.hpp and message.hpp. The rest are helpers, each explained in
+// its file.
 #include <distrun/plugin/sdk/backends.hpp>
 #include <distrun/plugin/sdk/captured_output.hpp>
+#include <distrun/plugin/sdk/closeness.hpp>
 #include <distrun/plugin/sdk/declare.hpp>
 #include <distrun/plugin/sdk/devices.hpp>
 #include <distrun/plugin/sdk/environment.hpp>

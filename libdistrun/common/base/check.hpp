@@ -10,15 +10,9 @@ namespace distrun::base {
 
 }  // namespace distrun::base
 
-// The formatter takes _Pragma for an expression.
-// clang-format off
-#define DISTRUN_ASSERT(...)                                                                   \
-  do {                                                                                        \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wparentheses\"")        \
-    const ::distrun::base::CheckResult distrun_result =                                       \
-        ::distrun::base::Decompose() << __VA_ARGS__;                                          \
-    _Pragma("GCC diagnostic pop") if (!distrun_result.holds) [[unlikely]]                     \
-      ::distrun::base::assertion_failed(#__VA_ARGS__, distrun_result.operands,                \
-                                        ::distrun::base::Location::here());                   \
+#define DISTRUN_ASSERT(...)                                                                                        \
+  do {                                                                                                             \
+    const ::distrun::base::CheckResult distrun_result = ::distrun::base::Decompose() <=> __VA_ARGS__;              \
+    if (!distrun_result.holds) [[unlikely]]                                                                        \
+      ::distrun::base::assertion_failed(#__VA_ARGS__, distrun_result.operands, ::distrun::base::Location::here()); \
   } while (false)
-// clang-format on

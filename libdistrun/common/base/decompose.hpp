@@ -2,9 +2,10 @@
 // Takes `a == b` apart so that a failed check can print both operands. Used by DISTRUN_ASSERT and by
 // the checks of the SDK. Operands are printed only on failure.
 #include <concepts>
+#include <memory>
 #include <ostream>
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -21,41 +22,68 @@ concept Range = requires(const T& value) {
   value.end();
 };
 
-// What a failed check prints of a value: strings quoted, bool by name, ranges up to 32 elements,
-// types without operator<< as "?".
+// The shortest decimal text that reads back as the same number: "0.30000000000000004", "1e+22", "nan".
+std::string shortest(float value);
+std::string shortest(double value);
+std::string shortest(long double value);
+
+// Significant digits that a type's own operator<< prints of floating-point numbers.
+inline constexpr int kUsualDigits = 6;
+inline constexpr int kAllDigits = 17;
+
+namespace detail {
+
+std::string quoted(std::string_view text);
+std::string shown(long long value);
+std::string shown(unsigned long long value);
+using Printer = void (*)(std::ostream& out, const void* value);
+std::string printed(const void* value, Printer print, int digits);
+
 template <class T>
-std::string show(const T& value) {
-  std::ostringstream out;
+inline constexpr bool kIsNumber = std::is_integral_v<T> && sizeof(T) <= sizeof(long long) && !std::is_same_v<T, char>;
+template <class T>
+inline constexpr bool kIsText = std::is_convertible_v<const T&, std::string_view>;
+
+}  // namespace detail
+
+// What a failed check prints of a value: strings quoted, bool by name, floating-point numbers with all their digits,
+// ranges up to 32 elements, types without operator<< as "?". `digits` is for types with an operator<<.
+template <class T>
+std::string show(const T& value, int digits = kUsualDigits) {
   if constexpr (std::is_same_v<T, bool>) {
-    out << (value ? "true" : "false");
+    return value ? "true" : "false";
   } else if constexpr (std::is_same_v<T, std::nullptr_t>) {
-    out << "nullptr";
-  } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    return "nullptr";
+  } else if constexpr (detail::kIsText<T>) {
     if constexpr (std::is_pointer_v<T>) {
       if (value == nullptr) return "nullptr";
     }
-    out << '"' << std::string_view(value) << '"';
+    return detail::quoted(value);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return shortest(value);
+  } else if constexpr (detail::kIsNumber<T>) {
+    using Wide = std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>;
+    return detail::shown(static_cast<Wide>(value));
   } else if constexpr (std::is_enum_v<T> && !Printable<T>) {
-    out << static_cast<long long>(value);
-  } else if constexpr (std::is_same_v<T, unsigned char> || std::is_same_v<T, signed char>) {
-    out << static_cast<int>(value);
+    return detail::shown(static_cast<long long>(value));
   } else if constexpr (Printable<T>) {
-    out << value;
+    return detail::printed(
+        std::addressof(value), [](std::ostream& out, const void* it) { out << *static_cast<const T*>(it); }, digits);
   } else if constexpr (Range<T>) {
-    out << '{';
+    std::string text = "{";
     int count = 0;
     for (const auto& element : value) {
       if (count++ == 32) {
-        out << ", ...";
+        text += ", ...";
         break;
       }
-      out << (count > 1 ? ", " : "") << show(element);
+      if (count > 1) text += ", ";
+      text += show(element, digits);
     }
-    out << '}';
+    return text + '}';
   } else {
-    out << '?';
+    return "?";
   }
-  return out.str();
 }
 
 // The outcome of one check; `operands` is empty while it holds.
@@ -76,6 +104,29 @@ template <class R>
 CheckResult operator||(const CheckResult&, const R&) {
   static_assert(kIsOneComparison<R>, "a check takes one comparison: put `a || b` into parentheses");
   return {};
+}
+
+CheckResult comparison_failed(const std::string& left, const std::string& right);
+// Of operands that differ and yet look the same.
+CheckResult pointers_differ(const std::string& text);
+
+// Numbers of different types are shown as the type in which they were compared. Values that look alike are shown with
+// more digits.
+template <class L, class R>
+CheckResult explain(const L& left, const R& right) {
+  if constexpr (std::is_floating_point_v<L> && std::is_floating_point_v<R> && !std::is_same_v<L, R>) {
+    using Common = std::common_type_t<L, R>;
+    return comparison_failed(shortest(static_cast<Common>(left)), shortest(static_cast<Common>(right)));
+  } else {
+    const std::string shown_left = show(left), shown_right = show(right);
+    if (shown_left != shown_right) return comparison_failed(shown_left, shown_right);
+    if constexpr (detail::kIsText<L> && detail::kIsText<R>) {
+      if constexpr (std::is_pointer_v<std::decay_t<L>> && std::is_pointer_v<std::decay_t<R>>) {
+        return pointers_differ(shown_left);
+      }
+    }
+    return comparison_failed(show(left, kAllDigits), show(right, kAllDigits));
+  }
 }
 
 template <class L>
@@ -128,16 +179,16 @@ class Operand {
   template <class R>
   CheckResult judge(bool holds, const R& right) const {
     if (holds) return {};
-    return {false, "left: " + show(left_) + ", right: " + show(right)};
+    return explain(left_, right);
   }
 
   const L& left_;
 };
 
-// `Decompose() << a == b` binds as `(Decompose() << a) == b`.
+// `Decompose() <=> a + 1 == b` binds as `(Decompose() <=> (a + 1)) == b`. Compilers warn of a `<<` or `<=` there.
 struct Decompose {
   template <class L>
-  Operand<L> operator<<(const L& left) const {
+  Operand<L> operator<=>(const L& left) const {
     return Operand<L>(left);
   }
 };

@@ -106,6 +106,7 @@ void ThrowStack::add(std::uint64_t pc) noexcept {
 void ThrowStack::search(const _Unwind_Exception* exception, _Unwind_Context* watched, const void* raiser) noexcept {
   exception_ = exception;
   found_ = 0;
+  if (on_throw_ != nullptr) on_throw_();
   const auto end = _Unwind_GetCFA(watched);
   bool in_unwinder = true;
   walk([&](_Unwind_Context* context) {

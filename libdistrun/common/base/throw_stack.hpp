@@ -27,7 +27,8 @@ class ThrowStack {
  public:
   static constexpr std::size_t kPcsMax = 128;
 
-  ThrowStack() = default;
+  // `on_throw` is called when an exception is about to leave the action, while everything that it leaves still stands.
+  explicit ThrowStack(void (*on_throw)() noexcept = nullptr) noexcept : on_throw_(on_throw) {}
   ThrowStack(const ThrowStack&) = delete;
   ThrowStack& operator=(const ThrowStack&) = delete;
 
@@ -41,6 +42,8 @@ class ThrowStack {
   // the first: frames in the middle were left out. Without the frames of the unwinder, and those outside of watch().
   // Empty if there is none.
   std::vector<std::uint64_t> pcs() const;
+  // Whether the action has ended by the exception of the last on_throw().
+  bool left() const noexcept { return left_; }
 
   // For the personality routine, in the two phases. `raiser`: an address in the unwinder's function, from which frames
   // on are told.
@@ -54,6 +57,7 @@ class ThrowStack {
   void call_watched(void (*action)(void*), void* self);
   void add(std::uint64_t pc) noexcept;
 
+  void (*on_throw_)() noexcept;
   std::array<std::uint64_t, kPcsMax> pcs_;  // unset but for what was found
   std::uint64_t found_ = 0;
   const _Unwind_Exception* exception_ = nullptr;  // whose stack it is; never followed

@@ -1,5 +1,7 @@
 #include <distrun/plugin/sdk/check.hpp>
 
+#include <utility>
+
 #include <distrun/common/base/error.hpp>
 #include <distrun/plugin/sdk/context.hpp>
 #include <distrun/plugin/sdk/detail/current.hpp>
@@ -9,11 +11,9 @@
 namespace distrun::detail {
 namespace {
 
-// "EXPECT(a == b)" and the operands on lines of their own.
-std::string text_of(const CheckSite& site, const std::string& operands) {
-  std::string text = std::string(site.macro) + "(" + site.expression + ")";
-  if (!operands.empty()) text += "\n  " + operands;
-  return text;
+std::string& kept_reason() noexcept {
+  thread_local std::string reason;
+  return reason;
 }
 
 // In a process whose ranks are threads, a thread that a test has started is nobody's.
@@ -35,23 +35,26 @@ void check_passed() noexcept {
   if (Rank* rank = current_rank()) rank->tally().count_check();
 }
 
-void expect_failed(const CheckSite& site, const std::string& operands) {
-  report(text_of(site, operands), site.where, false);
+void keep_reason(const std::string& reason) { kept_reason() = reason; }
+
+FailedCheck::FailedCheck(const CheckSite& site) : site_(site), reason_(std::exchange(kept_reason(), {})) {}
+
+std::string FailedCheck::text() const {
+  std::string text = std::string(site_.macro) + "(" + site_.expression + ")";
+  if (!reason_.empty()) text += "\n  " + reason_;
+  return text + indented(message_.text()) + current_infos();
 }
 
-void require_failed(const CheckSite& site, const std::string& operands) {
-  report(text_of(site, operands), site.where, true);
+void Expect::operator&(const FailedCheck& check) const { report(check.text(), check.where(), false); }
+
+void Require::operator&(const FailedCheck& check) const {
+  report(check.text(), check.where(), true);
   throw CheckFailed{};
 }
 
 void fail(const std::string& text, base::Location where) {
-  report(text, where, true);
+  report(text + current_infos(), where, true);
   throw CheckFailed{};
-}
-
-void expect_thrown(const std::string& instead, const CheckSite& site) {
-  if (instead.empty()) return check_passed();
-  expect_failed(site, instead);
 }
 
 std::string name_what_was_thrown() {
@@ -69,4 +72,24 @@ std::string name_what_was_thrown() {
   }
 }
 
+std::string name_what_was_thrown(const std::string& difference) {
+  return name_what_was_thrown() + " (" + difference + ")";
+}
+
 }  // namespace distrun::detail
+
+namespace distrun {
+
+std::string ExpectedError::difference(std::string_view text, const Error* error) const {
+  std::string difference;
+  if (has_kind_ && (error == nullptr || error->kind() != kind_)) {
+    difference = error == nullptr ? "it has no kind" : std::string("its kind is ") + base::name_of(error->kind());
+    difference += std::string(", expected ") + base::name_of(kind_);
+  }
+  if (text.find(part_) == std::string_view::npos) {
+    difference += (difference.empty() ? "" : "; ") + ("expected a text with " + base::show(part_));
+  }
+  return difference;
+}
+
+}  // namespace distrun

@@ -10,7 +10,7 @@ std::optional<Skip> run_element(Rank& rank, const Parameters& element,
                                 const std::function<void(const Parameters&)>& body) {
   using detail::Scope;
   const Scope scope(rank.tally(), "[" + element.to_string() + "] ", Scope::AfterFailure::GoesOn);
-  base::ThrowStack stack;
+  base::ThrowStack stack(detail::keep_infos);
   auto run = [&] { body(element); };
   try {
     stack.watch(run);

@@ -3,8 +3,12 @@
 #include <charconv>
 #include <cmath>
 
+#include <distrun/common/base/decompose.hpp>
+#include <distrun/common/base/worst_elements.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
+#include <distrun/runtime/tensor/core/shape.hpp>
+#include <distrun/runtime/tensor/core/views.hpp>
 #include <distrun/runtime/tensor/operators/elementwise.hpp>
 #include <distrun/runtime/tensor/sparse/sparse.hpp>
 
@@ -87,6 +91,35 @@ std::optional<std::string> sparse_difference(const Tensor& actual, const Tensor&
   return std::nullopt;
 }
 
+// A float32 element is shown as the float that it is.
+template <class T>
+std::string element_text(T value, DType dtype) {
+  return dtype == DType::F32 ? base::shortest(static_cast<float>(value)) : value_text(value);
+}
+
+template <class T>
+std::string worst_elements_of(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
+  const std::vector<T> left = to_vector<T>(to(actual, dtype_of<T>)), right = to_vector<T>(to(expected, dtype_of<T>));
+  base::WorstElements differing;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (are_close(left[i], right[i], tolerance, false)) continue;
+    differing.add(i, std::abs(static_cast<long double>(left[i]) - static_cast<long double>(right[i])));
+  }
+  std::vector<std::string> elements;
+  for (const auto& [index, distance] : differing.worst()) {
+    elements.push_back(index_text(static_cast<std::int64_t>(index), actual.sizes()) + ": " +
+                       element_text(left[index], actual.dtype()) + ", expected " +
+                       element_text(right[index], expected.dtype()));
+  }
+  return differing.text(left.size(), tolerance.relative, tolerance.absolute, elements);
+}
+
+std::string worst_elements(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
+  return is_floating(promote(actual.dtype(), expected.dtype()))
+             ? worst_elements_of<double>(actual, expected, tolerance)
+             : worst_elements_of<std::int64_t>(actual, expected, tolerance);
+}
+
 // Everything but the elements.
 bool have_same_form(const Tensor& actual, const Tensor& expected, const CompareOptions& options) {
   return actual.sizes() == expected.sizes() && actual.is_sparse() == expected.is_sparse() &&
@@ -115,6 +148,25 @@ std::optional<std::string> difference(const Tensor& actual, const Tensor& expect
 
 bool is_close(const Tensor& actual, const Tensor& expected, const CompareOptions& options) {
   return !difference(actual, expected, options);
+}
+
+bool allclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  check_defined("allclose", {&input, &other});
+  check_dense("allclose", {&input, &other});
+  check_same_dtype("allclose", input, other);
+  const Dims sizes = broadcast("allclose", input, other);
+  CompareOptions options{.tolerance = Tolerance{rtol, atol}, .equal_nan = equal_nan};
+  return is_close(expand(input, sizes), expand(other, sizes), options);
+}
+
+std::string check_close(const Tensor& actual, const Tensor& expected, double rtol, double atol) {
+  const CompareOptions options{.tolerance = Tolerance{rtol, atol}, .equal_nan = false};
+  const auto found = difference(actual, expected, options);
+  if (!found || !actual.defined() || !have_same_form(actual, expected, options)) return found.value_or("");
+  if (!actual.is_sparse()) return worst_elements(actual, expected, *options.tolerance);
+  if (!found->starts_with("values: ")) return *found;
+  return "values: " +
+         worst_elements(sparse(coalesce(actual)).values, sparse(coalesce(expected)).values, *options.tolerance);
 }
 
 }  // namespace distrun::tensor

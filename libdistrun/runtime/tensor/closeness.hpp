@@ -28,4 +28,12 @@ struct CompareOptions {
 std::optional<std::string> difference(const Tensor& actual, const Tensor& expected, const CompareOptions& options = {});
 bool is_close(const Tensor& actual, const Tensor& expected, const CompareOptions& options = {});
 
+// Whether all elements differ by at most atol + rtol |other|, after broadcasting. Throws Error{InvalidArgument} if the
+// dtypes differ, the sizes do not broadcast, or a tensor is sparse or undefined.
+bool allclose(const Tensor& input, const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
+
+// What DISTRUN_EXPECT_CLOSE tells: the worst elements, each on a line with its index; empty if nothing differs. As
+// difference(), but not-a-number is close to nothing.
+std::string check_close(const Tensor& actual, const Tensor& expected, double rtol, double atol);
+
 }  // namespace distrun::tensor

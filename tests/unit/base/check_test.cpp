@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <complex>
 #include <csignal>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -44,33 +46,33 @@ std::pair<std::string, int> in_child(Body body) {
 
 TEST_CASE("a check that holds prints nothing and one that fails prints both operands") {
   const int two = 2;
-  CHECK(((Decompose() << two) == 2).operands.empty());
-  const CheckResult failed = (Decompose() << two) > 3;
+  CHECK(((Decompose() <=> two) == 2).operands.empty());
+  const CheckResult failed = (Decompose() <=> two) > 3;
   CHECK_FALSE(failed.holds);
   CHECK(failed.operands == "left: 2, right: 3");
   const std::string name = "ab";
-  CHECK(CheckResult((Decompose() << name) == "cd").operands == "left: \"ab\", right: \"cd\"");
+  CHECK(CheckResult((Decompose() <=> name) == "cd").operands == "left: \"ab\", right: \"cd\"");
 }
 
 TEST_CASE("every comparison is taken apart") {
   const int one = 1;
-  CHECK(((Decompose() << one) == 1).holds);
-  CHECK(((Decompose() << one) != 2).holds);
-  CHECK(((Decompose() << one) < 2).holds);
-  CHECK(((Decompose() << one) <= 1).holds);
-  CHECK(((Decompose() << one) > 0).holds);
-  CHECK(((Decompose() << one) >= 1).holds);
-  CHECK_FALSE(((Decompose() << one) != 1).holds);
-  CHECK_FALSE(((Decompose() << one) >= 2).holds);
+  CHECK(((Decompose() <=> one) == 1).holds);
+  CHECK(((Decompose() <=> one) != 2).holds);
+  CHECK(((Decompose() <=> one) < 2).holds);
+  CHECK(((Decompose() <=> one) <= 1).holds);
+  CHECK(((Decompose() <=> one) > 0).holds);
+  CHECK(((Decompose() <=> one) >= 1).holds);
+  CHECK_FALSE(((Decompose() <=> one) != 1).holds);
+  CHECK_FALSE(((Decompose() <=> one) >= 2).holds);
 }
 
 TEST_CASE("a single value is judged as a condition") {
   const std::unique_ptr<int> empty;
   const int zero = 0;
-  CHECK_FALSE(CheckResult(Decompose() << zero).holds);
-  CHECK(CheckResult(Decompose() << zero).operands == "0");
-  CHECK_FALSE(CheckResult(Decompose() << empty).holds);
-  CHECK(CheckResult(Decompose() << std::make_unique<int>(1)).holds);
+  CHECK_FALSE(CheckResult(Decompose() <=> zero).holds);
+  CHECK(CheckResult(Decompose() <=> zero).operands == "0");
+  CHECK_FALSE(CheckResult(Decompose() <=> empty).holds);
+  CHECK(CheckResult(Decompose() <=> std::make_unique<int>(1)).holds);
 }
 
 TEST_CASE("operands are shown as a reader expects them") {
@@ -86,6 +88,30 @@ TEST_CASE("operands are shown as a reader expects them") {
   CHECK(show(std::vector<std::string>{"a", "b"}) == "{\"a\", \"b\"}");
   CHECK(show(std::vector<bool>{true, false}) == "{true, false}");
   CHECK(show(std::vector<std::vector<int>>{{1}, {}}) == "{{1}, {}}");
+}
+
+TEST_CASE("floating-point operands are shown with all digits that tell them apart") {
+  const double sum = 0.1 + 0.2;
+  CHECK(((Decompose() <=> sum) == 0.3).operands == "left: 0.30000000000000004, right: 0.3");
+  const float tenth = 0.1F;
+  CHECK(show(tenth) == "0.1");
+  CHECK(show(1.0) == "1");
+  CHECK(show(-0.0) == "-0");
+  CHECK(show(1e22) == "1e+22");
+  CHECK(show(std::numeric_limits<double>::infinity()) == "inf");
+  CHECK(show(std::vector<double>{0.1 + 0.2, 1.5}) == "{0.30000000000000004, 1.5}");
+}
+
+TEST_CASE("operands that differ never look the same") {
+  const float tenth = 0.1F;
+  CHECK(((Decompose() <=> tenth) == 0.1).operands == "left: 0.10000000149011612, right: 0.1");
+  const std::complex<double> sum(0.1 + 0.2, 0);
+  CHECK(((Decompose() <=> sum) == std::complex<double>(0.3, 0)).operands ==
+        "left: (0.30000000000000004,0), right: (0.29999999999999999,0)");
+  const std::string text = "ring";
+  const char* name = text.c_str();
+  CHECK_THAT(((Decompose() <=> name) == static_cast<const char*>("ring")).operands,
+             Catch::StartsWith("left: \"ring\", right: \"ring\" (the pointers differ"));
 }
 
 TEST_CASE("a long range is cut after 32 elements") {

@@ -77,6 +77,66 @@ DISTRUN_TEST(Check, unusual_operands) {
     DISTRUN_EXPECT(false);
 }
 
+DISTRUN_TEST(Check, messages) {
+  int evaluated = 0;
+  const auto count = [&] { return ++evaluated; };
+  DISTRUN_EXPECT(1 == 1) << "never told " << count();
+  DISTRUN_EXPECT(0.1 + 0.2 == 0.3) << "step " << count() << ", " << 0.1 + 0.2 << "\n" << true;
+  if (rank.rank() == 7)
+    DISTRUN_EXPECT(true) << "unseen";
+  else
+    DISTRUN_EXPECT(std::is_same_v<int, long>) << "types " << std::vector<int>{1, 2};
+  DISTRUN_EXPECT_THROWS(std::exception, "", std::pair<int, int>(1, 2)) << "after " << 2;
+  DISTRUN_REQUIRE(evaluated == 2) << "counted " << evaluated;
+}
+namespace {
+void check_for(int number) {
+  DISTRUN_INFO("number " << number);
+  DISTRUN_EXPECT(number % 2 == 0) << "odd";
+}
+}  // namespace
+DISTRUN_TEST(Check, infos) {
+  DISTRUN_INFO("epoch " << 3);
+  for (int i = 0; i < 2; ++i) check_for(i);
+  DISTRUN_INFO(0.5);
+  try {
+    DISTRUN_INFO("caught");
+    throw std::runtime_error("seen");
+  } catch (const std::exception&) {
+  }
+  std::thread([] { DISTRUN_EXPECT(false); }).join();
+  DISTRUN_FAIL("end");
+}
+DISTRUN_TEST(Check, info_of_an_exception) {
+  DISTRUN_INFO("outer");
+  try {
+    DISTRUN_INFO("caught");
+    throw std::runtime_error("seen");
+  } catch (const std::exception&) {
+  }
+  DISTRUN_INFO("inner");
+  (void)rank;
+  throw std::runtime_error("lost");
+}
+DISTRUN_TEST(Check, kinds) {
+  using distrun::Error;
+  using distrun::ErrorKind;
+  using distrun::ExpectedError;
+  const auto late = [](int, int) { throw Error(ErrorKind::Timeout, "not within 2 s"); };
+  DISTRUN_EXPECT_THROWS(Error, ErrorKind::Timeout, late(1, 2));
+  DISTRUN_EXPECT_THROWS(std::exception, ExpectedError(ErrorKind::Timeout, "2 s"), late(1, 2));
+  DISTRUN_EXPECT_THROWS(Error, ErrorKind::Cancelled, late(1, 2));
+  DISTRUN_EXPECT_THROWS(Error, ExpectedError(ErrorKind::Cancelled, "3 s"), late(1, 2));
+  DISTRUN_EXPECT_THROWS(std::exception, ErrorKind::Timeout, throw std::runtime_error("plain"));
+}
+DISTRUN_TEST(Check, closeness) {
+  DISTRUN_EXPECT_CLOSE(1.0, 1.0005, 1e-3, 0);
+  DISTRUN_EXPECT_CLOSE(std::vector<float>({1, 2}), std::vector<double>({1, 2.001}), 1e-3, 0.0);
+  DISTRUN_EXPECT_CLOSE(0.5F, 0.75, 1e-3, 1e-6) << "loss";
+  DISTRUN_EXPECT_CLOSE(std::vector<double>({1, 2, 3}), std::vector<double>({1, 2.5, 7}), 0, 0);
+  DISTRUN_EXPECT_CLOSE(std::vector<int>({1}), std::vector<int>({1, 2}), 0, 0);
+}
+
 namespace {
 using distrun::sdk_test::FakeLine;
 }
@@ -134,10 +194,64 @@ TEST_CASE("EXPECT_THROWS says what happened instead", "[sdk]") {
   CHECK(line.run("Check.throws") == DISTRUN_FAILED);
   REQUIRE(line.errors.size() == 4);
   CHECK(line.errors[0].text == "EXPECT_THROWS(std::invalid_argument, \"\", fine())\n  did not throw");
-  CHECK_THAT(line.errors[1].text, Catch::EndsWith("\n  threw std::invalid_argument: \"no such rank\""));
+  CHECK_THAT(line.errors[1].text, Catch::EndsWith("\n  threw std::invalid_argument: \"no such rank\" "
+                                                  "(expected a text with \"other\")"));
   CHECK_THAT(line.errors[2].text, Catch::EndsWith("\n  threw std::invalid_argument: \"no such rank\""));
   CHECK_THAT(line.errors[3].text, Catch::EndsWith("\n  threw int: \"an exception of type int\""));
   CHECK(line.checks == 6);
+}
+
+TEST_CASE("a check tells its message, which is evaluated only if the check fails", "[sdk]") {
+  FakeLine line;
+  CHECK(line.run("Check.messages") == DISTRUN_FAILED);
+  REQUIRE(line.errors.size() == 4);
+  CHECK(line.errors[0].text ==
+        "EXPECT(0.1 + 0.2 == 0.3)\n  left: 0.30000000000000004, right: 0.3\n  step 1, 0.30000000000000004\n  true");
+  CHECK(line.errors[1].text == "EXPECT(std::is_same_v<int, long>)\n  false\n  types {1, 2}");
+  CHECK_THAT(line.errors[2].text, Catch::EndsWith("\n  did not throw\n  after 2"));
+  CHECK(line.errors[3].text == "REQUIRE(evaluated == 2)\n  left: 1, right: 2\n  counted 1");
+  CHECK(line.errors[3].ends_body);
+  CHECK(line.checks == 5);
+}
+
+TEST_CASE("failures tell what DISTRUN_INFO says of the scopes around them, on their thread", "[sdk]") {
+  FakeLine line;
+  CHECK(line.run("Check.infos") == DISTRUN_FAILED);
+  REQUIRE(line.errors.size() == 3);
+  CHECK(line.errors[0].text ==
+        "EXPECT(number % 2 == 0)\n  left: 1, right: 0\n  odd\n  info: epoch 3\n  info: number 1");
+  CHECK(line.errors[1].text == "EXPECT(false)\n  false");
+  CHECK(line.errors[2].text == "end\n  info: epoch 3\n  info: 0.5");
+}
+
+TEST_CASE("an exception that ends the body tells of the scopes that it has left", "[sdk]") {
+  FakeLine line;
+  CHECK(line.run("Check.info_of_an_exception") == DISTRUN_FAILED);
+  CHECK(line.errors.at(0).text == "lost\n  info: outer\n  info: inner");
+}
+
+TEST_CASE("EXPECT_THROWS checks the kind of an error, too", "[sdk]") {
+  FakeLine line;
+  CHECK(line.run("Check.kinds") == DISTRUN_FAILED);
+  REQUIRE(line.errors.size() == 3);
+  CHECK_THAT(line.errors[0].text,
+             Catch::EndsWith("\n  threw RuntimeError: \"not within 2 s\" (its kind is timeout, expected cancelled)"));
+  CHECK_THAT(line.errors[1].text, Catch::EndsWith("(its kind is timeout, expected cancelled; expected a text with "
+                                                  "\"3 s\")"));
+  CHECK_THAT(line.errors[2].text, Catch::EndsWith("\"plain\" (it has no kind, expected timeout)"));
+}
+
+TEST_CASE("EXPECT_CLOSE tells by how much numbers differ, and of ranges the worst with their indices", "[sdk]") {
+  FakeLine line;
+  CHECK(line.run("Check.closeness") == DISTRUN_FAILED);
+  REQUIRE(line.errors.size() == 3);
+  CHECK(line.errors[0].text ==
+        "EXPECT_CLOSE(0.5F, 0.75, 1e-3, 1e-6)\n  left: 0.5, right: 0.75\n"
+        "  they differ by 0.25, more than 1e-06 + 0.001 |right|\n  loss");
+  CHECK_THAT(line.errors[1].text, Catch::EndsWith("\n  2 of 3 elements differ by more than 0 + 0 |expected|:\n"
+                                                  "    [2]: 3, expected 7 (differs by 4)\n"
+                                                  "    [1]: 2, expected 2.5 (differs by 0.5)"));
+  CHECK_THAT(line.errors[2].text, Catch::EndsWith("\n  1 elements, expected 2"));
 }
 
 TEST_CASE("EXPECT_THROWS lets a failed REQUIRE through", "[sdk]") {

@@ -76,4 +76,36 @@ TEST_CASE("sparse tensors are compared after coalescing") {
   CHECK(text(make({1}, {1}), make({1}, {2})).substr(0, 25) == "values: 1 of 1 elements d");
 }
 
+TEST_CASE("allclose is the one that people know: broadcast, with its usual tolerances") {
+  CHECK(allclose(full({2, 3}, 1.000009F), ones({3})));
+  CHECK_FALSE(allclose(full({2, 3}, 1.00002F), ones({3})));
+  CHECK(allclose(full({1}, 1.5), ones({1}), 0.5));
+  CHECK(allclose(full({1}, 1e-9), zeros({1})));
+  CHECK_FALSE(allclose(full({1}, 1e-3), zeros({1})));
+  CHECK(allclose(full({1}, 1e-3), zeros({1}), 0, 1e-2));
+  const Tensor nan = full({1}, std::nan(""));
+  CHECK_FALSE(allclose(nan, nan));
+  CHECK(allclose(nan, nan, 0, 0, true));
+  CHECK_THROWS_WITH(allclose(ones({1}), ones({1}, {DType::F64})), Catch::Contains("same dtype"));
+  CHECK_THROWS_WITH(allclose(ones({2}), ones({3})), Catch::Contains("must match the size"));
+}
+
+TEST_CASE("a check for closeness tells the worst elements with their indices") {
+  CHECK(check_close(ones({2}), full({2}, 1.1F), 0, 0.2) == "");
+  const Tensor a = view(from_values<float>({1, 2, 3, 4.1F}), {2, 2});
+  const Tensor b = view(from_values<float>({1, 2.5F, 3, 8}), {2, 2});
+  CHECK(check_close(a, b, 1e-3, 1e-6) ==
+        "2 of 4 elements differ by more than 1e-06 + 0.001 |expected|:\n"
+        "    [1, 1]: 4.1, expected 8 (differs by 3.9000000953674316)\n"
+        "    [0, 1]: 2, expected 2.5 (differs by 0.5)");
+  const std::string many = check_close(arange(7), zeros({7}, {DType::I64}), 0, 0);
+  CHECK_THAT(many, Catch::StartsWith("6 of 7 elements differ by more than 0 + 0 |expected|, the worst are:\n"
+                                     "    [6]: 6, expected 0 (differs by 6)\n    [5]: "));
+  CHECK_THAT(many, !Catch::Contains("[1]"));
+  const Tensor nan = from_values<double>({9, std::nan("")});
+  CHECK_THAT(check_close(nan, from_values<double>({1, 2}), 0, 0), Catch::Contains(":\n    [1]: nan, expected 2 ("));
+  CHECK(check_close(nan, nan, 0, 0) != "");
+  CHECK(check_close(ones({2}), ones({3}), 0, 0) == "float32 [2], expected float32 [3]");
+}
+
 }  // namespace distrun::tensor

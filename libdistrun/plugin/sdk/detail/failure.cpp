@@ -7,9 +7,15 @@
 
 #include <distrun/common/base/demangle.hpp>
 #include <distrun/plugin/sdk/context.hpp>
+#include <distrun/plugin/sdk/message.hpp>
 
 namespace distrun::detail {
 namespace {
+
+std::string& kept_infos() noexcept {
+  thread_local std::string infos;
+  return infos;
+}
 
 // Of something that is no std::exception.
 std::string current_type_name() {
@@ -55,8 +61,17 @@ Failure current_failure() {
   }
 }
 
+void keep_infos() noexcept {
+  try {
+    kept_infos() = current_infos();
+  } catch (...) {  // no memory: the failure is told without them
+    kept_infos().clear();
+  }
+}
+
 Failure current_failure(const base::ThrowStack& stack) {
   Failure failure = current_failure();
+  if (stack.left()) failure.text += kept_infos();
   try {
     throw;
   } catch (const PeerFailed&) {

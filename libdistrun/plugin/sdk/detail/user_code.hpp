@@ -14,7 +14,7 @@ namespace distrun::detail {
 // Whether the action came to its end. What ended it early has been reported then, or is in `skip`.
 template <class Action>
 bool guarded(Tally& tally, std::optional<Skip>& skip, Action action) {
-  base::ThrowStack stack;
+  base::ThrowStack stack(keep_infos);
   try {
     stack.watch(action);
     return true;

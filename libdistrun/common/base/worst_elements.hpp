@@ -1,0 +1,32 @@
+#pragma once
+// The elements in which two sequences of numbers differ, as an error tells them: how many, and the worst.
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace distrun::base {
+
+class WorstElements {
+ public:
+  static constexpr std::size_t kKept = 5;
+  struct Element {
+    std::size_t index;
+    long double distance;
+  };
+
+  // Of an element that differs. A distance that is not a number is greater than all others.
+  void add(std::size_t index, long double distance);
+
+  bool empty() const noexcept { return count_ == 0; }
+  const std::vector<Element>& worst() const noexcept { return worst_; }  // the worst first, up to kKept
+
+  // "2 of 6 elements differ by more than 1e-06 + 0.001 |expected|:" and a line for each of the worst, of which
+  // `elements` says the beginnings: "[1, 3]: 2.5, expected 2".
+  std::string text(std::size_t total, double relative, double absolute, const std::vector<std::string>& elements) const;
+
+ private:
+  std::size_t count_ = 0;
+  std::vector<Element> worst_;
+};
+
+}  // namespace distrun::base
