@@ -5,9 +5,11 @@
 //   each attach                   waits are shown on the rank's board, and end when a peer fails; what breaks
 //                                 stream order is its error; its random numbers begin anew
 //   bind                          a thread that the test has started works for the rank as its own does
+//   keep                          what the rank has open is its suite's, and stays open at each detach until release
 //   detach                        RPC is over and groups are left, so that nobody waits for the rank; errors of futures
 //                                 that nobody has looked at are told, and fail the test where they are failures;
-//                                 reports go to standard error again; waits that are still shown stay so
+//                                 reports go to standard error again; waits that are still shown stay so; the debug
+//                                 level is again what it was before the test
 //
 // Ranks that are threads are attached side by side: a wait, a report or a random number belongs to the rank whose
 // thread, or whose task (runtime/core/thread_state.hpp), it is made on; a wait or report of a thread that nobody's
@@ -24,6 +26,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
+#include <distrun/runtime/collectives/debug_level.hpp>
 #include <distrun/runtime/collectives/groups.hpp>
 #include <distrun/runtime/core/backends.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
@@ -44,6 +47,8 @@ class Ranks {
  public:
   void attach(const distrun_rank& rank);
   void detach(const distrun_rank& rank);
+  void keep_open(const distrun_rank& rank);
+  void release(const distrun_rank& rank);
   core::RankState& find_state_of(const distrun_rank& rank);  // without the lock
 
  private:
@@ -60,6 +65,7 @@ class Ranks {
   // Guarded by mutex_.
   bool chosen_ = false;
   std::vector<Attached> attached_;
+  int debug_level_ = 0;  // of groups, when the first of these was attached, or its suite was set up
   std::map<void*, std::unique_ptr<core::RankLine>> lines_;  // by what the rank calls its waits; kept
   std::map<int, std::unique_ptr<core::RankState>> states_;  // of ranks that are threads; kept
 };
@@ -152,6 +158,7 @@ void Ranks::attach(const distrun_rank& rank) {
   if (has_peers(rank)) rank.on_peer_failed(rank.self, hear_of_failure, &state);
   if (has_deaths(rank)) rank.on_peer_died(rank.self, hear_of_death, &state);
   if (attached_.size() > 1) return;
+  debug_level_ = collectives::debug_level_number();
   core::process_rank_state().use(state.line());
   device::tell_order_reports_to([this](const device::OrderReport& found) { report(found); });
   if (has_waits(rank)) rank.explain_faults(rank.self, explain);
@@ -188,7 +195,23 @@ void Ranks::detach(const distrun_rank& rank) {
   if (has_deaths(rank)) rank.on_peer_died(rank.self, nullptr, nullptr);
   tell_unseen_errors(rank, state);
   std::erase_if(attached_, [&](const Attached& each) { return each.rank == &rank; });
-  if (attached_.empty()) device::tell_order_reports_to({});
+  if (!attached_.empty()) return;
+  collectives::restore_debug_level(debug_level_);
+  device::tell_order_reports_to({});
+}
+
+void Ranks::keep_open(const distrun_rank& rank) {
+  core::RankState& state = find_state_of(rank);
+  rpc::keep_session(state);
+  collectives::keep_groups(state);
+  const std::lock_guard lock(mutex_);
+  debug_level_ = collectives::debug_level_number();
+}
+
+void Ranks::release(const distrun_rank& rank) {
+  core::RankState& state = find_state_of(rank);
+  rpc::release_session(state);
+  collectives::release_groups(state);
 }
 
 // What comes after it shows what comes of it.
@@ -213,6 +236,19 @@ void distrun_runtime_backends(void* context,
 
 void distrun_runtime_attach(const distrun_rank* rank) { distrun::runtime::ranks().attach(*rank); }
 void distrun_runtime_detach(const distrun_rank* rank) { distrun::runtime::ranks().detach(*rank); }
+void distrun_runtime_keep(const distrun_rank* rank) { distrun::runtime::ranks().keep_open(*rank); }
+void distrun_runtime_release(const distrun_rank* rank) { distrun::runtime::ranks().release(*rank); }
+
+std::int32_t distrun_runtime_read_debug_level(std::int32_t* before) {
+  *before = distrun::collectives::debug_level_number();
+  try {
+    distrun::collectives::set_debug_level_from_environment();
+    return DISTRUN_OK;
+  } catch (const distrun::base::Error&) {
+    return DISTRUN_INVALID;
+  }
+}
+void distrun_runtime_restore_debug_level(std::int32_t before) { distrun::collectives::restore_debug_level(before); }
 
 void* distrun_runtime_bind(const distrun_rank* rank) {
   return std::exchange(distrun::core::thread_state().rank, &distrun::runtime::ranks().find_state_of(*rank));

@@ -33,6 +33,20 @@ DISTRUN_TEST(GroupHelpers, initialize_pg_opens_a_group_once) {
   DISTRUN_EXPECT(store(rank)->add("come", 0) == rank.world_size());
 }
 
+// Variables are the process's, and so is the level.
+DISTRUN_TEST(GroupHelpers, debug_levels_are_those_of_groups,
+             .skip = {skip_if([](const ListContext& run) { return run.isolation == "threads"; },
+                              "ranks that are threads share the debug level")}) {
+  rank.note("rows", "[row:env/with_dist_debug_levels-levels]");
+  const EnvironmentScope before{{"TORCH_DISTRIBUTED_DEBUG", "INFO"}};
+  collectives::set_debug_level(DebugLevel::Off);
+  std::string seen;
+  const auto look = [&] { seen += std::string(collectives::name_of(collectives::debug_level())) + " "; };
+  with_dist_debug_levels(rank, {"OFF", "DETAIL", "INFO"}, look);
+  DISTRUN_EXPECT(seen == "off detail info ");
+  DISTRUN_EXPECT(collectives::debug_level() == DebugLevel::Off);
+}
+
 DISTRUN_TEST(GroupHelpers, create_tcp_store_finds_a_port) {
   rank.note("rows", "[row:helpers/create_tcp_store]");
   const auto own = create_tcp_store();

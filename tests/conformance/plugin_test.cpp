@@ -2,6 +2,7 @@
 // it can run, and its tests fail where the environment lies.
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
@@ -61,6 +62,15 @@ TEST_CASE("every test of the harness suite passes in each isolation in which it 
     CHECK(test.verdict == (isolations.contains(isolation) ? "pass" : "skip"));
     if (test.verdict == "pass") CHECK(checks_of(test) > 0);
   }
+}
+
+TEST_CASE("native stacks are shown in ranks and hosts whatever the shell says",
+          "[row:env/TORCH_SHOW_CPP_STACKTRACES]") {
+  ::setenv("TORCH_SHOW_CPP_STACKTRACES", "0", 1);
+  const Texts tests{"Environment.errors_show_native_stacks", "Threads.are_the_ranks_of_one_process"};
+  const CaseRun run = run_tests(DISTRUN_HARNESS, tests);
+  ::unsetenv("TORCH_SHOW_CPP_STACKTRACES");
+  for (const std::string& id : tests) CHECK(run.test(id).verdict == "pass");
 }
 
 // A negative control: what ranks are told is wrong, and their tests say so.

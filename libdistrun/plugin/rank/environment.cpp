@@ -61,7 +61,7 @@ void set_environment(const wire::RunOrder& order) {
   set("TEMP_DIR", order.temp_dir);
   set("TMPDIR", order.tmp_dir);
   set("MASTER_ADDR", "127.0.0.1");
-  ::setenv("TORCH_SHOW_CPP_STACKTRACES", "1", 0);  // errors of a libtorch that a test uses then say where
+  set("TORCH_SHOW_CPP_STACKTRACES", "1");  // errors of a libtorch that a test uses then say where
   for (const wire::KeyValue& variable : order.env) replace(variable);
 }
 

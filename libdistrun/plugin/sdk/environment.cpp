@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include <distrun/plugin/sdk/detail/runtime.h>
 #include <distrun/common/base/error.hpp>
 #include <distrun/plugin/sdk/declare.hpp>
 
@@ -20,6 +21,25 @@ Variable current(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   return {name, value != nullptr ? std::optional<std::string>(value) : std::nullopt};
 }
+
+// While it lives, the runtime has the debug level that the environment names.
+class DebugLevelScope {
+ public:
+  explicit DebugLevelScope(const std::string& level) {
+    if (distrun_runtime_read_debug_level == nullptr) return;
+    if (distrun_runtime_read_debug_level(&before_) == DISTRUN_OK) return;
+    throw Error(ErrorKind::InvalidArgument, "ValueError",
+                "the debug level is \"" + level + "\": expected OFF, INFO or DETAIL");
+  }
+  ~DebugLevelScope() {
+    if (distrun_runtime_restore_debug_level != nullptr) distrun_runtime_restore_debug_level(before_);
+  }
+  DebugLevelScope(const DebugLevelScope&) = delete;
+  DebugLevelScope& operator=(const DebugLevelScope&) = delete;
+
+ private:
+  std::int32_t before_ = -1;
+};
 
 }  // namespace
 
@@ -47,6 +67,7 @@ void with_nccl_blocking_wait(const std::function<void()>& body) {
 void with_dist_debug_levels(Rank& rank, const std::vector<std::string>& levels, const std::function<void()>& body) {
   run_subtests(rank, Product({axis("level", levels)}), [&](const Parameters& element) {
     const EnvironmentScope detailed{{"TORCH_DISTRIBUTED_DEBUG", element.text("level")}};
+    const DebugLevelScope read(element.text("level"));
     body();
   });
 }

@@ -38,7 +38,9 @@ class Rank;
 // TORCH_NCCL_ASYNC_ERROR_HANDLING is not set.
 void with_nccl_blocking_wait(const std::function<void()>& body);
 // Runs the body at each level of TORCH_DISTRIBUTED_DEBUG, as run_subtests() does (test.hpp): a level that fails is
-// named and the next one runs, and all ranks meet after each.
+// named and the next one runs, and all ranks meet after each. The variable has that value, and in a plugin that is
+// linked with the runtime groups have that level (debug_level()); afterwards both are as they were. A level that is not
+// OFF, INFO or DETAIL is an Error{InvalidArgument} then.
 void with_dist_debug_levels(Rank& rank, const std::vector<std::string>& levels, const std::function<void()>& body);
 
 }  // namespace distrun

@@ -74,7 +74,7 @@ Attempt::Attempt(const RunContext& run, const PlannedTest& test, int n, AttemptK
     ranks_[i].ran_others = ground.ran_others;
     ranks_[i].shares_process = test.variant.isolation == Isolation::Threads;
   }
-  order_ = common_order(test, run.settings, run.run_id, n, *dirs_, store_, trace_.get());
+  order_ = common_order(test, run.settings, run.run_id, n, *dirs_, *store_, trace_.get());
   order_.stay = ground.stay;
   if (!run.settings.leaks_off) order_.watched = watched_by_ranks(run.names, ground.private_tmp);
 }
@@ -106,6 +106,7 @@ void Attempt::take_world() {
     return;
   }
   const bool there = ground_.standing->serves(spec, test_.info.suite);
+  sets_up_suite_ = !there && order_.suite_code && !test_.is_host();
   world_ = ground_.standing->lend(spec, test_.info.suite, *this);
   talk_.use(*world_);
   looks_.use(*world_);

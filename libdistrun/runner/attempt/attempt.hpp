@@ -182,13 +182,14 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   base::TimePoint hold_end_ = base::TimePoint::max();  // by then they are decided, whatever is still to come
   int spawn_expected_ = 0;                             // ranks that are not started yet and still may be
   bool bystanders_ = false;                            // of a timeout: ranks whose own time is not over
-  std::unique_ptr<WorkDirs> dirs_;
-  AttemptStore store_;
+  std::shared_ptr<WorkDirs> dirs_;
+  std::shared_ptr<AttemptStore> store_ = std::make_shared<AttemptStore>();
   const std::unique_ptr<trace::Memory> trace_ = make_trace_memory(run_, test_);
   Belongings belongings_;
   wire::RunOrder order_;
   Ground ground_;
-  bool kept_ = false;  // its ranks are, for the next test
+  bool sets_up_suite_ = false;  // of ranks that may stay; they go on using the attempt's directories and store
+  bool kept_ = false;           // its ranks are, for the next test
   std::vector<wire::KeyValue> suite_settings_;
   std::shared_ptr<launch::World> world_;
   std::optional<OutputGate> gate_;  // of programs

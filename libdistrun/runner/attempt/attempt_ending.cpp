@@ -294,6 +294,7 @@ bool Attempt::may_be_kept() {
 void Attempt::keep() {
   clocks_.stop();
   kept_ = true;
+  if (sets_up_suite_) ground_.standing->hold({dirs_, store_});
   for (RankState& rank : ranks_) {
     rank.record.outcome = outcome_at_done(rank);
     rank.record.ended = age();
@@ -341,7 +342,9 @@ void Attempt::finish(std::vector<Leak> leaks) {
     if (!run_.settings.keep_output) forget_text(rank.record);
     record_.ranks.push_back(std::move(rank.record));
   }
-  if (std::string stuck = dirs_->clear(); !stuck.empty()) leaks.push_back({LeakKind::File, std::move(stuck), false});
+  const bool hold = kept_ && sets_up_suite_;
+  const std::string stuck = hold ? "" : dirs_->clear();
+  if (!stuck.empty()) leaks.push_back({LeakKind::File, stuck, false});
   if (!run_.settings.leaks_off) std::move(leaks.begin(), leaks.end(), std::back_inserter(record_.leaks));
   conclude(record_);
   record_.duration = age();

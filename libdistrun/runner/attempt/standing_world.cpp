@@ -61,6 +61,7 @@ void StandingWorld::take_back(bool whole) {
 
 void StandingWorld::forget() {
   world_.reset();
+  held_.clear();
   pids_.clear();
   alive_.clear();
   stopped_.clear();

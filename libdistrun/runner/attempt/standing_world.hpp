@@ -30,6 +30,8 @@ class StandingWorld final : public launch::WorldEvents {
   bool serves(const launch::WorldSpec& spec, const std::string& suite) const;
   // Ranks for a test, whose events go to `to` until take_back(): those that wait, if serves(), else new ones.
   std::shared_ptr<launch::World> lend(const launch::WorldSpec& spec, const std::string& suite, launch::WorldEvents& to);
+  // What the ranks may go on using: it lives as long as they do. They are lent.
+  void hold(std::vector<std::shared_ptr<const void>> used) { held_ = std::move(used); }
   // The test is over. `whole`: all ranks are alive and wait for another.
   void take_back(bool whole);
   const std::string& plugin() const noexcept { return spec_.plugin; }
@@ -72,6 +74,7 @@ class StandingWorld final : public launch::WorldEvents {
   launch::WorldSpec spec_;
   std::string suite_;
   std::shared_ptr<launch::World> world_;
+  std::vector<std::shared_ptr<const void>> held_;
   launch::WorldEvents* lent_to_ = nullptr;
   std::vector<int> pids_;
   std::set<int> alive_;

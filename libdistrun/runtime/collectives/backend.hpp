@@ -37,6 +37,8 @@ class Backend {
   virtual std::unique_ptr<Transfer> begin_receive(const Letter& letter, Bytes bytes) = 0;
   // The rank goes: whoever waits for it, here or elsewhere, ends with `why`. Any thread; the first time counts.
   virtual void leave(Leaving how, const std::string& why) noexcept = 0;
+  // Blocks until its calls on streams are done, or the deadline. The group stays open.
+  virtual void settle(base::TimePoint /*deadline*/) noexcept {}
   // Places of those that the call under way waits for, as far as that is known. Any thread.
   virtual std::vector<int> missing() const { return {}; }
   // Of one that moves bytes on GPUs, and none of the host: what is asked instead of the above, but for leave(). Lives

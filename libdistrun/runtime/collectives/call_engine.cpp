@@ -16,6 +16,8 @@
 namespace distrun::collectives {
 namespace {
 
+constexpr base::Nanoseconds kSettleMost = std::chrono::seconds(10);
+
 base::TimePoint after(base::Nanoseconds timeout) {
   const base::TimePoint now = base::system_clock().now();
   return timeout < core::kForever - now ? now + timeout : core::kForever;
@@ -126,13 +128,21 @@ void CallEngine::end(Leaving how, const std::string& why) {
   backend_->leave(how, why);
 }
 
-void CallEngine::leave() {
-  constexpr base::Nanoseconds kMost = std::chrono::seconds(10);
+void CallEngine::wait_for_calls(std::string_view why) const {
   board::WaitInfo info;
   info.kind = board::WaitKind::Collective;
-  info.name = "the end of its calls, to leave the group";
-  queue_->wait_for_posted(info, after(kMost));
+  info.name = why;
+  queue_->wait_for_posted(info, after(kSettleMost));
+}
+
+void CallEngine::leave() {
+  wait_for_calls("the end of its calls, to leave the group");
   end(Leaving::Done, "this rank has left it");
+}
+
+void CallEngine::settle() {
+  wait_for_calls("the end of its calls, to end the test");
+  backend_->settle(after(kSettleMost));
 }
 
 std::string CallEngine::why_over() const {

@@ -60,6 +60,8 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   void refuse_if_over(Location site) const;
   // What was asked for before is done first: what goes wrong with it is worth knowing. For some seconds at most.
   void leave();
+  // Waits for the calls that were started, for some seconds at most. The group stays open.
+  void settle();
   void end(Leaving how, const std::string& why);
   std::uint64_t calls() const;
 
@@ -67,6 +69,7 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   Work start_later(const std::shared_ptr<Job>& job);
   Work put_on_stream(const std::shared_ptr<Job>& job, const CallOptions& options);
   void run(Job& job);
+  void wait_for_calls(std::string_view why) const;
   std::string why_over() const;
   Error over(const std::string& why, Location site) const;
   // By its error, which nobody may ever look at.

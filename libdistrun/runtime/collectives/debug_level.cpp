@@ -43,6 +43,9 @@ void set_debug_level(DebugLevel level) noexcept { current.store(static_cast<int>
 
 void set_debug_level_from_environment() { set_debug_level(read_environment()); }
 
+int debug_level_number() noexcept { return current.load(std::memory_order_relaxed); }
+void restore_debug_level(int number) noexcept { current.store(number, std::memory_order_relaxed); }
+
 const char* name_of(DebugLevel level) noexcept {
   static constexpr const char* kNames[] = {"off", "info", "detail"};
   return kNames[static_cast<std::size_t>(level)];

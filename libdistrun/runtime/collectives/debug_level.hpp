@@ -17,6 +17,10 @@ void set_debug_level(DebugLevel level) noexcept;
 void set_debug_level_from_environment();
 const char* name_of(DebugLevel level) noexcept;  // "detail"
 
+// The level as it is kept, for code that puts it back later; -1: the environment has not been read yet.
+int debug_level_number() noexcept;
+void restore_debug_level(int number) noexcept;
+
 }  // namespace distrun::collectives
 
 namespace distrun {

@@ -37,23 +37,43 @@ class Groups {
     return children_[parent]++;
   }
   void leave_all() {
-    std::vector<std::weak_ptr<ProcessGroup>> all;
+    release();
+    end_test();
+  }
+  void keep() {
+    const std::lock_guard lock(mutex_);
+    kept_ = all_;
+  }
+  void release() {
+    const std::lock_guard lock(mutex_);
+    kept_.clear();
+  }
+  void end_test() {
+    std::vector<std::shared_ptr<ProcessGroup>> left, kept;
     std::shared_ptr<ProcessGroup> world;
     {
       const std::lock_guard lock(mutex_);
-      all.swap(all_);
-      world.swap(default_);
-      children_.clear();
+      for (const auto& each : all_) {
+        if (auto group = each.lock()) (is_kept(group) ? kept : left).push_back(std::move(group));
+      }
+      all_.assign(kept.begin(), kept.end());
+      if (default_ != nullptr && !is_kept(default_)) world.swap(default_);
+      // Of a kept group the next child has another name: the store that its ranks meet in is the same.
+      if (kept.empty()) children_.clear();
     }
-    for (const auto& each : all) {
-      if (const auto group = each.lock()) group->leave();
-    }
+    for (const auto& each : left) each->leave();
+    for (const auto& each : kept) each->settle();
   }
 
  private:
+  bool is_kept(const std::shared_ptr<ProcessGroup>& group) const {
+    return std::any_of(kept_.begin(), kept_.end(), [&](const auto& each) { return each.lock() == group; });
+  }
+
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<std::weak_ptr<ProcessGroup>> all_;
+  std::vector<std::weak_ptr<ProcessGroup>> kept_;  // of all_
   std::shared_ptr<ProcessGroup> default_;
   std::map<std::string, int> children_;
 };
@@ -199,6 +219,8 @@ std::shared_ptr<ProcessGroup> split(ProcessGroup& of, int colour, int key, std::
   return make_child(name + "." + std::to_string(colour), places, of, options, colour, site);
 }
 
-void leave_groups(core::RankState& rank) { groups_of(rank).leave_all(); }
+void leave_groups(core::RankState& rank) { groups_of(rank).end_test(); }
+void keep_groups(core::RankState& rank) { groups_of(rank).keep(); }
+void release_groups(core::RankState& rank) { groups_of(rank).release(); }
 
 }  // namespace distrun::collectives

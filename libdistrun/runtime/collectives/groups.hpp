@@ -1,6 +1,7 @@
 #pragma once
 // The groups of a rank: the default one, in which all ranks of a test are, and those that are made of it. Whoever is
-// still in a group when its test ends leaves it then, and ranks that wait for it are told.
+// still in a group when its test ends leaves it then, and ranks that wait for it are told. Groups that a suite's
+// set-up has opened stay open until the suite's last test on the rank is over.
 //
 // Of the rank whose work the calling thread does. Any thread, one at a time.
 #include <memory>
@@ -45,7 +46,10 @@ std::shared_ptr<ProcessGroup> new_group(const std::vector<int>& places, std::opt
 std::shared_ptr<ProcessGroup> split(ProcessGroup& of, int colour, int key = 0, std::optional<GroupOptions> options = {},
                                     base::Location site = base::Location::here());
 
-// At the end of a test.
+// At the end of a test. Kept groups stay open: calls that the test has started on them are waited for.
 void leave_groups(core::RankState& rank);
+// Keeps the groups that are open now, until release_groups().
+void keep_groups(core::RankState& rank);
+void release_groups(core::RankState& rank);
 
 }  // namespace distrun::collectives

@@ -130,6 +130,9 @@ class ProcessGroup {
   void abort(const std::string& why = "it was aborted");
   // No call comes any more; others that wait for this rank are told. Also done at the end of the test.
   void leave();
+  // Waits for the calls that were started, for some seconds at most. At the end of a test that does not leave the
+  // group.
+  void settle();
 
  private:
   ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options, ProcessGroup* parent, int colour);

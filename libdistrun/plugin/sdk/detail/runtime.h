@@ -13,6 +13,16 @@ extern "C" {
 __attribute__((weak, visibility("default"))) void distrun_runtime_attach(const distrun_rank* rank);
 __attribute__((weak, visibility("default"))) void distrun_runtime_detach(const distrun_rank* rank);
 
+/* What `rank`, which is attached, has open now (groups, a session of RPC) belongs to its suite: detach leaves it open
+ * until release is called. */
+__attribute__((weak, visibility("default"))) void distrun_runtime_keep(const distrun_rank* rank);
+__attribute__((weak, visibility("default"))) void distrun_runtime_release(const distrun_rank* rank);
+
+/* Reads the debug level of groups from $TORCH_DISTRIBUTED_DEBUG again. `before` gets what restore needs. DISTRUN_OK, or
+ * DISTRUN_INVALID: the variable has another value than OFF, INFO or DETAIL. */
+__attribute__((weak, visibility("default"))) int32_t distrun_runtime_read_debug_level(int32_t* before);
+__attribute__((weak, visibility("default"))) void distrun_runtime_restore_debug_level(int32_t before);
+
 /* The calling thread works for `rank`, which is attached, until unbind() with what bind() has returned. */
 __attribute__((weak, visibility("default"))) void* distrun_runtime_bind(const distrun_rank* rank);
 __attribute__((weak, visibility("default"))) void distrun_runtime_unbind(void* before);

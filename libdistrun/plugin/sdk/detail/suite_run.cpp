@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include <distrun/plugin/sdk/detail/runtime.h>
 #include <distrun/plugin/sdk/detail/current.hpp>
 #include <distrun/plugin/sdk/detail/user_code.hpp>
 #include <distrun/plugin/sdk/suite.hpp>
@@ -62,6 +63,7 @@ bool enter_suite(const Registry& registry, std::string_view suite, Rank& rank, s
     });
     standing.declared = declared;
     if (is_up) standing.fixture = std::move(fixture);
+    if (is_up && distrun_runtime_keep != nullptr) distrun_runtime_keep(&rank.line());
   }
   skip = standing.skip;
   rank.use_suite(standing.fixture.get());
@@ -75,6 +77,7 @@ std::int32_t leave_suite(const distrun_rank& line) {
     return DISTRUN_OK;
   }
   enter(line, DISTRUN_PHASE_TEAR_DOWN);
+  if (distrun_runtime_release != nullptr) distrun_runtime_release(&line);
   Rank rank(line, {});
   as_current(rank, [&] { tear_down(standing, rank); });
   return result_of(rank, std::nullopt);

@@ -58,6 +58,7 @@ class NcclBackend final : public Backend, public DeviceBackend {
   std::unique_ptr<Transfer> begin_send(const Letter&, ConstBytes) override { refuse_host_bytes(); }
   std::unique_ptr<Transfer> begin_receive(const Letter&, Bytes) override { refuse_host_bytes(); }
   void leave(Leaving how, const std::string& why) noexcept override { group_->leave(how, why); }
+  void settle(base::TimePoint deadline) noexcept override { group_->settle(deadline); }
   DeviceBackend* on_gpus() noexcept override { return this; }
 
   device::Device gpu() const noexcept override { return group_->gpu(); }

@@ -352,7 +352,7 @@ void NcclGroup::fail_late(const GroupInfo& of, const std::exception_ptr& why) no
 bool NcclGroup::wait_for_all(base::TimePoint deadline) {
   board::WaitInfo info;
   info.kind = board::WaitKind::Collective;
-  info.name = "the end of its calls, to leave the group";
+  info.name = "the end of its calls";
   std::optional<core::PollingWait> wait;
   for (;;) {
     for (const auto& each : unsettled()) look_at(*each, false);
@@ -361,6 +361,14 @@ bool NcclGroup::wait_for_all(base::TimePoint deadline) {
     if (base::system_clock().now() >= deadline) return false;
     if (!wait) wait.emplace(info, deadline);
     if (wait->rest(kLeaveLook) != core::WaitEnd::Ready) std::this_thread::yield();
+  }
+}
+
+void NcclGroup::settle(base::TimePoint deadline) noexcept {
+  try {
+    wait_for_all(deadline);
+  } catch (...) {
+    fail(std::current_exception());
   }
 }
 

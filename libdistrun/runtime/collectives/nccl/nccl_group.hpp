@@ -47,6 +47,7 @@ class NcclGroup final : public Judge, public Watched, public std::enable_shared_
   std::unique_ptr<nccl_line::Communicator> split(const GroupInfo& group, int colour, base::TimePoint deadline);
   bool splits() const noexcept { return parts_.library->splits(); }
   void leave(Leaving how, const std::string& why) noexcept;
+  void settle(base::TimePoint deadline) noexcept;
   std::string why_over();
   device::Device gpu() const noexcept { return parts_.gpu; }
   int place() const noexcept { return group_.rank; }

@@ -94,10 +94,14 @@ void shutdown(const ShutdownOptions& options, base::Location site) {
 
 void end_session(core::RankState& rank) noexcept {
   SessionState& state = session_state_of(rank);
+  if (state.is_kept()) return;
   if (const std::shared_ptr<Session> session = state.find()) {
     if (!session->is_ending.exchange(true)) session->close(over("the test has ended"), kLastLinger);
   }
   state.forget();
 }
+
+void keep_session(core::RankState& rank) { session_state_of(rank).keep(); }
+void release_session(core::RankState& rank) { session_state_of(rank).release(); }
 
 }  // namespace distrun::rpc

@@ -129,6 +129,21 @@ void SessionState::forget() {
   hooks_ = {};
 }
 
+void SessionState::keep() {
+  const std::lock_guard lock(mutex_);
+  kept_ = session_;
+}
+
+void SessionState::release() {
+  const std::lock_guard lock(mutex_);
+  kept_.reset();
+}
+
+bool SessionState::is_kept() const {
+  const std::lock_guard lock(mutex_);
+  return session_ != nullptr && kept_.lock() == session_;
+}
+
 Starting::Starting(SessionState& state) : state_(state) {
   const std::lock_guard lock(state.mutex_);
   if (state.session_ != nullptr || state.is_starting_) {

@@ -66,6 +66,12 @@ class SessionState {
   // The test is over: what is left of it goes.
   void forget();
 
+  // The session that is open now outlives its test, until release().
+  void keep();
+  void release();
+  // Whether the open session is the kept one.
+  bool is_kept() const;
+
  private:
   friend class Starting;
 
@@ -73,6 +79,7 @@ class SessionState {
   // Guarded by mutex_.
   bool is_starting_ = false;
   std::shared_ptr<Session> session_;
+  std::weak_ptr<Session> kept_;
   SessionHooks hooks_;
   std::map<std::string, stores::Rendezvous> rendezvous_;
   std::map<std::string, int> rounds_;
