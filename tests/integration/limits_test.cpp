@@ -55,7 +55,7 @@ TEST_CASE("too few descriptors for the ranks are told with the number that would
     const Sandbox sandbox(distrun_program());
     INFO(isolation);
     const bool one_process = isolation == "threads";
-    const std::string limit = one_process ? "--nofile=48" : "--nofile=100";
+    const std::string limit = one_process ? "--nofile=32" : "--nofile=100";
     const Ended ended = run_limited(sandbox, {limit}, run_of(sandbox, isolation, "40"));
     expect_infra_error(sandbox, ended, "the limit of open files is");
     std::smatch wanted;
@@ -64,6 +64,23 @@ TEST_CASE("too few descriptors for the ranks are told with the number that would
     INFO(enough.out << enough.err);
     CHECK(enough.exit_code == 0);
   }
+}
+
+// Four ranks use 44, and to read the stacks of a hang a few more.
+TEST_CASE("four ranks are not denied sixty descriptors, and show where they hang", "[limits]") {
+  for (const std::string& isolation : kIsolations) {
+    const Sandbox sandbox(distrun_program());
+    const Ended ended = run_limited(sandbox, {"--nofile=60"}, run_of(sandbox, isolation, "4"));
+    INFO(isolation << ": " << ended.out << ended.err);
+    CHECK(ended.exit_code == 0);
+  }
+  const Sandbox sandbox(distrun_program());
+  const Ended hang = run_limited(sandbox, {"--nofile=60"},
+                                 {"run", "--output", sandbox.output(), "--world-size", "4", "--timeout", "1s",
+                                  "--filter", "Hangs.all_sleep", plugin("hangs")});
+  INFO(hang.out << hang.err);
+  CHECK(hang.exit_code == 1);
+  CHECK_THAT(hang.out, Contains("hangs.cpp"));
 }
 
 TEST_CASE("a soft limit of descriptors is raised for the coordinator, and ranks keep the user's", "[limits]") {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <utility>
 
@@ -16,7 +17,9 @@ namespace {
 // A millisecond each: a joined thread is in /proc a little longer, one of the runtime has the name of the thread that
 // started it until it runs, and other threads open files for a moment.
 constexpr int kMoments = 200;
-constexpr long kNumbersMax = 1 << 20;  // of descriptors that are asked for one by one
+constexpr std::clock_t kWorkMax = CLOCKS_PER_SEC / 10;  // CPU time for all of these: many descriptors take long to read
+constexpr std::size_t kToldMax = 100;                   // descriptors, and threads; of more the number
+constexpr long kNumbersMax = 1 << 20;                   // of descriptors that are asked for one by one
 
 // The numbers that name a directory's entries, without the descriptor that reads it.
 std::set<int> numbers_in(const char* path) {
@@ -101,23 +104,34 @@ std::set<int> new_threads(const std::set<int>& old) {
   return threads;
 }
 
+// The first ones, and how many there are beside them.
+void tell(std::vector<wire::LeakReport>& leaks, bool thread, const std::vector<std::string>& all) {
+  const std::size_t told = std::min(all.size(), kToldMax);
+  for (std::size_t i = 0; i < told; ++i) leaks.push_back({thread, all[i]});
+  if (told < all.size()) leaks.push_back({thread, std::to_string(all.size() - told) + " more"});
+}
+
 }  // namespace
 
 OwnLeaks::OwnLeaks() : descriptors_(open_descriptors()), threads_(own_threads()) {}
 
+// What appears meanwhile is another thread's, and not looked at.
 std::vector<wire::LeakReport> OwnLeaks::look() const {
-  std::vector<wire::LeakReport> leaks;
   std::map<int, std::string> descriptors = new_descriptors(descriptors_);
   std::set<int> threads = new_threads(threads_);
+  const std::clock_t begin = std::clock();
   for (int i = 0; i < kMoments && !(descriptors.empty() && threads.empty()); ++i) {
+    if (std::clock() - begin > kWorkMax) break;
     ::poll(nullptr, 0, 1);
-    descriptors = new_descriptors(descriptors_);
+    std::erase_if(descriptors, [](const auto& one) { return target_of(one.first) != one.second; });
     threads = new_threads(threads_);
   }
-  for (const auto& [number, target] : descriptors) {
-    leaks.push_back({false, std::to_string(number) + " (" + target + ")"});
-  }
-  for (const int thread : threads) leaks.push_back({true, std::to_string(thread) + " (" + name_of(thread) + ")"});
+  std::vector<std::string> open, running;
+  for (const auto& [number, target] : descriptors) open.push_back(std::to_string(number) + " (" + target + ")");
+  for (const int thread : threads) running.push_back(std::to_string(thread) + " (" + name_of(thread) + ")");
+  std::vector<wire::LeakReport> leaks;
+  tell(leaks, false, open);
+  tell(leaks, true, running);
   return leaks;
 }
 

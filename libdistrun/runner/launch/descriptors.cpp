@@ -14,10 +14,12 @@
 namespace distrun::launch {
 namespace {
 
-constexpr rlim_t kOfProcess = 4;   // control line, standard output and error, pidfd
-constexpr rlim_t kHandedOver = 3;  // the other ends, until the process has them
-constexpr rlim_t kReserve = 48;    // a probe, a lister, reports; and a child's are placed from 16 on
-constexpr rlim_t kSlack = 16;      // the next run may have a few more in use
+constexpr rlim_t kOfStart = 3;       // control line, standard output and error
+constexpr rlim_t kHandedOver = 3;    // the other ends, until the process has them
+constexpr rlim_t kOfProcess = 4;     // then: its pidfd too
+constexpr rlim_t kStartReserve = 4;  // the board, what a request is sent by
+constexpr rlim_t kReserve = 16;      // a probe, reports
+constexpr rlim_t kSlack = 8;         // the next run may have a few more in use
 
 // The lowest free number: descriptors are dealt out from below, so that about as many are in use.
 rlim_t in_use() {
@@ -30,8 +32,10 @@ rlim_t in_use() {
 void require_descriptors(int processes) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  const rlim_t all = static_cast<rlim_t>(processes);
   const rlim_t at_once = static_cast<rlim_t>(std::min(processes, wire::kRanksPerRequest));
-  const rlim_t needed = in_use() + kOfProcess * static_cast<rlim_t>(processes) + kHandedOver * at_once + kReserve;
+  const rlim_t to_start = kOfStart * all + kHandedOver * at_once + kStartReserve;
+  const rlim_t needed = in_use() + std::max(to_start, kOfProcess * all + kReserve);
   if (needed <= limit.rlim_cur) return;
   const std::string wanted = std::to_string(needed + kSlack);
   throw Error(ErrorKind::Overloaded, "cannot start " + std::to_string(processes) +

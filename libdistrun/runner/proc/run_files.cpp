@@ -1,7 +1,6 @@
 #include <distrun/runner/proc/run_files.hpp>
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +12,6 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
-#include <distrun/common/base/fd.hpp>
 #include <distrun/common/base/text.hpp>
 
 namespace distrun::proc {
@@ -51,55 +49,6 @@ std::string readable_current_directory() {
   return path;
 }
 
-constexpr int kDepthMax = 200;  // descriptors, and the stack
-
-bool is_mounted(int directory, const char* name) {
-  struct statx status {};
-  if (::statx(directory, name, AT_SYMLINK_NOFOLLOW, 0, &status) != 0) return false;
-  return (status.stx_attributes & status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0;
-}
-
-// Of one that a test has closed, too: it is this user's.
-base::Fd open_directory(int above, const char* name) {
-  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  base::Fd directory(::openat(above, name, kFlags));
-  if (!directory && errno == EACCES && ::fchmodat(above, name, 0700, 0) == 0) {
-    directory = base::Fd(::openat(above, name, kFlags));
-  }
-  return directory;
-}
-
-void remove_below(int above, const char* name, const std::string& path, int depth, std::string& first);
-
-void empty(base::Fd directory, const std::string& path, int depth, std::string& first) {
-  ::fchmod(directory.get(), 0700);  // to remove from it takes more than to read it
-  DIR* entries = ::fdopendir(directory.get());
-  if (entries == nullptr) return;
-  const int opened = directory.release();
-  while (const dirent* entry = ::readdir(entries)) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") remove_below(opened, entry->d_name, path + "/" + name, depth + 1, first);
-  }
-  ::closedir(entries);
-}
-
-// `first` gets what cannot be removed first, and why.
-void remove_below(int above, const char* name, const std::string& path, int depth, std::string& first) {
-  if (::unlinkat(above, name, 0) == 0 || errno == ENOENT) return;
-  int error = errno;
-  if (is_mounted(above, name)) {
-    if (first.empty()) first = path + ": something is mounted there";
-    return;
-  }
-  if (error == EISDIR || error == EPERM) {  // a directory, on Linux and elsewhere; or what nobody may remove
-    base::Fd directory = depth < kDepthMax ? open_directory(above, name) : base::Fd();
-    if (directory) empty(std::move(directory), path, depth, first);
-    if (::unlinkat(above, name, AT_REMOVEDIR) == 0 || errno == ENOENT) return;
-    if (errno != ENOTDIR) error = errno;
-  }
-  if (first.empty()) first = path + ": " + base::errno_text(error);
-}
-
 }  // namespace
 
 RunPlaces RunPlaces::here(std::string run_id) {
@@ -109,12 +58,6 @@ RunPlaces RunPlaces::here(std::string run_id) {
   std::error_code error;
   const std::string canonical = std::filesystem::canonical(temp, error).string();
   return {std::move(run_id), error ? temp : canonical, readable_current_directory()};
-}
-
-std::string remove_tree(const std::string& path) {
-  std::string first;
-  remove_below(AT_FDCWD, path.c_str(), path, 0, first);
-  return first;
 }
 
 void tell_stuck(const RemovedFiles& files) {

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -110,6 +111,36 @@ TEST_CASE("a directory that somebody has closed is removed with what is in it") 
       }
       if (::setuid(65534) != 0) return 2;
     }
+    return remove_tree(top).empty() ? 0 : 1;
+  });
+  CHECK(end.code == 0);
+  CHECK_FALSE(exists(top));
+}
+
+namespace {
+
+// Directories in each other, with a file in each; by descriptors, for the path is longer than the kernel takes.
+void nest(const std::string& top, int depth) {
+  base::Fd directory(::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (int i = 0; i < depth && directory; ++i) {
+    const base::Fd file(::openat(directory.get(), "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    ::mkdirat(directory.get(), "directory", 0700);
+    directory = base::Fd(::openat(directory.get(), "directory", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("directories may be nested deeper than descriptors, the stack or a path allow") {
+  const Scratch scratch;
+  const std::string top = scratch.directory("top");
+  for (const char* name : {"/a", "/b", "/c"}) {
+    ::mkdir((top + name).c_str(), 0700);
+    nest(top + name, name[1] == 'b' ? 500 : 20);
+  }
+  const auto end = in_child([&] {
+    const rlimit few{40, 40};
+    ::setrlimit(RLIMIT_NOFILE, &few);
     return remove_tree(top).empty() ? 0 : 1;
   });
   CHECK(end.code == 0);

@@ -1,10 +1,16 @@
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
+#include <sys/resource.h>
+
+#include <ctime>
 
 #include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/sanitizer.hpp>
 #include <distrun/common/base/thread.hpp>
 #include <distrun/plugin/rank/own_leaks.hpp>
+
+#include "support/skip.hpp"
 
 using namespace distrun;
 
@@ -37,6 +43,28 @@ TEST_CASE("a thread and a descriptor that came and stayed are leaks, with their 
   CHECK_THAT(leaks[0].what, Catch::EndsWith("(/dev/zero)"));
   CHECK(leaks[1].thread);
   CHECK_THAT(leaks[1].what, Catch::EndsWith("(stays)"));
+}
+
+TEST_CASE("many descriptors are looked at in little time, and told with their number") {
+  constexpr std::size_t kMany = 20'000;
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  testing::skip_case_if(limit.rlim_max < kMany + 100, "the limit of open files is too low");
+  const rlimit high{limit.rlim_max, limit.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &high);
+  const rank::OwnLeaks before;
+  const base::Fd zero(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  std::vector<base::Fd> many;
+  while (many.size() < kMany) many.emplace_back(::fcntl(zero.get(), F_DUPFD_CLOEXEC, 0));
+  const std::clock_t begin = std::clock();
+  const auto leaks = before.look();
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  many.clear();
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  CHECK(seconds < (base::kSanitized ? 5 : 0.5));
+  REQUIRE(leaks.size() == 101);
+  CHECK_THAT(leaks.front().what, Catch::EndsWith("(/dev/zero)"));
+  CHECK(leaks.back().what == "19901 more");
 }
 
 TEST_CASE("what was there before is no leak, whatever ends while it is counted") {
