@@ -20,6 +20,7 @@
 #include <distrun/plugin/rank/fault_guard.hpp>
 #include <distrun/plugin/rank/stack_dump.hpp>
 #include <distrun/plugin/rank/thread_owner.hpp>
+#include <distrun/plugin/rank/thread_start.hpp>
 #include <distrun/plugin/rank/unwind.hpp>
 
 namespace distrun::rank {
@@ -180,6 +181,7 @@ void prepare_crash_handler() {
   // Never destroyed: a crash may also come from static destructors.
   alignas(base::SignalStack) static char signal_stack[sizeof(base::SignalStack)];
   new (signal_stack) base::SignalStack;
+  give_threads_signal_stacks();
   for (const int signal : kSignals) handle(signal);
   previous_terminate = std::set_terminate(on_terminate);
 }

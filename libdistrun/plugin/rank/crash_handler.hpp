@@ -11,10 +11,10 @@
 // stack, 100 for the others to answer.
 //
 // Stack overflow is told as one, by how near to the stack pointer the fault was. The handler runs on a stack of its own
-// (common/base/signal_stack.hpp) on the main thread and on those of base::Thread. A thread that a test makes in another
-// way has none unless it asks for one, so the kernel cannot call the handler when its stack is used up, and ends the
-// process at once: by SIGSEGV all the same, but without a word here. The same holds for a fault in a thread that blocks
-// its signal.
+// (common/base/signal_stack.hpp) on the main thread, on those of base::Thread, and on those that a test starts
+// (thread_start.hpp). A thread made by clone() has none unless it asks for one, so the kernel cannot call the handler
+// when its stack is used up, and ends the process at once: by SIGSEGV all the same, but without a word here. The same
+// holds for a fault in a thread that blocks its signal.
 #include <cstddef>
 #include <vector>
 
