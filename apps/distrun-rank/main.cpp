@@ -22,6 +22,7 @@
 #include <distrun/plugin/rank/mount_space.hpp>
 #include <distrun/plugin/rank/program.hpp>
 #include <distrun/plugin/rank/sanitizer_preload.hpp>
+#include <distrun/plugin/rank/whole_lines.hpp>
 #include <distrun/plugin/rank/zygote.hpp>
 
 namespace {
@@ -64,6 +65,7 @@ bool has_line() {
 
 int main(int argc, char** argv) {
   distrun::base::mend_inherited_state();
+  distrun::rank::print_whole_lines();
   const std::string mode = argc > 2 ? argv[1] : "";
   if (!has_line()) {
     std::fputs("distrun-rank is started by distrun and has no use of its own; try: distrun --help\n", stderr);

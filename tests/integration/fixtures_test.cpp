@@ -318,6 +318,10 @@ TEST_CASE("fixtures that leave something behind are found out", "[fixtures][alon
 
 TEST_CASE("fixtures that flood are survived", "[fixtures]") { run_in_turn(distrun::fixtures::floods_group()); }
 
+TEST_CASE("lines that a rank has printed outlive it, however it ends", "[fixtures]") {
+  run_together(distrun::fixtures::prints_group());
+}
+
 TEST_CASE("fixtures that skip are told from those that disagree", "[fixtures]") {
   run_together(distrun::fixtures::skips_group());
 }

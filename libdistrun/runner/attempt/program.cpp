@@ -36,8 +36,10 @@ std::vector<std::string> common_variables(const Settings& settings, const std::s
                                      "DISTRUN_THREADS=" + threads_each(settings.world_size, 1),
                                      "MASTER_PORT=" + std::to_string(base::find_free_port())};
   if (settings.private_tmp) variables.push_back("TMPDIR=/tmp");  // another may not be seen there
-  // Python keeps what it prints to a pipe, and what a hung rank said last would never be seen.
-  if (std::getenv("PYTHONUNBUFFERED") == nullptr) variables.push_back("PYTHONUNBUFFERED=1");
+  // Python and Fortran keep what they print to a pipe, and what a hung or killed rank said last would never be seen.
+  for (const char* name : {"PYTHONUNBUFFERED", "GFORTRAN_UNBUFFERED_PRECONNECTED"}) {
+    if (std::getenv(name) == nullptr) variables.push_back(std::string(name) + "=1");
+  }
   return variables;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 
 #include <distrun/runner/attempt/program.hpp>
 #include <distrun/runner/attempt/script_note.hpp>
@@ -82,6 +83,9 @@ TEST_CASE("each rank finds in its environment who it is and where the others are
     CHECK(value_of(variables, "DISTRUN_TEMP_DIR") == "/tmp/shared");
     CHECK(value_of(variables, "MASTER_ADDR") == "::1");  // the user's own comes last
     CHECK(value_of(variables, "DEPTH") == "4=5");
+    for (const char* name : {"PYTHONUNBUFFERED", "GFORTRAN_UNBUFFERED_PRECONNECTED"}) {
+      CHECK(value_of(variables, name) == (std::getenv(name) == nullptr ? "1" : "(not set)"));
+    }
     CHECK(value_of(variables, "MASTER_PORT") == value_of(program.variables[0], "MASTER_PORT"));
     CHECK(std::stoi(value_of(variables, "MASTER_PORT")) > 0);
   }
