@@ -13,6 +13,7 @@
 #include "commands/commands.hpp"
 #include "commands/exit_codes.hpp"
 #include "options/command_line.hpp"
+#include "terminal/standard_output.hpp"
 
 namespace {
 
@@ -51,7 +52,7 @@ int main(int argc, char** argv) {
     line = cli::parse_command_line({argv + 1, argv + argc});
     if (own) line.run.through_daemon = false;
     line.run.settings.command_line = {argv, argv + argc};
-    return dispatch(line, std::move(own));
+    return cli::with_output_written(dispatch(line, std::move(own)));
   } catch (const Error& error) {
     std::fprintf(stderr, "distrun: %s\n", base::printable(error.what()).c_str());
     if (error.kind() != ErrorKind::InvalidArgument) return cli::kInfraError;

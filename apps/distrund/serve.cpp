@@ -11,6 +11,7 @@
 #include <distrun/runner/daemon/instance_lock.hpp>
 #include <distrun/runner/daemon/listener.hpp>
 #include <distrun/runner/daemon/server.hpp>
+#include <distrun/runner/proc/harmless_signals.hpp>
 #include <distrun/runner/proc/program.hpp>
 
 namespace distrun::daemon {
@@ -52,7 +53,7 @@ class Ends {
 }  // namespace
 
 int serve(const Options& options) {
-  ::signal(SIGPIPE, SIG_IGN);
+  proc::ignore_harmless_signals();
   ServerOptions to = server_options(options);
   prepare_folder_of(options.socket);
   const InstanceLock lock(options.socket);

@@ -11,18 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "programs.hpp"
+#include "exec.hpp"
 #include "support/skip.hpp"
 
 namespace {
 
 using namespace distrun::testing;
 using Catch::Contains;
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::vector<std::string> sorted_lines(const std::string& text) {
   std::vector<std::string> lines;
@@ -31,38 +26,6 @@ std::vector<std::string> sorted_lines(const std::string& text) {
   std::sort(lines.begin(), lines.end());
   return lines;
 }
-
-class Exec {
- public:
-  // `options`, then a program with its arguments.
-  Ended run(std::vector<std::string> options, std::vector<std::string> program) const {
-    return sandbox_.run(arguments(std::move(options), program));
-  }
-  Ended shell(std::vector<std::string> options, const std::string& script) const {
-    return run(std::move(options), {"/bin/sh", "-c", script});
-  }
-  Running start(std::vector<std::string> options, std::vector<std::string> program) const {
-    return sandbox_.start(arguments(std::move(options), program));
-  }
-  // Asks while a run goes on.
-  Ended ask(std::vector<std::string> arguments) const {
-    Command command = sandbox_.command(std::move(arguments));
-    command.capture = sandbox_.output() + "/asked";
-    return Running(command).wait(scaled(milliseconds(10'000)));
-  }
-  const Sandbox& sandbox() const { return sandbox_; }
-  TestResult result() const { return sandbox_.summary().tests.at(0); }
-
- private:
-  std::vector<std::string> arguments(std::vector<std::string> options, const std::vector<std::string>& program) const {
-    std::vector<std::string> all{"exec", "--output", sandbox_.output()};
-    all.insert(all.end(), options.begin(), options.end());
-    all.push_back("--");
-    all.insert(all.end(), program.begin(), program.end());
-    return all;
-  }
-  Sandbox sandbox_{distrun_program()};
-};
 
 // The command lines of the run's processes contain this, so often.
 bool runs(const Exec& exec, const std::string& name, std::size_t count) {
@@ -125,7 +88,7 @@ TEST_CASE("output is shown with the rank's name, each stream on its own, and kep
   CHECK(sorted_lines(ended.out) ==
         std::vector<std::string>{"[rank 0] no end", "[rank 0] out 0", "[rank 1] no end", "[rank 1] out 1"});
   CHECK(sorted_lines(ended.err) == std::vector<std::string>{"[rank 0] err 0", "[rank 1] err 1"});
-  const std::string summary = content_of(exec.sandbox().output() + "/summary.json");
+  const std::string summary = read_file(exec.sandbox().output() + "/summary.json");
   CHECK((summary.find("out 1") != std::string::npos) == tee);
   CHECK(exec.shell({"-w", "1", "--no-prefix"}, "echo bare").out == "bare\n");
 }
@@ -137,8 +100,8 @@ TEST_CASE("all of a large output arrives, and in the ranks' files too", "[exec]"
   CHECK(ended.exit_code == 0);
   std::string expected;
   for (int i = 1; i <= 200000; ++i) expected += std::to_string(i) + "\n";
-  CHECK((content_of(logs + "/rank1.out") == expected));
-  CHECK(content_of(logs + "/rank1.err") == "1\n");
+  CHECK((read_file(logs + "/rank1.out") == expected));
+  CHECK(read_file(logs + "/rank1.err") == "1\n");
   CHECK(std::count(ended.out.begin(), ended.out.end(), '\n') == 400000);
 }
 
@@ -192,7 +155,7 @@ TEST_CASE("files that a program writes are its results and no leak", "[exec]") {
   const Ended ended = exec.shell({"-w", "2"}, "echo done > result-$RANK");
   CHECK(ended.exit_code == 0);
   const std::string result = exec.sandbox().start_directory() + "/result-1";
-  CHECK(content_of(result) == "done\n");
+  CHECK(read_file(result) == "done\n");
   exec.sandbox().sweep();
 }
 
@@ -319,7 +282,7 @@ TEST_CASE("of a Python script its name is told, and nothing that is not known", 
   std::ofstream(script) << "import time\nprint('begun')\ntime.sleep(1000)\n";
   const std::string logs = exec.sandbox().output() + "/logs";
   Running running = exec.start({"-w", "2", "--per-rank-log", logs}, {"python3", script});
-  const auto begun = [&](const char* log) { return content_of(logs + log) == "begun\n"; };  // it is not held back
+  const auto begun = [&](const char* log) { return read_file(logs + log) == "begun\n"; };  // it is not held back
   REQUIRE(eventually(scaled(milliseconds(20'000)), [&] { return begun("/rank0.out") && begun("/rank1.out"); }));
   const Ended stacks = exec.ask({"stacks", exec.sandbox().run_id_in_use()});
   CHECK_THAT(stacks.out, Contains("train.py; stacks show the interpreter, not which line of Python runs"));

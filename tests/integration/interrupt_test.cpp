@@ -184,6 +184,50 @@ TEST_CASE("a console that is full does not change what tests came to", "[interru
   command.standard_output = full;
   const Ended ended = Running(command).wait(scaled(milliseconds(20'000)));
   close(full);
-  CHECK(ended.exit_code == 1);
+  CHECK(ended.exit_code == 3);  // what it had to say is lost
+  CHECK_THAT(ended.err, Catch::Contains("distrun: cannot write standard output: No space left on device (ENOSPC)"));
   CHECK(sandbox.summary().tests.front().verdict == "fail");
+  CHECK(sandbox.summary().exit_code == 3);
+}
+
+TEST_CASE("whatever a command prints, that it cannot is told, and is exit code 3", "[interrupt]") {
+  const Sandbox sandbox(distrun_program());
+  const std::string report = sandbox.output() + "/summary.json";
+  REQUIRE(
+      sandbox.run({"run", "--output", sandbox.output(), "--filter", "Passes.trivial", plugin("passes")}).exit_code ==
+      0);
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"run", "--filter", "Passes.trivial", plugin("passes")},
+                                             {"run", "--quiet", "--filter", "Passes.trivial", plugin("passes")},
+                                             {"list", plugin("passes")},
+                                             {"list", "--json", plugin("passes")},
+                                             {"show", report},
+                                             {"ps"},
+                                             {"--help"},
+                                             {"--version"},
+                                             {"completion", "bash"},
+                                             {"man"}}) {
+    INFO(words.front() << " " << words.back());
+    Command command = sandbox.command(words);
+    const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    command.standard_output = full;
+    const Ended ended = Running(command).wait(scaled(milliseconds(20'000)));
+    close(full);
+    CHECK(ended.exit_code == 3);
+    CHECK_THAT(ended.err, Catch::Contains("distrun: cannot write standard output: No space left on device (ENOSPC)"));
+  }
+}
+
+TEST_CASE("signals that ask for nothing do not end a run", "[interrupt]") {
+  const Sandbox sandbox(distrun_program());
+  Running running = start_hanging(sandbox, "Hangs.one_sleeps", "process");
+  const std::vector<pid_t> coordinators = children_of(running.pid());
+  REQUIRE(coordinators.size() == 1);
+  for (const int number : {SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE, SIGPROF, SIGIO, SIGPWR, SIGRTMIN + 1}) {
+    running.signal(number);
+    kill(coordinators.front(), number);
+  }
+  CHECK_FALSE(running.ends_within(milliseconds(500)));
+  running.signal(SIGINT);
+  expect_interrupted(sandbox, running.wait(scaled(kEndsWithin)));
 }

@@ -7,12 +7,14 @@
 
 #include <boost/asio/co_spawn.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/inherited.hpp>
 #include <distrun/runner/launch/local_node.hpp>
+#include <distrun/runner/proc/harmless_signals.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
 #include <distrun/runner/proc/program.hpp>
 
@@ -58,8 +60,6 @@ CoordinatorLoop::CoordinatorLoop(proc::Coordinator coordinator, const proc::RunP
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
     if (!base::is_ignored(signal)) signals_.add(signal);
   }
-  ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error to report, not an end
-  ::signal(SIGXFSZ, SIG_IGN);
   node_ = std::make_unique<launch::LocalNode>(loop_, node_options(places));
   guard_ = std::make_unique<io::FdWatch>(loop_, std::move(coordinator.guard), [this] {
     if (!is_readable(guard_->fd())) return;
@@ -90,7 +90,13 @@ void CoordinatorLoop::on_signal(int signal) {
   if (signal == SIGQUIT) return on_look_();
   if (signal == SIGTSTP) return on_stop_signal();
   if (signal == SIGCONT) return go_on_if_stopped();
+  if (std::ranges::find(proc::kUserSignals, signal) != std::end(proc::kUserSignals)) return on_user_signal_(signal);
   on_end_signal();
+}
+
+void CoordinatorLoop::on_user_signal(std::function<void(int)> on_user_signal) {
+  on_user_signal_ = std::move(on_user_signal);
+  for (const int signal : proc::kUserSignals) signals_.add(signal);
 }
 
 // The ranks lead groups of their own, so the terminal's stop has not reached them.

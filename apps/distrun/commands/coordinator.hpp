@@ -32,6 +32,8 @@ class CoordinatorLoop {
   // A run of the daemon's: on Ctrl-Z ranks and clocks stand still, but this process stays, since no shell waits for it
   // to stop, and it must notice when the daemon dies.
   void stand_by_when_stopped();
+  // SIGUSR1 and SIGUSR2 go to `on_user_signal` from now on. Otherwise they are ignored.
+  void on_user_signal(std::function<void(int)> on_user_signal);
   // As one Ctrl-C. Called again it hurries.
   void interrupt() { on_end_signal(); }
   // Keys of the terminal are heard from now on.
@@ -56,6 +58,7 @@ class CoordinatorLoop {
   std::unique_ptr<launch::Node> node_;
   std::function<void(runner::Urgency)> on_stop_;
   std::function<void()> on_look_ = [] {};
+  std::function<void(int)> on_user_signal_;
   std::function<void()> on_pause_ = [] {};
   std::function<void()> on_resume_ = [] {};
   std::unique_ptr<Keys> keys_;

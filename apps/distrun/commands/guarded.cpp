@@ -11,6 +11,7 @@
 #include <distrun/common/base/text.hpp>
 
 #include "exit_codes.hpp"
+#include "terminal/standard_output.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -29,7 +30,7 @@ int guarded(const proc::RunPlaces& places, const std::function<int(proc::Coordin
       places,
       [&](proc::Coordinator coordinator) -> int {
         try {
-          return coordinate(std::move(coordinator));
+          return with_output_written(coordinate(std::move(coordinator)));
         } catch (const Error& error) {
           return give_up(places, error.what());
         } catch (const boost::system::system_error& error) {

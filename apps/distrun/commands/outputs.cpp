@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <cstdio>
+#include <utility>
+
 #include <distrun/common/base/error.hpp>
 #include <distrun/runner/report/files/whole_file.hpp>
 #include <distrun/runner/report/json/ctrf.hpp>
@@ -80,7 +83,17 @@ void Outputs::add_to_github_summary(runner::RunRecord& record) {
   }
 }
 
+// What was to be told there is told on standard error, as short as it can be.
+void Outputs::note_console(runner::RunRecord& record) {
+  if (console_.error() == 0 || std::exchange(console_noted_, true)) return;
+  const char* const stream = record.settings.program.empty() ? "standard output" : "standard error";
+  const std::string text = std::string("cannot write ") + stream + ": " + base::errno_text(console_.error());
+  std::fprintf(stderr, "distrun: %s\n", text.c_str());
+  record.problems.push_back({"", "report", text});
+}
+
 void Outputs::finish(runner::RunRecord& record) {
+  note_console(record);  // before the reports, so that they have it
   if (events_ && !events_->error().empty()) record.problems.push_back({"", "report", events_->error()});
   if (traces_ && !traces_->failure().empty()) record.problems.push_back({"", "report", traces_->failure()});
   add_to_github_summary(record);
@@ -92,6 +105,7 @@ void Outputs::finish(runner::RunRecord& record) {
   if (events_were_fine && !events_->error().empty()) record.problems.push_back({"", "report", events_->error()});
   name_reports();
   console_.on_run_end(record);
+  note_console(record);
   github_.annotate(record);
 }
 

@@ -33,6 +33,7 @@ class Outputs {
   void write(runner::RunRecord& record, const std::string& path, std::string (*compose)(const runner::RunRecord&));
   void name_reports();
   void add_to_github_summary(runner::RunRecord& record);
+  void note_console(runner::RunRecord& record);
 
   ReportPaths paths_;
   GithubOutput github_;  // before the console, whose text it frames
@@ -41,6 +42,7 @@ class Outputs {
   std::unique_ptr<report::TraceFiles> traces_;
   std::string trace_files_;          // as people are told of them
   std::set<std::string> unwritten_;  // reports that could not be written
+  bool console_noted_ = false;       // that it could not be written
   FanOut sinks_;
 };
 

@@ -95,10 +95,12 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   outputs.add(notes);
   std::optional<ProgramOutput> program_output;
   std::optional<TerminalInput> input;
-  if (!options.settings.program.empty()) program_output.emplace(main.loop(), options);
   if (options.settings.stdin_rank >= 0) options.settings.stdin_fd = input.emplace(main.loop()).rank_end();
   runner::Run run(main.loop(), main.node(), outputs.sink(), places, options.settings);
-  if (program_output) run.show_output(*program_output);
+  if (!options.settings.program.empty()) {
+    run.show_output(program_output.emplace(main.loop(), options, [&run] { run.stop(runner::Urgency::Polite); }));
+    main.on_user_signal([&run](int signal) { run.pass_on(signal); });
+  }
   if (outputs.traces() != nullptr) run.trace_to(*outputs.traces());
   run.record().machine = runner::this_machine();
   arrange_tests(options, run);
@@ -145,7 +147,9 @@ int run(const RunOptions& options, std::optional<daemon::OwnRun> own) {
   }
   const proc::RunPlaces places = proc::RunPlaces::here(own ? own->id : base::random_hex(daemon::kRunIdDigits));
   proc::GuardBounds bounds;
-  bounds.end += options.settings.peer_grace + options.settings.terminate_grace;  // it may have to wait for these
+  const int asked = options.settings.stop_signal == SIGTERM ? 1 : 2;  // times
+  bounds.end +=
+      options.settings.peer_grace + options.settings.terminate_grace * asked;  // it may have to wait for these
   const auto be_coordinator = [&](proc::Coordinator coordinator) {
     return coordinate(options, places, std::move(own), std::move(coordinator));
   };

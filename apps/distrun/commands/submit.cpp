@@ -16,6 +16,7 @@
 #include <distrun/runner/daemon/client.hpp>
 #include <distrun/runner/daemon/submitted_run.hpp>
 #include <distrun/runner/proc/guard.hpp>
+#include <distrun/runner/proc/harmless_signals.hpp>
 #include <distrun/runner/proc/pidfd.hpp>
 
 #include "commands.hpp"
@@ -169,7 +170,7 @@ void Face::on_lost() {
 int submit(const std::vector<std::string>& command_line) {
   const wire::Submission order = daemon::own_submission(command_line);
   wire::check(order);
-  ::signal(SIGPIPE, SIG_IGN);
+  proc::ignore_harmless_signals();
   Face face(daemon::connect(daemon::socket_path()), order);
   return face.stay();
 }

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include <distrun/common/base/duration.hpp>
+#include <distrun/common/base/text.hpp>
 
 #include "parsing.hpp"
 #include "raw_options.hpp"
@@ -11,6 +12,8 @@ namespace distrun::cli {
 namespace {
 
 constexpr char kLeaks[] = "normal|off";
+// Those that programs take as a wish to end, or that their users have given this meaning.
+constexpr char kStopSignals[] = "SIGTERM|SIGINT|SIGHUP|SIGQUIT|SIGUSR1|SIGUSR2";
 
 constexpr char kExecNotes[] = R"(
 Examples:
@@ -30,13 +33,14 @@ Exit codes:
   0    every rank exited with 0 and nothing was left behind
   1    some rank did not, or something was
   2    the command line makes no sense; nothing was started
-  3    distrun or the machine failed, or the program cannot be run
+  3    distrun or the machine failed, the program cannot be run, or output could not be written
   130  interrupted)";
 
 // What only programs have; for the rest the options of a run serve.
 struct RawProgram {
   std::string grace = "500ms";
   std::string kill_after = "500ms";
+  std::string stop_signal = "SIGTERM";
   std::string stdin_rank;
   std::string log_dir;
   bool no_prefix = false;
@@ -75,6 +79,10 @@ void add_time(CLI::App& app, Raw& raw, RawProgram& program) {
       ->type_name("TIME");
   app.add_option("--kill-after", program.kill_after, "From SIGTERM to SIGKILL, for ranks that are ended")
       ->type_name("TIME");
+  app.add_option("--stop-signal", program.stop_signal,
+                 "Send this signal first to ranks that are to end (default SIGTERM); SIGTERM follows after "
+                 "--kill-after, and SIGKILL after as long again")
+      ->type_name(kStopSignals);
 }
 
 void add_output(CLI::App& app, RawProgram& program) {
@@ -87,6 +95,12 @@ void add_output(CLI::App& app, RawProgram& program) {
   app.add_flag("-v,--verbose", program.verbose, "Tell the run's id at the beginning, and its end if it is good");
 }
 
+int stop_signal_of(const std::string& text) {
+  const std::optional<int> signal = base::try_find_signal(text);
+  one_of("--stop-signal", signal ? base::signal_name(*signal) : text, kStopSignals);
+  return *signal;
+}
+
 runner::Settings settings_of(const Raw& raw, const RawProgram& program) {
   runner::Settings settings;
   settings.world_size = number("--world-size", raw.world_size, 1, wire::kWorldSizeMax);
@@ -95,6 +109,7 @@ runner::Settings settings_of(const Raw& raw, const RawProgram& program) {
   if (!raw.stacks_after.empty()) settings.stacks_after = base::parse_duration("--stacks-after", raw.stacks_after);
   settings.peer_grace = base::parse_duration("--grace", program.grace);
   settings.terminate_grace = base::parse_duration("--kill-after", program.kill_after);
+  settings.stop_signal = stop_signal_of(program.stop_signal);
   settings.env = environment_of(raw.env);
   settings.env_values = raw.env_values;
   if (!program.stdin_rank.empty()) {

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "terminal.hpp"
 
 namespace distrun::cli {
@@ -19,8 +21,9 @@ report::LiveOptions live_options(const RunOptions& options) {
 
 }  // namespace
 
-ProgramOutput::ProgramOutput(io::Loop& loop, const RunOptions& options)
+ProgramOutput::ProgramOutput(io::Loop& loop, const RunOptions& options, std::function<void()> on_lost_reader)
     : loop_(loop),
+      on_lost_reader_(std::move(on_lost_reader)),
       live_(STDOUT_FILENO, STDERR_FILENO, live_options(options), loop.clock()),
       alarm_(loop, [this] { tick(); }) {
   if (!options.program.log_dir.empty()) logs_.emplace(options.program.log_dir, options.settings.world_size);
@@ -30,10 +33,17 @@ ProgramOutput::ProgramOutput(io::Loop& loop, const RunOptions& options)
 void ProgramOutput::on_output(int rank, launch::Stream stream, std::string_view bytes) {
   if (logs_) logs_->write(rank, stream, bytes);
   live_.on_output(rank, stream, bytes);
+  look_for_reader();
+}
+
+// Later: this may be called from inside what ends the ranks.
+void ProgramOutput::look_for_reader() {
+  if (on_lost_reader_ && live_.has_lost_reader()) loop_.post(std::exchange(on_lost_reader_, nullptr));
 }
 
 void ProgramOutput::tick() {
   live_.tick();
+  look_for_reader();
   alarm_.set(loop_.clock().now() + kTick);
 }
 

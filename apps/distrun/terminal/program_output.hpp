@@ -1,6 +1,7 @@
 #pragma once
 // Where the output of programs goes: to the terminal at once, and to a file for each rank if that is wanted.
 // Lives on: the coordinator's loop.
+#include <functional>
 #include <optional>
 
 #include <distrun/common/io/loop.hpp>
@@ -14,8 +15,9 @@ namespace distrun::cli {
 
 class ProgramOutput final : public launch::OutputSink {
  public:
-  // Throws Error{Failed} if a file cannot be made.
-  ProgramOutput(io::Loop& loop, const RunOptions& options);
+  // `on_lost_reader`: ranks write, and a reader of theirs has gone; once. Throws Error{Failed} if a file cannot be
+  // made.
+  ProgramOutput(io::Loop& loop, const RunOptions& options, std::function<void()> on_lost_reader);
 
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
   bool is_full() override { return live_.is_full(); }
@@ -24,8 +26,10 @@ class ProgramOutput final : public launch::OutputSink {
 
  private:
   void tick();
+  void look_for_reader();
 
   io::Loop& loop_;
+  std::function<void()> on_lost_reader_;  // empty: it was told
   report::LiveOutput live_;
   std::optional<report::RankLogs> logs_;
   io::Alarm alarm_;

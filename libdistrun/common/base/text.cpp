@@ -1,5 +1,6 @@
 #include <distrun/common/base/text.hpp>
 
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -162,6 +163,15 @@ bool glob_match(std::string_view pattern, std::string_view text) {
 std::string signal_name(int signal) {
   const char* name = sigabbrev_np(signal);
   return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
+}
+
+std::optional<int> try_find_signal(std::string_view name) {
+  for (int signal = 1; signal < NSIG; ++signal) {
+    const char* const known = sigabbrev_np(signal);
+    if (known == nullptr) continue;
+    if (name == known || name == std::string("SIG") + known || name == std::to_string(signal)) return signal;
+  }
+  return std::nullopt;
 }
 
 }  // namespace distrun::base

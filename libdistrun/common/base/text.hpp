@@ -1,5 +1,6 @@
 #pragma once
 // Text that came from outside (output of tests, names, messages) made safe to show or to store.
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,5 +22,7 @@ std::string shell_quoted(std::string_view word);
 bool glob_match(std::string_view pattern, std::string_view text);
 // "SIGSEGV"; "signal 64" for those without a name.
 std::string signal_name(int signal);
+// By its name, with or without SIG, or its number. Nothing if there is none.
+std::optional<int> try_find_signal(std::string_view name);
 
 }  // namespace distrun::base

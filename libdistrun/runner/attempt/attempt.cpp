@@ -181,21 +181,6 @@ void Attempt::handle(int rank, const wire::Frame& frame) {
   }
 }
 
-// A program that begins says nothing.
-void Attempt::handle_program(const wire::Frame& frame) {
-  if (!frame.is(wire::ControlFrame::Error)) throw Error(ErrorKind::InvalidArgument, "a program sends no frames");
-  on_spawn_failed(payload<wire::ErrorReport>(frame).text);
-}
-
-// Nothing has begun if an error came before.
-void Attempt::on_program(int rank) {
-  if (record_.infra_error.empty()) enter_phase(at(rank), wire::Phase::Body);
-}
-
-void Attempt::on_output(int rank, launch::Stream stream, std::string_view bytes) {
-  if (gate_) gate_->on_output(rank, stream, bytes);
-}
-
 void Attempt::on_hello(int rank, const wire::Hello& hello) {
   if (hello.abi != wire::kControlAbi) {
     on_spawn_failed("distrun-rank speaks version " + std::to_string(hello.abi) + " of the control protocol, distrun " +

@@ -25,6 +25,7 @@
 // those of crashes and exceptions have their names. A cancellation goes to terminating: at once, or, of a test that has
 // run for a second, by way of looking, for 0.5 s at most. While a debugger holds a rank no bound runs out.
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +73,8 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   // The clocks of all bounds stand still from pause() to resume(), and so do the ranks.
   void pause() { clocks_.pause(world_.get()); }
   void resume() { clocks_.resume(world_.get()); }
+  // Passes a user's signal on to the ranks that are programs. Ranks of tests get none.
+  void pass_on(int signal);
   // Somebody stops the run. May be called again, more urgently.
   void cancel(Urgency urgency);
   // The host of the test's suite has died: "was killed by signal 9 (SIGKILL)". The ranks are told, and end.
@@ -152,6 +155,7 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   void enter(State state, Nanoseconds stay);
   void move_on();
   void terminate();
+  void ask_to_end(int signal);
   void kill();
   void give_up();
   void check_all_ended();
@@ -180,6 +184,7 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   int first_failed_ = -1;
   std::vector<int> held_;                              // ranks whose failures are held, in the order in which they came
   base::TimePoint hold_end_ = base::TimePoint::max();  // by then they are decided, whatever is still to come
+  int asked_by_ = 0;                                   // the last signal that asked the ranks to end; 0: none has
   int spawn_expected_ = 0;                             // ranks that are not started yet and still may be
   bool bystanders_ = false;                            // of a timeout: ranks whose own time is not over
   std::shared_ptr<WorkDirs> dirs_;
@@ -192,7 +197,8 @@ class Attempt final : public launch::WorldEvents, private Looks::Owner {
   bool kept_ = false;           // its ranks are, for the next test
   std::vector<wire::KeyValue> suite_settings_;
   std::shared_ptr<launch::World> world_;
-  std::optional<OutputGate> gate_;  // of programs
+  std::optional<OutputGate> gate_;                 // of programs
+  std::map<int, std::vector<int>> early_signals_;  // of programs, by rank: those that came before it was one
   std::unique_ptr<Sweep> sweep_;
   io::OneShot<bool> over_;
 };

@@ -180,19 +180,23 @@ void Attempt::move_on() {
       tell_peers(at(first_failed_));
       return enter(State::Grace, run_.graces.peers);
     case State::Grace: return terminate();
-    case State::Terminating: return kill();
+    case State::Terminating: return asked_by_ == SIGTERM ? kill() : ask_to_end(SIGTERM);
     case State::Killing: return give_up();
     default: return;
   }
 }
 
-void Attempt::terminate() {
+void Attempt::terminate() { ask_to_end(run_.settings.stop_signal); }
+
+// Programs that do not heed a signal of the user's choice get SIGTERM, as all other ranks do.
+void Attempt::ask_to_end(int signal) {
+  asked_by_ = signal;
   for (RankState& rank : ranks_) {
     if (!rank.alive()) continue;
     if (rank.record.waiting_in.empty()) rank.record.waiting_in = talk_.waiting_in(rank.record.rank);
     rank.signaled_by_us = true;
-    world_->signal(rank.record.rank, SIGTERM);
-    world_->signal(rank.record.rank, SIGCONT);  // a stopped process takes no SIGTERM
+    world_->signal(rank.record.rank, signal);
+    world_->signal(rank.record.rank, SIGCONT);  // a stopped process takes no signal
   }
   enter(State::Terminating, run_.graces.terminate);
 }

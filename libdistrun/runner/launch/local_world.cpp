@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -200,9 +201,15 @@ void LocalWorld::send(int rank, wire::Bytes packed) {
 void LocalWorld::signal(int rank, int signal) {
   const Member& member = at(rank);
   if (member.pid == 0 || member.ended) return;
-  // Both: the rank may have left its group, and others may be in it.
-  ::kill(-member.pid, signal);
-  ::kill(member.pid, signal);
+  // A rank may have left its group, or not made it yet. In it, a second signal would be one too many: a program that
+  // cleans up on the first may give up on the next.
+  const bool has_group = ::kill(-member.pid, signal) == 0;
+  if (!has_group || ::getpgid(member.pid) != member.pid) ::kill(member.pid, signal);
+}
+
+void LocalWorld::signal_process(int rank, int signal) {
+  const Member& member = at(rank);
+  if (member.pid != 0 && !member.ended) ::kill(member.pid, signal);
 }
 
 std::optional<board::Shown> LocalWorld::shown(int rank) const {

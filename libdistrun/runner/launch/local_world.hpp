@@ -55,6 +55,7 @@ class LocalWorld final : public World, public std::enable_shared_from_this<Local
 
   void send(int rank, wire::Bytes packed) override;
   void signal(int rank, int signal) override;
+  void signal_process(int rank, int signal) override;
   std::optional<board::Shown> shown(int rank) const override;
   void collect_stacks(const StackOrder& order, OnStacks on_stacks) override;
   std::optional<board::Dump> crash(int rank) const override;

@@ -102,8 +102,10 @@ class World {
   virtual ~World() = default;
   // Silent if the rank has ended. Throws Error{Overloaded} if the rank does not read.
   virtual void send(int rank, wire::Bytes packed) = 0;
-  // To the rank and the processes of its group; silent if it has ended.
+  // To the rank and the processes of its group, once to each; silent if it has ended.
   virtual void signal(int rank, int signal) = 0;
+  // To the rank's process alone, as somebody would who knows its pid. Silent as well. Of programs only.
+  virtual void signal_process(int /*rank*/, int /*signal*/) {}
   // What the rank shows of itself; nothing before it has begun. Never blocks. Of a rank that has ended: the last.
   virtual std::optional<board::Shown> shown(int rank) const = 0;
   // Reads the stacks of all living ranks, from outside and, where that is refused, from inside. `on_stacks` is called

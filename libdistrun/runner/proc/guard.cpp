@@ -16,6 +16,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/inherited.hpp>
 #include <distrun/common/base/text.hpp>
+#include <distrun/runner/proc/harmless_signals.hpp>
 #include <distrun/runner/proc/pidfd.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
 
@@ -211,6 +212,7 @@ void continue_guard() {
 int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& coordinator,
                 const GuardBounds& bounds) {
   become_subreaper();
+  ignore_harmless_signals();  // those that are blocked here are heard all the same, and passed on
   const std::vector<pid_t> before = own_children();  // of the shell that has become this program by exec
   const sigset_t signals = guarded_signals();
   sigset_t mask;

@@ -2,6 +2,7 @@
 // The record of a run: what the supervisor writes down, the judge reads and every report prints.
 // Plain values; whoever holds one owns it.
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -233,6 +234,7 @@ struct Settings {
   double timeout_scale = 1.0;
   Nanoseconds peer_grace = std::chrono::milliseconds(500);       // for the others when a rank has failed
   Nanoseconds terminate_grace = std::chrono::milliseconds(500);  // from SIGTERM to SIGKILL
+  int stop_signal = SIGTERM;                                     // what ranks get first that are to end
   int jobs = 1;                                                  // tests at the same time
   int repeat = 1;
   int until_fail = 0;  // attempts at most, until one does not pass; 0: `repeat` counts

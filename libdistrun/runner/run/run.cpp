@@ -138,7 +138,7 @@ void Run::finish(base::TimePoint started) {
   for (const std::size_t place : places) sorted.push_back(std::move(record_.tests[place]));
   record_.tests = std::move(sorted);
   record_.not_run += static_cast<int>(tests_.size()) - done_;
-  record_.interrupted = cancelled_;
+  record_.interrupted = interrupted_;
   record_.duration = active_now() - started;
 }
 
@@ -154,10 +154,19 @@ void Run::tell_suspicions() {
 }
 
 void Run::cancel(Urgency urgency) {
+  interrupted_ = true;
+  stop(urgency);
+}
+
+void Run::stop(Urgency urgency) {
   cancelled_ = stopped_ = true;
   node_.cancel();
   for (const auto& lane : lanes_) lane->cancel(urgency);
   for (Attempt* work : hosts_.at_work()) work->cancel(urgency);
+}
+
+void Run::pass_on(int signal) {
+  for (Attempt* attempt : attempts()) attempt->pass_on(signal);
 }
 
 std::vector<Attempt*> Run::attempts() const {

@@ -34,8 +34,12 @@ class Run {
 
   // Once. Never throws for what a plugin does: that becomes a problem or a verdict.
   io::Task<void> run();
-  // Stops: the current attempts are cancelled, the rest is not run. May be called again, more urgently.
+  // The user stops it: the current attempts are cancelled, the rest is not run. May be called again, more urgently.
   void cancel(Urgency urgency);
+  // The same where it is not the user who stops it: the record is not that of an interrupted run.
+  void stop(Urgency urgency);
+  // Passes a user's signal on to programs.
+  void pass_on(int signal);
 
   // What goes on, for whoever asks.
   wire::RunStatus status() const;
@@ -99,6 +103,7 @@ class Run {
   base::TimePoint paused_at_ = base::TimePoint::max();  // while paused
   Nanoseconds stood_{};                                 // in the pauses before
   bool cancelled_ = false;
+  bool interrupted_ = false;
 };
 
 }  // namespace distrun::runner

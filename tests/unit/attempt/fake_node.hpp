@@ -95,6 +95,7 @@ class World : public launch::World {
   const launch::WorldSpec& spec() const { return spec_; }
 
   std::vector<Signal> signals;
+  std::vector<Signal> to_processes;    // those that are for the ranks' processes alone
   int looks = 0;                       // how often stacks were asked for
   std::map<int, board::Shown> boards;  // of ranks that show something
   bool hold_stacks = false;            // they come with give_stacks() only
@@ -132,6 +133,7 @@ class World : public launch::World {
         if (number == SIGTERM) die(rank, number);
       });
   }
+  void signal_process(int rank, int number) override { to_processes.push_back({rank, number, Clock::now()}); }
   std::optional<board::Shown> shown(int rank) const override {
     const auto found = boards.find(rank);
     return found == boards.end() ? std::nullopt : std::optional(found->second);

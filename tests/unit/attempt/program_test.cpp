@@ -153,6 +153,46 @@ TEST_CASE("of ranks that fail within the grace, only those with the same code di
   CHECK(record.culprits.front() == 2);
 }
 
+TEST_CASE("programs are asked to end by the signal that their user chose, then by SIGTERM, then ended") {
+  ProgramStage stage(2);
+  stage.settings.stop_signal = SIGINT;
+  fake::World& world = stage.begin_program();
+  stage.attempt->cancel(Urgency::Polite);
+  REQUIRE(stage.until([&] { return world.was_sent(1, SIGKILL); }));
+  CHECK(world.signals_of(1) == std::vector<int>{SIGINT, SIGCONT, SIGTERM, SIGCONT, SIGKILL});
+  CHECK(world.signals.back().at - world.signals.front().at >= 2 * stage.graces.terminate);
+  world.die(0, SIGINT);
+  world.die(1, SIGKILL);
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.ranks[0].outcome.kind == OutcomeKind::KilledByUs);
+}
+
+TEST_CASE("a user's signal goes to each rank's process once it is its program, and to no rank of a test") {
+  ProgramStage stage(2);
+  fake::World& world = stage.begin();
+  world.start_all();
+  stage.attempt->pass_on(SIGUSR1);
+  CHECK(world.to_processes.empty());  // it would end what has not become the program yet
+  for (const int rank : {0, 1}) world.events().on_program(rank);
+  REQUIRE(world.to_processes.size() == 2);
+  for (const fake::World::Signal& signal : world.to_processes) CHECK(signal.number == SIGUSR1);
+  world.end(0);
+  stage.attempt->pass_on(SIGUSR2);
+  REQUIRE(world.to_processes.size() == 3);
+  CHECK(world.to_processes[2].rank == 1);
+  CHECK(world.to_processes[2].number == SIGUSR2);
+  CHECK(world.signals.empty());
+  world.end(1);
+  CHECK(stage.finish().verdict == Verdict::Pass);
+  Stage of_test(1);
+  fake::World& ranks = of_test.begin();
+  ranks.start_and_greet_all();
+  of_test.attempt->pass_on(SIGUSR1);
+  CHECK(ranks.to_processes.empty());
+  ranks.pass(0);
+  of_test.finish();
+}
+
 TEST_CASE("a program has no bound unless it is given one") {
   ProgramStage stage(2);
   CHECK(bound_of(Phase::Body, stage.test.info, stage.settings) >= 24h * 300);

@@ -107,6 +107,25 @@ TEST_CASE("a coordinator's note is cut at its end, and empty before the first") 
   CHECK(note.read().empty());
 }
 
+TEST_CASE("signals that ask for nothing end neither guard nor coordinator") {
+  const int signal = GENERATE(SIGUSR1, SIGUSR2, SIGALRM, SIGPROF, SIGVTALRM, SIGIO, SIGPWR, SIGPIPE, 64);
+  INFO("signal " << signal);
+  Guarded guarded;
+  Line begun;
+  Line go_on;
+  guarded.start([&](const Coordinator&) {
+    begun.say(::getpid());
+    return go_on.hear() == 1 ? 7 : 8;
+  });
+  const pid_t coordinator = begun.hear();
+  REQUIRE(coordinator > 0);
+  ::kill(coordinator, signal);
+  ::kill(guarded.guard, signal);
+  go_on.say();
+  CHECK(guarded.wait() == ForkedEnd{7, 0});
+  CHECK(guarded.said().empty());
+}
+
 TEST_CASE("a coordinator that is interrupted before it listens has been interrupted, no more") {
   const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
   Guarded guarded;

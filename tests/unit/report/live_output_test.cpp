@@ -158,13 +158,15 @@ TEST_CASE("a reader that does not read makes it full, and one that reads again d
   CHECK_FALSE(live.is_full());
 }
 
-TEST_CASE("what cannot be shown is told, and a reader that has gone is not") {
+TEST_CASE("what cannot be shown is told, with how much is lost") {
   StillClock clock;
   SECTION("a full disk") {
     const base::Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
     LiveOutput live(full.get(), full.get(), of_ranks(1), clock);
     live.on_output(0, Stream::Out, "a\n");
-    CHECK_THAT(live.finish(), Catch::Contains("No space left"));
+    CHECK_FALSE(live.has_lost_reader());
+    CHECK_THAT(live.finish(), Catch::Contains("cannot write standard output: No space left") &&
+                                  Catch::Contains(": 11 bytes of what the ranks wrote are dropped"));
   }
   SECTION("a closed pipe") {
     ::signal(SIGPIPE, SIG_IGN);
@@ -172,7 +174,10 @@ TEST_CASE("what cannot be shown is told, and a reader that has gone is not") {
     pipe.first.reset();
     LiveOutput live(pipe.second.get(), pipe.second.get(), of_ranks(1), clock);
     live.on_output(0, Stream::Out, "a\n");
-    CHECK(live.finish().empty());
+    CHECK(live.has_lost_reader());
+    live.on_output(0, Stream::Out, "b\n");
+    CHECK_THAT(live.finish(), Catch::Contains("nobody reads standard output any more (Broken pipe") &&
+                                  Catch::Contains(": 22 bytes of what the ranks wrote are dropped; --per-rank-log"));
   }
 }
 

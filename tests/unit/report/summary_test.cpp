@@ -189,6 +189,7 @@ TEST_CASE("a summary says how long ranks get to end, and what else only some run
   run.settings.stacks_after = std::chrono::seconds(7);
   run.settings.debug_rank = 0;
   run.settings.stdin_rank = 3;
+  run.settings.stop_signal = SIGINT;
   run.settings.keep_output = false;
   settings = json::parse(summary_json(run))["settings"];
   CHECK(settings["stdin_rank"] == 3);
@@ -198,6 +199,7 @@ TEST_CASE("a summary says how long ranks get to end, and what else only some run
   CHECK(back.stacks_after == run.settings.stacks_after);
   CHECK(back.debug_rank == 0);
   CHECK(back.stdin_rank == 3);
+  CHECK(back.stop_signal == SIGINT);
   CHECK_FALSE(back.keep_output);
 }
 

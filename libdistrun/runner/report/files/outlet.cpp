@@ -11,18 +11,21 @@
 namespace distrun::report {
 namespace {
 
-bool is_regular(int fd) {
+mode_t mode_of(int fd) {
   struct stat status {};
-  return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  return fstat(fd, &status) == 0 ? status.st_mode : 0;
 }
 
 }  // namespace
 
-Outlet::Outlet(int fd) : fd_(fd), regular_(is_regular(fd)) {}
+Outlet::Outlet(int fd) : fd_(fd), regular_(S_ISREG(mode_of(fd))), is_device_(S_ISCHR(mode_of(fd))) {}
 
 void Outlet::write(std::string_view text) {
-  if (error_ != 0) return;
-  if (pending_.size() + text.size() > kPendingMax) return fail(ENOBUFS);
+  if (error_ == 0 && pending_.size() + text.size() > kPendingMax) fail(ENOBUFS);
+  if (error_ != 0) {
+    lost_ += text.size();
+    return;
+  }
   pending_ += text;
   flush();
 }
@@ -39,7 +42,9 @@ void Outlet::flush() {
     } else if (errno == EAGAIN) {
       break;
     } else if (errno != EINTR) {
-      return fail(errno);
+      const int error = errno;
+      pending_.erase(0, done);
+      return fail(error);
     }
   }
   pending_.erase(0, done);
@@ -55,6 +60,7 @@ void Outlet::drain(base::Milliseconds patience) {
 
 void Outlet::fail(int number) {
   error_ = number;
+  lost_ += pending_.size();
   pending_ = {};
 }
 

@@ -1,6 +1,10 @@
 #include <distrun/runner/report/json/json_parts.hpp>
 #include <distrun/runner/report/text/reported_settings.hpp>
 
+#include <csignal>
+
+#include <distrun/common/base/text.hpp>
+
 namespace distrun::report {
 
 using runner::OutcomeKind;
@@ -62,6 +66,7 @@ void write_settings(JsonWriter& out, const runner::Settings& all) {
   out.field_if(settings.stacks_after.count() > 0, "stacks_after_ms", settings.stacks_after);
   out.field("grace_ms", settings.peer_grace);
   out.field("kill_after_ms", settings.terminate_grace);
+  if (settings.stop_signal != SIGTERM) out.field("stop_signal", base::signal_name(settings.stop_signal));
   out.field_if(settings.debug_rank >= 0, "debug_rank", settings.debug_rank);
   out.field_if(settings.stdin_rank >= 0, "stdin_rank", settings.stdin_rank);
   out.field("keep_output", settings.keep_output);

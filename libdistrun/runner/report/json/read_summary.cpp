@@ -67,6 +67,9 @@ void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "stacks_after_ms", settings.stacks_after);
   read(from, "grace_ms", settings.peer_grace);
   read(from, "kill_after_ms", settings.terminate_grace);
+  std::string stop_signal;
+  read(from, "stop_signal", stop_signal);
+  settings.stop_signal = base::try_find_signal(stop_signal).value_or(settings.stop_signal);
   read(from, "debug_rank", settings.debug_rank);
   read(from, "stdin_rank", settings.stdin_rank);
   read(from, "keep_output", settings.keep_output);

@@ -44,6 +44,10 @@ class Console final : public runner::EventSink {
   // Where the reports are, or will be; before on_run_end.
   void reports(std::vector<std::string> paths) { reports_ = std::move(paths); }
 
+  // The errno of what kept it from being read by somebody who wants to; 0: nothing. Whoever closes the pipe (head) or
+  // the terminal has seen enough.
+  int error() const noexcept { return out_.reader_has_gone() ? 0 : out_.error(); }
+
   void on_run_start(const runner::RunRecord& run, int tests) override;
   void on_problem(const runner::Problem& problem) override;
   void on_test_start(const runner::TestStart& start) override;

@@ -16,6 +16,14 @@ constexpr base::Milliseconds kLivePatience = std::chrono::minutes(10);
 // Cyan, yellow, green, magenta, blue, and their bright ones; red is for what went wrong.
 constexpr std::array<const char*, 10> kColors{"36", "33", "32", "35", "34", "96", "93", "92", "95", "94"};
 
+std::string failure_of(const Outlet& outlet, bool is_out) {
+  const std::string stream = is_out ? "standard output" : "standard error";
+  const std::string lost = std::to_string(outlet.lost()) + " bytes of what the ranks wrote are dropped";
+  if (outlet.error() != EPIPE) return "cannot write " + stream + ": " + base::errno_text(outlet.error()) + ": " + lost;
+  return "nobody reads " + stream + " any more (" + base::errno_text(outlet.error()) + "): " + lost +
+         "; --per-rank-log DIR keeps all of it";
+}
+
 bool is_same_file(int a, int b) {
   struct stat first {};
   struct stat second {};
@@ -90,6 +98,10 @@ bool LiveOutput::is_full() {
   return full;
 }
 
+bool LiveOutput::has_lost_reader() const noexcept {
+  return out_.outlet.error() == EPIPE || (err_ && err_->outlet.error() == EPIPE);
+}
+
 void LiveOutput::tick() {
   const base::TimePoint now = clock_.now();
   for (std::size_t i = 0; i < sources_.size(); ++i) {
@@ -107,9 +119,7 @@ std::string LiveOutput::finish() {
     if (target == nullptr) continue;
     target->outlet.write(closing(*target));
     target->outlet.drain(kLivePatience);
-    // Whoever closes the pipe has seen enough (head, say).
-    const int error = target->outlet.error();
-    if (error != 0 && error != EPIPE) failure = "cannot show what the ranks wrote: " + base::errno_text(error);
+    if (target->outlet.error() != 0) failure = failure_of(target->outlet, target == &out_);
   }
   return failure;
 }

@@ -34,6 +34,8 @@ class LiveOutput final : public launch::OutputSink {
 
   void on_output(int rank, launch::Stream stream, std::string_view bytes) override;
   bool is_full() override;
+  // Somebody has written since a reader went away (head, say): as without distrun, that is a reason to end.
+  bool has_lost_reader() const noexcept;
   // To be called about ten times a second.
   void tick();
   // Writes what is left, and waits until it is out. What could not be shown; empty: nothing.

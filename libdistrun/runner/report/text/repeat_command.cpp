@@ -81,6 +81,8 @@ std::string repeat_program(const runner::Settings& settings) {
   options.add_unless(settings.peer_grace == usual.peer_grace, "--grace", seconds(settings.peer_grace));
   options.add_unless(settings.terminate_grace == usual.terminate_grace, "--kill-after",
                      seconds(settings.terminate_grace));
+  options.add_unless(settings.stop_signal == usual.stop_signal, "--stop-signal",
+                     base::signal_name(settings.stop_signal));
   options.add_unless(settings.stdin_rank < 0, "--stdin", std::to_string(settings.stdin_rank));
   options.add_unless(!settings.leaks_off, "--leaks", "off");
   options.add_flag_if(settings.private_tmp, kPrivateTmp);

@@ -1,0 +1,40 @@
+// What of Attempt is for programs alone: how they begin, what they write, and signals that are for them.
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/wire/frame.hpp>
+#include <distrun/runner/attempt/attempt.hpp>
+
+namespace distrun::runner {
+
+// A program that begins says nothing.
+void Attempt::handle_program(const wire::Frame& frame) {
+  if (!frame.is(wire::ControlFrame::Error)) throw Error(ErrorKind::InvalidArgument, "a program sends no frames");
+  on_spawn_failed(wire::decode<wire::ErrorReport>(wire::view_of(frame.payload)).text);
+}
+
+// Nothing has begun if an error came before.
+void Attempt::on_program(int rank) {
+  if (record_.infra_error.empty()) enter_phase(at(rank), wire::Phase::Body);
+  for (const int signal : std::exchange(early_signals_[rank], {})) world_->signal_process(rank, signal);
+}
+
+// A rank that has not become its program yet would end by such a signal, so it gets it later.
+void Attempt::pass_on(int signal) {
+  if (!test_.is_program() || !world_) return;
+  for (const RankState& rank : ranks_) {
+    const int number = rank.record.rank;
+    if (rank.ended) continue;
+    if (rank.record.phase == wire::Phase::Spawn) {
+      early_signals_[number].push_back(signal);
+    } else {
+      world_->signal_process(number, signal);
+    }
+  }
+}
+
+void Attempt::on_output(int rank, launch::Stream stream, std::string_view bytes) {
+  if (gate_) gate_->on_output(rank, stream, bytes);
+}
+
+}  // namespace distrun::runner
