@@ -39,6 +39,8 @@ std::string steady(std::string text) {
   replace("hung_rank\\.cpp:N", "hung_rank.cpp:LINE");
   replace("[^ (\n]*/(training\\.|distrun |reports/)", "$1");
   replace("seed [0-9]+", "seed N");
+  replace("[^ (\n]*distrun [^\n]*hung_rank\\.so", "distrun hung_rank.so");
+  replace("ago in /[^\n]*", "ago in /DIRECTORY");
   replace(" +", " ");
   replace("\n in std::atomic<bool>::operator bool, N library frames", "");  // who spins is now here and now there
   return text;

@@ -23,6 +23,7 @@ report::ConsoleOptions console_options(const RunOptions& options) {
     console.color = wants_color(options.color, STDERR_FILENO);
     console.quiet = console.silent = !options.program.verbose;
     console.verbose = options.program.verbose;
+    console.shown_live = true;
     return console;
   }
   console.color = wants_color(options.color);

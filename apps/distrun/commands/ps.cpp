@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/error.hpp>
@@ -13,7 +15,9 @@
 
 #include "commands.hpp"
 #include "exit_codes.hpp"
+#include "ps_json.hpp"
 #include "run_socket.hpp"
+#include "run_words.hpp"
 
 namespace distrun::cli {
 namespace {
@@ -58,7 +62,7 @@ void print_references(const wire::TestStatus& test) {
 }
 
 void print(const wire::RunStatus& run, bool with_references) {
-  std::printf("%s\n", headline(run).c_str());
+  std::printf("%s\n  %s\n  %s\n", headline(run).c_str(), command_text(run).c_str(), origin_text(run).c_str());
   for (const wire::TestStatus& test : run.tests) {
     if (run.tests.size() > 1) std::printf(" %s\n", name_of(test).c_str());
     print(test);
@@ -99,6 +103,33 @@ std::vector<wire::DaemonRun> daemon_runs(const PsOptions& options, std::vector<s
   return runs;
 }
 
+// The oldest comes first. One that does not answer is named on standard error.
+std::vector<wire::RunStatus> statuses_of(const std::vector<std::string>& runs) {
+  std::vector<wire::RunStatus> all;
+  for (const std::string& id : runs) {
+    try {
+      all.push_back(ask_status(id));
+    } catch (const Error& error) {
+      std::fprintf(stderr, "distrun: %s: %s\n", base::one_line(id).c_str(), base::printable(error.what()).c_str());
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const wire::RunStatus& a, const wire::RunStatus& b) {
+    return std::tie(a.started_ms, a.run_id) < std::tie(b.started_ms, b.run_id);
+  });
+  return all;
+}
+
+void print_text(const std::vector<wire::RunStatus>& running, const std::vector<wire::DaemonRun>& waiting,
+                bool with_references) {
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    if (i > 0) std::printf("\n");
+    print(running[i], with_references);
+  }
+  if (!running.empty() && !waiting.empty()) std::printf("\n");
+  for (const wire::DaemonRun& run : waiting) print(run);
+  if (running.empty() && waiting.empty()) std::printf("no distrun of this user runs at the moment\n");
+}
+
 }  // namespace
 
 int ps(const PsOptions& options) {
@@ -106,21 +137,13 @@ int ps(const PsOptions& options) {
   const std::vector<wire::DaemonRun> waiting = daemon_runs(options, runs);
   if (!options.run.empty() && waiting.empty()) runs = {find_run(options.run)};
   std::erase_if(runs, [&](const std::string& id) { return !id.starts_with(options.run); });
-  int shown = 0;
-  for (const std::string& id : runs) {
-    try {
-      const wire::RunStatus status = ask_status(id);
-      if (shown++ > 0) std::printf("\n");
-      print(status, options.references);
-    } catch (const Error& error) {
-      std::fprintf(stderr, "distrun: %s: %s\n", base::one_line(id).c_str(), base::printable(error.what()).c_str());
-    }
+  const std::vector<wire::RunStatus> running = statuses_of(runs);
+  if (options.json) {
+    std::fputs(ps_json(running, waiting).c_str(), stdout);
+  } else {
+    print_text(running, waiting, options.references);
   }
-  if (shown > 0 && !waiting.empty()) std::printf("\n");
-  for (const wire::DaemonRun& run : waiting) print(run);
-  if (shown > 0 || !waiting.empty()) return kSuccess;
-  std::printf("no distrun of this user runs at the moment\n");
-  return runs.empty() ? kSuccess : kInfraError;
+  return running.empty() && waiting.empty() && !runs.empty() ? kInfraError : kSuccess;
 }
 
 }  // namespace distrun::cli

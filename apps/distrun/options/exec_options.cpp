@@ -1,6 +1,9 @@
 // The arguments of `distrun exec`.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <cctype>
+
 #include <distrun/common/base/duration.hpp>
 #include <distrun/common/base/text.hpp>
 
@@ -41,6 +44,7 @@ struct RawProgram {
   std::string grace = "500ms";
   std::string kill_after = "500ms";
   std::string stop_signal = "SIGTERM";
+  std::string name;
   std::string stdin_rank;
   std::string log_dir;
   bool no_prefix = false;
@@ -87,12 +91,31 @@ void add_time(CLI::App& app, Raw& raw, RawProgram& program) {
 
 void add_output(CLI::App& app, RawProgram& program) {
   begin_group(app, "Output");
+  app.add_option("--name", program.name,
+                 "Name the test exec.NAME in reports: letters, digits, _, - and . (default: the program, or the script "
+                 "that it interprets)")
+      ->type_name("NAME");
   app.add_flag("--no-prefix", program.no_prefix, "Show lines as they are, without [rank N]");
   app.add_option("--per-rank-log", program.log_dir,
                  "Write all output of each rank to DIR/rankN.out and DIR/rankN.err too")
       ->type_name("DIR");
-  app.add_flag("--tee", program.tee, "Keep output in the reports too: 1 MiB of each stream of each rank");
+  app.add_flag(
+      "--tee", program.tee,
+      "Keep output in the reports too: 1 MiB of each stream of each rank (default: of a program that fails the "
+      "last 50 lines of standard error)");
   app.add_flag("-v,--verbose", program.verbose, "Tell the run's id at the beginning, and its end if it is good");
+}
+
+constexpr std::size_t kNameMax = 100;
+
+std::string checked_name(const std::string& name) {
+  const auto may_stand = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  if (name.size() > kNameMax || !std::all_of(name.begin(), name.end(), may_stand)) {
+    refuse("--name " + name + ": up to " + std::to_string(kNameMax) + " letters, digits, _, - and . are allowed");
+  }
+  return name;
 }
 
 int stop_signal_of(const std::string& text) {
@@ -119,6 +142,7 @@ runner::Settings settings_of(const Raw& raw, const RawProgram& program) {
   settings.private_tmp = raw.private_tmp;
   settings.isolation = Isolation::Program;
   settings.keep_output = program.tee;
+  settings.program_name = checked_name(program.name);
   return settings;
 }
 

@@ -27,7 +27,10 @@ CommandLine parse_ps(const Arguments& arguments) {
   app.add_option("run", line.ps.run, "Only this run: the start of its id")->type_name("RUN");
   app.add_flag("--rrefs", line.ps.references,
                "Also their references to values on other workers: who holds what, since when, from where, and cycles");
-  if (parse(app, arguments)) line.kind = CommandKind::Ps;
+  app.add_flag("--json", line.ps.json, "Print it as JSON, waiting runs of the daemon too");
+  if (!parse(app, arguments)) return line;
+  if (line.ps.json && line.ps.references) refuse("ps: --rrefs cannot be combined with --json; leave one of them out");
+  line.kind = CommandKind::Ps;
   return line;
 }
 
@@ -56,11 +59,13 @@ CommandLine parse_cancel(const Arguments& arguments) {
   CommandLine line;
   CLI::App app(
       "Ends a run politely, as one Ctrl-C where it was started does: its reports are written and it exits "
-      "with 130. Again, it hurries. A run that waits in the daemon does not start.",
+      "with 130. Again, it hurries. A run that waits in the daemon does not start. On a terminal it asks before it "
+      "ends a run that was started in another directory.",
       "distrun cancel");
   app.add_option("run", line.cancel.run, "The run: the start of its id, as `distrun ps` shows it; or all")
       ->required()
       ->type_name("RUN");
+  app.add_flag("-y,--yes", line.cancel.yes, "Do not ask");
   if (parse(app, arguments)) line.kind = CommandKind::Cancel;
   return line;
 }

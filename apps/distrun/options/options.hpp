@@ -81,6 +81,7 @@ struct ShowOptions {
 struct PsOptions {
   std::string run;          // start of its id; empty: all
   bool references = false;  // those of its ranks, too
+  bool json = false;
 };
 
 struct StacksOptions {
@@ -91,7 +92,8 @@ struct StacksOptions {
 };
 
 struct CancelOptions {
-  std::string run;  // start of its id; "all"
+  std::string run;   // start of its id; "all"
+  bool yes = false;  // nobody is asked
 };
 
 struct AttachOptions {

@@ -55,8 +55,12 @@ struct RunStatus {
   std::int32_t done = 0;
   std::int32_t count = 0;
   std::vector<TestStatus> tests;
+  std::vector<std::string> command;  // as it was typed
+  std::vector<std::string> plugins;  // their paths, or the program's
+  std::string directory;             // in which it was started
+  std::int64_t started_ms = 0;       // since 1970
 };
-DISTRUN_FIELDS(RunStatus, m.run_id, m.pid, m.done, m.count, m.tests)
+DISTRUN_FIELDS(RunStatus, m.run_id, m.pid, m.done, m.count, m.tests, m.command, m.plugins, m.directory, m.started_ms)
 
 // Lines for people, in pieces that have a tone (runner/evidence/stacks/text_line.hpp).
 struct ToldSegment {

@@ -33,11 +33,32 @@ void add_sanitizer_error(RankRecord& rank) {
   rank.errors.insert(rank.errors.begin(), std::move(error));  // it tells more than a stack through abort()
 }
 
-// It has been shown while it came.
-void forget_text(RankRecord& rank) {
-  for (Captured* stream : {&rank.out, &rank.err}) {
-    stream->text.clear();
-    stream->bytes_dropped = stream->bytes_total;
+// Its last lines, within a limit; after them is the end.
+std::string_view last_lines(std::string_view text) {
+  constexpr int kLines = 50;
+  constexpr std::size_t kBytesMax = 64U << 10U;
+  std::size_t begin = text.size();
+  for (int lines = 0; begin > 0 && text.size() - begin < kBytesMax; --begin) {
+    const bool ends_line = text[begin - 1] == '\n';
+    if (ends_line && begin < text.size() && ++lines == kLines) break;
+  }
+  return text.substr(begin);
+}
+
+void keep(Captured& stream, std::string_view kept) {
+  if (kept.size() == stream.text.size()) return;  // that is all of it
+  stream.bytes_dropped = stream.bytes_total - kept.size();
+  stream.text = kept.empty() ? ""
+                             : "[distrun: " + std::to_string(stream.bytes_dropped) + " bytes left out here]\n" +
+                                   std::string(kept);
+}
+
+// What a program writes has been shown while it came. Whoever reads of its failure later, or elsewhere, wants its last
+// words.
+void forget_output(AttemptRecord& attempt) {
+  for (RankRecord& rank : attempt.ranks) {
+    keep(rank.out, "");
+    keep(rank.err, is_good(attempt.verdict) ? "" : last_lines(rank.err.text));
   }
 }
 
@@ -343,7 +364,6 @@ void Attempt::finish(std::vector<Leak> leaks) {
     renew_stray_error(rank, stray_of(rank));
     put_stray_error_first(rank);
     add_sanitizer_error(rank.record);
-    if (!run_.settings.keep_output) forget_text(rank.record);
     record_.ranks.push_back(std::move(rank.record));
   }
   const bool hold = kept_ && sets_up_suite_;
@@ -351,6 +371,7 @@ void Attempt::finish(std::vector<Leak> leaks) {
   if (!stuck.empty()) leaks.push_back({LeakKind::File, stuck, false});
   if (!run_.settings.leaks_off) std::move(leaks.begin(), leaks.end(), std::back_inserter(record_.leaks));
   conclude(record_);
+  if (!run_.settings.keep_output) forget_output(record_);
   record_.duration = age();
   hand_over_trace();
   run_.events.on_attempt_end(test_.id, record_);

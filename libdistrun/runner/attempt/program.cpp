@@ -5,6 +5,7 @@
 
 #include <distrun/common/base/free_port.hpp>
 #include <distrun/runner/attempt/cpu_share.hpp>
+#include <distrun/runner/attempt/script_note.hpp>
 
 namespace distrun::runner {
 namespace {
@@ -16,11 +17,19 @@ bool may_stand_in_name(char c) {
 }
 
 // "./train-2.py" is train_2_py.
-std::string name_of_program(const std::string& path) {
+std::string name_of_file(const std::string& path) {
   std::string name = path.substr(path.find_last_of('/') + 1).substr(0, kNameMax);
   std::replace_if(
       name.begin(), name.end(), [](char c) { return !may_stand_in_name(c); }, '_');
   return name.empty() ? "program" : name;
+}
+
+// Of an interpreter, what it runs says more.
+std::string name_of_program(const Settings& settings) {
+  if (!settings.program_name.empty()) return settings.program_name;
+  const std::string& path = settings.program_path;
+  const auto script = find_script(path.substr(path.find_last_of('/') + 1), settings.program);
+  return name_of_file(script ? *script : path);
 }
 
 std::vector<std::string> common_variables(const Settings& settings, const std::string& run_id,
@@ -48,7 +57,7 @@ std::vector<std::string> common_variables(const Settings& settings, const std::s
 PlannedTest plan_program(const Settings& settings) {
   PlannedTest test;
   test.info.suite = "exec";
-  test.info.name = name_of_program(settings.program_path);
+  test.info.name = name_of_program(settings);
   test.info.world_size = settings.world_size;
   test.id = test.info.id();
   test.plugin = settings.program_path;

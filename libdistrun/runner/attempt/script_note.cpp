@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
@@ -36,19 +38,49 @@ std::vector<std::string> arguments_of(int pid) {
 // -W and -X have a value of their own behind them.
 bool takes_value(const std::string& option) { return option == "-W" || option == "-X"; }
 
+constexpr std::string_view kModule = "module ";
+constexpr std::array<std::string_view, 5> kShells{"sh", "bash", "dash", "ksh", "zsh"};
+constexpr std::array<std::string_view, 6> kInterpreters{"perl", "ruby", "node", "Rscript", "julia", "lua"};
+
+bool is_one_of(std::string_view name, const auto& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The first word that is no option, unless an option has the code itself: `-c` of shells, also in "-ec", `-e` of
+// others.
+std::optional<std::string> first_word(const std::vector<std::string>& arguments, char code) {
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word.empty() || (word[0] != '-' && word[0] != '+')) return word;
+    const bool is_short = word.size() > 1 && word[1] != '-';
+    if (word == "-" || (is_short && word.find(code) != std::string::npos)) return std::nullopt;
+    if (word.ends_with("o") && code == 'c') ++i;  // -o pipefail
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> python_script(const std::string& executable, const std::vector<std::string>& arguments) {
   if (!executable.starts_with("python")) return std::nullopt;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
-    if (word == "-m") return i + 1 < arguments.size() ? "module " + arguments[i + 1] : "a module";
+    if (word == "-m") return i + 1 < arguments.size() ? std::string(kModule) + arguments[i + 1] : "a module";
     if (word.starts_with("-c")) return "its -c argument";
     if (word == "-") return "its standard input";
     if (!word.starts_with("-")) return word;
     if (takes_value(word)) ++i;
   }
   return "its standard input";
+}
+
+std::optional<std::string> find_script(const std::string& executable, const std::vector<std::string>& arguments) {
+  if (is_one_of(executable, kShells)) return first_word(arguments, 'c');
+  if (is_one_of(executable, kInterpreters)) return first_word(arguments, 'e');
+  std::optional<std::string> script = python_script(executable, arguments);
+  if (!script || script->starts_with("its ") || *script == "a module") return std::nullopt;
+  if (script->starts_with(kModule)) script->erase(0, kModule.size());
+  return script;
 }
 
 void add_script_notes(Look& look) {

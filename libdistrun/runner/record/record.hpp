@@ -210,7 +210,8 @@ struct Settings {
   std::vector<std::string> plugins;
   std::vector<std::string> program;  // of `distrun exec`, instead of plugins: argv
   std::string program_path;
-  int stdin_rank = -1;  // of its ranks: reads stdin_fd; -1: none does
+  std::string program_name;  // by which reports know it; empty: that of the program or its script
+  int stdin_rank = -1;       // of its ranks: reads stdin_fd; -1: none does
   int stdin_fd = -1;
   bool keep_output = true;  // what ranks write goes into the record
   int world_size = 4;

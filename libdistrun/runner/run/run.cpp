@@ -50,6 +50,7 @@ Run::Run(io::Loop& loop, launch::Node& node, EventSink& events, const proc::RunP
     : loop_(loop),
       node_(node),
       events_(events),
+      directory_(places.start_dir),
       names_(places, settings.program.empty()),
       dirs_(places.run_dir(), settings.keep_work_dir),
       context_{loop, node, events, names_, record_.settings, dirs_, places.run_id},
@@ -185,6 +186,10 @@ wire::RunStatus Run::status() const {
   status.done = done_;
   status.count = static_cast<int>(tests_.size());
   for (const Attempt* attempt : attempts()) status.tests.push_back(describe(*attempt, loop_.clock().now()));
+  status.command = record_.settings.command_line;
+  status.plugins = plugins_of(record_.settings);
+  status.directory = directory_;
+  status.started_ms = record_.started_wall_ns / 1'000'000;
   return status;
 }
 

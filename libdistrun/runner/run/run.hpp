@@ -86,6 +86,7 @@ class Run {
   launch::Node& node_;
   EventSink& events_;
   RunRecord record_;
+  const std::string directory_;  // in which the user has started it
   NameWatch names_;
   WorkDirPool dirs_;
   std::optional<PrivateTmps> private_tmps_;  // with --private-tmp

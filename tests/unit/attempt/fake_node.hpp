@@ -115,6 +115,7 @@ class World : public launch::World {
   bool offspring = false;                                            // processes of living ranks
   std::map<int, base::Nanoseconds> cpu_waits;                        // by rank: zero unless it is there
   std::map<int, std::string> output;
+  std::map<int, std::string> errors;  // that ranks have written
 
   // ---- launch::World
   void send(int rank, wire::Bytes packed) override {
@@ -169,7 +170,10 @@ class World : public launch::World {
     const auto found = output.find(rank);
     return {found == output.end() ? "" : found->second, 0, 0};
   }
-  proc::Captured standard_error(int) const override { return {}; }
+  proc::Captured standard_error(int rank) const override {
+    const auto found = errors.find(rank);
+    return found == errors.end() ? proc::Captured{} : proc::Captured{found->second, found->second.size(), 0};
+  }
   void finish_output() override {}
   void forget_output() override { output.clear(); }
   bool has_offspring() override { return offspring; }

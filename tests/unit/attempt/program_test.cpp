@@ -64,6 +64,25 @@ TEST_CASE("a program is one test, with the program's name as far as a name may h
   CHECK(plan_program(settings_of("./a", 64)).is_program());
 }
 
+TEST_CASE("of an interpreter the script gives the name, and a user's name beats both") {
+  const auto name = [](const std::string& path, std::vector<std::string> words) {
+    Settings settings = settings_of(path, 2);
+    settings.program = std::move(words);
+    return plan_program(settings).id;
+  };
+  CHECK(name("/usr/bin/python3.11", {"python3", "-u", "src/train.py", "--lr", "1"}) == "exec.train_py");
+  CHECK(name("/usr/bin/python3", {"python3", "-m", "torch.distributed.run"}) == "exec.torch_distributed_run");
+  CHECK(name("/usr/bin/python3", {"python3", "-c", "pass"}) == "exec.python3");
+  CHECK(name("/bin/bash", {"bash", "-x", "-o", "pipefail", "./run.sh", "-c"}) == "exec.run_sh");
+  CHECK(name("/bin/sh", {"sh", "-ec", "exit 1"}) == "exec.sh");
+  CHECK(name("/usr/bin/perl", {"perl", "-w", "solve.pl"}) == "exec.solve_pl");
+  CHECK(name("/usr/bin/perl", {"perl", "-e", "exit"}) == "exec.perl");
+  CHECK(name("./solver", {"./solver", "input.txt"}) == "exec.solver");
+  Settings settings = settings_of("/usr/bin/python3", 2);
+  settings.program_name = "nightly-2.1";
+  CHECK(plan_program(settings).id == "exec.nightly-2.1");
+}
+
 TEST_CASE("each rank finds in its environment who it is and where the others are") {
   Settings settings = settings_of("./train", 3);
   settings.env = {{"MASTER_ADDR", "::1"}, {"DEPTH", "4=5"}};
@@ -225,6 +244,37 @@ TEST_CASE("output that has been shown stays out of the record, but for its size"
   world.end(0);
   const AttemptRecord& record = stage.finish();
   CHECK(record.ranks[0].out.text == (stage.settings.keep_output ? "hello\n" : ""));
+}
+
+TEST_CASE("of a program that fails the last 50 lines of standard error are kept") {
+  const bool fails = GENERATE(true, false);
+  ProgramStage stage(2);
+  stage.settings.keep_output = false;
+  fake::World& world = stage.begin_program();
+  std::string text;
+  for (int i = 1; i <= 60; ++i) text += "line " + std::to_string(i) + "\n";
+  world.errors[0] = text;
+  world.errors[1] = "few\nlines";
+  world.output[0] = "shown\n";
+  world.end(0, ExitStatus::of_code(fails ? 1 : 0));
+  world.end(1, ExitStatus::of_code(fails ? 1 : 0));
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.ranks[0].out.text.empty());
+  const proc::Captured& first = record.ranks[0].err;
+  const std::size_t kept = text.find("line 11\n");
+  CHECK(first.text ==
+        (fails ? "[distrun: " + std::to_string(kept) + " bytes left out here]\n" + text.substr(kept) : ""));
+  CHECK(first.bytes_dropped == (fails ? kept : text.size()));
+  CHECK(record.ranks[1].err.text == (fails ? "few\nlines" : ""));
+}
+
+TEST_CASE("last lines that are endless are cut") {
+  ProgramStage stage(1);
+  stage.settings.keep_output = false;
+  fake::World& world = stage.begin_program();
+  world.errors[0] = std::string(1 << 20, 'x');
+  world.end(0, ExitStatus::of_code(1));
+  CHECK(stage.finish().ranks[0].err.text.size() < (65 << 10));
 }
 
 namespace {

@@ -36,7 +36,15 @@ inline ProcessStacks process_stacks() {
 inline ProbeOrder probe_order() { return {{42, 43}, {raw_stacks()}, 3, 20, 200}; }
 
 inline RunStatus run_status() {
-  return {"3f9c0a1b", 4711, 3, 10, {{"Ring.pass", 2, 1500, {{1, 4712, "body", 1400, "barrier", 20, 4096}}}}};
+  return {"3f9c0a1b",
+          4711,
+          3,
+          10,
+          {{"Ring.pass", 2, 1500, {{1, 4712, "body", 1400, "barrier", 20, 4096}}}},
+          {"distrun", "ring.so"},
+          {"ring.so"},
+          "/srv/ring",
+          1'700'000'000'000};
 }
 
 inline RunOrder run_order() {

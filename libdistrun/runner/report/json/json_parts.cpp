@@ -47,6 +47,7 @@ void write_settings(JsonWriter& out, const runner::Settings& all) {
   out.begin_object();
   write_array(out, "plugins", settings.plugins);
   if (!settings.program.empty()) write_array(out, "program", settings.program);
+  if (!settings.program_name.empty()) out.field("program_name", settings.program_name);
   out.field("world_size", settings.world_size);
   out.field("backend", settings.backend);
   out.field("agent", settings.agent);

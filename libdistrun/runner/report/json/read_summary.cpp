@@ -47,6 +47,7 @@ void read_machine(const Json& from, runner::Machine& machine) {
 void read_settings(const Json& from, runner::Settings& settings) {
   read(from, "plugins", settings.plugins);
   read(from, "program", settings.program);
+  read(from, "program_name", settings.program_name);
   read(from, "world_size", settings.world_size);
   read(from, "backend", settings.backend);
   read(from, "agent", settings.agent);

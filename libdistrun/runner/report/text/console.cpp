@@ -91,10 +91,8 @@ std::string Console::shown_output(const runner::TestRecord& test) const {
 
 void Console::on_run_end(const runner::RunRecord& run) {
   const bool worth_a_word = !options_.silent || exit_code_of(run) != 0;
-  const bool has_told_problems = problems_told_ == run.problems.size();
-  if (worth_a_word) {
-    print(run_end_text(run, reports_, paint_, options_.slow, has_told_problems, options_.verbose));
-  }
+  const ToldBefore told{problems_told_ == run.problems.size(), options_.shown_live};
+  if (worth_a_word) print(run_end_text(run, reports_, paint_, options_.slow, told, options_.verbose));
   out_.write(erased_status());
   out_.drain(kPatience);
 }

@@ -17,13 +17,14 @@ namespace distrun::report {
 
 struct ConsoleOptions {
   bool color = false;
-  bool tty = false;      // shows the status line
-  int width = 0;         // columns; used on a terminal only, 0 there means 80
-  std::size_t slow = 0;  // so many of the slowest tests are told in the end
-  bool quiet = false;    // only what went wrong, and the totals
-  bool output = false;   // what ranks wrote is shown although nothing went wrong
-  bool silent = false;   // and nothing at all if nothing went wrong
-  bool verbose = false;  // notes that change no verdict, too
+  bool tty = false;         // shows the status line
+  int width = 0;            // columns; used on a terminal only, 0 there means 80
+  std::size_t slow = 0;     // so many of the slowest tests are told in the end
+  bool quiet = false;       // only what went wrong, and the totals
+  bool output = false;      // what ranks wrote is shown although nothing went wrong
+  bool silent = false;      // and nothing at all if nothing went wrong
+  bool shown_live = false;  // what ranks write is shown when they write it
+  bool verbose = false;     // notes that change no verdict, too
   // Whether the terminal is ours now, for a status line: a debugger may have it, or a shell. Empty: it always is.
   std::function<bool()> has_terminal = {};
 };

@@ -53,7 +53,8 @@ const AttemptRecord* telling_attempt(const runner::TestRecord& test) {
   return test.attempts.empty() ? nullptr : &test.attempts.front();
 }
 
-std::string failure_text(const runner::Settings& settings, const runner::TestRecord& test, const Paint& paint) {
+std::string failure_text(const runner::Settings& settings, const runner::TestRecord& test, const Paint& paint,
+                         bool with_output) {
   const AttemptRecord* attempt = telling_attempt(test);
   std::string out = paint(style_of(test.verdict), name_of(test.verdict)) + ": " +
                     paint(Style::Bold, base::one_line(test.info.id(), 2000)) + "\n" +
@@ -62,7 +63,7 @@ std::string failure_text(const runner::Settings& settings, const runner::TestRec
     out += "  " + paint(Style::Bold, base::one_line(test.message, 2000)) + "\n";
   } else {
     out += indented(message_and_text(*attempt, test.message, paint), "  ");
-    out += output_of_culprits(*attempt, paint);
+    if (with_output) out += output_of_culprits(*attempt, paint);
   }
   add_other_attempts(out, test, attempt);
   return out + "\n  " + paint(Style::Dim, "again:") + " " + repeat_command(settings, test) + "\n";

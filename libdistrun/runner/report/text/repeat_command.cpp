@@ -76,6 +76,7 @@ std::string repeat_program(const runner::Settings& settings) {
   const runner::Settings usual;
   Options options;
   options.add("--world-size", std::to_string(settings.world_size));
+  options.add_unless(settings.program_name.empty(), "--name", settings.program_name);
   options.add_unless(settings.timeout.count() == 0, "--timeout", seconds(settings.timeout));
   options.add_unless(settings.timeout_scale == 1, "--timeout-scale", short_number(settings.timeout_scale));
   options.add_unless(settings.peer_grace == usual.peer_grace, "--grace", seconds(settings.peer_grace));

@@ -15,11 +15,12 @@ constexpr std::size_t kFailuresMax = 50;  // told in full; each has had its line
 bool is_told(Verdict verdict) { return !is_good(verdict) && verdict != Verdict::Cancelled; }
 
 template <class Chosen>
-void add_failures(std::string& out, const runner::RunRecord& run, const Paint& paint, const Chosen& chosen) {
+void add_failures(std::string& out, const runner::RunRecord& run, const Paint& paint, bool with_output,
+                  const Chosen& chosen) {
   std::size_t count = 0;
   for (const runner::TestRecord& test : run.tests) {
     if (!chosen(test.verdict) || ++count > kFailuresMax) continue;
-    out += '\n' + failure_text(run.settings, test, paint);
+    out += '\n' + failure_text(run.settings, test, paint, with_output);
   }
   if (count > kFailuresMax) {
     out += "\n" + std::to_string(count - kFailuresMax) + " more are in the reports only\n";
@@ -70,12 +71,12 @@ std::string totals_line(const runner::RunRecord& run, const Paint& paint) {
 }
 
 std::string run_end_text(const runner::RunRecord& run, const std::vector<std::string>& reports, const Paint& paint,
-                         std::size_t slow, bool has_told_problems, bool verbose) {
+                         std::size_t slow, ToldBefore told, bool verbose) {
   std::string out;
-  add_failures(out, run, paint, [](Verdict verdict) { return verdict == Verdict::Flaky; });
-  add_failures(out, run, paint, is_told);
+  add_failures(out, run, paint, !told.output, [](Verdict verdict) { return verdict == Verdict::Flaky; });
+  add_failures(out, run, paint, !told.output, is_told);
   out += '\n';
-  const bool still_stand_above = has_told_problems && run.tests.empty();
+  const bool still_stand_above = told.problems && run.tests.empty();
   for (const runner::Problem& problem : run.problems) {
     if (!still_stand_above) out += problem_lines(problem, paint);
   }

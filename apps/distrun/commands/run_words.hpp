@@ -1,0 +1,14 @@
+#pragma once
+// By what people tell running runs apart: what was typed, where and when.
+#include <string>
+
+#include <distrun/common/wire/inspect.hpp>
+
+namespace distrun::cli {
+
+// "distrun -w 4 ring.so"; long ones are cut.
+std::string command_text(const wire::RunStatus& run);
+// "started 12.3 s ago in /srv/project, with ring.so". Plugins are named if the command does not name them.
+std::string origin_text(const wire::RunStatus& run);
+
+}  // namespace distrun::cli
