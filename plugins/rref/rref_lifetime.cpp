@@ -7,6 +7,8 @@
 #include <mutex>
 #include <set>
 
+#include <distrun/runtime/rpc/calls/calls.hpp>
+
 #include "support/rref_callees_async.hpp"
 
 using namespace distrun;

@@ -144,18 +144,25 @@ function(distrun_group name)
   target_link_libraries(distrun_${name} INTERFACE ${ARGN})
 endfunction()
 
-# distrun_headers(DIRECTORY [NOT header ...]): the headers in it are for plugins: they are installed. Folders below are
-# not, unless they are named as well.
+# distrun_headers(DIRECTORY [NOT header ... | ONLY header ...]): the headers in it are for plugins: they are installed.
+# Folders below are not, unless they are named as well. scripts/package-headers checks that they include no others.
 function(distrun_headers directory)
-  cmake_parse_arguments(arg "" "" "NOT" ${ARGN})
+  cmake_parse_arguments(arg "" "" "NOT;ONLY" ${ARGN})
   cmake_path(ABSOLUTE_PATH directory NORMALIZE)
-  file(GLOB headers CONFIGURE_DEPENDS ${directory}/*.h ${directory}/*.hpp)
-  foreach(header IN LISTS headers)
-    cmake_path(GET header FILENAME name)
-    if(NOT name IN_LIST arg_NOT)
-      set_property(GLOBAL APPEND PROPERTY DISTRUN_HEADERS ${header})
+  file(GLOB headers RELATIVE ${directory} CONFIGURE_DEPENDS ${directory}/*.h ${directory}/*.hpp)
+  foreach(name IN LISTS arg_NOT arg_ONLY)
+    if(NOT name IN_LIST headers)
+      message(FATAL_ERROR "distrun_headers(): there is no ${directory}/${name}; remove the name, or correct it")
     endif()
   endforeach()
+  if(arg_ONLY)
+    set(headers ${arg_ONLY})
+  endif()
+  if(arg_NOT)
+    list(REMOVE_ITEM headers ${arg_NOT})
+  endif()
+  list(TRANSFORM headers PREPEND ${directory}/)
+  set_property(GLOBAL APPEND PROPERTY DISTRUN_HEADERS ${headers})
 endfunction()
 
 # distrun_library(NAME [RUNTIME|RUNNER] SOURCES a.cpp ... [DEPENDS other ...]): the target of one room of libdistrun.

@@ -1,4 +1,4 @@
-# Read by the scripts beside it: where they work, and what the build was configured with.
+# Read by the scripts beside it: where they work, what the build was configured with, and how others build plugins.
 # shellcheck shell=sh disable=SC2034 # the scripts use them
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,4 +22,40 @@ logged() {
   shift
   "$@" > "$log" 2>&1 || fail "$* failed:
 $(tail -40 "$log")"
+}
+
+# outside FOLDER ARGUMENT...: the project `outside`, built in $room/FOLDER by CMake, quickly.
+outside() {
+  folder=$1
+  shift
+  logged "configure_$folder" cmake -S "$here/outside" -B "$room/$folder" -DCMAKE_CXX_COMPILER="$cxx" \
+    -DCMAKE_CXX_FLAGS="-O0 -g0 $flags" "$@"
+  logged "build_$folder" cmake --build "$room/$folder" --parallel 2
+}
+
+# A sanitizer's flags are not in the pkg-config files.
+has_pkg_config() { command -v pkg-config > /dev/null && [ -z "$sanitize" ]; }
+
+# by_hand PLUGIN SOURCE PACKAGE...: compiled by what pkg-config says, which PKG_CONFIG_PATH leads to. The headers are no
+# system headers here, so they must be clean under the warnings of their user.
+by_hand() {
+  plugin=$1
+  source=$2
+  shift 2
+  # shellcheck disable=SC2046 # the flags are words
+  logged compile "$cxx" -std=c++20 -O0 -g0 -shared -fPIC -Wall -Wextra -Wconversion -Wshadow \
+    -Wmissing-field-initializers -Werror "$source" $(pkg-config --cflags --libs "$@") -o "$plugin"
+  check_exports "$plugin"
+}
+
+check_exports() {
+  exported=$(nm -D --defined-only "$1" | sed 's/.* //')
+  [ "$exported" = distrun_plugin_entry ] || fail "$1 exports more than its entry: $exported"
+}
+
+# run DISTRUN PLUGIN...
+run() {
+  program=$1
+  shift
+  "$program" --history off --gpu-driver virtual --gpus 2 "$@"
 }

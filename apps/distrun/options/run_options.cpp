@@ -103,7 +103,7 @@ void add_execution(CLI::App& app, Raw& raw) {
       ->type_name(kRpcTransports);
   app.add_option("--faults", raw.faults,
                  "Have the RPC agent faulty, which drops, delays and changes messages, as in "
-                 "7:drop:retriable:0.1,delay:call:1.5; agents/README.md has all that a plan can say")
+                 "7:drop:retriable:0.1,delay:call:1.5; share/doc/distrun/agents/README.md has all that a plan can say")
       ->type_name("SEED:PLAN");
   app.add_flag("--keep-work-dir", raw.keep_work_dir, "Leave the ranks' work directories for a look");
   app.add_flag("--private-tmp", raw.private_tmp,

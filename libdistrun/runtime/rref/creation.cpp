@@ -129,4 +129,10 @@ void References::end_creation(const Handle& handle, const std::exception_ptr& er
   });
 }
 
+HandlePtr refer_to_value(Value value, base::Location site) {
+  return current_references()->make_local(std::move(value), site);
+}
+
+HandlePtr refer_to_result(rpc::CallRequest request) { return current_references()->create(std::move(request)); }
+
 }  // namespace distrun::rref

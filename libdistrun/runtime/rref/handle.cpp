@@ -3,8 +3,10 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rref/later.hpp>
 #include <distrun/runtime/rref/methods.hpp>
+#include <distrun/runtime/rref/owned_value.hpp>
 
 namespace distrun::rref {
 namespace {

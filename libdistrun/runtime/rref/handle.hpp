@@ -19,14 +19,20 @@
 #include <distrun/common/base/location.hpp>
 #include <distrun/runtime/future/future.hpp>
 #include <distrun/runtime/rpc/calls/call_request.hpp>
-#include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rpc/calls/result_type.hpp>
+#include <distrun/runtime/rpc/values/reference.hpp>
 #include <distrun/runtime/rpc/values/value.hpp>
-#include <distrun/runtime/rref/owned_value.hpp>
+#include <distrun/runtime/rpc/worker_info.hpp>
+#include <distrun/runtime/rref/protocol/id.hpp>
+
+namespace distrun::rpc {
+class Calls;
+}
 
 namespace distrun::rref {
 
 class Handle;
+struct OwnedValue;
 using rpc::Value;
 using Timeout = std::optional<double>;  // seconds; 0: no limit; not there: the session's
 
@@ -102,5 +108,11 @@ class Handle final : public rpc::Reference, public std::enable_shared_from_this<
   mutable std::optional<future::Future<std::string>> type_;  // guarded by asking_
 };
 using HandlePtr = std::shared_ptr<Handle>;
+
+// References of the calling thread's session, for users' code, which knows nothing of References. Both throw
+// Error{Failed} without RPC.
+HandlePtr refer_to_value(Value value, base::Location site);
+// To the result of the call, which stays where it is made. Throws as rpc_async.
+HandlePtr refer_to_result(rpc::CallRequest request);
 
 }  // namespace distrun::rref

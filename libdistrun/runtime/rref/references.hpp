@@ -17,6 +17,7 @@
 #include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rref/caretaker.hpp>
 #include <distrun/runtime/rref/handle.hpp>
+#include <distrun/runtime/rref/owned_value.hpp>
 #include <distrun/runtime/rref/protocol/fork_protocol.hpp>
 
 namespace distrun::rref {

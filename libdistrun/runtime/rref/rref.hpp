@@ -15,6 +15,7 @@
 // objects. Cycles of references hold each other until the session ends. A shutdown deletes all that is left, and is an
 // error where others still hold what this worker owns.
 #include <concepts>
+#include <map>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -22,8 +23,8 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/functions/register_class.hpp>
+#include <distrun/runtime/rref/handle.hpp>
 #include <distrun/runtime/rref/proxy.hpp>
-#include <distrun/runtime/rref/references.hpp>
 
 namespace distrun::rref {
 
@@ -80,13 +81,12 @@ class RRef {
   requires(!std::is_void_v<U> && !std::is_same_v<std::remove_cvref_t<Passed>, RRef> &&
            std::is_constructible_v<Got<U>, Passed&&>) explicit RRef(Passed&& value,
                                                                     base::Location site = base::Location::here())
-      : handle_(current_references()->make_local(rpc::to_value(Got<U>(std::forward<Passed>(value))), site)) {}
+      : handle_(refer_to_value(rpc::to_value(Got<U>(std::forward<Passed>(value))), site)) {}
   // A template, so that it is no candidate where an object could become a record of references to such objects.
   template <class Passed, class U = T>
   requires(std::is_same_v<std::remove_cvref_t<Passed>, U>&& detail::kIsObject<U>) explicit RRef(
       Passed&& value, base::Location site = base::Location::here())
-      : handle_(
-            current_references()->make_local(rpc::to_value(std::make_shared<U>(std::forward<Passed>(value))), site)) {}
+      : handle_(refer_to_value(rpc::to_value(std::make_shared<U>(std::forward<Passed>(value))), site)) {}
 
   // The value, from wherever it is: waits until it is there. Throws what the function that makes it has thrown;
   // Error{Timeout}; Error{Disconnected} if the owner is gone; Error{Failed} if the call that was to make it has timed
@@ -214,7 +214,7 @@ class RRef {
 template <class T = Value, class Callable, class... Passed>
 requires requires(Callable&& callable) { rpc::target_of(std::forward<Callable>(callable)); }
 RRef<T> remote(const rpc::Destination& to, Callable&& callable, Passed&&... passed) {
-  return RRef<T>::of(current_references()->create(
+  return RRef<T>::of(refer_to_result(
       rpc::detail::make_request(to, std::forward<Callable>(callable), std::forward<Passed>(passed)...)));
 }
 // A function of C++.

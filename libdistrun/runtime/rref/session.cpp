@@ -7,6 +7,7 @@
 #include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/rpc/session/session_part.hpp>
 #include <distrun/runtime/rref/methods.hpp>
+#include <distrun/runtime/rref/references.hpp>
 #include <distrun/runtime/rref/rref.hpp>
 
 namespace distrun::rref {

@@ -7,20 +7,14 @@
 namespace distrun::stores {
 namespace {
 
-thread_local const board::PeerSet* awaited_ranks = nullptr;
-
-board::PeerSet set_of(const std::vector<int>& ranks) noexcept {
-  board::PeerSet set;
-  for (const int rank : ranks) set.add(rank);
-  return set;
-}
+thread_local const std::vector<int>* awaited_ranks = nullptr;
 
 }  // namespace
 
-AwaitedRanks::AwaitedRanks(const std::vector<int>& ranks) noexcept
-    : ranks_(set_of(ranks)), outer_(std::exchange(awaited_ranks, &ranks_)) {}
+AwaitedRanks::AwaitedRanks(std::vector<int> ranks) noexcept
+    : ranks_(std::move(ranks)), outer_(std::exchange(awaited_ranks, &ranks_)) {}
 AwaitedRanks::~AwaitedRanks() { awaited_ranks = outer_; }
-const board::PeerSet* AwaitedRanks::current() noexcept { return awaited_ranks; }
+const std::vector<int>* AwaitedRanks::current() noexcept { return awaited_ranks; }
 
 board::WaitInfo wait_for(const Request& request, std::string& name, base::Location site) {
   name = request.keys.empty() ? name_of(request.op) : request.keys[0];
@@ -29,9 +23,9 @@ board::WaitInfo wait_for(const Request& request, std::string& name, base::Locati
   info.kind = board::WaitKind::StoreGet;
   info.name = name;
   info.site = site;
-  if (const board::PeerSet* const ranks = AwaitedRanks::current()) {
+  if (const std::vector<int>* const ranks = AwaitedRanks::current()) {
     info.rule = board::PeerRule::All;
-    info.peers = *ranks;
+    for (const int rank : *ranks) info.peers.add(rank);
   }
   return info;
 }

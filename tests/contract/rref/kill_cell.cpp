@@ -9,6 +9,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
+#include <distrun/runtime/rref/references.hpp>
 #include <distrun/runtime/store/file_store.hpp>
 
 #include "../rpc/open_things.hpp"

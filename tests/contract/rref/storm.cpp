@@ -10,6 +10,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
+#include <distrun/runtime/rref/references.hpp>
 
 namespace distrun::rref::testing {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <distrun/common/ledger/ledger.hpp>
+#include <distrun/runtime/rref/references.hpp>
 
 #include "reference_ranks.hpp"
 

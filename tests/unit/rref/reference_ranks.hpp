@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include <distrun/runtime/rpc/calls/call.hpp>
+#include <distrun/runtime/rref/references.hpp>
 #include <distrun/runtime/rref/rref.hpp>
 
 #include "../rpc/session_ranks.hpp"

@@ -1,0 +1,1 @@
+#include "../outside/all_doors.cpp"
