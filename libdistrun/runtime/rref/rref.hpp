@@ -69,6 +69,10 @@ const HandlePtr& require(const HandlePtr& handle, base::Location site);
 // Empty, or a reference; copies are the same one. Any thread. `timeout`s are in seconds, 0: none.
 template <class T>
 class RRef {
+  template <class Other>
+  static constexpr bool kIsNoMethod =
+      !std::is_member_function_pointer_v<std::decay_t<Other>> && !std::is_convertible_v<Other&&, Timeout>;
+
  public:
   // Of a T; of a registered class a std::shared_ptr<T>: at the owner the object itself, elsewhere a copy. T may be
   // incomplete until it is used, so that a class can hold references to its own objects.
@@ -155,6 +159,16 @@ class RRef {
     using Returned = typename detail::ReferredOf<ReturnOf<Method>>::Type;
     return RRef<Returned>::of(invoke_remote(invocation(method, std::forward<Passed>(passed)...)));
   }
+  // Anything else does not compile: compile_checks.hpp says why.
+  template <class Other, class... Passed>
+  requires kIsNoMethod<Other>
+  auto rpc_sync(Other&&, Passed&&...) const { return rpc::detail::refuse_method<Other>(); }
+  template <class Other, class... Passed>
+  requires kIsNoMethod<Other>
+  auto rpc_async(Other&&, Passed&&...) const { return rpc::detail::refuse_method<Other>(); }
+  template <class Other, class... Passed>
+  requires kIsNoMethod<Other>
+  auto remote(Other&&, Passed&&...) const { return rpc::detail::refuse_method<Other>(); }
 
   std::string text() const { return handle_ == nullptr ? "RRef()" : handle_->text(); }
   // References to the same value.
@@ -182,7 +196,11 @@ class RRef {
   struct Taken<Returned (Class::*)(Parameters...)> {
     using Result = typename rpc::detail::Gets<Returned>::Type;
     template <class... Passed>
-    static constexpr bool kFits = sizeof...(Passed) == sizeof...(Parameters) && std::is_base_of_v<Class, T>;
+    static consteval bool check() {
+      static_assert(std::is_base_of_v<Class, T>, "RPC: the method is of another class than the reference");
+      if constexpr (!std::is_base_of_v<Class, T>) return false;
+      return rpc::detail::check_call(rpc::detail::Types<Parameters...>(), rpc::detail::Types<Passed...>());
+    }
     template <class... Passed>
     static Invocation invocation(const HandlePtr& handle, const std::string& name, base::Location site,
                                  Passed&&... passed) {
@@ -197,11 +215,13 @@ class RRef {
 
   template <class Method, class... Passed>
   Invocation invocation(Method method, Passed&&... passed) const {
-    static_assert(Taken<Method>::template kFits<Passed...>,
-                  "the method is of another class, or takes another number of arguments");
-    const base::Location site;
-    return Taken<Method>::invocation(handle(site), rpc::name_of_method(rpc::method_key(method)), site,
-                                     std::forward<Passed>(passed)...);
+    if constexpr (Taken<Method>::template check<Passed&&...>()) {
+      const base::Location site;
+      return Taken<Method>::invocation(handle(site), rpc::name_of_method(rpc::method_key(method)), site,
+                                       std::forward<Passed>(passed)...);
+    } else {
+      return rpc::detail::refused<Invocation>();
+    }
   }
   const HandlePtr& handle(base::Location site) const { return detail::require(handle_, site); }
 
@@ -211,8 +231,7 @@ class RRef {
 // As rpc_async, but the result stays where it is made, and this is a reference to it. By name, or whatever else can be
 // called: remote<Tensor>(to, "add", a, b); remote<MyClass>(to, "MyClass", 7) makes an object. Errors of the function
 // are the value's. Throws as rpc_async.
-template <class T = Value, class Callable, class... Passed>
-requires requires(Callable&& callable) { rpc::target_of(std::forward<Callable>(callable)); }
+template <class T = Value, rpc::detail::IsTarget Callable, class... Passed>
 RRef<T> remote(const rpc::Destination& to, Callable&& callable, Passed&&... passed) {
   return RRef<T>::of(refer_to_result(
       rpc::detail::make_request(to, std::forward<Callable>(callable), std::forward<Passed>(passed)...)));
@@ -220,12 +239,19 @@ RRef<T> remote(const rpc::Destination& to, Callable&& callable, Passed&&... pass
 // A function of C++.
 template <class Returned, class... Parameters, class... Passed>
 auto remote(const rpc::Destination& to, Returned (*function)(Parameters...), Passed&&... passed) {
-  static_assert(sizeof...(Parameters) == sizeof...(Passed), "the function takes another number of arguments");
-  static_assert((std::is_convertible_v<Passed&&, std::remove_cvref_t<Parameters>> && ...),
-                "the function takes arguments of other types");
   using Result = typename detail::ReferredOf<typename rpc::detail::Gets<Returned>::Type>::Type;
-  return remote<Result>(to, rpc::name_of_function(reinterpret_cast<const void*>(function)),
-                        static_cast<std::remove_cvref_t<Parameters>>(std::forward<Passed>(passed))...);
+  if constexpr (rpc::detail::check_call(rpc::detail::Types<Parameters...>(), rpc::detail::Types<Passed&&...>())) {
+    return remote<Result>(to, rpc::name_of_function(reinterpret_cast<const void*>(function)),
+                          static_cast<std::remove_cvref_t<Parameters>>(std::forward<Passed>(passed))...);
+  } else {
+    return rpc::detail::refused<RRef<Result>>();
+  }
+}
+// Anything else does not compile: compile_checks.hpp says why.
+template <class T = Value, rpc::detail::IsNoCallable Callable, class... Passed>
+auto remote(const rpc::Destination&, Callable&&, Passed&&...) {
+  rpc::detail::check_callable<Callable>();
+  return rpc::detail::refused<RRef<T>>();
 }
 
 // What others hold of this worker's values when `within` seconds are over, or "" as soon as that is nothing: for tests

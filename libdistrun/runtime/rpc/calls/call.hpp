@@ -19,6 +19,7 @@
 // not been initialized.
 #include <distrun/runtime/rpc/calls/call_request.hpp>
 #include <distrun/runtime/rpc/calls/result_type.hpp>
+#include <distrun/runtime/rpc/functions/compile_checks.hpp>
 
 namespace distrun::rpc {
 
@@ -48,27 +49,36 @@ CallRequest make_request(const Destination& to, Callable&& callable, Passed&&...
   return request;
 }
 
+template <class T>
+struct GetsOf {
+  using Type = T;
+};
+template <class T>
+struct GetsOf<future::Future<T>> {
+  using Type = T;
+};
 // What a caller gets of a function that returns T.
 template <class T>
-struct Gets {
-  using Type = T;
-};
+using Gets = GetsOf<std::remove_cvref_t<T>>;
+
+// What target_of() takes.
 template <class T>
-struct Gets<future::Future<T>> {
-  using Type = T;
+concept IsTarget = requires(T&& callable) {
+  target_of(std::forward<T>(callable));
 };
+// What nothing can be made of; the compiler says so.
+template <class T>
+concept IsNoCallable = !IsTarget<T> && !IsFunction<T>;
 
 }  // namespace detail
 
 // By name, or whatever else target_of() takes: rpc_sync<int>(to, "add_twice", 1, 2).
-template <class T = Value, class Callable, class... Passed>
-requires requires(Callable&& callable) { target_of(std::forward<Callable>(callable)); }
+template <class T = Value, detail::IsTarget Callable, class... Passed>
 T rpc_sync(const Destination& to, Callable&& callable, Passed&&... passed) {
   return from_value<T>(
       call_sync(detail::make_request(to, std::forward<Callable>(callable), std::forward<Passed>(passed)...)));
 }
-template <class T = Value, class Callable, class... Passed>
-requires requires(Callable&& callable) { target_of(std::forward<Callable>(callable)); }
+template <class T = Value, detail::IsTarget Callable, class... Passed>
 future::Future<T> rpc_async(const Destination& to, Callable&& callable, Passed&&... passed) {
   return future::Future<T>::of(call_async(
       detail::make_request(to, std::forward<Callable>(callable), std::forward<Passed>(passed)...), kResultOf<T>));
@@ -78,23 +88,36 @@ future::Future<T> rpc_async(const Destination& to, Callable&& callable, Passed&&
 template <class Returned, class... Parameters, class... Passed>
 typename detail::Gets<Returned>::Type rpc_sync(const Destination& to, Returned (*function)(Parameters...),
                                                Passed&&... passed) {
-  static_assert(sizeof...(Parameters) == sizeof...(Passed), "the function takes another number of arguments");
-  static_assert((std::is_convertible_v<Passed&&, std::remove_cvref_t<Parameters>> && ...),
-                "the function takes arguments of other types");
-  return rpc_sync<typename detail::Gets<Returned>::Type>(
-      to, name_of_function(reinterpret_cast<const void*>(function)),
-      static_cast<std::remove_cvref_t<Parameters>>(std::forward<Passed>(passed))...);
+  using Got = typename detail::Gets<Returned>::Type;
+  if constexpr (detail::check_call(detail::Types<Parameters...>(), detail::Types<Passed&&...>())) {
+    return rpc_sync<Got>(to, name_of_function(reinterpret_cast<const void*>(function)),
+                         static_cast<std::remove_cvref_t<Parameters>>(std::forward<Passed>(passed))...);
+  } else {
+    return detail::refused<Got>();
+  }
 }
 template <class Returned, class... Parameters, class... Passed>
 future::Future<typename detail::Gets<Returned>::Type> rpc_async(const Destination& to,
                                                                 Returned (*function)(Parameters...),
                                                                 Passed&&... passed) {
-  static_assert(sizeof...(Parameters) == sizeof...(Passed), "the function takes another number of arguments");
-  static_assert((std::is_convertible_v<Passed&&, std::remove_cvref_t<Parameters>> && ...),
-                "the function takes arguments of other types");
-  return rpc_async<typename detail::Gets<Returned>::Type>(
-      to, name_of_function(reinterpret_cast<const void*>(function)),
-      static_cast<std::remove_cvref_t<Parameters>>(std::forward<Passed>(passed))...);
+  using Got = typename detail::Gets<Returned>::Type;
+  if constexpr (detail::check_call(detail::Types<Parameters...>(), detail::Types<Passed&&...>())) {
+    return rpc_async<Got>(to, name_of_function(reinterpret_cast<const void*>(function)),
+                          static_cast<std::remove_cvref_t<Parameters>>(std::forward<Passed>(passed))...);
+  } else {
+    return detail::refused<future::Future<Got>>();
+  }
+}
+// Anything else does not compile: compile_checks.hpp says why, at once, to find out what these return.
+template <class T = detail::Anything, detail::IsNoCallable Callable, class... Passed>
+auto rpc_sync(const Destination&, Callable&&, Passed&&...) {
+  detail::check_callable<Callable>();
+  return detail::refused<T>();
+}
+template <class T = Value, detail::IsNoCallable Callable, class... Passed>
+auto rpc_async(const Destination&, Callable&&, Passed&&...) {
+  detail::check_callable<Callable>();
+  return detail::refused<future::Future<T>>();
 }
 
 // As future.then(f), of a function or operator that is known by its name: it is called here, with the future as its

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <distrun/runtime/rpc/functions/compile_checks.hpp>
 #include <distrun/runtime/rpc/functions/registry.hpp>
 #include <distrun/runtime/rpc/values/convert.hpp>
 
@@ -57,8 +58,7 @@ future::Future<Value> future_of_value(const future::Future<T>& future) {
 template <Execution execution, class Returned, class Call>
 Result result_of(const Call& call) {
   if constexpr (execution == Execution::Async) {
-    static_assert(kIsFuture<Returned>, "a function that is DISTRUN_RPC_ASYNC returns a distrun::Future");
-    return future_of_value(call());
+    if constexpr (kIsFuture<Returned>) return future_of_value(call());
   } else if constexpr (std::is_void_v<Returned>) {
     call();
     return Value();
@@ -87,6 +87,14 @@ auto make_run(Callable callable, std::vector<Parameter> parameters, std::index_s
   };
 }
 
+// What can be registered.
+template <Execution execution, class Returned, class... Passed>
+consteval bool check_function() {
+  constexpr bool kReturnsWell = execution != Execution::Async || kIsFuture<Returned>;
+  static_assert(kReturnsWell, "RPC: a function that is DISTRUN_RPC_ASYNC returns a distrun::Future");
+  return kReturnsWell && check_parameters<Passed...>();
+}
+
 template <Execution execution, class Returned, class... Passed, class Callable>
 Function make_function(std::string name, std::vector<std::string> names, Callable callable) {
   std::vector<Parameter> parameters = parameters_of<Passed...>(names);
@@ -99,9 +107,16 @@ Function make_function(std::string name, std::vector<std::string> names, Callabl
 // While plugins are loaded; `names` are those of the parameters, from the first.
 template <Execution execution = Execution::Plain, class Returned, class... Passed>
 bool register_function(const char* name, std::vector<std::string> names, Returned (*function)(Passed...)) {
-  add_function(detail::make_function<execution, Returned, Passed...>(name, std::move(names), function),
-               reinterpret_cast<const void*>(function));
+  if constexpr (detail::check_function<execution, Returned, Passed...>()) {
+    add_function(detail::make_function<execution, Returned, Passed...>(name, std::move(names), function),
+                 reinterpret_cast<const void*>(function));
+  }
   return true;
+}
+// Anything else is no function.
+template <Execution execution = Execution::Plain, class Callable>
+requires(!detail::IsFunction<Callable*>) bool register_function(const char*, std::vector<std::string>, Callable*) {
+  return detail::check_callable<Callable>();
 }
 
 // One whose arguments and result are known when it is called only.

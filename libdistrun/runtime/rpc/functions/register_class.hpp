@@ -52,8 +52,10 @@ class RegisterClass {
 
   template <class... Passed>
   RegisterClass& constructor(std::vector<std::string> names = {}) {
-    add_function(detail::make_function<Execution::Plain, std::shared_ptr<Class>, Passed...>(
-        name_, std::move(names), [](Passed... passed) { return std::make_shared<Class>(std::move(passed)...); }));
+    if constexpr (detail::check_parameters<Passed...>()) {
+      add_function(detail::make_function<Execution::Plain, std::shared_ptr<Class>, Passed...>(
+          name_, std::move(names), [](Passed... passed) { return std::make_shared<Class>(std::move(passed)...); }));
+    }
     return *this;
   }
 
@@ -69,17 +71,21 @@ class RegisterClass {
 
   template <Execution execution = Execution::Plain, class Returned, class... Passed>
   RegisterClass& static_method(const char* name, Returned (*function)(Passed...), std::vector<std::string> names = {}) {
-    add_function(detail::make_function<execution, Returned, Passed...>(full(name), std::move(names), function),
-                 reinterpret_cast<const void*>(function));
+    if constexpr (detail::check_function<execution, Returned, Passed...>()) {
+      add_function(detail::make_function<execution, Returned, Passed...>(full(name), std::move(names), function),
+                   reinterpret_cast<const void*>(function));
+    }
     return *this;
   }
   template <Execution execution = Execution::Plain, class Returned, class... Passed>
   RegisterClass& class_method(const char* name, Returned (*function)(const ClassName&, Passed...),
                               std::vector<std::string> names = {}) {
-    add_function(detail::make_function<execution, Returned, Passed...>(
-        full(name), std::move(names), [function, type = ClassName{name_}](Passed... passed) -> Returned {
-          return function(type, std::move(passed)...);
-        }));
+    if constexpr (detail::check_function<execution, Returned, Passed...>()) {
+      add_function(detail::make_function<execution, Returned, Passed...>(
+          full(name), std::move(names), [function, type = ClassName{name_}](Passed... passed) -> Returned {
+            return function(type, std::move(passed)...);
+          }));
+    }
     return *this;
   }
 
@@ -99,12 +105,14 @@ class RegisterClass {
 
   template <Execution execution, class Returned, class... Passed, class Method>
   RegisterClass& add_method(const char* name, Method function, std::vector<std::string> names) {
-    names.insert(names.begin(), "self");
-    add_method_name(method_key(function), name);
-    add_function(detail::make_function<execution, Returned, std::shared_ptr<Class>, Passed...>(
-        full(name), std::move(names), [function](const std::shared_ptr<Class>& self, Passed... passed) -> Returned {
-          return ((*self).*function)(std::move(passed)...);
-        }));
+    if constexpr (detail::check_function<execution, Returned, Passed...>()) {
+      names.insert(names.begin(), "self");
+      add_method_name(method_key(function), name);
+      add_function(detail::make_function<execution, Returned, std::shared_ptr<Class>, Passed...>(
+          full(name), std::move(names), [function](const std::shared_ptr<Class>& self, Passed... passed) -> Returned {
+            return ((*self).*function)(std::move(passed)...);
+          }));
+    }
     return *this;
   }
 

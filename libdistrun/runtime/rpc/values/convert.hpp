@@ -339,6 +339,11 @@ Wanted from_value(const Value& value) {
     detail::refuse_value(type_name<T>(), value);
   } else if constexpr (detail::HasFields<T>) {
     return detail::record_from<T>(value);
+  } else if constexpr (!std::is_copy_constructible_v<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "RPC: this type cannot be copied out of what was sent; give it DISTRUN_FIELDS, or pass a "
+                  "std::shared_ptr of a class that is registered");
+    detail::refuse_value(type_name<T>(), value);
   } else {
     if (const void* const object = detail::instance_of(value, typeid(T))) return *static_cast<const T*>(object);
     detail::refuse_value(type_name<T>(), value);
