@@ -76,7 +76,7 @@ TEST_CASE("names that appeared are in the summary, and one line of the console",
   run.appeared = {"/tmp/a", "/tmp/b", "/tmp/c\n", "/dev/shm/d"};
   CHECK(read_summary(summary_json(run)).appeared == run.appeared);
   CHECK(run_end_text(run, {}, Paint(false)).find("note: ") == std::string::npos);
-  CHECK_THAT(run_end_text(run, {}, Paint(false), 0, false, true),
+  CHECK_THAT(run_end_text(run, {}, Paint(false), 0, {}, true),
              Catch::Contains("note: 4 names that appeared meanwhile are still there, and may be somebody else's: "
                              "/tmp/a, /tmp/b, /tmp/c") &&
                  Catch::Contains(" and 1 more\n"));

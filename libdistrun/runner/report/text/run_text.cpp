@@ -89,7 +89,7 @@ std::string run_end_text(const runner::RunRecord& run, const std::vector<std::st
 std::string show_text(const runner::RunRecord& run, const Paint& paint, std::size_t slow, bool verbose) {
   std::string text = run_line(run, static_cast<int>(run.tests.size()), paint) + "\n";
   for (const runner::TestRecord& test : run.tests) text += test_line(test, paint, 0) + "\n";
-  return text + run_end_text(run, {}, paint, slow, false, verbose);
+  return text + run_end_text(run, {}, paint, slow, {}, verbose);
 }
 
 }  // namespace distrun::report
