@@ -2,7 +2,8 @@
 // When the bounds of an attempt run out: that of each rank's phase, that of the attempt's state, the grace of a broken
 // connection, and the time of --stacks-after. One alarm stands for the earliest. All of them stand still while the run
 // is paused, and those of the ranks while a debugger holds one. They leave out the time for which the attempt's ranks
-// were ready to run and had no CPU, so that a busy machine makes tests slow and does not make them fail. Lives on: the coordinator's loop.
+// were ready to run and had no CPU, so that a busy machine makes tests slow and does not make them fail. Lives on: the
+// coordinator's loop.
 #include <functional>
 #include <vector>
 

@@ -13,6 +13,7 @@
 #include <distrun/common/base/check.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/board/body_life.hpp>
+#include <distrun/runner/evidence/proc/task_state.hpp>
 #include <distrun/runner/proc/pidfd.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
 #include <distrun/runner/proc/tracees.hpp>

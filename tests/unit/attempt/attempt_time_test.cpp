@@ -41,8 +41,9 @@ TEST_CASE("a bound leaves out the time for which a rank had no CPU, and the repo
   world.die(1, SIGTERM);
   const AttemptRecord& record = stage.finish();
   CHECK(record.verdict == Verdict::Timeout);
-  CHECK_THAT(record.message, Catch::StartsWith("rank 0 ran past the bound of 50.0 ms, extended by 40.0 ms because ranks "
-                                               "waited for a CPU, in body"));
+  CHECK_THAT(record.message,
+             Catch::StartsWith("rank 0 ran past the bound of 50.0 ms, extended by 40.0 ms because ranks "
+                               "waited for a CPU, in body"));
 }
 
 TEST_CASE("a rank that never gets a CPU runs out of time all the same, and short waits change no bound") {
