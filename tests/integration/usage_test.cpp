@@ -73,6 +73,12 @@ std::vector<Refused> refused() {
       {{"--filter"}, {"--filter"}},
       {{"--world-sise", "4"}, {"--world-sise", "did you mean --world-size?"}},
       {{"--backend", "glo"}, {"--backend", "glo", "did you mean gloo?"}},
+  };
+}
+
+// Options of other launchers are answered with ours.
+std::vector<Refused> refused_from_elsewhere() {
+  return {
       {{"-n", "4"}, {"-n", "--world-size N (ranks of a test) or --jobs N (tests in parallel)"}},
       {{"-n4", "--quiet"}, {"-n", "--world-size N"}},
       {{"-np", "4"}, {"-np", "distrun calls it --world-size N"}},
@@ -92,11 +98,9 @@ void expect_refusal(const Ended& ended, const std::vector<std::string>& parts) {
   CHECK(unprintable(ended.err).empty());
 }
 
-}  // namespace
-
-TEST_CASE("a value that an option does not take is named with the option and the limit", "[cli]") {
+void expect_refusals(const std::vector<Refused>& examples) {
   const Sandbox sandbox(distrun_program());
-  for (const Refused& example : refused()) {
+  for (const Refused& example : examples) {
     std::vector<std::string> arguments = {"run"};
     arguments.insert(arguments.end(), example.arguments.begin(), example.arguments.end());
     if (example.arguments.size() > 1) arguments.push_back(plugin("passes"));
@@ -106,6 +110,14 @@ TEST_CASE("a value that an option does not take is named with the option and the
   }
   CHECK(sandbox.remains().empty());
 }
+
+}  // namespace
+
+TEST_CASE("a value that an option does not take is named with the option and the limit", "[cli]") {
+  expect_refusals(refused());
+}
+
+TEST_CASE("an option of another launcher is answered with ours", "[cli]") { expect_refusals(refused_from_elsewhere()); }
 
 TEST_CASE("a command line without a plugin is refused", "[cli]") {
   const Sandbox sandbox(distrun_program());

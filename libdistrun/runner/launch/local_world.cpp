@@ -317,9 +317,7 @@ void LocalWorld::name_stacks(const char* source, std::vector<std::pair<int, wire
                                             }));
 }
 
-base::Nanoseconds LocalWorld::cpu_wait(int rank) const {
-  return rank < made_ ? evidence::cpu_wait_of(at(rank).pid) : base::Nanoseconds::zero();
-}
+base::Nanoseconds LocalWorld::cpu_wait(int rank) const { return evidence::cpu_wait_of(at(rank).pid); }
 
 bool LocalWorld::is_from_ranks(int pid) const { return proc::tag_of(pid) == options_.tag; }
 
