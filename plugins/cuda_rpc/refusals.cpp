@@ -91,7 +91,7 @@ DISTRUN_TEST(TensorPipeAgentCudaRpcTest, device_maps_one_to_many, .devices = 2) 
 }
 DISTRUN_TEST(TensorPipeAgentCudaRpcTest, device_maps_invalid_min_device, .devices = 1) {
   const auto options = rpc_options(rank);
-  const ExpectedError refused = an_error("RuntimeError", "Device index must not be negative");
+  const WantedError refused = an_error("RuntimeError", "Device index must not be negative");
   DISTRUN_EXPECT(thrown_by([&] { options->set_device_map(next_worker(rank), {{-1, 0}}); }) == refused);
   DISTRUN_EXPECT(thrown_by([&] { options->set_device_map(next_worker(rank), {{0, -1}}); }) == refused);
 }

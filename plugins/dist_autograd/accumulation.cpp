@@ -24,7 +24,7 @@ void pass_twice(const ContextScope& context, const Root& root) {
   dist_autograd::backward(context.id(), root);
 }
 
-const ExpectedError kNoTensor = an_error("RuntimeError", "RRef should contain a tensor for .backward()");
+const WantedError kNoTensor = an_error("RuntimeError", "RRef should contain a tensor for .backward()");
 
 // Of this worker's own: by passes without a context, and with one.
 void expect_refused_roots() {

@@ -24,7 +24,7 @@ Thrown thrown_by_pass(const ContextScope& context, const TensorList& roots,
   return thrown_by([&] { dist_autograd::backward(context.id(), roots, options); });
 }
 
-const ExpectedError kSimulated = an_error("RuntimeError", "Simulate error on backward pass");
+const WantedError kSimulated = an_error("RuntimeError", "Simulate error on backward pass");
 
 // Of each rank's own formulas, once no pass of any rank needs them.
 void simulate_errors_of_all(bool on) {
@@ -55,7 +55,7 @@ DISTRUN_TEST_F(DistAutogradTest, error_in_context) {
 
 // The context is looked for before the roots are looked at.
 DISTRUN_TEST_F(DistAutogradTest, backward_without_context) {
-  const ExpectedError unknown = an_error("RuntimeError", "Could not find autograd context with id: 100");
+  const WantedError unknown = an_error("RuntimeError", "Could not find autograd context with id: 100");
   const Tensor there = rpc_sync<Tensor>(next_worker(rank), "add", leaf(), leaf());
   DISTRUN_EXPECT(thrown_by([&] { dist_autograd::backward(100, {sum(there)}); }) == unknown);
   DISTRUN_EXPECT(thrown_by([] { dist_autograd::backward(100, TensorList()); }) == unknown);

@@ -22,7 +22,7 @@ constexpr double kPassTimeout = 12;
 void leave() { rpc::shutdown({.graceful = false}); }
 
 // What a pass over what lost workers have computed throws: one of them is named.
-ExpectedError a_loss(std::string name) { return {"", std::move(name), ErrorKind::Disconnected}; }
+WantedError a_loss(std::string name) { return {"", std::move(name), ErrorKind::Disconnected}; }
 
 // Waits for a gradient of the sum, of which nothing that the root is made of is a part.
 void pass_with_unused_send(const Rank& rank) {
@@ -58,7 +58,7 @@ DISTRUN_TEST_F(DistAutogradTest, backward_unused_send_function) {
   });
   const bool is_running = pass.wait_for(kPatience) == std::future_status::timeout;
   DISTRUN_EXPECT(is_running);
-  DISTRUN_EXPECT(pass.get() == (ExpectedError{"", "add", ErrorKind::Timeout}));  // what it has waited for
+  DISTRUN_EXPECT(pass.get() == (WantedError{"", "add", ErrorKind::Timeout}));  // what it has waited for
   expect_unused_send_is_no_obstacle(rank);
 }
 

@@ -100,7 +100,7 @@ DISTRUN_TEST(RpcTest, use_rpc_pickler,
 // Refused by the call itself, also deep in something else.
 DISTRUN_TEST_F(RpcTest, pickle_future) {
   const Future<int> future;
-  const ExpectedError refusal = an_error("RuntimeError", "Can not pickle torch.futures.Future");
+  const WantedError refusal = an_error("RuntimeError", "Can not pickle torch.futures.Future");
   const std::string peer = next_worker(rank);
   DISTRUN_EXPECT(thrown_by([&] { rpc_sync(peer, "fail_on_fut", future); }) == refusal);
   DISTRUN_EXPECT(thrown_by([&] { rpc_async(peer, "fail_on_fut", future); }) == refusal);

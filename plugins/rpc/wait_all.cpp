@@ -16,7 +16,7 @@ void expect_no_scope() { DISTRUN_EXPECT(WaitAllScope::futures() == nullptr); }
 // One call blocks until an event of the callee, two fail: nobody waits for the first. All ranks set their events after
 // all have seen that.
 void expect_early_exit(Rank& rank, const std::function<Future<rpc::Value>(const std::string& peer)>& failing,
-                       const ExpectedError& expected) {
+                       const WantedError& expected) {
   event().renew();
   open_group(rank);
   group_barrier();

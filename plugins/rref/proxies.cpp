@@ -49,7 +49,7 @@ void expect_class_methods(const rpc::Destination& owner) {
 
 DISTRUN_TEST_F(RpcTest, rref_proxy_non_exist) {
   const auto five = tensor_of(next_worker(rank));
-  const ExpectedError refused = an_error("AttributeError", "has no attribute 'non_exist'");
+  const WantedError refused = an_error("AttributeError", "has no attribute 'non_exist'");
   DISTRUN_EXPECT(thrown_by([&] { five.rpc_sync().call("non_exist"); }) == refused);
   DISTRUN_EXPECT(thrown_by([&] { five.rpc_async().call("non_exist").wait(); }) == refused);
   DISTRUN_EXPECT(thrown_by([&] { five.remote().call("non_exist"); }) == refused);

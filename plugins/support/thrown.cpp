@@ -9,13 +9,13 @@ std::ostream& operator<<(std::ostream& out, const Thrown& thrown) {
   return out << thrown.type << " (" << base::name_of(*thrown.kind) << "): " << thrown.text;
 }
 
-std::ostream& operator<<(std::ostream& out, const ExpectedError& expected) {
+std::ostream& operator<<(std::ostream& out, const WantedError& expected) {
   out << (expected.type.empty() ? "an error" : expected.type);
   if (expected.kind) out << " (" << base::name_of(*expected.kind) << ")";
   return out << " with \"" << expected.part << "\"";
 }
 
-bool operator==(const Thrown& thrown, const ExpectedError& expected) {
+bool operator==(const Thrown& thrown, const WantedError& expected) {
   if (expected.type.empty() && !expected.kind) return false;
   if (!thrown.kind || (expected.kind && *expected.kind != *thrown.kind)) return false;
   if (!expected.type.empty() && expected.type != thrown.type) return false;

@@ -17,21 +17,21 @@ struct Thrown {
 };
 std::ostream& operator<<(std::ostream& out, const Thrown& thrown);
 
-struct ExpectedError {
+struct WantedError {
   std::string type;  // empty: any of that kind
   std::string part;  // of its text
   std::optional<ErrorKind> kind{};
 };
-std::ostream& operator<<(std::ostream& out, const ExpectedError& expected);
+std::ostream& operator<<(std::ostream& out, const WantedError& expected);
 // False if neither type nor kind is named: an error of any kind is no expectation.
-bool operator==(const Thrown& thrown, const ExpectedError& expected);
+bool operator==(const Thrown& thrown, const WantedError& expected);
 
 // "RuntimeError" is the plain one.
-inline ExpectedError an_error(std::string type, std::string part) { return {std::move(type), std::move(part)}; }
+inline WantedError an_error(std::string type, std::string part) { return {std::move(type), std::move(part)}; }
 // Of a call that was not answered in time.
-inline ExpectedError a_timeout() { return {"RuntimeError", "RPC ran for more than", ErrorKind::Timeout}; }
+inline WantedError a_timeout() { return {"RuntimeError", "RPC ran for more than", ErrorKind::Timeout}; }
 // Of a worker that has left or is gone.
-inline ExpectedError a_lost_worker() { return {"RuntimeError", "", ErrorKind::Disconnected}; }
+inline WantedError a_lost_worker() { return {"RuntimeError", "", ErrorKind::Disconnected}; }
 
 // Lets through what is no Error, and PeerFailed: another rank's failure is nobody's expectation.
 template <class Call>
