@@ -13,24 +13,24 @@ using proc::ExitStatus;
 namespace {
 
 // What a rank told before it ended.
-enum class Told { Nothing, Passed, NotPassed, FailedCheck, FatalError, SkipOnly, Skip, SkipAfterError };
+enum class Reported { Nothing, Passed, NotPassed, FailedCheck, FatalError, SkipOnly, Skip, SkipAfterError };
 
-RankState state_of(Told told) {
+RankState state_of(Reported told) {
   RankState rank;
-  rank.done = told != Told::Nothing && told != Told::FatalError && told != Told::SkipOnly;
-  rank.done_passed = told == Told::Passed || told == Told::FailedCheck;
-  if (told == Told::FailedCheck || told == Told::SkipAfterError) {
+  rank.done = told != Reported::Nothing && told != Reported::FatalError && told != Reported::SkipOnly;
+  rank.done_passed = told == Reported::Passed || told == Reported::FailedCheck;
+  if (told == Reported::FailedCheck || told == Reported::SkipAfterError) {
     rank.record.errors.push_back(samples::error_of("2 == 3", false));
   }
-  if (told == Told::FatalError) rank.record.errors.push_back(samples::error_of("token is lost"));
-  if (told == Told::SkipOnly || told == Told::Skip || told == Told::SkipAfterError) {
+  if (told == Reported::FatalError) rank.record.errors.push_back(samples::error_of("token is lost"));
+  if (told == Reported::SkipOnly || told == Reported::Skip || told == Reported::SkipAfterError) {
     rank.skip = wire::SkipReport{74, "no CUDA"};
   }
   return rank;
 }
 
 struct Row {
-  Told told;
+  Reported told;
   ExitStatus status;
   bool signaled_by_us;
   OutcomeKind kind;
@@ -43,42 +43,42 @@ const ExitStatus kTerm = ExitStatus::of_signal(SIGTERM);
 
 const Row kRows[] = {
     // A result counts as it was told, if the exit does not contradict it.
-    {Told::Passed, kClean, false, OutcomeKind::Passed, 0},
-    {Told::Passed, ExitStatus::of_code(3), false, OutcomeKind::Exited, 3},
-    {Told::Passed, kSegv, false, OutcomeKind::Signaled, SIGSEGV},
-    {Told::NotPassed, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
-    {Told::NotPassed, kClean, false, OutcomeKind::Failed, 0},
-    {Told::FailedCheck, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
-    {Told::FailedCheck, kClean, false, OutcomeKind::Failed, 0},
-    {Told::Skip, ExitStatus::of_code(86), false, OutcomeKind::Skipped, 74},
-    {Told::Skip, ExitStatus::of_code(7), false, OutcomeKind::Exited, 7},
-    {Told::Passed, ExitStatus::of_code(86), false, OutcomeKind::Exited, 86},
-    {Told::NotPassed, ExitStatus::of_code(7), false, OutcomeKind::Failed, 7},
-    {Told::SkipAfterError, ExitStatus::of_code(86), false, OutcomeKind::Failed, 86},
+    {Reported::Passed, kClean, false, OutcomeKind::Passed, 0},
+    {Reported::Passed, ExitStatus::of_code(3), false, OutcomeKind::Exited, 3},
+    {Reported::Passed, kSegv, false, OutcomeKind::Signaled, SIGSEGV},
+    {Reported::NotPassed, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
+    {Reported::NotPassed, kClean, false, OutcomeKind::Failed, 0},
+    {Reported::FailedCheck, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
+    {Reported::FailedCheck, kClean, false, OutcomeKind::Failed, 0},
+    {Reported::Skip, ExitStatus::of_code(86), false, OutcomeKind::Skipped, 74},
+    {Reported::Skip, ExitStatus::of_code(7), false, OutcomeKind::Exited, 7},
+    {Reported::Passed, ExitStatus::of_code(86), false, OutcomeKind::Exited, 86},
+    {Reported::NotPassed, ExitStatus::of_code(7), false, OutcomeKind::Failed, 7},
+    {Reported::SkipAfterError, ExitStatus::of_code(86), false, OutcomeKind::Failed, 86},
     // An error that ended the body is a failure, however the rank went.
-    {Told::FatalError, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
-    {Told::FatalError, kClean, false, OutcomeKind::Failed, 0},
-    {Told::FatalError, kSegv, false, OutcomeKind::Failed, 0},
-    {Told::FatalError, kTerm, true, OutcomeKind::Failed, 0},
+    {Reported::FatalError, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
+    {Reported::FatalError, kClean, false, OutcomeKind::Failed, 0},
+    {Reported::FatalError, kSegv, false, OutcomeKind::Failed, 0},
+    {Reported::FatalError, kTerm, true, OutcomeKind::Failed, 0},
     // Without a result the exit is all there is.
-    {Told::Nothing, kClean, false, OutcomeKind::Exited, 0},
-    {Told::Nothing, ExitStatus::of_code(1), false, OutcomeKind::Exited, 1},
-    {Told::Nothing, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
-    {Told::Nothing, ExitStatus::of_code(72), false, OutcomeKind::Skipped, 72},
-    {Told::Nothing, ExitStatus::of_code(88), false, OutcomeKind::Skipped, 88},
-    {Told::Nothing, ExitStatus::of_code(71), false, OutcomeKind::Exited, 71},
-    {Told::Nothing, ExitStatus::of_code(89), false, OutcomeKind::Exited, 89},
-    {Told::Nothing, ExitStatus::of_code(-1), false, OutcomeKind::Lost, 0},
-    {Told::Nothing, kSegv, false, OutcomeKind::Signaled, SIGSEGV},
-    {Told::SkipOnly, kClean, false, OutcomeKind::Exited, 0},
-    {Told::SkipOnly, kSegv, false, OutcomeKind::Signaled, SIGSEGV},
+    {Reported::Nothing, kClean, false, OutcomeKind::Exited, 0},
+    {Reported::Nothing, ExitStatus::of_code(1), false, OutcomeKind::Exited, 1},
+    {Reported::Nothing, ExitStatus::of_code(10), false, OutcomeKind::Failed, 10},
+    {Reported::Nothing, ExitStatus::of_code(72), false, OutcomeKind::Skipped, 72},
+    {Reported::Nothing, ExitStatus::of_code(88), false, OutcomeKind::Skipped, 88},
+    {Reported::Nothing, ExitStatus::of_code(71), false, OutcomeKind::Exited, 71},
+    {Reported::Nothing, ExitStatus::of_code(89), false, OutcomeKind::Exited, 89},
+    {Reported::Nothing, ExitStatus::of_code(-1), false, OutcomeKind::Lost, 0},
+    {Reported::Nothing, kSegv, false, OutcomeKind::Signaled, SIGSEGV},
+    {Reported::SkipOnly, kClean, false, OutcomeKind::Exited, 0},
+    {Reported::SkipOnly, kSegv, false, OutcomeKind::Signaled, SIGSEGV},
     // What we did to it is its end, unless it had told its result.
-    {Told::Nothing, kTerm, true, OutcomeKind::KilledByUs, 0},
-    {Told::Nothing, ExitStatus::of_signal(SIGKILL), true, OutcomeKind::KilledByUs, 0},
-    {Told::Nothing, kClean, true, OutcomeKind::KilledByUs, 0},
-    {Told::Passed, kTerm, true, OutcomeKind::Passed, 0},
-    {Told::NotPassed, kTerm, true, OutcomeKind::Failed, 0},
-    {Told::Skip, kTerm, true, OutcomeKind::Skipped, 74},
+    {Reported::Nothing, kTerm, true, OutcomeKind::KilledByUs, 0},
+    {Reported::Nothing, ExitStatus::of_signal(SIGKILL), true, OutcomeKind::KilledByUs, 0},
+    {Reported::Nothing, kClean, true, OutcomeKind::KilledByUs, 0},
+    {Reported::Passed, kTerm, true, OutcomeKind::Passed, 0},
+    {Reported::NotPassed, kTerm, true, OutcomeKind::Failed, 0},
+    {Reported::Skip, kTerm, true, OutcomeKind::Skipped, 74},
 };
 
 }  // namespace
@@ -95,7 +95,7 @@ TEST_CASE("a rank's outcome is what it told, what was done to it, and how it end
 }
 
 TEST_CASE("a skip has the reason that was told, or that of its exit code") {
-  CHECK(outcome_at_end(state_of(Told::Skip), ExitStatus::of_code(86)).text == "no CUDA");
+  CHECK(outcome_at_end(state_of(Reported::Skip), ExitStatus::of_code(86)).text == "no CUDA");
   CHECK(outcome_at_end(RankState{}, ExitStatus::of_code(74)).text == "CUDA is not available.");
   RankState thread;
   thread.shares_process = true;  // one rank's code would skip, or fail, the others
@@ -105,7 +105,7 @@ TEST_CASE("a skip has the reason that was told, or that of its exit code") {
 
 TEST_CASE("a bad outcome that was decided before the end stays") {
   for (const OutcomeKind kind : samples::kFinalKinds) {
-    RankState rank = state_of(Told::Passed);
+    RankState rank = state_of(Reported::Passed);
     rank.record.outcome = samples::outcome_of(kind);
     const Outcome outcome = outcome_at_end(rank, kClean);
     CHECK(outcome.kind == (is_failure(rank.record.outcome) ? kind : OutcomeKind::Passed));
@@ -122,23 +122,23 @@ TEST_CASE("failed, died, timed out and lost are bad outcomes of a rank's own, an
 
 TEST_CASE("a declared exit code is a death, also where it stands for an error or a skip, unless a result was told") {
   const std::vector<wire::MayDie> any_way{{-1, wire::DeathKind::Any, 0}};
-  const auto end = [&](Told told, ExitStatus status) { return outcome_at_end(state_of(told), status, any_way); };
+  const auto end = [&](Reported told, ExitStatus status) { return outcome_at_end(state_of(told), status, any_way); };
   for (const int code : {0, 3, 10, 72, 86}) {
     const std::vector<wire::MayDie> with_code{{0, wire::DeathKind::ExitCode, code}};
     const Outcome death{OutcomeKind::Exited, code, ""};
-    const RankState rank = state_of(Told::Nothing);
+    const RankState rank = state_of(Reported::Nothing);
     CHECK(outcome_at_end(rank, ExitStatus::of_code(code), with_code) == death);
     CHECK(outcome_at_end(rank, ExitStatus::of_code(code), any_way) == death);
     CHECK(outcome_at_end(rank, ExitStatus::of_code(code), {{1, wire::DeathKind::Any, 0}}) ==
           outcome_at_end(rank, ExitStatus::of_code(code)));
   }
-  CHECK(end(Told::Nothing, kSegv).kind == OutcomeKind::Signaled);
-  CHECK(end(Told::Nothing, ExitStatus::of_code(-1)).kind == OutcomeKind::Lost);
-  CHECK(end(Told::FatalError, ExitStatus::of_code(10)).kind == OutcomeKind::Failed);
-  CHECK(end(Told::NotPassed, ExitStatus::of_code(10)).kind == OutcomeKind::Failed);
-  CHECK(end(Told::Skip, ExitStatus::of_code(86)).kind == OutcomeKind::Skipped);
-  CHECK(end(Told::SkipOnly, ExitStatus::of_code(86)).kind == OutcomeKind::Skipped);
-  CHECK(end(Told::Passed, kClean).kind == OutcomeKind::Passed);
+  CHECK(end(Reported::Nothing, kSegv).kind == OutcomeKind::Signaled);
+  CHECK(end(Reported::Nothing, ExitStatus::of_code(-1)).kind == OutcomeKind::Lost);
+  CHECK(end(Reported::FatalError, ExitStatus::of_code(10)).kind == OutcomeKind::Failed);
+  CHECK(end(Reported::NotPassed, ExitStatus::of_code(10)).kind == OutcomeKind::Failed);
+  CHECK(end(Reported::Skip, ExitStatus::of_code(86)).kind == OutcomeKind::Skipped);
+  CHECK(end(Reported::SkipOnly, ExitStatus::of_code(86)).kind == OutcomeKind::Skipped);
+  CHECK(end(Reported::Passed, kClean).kind == OutcomeKind::Passed);
   RankState ended_by_us;
   ended_by_us.signaled_by_us = true;
   CHECK(outcome_at_end(ended_by_us, ExitStatus::of_code(10), any_way).kind == OutcomeKind::KilledByUs);

@@ -61,13 +61,13 @@ TEST_CASE("another process's children are known") {
   std::vector<pid_t> children;
   for (int i = 0; i < kRounds && children.empty(); ++i) {
     ::poll(nullptr, 0, 1);
-    children = children_of(parent);
+    children = proc::children_of(parent);
   }
   REQUIRE(children.size() == 1);
-  CHECK(contains(children_of(::getpid()), parent));
+  CHECK(contains(proc::children_of(::getpid()), parent));
   end(parent);
   ::kill(children.front(), SIGKILL);
-  CHECK(children_of(parent).empty());
+  CHECK(proc::children_of(parent).empty());
 }
 
 TEST_CASE("own children are all children, of whichever thread, zombies included") {

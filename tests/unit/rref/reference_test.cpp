@@ -1,4 +1,6 @@
 // Values and references to them, here and elsewhere.
+#include <distrun/runtime/tensor/core/factories.hpp>
+
 #include "reference_ranks.hpp"
 
 namespace distrun::rref {
@@ -96,7 +98,7 @@ TEST_CASE("an object that can't be sent is called where it is, and only its fetc
     CHECK(has(rpc::text_of_error([&] { there.rpc_sync().call("sub", 1); }), "has no attribute 'sub'"));
     CHECK(has(rpc::text_of_error([&] { there.rpc_sync().call("addd", 1); }),
               "has no attribute 'addd'; did you mean add?"));
-    const auto tensor = remote<Tensor>("worker1", "add", ones({2}), 1);
+    const auto tensor = remote<Tensor>("worker1", "add", tensor::ones({2}), 1);
     CHECK(has(rpc::text_of_error([&] { tensor.rpc_sync().call("matmull"); }),
               "'Tensor' object has no attribute 'matmull'; did you mean matmul?"));
     const auto object = std::make_shared<Bound>(1);
