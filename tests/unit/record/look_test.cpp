@@ -62,7 +62,7 @@ TEST_CASE("errors that nobody has looked at are told after the waits, the same o
   };
   CHECK(plain(describe(look)) == Lines{"ranks 0-2 have been in body for 3.0 s, in no wait on the board",
                                        "ranks 0, 2: unseen error: future (a.cpp:1) failed: no",
-                                       "rank 2: unseen error: future (b.cpp:2) failed: oh\\nno"});
+                                       "rank 2: unseen error: future (b.cpp:2) failed: oh no"});
   CHECK(plain(only(1, look).text) == Lines{"ranks 0-2 have been in body for 3.0 s, in no wait on the board"});
   CHECK(plain(only(0, look).text).back() == "ranks 0, 2: unseen error: future (a.cpp:1) failed: no");
 }

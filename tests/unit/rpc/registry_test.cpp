@@ -70,7 +70,7 @@ TEST_CASE("classes are made and called by their names") {
   CHECK(from_value<std::string>(call("registry_test.Counter.kind", {to_value(1)})) == "static1");
   CHECK(from_value<std::string>(call("registry_test.Counter.made_by", {to_value(2)})) == "registry_test.Counter2");
   CHECK_THROWS_WITH(call("registry_test.Counter.add", {to_value(1), to_value(2)}),
-                    "argument 'self' must be registry_test.Counter, not int 1");
+                    "argument 'self' must be registry_test.Counter, not int 1 (incompatible function arguments)");
 }
 
 TEST_CASE("the first of a name stays") {

@@ -225,7 +225,7 @@ TEST_CASE("how ranks end that have run several tests is a problem of the run, an
     };
   }
   SECTION("or a hang") {
-    how = "rank 1 ran past the bound of 50 ms in exit, after its body had passed";
+    how = "rank 1 ran past the bound of 50.0 ms in exit, after its body had passed";
     show.acts["Ring.b"] = [](fake::World& world, int rank) {
       world.mortal = true;
       world.done(rank);
