@@ -84,7 +84,7 @@ TEST_CASE("a pool that crashes a thousand times leaves nothing, and its coordina
   Running running = sandbox.start({"run", "--output", sandbox.output(), "--isolation", "pool", "--quiet", "--filter",
                                    "Alternates.*act=crash", fixture("alternates")});
   const auto comes_to = [&](long crashes) {
-    return eventually(scaled(milliseconds(60'000)), [&] {
+    return eventually(at_latest(milliseconds(60'000)), [&] {
       pause_for(milliseconds(50));
       return count_of(read_file(sandbox.output() + "/events.ndjson"), "\"kind\":\"test_end\"") >= crashes;
     });
@@ -95,7 +95,7 @@ TEST_CASE("a pool that crashes a thousand times leaves nothing, and its coordina
   const Holdings early = most_of(coordinators.front(), kLooks);
   REQUIRE(comes_to(kLate));
   const Holdings late = most_of(coordinators.front(), kLooks);
-  const Ended ended = running.wait(scaled(milliseconds(60'000)));
+  const Ended ended = running.wait(at_latest(milliseconds(60'000)));
   CHECK(ended.exit_code == 1);
   CHECK(early.descriptors > 0);
   CHECK(late.descriptors <= early.descriptors + 4);

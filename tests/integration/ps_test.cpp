@@ -132,7 +132,7 @@ TEST_CASE("cancel asks nobody in the run's own directory, with --yes, and where 
 TEST_CASE("a program that fails has its last words in the reports, and its name is its script's or its user's",
           "[exec]") {
   const Sandbox sandbox(distrun_program());
-  const std::string script = sandbox.output() + "/solve.sh";
+  const std::string script = sandbox.start_directory() + "/solve.sh";
   write_file(script, "i=0; while [ $i -lt 60 ]; do i=$((i + 1)); echo \"line $i\" >&2; done; exit 3\n");
   const Ended failed = sandbox.run({"exec", "-w", "1", "--output", sandbox.output(), "--", "/bin/sh", script});
   CHECK(failed.exit_code == 1);

@@ -13,7 +13,8 @@
 //     all have settled: they have told their results and wait. If nothing went
 //     wrong and nothing is left, they are kept for the next test                   -> over
 //     else they are dismissed, and end
-//   looking      the stacks come, within 1 s; nobody is told or ended before       -> grace, or terminating
+//   looking      the stacks come, within 1 s (3 s on a busy machine); nobody is told
+//                or ended before                                               -> grace, or terminating
 //                if every rank has run out of time
 //   grace        the others may report their own errors, 0.5 s                     -> terminating
 //   terminating  SIGTERM was sent to who is left (and SIGCONT, for the stopped), 0.5 s   -> killing

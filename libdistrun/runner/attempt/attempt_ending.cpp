@@ -99,8 +99,8 @@ std::string bound_text(Nanoseconds bound, const RankState& rank) {
   return text + ", extended by " + base::human(rank.extended) + " because ranks waited for a CPU,";
 }
 
-// The stacks come within their bound; this is for a loop that is late.
-constexpr auto kLookSlack = std::chrono::milliseconds(100);
+// How long a look may take at most: three times its bound on a busy machine, and some time for a loop that is late.
+Nanoseconds longest_look(Nanoseconds bound) { return 3 * bound + std::chrono::milliseconds(100); }
 
 }  // namespace
 
@@ -115,7 +115,7 @@ void Attempt::cancel(Urgency urgency) {
 
 // Whoever stops a test that hangs wants to know where.
 void Attempt::look_last() {
-  enter(State::Looking, run_.graces.last_look + kLookSlack);
+  enter(State::Looking, longest_look(run_.graces.last_look));
   looks_.look(LookKind::Asked, run_.graces.last_look, {});
 }
 
@@ -146,7 +146,7 @@ void Attempt::lose_ranks(base::TimePoint now) {
 void Attempt::time_out_ranks(base::TimePoint now) {
   if (now < clocks_.timeout_at() || clocks_.held_by_debugger(*world_, looks_.pending() > 0) || find_strays()) return;
   if (lacks_ranks(now)) return terminate();
-  enter(State::Looking, run_.graces.evidence + kLookSlack);
+  enter(State::Looking, longest_look(run_.graces.evidence));
   for (RankState& rank : ranks_) {
     if (rank.ended) continue;
     if (rank.deadline > now) {

@@ -109,7 +109,7 @@ class World {
   // What the rank shows of itself; nothing before it has begun. Never blocks. Of a rank that has ended: the last.
   virtual std::optional<board::Shown> shown(int rank) const = 0;
   // Reads the stacks of all living ranks, from outside and, where that is refused, from inside. `on_stacks` is called
-  // once, within the bound, unless the world is destroyed before.
+  // once, within the bound, or three times that on a busy machine, unless the world is destroyed before.
   virtual void collect_stacks(const StackOrder& order, OnStacks on_stacks) = 0;
   // What a rank that has crashed has left of its last moment; nothing if it could not.
   virtual std::optional<board::Dump> crash(int rank) const = 0;

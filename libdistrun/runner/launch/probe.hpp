@@ -1,6 +1,7 @@
 #pragma once
 // distrun-probe as the coordinator sees it: one order, and what came of it. The probe touches processes in any state,
-// so it is the one that may be stuck; it is killed at its bound, and what it has told by then counts.
+// so it is the one that may be stuck; it is killed at its bound, and what it has told by then counts. The bound leaves
+// out the time for which the probe was ready to run and had no CPU, up to twice the bound.
 // Lives on: the coordinator's loop.
 #include <functional>
 #include <memory>
@@ -15,7 +16,8 @@ namespace distrun::launch {
 
 struct ProbeResult {
   evidence::Stacks stacks;
-  std::string error;  // why it could not do all of its part; empty: it could
+  std::string error;             // why it could not do all of its part; empty: it could
+  base::Nanoseconds extended{};  // by how much its bound was extended because it waited for a CPU
 };
 
 class Probe {
@@ -25,8 +27,8 @@ class Probe {
     std::vector<std::string> environment;
   };
 
-  // `on_result` is called once, from the loop, within `bound`, unless the probe is destroyed before; it may destroy it.
-  // Never throws: what goes wrong is an error in the result.
+  // `on_result` is called once, from the loop, within `bound` (three times that on a busy machine), unless the probe is
+  // destroyed before; it may destroy it. Never throws: what goes wrong is an error in the result.
   Probe(io::Loop& loop, const Program& program, const wire::ProbeOrder& order, base::Nanoseconds bound,
         std::function<void(ProbeResult)> on_result);
   // 0: it could not be started.
@@ -41,6 +43,7 @@ class Probe {
 
   io::Loop& loop_;
   base::Nanoseconds bound_;
+  base::Nanoseconds extended_{};
   std::function<void(ProbeResult)> on_result_;
   evidence::StacksBuilder builder_;
   bool over_ = false;

@@ -90,6 +90,7 @@ void StackCollector::add_source(std::size_t target, const char* name, bool answe
 }
 
 void StackCollector::on_probed(ProbeResult result) {
+  deadline_ += result.extended;
   stacks_ = std::move(result.stacks);
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     evidence::Process& process = process_of(i);

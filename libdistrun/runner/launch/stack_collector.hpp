@@ -9,8 +9,9 @@
 //     all have answered, or the time is over            -> naming, or over if none has
 //   naming    a probe gives names to what they answered -> over
 //
-// The bound ends it in any state with what has come by then. Of processes of which the probe has told nothing, since it
-// could not start, died or was stuck, the kernel's view is read here: of few threads, and that cannot block.
+// The bound ends it in any state with what has come by then; a probe that waits for a CPU moves it. Of
+// processes of which the probe has told nothing, since it could not start, died or was stuck, the kernel's view is read
+// here: of few threads, and that cannot block.
 #include <functional>
 #include <map>
 #include <memory>
@@ -30,7 +31,8 @@ class StackCollector {
   // Sends dump-stacks to a rank; false if it cannot be asked.
   using AskRank = std::function<bool(int rank)>;
 
-  // `on_stacks` is called once, from the loop, within order.bound; it may destroy the collector.
+  // `on_stacks` is called once, from the loop, within order.bound, or three times that on a busy
+  // machine; it may destroy the collector.
   StackCollector(io::Loop& loop, Probe::Program program, std::vector<Target> targets, const StackOrder& order,
                  AskRank ask_rank, OnStacks on_stacks);
 

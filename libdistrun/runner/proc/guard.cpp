@@ -212,9 +212,9 @@ void continue_guard() {
 int run_guarded(const RunPlaces& places, const std::function<int(Coordinator)>& coordinator,
                 const GuardBounds& bounds) {
   become_subreaper();
-  ignore_harmless_signals();  // those that are blocked here are heard all the same, and passed on
   const std::vector<pid_t> before = own_children();  // of the shell that has become this program by exec
-  const sigset_t signals = guarded_signals();
+  const sigset_t signals = guarded_signals();        // before the user signals are ignored: the guard forwards them
+  ignore_harmless_signals();                         // a blocked signal stays pending although it is ignored
   sigset_t mask;
   ::sigprocmask(SIG_BLOCK, &signals, &mask);
   std::fflush(nullptr);

@@ -73,6 +73,7 @@ TEST_CASE("one that only ends as it should keeps nobody waiting for long") {
   world.done(1);
   REQUIRE(news_of(world, 0).size() == 1);
   CHECK(news_of(world, 0)[0].rank == 2);
+  world.error(0, "rank 2 has failed", 2);  // an exit with code 10 alone is a failure of its own
   for (const int rank : {0, 1, 2}) world.end(rank, ExitStatus::of_code(rank == 1 ? 0 : 10));
   CHECK(stage.finish().culprits == std::vector<int>{2});
 }
