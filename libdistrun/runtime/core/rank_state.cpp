@@ -2,6 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include <distrun/runtime/core/shared_memory.hpp>
@@ -80,6 +86,30 @@ int pid_of(const RankLine& line, int rank) {
   return shown ? shown->pid : 0;
 }
 
+// The flags of a thread stand in its "stat" behind the name, which may hold anything: " S 1 4711 4711 0 -1 4194304
+// ...".
+bool thread_is_ending(const std::filesystem::path& task) {
+  constexpr unsigned long kExiting = 0x4;  // PF_EXITING, since the first kernels
+  std::string stat;
+  std::getline(std::ifstream(task / "stat"), stat, '\0');
+  const std::size_t name_end = stat.rfind(')');
+  unsigned long flags = 0;
+  if (name_end == std::string::npos) return true;  // it is gone
+  const int found = std::sscanf(stat.c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags);
+  return found != 1 || (flags & kExiting) != 0;
+}
+
+// The descriptors of a process are closed once all of its threads are ending, some time before it is dead.
+bool is_ending(int pid) noexcept {
+  if (!is_alive(pid)) return true;
+  try {
+    const std::filesystem::directory_iterator tasks("/proc/" + std::to_string(pid) + "/task");
+    return std::all_of(begin(tasks), end(tasks), [](const auto& task) { return thread_is_ending(task.path()); });
+  } catch (const std::exception&) {
+    return !is_alive(pid);  // it may be gone by now
+  }
+}
+
 }  // namespace
 
 int rank_of_peer(int id, int pid) noexcept {
@@ -97,7 +127,7 @@ int rank_of_peer(int id, int pid) noexcept {
 int rank_of_dead(int rank) noexcept {
   const RankLine* const line = rank_state().line();
   const int pid = line != nullptr && rank >= 0 ? pid_of(*line, rank) : 0;
-  return pid != 0 && !is_alive(pid) ? rank : -1;
+  return pid != 0 && is_ending(pid) ? rank : -1;
 }
 
 // Never destroyed: threads may wait until the process ends.

@@ -1,4 +1,5 @@
 // What the runtime knows of a rank.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -84,6 +85,13 @@ TEST_CASE("a peer's rank is that of its process, whatever its number among its p
   CHECK(rank_of_dead(0) == -1);
   CHECK(rank_of_dead(1) == 1);
   CHECK(rank_of_dead(2) == -1);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  siginfo_t info{};
+  ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
+  rank.line.pids = {{3, child}};
+  CHECK(rank_of_dead(3) == 3);  // it has ended, and was not reaped
+  ::waitpid(child, nullptr, 0);
 }
 
 TEST_CASE("who does not ask any more is not told") {
