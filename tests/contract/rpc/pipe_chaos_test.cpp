@@ -63,7 +63,7 @@ void check_call(const Timed& came, Outcomes right, base::Nanoseconds bound) {
   }
   const bool is_late = (right & kLate) != 0;
   CHECK(came.seconds <
-        std::chrono::duration<double>((is_late ? kCallLimit : bound) + distrun::testing::scaled(1000ms)).count());
+        std::chrono::duration<double>((is_late ? kCallLimit : bound) + distrun::testing::at_latest(1000ms)).count());
 }
 
 void check_cell(const PipeCell& cell, Outcomes right, const Lines& lines) {
