@@ -4,9 +4,9 @@
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT" || exit
 
-# The build runs one job per core, ctest two tests per core, since most tests wait most of the time.
+# The build runs one job per core, ctest one test more than there are cores, since most tests wait most of the time.
 JOBS=${JOBS:-$(nproc)}
-export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$((JOBS * 2))}
+export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$((JOBS + 1))}
 
 say() { printf '%s\n' "$@"; } # a line per argument
 fail() {

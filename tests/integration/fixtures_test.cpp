@@ -163,7 +163,7 @@ Texts findings_of_run(const Group& group, const Invocation& invocation, const En
 
 void finish(const Group& group, std::vector<Invocation>& invocations) {
   for (Invocation& invocation : invocations) {
-    const Ended ended = invocation.running->wait(scaled(std::chrono::seconds(group.seconds_max)));
+    const Ended ended = invocation.running->wait(at_latest(std::chrono::seconds(group.seconds_max)));
     const Texts findings = findings_of_run(group, invocation, ended);
     invocation.sandbox->sweep();
     enter_in_matrix("[" + group.name + "]", invocation.way, findings);
