@@ -95,15 +95,15 @@ void check_all(const Cells& all) {
 
 }  // namespace
 
-TEST_CASE("over shared memory, calls end whatever becomes of a peer, and others go on") {
+TEST_CASE("over shared memory, calls end whatever becomes of a peer, and others go on", "[alone]") {
   static const Cells all("shm");
   check_all(all);
 }
-TEST_CASE("over Unix sockets, calls end whatever becomes of a peer, and others go on") {
+TEST_CASE("over Unix sockets, calls end whatever becomes of a peer, and others go on", "[alone]") {
   static const Cells all("uds");
   check_all(all);
 }
-TEST_CASE("over TCP, calls end whatever becomes of a peer, and others go on") {
+TEST_CASE("over TCP, calls end whatever becomes of a peer, and others go on", "[alone]") {
   static const Cells all("tcp");
   check_all(all);
 }
