@@ -150,6 +150,7 @@ DISTRUN_TEST_F(SingleProcessGroup, is_open_around_a_test) {
   rank.note("rows", "[row:dynamo/DynamoDistributedSingleProcTestCase]");
   DISTRUN_EXPECT(variable("MASTER_ADDR") == "127.0.0.1");
   DISTRUN_EXPECT(std::atoi(variable("MASTER_PORT").c_str()) > 0);
+  DISTRUN_EXPECT(collectives::is_initialized());
   const auto group = default_group();
   DISTRUN_EXPECT(group->rank() == 0);
   DISTRUN_EXPECT(group->size() == 1);
