@@ -1,5 +1,7 @@
 #include "standard_output.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 
@@ -8,12 +10,20 @@
 #include "commands/exit_codes.hpp"
 
 namespace distrun::cli {
+namespace {
+
+// The C library does not keep why a write before the last flush failed, so the descriptor is asked once more. What was
+// printed is cut then in any case.
+int reason_of_earlier_failure() { return ::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0; }
+
+}  // namespace
 
 int with_output_written(int code) {
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;
-  const int number = errno;
+  int number = errno;
   if (flushed && std::ferror(stdout) == 0) return code;
+  if (number == 0) number = reason_of_earlier_failure();
   std::clearerr(stdout);  // it is told once
   if (number == EPIPE) return code;
   std::fprintf(stderr, "distrun: cannot write standard output%s\n",
