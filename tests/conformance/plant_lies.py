@@ -3,6 +3,7 @@
 negative control (control_test.cpp). Nothing of this is in the product.
 
 usage: plant_lies.py NAME.lies ... SOURCE_ROOT FOLDER  writes a planted copy of each named source below FOLDER
+       plant_lies.py NAME.lies ... SOURCE_ROOT --check  writes nothing: says whether all can be planted
        plant_lies.py --self-test
 
 A list has, beside comments and what control_test.cpp reads:
@@ -90,7 +91,11 @@ def main(arguments):
         return 2
     *lists, root, folder = map(pathlib.Path, arguments)
     lies = "\n".join(each.read_text() for each in lists)
-    for path, text in planted_sources(lies, root).items():
+    planted = planted_sources(lies, root)
+    if str(folder) == "--check":
+        print(f"faults can be planted into {len(planted)} sources")
+        return 0 if planted else 1
+    for path, text in planted.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(PROLOGUE % (root / path) + text)

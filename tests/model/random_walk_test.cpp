@@ -8,14 +8,14 @@
 namespace distrun::rref::model {
 namespace {
 
-constexpr int kSeeds = 50;
-constexpr std::size_t kSteps = DISTRUN_SANITIZED != 0 ? 500 : 3000;  // of a seed, at least
+constexpr std::uint64_t kSeeds = 50;
 
 void walk_all(const Bounds& bounds) {
+  const std::size_t least = is_whole() ? 3000 : 300;  // steps of a seed
   std::size_t longest = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     base::Rng rng(seed);
-    for (std::size_t steps = 0; steps < kSteps;) {
+    for (std::size_t steps = 0; steps < least;) {
       const Explored found = walk(bounds, rng);
       INFO("seed " << seed << "\n" << found.violation);
       REQUIRE(found.violation.empty());

@@ -30,6 +30,13 @@ bool can_answer(const evidence::Process& process) {
   });
 }
 
+// Neither way led to a stack: both say why.
+void keep_refusal(const evidence::Process& process, const wire::ThreadStack& known, wire::ThreadStack& thread) {
+  const std::string& refusal = known.why_none.empty() ? process.why_none : known.why_none;
+  if (refusal.empty()) return;
+  thread.why_none = thread.why_none.empty() ? refusal : refusal + "; asked for it by a signal, " + thread.why_none;
+}
+
 }  // namespace
 
 void take_threads(evidence::Process& process, std::vector<wire::ThreadStack> threads, std::uint32_t shift) {
@@ -39,6 +46,7 @@ void take_threads(evidence::Process& process, std::vector<wire::ThreadStack> thr
     const auto known = std::find_if(process.threads.begin(), process.threads.end(),
                                     [&](const auto& each) { return each.task.tid == thread.task.tid; });
     if (known != process.threads.end()) {
+      if (thread.frames.empty()) keep_refusal(process, *known, thread);
       thread.task = std::move(known->task);
       *known = std::move(thread);
     } else {

@@ -73,7 +73,7 @@ void wait_until_all_have_come(const StaticGroup& group, const Member& self, base
   for (;;) {
     const std::vector<int> missing = missing_in(group, site);
     if (missing.empty()) return;
-    const stores::AwaitedRanks shown(missing);
+    const stores::AwaitedRanks shown({missing.front()});  // of the others, some may come while it waits
     if (wait_for(group, {kMember + std::to_string(missing.front())}, end, site)) continue;
     throw Error(ErrorKind::Timeout,
                 "init_rpc of " + self.name + " has timed out after " + base::human(group.store->timeout()) +
