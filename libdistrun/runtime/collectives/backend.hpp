@@ -37,6 +37,9 @@ class Backend {
   virtual std::unique_ptr<Transfer> begin_receive(const Letter& letter, Bytes bytes) = 0;
   // The rank goes: whoever waits for it, here or elsewhere, ends with `why`. Any thread; the first time counts.
   virtual void leave(Leaving how, const std::string& why) noexcept = 0;
+  // The group stays open beyond the test that is over. What waits open when they first last long, descriptors and a
+  // thread, is opened now: else it would be the leak of whatever test is the first to wait.
+  virtual void prepare_to_stay() noexcept {}
   // Blocks until its calls on streams are done, or the deadline. The group stays open.
   virtual void settle(base::TimePoint /*deadline*/) noexcept {}
   // Places of those that the call under way waits for, as far as that is known. Any thread.

@@ -41,8 +41,15 @@ class Groups {
     end_test();
   }
   void keep() {
-    const std::lock_guard lock(mutex_);
-    kept_ = all_;
+    std::vector<std::shared_ptr<ProcessGroup>> staying;
+    {
+      const std::lock_guard lock(mutex_);
+      kept_ = all_;
+      for (const auto& each : kept_) {
+        if (auto group = each.lock()) staying.push_back(std::move(group));
+      }
+    }
+    for (const auto& each : staying) each->prepare_to_stay();
   }
   void release() {
     const std::lock_guard lock(mutex_);

@@ -87,6 +87,7 @@ std::optional<base::Nanoseconds> ProcessGroup::host_wait() const {
 void ProcessGroup::stay_out() { engine_->stay_out(options_.timeout); }
 void ProcessGroup::leave() { engine_->leave(); }
 void ProcessGroup::settle() { engine_->settle(); }
+void ProcessGroup::prepare_to_stay() noexcept { engine_->backend().prepare_to_stay(); }
 void ProcessGroup::abort(const std::string& why) { engine_->end(Leaving::GaveUp, why); }
 
 Work ProcessGroup::broadcast(const Tensor& tensor, int root, CallOptions options, Location site) {

@@ -133,6 +133,8 @@ class ProcessGroup {
   // Waits for the calls that were started, for some seconds at most. At the end of a test that does not leave the
   // group.
   void settle();
+  // It stays open beyond the test: what it would open later is opened now (Backend::prepare_to_stay()).
+  void prepare_to_stay() noexcept;
 
  private:
   ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOptions options, ProcessGroup* parent, int colour);

@@ -28,6 +28,8 @@ class Bells {
 
   void ring(int rank) const noexcept;
   void ring_all() const noexcept;
+  // Has the ends of all others' processes told from now on, as a wait that lasts does.
+  void watch_all() const noexcept;
 
   // PeerFailed: also if a rank that is missing has ended without a word. `ready` is called often.
   template <class Ready>

@@ -56,6 +56,7 @@ class ShmBackend final : public Backend {
     return mail_->receive(letter, bytes);
   }
   void leave(Leaving how, const std::string& why) noexcept override;
+  void prepare_to_stay() noexcept override { bells_.watch_all(); }
   std::vector<int> missing() const override { return exchanges_.missing(); }
 
  private:
