@@ -2,6 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
 namespace distrun::testing {
 
 const TestResult& CaseRun::test(const std::string& id) const {
@@ -22,6 +26,22 @@ std::string cases_plugin() { return DISTRUN_CASES; }
 
 std::string bound(int length_ms) { return std::to_string(scaled(milliseconds(length_ms)).count()) + "ms"; }
 
+namespace {
+
+// For the count of the rows that the run has shown (scripts/conformance-rows): one for each way to run a suite.
+void keep_summary(const Sandbox& sandbox, const std::string& plugin, const Texts& filters, const Texts& arguments) {
+  const char* const folder = std::getenv("DISTRUN_KEPT_SUMMARIES");
+  if (folder == nullptr || filters != Texts{"*"}) return;
+  std::string name = std::filesystem::path(plugin).stem();
+  for (const std::string& argument : arguments) name += "_" + argument;
+  std::replace(name.begin(), name.end(), '/', '_');
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(sandbox.output() + "/summary.json", std::string(folder) + "/" + name + ".json",
+                             std::filesystem::copy_options::overwrite_existing);
+}
+
+}  // namespace
+
 CaseRun run_tests(const std::string& plugin, const Texts& filters, const Texts& arguments) {
   const Sandbox sandbox(DISTRUN_BIN);
   Texts all{"run", "--output", sandbox.output()};
@@ -33,6 +53,7 @@ CaseRun run_tests(const std::string& plugin, const Texts& filters, const Texts& 
   INFO("the console got " << run.console());
   REQUIRE_FALSE(run.ended.out_of_time);
   run.summary = sandbox.summary();
+  keep_summary(sandbox, plugin, filters, arguments);
   run.events = read_file(sandbox.output() + "/events.ndjson");
   run.remains = sandbox.remains();
   CHECK(run.remains.empty());

@@ -1,5 +1,7 @@
-// The suites of the runtime: each lists what its expected_tests.txt says, and every test passes with one rank and with
-// four, on the CPU alone and with virtual devices, in each isolation in which it can run.
+// The suites of the runtime: each lists what its expected_tests.txt says, and every test passes on the CPU alone and
+// with virtual devices, in each isolation in which it can run, and with one rank and more. All of that is much the same
+// many times: where tests are not run whole, each suite is run in a few ways of these, and each way is run with some
+// suite.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <sstream>
 
 #include "run_case.hpp"
+#include "support/environment.hpp"
 #include "support/skip.hpp"
 
 namespace {
@@ -84,31 +87,37 @@ void check_run(const Suite& suite, Texts arguments, bool has_gpus, const std::st
   }
 }
 
-void check_on_every_device(const Suite& suite, const std::string& ranks) {
-  const bool has_gpus = GENERATE(false, true);
-  INFO(ranks << " ranks, " << (has_gpus ? "virtual devices" : "no device"));
-  Texts arguments{"--world-size", ranks, "--gpu-driver", has_gpus ? "virtual" : "none"};
-  if (has_gpus) arguments.insert(arguments.end(), {"--gpus", suite.gpus});
-  check_run(suite, arguments, has_gpus, "process");
+void check_on_every_device(const Suite& suite, const std::string& ranks, const std::vector<bool>& some = {true}) {
+  for (const bool has_gpus : runs_whole() ? std::vector<bool>{false, true} : some) {
+    INFO(ranks << " ranks, " << (has_gpus ? "virtual devices" : "no device"));
+    Texts arguments{"--world-size", ranks, "--gpu-driver", has_gpus ? "virtual" : "none"};
+    if (has_gpus) arguments.insert(arguments.end(), {"--gpus", suite.gpus});
+    check_run(suite, arguments, has_gpus, "process");
+  }
 }
 
-void check_in_each_isolation(const Suite& suite) {
-  const std::string isolation = GENERATE(values<std::string>({"exec", "pool", "threads"}));
-  INFO(isolation);
-  check_run(suite, {"--gpu-driver", "virtual", "--gpus", suite.gpus, "--isolation", isolation, "--leaks", "strict"},
-            true, isolation);
+void check_in_each_isolation(const Suite& suite, const Texts& some = {"pool"}) {
+  for (const std::string& isolation : runs_whole() ? Texts{"exec", "pool", "threads"} : some) {
+    INFO(isolation);
+    check_run(suite, {"--gpu-driver", "virtual", "--gpus", suite.gpus, "--isolation", isolation, "--leaks", "strict"},
+              true, isolation);
+  }
 }
+
+Texts world_sizes(const Texts& some, const Texts& all) { return runs_whole() ? all : some; }
 
 }  // namespace
 
 TEST_CASE("every test of the tensor suite passes, with one rank and four, on every device", "[suite]") {
-  check_on_every_device(kTensor, GENERATE(values<std::string>({"1", "4"})));
+  for (const char* const ranks : {"1", "4"}) check_on_every_device(kTensor, ranks, {false, true});
 }
 TEST_CASE("every test of the tensor suite passes on virtual devices in each isolation", "[suite]") {
-  check_in_each_isolation(kTensor);
+  check_in_each_isolation(kTensor, {"exec", "pool", "threads"});
 }
 
-TEST_CASE("every test of the RPC suite passes, on every device", "[suite]") { check_on_every_device(kRpc, "4"); }
+TEST_CASE("every test of the RPC suite passes, on every device", "[suite]") {
+  check_on_every_device(kRpc, "4", {false, true});
+}
 TEST_CASE("every test of the RPC suite passes on virtual devices in each isolation", "[suite]") {
   check_in_each_isolation(kRpc);
 }
@@ -159,23 +168,28 @@ TEST_CASE("every test of the suite of the profiler passes with agent inproc", "[
 }
 
 TEST_CASE("every test of the collectives suite passes, with one rank, some and eight", "[suite]") {
-  check_on_every_device(kCollectives, GENERATE(values<std::string>({"1", "2", "3", "5", "8"})));
+  check_on_every_device(kCollectives, "3", {false, true});
+  for (const std::string& ranks : world_sizes({"1"}, {"1", "2", "5", "8"})) check_on_every_device(kCollectives, ranks);
 }
 TEST_CASE("every test of the collectives suite passes on virtual devices in each isolation", "[suite]") {
-  check_in_each_isolation(kCollectives);
+  check_in_each_isolation(kCollectives, {"pool", "threads"});
 }
 TEST_CASE("every test of the collectives suite passes with backend gloo", "[suite]") {
   skip_case_if(!DISTRUN_HAS_GLOO, "distrun was built without gloo: there is no libgloo-dev");
-  const std::string ranks = GENERATE(values<std::string>({"2", "3"}));
-  check_run(kCollectives, {"--gpu-driver", "none", "--backend", "gloo", "--world-size", ranks}, false, "process");
+  for (const std::string& ranks : world_sizes({"3"}, {"2", "3"})) {
+    INFO(ranks << " ranks");
+    check_run(kCollectives, {"--gpu-driver", "none", "--backend", "gloo", "--world-size", ranks}, false, "process");
+  }
+  if (!runs_whole()) return;
   check_run(kCollectives, {"--gpu-driver", "virtual", "--gpus", "2", "--backend", "gloo", "--isolation", "threads"},
             true, "threads");
 }
 TEST_CASE("every test of the collectives suite that is for nccl passes on virtual GPUs", "[suite]") {
-  const std::string ranks = GENERATE(values<std::string>({"2", "3", "4"}));
-  INFO(ranks << " ranks");
-  const Texts arguments{"--gpu-driver", "virtual", "--gpus", ranks, "--world-size", ranks, "--backend", "nccl"};
-  check_run(kCollectives, arguments, true, "process");
+  for (const std::string& ranks : world_sizes({"3"}, {"2", "3", "4"})) {
+    INFO(ranks << " ranks");
+    const Texts arguments{"--gpu-driver", "virtual", "--gpus", ranks, "--world-size", ranks, "--backend", "nccl"};
+    check_run(kCollectives, arguments, true, "process");
+  }
 }
 TEST_CASE("every test of the collectives suite that is for nccl passes with ranks that are threads", "[suite]") {
   check_run(
@@ -195,6 +209,7 @@ TEST_CASE("without a GPU the collectives suite skips what is for nccl, and says 
 TEST_CASE("every test of the collectives suite passes with backend threads, and without single copies", "[suite]") {
   check_run(kCollectives, {"--gpu-driver", "none", "--backend", "threads", "--isolation", "threads"}, false, "threads");
   check_run(kCollectives, {"--gpu-driver", "none", "--env", "DISTRUN_SHM_SINGLE_COPY=0"}, false, "process");
+  if (!runs_whole()) return;
   check_run(kCollectives, {"--gpu-driver", "none", "--env", "DISTRUN_SHM_SINGLE_COPY=0", "--isolation", "threads"},
             false, "threads");
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # distrun as a folder of somebody else's project: add_subdirectory(), and a plugin that is built and run. The project
 # says nothing of debug information, and its stacks have lines. A plugin with all front doors is compiled there, too,
-# and linked with the library of the build that is there: to build another one takes minutes.
+# and linked with the library of the build that is there: to build another one takes minutes. So what is built compiles
+# its sources together.
 #
 #   tests/install/subproject.sh BUILD_DIR
 set -eu
@@ -9,7 +10,8 @@ set -eu
 . "$(dirname "$0")/common.sh"
 
 logged configure cmake -G "Unix Makefiles" -S "$here/inside" -B "$room/inside" -DDISTRUN_SOURCE="$here/../.." \
-  -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" -DDISTRUN_SANITIZE="$sanitize" -DCMAKE_CXX_FLAGS="$flags"
+  -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" -DDISTRUN_SANITIZE="$sanitize" -DCMAKE_CXX_FLAGS="$flags" \
+  -DDISTRUN_UNITY=8
 grep -q '^CMAKE_BUILD_TYPE:[A-Z]*=.' "$room/inside/CMakeCache.txt" && fail "the project's build type was changed"
 logged build cmake --build "$room/inside" --parallel 2 --target inside
 code=0

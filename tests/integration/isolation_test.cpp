@@ -12,6 +12,7 @@
 
 #include "compare.hpp"
 #include "programs.hpp"
+#include "support/environment.hpp"
 #include "support/victims.hpp"
 
 namespace {
@@ -154,6 +155,7 @@ TEST_CASE("in threads all ranks are one process", "[isolation]") {
 
 TEST_CASE("with --jobs tests overlap, and come to what they come to alone", "[isolation]") {
   const std::string isolation = GENERATE("process", "exec", "pool", "threads");
+  if (!runs_whole() && isolation != "process" && isolation != "threads") return;
   const Sandbox sandbox(DISTRUN_BIN);
   const auto verdicts = [&](const std::string& jobs) {
     const Summary summary = run(sandbox, {"--jobs", jobs, "--isolation", isolation, "--timeout", "20s",

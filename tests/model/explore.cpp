@@ -1,7 +1,6 @@
 #include "model/explore.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <deque>
 #include <iomanip>
 #include <sstream>
@@ -115,8 +114,6 @@ const Action& choose(const std::vector<Action>& actions, base::Rng& rng) {
 }  // namespace
 
 Explored explore(const Bounds& bounds, std::size_t most) { return Exploration(bounds, most).run(); }
-
-bool is_whole() { return std::getenv("DISTRUN_WHOLE_MODEL") != nullptr; }
 
 std::string text(const Explored& explored, const Bounds& bounds, double seconds) {
   std::ostringstream line;

@@ -24,9 +24,6 @@ Explored explore(const Bounds& bounds, std::size_t most);
 // "explored N states, M transitions, depth D, in T s: 3 workers, 2 references, ..."
 std::string text(const Explored& explored, const Bounds& bounds, double seconds);
 
-// Whether worlds are to be as large as the model can take, which lasts minutes: DISTRUN_WHOLE_MODEL is set.
-bool is_whole();
-
 // One order of events up to the end.
 Explored walk(const Bounds& bounds, base::Rng& rng);
 

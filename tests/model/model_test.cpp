@@ -7,16 +7,17 @@
 #include <iostream>
 
 #include "model/explore.hpp"
+#include "support/environment.hpp"
 
 namespace distrun::rref::model {
 namespace {
 
 constexpr std::size_t kMost = 8'000'000;
 
-// With one share or reference less, unless DISTRUN_WHOLE_MODEL is set: whole worlds take minutes. Each fault that the
-// negative control plants is found in a smaller one.
+// With one share or reference less, unless all tests are run whole: that takes minutes. Each fault that the negative
+// control plants is found in a smaller one.
 Bounds small_enough(Bounds bounds) {
-  if (is_whole()) return bounds;
+  if (testing::runs_whole()) return bounds;
   --(bounds.shares > 1 ? bounds.shares : bounds.references);
   bounds.references = std::max(bounds.references, 1);
   bounds.faults = std::min(bounds.faults, 1);

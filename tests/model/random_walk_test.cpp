@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/explore.hpp"
+#include "support/environment.hpp"
 
 namespace distrun::rref::model {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 constexpr std::uint64_t kSeeds = 50;
 
 void walk_all(const Bounds& bounds) {
-  const std::size_t least = is_whole() ? 3000 : 300;  // steps of a seed
+  const std::size_t least = testing::runs_whole() ? 3000 : 300;  // steps of a seed
   std::size_t longest = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     base::Rng rng(seed);
