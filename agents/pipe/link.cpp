@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <agents/pipe/transports/address.hpp>
 #include <agents/pipe/transports/cma.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
@@ -195,7 +196,7 @@ void Link::take_proof(const rpc::Message& message) {
 }
 
 bool Link::end(State state, Error why) noexcept {
-  const int pid = peer_pid_.load();
+  const int met = peer_pid_.load(), pid = met != 0 ? met : pid_in(address_);
   why.with_cause(pid != 0 ? core::rank_of_peer(peer_.id(), pid) : core::rank_of_dead(peer_.id()));
   const std::lock_guard lock(writing_);
   return end_locked(state, why);

@@ -37,6 +37,9 @@ void drain(int fd) noexcept {
   }
 }
 
+// It stays that of the process that listens, also in one that this forks.
+std::string with_pid(const Address& address) { return to_string(address) + ";pid:" + std::to_string(::getpid()); }
+
 Identity with_address(Identity own, const std::string& address) {
   own.address = address;
   return own;
@@ -46,7 +49,7 @@ Identity with_address(Identity own, const std::string& address) {
 
 Porter::Porter(Identity own, Listener listener, PorterEvents& events, base::Nanoseconds limit)
     : events_(events),
-      address_(to_string(listener.address())),
+      address_(with_pid(listener.address())),
       watches_(poller_),
       meetings_(with_address(std::move(own), address_), std::move(listener), events, poller_, watches_, limit),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),

@@ -1,4 +1,5 @@
-// The only program that loads plugins. The coordinator starts it; its line to the coordinator is descriptor 3.
+// The only program that loads plugins. The coordinator starts it; its line to the coordinator is descriptor 3. What a
+// lister or a zygote writes down when it crashes is in the memory of descriptor 4 (common/board/shared_dump.hpp).
 //
 //   distrun-rank --list PLUGIN                        lister: tells the plugin's tests, once
 //   distrun-rank --zygote PLUGIN COORDINATOR_PID      zygote: forks ranks on request
@@ -16,6 +17,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/inherited.hpp>
+#include <distrun/plugin/rank/crash_handler.hpp>
 #include <distrun/plugin/rank/entry.hpp>
 #include <distrun/plugin/rank/limits.hpp>
 #include <distrun/plugin/rank/lister.hpp>
@@ -29,6 +31,7 @@ namespace {
 
 constexpr int kLineFd = 3;
 constexpr int kBoardFd = 4;  // of a rank
+constexpr int kDumpFd = 4;   // of a lister or a zygote, if there is one
 constexpr int kUsage = 2;
 
 distrun::base::Fd take_line() {
@@ -74,6 +77,9 @@ int main(int argc, char** argv) {
   if (mode == "--list" || mode == "--zygote" || mode == "--rank") distrun::rank::preload_sanitizer(argv[2], argv);
   distrun::rank::prepare_to_leave();
   try {
+    if ((mode == "--list" || mode == "--zygote") && ::fcntl(kDumpFd, F_GETFD) >= 0) {
+      distrun::rank::install_crash_handler(distrun::base::Fd(kDumpFd));  // loading a plugin may crash
+    }
     if (mode == "--list" && argc == 3) distrun::rank::leave_at_once(distrun::rank::run_lister(argv[2], take_line()));
     if (mode == "--zygote" && argc == 4) {
       distrun::rank::leave_at_once(distrun::rank::run_zygote(argv[2], take_line(), std::atoi(argv[3])));

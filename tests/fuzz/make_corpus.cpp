@@ -277,17 +277,17 @@ void write_calls() {
   rpc::Arguments arguments;
   arguments.positional = {rpc::Value(tensor::ones({2})), rpc::to_value(Box{"inside"})};
   arguments.named.emplace_back("b", rpc::to_value(2));
-  rpc::CallHead head;
-  head.name = "my_function";
-  rpc::Message message;
-  rpc::write_call(message, head, arguments);
-  write("call/function", message.payload, call);
+  const auto write_one = [&](const char* name, const rpc::CallHead& head) {
+    rpc::Message message;
+    rpc::write_call(message, head, arguments);
+    write(name, message.payload, call);
+  };
+  write_one("call/function", {rpc::CalleeKind::Function, false, false, "my_function", "", {}, nullptr});
+  write_one("call/method", {rpc::CalleeKind::Function, false, false, "my_function", "Stage.forward", {}, nullptr});
   rpc::GraphBuilder g("plus");
   const rpc::GraphValue x = g.parameter("x");
   const auto graph = g.returns(g.op("add", x, g.constant(tensor::ones({2}))));
-  rpc::Message with_graph;
-  rpc::write_call(with_graph, {rpc::CalleeKind::Graph, true, false, "plus", graph->hash(), graph}, arguments);
-  write("call/graph", with_graph.payload, call);
+  write_one("call/graph", {rpc::CalleeKind::Graph, true, false, "plus", "", graph->hash(), graph});
   rpc::Message answer, with_object;
   rpc::write_reply(answer, rpc::to_value(std::pair(1, "x")));
   rpc::write_reply(with_object, rpc::to_value(Box{"inside"}));

@@ -56,6 +56,13 @@ std::string plugin_path(const Sandbox& sandbox, const std::string& name) {
   if (name.rfind("made_", 0) != 0) return std::string(DISTRUN_PLUGIN_DIR) + "/" + name;
   const std::string path = sandbox.output() + "/" + name;
   if (name == "made_text.so") write_file(path, "#include <distrun/test.hpp>\n");
+  if (name == "made_source.cpp") write_file(path, "#include <distrun/test.hpp>\n");
+  if (name == "made_script.so") write_file(path, "#!/bin/sh\n");
+  if (name == "made_elsewhere.so") {
+    std::string whole = read_file(std::string(DISTRUN_PLUGIN_DIR) + "/fixture_passes.so");
+    whole[18] = '\xb7';  // the low byte of ELF's machine: AArch64, or none
+    write_file(path, whole);
+  }
   if (name == "made_empty.so") write_file(path, "");
   if (name == "made_directory.so") std::filesystem::create_directory(path);
   if (name == "made_half.so") {

@@ -38,12 +38,15 @@ bool is_host(const std::string& host) {
   return ::inet_pton(is_v6(host) ? AF_INET6 : AF_INET, host.c_str(), &number) == 1;
 }
 
+constexpr std::string_view kPid = ";pid:";
+
 // 0: it is none.
-std::uint16_t port_of(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+template <class Number>
+Number number_of(std::string_view text) noexcept {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_whole = error == std::errc() && end == text.data() + text.size();
-  return is_whole && text.front() != '0' ? port : std::uint16_t{0};
+  return is_whole && text.front() != '0' && number > 0 ? number : Number{0};
 }
 
 Place tcp_place(std::string_view whole, std::string_view text) {
@@ -52,7 +55,7 @@ Place tcp_place(std::string_view whole, std::string_view text) {
   std::string_view host = text.substr(0, colon);
   const bool has_brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (has_brackets) host = host.substr(1, host.size() - 2);
-  Place place{SocketKind::Tcp, std::string(host), port_of(text.substr(colon + 1))};
+  Place place{SocketKind::Tcp, std::string(host), number_of<std::uint16_t>(text.substr(colon + 1))};
   if (is_v6(place.host) != has_brackets || !is_host(place.host)) refuse(whole, "its host is no number");
   if (place.port == 0) refuse(whole, "its port is none of 1 to 65535");
   return place;
@@ -83,7 +86,8 @@ std::string to_string(const Address& address) {
 Address parse_address(const std::string& text) {
   if (text.size() > kAddressTextMax) refuse(text, "it has more than " + std::to_string(kAddressTextMax) + " bytes");
   Address address;
-  std::string_view rest = text;
+  std::string_view rest = std::string_view(text).substr(0, text.rfind(kPid));
+  if (rest.size() < text.size() && pid_in(text) == 0) refuse(text, "its pid is no number from 1 on");
   for (bool is_last = false; !is_last;) {
     const std::size_t end = rest.find(';');
     is_last = end == std::string_view::npos;
@@ -95,6 +99,11 @@ Address parse_address(const std::string& text) {
     if (!is_last) rest.remove_prefix(end + 1);
   }
   return address;
+}
+
+int pid_in(const std::string& address) noexcept {
+  const std::size_t at = address.rfind(kPid);
+  return at == std::string::npos ? 0 : number_of<int>(std::string_view(address).substr(at + kPid.size()));
 }
 
 SocketAddress socket_address(const Place& place) {

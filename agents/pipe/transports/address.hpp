@@ -1,6 +1,7 @@
 #pragma once
 // Where a worker listens, as text for the records of others: "uds:NAME;tcp:HOST:PORT", one of them, or both. NAME is in
-// Linux's abstract namespace, so no file has to be removed; HOST is a number, so nobody is asked what it means.
+// Linux's abstract namespace, so no file has to be removed; HOST is a number, so nobody is asked what it means. Behind
+// that "pid:NUMBER" may stand, the worker's process: who cannot reach it knows whose rank that is.
 #include <sys/socket.h>
 
 #include <cstdint>
@@ -26,6 +27,9 @@ using Address = std::vector<Place>;  // each kind once at most
 std::string to_string(const Address& address);
 // Throws Error{InvalidArgument}, which names the text.
 Address parse_address(const std::string& text);
+
+// Of such a text; 0: it names none. What it says is to be checked: the text comes from another process.
+int pid_in(const std::string& address) noexcept;
 
 // A place as the kernel takes it.
 struct SocketAddress {

@@ -16,18 +16,18 @@ namespace {
 
 std::size_t size_of(int world_size) { return static_cast<std::size_t>(world_size) * kSlotSize; }
 
+const Slot& slot_at(const Mapping& all, int rank) { return *reinterpret_cast<const Slot*>(all.data() + size_of(rank)); }
+
+}  // namespace
+
 base::Fd make_memory(std::size_t size) {
   base::Fd fd(::memfd_create("distrun-board", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(size)) != 0 ||
       ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    base::throw_errno("cannot make the board of " + std::to_string(size) + " bytes", errno);
+    base::throw_errno("cannot make a board of " + std::to_string(size) + " bytes", errno);
   }
   return fd;
 }
-
-const Slot& slot_at(const Mapping& all, int rank) { return *reinterpret_cast<const Slot*>(all.data() + size_of(rank)); }
-
-}  // namespace
 
 Mapping::Mapping(int fd, std::size_t size, std::size_t offset, bool writable) : size_(size) {
   void* at =

@@ -23,12 +23,16 @@ class Mapping {
   std::size_t size_ = 0;
 };
 
+// Memory that others can be given, all zeros, of a size that nobody can change: a process that shared it and truncated
+// it would kill whoever reads it. Throws Error{Failed} when memory or descriptors run out.
+base::Fd make_memory(std::size_t size);
+
 // The coordinator's: makes the memory and reads it.
 class Board {
  public:
   // Throws Error{Failed} when memory or descriptors run out.
   explicit Board(int world_size);
-  // For the ranks. Its size is sealed: a rank that truncated it would kill us.
+  // For the ranks.
   int fd() const noexcept { return fd_.get(); }
   int world_size() const noexcept { return world_size_; }
   const Slot& slot(int rank) const noexcept;

@@ -17,6 +17,7 @@
 
 #include <distrun/common/base/demangle.hpp>
 #include <distrun/common/base/signal_stack.hpp>
+#include <distrun/common/board/shared_dump.hpp>
 #include <distrun/plugin/rank/fault_guard.hpp>
 #include <distrun/plugin/rank/stack_dump.hpp>
 #include <distrun/plugin/rank/thread_owner.hpp>
@@ -214,5 +215,7 @@ void install_crash_handler(board::DumpArea& area) {
   crash_area = &area;
   process = ::getpid();
 }
+
+void install_crash_handler(base::Fd memory) { install_crash_handler(board::map_dump(memory.get())); }
 
 }  // namespace distrun::rank

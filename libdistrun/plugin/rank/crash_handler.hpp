@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <vector>
 
+#include <distrun/common/base/fd.hpp>
 #include <distrun/common/board/dump_area.hpp>
 
 namespace distrun::rank {
@@ -29,6 +30,10 @@ void prepare_crash_handler();
 // On the main thread, before others are started; prepares first if nobody has. `area` is fresh and outlives the
 // process. May be called again, with another area.
 void install_crash_handler(board::DumpArea& area);
+
+// The same with the area that the descriptor holds (common/board/shared_dump.hpp), for a process that has no slot of a
+// board. Throws Error{Failed} if it holds none.
+void install_crash_handler(base::Fd memory);
 
 // The calling thread is about to end the process by exit(): its stack is written down, unless somebody has been here
 // before. Who crashes on the way takes the place. Not in a process that a test has forked.

@@ -1,58 +1,29 @@
 #include <distrun/plugin/rank/plugin.hpp>
 
 #include <dlfcn.h>
-#include <sys/stat.h>
 
 #include <cstddef>
 #include <optional>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/plugin/rank/plugin_file.hpp>
 
 namespace distrun::rank {
 namespace {
-
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
-  throw Error(ErrorKind::InvalidArgument, "PluginError", path + " " + why);
-}
 
 std::string absolute(const std::string& path) {
   return path.find('/') == std::string::npos ? "./" + path : path;  // dlopen would search a bare name
 }
 
-const char* kind_of(mode_t mode) {
-  if (S_ISDIR(mode)) return "a directory";
-  if (S_ISFIFO(mode)) return "a FIFO";
-  if (S_ISSOCK(mode)) return "a socket";
-  return "a device";
-}
-
-// Before it is opened: opening a FIFO waits for its writer, and reading a device may never end. What is not there is
-// the loader's to tell.
-void require_regular_file(const std::string& path) {
-  struct stat found {};
-  if (::stat(absolute(path).c_str(), &found) != 0 || S_ISREG(found.st_mode)) return;
-  refuse(path, std::string("is ") + kind_of(found.st_mode) + ", and no file; a plugin is a shared object (.so)");
-}
-
-std::string why_not_loaded() {
-  std::string why = ::dlerror();
-  if (why.find("libdistrun.so") != std::string::npos) {
-    why +=
-        " (the runtime that it uses: it is looked for where the plugin was built or installed, and in "
-        "LD_LIBRARY_PATH)";
-  }
-  return why;
-}
-
 distrun_plugin_entry_t open_entry(const std::string& path) {
-  require_regular_file(path);
+  check_plugin_file(path);
   void* library = ::dlopen(absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) refuse(path, std::string("cannot be loaded: ") + why_not_loaded());
+  if (library == nullptr) refuse_plugin(path, std::string("cannot be loaded: ") + why_not_loaded());
   void* symbol = ::dlsym(library, "distrun_plugin_entry");
   if (symbol == nullptr) {
-    refuse(path,
-           "is no distrun plugin: it has no symbol distrun_plugin_entry (link distrun::sdk, see "
-           "distrun_add_plugin)");
+    refuse_plugin(path,
+                  "is no distrun plugin: it has no symbol distrun_plugin_entry (link distrun::sdk, see "
+                  "distrun_add_plugin)");
   }
   return reinterpret_cast<distrun_plugin_entry_t>(symbol);
 }
@@ -120,14 +91,15 @@ Plugin::Plugin(const std::string& path) : path_(path) {
   plugin_.abi = DISTRUN_ABI;
   const std::int32_t code = entry(&loader, &plugin_);
   if (code == DISTRUN_INCOMPATIBLE || plugin_.abi != DISTRUN_ABI) {
-    refuse(path, "was built for plugin ABI " + std::to_string(plugin_.abi) + ", this distrun speaks ABI " +
-                     std::to_string(DISTRUN_ABI) + ": build it with this distrun's headers");
+    refuse_plugin(path, "was built for plugin ABI " + std::to_string(plugin_.abi) + ", this distrun speaks ABI " +
+                            std::to_string(DISTRUN_ABI) + ": build it with this distrun's headers");
   }
-  if (code != DISTRUN_OK) refuse(path, "refuses to start: its entry returned " + std::to_string(code));
-  if (plugin_.list == nullptr || plugin_.run == nullptr) refuse(path, "offers no list or no run function");
+  if (code != DISTRUN_OK) refuse_plugin(path, "refuses to start: its entry returned " + std::to_string(code));
+  if (plugin_.list == nullptr || plugin_.run == nullptr) refuse_plugin(path, "offers no list or no run function");
   if (plugin_.runtime != 0 && plugin_.runtime != DISTRUN_RUNTIME) {
-    refuse(path, "uses version " + std::to_string(plugin_.runtime) + " of the distrun runtime, this distrun has " +
-                     "version " + std::to_string(DISTRUN_RUNTIME) + ": build it with this distrun's headers");
+    refuse_plugin(path, "uses version " + std::to_string(plugin_.runtime) +
+                            " of the distrun runtime, this distrun has " + "version " +
+                            std::to_string(DISTRUN_RUNTIME) + ": build it with this distrun's headers");
   }
 }
 

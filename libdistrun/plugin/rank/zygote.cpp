@@ -120,11 +120,11 @@ int run_zygote(const std::string& path, base::Fd line, int coordinator_pid) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != coordinator_pid) return 1;
   let_probe_in(coordinator_pid);
+  prepare_crash_handler();  // once for all ranks
   wire::ZygoteReady ready;
   const std::unique_ptr<Plugin> plugin = load(path, ready);
   answer(line, ready);
   if (!plugin || !ready.unsafe.empty()) return 0;
-  prepare_crash_handler();  // once for all ranks
   while (auto packet = wire::receive_packet(line.get())) {
     const auto order = wire::decode<wire::ForkOrder>(wire::view_of(packet->bytes));
     if (!is_sound(order, *packet)) return 1;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <distrun/common/base/sanitizer.hpp>
+#include <distrun/common/base/text.hpp>
 #include <distrun/runner/evidence/stacks/merge.hpp>
 #include <distrun/runner/evidence/stacks/tree_text.hpp>
 #include <distrun/runner/proc/process_tree.hpp>
@@ -40,10 +41,30 @@ std::string text_of(const evidence::Stacks& stacks) {
 
 HelperLook::HelperLook(io::Loop& loop, const Probe::Program& probe, pid_t helper,
                        std::function<void(std::string)> on_text)
-    : collector_(
+    : collector_(std::make_unique<StackCollector>(
           loop, probe, targets_of(helper), order(), [](int) { return false; },
           [alive = std::weak_ptr(alive_), on_text = std::move(on_text)](const evidence::Stacks& stacks) {
             if (!alive.expired()) on_text(text_of(stacks));
-          }) {}
+          })) {}
+
+HelperLook::HelperLook(io::Loop& loop, const Probe::Program& probe, wire::RawStacks raw,
+                       std::function<void(std::string)> on_text) {
+  wire::ProbeOrder names;
+  names.raw.push_back(std::move(raw));
+  naming_ =
+      std::make_unique<Probe>(loop, probe, names, order().bound, [on_text = std::move(on_text)](ProbeResult result) {
+        for (evidence::Process& each : result.stacks.processes) {
+          each.sources.push_back({"crash handler", true, result.error});
+        }
+        on_text(text_of(result.stacks));
+      });
+}
+
+std::string describe_crash(const proc::ExitStatus& status, const std::optional<board::Dump>& dump,
+                           const std::string& when) {
+  if (!dump || dump->exception_type.empty()) return status.describe() + " " + when;
+  const std::string text = base::printable(dump->exception_text);
+  return "threw " + base::printable(dump->exception_type) + " " + when + (text.empty() ? "" : ": " + text);
+}
 
 }  // namespace distrun::launch

@@ -27,6 +27,7 @@ HelperProcess::HelperProcess(io::Loop& loop, const Spec& spec, std::function<voi
   child.arguments = spec.arguments;
   child.environment = spec.environment;
   child.descriptors = {{out.second.get(), STDOUT_FILENO}, {err.second.get(), STDERR_FILENO}, {spec.line, 3}};
+  if (spec.dump >= 0) child.descriptors.push_back({spec.dump, 4});
   proc::Child started = proc::start_helper(loop.context(), child);
   pid_ = started.pid;
   out_ = std::make_unique<OutputPipe>(loop, std::move(out.first), kOutputCap);

@@ -19,6 +19,7 @@ class HelperProcess {
     std::vector<std::string> arguments;
     std::vector<std::string> environment;
     int line = -1;  // becomes descriptor 3
+    int dump = -1;  // becomes descriptor 4; -1: none
   };
 
   // `on_ended` is called once, after its output was read. Throws Error if it cannot be started.

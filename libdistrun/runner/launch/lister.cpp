@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/board/shared_dump.hpp>
 #include <distrun/common/io/one_shot.hpp>
 #include <distrun/common/wire/zygote.hpp>
 #include <distrun/runner/launch/helper_look.hpp>
@@ -60,18 +61,35 @@ class ReplyReader {
 wire::PluginTable read_reply(const std::string& plugin, const wire::Bytes& bytes) {
   const auto reply = wire::decode<wire::ListReply>(wire::view_of(bytes));
   if (!reply.error.empty()) throw Error(ErrorKind::Failed, "PluginError", reply.error);
+  wire::PluginTable table;
   try {
-    return wire::read_plugin_table(wire::view_of(reply.table.data(), reply.table.size()));
+    table = wire::read_plugin_table(wire::view_of(reply.table.data(), reply.table.size()));
   } catch (Error& error) {
     throw error.while_doing(plugin);
   }
+  if (!table.tests.empty()) return table;
+  throw Error(ErrorKind::Failed, "PluginError",
+              plugin + " has no tests: DISTRUN_TEST(Suite, name) declares one, in a source that is linked into it");
 }
 
 // Code of the plugin runs while it is loaded: constructors of its globals, and what these call.
-std::string describe_early_end(proc::ExitStatus status) {
-  if (!status.exited()) return ": its lister " + status.describe() + " before it had listed the tests";
+std::string describe_early_end(proc::ExitStatus status, const std::optional<board::Dump>& dump) {
+  if (!status.exited()) return " " + describe_crash(status, dump, "while it was loaded to list its tests");
   return " ended its process with exit code " + std::to_string(status.code()) +
          " while it was loaded to list its tests: does a global constructor call exit()?";
+}
+
+// Of a lister that has crashed, where; empty: it has not.
+io::Task<std::string> stack_text(io::Loop& loop, const Probe::Program& probe, std::optional<board::Dump> dump) {
+  if (!dump) co_return "";
+  io::OneShot<std::string> told(loop);
+  const HelperLook look(loop, probe, std::move(dump->stacks), [&](std::string text) { told.set(std::move(text)); });
+  co_return co_await told.wait();
+}
+
+// What was thrown is told with its text, which the C++ runtime prints as well.
+std::string last_words_of(const HelperProcess& lister, const std::optional<board::Dump>& dump) {
+  return dump && !dump->exception_type.empty() ? "" : lister.last_words();
 }
 
 }  // namespace
@@ -85,6 +103,8 @@ io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program
   spec.arguments = {"--list", plugin};
   spec.environment = std::move(environment);
   spec.line = line.second.get();
+  const board::SharedDump crash;
+  spec.dump = crash.fd();
   io::OneShot<proc::ExitStatus> ended(loop);
   HelperProcess lister(loop, spec, [&](proc::ExitStatus status) { ended.set(status); });
   line.second.reset();
@@ -113,7 +133,10 @@ io::Task<wire::PluginTable> list_plugin(io::Loop& loop, std::string rank_program
     throw Error(ErrorKind::Overloaded, plugin + " sends a table of more than 256 MiB");
   }
   if (bytes.empty() || !status.clean()) {
-    throw Error(ErrorKind::Failed, plugin + describe_early_end(status) + lister.last_words());
+    const std::optional<board::Dump> dump = status.exited() ? std::nullopt : crash.read();
+    const std::string stacks_of_crash = co_await stack_text(loop, probe, dump);
+    throw Error(ErrorKind::Failed,
+                plugin + describe_early_end(status, dump) + last_words_of(lister, dump) + stacks_of_crash);
   }
   co_return read_reply(plugin, bytes);
 }

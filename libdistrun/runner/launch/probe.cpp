@@ -10,13 +10,6 @@
 #include <distrun/runner/evidence/proc/task_state.hpp>
 
 namespace distrun::launch {
-namespace {
-
-constexpr int kExtensionMax = 2;  // times the bound
-constexpr int kNoticeable = 10;   // a wait for a CPU below this part of the bound is part of any schedule
-
-}  // namespace
-
 Probe::Probe(io::Loop& loop, const Program& program, const wire::ProbeOrder& order, base::Nanoseconds bound,
              std::function<void(ProbeResult)> on_result)
     : loop_(loop), bound_(bound), on_result_(std::move(on_result)), alarm_(loop, [this] { on_bound(); }) {

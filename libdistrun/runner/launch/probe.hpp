@@ -14,6 +14,10 @@
 
 namespace distrun::launch {
 
+// Of a look's bounds, which leave out waits for a CPU.
+inline constexpr int kExtensionMax = 2;  // times the bound
+inline constexpr int kNoticeable = 10;   // a wait below this part of the bound is part of any schedule
+
 struct ProbeResult {
   evidence::Stacks stacks;
   std::string error;             // why it could not do all of its part; empty: it could

@@ -63,7 +63,7 @@ StackCollector::StackCollector(io::Loop& loop, Probe::Program program, std::vect
       deadline_(loop.clock().now() + order.bound),
       ask_rank_(std::move(ask_rank)),
       on_stacks_(std::move(on_stacks)),
-      alarm_(loop, [this] { name_answers(); }) {
+      alarm_(loop, [this] { on_asking_bound(); }) {
   // A probe that is stuck must leave the listeners time to answer.
   const base::Nanoseconds for_probe = order.bound * 3 / 5;
   probe_ = std::make_unique<Probe>(loop_, program_, order_for(targets_, order.samples), for_probe,
@@ -119,19 +119,33 @@ void StackCollector::ask_those_that_refused() {
     if (has_stacks(process) || (!process.threads.empty() && !can_answer(process))) continue;
     if (targets_[i].rank < 0) continue;
     if (ask_rank_(targets_[i].rank)) {
-      asked_.emplace(targets_[i].rank, i);
+      asked_.emplace(targets_[i].rank, Asked{i, evidence::cpu_wait_of(targets_[i].pid)});
     } else {
       add_source(i, "listener", false, "it cannot be reached");
     }
   }
   if (asked_.empty()) return finish();
-  alarm_.set(loop_.clock().now() + left() / 2);
+  asking_ = left() / 2;
+  alarm_.set(loop_.clock().now() + asking_);
+}
+
+// The answers are written by threads of the ranks, which a busy machine lets wait.
+void StackCollector::on_asking_bound() {
+  base::Nanoseconds waited{};
+  for (const auto& [rank, asked] : asked_) {
+    waited = std::max(waited, evidence::cpu_wait_of(targets_[asked.target].pid) - asked.cpu_wait);
+  }
+  const base::Nanoseconds more = std::min(waited, kExtensionMax * asking_) - extended_;
+  if (more <= asking_ / kNoticeable) return name_answers();
+  extended_ += more;
+  deadline_ += more;
+  alarm_.set(loop_.clock().now() + more);
 }
 
 void StackCollector::on_raw(int rank, wire::RawStacks raw) {
   const auto found = asked_.find(rank);
   if (found == asked_.end()) return;
-  answered_.push_back(found->second);
+  answered_.push_back(found->second.target);
   raw_.push_back(std::move(raw));
   asked_.erase(found);
   if (asked_.empty()) name_answers();
@@ -139,7 +153,7 @@ void StackCollector::on_raw(int rank, wire::RawStacks raw) {
 
 void StackCollector::name_answers() {
   alarm_.cancel();
-  for (const auto& [rank, target] : asked_) add_source(target, "listener", false, "it did not answer in time");
+  for (const auto& [rank, asked] : asked_) add_source(asked.target, "listener", false, "it did not answer in time");
   asked_.clear();
   if (raw_.empty()) return finish();
   wire::ProbeOrder order;

@@ -7,9 +7,10 @@
 //     else                                              -> over
 //   asking    the rank's listeners were asked; half of the time that is left
 //     all have answered, or the time is over            -> naming, or over if none has
+//     the time is over, and some had no CPU meanwhile   -> asking, for that long, twice the time at most
 //   naming    a probe gives names to what they answered -> over
 //
-// The bound ends it in any state with what has come by then; a probe that waits for a CPU moves it. Of
+// The bound ends it in any state with what has come by then; a probe or a rank that waits for a CPU moves it. Of
 // processes of which the probe has told nothing, since it could not start, died or was stuck, the kernel's view is read
 // here: of few threads, and that cannot block.
 #include <functional>
@@ -44,6 +45,7 @@ class StackCollector {
   base::Nanoseconds left() const;
   void on_probed(ProbeResult result);
   void ask_those_that_refused();
+  void on_asking_bound();
   void name_answers();
   void on_named(ProbeResult result);
   void finish();
@@ -58,7 +60,14 @@ class StackCollector {
   AskRank ask_rank_;
   OnStacks on_stacks_;
   evidence::Stacks stacks_;
-  std::map<int, std::size_t> asked_;   // rank -> target, that have not answered
+  struct Asked {
+    std::size_t target = 0;
+    base::Nanoseconds cpu_wait{};  // of its process by then
+  };
+
+  std::map<int, Asked> asked_;         // by rank, that have not answered
+  base::Nanoseconds asking_{};         // the time that they have
+  base::Nanoseconds extended_{};       // by how much that was extended because they waited for a CPU
   std::vector<std::size_t> answered_;  // targets, as in raw_
   std::vector<wire::RawStacks> raw_;
   std::unique_ptr<Probe> probe_;

@@ -28,6 +28,7 @@ ZygoteHandle::ZygoteHandle(io::Loop& loop, const std::string& rank_program, Prob
     spec.environment.push_back(variable(wire::kTunablesVariable, wire::kZygoteTunables));
   }
   spec.line = line.second.get();
+  spec.dump = crash_.fd();
   process_ = std::make_unique<HelperProcess>(loop, spec, [this](proc::ExitStatus status) {
     status_ = status;
     on_end();
@@ -60,9 +61,13 @@ void ZygoteHandle::on_end() {
   socket_->drain();
   alarm_.cancel();
   if (!ready_.is_set()) {
-    wire::ZygoteReady failed;
-    failed.error = timed_out_ ? "timed out" : plugin_ + describe_end() + process_->last_words();
-    ready_.set(std::move(failed));
+    const std::optional<board::Dump> dump = timed_out_ || status_->exited() ? std::nullopt : crash_.read();
+    if (dump) {
+      look_ = std::make_unique<HelperLook>(loop_, probe_, dump->stacks,
+                                           [this, dump](const std::string& stacks) { fail_loading(dump, stacks); });
+    } else {
+      fail_loading({}, "");
+    }
   }
   while (!waiting_.empty()) {
     const OnForked on_forked = std::move(waiting_.front());
@@ -72,8 +77,14 @@ void ZygoteHandle::on_end() {
   }
 }
 
-std::string ZygoteHandle::describe_end() const {
-  if (!status_->exited()) return ": its zygote " + status_->describe() + " while loading it";
+void ZygoteHandle::fail_loading(const std::optional<board::Dump>& dump, const std::string& stacks) {
+  wire::ZygoteReady failed;
+  failed.error = timed_out_ ? "timed out" : plugin_ + describe_end(dump) + process_->last_words() + stacks;
+  ready_.set(std::move(failed));
+}
+
+std::string ZygoteHandle::describe_end(const std::optional<board::Dump>& dump) const {
+  if (!status_->exited()) return " " + describe_crash(*status_, dump, "while it was loaded");
   return " ended its process with exit code " + std::to_string(status_->code()) + " while it was loaded";
 }
 

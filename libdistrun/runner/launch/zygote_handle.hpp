@@ -4,6 +4,7 @@
 //   loading --ready--> idle <--answer-- forking        any --its process ends--> dead
 //             `--error, unsafe--> dead
 //   loading or forking --it does not answer--> looking --where it stands is known--> killed
+//   loading --it crashes--> looking --where it crashed is known--> dead
 #include <deque>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <distrun/common/board/shared_dump.hpp>
 #include <distrun/common/io/one_shot.hpp>
 #include <distrun/common/io/packet_socket.hpp>
 #include <distrun/common/wire/zygote.hpp>
@@ -46,7 +48,8 @@ class ZygoteHandle {
  private:
   void on_packet(const wire::Packet& packet);
   void on_end();
-  std::string describe_end() const;
+  void fail_loading(const std::optional<board::Dump>& dump, const std::string& stacks);
+  std::string describe_end(const std::optional<board::Dump>& dump) const;
   void bound_next_answer();
   void on_silence();
   void look_and_kill();
@@ -60,6 +63,7 @@ class ZygoteHandle {
   std::string stuck_;   // what it did not do; empty: it has done all
   std::string stacks_;  // where it stood then
   std::optional<proc::ExitStatus> status_;
+  const board::SharedDump crash_;
   io::OneShot<wire::ZygoteReady> ready_;
   std::deque<OnForked> waiting_;
   std::unique_ptr<HelperProcess> process_;

@@ -55,12 +55,13 @@ void Handle::check(const char* what) const {
 
 void Handle::check_shared() const { check("call fork an UserRRef"); }
 
-rpc::CallRequest Handle::request(const char* function, Timeout timeout, base::Location site) const {
+rpc::CallRequest Handle::request(const char* function, std::string shown, Timeout timeout, base::Location site) const {
   rpc::Destination to(owner_, site);
   if (timeout) to = to.within(*timeout);
   rpc::CallRequest request{std::move(to), rpc::target_of(function), {}};
   request.arguments.positional.push_back(rpc::to_value(rref_.created_on));
   request.arguments.positional.push_back(rpc::to_value(rref_.local_id));
+  request.shown = std::move(shown);
   return request;
 }
 
@@ -71,7 +72,7 @@ Value Handle::to_here(Timeout timeout, base::Location site) const {
     return value;
   }
   check("call to_here() on it");
-  return keeper_->calls()->call_and_wait(request(kFetch, timeout, site));
+  return keeper_->calls()->call_and_wait(request(kFetch, "RRef.to_here", timeout, site));
 }
 
 std::shared_ptr<future::FutureState> Handle::to_here_async(Timeout timeout, const rpc::ResultType& type,
@@ -82,7 +83,7 @@ std::shared_ptr<future::FutureState> Handle::to_here_async(Timeout timeout, cons
     return child;
   }
   check("call to_here() on it");
-  auto fetched = keeper_->calls()->call(request(kFetch, timeout, site), type);
+  auto fetched = keeper_->calls()->call(request(kFetch, "RRef.to_here", timeout, site), type);
   keep_until(*fetched, shared_from_this());
   return fetched;
 }
@@ -119,7 +120,7 @@ future::Future<std::string> Handle::type(Timeout timeout, base::Location site) c
     type_ = value_->future.then([](const future::Future<Value>& done) { return type_name_of(done.wait()); }, site);
   } else {
     type_ = future::Future<std::string>::of(
-        keeper_->calls()->call(request(kTypeOf, timeout, site), rpc::kResultOf<std::string>));
+        keeper_->calls()->call(request(kTypeOf, "RRef.type", timeout, site), rpc::kResultOf<std::string>));
     keep_until(*type_->state(), shared_from_this());
   }
   return *type_;

@@ -10,8 +10,10 @@
 namespace distrun::rref {
 namespace {
 
-rpc::CallRequest request_of(Invocation& invocation) {
-  rpc::CallRequest request = invocation.handle->request(kInvoke, invocation.timeout, invocation.site);
+// `type`: of the value, as its owner says.
+rpc::CallRequest request_of(Invocation& invocation, const std::string& type) {
+  rpc::CallRequest request =
+      invocation.handle->request(kInvoke, type + "." + invocation.method, invocation.timeout, invocation.site);
   rpc::Map named;
   for (auto& [name, value] : invocation.arguments.named) {
     named.items.emplace_back(Value(std::move(name)), std::move(value));
@@ -23,9 +25,12 @@ rpc::CallRequest request_of(Invocation& invocation) {
   return request;
 }
 
-void check_method_of(const Invocation& invocation) {
-  const auto type = invocation.handle->type(invocation.timeout, invocation.site);
-  check_method(type.wait({}, invocation.site), invocation.method);
+// The type of the value, which has the method.
+std::string checked_type(const Invocation& invocation) {
+  const auto asked = invocation.handle->type(invocation.timeout, invocation.site);
+  std::string type = asked.wait({}, invocation.site);
+  check_method(type, invocation.method);
+  return type;
 }
 
 std::shared_ptr<rpc::Calls> calls_for(const Invocation& invocation) { return invocation.handle->keeper()->calls(); }
@@ -46,10 +51,11 @@ class InvokeLater final : public future::Continuation {
   void run(const std::shared_ptr<future::FutureState>& done) noexcept override {
     try {
       done->throw_if_failed();
-      check_method(future::Future<std::string>::of(done).value(), invocation_.method);
+      const std::string type = future::Future<std::string>::of(done).value();
+      check_method(type, invocation_.method);
       const auto calls = calls_for(invocation_);
       auto lent = lend(invocation_);
-      const future::Future<Value> called = calls->call(request_of(invocation_));
+      const future::Future<Value> called = calls->call(request_of(invocation_, type));
       keep_until(*called.state(), std::move(lent));
       called.state()->attach(std::make_unique<StoreLater>(type_, child_));
     } catch (...) {
@@ -71,10 +77,10 @@ class InvokeLater final : public future::Continuation {
 }  // namespace
 
 Value invoke(Invocation invocation) {
-  check_method_of(invocation);
+  const std::string type = checked_type(invocation);
   const auto calls = calls_for(invocation);
   const auto lent = lend(invocation);
-  return calls->call_and_wait(request_of(invocation));
+  return calls->call_and_wait(request_of(invocation, type));
 }
 
 std::shared_ptr<future::FutureState> invoke_async(Invocation invocation, const rpc::ResultType& type) {
@@ -82,7 +88,7 @@ std::shared_ptr<future::FutureState> invoke_async(Invocation invocation, const r
   if (asked.done() && !asked.failed() && has_method(asked.value(), invocation.method)) {
     const auto calls = calls_for(invocation);
     auto lent = lend(invocation);
-    auto called = calls->call(request_of(invocation), type);
+    auto called = calls->call(request_of(invocation, asked.value()), type);
     keep_until(*called, std::move(lent));
     return called;
   }
@@ -92,9 +98,9 @@ std::shared_ptr<future::FutureState> invoke_async(Invocation invocation, const r
 }
 
 HandlePtr invoke_remote(Invocation invocation) {
-  check_method_of(invocation);
+  const std::string type = checked_type(invocation);
   auto lent = lend(invocation);
-  HandlePtr made = references_for(invocation).create(request_of(invocation));
+  HandlePtr made = references_for(invocation).create(request_of(invocation, type));
   keep_until(*made->creation().state(), std::move(lent));
   return made;
 }

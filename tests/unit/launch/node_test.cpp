@@ -121,7 +121,7 @@ TEST_CASE("a plugin that cannot be loaded is an error with its name and its last
     ::setenv("DISTRUN_UNIT_LAUNCH", "die", 1);
     const std::string text = error_of([&] { machine.prepare(); });
     CHECK_THAT(text, Catch::StartsWith(DISTRUN_UNIT_PLUGIN));
-    CHECK_THAT(text, Catch::Contains("was killed by signal 9 (SIGKILL) while loading it"));
+    CHECK_THAT(text, Catch::Contains("was killed by signal 9 (SIGKILL) while it was loaded"));
     CHECK_THAT(text, Catch::Contains("about to die"));
   }
   SECTION("because it hangs") {

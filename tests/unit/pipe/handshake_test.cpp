@@ -88,10 +88,39 @@ TEST_CASE("addresses are read as they are written") {
   }
 }
 
+TEST_CASE("an address may name the process that listens there") {
+  CHECK(pid_in("uds:x;tcp:10.0.0.1:1;pid:17") == 17);
+  CHECK(parse_address("uds:x;tcp:10.0.0.1:1;pid:17") == parse_address("uds:x;tcp:10.0.0.1:1"));
+  CHECK(pid_in("uds:x") == 0);
+}
+
 TEST_CASE("what is no address is refused with the text") {
-  for (const char* text : {"", ";", "uds:", "uds:a b", "uds:a;", "uds:a;uds:b", "tcp:1.2.3.4", "tcp:host:80",
-                           "tcp:1.2.3.4:0", "tcp:1.2.3.4:080", "tcp:1.2.3.4:65536", "tcp:1.2.3.4:8x", "tcp:1.2.3.4:",
-                           "tcp:::1:80", "tcp:[1.2.3.4]:80", "tcp:[:1]:80", "tcp:[]:80", "UDS:a", "tcp:1.2.3.4:+8"}) {
+  for (const char* text : {"",
+                           ";",
+                           "uds:",
+                           "uds:a b",
+                           "uds:a;",
+                           "uds:a;uds:b",
+                           "tcp:1.2.3.4",
+                           "tcp:host:80",
+                           "tcp:1.2.3.4:0",
+                           "tcp:1.2.3.4:080",
+                           "tcp:1.2.3.4:65536",
+                           "tcp:1.2.3.4:8x",
+                           "tcp:1.2.3.4:",
+                           "tcp:::1:80",
+                           "tcp:[1.2.3.4]:80",
+                           "tcp:[:1]:80",
+                           "tcp:[]:80",
+                           "UDS:a",
+                           "tcp:1.2.3.4:+8",
+                           "uds:a;pid:",
+                           "uds:a;pid:0",
+                           "uds:a;pid:-1",
+                           "uds:a;pid:1x",
+                           "uds:a;pid:99999999999",
+                           "pid:1",
+                           "uds:a;pid:1;tcp:1.2.3.4:1"}) {
     CHECK_THROWS_WITH(parse_address(text), Catch::StartsWith("address \"" + std::string(text) + "\" is no worker's: "));
   }
   CHECK_THROWS_WITH(parse_address("uds:" + std::string(101, 'a')), Catch::Contains("1 to 100 of them"));

@@ -78,6 +78,19 @@ TEST_CASE("a call is read as it was written") {
   }
 }
 
+TEST_CASE("a call is shown by the name that its caller gives it, and runs what it names") {
+  Message message;
+  CallHead head;
+  head.name = "_rref_invoke";
+  head.shown = "Stage.forward";
+  write_call(message, head, some_arguments(tensor::ones({2})));
+  CHECK(std::string(callee_name(message)) == "Stage.forward");
+  const ReadCall call = read(message);
+  CHECK(call.head.name == "_rref_invoke");
+  CHECK(call.head.shown == "Stage.forward");
+  CHECK(call.arguments.positional.size() == 3);
+}
+
 TEST_CASE("a graph function goes along, or its hash alone") {
   const auto graph = some_graph();
   const Tensor tensor = tensor::ones({2});

@@ -274,3 +274,18 @@ TEST_CASE("an exception whose what() is null is told by its type", "[sdk]") {
   CHECK_THAT(failure.type, Catch::Contains("Wordless"));
   CHECK(failure.text == "its what() is null");
 }
+
+TEST_CASE("an error that came from another rank is told once, with where it was thrown there", "[sdk]") {
+  distrun::detail::Failure failure;
+  try {
+    distrun::Error error(distrun::ErrorKind::Failed, "ValueError", "a shape\nis wrong");
+    error.with_remote_trace(
+        "On worker2:\nValueError: a shape\nis wrong\n  thrown in far\nOn worker1:\nValueError: a shape\nis wrong\n"
+        "  thrown in near");
+    throw error;
+  } catch (...) {
+    failure = distrun::detail::current_failure();
+  }
+  CHECK(failure.type == "ValueError");
+  CHECK(failure.text == "a shape\nis wrong\nOn worker2:\n  thrown in far\nOn worker1:\n  thrown in near");
+}

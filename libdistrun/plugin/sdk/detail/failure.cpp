@@ -35,9 +35,19 @@ Failure with_cause(Failure failure, const std::exception& error) {
   return failure;
 }
 
+// As it travels, the trace repeats behind each worker's name what the error says. Here that is told already.
+std::string places_of(const Error& error) {
+  std::string trace = *error.remote_trace();
+  const std::string said = "\n" + error.type() + ": " + error.what();
+  for (std::size_t at = trace.find(said); at != std::string::npos; at = trace.find(said, at)) {
+    trace.erase(at, said.size());
+  }
+  return trace;
+}
+
 Failure describe(const Error& error) {
   Failure failure{.type = error.type(), .text = error.what(), .where = error.where(), .because_of = error.because_of()};
-  if (error.remote_trace()) failure.text += "\n" + *error.remote_trace();
+  if (error.remote_trace()) failure.text += "\n" + places_of(error);
   return failure;
 }
 

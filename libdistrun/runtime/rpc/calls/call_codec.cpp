@@ -11,7 +11,7 @@
 namespace distrun::rpc {
 namespace {
 
-constexpr std::uint8_t kRunsLate = 1, kCustom = 2, kHasGraph = 4;
+constexpr std::uint8_t kRunsLate = 1, kCustom = 2, kHasGraph = 4, kIsShown = 8;
 constexpr std::size_t kArgumentsMax = 10'000;
 constexpr std::size_t kLikelyTensors = 4;  // for which there is room at once
 
@@ -84,8 +84,10 @@ void write_call(Message& message, const CallHead& head, const Arguments& argumen
   wire::ByteWriter bytes;
   bytes.number(static_cast<std::uint8_t>(head.kind));
   bytes.number(static_cast<std::uint8_t>((head.runs_late ? kRunsLate : 0) | (is_custom ? kCustom : 0) |
-                                         (head.graph != nullptr ? kHasGraph : 0)));
+                                         (head.graph != nullptr ? kHasGraph : 0) |
+                                         (!head.shown.empty() ? kIsShown : 0)));
   bytes.string(head.name);
+  if (!head.shown.empty()) bytes.string(head.shown);
   if (head.kind == CalleeKind::Graph) {
     bytes.number(head.graph_hash.high);
     bytes.number(head.graph_hash.low);
@@ -102,8 +104,10 @@ void write_call(Message& message, const CallHead& head, const Arguments& argumen
 const char* callee_name(const Message& message) noexcept {
   try {
     wire::ByteReader bytes(wire::view_of(message.payload));
-    bytes.number<std::uint16_t>();  // kind and flags
-    return lasting_name(bytes.string());
+    bytes.number<std::uint8_t>();  // the kind
+    const auto flags = bytes.number<std::uint8_t>();
+    const std::string name = bytes.string();
+    return lasting_name((flags & kIsShown) != 0 ? bytes.string() : name);
   } catch (const std::exception&) {
     return "what is no call";
   }
@@ -120,6 +124,7 @@ CallHead CallReader::read_head() {
   head.runs_late = (flags & kRunsLate) != 0;
   head.is_custom = (flags & kCustom) != 0;
   head.name = bytes_.string();
+  if ((flags & kIsShown) != 0) head.shown = bytes_.string();
   if (head.kind != CalleeKind::Graph) return head;
   head.graph_hash.high = bytes_.number<std::uint64_t>();
   head.graph_hash.low = bytes_.number<std::uint64_t>();

@@ -19,6 +19,7 @@ struct CallHead {
   bool runs_late = false;
   bool is_custom = false;  // arguments are what another serializer than the usual has made
   std::string name;
+  std::string shown;  // as waits, stacks and traces name it; empty: by its name
   GraphHash graph_hash;
   std::shared_ptr<const GraphFunction> graph;  // null: the callee has it, by that hash
 };

@@ -1,0 +1,37 @@
+#include <distrun/common/board/shared_dump.hpp>
+
+#include <sys/stat.h>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+
+namespace distrun::board {
+
+SharedDump::SharedDump() noexcept {
+  try {
+    base::Fd fd = make_memory(sizeof(DumpArea));
+    memory_ = Mapping(fd.get(), sizeof(DumpArea), 0, false);
+    fd_ = std::move(fd);
+  } catch (const std::exception&) {
+    memory_ = Mapping();
+  }
+}
+
+std::optional<Dump> SharedDump::read() const {
+  if (!fd_) return std::nullopt;
+  return board::read(*reinterpret_cast<const DumpArea*>(memory_.data()));
+}
+
+DumpArea& map_dump(int fd) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || static_cast<std::size_t>(status.st_size) != sizeof(DumpArea)) {
+    throw Error(ErrorKind::Failed, "descriptor " + std::to_string(fd) + " is no memory for the stacks of a crash");
+  }
+  static Mapping memory(fd, sizeof(DumpArea), 0, true);
+  return *reinterpret_cast<DumpArea*>(memory.data());
+}
+
+}  // namespace distrun::board
