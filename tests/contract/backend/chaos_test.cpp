@@ -355,7 +355,7 @@ void check_all_points(const char* backend, Fault fault) {
 TEST_CASE("the others hear of a rank that is killed at any point, by name, and another group works") {
   check_all_points("shm", Fault::Kill);
 }
-TEST_CASE("the others time out on a rank that is stopped at any point, by name, and another group works") {
+TEST_CASE("the others time out on a rank that is stopped at any point, by name, and another group works", "[alone]") {
   check_all_points("shm", Fault::Stop);
 }
 TEST_CASE("a rank that is slow at any point costs the others nothing but time") {
