@@ -10,8 +10,8 @@ inline unsigned long number_of(const char* variable, unsigned long otherwise) {
   return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
 }
 
-// Whether tests that do much the same many times are to do all of it, which takes an hour instead of minutes: every
-// isolation, world size and device of a suite, every order of events of a model. scripts/check-all release asks for it.
+// Whether tests that do much the same many times do all of it: every isolation, world size and device of a suite, every
+// order of events of a model. It takes much longer; scripts/check-all release does it.
 inline bool runs_whole() { return std::getenv("DISTRUN_WHOLE_TESTS") != nullptr; }
 
 }  // namespace distrun::testing

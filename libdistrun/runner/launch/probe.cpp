@@ -10,6 +10,13 @@
 #include <distrun/runner/evidence/proc/task_state.hpp>
 
 namespace distrun::launch {
+
+base::Nanoseconds extension_of(base::Nanoseconds bound, base::Nanoseconds waited, base::Nanoseconds extended) {
+  constexpr int kMost = 2;         // times the bound
+  constexpr int kNoticeable = 10;  // parts of the bound
+  const base::Nanoseconds more = std::min(waited, kMost * bound) - extended;
+  return more > bound / kNoticeable ? more : base::Nanoseconds::zero();
+}
 Probe::Probe(io::Loop& loop, const Program& program, const wire::ProbeOrder& order, base::Nanoseconds bound,
              std::function<void(ProbeResult)> on_result)
     : loop_(loop), bound_(bound), on_result_(std::move(on_result)), alarm_(loop, [this] { on_bound(); }) {
@@ -57,8 +64,8 @@ void Probe::on_closed() { finish("the probe ended before it was done" + process_
 
 void Probe::on_bound() {
   const base::Nanoseconds waited = process_ ? evidence::cpu_wait_of(process_->pid()) : base::Nanoseconds::zero();
-  const base::Nanoseconds more = std::min(waited, kExtensionMax * bound_) - extended_;
-  if (more > bound_ / kNoticeable) {
+  const base::Nanoseconds more = extension_of(bound_, waited, extended_);
+  if (more.count() > 0) {
     extended_ += more;
     return alarm_.set(loop_.clock().now() + more);
   }

@@ -14,9 +14,9 @@
 
 namespace distrun::launch {
 
-// Of a look's bounds, which leave out waits for a CPU.
-inline constexpr int kExtensionMax = 2;  // times the bound
-inline constexpr int kNoticeable = 10;   // a wait below this part of the bound is part of any schedule
+// By how much the bound of a look is to be extended, after it was by `extended`, if what it waits for has had no CPU
+// for `waited`: twice the bound at most, and not for what is part of any schedule. Zero: it is over.
+base::Nanoseconds extension_of(base::Nanoseconds bound, base::Nanoseconds waited, base::Nanoseconds extended);
 
 struct ProbeResult {
   evidence::Stacks stacks;

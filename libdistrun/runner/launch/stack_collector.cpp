@@ -135,8 +135,8 @@ void StackCollector::on_asking_bound() {
   for (const auto& [rank, asked] : asked_) {
     waited = std::max(waited, evidence::cpu_wait_of(targets_[asked.target].pid) - asked.cpu_wait);
   }
-  const base::Nanoseconds more = std::min(waited, kExtensionMax * asking_) - extended_;
-  if (more <= asking_ / kNoticeable) return name_answers();
+  const base::Nanoseconds more = extension_of(asking_, waited, extended_);
+  if (more.count() == 0) return name_answers();
   extended_ += more;
   deadline_ += more;
   alarm_.set(loop_.clock().now() + more);

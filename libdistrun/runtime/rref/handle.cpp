@@ -55,13 +55,13 @@ void Handle::check(const char* what) const {
 
 void Handle::check_shared() const { check("call fork an UserRRef"); }
 
-rpc::CallRequest Handle::request(const char* function, std::string shown, Timeout timeout, base::Location site) const {
+rpc::CallRequest Handle::request(const char* function, const char* shown, Timeout timeout, base::Location site) const {
   rpc::Destination to(owner_, site);
   if (timeout) to = to.within(*timeout);
   rpc::CallRequest request{std::move(to), rpc::target_of(function), {}};
   request.arguments.positional.push_back(rpc::to_value(rref_.created_on));
   request.arguments.positional.push_back(rpc::to_value(rref_.local_id));
-  request.shown = std::move(shown);
+  request.shown = shown;
   return request;
 }
 

@@ -82,9 +82,9 @@ class Handle final : public rpc::Reference, public std::enable_shared_from_this<
   // Throws Error{Failed} if it can't be used any more: "... Cannot " + what + " after deletion."
   void check(const char* what) const;
   const std::shared_ptr<Keeper>& keeper() const noexcept { return keeper_; }
-  // A call of its owner that is about this reference, which waits, stacks and traces show as `shown`: the function gets
-  // its id in front of the arguments. Whoever gets the answer must keep the handle until then.
-  rpc::CallRequest request(const char* function, std::string shown, Timeout timeout, base::Location site) const;
+  // A call of its owner about this reference: the function gets its id before the other arguments. Waits, stacks and
+  // traces call it `shown`, a text that is never freed. Whoever gets the answer must keep the handle until then.
+  rpc::CallRequest request(const char* function, const char* shown, Timeout timeout, base::Location site) const;
 
  private:
   friend class References;

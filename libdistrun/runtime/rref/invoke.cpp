@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/calls/names.hpp>
 #include <distrun/runtime/rref/later.hpp>
 #include <distrun/runtime/rref/methods.hpp>
 #include <distrun/runtime/rref/references.hpp>
@@ -12,8 +13,8 @@ namespace {
 
 // `type`: of the value, as its owner says.
 rpc::CallRequest request_of(Invocation& invocation, const std::string& type) {
-  rpc::CallRequest request =
-      invocation.handle->request(kInvoke, type + "." + invocation.method, invocation.timeout, invocation.site);
+  const char* const shown = rpc::lasting_name(type + "." + invocation.method);
+  rpc::CallRequest request = invocation.handle->request(kInvoke, shown, invocation.timeout, invocation.site);
   rpc::Map named;
   for (auto& [name, value] : invocation.arguments.named) {
     named.items.emplace_back(Value(std::move(name)), std::move(value));

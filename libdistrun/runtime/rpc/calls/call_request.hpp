@@ -18,7 +18,7 @@ struct CallRequest {
   std::optional<DeviceMap> devices{};  // where tensors go; nothing: as the session's map for that worker says
   bool runs_late = false;              // also where the caller's time is over when it arrives
   CallMode mode = CallMode::Async;     // Calls::call_and_wait() is Sync, whatever stands here
-  std::string shown{};                 // as waits, stacks and traces name the callee; empty: by its name
+  const char* shown = nullptr;  // what waits, stacks and traces call the callee; lasts (names.hpp). Null: its name
 };
 
 }  // namespace distrun::rpc

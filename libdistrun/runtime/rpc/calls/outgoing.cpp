@@ -63,8 +63,8 @@ CallHead head_of(const CallRequest& request, const char*& lasting) {
   const Named& named = named_by(std::get<std::string>(request.target.callee));
   head.name = named.name;
   head.kind = named.kind;
-  head.shown = request.shown;
-  lasting = request.shown.empty() ? named.lasting : lasting_name(request.shown);
+  lasting = named.lasting;
+  if (request.shown != nullptr) head.shown = lasting = request.shown;
   return head;
 }
 
