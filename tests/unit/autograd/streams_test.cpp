@@ -1,7 +1,5 @@
 // Passes over graphs of GPUs: which stream a node runs on, and who waits for whom. The virtual driver's check of stream
 // order sees what is missing, however the streams happen to run.
-#include <pthread.h>
-
 #include <latch>
 #include <mutex>
 
@@ -17,6 +15,7 @@
 #include <distrun/runtime/core/thread_state.hpp>
 
 #include "central_differences.hpp"
+#include "support/no_threads.hpp"
 
 namespace distrun {
 namespace {
@@ -49,26 +48,6 @@ struct MeetsOtherRank {
 
 Tensor leaf_on(Device device, const Dims& sizes = {64}) { return set_requires_grad(ones(sizes, {DType::F32, device})); }
 
-// While it is there no thread can be started: its stack would be larger than all memory.
-class NoThreads {
- public:
-  NoThreads() {
-    pthread_getattr_default_np(&before_);
-    pthread_attr_t attributes;
-    pthread_getattr_default_np(&attributes);
-    pthread_attr_setstacksize(&attributes, std::size_t{1} << 50);
-    pthread_setattr_default_np(&attributes);
-    pthread_attr_destroy(&attributes);
-  }
-  ~NoThreads() {
-    pthread_setattr_default_np(&before_);
-    pthread_attr_destroy(&before_);
-  }
-
- private:
-  pthread_attr_t before_{};
-};
-
 }  // namespace
 
 TEST_CASE("a pass whose worker can't be started says so, and the next one runs") {
@@ -81,7 +60,7 @@ TEST_CASE("a pass whose worker can't be started says so, and the next one runs")
   const Tensor y = sum(cpu(a * 2));  // its last node is one of the CPU
   const Tensor on_gpu = sum(a);
   {
-    const NoThreads none;
+    const test::NoThreads none;
     CHECK_THROWS_WITH(backward(y, {}, {.retain_graph = true}), Catch::Contains("cannot start thread"));
     CHECK_THROWS_WITH(backward(on_gpu, {}, {.retain_graph = true}), Catch::Contains("cannot start thread"));
   }

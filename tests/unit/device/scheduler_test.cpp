@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/no_threads.hpp"
+
 namespace distrun::device::virtual_gpu {
 namespace {
 
@@ -87,6 +89,33 @@ TEST_CASE("callbacks that wait for other streams do not keep those from running"
   }
   streams.call(kFirst, [&go] { go.set_value(); });
   streams.scheduler.synchronize_device(0);
+}
+
+TEST_CASE("where no more threads can be started the one that is there does the work, also behind callbacks") {
+  Streams streams;
+  streams.call(kFirst, [] {});  // starts one
+  streams.scheduler.synchronize(kFirst);
+  const test::NoThreads none;
+  std::promise<void> both_are_there;
+  std::atomic<bool> ran{false};
+  streams.call(kFirst, [&both_are_there] { both_are_there.get_future().wait(); });
+  streams.call(kSecond, [&ran] { ran = true; });
+  both_are_there.set_value();
+  streams.scheduler.synchronize_device(0);
+  CHECK(ran);
+}
+
+TEST_CASE("where no thread can be started at all, a stream refuses work and keeps none of it") {
+  Streams streams;
+  {
+    const test::NoThreads none;
+    CHECK_THROWS_WITH(streams.call(kFirst, [] {}), Catch::Contains("cannot start thread"));
+  }
+  CHECK(streams.scheduler.is_idle(kFirst));
+  std::atomic<bool> ran{false};
+  streams.call(kFirst, [&ran] { ran = true; });
+  streams.scheduler.synchronize(kFirst);
+  CHECK(ran);
 }
 
 TEST_CASE("what a piece of work owns may use the streams when it is let go of") {

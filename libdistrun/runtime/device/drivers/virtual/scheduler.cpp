@@ -118,6 +118,7 @@ void Scheduler::release(Lock& lock) {
 void Scheduler::push(StreamRef stream, Work work) {
   Lock lock(mutex_);
   const std::shared_ptr<Queue> queue = find(stream);
+  if (threads_.empty() && work.kind != Work::Kind::Record) start_thread();
   queue->works.push_back(std::move(work));
   ++queue->pushed;
   if (!queue->active) advance({queue});
@@ -317,10 +318,18 @@ std::shared_ptr<Queue> Scheduler::take_ready() {
 
 // ---- the threads
 
-void Scheduler::start_thread_if_needed() {
+void Scheduler::start_thread() {
+  threads_.emplace_back("distrun-vgpu" + std::to_string(threads_.size()), [this] { serve(); });
+}
+
+void Scheduler::start_thread_if_needed() noexcept {
   const int limit = std::min(kThreads + in_callbacks_, kThreadsMax);
   if (idle_ > 0 || stopping_ || static_cast<int>(threads_.size()) >= limit) return;
-  threads_.emplace_back("distrun-vgpu" + std::to_string(threads_.size()), [this] { serve(); });
+  try {
+    start_thread();
+  } catch (const base::Error&) {
+    return;  // the threads that are there do the work; the next work tries again
+  }
 }
 
 // It may block; whoever can go on meanwhile gets a thread.

@@ -35,6 +35,7 @@ class Scheduler {
   // What is on it is still done, and its device waited for.
   void close(StreamRef stream);
   // All of these throw Error{InvalidArgument} for a stream that is not open.
+  // Throws Error{Overloaded}, and does nothing, if no thread can be started and there is none yet.
   void push(StreamRef stream, Work work);
   bool is_idle(StreamRef stream);
   // Throw what has gone wrong on the stream.
@@ -76,7 +77,8 @@ class Scheduler {
   void run_user_code(Lock& lock, const Code& code);
   void rest(Lock& lock);
   void serve();
-  void start_thread_if_needed();
+  void start_thread();
+  void start_thread_if_needed() noexcept;
   void drop_works();
 
   const std::uint64_t seed_;
