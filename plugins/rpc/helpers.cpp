@@ -1,8 +1,10 @@
 // What ported tests bring along for RPC.
 #include "suites.hpp"
 
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 
 #include "support/dist_backend.hpp"
 #include "support/efa.hpp"
@@ -34,6 +36,26 @@ std::string transport_used(Rank& rank, const std::string& ending, const std::vec
   rpc::shutdown();
   return used;
 }
+
+// The main thread of rank 0 waits on it: a wait that the runtime does not know.
+struct Gate {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_open = false;
+
+  void set(bool open) {
+    const std::lock_guard lock(mutex);
+    is_open = open;
+    changed.notify_all();
+  }
+  bool wait() {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(15), [this] { return is_open; });
+  }
+} gate;
+
+void open_gate() { gate.set(true); }
+DISTRUN_RPC(open_gate)
 
 }  // namespace
 
@@ -75,6 +97,15 @@ DISTRUN_TEST(RpcHelpers, nothing_can_be_called) {
   with_rpc(rank, {}, [&] {
     rpc_sync(next_worker(rank), noop);
     DISTRUN_EXPECT(rpc_sync(next_worker(rank), "noop").is_none());
+  });
+}
+
+DISTRUN_TEST(RpcHelpers, calls_are_served_while_the_main_thread_blocks) {
+  if (rank.rank() == 0) gate.set(false);
+  rank.barrier("the gate is closed");
+  with_rpc(rank, {}, [&] {
+    if (rank.rank() == 0) DISTRUN_EXPECT(gate.wait());
+    if (rank.rank() == 1) rpc_sync(to("worker0").within(10), open_gate);
   });
 }
 

@@ -10,8 +10,11 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "compare.hpp"
 #include "daemon.hpp"
+#include "support/terminal_session.hpp"
 
 namespace {
 
@@ -127,7 +130,8 @@ TEST_CASE("runs that wait are shown, and cancelled without having started", "[da
   REQUIRE(eventually(scaled(kLong), [&] { return daemon.shows("1 waiting of 100"); }));
   const Sandbox other(distrun_program());
   const Ended ps = daemon.start(other, {"ps"}).wait(scaled(kLong));
-  CHECK_THAT(ps.out, Contains("Hangs.one_sleeps") && Contains("waits in the daemon") && Contains("1 ahead"));
+  CHECK_THAT(ps.out, Contains("Hangs.one_sleeps") && Contains("waits in the daemon") && Contains("1 ahead") &&
+                         Contains("(submitted in " + sandbox.start_directory() + ")"));
   const std::size_t line = ps.out.find(" waits in the daemon");
   REQUIRE(line != std::string::npos);
   const std::string id = ps.out.substr(line - 12, 12);
@@ -142,6 +146,32 @@ TEST_CASE("runs that wait are shown, and cancelled without having started", "[da
   CHECK(first.running.wait(scaled(kLong)).exit_code == 130);
   CHECK(first.sandbox.summary().interrupted);
   CHECK(first.leaves_nothing());
+}
+
+TEST_CASE("cancel asks on a terminal before it ends a waiting run of another directory", "[daemon]") {
+  const Daemon daemon(daemon_program());
+  Hanging first(daemon);
+  const Sandbox sandbox(distrun_program());
+  Running second = daemon.start(sandbox, trivial(sandbox));
+  REQUIRE(eventually(scaled(kLong), [&] { return daemon.shows("1 waiting of 100"); }));
+  const Sandbox other(distrun_program());
+  const nlohmann::json shown =
+      nlohmann::json::parse(daemon.start(other, {"ps", "--json"}).wait(scaled(kLong)).out)["waiting"][0];
+  CHECK(shown["directory"] == sandbox.start_directory());
+  Command command = daemon.command(other, {"cancel", shown["run_id"]});
+  command.directory = other.start_directory();
+  TerminalSession terminal(command);
+  std::string question;
+  REQUIRE(eventually(scaled(kLong), [&] {
+    question += terminal.read_some();
+    return question.find("[y/N] ") != std::string::npos;
+  }));
+  CHECK_THAT(question, Contains("was started in another directory") &&
+                           Contains("(submitted in " + sandbox.start_directory() + ")"));
+  terminal.type("n\n");
+  CHECK(terminal.wait(scaled(kLong)).exit_code == 0);
+  CHECK(daemon.start(other, {"cancel", first.sandbox.run_id_in_use()}).wait(scaled(kLong)).exit_code == 0);
+  CHECK(second.wait(scaled(kLong)).exit_code == 0);
 }
 
 TEST_CASE("a run without the daemon is cancelled too", "[daemon]") {

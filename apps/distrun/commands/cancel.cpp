@@ -58,12 +58,15 @@ Doomed look_at(const std::string& id, const std::vector<wire::DaemonRun>& in_dae
 
 std::string words_of(const Doomed& run) {
   if (run.status) return command_text(*run.status) + " (" + origin_text(*run.status) + ")";
-  return run.in_daemon ? base::one_line(run.in_daemon->command, 400) : "";
+  return run.in_daemon ? waiting_text(*run.in_daemon) : "";
 }
 
 bool was_started_elsewhere(const Doomed& run) {
+  const std::string directory = run.status      ? run.status->directory
+                                : run.in_daemon ? run.in_daemon->directory
+                                                : std::string();
   std::error_code failure;
-  return run.status && run.status->directory != std::filesystem::current_path(failure).string();
+  return !directory.empty() && directory != std::filesystem::current_path(failure).string();
 }
 
 // Only where somebody is there to answer.

@@ -57,6 +57,7 @@ void write_waiting(report::JsonWriter& out, const wire::DaemonRun& run) {
   out.field("ahead", run.ahead);
   out.field("stopped", run.stopped);
   out.field("command", run.command);
+  out.field_if(!run.directory.empty(), "directory", run.directory);
   out.end_object();
 }
 

@@ -17,7 +17,7 @@
 
 namespace distrun::wire {
 
-inline constexpr std::uint32_t kDaemonAbi = 1;
+inline constexpr std::uint32_t kDaemonAbi = 2;
 
 enum class DaemonFrame : std::uint16_t {
   // to the daemon
@@ -117,8 +117,9 @@ struct DaemonRun {
   bool stopped = false;       // by Ctrl-Z: takes no place
   bool over = false;          // its tests are; its output is not read yet: takes no place
   std::string command;        // shortened
+  std::string directory;      // in which it was submitted; empty if it cannot be read
 };
-DISTRUN_FIELDS(DaemonRun, m.run_id, m.pid, m.ahead, m.since_ms, m.stopped, m.over, m.command)
+DISTRUN_FIELDS(DaemonRun, m.run_id, m.pid, m.ahead, m.since_ms, m.stopped, m.over, m.command, m.directory)
 
 struct DaemonStatus {
   std::string version;

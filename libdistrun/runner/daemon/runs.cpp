@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -27,6 +28,11 @@ std::string command_of(const wire::Submission& order) {
   return base::one_line(text, kCommandMax);
 }
 
+std::string path_of(const base::Fd& directory) {
+  std::error_code failure;
+  return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(directory.get()), failure).string();
+}
+
 std::vector<std::string> ids_of(const auto& runs) {
   std::vector<std::string> ids;
   for (const auto& [id, run] : runs) ids.push_back(id);
@@ -44,6 +50,7 @@ std::string Runs::add(wire::Submission order, std::vector<base::Fd> descriptors,
   Run& run = runs_[run_id];
   run.order = std::move(order);
   run.descriptors = std::move(descriptors);
+  run.directory = path_of(run.descriptors.at(2));
   run.events = std::move(events);
   run.since = loop_.clock().now();
   run.told_ahead = queue_.ahead(run_id);
@@ -187,6 +194,7 @@ wire::DaemonRun Runs::status_of(const std::string& run_id, const Run& run) const
   status.stopped = queue_.is_stopped(run_id);
   status.over = queue_.is_over(run_id);
   status.command = command_of(run.order);
+  status.directory = run.directory;
   return status;
 }
 

@@ -49,6 +49,7 @@ class Runs {
   struct Run {
     wire::Submission order;
     std::vector<base::Fd> descriptors;  // until it starts: then they are its own
+    std::string directory;              // in which it was submitted
     RunEvents events;
     base::TimePoint since;  // in its state
     int told_ahead = 0;

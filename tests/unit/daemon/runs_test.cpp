@@ -234,6 +234,7 @@ TEST_CASE("the status names those that run, then those that wait") {
   CHECK(status[1].pid == 0);
   CHECK(status[1].ahead == 1);
   CHECK(status[1].command == "sh -c 'exit 0'");
+  for (const wire::DaemonRun& run : status) CHECK(run.directory == "/");
   stage.runs.end_all("");
   CHECK(stage.ends(first));
 }
