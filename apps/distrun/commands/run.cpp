@@ -106,7 +106,15 @@ int coordinate(RunOptions options, const proc::RunPlaces& places, std::optional<
   arrange_tests(options, run);
   main.on_stop([&](runner::Urgency urgency) { run.cancel(urgency); });
   main.on_look([&] { run.look_now(); });
-  main.on_pause([&] { run.pause(); }, [&] { run.resume(); });
+  main.on_pause(
+      [&] {
+        run.pause();
+        outputs.console().pause();
+      },
+      [&] {
+        run.resume();
+        outputs.console().resume();
+      });
   const RunServer server(main.loop(), run, places.run_id, [&] { main.interrupt(); });
   if (own) main.stand_by_when_stopped();
   std::optional<Debugger> debugger;

@@ -73,8 +73,8 @@ class Agent {
   // Throws Error{Disconnected} if the worker is lost, or can't be reached; Error{Overloaded} if too much is on its way
   // to it; Error{InvalidArgument} for a worker that it does not know, and for tensors that it can't carry.
   virtual void send(WorkerId to, Message message, Urgency urgency) = 0;
-  // The worker's process is said to be gone, and the agent may not have met it: finds out, and tells its loss. Must not
-  // block; a worker that is there stays one.
+  // Connects to a worker that the agent has not met, so that its loss is reported. Called when the worker's process is
+  // said to be gone, or when it has not come. Must not block; a worker that is there stays one.
   virtual void look_after(WorkerId /*peer*/) noexcept {}
   // Null: messages move without anybody's help.
   virtual std::shared_ptr<future::Progress> progress() const noexcept = 0;

@@ -223,6 +223,23 @@ TEST_CASE("the status line fits any terminal", "[report]") {
   }
 }
 
+TEST_CASE("the time in which a run is suspended is not shown as a test's", "[report]") {
+  Screen screen({});
+  runner::RunRecord run = run_of(failing());
+  screen.console().on_run_start(run, 1);
+  start(screen.console(), run.tests[0]);
+  screen.news();
+  screen.clock().pass(20s);
+  screen.console().pause();
+  screen.clock().pass(1000s);
+  screen.console().tick();
+  CHECK(screen.news().empty());
+  screen.console().resume();
+  screen.clock().pass(41s);
+  screen.console().tick();
+  CHECK(screen.news() == "still running             Ring.gather, 61.0 s | 0-3 spawn\n");
+}
+
 TEST_CASE("without a terminal a test that is silent for a minute gets a line", "[report]") {
   Screen screen({});
   runner::RunRecord run = run_of(failing());

@@ -40,6 +40,9 @@ class Console final : public runner::EventSink {
   void tick();
   // What ranks have waited for, for long; for the status line.
   void waiting(std::string waits) { progress_.waiting(std::move(waits)); }
+  // The run is suspended (Ctrl-Z), and goes on: that time is no test's.
+  void pause() { progress_.pause(clock_.now()); }
+  void resume() { progress_.resume(clock_.now()); }
   // The terminal has another width now.
   void resize(int width);
   // Where the reports are, or will be; before on_run_end.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <distrun/common/base/rank_list.hpp>
 #include <distrun/common/base/text.hpp>
@@ -40,9 +41,14 @@ void Progress::test_ended(const runner::TestRecord& test) {
   if (!is_good(test.verdict)) ++bad_;
 }
 
+void Progress::resume(base::TimePoint now) {
+  const base::Nanoseconds stood = now - std::min(now, std::exchange(paused_at_, base::TimePoint::max()));
+  for (auto& [id, test] : running_) test.since += stood;
+}
+
 base::Nanoseconds Progress::longest(base::TimePoint now) const {
   const Entry* entry = find_oldest();
-  return entry == nullptr ? base::Nanoseconds{} : now - entry->second.since;
+  return entry == nullptr ? base::Nanoseconds{} : age_of(entry->second, now);
 }
 
 std::string Progress::doing_of(const Running& test) const {
@@ -55,7 +61,7 @@ std::string Progress::status(base::TimePoint now, std::size_t width) const {
   const Entry* entry = find_oldest();
   if (entry == nullptr) return fit(head, width);
   const auto& [id, test] = *entry;
-  const std::string tail = ", " + base::human(now - test.since) + " | " + doing_of(test);
+  const std::string tail = ", " + base::human(age_of(test, now)) + " | " + doing_of(test);
   head += " | ";
   const std::size_t used = display_width(head) + display_width(tail);
   const std::size_t room = width > used + kIdWidthMin ? width - used : kIdWidthMin;
@@ -66,7 +72,7 @@ std::string Progress::oldest(base::TimePoint now) const {
   const Entry* entry = find_oldest();
   if (entry == nullptr) return "";
   const auto& [id, test] = *entry;
-  return base::one_line(id, 1000) + ", " + base::human(now - test.since) + " | " + doing_of(test);
+  return base::one_line(id, 1000) + ", " + base::human(age_of(test, now)) + " | " + doing_of(test);
 }
 
 void Progress::set(const std::string& id, int rank, const char* doing) {

@@ -1,5 +1,6 @@
 #pragma once
 // What is running at the moment, for the status line.
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -22,6 +23,10 @@ class Progress {
   void waiting(std::string waits) { waits_ = std::move(waits); }
   void test_ended(const runner::TestRecord& test);
 
+  // The time between the two counts for no test. Each may be called again.
+  void pause(base::TimePoint now) { paused_at_ = std::min(paused_at_, now); }
+  void resume(base::TimePoint now);
+
   bool idle() const noexcept { return running_.empty(); }
   // Of the test that has been running longest; zero if none is.
   base::Nanoseconds longest(base::TimePoint now) const;
@@ -41,6 +46,10 @@ class Progress {
 
   void set(const std::string& id, int rank, const char* doing);
   const Entry* find_oldest() const;
+  // Without the pause that goes on.
+  base::Nanoseconds age_of(const Running& test, base::TimePoint now) const {
+    return std::max(base::Nanoseconds{}, std::min(now, paused_at_) - test.since);
+  }
   std::string doing_of(const Running& test) const;
 
   int tests_ = 0;
@@ -49,6 +58,7 @@ class Progress {
   std::uint64_t started_ = 0;
   std::map<std::string, Running> running_;
   std::string waits_;
+  base::TimePoint paused_at_ = base::TimePoint::max();  // while paused
 };
 
 // "0-2 body, 3 set-up"; groups that would be too long to list are counted: "128 ranks body".

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kRoundsMax = 10'000;  // of all groups at once
 constexpr base::Nanoseconds kTellPatience = std::chrono::milliseconds(500);
+// Before the leader connects to followers that have not come: most come within it, and connect by themselves.
+constexpr base::Nanoseconds kUnmet = std::chrono::milliseconds(50);
 constexpr char kGather[] = "distrun.gather";
 constexpr char kGathered[] = "distrun.gathered";
 
@@ -146,8 +148,17 @@ void Meetings::check(const Entered& round, const std::set<std::string>& awaited,
   }
 }
 
+// The loss of a worker is seen by those that are connected to it.
+void Meetings::look_after(Calls& calls, const std::set<std::string>& names, std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  for (const std::string& name : names) calls.agent().look_after(calls.resolve(Destination(name)).id());
+  lock.lock();
+}
+
 Gathered Meetings::wait_for_all(Calls& calls, const Entered& round, const MeetingBounds& bounds) {
   Gathered& gathered = round.round->gathered;
+  const base::TimePoint unmet = std::min(now() + kUnmet, bounds.deadline);
+  bool has_looked = false;
   std::unique_lock lock(mutex_);
   for (;;) {
     std::set<std::string> missing;
@@ -157,10 +168,14 @@ Gathered Meetings::wait_for_all(Calls& calls, const Entered& round, const Meetin
     if (missing.empty()) return std::move(gathered);
     const std::size_t seen = gathered.size();
     const auto info = wait_info(calls, missing, round.number, round.site);
-    const core::WaitEnd end = core::wait_for_peers(info, lock, changed_, bounds.deadline,
+    const core::WaitEnd end = core::wait_for_peers(info, lock, changed_, has_looked ? bounds.deadline : unmet,
                                                    [&] { return gathered.size() != seen || is_hopeless(missing); });
     if (gathered.size() != seen) continue;
     check(round, missing, end);
+    if (!std::exchange(has_looked, true)) {
+      look_after(calls, missing, lock);
+      continue;
+    }
     throw Error(ErrorKind::Timeout,
                 "Followers [" + key_of(missing) + "] timed out in _all_gather after " +
                     text_of("%.2f", seconds(bounds.call.value_or(calls.timeout()))) +

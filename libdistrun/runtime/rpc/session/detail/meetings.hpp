@@ -76,6 +76,7 @@ class Meetings {
 
   Gathered lead(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds);
   Gathered follow(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds);
+  static void look_after(Calls& calls, const std::set<std::string>& names, std::unique_lock<std::mutex>& lock);
   Gathered wait_for_all(Calls& calls, const Entered& round, const MeetingBounds& bounds);
   std::vector<Told> tell(Calls& calls, const Entered& round, const Failure& failure, const Packed& packed,
                          const MeetingBounds& bounds);
