@@ -13,6 +13,7 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -49,12 +50,14 @@ std::size_t page_size() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE
 Fault fault_of_page = Fault::Kill;
 void strike() { ::raise(fault_of_page == Fault::Kill ? SIGKILL : SIGSTOP); }
 
-// Whoever goes on finds the page as any other.
+// Strikes once: the fault may be reported again, to another thread or before the page's new protection is seen, and a
+// victim that stopped a second time would be continued by nobody. Later accesses find the page as any other.
 void on_touch(int, siginfo_t* what, void*) {
+  static std::atomic<bool> has_struck{false};
   const auto* const at = static_cast<std::byte*>(what->si_addr);
   if (at < page_that_strikes || at >= page_that_strikes + page_size()) std::abort();
-  ::mprotect(page_that_strikes, page_size(), PROT_READ | PROT_WRITE);
-  strike();
+  if (::mprotect(page_that_strikes, page_size(), PROT_READ | PROT_WRITE) != 0) std::abort();
+  if (!has_struck.exchange(true)) strike();
 }
 
 // Bytes of a rank; never freed.

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -111,9 +112,13 @@ std::byte* page_that_strikes = nullptr;
 std::size_t page_size() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 int signal_of_page = SIGKILL;
 
-void on_touch(int, siginfo_t*, void*) {
-  ::mprotect(page_that_strikes, page_size(), PROT_READ | PROT_WRITE);
-  ::raise(signal_of_page);
+// Strikes once, as in chaos_test.cpp.
+void on_touch(int, siginfo_t* what, void*) {
+  static std::atomic<bool> has_struck{false};
+  const auto* const at = static_cast<std::byte*>(what->si_addr);
+  if (at < page_that_strikes || at >= page_that_strikes + page_size()) std::abort();
+  if (::mprotect(page_that_strikes, page_size(), PROT_READ | PROT_WRITE) != 0) std::abort();
+  if (!has_struck.exchange(true)) ::raise(signal_of_page);
 }
 
 constexpr std::size_t kLarge = 900'001;
