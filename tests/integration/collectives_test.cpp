@@ -18,7 +18,7 @@ std::string block_of(const std::string& page) {
 }
 
 // The line of what was printed that names who calls what; without it the whole text.
-std::string explanation(const std::string& text) {
+std::string mismatch_explanation(const std::string& text) {
   std::smatch found;
   const std::regex line("DistBackendError: the ranks of group world do not call the same:[^\n]*");
   return std::regex_search(text, found, line) ? found.str() : "no explanation in: " + text;
@@ -30,7 +30,7 @@ TEST_CASE("ranks that do not call the same are told as the example's page shows 
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({DISTRUN_MISMATCH});
   CHECK(ended.exit_code == 1);
-  CHECK(explanation(ended.out) == explanation(block_of(DISTRUN_MISMATCH_PAGE)));
+  CHECK(mismatch_explanation(ended.out) == mismatch_explanation(block_of(DISTRUN_MISMATCH_PAGE)));
 }
 
 TEST_CASE("the example of a ring works with one rank, some and many") {

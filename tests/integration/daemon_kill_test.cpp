@@ -18,8 +18,8 @@ using namespace distrun::testing;
 using Texts = std::vector<std::string>;
 
 constexpr int kRounds = 20;
-constexpr milliseconds kGoneWithin{3000};
-constexpr milliseconds kLong{30'000};
+constexpr milliseconds kDaemonGoneWithin{3000};
+constexpr milliseconds kDaemonLong{30'000};
 
 struct Client {
   Client(const Daemon& daemon, const std::string& fixture)
@@ -29,7 +29,8 @@ struct Client {
 
   // Whether it came only after the kill: the next daemon serves it like any other, so its run is stopped.
   bool was_late(const Daemon& next) {
-    eventually(scaled(kLong), [&] { return running.ends_within(milliseconds(0)) || next.shows(sandbox.output()); });
+    eventually(scaled(kDaemonLong),
+               [&] { return running.ends_within(milliseconds(0)) || next.shows(sandbox.output()); });
     if (!next.shows(sandbox.output())) return false;
     running.signal(SIGINT);
     return true;
@@ -38,9 +39,9 @@ struct Client {
   // How it goes when its daemon was killed, or the run was over before; empty: as it should.
   std::string wrong(const Daemon& next) {
     const bool late = was_late(next);
-    const Ended ended = running.wait(scaled(kLong));
+    const Ended ended = running.wait(scaled(kDaemonLong));
     if (ended.out_of_time) return "the client did not end";
-    eventually(scaled(kGoneWithin), [&] { return sandbox.remains().empty(); });
+    eventually(scaled(kDaemonGoneWithin), [&] { return sandbox.remains().empty(); });
     std::string left;
     for (const std::string& what : sandbox.remains()) left += what + "\n";
     sandbox.sweep();
@@ -79,8 +80,8 @@ TEST_CASE("nothing is left when a daemon was killed, and the next one serves at 
       CHECK(client.wrong(daemon) == "");
     }
     const Sandbox sandbox(distrun_program());
-    const Ended served =
-        daemon.start(sandbox, {"run", "--daemon", "--filter", "Passes.trivial", plugin("passes")}).wait(scaled(kLong));
+    const Ended served = daemon.start(sandbox, {"run", "--daemon", "--filter", "Passes.trivial", plugin("passes")})
+                             .wait(scaled(kDaemonLong));
     CHECK(served.exit_code == 0);
   }
   const Ended ended = daemon.stop();

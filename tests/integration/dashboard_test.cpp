@@ -17,7 +17,7 @@ using Catch::Contains;
 
 const std::string kFolder = DISTRUN_SOURCE_DIR "/examples/dashboard";
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> status_lines(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t end = std::min(text.find('\n', from), text.size());
@@ -36,7 +36,7 @@ struct Step {
 std::vector<Step> steps_of_readme() {
   std::vector<Step> steps;
   bool in_block = false;
-  for (const std::string& line : lines_of(read_file(kFolder + "/README.md"))) {
+  for (const std::string& line : status_lines(read_file(kFolder + "/README.md"))) {
     if (line.starts_with("```")) {
       in_block = line == "```console";
     } else if (in_block && line.starts_with("$ ")) {
@@ -49,7 +49,7 @@ std::vector<Step> steps_of_readme() {
 }
 
 // Without what differs from run to run and from machine to machine.
-std::string steady(std::string text) {
+std::string without_numbers(std::string text) {
   const std::string source = DISTRUN_SOURCE_DIR "/";
   for (std::size_t at = text.find(source); at != std::string::npos; at = text.find(source)) {
     text.erase(at, source.size());
@@ -61,7 +61,7 @@ std::string steady(std::string text) {
 std::vector<std::string> commands_of_ci(const std::string& text) {
   const std::regex command("^ *(?:run: |- |sh ')((?:scripts/setup|cmake |build/bin/).*?)'?$");
   std::vector<std::string> commands;
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : status_lines(text)) {
     std::smatch part;
     if (std::regex_match(line, part, command)) commands.push_back(part[1]);
   }
@@ -126,7 +126,7 @@ std::string wrong_with_metrics(const std::string& text) {
   const std::regex sample(R"re((distrun_[a-z_]+)\{([a-z_]+="([^"\\]|\\["\\n])*",?)+\} [0-9][0-9.e-]*)re");
   std::set<std::string> told;
   std::string current;
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : status_lines(text)) {
     std::smatch part;
     if (std::regex_match(line, part, head)) {
       if (part[1] == "HELP" && !told.insert(part[2]).second) return "told twice: " + line;
@@ -150,7 +150,7 @@ TEST_CASE("every command of the dashboards' page prints what the page shows", "[
     const Ended ended = workplace.shell(step.command);
     INFO("$ " << step.command << "\n" << ended.err);
     CHECK_FALSE(ended.out_of_time);
-    CHECK(steady(ended.out) == steady(step.shown));
+    CHECK(without_numbers(ended.out) == without_numbers(step.shown));
     CHECK(ended.exit_code == 0);
   }
 }

@@ -11,8 +11,6 @@ namespace {
 using namespace distrun::testing;
 using Catch::Contains;
 
-constexpr int kInfraError = 3;
-
 // As GitHub's runner starts a step.
 Ended run_as_step(const Sandbox& sandbox, std::vector<std::string> arguments, const std::string& summary,
                   std::vector<std::string> environment = {}) {
@@ -35,7 +33,7 @@ std::string obeyed_part(const std::string& out) {
 }
 
 // Nanoseconds that a summary does not keep may decide how a time is rounded.
-std::string without_times(const std::string& xml) {
+std::string junit_without_times(const std::string& xml) {
   return std::regex_replace(xml, std::regex(" time=\"[0-9.]+\""), "");
 }
 
@@ -129,7 +127,7 @@ TEST_CASE("an earlier run makes the same reports", "[github]") {
   CHECK(ended.exit_code == 0);
   CHECK_THAT(ended.out, Contains("fail: Fails.require"));
   CHECK(read_file(stem + "again.ctrf.json") == read_file(stem + "ctrf.json"));
-  CHECK(without_times(read_file(stem + "again.xml")) == without_times(read_file(stem + "junit.xml")));
+  CHECK(junit_without_times(read_file(stem + "again.xml")) == junit_without_times(read_file(stem + "junit.xml")));
   CHECK(wrong_with_reports(sandbox) == "");
 }
 

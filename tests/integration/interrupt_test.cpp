@@ -16,7 +16,6 @@ namespace {
 
 using namespace distrun::testing;
 
-constexpr int kInterrupted = 130;
 constexpr milliseconds kEndsWithin{2000};
 
 // A run whose ranks hang for longer than the test takes, once they do.

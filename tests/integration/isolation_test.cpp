@@ -21,7 +21,7 @@ using namespace distrun::testing;
 
 std::string fixture(const std::string& name) { return std::string(DISTRUN_PLUGIN_DIR) + "/fixture_" + name + ".so"; }
 
-Summary run(const Sandbox& sandbox, Texts arguments) {
+Summary run_isolated(const Sandbox& sandbox, Texts arguments) {
   arguments.insert(arguments.begin(), {"run", "--output", sandbox.output(), "--color", "never"});
   if (time_scale() != 1) arguments.insert(arguments.end(), {"--timeout-scale", std::to_string(time_scale())});
   const Ended ended = sandbox.run(std::move(arguments), scaled(milliseconds(60'000)));
@@ -39,7 +39,7 @@ std::map<int, int> tests_by_process(const Summary& summary) {
   return counts;
 }
 
-long count_of(const std::string& text, const std::string& part) {
+long occurrences_in(const std::string& text, const std::string& part) {
   long count = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
   return count;
@@ -56,7 +56,7 @@ struct Holdings {
     const std::string folder = "/proc/" + std::to_string(pid);
     const std::string status = read_file(folder + "/status");
     const std::size_t at = status.find("VmRSS:");
-    return {static_cast<long>(names_in(folder + "/fd").size()), count_of(read_file(folder + "/maps"), "\n"),
+    return {static_cast<long>(names_in(folder + "/fd").size()), occurrences_in(read_file(folder + "/maps"), "\n"),
             static_cast<long>(children_of(pid).size()),
             at == std::string::npos ? 0 : std::atol(status.c_str() + at + sizeof "VmRSS:")};
   }
@@ -87,7 +87,7 @@ TEST_CASE("a pool that crashes a thousand times leaves nothing, and its coordina
   const auto comes_to = [&](long crashes) {
     return eventually(at_latest(milliseconds(60'000)), [&] {
       pause_for(milliseconds(50));
-      return count_of(read_file(sandbox.output() + "/events.ndjson"), "\"kind\":\"test_end\"") >= crashes;
+      return occurrences_in(read_file(sandbox.output() + "/events.ndjson"), "\"kind\":\"test_end\"") >= crashes;
     });
   };
   REQUIRE(comes_to(kEarly));
@@ -111,7 +111,7 @@ TEST_CASE("a crash where ranks stay does not reach the next test, a hundred time
   const std::string isolation = GENERATE("pool", "threads");
   const Sandbox sandbox(DISTRUN_BIN);
   const Summary summary =
-      run(sandbox, {"--isolation", isolation, "--filter", "Alternates.*/hundred=3,*", fixture("alternates")});
+      run_isolated(sandbox, {"--isolation", isolation, "--filter", "Alternates.*/hundred=3,*", fixture("alternates")});
   CHECK(summary.tests.size() == 200);
   for (const TestResult& test : summary.tests) {
     INFO(test.id << ": " << test.message);
@@ -122,8 +122,8 @@ TEST_CASE("a crash where ranks stay does not reach the next test, a hundred time
 TEST_CASE("what replaces itself all the time is ended with the test that left it, twenty times", "[isolation]") {
   const std::string isolation = GENERATE("process", "exec", "pool", "threads");
   const Sandbox sandbox(DISTRUN_BIN);
-  const Summary summary =
-      run(sandbox, {"--isolation", isolation, "--filter", "Alternates.replace_and_pass/*", fixture("alternates")});
+  const Summary summary = run_isolated(
+      sandbox, {"--isolation", isolation, "--filter", "Alternates.replace_and_pass/*", fixture("alternates")});
   CHECK(summary.tests.size() == 40);
   for (const TestResult& test : summary.tests) {
     INFO(isolation << ", " << test.id << ": " << test.message);
@@ -138,7 +138,7 @@ TEST_CASE("ranks serve one test in process, and all tests of a suite in pool", "
     const Sandbox sandbox(DISTRUN_BIN);
     Texts arguments{"--isolation", isolation};
     arguments.insert(arguments.end(), tests.begin(), tests.end());
-    return tests_by_process(run(sandbox, arguments));
+    return tests_by_process(run_isolated(sandbox, arguments));
   };
   CHECK(processes("process").size() == 3);
   CHECK(processes("pool").size() == 1);
@@ -147,7 +147,8 @@ TEST_CASE("ranks serve one test in process, and all tests of a suite in pool", "
 
 TEST_CASE("in threads all ranks are one process", "[isolation]") {
   const Sandbox sandbox(DISTRUN_BIN);
-  const Summary summary = run(sandbox, {"--isolation", "threads", "--filter", "Passes.trivial", fixture("passes")});
+  const Summary summary =
+      run_isolated(sandbox, {"--isolation", "threads", "--filter", "Passes.trivial", fixture("passes")});
   std::set<int> pids;
   for (const RankResult& rank : summary.tests.at(0).attempts.at(0).ranks) pids.insert(rank.pid);
   CHECK(pids.size() == 1);
@@ -158,8 +159,8 @@ TEST_CASE("with --jobs tests overlap, and come to what they come to alone", "[is
   const std::string isolation = isolations[GENERATE(range(std::size_t{0}, runs_whole() ? std::size_t{4} : 2))];
   const Sandbox sandbox(DISTRUN_BIN);
   const auto verdicts = [&](const std::string& jobs) {
-    const Summary summary = run(sandbox, {"--jobs", jobs, "--isolation", isolation, "--timeout", "20s",
-                                          fixture("fails"), fixture("passes"), fixture("exits")});
+    const Summary summary = run_isolated(sandbox, {"--jobs", jobs, "--isolation", isolation, "--timeout", "20s",
+                                                   fixture("fails"), fixture("passes"), fixture("exits")});
     std::map<std::string, std::string> all;
     for (const TestResult& test : summary.tests) all[test.id] = test.verdict;
     return all;

@@ -25,7 +25,7 @@ namespace {
 using namespace distrun::testing;
 
 constexpr int kSeed = 20;
-constexpr int kRounds = DISTRUN_SANITIZED ? 60 : 200;
+constexpr int kKillRounds = DISTRUN_SANITIZED ? 60 : 200;
 constexpr int kAtATime = 4;  // a round mostly waits
 constexpr int kStrikesPercentMin = 80;
 constexpr int kStrikesOfEachMin = 5;  // per hundred rounds
@@ -33,7 +33,7 @@ constexpr int kLaterMsMax = 400;
 constexpr int kLaterLoadingMsMax = 5;  // of a plugin that goes wrong while it is loaded: that is soon over
 constexpr milliseconds kVictimComesWithin{2000};
 constexpr milliseconds kGoesOn{150};  // a run that has lost a rank, a zygote, a lister or a probe
-constexpr milliseconds kEndsWithin{10'000};
+constexpr milliseconds kPointEndsWithin{10'000};
 
 int number_from_environment(const char* name, int otherwise) {
   const char* text = std::getenv(name);
@@ -132,7 +132,7 @@ class Play {
     if (daemon_ && result_.struck) daemon_->kill();  // it is dead; this waits for it
     const bool is_over = victim == Victim::Guard || victim == Victim::Coordinator || victim == Victim::Daemon;
     if (!(is_over && result_.struck) && !running.ends_within(scaled(kGoesOn))) running.signal(SIGINT);
-    judge(running.wait(scaled(kEndsWithin)));
+    judge(running.wait(scaled(kPointEndsWithin)));
     sandbox_.sweep();
     return std::move(result_);
   }
@@ -228,7 +228,7 @@ std::vector<Result> play_all(const std::vector<Round>& rounds) {
 }  // namespace
 
 TEST_CASE("nothing is left when any process of any run is killed at any time", "[kill][alone]") {
-  const int count = number_from_environment("DISTRUN_KILL_ROUNDS", kRounds);
+  const int count = number_from_environment("DISTRUN_KILL_ROUNDS", kKillRounds);
   const int seed = number_from_environment("DISTRUN_KILL_SEED", kSeed);
   std::cout << "DISTRUN_KILL_ROUNDS=" << count << " DISTRUN_KILL_SEED=" << seed << " repeat this" << std::endl;
   Choice choice(seed);

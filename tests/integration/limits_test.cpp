@@ -17,7 +17,6 @@ using namespace distrun::testing;
 using Catch::Contains;
 namespace fs = std::filesystem;
 
-constexpr int kInfraError = 3;
 const std::vector<std::string> kIsolations{"process", "exec", "pool", "threads"};
 
 // distrun with limits as prlimit(1) takes them ("--nofile=64").

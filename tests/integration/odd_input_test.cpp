@@ -20,9 +20,6 @@ using namespace distrun::testing;
 using Catch::Contains;
 namespace fs = std::filesystem;
 
-constexpr int kUsage = 2;
-constexpr int kInfraError = 3;
-
 void make_socket(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -19,7 +19,7 @@ using Catch::Contains;
 constexpr char kDenied[] = "they are denied here";
 
 // In this sandbox, and with a start directory in /tmp, where much of what ranks need lies in /tmp.
-Ended run(const Sandbox& sandbox, Texts arguments, Texts before = {}) {
+Ended run_private(const Sandbox& sandbox, Texts arguments, Texts before = {}) {
   Command command = sandbox.command(std::move(arguments));
   command.environment.push_back("FIXTURE_START_DIR=" + sandbox.start_directory());
   before.push_back(command.program);
@@ -65,7 +65,7 @@ TEST_CASE("with --private-tmp ranks have a /tmp and a /dev/shm of their own", "[
                   "--env",
                   "FIXTURE_OUTSIDE=" + outside,
                   plugin("privates")};
-  const Ended ended = run(sandbox, arguments, before);
+  const Ended ended = run_private(sandbox, arguments, before);
   INFO(isolation << ": " << ended.out << ended.err);
   ::unlink("/dev/shm/fixture-untagged-outside");
   require_allowed(ended);
@@ -96,9 +96,9 @@ TEST_CASE("tests that run at the same time have a private /tmp each, and what is
   skip_case_if(DISTRUN_SANITIZED_THREADS != 0, "the sanitizer has started a thread before a rank can enter");
   const Sandbox sandbox(distrun_program());
   const Ended ended =
-      run(sandbox, {"run", "--output", sandbox.output(), "--private-tmp", "--jobs", "3", "--repeat", "6",
-                    "--keep-work-dir", "--filter", "Privates.leaves", "--filter", "Privates.ranks_*", "--filter",
-                    "Privates.nothing_*", "--env", "FIXTURE_OUTSIDE=/nothing", plugin("privates")});
+      run_private(sandbox, {"run", "--output", sandbox.output(), "--private-tmp", "--jobs", "3", "--repeat", "6",
+                            "--keep-work-dir", "--filter", "Privates.leaves", "--filter", "Privates.ranks_*",
+                            "--filter", "Privates.nothing_*", "--env", "FIXTURE_OUTSIDE=/nothing", plugin("privates")});
   INFO(ended.out << ended.err);
   require_allowed(ended);
   const Summary summary = sandbox.summary();
@@ -126,13 +126,13 @@ TEST_CASE("a program of exec has a private /tmp", "[private][exec][alone]") {
   good.push_back(
       "test -w /tmp && test \"$TMPDIR\" = /tmp && test \"$PWD\" = \"$FIXTURE_START_DIR\" && "
       "mktemp | xargs rm");
-  const Ended ended = run(sandbox, good, before);
+  const Ended ended = run_private(sandbox, good, before);
   INFO(ended.out << ended.err);
   require_allowed(ended);
   CHECK(ended.exit_code == 0);
   Texts bad = words;
   bad.push_back("echo x > /tmp/fixture-untagged-$RANK");
-  const Ended leaky = run(sandbox, bad, before);
+  const Ended leaky = run_private(sandbox, bad, before);
   INFO(leaky.out << leaky.err);
   CHECK(leaky.exit_code == 1);
   CHECK(sandbox.summary().tests.at(0).attempts.at(0).leaks.size() == 2);
@@ -145,7 +145,8 @@ TEST_CASE("where the kernel denies mounts, --private-tmp says so before any test
   const Sandbox sandbox(distrun_program());
   const Texts before{"/usr/bin/unshare", "--user", "--map-root-user",
                      "/bin/sh",          "-c",     "echo 0 >/proc/sys/user/max_mnt_namespaces && exec \"$0\" \"$@\""};
-  const Ended ended = run(sandbox, {"run", "--private-tmp", "--filter", "Passes.trivial", plugin("passes")}, before);
+  const Ended ended =
+      run_private(sandbox, {"run", "--private-tmp", "--filter", "Passes.trivial", plugin("passes")}, before);
   INFO(ended.out << ended.err);
   skip_case_if(ended.err.find("unshare failed") != std::string::npos, "this machine allows no user namespaces");
   CHECK(ended.exit_code == 3);

@@ -6,6 +6,9 @@
 
 namespace distrun::testing {
 
+// What distrun exits with.
+inline constexpr int kUsage = 2, kInfraError = 3, kInterrupted = 130;
+
 inline std::string distrun_program() { return DISTRUN_BIN; }
 
 // The path of the fixture plugin of that name.

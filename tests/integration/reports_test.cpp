@@ -12,9 +12,6 @@ namespace {
 using namespace distrun::testing;
 using Catch::Contains;
 
-constexpr int kUsage = 2;
-constexpr int kInfraError = 3;
-
 }  // namespace
 
 TEST_CASE("reports of good and bad tests are valid", "[reports]") {

@@ -12,7 +12,7 @@ namespace {
 using namespace distrun::testing;
 using Catch::Contains;
 
-Ended run(const Sandbox& sandbox, bool as_threads, const std::string& test) {
+Ended run_rpc_ranks(const Sandbox& sandbox, bool as_threads, const std::string& test) {
   std::vector<std::string> arguments{"--gpu-driver", "virtual", "--gpus", "2", "--filter", "RpcRanks." + test};
   if (as_threads) arguments.insert(arguments.end(), {"--isolation", "threads", "--agent", "inproc"});
   arguments.push_back(DISTRUN_RPC_RANKS);
@@ -24,7 +24,7 @@ Ended run(const Sandbox& sandbox, bool as_threads, const std::string& test) {
 TEST_CASE("a tensor of a virtual GPU goes to another rank by the device map, and its result comes back by it") {
   const bool as_threads = GENERATE(false, true);
   const Sandbox sandbox(distrun_program());
-  const Ended ended = run(sandbox, as_threads, "tensors_go*");
+  const Ended ended = run_rpc_ranks(sandbox, as_threads, "tensors_go*");
   INFO(ended.out + ended.err);
   CHECK(ended.exit_code == 0);
   CHECK_THAT(ended.out, Contains("1 pass in"));
@@ -33,7 +33,7 @@ TEST_CASE("a tensor of a virtual GPU goes to another rank by the device map, and
 TEST_CASE("an error that comes from another rank's function is told with where it was thrown there") {
   const bool as_threads = GENERATE(false, true);
   const Sandbox sandbox(distrun_program());
-  const Ended ended = run(sandbox, as_threads, "lets_an_error_out");
+  const Ended ended = run_rpc_ranks(sandbox, as_threads, "lets_an_error_out");
   INFO(ended.out + ended.err);
   CHECK(ended.exit_code == 1);
   CHECK_THAT(ended.out, Contains("On WorkerInfo(id=1, name=worker1)") && Contains("ValueError: it is 0"));

@@ -12,7 +12,7 @@ namespace {
 using namespace distrun::testing;
 
 // What is said of the call that hung; without it the whole text.
-std::string explanation(const std::string& text) {
+std::string hang_explanation(const std::string& text) {
   std::smatch found;
   const std::regex line("RPCErr:1:RPC ran for more than set timeout[^\n]*message 1; rank 1 runs it");
   return std::regex_search(text, found, line) ? found.str() : "no explanation in: " + text;
@@ -24,7 +24,7 @@ TEST_CASE("a call whose callee hangs is told as the example's page shows it") {
   const Sandbox sandbox(distrun_program());
   const Ended ended = sandbox.run({"--world-size", "2", "--filter", "Ping.waits_for_a_token", DISTRUN_RPC_PING});
   CHECK(ended.exit_code == 1);
-  CHECK(explanation(ended.out) == explanation(read_file(DISTRUN_RPC_PING_PAGE)));
+  CHECK(hang_explanation(ended.out) == hang_explanation(read_file(DISTRUN_RPC_PING_PAGE)));
 }
 
 TEST_CASE("the example of RPC calls its neighbour with two ranks and many, as processes and as threads") {

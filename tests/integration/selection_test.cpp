@@ -17,24 +17,24 @@ using Catch::Contains;
 
 using Texts = std::vector<std::string>;
 
-struct Run {
+struct SelectedRun {
   Ended ended;
   Summary summary;
 };
 
 // With --output, whose reports are valid.
-Run run(const Sandbox& sandbox, Texts arguments) {
+SelectedRun selected(const Sandbox& sandbox, Texts arguments) {
   arguments.insert(arguments.begin(), {"run", "--output", sandbox.output()});
   const Ended ended = sandbox.run(std::move(arguments));
   INFO("the console got: " << ended.out << ended.err);
   REQUIRE_FALSE(ended.out_of_time);
   CHECK(wrong_with_reports(sandbox) == "");
-  Run result{ended, sandbox.summary()};
+  SelectedRun result{ended, sandbox.summary()};
   CHECK(result.summary.exit_code == ended.exit_code);
   return result;
 }
 
-Texts ids_of(const Summary& summary) {
+Texts selected_ids(const Summary& summary) {
   Texts ids;
   for (const TestResult& test : summary.tests) ids.push_back(test.id);
   return ids;
@@ -60,15 +60,15 @@ Texts with(const Texts& more, const Texts& arguments) {
 
 TEST_CASE("the shards of a run are disjoint and complete, shuffled or not", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  const Texts all = ids_of(run(sandbox, with(kWorlds, {plugin("passes")})).summary);
+  const Texts all = selected_ids(selected(sandbox, with(kWorlds, {plugin("passes")})).summary);
   for (const bool shuffled : {false, true}) {
     std::multiset<std::string> seen;
     for (const char* shard : {"1/2", "2/2"}) {
       Texts arguments = with(kWorlds, {"--shard", shard, plugin("passes")});
       if (shuffled) arguments.emplace_back("--shuffle");
-      const Run part = run(sandbox, arguments);
+      const SelectedRun part = selected(sandbox, arguments);
       CHECK(part.ended.exit_code == 0);
-      for (const std::string& id : ids_of(part.summary)) seen.insert(id);
+      for (const std::string& id : selected_ids(part.summary)) seen.insert(id);
     }
     CHECK(seen == std::multiset<std::string>(all.begin(), all.end()));
   }
@@ -84,11 +84,11 @@ TEST_CASE("list shows what is in a shard", "[cli]") {
 
 TEST_CASE("an empty shard says so and is fine; a shard of nothing is nothing", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  const Run empty = run(sandbox, {"--filter", "Passes.world_of_1", "--shard", "2/2", plugin("passes")});
+  const SelectedRun empty = selected(sandbox, {"--filter", "Passes.world_of_1", "--shard", "2/2", plugin("passes")});
   CHECK(empty.ended.exit_code == 0);
   CHECK_THAT(empty.ended.out, Contains("shard 2/2 of 1 test is empty"));
   CHECK(empty.ended.err.empty());
-  const Run nothing = run(sandbox, {"--filter", "No.such", "--shard", "2/2", plugin("passes")});
+  const SelectedRun nothing = selected(sandbox, {"--filter", "No.such", "--shard", "2/2", plugin("passes")});
   CHECK(nothing.ended.exit_code == 4);
   CHECK_THAT(nothing.ended.err, Contains("no test matches"));
 }
@@ -109,25 +109,26 @@ TEST_CASE("a filter that matches nothing is named, with the nearest tests, by ru
 
 TEST_CASE("a shuffled order is repeated by the seed that the run prints", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  const Run first = run(sandbox, with(kWorlds, {"--shuffle", plugin("passes")}));
+  const SelectedRun first = selected(sandbox, with(kWorlds, {"--shuffle", plugin("passes")}));
   const std::string seed = std::to_string(first.summary.seed);
   CHECK_THAT(first.ended.out, Contains("shuffled, seed " + seed));
-  const Run again = run(sandbox, with(kWorlds, {"--shuffle", "--seed", seed, plugin("passes")}));
-  CHECK(ids_of(again.summary) == ids_of(first.summary));
+  const SelectedRun again = selected(sandbox, with(kWorlds, {"--shuffle", "--seed", seed, plugin("passes")}));
+  CHECK(selected_ids(again.summary) == selected_ids(first.summary));
   std::set<Texts> orders;
   for (const char* other : {"1", "2", "3", "4", "5"}) {
-    orders.insert(ids_of(run(sandbox, with(kWorlds, {"--shuffle", "--seed", other, plugin("passes")})).summary));
+    orders.insert(
+        selected_ids(selected(sandbox, with(kWorlds, {"--shuffle", "--seed", other, plugin("passes")})).summary));
   }
   CHECK(orders.size() > 1);
 }
 
 TEST_CASE("until-fail runs a test until it fails, or as often as it may", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  const Run passes = run(sandbox, {"--until-fail=4", "--filter", "Passes.world_of_1", plugin("passes")});
+  const SelectedRun passes = selected(sandbox, {"--until-fail=4", "--filter", "Passes.world_of_1", plugin("passes")});
   CHECK(passes.ended.exit_code == 0);
   CHECK(passes.summary.tests.at(0).attempts.size() == 4);
   CHECK_THAT(passes.ended.out, Contains("until it fails, 4 times at most"));
-  const Run fails = run(sandbox, {"--until-fail", "--filter", "Fails.require", plugin("fails")});
+  const SelectedRun fails = selected(sandbox, {"--until-fail", "--filter", "Fails.require", plugin("fails")});
   CHECK(fails.ended.exit_code == 1);
   CHECK(fails.summary.tests.at(0).attempts.size() == 1);
   CHECK_THAT(fails.ended.out, Contains("--until-fail=1000"));  // in the line that repeats it
@@ -153,13 +154,13 @@ TEST_CASE("the tests that failed are run again, with the plugins and settings of
   const std::string report =
       failed_report(sandbox, {"--filter", "Fails.fail_with_text Passes.world_of_1", "--world-size", "2", "--seed", "99",
                               plugin("fails"), plugin("passes")});
-  const Run again = run(sandbox, {"--rerun-failed", report});
+  const SelectedRun again = selected(sandbox, {"--rerun-failed", report});
   CHECK(again.ended.exit_code == 1);
-  CHECK(ids_of(again.summary) == Texts{"Fails.fail_with_text"});
+  CHECK(selected_ids(again.summary) == Texts{"Fails.fail_with_text"});
   CHECK(again.summary.seed == 99);
   CHECK(again.summary.tests.at(0).attempts.at(0).ranks.size() == 2);
   CHECK_THAT(read_file(sandbox.output() + "/summary.json"), Contains("\"rerun_failed\": \"" + report + "\""));
-  const Run other = run(sandbox, {"--rerun-failed", report, "--world-size", "3", plugin("fails")});
+  const SelectedRun other = selected(sandbox, {"--rerun-failed", report, "--world-size", "3", plugin("fails")});
   CHECK(other.summary.tests.at(0).attempts.at(0).ranks.size() == 3);  // the command line beats the report
 }
 
@@ -171,7 +172,7 @@ TEST_CASE("tests that are no more are named, and the others run", "[cli]") {
     text.replace(at, 9, "\"renamed\"");
   }
   write_file(report, text);
-  const Run again = run(sandbox, {"--rerun-failed", report});
+  const SelectedRun again = selected(sandbox, {"--rerun-failed", report});
   CHECK(again.ended.exit_code == 1);
   CHECK_THAT(again.ended.err, Contains("warning") && Contains("1 is no more") && Contains("Fails.renamed"));
   CHECK_FALSE(again.summary.tests.empty());
@@ -179,7 +180,7 @@ TEST_CASE("tests that are no more are named, and the others run", "[cli]") {
 
 TEST_CASE("a report without failures gives nothing to run again", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  run(sandbox, {"--filter", "Passes.world_of_1", plugin("passes")});
+  selected(sandbox, {"--filter", "Passes.world_of_1", plugin("passes")});
   const Ended again = sandbox.run({"--rerun-failed", sandbox.output() + "/summary.json"});
   CHECK(again.exit_code == 0);
   CHECK_THAT(again.out, Contains("nothing to run again"));
@@ -187,7 +188,7 @@ TEST_CASE("a report without failures gives nothing to run again", "[cli]") {
 
 TEST_CASE("a report of a run that had problems does not say that all is well", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  run(sandbox, {plugin("load_crash")});
+  selected(sandbox, {plugin("load_crash")});
   const Ended again = sandbox.run({"--rerun-failed", sandbox.output() + "/summary.json"});
   CHECK(again.exit_code == 4);
   CHECK_THAT(again.out, Contains("had problems"));
@@ -213,7 +214,7 @@ TEST_CASE("what is no report is refused by name", "[cli]") {
 
 TEST_CASE("the slowest tests are told in the end, and by show", "[cli]") {
   const Sandbox sandbox(distrun_program());
-  const Run slow = run(sandbox, with(kWorlds, {"--slow", "2", plugin("passes")}));
+  const SelectedRun slow = selected(sandbox, with(kWorlds, {"--slow", "2", plugin("passes")}));
   CHECK_THAT(slow.ended.out, Contains("\nslowest  ") && Contains("before the bodies"));
   const Ended shown = sandbox.run({"show", "--slow", "2", sandbox.output() + "/summary.json"});
   const std::string told = slow.ended.out.substr(slow.ended.out.find("\nslowest"));

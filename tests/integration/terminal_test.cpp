@@ -17,8 +17,7 @@ namespace {
 
 using namespace distrun::testing;
 
-constexpr int kInterrupted = 130;
-constexpr milliseconds kEndsWithin{3000};
+constexpr milliseconds kHungUpEndsWithin{3000};
 
 std::vector<std::string> hanging(const Sandbox& sandbox) {
   return {"run", "--output", sandbox.output(), "--timeout", "100s", "--filter", "Hangs.one_sleeps", plugin("hangs")};
@@ -64,7 +63,7 @@ TEST_CASE("a run ends with the terminal that it leads", "[interrupt][terminal]")
   TerminalSession session(sandbox.command(hanging(sandbox)));
   wait_until_it_hangs(sandbox);
   session.hang_up();
-  const Ended ended = session.wait(scaled(kEndsWithin));
+  const Ended ended = session.wait(scaled(kHungUpEndsWithin));
   CHECK_FALSE(ended.out_of_time);
   CHECK(ended.exit_code == kInterrupted);
   CHECK(sandbox.remains() == std::vector<std::string>{});
@@ -82,7 +81,7 @@ TEST_CASE("the key s shows what every rank does", "[interrupt][terminal]") {
   INFO(shown);
   CHECK(has_stack);
   session.type("\x03");
-  CHECK(session.wait(scaled(kEndsWithin)).exit_code == kInterrupted);
+  CHECK(session.wait(scaled(kHungUpEndsWithin)).exit_code == kInterrupted);
   sandbox.sweep();
 }
 
@@ -95,7 +94,7 @@ TEST_CASE("Ctrl-C that is typed twice ends a run whose ranks resist, with its re
   wait_until_it_hangs(sandbox);
   session.type("\x03");
   session.type("\x03");
-  const Ended ended = session.wait(scaled(kEndsWithin));
+  const Ended ended = session.wait(scaled(kHungUpEndsWithin));
   CHECK_FALSE(ended.out_of_time);
   CHECK(ended.exit_code == kInterrupted);
   CHECK(sandbox.remains() == std::vector<std::string>{});
@@ -109,7 +108,7 @@ TEST_CASE("programs end with the terminal that their run leads", "[interrupt][te
       sandbox.command({"exec", "--output", sandbox.output(), "--stdin", "0", "--", "/bin/sh", "-c", "cat; sleep 50"}));
   REQUIRE(eventually(scaled(milliseconds(20'000)), [&] { return sandbox.processes().size() >= 6; }));
   session.hang_up();
-  const Ended ended = session.wait(scaled(kEndsWithin));
+  const Ended ended = session.wait(scaled(kHungUpEndsWithin));
   CHECK_FALSE(ended.out_of_time);
   CHECK(ended.exit_code == kInterrupted);
   CHECK(sandbox.remains() == std::vector<std::string>{});
@@ -129,7 +128,7 @@ TEST_CASE("a run that is to outlive its terminal waits without turning", "[inter
   REQUIRE(is_alive(session.pid()));
   CHECK((cpu_time(sandbox) - before).count() < 300);
   kill(session.pid(), SIGTERM);
-  CHECK(session.wait(scaled(kEndsWithin)).exit_code == kInterrupted);
+  CHECK(session.wait(scaled(kHungUpEndsWithin)).exit_code == kInterrupted);
   CHECK(sandbox.remains() == std::vector<std::string>{});
   sandbox.sweep();
 }

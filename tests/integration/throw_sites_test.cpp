@@ -37,7 +37,7 @@ const ErrorResult& error_of(const AttemptResult& attempt, int rank) {
   return found->errors.front();
 }
 
-void compare(const ThrowSite& site, const TestResult& test) {
+void compare_throw(const ThrowSite& site, const TestResult& test) {
   CHECK(test.verdict == "fail");
   REQUIRE(test.attempts.size() == 1);
   const AttemptResult& attempt = test.attempts.front();
@@ -55,13 +55,13 @@ void compare(const ThrowSite& site, const TestResult& test) {
   CHECK_THAT(look->text, !Contains("__cxa_throw") && !Contains("_Unwind_"));
 }
 
-void compare_all(const Summary& summary) {
+void compare_throws(const Summary& summary) {
   for (const ThrowSite& site : distrun::fixtures::throw_sites()) {
     INFO(site.test);
     const TestResult* test = summary.find(site.test);
     REQUIRE(test != nullptr);
     INFO(test->message);
-    compare(site, *test);
+    compare_throw(site, *test);
   }
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("every exception names the line of the test's own code that threw it",
   for (const char* isolation : {"process", "threads"}) {
     INFO(isolation);
     const Sandbox sandbox(distrun_program());
-    compare_all(throw_everywhere(sandbox, isolation));
+    compare_throws(throw_everywhere(sandbox, isolation));
     CHECK(wrong_with_reports(sandbox) == "");
     CHECK(sandbox.remains() == std::vector<std::string>{});
   }

@@ -17,8 +17,6 @@ using namespace distrun::testing;
 using Catch::Contains;
 using nlohmann::json;
 
-constexpr int kUsage = 2;
-
 std::vector<std::string> traced(const Sandbox& sandbox, const std::string& test, std::vector<std::string> more = {}) {
   std::vector<std::string> arguments{"run",         "--trace",        sandbox.output() + "/traces",
                                      "--output",    sandbox.output(), "--timeout",

@@ -12,8 +12,6 @@ namespace {
 
 using namespace distrun::testing;
 
-constexpr int kUsage = 2;
-
 struct Refused {
   std::vector<std::string> arguments;
   std::vector<std::string> parts;  // of the message: option, value, limit or choice

@@ -19,7 +19,7 @@ constexpr const char* kNoZygote = "with the thread sanitizer no zygote forks";
 // Loading has 9 s, spawning 3 s; a zygote gets half of that.
 const std::vector<std::string> kScale{"--timeout-scale", "0.3"};
 
-std::vector<std::string> run_of(const Sandbox& sandbox, std::vector<std::string> rest) {
+std::vector<std::string> zygote_run_of(const Sandbox& sandbox, std::vector<std::string> rest) {
   std::vector<std::string> arguments{"run", "--output", sandbox.output()};
   arguments.insert(arguments.end(), kScale.begin(), kScale.end());
   arguments.insert(arguments.end(), rest.begin(), rest.end());
@@ -42,7 +42,7 @@ TEST_CASE("a zygote that is stopped is replaced, and told with its stack", "[zyg
   skip_case_if(DISTRUN_SANITIZED_THREADS != 0, kNoZygote);
   const Sandbox sandbox(distrun_program());
   Running running = sandbox.start(
-      run_of(sandbox, {"--timeout", "3s", "--repeat", "3", "--filter", "Hangs.one_sleeps", plugin("hangs")}));
+      zygote_run_of(sandbox, {"--timeout", "3s", "--repeat", "3", "--filter", "Hangs.one_sleeps", plugin("hangs")}));
   REQUIRE(eventually(scaled(milliseconds(20'000)), [&] {
     const std::string path = sandbox.output() + "/events.ndjson";
     return exists(path) && read_file(path).find("\"phase\":\"body\"") != std::string::npos;
@@ -67,8 +67,8 @@ TEST_CASE("a zygote that is stopped is replaced, and told with its stack", "[zyg
 TEST_CASE("a zygote that hangs as it forks is waited for twice, and then ranks begin without it", "[zygote]") {
   skip_case_if(DISTRUN_SANITIZED_THREADS != 0, kNoZygote);
   const Sandbox sandbox(distrun_program());
-  const Ended ended =
-      sandbox.start(run_of(sandbox, {"--repeat", "4", plugin("load_hang_fork")})).wait(scaled(milliseconds(40'000)));
+  const Ended ended = sandbox.start(zygote_run_of(sandbox, {"--repeat", "4", plugin("load_hang_fork")}))
+                          .wait(scaled(milliseconds(40'000)));
   INFO(ended.out << ended.err);
   CHECK_FALSE(ended.out_of_time);
   CHECK(ended.exit_code == 3);

@@ -80,8 +80,7 @@ std::string state_of(const wire::DaemonRun& run) {
 }
 
 void print(const wire::DaemonRun& run) {
-  std::printf("run %s %s: %s\n", base::one_line(run.run_id).c_str(), state_of(run).c_str(),
-              waiting_text(run).c_str());
+  std::printf("run %s %s: %s\n", base::one_line(run.run_id).c_str(), state_of(run).c_str(), waiting_text(run).c_str());
 }
 
 // Of the daemon's runs those of which no coordinator tells: they wait, have only just started, or are over. `told`

@@ -44,7 +44,8 @@ std::string origin_text(const wire::RunStatus& run) {
 }
 
 std::string waiting_text(const wire::DaemonRun& run) {
-  const std::string where = run.directory.empty() ? "" : " (submitted in " + base::one_line(run.directory, kTextMax) + ")";
+  const std::string where =
+      run.directory.empty() ? "" : " (submitted in " + base::one_line(run.directory, kTextMax) + ")";
   return base::one_line(run.command, kTextMax) + where;
 }
 
