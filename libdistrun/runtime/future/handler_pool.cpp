@@ -50,7 +50,7 @@ void HandlerPool::use(std::shared_ptr<IdlePlace> place) {
     place_ = std::move(place);
     woken = see_to_tasks();
   }
-  called_or_moved_.notify_all();
+  sleepers_.wake_all();
   if (woken != nullptr) woken->wake();
 }
 
@@ -130,9 +130,9 @@ bool HandlerPool::rest(std::unique_lock<std::mutex>& lock) {
   bool is_over = false;
   while (!is_needed() && !is_over) {
     if (is_too_many()) {
-      is_over = called_or_moved_.wait_for(lock, kIdle) == std::cv_status::timeout && is_too_many();
+      is_over = !sleepers_.wait_until(lock, base::system_clock().now() + kIdle) && is_too_many();
     } else {
-      called_or_moved_.wait(lock);
+      sleepers_.wait_until(lock);
     }
   }
   const bool stays = is_needed();
@@ -144,7 +144,7 @@ bool HandlerPool::rest(std::unique_lock<std::mutex>& lock) {
 bool HandlerPool::call_resting() noexcept {
   if (called_ == resting_) return false;
   ++called_;
-  called_or_moved_.notify_one();
+  sleepers_.wake_one();
   return true;
 }
 

@@ -23,6 +23,7 @@
 #include <mutex>
 
 #include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/wait_queue.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/future/idle_place.hpp>
 
@@ -130,10 +131,10 @@ class HandlerPool final {
   core::RankState& rank_;
   const int threads_max_;
   mutable std::mutex mutex_;
-  std::condition_variable called_or_moved_;  // what resting workers wait for
-  std::condition_variable alerted_;          // what the watcher waits for
-  std::condition_variable left_;             // what leave() waits for
+  std::condition_variable alerted_;  // what the watcher waits for
+  std::condition_variable left_;     // what leave() waits for
   // Guarded by mutex_.
+  base::WaitQueue sleepers_;  // resting workers: woken when they are called, and when the place changes
   Queue users_;
   Queue control_;
   Statistics count_;

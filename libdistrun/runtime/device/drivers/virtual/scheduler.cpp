@@ -55,7 +55,7 @@ Scheduler::~Scheduler() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    work_changed_.notify_all();
+    resting_.wake_all();
     timer_changed_.notify_all();
   }
   threads_.clear();  // joins them
@@ -102,16 +102,13 @@ std::shared_ptr<Queue> Scheduler::find(StreamRef stream) {
   return found->second;
 }
 
-// Of those that rest, without the keeper of the time, and those that were woken and do not run yet.
-int Scheduler::asleep() const { return idle_ - (timer_is_kept_ ? 1 : 0) - woken_; }
-
 void Scheduler::release(Lock& lock) {
-  const int wanted = std::exchange(to_wake_, 0);
-  const int wake = std::clamp(wanted, 0, std::max(asleep(), 0));
-  const bool wake_keeper = timer_is_kept_ && wanted > wake;
-  woken_ += wake;
+  std::vector<std::shared_ptr<base::WaitQueue::Waiter>> woken;
+  for (; to_wake_ > 0 && resting_.size() > 0; --to_wake_) woken.push_back(resting_.take());
+  const bool wake_keeper = timer_is_kept_ && to_wake_ > 0;
+  to_wake_ = 0;
   lock.unlock();
-  for (int i = 0; i < wake; ++i) work_changed_.notify_one();
+  for (const auto& each : woken) each->notify();
   if (wake_keeper) timer_changed_.notify_one();
 }
 
@@ -289,9 +286,7 @@ void Scheduler::set_timer(base::TimePoint due, const std::shared_ptr<Queue>& que
   if (timer_is_kept_) return timer_changed_.notify_one();
   // One is enough. All of them, for each of the many timers of streams that ask again and again, would fight for the
   // lock.
-  if (asleep() <= 0) return;
-  ++woken_;
-  work_changed_.notify_one();
+  resting_.wake_one();
 }
 
 void Scheduler::fire_timers() {
@@ -381,8 +376,7 @@ void Scheduler::rest(Lock& lock) {
   ++idle_;
   // One of those that rest keeps the time.
   if (timers_.empty() || timer_is_kept_) {
-    work_changed_.wait(lock);
-    if (woken_ > 0) --woken_;
+    resting_.wait_until(lock);
   } else {
     timer_is_kept_ = true;
     const base::TimePoint due = timers_.begin()->first;  // a copy: the timer may be gone when it is looked at

@@ -20,6 +20,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/common/base/thread.hpp>
+#include <distrun/common/base/wait_queue.hpp>
 #include <distrun/runtime/device/driver.hpp>
 #include <distrun/runtime/device/drivers/virtual/stream_work.hpp>
 
@@ -57,7 +58,6 @@ class Scheduler {
 
   // Unlocks, and only then wakes who has something to do now: woken before, they would wait for the lock.
   void release(Lock& lock);
-  int asleep() const;
   std::shared_ptr<Queue> find(StreamRef stream);
   void wait_until(Lock& lock, const std::function<bool()>& is_over);
   void wait_for_all(Lock& lock, const std::vector<std::shared_ptr<Queue>>& queues);
@@ -84,7 +84,7 @@ class Scheduler {
   const std::uint64_t seed_;
   std::mutex mutex_;
   // Guarded by mutex_.
-  std::condition_variable work_changed_;   // for the threads that rest, but for the one that keeps the time
+  base::WaitQueue resting_;                // threads without work, but for the one that keeps the time
   std::condition_variable timer_changed_;  // for that one
   std::vector<HostWait*> host_waits_;
   std::map<StreamRef, std::shared_ptr<Queue>> queues_;
@@ -94,8 +94,7 @@ class Scheduler {
   std::vector<Work> spent_;  // destroyed by the threads, without the lock: what it owns may come back here
   std::vector<base::Thread> threads_;
   base::Rng draw_;
-  int idle_ = 0;          // threads that wait for work
-  int woken_ = 0;         // of these, those that were told and do not run yet
+  int idle_ = 0;          // threads that wait for work, or were woken for it and do not run yet
   int in_callbacks_ = 0;  // threads that may block in the user's code
   int to_wake_ = 0;       // threads, by whoever releases the lock
   bool timer_is_kept_ = false;
