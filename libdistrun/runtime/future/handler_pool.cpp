@@ -49,8 +49,8 @@ void HandlerPool::use(std::shared_ptr<IdlePlace> place) {
     if (idle_ == 0 && may_start_worker(Lane::Users)) start_worker();
     place_ = std::move(place);
     woken = see_to_tasks();
+    sleepers_.wake_all();
   }
-  sleepers_.wake_all();
   if (woken != nullptr) woken->wake();
 }
 
