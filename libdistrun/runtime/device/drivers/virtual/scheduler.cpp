@@ -322,8 +322,7 @@ void Scheduler::start_thread_if_needed() noexcept {
   if (idle_ > 0 || stopping_ || static_cast<int>(threads_.size()) >= limit) return;
   try {
     start_thread();
-  } catch (const base::Error&) {
-    return;  // the threads that are there do the work; the next work tries again
+  } catch (const base::Error&) {  // the threads that are there do the work; the next work tries again
   }
 }
 
