@@ -102,7 +102,10 @@ void Attempt::decide_failure(RankState& rank) {
   decide(rank);
   if (first_failed_ < 0) {
     first_failed_ = rank.record.rank;
-    for (RankState& other : ranks_) other.record.outlived_failure = !other.decided() && !is_dying(other);
+    // A rank that has told its result dies of its exit handlers, of which no body fails.
+    for (RankState& other : ranks_) {
+      other.record.outlived_failure = !other.decided() && (other.done || !is_dying(other));
+    }
   }
   if (state_ != State::Running) return;
   tell_peers(rank);

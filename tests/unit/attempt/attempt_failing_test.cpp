@@ -78,6 +78,21 @@ TEST_CASE("one that only ends as it should keeps nobody waiting for long") {
   CHECK(stage.finish().culprits == std::vector<int>{2});
 }
 
+TEST_CASE("a rank that dies after it has told its result is not blamed before one that has failed") {
+  const Ending ending;
+  Stage stage;
+  fake::World& world = begin_with(stage, ending);
+  world.done(1);
+  world.error(2, "token is lost");
+  world.die(1, SIGSEGV);
+  REQUIRE(stage.until([&] { return !news_of(world, 0).empty(); }));
+  world.error(0, "rank 2 has failed", 2);
+  for (const int rank : {0, 2}) world.end(rank, ExitStatus::of_code(10));
+  const AttemptRecord& record = stage.finish();
+  CHECK(record.verdict == Verdict::Fail);
+  CHECK(record.culprits == std::vector<int>{2});
+}
+
 TEST_CASE("the rank that an error names comes first, by a death or by an error of its own") {
   Stage stage;
   fake::World& world = stage.begin();
