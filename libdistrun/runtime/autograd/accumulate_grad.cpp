@@ -1,5 +1,6 @@
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
 
+#include <distrun/runtime/autograd/gradient_streams.hpp>
 #include <distrun/runtime/autograd/variable.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
@@ -26,7 +27,7 @@ Dims strides_of_gradient(const Tensor& variable) {
 }
 
 bool can_keep(const Tensor& gradient, const Tensor& variable) {
-  if (gradient.impl()->use_count() > 1) return false;
+  if (gradient.impl()->use_count() > 1 || !has_no_other_stream(gradient)) return false;
   if (gradient.is_sparse()) {
     const tensor::SparseParts& sparse = tensor::sparse(gradient);
     return sparse.indices.is_contiguous() && sparse.values.is_contiguous();
@@ -89,6 +90,12 @@ void AccumulateGrad::replace(const std::function<Tensor(const Tensor&)>& change)
   const std::lock_guard lock(mutex_);
   Tensor& place = variable_of(owner)->grad;
   place = change(place);
+}
+
+void AccumulateGrad::record_reader() {
+  const Tensor owner = variable();
+  const std::lock_guard lock(mutex_);
+  autograd::record_reader(variable_of(owner)->grad);
 }
 
 Ref<Node> accumulator_of(const Tensor& leaf) {

@@ -30,6 +30,8 @@ class AccumulateGrad final : public Node {
   Tensor variable() const { return Tensor(Ref<tensor::TensorImpl>(variable_)); }
   // Of what the leaf has, which may be undefined, makes what it has then. One thread at a time.
   void replace(const std::function<Tensor(const Tensor&)>& change);
+  // The leaf's gradient is read on its device's current stream: its memory is not reused before that is done.
+  void record_reader();
   // False: since the forward call it was told that it needs no gradient.
   bool is_wanted() const noexcept;
   // The caller has the tensor.

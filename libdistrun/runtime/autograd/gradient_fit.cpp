@@ -2,6 +2,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
+#include <distrun/runtime/autograd/gradient_streams.hpp>
 #include <distrun/runtime/autograd/linear_map.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
@@ -22,7 +23,8 @@ bool can_sum_to(const Dims& from, const Dims& to) {
 }
 
 bool is_alone(const Tensor& tensor) {
-  return tensor.impl()->use_count() == 1 && !tensor.is_sparse() && tensor.strided().storage()->use_count() == 1;
+  return tensor.impl()->use_count() == 1 && !tensor.is_sparse() && tensor.strided().storage()->use_count() == 1 &&
+         has_no_other_stream(tensor);
 }
 
 // Of two gradients that are added.
@@ -103,16 +105,6 @@ std::string why_unfit(const Node& node, const Gradients& gradients) {
            to_string(input.device) + " for input " + std::to_string(i) + ", and was fed " + describe(gradient);
   }
   return "";
-}
-
-void order_streams(const Tensor& gradient, Stream reader) {
-  if (gradient.device().is_cpu()) return;
-  const Stream writer = device::current_stream(gradient.device());
-  if (writer == reader) return;
-  device::Event written;
-  written.record(writer);
-  written.block(reader);
-  gradient.record_stream(reader);
 }
 
 }  // namespace distrun::autograd

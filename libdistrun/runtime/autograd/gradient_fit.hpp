@@ -28,7 +28,4 @@ void accumulate_recorded(AccumulateGrad& leaf, const Tensor& gradient);
 // Why gradients that somebody else has sent cannot be the node's: "needs 1 gradients, and was fed 2". Empty: they can.
 std::string why_unfit(const Node& node, const Gradients& gradients);
 
-// What is on the current stream of the gradient's device now comes before what is put on `reader` later.
-void order_streams(const Tensor& gradient, Stream reader);
-
 }  // namespace distrun::autograd

@@ -11,6 +11,7 @@
 #include <distrun/runtime/autograd/anomaly.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/autograd/gradient_fit.hpp>
+#include <distrun/runtime/autograd/gradient_streams.hpp>
 #include <distrun/runtime/autograd/node_hooks.hpp>
 #include <distrun/runtime/autograd/pass_errors.hpp>
 #include <distrun/runtime/autograd/pass_guards.hpp>
@@ -386,12 +387,13 @@ void GraphTask::wake_driver() {
 }
 
 void GraphTask::wait_for_leaves() const {
-  for (const Stream stream : leaf_streams_) {
-    const Stream current = device::current_stream(stream.device());
-    if (current == stream) continue;
-    device::Event written;
-    written.record(stream);
-    written.block(current);
+  if (leaf_streams_.empty()) return;
+  for (const Stream stream : leaf_streams_) wait_for_stream(stream);
+  // The caller may read the gradients on its streams, and release them.
+  for (const Capture& capture : captures_) record_reader(capture.gradient);
+  for (EntryIndex i = 0; i < table_.size() && options_.leaves == nullptr; ++i) {
+    Node& node = *table_[i].node;
+    if (node.is_leaf() && node.is_on_gpu()) static_cast<AccumulateGrad&>(node).record_reader();
   }
 }
 

@@ -3,6 +3,7 @@
 #include <distrun/runtime/autograd/accumulate_grad.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/autograd/gradient_fit.hpp>
+#include <distrun/runtime/autograd/gradient_streams.hpp>
 
 namespace distrun::autograd {
 
@@ -13,7 +14,11 @@ void GradientMap::take(const Tensor& leaf, Tensor gradient) {
   const auto [place, is_new] = places_.try_emplace(leaf.impl(), entries_.size());
   if (is_new) entries_.push_back({leaf, Tensor()});
   Entry& entry = entries_[place->second];
-  accumulate_into(entry.gradient, std::move(gradient), leaf);
+  if (entry.gradient.defined() && !has_no_other_stream(entry.gradient)) {
+    entry.gradient = sum_of(std::move(entry.gradient), std::move(gradient));  // its readers may not be done
+  } else {
+    accumulate_into(entry.gradient, std::move(gradient), leaf);
+  }
   if (leaf.device().is_cpu()) return;
   const Stream stream = device::current_stream(leaf.device());
   written_[stream].record(stream);

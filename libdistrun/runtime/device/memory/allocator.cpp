@@ -19,6 +19,7 @@ class NoMemory final : public Memory {
  public:
   explicit NoMemory(Device device) : Memory(device, nullptr, 0) {}
   void record_stream(StreamRef) override {}
+  bool is_used_only_by(StreamRef) const override { return true; }
 };
 
 // Of the process. Never destroyed: memory may be let go of until it ends.

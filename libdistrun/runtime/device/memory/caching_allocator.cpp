@@ -37,6 +37,10 @@ class CachedMemory final : public Memory {
     const std::lock_guard lock(allocator_.mutex_);
     if (stream != StreamRef{allocator_.device_, block_.stream}) block_.uses.add(stream);
   }
+  bool is_used_only_by(StreamRef stream) const override {
+    const std::lock_guard lock(allocator_.mutex_);
+    return stream == StreamRef{allocator_.device_, block_.stream} && block_.uses.empty();
+  }
 
  private:
   CachingAllocator& allocator_;

@@ -19,6 +19,9 @@ class Memory {
   Device device() const noexcept { return device_; }
   // Its bytes are used by work on that stream; kNoStream counts for nothing.
   virtual void record_stream(StreamRef stream) = 0;
+  // Returns whether all work on its bytes is on that stream, as far as was recorded: it was allocated for that stream,
+  // and no other was. False where that is not known. Bytes of the CPU have no streams: true.
+  virtual bool is_used_only_by(StreamRef /*stream*/) const { return false; }
 
  protected:
   Memory(Device device, void* data, std::size_t bytes) : data_(data), bytes_(bytes), device_(device) {}

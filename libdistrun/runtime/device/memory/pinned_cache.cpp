@@ -25,6 +25,10 @@ class PinnedMemory final : public Memory {
     const std::lock_guard lock(cache_.mutex_);
     block_->uses.add(stream);
   }
+  bool is_used_only_by(StreamRef) const override {
+    const std::lock_guard lock(cache_.mutex_);
+    return block_->uses.empty();
+  }
 
  private:
   PinnedCache& cache_;

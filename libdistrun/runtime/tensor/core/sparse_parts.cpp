@@ -34,6 +34,10 @@ void SparseImpl::record_stream(Stream stream) const {
   parts->values.record_stream(stream);
 }
 
+bool SparseImpl::is_used_only_by(Stream stream) const {
+  return parts->indices.impl()->is_used_only_by(stream) && parts->values.impl()->is_used_only_by(stream);
+}
+
 namespace plain {
 
 Tensor sparse_coo_unchecked(Tensor indices, Tensor values, const Dims& sizes, bool coalesced) {

@@ -32,6 +32,7 @@ class SparseImpl final : public TensorImpl {
   std::uint32_t version() const noexcept override { return parts->version(); }
   void bump_version() const noexcept override { parts->bump_version(); }
   void record_stream(Stream stream) const override;
+  bool is_used_only_by(Stream stream) const override;
 
   const Ref<SparseParts> parts;
 };

@@ -29,6 +29,8 @@ class Storage final : public Counted {
   void record_stream(Stream stream) {
     if (memory_) memory_->record_stream(stream);
   }
+  // See Memory::is_used_only_by().
+  bool is_used_only_by(Stream stream) const { return !memory_ || memory_->is_used_only_by(stream); }
 
   std::uint32_t version() const noexcept { return version_.load(std::memory_order_acquire); }
   void bump_version() noexcept { version_.fetch_add(1, std::memory_order_acq_rel); }

@@ -52,6 +52,8 @@ class TensorImpl : public Counted {
   virtual std::uint32_t version() const noexcept = 0;
   virtual void bump_version() const noexcept = 0;
   virtual void record_stream(Stream stream) const = 0;
+  // Whether all recorded work on its bytes is on that stream.
+  virtual bool is_used_only_by(Stream stream) const = 0;
 };
 
 // Sizes, with what follows from them for a block without holes.
@@ -77,6 +79,7 @@ class StridedImpl final : public TensorImpl {
   std::uint32_t version() const noexcept override { return storage_->version(); }
   void bump_version() const noexcept override { storage_->bump_version(); }
   void record_stream(Stream stream) const override { storage_->record_stream(stream); }
+  bool is_used_only_by(Stream stream) const override { return storage_->is_used_only_by(stream); }
 
   const Dims strides;         // in elements
   const std::int64_t offset;  // in elements

@@ -24,6 +24,7 @@ class CpuMemory final : public Memory {
   CpuMemory(void* data, std::size_t bytes, std::size_t block_size)
       : Memory(kCpu, data, bytes), block_size_(block_size) {}
   void record_stream(StreamRef) override {}  // whoever works asynchronously on it keeps it
+  bool is_used_only_by(StreamRef) const override { return true; }
 
   static void* operator new(std::size_t, void* at) noexcept { return at; }
   static void operator delete(CpuMemory* memory, std::destroying_delete_t) noexcept {

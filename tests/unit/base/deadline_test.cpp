@@ -1,0 +1,30 @@
+#include <distrun/common/base/deadline.hpp>
+
+#include <limits>
+
+#include <catch2/catch.hpp>
+
+namespace distrun::base {
+
+TEST_CASE("a limit that ends later than time can be told is none, and a negative one is over") {
+  const TimePoint now = system_clock().now();
+  CHECK(deadline_after(Nanoseconds(5), now) == now + Nanoseconds(5));
+  CHECK(deadline_after(Nanoseconds::max(), now) == TimePoint::max());
+  CHECK(deadline_after(TimePoint::max() - now, now) == TimePoint::max());
+  CHECK(deadline_after(TimePoint::max() - now - Nanoseconds(1), now) == TimePoint::max() - Nanoseconds(1));
+  CHECK(deadline_after(Nanoseconds(-1), now) == now);
+  CHECK(deadline_after(Nanoseconds::min(), now) == now);
+}
+
+TEST_CASE("seconds of any size are a limit") {
+  constexpr Nanoseconds kHundredYears = std::chrono::hours(100 * 365 * 24);
+  CHECK(nanoseconds_of(0.5) == std::chrono::milliseconds(500));
+  for (const double large : {1e300, std::numeric_limits<double>::infinity()}) {
+    CHECK(nanoseconds_of(large) == kHundredYears);
+  }
+  for (const double none : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    CHECK(nanoseconds_of(none) == Nanoseconds::zero());
+  }
+}
+
+}  // namespace distrun::base
