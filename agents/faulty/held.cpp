@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 
@@ -35,7 +36,7 @@ Holding Held::take(rpc::WorkerId to, rpc::Message& message, const Fate& fate) {
   const std::size_t bytes = size_of(message);
   if (entries_.size() >= kMessagesMax || bytes_ + bytes > kBytesMax) return Holding::Full;
   rpc::copy_tensors(message);
-  base::TimePoint due = now() + (fate.delay.count() > 0 || !is_late ? fate.delay : kBehindMax);
+  base::TimePoint due = base::deadline_after(fate.delay.count() > 0 || !is_late ? fate.delay : kBehindMax);
   Entry entry{to, {}, bytes, is_in_line ? 0 : fate.behind, is_in_line};
   if (is_in_line) due = std::max(due, lines_[to].last);
   entry.message = std::move(message);

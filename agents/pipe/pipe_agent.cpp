@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <agents/pipe/transports/socket_stream.hpp>
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/shared_memory.hpp>
 #include <distrun/runtime/core/wait.hpp>
@@ -264,7 +265,7 @@ void PipeAgent::set_end(const std::string& why) noexcept {
 void PipeAgent::close(base::Nanoseconds limit) noexcept {
   if (is_closed_.exchange(true)) return;
   const bool was_started = receiver_.load() != nullptr;
-  const base::TimePoint deadline = base::system_clock().now() + limit;
+  const base::TimePoint deadline = base::deadline_after(limit);
   if (was_started && limit.count() > 0) flush_all(deadline);
   std::string end;
   {

@@ -109,4 +109,5 @@ DISTRUN_TEST(Groups, of_backends_that_are_not_there_say_why) {
 DISTRUN_TEST(MonitoredBarrier, lets_all_pass) {
   const auto group = init_process_group(rank);
   for (int i = 0; i < 10; ++i) monitored_barrier(*group);
+  monitored_barrier(*group, std::chrono::nanoseconds::max());
 }

@@ -152,6 +152,27 @@ DISTRUN_TEST(Mistakes, a_monitored_barrier_names_who_is_missing,
   group->barrier();  // the group goes on
 }
 
+DISTRUN_TEST(Mistakes, who_comes_late_to_a_monitored_barrier_has_not_come_to_the_next,
+             .skip = {require_world_size(2), not_with_nccl("it has no monitored barrier")}) {
+  const auto group = init_process_group(rank);
+  const int late = rank.world_size() - 1;
+  const std::string name = "Rank " + std::to_string(late) + " failed to pass monitoredBarrier";
+  if (rank.rank() != late) {
+    DISTRUN_EXPECT_THROWS(Error, "monitoredBarrier", monitored_barrier(*group, milliseconds(500), true));
+  }
+  rank.barrier("the first has failed");
+  if (rank.rank() == late) {
+    DISTRUN_EXPECT_THROWS(Error, "timed out in monitoredBarrier", monitored_barrier(*group, milliseconds(500)));
+  }
+  rank.barrier("the late one has given up");
+  if (rank.rank() == 0) {
+    DISTRUN_EXPECT_THROWS(Error, name, monitored_barrier(*group, milliseconds(500), true));
+  } else if (rank.rank() != late) {
+    DISTRUN_EXPECT_THROWS(Error, "timed out in monitoredBarrier", monitored_barrier(*group, milliseconds(500)));
+  }
+  rank.barrier("all have seen it");
+}
+
 DISTRUN_TEST(Mistakes, arguments_are_looked_at_first) {
   const auto group = init_process_group(rank);
   const int n = group->size();
@@ -170,6 +191,18 @@ DISTRUN_TEST(Mistakes, arguments_are_looked_at_first) {
                         group->all_gather_into(f32, here(tensor::ones({5}))));
   const int other = (rank.rank() + 1) % n;
   if (n > 1) {
+    const char* const shared = "share memory; give each result memory of its own";
+    TensorList rooms = room_for(n, 4);
+    DISTRUN_EXPECT_THROWS(Error, shared, group->all_to_all(rooms, rooms));
+    const auto own = static_cast<std::size_t>(rank.rank());
+    TensorList longer = room_for(n, 4);
+    longer[own] = here(tensor::ones({5}));
+    DISTRUN_EXPECT_THROWS(Error, "all_to_all: invalid tensor size at index " + std::to_string(own),
+                          group->all_to_all(longer, rooms));
+    rooms.back() = rooms.front();
+    DISTRUN_EXPECT_THROWS(Error, shared, group->all_gather(rooms, f32));
+    const Tensor all = here(tensor::ones({4 * n}));
+    DISTRUN_EXPECT_THROWS(Error, shared, group->all_gather_into(all, tensor::narrow(all, 0, 4 * other, 4)));
     DISTRUN_EXPECT_THROWS(Error, "requires empty output on non-root", group->gather(room_for(n, 4), f32, other));
     DISTRUN_EXPECT_THROWS(Error, "requires empty input on non-root", group->scatter(f32, room_for(n, 4), other));
     DISTRUN_EXPECT_THROWS(Error, "does not divide equally",

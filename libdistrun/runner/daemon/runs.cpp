@@ -45,12 +45,13 @@ Runs::Runs(io::Loop& loop, std::string program, const RunQueue::Limits& limits, 
     : loop_(loop), program_(std::move(program)), queue_(limits), on_empty_(std::move(on_empty)), log_(std::move(log)) {}
 
 std::string Runs::add(wire::Submission order, std::vector<base::Fd> descriptors, RunEvents events) {
+  std::string directory = path_of(descriptors.at(2));
   std::string run_id = base::random_hex(kRunIdDigits);
   queue_.add(run_id);
   Run& run = runs_[run_id];
   run.order = std::move(order);
   run.descriptors = std::move(descriptors);
-  run.directory = path_of(run.descriptors.at(2));
+  run.directory = std::move(directory);
   run.events = std::move(events);
   run.since = loop_.clock().now();
   run.told_ahead = queue_.ahead(run_id);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/checks.hpp>
 #include <distrun/runtime/collectives/debug_level.hpp>
@@ -17,11 +18,6 @@ namespace distrun::collectives {
 namespace {
 
 constexpr base::Nanoseconds kSettleMost = std::chrono::seconds(10);
-
-base::TimePoint after(base::Nanoseconds timeout) {
-  const base::TimePoint now = base::system_clock().now();
-  return timeout < core::kForever - now ? now + timeout : core::kForever;
-}
 
 // In a trace.
 trace::SliceInfo slice_of(const Call& call) noexcept {
@@ -82,7 +78,7 @@ CallEngine::CallEngine(GroupInfo info, std::string backend, base::Nanoseconds ti
                        const BackendOptions& options)
     : info_(std::move(info)),
       timeout_(timeout),
-      backend_(make_backend(backend, info_, store, after(timeout), options)),
+      backend_(make_backend(backend, info_, store, base::deadline_after(timeout), options)),
       gpus_(backend_->on_gpus()),
       queue_(std::make_shared<CallQueue>(future::handler_pool())),
       rank_(core::rank_state()) {}
@@ -94,7 +90,7 @@ std::uint64_t CallEngine::calls() const {
 }
 
 void CallEngine::stay_out(base::Nanoseconds timeout) {
-  if (gpus_ != nullptr) gpus_->stay_out(after(timeout));
+  if (gpus_ != nullptr) gpus_->stay_out(base::deadline_after(timeout));
 }
 
 std::optional<device::Device> CallEngine::gpu() const noexcept {
@@ -117,7 +113,7 @@ device::Device CallEngine::one_gpu(CallKind kind, const TensorList& tensors, Loc
 }
 
 base::TimePoint CallEngine::deadline(const CallOptions& options) const {
-  return after(options.timeout.value_or(timeout_));
+  return base::deadline_after(options.timeout.value_or(timeout_));
 }
 
 void CallEngine::end(Leaving how, const std::string& why) {
@@ -132,7 +128,7 @@ void CallEngine::wait_for_calls(std::string_view why) const {
   board::WaitInfo info;
   info.kind = board::WaitKind::Collective;
   info.name = why;
-  queue_->wait_for_posted(info, after(kSettleMost));
+  queue_->wait_for_posted(info, base::deadline_after(kSettleMost));
 }
 
 void CallEngine::leave() {
@@ -142,7 +138,7 @@ void CallEngine::leave() {
 
 void CallEngine::settle() {
   wait_for_calls("the end of its calls, to end the test");
-  backend_->settle(after(kSettleMost));
+  backend_->settle(base::deadline_after(kSettleMost));
 }
 
 std::string CallEngine::why_over() const {

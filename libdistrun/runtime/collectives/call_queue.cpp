@@ -22,21 +22,32 @@ std::uint64_t CallQueue::try_begin() {
   return ++given_;
 }
 
-void CallQueue::end() {
-  const std::lock_guard lock(mutex_);
-  if (jobs_.empty()) {
-    busy_ = false;
-  } else {
-    start_handler();
+void CallQueue::end() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (jobs_.empty()) {
+      busy_ = false;
+      return;
+    }
+    if (try_start_handler()) return;
   }
+  run_all();  // no handler can be had: the jobs run here
 }
 
 void CallQueue::post(const std::function<Job(std::uint64_t)>& make) {
   const std::lock_guard lock(mutex_);
-  jobs_.push_back(make(++given_));
+  jobs_.push_back(make(given_ + 1));
+  if (!busy_) {
+    try {
+      start_handler();
+    } catch (...) {
+      jobs_.pop_back();  // as if it had not been posted
+      throw;
+    }
+  }
+  busy_ = true;
+  ++given_;
   ++posted_;
-  if (std::exchange(busy_, true)) return;
-  start_handler();
 }
 
 std::uint64_t CallQueue::numbers_given() const {
@@ -45,6 +56,15 @@ std::uint64_t CallQueue::numbers_given() const {
 }
 
 void CallQueue::start_handler() { handlers_.post(std::make_unique<Task>(shared_from_this())); }
+
+bool CallQueue::try_start_handler() noexcept {
+  try {
+    start_handler();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
 
 void CallQueue::run_all() noexcept {
   std::unique_lock lock(mutex_);

@@ -23,17 +23,19 @@ class CallQueue : public std::enable_shared_from_this<CallQueue> {
 
   // Nothing is under way: the caller's call is that number, and runs until end(). 0: something is.
   std::uint64_t try_begin();
-  void end();
-  // Behind all that was asked for: `make` gets its number.
+  void end() noexcept;
+  // Behind all that was asked for: `make` gets its number. Throws what `make` throws, std::bad_alloc, and
+  // Error{Overloaded} if no handler can be had; then nothing has changed, and the number is the next one's.
   void post(const std::function<Job(std::uint64_t)>& make);
   std::uint64_t numbers_given() const;
-  // Until all that was posted by now has run, or the deadline; shown as `info`.
+  // Blocks until all that was posted by now has run, or the deadline; shown as `info`.
   void wait_for_posted(const board::WaitInfo& info, base::TimePoint deadline) const;
 
  private:
   class Task;
   void run_all() noexcept;
   void start_handler();
+  bool try_start_handler() noexcept;
 
   future::HandlerPool& handlers_;
   mutable std::mutex mutex_;

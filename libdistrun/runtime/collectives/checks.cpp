@@ -1,5 +1,6 @@
 #include <distrun/runtime/collectives/checks.hpp>
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 
@@ -38,6 +39,62 @@ void Checks::same_dtype(const Tensor& tensor, DType dtype, std::size_t index) co
   if (tensor.dtype() == dtype) return;
   refuse("invalid tensor type at index " + std::to_string(index) + " (expected " + std::string(name_of(dtype)) +
          ", got " + std::string(name_of(tensor.dtype())) + ")");
+}
+
+namespace {
+
+constexpr char kShareMemory[] = " share memory; give each result memory of its own, for example by clone()";
+
+void add_extents(std::vector<Checks::Extent>& all, std::span<const Tensor> tensors, bool are_outputs) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& each = tensors[i];
+    if (each.numel() == 0) continue;
+    const auto elements = static_cast<std::size_t>(each.is_contiguous() ? each.numel() : 1);
+    const std::byte* const begin = each.strided().data;
+    all.push_back({begin, begin + elements * tensor::size_of(each.dtype()), i, are_outputs, false});
+  }
+}
+
+std::string text_of(const Checks::Extent& extent) {
+  return (extent.is_output ? "output " : "input ") + std::to_string(extent.index);
+}
+
+}  // namespace
+
+void Checks::apart(std::span<const Tensor> outputs, std::span<const Tensor> inputs) const {
+  if (outputs.size() + inputs.size() < 2) return;
+  std::vector<Extent> all;
+  all.reserve(outputs.size() + inputs.size());
+  add_extents(all, outputs, true);
+  add_extents(all, inputs, false);
+  const auto own = static_cast<std::size_t>(group_.rank);
+  for (Extent& each : all) each.is_own = each.index == own || (each.is_output ? outputs : inputs).size() == 1;
+  apart(all);
+}
+
+void Checks::apart_or_own_piece(const Tensor& output, const Tensor& input) const {
+  if (input.numel() == 0 || !input.is_contiguous() || !output.is_contiguous()) return;
+  const auto bytes = static_cast<std::size_t>(input.numel()) * tensor::size_of(input.dtype());
+  const std::byte *const all = output.strided().data, *const in = input.strided().data;
+  const std::byte* const own = all + static_cast<std::size_t>(group_.rank) * bytes;
+  const bool overlaps = in < all + static_cast<std::size_t>(group_.size()) * bytes && all < in + bytes;
+  if (overlaps && in != own) refuse("the output and the input" + std::string(kShareMemory));
+}
+
+// By their beginnings: one that begins before an earlier one has ended shares memory with it.
+void Checks::apart(std::vector<Extent>& all) const {
+  std::sort(all.begin(), all.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  const Extent* last[2] = {nullptr, nullptr};  // the input and the output that reach furthest
+  for (const Extent& each : all) {
+    for (const Extent* const before : last) {
+      if (before == nullptr || before->end <= each.begin || (!before->is_output && !each.is_output)) continue;
+      const bool is_same = before->begin == each.begin && before->end == each.end;
+      if (before->is_output != each.is_output && is_same && before->is_own && each.is_own) continue;
+      refuse(text_of(*before) + " and " + text_of(each) + kShareMemory);
+    }
+    const Extent*& furthest = last[each.is_output ? 1 : 0];
+    if (furthest == nullptr || each.end > furthest->end) furthest = &each;
+  }
 }
 
 void Checks::elements(const Tensor& tensor, std::int64_t count, std::size_t index) const {

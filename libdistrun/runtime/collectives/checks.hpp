@@ -1,6 +1,7 @@
 #pragma once
 // What is wrong with the arguments of a collective: Error{InvalidArgument, "ValueError"}, with the words that people
 // know from ProcessGroupGloo behind the name of the collective: "broadcast: invalid root rank: 7".
+#include <span>
 #include <vector>
 
 #include <distrun/runtime/collectives/call.hpp>
@@ -14,6 +15,15 @@ class Checks {
   Checks(const GroupInfo& group, CallKind kind, base::Location site) noexcept
       : group_(group), kind_(kind), site_(site) {}
 
+  // The memory of an output or input.
+  struct Extent {
+    const std::byte* begin;
+    const std::byte* end;
+    std::size_t index;
+    bool is_output;
+    bool is_own;  // this rank's
+  };
+
   void root(int place) const;
   void peer(int place) const;
   void dense(const Tensor& tensor) const;
@@ -21,12 +31,19 @@ class Checks {
   void one_for_each(const char* what, const TensorList& list, const Tensor& like) const;
   void same_dtype(const Tensor& tensor, DType dtype, std::size_t index) const;
   void elements(const Tensor& tensor, std::int64_t count, std::size_t index) const;
+  // Refuses outputs that share memory with each other or with an input: which value would stay there is chance. This
+  // rank's own output may be its own input. Of tensors that are not contiguous only the first elements are compared.
+  void apart(std::span<const Tensor> outputs, std::span<const Tensor> inputs) const;
+  // The same of an output that has one piece for each rank, of the input's size.
+  void apart_or_own_piece(const Tensor& output, const Tensor& input) const;
   void reduction(ReduceOp op, DType dtype) const { check_reduction(name_of(kind_), op, dtype, site_); }
   // Pieces along the first dimension: sizes that add up to it, one for each rank; none: equal ones.
   std::vector<std::int64_t> splits(const char* what, const Tensor& tensor, std::vector<std::int64_t> sizes) const;
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:
+  void apart(std::vector<Extent>& all) const;
+
   const GroupInfo& group_;
   const CallKind kind_;
   const base::Location site_;

@@ -180,6 +180,7 @@ Work ProcessGroup::all_gather(const TensorList& outputs, const Tensor& input, Ca
   const Checks check(info_, CallKind::AllGather, site);
   check.dense(input);
   check.one_for_each("output", outputs, input);
+  check.apart(outputs, {&input, 1});
   const auto made = engine_->job(CallKind::AllGather, input, options, site);
   made->call.in = {made->bytes.read(input)};
   for (const Tensor& each : outputs) made->call.out.push_back(made->bytes.write(each));
@@ -193,6 +194,7 @@ Work ProcessGroup::all_gather_into(const Tensor& output, const Tensor& input, Ca
   if (output.numel() != input.numel() * size()) {
     check.refuse("output tensor size must be equal to world_size times input tensor size");
   }
+  check.apart_or_own_piece(output, input);
   const auto made = engine_->job(CallKind::AllGather, input, options, site);
   made->call.in = {made->bytes.read(input)};
   const Bytes all = made->bytes.write(output);
@@ -215,6 +217,9 @@ Work ProcessGroup::all_gather_coalesced(const std::vector<TensorList>& outputs, 
       check.elements(list[i], inputs[i].numel(), i);
     }
   }
+  TensorList all_outputs;
+  for (const TensorList& list : outputs) all_outputs.insert(all_outputs.end(), list.begin(), list.end());
+  check.apart(all_outputs, {});
   const auto made = engine_->job(CallKind::AllGather, {}, options, site);
   std::vector<ConstBytes> pieces;
   for (const Tensor& each : inputs) pieces.push_back(made->bytes.read(each));
@@ -240,6 +245,7 @@ Work ProcessGroup::gather(const TensorList& outputs, const Tensor& input, int ro
   const bool is_root = root == info_.rank;
   if (!is_root && !outputs.empty()) check.refuse("requires empty output on non-root");
   if (is_root) check.one_for_each("output", outputs, input);
+  check.apart(outputs, {&input, 1});
   const auto made = engine_->job(CallKind::Gather, input, options, site);
   made->call.root = root;
   made->call.in = {made->bytes.read(input)};
@@ -255,6 +261,7 @@ Work ProcessGroup::scatter(const Tensor& output, const TensorList& inputs, int r
   const bool is_root = root == info_.rank;
   if (!is_root && !inputs.empty()) check.refuse("requires empty input on non-root");
   if (is_root) check.one_for_each("input", inputs, output);
+  check.apart({&output, 1}, inputs);
   const auto made = engine_->job(CallKind::Scatter, output, options, site);
   made->call.root = root;
   for (const Tensor& each : inputs) made->call.in.push_back(made->bytes.read(each));
@@ -267,6 +274,7 @@ Work ProcessGroup::reduce_scatter(const Tensor& output, const TensorList& inputs
   const Checks check(info_, CallKind::ReduceScatter, site);
   check.dense(output);
   check.one_for_each("input", inputs, output);
+  check.apart({&output, 1}, inputs);
   check.reduction(op, output.dtype());
   const auto made = engine_->job(CallKind::ReduceScatter, output, options, site);
   made->call.reduce = op;
@@ -292,6 +300,9 @@ Work ProcessGroup::all_to_all(const TensorList& outputs, const TensorList& input
     if (list->size() != info_.ranks.size()) check.refuse("tensor lists should be equal to world size");
     for (std::size_t i = 0; i < list->size(); ++i) check.same_dtype((*list)[i], inputs.front().dtype(), i);
   }
+  const auto own = static_cast<std::size_t>(rank());
+  check.elements(outputs[own], inputs[own].numel(), own);
+  check.apart(outputs, inputs);
   const auto made = engine_->job(CallKind::AllToAll, inputs.front(), options, site);
   for (const Tensor& each : inputs) made->call.in.push_back(made->bytes.read(each));
   for (const Tensor& each : outputs) made->call.out.push_back(made->bytes.write(each));

@@ -25,6 +25,7 @@
 //
 // But for the first, a collective that fails ends the group: ranks may no longer agree on what comes next. The others
 // are told why, at their next call, and a new group works. Letters that fail end nothing, but with nccl.
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,6 +77,9 @@ class ProcessGroup {
   std::optional<base::Nanoseconds> host_wait() const;
   // Collectives that this rank has called: the number of the last one.
   std::uint64_t sequence_number() const;
+
+  // The number of a monitored_barrier() that this rank begins.
+  std::uint64_t next_monitored_barrier() noexcept { return monitored_barriers_.fetch_add(1); }
 
   // The root's elements, to all.
   Work broadcast(const Tensor& tensor, int root = 0, CallOptions options = {}, Location site = Location::here());
@@ -146,6 +150,7 @@ class ProcessGroup {
   const std::shared_ptr<Store> store_;
   const GroupOptions options_;
   const std::shared_ptr<CallEngine> engine_;
+  std::atomic<std::uint64_t> monitored_barriers_{0};  // begun
 };
 
 }  // namespace distrun::collectives

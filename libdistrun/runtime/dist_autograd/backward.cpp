@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runtime/autograd/backward.hpp>
@@ -101,8 +102,7 @@ Tensor owned_tensor(const RRef<Tensor>& root, base::Location site) {
 
 base::TimePoint deadline_of(const BackwardOptions& options) {
   if (!options.timeout || *options.timeout == 0) return core::kForever;
-  const auto limit = std::chrono::duration<double>(*options.timeout);
-  return base::system_clock().now() + std::chrono::duration_cast<base::Nanoseconds>(limit);
+  return base::deadline_after(base::nanoseconds_of(*options.timeout));
 }
 
 }  // namespace

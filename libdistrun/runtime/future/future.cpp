@@ -1,12 +1,13 @@
 #include <distrun/runtime/future/future.hpp>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/wait.hpp>
 
 namespace distrun::future {
 
 void AnyFuture::wait_done(std::optional<base::Nanoseconds> timeout, base::Location site) const {
-  if (!done()) state_->wait(timeout ? base::system_clock().now() + *timeout : core::kForever, site);
+  if (!done()) state_->wait(timeout ? base::deadline_after(*timeout) : core::kForever, site);
   state_->throw_if_failed();
 }
 

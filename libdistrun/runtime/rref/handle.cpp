@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rref/later.hpp>
@@ -16,7 +17,7 @@ constexpr char kTimedOut[] =
 
 std::optional<base::Nanoseconds> limit_of(Timeout timeout) {
   if (!timeout || *timeout == 0) return std::nullopt;
-  return std::chrono::duration_cast<base::Nanoseconds>(std::chrono::duration<double>(*timeout));
+  return base::nanoseconds_of(*timeout);
 }
 
 }  // namespace

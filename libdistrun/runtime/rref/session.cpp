@@ -1,6 +1,7 @@
 // The references of a session: made with it, deleted in its shutdown.
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/ledger/text.hpp>
 #include <distrun/runtime/core/wait.hpp>
@@ -119,9 +120,9 @@ const HandlePtr& detail::require(const HandlePtr& handle, base::Location site) {
 
 std::string leaks(double within, base::Location site) {
   const std::shared_ptr<References> references = current_references();
-  const auto limit = std::chrono::duration_cast<base::Nanoseconds>(std::chrono::duration<double>(within));
+  const base::TimePoint deadline = base::deadline_after(base::nanoseconds_of(within));
   const auto is_free = [&] { return references->counts().owned == 0; };
-  if (wait_until("others to let go of its references", base::system_clock().now() + limit, site, is_free)) return "";
+  if (wait_until("others to let go of its references", deadline, site, is_free)) return "";
   return join(references->leaks()) + "\n" + ledger::cycles_text(pages_of_all(*references, site));
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/store/request.hpp>
 
@@ -11,18 +12,13 @@ namespace {
 using base::Nanoseconds;
 using base::TimePoint;
 
-TimePoint deadline_after(Nanoseconds timeout) {
-  const TimePoint now = base::system_clock().now();
-  return timeout < TimePoint::max() - now ? now + timeout : TimePoint::max();
-}
-
 }  // namespace
 
 Nanoseconds Store::timeout() const noexcept { return Nanoseconds(timeout_ns_.load()); }
 void Store::set_timeout(Nanoseconds timeout) noexcept { timeout_ns_ = timeout.count(); }
 
 Reply Store::ask(const Request& request, std::optional<Nanoseconds> timeout, Location site) {
-  return run(request, deadline_after(timeout.value_or(this->timeout())), site);
+  return run(request, base::deadline_after(timeout.value_or(this->timeout())), site);
 }
 
 void Store::set(const std::string& key, const std::string& value, Location site) {

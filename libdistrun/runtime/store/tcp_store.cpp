@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/store/store_server.hpp>
@@ -66,7 +67,7 @@ class TcpStore::Impl {
   Impl(std::string host, const TcpStoreOptions& options) : host_(std::move(host)), secret_(options.secret) {
     if (options.is_server) server_.emplace(host_, options.port, secret_);
     port_ = server_ ? server_->port() : options.port;
-    std::unique_ptr<TcpLine> first = connect(base::system_clock().now() + options.timeout);
+    std::unique_ptr<TcpLine> first = connect(base::deadline_after(options.timeout));
     server_rank_ = first->server_rank();
     rest(std::move(first));
   }

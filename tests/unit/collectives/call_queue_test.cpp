@@ -2,6 +2,7 @@
 
 #include <distrun/runtime/collectives/call_queue.hpp>
 
+#include "support/no_threads.hpp"
 #include "support/process.hpp"
 #include "unit/core/fake_rank_line.hpp"
 
@@ -55,6 +56,44 @@ TEST_CASE("who finds nothing under way runs at once, and others behind it") {
   queue->end();
   CHECK(testing::eventually(30s, [&] { return ran.load(); }));
   CHECK(testing::eventually(30s, [&] { return queue->try_begin() == 3; }));
+  queue->end();
+}
+
+TEST_CASE("a call for which no handler can be had is refused, and those after it run") {
+  const testing::FakeRank rank;
+  const auto queue = std::make_shared<CallQueue>(future::handler_pool());
+  std::vector<std::uint64_t> ran;
+  std::atomic<bool> is_over{false};
+  const auto post = [&](bool is_last) {
+    queue->post([&, is_last](std::uint64_t number) -> CallQueue::Job {
+      return [&, is_last, number] {
+        ran.push_back(number);
+        is_over = is_last;
+      };
+    });
+  };
+  {
+    const test::NoThreads none;
+    CHECK_THROWS_WITH(post(false), Catch::Contains("cannot start thread"));
+  }
+  CHECK(queue->numbers_given() == 0);
+  post(true);
+  REQUIRE(testing::eventually(30s, [&] { return is_over.load(); }));
+  CHECK(ran == std::vector<std::uint64_t>{1});
+}
+
+TEST_CASE("a call that ends while no handler can be had runs those behind it itself") {
+  const testing::FakeRank rank;
+  const auto queue = std::make_shared<CallQueue>(future::handler_pool());
+  REQUIRE(queue->try_begin() == 1);
+  std::uint64_t ran = 0;
+  queue->post([&](std::uint64_t number) -> CallQueue::Job { return [&ran, number] { ran = number; }; });
+  {
+    const test::NoThreads none;
+    queue->end();
+  }
+  CHECK(ran == 2);
+  CHECK(queue->try_begin() == 3);
   queue->end();
 }
 

@@ -81,6 +81,17 @@ TEST_CASE("each waiter gets an error of its own") {
   CHECK(std::string(error_of([&] { future.wait(); }).what()) == "Expected error");
 }
 
+TEST_CASE("a wait with the largest timeout waits") {
+  const FakeRank rank;
+  const Future<int> future;
+  std::thread other([&future] {
+    pause_for(std::chrono::milliseconds(20));
+    future.set_result(1);
+  });
+  CHECK(future.wait(base::Nanoseconds::max()) == 1);
+  other.join();
+}
+
 TEST_CASE("a future is completed once") {
   const FakeRank rank;
   const Future<int> future;

@@ -232,6 +232,32 @@ TEST_CASE("workers that rest move to a place") {
   CHECK(pool.statistics().threads == threads);
 }
 
+TEST_CASE("a place may be used and left while workers come to rest and are called") {
+  const FakeRank rank;
+  HandlerPool& pool = handler_pool();
+  std::atomic<bool> is_over{false};
+  std::atomic<int> posted{0}, done{0};
+  std::vector<std::thread> posters;
+  for (int i = 0; i < 2; ++i) {
+    posters.emplace_back([&] {
+      while (!is_over) {
+        if (posted - done > 4) continue;
+        ++posted;
+        post(pool, [&] { ++done; });
+      }
+    });
+  }
+  for (int i = 0; i < 1000; ++i) {
+    const auto place = std::make_shared<FakePlace>(pool);
+    pool.use(place);
+    std::this_thread::yield();
+    pool.leave(*place);
+  }
+  is_over = true;
+  for (std::thread& each : posters) each.join();
+  CHECK(soon([&] { return done == posted; }));
+}
+
 // Control tasks go on while handlers block in locks.
 void control_beside_blocked(HandlerPool& pool) {
   constexpr int kHandlers = 2;  // so many run everywhere

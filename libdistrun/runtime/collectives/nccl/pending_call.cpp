@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/collectives/explain.hpp>
 #include <distrun/runtime/core/wait.hpp>
@@ -147,7 +148,7 @@ void PendingCall::wait_until_put(base::Location site) {
 // Somebody settles it: the judge, whom this thread asks, or who aborts the group.
 void PendingCall::block(std::optional<base::Nanoseconds> timeout, base::Location site) {
   if (done()) return;
-  const base::TimePoint until = timeout ? base::system_clock().now() + *timeout : core::kForever;
+  const base::TimePoint until = timeout ? base::deadline_after(*timeout) : core::kForever;
   const std::string name = std::string(name_of(of_.call.kind)) + " of " + group_.name;
   std::optional<core::PollingWait> wait;
   std::vector<int> waited_for;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/nearest.hpp>
 #include <distrun/common/board/describe.hpp>
@@ -166,7 +167,7 @@ bool Calls::wait_quiet(base::TimePoint deadline, base::Location site) {
 void Calls::close(const Error& why, base::Nanoseconds limit) noexcept {
   if (is_closed_.exchange(true)) return;
   pending_.stop();
-  devices_->finish(base::system_clock().now() + std::max(limit, base::Nanoseconds(0)));
+  devices_->finish(base::deadline_after(limit));
   agent_->close(limit);
   for (const PendingCall& each : pending_.take_all()) fail_pending(each, why);
 }

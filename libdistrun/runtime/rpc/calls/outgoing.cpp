@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
@@ -86,7 +87,7 @@ base::TimePoint Calls::deadline_of(const CallRequest& request, base::Nanoseconds
   const bool is_bounded = outer != nullptr && outer->deadline != core::kForever && !request.runs_late;
   if (timeout.count() == 0 && !is_bounded) return core::kForever;
   const base::TimePoint now = base::system_clock().now();
-  const base::TimePoint own = timeout.count() == 0 ? core::kForever : now + timeout;
+  const base::TimePoint own = timeout.count() == 0 ? core::kForever : base::deadline_after(timeout, now);
   if (!is_bounded || own <= outer->deadline) return own;
   timeout = std::max<base::Nanoseconds>(outer->deadline - now, base::Nanoseconds(0));
   return outer->deadline;

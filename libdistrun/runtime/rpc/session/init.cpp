@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/runtime/rpc/session/detail/membership.hpp>
-#include <distrun/runtime/rpc/session/detail/seconds.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
 #include <distrun/runtime/store/rank_store.hpp>
@@ -31,8 +31,8 @@ struct Begin {
 
 // How long workers wait for each other.
 base::Nanoseconds timeout_of(const RpcBackendOptions& options) {
-  if (options.init_timeout > 0) return nanoseconds_of(options.init_timeout);
-  return options.rpc_timeout > 0 ? std::max(nanoseconds_of(options.rpc_timeout), kLeastTimeout) : Store::kTimeout;
+  if (options.init_timeout > 0) return base::nanoseconds_of(options.init_timeout);
+  return options.rpc_timeout > 0 ? std::max(base::nanoseconds_of(options.rpc_timeout), kLeastTimeout) : Store::kTimeout;
 }
 
 Error value_error(const std::string& text, base::Location site) {
@@ -152,7 +152,7 @@ void begin_static(SessionState& state, const Begin& begin, const std::shared_ptr
 
 void begin_elastic(SessionState& state, const Begin& begin, const std::shared_ptr<Store>& store,
                    const std::string& secret) {
-  const base::TimePoint deadline = base::system_clock().now() + store->timeout();
+  const base::TimePoint deadline = base::deadline_after(store->timeout());
   const std::shared_ptr<Session> session = make_session(begin, secret);
   Closing closing(session);
   Member self = make_member(*session->agent, begin.options);

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/nearest.hpp>
-#include <distrun/runtime/rpc/session/detail/seconds.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
 
 namespace distrun::rpc {
@@ -33,7 +33,7 @@ double get_rpc_timeout() { return std::chrono::duration<double>(current_calls()-
 
 void set_rpc_timeout(double seconds) {
   if (!(seconds >= 0)) throw Error(ErrorKind::InvalidArgument, "RuntimeError", "RPC Timeout must be non-negative");
-  current_calls()->set_timeout(nanoseconds_of(seconds));
+  current_calls()->set_timeout(base::nanoseconds_of(seconds));
 }
 
 std::map<std::string, std::string> agent_debug_info() {

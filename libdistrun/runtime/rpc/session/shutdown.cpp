@@ -1,8 +1,8 @@
 #include <exception>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
-#include <distrun/runtime/rpc/session/detail/seconds.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
 #include <distrun/runtime/rpc/session/meeting.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
@@ -73,7 +73,8 @@ void shutdown(const ShutdownOptions& options, base::Location site) {
     throw Error(ErrorKind::Failed, "RPC is being shut down by another thread of the rank", site);
   }
   const base::TimePoint begin = base::system_clock().now();
-  const base::TimePoint deadline = options.timeout > 0 ? begin + nanoseconds_of(options.timeout) : core::kForever;
+  const base::TimePoint deadline =
+      options.timeout > 0 ? base::deadline_after(base::nanoseconds_of(options.timeout), begin) : core::kForever;
   std::exception_ptr failed;
   if (options.graceful) {
     try {

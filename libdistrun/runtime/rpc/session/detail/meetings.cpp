@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/rpc/session/detail/seconds.hpp>
 
 namespace distrun::rpc {
 namespace {
@@ -64,7 +64,8 @@ void forget(const future::Future<Value>& call) {
 
 MeetingBounds bounds_of(double seconds) {
   if (!(seconds > 0)) return {};
-  return {nanoseconds_of(seconds), now() + nanoseconds_of(seconds)};
+  const base::Nanoseconds limit = base::nanoseconds_of(seconds);
+  return {limit, base::deadline_after(limit)};
 }
 
 // A round that the rank is in.

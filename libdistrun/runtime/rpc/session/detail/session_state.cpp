@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/rpc/session/detail/seconds.hpp>
 
 namespace distrun::rpc {
 namespace {
@@ -24,7 +24,7 @@ std::map<std::string, DeviceMap> device_maps_of(const RpcBackendOptions& options
 Session::Session(core::RankState& rank_, std::shared_ptr<Agent> agent_, const RpcBackendOptions& options)
     : rank(rank_),
       agent(std::move(agent_)),
-      timeout(nanoseconds_of(options.rpc_timeout)),
+      timeout(base::nanoseconds_of(options.rpc_timeout)),
       worker_threads(worker_threads_of(options)),
       device_maps(device_maps_of(options)) {}
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 
 namespace distrun::rpc {
@@ -21,7 +22,7 @@ constexpr base::Nanoseconds kLeaderPatience = 500ms;  // beyond the deadline: th
 constexpr base::Nanoseconds kAckPatience = 2s;        // with those who know that it is done
 
 base::TimePoint after(base::Nanoseconds duration, base::TimePoint deadline) {
-  return std::min(deadline, base::system_clock().now() + duration);
+  return std::min(deadline, base::deadline_after(duration));
 }
 
 std::string seconds_text(base::Nanoseconds duration) {
