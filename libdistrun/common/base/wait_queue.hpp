@@ -1,8 +1,7 @@
 #pragma once
-// Threads that wait under one mutex, each on a condition variable of its own, so that a given number of them can be
-// woken. A std::condition_variable with several waiters may lose a notify_one() with the C library of Debian 12: one
-// waiter was signalled, and all sleep on (glibc's bug 25847, in versions before 2.41; seen here with the threads of
-// virtual devices). With one waiter it can not.
+// Threads that wait under one mutex, each on a separate condition variable, so that a given number of them can be
+// woken. A std::condition_variable with several waiters can lose a notify_one() in glibc before 2.41 (its bug 25847),
+// which Debian 12 has: all waiters keep sleeping. With a single waiter it does not.
 #include <condition_variable>
 #include <memory>
 #include <mutex>

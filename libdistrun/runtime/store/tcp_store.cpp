@@ -47,10 +47,6 @@ class FailureSignal {
   core::PeerFailedCall call_;
 };
 
-TimePoint after(TimePoint deadline, Nanoseconds more) {
-  return deadline < TimePoint::max() - more ? deadline + more : TimePoint::max();
-}
-
 Nanoseconds left_until(TimePoint deadline) {
   return std::max(Nanoseconds(0), std::chrono::duration_cast<Nanoseconds>(deadline - base::system_clock().now()));
 }
@@ -144,7 +140,7 @@ std::optional<wire::Frame> TcpStore::Impl::ask(TcpLine& line, const Request& req
   const core::Wait wait(wait_for(request, name, site), deadline);
   const FailureSignal failure;
   line.send(wire::pack(StoreFrame::Ask, 0, Ask{0, left_until(deadline).count(), request}), failure.fd());
-  auto frame = line.receive(after(deadline, kGrace), failure.fd());
+  auto frame = line.receive(base::deadline_after(kGrace, deadline), failure.fd());
   if (frame) return frame;
   line.send(wire::pack(StoreFrame::Cancel, 0, Cancel{0}), -1);
   return line.receive(base::system_clock().now() + kGrace, -1);
