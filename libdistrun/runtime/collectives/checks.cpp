@@ -1,6 +1,7 @@
 #include <distrun/runtime/collectives/checks.hpp>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string>
 
@@ -45,14 +46,18 @@ namespace {
 
 constexpr char kShareMemory[] = " share memory; give each result memory of its own, for example by clone()";
 
-void add_extents(std::vector<Checks::Extent>& all, std::span<const Tensor> tensors, bool are_outputs) {
+constexpr std::size_t kFew = 17;  // outputs and inputs of small groups, which need no memory of the heap
+
+// Returns the place behind the last one written. Tensors without elements have none.
+Checks::Extent* write_extents(Checks::Extent* to, std::span<const Tensor> tensors, bool are_outputs) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& each = tensors[i];
     if (each.numel() == 0) continue;
     const auto elements = static_cast<std::size_t>(each.is_contiguous() ? each.numel() : 1);
     const std::byte* const begin = each.strided().data;
-    all.push_back({begin, begin + elements * tensor::size_of(each.dtype()), i, are_outputs, false});
+    *to++ = {begin, begin + elements * tensor::size_of(each.dtype()), i, are_outputs, false};
   }
+  return to;
 }
 
 std::string text_of(const Checks::Extent& extent) {
@@ -62,11 +67,13 @@ std::string text_of(const Checks::Extent& extent) {
 }  // namespace
 
 void Checks::apart(std::span<const Tensor> outputs, std::span<const Tensor> inputs) const {
-  if (outputs.size() + inputs.size() < 2) return;
-  std::vector<Extent> all;
-  all.reserve(outputs.size() + inputs.size());
-  add_extents(all, outputs, true);
-  add_extents(all, inputs, false);
+  const std::size_t count = outputs.size() + inputs.size();
+  if (count < 2) return;
+  std::array<Extent, kFew> few;
+  std::vector<Extent> many(count > kFew ? count : 0);
+  Extent* const begin = count > kFew ? many.data() : few.data();
+  Extent* const end = write_extents(write_extents(begin, outputs, true), inputs, false);
+  const std::span<Extent> all(begin, end);
   const auto own = static_cast<std::size_t>(group_.rank);
   for (Extent& each : all) each.is_own = each.index == own || (each.is_output ? outputs : inputs).size() == 1;
   apart(all);
@@ -82,7 +89,7 @@ void Checks::apart_or_own_piece(const Tensor& output, const Tensor& input) const
 }
 
 // By their beginnings: one that begins before an earlier one has ended shares memory with it.
-void Checks::apart(std::vector<Extent>& all) const {
+void Checks::apart(std::span<Extent> all) const {
   std::sort(all.begin(), all.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
   const Extent* last[2] = {nullptr, nullptr};  // the input and the output that reach furthest
   for (const Extent& each : all) {

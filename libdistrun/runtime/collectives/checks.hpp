@@ -42,7 +42,7 @@ class Checks {
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:
-  void apart(std::vector<Extent>& all) const;
+  void apart(std::span<Extent> all) const;
 
   const GroupInfo& group_;
   const CallKind kind_;
