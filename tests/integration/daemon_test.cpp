@@ -52,7 +52,27 @@ struct Hanging {
   Running running;
 };
 
-Texts trivial(const Sandbox& sandbox, const std::string& test = "Passes.trivial") {
+Texts trivial(const Sandbox& sandbox, const std::string& test = "Passes.trivial");
+
+// A run that waits in the daemon behind another one.
+struct Waiting {
+  Waiting() : second(daemon.start(sandbox, trivial(sandbox))) {
+    REQUIRE(eventually(scaled(kLong), [&] { return daemon.shows("1 waiting of 100"); }));
+  }
+  // Not `all`: that would be whatever else this user runs.
+  void cancel_first() const {
+    const Ended cancel = daemon.start(other, {"cancel", first.sandbox.run_id_in_use()}).wait(scaled(kLong));
+    CHECK(cancel.exit_code == 0);
+  }
+
+  Daemon daemon{daemon_program()};
+  Hanging first{daemon};
+  Sandbox sandbox{distrun_program()};
+  Running second;
+  Sandbox other{distrun_program()};  // of who looks on
+};
+
+Texts trivial(const Sandbox& sandbox, const std::string& test) {
   return {"run", "--daemon", "--output", sandbox.output(), "--filter", test, plugin("passes")};
 }
 
@@ -123,55 +143,38 @@ TEST_CASE("a debugger cannot be had in the daemon", "[daemon]") {
 }
 
 TEST_CASE("runs that wait are shown, and cancelled without having started", "[daemon]") {
-  const Daemon daemon(daemon_program());
-  Hanging first(daemon);
-  const Sandbox sandbox(distrun_program());
-  Running second = daemon.start(sandbox, trivial(sandbox));
-  REQUIRE(eventually(scaled(kLong), [&] { return daemon.shows("1 waiting of 100"); }));
-  const Sandbox other(distrun_program());
-  const Ended ps = daemon.start(other, {"ps"}).wait(scaled(kLong));
+  Waiting run;
+  const Ended ps = run.daemon.start(run.other, {"ps"}).wait(scaled(kLong));
   CHECK_THAT(ps.out, Contains("Hangs.one_sleeps") && Contains("waits in the daemon") && Contains("1 ahead") &&
-                         Contains("(submitted in " + sandbox.start_directory() + ")"));
+                         Contains("(submitted in " + run.sandbox.start_directory() + ")"));
   const std::size_t line = ps.out.find(" waits in the daemon");
   REQUIRE(line != std::string::npos);
   const std::string id = ps.out.substr(line - 12, 12);
-  const Ended cancel = daemon.start(other, {"cancel", id.substr(0, 8)}).wait(scaled(kLong));
+  const Ended cancel = run.daemon.start(run.other, {"cancel", id.substr(0, 8)}).wait(scaled(kLong));
   CHECK(cancel.exit_code == 0);
   CHECK_THAT(cancel.out, Contains(id));
-  const Ended ended = second.wait(scaled(kLong));
+  const Ended ended = run.second.wait(scaled(kLong));
   CHECK(ended.exit_code == 130);
   CHECK(ended.out.empty());
-  // Not `all`: that would be whatever else this user runs.
-  CHECK(daemon.start(other, {"cancel", first.sandbox.run_id_in_use()}).wait(scaled(kLong)).exit_code == 0);
-  CHECK(first.running.wait(scaled(kLong)).exit_code == 130);
-  CHECK(first.sandbox.summary().interrupted);
-  CHECK(first.leaves_nothing());
+  run.cancel_first();
+  CHECK(run.first.running.wait(scaled(kLong)).exit_code == 130);
+  CHECK(run.first.sandbox.summary().interrupted);
+  CHECK(run.first.leaves_nothing());
 }
 
 TEST_CASE("cancel asks on a terminal before it ends a waiting run of another directory", "[daemon]") {
-  const Daemon daemon(daemon_program());
-  Hanging first(daemon);
-  const Sandbox sandbox(distrun_program());
-  Running second = daemon.start(sandbox, trivial(sandbox));
-  REQUIRE(eventually(scaled(kLong), [&] { return daemon.shows("1 waiting of 100"); }));
-  const Sandbox other(distrun_program());
-  const nlohmann::json shown =
-      nlohmann::json::parse(daemon.start(other, {"ps", "--json"}).wait(scaled(kLong)).out)["waiting"][0];
-  CHECK(shown["directory"] == sandbox.start_directory());
-  Command command = daemon.command(other, {"cancel", shown["run_id"]});
-  command.directory = other.start_directory();
-  TerminalSession terminal(command);
+  Waiting run;
+  const Ended ps = run.daemon.start(run.other, {"ps", "--json"}).wait(scaled(kLong));
+  const nlohmann::json shown = nlohmann::json::parse(ps.out)["waiting"][0];
+  CHECK(shown["directory"] == run.sandbox.start_directory());
+  Command command = run.daemon.command(run.other, {"cancel", shown["run_id"]});
+  command.directory = run.other.start_directory();
   std::string question;
-  REQUIRE(eventually(scaled(kLong), [&] {
-    question += terminal.read_some();
-    return question.find("[y/N] ") != std::string::npos;
-  }));
+  CHECK(answered(command, "n\n", question).exit_code == 0);
   CHECK_THAT(question, Contains("was started in another directory") &&
-                           Contains("(submitted in " + sandbox.start_directory() + ")"));
-  terminal.type("n\n");
-  CHECK(terminal.wait(scaled(kLong)).exit_code == 0);
-  CHECK(daemon.start(other, {"cancel", first.sandbox.run_id_in_use()}).wait(scaled(kLong)).exit_code == 0);
-  CHECK(second.wait(scaled(kLong)).exit_code == 0);
+                           Contains("(submitted in " + run.sandbox.start_directory() + ")"));
+  run.cancel_first();
+  CHECK(run.second.wait(scaled(kLong)).exit_code == 0);
 }
 
 TEST_CASE("a run without the daemon is cancelled too", "[daemon]") {

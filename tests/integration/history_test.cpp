@@ -57,12 +57,6 @@ class Remembering {
   Texts variables_;
 };
 
-std::size_t occurrences_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
 // The ids that follow "test start" in an event stream, in order.
 Texts started_in(const std::string& events) {
   Texts ids;
@@ -102,7 +96,7 @@ TEST_CASE("each result of a test is told with its run and its message, newest fi
   }
   const std::string results = here.history({"Fails.*"});
   INFO(results);
-  CHECK(occurrences_of(results, "rank 2 failed: REQUIRE(answer == 42)") == 3);
+  CHECK(count_of(results, "rank 2 failed: REQUIRE(answer == 42)") == 3);
   CHECK(results.find(runs[2]) < results.find(runs[1]));
   CHECK(results.find(runs[1]) < results.find(runs[0]));
   CHECK(results.find(runs[0]) != std::string::npos);
@@ -184,7 +178,7 @@ TEST_CASE("a history that cannot be written costs a line, not the run", "[histor
   INFO(ended.err);
   CHECK(ended.exit_code == 0);
   CHECK_THAT(ended.err, Contains("distrun: this run is not in the history: ") && Contains(path.substr(0, 10)));
-  CHECK(occurrences_of(ended.err, "\n") == 1);
+  CHECK(count_of(ended.err, "\n") == 1);
   CHECK(read_file(thesis) == std::string(5000, 'x'));
   CHECK(here.run({"history", "--suggest-timeouts"}).exit_code != 0);
 }
@@ -233,7 +227,7 @@ TEST_CASE("summaries of elsewhere are imported once, and one that is none keeps 
   CHECK_THAT(first.out, Contains(summary + ": run " + read_summary(summary).run_id + ", 1 test\n"));
   CHECK_THAT(first.err, Contains(bad + ": ") && Contains("no JSON") && Contains("/no/such/file"));
   CHECK_THAT(here.history({"--import", summary}), Contains("was there already"));
-  CHECK(occurrences_of(here.history({"Fails"}), "REQUIRE(answer == 42)") == 1);
+  CHECK(count_of(here.history({"Fails"}), "REQUIRE(answer == 42)") == 1);
 }
 
 TEST_CASE("a summary of elsewhere is imported for the project that is named", "[history]") {
@@ -300,24 +294,24 @@ TEST_CASE("two projects with equal test ids have histories of their own", "[hist
   run("two", {});
   run("clone", {"--project", place + "/two"});
   const std::string table = remembering.history();
-  CHECK(occurrences_of(table, "Fails.require") == 2);
+  CHECK(count_of(table, "Fails.require") == 2);
   CHECK_THAT(table, Contains(place + "/one") && Contains(place + "/two"));
   const std::string one = remembering.history({"--project", place + "/one", "--json", "Fails.require"});
-  CHECK(occurrences_of(one, "\"run_id\"") == 1);
+  CHECK(count_of(one, "\"run_id\"") == 1);
   const std::string two = remembering.history({"--project", place + "/two", "--json", "Fails.require"});
-  CHECK(occurrences_of(two, "\"run_id\"") == 3);
+  CHECK(count_of(two, "\"run_id\"") == 3);
   CHECK(remembering.run({"history", "--project", "none"}).exit_code == kNothingRan);
   // Both in one run: neither is filed under the first one's project.
   remembering.run({"--filter", "Fails.require", place + "/one/tests.so", place + "/two/tests.so"});
   const auto results_of = [&](const std::string& name) {
-    return occurrences_of(remembering.history({"--project", place + name, "--json", "Fails.require"}), "\"run_id\"");
+    return count_of(remembering.history({"--project", place + name, "--json", "Fails.require"}), "\"run_id\"");
   };
   CHECK(results_of("/one") == 2);
   CHECK(results_of("/two") == 4);
   const std::string odd = "\x1b[2J\xff";  // neither for a terminal nor UTF-8
   run("one", {"--project", odd});
   const std::string all = remembering.history();
-  CHECK(occurrences_of(all, "Fails.require") == 3);
+  CHECK(count_of(all, "Fails.require") == 3);
   CHECK_THAT(all, Contains("\\x1b[2J") && !Contains("\x1b"));
-  CHECK(occurrences_of(remembering.history({"--project", odd, "--json", "Fails.require"}), "\"run_id\"") == 1);
+  CHECK(count_of(remembering.history({"--project", odd, "--json", "Fails.require"}), "\"run_id\"") == 1);
 }

@@ -39,12 +39,6 @@ std::map<int, int> tests_by_process(const Summary& summary) {
   return counts;
 }
 
-long occurrences_in(const std::string& text, const std::string& part) {
-  long count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
 // What a process has of what runs out.
 struct Holdings {
   long descriptors = 0;
@@ -56,8 +50,8 @@ struct Holdings {
     const std::string folder = "/proc/" + std::to_string(pid);
     const std::string status = read_file(folder + "/status");
     const std::size_t at = status.find("VmRSS:");
-    return {static_cast<long>(names_in(folder + "/fd").size()), occurrences_in(read_file(folder + "/maps"), "\n"),
-            static_cast<long>(children_of(pid).size()),
+    return {static_cast<long>(names_in(folder + "/fd").size()),
+            static_cast<long>(count_of(read_file(folder + "/maps"), "\n")), static_cast<long>(children_of(pid).size()),
             at == std::string::npos ? 0 : std::atol(status.c_str() + at + sizeof "VmRSS:")};
   }
 };
@@ -84,10 +78,10 @@ TEST_CASE("a pool that crashes a thousand times leaves nothing, and its coordina
   const Sandbox sandbox(DISTRUN_BIN);
   Running running = sandbox.start({"run", "--output", sandbox.output(), "--isolation", "pool", "--quiet", "--filter",
                                    "Alternates.*act=crash", fixture("alternates")});
-  const auto comes_to = [&](long crashes) {
+  const auto comes_to = [&](std::size_t crashes) {
     return eventually(at_latest(milliseconds(60'000)), [&] {
       pause_for(milliseconds(50));
-      return occurrences_in(read_file(sandbox.output() + "/events.ndjson"), "\"kind\":\"test_end\"") >= crashes;
+      return count_of(read_file(sandbox.output() + "/events.ndjson"), "\"kind\":\"test_end\"") >= crashes;
     });
   };
   REQUIRE(comes_to(kEarly));

@@ -2,7 +2,10 @@
 // Where the programs under test and the fixtures are. The build says so.
 #include <string>
 
+#include <catch2/catch.hpp>
+
 #include "support/sandbox.hpp"
+#include "support/terminal_session.hpp"
 
 namespace distrun::testing {
 
@@ -14,6 +17,25 @@ inline std::string distrun_program() { return DISTRUN_BIN; }
 // The path of the fixture plugin of that name.
 inline std::string plugin(const std::string& name) {
   return std::string(DISTRUN_PLUGIN_DIR) + "/fixture_" + name + ".so";
+}
+
+// Starts a program on a terminal that asks "... [y/N] ", and answers it. `question` gets what it has written.
+inline Ended answered(const Command& command, const std::string& answer, std::string& question) {
+  constexpr milliseconds kSoon{30'000};
+  TerminalSession terminal(command);
+  REQUIRE(eventually(scaled(kSoon), [&] {
+    question += terminal.read_some();
+    return question.find("[y/N] ") != std::string::npos;
+  }));
+  terminal.type(answer);
+  return terminal.wait(scaled(kSoon));
+}
+
+// How often a part stands in a text.
+inline std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
 }
 
 // What scripts/validate-reports says against all that is in output(); empty: nothing, or it cannot be run here.

@@ -48,13 +48,7 @@ Command typed_in(const std::string& directory, const Sandbox& sandbox, std::vect
 // Answers the question that `cancel` asks on a terminal in another directory.
 Ended cancel_on_terminal(const Sleeping& run, const std::string& answer, std::string& question) {
   const Sandbox other(distrun_program());
-  TerminalSession terminal(typed_in(other.start_directory(), other, {"cancel", run.id}));
-  REQUIRE(eventually(scaled(kSoon), [&] {
-    question += terminal.read_some();
-    return question.find("[y/N] ") != std::string::npos;
-  }));
-  terminal.type(answer);
-  return terminal.wait(scaled(kSoon));
+  return answered(typed_in(other.start_directory(), other, {"cancel", run.id}), answer, question);
 }
 
 }  // namespace
