@@ -12,6 +12,9 @@
 //     group->all_reduce(ones);
 //     DISTRUN_EXPECT(!distrun::tensor::difference(ones, distrun::full({4}, rank.world_size())));
 //   }
+#ifdef DISTRUN_PLUGIN_WITHOUT_RUNTIME
+#error "<distrun/collectives.hpp> needs libdistrun.so: write distrun_add_plugin(NAME RUNTIME ...)"
+#endif
 #include <memory>
 #include <string>
 

@@ -13,6 +13,9 @@
 //     distrun::dist_autograd::backward(context.id(), {distrun::sum(twice)});
 //     DISTRUN_EXPECT(distrun::equal(distrun::dist_autograd::get_gradients(context.id()).at(a), distrun::full({3}, 2)));
 //   }
+#ifdef DISTRUN_PLUGIN_WITHOUT_RUNTIME
+#error "<distrun/dist_autograd.hpp> needs libdistrun.so: write distrun_add_plugin(NAME RUNTIME ...)"
+#endif
 #include <distrun/rpc.hpp>
 #include <distrun/runtime/dist_autograd/backward.hpp>
 #include <distrun/runtime/dist_autograd/debug_info.hpp>

@@ -8,6 +8,9 @@
 //   distrun::rpc_sync("worker1", step, batch);
 //   profile.end();
 //   std::cout << distrun::profiler::table(profile.key_averages());
+#ifdef DISTRUN_PLUGIN_WITHOUT_RUNTIME
+#error "<distrun/profiler.hpp> needs libdistrun.so: write distrun_add_plugin(NAME RUNTIME ...)"
+#endif
 #include <distrun/runtime/profiler/averages.hpp>
 #include <distrun/runtime/profiler/chrome_trace.hpp>
 #include <distrun/runtime/profiler/profile.hpp>

@@ -13,6 +13,9 @@
 //     DISTRUN_EXPECT(distrun::rpc_sync(neighbour, add_twice, 1, 2) == 5);
 //     distrun::rpc::shutdown();
 //   }
+#ifdef DISTRUN_PLUGIN_WITHOUT_RUNTIME
+#error "<distrun/rpc.hpp> needs libdistrun.so: write distrun_add_plugin(NAME RUNTIME ...)"
+#endif
 #include <distrun/plugin/sdk/context.hpp>
 #include <distrun/runtime/dist_autograd/debug_info.hpp>
 #include <distrun/runtime/future/collect.hpp>

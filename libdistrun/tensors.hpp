@@ -12,6 +12,9 @@
 //   }
 //
 // Devices and streams are those of runtime/device: CPU, virtual GPUs, CUDA.
+#ifdef DISTRUN_PLUGIN_WITHOUT_RUNTIME
+#error "<distrun/tensors.hpp> needs libdistrun.so: write distrun_add_plugin(NAME RUNTIME ...)"
+#endif
 #include <distrun/runtime/autograd/anomaly.hpp>
 #include <distrun/runtime/autograd/backward.hpp>
 #include <distrun/runtime/autograd/function.hpp>

@@ -48,10 +48,10 @@ void FaultyAgent::add_worker(const rpc::WorkerRecord& record) {
   if (peers_.add(record)) inner_->add_worker(record);
 }
 
-void FaultyAgent::remove_worker(rpc::WorkerId id) noexcept {
-  inner_->remove_worker(id);
-  peers_.remove(id);
-  held_.forget(id);
+void FaultyAgent::remove_worker(rpc::WorkerKey worker) noexcept {
+  inner_->remove_worker(worker);
+  peers_.remove(worker);
+  held_.forget(worker);
 }
 
 void FaultyAgent::start(rpc::Receiver& receiver) {
@@ -61,24 +61,24 @@ void FaultyAgent::start(rpc::Receiver& receiver) {
 
 // ---- what is sent
 
-void FaultyAgent::refuse_cut(rpc::WorkerId to) const {
+void FaultyAgent::refuse_cut(rpc::WorkerKey to) const {
   if (!peers_.has_cut()) return;
   const PeerPtr peer = peers_.find(to);
   if (peer != nullptr && peer->is_cut) throw cut_error(peer->record.worker);
 }
 
 // Of those the agent knows what to say.
-bool FaultyAgent::is_past_faults(rpc::WorkerId to) const {
+bool FaultyAgent::is_past_faults(rpc::WorkerKey to) const {
   if (fates_.plan().faults.empty() || is_closed_) return true;
   const PeerPtr peer = peers_.find(to);
   return peer == nullptr || peer->is_lost;
 }
 
-void FaultyAgent::send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency) {
+void FaultyAgent::send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) {
   refuse_cut(to);
   if (is_past_faults(to)) return inner_->send(to, std::move(message), urgency);
   const std::optional<base::FaultKind> kind = kind_of(message);
-  const Fate fate = kind ? fates_.next(to, *kind, message) : fates_.next(to);
+  const Fate fate = kind ? fates_.next(to.id, *kind, message) : fates_.next(to.id);
   if (fate.is_cut) {
     if (peers_.begin_cut(to) != nullptr) held_.cut(to);
     refuse_cut(to);
@@ -87,7 +87,7 @@ void FaultyAgent::send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urge
   strike(to, *kind, std::move(message), urgency, fate);
 }
 
-void FaultyAgent::strike(rpc::WorkerId to, base::FaultKind kind, rpc::Message message, rpc::Urgency urgency,
+void FaultyAgent::strike(rpc::WorkerKey to, base::FaultKind kind, rpc::Message message, rpc::Urgency urgency,
                          const Fate& fate) {
   if (fate.fails) fail(to, kind, message);
   if (fate.is_dropped) return done(Done::Dropped, kind, to, message);
@@ -102,14 +102,14 @@ void FaultyAgent::strike(rpc::WorkerId to, base::FaultKind kind, rpc::Message me
   pass(to, kind, std::move(message), urgency, fate);
 }
 
-void FaultyAgent::fail(rpc::WorkerId to, base::FaultKind kind, const rpc::Message& message) {
+void FaultyAgent::fail(rpc::WorkerKey to, base::FaultKind kind, const rpc::Message& message) {
   done(Done::Failed, kind, to, message);
   throw Error(ErrorKind::Overloaded, "RPCErr:2:Send attempt failed intentionally for " +
                                          std::string(base::name_of(kind)) + " to " + name_of_worker(to) + ", message " +
                                          std::to_string(message.id));
 }
 
-void FaultyAgent::make_lie(rpc::WorkerId to, base::FaultKind kind, rpc::Message& message, std::uint64_t drawn) {
+void FaultyAgent::make_lie(rpc::WorkerKey to, base::FaultKind kind, rpc::Message& message, std::uint64_t drawn) {
   const std::optional<Lie> told = lie(message, drawn);
   if (!told) return;
   done(Done::Lied, kind, to, message);
@@ -120,7 +120,7 @@ void FaultyAgent::make_lie(rpc::WorkerId to, base::FaultKind kind, rpc::Message&
 }
 
 // At once, or later. Answers that can't be held back are not refused: whoever waits for one would wait in vain.
-void FaultyAgent::pass(rpc::WorkerId to, std::optional<base::FaultKind> kind, rpc::Message message,
+void FaultyAgent::pass(rpc::WorkerKey to, std::optional<base::FaultKind> kind, rpc::Message message,
                        rpc::Urgency urgency, const Fate& fate) {
   const bool is_call = message.kind == rpc::MessageKind::Call;
   const std::uint64_t id = message.id;
@@ -141,13 +141,13 @@ void FaultyAgent::pass(rpc::WorkerId to, std::optional<base::FaultKind> kind, rp
   forward(to, std::move(message), urgency);
 }
 
-void FaultyAgent::forward(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency) {
+void FaultyAgent::forward(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) {
   inner_->send(to, std::move(message), urgency);
   for (rpc::Message& each : held_.passed(to)) bring(to, std::move(each));
 }
 
 // Its sender is told nothing any more: a loss is told by lose(), and for the rest there is a limit to a call's time.
-void FaultyAgent::bring(rpc::WorkerId to, rpc::Message message) noexcept {
+void FaultyAgent::bring(rpc::WorkerKey to, rpc::Message message) noexcept {
   const std::optional<base::FaultKind> kind = kind_of(message);
   try {
     refuse_cut(to);
@@ -157,17 +157,17 @@ void FaultyAgent::bring(rpc::WorkerId to, rpc::Message message) noexcept {
   }
 }
 
-void FaultyAgent::done(Done done, base::FaultKind kind, rpc::WorkerId to, const rpc::Message& message) noexcept {
+void FaultyAgent::done(Done done, base::FaultKind kind, rpc::WorkerKey to, const rpc::Message& message) noexcept {
   tally_.count(done, kind);
   core::RankLine* const line = rank_.line();
   if (line == nullptr) return;
   const std::string text = std::string("faulty ") + name_of(done) + " " + base::name_of(kind);
-  line->note(board::WaitKind::Send, text, to, message.id);
+  line->note(board::WaitKind::Send, text, to.id, message.id);
 }
 
-std::string FaultyAgent::name_of_worker(rpc::WorkerId id) const {
-  const PeerPtr peer = peers_.find(id);
-  return peer != nullptr ? peer->record.worker.name() : "worker " + std::to_string(id);
+std::string FaultyAgent::name_of_worker(rpc::WorkerKey worker) const {
+  const PeerPtr peer = peers_.find(worker);
+  return peer != nullptr ? peer->record.worker.name() : "worker " + std::to_string(worker.id);
 }
 
 // ---- what is received
@@ -193,12 +193,12 @@ void FaultyAgent::lose(const rpc::WorkerInfo& peer, const base::Error& why) noex
 void FaultyAgent::tell_loss(Peer& peer, const rpc::WorkerInfo& worker, const base::Error& why) noexcept {
   rpc::Receiver* const receiver = receiver_.load(std::memory_order_acquire);
   if (peer.is_lost.exchange(true) || receiver == nullptr) return;
-  held_.forget(worker.id());
+  held_.forget(worker.key());
   receiver->lose(worker, why);
 }
 
 // The other end is told first: of an agent that has only been made to forget this one it would not hear.
-void FaultyAgent::carry_out_cut(rpc::WorkerId to) noexcept {
+void FaultyAgent::carry_out_cut(rpc::WorkerKey to) noexcept {
   const PeerPtr peer = peers_.find(to);
   if (peer == nullptr || !peer->is_cut) return;
   try {

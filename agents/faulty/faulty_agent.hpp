@@ -23,11 +23,12 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   std::vector<rpc::WorkerInfo> worker_infos() const override;
   std::string address() const override { return inner_->address(); }
   void add_worker(const rpc::WorkerRecord& record) override;
-  void remove_worker(rpc::WorkerId id) noexcept override;
+  void remove_worker(rpc::WorkerKey worker) noexcept override;
+  bool is_gone(const rpc::WorkerRecord& record) const noexcept override { return inner_->is_gone(record); }
   void start(rpc::Receiver& receiver) override;
   // Also throws Error{Overloaded} "RPCErr:2:Send attempt failed intentionally for ...", and when too much is held back.
-  void send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency) override;
-  void look_after(rpc::WorkerId peer) noexcept override { inner_->look_after(peer); }
+  void send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) override;
+  void look_after(rpc::WorkerKey peer) noexcept override { inner_->look_after(peer); }
   std::shared_ptr<future::Progress> progress() const noexcept override { return inner_->progress(); }
   void set_end(const std::string& why) noexcept override { inner_->set_end(why); }
   void close(base::Nanoseconds limit) noexcept override;
@@ -38,19 +39,19 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
  private:
   std::unique_ptr<future::HandlerTask> receive(const rpc::WorkerInfo& from, rpc::Message message) noexcept override;
   void lose(const rpc::WorkerInfo& peer, const base::Error& why) noexcept override;
-  void bring(rpc::WorkerId to, rpc::Message message) noexcept override;
-  void carry_out_cut(rpc::WorkerId to) noexcept override;
+  void bring(rpc::WorkerKey to, rpc::Message message) noexcept override;
+  void carry_out_cut(rpc::WorkerKey to) noexcept override;
 
-  void refuse_cut(rpc::WorkerId to) const;
-  bool is_past_faults(rpc::WorkerId to) const;
-  void strike(rpc::WorkerId to, base::FaultKind kind, rpc::Message message, rpc::Urgency urgency, const Fate& fate);
-  void fail(rpc::WorkerId to, base::FaultKind kind, const rpc::Message& message);
-  void make_lie(rpc::WorkerId to, base::FaultKind kind, rpc::Message& message, std::uint64_t drawn);
-  void pass(rpc::WorkerId to, std::optional<base::FaultKind> kind, rpc::Message message, rpc::Urgency urgency,
+  void refuse_cut(rpc::WorkerKey to) const;
+  bool is_past_faults(rpc::WorkerKey to) const;
+  void strike(rpc::WorkerKey to, base::FaultKind kind, rpc::Message message, rpc::Urgency urgency, const Fate& fate);
+  void fail(rpc::WorkerKey to, base::FaultKind kind, const rpc::Message& message);
+  void make_lie(rpc::WorkerKey to, base::FaultKind kind, rpc::Message& message, std::uint64_t drawn);
+  void pass(rpc::WorkerKey to, std::optional<base::FaultKind> kind, rpc::Message message, rpc::Urgency urgency,
             const Fate& fate);
-  void forward(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency);
-  void done(Done done, base::FaultKind kind, rpc::WorkerId to, const rpc::Message& message) noexcept;
-  std::string name_of_worker(rpc::WorkerId id) const;
+  void forward(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency);
+  void done(Done done, base::FaultKind kind, rpc::WorkerKey to, const rpc::Message& message) noexcept;
+  std::string name_of_worker(rpc::WorkerKey worker) const;
   // With the peer's `receiving` held.
   void tell_loss(Peer& peer, const rpc::WorkerInfo& worker, const base::Error& why) noexcept;
 

@@ -27,24 +27,24 @@ std::size_t size_of(const rpc::Message& message) {
 
 }  // namespace
 
-Holding Held::take(rpc::WorkerId to, rpc::Message& message, const Fate& fate) {
+Holding Held::take(rpc::WorkerKey to, rpc::Message& message, const Fate& fate) {
   const bool is_late = fate.delay.count() > 0 || fate.behind > 0;
   if (!is_late && count_.load(std::memory_order_acquire) == 0) return Holding::NotWanted;
   std::unique_lock lock(mutex_);
-  const bool is_in_line = fate.keeps_order || lines_.count(to) != 0;
+  const bool is_in_line = fate.keeps_order || lines_.count(to.id) != 0;
   if (is_closed_ || (!is_late && !is_in_line)) return Holding::NotWanted;
   const std::size_t bytes = size_of(message);
   if (entries_.size() >= kMessagesMax || bytes_ + bytes > kBytesMax) return Holding::Full;
   rpc::copy_tensors(message);
   base::TimePoint due = base::deadline_after(fate.delay.count() > 0 || !is_late ? fate.delay : kBehindMax);
   Entry entry{to, {}, bytes, is_in_line ? 0 : fate.behind, is_in_line};
-  if (is_in_line) due = std::max(due, lines_[to].last);
+  if (is_in_line) due = std::max(due, lines_[to.id].last);
   entry.message = std::move(message);
   put(due, std::move(entry));
   return Holding::Taken;
 }
 
-void Held::cut(rpc::WorkerId to) {
+void Held::cut(rpc::WorkerKey to) {
   const std::lock_guard lock(mutex_);
   if (!is_closed_) put(base::TimePoint::min(), {to, {}, 0, 0, false});
 }
@@ -53,7 +53,7 @@ void Held::put(base::TimePoint due, Entry entry) {
   if (!thread_) thread_.emplace("distrun-faults", [this] { run(); });
   bytes_ += entry.bytes;
   if (entry.is_ordered) {
-    Line& line = lines_[entry.to];
+    Line& line = lines_[entry.to.id];
     ++line.count;
     line.last = due;
   }
@@ -71,18 +71,18 @@ Held::Entries::node_type Held::extract(Entries::iterator at) {
 void Held::leave_line(const Entry& entry) noexcept {
   --count_;
   if (!entry.is_ordered) return;
-  const auto line = lines_.find(entry.to);
+  const auto line = lines_.find(entry.to.id);
   if (line != lines_.end() && --line->second.count == 0) lines_.erase(line);
 }
 
-std::vector<rpc::Message> Held::passed(rpc::WorkerId to) {
+std::vector<rpc::Message> Held::passed(rpc::WorkerKey to) {
   std::vector<rpc::Message> due;
   if (count_.load(std::memory_order_acquire) == 0) return due;
   const std::lock_guard lock(mutex_);
   for (auto at = entries_.begin(); at != entries_.end();) {
     const auto here = at++;
     Entry& entry = here->second;
-    if (entry.to != to || entry.behind == 0 || --entry.behind > 0) continue;
+    if (!entry.to.matches(to) || entry.behind == 0 || --entry.behind > 0) continue;
     const auto node = extract(here);
     leave_line(node.mapped());
     due.push_back(std::move(*node.mapped().message));
@@ -90,11 +90,11 @@ std::vector<rpc::Message> Held::passed(rpc::WorkerId to) {
   return due;
 }
 
-void Held::forget(rpc::WorkerId to) noexcept {
+void Held::forget(rpc::WorkerKey to) noexcept {
   const std::lock_guard lock(mutex_);
   for (auto at = entries_.begin(); at != entries_.end();) {
     const auto here = at++;
-    if (here->second.to == to) leave_line(extract(here).mapped());
+    if (here->second.to.matches(to)) leave_line(extract(here).mapped());
   }
 }
 
@@ -116,7 +116,7 @@ void Held::run() {
     auto node = extract(first);
     lock.unlock();
     const bool is_ordered = node.mapped().is_ordered;
-    const rpc::WorkerId to = node.mapped().to;
+    const rpc::WorkerKey to = node.mapped().to;
     carry_out(std::move(node.mapped()));
     lock.lock();
     leave_line({to, {}, 0, 0, is_ordered});

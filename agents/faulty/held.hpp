@@ -25,8 +25,8 @@ namespace distrun::agents::faulty {
 // Does what is due; on the thread, or on that of whoever closes.
 class DueEvents {
  public:
-  virtual void bring(rpc::WorkerId to, rpc::Message message) noexcept = 0;
-  virtual void carry_out_cut(rpc::WorkerId to) noexcept = 0;
+  virtual void bring(rpc::WorkerKey to, rpc::Message message) noexcept = 0;
+  virtual void carry_out_cut(rpc::WorkerKey to) noexcept = 0;
 
  protected:
   ~DueEvents() = default;
@@ -48,17 +48,17 @@ class Held {
 
   // Takes the message if its fate, or one that went before it, wants that; its tensors are copied. Full: too much is
   // held, and `message` as it was. Throws what copying throws, and Error{Overloaded} if there can be no thread.
-  Holding take(rpc::WorkerId to, rpc::Message& message, const Fate& fate);
-  void cut(rpc::WorkerId to);
+  Holding take(rpc::WorkerKey to, rpc::Message& message, const Fate& fate);
+  void cut(rpc::WorkerKey to);
   // Another message has gone there: what was to go behind it, and is to go now.
-  std::vector<rpc::Message> passed(rpc::WorkerId to);
-  void forget(rpc::WorkerId to) noexcept;
+  std::vector<rpc::Message> passed(rpc::WorkerKey to);
+  void forget(rpc::WorkerKey to) noexcept;
   // What is held goes at once, or nowhere. Idempotent.
   void close(bool goes) noexcept;
 
  private:
   struct Entry {
-    rpc::WorkerId to = -1;
+    rpc::WorkerKey to;
     std::optional<rpc::Message> message;  // nothing: a cut
     std::size_t bytes = 0;
     int behind = 0;

@@ -2,35 +2,39 @@
 
 namespace distrun::agents::faulty {
 
-PeerPtr Peers::find(rpc::WorkerId id) const {
+PeerPtr Peers::find(rpc::WorkerKey key) const {
   const std::shared_lock lock(mutex_);
-  const auto found = all_.find(id);
-  return found == all_.end() ? nullptr : found->second;
+  const auto found = all_.find(key.id);
+  return found == all_.end() || !found->second->record.worker.key().matches(key) ? nullptr : found->second;
 }
 
 PeerPtr Peers::get(const rpc::WorkerInfo& worker) {
-  if (PeerPtr known = find(worker.id())) return known;
+  if (PeerPtr known = find(worker.key())) return known;
+  auto made = std::make_shared<Peer>(rpc::WorkerRecord{worker, ""});
   const std::unique_lock lock(mutex_);
   PeerPtr& peer = all_[worker.id()];
-  if (peer == nullptr) peer = std::make_shared<Peer>(rpc::WorkerRecord{worker, ""});
-  return peer;
+  if (peer == nullptr) return peer = std::move(made);
+  const rpc::WorkerInfo& known = peer->record.worker;
+  if (known.key().matches(worker.key())) return peer;
+  // What comes late of one that has left is heard, and nobody else is taken for it.
+  return known.incarnation() > worker.incarnation() ? made : peer = std::move(made);
 }
 
 bool Peers::add(const rpc::WorkerRecord& record) {
   const std::unique_lock lock(mutex_);
   PeerPtr& peer = all_[record.worker.id()];
   const bool is_same =
-      peer != nullptr && peer->record.worker == record.worker && peer->record.address == record.address;
+      peer != nullptr && peer->record.worker.matches(record.worker) && peer->record.address == record.address;
   if (is_same && peer->is_cut) return false;
   if (is_same && !peer->is_lost) return true;
   peer = std::make_shared<Peer>(record);
   return true;
 }
 
-void Peers::remove(rpc::WorkerId id) noexcept {
+void Peers::remove(rpc::WorkerKey key) noexcept {
   const std::unique_lock lock(mutex_);
-  const auto found = all_.find(id);
-  if (found == all_.end()) return;
+  const auto found = all_.find(key.id);
+  if (found == all_.end() || !found->second->record.worker.key().matches(key)) return;
   found->second->is_lost = true;  // who has it still tells nobody
   all_.erase(found);
 }
@@ -49,8 +53,8 @@ void Peers::mark_cut(Peer& peer) noexcept {
   has_cut_ = true;
 }
 
-PeerPtr Peers::begin_cut(rpc::WorkerId id) {
-  const PeerPtr peer = find(id);
+PeerPtr Peers::begin_cut(rpc::WorkerKey key) {
+  const PeerPtr peer = find(key);
   if (peer == nullptr || peer->is_lost || peer->is_cut.exchange(true)) return nullptr;
   has_cut_ = true;
   return peer;

@@ -28,16 +28,16 @@ using PeerPtr = std::shared_ptr<Peer>;
 // Any thread.
 class Peers {
  public:
-  // Makes it known if it is not.
+  // Makes it known if it is not, in the place of one that has joined before it.
   PeerPtr get(const rpc::WorkerInfo& worker);
-  PeerPtr find(rpc::WorkerId id) const;
+  PeerPtr find(rpc::WorkerKey worker) const;
   // False: it is one to whom the connection is cut, and stays so. Another worker takes the place of one that is gone.
   bool add(const rpc::WorkerRecord& record);
-  void remove(rpc::WorkerId id) noexcept;
+  void remove(rpc::WorkerKey worker) noexcept;
   std::vector<rpc::WorkerInfo> cut() const;
   bool has_cut() const noexcept { return has_cut_.load(std::memory_order_acquire); }
   // Marks it. Null: it is not known, or was marked before.
-  PeerPtr begin_cut(rpc::WorkerId id);
+  PeerPtr begin_cut(rpc::WorkerKey worker);
   void mark_cut(Peer& peer) noexcept;
 
  private:

@@ -23,6 +23,15 @@ Error left(const rpc::WorkerInfo& worker, const std::string& why = "") {
   return error.with_cause(core::rank_of_peer(worker.id(), ::getpid()));
 }
 
+Error replaced(const rpc::WorkerInfo& worker) {
+  return Error(ErrorKind::Disconnected, worker.name() + " has left: another worker has joined in its place");
+}
+
+// Whether it has joined after the other one, under the same id.
+bool is_later(const rpc::WorkerInfo& one, const rpc::WorkerInfo& other) noexcept {
+  return other.incarnation() != 0 && one.incarnation() > other.incarnation();
+}
+
 // The endpoints of this process that are not closed.
 class Table {
  public:
@@ -115,28 +124,34 @@ std::vector<rpc::WorkerInfo> Endpoint::workers() const {
 void Endpoint::add_worker(const rpc::WorkerRecord& record) {
   const std::uint64_t number = endpoint_of(record.address);
   if (number == number_) return;
+  std::shared_ptr<Lane> before;
   {
     const std::lock_guard lock(mutex_);
-    add(record.worker, number);
+    add(record.worker, number, before);
   }
+  if (before != nullptr) before->end(replaced(record.worker));
   // One that closes leaves the table first and tells all that know it afterwards, so it is not missed.
   if (table().find(number) == nullptr) lose(record.worker.id(), number, left(record.worker));
 }
 
-Endpoint::Peer& Endpoint::add(const rpc::WorkerInfo& worker, std::uint64_t number) {
+Endpoint::Peer& Endpoint::add(const rpc::WorkerInfo& worker, std::uint64_t number, std::shared_ptr<Lane>& before) {
   if (worker.id() == worker_.id()) {
     throw Error(ErrorKind::InvalidArgument, to_string(worker) + " has the id of this worker, " + to_string(worker_));
   }
   const auto known = peers_.find(worker.id());
   if (known != peers_.end()) {
     if (known->second.number == number) return known->second;
-    if (!known->second.gone) {
+    if (is_later(known->second.worker, worker)) {
+      throw Error(ErrorKind::InvalidArgument, to_string(worker) + " has left: another worker has its id by now");
+    }
+    if (!known->second.gone && !is_later(worker, known->second.worker)) {
       throw Error(ErrorKind::InvalidArgument,
                   to_string(worker) + " has the id of " + to_string(known->second.worker) + ", which has not left");
     }
     past_.erase(std::remove_if(past_.begin(), past_.end(), [](const auto& lane) { return lane->is_over(); }),
                 past_.end());
     past_.push_back(known->second.in);
+    if (!known->second.gone) before = known->second.in;
     peers_.erase(known);
   }
   Peer peer{worker, number, std::make_shared<Lane>(worker, worker_, rank_), nullptr, std::nullopt};
@@ -144,10 +159,18 @@ Endpoint::Peer& Endpoint::add(const rpc::WorkerInfo& worker, std::uint64_t numbe
   return peers_.emplace(worker.id(), std::move(peer)).first->second;
 }
 
-void Endpoint::remove_worker(rpc::WorkerId id) noexcept {
+bool Endpoint::is_gone(const std::string& address) noexcept {
+  try {
+    return table().find(endpoint_of(address)) == nullptr;
+  } catch (const Error&) {
+    return false;  // it is in another process
+  }
+}
+
+void Endpoint::remove_worker(rpc::WorkerKey worker) noexcept {
   const std::lock_guard lock(mutex_);
-  const auto found = peers_.find(id);
-  if (found == peers_.end()) return;
+  const auto found = peers_.find(worker.id);
+  if (found == peers_.end() || !found->second.worker.key().matches(worker)) return;
   Peer& peer = found->second;
   if (!peer.gone) peer.gone = Error(ErrorKind::Disconnected, peer.worker.name() + " has left");
   peer.is_member = false;
@@ -167,7 +190,7 @@ void Endpoint::start(rpc::Receiver& receiver) {
   for (const auto& lane : lanes) lane->open(receiver);
 }
 
-void Endpoint::send(rpc::WorkerId to, rpc::Message message) {
+void Endpoint::send(rpc::WorkerKey to, rpc::Message message) {
   const std::shared_ptr<Lane> lane = lane_to(to);
   if (message.kind < rpc::MessageKind::Control) lane->check_room();
   rpc::copy_tensors(message);
@@ -176,17 +199,19 @@ void Endpoint::send(rpc::WorkerId to, rpc::Message message) {
   throw left(reachable(to).worker);
 }
 
-Endpoint::Peer& Endpoint::reachable(rpc::WorkerId id) {
+Endpoint::Peer& Endpoint::reachable(rpc::WorkerKey worker) {
   if (is_closed_) throw Error(ErrorKind::Disconnected, worker_.name() + " has closed its agent");
-  const auto found = peers_.find(id);
+  const auto found = peers_.find(worker.id);
   if (found == peers_.end()) {
-    throw Error(ErrorKind::InvalidArgument, worker_.name() + " knows no other worker of id " + std::to_string(id));
+    throw Error(ErrorKind::InvalidArgument,
+                worker_.name() + " knows no other worker of id " + std::to_string(worker.id));
   }
+  if (!found->second.worker.key().matches(worker)) throw replaced(found->second.worker);
   if (found->second.gone) throw Error(*found->second.gone);
   return found->second;
 }
 
-std::shared_ptr<Lane> Endpoint::lane_to(rpc::WorkerId to) {
+std::shared_ptr<Lane> Endpoint::lane_to(rpc::WorkerKey to) {
   {
     const std::lock_guard lock(mutex_);
     if (const Peer& peer = reachable(to); peer.out != nullptr) return peer.out;
@@ -194,7 +219,7 @@ std::shared_ptr<Lane> Endpoint::lane_to(rpc::WorkerId to) {
   return connect(to);
 }
 
-std::shared_ptr<Lane> Endpoint::connect(rpc::WorkerId to) {
+std::shared_ptr<Lane> Endpoint::connect(rpc::WorkerKey to) {
   std::unique_lock lock(mutex_);
   const std::uint64_t number = reachable(to).number;
   const rpc::WorkerInfo worker = reachable(to).worker;
@@ -202,27 +227,33 @@ std::shared_ptr<Lane> Endpoint::connect(rpc::WorkerId to) {
   try {
     const std::shared_ptr<Endpoint> other = table().find(number);
     if (other == nullptr) throw left(worker);
+    if (!other->worker_.key().matches(worker.key())) throw replaced(worker);
     auto lane = other->accept(*this);
     lock.lock();
     return reachable(to).out = std::move(lane);
   } catch (const Error& why) {
     if (lock.owns_lock()) lock.unlock();
-    lose(to, number, why);
+    lose(to.id, number, why);
     throw;
   }
 }
 
 std::shared_ptr<Lane> Endpoint::accept(const Endpoint& from) {
-  const std::lock_guard lock(mutex_);
-  if (is_closed_) throw left(worker_);
-  if (from.secret_ != secret_) {
-    throw Error(ErrorKind::Disconnected, worker_.name() + " has refused: it is of another session");
+  std::shared_ptr<Lane> lane, before;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_) throw left(worker_);
+    if (from.secret_ != secret_) {
+      throw Error(ErrorKind::Disconnected, worker_.name() + " has refused: it is of another session");
+    }
+    try {
+      lane = add(from.worker_, from.number_, before).in;
+    } catch (const Error& why) {
+      throw Error(ErrorKind::Disconnected, worker_.name() + " has refused: " + why.text());
+    }
   }
-  try {
-    return add(from.worker_, from.number_).in;
-  } catch (const Error& why) {
-    throw Error(ErrorKind::Disconnected, worker_.name() + " has refused: " + why.text());
-  }
+  if (before != nullptr) before->end(replaced(from.worker_));
+  return lane;
 }
 
 void Endpoint::lose(rpc::WorkerId id, std::uint64_t number, const Error& why) noexcept {

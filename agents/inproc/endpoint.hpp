@@ -29,9 +29,10 @@ class Endpoint final {
 
   // As those of rpc::Agent.
   void add_worker(const rpc::WorkerRecord& record);
-  void remove_worker(rpc::WorkerId id) noexcept;
+  void remove_worker(rpc::WorkerKey worker) noexcept;
+  static bool is_gone(const std::string& address) noexcept;
   void start(rpc::Receiver& receiver);
-  void send(rpc::WorkerId to, rpc::Message message);
+  void send(rpc::WorkerKey to, rpc::Message message);
   void set_end(const std::string& why) noexcept;
   void close() noexcept;
   std::map<std::string, std::string> debug_info() const;
@@ -49,12 +50,14 @@ class Endpoint final {
   // The lane from that one to this. Throws Error{Disconnected}.
   std::shared_ptr<Lane> accept(const Endpoint& from);
   // What to send by, which is made for the first message. Throw as send().
-  std::shared_ptr<Lane> lane_to(rpc::WorkerId to);
-  std::shared_ptr<Lane> connect(rpc::WorkerId to);
+  std::shared_ptr<Lane> lane_to(rpc::WorkerKey to);
+  std::shared_ptr<Lane> connect(rpc::WorkerKey to);
   void lose(rpc::WorkerId id, std::uint64_t number, const Error& why) noexcept;
   // With the lock held. Throw Error{InvalidArgument} and Error{Disconnected}.
-  Peer& add(const rpc::WorkerInfo& worker, std::uint64_t number);
-  Peer& reachable(rpc::WorkerId id);
+  // `before`: the lane from one that is there and has the id, if the new one has joined after it. The caller ends it,
+  // without the lock.
+  Peer& add(const rpc::WorkerInfo& worker, std::uint64_t number, std::shared_ptr<Lane>& before);
+  Peer& reachable(rpc::WorkerKey worker);
 
   const rpc::WorkerInfo worker_;
   const std::uint64_t number_;

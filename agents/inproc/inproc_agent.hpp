@@ -17,9 +17,10 @@ class InprocAgent final : public rpc::Agent {
   std::vector<rpc::WorkerInfo> worker_infos() const override { return endpoint_->workers(); }
   std::string address() const override { return endpoint_->address(); }
   void add_worker(const rpc::WorkerRecord& record) override { endpoint_->add_worker(record); }
-  void remove_worker(rpc::WorkerId id) noexcept override { endpoint_->remove_worker(id); }
+  void remove_worker(rpc::WorkerKey worker) noexcept override { endpoint_->remove_worker(worker); }
+  bool is_gone(const rpc::WorkerRecord& record) const noexcept override { return Endpoint::is_gone(record.address); }
   void start(rpc::Receiver& receiver) override { endpoint_->start(receiver); }
-  void send(rpc::WorkerId to, rpc::Message message, rpc::Urgency /*urgency*/) override {
+  void send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency /*urgency*/) override {
     endpoint_->send(to, std::move(message));
   }
   std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }

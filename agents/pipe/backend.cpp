@@ -49,6 +49,7 @@ std::shared_ptr<rpc::Agent> make_pipe_agent(const rpc::AgentSetting& setting, co
   made.identity.secret = setting.secret;
   made.identity.worker = setting.worker.name();
   made.identity.id = setting.worker.id();
+  made.identity.incarnation = setting.worker.incarnation();
   made.identity.transports = offers_of(transports);
   if (options.channels.empty() || has(options.channels, "cma")) made.identity.channels.push_back(cma_offer());
   made.tcp_host = has(transports, "tcp") ? "127.0.0.1" : "";

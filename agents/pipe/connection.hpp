@@ -18,6 +18,7 @@ namespace distrun::agents::pipe {
 // Of a handshake that both sides have agreed on.
 struct Connection {
   WorkerId peer = -1;
+  rpc::Incarnation incarnation = 0;
   std::string peer_name;
   std::int32_t peer_pid = 0;
   std::string peer_address;
@@ -36,6 +37,9 @@ struct Connection {
 // On the porter's thread, and quick: nothing else moves meanwhile. They throw nothing, where nothing is said.
 class PorterEvents {
  public:
+  // A worker that knows the secret has come. Another one that was met under its id, and has joined before it, has left:
+  // then the porter must have forgotten that when this returns (forget_here()).
+  virtual void make_room(const Hello& hello) = 0;
   // Why nobody wants to talk to that worker, who knows the secret; nothing: welcome.
   virtual std::optional<std::string> refuse(const Hello& hello) = 0;
   // What is sent along with a Hello, if it offers shm; Connection::own_fds, if this connection is the one that stays.
@@ -49,7 +53,7 @@ class PorterEvents {
   // too, its own attempt is over.
   virtual void connected(Connection connection) = 0;
   // An own attempt is over, and there is no connection.
-  virtual void failed(WorkerId peer, const base::Error& why) = 0;
+  virtual void failed(rpc::WorkerKey peer, const base::Error& why) = 0;
 
   // There are bytes, or the end of them. Again and again until they are read.
   virtual void readable(WorkerId peer) = 0;

@@ -124,12 +124,14 @@ wire::Bytes pack(const Refusal& refusal) {
   return pack_as(Kind::Refusal, Refusal{refusal.kind, cut(refusal.reason, kReasonMax)});
 }
 
-Hello make_hello(const Identity& own, WorkerId expects) {
+Hello make_hello(const Identity& own, rpc::WorkerKey expects) {
   Hello hello;
   hello.secret = own.secret;
   hello.worker = own.worker;
   hello.id = own.id;
-  hello.expects = expects;
+  hello.incarnation = own.incarnation;
+  hello.expects = expects.id;
+  hello.expects_incarnation = expects.incarnation;
   hello.pid = ::getpid();
   hello.address = own.address;
   hello.transports = own.transports;
@@ -157,6 +159,9 @@ Hello read_hello(wire::BytesView frame, const Identity& own) {
   const rpc::WorkerInfo peer(hello.worker, hello.id);  // throws for what can be none
   if (hello.expects != own.id) {
     refuse_greeting("this is worker " + std::to_string(own.id) + ", not " + std::to_string(hello.expects));
+  }
+  if (!own.key().matches({hello.expects, hello.expects_incarnation})) {
+    refuse_greeting(own.worker + " has left, and this is another worker that has joined in its place");
   }
   if (hello.id == own.id) refuse_greeting("this is worker " + std::to_string(own.id) + ", too");
   if (hello.pid <= 0) refuse_greeting("its process can't have the number " + std::to_string(hello.pid));

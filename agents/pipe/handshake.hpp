@@ -36,7 +36,7 @@ namespace distrun::agents::pipe {
 using rpc::WorkerId;
 
 inline constexpr std::uint32_t kProtocolMagic = 0x64'72'70'31;  // "drp1"
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 inline constexpr std::size_t kGreetingMax = std::size_t{16} * 1024;  // bytes of a Hello, Welcome or Refusal
 inline constexpr std::size_t kOffersMax = 8;                         // transports, and channels, of a Hello
 inline constexpr std::size_t kOfferTextMax = 200;                    // bytes of each of its texts
@@ -56,15 +56,17 @@ struct Hello {
   std::string secret;
   std::string worker;  // its name
   std::int32_t id = -1;
-  std::int32_t expects = -1;  // whom it thinks to talk to
+  rpc::Incarnation incarnation = 0;
+  std::int32_t expects = -1;                 // whom it thinks to talk to
+  rpc::Incarnation expects_incarnation = 0;  // 0: it does not know
   std::int32_t pid = 0;
   std::string address;            // its own, for whoever did not know it
   std::vector<Offer> transports;  // its favourite first
   std::vector<Offer> channels;
   SealMark seal;
 };
-DISTRUN_FIELDS(Hello, m.magic, m.version, m.secret, m.worker, m.id, m.expects, m.pid, m.address, m.transports,
-               m.channels, m.seal)
+DISTRUN_FIELDS(Hello, m.magic, m.version, m.secret, m.worker, m.id, m.incarnation, m.expects, m.expects_incarnation,
+               m.pid, m.address, m.transports, m.channels, m.seal)
 
 struct NotTaken {
   std::string name;
@@ -99,6 +101,8 @@ struct Identity {
   std::string address;
   std::vector<Offer> transports;
   std::vector<Offer> channels;
+  rpc::Incarnation incarnation = 0;
+  rpc::WorkerKey key() const noexcept { return {id, incarnation}; }
 };
 
 // "boot id=..., uid=...": equal for two processes that can share memory.
@@ -109,7 +113,7 @@ wire::Bytes pack(const Hello& hello);
 wire::Bytes pack(const Welcome& welcome);
 wire::Bytes pack(const Refusal& refusal);
 
-Hello make_hello(const Identity& own, WorkerId expects);
+Hello make_hello(const Identity& own, rpc::WorkerKey expects);
 // What has come without the length. Throws Error{InvalidArgument} with the reason to refuse it: it is none, has another
 // version, a wrong secret, or texts that can't be; it is for somebody else.
 Hello read_hello(wire::BytesView frame, const Identity& own);

@@ -119,12 +119,13 @@ void Meetings::go_on(Incoming& incoming) {
 }
 
 void Meetings::take(Incoming& incoming, const Hello& hello) {
+  events_.make_room(hello);
   if (const auto refusal = why_refused(hello)) {
     refuse(incoming, refusal->kind, refusal->reason);
     const auto own = outgoing_.find(hello.id);
     const bool is_awaited = own != outgoing_.end() && own->second.state == Outgoing::State::Awaiting;
     if (!is_awaited || refusal->kind != RefusalKind::Final) return;
-    return fail(hello.id, Error(ErrorKind::Disconnected, hello.worker + " was refused: " + refusal->reason));
+    return fail(own->second.peer, Error(ErrorKind::Disconnected, hello.worker + " was refused: " + refusal->reason));
   }
   Choice choice = choose(own_, hello, incoming.kind, incoming.line.files());
   if (choice.transport.empty()) {
@@ -149,6 +150,7 @@ void Meetings::take(Incoming& incoming, const Hello& hello) {
   }
   Connection agreed;
   agreed.peer = hello.id;
+  agreed.incarnation = hello.incarnation;
   agreed.peer_name = hello.worker;
   agreed.peer_pid = hello.pid;
   agreed.peer_address = hello.address;

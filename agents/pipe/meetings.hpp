@@ -31,7 +31,7 @@ class Meetings {
   void close() noexcept;
 
   // Unless there is one, or a connection. `address` is not empty.
-  void connect(WorkerId peer, std::string name, Address address);
+  void connect(rpc::WorkerKey peer, std::string name, Address address);
   void cancel(WorkerId peer) noexcept;
 
   void handle(const Polled& polled);
@@ -49,7 +49,7 @@ class Meetings {
       Awaiting,  // it connects to us, and its connection is the one that stays
     };
 
-    WorkerId peer = -1;
+    rpc::WorkerKey peer;
     std::string name;
     Address address;
     std::vector<Place> places;  // of it, where own transports lead
@@ -84,7 +84,7 @@ class Meetings {
   void hear_answer(Outgoing& outgoing);
   void take(Outgoing& outgoing, Welcome welcome);
   void take(Outgoing& outgoing, const Refusal& refusal);
-  void fail(WorkerId peer, const Error& why);
+  void fail(rpc::WorkerKey peer, const Error& why);
   std::string place_of(const Outgoing& outgoing) const;
   void go_on(Outgoing& outgoing, std::uint32_t events);
 

@@ -37,9 +37,9 @@ bool offers_memory(const Identity& own) {
 
 }  // namespace
 
-void Meetings::connect(WorkerId peer, std::string name, Address address) {
-  if (peers_.has(peer)) return;
-  const auto [at, is_new] = outgoing_.try_emplace(peer);
+void Meetings::connect(rpc::WorkerKey peer, std::string name, Address address) {
+  if (peers_.has(peer.id)) return;
+  const auto [at, is_new] = outgoing_.try_emplace(peer.id);
   if (!is_new) return;
   Outgoing& outgoing = at->second;
   outgoing.peer = peer;
@@ -72,7 +72,7 @@ void Meetings::check_time(base::TimePoint now) {
       advance(outgoing, [&] { dial_next(outgoing); });
       continue;
     }
-    fail(peer,
+    fail(outgoing.peer,
          Error(ErrorKind::Timeout, place_of(outgoing) + " did not answer the handshake within " + base::human(limit_)));
   }
 }
@@ -98,7 +98,7 @@ void Meetings::go_on(Outgoing& outgoing, std::uint32_t events) {
 
 template <class Step>
 void Meetings::advance(Outgoing& outgoing, const Step& step) {
-  const WorkerId peer = outgoing.peer;
+  const rpc::WorkerKey peer = outgoing.peer;
   try {
     step();
   } catch (const Error& error) {
@@ -145,7 +145,7 @@ void Meetings::say_hello(Outgoing& outgoing) {
   if (is_uds && !base::is_trusted_peer(outgoing.line.fd())) {
     throw Error(ErrorKind::Disconnected, "another user listens where " + place_of(outgoing) + " should be");
   }
-  if (is_uds && offers_memory(own_)) outgoing.files = events_.fds_for_hello(outgoing.peer);
+  if (is_uds && offers_memory(own_)) outgoing.files = events_.fds_for_hello(outgoing.peer.id);
   outgoing.hello = make_hello(own_, outgoing.peer);
   outgoing.seal = std::make_unique<Seal>();
   outgoing.hello.seal = outgoing.seal->mark();
@@ -184,7 +184,8 @@ bool Meetings::flush(Outgoing& outgoing) {
 
 void Meetings::take(Outgoing& outgoing, Welcome welcome) {
   Connection connection;
-  connection.peer = outgoing.peer;
+  connection.peer = outgoing.peer.id;
+  connection.incarnation = outgoing.peer.incarnation;
   connection.peer_name = outgoing.name;
   connection.peer_pid = welcome.pid;
   connection.peer_address = to_string(outgoing.address);
@@ -219,8 +220,8 @@ void Meetings::take(Outgoing& outgoing, const Refusal& refusal) {
   }
 }
 
-void Meetings::fail(WorkerId peer, const Error& why) {
-  outgoing_.erase(peer);
+void Meetings::fail(rpc::WorkerKey peer, const Error& why) {
+  outgoing_.erase(peer.id);
   events_.failed(peer, why);
 }
 

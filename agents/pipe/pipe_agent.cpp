@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <agents/pipe/transports/listener.hpp>
 #include <agents/pipe/transports/socket_stream.hpp>
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
@@ -13,6 +14,16 @@ namespace distrun::agents::pipe {
 namespace {
 
 constexpr std::size_t kEndMax = 1024;
+constexpr base::Nanoseconds kLooks = std::chrono::milliseconds(10);  // at the address of a worker that is about to go
+
+// Whether it has joined after the other one, under the same id.
+bool is_later(const rpc::WorkerInfo& one, const rpc::WorkerInfo& other) noexcept {
+  return other.incarnation() != 0 && one.incarnation() > other.incarnation();
+}
+
+Error replaced(const rpc::WorkerInfo& worker) {
+  return Error(ErrorKind::Disconnected, worker.name() + " has left: another worker has joined in its place");
+}
 
 }  // namespace
 
@@ -46,12 +57,18 @@ PipeAgent::LinkPtr PipeAgent::find(WorkerId id) const noexcept {
   return found == links_.end() ? nullptr : found->second;
 }
 
-PipeAgent::LinkPtr PipeAgent::get(WorkerId id) const {
-  LinkPtr link = find(id);
-  if (link != nullptr) return link;
+PipeAgent::LinkPtr PipeAgent::find(rpc::WorkerKey worker) const noexcept {
+  LinkPtr link = find(worker.id);
+  return link != nullptr && link->peer().key().matches(worker) ? link : nullptr;
+}
+
+PipeAgent::LinkPtr PipeAgent::get(rpc::WorkerKey worker) const {
+  LinkPtr link = find(worker.id);
+  if (link != nullptr && link->peer().key().matches(worker)) return link;
+  if (link != nullptr) throw replaced(link->peer());
   if (is_closed_.load()) throw Error(ErrorKind::Disconnected, "RPC is no longer running on this node");
   throw Error(ErrorKind::InvalidArgument,
-              setting_.worker.name() + " knows no worker with the id " + std::to_string(id));
+              setting_.worker.name() + " knows no worker with the id " + std::to_string(worker.id));
 }
 
 PipeAgent::LinkPtr PipeAgent::put_unless_there(LinkPtr link) {
@@ -60,7 +77,8 @@ PipeAgent::LinkPtr PipeAgent::put_unless_there(LinkPtr link) {
     const std::unique_lock lock(mutex_);
     if (is_closed_.load()) return link;
     LinkPtr& there = links_[link->peer().id()];
-    if (there != nullptr && !there->is_over() && there->peer() == link->peer()) return there;
+    if (there != nullptr && !there->is_over() && there->peer().matches(link->peer())) return there;
+    if (there != nullptr && is_later(there->peer(), link->peer())) return nullptr;
     there = link;
   }
   reactor_->set_links(links());
@@ -71,21 +89,29 @@ void PipeAgent::add_worker(const rpc::WorkerRecord& record) {
   parse_address(record.address);
   if (record.worker.id() == setting_.worker.id()) return;
   const LinkPtr known = find(record.worker.id());
-  if (known != nullptr && !known->is_over() && known->peer() == record.worker) return;
-  if (known != nullptr) {
+  if (known != nullptr && !known->is_over() && known->peer().matches(record.worker)) return;
+  const bool is_outdated = known != nullptr && is_later(known->peer(), record.worker);
+  if (known != nullptr && !is_outdated) {
     porter_->forget(record.worker.id());
+    end_replaced(*known);
     known->close();
   }
-  put_unless_there(std::make_shared<Link>(record.worker, record.address));
+  if (!is_outdated && put_unless_there(std::make_shared<Link>(record.worker, record.address)) != nullptr) return;
+  throw Error(ErrorKind::InvalidArgument, to_string(record.worker) + " has left: another worker has its id by now");
 }
 
-PipeAgent::LinkPtr PipeAgent::take_out(WorkerId id) {
+void PipeAgent::end_replaced(Link& link) noexcept {
+  link.end(Link::State::Lost, replaced(link.peer()));
+  reactor_->tell_end(link);
+}
+
+PipeAgent::LinkPtr PipeAgent::take_out(rpc::WorkerKey worker) {
   const std::lock_guard publishing(publishing_);
   LinkPtr link;
   {
     const std::unique_lock lock(mutex_);
-    const auto found = links_.find(id);
-    if (found == links_.end()) return nullptr;
+    const auto found = links_.find(worker.id);
+    if (found == links_.end() || !found->second->peer().key().matches(worker)) return nullptr;
     link = std::move(found->second);
     links_.erase(found);
   }
@@ -93,10 +119,28 @@ PipeAgent::LinkPtr PipeAgent::take_out(WorkerId id) {
   return link;
 }
 
-void PipeAgent::remove_worker(rpc::WorkerId id) noexcept {
-  const LinkPtr link = take_out(id);
+// What a dying process has open goes one by one: a moment later all of it is gone.
+bool PipeAgent::is_gone(const rpc::WorkerRecord& record) const noexcept {
+  const LinkPtr link = find(record.worker.key());
+  if (link != nullptr && link->state() == Link::State::Left) return true;
+  try {
+    const Address address = parse_address(record.address);
+    board::WaitInfo info;
+    info.kind = board::WaitKind::Send;
+    info.name = "an agent to be gone";
+    core::PollingWait wait(info, base::system_clock().now() + kLooks);
+    do {
+      if (is_deserted(address)) return true;
+    } while (wait.rest(std::chrono::milliseconds(1)) == core::WaitEnd::Ready);
+  } catch (const Error&) {  // it is no address
+  }
+  return false;
+}
+
+void PipeAgent::remove_worker(rpc::WorkerKey worker) noexcept {
+  const LinkPtr link = take_out(worker);
   if (link == nullptr) return;
-  porter_->forget(id);
+  porter_->forget(worker.id);
   link->dismiss(Error(ErrorKind::Disconnected, link->peer().name() + " has left"));
   link->close();
 }
@@ -117,13 +161,13 @@ void PipeAgent::lose(const rpc::WorkerInfo& peer, const base::Error& why) noexce
   if (rpc::Receiver* const receiver = receiver_.load(std::memory_order_acquire)) receiver->lose(peer, why);
 }
 
-void PipeAgent::send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency) {
+void PipeAgent::send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) {
   const LinkPtr link = get(to);
   const bool is_limited = message.kind == rpc::MessageKind::Call;
   switch (link->send(std::move(message), is_limited)) {
-    case Link::Sent::MustConnect: porter_->connect(to, link->peer().name(), link->address()); return;
+    case Link::Sent::MustConnect: porter_->connect(link->peer().key(), link->peer().name(), link->address()); return;
     case Link::Sent::Queued:
-      if (link->state() == Link::State::Up && !link->is_shm()) porter_->want_writable(to);
+      if (link->state() == Link::State::Up && !link->is_shm()) porter_->want_writable(to.id);
       break;
     case Link::Sent::Written: break;
   }
@@ -135,21 +179,30 @@ void PipeAgent::send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgenc
 }
 
 // One that has been met is watched; of another nothing is known until it is called, which fails where nobody listens.
-void PipeAgent::look_after(rpc::WorkerId peer) noexcept {
+void PipeAgent::look_after(rpc::WorkerKey peer) noexcept {
   const LinkPtr link = find(peer);
   if (link == nullptr || !link->begin_meeting()) return;
   try {
-    porter_->connect(peer, link->peer().name(), link->address());
+    porter_->connect(link->peer().key(), link->peer().name(), link->address());
   } catch (const Error& why) {
-    failed(peer, why);
+    failed(link->peer().key(), why);
   }
+}
+
+void PipeAgent::make_room(const Hello& hello) {
+  const LinkPtr link = find(hello.id);
+  if (link == nullptr || !is_later(rpc::WorkerInfo(hello.worker, {hello.id, hello.incarnation}), link->peer())) return;
+  porter_->forget_here(hello.id);
+  link->drain(*reactor_);
+  end_replaced(*link);
 }
 
 std::optional<std::string> PipeAgent::refuse(const Hello& hello) {
   if (is_closed_.load()) return setting_.worker.name() + " is closing";
   const LinkPtr link = find(hello.id);
-  const rpc::WorkerInfo worker(hello.worker, hello.id);
-  if (link != nullptr && !link->is_over() && link->peer() != worker) {
+  const rpc::WorkerInfo worker(hello.worker, {hello.id, hello.incarnation});
+  if (link != nullptr && is_later(link->peer(), worker)) return hello.worker + " has left: another worker has its id";
+  if (link != nullptr && !link->is_over() && !link->peer().matches(worker)) {
     return "the worker with the id " + std::to_string(hello.id) + " is " + link->peer().name() + " here";
   }
   if (link != nullptr && link->state() == Link::State::Up) return hello.worker + " is connected already";
@@ -186,11 +239,13 @@ std::unique_ptr<Stream> PipeAgent::stream_of(Connection& connection) {
 
 void PipeAgent::connected(Connection connection) {
   const WorkerId peer = connection.peer;
-  LinkPtr link = find(peer);
+  const rpc::WorkerKey key(peer, connection.incarnation);
+  LinkPtr link = find(key);
   if (link == nullptr || link->is_over()) {  // a stranger who was let in
     link =
-        put_unless_there(std::make_shared<Link>(rpc::WorkerInfo(connection.peer_name, peer), connection.peer_address));
+        put_unless_there(std::make_shared<Link>(rpc::WorkerInfo(connection.peer_name, key), connection.peer_address));
   }
+  if (link == nullptr) return porter_->forget_here(peer);  // another has its id since
   try {
     std::unique_ptr<Stream> stream = stream_of(connection);
     const int socket = stream->fd() >= 0 ? stream->fd() : connection.socket.get();
@@ -199,12 +254,12 @@ void PipeAgent::connected(Connection connection) {
     porter_->watch(peer, socket, is_socket);
     if (is_socket && link->has_queue()) porter_->want_writable(peer);
   } catch (const Error& why) {
-    return failed(peer, why);
+    return failed(key, why);
   }
   reactor_->rouse();
 }
 
-void PipeAgent::failed(WorkerId peer, const base::Error& why) {
+void PipeAgent::failed(rpc::WorkerKey peer, const base::Error& why) {
   const LinkPtr link = find(peer);
   if (link == nullptr) return;
   link->end(Link::State::Lost, Error(ErrorKind::Disconnected, why.text()));

@@ -35,10 +35,11 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   std::vector<rpc::WorkerInfo> worker_infos() const override;
   std::string address() const override { return porter_->address(); }
   void add_worker(const rpc::WorkerRecord& record) override;
-  void remove_worker(rpc::WorkerId id) noexcept override;
+  void remove_worker(rpc::WorkerKey worker) noexcept override;
+  bool is_gone(const rpc::WorkerRecord& record) const noexcept override;
   void start(rpc::Receiver& receiver) override;
-  void send(rpc::WorkerId to, rpc::Message message, rpc::Urgency urgency) override;
-  void look_after(rpc::WorkerId peer) noexcept override;
+  void send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) override;
+  void look_after(rpc::WorkerKey peer) noexcept override;
   std::shared_ptr<future::Progress> progress() const noexcept override { return reactor_; }
   void set_end(const std::string& why) noexcept override;
   void close(base::Nanoseconds limit) noexcept override;
@@ -48,11 +49,12 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   using LinkPtr = std::shared_ptr<Link>;
 
   // PorterEvents.
+  void make_room(const Hello& hello) override;
   std::optional<std::string> refuse(const Hello& hello) override;
   std::vector<base::Fd> fds_for_hello(WorkerId peer) override;
   std::vector<int> fds_for_welcome(const Hello& hello, std::string_view transport) override;
   void connected(Connection connection) override;
-  void failed(WorkerId peer, const base::Error& why) override;
+  void failed(rpc::WorkerKey peer, const base::Error& why) override;
   void readable(WorkerId peer) override;
   void writable(WorkerId peer) override;
   void ended(WorkerId peer, const std::string& why) override;
@@ -62,11 +64,16 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   void lose(const rpc::WorkerInfo& peer, const base::Error& why) noexcept override;
 
   LinkPtr find(WorkerId id) const noexcept;
-  LinkPtr get(WorkerId id) const;
-  // The link to that worker from now on: this one, or the one that somebody has put there meanwhile.
+  // Null: there is none, or it is to another incarnation.
+  LinkPtr find(rpc::WorkerKey worker) const noexcept;
+  LinkPtr get(rpc::WorkerKey worker) const;
+  // The link to that worker from now on: this one, or the one that somebody has put there meanwhile. Null: there is one
+  // to a worker that has joined after it.
   LinkPtr put_unless_there(LinkPtr link);
   // Null: there is none.
-  LinkPtr take_out(WorkerId id);
+  LinkPtr take_out(rpc::WorkerKey worker);
+  // Another worker has joined in its place.
+  void end_replaced(Link& link) noexcept;
   std::unique_ptr<Stream> stream_of(Connection& connection);
   std::vector<LinkPtr> links() const;
   void flush_all(base::TimePoint deadline) noexcept;

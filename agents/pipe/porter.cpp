@@ -87,7 +87,7 @@ void Porter::close() noexcept {
   poller_.close();
 }
 
-void Porter::connect(WorkerId peer, std::string name, const std::string& address) {
+void Porter::connect(rpc::WorkerKey peer, std::string name, const std::string& address) {
   post({peer, std::move(name), parse_address(address)});
 }
 
@@ -170,7 +170,7 @@ void Porter::handle_requests() {
   }
   for (Request& request : requests) {
     if (request.address.empty()) {
-      meetings_.cancel(request.peer);
+      meetings_.cancel(request.peer.id);
     } else {
       meetings_.connect(request.peer, std::move(request.name), std::move(request.address));
     }

@@ -40,7 +40,7 @@ class Porter {
 
   // Comes to connected() or failed(), unless it was forgotten. Nothing happens if there is a connection, or one on its
   // way, already. Throws Error{InvalidArgument} for an address that can't be read.
-  void connect(WorkerId peer, std::string name, const std::string& address);
+  void connect(rpc::WorkerKey peer, std::string name, const std::string& address);
   // Of a peer that is connected: `fd` stays its owner's, and open until forget() or ended(). Not `readable`: bytes are
   // against the protocol, and end it as its end does.
   void watch(WorkerId peer, int fd, bool readable);
@@ -56,7 +56,7 @@ class Porter {
 
  private:
   struct Request {
-    WorkerId peer = -1;
+    rpc::WorkerKey peer;
     std::string name;
     Address address;  // empty: it is forgotten
   };

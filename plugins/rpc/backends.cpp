@@ -19,9 +19,9 @@ class StubAgent final : public rpc::Agent {
   std::vector<WorkerInfo> worker_infos() const override { return workers_; }
   std::string address() const override { return "nowhere"; }
   void add_worker(const rpc::WorkerRecord&) override {}
-  void remove_worker(rpc::WorkerId) noexcept override {}
+  void remove_worker(rpc::WorkerKey) noexcept override {}
   void start(rpc::Receiver&) override {}
-  void send(rpc::WorkerId, rpc::Message, rpc::Urgency) override {
+  void send(rpc::WorkerKey, rpc::Message, rpc::Urgency) override {
     throw Error(ErrorKind::Disconnected, "this agent brings nothing to anybody");
   }
   std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }

@@ -26,6 +26,8 @@ function(distrun_add_plugin name)
   if(arg_RUNTIME)
     target_link_libraries(${name} PRIVATE distrun::runtime)
     target_link_options(${name} PRIVATE -Wl,-u,distrun_runtime_attach)
+  else()
+    target_compile_definitions(${name} PRIVATE DISTRUN_PLUGIN_WITHOUT_RUNTIME)  # headers of the runtime say so
   endif()
   if(TARGET distrun_flags AND PROJECT_NAME STREQUAL "distrun")
     target_link_libraries(${name} PRIVATE distrun_flags)

@@ -74,6 +74,11 @@ for plugin in "$room"/each/outside*.so; do
   check_exports "$plugin"
 done
 run "$prefix/bin/distrun" "$room"/each/outside*.so
+if cmake --build "$room/each" --target forgets_runtime > "$room/forgets.log" 2>&1; then
+  fail "a plugin without RUNTIME builds with RPC"
+fi
+grep -q 'needs libdistrun.so: write distrun_add_plugin(NAME RUNTIME' "$room/forgets.log" ||
+  fail "a plugin that forgets RUNTIME is told: $(cat "$room/forgets.log")"
 if has_pkg_config; then
   use_packages_of "$prefix"
   by_hand "$room/by_hand.so" "$here/outside/outside.cpp" distrun

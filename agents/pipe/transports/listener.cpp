@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <agents/pipe/transports/listener.hpp>
 
 #include <arpa/inet.h>
@@ -6,6 +7,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -14,6 +16,8 @@
 
 namespace distrun::agents::pipe {
 namespace {
+
+constexpr int kDialPatienceMs = 200;
 
 constexpr int kBacklog = 4096;  // all workers of a large session may come at once
 
@@ -113,6 +117,26 @@ int dial_error(int socket) noexcept {
   int number = 0;
   socklen_t size = sizeof number;
   return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &number, &size) == 0 ? number : errno;
+}
+
+namespace {
+
+bool is_deserted(const Place& place) {
+  const Dialled dialled = dial(place);
+  if (dialled.error != EINPROGRESS) return dialled.error == ECONNREFUSED;
+  pollfd wanted{dialled.socket.get(), POLLOUT, 0};
+  return ::poll(&wanted, 1, kDialPatienceMs) == 1 && dial_error(dialled.socket.get()) == ECONNREFUSED;
+}
+
+}  // namespace
+
+bool is_deserted(const Address& address) noexcept {
+  try {
+    return !address.empty() &&
+           std::all_of(address.begin(), address.end(), [](const Place& each) { return is_deserted(each); });
+  } catch (const std::exception&) {
+    return false;  // there are no descriptors
+  }
 }
 
 std::string host_of_interface(const std::string& name) {

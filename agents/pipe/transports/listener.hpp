@@ -36,6 +36,8 @@ struct Dialled {
 // Throws Error{Failed} when descriptors run out.
 Dialled dial(const Place& place);
 int dial_error(int socket) noexcept;
+// Whether nobody listens at any of these places. False if that can't be told within a fifth of a second, for each.
+bool is_deserted(const Address& address) noexcept;
 
 // The first address of a network interface ("eth0"), as a number. Throws Error{InvalidArgument} if it has none.
 std::string host_of_interface(const std::string& name);

@@ -64,6 +64,11 @@ std::string errno_text(int number) {
   return result;
 }
 
+const char* what_of(const std::exception& thrown) noexcept {
+  const char* const what = thrown.what();
+  return what != nullptr ? what : "its what() is null";
+}
+
 std::string fork_errno_text(int number) {
   return number == EAGAIN ? errno_text(number) + "; " + limits_behind_fork() : errno_text(number);
 }

@@ -78,6 +78,8 @@ class PeerFailed : public Error {
 // "Permission denied (EACCES)" style text of an errno, with the limit that is behind it (limits.hpp); never throws on
 // unknown numbers.
 std::string errno_text(int number);
+// Returns what(), or a text that says that it is null: exceptions of users' classes may return that.
+const char* what_of(const std::exception& thrown) noexcept;
 // The same for a call that makes a process or a thread: its EAGAIN is a limit, too.
 std::string fork_errno_text(int number);
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <distrun/common/base/demangle.hpp>
+#include <distrun/common/base/error.hpp>
 #include <distrun/common/base/signal_stack.hpp>
 #include <distrun/common/board/shared_dump.hpp>
 #include <distrun/plugin/rank/fault_guard.hpp>
@@ -138,7 +139,7 @@ void keep_text(board::DumpHead& head) {
   try {
     throw;
   } catch (const std::exception& error) {
-    keep(head.exception_text, error.what());
+    keep(head.exception_text, base::what_of(error));
   } catch (...) {
   }
 }

@@ -122,7 +122,8 @@ std::string what_instead_of(Body&& body, const ExpectedError& expected) {
   try {
     body();
   } catch (const T& thrown) {
-    const std::string difference = expected.difference(thrown.what(), as_error(thrown));
+    const char* const what = thrown.what();
+    const std::string difference = expected.difference(what != nullptr ? what : "", as_error(thrown));
     return difference.empty() ? "" : name_what_was_thrown(difference);
   } catch (...) {
     return name_what_was_thrown();

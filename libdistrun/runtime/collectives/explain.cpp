@@ -46,7 +46,7 @@ std::string thrown_text(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& thrown) {
-    return thrown.what();
+    return base::what_of(thrown);
   } catch (...) {
     return "something that is no std::exception was thrown";
   }

@@ -31,11 +31,19 @@ std::map<MessageId, Ref<RecvNode>> Context::recv_functions() const {
 }
 
 std::set<WorkerId> Context::known_worker_ids() const {
+  std::set<WorkerId> ids;
   const std::lock_guard lock(mutex_);
-  return known_workers_;
+  for (const WorkerKey& each : known_workers_) ids.insert(each.id);
+  return ids;
 }
 
-void Context::add_known_worker(WorkerId worker) {
+bool Context::knows(WorkerKey worker) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(known_workers_.begin(), known_workers_.end(),
+                     [&](const WorkerKey& each) { return each.matches(worker); });
+}
+
+void Context::add_known_worker(WorkerKey worker) {
   const std::lock_guard lock(mutex_);
   known_workers_.insert(worker);
 }

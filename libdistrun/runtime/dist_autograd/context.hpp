@@ -46,8 +46,10 @@ class Context {
   std::map<MessageId, Ref<RecvNode>> recv_functions() const;
   // Everybody with whom a message of it was exchanged.
   std::set<WorkerId> known_worker_ids() const;
+  // Whether that worker is one of them, and not one that has joined under its id since.
+  bool knows(WorkerKey worker) const;
 
-  void add_known_worker(WorkerId worker);
+  void add_known_worker(WorkerKey worker);
   void add_send(Ref<SendNode> node);
   void add_recv(Ref<RecvNode> node);
   // Its message was not sent.
@@ -73,7 +75,7 @@ class Context {
   // Guarded by mutex_.
   std::map<MessageId, Ref<SendNode>> sends_;
   std::map<MessageId, Ref<RecvNode>> recvs_;
-  std::set<WorkerId> known_workers_;
+  std::set<WorkerKey> known_workers_;
   int passes_ = 0;  // under way
 };
 

@@ -7,6 +7,21 @@
 #include <distrun/runtime/dist_autograd/protocol.hpp>
 
 namespace distrun::dist_autograd {
+namespace {
+
+constexpr int kCountBits = 36;               // of what one worker gives
+constexpr std::uint64_t kEarlierMax = 4096;  // then the count begins anew: what those have given has gone with them
+
+}  // namespace
+
+std::int64_t Contexts::first_of(std::uint64_t earlier) noexcept {
+  return static_cast<std::int64_t>(earlier % kEarlierMax) << kCountBits;
+}
+
+bool Contexts::is_given_by(std::int64_t id, WorkerKey worker) noexcept {
+  if (giver_of(id) != worker.id) return false;
+  return worker.incarnation == 0 || (id & kCountMost) >> kCountBits == first_of(worker.incarnation - 1) >> kCountBits;
+}
 
 Contexts::Contexts(const std::shared_ptr<rpc::Calls>& calls, std::int64_t first)
     : calls_(calls),
@@ -95,11 +110,11 @@ void Contexts::end_pass(PassId id, const std::optional<Error>& why) noexcept {
   passes_.erase(found);
 }
 
-std::vector<PassPartPtr> Contexts::passes_with(WorkerId peer) const {
+std::vector<PassPartPtr> Contexts::passes_with(WorkerKey peer) const {
   std::vector<PassPartPtr> passes;
   const std::lock_guard lock(mutex_);
   for (const auto& [id, pass] : passes_) {
-    if (pass->context().known_worker_ids().count(peer) != 0) passes.push_back(pass);
+    if (pass->context().knows(peer)) passes.push_back(pass);
   }
   return passes;
 }
@@ -108,11 +123,11 @@ void Contexts::lose(const WorkerInfo& peer, const Error& why) noexcept {
   Error error(ErrorKind::Disconnected, "RuntimeError",
               "a backward pass can't end: " + peer.name() + " is gone: " + why.text());
   error.with_cause(why.because_of());
-  for (const auto& pass : passes_with(peer.id())) pass->fail(error);
+  for (const auto& pass : passes_with(peer.key())) pass->fail(error);
   std::vector<std::shared_ptr<Context>> gone;
   const std::lock_guard lock(mutex_);
   for (auto each = contexts_.begin(); each != contexts_.end();) {
-    if (giver_of(each->first) != peer.id()) {
+    if (!is_given_by(each->first, peer.key())) {
       ++each;
       continue;
     }

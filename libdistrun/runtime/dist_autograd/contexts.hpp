@@ -46,6 +46,9 @@ class Contexts final : public rpc::AutogradService, public std::enable_shared_fr
   bool release(ContextId id, WorkerId told_by) noexcept;
   // Who has given an id: has opened the context, sent the message, begun the pass.
   static WorkerId giver_of(std::int64_t id) noexcept { return static_cast<WorkerId>(id >> kWorkerBits); }
+  // Whether that worker has given the id: of `earlier` workers of one id, each counts from first_of(earlier) on.
+  static bool is_given_by(std::int64_t id, WorkerKey worker) noexcept;
+  static std::int64_t first_of(std::uint64_t earlier) noexcept;
   ContextId max_id() const noexcept { return base_ | kCountMost; }
 
   // Passes that this worker takes part in. `make_pass` is called if there is none of that id. Throws why it has failed,
@@ -83,7 +86,7 @@ class Contexts final : public rpc::AutogradService, public std::enable_shared_fr
 
   // Null: it was released.
   std::shared_ptr<Context> find_or_add(ContextId id);
-  std::vector<PassPartPtr> passes_with(WorkerId peer) const;
+  std::vector<PassPartPtr> passes_with(WorkerKey peer) const;
 
   const std::weak_ptr<rpc::Calls> calls_;
   const WorkerId self_;

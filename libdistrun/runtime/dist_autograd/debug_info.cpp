@@ -22,11 +22,8 @@ class AutogradPart final : public rpc::SessionPart {
   const std::shared_ptr<Contexts> contexts_;
 };
 
-// Where workers of one id follow each other, each counts where the one before it can't have come to.
-constexpr std::int64_t kIdsOfWorker = std::int64_t{1} << 36;
-
 std::shared_ptr<rpc::SessionPart> make_part(const std::shared_ptr<rpc::Calls>& calls, std::uint64_t earlier) {
-  auto contexts = std::make_shared<Contexts>(calls, static_cast<std::int64_t>(earlier) * kIdsOfWorker);
+  auto contexts = std::make_shared<Contexts>(calls, Contexts::first_of(earlier));
   calls->use_autograd(contexts);
   return std::make_shared<AutogradPart>(std::move(contexts));
 }

@@ -13,6 +13,7 @@ namespace distrun::dist_autograd {
 using autograd::Gradients;
 using autograd::Node;
 using rpc::WorkerId;
+using rpc::WorkerKey;
 using tensor::Ref;
 
 using ContextId = std::int64_t;  // the worker that has opened it in the highest 16 bits, a count in the others

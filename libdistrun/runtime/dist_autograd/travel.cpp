@@ -149,7 +149,7 @@ std::optional<rpc::Departed> Contexts::depart(const rpc::Departure& departure) {
   section.context = context->context_id();
   if (departure.tensors.empty()) return rpc::Departed{section_of(section)};
   section.message = base_ | next_message_.fetch_add(1);
-  auto node = tensor::make_ref<SendNode>(section.message, departure.to, what_of(departure));
+  auto node = tensor::make_ref<SendNode>(section.message, departure.to.id, what_of(departure));
   Origins origins(*context);
   section.knows_origins = departure.is_answer;
   for (const Tensor& each : departure.tensors) {
@@ -174,7 +174,7 @@ std::unique_ptr<rpc::Arrival> Contexts::arrive(const WorkerInfo& from, const wir
   if (section.context < 0) return std::make_unique<RequireGradient>(carried_at(section.places, carried));
   auto context = find_or_add(section.context);
   if (context == nullptr) return nullptr;
-  context->add_known_worker(from.id());
+  context->add_known_worker(from.key());
   if (section.places.empty()) return nullptr;
   auto node = tensor::make_ref<RecvNode>(context, section.message, from.id());
   node->devices = back;

@@ -15,7 +15,7 @@ std::string describe_error(const std::exception_ptr& error) {
   } catch (const Error& caught) {
     return caught.type() + ": " + caught.what();
   } catch (const std::exception& caught) {
-    return base::demangled_type(typeid(caught).name()) + ": " + caught.what();
+    return base::demangled_type(typeid(caught).name()) + ": " + base::what_of(caught);
   } catch (...) {
     return "something that is no std::exception";
   }

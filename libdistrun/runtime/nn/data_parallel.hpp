@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 
+#include <distrun/common/base/error.hpp>
 #include <distrun/runtime/autograd/grad_mode.hpp>
 #include <distrun/runtime/collectives/process_group.hpp>
 #include <distrun/runtime/future/tensors_in.hpp>
@@ -90,7 +91,7 @@ class DataParallel {
       state_.after_forward(tensors);
       return outputs;
     } catch (const std::exception& error) {
-      state_.keep_error(error.what());
+      state_.keep_error(base::what_of(error));
       throw;
     }
   }

@@ -61,21 +61,27 @@ class Agent {
 
   // Of this worker, for the records of others.
   virtual std::string address() const = 0;
-  // Makes a worker known, or, where there is one of that id that was lost or has left, puts the new one in its place.
-  // Connects when there is something to send. Throws Error{InvalidArgument} for an address that it can't read.
+  // Makes a worker known. Replaces one of that id that was lost, has left, or is of an earlier incarnation; the loss of
+  // the latter is reported first. Connects when there is something to send. Throws Error{InvalidArgument} for an
+  // address that it can't read, and for a worker of an earlier incarnation than the one that it knows.
   virtual void add_worker(const WorkerRecord& record) = 0;
-  // It has left: what is on its way to it fails, and its end is no loss.
-  virtual void remove_worker(WorkerId id) noexcept = 0;
+  // The worker has left: messages in flight to it fail, and its end is not reported as a loss. Does nothing if another
+  // incarnation has the id.
+  virtual void remove_worker(WorkerKey worker) noexcept = 0;
+  // Returns whether no agent listens at that address any more: the session of that worker is over, however it ended.
+  // False if the worker is there, does not answer, or can't be asked. Must not block for more than a moment.
+  virtual bool is_gone(const WorkerRecord& /*record*/) const noexcept { return false; }
 
   // Once, before anything else that moves messages. `receiver` must stay until close() has returned.
   virtual void start(Receiver& receiver) = 0;
   // Takes the message; it may still be on its way when this returns. What can't be brought any more is told by lose().
-  // Throws Error{Disconnected} if the worker is lost, or can't be reached; Error{Overloaded} if too much is on its way
-  // to it; Error{InvalidArgument} for a worker that it does not know, and for tensors that it can't carry.
-  virtual void send(WorkerId to, Message message, Urgency urgency) = 0;
+  // Throws Error{Disconnected} if the worker is lost, can't be reached, or is another incarnation than `to`;
+  // Error{Overloaded} if too much is on its way to it; Error{InvalidArgument} for a worker that it does not know, and
+  // for tensors that it can't carry.
+  virtual void send(WorkerKey to, Message message, Urgency urgency) = 0;
   // Connects to a worker that the agent has not met, so that its loss is reported. Called when the worker's process is
   // said to be gone, or when it has not come. Must not block; a worker that is there stays one.
-  virtual void look_after(WorkerId /*peer*/) noexcept {}
+  virtual void look_after(WorkerKey /*peer*/) noexcept {}
   // Null: messages move without anybody's help.
   virtual std::shared_ptr<future::Progress> progress() const noexcept = 0;
 

@@ -18,16 +18,20 @@ bool may_stand_in_name(char c) noexcept {
 
 }  // namespace
 
-WorkerInfo::WorkerInfo(std::string name, WorkerId id, base::Location site) : name_(std::move(name)), id_(id) {
+WorkerInfo::WorkerInfo(std::string name, WorkerId id, base::Location site)
+    : WorkerInfo(std::move(name), WorkerKey(id), site) {}
+
+WorkerInfo::WorkerInfo(std::string name, WorkerKey key, base::Location site) : name_(std::move(name)), key_(key) {
   if (name_.empty() || name_.size() > kNameSizeMax || !std::all_of(name_.begin(), name_.end(), may_stand_in_name)) {
     throw Error(ErrorKind::InvalidArgument, "RuntimeError",
                 "Worker name must match ^[A-Za-z0-9-_:]*$, and must be non-empty and shorter than 128 chars, but got " +
                     (name_.size() > kNameSizeMax ? std::to_string(name_.size()) + " chars" : "\"" + name_ + "\""),
                 site);
   }
-  if (id_ < 0 || id_ > kIdMax) {
+  if (key_.id < 0 || key_.id > kIdMax) {
     throw Error(ErrorKind::InvalidArgument,
-                "RPC worker id " + std::to_string(id_) + " of \"" + name_ + "\" is out of bounds: 0 to 32767", site);
+                "RPC worker id " + std::to_string(key_.id) + " of \"" + name_ + "\" is out of bounds: 0 to 32767",
+                site);
   }
 }
 

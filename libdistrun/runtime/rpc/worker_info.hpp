@@ -1,5 +1,9 @@
 #pragma once
 // Who takes part in RPC: a worker is a rank under a name. The name is what people write, the id what messages carry.
+//
+// Where workers come and go, several have one id, one after the other. An incarnation tells them apart: messages,
+// answers and losses are of one incarnation, and never reach the next one.
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -13,21 +17,45 @@
 namespace distrun::rpc {
 
 using WorkerId = std::int32_t;  // the rank; 0 .. 32767
+// Counts the workers that have joined under one id: 1, 2, ... A group of a fixed size has 1 only. 0: not known.
+using Incarnation = std::uint32_t;
+
+// Identifies one worker. Incarnation 0 stands for the worker that has the id at the moment.
+struct WorkerKey {
+  WorkerId id = -1;
+  Incarnation incarnation = 0;
+
+  WorkerKey() = default;
+  WorkerKey(WorkerId id_, Incarnation incarnation_ = 0) : id(id_), incarnation(incarnation_) {}
+  // Whether both can be the same worker: incarnations that are known are equal.
+  bool matches(WorkerKey other) const noexcept {
+    return id == other.id && (incarnation == other.incarnation || incarnation == 0 || other.incarnation == 0);
+  }
+  friend auto operator<=>(const WorkerKey&, const WorkerKey&) = default;
+};
 
 // A value. Names have 1 to 127 letters, digits, '-', '_' and ':'.
 class WorkerInfo {
  public:
   // Throws Error{InvalidArgument} for a name or an id that can't be one.
   WorkerInfo(std::string name, WorkerId id, base::Location site = base::Location::here());
+  WorkerInfo(std::string name, WorkerKey key, base::Location site = base::Location::here());
 
   const std::string& name() const noexcept { return name_; }
-  WorkerId id() const noexcept { return id_; }
+  WorkerId id() const noexcept { return key_.id; }
+  Incarnation incarnation() const noexcept { return key_.incarnation; }
+  WorkerKey key() const noexcept { return key_; }
 
-  friend bool operator==(const WorkerInfo&, const WorkerInfo&) = default;
+  // Whether both can be the same worker, and not one that has joined after it under the same id.
+  bool matches(const WorkerInfo& other) const noexcept { return name_ == other.name_ && key_.matches(other.key_); }
+  // Compares name and id only.
+  friend bool operator==(const WorkerInfo& one, const WorkerInfo& other) noexcept {
+    return one.id() == other.id() && one.name_ == other.name_;
+  }
 
  private:
   std::string name_;
-  WorkerId id_;
+  WorkerKey key_;
 };
 
 std::string to_string(const WorkerInfo& worker);  // "WorkerInfo(id=1, name=worker1)"

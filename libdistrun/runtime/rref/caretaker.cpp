@@ -59,7 +59,7 @@ bool Caretaker::look_once(bool has_changed) {
 }
 
 // Only what has waited for a whole pause.
-void Caretaker::send_again(WorkerId to, const std::vector<ForkMessage>& messages) {
+void Caretaker::send_again(WorkerKey to, const std::vector<ForkMessage>& messages) {
   const base::TimePoint now = base::system_clock().now();
   Peer& peer = peers_[to];
   const auto is_old = [&](const ForkMessage& each) { return each.number <= peer.newest; };

@@ -20,11 +20,11 @@ namespace distrun::rref {
 
 class Caretaker {
  public:
-  using Outboxes = std::map<WorkerId, std::vector<ForkMessage>>;
+  using Outboxes = std::map<WorkerKey, std::vector<ForkMessage>>;
   // By the thread, without a lock.
   struct Charges {
     std::function<Outboxes(std::size_t most)> waiting;  // to be acknowledged, up to so many of each worker
-    std::function<void(WorkerId, const ForkMessage&)> send;
+    std::function<void(WorkerKey, const ForkMessage&)> send;
     std::function<ledger::Page(std::size_t most)> page;  // up to so many rows of each kind
   };
   explicit Caretaker(Charges charges) : charges_(std::move(charges)) {}
@@ -52,12 +52,12 @@ class Caretaker {
   void run();
   // False: nothing waits, and the page is written.
   bool look_once(bool has_changed);
-  void send_again(WorkerId to, const std::vector<ForkMessage>& messages);
+  void send_again(WorkerKey to, const std::vector<ForkMessage>& messages);
   bool write_page();
 
   const Charges charges_;
   // The thread's.
-  std::map<WorkerId, Peer> peers_;
+  std::map<WorkerKey, Peer> peers_;
   std::optional<ledger::Writer> writer_;
   bool is_page_old_ = false;
   base::TimePoint next_page_;

@@ -44,6 +44,7 @@ HandlePtr References::make_local(Value value, base::Location site) {
 HandlePtr References::create(rpc::CallRequest request) {
   const auto calls = this->calls();
   const WorkerInfo owner = calls->resolve(request.to);
+  request.to = request.to.with_worker(owner);
   request.mode = rpc::CallMode::Remote;
   if (owner.id() == self_.id()) return create_here(*calls, std::move(request));
   OwnedSection section;

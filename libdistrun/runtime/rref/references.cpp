@@ -27,7 +27,7 @@ References::References(const std::shared_ptr<rpc::Calls>& calls, core::RankState
       self_(calls->self()),
       protocol_(self_.id(), first_id),
       caretaker_({[this](std::size_t most) { return waiting(most); },
-                  [this](WorkerId to, const ForkMessage& message) {
+                  [this](WorkerKey to, const ForkMessage& message) {
                     const core::ThreadStateGuard guard(state_of(rank_));
                     send(to, message);
                   },
@@ -41,7 +41,7 @@ Caretaker::Outboxes References::waiting(std::size_t most) const {
   const std::lock_guard lock(mutex_);
   for (const auto& [to, outbox] : protocol_.outboxes()) {
     for (const auto& [number, message] : outbox.waiting()) {
-      std::vector<ForkMessage>& messages = waiting[to];
+      std::vector<ForkMessage>& messages = waiting[key_of(to)];
       if (messages.size() == most) break;
       messages.push_back(message);
     }
@@ -61,7 +61,7 @@ void References::end_user(Handle& handle, Handle::State state, const std::string
 }
 
 void References::apply(Effects effects, Work& work) {
-  work.sends = std::move(effects.sends);
+  for (auto& [to, message] : effects.sends) work.sends.emplace_back(key_of(to), std::move(message));
   bool is_news = !effects.confirmed.empty() || !effects.failed.empty();
   for (const ForkId& each : effects.confirmed) {
     const auto user = users_.find(each);
@@ -95,7 +95,7 @@ void References::perform(Work work) noexcept {
   }
 }
 
-void References::send(WorkerId to, const ForkMessage& message) noexcept {
+void References::send(WorkerKey to, const ForkMessage& message) noexcept {
   try {
     wire::Encoder encoder;
     encoder(message);
@@ -110,15 +110,23 @@ void References::send(WorkerId to, const ForkMessage& message) noexcept {
   }
 }
 
-WorkerInfo References::worker(WorkerId id) const {
-  if (id == self_.id()) return self_;
-  if (const auto calls = calls_.lock()) {
-    try {
-      return calls->resolve(rpc::Destination(id));
-    } catch (const Error&) {  // it has left
-    }
-  }
-  return WorkerInfo("worker" + std::to_string(id), id);
+// Of one that may have left.
+WorkerInfo References::worker(WorkerKey key) const {
+  if (key.id == self_.id()) return self_;
+  const auto calls = calls_.lock();
+  const std::optional<WorkerInfo> found = calls == nullptr ? std::nullopt : calls->find_worker(key);
+  return found ? *found : WorkerInfo("worker" + std::to_string(key.id), key);
+}
+
+WorkerKey References::key_of(WorkerId id) const {
+  const auto met = met_.find(id);
+  return {id, met == met_.end() ? 0 : met->second};
+}
+
+bool References::is_past(WorkerKey worker) const { return !worker.matches(key_of(worker.id)); }
+
+void References::refuse_past(const WorkerInfo& from) const {
+  if (is_past(from.key())) throw Error(ErrorKind::Disconnected, from.name() + " has left, and another has its place");
 }
 
 // Of that worker, or, if it is still there, of the first that has gone: a value may have been lost with its holders.

@@ -45,14 +45,14 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   const WorkerInfo& self() const noexcept override { return self_; }
 
   // rpc::ReferenceService
-  wire::Bytes share(const rpc::Reference& reference, WorkerId to) override;
-  void withdraw(const wire::Bytes& fork, WorkerId to) noexcept override;
+  wire::Bytes share(const rpc::Reference& reference, WorkerKey to) override;
+  void withdraw(const wire::Bytes& fork, WorkerKey to) noexcept override;
   rpc::ReferencePtr receive(const WorkerInfo& from, const wire::Bytes& fork) override;
   void wait_confirmed(const std::vector<rpc::ReferencePtr>& references, base::TimePoint deadline) override;
   std::shared_ptr<rpc::ResultSink> begin_result(const WorkerInfo& from, const wire::Bytes& section) override;
   void receive_message(const WorkerInfo& from, const wire::Bytes& bytes) override;
   void lose(const WorkerInfo& peer, const base::Error& why) noexcept override;
-  void meet(WorkerId peer) override;
+  void meet(const WorkerInfo& peer) override;
 
   struct Counts : ForkCounts {
     std::size_t creations = 0;  // calls that are to make a value elsewhere, and are not answered
@@ -71,7 +71,7 @@ class References final : public rpc::ReferenceService, public Keeper, public std
  private:
   // What is to be done when the lock is given up.
   struct Work {
-    std::vector<std::pair<WorkerId, ForkMessage>> sends;
+    std::vector<std::pair<WorkerKey, ForkMessage>> sends;
     std::vector<std::shared_ptr<OwnedValue>> released;
     std::vector<std::pair<std::shared_ptr<OwnedValue>, Error>> failed;
   };
@@ -82,7 +82,7 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   void apply(Effects effects, Work& work);
   void perform(Work work) noexcept;
   void release_elsewhere(Work& work);
-  void send(WorkerId to, const ForkMessage& message) noexcept;
+  void send(WorkerKey to, const ForkMessage& message) noexcept;
   Caretaker::Outboxes waiting(std::size_t most) const;
   void end_user(Handle& handle, Handle::State state, const std::string& why);
 
@@ -95,8 +95,14 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   // if too much is asked for that nobody has made.
   std::shared_ptr<OwnedValue> asked_value(RRefId r);
   std::shared_ptr<OwnedValue> own_value(RRefId r);
-  WorkerInfo worker(WorkerId id) const;
-  int rank_behind(WorkerId id) const;  // with the lock
+  WorkerInfo worker(WorkerKey key) const;
+  // With the lock.
+  int rank_behind(WorkerId id) const;
+  WorkerKey key_of(WorkerId id) const;
+  // Whether another worker has joined under its id since. What comes of one that is past, or of its end, changes
+  // nothing: all of it was ended when the next one was met.
+  bool is_past(WorkerKey worker) const;
+  void refuse_past(const WorkerInfo& from) const;
   HandlePtr make_handle(WorkerInfo owner, RRefId r);
 
   friend class Creation;
@@ -110,7 +116,8 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   ForkProtocol protocol_;
   std::unordered_map<RRefId, std::shared_ptr<OwnedValue>, HashId> values_;  // that others hold, or wait for
   std::unordered_map<ForkId, Handle*, HashId> users_;
-  std::map<WorkerId, int> ranks_lost_;  // of workers that have gone; -1: none is known
+  std::map<WorkerId, int> ranks_lost_;   // of workers that have gone; -1: none is known
+  std::map<WorkerId, Incarnation> met_;  // of groups where workers come and go
   std::size_t creations_ = 0;
   int waiting_ = 0;  // for changed_
   bool is_closed_ = false;

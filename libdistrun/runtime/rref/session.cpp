@@ -103,7 +103,7 @@ class ReferencePart final : public rpc::SessionPart {
 };
 
 std::shared_ptr<rpc::SessionPart> make_part(const std::shared_ptr<rpc::Calls>& calls, std::uint64_t earlier) {
-  const auto first_id = static_cast<std::int64_t>(earlier) * kIdsOfWorker;
+  const auto first_id = static_cast<std::int64_t>(earlier % kEarlierMax) * kIdsOfWorker;
   auto references = std::make_shared<References>(calls, calls->rank(), first_id);
   calls->use_references(references);
   return std::make_shared<ReferencePart>(std::move(references));

@@ -18,20 +18,27 @@ void refuse_unless(bool is_right, const WorkerInfo& from, const char* what) {
 
 }  // namespace
 
-wire::Bytes References::share(const rpc::Reference& reference, WorkerId to) {
+wire::Bytes References::share(const rpc::Reference& reference, WorkerKey to) {
   const auto* const handle = dynamic_cast<const Handle*>(&reference);
   if (handle == nullptr || handle->keeper_.get() != this) {
     throw Error(ErrorKind::InvalidArgument, reference.text() + " is of another session, which is over");
   }
   return wire::encode(change([&] {
     handle->check_shared();  // its owner may have been lost this very moment, which is heard with the lock
-    if (!handle->is_owner()) return protocol_.share_held(handle->fork_, to);
-    values_.insert_or_assign(handle->rref_, handle->value_);
-    return protocol_.share_owned(handle->rref_, to, handle->value_->future.done());
+    refuse_past(worker(to));
+    Fork fork;
+    if (handle->is_owner()) {
+      values_.insert_or_assign(handle->rref_, handle->value_);
+      fork = protocol_.share_owned(handle->rref_, to.id, handle->value_->future.done());
+    } else {
+      fork = protocol_.share_held(handle->fork_, to.id);
+    }
+    fork.owner_incarnation = handle->owner().incarnation();
+    return fork;
   }));
 }
 
-void References::withdraw(const wire::Bytes& fork, WorkerId) noexcept {
+void References::withdraw(const wire::Bytes& fork, WorkerKey) noexcept {
   change([&] { protocol_.withdraw(wire::decode<Fork>(wire::view_of(fork))); });
 }
 
@@ -50,9 +57,13 @@ rpc::ReferencePtr References::receive(const WorkerInfo& from, const wire::Bytes&
   const auto fork = wire::decode<Fork>(wire::view_of(bytes));
   refuse_unless(fork.parent == from.id(), from, "it is not that worker's");
   refuse_unless(fork.owner >= 0 && fork.rref.local_id >= 0 && fork.fork.local_id >= 0, from, "its ids");
-  const WorkerInfo owner = worker(fork.owner);
+  const WorkerKey owner_key(fork.owner, fork.owner_incarnation);
+  const WorkerInfo owner = worker(owner_key);
   return change([&]() -> HandlePtr {
-    if (fork.owner == self_.id()) {
+    refuse_past(from);
+    const bool is_lost = is_past(owner_key) || (fork.owner == self_.id() && !self_.key().matches(owner_key));
+    const std::string why = is_lost ? "its owner, " + owner.name() + ", has left" : "";
+    if (fork.owner == self_.id() && !is_lost) {
       const std::shared_ptr<OwnedValue> value = own_value(fork.rref);
       HandlePtr handle = make_handle(owner, fork.rref);
       handle->value_ = value;
@@ -60,7 +71,7 @@ rpc::ReferencePtr References::receive(const WorkerInfo& from, const wire::Bytes&
       return handle;
     }
     const auto known = users_.find(fork.fork);
-    const ForkProtocol::Arrival arrival = protocol_.arrive(fork);
+    const ForkProtocol::Arrival arrival = protocol_.arrive(fork, why);
     if (arrival == ForkProtocol::Arrival::Again && known != users_.end()) {
       if (auto handle = std::static_pointer_cast<Handle>(known->second->weak_from_this().lock())) return handle;
     }
@@ -111,6 +122,7 @@ std::shared_ptr<rpc::ResultSink> References::begin_result(const WorkerInfo& from
                 from, "it is another worker's");
   refuse_unless(asked.site.size() <= kSiteMax, from, "its site");
   return change([&]() -> std::shared_ptr<rpc::ResultSink> {
+    refuse_past(from);
     std::shared_ptr<OwnedValue> value = value_of(asked.rref, asked.site);  // others may wait for it already
     if (from.id() != self_.id()) protocol_.create(asked.rref, asked.fork, from.id());
     if (!protocol_.is_owned(asked.rref)) values_.erase(asked.rref);  // given up before it came
@@ -125,6 +137,7 @@ void References::receive_message(const WorkerInfo& from, const wire::Bytes& byte
   Work work;
   {
     const std::lock_guard lock(mutex_);
+    if (is_past(from.key())) return;
     protocol_.receive(from.id(), message);
     apply(protocol_.take_effects(), work);
   }
@@ -137,6 +150,7 @@ void References::lose(const WorkerInfo& peer, const Error& why) noexcept {
   Work work;
   {
     const std::lock_guard lock(mutex_);
+    if (is_past(peer.key())) return;
     ranks_lost_.emplace(peer.id(), why.because_of());
     protocol_.lose(peer.id(), text);
     apply(protocol_.take_effects(), work);
@@ -150,8 +164,18 @@ void References::lose(const WorkerInfo& peer, const Error& why) noexcept {
   perform(std::move(work));
 }
 
-void References::meet(WorkerId peer) {
-  change([&] { protocol_.meet(peer); });
+void References::meet(const WorkerInfo& peer) {
+  WorkerKey before;
+  {
+    const std::lock_guard lock(mutex_);
+    before = key_of(peer.id());
+  }
+  if (!peer.key().matches(before)) lose(WorkerInfo(peer.name(), before), Error(ErrorKind::Disconnected, "it has left"));
+  change([&] {
+    met_[peer.id()] = peer.incarnation();
+    ranks_lost_.erase(peer.id());
+    protocol_.meet(peer.id());
+  });
 }
 
 }  // namespace distrun::rref

@@ -28,9 +28,9 @@ struct FileStore::Shared {
     const std::lock_guard lock(mutex);
     return log.try_run(request);
   }
-  Error timeout(base::TimePoint begin, const Request& request, base::Location site) {
+  Error timeout(base::Nanoseconds timeout, const Request& request, base::Location site) {
     const std::lock_guard lock(mutex);
-    return timeout_error(begin, log.missing(request), site);
+    return timeout_error(timeout, log.missing(request), site);
   }
 
   const int world_size;
@@ -67,16 +67,15 @@ Reply FileStore::run(const Request& request, base::TimePoint deadline, Location 
     reply = shared_->try_run(request);
     if (reply && reply->is_ready) return *reply;
     if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for the key " + name, site);
-    if (end == core::WaitEnd::Timeout) throw reply ? shared_->timeout(begin, request, site) : locked(begin, site);
+    if (end == core::WaitEnd::Timeout)
+      throw reply ? shared_->timeout(deadline - begin, request, site) : locked(deadline - begin, site);
     if (reply) rest = std::min(2 * rest, kLastRest);  // else whoever holds the lock is about to give it back
   }
 }
 
-Error FileStore::locked(base::TimePoint begin, Location site) const {
+Error FileStore::locked(base::Nanoseconds timeout, Location site) const {
   return Error(ErrorKind::Timeout, "DistStoreError",
-               "wait timeout after " + base::human(base::system_clock().now() - begin) +
-                   ": another process holds the lock of " + path(),
-               site);
+               "wait timeout after " + human_timeout(timeout) + ": another process holds the lock of " + path(), site);
 }
 
 }  // namespace distrun::stores

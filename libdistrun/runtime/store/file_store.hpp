@@ -21,7 +21,7 @@ class FileStore final : public Store {
 
   Reply run(const Request& request, base::TimePoint deadline, Location site) override;
 
-  Error locked(base::TimePoint begin, Location site) const;
+  Error locked(base::Nanoseconds timeout, Location site) const;
 
   const std::unique_ptr<Shared> shared_;
 };

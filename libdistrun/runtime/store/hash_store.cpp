@@ -37,7 +37,8 @@ Reply HashStore::run(const Request& request, base::TimePoint deadline, Location 
       return reply.is_ready;
     });
     if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for the key " + name, site);
-    if (end == core::WaitEnd::Timeout) throw timeout_error(begin, shared_->table.named_missing(request), site);
+    if (end == core::WaitEnd::Timeout)
+      throw timeout_error(deadline - begin, shared_->table.named_missing(request), site);
   }
   shared_->watches.tell(changes);
   if (is_change(request.op)) shared_->changed.notify_all();

@@ -114,6 +114,10 @@ bool KeyTable::has(const std::string& key) const { return values_.contains(key) 
 void KeyTable::check_room(const Request& request) const {
   check_shape(request);
   std::size_t more = 0;
+  if (request.keys.size() > kKeys) {
+    throw Error(ErrorKind::Overloaded, "a request names " + std::to_string(request.keys.size()) +
+                                           " keys, the limit is " + std::to_string(kKeys));
+  }
   for (const std::string& key : request.keys) {
     if (key.size() > kKeySize) refuse_size("a key", key, key.size(), kKeySize);
   }
@@ -182,6 +186,7 @@ Reply KeyTable::run(const Request& request, std::vector<Change>* changes) {
 
 void KeyTable::put(const std::string& key, std::string value, std::vector<Change>* changes) {
   const auto [at, is_new] = values_.try_emplace(key);
+  ++changed_;
   bytes_ += cost_of(value) - (is_new ? 0 : cost_of(at->second));
   if (changes != nullptr) {
     changes->push_back({key, is_new ? std::nullopt : std::optional(std::move(at->second)), value});
@@ -190,12 +195,21 @@ void KeyTable::put(const std::string& key, std::string value, std::vector<Change
 }
 
 Reply KeyTable::values_of(const std::vector<std::string>& keys) const {
-  Reply reply;
+  std::vector<const std::string*> found;
+  std::size_t bytes = 0;
   for (const std::string& key : keys) {
     const auto at = values_.find(key);
     if (at == values_.end()) return {.is_ready = false, .values = {}, .number = 0};
-    reply.values.push_back(at->second);
+    found.push_back(&at->second);
+    bytes += at->second.size();
   }
+  if (bytes > kReplySize) {
+    throw Error(ErrorKind::Overloaded, "the values of these " + std::to_string(keys.size()) + " keys have " +
+                                           std::to_string(bytes) + " bytes, the limit of a request is " +
+                                           std::to_string(kReplySize) + ": ask for fewer at a time");
+  }
+  Reply reply;
+  for (const std::string* const each : found) reply.values.push_back(*each);
   return reply;
 }
 
@@ -227,9 +241,11 @@ bool KeyTable::remove(const std::string& key, std::vector<Change>* changes) {
   if (queue != queues_.end()) {
     for (const std::string& value : queue->second) bytes_ -= cost_of(value);
     queues_.erase(queue);
+    ++changed_;
     if (at == values_.end()) return true;
   }
   if (at == values_.end()) return false;
+  ++changed_;
   bytes_ -= cost_of(at->second);
   if (changes != nullptr) changes->push_back({key, std::move(at->second), std::nullopt});
 #ifndef DISTRUN_FUZZ_PLANTED_BUG
@@ -248,6 +264,7 @@ void KeyTable::append(const std::string& key, const std::string& value, std::vec
 
 void KeyTable::push(const std::string& key, const std::string& value) {
   queues_[key].push_back(value);
+  ++changed_;
   bytes_ += cost_of(value);
 }
 
@@ -260,6 +277,7 @@ Reply KeyTable::pop(const std::string& key) {
   const auto at = queues_.find(key);
   if (at == queues_.end()) return {.is_ready = false, .values = {}, .number = 0};
   Reply reply{.is_ready = true, .values = {std::move(at->second.front())}, .number = 0};
+  ++changed_;
   bytes_ -= cost_of(reply.values[0]);
   at->second.pop_front();
   if (at->second.empty()) queues_.erase(at);

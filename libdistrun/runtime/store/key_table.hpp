@@ -12,7 +12,8 @@ namespace distrun::stores {
 
 inline constexpr std::size_t kKeySize = std::size_t{8} * 1024;
 inline constexpr std::size_t kValueSize = std::size_t{8} * 1024 * 1024;
-inline constexpr std::size_t kKeys = std::size_t{128} * 1024;  // with queues
+inline constexpr std::size_t kKeys = std::size_t{128} * 1024;     // with queues
+inline constexpr std::size_t kReplySize = std::size_t{48} << 20;  // values of one answer, which has to fit into a frame
 inline constexpr std::size_t kTableSize = std::size_t{1} << 30;
 
 // A key whose value was set, changed or deleted.
@@ -27,6 +28,8 @@ class KeyTable {
   // Does it, or, if what it waits for is not there, nothing. Throws Error{InvalidArgument, Overloaded}, and has done
   // nothing then. `changes`, if it is not null, gets what became of keys.
   Reply run(const Request& request, std::vector<Change>* changes = nullptr);
+  // Counts what has changed it: a request after which this is the same has changed nothing.
+  std::uint64_t changed() const noexcept { return changed_; }
   // Which of the request's keys are not there.
   std::vector<std::string> missing(const Request& request) const;
   // The same as errors name them: "stepp (did you mean step?)".
@@ -48,6 +51,7 @@ class KeyTable {
   std::map<std::string, std::string, std::less<>> values_;
   std::map<std::string, std::deque<std::string>, std::less<>> queues_;  // none is empty
   std::size_t bytes_ = 0;                                               // of all values, also in queues
+  std::uint64_t changed_ = 0;
 };
 
 }  // namespace distrun::stores

@@ -56,6 +56,9 @@ int number_in(const Url& url, const std::string& name, const std::string& text, 
 int ask(const Url& url, const char* key, const char* called, std::optional<int> argument, int least) {
   constexpr int kMost = 1 << 20;
   const auto in_query = url.query.find(key);
+  if (in_query != url.query.end() && argument) {
+    refuse(url.whole, std::string("the address says ") + key + ", and so does an argument: leave one out");
+  }
   if (in_query != url.query.end()) return number_in(url, called, in_query->second, least, kMost);
   if (argument && *argument >= least) return *argument;
   if (url.scheme != "env") refuse(url.whole, std::string(called) + " parameter missing");

@@ -50,8 +50,16 @@ void Store::append(const std::string& key, const std::string& value, Location si
   ask({Op::Append, {key}, {value}, 0}, {}, site);
 }
 
+// Values that are more than an answer may have are asked for one by one: they are all there by then.
 std::vector<std::string> Store::multi_get(const std::vector<std::string>& keys, Location site) {
-  return std::move(ask({Op::MultiGet, keys, {}, 0}, {}, site).values);
+  try {
+    return std::move(ask({Op::MultiGet, keys, {}, 0}, {}, site).values);
+  } catch (const Error& refused) {
+    if (refused.kind() != ErrorKind::Overloaded || keys.size() < 2) throw;
+  }
+  std::vector<std::string> values;
+  for (const std::string& key : keys) values.push_back(get(key, site));
+  return values;
 }
 
 void Store::multi_set(const std::vector<KeyValue>& values, Location site) {
@@ -93,6 +101,7 @@ void Store::watch(const std::string& key, Watch) {
 
 PrefixStore::PrefixStore(std::string prefix, std::shared_ptr<Store> store)
     : prefix_(std::move(prefix)), store_(std::move(store)) {
+  if (store_ == nullptr) throw Error(ErrorKind::InvalidArgument, "PrefixStore \"" + prefix_ + "\": the store is null");
   set_timeout(store_->timeout());
 }
 

@@ -62,7 +62,7 @@ class Store {
                           Location site = Location::here());
   // Behind the value that is there.
   void append(const std::string& key, const std::string& value, Location site = Location::here());
-  // Waits until all are there.
+  // Waits until all are there. Values of more than 48 MiB in all are read one after the other.
   std::vector<std::string> multi_get(const std::vector<std::string>& keys, Location site = Location::here());
   void multi_set(const std::vector<KeyValue>& values, Location site = Location::here());
   // Whether it was there. Wakes nobody.
@@ -93,7 +93,8 @@ class Store {
   std::atomic<std::int64_t> timeout_ns_{kTimeout.count()};
 };
 
-// A part of another store: its keys begin with `prefix` and a slash there.
+// A part of another store: its keys begin with `prefix` and a slash there. Throws Error{InvalidArgument} for a null
+// one.
 class PrefixStore final : public Store {
  public:
   PrefixStore(std::string prefix, std::shared_ptr<Store> store);

@@ -113,8 +113,9 @@ std::optional<Reply> StoreLog::try_run(const Request& request) {
       if (!lock.is_held()) return std::nullopt;
       if (is_current()) {
         replay();
+        const std::uint64_t before = table_.changed();
         Reply reply = table_.run(request);
-        if (is_change(request.op) && reply.is_ready) write(request);
+        if (table_.changed() != before) write(request);
         return reply;
       }
     }

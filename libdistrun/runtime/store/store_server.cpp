@@ -28,9 +28,18 @@ using namespace std::chrono_literals;
 
 constexpr int kBacklog = 1024;
 constexpr std::size_t kClients = 4096;
-constexpr std::size_t kAskedMax = 1024;  // requests of one client that wait for keys
-constexpr auto kPatience = 5s;           // for the first bytes
+constexpr std::size_t kAskedMax = 1024;                           // requests of one client that wait for keys
+constexpr std::size_t kWaitingBytesMax = std::size_t{256} << 20;  // of all requests that wait for keys
+constexpr auto kPatience = 5s;                                    // for the first bytes
 constexpr base::Nanoseconds kPatienceMax = std::chrono::hours(24 * 365);
+
+std::size_t bytes_of(const Request& request) {
+  constexpr std::size_t kEach = 2 * sizeof(std::string);
+  std::size_t bytes = 0;
+  for (const std::string& key : request.keys) bytes += kEach + key.size();
+  for (const std::string& value : request.values) bytes += kEach + value.size();
+  return bytes;
+}
 
 // However much of it is right, it takes as long.
 bool is_same_secret(std::string_view a, std::string_view b) {
@@ -66,6 +75,7 @@ class Serving {
   struct Waiting {
     Client* client;
     Ask ask;
+    std::size_t bytes;
     base::TimePoint begin;
     base::TimePoint deadline;
   };
@@ -82,6 +92,9 @@ class Serving {
   void take(Client& client, const wire::Frame& frame);
   void take(Client& client, Ask ask);
   bool try_answer(Client& client, const Ask& ask);
+  // The same without what follows from a change. `changes` as KeyTable::run().
+  bool answer(Client& client, const Ask& ask, std::vector<Change>* changes = nullptr);
+  std::size_t waiting_bytes() const;
   void cancel(Client& client, std::uint64_t id);
   void answer_waiting();
   void tell_changes(const std::vector<Change>& changes);
@@ -212,8 +225,8 @@ void Serving::send(Client& client, StoreFrame kind, const Message& message) {
   if (client.is_gone) return;
   try {
     client.line->send(wire::pack(kind, 0, message));
-  } catch (const Error&) {
-    drop(client);  // it does not read
+  } catch (const std::exception&) {
+    drop(client);  // it does not read, or there is no memory for what it has asked for
   }
 }
 
@@ -229,7 +242,7 @@ void Serving::take(Client& client, const wire::Frame& frame) {
     } else {
       drop(client);
     }
-  } catch (const Error&) {
+  } catch (const std::exception&) {  // it makes no sense, or there is no memory for it
     drop(client);
   }
   sweep();
@@ -238,26 +251,44 @@ void Serving::take(Client& client, const wire::Frame& frame) {
 void Serving::take(Client& client, Ask ask) {
   if (try_answer(client, ask)) return;
   if (client.waiting == kAskedMax) return drop(client);
+  const std::size_t bytes = bytes_of(ask.request);
+  if (waiting_bytes() + bytes > kWaitingBytesMax) {
+    return send(client, StoreFrame::Refusal,
+                refusal_of(ask.id, Error(ErrorKind::Overloaded, "requests of " + std::to_string(waiting_bytes()) +
+                                                                    " bytes wait for keys of this store: too many")));
+  }
   ++client.waiting;
   const base::TimePoint now = loop_.clock().now();
   const auto patience = std::clamp(base::Nanoseconds(ask.patience_ns), base::Nanoseconds(0), kPatienceMax);
-  waiting_.push_back({&client, std::move(ask), now, now + patience});
+  waiting_.push_back({&client, std::move(ask), bytes, now, now + patience});
   set_alarm();
+}
+
+std::size_t Serving::waiting_bytes() const {
+  std::size_t bytes = 0;
+  for (const Waiting& each : waiting_) bytes += each.bytes;
+  return bytes;
 }
 
 // False: what it waits for is not there.
 bool Serving::try_answer(Client& client, const Ask& ask) {
   std::vector<Change> changes;
+  if (!answer(client, ask, &changes)) return false;
+  tell_changes(changes);
+  if (is_change(ask.request.op) && !waiting_.empty()) answer_waiting();
+  return true;
+}
+
+bool Serving::answer(Client& client, const Ask& ask, std::vector<Change>* changes) {
   try {
-    const Reply reply = table_.run(ask.request, &changes);
+    const Reply reply = table_.run(ask.request, changes);
     if (!reply.is_ready) return false;
     send(client, StoreFrame::Answer, Answer{ask.id, reply});
   } catch (const Error& error) {
     send(client, StoreFrame::Refusal, refusal_of(ask.id, error));
-    return true;
+  } catch (const std::bad_alloc&) {
+    drop(client);
   }
-  tell_changes(changes);
-  if (is_change(ask.request.op) && !waiting_.empty()) answer_waiting();
   return true;
 }
 
@@ -274,10 +305,8 @@ void Serving::cancel(Client& client, std::uint64_t id) {
 void Serving::answer_waiting() {
   waiting_.remove_if([this](const Waiting& each) {
     if (each.client->is_gone) return true;
-    const Reply reply = table_.run(each.ask.request);
-    if (!reply.is_ready) return false;
+    if (!answer(*each.client, each.ask)) return false;
     --each.client->waiting;
-    send(*each.client, StoreFrame::Answer, Answer{each.ask.id, reply});
     return true;
   });
 }
@@ -297,7 +326,7 @@ void Serving::end_late() {
   waiting_.remove_if([&](const Waiting& each) {
     if (each.deadline > now) return false;
     --each.client->waiting;
-    const Error error = timeout_error(each.begin, table_.named_missing(each.ask.request), {});
+    const Error error = timeout_error(each.deadline - each.begin, table_.named_missing(each.ask.request), {});
     send(*each.client, StoreFrame::Refusal, refusal_of(each.ask.id, error));
     return true;
   });

@@ -12,6 +12,7 @@
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/store/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_protocol.hpp>
+#include <distrun/runtime/store/waiting.hpp>
 
 namespace distrun::stores {
 namespace {
@@ -37,17 +38,20 @@ bool is_of_nobody(int number) { return number == ECONNREFUSED || number == ECONN
 
 }  // namespace
 
-TcpLine::TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, TimePoint deadline, int give_up)
+TcpLine::TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, TimePoint deadline, int give_up,
+                 Unserved unserved)
     : host_(host), port_(port), splitter_(wire::kProtocol<StoreFrame>) {
   const base::TimePoint begin = base::system_clock().now();
   base::Nanoseconds rest = kRetryFirstRest;
   while (!try_connect(deadline, give_up)) {
+    if (unserved == Unserved::Gone) lose(kGone);
     const base::TimePoint now = base::system_clock().now();
     pollfd entry{give_up, POLLIN, 0};
     if (::poll(&entry, 1, left_ms(std::min(deadline, now + rest))) > 0) lose("a rank has failed meanwhile");
     if (now >= deadline) {
-      throw Error(ErrorKind::Timeout, "DistStoreError",
-                  "nobody serves a store at " + place_of(host_, port_) + ": tried for " + base::human(now - begin));
+      throw Error(
+          ErrorKind::Timeout, "DistStoreError",
+          "nobody serves a store at " + place_of(host_, port_) + ": tried for " + human_timeout(deadline - begin));
     }
     rest = std::min(2 * rest, kRetryLastRest);
   }

@@ -16,8 +16,14 @@ class TcpLine {
   // `give_up` is readable when whoever waits must not any longer; -1: never.
   using TimePoint = base::TimePoint;
 
-  // Connects, greets and is welcome; tries again while nobody listens there. Throws as TcpStore's constructor.
-  TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, TimePoint deadline, int give_up);
+  // What it means that nobody listens there.
+  enum class Unserved : std::uint8_t {
+    Early,  // the server has not come yet: tries again until the deadline
+    Gone,   // it has been there: throws Error{Disconnected}
+  };
+  // Connects, greets and is welcome. Throws as TcpStore's constructor.
+  TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, TimePoint deadline, int give_up,
+          Unserved unserved = Unserved::Early);
 
   // Throws Error{Disconnected} if the server is gone, with its rank as the cause.
   void send(const wire::Bytes& packed, int give_up);

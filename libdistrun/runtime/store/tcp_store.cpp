@@ -14,6 +14,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/store/store_server.hpp>
+#include <distrun/runtime/store/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_line.hpp>
 #include <distrun/runtime/store/tcp_protocol.hpp>
 #include <distrun/runtime/store/waiting.hpp>
@@ -63,7 +64,7 @@ class TcpStore::Impl {
   Impl(std::string host, const TcpStoreOptions& options) : host_(std::move(host)), secret_(options.secret) {
     if (options.is_server) server_.emplace(host_, options.port, secret_);
     port_ = server_ ? server_->port() : options.port;
-    std::unique_ptr<TcpLine> first = connect(base::deadline_after(options.timeout));
+    std::unique_ptr<TcpLine> first = connect(base::deadline_after(options.timeout), TcpLine::Unserved::Early);
     server_rank_ = first->server_rank();
     rest(std::move(first));
   }
@@ -76,14 +77,14 @@ class TcpStore::Impl {
   void watch(const std::string& key, Watch watch);
 
  private:
-  std::unique_ptr<TcpLine> connect(TimePoint deadline) const {
+  std::unique_ptr<TcpLine> connect(TimePoint deadline, TcpLine::Unserved unserved = TcpLine::Unserved::Gone) const {
     board::WaitInfo info;
     info.kind = board::WaitKind::StoreGet;
     info.name = "the server of a store";
     const core::Wait wait(info, deadline);
     const FailureSignal failure;
     try {
-      return std::make_unique<TcpLine>(host_, port_, secret_, deadline, failure.fd());
+      return std::make_unique<TcpLine>(host_, port_, secret_, deadline, failure.fd(), unserved);
     } catch (Error& error) {
       if (core::rank_state().has_failed_peer()) core::throw_peer_failed("connecting to a store");
       error.with_cause(server_rank_);
@@ -151,7 +152,8 @@ Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location s
   const auto frame = ask(*line, request, deadline, site);
   const std::string doing = "waiting for " + (request.keys.empty() ? "the store" : "the key " + request.keys[0]);
   if (!frame) {
-    throw Error(ErrorKind::Timeout, "DistStoreError", doing + ": the server of the store does not answer", site)
+    throw Error(ErrorKind::Timeout, "DistStoreError",
+                doing + ": the server of the store, at " + place_of(host_, port_) + ", does not answer", site)
         .with_cause(server_rank_);
   }
   rest(std::move(line));
@@ -176,7 +178,8 @@ void TcpStore::Impl::watch(const std::string& key, Watch watch) {
   const core::WaitEnd end = core::wait_for_peers(info, lock, confirmed_changed_, deadline, is_followed);
   if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("watching the key " + key);
   if (end == core::WaitEnd::Timeout || lost_) {
-    throw Error(ErrorKind::Disconnected, "watching the key " + key + ": the server of the store is gone")
+    throw Error(ErrorKind::Disconnected,
+                "watching the key " + key + ": the server of the store, at " + place_of(host_, port_) + ", is gone")
         .with_cause(server_rank_);
   }
 }
@@ -217,9 +220,19 @@ void TcpStore::Impl::stop_watching() {
   watcher_->join();
 }
 
-TcpStore::TcpStore(const std::string& host, TcpStoreOptions options) : impl_(std::make_unique<Impl>(host, options)) {
+namespace {
+
+const TcpStoreOptions& checked(const TcpStoreOptions& options) {
+  if (options.world_size != 0) return options;
+  throw Error(ErrorKind::InvalidArgument,
+              "the world size of a TCP store is 0: it is at least 1, or -1 where nobody counts the users");
+}
+
+}  // namespace
+
+TcpStore::TcpStore(const std::string& host, TcpStoreOptions options)
+    : impl_(std::make_unique<Impl>(host, checked(options))) {
   set_timeout(options.timeout);
-  if (options.world_size == 0) throw Error(ErrorKind::InvalidArgument, "the world size of a TCP store cannot be 0");
   if (options.world_size < 0) return;
   add(kWorkers, 1);
   if (options.is_server && options.wait_for_workers) wait_for_workers(options.world_size);
@@ -245,8 +258,8 @@ void TcpStore::wait_for_workers(int world_size) {
     if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for clients of the store");
     if (end == core::WaitEnd::Timeout) {
       throw Error(ErrorKind::Timeout, "DistStoreError",
-                  "Timed out after " + base::human(base::system_clock().now() - begin) + " waiting for clients. " +
-                      std::to_string(come) + "/" + std::to_string(world_size) + " clients joined.");
+                  "Timed out after " + human_timeout(timeout()) + " waiting for clients. " + std::to_string(come) +
+                      "/" + std::to_string(world_size) + " clients joined.");
     }
   }
 }

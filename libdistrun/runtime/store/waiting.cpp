@@ -7,9 +7,16 @@
 namespace distrun::stores {
 namespace {
 
+constexpr base::Nanoseconds kRounded = std::chrono::milliseconds(1);  // longer ones, to whole milliseconds
+
 thread_local const std::vector<int>* awaited_ranks = nullptr;
 
 }  // namespace
+
+// Between a deadline and when it was set lie microseconds less than what was asked for.
+std::string human_timeout(base::Nanoseconds timeout) {
+  return base::human(timeout < kRounded ? timeout : std::chrono::ceil<base::Milliseconds>(timeout));
+}
 
 AwaitedRanks::AwaitedRanks(std::vector<int> ranks) noexcept
     : ranks_(std::move(ranks)), outer_(std::exchange(awaited_ranks, &ranks_)) {}
@@ -30,13 +37,13 @@ board::WaitInfo wait_for(const Request& request, std::string& name, base::Locati
   return info;
 }
 
-Error timeout_error(base::TimePoint begin, const std::vector<std::string>& missing, base::Location site) {
+Error timeout_error(base::Nanoseconds timeout, const std::vector<std::string>& missing, base::Location site) {
   constexpr std::size_t kNamed = 20;
   std::string keys;
   for (std::size_t i = 0; i < missing.size() && i < kNamed; ++i) keys += (i == 0 ? "" : ", ") + missing[i];
   if (missing.size() > kNamed) keys += " and " + std::to_string(missing.size() - kNamed) + " more";
-  return Error(ErrorKind::Timeout, "DistStoreError",
-               "wait timeout after " + base::human(base::system_clock().now() - begin) + ", keys: " + keys, site);
+  return Error(ErrorKind::Timeout, "DistStoreError", "wait timeout after " + human_timeout(timeout) + ", keys: " + keys,
+               site);
 }
 
 }  // namespace distrun::stores

@@ -14,6 +14,9 @@ namespace distrun::stores {
 board::WaitInfo wait_for(const Request& request, std::string& name, base::Location site);
 
 // Error{Timeout, "DistStoreError"}: "wait timeout after 100 ms, keys: a, b".
-Error timeout_error(base::TimePoint begin, const std::vector<std::string>& missing, base::Location site);
+// As the caller gave it: "300 s".
+std::string human_timeout(base::Nanoseconds timeout);
+// `timeout`: how long it was to wait.
+Error timeout_error(base::Nanoseconds timeout, const std::vector<std::string>& missing, base::Location site);
 
 }  // namespace distrun::stores

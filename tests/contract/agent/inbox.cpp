@@ -53,7 +53,7 @@ void Inbox::is_closed() {
 
 void Inbox::forget(WorkerId id) {
   const std::lock_guard lock(mutex_);
-  lost_.erase(id);
+  std::erase_if(lost_, [&](WorkerKey each) { return each.id == id; });
 }
 
 std::string Inbox::complaints() const {
@@ -63,8 +63,8 @@ std::string Inbox::complaints() const {
 
 void Inbox::begin(const WorkerInfo& from, const char* what) {
   if (is_closed_) complaints_ += std::string(what) + " after close(). ";
-  if (!active_.insert(from.id()).second) complaints_ += "two calls at a time for " + from.name() + ". ";
-  if (lost_.count(from.id()) > 0) complaints_ += std::string(what) + " of " + from.name() + ", which is lost. ";
+  if (!active_.insert(from.key()).second) complaints_ += "two calls at a time for " + from.name() + ". ";
+  if (lost_.count(from.key()) > 0) complaints_ += std::string(what) + " of " + from.name() + ", which is lost. ";
 }
 
 std::unique_ptr<future::HandlerTask> Inbox::receive(const WorkerInfo& from, Message message) noexcept {
@@ -80,16 +80,16 @@ std::unique_ptr<future::HandlerTask> Inbox::receive(const WorkerInfo& from, Mess
   is_holding_ = is_held_;
   changed_.notify_all();
   changed_.wait_for(lock, 60s, [this] { return !is_held_; });
-  active_.erase(from.id());
+  active_.erase(from.key());
   return task;
 }
 
 void Inbox::lose(const WorkerInfo& peer, const base::Error& why) noexcept {
   const std::lock_guard lock(mutex_);
   begin(peer, "a loss");
-  lost_.insert(peer.id());
+  lost_.insert(peer.key());
   losses_.push_back(peer.name() + ": " + why.what());
-  active_.erase(peer.id());
+  active_.erase(peer.key());
   changed_.notify_all();
 }
 

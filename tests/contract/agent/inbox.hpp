@@ -61,8 +61,8 @@ class Inbox final : public Receiver {
   std::vector<Got> got_;
   std::size_t count_ = 0;
   std::vector<std::string> losses_;
-  std::set<WorkerId> active_;  // of whom a call is going on
-  std::set<WorkerId> lost_;
+  std::set<WorkerKey> active_;  // of whom a call is going on
+  std::set<WorkerKey> lost_;
   std::string complaints_;
   bool is_held_ = false;
   bool is_holding_ = false;

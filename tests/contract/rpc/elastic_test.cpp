@@ -119,6 +119,52 @@ TEST_CASE("a member that is killed as it hears of who joins does not keep it fro
   check_well(lines, {"join", "ask2", "ask1"});
 }
 
+TEST_CASE(
+    "another worker joins at once in the place of one that was killed, and those that come later wait for nobody") {
+  const distrun::testing::Scratch scratch;
+  const Elastic group(scratch.path());
+  const Lines lines = lines_of([&] {
+    Lines told;
+    const auto member = [&](int rank, const std::string& phase) {
+      return std::make_unique<Member>([&group, rank, phase](const Post& post) {
+        post.tell(timed(phase, [&] { group.join(rank); }));
+        post.meet("in");
+        post.tell(timed("ask", [] { Elastic::ask(1); }));
+        post.tell("knows " + std::to_string(get_worker_infos().size()));
+        post.meet("done");
+      });
+    };
+    const auto first = member(0, "first");
+    first->lines_up_to("in", "", told);
+    const auto killed = member(1, "second");
+    killed->lines_up_to("in", "", told);
+    ::kill(killed->pid(), SIGKILL);
+    killed->wait_struck();
+    const auto next = member(1, "next");
+    next->lines_up_to("in", "", told);
+    const auto last = member(2, "later");
+    last->lines_up_to("in", "", told);
+    for (Member* each : {first.get(), next.get(), last.get()}) {
+      each->go_on();
+      each->lines_up_to("done", "", told);
+    }
+    return told;
+  });
+  std::string all;
+  for (const std::string& each : lines) all += "\n  " + each;
+  INFO("all that was told:" << all);
+  REQUIRE(lines.size() == 10);
+  for (const std::size_t at : {2, 3}) {
+    CHECK(timed_of(lines[at]).text == "done");
+    // A member that can't be reached, and may be there, is tried for a second.
+    CHECK(timed_of(lines[at]).seconds < std::chrono::duration<double>(distrun::testing::at_latest(900ms)).count());
+  }
+  for (const std::size_t at : {4, 6, 8}) {
+    CHECK(timed_of(lines[at]).text == "done");
+    CHECK(lines[at + 1] == "knows 3");
+  }
+}
+
 TEST_CASE("all join and leave again and again, whoever is just leaving") {
   const distrun::testing::Scratch scratch;
   const Elastic group(scratch.path());

@@ -25,13 +25,14 @@ class StruckAgent final : public Agent, private Receiver {
     reach(Step::AddWorker);
     agent_->add_worker(record);
   }
-  void remove_worker(WorkerId id) noexcept override { agent_->remove_worker(id); }
+  void remove_worker(WorkerKey worker) noexcept override { agent_->remove_worker(worker); }
+  bool is_gone(const WorkerRecord& record) const noexcept override { return agent_->is_gone(record); }
   void start(Receiver& receiver) override {
     reach(Step::Start);
     receiver_ = &receiver;
     agent_->start(static_cast<Receiver&>(*this));
   }
-  void send(WorkerId to, Message message, Urgency urgency) override {
+  void send(WorkerKey to, Message message, Urgency urgency) override {
     reach(Step::Send);
     agent_->send(to, std::move(message), urgency);
   }

@@ -346,6 +346,26 @@ TEST_CASE("what is too long or too much is refused, and nothing is lost") {
   CHECK(store->get("key") == "value");
 }
 
+TEST_CASE("values of more than one answer holds are got all the same") {
+  const auto table = make_subject();
+  const auto store = table->open();
+  std::vector<std::string> keys;
+  for (char each = 'a'; each < 'h'; ++each) {
+    keys.push_back(std::string(1, each));
+    store->set(keys.back(), std::string(std::size_t{8} << 20, each));
+  }
+  const std::vector<std::string> values = store->multi_get(keys);
+  REQUIRE(values.size() == keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    CHECK(values[i].size() == std::size_t{8} << 20);
+    CHECK(values[i].back() == keys[i][0]);
+  }
+}
+
+TEST_CASE("a part of no store is refused") {
+  CHECK_THROWS_WITH(PrefixStore("part", nullptr), "PrefixStore \"part\": the store is null");
+}
+
 TEST_CASE("parts of a store do not see each other's keys, and count all") {
   const auto table = make_subject();
   const std::shared_ptr<Store> whole = table->open();

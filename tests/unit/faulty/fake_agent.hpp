@@ -29,16 +29,16 @@ class FakeAgent final : public rpc::Agent {
     const std::lock_guard lock(mutex_);
     others_.push_back(record.worker);
   }
-  void remove_worker(rpc::WorkerId id) noexcept override {
+  void remove_worker(rpc::WorkerKey worker) noexcept override {
     const std::lock_guard lock(mutex_);
-    std::erase_if(others_, [id](const rpc::WorkerInfo& each) { return each.id() == id; });
+    std::erase_if(others_, [&](const rpc::WorkerInfo& each) { return each.key().matches(worker); });
     changed_.notify_all();
   }
   void start(rpc::Receiver& receiver) override { receiver_ = &receiver; }
-  void send(rpc::WorkerId to, rpc::Message message, rpc::Urgency) override {
+  void send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency) override {
     const std::lock_guard lock(mutex_);
     if (refuses_) throw Error(ErrorKind::Disconnected, "it is gone");
-    sent_.push_back({to, std::move(message)});
+    sent_.push_back({to.id, std::move(message)});
     changed_.notify_all();
   }
   std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }

@@ -96,6 +96,7 @@ class Desk final : public PorterEvents {
     changed_.notify_all();
   }
 
+  void make_room(const Hello&) override {}
   std::optional<std::string> refuse(const Hello&) override {
     return reason.empty() ? std::nullopt : std::optional(reason);
   }
@@ -114,7 +115,7 @@ class Desk final : public PorterEvents {
     if (watches) porter.watch(connection.peer, connection.socket.get(), connection.transport != "shm");
     write_down([&] { connections.push_back(std::move(connection)); });
   }
-  void failed(WorkerId, const base::Error& why) override {
+  void failed(rpc::WorkerKey, const base::Error& why) override {
     write_down([&] { failures.push_back(why.what()); });
   }
   void readable(WorkerId peer) override {

@@ -70,7 +70,7 @@ TEST_CASE("who is no worker of this session is refused with the reason") {
 
   Hello hello = make_hello(own, 1);
   hello.version = 7;
-  CHECK(refusal_to(pack(hello), desk) == "this worker speaks version 2 of the protocol, the other one 7");
+  CHECK(refusal_to(pack(hello), desk) == "this worker speaks version 3 of the protocol, the other one 7");
   hello = make_hello(own, 1);
   hello.magic = 1;
   CHECK(refusal_to(pack(hello), desk) == "what has come is no worker's greeting");

@@ -34,9 +34,9 @@ class SlowAgent final : public Agent {
     const std::lock_guard lock(mutex_);
     workers_.push_back(record.worker);
   }
-  void remove_worker(WorkerId) noexcept override {}
+  void remove_worker(WorkerKey) noexcept override {}
   void start(Receiver&) override {}
-  void send(WorkerId, Message, Urgency) override {}
+  void send(WorkerKey, Message, Urgency) override {}
   std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }
   void close(base::Nanoseconds) noexcept override {}
   std::map<std::string, std::string> debug_info() const override { return {}; }

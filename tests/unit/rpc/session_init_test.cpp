@@ -109,7 +109,7 @@ TEST_CASE("below the rendezvous it is the same") {
 
 TEST_CASE("an id that two have is the second one's error") {
   const auto store = std::make_shared<HashStore>();
-  const Member first{"worker0", 0, "here", {}, {}, {}}, second{"other", 0, "there", {}, {}, {}};
+  const Member first{"worker0", 0, 1, 0, "here", {}, {}, {}}, second{"other", 0, 1, 0, "there", {}, {}, {}};
   CHECK(meet_all({store, 1, false}, first, base::Location::here()).size() == 1);
   CHECK_THROWS_WITH(meet_all({store, 1, false}, second, base::Location::here()),
                     "RPC worker id 0 is not unique. It is that of worker0, too.");
@@ -120,7 +120,7 @@ TEST_CASE("an id that two have is the second one's error") {
 TEST_CASE("who does not come is named") {
   const auto store = std::make_shared<HashStore>();
   store->set_timeout(20ms);
-  const Member member{"worker1", 1, "here", {}, {}, {}};
+  const Member member{"worker1", 1, 1, 0, "here", {}, {}, {}};
   const Error error = testing::error_of([&] { meet_all({store, 3, false}, member, base::Location::here()); });
   CHECK(error.kind() == ErrorKind::Timeout);
   CHECK_THAT(error.what(), Catch::Contains("init_rpc of worker1 has timed out after 20") &&
@@ -256,6 +256,20 @@ TEST_CASE("ranks meet at an address, and again there") {
   }
 }
 
+TEST_CASE("sessions leave nothing in the store but what the last one has met by") {
+  const Ranks ranks(3);
+  std::int64_t keys = 0;
+  for (int round = 0; round < 20; ++round) {
+    const auto errors = ranks.run([&](int rank) {
+      init_rpc(ranks.options(rank));
+      shutdown();
+    });
+    REQUIRE(errors == no_errors(3));
+    if (round == 1) keys = ranks.store()->num_keys();
+  }
+  CHECK(ranks.store()->num_keys() == keys);
+}
+
 // An agent that has met its peers already.
 class MetAgent final : public Agent {
  public:
@@ -263,9 +277,9 @@ class MetAgent final : public Agent {
   std::vector<WorkerInfo> worker_infos() const override { return {{"worker0", 0}, self_, {"worker2", 2}}; }
   std::string address() const override { return "nowhere"; }
   void add_worker(const WorkerRecord&) override {}
-  void remove_worker(WorkerId) noexcept override {}
+  void remove_worker(WorkerKey) noexcept override {}
   void start(Receiver&) override { FAIL("a hook was to start it"); }
-  void send(WorkerId, Message, Urgency) override {}
+  void send(WorkerKey, Message, Urgency) override {}
   std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }
   void close(base::Nanoseconds) noexcept override {}
   std::map<std::string, std::string> debug_info() const override { return {}; }

@@ -20,7 +20,8 @@ using namespace std::chrono_literals;
 class Waiting {
  public:
   Caretaker::Charges charges() {
-    return {[this](std::size_t) { return waiting(); }, [this](WorkerId to, const ForkMessage& each) { send(to, each); },
+    return {[this](std::size_t) { return waiting(); },
+            [this](WorkerKey to, const ForkMessage& each) { send(to, each); },
             [](std::size_t) { return ledger::Page(); }};
   }
   // When something was sent again to the one that is silent.
@@ -42,10 +43,10 @@ class Waiting {
     all[2] = {{ForkMessageKind::UserDelete, next_, {0, 1}, {0, 2}, ""}};
     return all;
   }
-  void send(WorkerId to, const ForkMessage& each) {
+  void send(WorkerKey to, const ForkMessage& each) {
     const std::lock_guard lock(mutex_);
-    if (to == 1) silent_.push_back(base::system_clock().now());
-    if (to == 2 && each.number == next_) ++answered_, ++next_;
+    if (to.id == 1) silent_.push_back(base::system_clock().now());
+    if (to.id == 2 && each.number == next_) ++answered_, ++next_;
     changed_.notify_all();
   }
 

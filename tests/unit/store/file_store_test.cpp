@@ -162,6 +162,19 @@ TEST_CASE("a lock that somebody does not give back is waited for, and no longer 
   CHECK(store.get("key") == "value");
 }
 
+TEST_CASE("what changes nothing is not written") {
+  const testing::Scratch folder;
+  FileStore store(folder.path() + "/store");
+  store.set("key", "value");
+  const auto size = testing::read_file(store.path()).size();
+  for (int i = 0; i < 10; ++i) {
+    CHECK(store.compare_set("key", "other", std::string(100'000, 'x')) == "value");
+    CHECK_FALSE(store.delete_key("none"));
+    CHECK_FALSE(store.try_queue_pop("none"));
+  }
+  CHECK(testing::read_file(store.path()).size() == size);
+}
+
 TEST_CASE("a full disk is an error, and nothing is done") {
   const Scratch folder;
   struct rlimit before {};

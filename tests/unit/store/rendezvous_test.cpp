@@ -98,6 +98,10 @@ TEST_CASE("what is missing in an address is named") {
     INFO(url);
     CHECK_THROWS_WITH(rendezvous(url), Catch::EndsWith(what));
   }
+  CHECK_THROWS_WITH(rendezvous("file:///tmp/x?rank=0&world_size=2", 0),
+                    Catch::EndsWith("the address says rank, and so does an argument: leave one out"));
+  CHECK_THROWS_WITH(rendezvous("file:///tmp/x?rank=0&world_size=2", {}, 2),
+                    Catch::EndsWith("the address says world_size, and so does an argument: leave one out"));
   CHECK_THROWS_WITH(rendezvous("carrier-pigeon://coop"), "No rendezvous handler for carrier-pigeon://");
 }
 

@@ -203,6 +203,32 @@ TEST_CASE("stores are served at addresses of either family") {
   CHECK(server->get("key") == "value");
 }
 
+TEST_CASE("after the end of its server every call of a client fails at once, with the address") {
+  auto server = std::make_unique<TcpStore>("localhost", server_options());
+  TcpStore client("localhost", client_of(*server));
+  client.set("key", "value");
+  const std::string place = "localhost:" + std::to_string(server->port());
+  server.reset();
+  const base::TimePoint begin = base::system_clock().now();
+  for (int call = 0; call < 3; ++call) {
+    const Error error = error_of([&] { client.get("key"); });
+    CHECK(error.kind() == ErrorKind::Disconnected);
+    CHECK_THAT(error.text(), Catch::Contains(place));
+  }
+  CHECK(base::system_clock().now() - begin < 30s);  // of the 300 s that a client looks for a server that may yet come
+}
+
+TEST_CASE("a request that names more keys than a store may have is refused, and the server goes on") {
+  TcpStore server("localhost", server_options());
+  TcpStore client("localhost", client_of(server));
+  client.set("k", "v");
+  const std::vector<std::string> many(200'000, "k");
+  const Error error = error_of([&] { client.wait(many); });
+  CHECK(error.kind() == ErrorKind::Overloaded);
+  CHECK_THAT(error.text(), Catch::Contains("names 200000 keys, the limit is 131072"));
+  CHECK(client.get("k") == "v");
+}
+
 TEST_CASE("a port that is taken is named") {
   const TcpStore server("127.0.0.1", server_options());
   TcpStoreOptions options = server_options();
@@ -222,7 +248,11 @@ TEST_CASE("a server waits for its workers, and says how many came") {
   CHECK_THAT(error.text(),
              Catch::StartsWith("Timed out after ") && Catch::EndsWith("waiting for clients. 1/3 clients joined."));
   options.world_size = 0;
-  CHECK_THROWS_WITH(TcpStore("localhost", options), "the world size of a TCP store cannot be 0");
+  CHECK_THROWS_WITH(TcpStore("localhost", options),
+                    "the world size of a TCP store is 0: it is at least 1, or -1 where nobody counts the users");
+  options.is_server = false;  // and nobody is looked for
+  CHECK_THROWS_WITH(TcpStore("localhost", options), Catch::StartsWith("the world size of a TCP store is 0"));
+  options.is_server = true;
   options.world_size = 2;
   options.timeout = 30s;
   options.port = static_cast<std::uint16_t>(base::find_free_port());

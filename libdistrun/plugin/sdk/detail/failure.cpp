@@ -6,6 +6,7 @@
 #include <typeinfo>
 
 #include <distrun/common/base/demangle.hpp>
+#include <distrun/common/base/error.hpp>
 #include <distrun/plugin/sdk/context.hpp>
 #include <distrun/plugin/sdk/message.hpp>
 
@@ -61,9 +62,7 @@ Failure current_failure() {
   } catch (const Error& error) {
     return with_cause(describe(error), error);
   } catch (const std::exception& error) {
-    const char* what = error.what();
-    const std::string text = what != nullptr ? what : "its what() is null";
-    return with_cause({.type = base::demangled_type(typeid(error).name()), .text = text}, error);
+    return with_cause({.type = base::demangled_type(typeid(error).name()), .text = base::what_of(error)}, error);
   } catch (...) {
     std::string type = current_type_name();
     std::string text = "an exception of type " + type;

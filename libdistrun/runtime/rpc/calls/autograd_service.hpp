@@ -20,7 +20,7 @@ struct Departure {
   std::int64_t context = kNoContext;  // that it is made in
   const TensorList& tensors;          // that require a gradient
   const TensorList& carried;          // all that are in it; of sparse ones indices and values
-  WorkerId to = -1;
+  WorkerKey to;
   bool is_answer = false;
   const char* callee = "";  // lives until the process ends
   base::Location site{};    // of the call; of an answer none

@@ -18,18 +18,19 @@
 namespace distrun::rpc {
 namespace {
 
-constexpr std::size_t kWaitsTold = 3;  // of the other worker, in the text of a timeout
+constexpr std::size_t kWaitsTold = 3;   // of the other worker, in the text of a timeout
+constexpr std::size_t kDeadMax = 1024;  // workers whose deaths are remembered
 
 // "; rank 1 runs it, and shows: barrier \"x\" for ranks 0, 2": what the worker does for the call, and beside it.
 std::string shown_by(core::RankState& rank, const WorkerInfo& self, const PendingCall& call) {
   core::RankLine* const line = rank.line();
-  std::optional<board::Shown> shown = line != nullptr ? line->look_at(call.peer) : std::nullopt;
+  std::optional<board::Shown> shown = line != nullptr ? line->look_at(call.peer.id) : std::nullopt;
   if (!shown) return "";
   std::vector<board::ShownWait>& waits = shown->waits;
   const std::size_t runs = std::erase_if(waits, [&](const board::ShownWait& each) {
     return each.kind == board::WaitKind::Handler && each.id == call.id && each.peers == std::vector<int>{self.id()};
   });
-  std::string text = "; rank " + std::to_string(call.peer) + (runs != 0 ? " runs it" : " does not run it");
+  std::string text = "; rank " + std::to_string(call.peer.id) + (runs != 0 ? " runs it" : " does not run it");
   for (std::size_t i = 0; i < std::min(waits.size(), kWaitsTold); ++i) {
     text += (i == 0 ? ", and shows: " : ", ") + board::describe(waits[i]);
   }
@@ -37,7 +38,7 @@ std::string shown_by(core::RankState& rank, const WorkerInfo& self, const Pendin
 }
 
 std::shared_ptr<DeviceCarrier> make_carrier(const std::shared_ptr<Agent>& agent, core::RankState& rank) {
-  const auto tell = [agent](WorkerId to, wire::Bytes bytes) {
+  const auto tell = [agent](WorkerKey to, wire::Bytes bytes) {
     Message message;
     message.kind = MessageKind::Devices;
     message.payload = std::move(bytes);
@@ -95,7 +96,13 @@ void Calls::refresh_workers() {
     workers->by_id.emplace(each.id(), each);
   }
   const std::lock_guard lock(mutex_);
+  std::erase_if(dead_, [&](const auto& each) { return workers->by_name.contains(each.first); });
   workers_ = std::move(workers);
+}
+
+void Calls::note_death(const WorkerInfo& worker, const Error& why) {
+  const std::lock_guard lock(mutex_);
+  if (dead_.size() < kDeadMax) dead_.insert_or_assign(worker.name(), why);
 }
 
 std::shared_ptr<const Calls::Workers> Calls::workers() const {
@@ -103,11 +110,25 @@ std::shared_ptr<const Calls::Workers> Calls::workers() const {
   return workers_;
 }
 
-// Of one that may have left.
-std::string Calls::name_of_worker(WorkerId id) const {
+std::optional<WorkerInfo> Calls::find_worker(WorkerKey key) const {
   const auto all = workers();
-  const auto found = all->by_id.find(id);
-  return found != all->by_id.end() ? found->second.name() : "worker " + std::to_string(id);
+  const auto found = all->by_id.find(key.id);
+  if (found == all->by_id.end() || !found->second.key().matches(key)) return std::nullopt;
+  return found->second;
+}
+
+// Of one that may have left.
+std::string Calls::name_of_worker(WorkerKey key) const {
+  const std::optional<WorkerInfo> found = find_worker(key);
+  return found ? found->name() : "worker " + std::to_string(key.id);
+}
+
+void Calls::throw_if_dead(const std::string& name, base::Location site) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = dead_.find(name);
+  if (found == dead_.end()) return;
+  throw Error(found->second.kind(), found->second.type(), found->second.text(), site)
+      .with_cause(found->second.because_of());
 }
 
 WorkerInfo Calls::resolve(const Destination& to) const {
@@ -121,6 +142,7 @@ WorkerInfo Calls::resolve(const Destination& to) const {
   if (const auto* const name = std::get_if<std::string>(&to.whom())) {
     const auto found = workers->by_name.find(*name);
     if (found == workers->by_name.end()) {
+      throw_if_dead(*name, to.site());
       std::vector<std::string> known;
       for (const auto& [each, worker] : workers->by_name) known.push_back(each);
       refuse("name " + *name + base::did_you_mean(*name, known));
@@ -132,6 +154,12 @@ WorkerInfo Calls::resolve(const Destination& to) const {
   const auto found = workers->by_id.find(id);
   if (found == workers->by_id.end()) refuse("id " + std::to_string(id));
   if (worker != nullptr && worker->name() != found->second.name()) refuse(to_string(*worker));
+  if (worker != nullptr && !worker->matches(found->second)) {
+    throw Error(ErrorKind::Disconnected,
+                worker->name() + " has left, and another worker has joined as " + worker->name() +
+                    " since: get_worker_info() returns that one",
+                to.site());
+  }
   return found->second;
 }
 
@@ -188,13 +216,13 @@ void Calls::add_debug_info(std::map<std::string, std::string>& info) const {
 }
 
 void Calls::lose(const WorkerInfo& peer, const Error& why) noexcept {
-  running_.cancel_all(peer.id());
-  for (const PendingCall& each : pending_.take_all(peer.id())) fail_pending(each, why);
-  devices_->lose(peer.id());
+  running_.cancel_all(peer.key());
+  for (const PendingCall& each : pending_.take_all(peer.key())) fail_pending(each, why);
+  devices_->lose(peer);
   if (references_ != nullptr) references_->lose(peer, why);
   {
     const std::lock_guard lock(mutex_);
-    std::erase_if(graphs_sent_, [&](const auto& each) { return each.first == peer.id(); });
+    std::erase_if(graphs_sent_, [&](const auto& each) { return each.first == peer.key(); });
   }
   if (!loss_) return;
   future::handler_pool_of(rank_).post_control(
@@ -214,12 +242,12 @@ void Calls::expire(PendingCall call) noexcept {
   std::string text = "RPCErr:1:RPC ran for more than set timeout (" + milliseconds(call.timeout) +
                      " ms) and will now be marked with an error: \"" + call.name + "\" of " +
                      name_of_worker(call.peer) + ", message " + std::to_string(call.id);
-  if (call.peer != self().id()) text += shown_by(rank_, self(), call);
+  if (call.peer.id != self().id()) text += shown_by(rank_, self(), call);
   if (call.future->try_begin()) {
     call.future->end(std::make_exception_ptr(
         Error(ErrorKind::Timeout, "RuntimeError", std::move(text), call.future->info().made_at)));
   }
-  if (call.peer == self().id()) return running_.cancel(call.peer, call.id);
+  if (call.peer.id == self().id()) return running_.cancel(call.peer, call.id);
   try {
     Message message;
     message.kind = MessageKind::Cancel;

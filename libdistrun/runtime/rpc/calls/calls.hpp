@@ -70,10 +70,16 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   const std::shared_ptr<ReferenceService>& references() const noexcept { return references_; }
   const std::shared_ptr<AutogradService>& autograd() const noexcept { return autograd_; }
   const WorkerInfo& self() const noexcept { return agent_->worker_info(); }
-  // Throws Error{InvalidArgument}: "... could not find destination ...".
+  // Throws Error{InvalidArgument}: "... could not find destination ..."; Error{Disconnected} for a worker that is known
+  // to have died, and for a WorkerInfo of an incarnation that has left.
   WorkerInfo resolve(const Destination& to) const;
+  // Nothing: that worker has left, or is not known.
+  std::optional<WorkerInfo> find_worker(WorkerKey key) const;
   // By the session, when workers have come or gone: what resolve() finds, from when this returns.
   void refresh_workers();
+  // By the session, before refresh_workers(): a worker that the agent does not list any more has died. Calls to its
+  // name fail with `why` until another worker has it.
+  void note_death(const WorkerInfo& worker, const Error& why);
 
   future::Future<Value> call(CallRequest request) {
     return future::Future<Value>::of(call(std::move(request), kResultOf<Value>));
@@ -81,10 +87,10 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::shared_ptr<future::FutureState> call(CallRequest request, const ResultType& type);
   Value call_and_wait(CallRequest request);
   // Throws as Agent::send().
-  void send_control(WorkerId to, wire::Bytes bytes) {
+  void send_control(WorkerKey to, wire::Bytes bytes) {
     send_bytes(to, MessageKind::Control, std::move(bytes), Urgency::Later);
   }
-  void send_reference(WorkerId to, wire::Bytes bytes, Urgency urgency) {
+  void send_reference(WorkerKey to, wire::Bytes bytes, Urgency urgency) {
     send_bytes(to, MessageKind::Reference, std::move(bytes), urgency);
   }
 
@@ -121,7 +127,8 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   using Kept = PendingCall::Kept;
 
   std::shared_ptr<const Workers> workers() const;
-  std::string name_of_worker(WorkerId id) const;
+  void throw_if_dead(const std::string& name, base::Location site) const;
+  std::string name_of_worker(WorkerKey key) const;
   Outgoing prepare(CallRequest& request);
   // Puts the section Autograd into a message that is written. `is_kept`: it belongs to the context in any case.
   Kept depart(const Departure& departure, bool is_kept, Message& message);
@@ -138,7 +145,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::shared_ptr<ResultSink> begin_result(const WorkerInfo& from, const Message& message);
   std::unique_ptr<future::HandlerTask> begin_call(const WorkerInfo& from, Message&& message);
   std::unique_ptr<future::HandlerTask> end_call(const WorkerInfo& from, Message&& message);
-  void send_bytes(WorkerId to, MessageKind kind, wire::Bytes bytes, Urgency urgency);
+  void send_bytes(WorkerKey to, MessageKind kind, wire::Bytes bytes, Urgency urgency);
   std::unique_ptr<future::HandlerTask> receive_bytes(const WorkerInfo& from, Message&& message);
   void end_result(const CallContext& call, const Value& value) noexcept;
   void end_work(const CallContext& call);
@@ -167,8 +174,10 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::atomic<bool> is_closed_{false};
   std::mutex refresh_mutex_;  // held while workers_ are made anew; before mutex_
   mutable std::mutex mutex_;
-  std::shared_ptr<const Workers> workers_;                // guarded by mutex_
-  std::set<std::pair<WorkerId, GraphHash>> graphs_sent_;  // guarded by mutex_
+  // Guarded by mutex_.
+  std::shared_ptr<const Workers> workers_;
+  std::set<std::pair<WorkerKey, GraphHash>> graphs_sent_;
+  std::map<std::string, Error> dead_;  // by the worker's name, why
 };
 
 // As find_calls(). Throws Error{Failed}: "RPC has not been initialized. ...".

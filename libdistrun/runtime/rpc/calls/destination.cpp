@@ -1,6 +1,7 @@
 #include <distrun/runtime/rpc/calls/destination.hpp>
 
 #include <cmath>
+#include <utility>
 
 #include <distrun/common/base/error.hpp>
 
@@ -26,6 +27,12 @@ Destination Destination::within(double seconds) const {
   bounded.timeout_ = base::Nanoseconds(std::llround(seconds * 1e9));
   if (seconds > 0 && bounded.timeout_->count() == 0) bounded.timeout_ = base::Nanoseconds(1);  // 0 would be no limit
   return bounded;
+}
+
+Destination Destination::with_worker(WorkerInfo worker) const {
+  Destination same = *this;
+  same.whom_ = std::move(worker);
+  return same;
 }
 
 Destination Destination::within(base::Nanoseconds limit) const {

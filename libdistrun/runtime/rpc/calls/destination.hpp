@@ -30,6 +30,9 @@ class Destination {
   Destination within(double seconds) const;
   Destination within(base::Nanoseconds limit) const;
 
+  // The same with the worker that it stands for at the moment.
+  Destination with_worker(WorkerInfo worker) const;
+
   const std::variant<std::string, WorkerInfo, int>& whom() const noexcept { return whom_; }
   // Not there: the session's. 0: none.
   const std::optional<base::Nanoseconds>& timeout() const noexcept { return timeout_; }

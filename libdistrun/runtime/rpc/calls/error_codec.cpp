@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include <distrun/common/base/demangle.hpp>
+#include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/calls/names.hpp>
 
 namespace distrun::rpc {
@@ -85,7 +86,7 @@ Error error_of(const std::exception_ptr& thrown) {
   } catch (const Error& error) {
     return error;
   } catch (const std::exception& error) {
-    return Error(ErrorKind::Failed, type_of(error), error.what(), {});
+    return Error(ErrorKind::Failed, type_of(error), base::what_of(error), {});
   } catch (...) {
     return Error(ErrorKind::Failed, "RuntimeError", "an object of " + class_of_current() + " was thrown", {});
   }

@@ -1,7 +1,11 @@
 // The incoming half of Calls: what others ask for, and what they are answered.
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -17,9 +21,28 @@
 namespace distrun::rpc {
 namespace {
 
-// In one piece, so that ranks that share a terminal don't mix their lines.
-void log(const std::string& text) noexcept {
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+// So much goes into a pipe that poll() calls writable.
+constexpr std::size_t kPieceMax = PIPE_BUF;
+
+bool write_piece(std::string_view piece) noexcept {
+  pollfd out{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&out, 1, 0) != 1 || (out.revents & POLLOUT) == 0) return false;
+  return ::write(STDERR_FILENO, piece.data(), piece.size()) > 0;
+}
+
+// Does not wait: the thread may be the one that reads messages, and a pipe of stderr that nobody reads is full. What
+// does not fit is left out and counted. Mostly in one piece, so that ranks that share a terminal don't mix their lines.
+void log(std::string_view text) noexcept {
+  static std::atomic<unsigned> left_out{0};
+  if (const unsigned count = left_out.load(); count != 0) {
+    char note[96];
+    const int size = std::snprintf(note, sizeof note, "(RPC has left out %u texts: stderr was full)\n", count);
+    if (!write_piece({note, static_cast<std::size_t>(size)})) return void(++left_out);
+    left_out -= count;
+  }
+  for (; !text.empty(); text.remove_prefix(std::min(kPieceMax, text.size()))) {
+    if (!write_piece(text.substr(0, kPieceMax))) return void(++left_out);
+  }
 }
 
 void log_failure(const WorkerInfo& self, const CallContext& call, const Error& error) noexcept {
@@ -61,14 +84,14 @@ std::unique_ptr<future::HandlerTask> Calls::receive(const WorkerInfo& from, Mess
         return begin_call(from, std::move(message));
       case MessageKind::Reply:
       case MessageKind::Failure: return end_call(from, std::move(message));
-      case MessageKind::Devices: return devices_->receive(from.id(), message.payload), nullptr;
-      case MessageKind::Cancel: return running_.cancel(from.id(), message.id), nullptr;
+      case MessageKind::Devices: return devices_->receive(from, message.payload), nullptr;
+      case MessageKind::Cancel: return running_.cancel(from.key(), message.id), nullptr;
       case MessageKind::Control:
       case MessageKind::Reference: return receive_bytes(from, std::move(message));
     }
   } catch (const std::exception& error) {
     future::unseen_errors_of(rank_).add("RPC: a " + std::string(name_of(message.kind)) + " of " + from.name() +
-                                        " can't be read: " + error.what());
+                                        " can't be read: " + base::what_of(error));
   }
   return nullptr;
 }
@@ -130,11 +153,11 @@ std::unique_ptr<future::HandlerTask> Calls::receive_bytes(const WorkerInfo& from
   return nullptr;
 }
 
-void Calls::send_bytes(WorkerId to, MessageKind kind, wire::Bytes bytes, Urgency urgency) {
+void Calls::send_bytes(WorkerKey to, MessageKind kind, wire::Bytes bytes, Urgency urgency) {
   Message message;
   message.kind = kind;
   message.payload = std::move(bytes);
-  if (to == self().id()) return void(receive_bytes(self(), std::move(message)));
+  if (to.id == self().id()) return void(receive_bytes(self(), std::move(message)));
   agent_->send(to, std::move(message), urgency);
 }
 
@@ -148,11 +171,11 @@ void Calls::end_result(const CallContext& call, const Value& value) noexcept {
     Message message;
     message.kind = MessageKind::Reply;
     const Departing departing;
-    Packing packing(references_.get(), call.caller.id());
+    Packing packing(references_.get(), call.caller.key());
     write_reply(message, value);
     Forks forks = packing.take();
     if (!forks.is_empty()) message.sections.push_back(forks.section());
-    const Departure departure{call.autograd, departing.tensors(), message.tensors, call.caller.id(), true, call.name};
+    const Departure departure{call.autograd, departing.tensors(), message.tensors, call.caller.key(), true, call.name};
     const Kept kept = depart(departure, false, message);
     DeviceCarrier::Kept memory = devices_->pack(message, call.back, call.caller);
     end_work(call);
@@ -201,7 +224,7 @@ bool Calls::send_answer(const CallContext& call, Message message, Forks forks, D
       forks.sent();
       if (auto task = end_call(self(), std::move(message))) future::handler_pool_of(rank_).post(std::move(task));
     } else {
-      agent_->send(call.caller.id(), std::move(message), Urgency::Later);
+      agent_->send(call.caller.key(), std::move(message), Urgency::Later);
       forks.sent();
       kept.sent();
     }

@@ -117,7 +117,7 @@ void Calls::write(Outgoing& outgoing, const CallHead& head, const CallRequest& r
   Message& message = outgoing.message;
   const Departing departing;
   {
-    Packing packing(references_.get(), outgoing.to.id());
+    Packing packing(references_.get(), outgoing.to.key());
     write_call(message, head, request.arguments);
     outgoing.forks = packing.take();
   }
@@ -125,7 +125,7 @@ void Calls::write(Outgoing& outgoing, const CallHead& head, const CallRequest& r
   const Departure departure{core::thread_state().autograd_context,
                             departing.tensors(),
                             message.tensors,
-                            outgoing.to.id(),
+                            outgoing.to.key(),
                             false,
                             outgoing.pending.name,
                             request.to.site()};
@@ -143,13 +143,13 @@ Calls::Outgoing Calls::prepare(CallRequest& request) {
   const auto* const graph = std::get_if<std::shared_ptr<const GraphFunction>>(&request.target.callee);
   if (graph != nullptr) {
     const std::lock_guard lock(mutex_);
-    if (graphs_sent_.emplace(outgoing.to.id(), head.graph_hash).second) head.graph = *graph;
+    if (graphs_sent_.emplace(outgoing.to.key(), head.graph_hash).second) head.graph = *graph;
   }
   outgoing.message.kind = MessageKind::Call;
   outgoing.message.sections = request.sections;
   write(outgoing, head, request);
   if (const auto* const outer = outer_call()) outgoing.message.sections.push_back(trace_of(*outer));
-  pending.peer = outgoing.to.id();
+  pending.peer = outgoing.to.key();
   pending.deadline = deadline_of(request, pending.timeout);
   if (graph != nullptr && head.graph == nullptr) pending.again = std::make_shared<CallRequest>(request);
   if (pending.deadline != core::kForever && !request.runs_late) {
@@ -168,7 +168,7 @@ future::FutureInfo info_of(const PendingCall& call, const Agent& agent, bool is_
   info.kind = board::WaitKind::RpcReply;
   info.name = call.name;
   info.id = call.id;
-  if (call.peer < static_cast<WorkerId>(info.peers.size())) info.peers.set(static_cast<std::size_t>(call.peer));
+  if (call.peer.id < static_cast<WorkerId>(info.peers.size())) info.peers.set(static_cast<std::size_t>(call.peer.id));
   if (!is_to_self) info.progress = agent.progress();
   return info;
 }
@@ -180,7 +180,7 @@ void Calls::send(Outgoing& outgoing) {
   try {
     if (outgoing.to.id() == self().id()) return send_to_self(outgoing);
     sent_.fetch_add(1, std::memory_order_relaxed);
-    agent_->send(outgoing.to.id(), std::move(outgoing.message), outgoing.urgency);
+    agent_->send(outgoing.to.key(), std::move(outgoing.message), outgoing.urgency);
     outgoing.forks.sent();
     outgoing.memory.sent();
   } catch (...) {
@@ -206,7 +206,7 @@ PendingCall Calls::begin(CallRequest request, const ResultType& type, Urgency ur
   PendingCall& pending = outgoing.pending;
   pending.type = &type;
   pending.id = pending_.next_id();
-  pending.future = type.make(info_of(pending, *agent_, pending.peer == self().id(), site, devices_->devices()));
+  pending.future = type.make(info_of(pending, *agent_, pending.peer.id == self().id(), site, devices_->devices()));
   pending_.add(pending);
   outgoing.urgency = urgency;
   send(outgoing);
@@ -248,7 +248,7 @@ Value Calls::call_and_wait(CallRequest request) {
 std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Message&& message) {
   if (message.kind == MessageKind::Reply &&
       (!is_plain(message) || has_packed_tensors(message) || brings_many_events(message))) {
-    std::optional<PendingCall> call = pending_.take(message.id, from.id());
+    std::optional<PendingCall> call = pending_.take(message.id, from.key());
     if (!call) {  // nobody waits for it any more
       drop_references(references_.get(), from, message);
       devices_->discard(message, from);
@@ -258,7 +258,8 @@ std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Mes
       self->complete(call, std::move(message));
     });
   }
-  if (const std::optional<PendingCall> call = pending_.take(message.id, from.id())) complete(*call, std::move(message));
+  if (const std::optional<PendingCall> call = pending_.take(message.id, from.key()))
+    complete(*call, std::move(message));
   return nullptr;
 }
 

@@ -43,19 +43,19 @@ bool PendingCalls::add(PendingCall call) {
   return true;
 }
 
-std::optional<PendingCall> PendingCalls::take(std::uint64_t id, WorkerId peer) {
+std::optional<PendingCall> PendingCalls::take(std::uint64_t id, WorkerKey peer) {
   const std::lock_guard lock(mutex_);
   PendingCall& slot = slots_[place_of(id)];
-  if (id == 0 || slot.id != id || slot.peer != peer || slot.future == nullptr) return std::nullopt;
+  if (id == 0 || slot.id != id || !slot.peer.matches(peer) || slot.future == nullptr) return std::nullopt;
   --count_;
   return std::exchange(slot, PendingCall());
 }
 
-std::vector<PendingCall> PendingCalls::take_all(std::optional<WorkerId> peer) {
+std::vector<PendingCall> PendingCalls::take_all(std::optional<WorkerKey> peer) {
   std::vector<PendingCall> taken;
   const std::lock_guard lock(mutex_);
   for (PendingCall& slot : slots_) {
-    if (slot.future == nullptr || (peer && slot.peer != *peer)) continue;
+    if (slot.future == nullptr || (peer && !slot.peer.matches(*peer))) continue;
     taken.push_back(std::exchange(slot, PendingCall()));
     --count_;
   }

@@ -30,7 +30,7 @@ struct PendingCall {
   };
 
   std::uint64_t id = 0;  // 0: none
-  WorkerId peer = -1;
+  WorkerKey peer;
   const char* name = "";                       // of the callee; lives until the process ends
   base::Nanoseconds timeout{};                 // 0: none
   base::TimePoint deadline;                    // core::kForever: none
@@ -57,8 +57,8 @@ class PendingCalls {
   // One with a number of next_id(), or one that was taken: false, if there is another in its place by now.
   bool add(PendingCall call);
   // Of the call with that number to that worker; nothing: it has been answered, or has expired.
-  std::optional<PendingCall> take(std::uint64_t id, WorkerId peer);
-  std::vector<PendingCall> take_all(std::optional<WorkerId> peer = {});
+  std::optional<PendingCall> take(std::uint64_t id, WorkerKey peer);
+  std::vector<PendingCall> take_all(std::optional<WorkerKey> peer = {});
   // From now on `expired` is told of them.
   void watch_timeouts(base::TimePoint deadline);
 

@@ -152,7 +152,7 @@ class CallTask final : public future::HandlerTask {
   void unpack() {
     DeviceCarrier& devices = answers_->devices();
     call_->streams = devices.lease_for(message_);
-    devices.follow_reads(call_->caller.id());
+    devices.follow_reads(call_->caller.key());
     if (!is_packed(message_)) return;
     call_->back = devices.unpack(message_, call_->caller);
     for (const Tensor& each : message_.tensors) {
@@ -278,7 +278,7 @@ std::optional<Value> try_quick(Answers& answers, const CallContext& call, const 
   const ValueList arguments = bind_arguments(function->signature, std::move(*read));
   if (answers.devices().has_devices()) {
     streams = answers.devices().lease(answers.devices().devices());
-    answers.devices().follow_reads(call.caller.id());
+    answers.devices().follow_reads(call.caller.key());
   }
   Result result = run_watched(*function, arguments, stack);
   if (const auto* const later = std::get_if<future::Future<Value>>(&result)) {

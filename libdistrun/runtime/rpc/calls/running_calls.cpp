@@ -12,25 +12,25 @@ void RunningCalls::add(const std::shared_ptr<CallContext>& call) {
   if (calls_.size() >= kCallsMax) {
     throw Error(ErrorKind::Overloaded, "too many calls of others are queued: " + std::to_string(kCallsMax));
   }
-  calls_.emplace(std::pair(call->caller.id(), call->id), call);
+  calls_.emplace(std::pair(call->caller.key(), call->id), call);
   count_.store(calls_.size());
 }
 
 void RunningCalls::remove(const CallContext& call) noexcept {
   if (count_.load() == 0) return;
   const std::lock_guard lock(mutex_);
-  const auto found = calls_.find({call.caller.id(), call.id});
+  const auto found = calls_.find({call.caller.key(), call.id});
   if (found != calls_.end() && found->second.get() == &call) calls_.erase(found);
   count_.store(calls_.size());
 }
 
-void RunningCalls::cancel(WorkerId caller, std::uint64_t id) noexcept {
+void RunningCalls::cancel(WorkerKey caller, std::uint64_t id) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = calls_.find({caller, id});
   if (found != calls_.end()) found->second->cancel();
 }
 
-void RunningCalls::cancel_all(WorkerId caller) noexcept {
+void RunningCalls::cancel_all(WorkerKey caller) noexcept {
   const std::lock_guard lock(mutex_);
   for (auto each = calls_.lower_bound({caller, 0}); each != calls_.end() && each->first.first == caller; ++each) {
     each->second->cancel();

@@ -17,8 +17,8 @@ class RunningCalls {
   // Throws Error{Overloaded} beyond 1 M calls. One whose number its caller uses already is not listed.
   void add(const std::shared_ptr<CallContext>& call);
   void remove(const CallContext& call) noexcept;
-  void cancel(WorkerId caller, std::uint64_t id) noexcept;
-  void cancel_all(WorkerId caller) noexcept;
+  void cancel(WorkerKey caller, std::uint64_t id) noexcept;
+  void cancel_all(WorkerKey caller) noexcept;
 
   // Of each caller the oldest first, at most `most`.
   std::vector<std::shared_ptr<const CallContext>> list(std::size_t most) const;
@@ -29,7 +29,7 @@ class RunningCalls {
 
   std::atomic<std::size_t> count_{0};  // of calls_; those that are answered where they are read are in none
   mutable std::mutex mutex_;
-  std::map<std::pair<WorkerId, std::uint64_t>, std::shared_ptr<CallContext>> calls_;  // guarded by mutex_
+  std::map<std::pair<WorkerKey, std::uint64_t>, std::shared_ptr<CallContext>> calls_;  // guarded by mutex_
 };
 
 }  // namespace distrun::rpc

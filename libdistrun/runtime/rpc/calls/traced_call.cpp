@@ -16,7 +16,7 @@ trace::SliceInfo call_slice(trace::Kind kind, const char* name, std::uint64_t id
 }
 
 trace::SliceInfo slice_of(const PendingCall& call, base::Location site) noexcept {
-  trace::SliceInfo info = call_slice(trace::Kind::Call, call.name, call.id, static_cast<std::uint64_t>(call.peer));
+  trace::SliceInfo info = call_slice(trace::Kind::Call, call.name, call.id, static_cast<std::uint64_t>(call.peer.id));
   info.place = site.file;
   info.line = site.line;
   return info;
@@ -30,7 +30,7 @@ TracedCall::TracedCall(const PendingCall& call, base::Location site, std::int64_
 
 TracedReply::TracedReply(const PendingCall& call) noexcept
     : slice_(core::tracer(), [&] {
-        return call_slice(trace::Kind::Reply, call.name, call.id, static_cast<std::uint64_t>(call.peer));
+        return call_slice(trace::Kind::Reply, call.name, call.id, static_cast<std::uint64_t>(call.peer.id));
       }) {}
 
 void trace_quick_call(const CallContext& call, const char* name, std::int64_t began) noexcept {

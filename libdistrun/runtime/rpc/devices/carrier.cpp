@@ -46,7 +46,7 @@ std::shared_ptr<const DeviceParcel> parcel_of(std::vector<Span> spans, std::shar
 
 // On the current streams of the targets, which wait for what has made it.
 std::vector<tensor::Ref<tensor::Storage>> copies_of(const DeviceParcel& parcel, const SentDevices& section,
-                                                    WorkerId reader) {
+                                                    WorkerKey reader) {
   if (parcel.spans.size() != section.spans.size()) {
     throw Error(ErrorKind::InvalidArgument, "a message has other memory with it than it says");
   }
@@ -71,7 +71,7 @@ DeviceCarrier::DeviceCarrier(Settings settings)
 std::shared_ptr<DeviceCarrier> DeviceCarrier::make(Settings settings) {
   std::shared_ptr<DeviceCarrier> made(new DeviceCarrier(std::move(settings)));
   made->imports_ = std::make_shared<DeviceImports>(
-      made->events_, [weak = made->weak_from_this()](WorkerId from, std::uint64_t number) {
+      made->events_, [weak = made->weak_from_this()](WorkerKey from, std::uint64_t number) {
         const auto self = weak.lock();
         if (self != nullptr) self->settings_.post([self, from, number] { self->tell_read(from, number); });
       });
@@ -80,10 +80,11 @@ std::shared_ptr<DeviceCarrier> DeviceCarrier::make(Settings settings) {
 
 void DeviceCarrier::set_site(const WorkerInfo& worker, DeviceSite site) {
   const std::lock_guard lock(mutex_);
-  peers_[worker.id()] = {worker.name(), std::move(site), {}};
+  std::erase_if(peers_, [&](const auto& each) { return each.first.id == worker.id(); });
+  peers_[worker.key()] = {worker.name(), std::move(site), {}};
 }
 
-DeviceSite DeviceCarrier::site_of(WorkerId worker) const {
+DeviceSite DeviceCarrier::site_of(WorkerKey worker) const {
   const std::lock_guard lock(mutex_);
   const auto found = peers_.find(worker);
   return found == peers_.end() ? DeviceSite() : found->second.site;
@@ -118,15 +119,15 @@ std::shared_ptr<StreamLease> DeviceCarrier::lease_for(const Message& message) co
 
 std::string DeviceCarrier::why_no_ipc(const DeviceSite& site) const {
   if (!may_use_handles_) return "DISTRUN_RPC_DEVICE_HANDLES=0";
-  return why_no_handles(site_of(settings_.self.id()), site);
+  return why_no_handles(site_of(settings_.self.key()), site);
 }
 
-DeviceCarrier::Channel DeviceCarrier::channel_to(WorkerId to, const DeviceSite& site) const {
-  if (to == settings_.self.id() || settings_.is_by_hand) return Channel::Copy;
+DeviceCarrier::Channel DeviceCarrier::channel_to(WorkerKey to, const DeviceSite& site) const {
+  if (to == settings_.self.key() || settings_.is_by_hand) return Channel::Copy;
   return why_no_ipc(site).empty() ? Channel::Ipc : Channel::Staged;
 }
 
-void DeviceCarrier::count(WorkerId to, Channel channel, std::uint64_t bytes) {
+void DeviceCarrier::count(WorkerKey to, Channel channel, std::uint64_t bytes) {
   if (bytes == 0) return;
   const std::lock_guard lock(mutex_);
   const auto found = peers_.find(to);
@@ -135,11 +136,11 @@ void DeviceCarrier::count(WorkerId to, Channel channel, std::uint64_t bytes) {
 
 DeviceCarrier::Kept DeviceCarrier::pack(Message& message, const DeviceMap& map, const WorkerInfo& to) {
   const auto is_on_gpu = [](const Tensor& each) { return !each.device().is_cpu(); };
-  std::vector<SentRead> reads = imports_->reads_of(to.id());
+  std::vector<SentRead> reads = imports_->reads_of(to.key());
   if (map.empty() && reads.empty() && std::none_of(message.tensors.begin(), message.tensors.end(), is_on_gpu))
     return {};
-  const DeviceSite own = site_of(settings_.self.id()), there = site_of(to.id());
-  const Channel channel = channel_to(to.id(), there);
+  const DeviceSite own = site_of(settings_.self.key()), there = site_of(to.key());
+  const Channel channel = channel_to(to.key(), there);
   const auto can_read = [&](device::Device device) {
     return channel == Channel::Copy || (channel == Channel::Ipc && own_number_of(there, own, device.index));
   };
@@ -152,8 +153,8 @@ DeviceCarrier::Kept DeviceCarrier::pack(Message& message, const DeviceMap& map, 
     message.parcel = parcel_of(std::move(packed.apart), reads_);
   } else if (!packed.apart.empty()) {
     try {
-      exports_.keep(to.id(), std::move(packed.apart), packed.section);
-      kept = Kept(&exports_, to.id(), packed.section.transfer);
+      exports_.keep(to.key(), std::move(packed.apart), packed.section);
+      kept = Kept(&exports_, to.key(), packed.section.transfer);
     } catch (const Error& why) {
       if (why.kind() != ErrorKind::Overloaded) throw;
       apart_bytes = 0;  // too many are on their way: this one goes by way of the host
@@ -161,8 +162,8 @@ DeviceCarrier::Kept DeviceCarrier::pack(Message& message, const DeviceMap& map, 
       packed = pack_tensors(message, map, to.name(), [](device::Device) { return false; });
     }
   }
-  count(to.id(), channel, apart_bytes);
-  count(to.id(), Channel::Staged, packed.staged_bytes);
+  count(to.key(), channel, apart_bytes);
+  count(to.key(), Channel::Staged, packed.staged_bytes);
   packed.section.reads = std::move(reads);
   message.sections.push_back({SectionTag::Devices, wire::encode(packed.section)});
   return kept;
@@ -175,7 +176,7 @@ DeviceMap DeviceCarrier::unpack(Message& message, const WorkerInfo& from) {
   const auto section = wire::decode<SentDevices>(wire::view_of(found->bytes));
   std::vector<tensor::Ref<tensor::Storage>> copies;
   if (message.parcel != nullptr) {
-    copies = copies_of(*message.parcel, section, settings_.self.id());
+    copies = copies_of(*message.parcel, section, settings_.self.key());
     message.parcel = nullptr;
   } else if (section.transfer != 0) {
     copies = read(section, from);
@@ -191,22 +192,22 @@ DeviceMap DeviceCarrier::unpack(Message& message, const WorkerInfo& from) {
 void DeviceCarrier::follow_reads(const SentDevices& section, const WorkerInfo& from) {
   std::vector<SentEvent> open;
   for (const SentRead& each : section.reads) {
-    if (exports_.is_open(from.id(), each.transfer)) open.push_back(each.read);
+    if (exports_.is_open(from.key(), each.transfer)) open.push_back(each.read);
   }
-  imports_->follow_reads(open, site_of(settings_.self.id()), site_of(from.id()), devices());
+  imports_->follow_reads(open, site_of(settings_.self.key()), site_of(from.key()), devices());
 }
 
-void DeviceCarrier::follow_reads(WorkerId worker) {
+void DeviceCarrier::follow_reads(WorkerKey worker) {
   if (reads_->has(worker)) reads_->follow(worker, devices());
 }
 
 // Whoever has sent it need not keep it if it can't be read.
 std::vector<tensor::Ref<tensor::Storage>> DeviceCarrier::read(const SentDevices& section, const WorkerInfo& from) {
-  imports_->refuse_second(from.id(), section.transfer);
+  imports_->refuse_second(from.key(), section.transfer);
   try {
-    return imports_->read(from.id(), section, site_of(settings_.self.id()), site_of(from.id()));
+    return imports_->read(from.key(), section, site_of(settings_.self.key()), site_of(from.key()));
   } catch (Error& why) {
-    tell_read(from.id(), section.transfer);
+    tell_read(from.key(), section.transfer);
     why.while_doing("reading device memory of " + from.name());
     throw;
   }
@@ -217,13 +218,13 @@ void DeviceCarrier::discard(const Message& message, const WorkerInfo& from) noex
     const Section* const found = section_of(message);
     if (found == nullptr) return;
     const auto section = wire::decode<SentDevices>(wire::view_of(found->bytes));
-    if (section.transfer != 0) settings_.tell(from.id(), wire::encode(WasRead{section.transfer}));
+    if (section.transfer != 0) settings_.tell(from.key(), wire::encode(WasRead{section.transfer}));
   } catch (const std::exception&) {
     return;  // it is gone, or has said what makes no sense
   }
 }
 
-void DeviceCarrier::tell_read(WorkerId from, std::uint64_t transfer) noexcept {
+void DeviceCarrier::tell_read(WorkerKey from, std::uint64_t transfer) noexcept {
   try {
     imports_->settle(from, transfer);
     settings_.tell(from, wire::encode(WasRead{transfer}));
@@ -232,15 +233,15 @@ void DeviceCarrier::tell_read(WorkerId from, std::uint64_t transfer) noexcept {
   }
 }
 
-void DeviceCarrier::receive(WorkerId from, const wire::Bytes& bytes) {
-  exports_.release(from, wire::decode<WasRead>(wire::view_of(bytes)).transfer);
+void DeviceCarrier::receive(const WorkerInfo& from, const wire::Bytes& bytes) {
+  exports_.release(from.key(), wire::decode<WasRead>(wire::view_of(bytes)).transfer);
 }
 
-void DeviceCarrier::lose(WorkerId worker) noexcept {
-  exports_.lose(worker, site_of(worker).pid);
+void DeviceCarrier::lose(const WorkerInfo& worker) noexcept {
+  exports_.lose(worker.key(), site_of(worker.key()).pid);
   try {
     // What was being read is told to whoever waits for it; the streams that wait would tell it to others, too.
-    for (const device::Stream stream : imports_->lose(worker)) streams_->replace(stream);
+    for (const device::Stream stream : imports_->lose(worker.key())) streams_->replace(stream);
   } catch (const Error&) {
     return;  // no streams are to be had any more, and whoever asks for one hears of it
   }
@@ -258,7 +259,7 @@ void DeviceCarrier::finish(base::TimePoint deadline) noexcept {
 }
 
 void DeviceCarrier::add_debug_info(std::map<std::string, std::string>& info) const {
-  std::map<WorkerId, Peer> peers;
+  std::map<WorkerKey, Peer> peers;
   {
     const std::lock_guard lock(mutex_);
     if (devices_.empty()) return;

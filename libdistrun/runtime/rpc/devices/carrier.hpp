@@ -46,7 +46,7 @@ bool has_packed_tensors(const Message& message) noexcept;
 class DeviceCarrier : public std::enable_shared_from_this<DeviceCarrier> {
  public:
   // Tells a worker that the memory of a transfer of its own was read; may throw.
-  using Tell = std::function<void(WorkerId to, wire::Bytes bytes)>;
+  using Tell = std::function<void(WorkerKey to, wire::Bytes bytes)>;
   struct Settings {
     WorkerInfo self;
     bool is_by_hand = false;                          // messages go from hand to hand, within the process
@@ -72,7 +72,7 @@ class DeviceCarrier : public std::enable_shared_from_this<DeviceCarrier> {
   class Kept {
    public:
     Kept() = default;
-    Kept(DeviceExports* exports, WorkerId to, std::uint64_t transfer)
+    Kept(DeviceExports* exports, WorkerKey to, std::uint64_t transfer)
         : exports_(exports), to_(to), transfer_(transfer) {}
     Kept(Kept&& other) noexcept { *this = std::move(other); }
     Kept& operator=(Kept&& other) noexcept {
@@ -88,7 +88,7 @@ class DeviceCarrier : public std::enable_shared_from_this<DeviceCarrier> {
 
    private:
     DeviceExports* exports_ = nullptr;
-    WorkerId to_ = -1;
+    WorkerKey to_;
     std::uint64_t transfer_ = 0;
   };
 
@@ -103,16 +103,16 @@ class DeviceCarrier : public std::enable_shared_from_this<DeviceCarrier> {
   void discard(const Message& message, const WorkerInfo& from) noexcept;
 
   // Whether that worker may still be reading this one's memory, as it says in the message, or has said so itself.
-  bool is_read_by(const Message& message, WorkerId worker) const noexcept {
+  bool is_read_by(const Message& message, WorkerKey worker) const noexcept {
     return is_packed(message) || reads_->has(worker);
   }
   // The calling thread's current streams of the session's GPUs come after what that worker has read of this one's
   // memory, in the process.
-  void follow_reads(WorkerId worker);
+  void follow_reads(WorkerKey worker);
 
   // What a message of kind Devices says.
-  void receive(WorkerId from, const wire::Bytes& bytes);
-  void lose(WorkerId worker) noexcept;
+  void receive(const WorkerInfo& from, const wire::Bytes& bytes);
+  void lose(const WorkerInfo& worker) noexcept;
   // Until what peers read, and what is read from them, is read, or the deadline.
   void finish(base::TimePoint deadline) noexcept;
 
@@ -130,13 +130,13 @@ class DeviceCarrier : public std::enable_shared_from_this<DeviceCarrier> {
     std::array<std::uint64_t, kChannels> bytes_out{};
   };
 
-  Channel channel_to(WorkerId to, const DeviceSite& site) const;
+  Channel channel_to(WorkerKey to, const DeviceSite& site) const;
   std::string why_no_ipc(const DeviceSite& site) const;
-  DeviceSite site_of(WorkerId worker) const;
-  void count(WorkerId to, Channel channel, std::uint64_t bytes);
+  DeviceSite site_of(WorkerKey worker) const;
+  void count(WorkerKey to, Channel channel, std::uint64_t bytes);
   std::vector<tensor::Ref<tensor::Storage>> read(const SentDevices& section, const WorkerInfo& from);
   void follow_reads(const SentDevices& section, const WorkerInfo& from);
-  void tell_read(WorkerId from, std::uint64_t transfer) noexcept;
+  void tell_read(WorkerKey from, std::uint64_t transfer) noexcept;
 
   const Settings settings_;
   const bool may_use_handles_;
@@ -148,7 +148,7 @@ class DeviceCarrier : public std::enable_shared_from_this<DeviceCarrier> {
   std::atomic<bool> has_devices_{false};
   mutable std::mutex mutex_;
   // Guarded by mutex_.
-  std::map<WorkerId, Peer> peers_;
+  std::map<WorkerKey, Peer> peers_;
   std::vector<device::Device> devices_;
 };
 

@@ -13,7 +13,7 @@ constexpr base::Nanoseconds kEndingMoment = std::chrono::milliseconds(50);
 
 }  // namespace
 
-void DeviceExports::keep(WorkerId to, std::vector<Span> spans, SentDevices& section) {
+void DeviceExports::keep(WorkerKey to, std::vector<Span> spans, SentDevices& section) {
   for (Transfer& each : take_orphans()) give_back(std::move(each));
   Transfer transfer{to, std::move(spans), {}};
   for (std::size_t i = 0; i < transfer.spans.size(); ++i) {
@@ -37,7 +37,7 @@ void DeviceExports::give_back(Transfer transfer) {
   for (auto& [device, shared] : transfer.made) events_->give(device, std::move(shared));
 }
 
-void DeviceExports::release(WorkerId to, std::uint64_t number) {
+void DeviceExports::release(WorkerKey to, std::uint64_t number) {
   Transfer transfer;  // its memory goes without the lock
   {
     const std::lock_guard lock(mutex_);
@@ -50,7 +50,7 @@ void DeviceExports::release(WorkerId to, std::uint64_t number) {
   give_back(std::move(transfer));
 }
 
-void DeviceExports::lose(WorkerId to, int pid) {
+void DeviceExports::lose(WorkerKey to, int pid) {
   const std::lock_guard lock(mutex_);
   for (auto each = transfers_.begin(); each != transfers_.end();) {
     if (each->second.to != to) {
@@ -83,7 +83,7 @@ DeviceExports::~DeviceExports() {
   while (!orphans_.empty() && wait.rest(std::chrono::milliseconds(1)) == core::WaitEnd::Ready) take_orphans();
 }
 
-bool DeviceExports::is_open(WorkerId to, std::uint64_t transfer) const {
+bool DeviceExports::is_open(WorkerKey to, std::uint64_t transfer) const {
   const std::lock_guard lock(mutex_);
   const auto found = transfers_.find(transfer);
   return found != transfers_.end() && found->second.to == to;

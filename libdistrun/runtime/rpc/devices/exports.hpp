@@ -27,19 +27,19 @@ class DeviceExports {
   // What is on the calling thread's current streams by now makes the spans, which are on GPUs. Fills in
   // `transfer`, `made` and the handles of the section's spans, which are the same in the same order. Throws what the
   // driver throws, Error{Overloaded} if it has no more events for others; nothing is kept then.
-  void keep(WorkerId to, std::vector<Span> spans, SentDevices& section);
+  void keep(WorkerKey to, std::vector<Span> spans, SentDevices& section);
   // That worker has read it, or it was not sent. What nobody knows is ignored.
-  void release(WorkerId to, std::uint64_t transfer);
+  void release(WorkerKey to, std::uint64_t transfer);
   // Nothing is heard of that worker any more, whose process is `pid`. As long as that is there it may go on to read.
-  void lose(WorkerId to, int pid);
+  void lose(WorkerKey to, int pid);
   // That worker has not said yet that it has read it.
-  bool is_open(WorkerId to, std::uint64_t transfer) const;
+  bool is_open(WorkerKey to, std::uint64_t transfer) const;
   // How many are waited for.
   std::size_t count() const;
 
  private:
   struct Transfer {
-    WorkerId to = -1;
+    WorkerKey to;
     std::vector<Span> spans;
     std::map<device::Device, SharedEvent> made;
   };

@@ -65,7 +65,7 @@ DeviceImports::~DeviceImports() {
   }
 }
 
-std::vector<tensor::Ref<tensor::Storage>> DeviceImports::read(WorkerId from, const SentDevices& section,
+std::vector<tensor::Ref<tensor::Storage>> DeviceImports::read(WorkerKey from, const SentDevices& section,
                                                               const DeviceSite& own, const DeviceSite& peer) {
   std::vector<device::Stream> streams;
   for (const SentSpan& each : section.spans) {
@@ -95,7 +95,7 @@ std::vector<tensor::Ref<tensor::Storage>> DeviceImports::read(WorkerId from, con
 }
 
 // A message that comes twice.
-void DeviceImports::refuse_second(WorkerId from, std::uint64_t transfer) const {
+void DeviceImports::refuse_second(WorkerKey from, std::uint64_t transfer) const {
   const Key key{from, transfer};
   const std::lock_guard lock(mutex_);
   if (!reading_.contains(key) && std::find(over_.begin(), over_.end(), key) == over_.end()) return;
@@ -184,7 +184,7 @@ void DeviceImports::stream_done(Key key) {
   done_(key.first, key.second);
 }
 
-void DeviceImports::settle(WorkerId from, std::uint64_t transfer) {
+void DeviceImports::settle(WorkerKey from, std::uint64_t transfer) {
   Reading reading;
   {
     const std::lock_guard lock(mutex_);
@@ -199,7 +199,7 @@ void DeviceImports::settle(WorkerId from, std::uint64_t transfer) {
   let_go(std::move(reading));
 }
 
-std::vector<SentRead> DeviceImports::reads_of(WorkerId from) const {
+std::vector<SentRead> DeviceImports::reads_of(WorkerKey from) const {
   std::vector<SentRead> reads;
   if (!was_used_.load(std::memory_order_relaxed)) return reads;
   const std::lock_guard lock(mutex_);
@@ -229,7 +229,7 @@ void DeviceImports::let_go(Reading reading) {
   }
 }
 
-std::vector<device::Stream> DeviceImports::lose(WorkerId from) {
+std::vector<device::Stream> DeviceImports::lose(WorkerKey from) {
   std::vector<Reading> lost;
   {
     const std::lock_guard lock(mutex_);

@@ -24,7 +24,7 @@ namespace distrun::rpc {
 class DeviceImports : public std::enable_shared_from_this<DeviceImports> {
  public:
   // A transfer was read: its sender is to be told. On a thread of the driver's: it may post, and no more.
-  using Done = std::function<void(WorkerId from, std::uint64_t transfer)>;
+  using Done = std::function<void(WorkerKey from, std::uint64_t transfer)>;
   DeviceImports(std::shared_ptr<SharedEvents> events, Done done)
       : shared_events_(std::move(events)), done_(std::move(done)) {}
   // Waits a moment for copies that are not done; if they are not by then, what they read stays open as long as the
@@ -32,22 +32,22 @@ class DeviceImports : public std::enable_shared_from_this<DeviceImports> {
   ~DeviceImports();
 
   // Throws Error{InvalidArgument} for a transfer that was begun to be read before.
-  void refuse_second(WorkerId from, std::uint64_t transfer) const;
+  void refuse_second(WorkerKey from, std::uint64_t transfer) const;
   // Copies the spans of a message to their targets, on the calling thread's current streams, which wait for the
   // sender's. `own` and `peer` are where the devices of both are. Throws Error{InvalidArgument} for what makes no
   // sense, and what the driver throws.
-  std::vector<tensor::Ref<tensor::Storage>> read(WorkerId from, const SentDevices& section, const DeviceSite& own,
+  std::vector<tensor::Ref<tensor::Storage>> read(WorkerKey from, const SentDevices& section, const DeviceSite& own,
                                                  const DeviceSite& peer);
   // Of one that Done was called for, before its sender is told: the host has seen that the copies are done, so whoever
   // hears of it may count on that.
-  void settle(WorkerId from, std::uint64_t transfer);
+  void settle(WorkerKey from, std::uint64_t transfer);
   // What is being read of that worker's memory, for it to know.
-  std::vector<SentRead> reads_of(WorkerId from) const;  // costs nothing where nothing was read yet
+  std::vector<SentRead> reads_of(WorkerKey from) const;  // costs nothing where nothing was read yet
   // The calling thread's current streams of these GPUs come after what that worker reads of this one's memory.
   void follow_reads(const std::vector<SentEvent>& reads, const DeviceSite& own, const DeviceSite& peer,
                     const std::vector<device::Device>& devices);
   // The streams on which its memory was being read.
-  std::vector<device::Stream> lose(WorkerId from);
+  std::vector<device::Stream> lose(WorkerKey from);
   // Transfers that are being read.
   std::size_t count() const;
 
@@ -65,7 +65,7 @@ class DeviceImports : public std::enable_shared_from_this<DeviceImports> {
     std::vector<SharedEvent> copied;  // one for each stream
     int open_streams = 0;             // whose callbacks have not come yet
   };
-  using Key = std::pair<WorkerId, std::uint64_t>;
+  using Key = std::pair<WorkerKey, std::uint64_t>;
 
   void* open(device::Device device, const Bytes& handle, Reading& reading);
   void close_unused();

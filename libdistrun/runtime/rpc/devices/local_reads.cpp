@@ -2,14 +2,14 @@
 
 namespace distrun::rpc {
 
-void LocalReads::note(WorkerId reader, device::Stream stream) {
+void LocalReads::note(WorkerKey reader, device::Stream stream) {
   was_used_.store(true, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   device::EventPool& events = events_.try_emplace(stream.device(), stream.driver()).first->second;
   reads_[reader].push_back({stream.device(), events.record(stream.ref())});
 }
 
-bool LocalReads::has(WorkerId reader) const {
+bool LocalReads::has(WorkerKey reader) const {
   if (!was_used_.load(std::memory_order_relaxed)) return false;
   const std::lock_guard lock(mutex_);
   const auto found = reads_.find(reader);
@@ -17,7 +17,7 @@ bool LocalReads::has(WorkerId reader) const {
 }
 
 // Those that are done are followed as well: that they are is luck, which must order nothing. Then they are forgotten.
-void LocalReads::follow(WorkerId reader, const std::vector<device::Device>& devices) {
+void LocalReads::follow(WorkerKey reader, const std::vector<device::Device>& devices) {
   static std::byte nothing{};
   const std::lock_guard lock(mutex_);
   std::vector<Read>& reads = reads_[reader];

@@ -17,10 +17,10 @@ namespace distrun::rpc {
 class LocalReads {
  public:
   // What that worker has put on the stream by now reads it. Throws what the driver throws.
-  void note(WorkerId reader, device::Stream stream);
-  bool has(WorkerId reader) const;  // costs nothing where there are none at all
+  void note(WorkerKey reader, device::Stream stream);
+  bool has(WorkerKey reader) const;  // costs nothing where there are none at all
   // The calling thread's current streams of these GPUs come after what that worker reads.
-  void follow(WorkerId reader, const std::vector<device::Device>& devices);
+  void follow(WorkerKey reader, const std::vector<device::Device>& devices);
 
  private:
   struct Read {
@@ -32,7 +32,7 @@ class LocalReads {
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::map<device::Device, device::EventPool> events_;
-  std::map<WorkerId, std::vector<Read>> reads_;
+  std::map<WorkerKey, std::vector<Read>> reads_;
 };
 
 }  // namespace distrun::rpc

@@ -67,8 +67,19 @@ void check_options(const Backend& backend, const RpcBackendOptions& options, bas
 bool is_served(const std::string& address) { return address.starts_with("tcp://") || address.starts_with("env://"); }
 
 stores::Rendezvous rendezvous_of(const InitOptions& init, const RpcBackendOptions& options) {
-  return stores::rendezvous(options.init_method, init.rank, init.world_size.value_or(kElasticWorldMax),
-                            timeout_of(options));
+  std::optional<int> world_size = init.world_size;
+  const bool is_in_address = options.init_method.find("world_size=") != std::string::npos;
+  if (!world_size && !is_in_address) world_size = kElasticWorldMax;
+  return stores::rendezvous(options.init_method, init.rank, world_size, timeout_of(options));
+}
+
+// One that is opened reads all that was done in it since the test has begun.
+std::shared_ptr<Store> kept_rank_store(SessionState& state) {
+  constexpr char kOfRank[] = "";  // is no address
+  if (const auto kept = state.find_rendezvous(kOfRank)) return kept->store;
+  const stores::Rendezvous opened{stores::rank_store(), 0, 0};
+  state.keep(kOfRank, opened);
+  return opened.store;
 }
 
 stores::Rendezvous find_store(SessionState& state, const InitOptions& init, const RpcBackendOptions& options,
@@ -81,7 +92,8 @@ stores::Rendezvous find_store(SessionState& state, const InitOptions& init, cons
     return found;
   }
   if (!init.rank) throw value_error("init_rpc: rank parameter missing", site);
-  return {options.store != nullptr ? options.store : stores::rank_store(), *init.rank, init.world_size.value_or(0)};
+  const int world_size = init.world_size.value_or(0);
+  return {options.store != nullptr ? options.store : kept_rank_store(state), *init.rank, world_size};
 }
 
 // ---- workers meet
@@ -119,8 +131,9 @@ void agree_on_kind(Store& store, const Begin& begin) {
               begin.site);
 }
 
-std::shared_ptr<Session> make_session(const Begin& begin, const std::string& secret) {
-  const AgentSetting setting{begin.worker, begin.world_size, secret, timeout_of(begin.options)};
+std::shared_ptr<Session> make_session(const Begin& begin, Incarnation incarnation, const std::string& secret) {
+  const WorkerInfo worker(begin.worker.name(), WorkerKey(begin.worker.id(), incarnation));
+  const AgentSetting setting{worker, begin.world_size, secret, timeout_of(begin.options)};
   return std::make_shared<Session>(core::rank_state(), begin.backend.info().make_agent(setting, begin.options),
                                    begin.options);
 }
@@ -135,14 +148,21 @@ void make_known(Agent& agent, const Member& member, base::Location site) {
   }
 }
 
+std::string round_name(int number) { return "round" + std::to_string(number); }
+
 void begin_static(SessionState& state, const Begin& begin, const std::shared_ptr<Store>& store,
                   const std::string& secret) {
-  const std::string round = "round" + std::to_string(state.begin_round(secret));
+  const int number = state.begin_round(secret);
+  const std::string round = round_name(number);
   StaticGroup group{std::make_shared<PrefixStore>(round, store), begin.world_size, begin.serves};
   group.store->set_timeout(store->timeout());
-  const std::shared_ptr<Session> session = make_session(begin, secret + "/" + round);
+  const std::shared_ptr<Session> session = make_session(begin, 1, secret + "/" + round);
   Closing closing(session);
   session->members = meet_all(group, make_member(*session->agent, begin.options), begin.site);
+  if (number > 0) {
+    PrefixStore before(round_name(number - 1), store);
+    forget_meeting(before, begin.worker.id(), begin.site);
+  }
   for (const Member& each : session->members) {
     if (each.id != begin.worker.id()) make_known(*session->agent, each, begin.site);
   }
@@ -153,9 +173,11 @@ void begin_static(SessionState& state, const Begin& begin, const std::shared_ptr
 void begin_elastic(SessionState& state, const Begin& begin, const std::shared_ptr<Store>& store,
                    const std::string& secret) {
   const base::TimePoint deadline = base::deadline_after(store->timeout());
-  const std::shared_ptr<Session> session = make_session(begin, secret);
+  const MemberLog::Turn turn = MemberLog::next_turn(*store, begin.worker.id());
+  const std::shared_ptr<Session> session = make_session(begin, turn.incarnation, secret);
   Closing closing(session);
   Member self = make_member(*session->agent, begin.options);
+  self.order = turn.order;
   if (self.names_devices()) self.site = own_device_site();
   const auto group = std::make_shared<ElasticGroup>(store, std::move(self));
   group->enter(*session->agent);
@@ -163,8 +185,8 @@ void begin_elastic(SessionState& state, const Begin& begin, const std::shared_pt
   try {
     start(state, session);
     if (session->calls != nullptr) {
-      for (const std::string& again : group->tell_others(*session->calls, deadline, begin.site)) {
-        session->meetings.find_again(again);
+      for (const Member& again : group->tell_others(*session->calls, deadline, begin.site)) {
+        session->meetings.find_again(worker_of(again));
       }
     }
   } catch (...) {

@@ -27,7 +27,7 @@ void gathered(const std::string& key, std::uint64_t number, const std::string& f
     heard.kind = ControlKind::Heard;
     heard.text = key;
     heard.round = number;
-    const std::string leader = key.substr(0, key.find(','));
+    const std::string leader = key.substr(0, key.find_first_of(",#"));
     const std::shared_ptr<Calls> calls = current_calls();
     calls->send_control(calls->resolve(Destination(leader)).id(), wire::encode(heard));
   });

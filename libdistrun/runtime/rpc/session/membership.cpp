@@ -14,6 +14,7 @@ namespace {
 
 constexpr char kMember[] = "member/";
 constexpr char kDevices[] = "devices/";
+constexpr char kWorldSize[] = "world_size";
 constexpr char kMet[] = "met";
 constexpr char kAllMet[] = "all met";
 constexpr base::Nanoseconds kMoment = std::chrono::milliseconds(50);
@@ -27,7 +28,7 @@ std::vector<std::string> keys_of(const char* prefix, int world_size) {
 // Who has come first says it for all: "4 for worker2".
 void agree_on_world_size(const StaticGroup& group, const Member& self, base::Location site) {
   const std::string own = std::to_string(group.world_size);
-  const std::string said = group.store->compare_set("world_size", "", own + " for " + self.name, site);
+  const std::string said = group.store->compare_set(kWorldSize, "", own + " for " + self.name, site);
   if (said.starts_with(own + " ")) return;
   throw Error(
       ErrorKind::InvalidArgument, "ValueError",
@@ -117,13 +118,20 @@ bool let_join(const std::string& text) {
   const Member member = member_of(text);
   if (session->elastic == nullptr) throw Error(ErrorKind::Failed, "nobody joins an RPC group of a fixed size");
   session->elastic->add(*session->calls, member);
-  session->meetings.find_again(member.name);
+  session->meetings.find_again(worker_of(member));
   return true;
 }
 
 [[maybe_unused]] const bool is_registered = register_function("distrun.join", {"member"}, &let_join);
 
 }  // namespace
+
+// The first one removes what belongs to all.
+void forget_meeting(Store& store, WorkerId self, base::Location site) {
+  for (const char* const each : {kMember, kDevices}) store.delete_key(each + std::to_string(self), site);
+  if (self != 0) return;
+  for (const char* const each : {kWorldSize, kMet, kAllMet}) store.delete_key(each, site);
+}
 
 std::vector<Member> meet_all(const StaticGroup& group, Member self, base::Location site) {
   agree_on_world_size(group, self, site);

@@ -61,7 +61,8 @@ void ValueWriter::write(const Value& value, int depth) {
     }
     case Kind::Worker: {
       const WorkerInfo& worker = *value.get_if<WorkerInfo>();
-      return tag(Tag::Worker), bytes_.string(worker.name()), bytes_.number(worker.id());
+      return tag(Tag::Worker), bytes_.string(worker.name()), bytes_.number(worker.id()),
+             bytes_.number(worker.incarnation());
     }
     case Kind::Function: return tag(Tag::Function), bytes_.string(value.get_if<FunctionName>()->name);
     case Kind::List: return tag(Tag::List), write_items(value.get_if<List>()->items, depth);
@@ -207,7 +208,8 @@ Value ValueReader::read_device() {
 Value ValueReader::read_worker() {
   std::string name = bytes_.string();
   const auto id = bytes_.number<WorkerId>();
-  return Value(WorkerInfo(std::move(name), id));
+  const auto incarnation = bytes_.number<Incarnation>();
+  return Value(WorkerInfo(std::move(name), WorkerKey(id, incarnation)));
 }
 
 Value ValueReader::read_reference() {

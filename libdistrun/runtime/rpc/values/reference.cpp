@@ -82,7 +82,7 @@ Section Forks::section() const {
   return {SectionTag::References, bytes.take()};
 }
 
-Packing::Packing(ReferenceService* service, WorkerId to) noexcept
+Packing::Packing(ReferenceService* service, WorkerKey to) noexcept
     : before_(std::exchange(packing, this)), service_(service), forks_(service, to) {}
 
 Packing::~Packing() { packing = before_; }

@@ -59,9 +59,9 @@ class ReferenceService {
  public:
   virtual ~ReferenceService() = default;
   // A new fork of it, on its way to that worker, as it travels. Throws Error{InvalidArgument} for one that was deleted.
-  virtual wire::Bytes share(const Reference& reference, WorkerId to) = 0;
+  virtual wire::Bytes share(const Reference& reference, WorkerKey to) = 0;
   // It was not sent.
-  virtual void withdraw(const wire::Bytes& fork, WorkerId to) noexcept = 0;
+  virtual void withdraw(const wire::Bytes& fork, WorkerKey to) noexcept = 0;
   // One has come. Throws Error{InvalidArgument} for what no share() has written.
   virtual ReferencePtr receive(const WorkerInfo& from, const wire::Bytes& fork) = 0;
   // Until the owners know of all of them: throws Error{Timeout}, and what has become of one that can't be.
@@ -70,17 +70,18 @@ class ReferenceService {
   virtual std::shared_ptr<ResultSink> begin_result(const WorkerInfo& from, const wire::Bytes& section) = 0;
   // A message of the kind Reference; where it is read, so nothing that users wrote may run.
   virtual void receive_message(const WorkerInfo& from, const wire::Bytes& bytes) = 0;
-  // A worker is gone: nothing of it is received after that, but by one that takes its place. As receive_message().
+  // A worker is gone: nothing of it is received after that, but of one that takes its place. Of an incarnation that
+  // another has followed already (meet()) nothing happens. As receive_message().
   virtual void lose(const WorkerInfo& peer, const base::Error& why) noexcept = 0;
-  // One has joined, perhaps in the place of one that was lost.
-  virtual void meet(WorkerId peer) = 0;
+  // A worker has joined. An earlier one of its id is lost with that, if it was not before.
+  virtual void meet(const WorkerInfo& peer) = 0;
 };
 
 // Forks that are in a message; withdrawn unless it was sent.
 class Forks {
  public:
   Forks() noexcept = default;
-  Forks(ReferenceService* service, WorkerId to) noexcept : service_(service), to_(to) {}
+  Forks(ReferenceService* service, WorkerKey to) noexcept : service_(service), to_(to) {}
   Forks(Forks&& other) noexcept;
   Forks& operator=(Forks&& other) noexcept;
   ~Forks();
@@ -95,14 +96,14 @@ class Forks {
   void withdraw() noexcept;
 
   ReferenceService* service_ = nullptr;
-  WorkerId to_ = -1;
+  WorkerKey to_;
   std::vector<wire::Bytes> forks_;
 };
 
 // For a scope: references that this thread packs go to that worker. `service` null: they are refused.
 class Packing {
  public:
-  Packing(ReferenceService* service, WorkerId to) noexcept;
+  Packing(ReferenceService* service, WorkerKey to) noexcept;
   ~Packing();
   Packing(const Packing&) = delete;
   Packing& operator=(const Packing&) = delete;

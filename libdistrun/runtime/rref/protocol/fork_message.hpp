@@ -16,9 +16,10 @@ struct Fork {
   ForkId fork;
   WorkerId owner = -1;
   WorkerId parent = -1;  // who has shared it
+  Incarnation owner_incarnation = 0;
   friend bool operator==(const Fork&, const Fork&) = default;
 };
-DISTRUN_FIELDS(Fork, m.rref, m.fork, m.owner, m.parent)
+DISTRUN_FIELDS(Fork, m.rref, m.fork, m.owner, m.parent, m.owner_incarnation)
 
 // The numbers are the wire's, and the first byte of a message.
 enum class ForkMessageKind : std::uint8_t {

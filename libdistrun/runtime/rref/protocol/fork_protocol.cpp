@@ -82,8 +82,8 @@ void ForkProtocol::withdraw(const Fork& fork) {
   if (owned != owned_.end()) remove_fork(owned, fork.fork);
 }
 
-ForkProtocol::Arrival ForkProtocol::arrive(const Fork& fork) {
-  if (fork.owner == self_) {
+ForkProtocol::Arrival ForkProtocol::arrive(const Fork& fork, const std::string& why_lost) {
+  if (fork.owner == self_ && why_lost.empty()) {
     if (fork.parent == self_) {
       withdraw(fork);
     } else {
@@ -103,7 +103,9 @@ ForkProtocol::Arrival ForkProtocol::arrive(const Fork& fork) {
   user.is_confirmed = fork.parent == fork.owner;
   users_.emplace(fork.fork, user);
   const auto lost = lost_.find(fork.owner);
-  if (lost != lost_.end()) {
+  if (!why_lost.empty()) {
+    end_request(fork.fork, why_lost);
+  } else if (lost != lost_.end()) {
     end_request(fork.fork, lost->second);
   } else if (!user.is_confirmed) {
     send(fork.owner, {ForkMessageKind::ForkRequest, 0, fork.rref, fork.fork, {}});

@@ -114,7 +114,8 @@ class ForkProtocol {
     Held,   // as a new fork
     Again,  // as one that is held already
   };
-  Arrival arrive(const Fork& fork);
+  // `why_lost`: its owner is gone, though another worker may have its id; empty: it is not.
+  Arrival arrive(const Fork& fork, const std::string& why_lost = "");
 
   // Nobody uses the fork here any more.
   void drop(ForkId f);

@@ -13,9 +13,12 @@
 
 namespace distrun::rref {
 
+using rpc::Incarnation;
 using rpc::WorkerId;
+using rpc::WorkerKey;
 
 inline constexpr std::int64_t kIdsOfWorker = std::int64_t{1} << 40;
+inline constexpr std::uint64_t kEarlierMax = 1U << 22;  // workers of one id, one after the other; then ids come again
 
 template <class Tag>
 struct GlobalId {

@@ -13,85 +13,41 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr char kLog[] = "log";
 constexpr char kJoin[] = "distrun.join";
 constexpr base::Nanoseconds kFarewell = 1s;       // for those who are told that it leaves
 constexpr base::Nanoseconds kReachPatience = 1s;  // with those who can't be reached, and have not said that they leave
 constexpr base::Nanoseconds kFirstRest = 100us;
 constexpr base::Nanoseconds kLastRest = 5ms;
 
+std::string text_of(const Member& member) {
+  return std::to_string(member.id) + "." + std::to_string(member.incarnation);
+}
+
 // Set by `other` when it has removed that one: an answer could not reach it any more.
-std::string farewell_key(const Member& left, WorkerId other) {
-  return "farewell/" + left.address + "/" + std::to_string(other);
+std::string farewell_key(const Member& left, const Member& other) {
+  return "farewell/" + text_of(left) + "/" + text_of(other);
 }
 
-struct Entry {
-  bool joins = false;
-  Member member;
-};
-DISTRUN_FIELDS(Entry, m.joins, m.member)
-
-// In the log, each with its length in front.
-std::string to_text(const Entry& entry) {
-  const wire::Bytes bytes = wire::encode(entry);
-  wire::ByteWriter writer;
-  writer.string({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  return {reinterpret_cast<const char*>(writer.bytes().data()), writer.bytes().size()};
-}
-
-std::vector<Entry> entries_of(const std::string& log) {
-  wire::ByteReader reader(wire::view_of(log.data(), log.size()));
-  std::vector<Entry> entries;
-  while (reader.remaining() > 0) {
-    const std::string text = reader.string();
-    entries.push_back(wire::decode<Entry>(wire::view_of(text.data(), text.size())));
-  }
-  return entries;
-}
-
-// Who has joined and not left, in the order in which they have joined.
-std::vector<Member> present_in(const std::vector<Entry>& log) {
-  std::vector<Member> present;
-  for (const auto& [joins, member] : log) {
-    if (joins) {
-      present.push_back(member);
-    } else {
-      std::erase_if(present, [&, &left = member](const Member& each) { return each.address == left.address; });
-    }
-  }
-  return present;
-}
-
-// Before that one.
-std::uint64_t earlier_in(const std::vector<Entry>& log, const Member& self) {
-  std::uint64_t count = 0;
-  for (const auto& [joins, member] : log) {
-    if (joins && member.address == self.address) break;
-    count += joins && member.id == self.id ? 1 : 0;
-  }
-  return count;
+Error has_left(const Member& member, const std::string& why = "") {
+  return Error(ErrorKind::Disconnected, member.name + " has left" + why);
 }
 
 CallRequest request_of(const Member& to, const char* function, const Member& member, base::TimePoint deadline,
                        base::Location site) {
   const base::Nanoseconds left = std::max<base::Nanoseconds>(deadline - base::system_clock().now(), 1ms);
-  CallRequest request{Destination(WorkerInfo(to.name, to.id), site).within(left), target_of(function), {}};
+  CallRequest request{Destination(worker_of(to), site).within(left), target_of(function), {}};
   request.arguments.positional = {to_value(to_text(member))};
   return request;
 }
 
 }  // namespace
 
-void ElasticGroup::append(bool joins) { store_->append(kLog, to_text(Entry{joins, self_})); }
-std::vector<Member> ElasticGroup::present() { return present_in(entries_of(store_->get(kLog))); }
-
 void ElasticGroup::enter(Agent& agent) {
-  append(true);
+  log_.add(self_);
   try {
-    const std::vector<Entry> log = entries_of(store_->get(kLog));
-    earlier_ = earlier_in(log, self_);
-    for (const Member& each : present_in(log)) {
-      if (each.address == self_.address) break;
+    evict_namesakes(agent);
+    for (const Member& each : log_.members()) {
+      if (is_same_member(each, self_)) break;
       before_.push_back(each);
     }
     check_unique(before_);
@@ -105,13 +61,27 @@ void ElasticGroup::enter(Agent& agent) {
   }
 }
 
+// Of workers that have died nobody has said that they have left.
+void ElasticGroup::evict_namesakes(Agent& agent) {
+  for (const Member& each : log_.members()) {
+    if (is_same_member(each, self_)) return;
+    if (each.id == self_.id || each.name == self_.name) evict_if_gone(agent, each);
+  }
+}
+
+bool ElasticGroup::evict_if_gone(Agent& agent, const Member& member) {
+  if (!agent.is_gone(record_of(member))) return false;
+  log_.remove(member);
+  return true;
+}
+
 // False: it has left meanwhile; another one may have come under its id, and have told the agent so.
 bool ElasticGroup::is_made_known(Agent& agent, const Member& member) {
   try {
     make_known(agent, member);
     return true;
   } catch (const Error&) {
-    if (!has_left(member)) throw;
+    if (log_.contains(member)) throw;
     return false;
   }
 }
@@ -126,11 +96,10 @@ void ElasticGroup::check_unique(const std::vector<Member>& before) const {
   }
 }
 
-std::vector<std::string> ElasticGroup::tell_others(Calls& calls, base::TimePoint deadline, base::Location site) {
+std::vector<Member> ElasticGroup::tell_others(Calls& calls, base::TimePoint deadline, base::Location site) {
   std::vector<Member> untold = tell(calls, before_, deadline, site);
   if (untold.empty()) return {};
-  std::vector<std::string> again;
-  for (const Member& each : untold) again.push_back(each.name);
+  std::vector<Member> again = untold;
   core::PollingWait wait({board::WaitKind::Barrier, "rpc join", board::PeerRule::None, {}, 0, site},
                          std::min(deadline, base::system_clock().now() + kReachPatience));
   base::Nanoseconds rest = kFirstRest;
@@ -142,7 +111,10 @@ std::vector<std::string> ElasticGroup::tell_others(Calls& calls, base::TimePoint
     for (const Member& each : untold) reach_again(calls, each);
     untold = tell(calls, untold, deadline, site);
   }
-  for (const Member& each : untold) remove(calls, each), std::erase(again, each.name);
+  for (const Member& lost : untold) {
+    remove(calls, lost);
+    std::erase_if(again, [&](const Member& each) { return is_same_member(each, lost); });
+  }
   return again;
 }
 
@@ -171,14 +143,11 @@ std::vector<Member> ElasticGroup::tell(Calls& calls, const std::vector<Member>& 
   return untold;
 }
 
-bool ElasticGroup::has_left(const Member& member) {
-  const std::vector<Member> all = present();
-  return std::none_of(all.begin(), all.end(), [&](const Member& each) { return each.address == member.address; });
-}
-
 // One that can't be reached is no hindrance if it is gone; false then. Throws for one that is there.
 bool ElasticGroup::may_try_again(Calls& calls, const Member& member, const Error& why) {
-  if (has_left(member)) return remove(calls, member), false;
+  const bool is_over =
+      !log_.contains(member) || (why.kind() == ErrorKind::Disconnected && evict_if_gone(calls.agent(), member));
+  if (is_over) return remove(calls, member), false;
   if (why.kind() == ErrorKind::Disconnected) return true;
   throw Error(why.kind(), why.type(),
               "joining the RPC group: " + describe(member) + " does not take note: " + why.what() + "; it is " +
@@ -188,24 +157,23 @@ bool ElasticGroup::may_try_again(Calls& calls, const Member& member, const Error
 
 // A line that was lost is not taken up again: the agent gets to know the worker anew.
 void ElasticGroup::reach_again(Calls& calls, const Member& member) {
-  const std::lock_guard lock(mutex_);
-  const auto found = known_.find(member.id);
-  if (found == known_.end() || found->second != member.address) return;  // another has its id by now
+  const std::lock_guard changing(changing_);
+  if (!find_known({member.id, member.incarnation})) return;  // another has its id by now
   calls.agent().add_worker(record_of(member));
-  if (calls.references() != nullptr) calls.references()->meet(member.id);
+  if (calls.references() != nullptr) calls.references()->meet(worker_of(member));
 }
 
 void ElasticGroup::leave(Calls& calls) noexcept {
   try {
-    append(false);
+    log_.remove(self_);
     Control message;
     message.kind = ControlKind::Leave;
     message.text = to_text(self_);
-    std::vector<Member> told = present();
+    std::vector<Member> told = log_.members();
     std::erase_if(told, [&](const Member& each) {
       try {
         add(calls, each);
-        calls.send_control(each.id, wire::encode(message));
+        calls.send_control(worker_of(each).key(), wire::encode(message));
         return false;
       } catch (const Error&) {
         return true;  // it is gone
@@ -223,11 +191,11 @@ void ElasticGroup::wait_for_farewells(std::vector<Member> told) {
                          base::system_clock().now() + kFarewell);
   base::Nanoseconds rest = kFirstRest;
   for (;;) {
-    const std::vector<Member> there = present();
+    const std::vector<Member> there = log_.members();
     std::erase_if(told, [&](const Member& each) {
-      const bool has_left =
-          std::none_of(there.begin(), there.end(), [&](const Member& other) { return other.address == each.address; });
-      return has_left || store_->check({farewell_key(self_, each.id)});
+      const bool is_there =
+          std::any_of(there.begin(), there.end(), [&](const Member& other) { return is_same_member(other, each); });
+      return !is_there || store_->delete_key(farewell_key(self_, each));
     });
     if (told.empty() || wait.rest(rest) != core::WaitEnd::Ready) return;
     rest = std::min(2 * rest, kLastRest);
@@ -236,52 +204,82 @@ void ElasticGroup::wait_for_farewells(std::vector<Member> told) {
 
 void ElasticGroup::leave_silently() noexcept {
   try {
-    append(false);
+    log_.remove(self_);
   } catch (const std::exception&) {
     return;
   }
 }
 
-bool ElasticGroup::make_known(Agent& agent, const Member& member) {
+std::optional<Member> ElasticGroup::find_known(WorkerKey key) {
   const std::lock_guard lock(mutex_);
-  const auto found = known_.find(member.id);
-  if (found != known_.end() && found->second == member.address) return false;
+  return known_.find(key);
+}
+
+void ElasticGroup::make_known(Agent& agent, const Member& member) {
+  const std::lock_guard lock(mutex_);
   agent.add_worker(record_of(member));
-  known_[member.id] = member.address;
-  return true;
+  known_.add(member);
 }
 
 void ElasticGroup::introduce_devices(Calls& calls) const {
-  calls.devices().set_site(WorkerInfo(self_.name, self_.id), self_.site);
+  calls.devices().set_site(worker_of(self_), self_.site);
   calls.devices().add_devices(devices_of(self_, before_));
-  for (const Member& each : before_) calls.devices().set_site(WorkerInfo(each.name, each.id), each.site);
+  for (const Member& each : before_) calls.devices().set_site(worker_of(each), each.site);
+}
+
+void ElasticGroup::introduce_references(Calls& calls) const {
+  if (calls.references() == nullptr) return;
+  for (const Member& each : before_) calls.references()->meet(worker_of(each));
 }
 
 void ElasticGroup::add(Calls& calls, const Member& member) {
   const std::lock_guard changing(changing_);
-  if (!make_known(calls.agent(), member)) return;
-  calls.devices().set_site(WorkerInfo(member.name, member.id), member.site);
+  std::vector<Member> predecessors;
+  {
+    const std::lock_guard lock(mutex_);
+    if (known_.has(member)) return;
+    predecessors = known_.predecessors_of(member);
+  }
+  for (const Member& each : predecessors) {
+    remove_now(calls, each, has_left(each, ": another worker has joined in its place"), false);
+  }
+  make_known(calls.agent(), member);
+  calls.devices().set_site(worker_of(member), member.site);
   calls.devices().add_devices(devices_of(self_, {member}));
   calls.refresh_workers();
-  if (calls.references() != nullptr) calls.references()->meet(member.id);
+  if (calls.references() != nullptr) calls.references()->meet(worker_of(member));
 }
 
 void ElasticGroup::remove(Calls& calls, const Member& member) {
   const std::lock_guard changing(changing_);
+  remove_now(calls, member, has_left(member), false);
+}
+
+void ElasticGroup::remove_now(Calls& calls, const Member& member, const Error& why, bool has_died) {
+  const WorkerInfo worker = worker_of(member);
   {
     const std::lock_guard lock(mutex_);
-    const auto found = known_.find(member.id);
-    if (found == known_.end() || found->second != member.address) return;
-    calls.agent().remove_worker(member.id);
-    known_.erase(found);
+    if (!known_.remove(worker.key())) return;
+    calls.agent().remove_worker(worker.key());
   }
+  if (has_died) calls.note_death(worker, why);
   calls.refresh_workers();
-  calls.lose(WorkerInfo(member.name, member.id), Error(ErrorKind::Disconnected, member.name + " has left"));
+  calls.lose(worker, why);
+}
+
+void ElasticGroup::remove_if_gone(Calls& calls, const WorkerInfo& peer, const Error& why) noexcept {
+  try {
+    const std::lock_guard changing(changing_);
+    const std::optional<Member> known = find_known(peer.key());
+    if (known && calls.agent().is_gone(record_of(*known))) remove_now(calls, *known, why, true);
+  } catch (const std::exception&) {
+    return;  // no memory: it stays on the list, and calls to it fail as they do now
+  }
 }
 
 void ElasticGroup::take_leave(Calls& calls, const Member& member) {
   remove(calls, member);
-  store_->set(farewell_key(member, self_.id), "");
+  store_->set(farewell_key(member, self_), "");
 }
 
 }  // namespace distrun::rpc

@@ -6,6 +6,7 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/session/detail/meeting_keys.hpp>
 
 namespace distrun::rpc {
 namespace {
@@ -16,12 +17,6 @@ constexpr base::Nanoseconds kTellPatience = std::chrono::milliseconds(500);
 constexpr base::Nanoseconds kUnmet = std::chrono::milliseconds(50);
 constexpr char kGather[] = "distrun.gather";
 constexpr char kGathered[] = "distrun.gathered";
-
-std::string key_of(const std::set<std::string>& names) {
-  std::string key;
-  for (const std::string& name : names) key += (key.empty() ? "" : ", ") + name;
-  return key;
-}
 
 base::TimePoint now() { return base::system_clock().now(); }
 
@@ -39,7 +34,7 @@ std::optional<base::Nanoseconds> limit_of(const MeetingBounds& bounds) {
   return std::max<base::Nanoseconds>(bounds.deadline - now(), std::chrono::milliseconds(1));
 }
 
-CallRequest request_of(const std::string& to, const char* function, ValueList arguments, const MeetingBounds& bounds,
+CallRequest request_of(const WorkerInfo& to, const char* function, ValueList arguments, const MeetingBounds& bounds,
                        base::Location site) {
   Destination destination(to, site);
   if (const auto limit = limit_of(bounds)) destination = destination.within(*limit);
@@ -47,17 +42,6 @@ CallRequest request_of(const std::string& to, const char* function, ValueList ar
   request.arguments.positional = std::move(arguments);
   request.runs_late = true;
   return request;
-}
-
-// What comes of it is looked at by nobody.
-void forget(const future::Future<Value>& call) {
-  call.add_done_callback([](const future::Future<Value>& done) {
-    try {
-      done.value();
-    } catch (const std::exception&) {
-      return;
-    }
-  });
 }
 
 }  // namespace
@@ -71,8 +55,13 @@ MeetingBounds bounds_of(double seconds) {
 // A round that the rank is in.
 class Meetings::Entered {
  public:
-  Entered(Meetings& all, const std::set<std::string>& names_, const std::string& self_, base::Location site_)
-      : names(names_), self(self_), key(key_of(names_)), site(site_), all_(all) {
+  Entered(Meetings& all, const Calls& calls, const std::set<std::string>& names_, base::Location site_)
+      : names(names_),
+        workers(keys_of(calls, names_, site_)),
+        self(calls.self().name()),
+        key(key_of(workers)),
+        site(site_),
+        all_(all) {
     const std::lock_guard lock(all_.mutex_);
     Group& group = all_.groups_[key];
     number = group.entered++;
@@ -91,10 +80,12 @@ class Meetings::Entered {
   Entered& operator=(const Entered&) = delete;
 
   const std::string& leader() const noexcept { return *names.begin(); }
+  WorkerInfo worker(const std::string& name) const { return {name, workers.at(name)}; }
   std::string text() const { return "_all_gather number " + std::to_string(number) + " of " + key; }
 
   const std::set<std::string>& names;
-  const std::string& self;
+  const WorkerKeys workers;  // as they were when it was entered
+  const std::string self;
   const std::string key;
   const base::Location site;
   std::uint64_t number = 0;
@@ -106,7 +97,7 @@ class Meetings::Entered {
 
 Gathered Meetings::meet(Calls& calls, const Value& object, const std::set<std::string>& names,
                         const MeetingBounds& bounds, base::Location site) {
-  const Entered round(*this, names, calls.self().name(), site);
+  const Entered round(*this, calls, names, site);
   return round.leader() == round.self ? lead(calls, object, round, bounds) : follow(calls, object, round, bounds);
 }
 
@@ -122,18 +113,24 @@ board::WaitInfo wait_info(const std::set<WorkerId>& awaited, std::uint64_t numbe
   info.site = site;
   return info;
 }
-board::WaitInfo wait_info(Calls& calls, const std::set<std::string>& awaited, std::uint64_t number,
-                          base::Location site) {
+template <class Round>
+board::WaitInfo wait_info(const Round& round, const std::set<std::string>& awaited) {
   std::set<WorkerId> ids;
-  for (const std::string& name : awaited) ids.insert(calls.resolve(Destination(name)).id());
-  return wait_info(ids, number, site);
+  for (const std::string& name : awaited) ids.insert(round.workers.at(name).id);
+  return wait_info(ids, round.number, round.site);
 }
 
 }  // namespace
 
-bool Meetings::is_hopeless(const std::set<std::string>& awaited) const {
+const Meetings::Lost* Meetings::find_lost(const Entered& round, const std::string& name) const {
+  const auto found = lost_.find(name);
+  return found != lost_.end() && round.workers.at(name).incarnation <= found->second.incarnation ? &found->second
+                                                                                                 : nullptr;
+}
+
+bool Meetings::is_hopeless(const Entered& round, const std::set<std::string>& awaited) const {
   return is_closed_ ||
-         std::any_of(awaited.begin(), awaited.end(), [&](const auto& name) { return lost_.contains(name); });
+         std::any_of(awaited.begin(), awaited.end(), [&](const auto& name) { return find_lost(round, name); });
 }
 
 // Of a wait that has ended without what it was for.
@@ -141,18 +138,18 @@ void Meetings::check(const Entered& round, const std::set<std::string>& awaited,
   if (is_closed_) throw Error(ErrorKind::Failed, round.text() + ": RPC was shut down meanwhile", round.site);
   if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed(round.text(), round.site);
   for (const std::string& name : awaited) {
-    const auto found = lost_.find(name);
-    if (found == lost_.end()) continue;
-    throw Error(ErrorKind::Disconnected, round.text() + ": " + name + " will not come: " + found->second.what(),
-                round.site)
-        .with_cause(found->second.because_of());
+    const Lost* const lost = find_lost(round, name);
+    if (lost == nullptr) continue;
+    throw Error(ErrorKind::Disconnected, round.text() + ": " + name + " will not come: " + lost->why.what(), round.site)
+        .with_cause(lost->why.because_of());
   }
 }
 
 // The loss of a worker is seen by those that are connected to it.
-void Meetings::look_after(Calls& calls, const std::set<std::string>& names, std::unique_lock<std::mutex>& lock) {
+void Meetings::look_after(Calls& calls, const Entered& round, const std::set<std::string>& names,
+                          std::unique_lock<std::mutex>& lock) {
   lock.unlock();
-  for (const std::string& name : names) calls.agent().look_after(calls.resolve(Destination(name)).id());
+  for (const std::string& name : names) calls.agent().look_after(round.workers.at(name));
   lock.lock();
 }
 
@@ -168,17 +165,18 @@ Gathered Meetings::wait_for_all(Calls& calls, const Entered& round, const Meetin
     }
     if (missing.empty()) return std::move(gathered);
     const std::size_t seen = gathered.size();
-    const auto info = wait_info(calls, missing, round.number, round.site);
-    const core::WaitEnd end = core::wait_for_peers(info, lock, changed_, has_looked ? bounds.deadline : unmet,
-                                                   [&] { return gathered.size() != seen || is_hopeless(missing); });
+    const auto info = wait_info(round, missing);
+    const core::WaitEnd end = core::wait_for_peers(info, lock, changed_, has_looked ? bounds.deadline : unmet, [&] {
+      return gathered.size() != seen || is_hopeless(round, missing);
+    });
     if (gathered.size() != seen) continue;
     check(round, missing, end);
     if (!std::exchange(has_looked, true)) {
-      look_after(calls, missing, lock);
+      look_after(calls, round, missing, lock);
       continue;
     }
     throw Error(ErrorKind::Timeout,
-                "Followers [" + key_of(missing) + "] timed out in _all_gather after " +
+                "Followers [" + join(missing) + "] timed out in _all_gather after " +
                     text_of("%.2f", seconds(bounds.call.value_or(calls.timeout()))) +
                     " seconds. The first exception is that " + *missing.begin() + " has not come",
                 round.site);
@@ -203,7 +201,7 @@ std::vector<Meetings::Told> Meetings::tell(Calls& calls, const Entered& round, c
     if (name == round.self) continue;
     Told told{name, {}, "", -1};
     try {
-      told.call = calls.call(request_of(name, kGathered, arguments, bounds, round.site));
+      told.call = calls.call(request_of(round.worker(name), kGathered, arguments, bounds, round.site));
     } catch (const Error& why) {
       told.error = why.type() + ": " + why.what();
       told.because_of = why.because_of();
@@ -275,7 +273,7 @@ Gathered Meetings::lead(Calls& calls, const Value& object, const Entered& round,
     // Their time is over, too.
     if (bounds.deadline != core::kForever && why.kind() != ErrorKind::Disconnected) throw;
     for (const Told& each : tell(calls, round, {why.what(), why.because_of()}, {}, bounds)) {
-      if (each.call) forget(*each.call);
+      if (each.call) each.call->state()->mark_seen();
     }
     throw;
   }
@@ -292,7 +290,7 @@ Gathered Meetings::lead(Calls& calls, const Value& object, const Entered& round,
 Gathered Meetings::follow(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds) {
   const ValueList arguments{to_value(round.key), to_value(round.number), to_value(round.self), object};
   try {
-    calls.call(request_of(round.leader(), kGather, arguments, bounds, round.site)).wait({}, round.site);
+    calls.call(request_of(round.worker(round.leader()), kGather, arguments, bounds, round.site)).wait({}, round.site);
   } catch (const base::PeerFailed&) {
     throw;
   } catch (const Error& why) {
@@ -301,9 +299,8 @@ Gathered Meetings::follow(Calls& calls, const Value& object, const Entered& roun
   }
   const std::set<std::string> awaited{round.leader()};
   std::unique_lock lock(mutex_);
-  const core::WaitEnd end =
-      core::wait_for_peers(wait_info(calls, awaited, round.number, round.site), lock, changed_, bounds.deadline,
-                           [&] { return round.round->is_over || is_hopeless(awaited); });
+  const core::WaitEnd end = core::wait_for_peers(wait_info(round, awaited), lock, changed_, bounds.deadline,
+                                                 [&] { return round.round->is_over || is_hopeless(round, awaited); });
   if (round.round->is_over) {
     if (round.round->failure.empty()) return std::move(round.round->gathered);
     const Failure& failure = round.round->failure;
@@ -377,15 +374,19 @@ void Meetings::hear(const std::string& key, std::uint64_t number, const std::str
   changed_.notify_all();
 }
 
-void Meetings::lose(const std::string& name, const Error& why) {
+void Meetings::lose(const WorkerInfo& worker, const Error& why) {
   const std::lock_guard lock(mutex_);
-  lost_.insert_or_assign(name, why);
+  const auto [lost, is_new] = lost_.try_emplace(worker.name(), Lost{worker.incarnation(), why});
+  if (!is_new && lost->second.incarnation <= worker.incarnation()) lost->second = {worker.incarnation(), why};
   changed_.notify_all();
 }
 
-void Meetings::find_again(const std::string& name) {
+void Meetings::find_again(const WorkerInfo& worker) {
   const std::lock_guard lock(mutex_);
-  lost_.erase(name);
+  const auto lost = lost_.find(worker.name());
+  if (lost != lost_.end() && lost->second.incarnation <= worker.incarnation()) lost_.erase(lost);
+  std::erase_if(groups_,
+                [&](const auto& each) { return each.second.rounds.empty() && names_earlier(each.first, worker); });
 }
 
 void Meetings::close() {

@@ -6,6 +6,9 @@
 //
 // A follower that has it may leave before it has answered that call, so it says so on the control lane first.
 //
+// Rounds of the same workers are counted. A worker that has joined in the place of another is another one, with rounds
+// of its own: "worker0, worker1#2" is the key of those with the second worker1.
+//
 // A round is there from when the rank enters it, at a leader also from the first contribution that comes, until the
 // rank has left it; what comes for it afterwards is refused. Any thread.
 #include <condition_variable>
@@ -54,8 +57,9 @@ class Meetings {
               const std::function<void()>& before);
   void hear(const std::string& key, std::uint64_t number, const std::string& name);
 
-  void lose(const std::string& name, const Error& why);
-  void find_again(const std::string& name);
+  void lose(const WorkerInfo& worker, const Error& why);
+  // It has joined, or was reached after it had been lost.
+  void find_again(const WorkerInfo& worker);
   // Who waits is told that the session is over.
   void close();
 
@@ -71,12 +75,17 @@ class Meetings {
     std::map<std::uint64_t, std::shared_ptr<Round>> rounds;
     Failure failure;  // a leader's: of the last round that it has given up
   };
+  struct Lost {
+    Incarnation incarnation = 0;
+    Error why;
+  };
   class Entered;
   struct Told;
 
   Gathered lead(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds);
   Gathered follow(Calls& calls, const Value& object, const Entered& round, const MeetingBounds& bounds);
-  static void look_after(Calls& calls, const std::set<std::string>& names, std::unique_lock<std::mutex>& lock);
+  static void look_after(Calls& calls, const Entered& round, const std::set<std::string>& names,
+                         std::unique_lock<std::mutex>& lock);
   Gathered wait_for_all(Calls& calls, const Entered& round, const MeetingBounds& bounds);
   std::vector<Told> tell(Calls& calls, const Entered& round, const Failure& failure, const Packed& packed,
                          const MeetingBounds& bounds);
@@ -84,13 +93,15 @@ class Meetings {
   bool has_heard(const Entered& round, const std::string& name);
   std::shared_ptr<Round> find_round(const std::string& key, std::uint64_t number);
   void check(const Entered& round, const std::set<std::string>& awaited, core::WaitEnd end) const;
-  bool is_hopeless(const std::set<std::string>& awaited) const;
+  // Null: it is not known to be lost.
+  const Lost* find_lost(const Entered& round, const std::string& name) const;
+  bool is_hopeless(const Entered& round, const std::set<std::string>& awaited) const;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::map<std::string, Group> groups_;
-  std::map<std::string, Error> lost_;
+  std::map<std::string, Lost> lost_;
   std::size_t rounds_ = 0;
   bool is_closed_ = false;
 };

@@ -25,6 +25,7 @@ Member make_member(const Agent& agent, const RpcBackendOptions& options) {
   Member member;
   member.name = agent.worker_info().name();
   member.id = agent.worker_info().id();
+  member.incarnation = agent.worker_info().incarnation();
   member.address = agent.address();
   const auto* const pipe = dynamic_cast<const PipeOptions*>(&options);
   if (pipe == nullptr) return member;
@@ -50,7 +51,8 @@ std::vector<device::Device> devices_of(const Member& self, const std::vector<Mem
   return devices;
 }
 
-WorkerRecord record_of(const Member& member) { return {WorkerInfo(member.name, member.id), member.address}; }
+WorkerInfo worker_of(const Member& member) { return {member.name, WorkerKey(member.id, member.incarnation)}; }
+WorkerRecord record_of(const Member& member) { return {worker_of(member), member.address}; }
 
 std::string describe(const Member& member) { return member.name + " (rank " + std::to_string(member.id) + ")"; }
 

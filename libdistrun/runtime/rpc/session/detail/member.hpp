@@ -23,18 +23,21 @@ DISTRUN_FIELDS(MapRecord, m.worker, m.from, m.to)
 struct Member {
   std::string name;
   std::int32_t id = 0;
-  std::string address;  // of its agent
-  DeviceSite site;      // of its GPUs; not counted unless somebody's maps are to be checked
+  Incarnation incarnation = 1;
+  std::int64_t order = 0;  // of an elastic group: counts all that have joined it
+  std::string address;     // of its agent
+  DeviceSite site;         // of its GPUs; not counted unless somebody's maps are to be checked
   std::vector<MapRecord> maps;
   std::vector<std::int32_t> devices;  // that it has declared; empty: those of the maps
   bool names_devices() const noexcept { return !maps.empty() || !devices.empty(); }
 };
-DISTRUN_FIELDS(Member, m.name, m.id, m.address, m.site, m.maps, m.devices)
+DISTRUN_FIELDS(Member, m.name, m.id, m.incarnation, m.order, m.address, m.site, m.maps, m.devices)
 
 Member make_member(const Agent& agent, const RpcBackendOptions& options);
 // The GPUs that calls between these have to do with, of `self`: those that it has declared, else those of its own maps
 // and of others' maps for it.
 std::vector<device::Device> devices_of(const Member& self, const std::vector<Member>& members);
+WorkerInfo worker_of(const Member& member);
 WorkerRecord record_of(const Member& member);
 std::string describe(const Member& member);  // "worker1 (rank 1)"
 

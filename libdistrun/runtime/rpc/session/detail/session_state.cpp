@@ -33,11 +33,13 @@ void Session::start() {
   calls->set_timeout(timeout);
   calls->set_device_maps(device_maps);
   for (const Member& each : members) {
-    calls->devices().set_site(WorkerInfo(each.name, each.id), each.site);
+    calls->devices().set_site(worker_of(each), each.site);
     if (each.id == agent->worker_info().id()) calls->devices().add_devices(devices_of(each, members));
   }
   if (elastic != nullptr) elastic->introduce_devices(*calls);
-  parts = make_session_parts(calls, elastic == nullptr ? 0 : elastic->earlier());
+  const Incarnation incarnation = agent->worker_info().incarnation();
+  parts = make_session_parts(calls, incarnation == 0 ? 0 : incarnation - 1);
+  if (elastic != nullptr) elastic->introduce_references(*calls);
   calls->on_control([weak = weak_from_this()](const WorkerInfo& from, const wire::Bytes& bytes) {
     if (const auto session = weak.lock()) session->receive(from, bytes);
   });
@@ -75,9 +77,10 @@ void Session::receive(const WorkerInfo& from, const wire::Bytes& bytes) {
 }
 
 void Session::lose(const WorkerInfo& peer, const Error& why) {
-  meetings.lose(peer.name(), why);
+  meetings.lose(peer, why);
   termination.lose(peer, why);
   for (const auto& each : parts) each->lose(peer, why);
+  if (elastic != nullptr) elastic->remove_if_gone(*calls, peer, why);
 }
 
 std::shared_ptr<Session> SessionState::find() const {

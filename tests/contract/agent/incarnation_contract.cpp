@@ -1,0 +1,130 @@
+// Workers that have one id, one after the other: what is meant for one of them never reaches another.
+#include <catch2/catch.hpp>
+
+#include <map>
+
+#include <distrun/runtime/core/rank_state.hpp>
+
+#include "agent_contract.hpp"
+#include "support/error_of.hpp"
+
+namespace distrun::rpc::testing {
+namespace {
+
+using distrun::testing::error_of;
+
+AgentSetting setting_of(WorkerId id, Incarnation incarnation) {
+  AgentSetting setting = testing::setting_of(id, 0);
+  setting.worker = WorkerInfo(setting.worker.name(), WorkerKey(id, incarnation));
+  return setting;
+}
+
+// A process has one agent at a time. States of ranks live until the process ends.
+core::RankState& rank_of(Incarnation incarnation) {
+  static auto* const all = new std::map<Incarnation, core::RankState>;
+  return (*all)[incarnation];
+}
+
+// One that stays, and workers that have the id 1, of which it is not told unless a case says so.
+class Group {
+ public:
+  Group() : owner_(setting_of(0, 1)) { owner_.agent().start(owner_.inbox()); }
+
+  Worker& owner() noexcept { return owner_; }
+  Inbox& inbox() noexcept { return owner_.inbox(); }
+  std::unique_ptr<Worker> join(Incarnation incarnation) {
+    auto worker = std::make_unique<Worker>(setting_of(1, incarnation), rank_of(incarnation));
+    worker->agent().start(worker->inbox());
+    worker->agent().add_worker(owner_.record());
+    return worker;
+  }
+  void send(WorkerKey to) { owner_.agent().send(to, message_of(7, 10), Urgency::Later); }
+  void exchange(Worker& worker) {
+    const std::size_t before = inbox().count(), there = worker.inbox().count();
+    worker.send(0, message_of(1, 10));
+    REQUIRE(inbox().wait_messages(before + 1));
+    send(worker.agent().worker_info().key());
+    REQUIRE(worker.inbox().wait_messages(there + 1));
+  }
+  ErrorKind refusal(WorkerKey to) {
+    return error_of([&] { send(to); }).kind();
+  }
+
+ private:
+  Worker owner_;
+};
+
+}  // namespace
+
+TEST_CASE("what is sent to a worker that has left does not reach the one in its place") {
+  Group group;
+  {
+    const auto first = group.join(1);
+    group.exchange(*first);
+    first->close();
+  }
+  REQUIRE(group.inbox().wait_losses(1));
+  const auto second = group.join(2);
+  group.owner().agent().add_worker(second->record());
+  CHECK(group.refusal({1, 1}) == ErrorKind::Disconnected);
+  group.exchange(*second);
+  CHECK(second->inbox().count() == 1);
+  group.send(1);  // whoever has the id
+  CHECK(second->inbox().wait_messages(2));
+  CHECK(group.owner().agent().worker_infos().at(1).incarnation() == 2);
+}
+
+TEST_CASE("who joins in the place of a worker that is still connected ends that connection, and is let in") {
+  Group group;
+  const auto first = group.join(1);
+  group.exchange(*first);
+  const auto second = group.join(2);
+  group.exchange(*second);
+  REQUIRE(group.inbox().wait_losses(1));
+  CHECK(group.inbox().losses().at(0) == "worker1: worker1 has left: another worker has joined in its place");
+  group.owner().agent().remove_worker(WorkerKey(1, 1));
+  group.exchange(*second);
+  CHECK(group.refusal({1, 1}) == ErrorKind::Disconnected);
+}
+
+TEST_CASE("a worker that has left is not let in after another has joined in its place") {
+  Group group;
+  const auto first = group.join(1);
+  const auto second = group.join(2);
+  group.exchange(*second);
+  CHECK_FALSE(why_gone(*first, 0).empty());
+  const Error error = error_of([&] { group.owner().agent().add_worker(first->record()); });
+  CHECK_THAT(error.what(),
+             Catch::Contains("WorkerInfo(id=1, name=worker1) has left: another worker has its id by now"));
+  group.exchange(*second);
+  CHECK(group.inbox().losses().empty());
+}
+
+TEST_CASE("a worker that is not the one at its address any more is not talked to") {
+  Group group;
+  const auto first = group.join(1);
+  WorkerRecord record = group.owner().record();
+  record.worker = WorkerInfo("worker0", WorkerKey(0, 2));  // as if a later one had its address
+  const auto other = std::make_unique<Worker>(setting_of(2, 1));
+  other->agent().start(other->inbox());
+  try {
+    other->agent().add_worker(record);
+    CHECK_FALSE(why_gone(*other, 0).empty());
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::InvalidArgument);
+  }
+  CHECK(group.inbox().count() == 0);
+}
+
+TEST_CASE("a worker is gone once its agent is closed, and not before") {
+  Group group;
+  const auto first = group.join(1);
+  const WorkerRecord record = first->record();
+  CHECK_FALSE(group.owner().agent().is_gone(record));
+  group.exchange(*first);
+  CHECK_FALSE(group.owner().agent().is_gone(record));
+  first->close();
+  CHECK(group.owner().agent().is_gone(record));
+}
+
+}  // namespace distrun::rpc::testing

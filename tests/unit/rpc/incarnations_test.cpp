@@ -1,0 +1,218 @@
+// Workers that have one id, one after the other: nothing of one is taken for another's.
+#include <catch2/catch.hpp>
+
+#include <condition_variable>
+#include <mutex>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/calls/call.hpp>
+#include <distrun/runtime/rpc/calls/calls.hpp>
+#include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rpc/session/detail/member_log.hpp>
+#include <distrun/runtime/rpc/session/meeting.hpp>
+
+#include "session_ranks.hpp"
+#include "support/process.hpp"
+#include "support/sandbox.hpp"
+
+namespace distrun::rpc {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Calls that wait until the test lets them go on.
+class HeldCalls {
+ public:
+  std::int64_t wait(std::int64_t number) {
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    changed_.notify_all();
+    changed_.wait_for(lock, 60s, [&] { return is_open_; });
+    --waiting_;
+    return number;
+  }
+  void wait_for(int waiting) {
+    std::unique_lock lock(mutex_);
+    REQUIRE(changed_.wait_for(lock, 60s, [&] { return waiting_ == waiting; }));
+  }
+  void open(bool is_open) {
+    const std::lock_guard lock(mutex_);
+    is_open_ = is_open;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int waiting_ = 0;
+  bool is_open_ = false;
+};
+HeldCalls& held_calls() {
+  static HeldCalls held_calls;
+  return held_calls;
+}
+
+std::int64_t incarnation_hold(std::int64_t number) { return held_calls().wait(number); }
+DISTRUN_RPC(incarnation_hold)
+std::int64_t incarnation_here() { return get_worker_info().incarnation(); }
+DISTRUN_RPC(incarnation_here)
+
+std::string join_group(const Ranks& ranks, int rank) {
+  return ranks.error_as(rank, [&] { init_rpc(ranks.elastic(rank)); });
+}
+// As a worker that is killed: nobody says that it leaves.
+void kill_worker(const Ranks& ranks, int rank) { end_session(ranks.state(rank)); }
+
+}  // namespace
+
+TEST_CASE("an answer to a worker that has left is not taken for one to the worker in its place") {
+  const bool is_killed = GENERATE(false, true);
+  const Ranks ranks(2);
+  held_calls().open(false);
+  REQUIRE(join_group(ranks, 0).empty());
+  REQUIRE(join_group(ranks, 1).empty());
+  const auto ask = [&](std::int64_t number) {
+    future::Future<std::int64_t> answer;
+    CHECK(ranks.error_as(1, [&] { answer = rpc_async<std::int64_t>("worker0", "incarnation_hold", number); }).empty());
+    return answer;
+  };
+  const auto first = ask(7);
+  held_calls().wait_for(1);
+  if (is_killed) {
+    kill_worker(ranks, 1);
+  } else {
+    CHECK(ranks.error_as(1, [] { shutdown({.graceful = false}); }).empty());
+  }
+  CHECK_THROWS_AS(first.wait(), Error);
+  REQUIRE(join_group(ranks, 1).empty());
+  const auto second = ask(42);  // has the number that the other one had
+  held_calls().wait_for(2);
+  held_calls().open(true);
+  CHECK(second.wait() == 42);
+}
+
+TEST_CASE("a loss that is told late is of the worker that was lost, and not of the one in its place") {
+  const Ranks ranks(2);
+  held_calls().open(false);
+  REQUIRE(join_group(ranks, 0).empty());
+  REQUIRE(join_group(ranks, 1).empty());
+  CHECK(ranks.error_as(1, [] { shutdown(); }).empty());
+  REQUIRE(join_group(ranks, 1).empty());
+  const std::string error = ranks.error_as(0, [&] {
+    const auto answer = rpc_async<std::int64_t>("worker1", "incarnation_hold", 5);
+    held_calls().wait_for(1);
+    const auto calls = find_calls();
+    calls->lose(WorkerInfo("worker1", WorkerKey(1, 1)), Error(ErrorKind::Disconnected, "it was killed"));
+    held_calls().open(true);
+    CHECK(answer.wait() == 5);
+    barrier({"worker0"});
+  });
+  CHECK(error.empty());
+}
+
+TEST_CASE("a worker that was killed is on nobody's list, and another may come in its place at once") {
+  const Ranks ranks(3);
+  for (const int rank : {0, 1, 2}) REQUIRE(join_group(ranks, rank).empty());
+  kill_worker(ranks, 1);
+  const auto infos_of = [&](int rank) {
+    std::string names;
+    CHECK(ranks
+              .error_as(rank,
+                        [&] {
+                          for (const WorkerInfo& each : get_worker_infos()) {
+                            names += each.name() + "#" + std::to_string(each.incarnation()) + " ";
+                          }
+                        })
+              .empty());
+    return names;
+  };
+  for (const int rank : {0, 2}) {
+    CHECK(distrun::testing::eventually(10s, [&] { return infos_of(rank) == "worker0#1 worker2#1 "; }));
+    const std::string error = ranks.error_as(rank, [] { rpc_sync<std::int64_t>("worker1", "incarnation_here"); });
+    CHECK_THAT(error, Catch::Contains("worker1 has left"));
+  }
+  const auto begin = base::system_clock().now();
+  REQUIRE(join_group(ranks, 1).empty());
+  CHECK(base::system_clock().now() - begin < distrun::testing::at_latest(900ms));
+  for (const int rank : {0, 1, 2}) CHECK(infos_of(rank) == "worker0#1 worker1#2 worker2#1 ");
+  for (const int rank : {0, 1, 2}) {
+    CHECK(ranks.error_as(rank, [] { CHECK(rpc_sync<std::int64_t>("worker1", "incarnation_here") == 2); }).empty());
+  }
+}
+
+TEST_CASE("a WorkerInfo stands for the worker that it was got from, and for none that comes later") {
+  const Ranks ranks(2);
+  REQUIRE(join_group(ranks, 0).empty());
+  REQUIRE(join_group(ranks, 1).empty());
+  const std::string error = ranks.error_as(0, [&] {
+    const WorkerInfo first = get_worker_info("worker1");
+    CHECK(rpc_sync<std::int64_t>(first, "incarnation_here") == 1);
+    CHECK(ranks.error_as(1, [] { shutdown(); }).empty());
+    REQUIRE(join_group(ranks, 1).empty());
+    const WorkerInfo second = get_worker_info("worker1");
+    CHECK(first == second);
+    CHECK_FALSE(first.matches(second));
+    CHECK_THAT(text_of_error([&] { rpc_sync<std::int64_t>(first, "incarnation_here"); }),
+               Catch::Contains("worker1 has left, and another worker has joined as worker1 since"));
+    CHECK(rpc_sync<std::int64_t>(second, "incarnation_here") == 2);
+    CHECK(rpc_sync<std::int64_t>("worker1", "incarnation_here") == 2);
+    CHECK(rpc_sync<std::int64_t>(WorkerInfo("worker1", 1), "incarnation_here") == 2);
+  });
+  CHECK(error.empty());
+}
+
+TEST_CASE("workers meet with the worker in the place of one that has left, whatever they have met in before") {
+  const Ranks ranks(2);
+  const auto meet = [&](int times) {
+    return ranks.run([&](int) {
+      for (int i = 0; i < times; ++i) barrier({"worker0", "worker1"});
+    });
+  };
+  REQUIRE(join_group(ranks, 0).empty());
+  for (int round = 0; round < 3; ++round) {
+    REQUIRE(join_group(ranks, 1).empty());
+    CHECK(meet(2 + round) == no_errors(2));
+    CHECK(ranks.error_as(1, [] { shutdown(); }).empty());
+  }
+}
+
+TEST_CASE("the log of a group has those that are there, and little else, however many have come and gone") {
+  const auto store = std::make_shared<HashStore>();
+  MemberLog log(store);
+  Member stays;
+  stays.name = "stays";
+  log.add(stays);
+  std::size_t largest = 0;
+  for (int round = 0; round < 3000; ++round) {
+    Member member;
+    member.name = "worker1";
+    member.id = 1;
+    member.address = "uds:distrun-rpc-0123456789abcdef;pid:12345";
+    member.incarnation = MemberLog::next_turn(*store, 1).incarnation;
+    CHECK(member.incarnation == static_cast<Incarnation>(round + 1));
+    log.add(member);
+    log.remove(member);
+    log.remove(member);  // others say so, too
+    largest = std::max(largest, store->get("log").size());
+  }
+  CHECK(largest < 80'000);
+  REQUIRE(log.members().size() == 1);
+  CHECK(log.members().front().name == "stays");
+  CHECK(store->num_keys() == 3);  // the log, and two counts
+}
+
+TEST_CASE("what is said of one worker of an id leaves the next one in the log") {
+  MemberLog log(std::make_shared<HashStore>());
+  Member first, second;
+  first.name = second.name = "worker1";
+  first.id = second.id = 1;
+  second.incarnation = 2;
+  log.add(first);
+  log.add(second);
+  log.remove(first);
+  REQUIRE(log.members().size() == 1);
+  CHECK(log.contains(second));
+  CHECK_FALSE(log.contains(first));
+}
+
+}  // namespace distrun::rpc

@@ -1,0 +1,85 @@
+// What a callee says on stderr of calls that have failed.
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/base/fd.hpp>
+#include <distrun/runtime/rpc/calls/call.hpp>
+#include <distrun/runtime/rpc/functions/register.hpp>
+
+#include "session_ranks.hpp"
+
+namespace distrun::rpc {
+namespace {
+
+void log_fail() { throw Error(ErrorKind::Failed, std::string(200, 'x')); }
+DISTRUN_RPC(log_fail)
+
+class NoText : public std::exception {
+ public:
+  const char* what() const noexcept override { return nullptr; }
+};
+void log_fail_without_text() { throw NoText(); }
+DISTRUN_RPC(log_fail_without_text)
+
+// stderr goes into a pipe, for as long as this lives.
+class Piped {
+ public:
+  Piped() : before_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0);
+    read_ = base::Fd(ends[0]);
+    const base::Fd write(ends[1]);
+    ::fcntl(ends[1], F_SETFL, 0);  // to write waits where there is no room, as usual
+    ::dup2(write.get(), STDERR_FILENO);
+  }
+  ~Piped() { ::dup2(before_.get(), STDERR_FILENO); }
+  Piped(const Piped&) = delete;
+  Piped& operator=(const Piped&) = delete;
+
+  std::string read() const {
+    std::string text;
+    std::array<char, 65536> bytes{};
+    for (ssize_t count = 0; (count = ::read(read_.get(), bytes.data(), bytes.size())) > 0;) {
+      text.append(bytes.data(), static_cast<std::size_t>(count));
+    }
+    return text;
+  }
+
+ private:
+  base::Fd before_, read_;
+};
+
+}  // namespace
+
+TEST_CASE("a worker whose stderr nobody reads answers calls that fail, and counts what it could not say") {
+  const Ranks ranks(2);
+  REQUIRE(ranks.run([&](int rank) { init_rpc(ranks.options(rank)); }) == no_errors(2));
+  std::string text;
+  {
+    const Piped piped;
+    const auto fail = [&] {
+      const std::string error = ranks.error_as(0, [] { rpc_sync<void>("worker1", "log_fail"); });
+      CHECK_THAT(error, Catch::Contains("xxxx"));
+    };
+    for (int call = 0; call < 1000; ++call) fail();
+    (void)piped.read();
+    fail();
+    text = piped.read();
+  }
+  CHECK_THAT(text, Catch::Contains("(RPC has left out ") && Catch::Contains(" texts: stderr was full)\n") &&
+                       Catch::Contains("log_fail"));
+}
+
+TEST_CASE("an exception whose what() is null is an error as any other") {
+  const Ranks ranks(2);
+  REQUIRE(ranks.run([&](int rank) { init_rpc(ranks.options(rank)); }) == no_errors(2));
+  const std::string error = ranks.error_as(0, [] { rpc_sync<void>("worker1", "log_fail_without_text"); });
+  CHECK_THAT(error, Catch::Contains("its what() is null"));
+}
+
+}  // namespace distrun::rpc
