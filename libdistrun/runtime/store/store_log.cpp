@@ -95,6 +95,7 @@ StoreLog::StoreLog(std::string path) : path_(std::move(path)) { open(); }
 void StoreLog::open() {
   file_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file_) base::throw_errno("cannot open the store " + path_, errno);
+  opened_by_ = ::getpid();
   presence(file_.get(), F_OFD_SETLK, F_RDLCK);
   table_ = KeyTable();
   offset_ = 0;
@@ -107,6 +108,7 @@ bool StoreLog::is_current() const {
 }
 
 std::optional<Reply> StoreLog::try_run(const Request& request) {
+  if (opened_by_ != ::getpid()) open();
   for (;;) {
     {
       const Lock lock(file_.get(), is_change(request.op) ? LOCK_EX : LOCK_SH, path_);

@@ -8,6 +8,9 @@
 // away. A file that was removed, or replaced, while nobody held it begins anew. Not thread-safe.
 //
 // That a log is there is a lock, too (fcntl, of the open file, on a byte that no file has): it goes with its process.
+//
+// Locks belong to the open file, which a forked child shares with its parent: they would not keep the two apart. So a
+// log that is used in a child opens the file again.
 #include <optional>
 #include <string>
 
@@ -47,6 +50,7 @@ class StoreLog {
 
   const std::string path_;
   base::Fd file_;
+  pid_t opened_by_ = 0;
   KeyTable table_;          // of the first `offset_` bytes
   std::size_t offset_ = 0;  // what lies behind it is new, or cut off
   bool has_tail_ = false;   // something was cut off there, when it was last read

@@ -162,6 +162,29 @@ TEST_CASE("a lock that somebody does not give back is waited for, and no longer 
   CHECK(store.get("key") == "value");
 }
 
+TEST_CASE("a store that forked children use loses nothing of what they and their parent add") {
+  constexpr int kChildren = 4, kTimes = 500;
+  const testing::Scratch folder;
+  FileStore store(folder.path() + "/store");
+  store.add("sum", 1);
+  std::vector<pid_t> children;
+  for (int child = 0; child < kChildren; ++child) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      for (int time = 0; time < kTimes; ++time) store.add("sum", 1);
+      ::_exit(0);
+    }
+    children.push_back(pid);
+  }
+  for (int time = 0; time < kTimes; ++time) store.add("sum", 1);
+  for (const pid_t each : children) {
+    int status = -1;
+    ::waitpid(each, &status, 0);
+    CHECK(status == 0);
+  }
+  CHECK(store.add("sum", 0) == 1 + (kChildren + 1) * kTimes);
+}
+
 TEST_CASE("what changes nothing is not written") {
   const testing::Scratch folder;
   FileStore store(folder.path() + "/store");
