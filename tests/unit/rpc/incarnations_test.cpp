@@ -1,8 +1,7 @@
 // Workers that have one id, one after the other: nothing of one is taken for another's.
 #include <catch2/catch.hpp>
 
-#include <condition_variable>
-#include <mutex>
+#include <memory>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
@@ -14,51 +13,33 @@
 #include "session_ranks.hpp"
 #include "support/process.hpp"
 #include "support/sandbox.hpp"
+#include "unit/future/handlers.hpp"
 
 namespace distrun::rpc {
 namespace {
 
 using namespace std::chrono_literals;
 
-// Calls that wait until the test lets them go on.
-class HeldCalls {
- public:
-  std::int64_t wait(std::int64_t number) {
-    std::unique_lock lock(mutex_);
-    ++waiting_;
-    changed_.notify_all();
-    changed_.wait_for(lock, 60s, [&] { return is_open_; });
-    --waiting_;
-    return number;
-  }
-  void wait_for(int waiting) {
-    std::unique_lock lock(mutex_);
-    REQUIRE(changed_.wait_for(lock, 60s, [&] { return waiting_ == waiting; }));
-  }
-  void open(bool is_open) {
-    const std::lock_guard lock(mutex_);
-    is_open_ = is_open;
-    changed_.notify_all();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int waiting_ = 0;
-  bool is_open_ = false;
-};
-HeldCalls& held_calls() {
-  static HeldCalls held_calls;
-  return held_calls;
+// At which calls wait until the test opens it.
+std::unique_ptr<distrun::testing::Door>& door() {
+  static std::unique_ptr<distrun::testing::Door> door;
+  return door;
 }
 
-std::int64_t incarnation_hold(std::int64_t number) { return held_calls().wait(number); }
+std::int64_t incarnation_hold(std::int64_t number) {
+  door()->pass_unseen();
+  return number;
+}
 DISTRUN_RPC(incarnation_hold)
 std::int64_t incarnation_here() { return get_worker_info().incarnation(); }
 DISTRUN_RPC(incarnation_here)
 
 std::string join_group(const Ranks& ranks, int rank) {
   return ranks.error_as(rank, [&] { init_rpc(ranks.elastic(rank)); });
+}
+// Until so many calls run there.
+void wait_running(const Ranks& ranks, int rank, int count) {
+  REQUIRE(distrun::testing::soon([&] { return find_calls(ranks.state(rank))->counts().running == count; }));
 }
 // As a worker that is killed: nobody says that it leaves.
 void kill_worker(const Ranks& ranks, int rank) { end_session(ranks.state(rank)); }
@@ -68,7 +49,7 @@ void kill_worker(const Ranks& ranks, int rank) { end_session(ranks.state(rank));
 TEST_CASE("an answer to a worker that has left is not taken for one to the worker in its place") {
   const bool is_killed = GENERATE(false, true);
   const Ranks ranks(2);
-  held_calls().open(false);
+  door() = std::make_unique<distrun::testing::Door>();
   REQUIRE(join_group(ranks, 0).empty());
   REQUIRE(join_group(ranks, 1).empty());
   const auto ask = [&](std::int64_t number) {
@@ -77,7 +58,7 @@ TEST_CASE("an answer to a worker that has left is not taken for one to the worke
     return answer;
   };
   const auto first = ask(7);
-  held_calls().wait_for(1);
+  wait_running(ranks, 0, 1);
   if (is_killed) {
     kill_worker(ranks, 1);
   } else {
@@ -86,24 +67,24 @@ TEST_CASE("an answer to a worker that has left is not taken for one to the worke
   CHECK_THROWS_AS(first.wait(), Error);
   REQUIRE(join_group(ranks, 1).empty());
   const auto second = ask(42);  // has the number that the other one had
-  held_calls().wait_for(2);
-  held_calls().open(true);
+  wait_running(ranks, 0, 2);
+  door()->open();
   CHECK(second.wait() == 42);
 }
 
 TEST_CASE("a loss that is told late is of the worker that was lost, and not of the one in its place") {
   const Ranks ranks(2);
-  held_calls().open(false);
+  door() = std::make_unique<distrun::testing::Door>();
   REQUIRE(join_group(ranks, 0).empty());
   REQUIRE(join_group(ranks, 1).empty());
   CHECK(ranks.error_as(1, [] { shutdown(); }).empty());
   REQUIRE(join_group(ranks, 1).empty());
   const std::string error = ranks.error_as(0, [&] {
     const auto answer = rpc_async<std::int64_t>("worker1", "incarnation_hold", 5);
-    held_calls().wait_for(1);
+    wait_running(ranks, 1, 1);
     const auto calls = find_calls();
     calls->lose(WorkerInfo("worker1", WorkerKey(1, 1)), Error(ErrorKind::Disconnected, "it was killed"));
-    held_calls().open(true);
+    door()->open();
     CHECK(answer.wait() == 5);
     barrier({"worker0"});
   });

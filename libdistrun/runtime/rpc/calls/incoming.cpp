@@ -1,11 +1,5 @@
 // The incoming half of Calls: what others ask for, and what they are answered.
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <climits>
-#include <cstdio>
-#include <string_view>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -15,35 +9,12 @@
 #include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
+#include <distrun/runtime/rpc/calls/log.hpp>
 #include <distrun/runtime/rpc/calls/served_profile.hpp>
 #include <distrun/runtime/rpc/calls/task.hpp>
 
 namespace distrun::rpc {
 namespace {
-
-// So much goes into a pipe that poll() calls writable.
-constexpr std::size_t kPieceMax = PIPE_BUF;
-
-bool write_piece(std::string_view piece) noexcept {
-  pollfd out{STDERR_FILENO, POLLOUT, 0};
-  if (::poll(&out, 1, 0) != 1 || (out.revents & POLLOUT) == 0) return false;
-  return ::write(STDERR_FILENO, piece.data(), piece.size()) > 0;
-}
-
-// Does not wait: the thread may be the one that reads messages, and a pipe of stderr that nobody reads is full. What
-// does not fit is left out and counted. Mostly in one piece, so that ranks that share a terminal don't mix their lines.
-void log(std::string_view text) noexcept {
-  static std::atomic<unsigned> left_out{0};
-  if (const unsigned count = left_out.load(); count != 0) {
-    char note[96];
-    const int size = std::snprintf(note, sizeof note, "(RPC has left out %u texts: stderr was full)\n", count);
-    if (!write_piece({note, static_cast<std::size_t>(size)})) return void(++left_out);
-    left_out -= count;
-  }
-  for (; !text.empty(); text.remove_prefix(std::min(kPieceMax, text.size()))) {
-    if (!write_piece(text.substr(0, kPieceMax))) return void(++left_out);
-  }
-}
 
 void log_failure(const WorkerInfo& self, const CallContext& call, const Error& error) noexcept {
   const std::string text = base::printable(describe_on(self, error)) + "\n  in " +

@@ -1,0 +1,12 @@
+#pragma once
+// What a worker writes to its stderr about calls of others that have failed.
+#include <string_view>
+
+namespace distrun::rpc {
+
+// Writes the text without waiting: the calling thread may be the one that reads messages, and a pipe that nobody reads
+// is full. Texts that do not fit are left out, and their number is written as soon as there is room again. Texts of up
+// to PIPE_BUF bytes are written in one piece, so that ranks that share a terminal do not mix their lines. Thread-safe.
+void log(std::string_view text) noexcept;
+
+}  // namespace distrun::rpc
