@@ -9,6 +9,7 @@
 
 #include <distrun/common/base/check.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/rpc/successor.hpp>
 
 namespace distrun::agents::inproc {
 namespace {
@@ -21,15 +22,6 @@ Error left(const rpc::WorkerInfo& worker, const std::string& why = "") {
   Error error(ErrorKind::Disconnected,
               worker.name() + " has left: " + (why.empty() ? "it has closed its agent" : why.substr(0, kEndMax)));
   return error.with_cause(core::rank_of_peer(worker.id(), ::getpid()));
-}
-
-Error replaced(const rpc::WorkerInfo& worker) {
-  return Error(ErrorKind::Disconnected, worker.name() + " has left: another worker has joined in its place");
-}
-
-// Whether it has joined after the other one, under the same id.
-bool is_later(const rpc::WorkerInfo& one, const rpc::WorkerInfo& other) noexcept {
-  return other.incarnation() != 0 && one.incarnation() > other.incarnation();
 }
 
 // The endpoints of this process that are not closed.
@@ -129,7 +121,7 @@ void Endpoint::add_worker(const rpc::WorkerRecord& record) {
     const std::lock_guard lock(mutex_);
     add(record.worker, number, before);
   }
-  if (before != nullptr) before->end(replaced(record.worker));
+  if (before != nullptr) before->end(rpc::replaced_error(before->from()));
   // One that closes leaves the table first and tells all that know it afterwards, so it is not missed.
   if (table().find(number) == nullptr) lose(record.worker.id(), number, left(record.worker));
 }
@@ -141,10 +133,10 @@ Endpoint::Peer& Endpoint::add(const rpc::WorkerInfo& worker, std::uint64_t numbe
   const auto known = peers_.find(worker.id());
   if (known != peers_.end()) {
     if (known->second.number == number) return known->second;
-    if (is_later(known->second.worker, worker)) {
-      throw Error(ErrorKind::InvalidArgument, to_string(worker) + " has left: another worker has its id by now");
+    if (rpc::is_successor(known->second.worker, worker)) {
+      throw rpc::outdated_error(worker);
     }
-    if (!known->second.gone && !is_later(worker, known->second.worker)) {
+    if (!known->second.gone && !rpc::is_successor(worker, known->second.worker)) {
       throw Error(ErrorKind::InvalidArgument,
                   to_string(worker) + " has the id of " + to_string(known->second.worker) + ", which has not left");
     }
@@ -206,7 +198,7 @@ Endpoint::Peer& Endpoint::reachable(rpc::WorkerKey worker) {
     throw Error(ErrorKind::InvalidArgument,
                 worker_.name() + " knows no other worker of id " + std::to_string(worker.id));
   }
-  if (!found->second.worker.key().matches(worker)) throw replaced(found->second.worker);
+  if (!found->second.worker.key().matches(worker)) throw rpc::replaced_error(found->second.worker);
   if (found->second.gone) throw Error(*found->second.gone);
   return found->second;
 }
@@ -227,7 +219,7 @@ std::shared_ptr<Lane> Endpoint::connect(rpc::WorkerKey to) {
   try {
     const std::shared_ptr<Endpoint> other = table().find(number);
     if (other == nullptr) throw left(worker);
-    if (!other->worker_.key().matches(worker.key())) throw replaced(worker);
+    if (!other->worker_.key().matches(worker.key())) throw rpc::replaced_error(worker);
     auto lane = other->accept(*this);
     lock.lock();
     return reachable(to).out = std::move(lane);
@@ -252,7 +244,7 @@ std::shared_ptr<Lane> Endpoint::accept(const Endpoint& from) {
       throw Error(ErrorKind::Disconnected, worker_.name() + " has refused: " + why.text());
     }
   }
-  if (before != nullptr) before->end(replaced(from.worker_));
+  if (before != nullptr) before->end(rpc::replaced_error(before->from()));
   return lane;
 }
 

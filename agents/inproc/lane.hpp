@@ -32,6 +32,7 @@ class Lane final : public std::enable_shared_from_this<Lane> {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
+  const rpc::WorkerInfo& from() const noexcept { return from_; }
   // Throws Error{Overloaded} if too much is in it, or was received and waits for a thread.
   void check_room() const;
   // False: it is closed, or has ended.

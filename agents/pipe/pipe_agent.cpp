@@ -9,21 +9,13 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/shared_memory.hpp>
 #include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/successor.hpp>
 
 namespace distrun::agents::pipe {
 namespace {
 
 constexpr std::size_t kEndMax = 1024;
 constexpr base::Nanoseconds kLooks = std::chrono::milliseconds(10);  // at the address of a worker that is about to go
-
-// Whether it has joined after the other one, under the same id.
-bool is_later(const rpc::WorkerInfo& one, const rpc::WorkerInfo& other) noexcept {
-  return other.incarnation() != 0 && one.incarnation() > other.incarnation();
-}
-
-Error replaced(const rpc::WorkerInfo& worker) {
-  return Error(ErrorKind::Disconnected, worker.name() + " has left: another worker has joined in its place");
-}
 
 }  // namespace
 
@@ -65,7 +57,7 @@ PipeAgent::LinkPtr PipeAgent::find(rpc::WorkerKey worker) const noexcept {
 PipeAgent::LinkPtr PipeAgent::get(rpc::WorkerKey worker) const {
   LinkPtr link = find(worker.id);
   if (link != nullptr && link->peer().key().matches(worker)) return link;
-  if (link != nullptr) throw replaced(link->peer());
+  if (link != nullptr) throw rpc::replaced_error(link->peer());
   if (is_closed_.load()) throw Error(ErrorKind::Disconnected, "RPC is no longer running on this node");
   throw Error(ErrorKind::InvalidArgument,
               setting_.worker.name() + " knows no worker with the id " + std::to_string(worker.id));
@@ -78,7 +70,7 @@ PipeAgent::LinkPtr PipeAgent::put_unless_there(LinkPtr link) {
     if (is_closed_.load()) return link;
     LinkPtr& there = links_[link->peer().id()];
     if (there != nullptr && !there->is_over() && there->peer().matches(link->peer())) return there;
-    if (there != nullptr && is_later(there->peer(), link->peer())) return nullptr;
+    if (there != nullptr && rpc::is_successor(there->peer(), link->peer())) return nullptr;
     there = link;
   }
   reactor_->set_links(links());
@@ -90,18 +82,18 @@ void PipeAgent::add_worker(const rpc::WorkerRecord& record) {
   if (record.worker.id() == setting_.worker.id()) return;
   const LinkPtr known = find(record.worker.id());
   if (known != nullptr && !known->is_over() && known->peer().matches(record.worker)) return;
-  const bool is_outdated = known != nullptr && is_later(known->peer(), record.worker);
+  const bool is_outdated = known != nullptr && rpc::is_successor(known->peer(), record.worker);
   if (known != nullptr && !is_outdated) {
     porter_->forget(record.worker.id());
     end_replaced(*known);
     known->close();
   }
   if (!is_outdated && put_unless_there(std::make_shared<Link>(record.worker, record.address)) != nullptr) return;
-  throw Error(ErrorKind::InvalidArgument, to_string(record.worker) + " has left: another worker has its id by now");
+  throw rpc::outdated_error(record.worker);
 }
 
 void PipeAgent::end_replaced(Link& link) noexcept {
-  link.end(Link::State::Lost, replaced(link.peer()));
+  link.end(Link::State::Lost, rpc::replaced_error(link.peer()));
   reactor_->tell_end(link);
 }
 
@@ -191,7 +183,8 @@ void PipeAgent::look_after(rpc::WorkerKey peer) noexcept {
 
 void PipeAgent::make_room(const Hello& hello) {
   const LinkPtr link = find(hello.id);
-  if (link == nullptr || !is_later(rpc::WorkerInfo(hello.worker, {hello.id, hello.incarnation}), link->peer())) return;
+  if (link == nullptr || !rpc::is_successor(rpc::WorkerInfo(hello.worker, {hello.id, hello.incarnation}), link->peer()))
+    return;
   porter_->forget_here(hello.id);
   link->drain(*reactor_);
   end_replaced(*link);
@@ -201,7 +194,8 @@ std::optional<std::string> PipeAgent::refuse(const Hello& hello) {
   if (is_closed_.load()) return setting_.worker.name() + " is closing";
   const LinkPtr link = find(hello.id);
   const rpc::WorkerInfo worker(hello.worker, {hello.id, hello.incarnation});
-  if (link != nullptr && is_later(link->peer(), worker)) return hello.worker + " has left: another worker has its id";
+  if (link != nullptr && rpc::is_successor(link->peer(), worker))
+    return hello.worker + " has left: another worker has its id";
   if (link != nullptr && !link->is_over() && !link->peer().matches(worker)) {
     return "the worker with the id " + std::to_string(hello.id) + " is " + link->peer().name() + " here";
   }

@@ -7,6 +7,7 @@
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/session/detail/control.hpp>
 #include <distrun/runtime/rpc/session/detail/missing.hpp>
+#include <distrun/runtime/rpc/successor.hpp>
 
 namespace distrun::rpc {
 namespace {
@@ -26,10 +27,6 @@ std::string text_of(const Member& member) {
 // Set by `other` when it has removed that one: an answer could not reach it any more.
 std::string farewell_key(const Member& left, const Member& other) {
   return "farewell/" + text_of(left) + "/" + text_of(other);
-}
-
-Error has_left(const Member& member, const std::string& why = "") {
-  return Error(ErrorKind::Disconnected, member.name + " has left" + why);
 }
 
 CallRequest request_of(const Member& to, const char* function, const Member& member, base::TimePoint deadline,
@@ -241,7 +238,7 @@ void ElasticGroup::add(Calls& calls, const Member& member) {
     predecessors = known_.predecessors_of(member);
   }
   for (const Member& each : predecessors) {
-    remove_now(calls, each, has_left(each, ": another worker has joined in its place"), false);
+    remove_now(calls, each, replaced_error(worker_of(each)), false);
   }
   make_known(calls.agent(), member);
   calls.devices().set_site(worker_of(member), member.site);
@@ -252,7 +249,7 @@ void ElasticGroup::add(Calls& calls, const Member& member) {
 
 void ElasticGroup::remove(Calls& calls, const Member& member) {
   const std::lock_guard changing(changing_);
-  remove_now(calls, member, has_left(member), false);
+  remove_now(calls, member, Error(ErrorKind::Disconnected, member.name + " has left"), false);
 }
 
 void ElasticGroup::remove_now(Calls& calls, const Member& member, const Error& why, bool has_died) {
