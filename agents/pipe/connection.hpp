@@ -37,8 +37,8 @@ struct Connection {
 // On the porter's thread, and quick: nothing else moves meanwhile. They throw nothing, where nothing is said.
 class PorterEvents {
  public:
-  // A worker that knows the secret has come. Another one that was met under its id, and has joined before it, has left:
-  // then the porter must have forgotten that when this returns (forget_here()).
+  // Called when a worker that knows the secret connects. If a predecessor under its id is connected, end that
+  // connection and call forget_here() before returning.
   virtual void make_room(const Hello& hello) = 0;
   // Why nobody wants to talk to that worker, who knows the secret; nothing: welcome.
   virtual std::optional<std::string> refuse(const Hello& hello) = 0;

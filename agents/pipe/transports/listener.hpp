@@ -36,7 +36,7 @@ struct Dialled {
 // Throws Error{Failed} when descriptors run out.
 Dialled dial(const Place& place);
 int dial_error(int socket) noexcept;
-// Whether nobody listens at any of these places. False if that can't be told within a fifth of a second, for each.
+// Returns whether there is no listener at any of these places. Returns false if one does not refuse within 200 ms.
 bool is_deserted(const Address& address) noexcept;
 
 // The first address of a network interface ("eth0"), as a number. Throws Error{InvalidArgument} if it has none.

@@ -46,7 +46,7 @@ class Context {
   std::map<MessageId, Ref<RecvNode>> recv_functions() const;
   // Everybody with whom a message of it was exchanged.
   std::set<WorkerId> known_worker_ids() const;
-  // Whether that worker is one of them, and not one that has joined under its id since.
+  // Returns whether that worker is one of them. A successor under the same id is not.
   bool knows(WorkerKey worker) const;
 
   void add_known_worker(WorkerKey worker);

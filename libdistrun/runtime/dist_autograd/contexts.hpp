@@ -46,7 +46,7 @@ class Contexts final : public rpc::AutogradService, public std::enable_shared_fr
   bool release(ContextId id, WorkerId told_by) noexcept;
   // Who has given an id: has opened the context, sent the message, begun the pass.
   static WorkerId giver_of(std::int64_t id) noexcept { return static_cast<WorkerId>(id >> kWorkerBits); }
-  // Whether that worker has given the id: of `earlier` workers of one id, each counts from first_of(earlier) on.
+  // Returns whether that worker has given the id. The worker after `earlier` others counts from first_of(earlier) on.
   static bool is_given_by(std::int64_t id, WorkerKey worker) noexcept;
   static std::int64_t first_of(std::uint64_t earlier) noexcept;
   ContextId max_id() const noexcept { return base_ | kCountMost; }

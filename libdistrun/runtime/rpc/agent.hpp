@@ -1,10 +1,10 @@
 #pragma once
-// A rank's endpoint: carries messages between workers that it knows, each to whom it is for, once, in the order in
-// which the calling thread has sent them, or tells that it can't. What messages mean is no business of its own.
+// A rank's endpoint. Delivers messages between the workers that it knows: once, in the order in which a thread has sent
+// them, or reports that it cannot. It does not interpret messages.
 //
-//   made -> started -> closed
+//   created -> started -> closed
 //
-// Any thread, unless something else is said.
+// Thread-safe, unless a function says otherwise.
 #include <map>
 #include <memory>
 #include <string>
@@ -23,30 +23,30 @@ class HandlerTask;
 
 namespace distrun::rpc {
 
-// Who gets what arrives. The agent calls it on any thread, one call at a time for each peer, and nothing of it may
-// block, or run what users wrote.
+// Receives what arrives. The agent calls it on any thread, one call at a time for each peer. Implementations must not
+// block, and must not run users' code.
 class Receiver {
  public:
-  // What is left to be done for the message on a thread that may block: empty if it is done with.
+  // Returns the rest of the work, for a thread that may block; null if there is none.
   virtual std::unique_ptr<future::HandlerTask> receive(const WorkerInfo& from, Message message) noexcept = 0;
-  // Nothing comes from that worker any more, and nothing goes to it; said once.
+  // Called once, when no message can come from that worker or reach it any more.
   virtual void lose(const WorkerInfo& peer, const base::Error& why) noexcept = 0;
 
  protected:
   ~Receiver() = default;
 };
 
-// What others must know of a worker to reach it: made by its agent, understood by theirs.
+// Describes how to reach a worker. Its agent creates the address; other workers' agents read it.
 struct WorkerRecord {
   WorkerInfo worker;
   std::string address;
 };
 
-// How soon the sender is going to look for the answer, so that the agent need not ring a peer that is still awake.
+// How soon the sender looks for the answer. An agent uses it to save a wake-up of a peer that is still awake.
 enum class Urgency : std::uint8_t {
   Answer,  // at once, by progress()
   Later,
-  Whenever,  // nobody waits for it: it goes with what comes next, or when this side rests
+  Whenever,  // no thread waits for it: it is sent with the next message, or when this side is idle
 };
 
 class Agent {
@@ -56,10 +56,10 @@ class Agent {
   Agent& operator=(const Agent&) = delete;
 
   virtual const WorkerInfo& worker_info() const noexcept = 0;
-  // All workers that it knows, itself too, by id.
+  // Returns all workers that it knows, its own included, sorted by id.
   virtual std::vector<WorkerInfo> worker_infos() const = 0;
 
-  // Of this worker, for the records of others.
+  // Returns this worker's address, for WorkerRecord.
   virtual std::string address() const = 0;
   // Makes a worker known. Replaces one of that id that was lost, has left, or is of an earlier incarnation; the loss of
   // the latter is reported first. Connects when there is something to send. Throws Error{InvalidArgument} for an
@@ -74,7 +74,7 @@ class Agent {
 
   // Once, before anything else that moves messages. `receiver` must stay until close() has returned.
   virtual void start(Receiver& receiver) = 0;
-  // Takes the message; it may still be on its way when this returns. What can't be brought any more is told by lose().
+  // Takes the message, which may still be in flight on return. If it cannot be delivered later, lose() reports that.
   // Throws Error{Disconnected} if the worker is lost, can't be reached, or is another incarnation than `to`;
   // Error{Overloaded} if too much is on its way to it; Error{InvalidArgument} for a worker that it does not know, and
   // for tensors that it can't carry.
@@ -82,17 +82,17 @@ class Agent {
   // Connects to a worker that the agent has not met, so that its loss is reported. Called when the worker's process is
   // said to be gone, or when it has not come. Must not block; a worker that is there stays one.
   virtual void look_after(WorkerKey /*peer*/) noexcept {}
-  // Null: messages move without anybody's help.
+  // Returns null if messages move without help of waiting threads.
   virtual std::shared_ptr<future::Progress> progress() const noexcept = 0;
 
-  // Before close(): what its peers are told of why it leaves, "worker1 has left: ..."; at most 1 KiB of it.
-  // An agent may keep it to itself.
+  // Sets the reason that peers report when this worker leaves: "worker1 has left: ...". Call it before close(). At most
+  // 1 KiB is sent; an agent may ignore it.
   virtual void set_end(const std::string& /*why*/) noexcept {}
-  // Nothing is received afterwards, and no thread of its own is left; peers are told that it leaves. What was sent
-  // before is brought to them, for as long as `limit`. Idempotent.
+  // Delivers what was sent before, for at most `limit`, and reports to the peers that this worker leaves. Afterwards
+  // nothing is received, and the agent has no thread any more. Idempotent.
   virtual void close(base::Nanoseconds limit) noexcept = 0;
 
-  // Whether messages go from hand to hand within the process, parcels and all.
+  // Returns whether messages are handed over within the process, with their parcels.
   virtual bool is_by_hand() const noexcept { return false; }
 
   // "pipe.worker1.transport": "shm", and why others were not taken.

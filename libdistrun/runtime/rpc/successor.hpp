@@ -1,5 +1,5 @@
 #pragma once
-// Workers that have joined under the id of another: what agents and sessions have in common about them.
+// Workers that have joined under the id of an earlier worker: rules that agents and sessions share.
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/rpc/worker_info.hpp>
 
@@ -8,10 +8,10 @@ namespace distrun::rpc {
 // Returns whether `one` has joined under the id of `other`, after it. False if the incarnation of either is not known.
 bool is_successor(const WorkerInfo& one, const WorkerInfo& other) noexcept;
 
-// What calls to a worker fail with that has a successor.
+// Returns the error of calls to a worker that has a successor.
 base::Error replaced_error(const WorkerInfo& worker);
 
-// Thrown for a worker that is to be added, while its successor is known.
+// Returns the error of adding a worker while its successor is known.
 base::Error outdated_error(const WorkerInfo& worker);
 
 }  // namespace distrun::rpc

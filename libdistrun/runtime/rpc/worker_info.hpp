@@ -1,8 +1,8 @@
 #pragma once
-// Who takes part in RPC: a worker is a rank under a name. The name is what people write, the id what messages carry.
+// A worker is a rank that takes part in RPC, under a name. Users write the name; messages carry the id.
 //
-// Where workers come and go, several have one id, one after the other. An incarnation tells them apart: messages,
-// answers and losses are of one incarnation, and never reach the next one.
+// In an elastic group several workers have the same id, one after the other. The incarnation distinguishes them: every
+// message, answer and loss belongs to one incarnation and never reaches the next one.
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -27,7 +27,7 @@ struct WorkerKey {
 
   WorkerKey() = default;
   WorkerKey(WorkerId id_, Incarnation incarnation_ = 0) : id(id_), incarnation(incarnation_) {}
-  // Whether both can be the same worker: incarnations that are known are equal.
+  // Returns whether both can be the same worker: incarnations that are known are equal.
   bool matches(WorkerKey other) const noexcept {
     return id == other.id && (incarnation == other.incarnation || incarnation == 0 || other.incarnation == 0);
   }
@@ -46,7 +46,7 @@ class WorkerInfo {
   Incarnation incarnation() const noexcept { return key_.incarnation; }
   WorkerKey key() const noexcept { return key_; }
 
-  // Whether both can be the same worker, and not one that has joined after it under the same id.
+  // Returns whether both can be the same worker, as WorkerKey::matches(), and have the same name.
   bool matches(const WorkerInfo& other) const noexcept { return name_ == other.name_ && key_.matches(other.key_); }
   // Compares name and id only.
   friend bool operator==(const WorkerInfo& one, const WorkerInfo& other) noexcept {

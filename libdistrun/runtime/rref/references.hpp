@@ -99,8 +99,8 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   // With the lock.
   int rank_behind(WorkerId id) const;
   WorkerKey key_of(WorkerId id) const;
-  // Whether another worker has joined under its id since. What comes of one that is past, or of its end, changes
-  // nothing: all of it was ended when the next one was met.
+  // Returns whether a successor of the worker was met. Messages of such a worker, and its loss, change nothing: all
+  // that it held and owned ended when the successor was met.
   bool is_past(WorkerKey worker) const;
   void refuse_past(const WorkerInfo& from) const;
   HandlePtr make_handle(WorkerInfo owner, RRefId r);

@@ -28,7 +28,7 @@ class KeyTable {
   // Does it, or, if what it waits for is not there, nothing. Throws Error{InvalidArgument, Overloaded}, and has done
   // nothing then. `changes`, if it is not null, gets what became of keys.
   Reply run(const Request& request, std::vector<Change>* changes = nullptr);
-  // Counts what has changed it: a request after which this is the same has changed nothing.
+  // Counts changes: a request that leaves this as it was has changed nothing.
   std::uint64_t changed() const noexcept { return changed_; }
   // Which of the request's keys are not there.
   std::vector<std::string> missing(const Request& request) const;

@@ -9,8 +9,8 @@
 //
 // That a log is there is a lock, too (fcntl, of the open file, on a byte that no file has): it goes with its process.
 //
-// Locks belong to the open file, which a forked child shares with its parent: they would not keep the two apart. So a
-// log that is used in a child opens the file again.
+// flock() locks belong to the open file, which a forked child shares with its parent, so they do not exclude each
+// other. A log that is used in a child opens the file again.
 #include <optional>
 #include <string>
 

@@ -16,7 +16,7 @@ class TcpLine {
   // `give_up` is readable when whoever waits must not any longer; -1: never.
   using TimePoint = base::TimePoint;
 
-  // What it means that nobody listens there.
+  // What it means if there is no listener at the address.
   enum class Unserved : std::uint8_t {
     Early,  // the server has not come yet: tries again until the deadline
     Gone,   // it has been there: throws Error{Disconnected}

@@ -13,10 +13,9 @@ namespace distrun::stores {
 // wait lasts.
 board::WaitInfo wait_for(const Request& request, std::string& name, base::Location site);
 
-// Error{Timeout, "DistStoreError"}: "wait timeout after 100 ms, keys: a, b".
-// As the caller gave it: "300 s".
+// Returns a timeout as the caller gave it: "300 s".
 std::string human_timeout(base::Nanoseconds timeout);
-// `timeout`: how long it was to wait.
+// Returns Error{Timeout, "DistStoreError"}: "wait timeout after 100 ms, keys: a, b".
 Error timeout_error(base::Nanoseconds timeout, const std::vector<std::string>& missing, base::Location site);
 
 }  // namespace distrun::stores

@@ -69,7 +69,7 @@ TEST_CASE("what is sent to a worker that has left does not reach the one in its 
   CHECK(group.refusal({1, 1}) == ErrorKind::Disconnected);
   group.exchange(*second);
   CHECK(second->inbox().count() == 1);
-  group.send(1);  // whoever has the id
+  group.send(1);  // the worker that has the id now
   CHECK(second->inbox().wait_messages(2));
   CHECK(group.owner().agent().worker_infos().at(1).incarnation() == 2);
 }

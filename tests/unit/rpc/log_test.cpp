@@ -1,4 +1,4 @@
-// What a callee says on stderr of calls that have failed.
+// Messages on a callee's stderr about calls that failed.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -56,7 +56,7 @@ class Piped {
 
 }  // namespace
 
-TEST_CASE("a worker whose stderr nobody reads answers calls that fail, and counts what it could not say") {
+TEST_CASE("a worker with a full stderr answers calls that fail, and counts the texts that it leaves out") {
   const Ranks ranks(2);
   REQUIRE(ranks.run([&](int rank) { init_rpc(ranks.options(rank)); }) == no_errors(2));
   std::string text;
@@ -75,7 +75,7 @@ TEST_CASE("a worker whose stderr nobody reads answers calls that fail, and count
                        Catch::Contains("log_fail"));
 }
 
-TEST_CASE("an exception whose what() is null is an error as any other") {
+TEST_CASE("an exception with a null what() is an error as any other") {
   const Ranks ranks(2);
   REQUIRE(ranks.run([&](int rank) { init_rpc(ranks.options(rank)); }) == no_errors(2));
   const std::string error = ranks.error_as(0, [] { rpc_sync<void>("worker1", "log_fail_without_text"); });

@@ -1,4 +1,4 @@
-// What a worker makes of joins, leaves and losses that it is told of in every order.
+// Rosters, given news of joins, leaves and losses in every order.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ struct Notice {
   bool joins = false;
 };
 
-// A group that workers have joined, one after the other; of those that are not there any more, some have told so twice
-// (that they leave, and the loss of their connection).
+// A group that workers have joined, one after the other. The end of a worker may be reported twice: as its leave, and
+// as the loss of its connection.
 struct History {
   std::vector<Notice> notices;
   std::vector<Member> there;
@@ -79,7 +79,7 @@ History with(History history, WorkerId id, const std::string& name, std::int64_t
   return history;
 }
 
-// All groups that so many workers have joined, with two ids and two names.
+// Creates all groups that `joins` workers have joined, with two ids and two names.
 void make_all(const History& history, int joins, std::vector<History>& all) {
   if (joins == 0) return all.push_back(history);
   for (const WorkerId id : {1, 2}) {
@@ -92,7 +92,7 @@ void make_all(const History& history, int joins, std::vector<History>& all) {
 
 }  // namespace
 
-TEST_CASE("in whatever order a worker is told who comes and goes, it knows those that are there in the end") {
+TEST_CASE("a roster has the present members in the end, in every order of the news") {
   std::vector<History> all;
   make_all({}, 3, all);
   int orders = 0;

@@ -9,9 +9,9 @@ std::int64_t incarnation_seven(std::int64_t) { return 7; }
 DISTRUN_RPC(incarnation_seven)
 
 const WorkerInfo kFirst("worker1", rpc::WorkerKey(1, 1)), kSecond("worker1", rpc::WorkerKey(1, 2));
-constexpr std::int64_t kFarAway = 1'000'000;  // ids that nobody has
+constexpr std::int64_t kFarAway = 1'000'000;  // ids that are not in use
 
-// Of which worker 1 has left, and another one has joined in its place.
+// Three workers; worker 1 is the successor of one that has left.
 class Successors {
  public:
   Successors() : ranks_(3) {
@@ -32,7 +32,7 @@ std::string owned() { return debug_info()["num_owner_rrefs"]; }
 
 }  // namespace
 
-TEST_CASE("a reference that names an owner who has left is lost, though another has come in its place") {
+TEST_CASE("a reference is lost with its owner, though the owner has a successor") {
   const Successors ranks;
   ranks.as(0, [] {
     const auto references = current_references();
@@ -43,7 +43,7 @@ TEST_CASE("a reference that names an owner who has left is lost, though another 
   });
 }
 
-TEST_CASE("a worker's loss that is told after another has come in its place leaves that one's references") {
+TEST_CASE("a loss that is reported late leaves the references of the successor") {
   const Successors ranks;
   ranks.as(0, [] {
     const auto references = current_references();

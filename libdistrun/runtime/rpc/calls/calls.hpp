@@ -73,12 +73,12 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   // Throws Error{InvalidArgument}: "... could not find destination ..."; Error{Disconnected} for a worker that is known
   // to have died, and for a WorkerInfo of an incarnation that has left.
   WorkerInfo resolve(const Destination& to) const;
-  // Nothing: that worker has left, or is not known.
+  // Returns nothing if that worker has left or is not known.
   std::optional<WorkerInfo> find_worker(WorkerKey key) const;
   // By the session, when workers have come or gone: what resolve() finds, from when this returns.
   void refresh_workers();
-  // By the session, before refresh_workers(): a worker that the agent does not list any more has died. Calls to its
-  // name fail with `why` until another worker has it.
+  // Called by the session before refresh_workers(), when a worker has died that the agent does not list any more. Calls
+  // to its name fail with `why` until another worker has the name.
   void note_death(const WorkerInfo& worker, const Error& why);
 
   future::Future<Value> call(CallRequest request) {

@@ -20,7 +20,7 @@ bool write_piece(std::string_view piece) noexcept {
   return ::write(STDERR_FILENO, piece.data(), piece.size()) > 0;
 }
 
-// Returns whether the count of texts that were left out is written, or there are none.
+// Writes how many texts were left out, if any. Returns false if there is no room.
 bool write_left_out(std::atomic<unsigned>& left_out) noexcept {
   const unsigned count = left_out.exchange(0);
   if (count == 0) return true;

@@ -15,8 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr char kJoin[] = "distrun.join";
-constexpr base::Nanoseconds kFarewell = 1s;       // for those who are told that it leaves
-constexpr base::Nanoseconds kReachPatience = 1s;  // with those who can't be reached, and have not said that they leave
+constexpr base::Nanoseconds kFarewell = 1s;       // for members to confirm that it leaves
+constexpr base::Nanoseconds kReachPatience = 1s;  // with members that can't be reached and are in the log
 constexpr base::Nanoseconds kFirstRest = 100us;
 constexpr base::Nanoseconds kLastRest = 5ms;
 
@@ -24,7 +24,7 @@ std::string text_of(const Member& member) {
   return std::to_string(member.id) + "." + std::to_string(member.incarnation);
 }
 
-// Set by `other` when it has removed that one: an answer could not reach it any more.
+// Set by `other` when it has removed `left`, whose agent may be closed too early for an answer.
 std::string farewell_key(const Member& left, const Member& other) {
   return "farewell/" + text_of(left) + "/" + text_of(other);
 }
@@ -58,7 +58,7 @@ void ElasticGroup::enter(Agent& agent) {
   }
 }
 
-// Of workers that have died nobody has said that they have left.
+// Workers that died are still in the log.
 void ElasticGroup::evict_namesakes(Agent& agent) {
   for (const Member& each : log_.members()) {
     if (is_same_member(each, self_)) return;
@@ -72,7 +72,7 @@ bool ElasticGroup::evict_if_gone(Agent& agent, const Member& member) {
   return true;
 }
 
-// False: it has left meanwhile; another one may have come under its id, and have told the agent so.
+// Returns false if the member has left meanwhile: its successor may be known to the agent already.
 bool ElasticGroup::is_made_known(Agent& agent, const Member& member) {
   try {
     make_known(agent, member);
@@ -115,7 +115,7 @@ std::vector<Member> ElasticGroup::tell_others(Calls& calls, base::TimePoint dead
   return again;
 }
 
-// Those that may be tried again.
+// Returns the members that may be tried again.
 std::vector<Member> ElasticGroup::tell(Calls& calls, const std::vector<Member>& members, base::TimePoint deadline,
                                        base::Location site) {
   std::vector<Member> untold;
@@ -140,7 +140,7 @@ std::vector<Member> ElasticGroup::tell(Calls& calls, const std::vector<Member>& 
   return untold;
 }
 
-// One that can't be reached is no hindrance if it is gone; false then. Throws for one that is there.
+// Returns false for a member that is gone. Throws `why` for one that is there.
 bool ElasticGroup::may_try_again(Calls& calls, const Member& member, const Error& why) {
   const bool is_over =
       !log_.contains(member) || (why.kind() == ErrorKind::Disconnected && evict_if_gone(calls.agent(), member));
@@ -152,7 +152,7 @@ bool ElasticGroup::may_try_again(Calls& calls, const Member& member, const Error
               why.where());
 }
 
-// A line that was lost is not taken up again: the agent gets to know the worker anew.
+// A lost connection is not reopened: the agent adds the worker again.
 void ElasticGroup::reach_again(Calls& calls, const Member& member) {
   const std::lock_guard changing(changing_);
   if (!find_known({member.id, member.incarnation})) return;  // another has its id by now
@@ -178,11 +178,12 @@ void ElasticGroup::leave(Calls& calls) noexcept {
     });
     wait_for_farewells(std::move(told));
   } catch (const std::exception&) {
-    return;  // the store is gone: then whoever still is there finds out when it calls
+    return;  // the store is gone: the members notice when they call this worker
   }
 }
 
-// So that one who comes again under its id is not taken for this one. Those who leave at the same time do not answer.
+// Waits until the members have removed this worker, so that a successor is added at once. Members that leave at the
+// same time do not confirm.
 void ElasticGroup::wait_for_farewells(std::vector<Member> told) {
   core::PollingWait wait({board::WaitKind::Barrier, "rpc leave", board::PeerRule::None, {}, 0, {}},
                          base::system_clock().now() + kFarewell);

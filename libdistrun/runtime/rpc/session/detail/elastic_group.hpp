@@ -1,12 +1,11 @@
 #pragma once
-// Workers that come and go. Who is there says a log in the store (member_log.hpp); each that joins tells those before
-// it that it is there, and knows them, before its init returns.
+// A group in which workers join and leave at any time. A log in the store lists the members (member_log.hpp). Before
+// init_rpc() of a new worker returns, it knows all members, and all members know it.
 //
-// A worker that has died does not say that it leaves. It is taken out of the log by the next one that joins and finds
-// that nobody listens at its address, and by each member out of what that knows when it is told of the loss.
+// A worker that dies does not leave the log. The next worker that joins and finds no listener at its address removes it
+// from the log; each member removes it from its roster (roster.hpp) when the agent reports the loss.
 //
-// Members change in one order on each worker: the end of one that had an id or a name comes before the next one with it
-// is known (changing_). Ends that are reported late are of that incarnation, and change nothing.
+// On each worker, the removal of a member is complete before its successor is added (changing_).
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,40 +23,40 @@ class ElasticGroup {
   ElasticGroup(std::shared_ptr<Store> store, Member self)
       : store_(std::move(store)), log_(store_), self_(std::move(self)) {}
 
-  // Appends itself. Throws Error{Failed} if a worker that is there has its name or its id, and what
-  // check_device_maps() throws; then it has left again.
+  // Adds this worker to the log. Throws Error{Failed} if a member has its name or its id, and what check_device_maps()
+  // throws; the worker is removed from the log then.
   void enter(Agent& agent);
-  // Tells those that have come before. One that can't be reached may just be leaving: it is tried again until the log
-  // says that it has left, its agent is gone, or a moment is over. Throws Error{Timeout} for who does not answer.
-  // Returns who has been reached after it was lost.
+  // Announces this worker to the members that joined before. A member that cannot be reached may just be leaving: it is
+  // tried again for a second, or until it has left the log or its agent is gone. Throws Error{Timeout} for a member
+  // that does not answer. Returns the members that were reached after they had been lost.
   std::vector<Member> tell_others(Calls& calls, base::TimePoint deadline, base::Location site);
-  // Appends that it leaves, and tells who is there, as far as they can be reached.
+  // Leaves the log, and announces that to all members that can be reached.
   void leave(Calls& calls) noexcept;
-  // Only appends it, if it can.
+  // Leaves the log only, if the store can be reached.
   void leave_silently() noexcept;
 
-  // Where the devices are of all that it knows of, itself too; before the calls start.
+  // Sets the sites of the devices of all known members, its own included. Call it before the calls start.
   void introduce_devices(Calls& calls) const;
-  // Those that it knows of; before the calls start.
+  // Registers all known members with the references. Call it before the calls start.
   void introduce_references(Calls& calls) const;
 
-  // What peers call.
+  // Called when a member announces that it joins.
   void add(Calls& calls, const Member& member);
-  // And tells it that it has taken note.
+  // Called when a member announces that it leaves; confirms that in the store.
   void take_leave(Calls& calls, const Member& member);
-  // The agent has lost that worker: it is a member no more if its agent is gone. `why` is what calls to it fail with.
+  // Called when the agent has lost a worker. Removes it if its agent is gone; calls to its name fail with `why` then.
   void remove_if_gone(Calls& calls, const WorkerInfo& peer, const Error& why) noexcept;
 
  private:
   std::optional<Member> find_known(WorkerKey key);
   void remove(Calls& calls, const Member& member);
-  // With changing_ held. `has_died`: calls to its name fail with `why` from now on.
+  // Requires changing_. `has_died`: calls to its name fail with `why` from now on.
   void remove_now(Calls& calls, const Member& member, const Error& why, bool has_died);
   void wait_for_farewells(std::vector<Member> told);
   // Throws what Agent::add_worker() throws.
   void make_known(Agent& agent, const Member& member);
   bool is_made_known(Agent& agent, const Member& member);
-  // It was taken out of the log, since nobody listens at its address.
+  // Removes the member from the log, and returns true, if there is no listener at its address.
   bool evict_if_gone(Agent& agent, const Member& member);
   void evict_namesakes(Agent& agent);
   void check_unique(const std::vector<Member>& before) const;
@@ -69,11 +68,11 @@ class ElasticGroup {
   const std::shared_ptr<Store> store_;
   MemberLog log_;
   const Member self_;
-  std::vector<Member> before_;  // those who were there when it has joined
-  // Held while one is added or removed, to the end. Before mutex_.
+  std::vector<Member> before_;  // members when this worker joined
+  // Held while a member is added or removed. Locked before mutex_.
   std::mutex changing_;
   std::mutex mutex_;
-  Roster known_;  // guarded by mutex_; those that the agent knows
+  Roster known_;  // guarded by mutex_; the members that the agent knows
 };
 
 }  // namespace distrun::rpc

@@ -1,7 +1,7 @@
 #pragma once
-// By what key workers that meet (meetings.hpp) know their group: their names in order, each with its incarnation if it
-// is not the first under its id: "worker0, worker1#2". So the rounds of a group begin anew when a worker in it is
-// another.
+// The key of a group of workers that meet (meetings.hpp): their names in order, each with its incarnation if that is
+// not the first: "worker0, worker1#2". If another worker takes a place in the group, the key changes, and rounds start
+// at 0.
 #include <map>
 #include <set>
 #include <string>
@@ -20,7 +20,7 @@ using WorkerKeys = std::map<std::string, WorkerKey>;  // by name
 WorkerKeys keys_of(const Calls& calls, const std::set<std::string>& names, base::Location site);
 std::string join(const std::set<std::string>& names);  // "worker0, worker1"
 std::string key_of(const WorkerKeys& workers);
-// Whether the key names an earlier worker of that name.
+// Returns whether the key names an earlier worker of that name.
 bool names_earlier(std::string_view key, const WorkerInfo& worker);
 
 }  // namespace distrun::rpc

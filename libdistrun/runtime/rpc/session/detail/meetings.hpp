@@ -6,8 +6,8 @@
 //
 // A follower that has it may leave before it has answered that call, so it says so on the control lane first.
 //
-// Rounds of the same workers are counted. A worker that has joined in the place of another is another one, with rounds
-// of its own: "worker0, worker1#2" is the key of those with the second worker1.
+// Rounds are counted for each group, and a group with a successor of one of its workers is another group
+// (meeting_keys.hpp).
 //
 // A round is there from when the rank enters it, at a leader also from the first contribution that comes, until the
 // rank has left it; what comes for it afterwards is refused. Any thread.

@@ -1,5 +1,5 @@
 #pragma once
-// What workers tell each other of themselves, through the store or in a call, before they can call each other.
+// A worker's description of itself, which it puts into the store or sends in a call when it joins.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,7 +26,7 @@ struct Member {
   Incarnation incarnation = 1;
   std::int64_t order = 0;  // of an elastic group: counts all that have joined it
   std::string address;     // of its agent
-  DeviceSite site;         // of its GPUs; not counted unless somebody's maps are to be checked
+  DeviceSite site;         // of its GPUs; not counted unless device maps are checked
   std::vector<MapRecord> maps;
   std::vector<std::int32_t> devices;  // that it has declared; empty: those of the maps
   bool names_devices() const noexcept { return !maps.empty() || !devices.empty(); }
@@ -34,19 +34,19 @@ struct Member {
 DISTRUN_FIELDS(Member, m.name, m.id, m.incarnation, m.order, m.address, m.site, m.maps, m.devices)
 
 Member make_member(const Agent& agent, const RpcBackendOptions& options);
-// The GPUs that calls between these have to do with, of `self`: those that it has declared, else those of its own maps
-// and of others' maps for it.
+// Returns the GPUs of `self` that calls between these members may use: the declared ones, else those of its own maps
+// and of other members' maps for it.
 std::vector<device::Device> devices_of(const Member& self, const std::vector<Member>& members);
 WorkerInfo worker_of(const Member& member);
 WorkerRecord record_of(const Member& member);
 std::string describe(const Member& member);  // "worker1 (rank 1)"
 
 std::string to_text(const Member& member);
-// Throws Error{InvalidArgument} for what is none.
+// Throws Error{InvalidArgument} for bytes that are not a member.
 Member member_of(std::string_view text);
 
-// Of all members in the order of their ids, so that all ranks find the same. Throws Error{Failed}: "RPC worker name X
-// is not unique. Workers 0 and 3 share the same name."
+// Checks the members in the order of their ids, so that all ranks find the same fault. Throws Error{Failed}: "RPC
+// worker name X is not unique. Workers 0 and 3 share the same name."
 void check_names(const std::vector<Member>& members);
 // Throws Error{InvalidArgument, "ValueError"}: "Node worker0 has duplicated target devices in its device map for
 // worker1". Of members that are not all there, maps may name others.

@@ -19,7 +19,7 @@ struct Entry {
 };
 DISTRUN_FIELDS(Entry, m.joins, m.member)
 
-// In the log, each with its length in front.
+// Returns the entry as it is in the log: its length, then its bytes.
 std::string to_text(const Entry& entry) {
   const wire::Bytes bytes = wire::encode(entry);
   wire::ByteWriter writer;
@@ -42,7 +42,7 @@ std::vector<Member> present_in(const std::string& log) {
   return present;
 }
 
-// What tells which worker it is.
+// Returns the part of a member that identifies it.
 Member named(const Member& member) {
   Member name;
   name.name = member.name;
@@ -79,7 +79,7 @@ bool MemberLog::contains(const Member& member) {
   return std::any_of(present.begin(), present.end(), [&](const Member& each) { return is_same_member(each, member); });
 }
 
-// If somebody has appended meanwhile, the log stays as it is until it is read the next time.
+// If another worker has appended meanwhile, the log stays as it is until the next read.
 void MemberLog::compact(const std::string& log, const std::vector<Member>& present) {
   std::string compacted;
   for (const Member& each : present) compacted += to_text(Entry{true, each});

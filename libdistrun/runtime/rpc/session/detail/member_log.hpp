@@ -1,12 +1,11 @@
 #pragma once
-// Who is in a group where workers come and go: a log in the store. Each worker appends that it joins and that it
-// leaves; of one that has died, others append that it is gone. So no lock is there with which a worker could die. The
-// order of the log is that in which workers have joined.
+// The members of an elastic group, as a log in the store. A worker appends an entry when it joins and another when it
+// leaves; if it dies, other workers append the second. There is no lock that a dying worker could keep. Entries are in
+// the order in which workers joined.
 //
-// A worker is known by its id and its incarnation, which counts the workers that have had the id. What was appended of
-// one incarnation says nothing about the next one.
+// An entry names a worker by id and incarnation, and says nothing about other incarnations.
 //
-// The log is written anew, with those that are there, when most of it is about workers that are gone.
+// When most entries are about workers that have left, the log is rewritten with the present members only.
 #include <memory>
 #include <vector>
 
@@ -14,20 +13,21 @@
 
 namespace distrun::rpc {
 
-// Any thread. Throws what the store throws.
+// Thread-safe. Throws what the store throws.
 class MemberLog {
  public:
   explicit MemberLog(std::shared_ptr<Store> store) : store_(std::move(store)) {}
 
-  // What tells a worker of that id, which is about to join, from all others.
+  // Numbers that no other worker gets: within its id, and within the group.
   struct Turn {
     Incarnation incarnation = 0;
     std::int64_t order = 0;
   };
+  // Call it once for each worker that is about to join.
   static Turn next_turn(Store& store, WorkerId id);
 
   void add(const Member& member);
-  // It has left, or has died. Does nothing if it is not there.
+  // Appends that the worker has left or died. Does nothing if it is not a member.
   void remove(const Member& member);
   std::vector<Member> members();
   bool contains(const Member& member);

@@ -17,7 +17,7 @@ struct StaticGroup {
 // All members, by id. Throws Error{Failed} for an id or a name that two have, Error{InvalidArgument, "ValueError"} for
 // device maps that can't be, or another world size; Error{Timeout} with the ranks that have not come; base::PeerFailed.
 std::vector<Member> meet_all(const StaticGroup& group, Member self, base::Location site);
-// Removes what that member has written in a round. When all have met in the next one, nobody reads it any more.
+// Removes what that member has written in a round. No rank reads it once all have met in the next round.
 void forget_meeting(Store& store, WorkerId self, base::Location site);
 
 }  // namespace distrun::rpc

@@ -16,7 +16,7 @@ bool has_place_of(const Member& one, const Member& other) noexcept {
 
 }  // namespace
 
-// One that was removed may be told of once more: a join that was in flight while its worker left.
+// A join may arrive after its worker has left, if it was in flight.
 bool Roster::has(const Member& member) const {
   const auto removed = removed_.find(member.id);
   if (removed != removed_.end() && removed->second >= member.incarnation) return true;
