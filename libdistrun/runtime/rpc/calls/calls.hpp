@@ -144,6 +144,8 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   bool send_answer(const CallContext& call, Message message, Forks forks = {}, DeviceCarrier::Kept kept = {}) noexcept;
   std::shared_ptr<ResultSink> begin_result(const WorkerInfo& from, const Message& message);
   std::unique_ptr<future::HandlerTask> begin_call(const WorkerInfo& from, Message&& message);
+  // Nothing: nobody waits for this answer, or it has come too late.
+  std::optional<PendingCall> take_answered(const Message& answer, WorkerKey from);
   std::unique_ptr<future::HandlerTask> end_call(const WorkerInfo& from, Message&& message);
   void send_bytes(WorkerKey to, MessageKind kind, wire::Bytes bytes, Urgency urgency);
   std::unique_ptr<future::HandlerTask> receive_bytes(const WorkerInfo& from, Message&& message);

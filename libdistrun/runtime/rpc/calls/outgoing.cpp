@@ -245,10 +245,18 @@ Value Calls::call_and_wait(CallRequest request) {
   return future.wait({}, site);
 }
 
+// An answer that comes after the call's deadline is none, also where the thread of timeouts has had no CPU since.
+std::optional<PendingCall> Calls::take_answered(const Message& answer, WorkerKey from) {
+  std::optional<PendingCall> call = pending_.take(answer.id, from);
+  if (!call || call->deadline == core::kForever || base::system_clock().now() < call->deadline) return call;
+  expire(std::move(*call));
+  return std::nullopt;
+}
+
 std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Message&& message) {
+  std::optional<PendingCall> call = take_answered(message, from.key());
   if (message.kind == MessageKind::Reply &&
       (!is_plain(message) || has_packed_tensors(message) || brings_many_events(message))) {
-    std::optional<PendingCall> call = pending_.take(message.id, from.key());
     if (!call) {  // nobody waits for it any more
       drop_references(references_.get(), from, message);
       devices_->discard(message, from);
@@ -258,8 +266,7 @@ std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Mes
       self->complete(call, std::move(message));
     });
   }
-  if (const std::optional<PendingCall> call = pending_.take(message.id, from.key()))
-    complete(*call, std::move(message));
+  if (call) complete(*call, std::move(message));
   return nullptr;
 }
 
