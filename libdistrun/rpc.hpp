@@ -40,13 +40,15 @@ using rpc::rpc_sync;
 using rpc::to;
 using rref::remote;
 
-// The worker of this rank, "worker0", among those of all ranks of the test, with the agent that --agent names. They
-// meet in the store of the test, unless the options have another. Without shutdown() it ends, at once, with the test.
+// The worker of this rank, "worker0", among those of all ranks of the test, with the agent that --agent names, or
+// another that the options are of (rpc::FaultyOptions). They meet in the store of the test, unless the options have
+// another. Without shutdown() it ends, at once, with the test.
 inline void init_rpc(const Rank& rank, std::shared_ptr<const rpc::RpcBackendOptions> options = {},
                      base::Location site = base::Location::here()) {
   rpc::InitOptions init;
   init.name = rank.worker_name();
-  init.backend = rpc::find_backend(std::string(rank.agent()));
+  const rpc::Backend usual = rpc::find_backend(std::string(rank.agent()));
+  if (options == nullptr || usual.takes(*options)) init.backend = usual;
   init.rank = rank.rank();
   init.world_size = rank.world_size();
   init.options = std::move(options);

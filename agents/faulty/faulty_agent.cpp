@@ -122,7 +122,7 @@ void FaultyAgent::make_lie(rpc::WorkerKey to, base::FaultKind kind, rpc::Message
 // At once, or later. Answers that can't be held back are not refused: whoever waits for one would wait in vain.
 void FaultyAgent::pass(rpc::WorkerKey to, std::optional<base::FaultKind> kind, rpc::Message message,
                        rpc::Urgency urgency, const Fate& fate) {
-  const bool is_call = message.kind == rpc::MessageKind::Call;
+  const bool is_call = message.kind == rpc::MessageKind::Call && message.is_limited;
   const std::uint64_t id = message.id;
   switch (held_.take(to, message, fate)) {
     case Holding::Taken: {

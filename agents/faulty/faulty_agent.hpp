@@ -28,6 +28,7 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   void start(rpc::Receiver& receiver) override;
   // Also throws Error{Overloaded} "RPCErr:2:Send attempt failed intentionally for ...", and when too much is held back.
   void send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) override;
+  bool has_room(rpc::WorkerKey to) const noexcept override { return held_.has_room() && inner_->has_room(to); }
   void look_after(rpc::WorkerKey peer) noexcept override { inner_->look_after(peer); }
   std::shared_ptr<future::Progress> progress() const noexcept override { return inner_->progress(); }
   void set_end(const std::string& why) noexcept override { inner_->set_end(why); }

@@ -17,14 +17,6 @@ constexpr base::Nanoseconds kBehindMax = 200ms;
 
 base::TimePoint now() { return base::system_clock().now(); }
 
-std::size_t size_of(const rpc::Message& message) {
-  std::size_t bytes = message.payload.size();
-  for (const Tensor& each : message.tensors) {
-    if (each.defined()) bytes += static_cast<std::size_t>(each.numel()) * tensor::size_of(each.dtype());
-  }
-  return bytes;
-}
-
 }  // namespace
 
 Holding Held::take(rpc::WorkerKey to, rpc::Message& message, const Fate& fate) {
@@ -33,7 +25,7 @@ Holding Held::take(rpc::WorkerKey to, rpc::Message& message, const Fate& fate) {
   std::unique_lock lock(mutex_);
   const bool is_in_line = fate.keeps_order || lines_.count(to.id) != 0;
   if (is_closed_ || (!is_late && !is_in_line)) return Holding::NotWanted;
-  const std::size_t bytes = size_of(message);
+  const std::uint64_t bytes = rpc::bytes_of(message);
   if (entries_.size() >= kMessagesMax || bytes_ + bytes > kBytesMax) return Holding::Full;
   rpc::copy_tensors(message);
   base::TimePoint due = base::deadline_after(fate.delay.count() > 0 || !is_late ? fate.delay : kBehindMax);
@@ -42,6 +34,12 @@ Holding Held::take(rpc::WorkerKey to, rpc::Message& message, const Fate& fate) {
   entry.message = std::move(message);
   put(due, std::move(entry));
   return Holding::Taken;
+}
+
+bool Held::has_room() const noexcept {
+  if (count_.load(std::memory_order_acquire) == 0) return true;
+  const std::lock_guard lock(mutex_);
+  return entries_.size() < kMessagesMax && bytes_ < kBytesMax;
 }
 
 void Held::cut(rpc::WorkerKey to) {

@@ -50,6 +50,8 @@ class Held {
   // held, and `message` as it was. Throws what copying throws, and Error{Overloaded} if there can be no thread.
   Holding take(rpc::WorkerKey to, rpc::Message& message, const Fate& fate);
   void cut(rpc::WorkerKey to);
+  // Whether another message would be taken, of any size that is not beyond the limit alone.
+  bool has_room() const noexcept;
   // Another message has gone there: what was to go behind it, and is to go now.
   std::vector<rpc::Message> passed(rpc::WorkerKey to);
   void forget(rpc::WorkerKey to) noexcept;
@@ -60,7 +62,7 @@ class Held {
   struct Entry {
     rpc::WorkerKey to;
     std::optional<rpc::Message> message;  // nothing: a cut
-    std::size_t bytes = 0;
+    std::uint64_t bytes = 0;
     int behind = 0;
     bool is_ordered = false;
   };
@@ -82,12 +84,12 @@ class Held {
   DueEvents& events_;
   core::RankState& rank_;
   std::atomic<std::size_t> count_{0};  // of what is held or is being sent: 0 is seen without the lock
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
   Entries entries_;
   std::unordered_map<rpc::WorkerId, Line> lines_;
-  std::size_t bytes_ = 0;
+  std::uint64_t bytes_ = 0;
   std::uint64_t next_ = 0;
   bool is_closed_ = false;
   std::optional<base::Thread> thread_;

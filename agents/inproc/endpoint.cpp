@@ -184,11 +184,17 @@ void Endpoint::start(rpc::Receiver& receiver) {
 
 void Endpoint::send(rpc::WorkerKey to, rpc::Message message) {
   const std::shared_ptr<Lane> lane = lane_to(to);
-  if (message.kind < rpc::MessageKind::Control) lane->check_room();
+  if (message.is_limited) lane->check_room(message.kind);
   rpc::copy_tensors(message);
   if (lane->push(std::move(message))) return;
   const std::lock_guard lock(mutex_);
   throw left(reachable(to).worker);
+}
+
+bool Endpoint::has_room(rpc::WorkerKey to) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = peers_.find(to.id);
+  return found == peers_.end() || found->second.out == nullptr || found->second.out->has_room();
 }
 
 Endpoint::Peer& Endpoint::reachable(rpc::WorkerKey worker) {

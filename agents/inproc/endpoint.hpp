@@ -33,6 +33,7 @@ class Endpoint final {
   static bool is_gone(const std::string& address) noexcept;
   void start(rpc::Receiver& receiver);
   void send(rpc::WorkerKey to, rpc::Message message);
+  bool has_room(rpc::WorkerKey to) const noexcept;
   void set_end(const std::string& why) noexcept;
   void close() noexcept;
   std::map<std::string, std::string> debug_info() const;

@@ -23,6 +23,7 @@ class InprocAgent final : public rpc::Agent {
   void send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency /*urgency*/) override {
     endpoint_->send(to, std::move(message));
   }
+  bool has_room(rpc::WorkerKey to) const noexcept override { return endpoint_->has_room(to); }
   std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }
   void set_end(const std::string& why) noexcept override { endpoint_->set_end(why); }
   void close(base::Nanoseconds /*limit*/) noexcept override { endpoint_->close(); }

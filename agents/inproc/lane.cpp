@@ -5,7 +5,6 @@
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
-#include <distrun/runtime/tensor/core/sparse_parts.hpp>
 
 namespace distrun::agents::inproc {
 namespace {
@@ -13,24 +12,8 @@ namespace {
 constexpr std::uint64_t kMessagesMax = 100'000;
 constexpr std::uint64_t kInLaneMax = 64ull << 20;  // bytes
 constexpr std::uint64_t kInPoolMax = 1ull << 30;
-constexpr std::uint64_t kMessageCost = 256;  // bytes of an empty one
-constexpr int kReceivedAtOnce = 64;          // then the sender gets on, and a thread of the receiver goes on
-
-std::uint64_t bytes_of(const Tensor& tensor) {
-  if (!tensor.defined()) return 0;
-  if (tensor.is_sparse()) {
-    const tensor::SparseParts& parts = *static_cast<const tensor::SparseImpl&>(*tensor.impl()).parts;
-    return bytes_of(parts.indices) + bytes_of(parts.values);
-  }
-  return static_cast<std::uint64_t>(tensor.numel()) * tensor::size_of(tensor.dtype());
-}
-
-std::uint64_t bytes_of(const rpc::Message& message) {
-  std::uint64_t bytes = kMessageCost + message.payload.size();
-  for (const rpc::Section& section : message.sections) bytes += section.bytes.size();
-  for (const Tensor& tensor : message.tensors) bytes += bytes_of(tensor);
-  return bytes;
-}
+constexpr std::uint64_t kAnswersMax = 1ull << 30;  // bytes in the lane
+constexpr int kReceivedAtOnce = 64;                // then the sender gets on, and a thread of the receiver goes on
 
 core::ThreadState state_of(core::RankState& rank) {
   core::ThreadState state;
@@ -61,17 +44,29 @@ class LaneTask final : public future::HandlerTask {
   std::uint64_t bytes_;
 };
 
-void Lane::check_room() const {
+bool Lane::has_room_for(rpc::MessageKind kind) const noexcept {
+  if (kind == rpc::MessageKind::Reply) return in_lane_.bytes < kAnswersMax;
+  if (kind != rpc::MessageKind::Call) return true;
+  return in_lane_.messages + in_pool_.messages < kMessagesMax && in_lane_.bytes < kInLaneMax &&
+         in_pool_.bytes < kInPoolMax;
+}
+
+bool Lane::has_room() const noexcept {
   const std::lock_guard lock(mutex_);
+  return has_room_for(rpc::MessageKind::Call);
+}
+
+void Lane::check_room(rpc::MessageKind kind) const {
+  const std::lock_guard lock(mutex_);
+  if (has_room_for(kind)) return;
   const std::uint64_t messages = in_lane_.messages + in_pool_.messages;
-  if (messages < kMessagesMax && in_lane_.bytes < kInLaneMax && in_pool_.bytes < kInPoolMax) return;
   throw Error(ErrorKind::Overloaded, "too much is on its way to " + to_.name() + ": " + std::to_string(messages) +
                                          " messages of " + std::to_string((in_lane_.bytes + in_pool_.bytes) >> 20) +
                                          " MiB wait there");
 }
 
 bool Lane::push(rpc::Message message) {
-  const std::uint64_t bytes = bytes_of(message);
+  const std::uint64_t bytes = rpc::bytes_of(message);
   {
     const std::lock_guard lock(mutex_);
     if (is_closed_ || end_) return false;

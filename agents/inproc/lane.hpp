@@ -33,8 +33,11 @@ class Lane final : public std::enable_shared_from_this<Lane> {
   Lane& operator=(const Lane&) = delete;
 
   const rpc::WorkerInfo& from() const noexcept { return from_; }
-  // Throws Error{Overloaded} if too much is in it, or was received and waits for a thread.
-  void check_room() const;
+  // For a message of that kind: calls and replies are limited, all others small or few. Throws Error{Overloaded} if too
+  // much is in the lane, or was received and waits for a thread.
+  void check_room(rpc::MessageKind kind) const;
+  // For one more call.
+  bool has_room() const noexcept;
   // False: it is closed, or has ended.
   bool push(rpc::Message message);
   // Once; `why` is told to the receiver after all that was pushed before.
@@ -78,6 +81,7 @@ class Lane final : public std::enable_shared_from_this<Lane> {
   void receive_end(std::unique_lock<std::mutex>& lock);
   void post(std::unique_ptr<future::HandlerTask> task, rpc::MessageKind of, std::uint64_t bytes);
   // With the lock held.
+  bool has_room_for(rpc::MessageKind kind) const noexcept;
   bool has_work() const noexcept { return receiver_ != nullptr && (!held_.empty() || (end_ && !is_told_)); }
   bool claim() noexcept;
 

@@ -26,15 +26,6 @@ std::string text_of(const wire::Bytes& bytes, std::size_t limit) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), limit));
 }
 
-// Of what its sender has put into it, however it travels.
-std::uint64_t bytes_of(const rpc::Message& message) noexcept {
-  std::uint64_t bytes = message.payload.size();
-  for (const Tensor& each : message.tensors) {
-    if (each.defined()) bytes += static_cast<std::uint64_t>(each.numel()) * size_of(each.dtype());
-  }
-  return bytes;
-}
-
 }  // namespace
 
 void Traffic::add_to(std::map<std::string, std::string>& info, const std::string& prefix,
@@ -56,34 +47,60 @@ Link::Link(rpc::WorkerInfo peer, std::string address)
       address_(std::move(address)),
       incoming_([this](std::uint64_t from, std::byte* to, std::size_t bytes) { read_peer(from, to, bytes); }) {}
 
-Link::Sent Link::send(rpc::Message message, bool is_limited) {
+Link::Sent Link::send(rpc::Message message, Limit limit) {
   const auto kind = static_cast<std::uint8_t>(message.kind);
-  const std::uint64_t bytes = bytes_of(message);
-  return send(OutgoingMessage(std::move(message), cma_from_), is_limited, kind, bytes);
+  const std::uint64_t bytes = rpc::data_bytes_of(message);
+  return send(OutgoingMessage(std::move(message), cma_from_), limit, kind, bytes);
 }
 
 Link::Sent Link::send_leave(const std::string& why) { return send_own(kLeave, 0, why); }
 
 Link::Sent Link::send_own(std::uint8_t kind, std::uint64_t id, const std::string& text) {
-  return send(OutgoingMessage::own(kind, id, text), false, kind, text.size());
+  return send(OutgoingMessage::own(kind, id, text), Limit::None, kind, text.size());
 }
 
-Link::Sent Link::send(OutgoingMessage message, bool is_limited, std::uint8_t kind, std::uint64_t bytes) {
+// What has no limit is small, or few.
+void Link::check_room(Limit limit) const {
+  if (limit == Limit::None || (limit == Limit::Call && has_room())) return;
+  if (limit == Limit::Reply && queued_bytes_ < kReplyBytesMax) return;
+  throw Error(ErrorKind::Overloaded, "too much is on its way to " + peer_.name() + ", which does not read it: " +
+                                         std::to_string(queued_) + " messages, " + std::to_string(queued_bytes_) +
+                                         " bytes" + (limit == Limit::Call ? "; wait for some answers first" : ""));
+}
+
+// Calls time out in the order in which they were made, mostly: the one is found near the front. Without memory for a
+// copy the call goes as it is: its receiver hears next that nobody waits for it.
+void Link::withdraw(std::uint64_t call) noexcept {
+  const auto found =
+      std::find_if(queue_.begin(), queue_.end(), [call](const OutgoingMessage& each) { return each.is_call(call); });
+  if (found == queue_.end()) return;
+  try {
+    const std::uint64_t before = found->queued_bytes();
+    found->withdraw();
+    queued_bytes_ -= before - found->queued_bytes();
+  } catch (const std::exception&) {
+  }
+}
+
+void Link::push(OutgoingMessage message) {
+  const std::uint64_t bytes = message.queued_bytes();
+  queue_.push_back(std::move(message));
+  queued_bytes_ += bytes;
+  queued_ = queue_.size();
+}
+
+Link::Sent Link::send(OutgoingMessage message, Limit limit, std::uint8_t kind, std::uint64_t bytes) {
   const std::lock_guard lock(writing_);
   if (why_) throw Error(*why_);
-  if (is_limited && (queue_.size() >= kQueuedMax || queued_bytes_ >= kQueuedBytesMax)) {
-    throw Error(ErrorKind::Overloaded, "too much is on its way to " + peer_.name() + ", which does not read it: " +
-                                           std::to_string(queue_.size()) + " messages, " +
-                                           std::to_string(queued_bytes_) + " bytes; wait for some answers first");
-  }
+  check_room(limit);
+  if (kind == static_cast<std::uint8_t>(rpc::MessageKind::Cancel)) withdraw(message.id());
   message.set_number(next_number_++);
   out_.count(kind, bytes);
   if (state() == State::Up && queue_.empty() && write(message)) {
     keep(std::move(message));
     return Sent::Written;
   }
-  queued_bytes_ += message.queued_bytes();
-  queue_.push_back(std::move(message));
+  push(std::move(message));
   if (state() == State::Idle) {
     state_.store(State::Connecting);
     has_queue_.store(true);
@@ -132,6 +149,7 @@ bool Link::write_queue() {
     queued_bytes_ -= first.queued_bytes();
     keep(std::move(first));
     queue_.pop_front();
+    queued_ = queue_.size();
   }
   has_queue_.store(!queue_.empty());
   return queue_.empty();
@@ -215,7 +233,7 @@ bool Link::end_locked(State state, const Error& why) noexcept {
   }
   why_ = why;
   state_.store(state);
-  queued_bytes_ = 0;
+  queued_bytes_ = 0, queued_ = 0;
   has_queue_.store(false);
   if (state == State::Lost) forget_kept();
   return true;
@@ -273,7 +291,7 @@ int Link::read(Delivery& delivery, int most) noexcept {
 }
 
 void Link::handle(Delivery& delivery, IncomingMessages::Arrived arrived) noexcept {
-  in_.count(arrived.kind, bytes_of(arrived.message));
+  in_.count(arrived.kind, rpc::data_bytes_of(arrived.message));
   if (arrived.was_read_from_peer) {
     try {
       send_own(kRelease, arrived.number);

@@ -71,9 +71,13 @@ class Link {
   bool is_over() const noexcept { return state() >= State::Left; }
 
   enum class Sent : std::uint8_t { Written, Queued, MustConnect };
+  // How much may wait in the queue before another message of the kind is refused.
+  enum class Limit : std::uint8_t { Call, Reply, None };
   // Takes the message: whoever gets MustConnect sees to it that the peers meet. Throws Error{Disconnected} if the link
-  // is over, Error{Overloaded} if it is a call and too much waits.
-  Sent send(rpc::Message message, bool is_limited);
+  // is over, Error{Overloaded} if too much waits.
+  Sent send(rpc::Message message, Limit limit);
+  // For one more call.
+  bool has_room() const noexcept { return queued_bytes_ < kCallBytesMax && queued_ < kCallsMax; }
   // They have not met, and nothing is to be sent yet: true to whoever has to see to it that they meet.
   bool begin_meeting() noexcept;
   // With why, for the peer; empty: it needs no reason.
@@ -125,10 +129,14 @@ class Link {
   int peer_pid() const noexcept { return peer_pid_.load(); }
 
  private:
-  static constexpr std::size_t kQueuedBytesMax = 64 << 20;
-  static constexpr std::size_t kQueuedMax = 100'000;
+  // Of the queue, with the tensors.
+  static constexpr std::uint64_t kCallBytesMax = 64 << 20, kReplyBytesMax = std::uint64_t{1} << 30;
+  static constexpr std::size_t kCallsMax = 100'000;
 
-  Sent send(OutgoingMessage message, bool is_limited, std::uint8_t kind, std::uint64_t bytes);
+  Sent send(OutgoingMessage message, Limit limit, std::uint8_t kind, std::uint64_t bytes);
+  void check_room(Limit limit) const;
+  void withdraw(std::uint64_t call) noexcept;
+  void push(OutgoingMessage message);
   Sent send_own(std::uint8_t kind, std::uint64_t id, const std::string& text = "");
   void put_first(OutgoingMessage message);
   void take_channel();
@@ -157,7 +165,9 @@ class Link {
   // Guarded by writing_, which is taken after reading_ where both are.
   mutable std::mutex writing_;
   std::deque<OutgoingMessage> queue_;
-  std::size_t queued_bytes_ = 0;
+  // Of queue_; read without writing_, too.
+  std::atomic<std::uint64_t> queued_bytes_{0};
+  std::atomic<std::size_t> queued_{0};
   std::map<std::uint64_t, OutgoingMessage> kept_;  // until the peer has read them, by number
   std::unique_ptr<Seal> seal_;                     // of the memory of both, so before them it goes
   std::uint64_t next_number_ = 0;

@@ -7,6 +7,13 @@
 //   memory    of the tensors, one stretch after the other; but for those that the receiver reads out of the sender's
 //             process itself (channel "cma")
 //
+// Tensors are not copied before they are written, and whoever has called may change them once its time is over. So a
+// call whose time is over is withdrawn if nothing of it was written, and arrives as unreadable; of one that was begun
+// the rest is copied; and memory that was read out of the caller's process counts only if that was in time.
+//
+// A call or a reply for which its receiver has no memory is read to its end, and arrives without its payload and
+// tensors (rpc::Message::unreadable): that one fails, and those behind it do not.
+//
 // Messages of one direction are counted: a number that is not the next one means that the stream is broken. What
 // arrives is believed in nothing: lengths have limits, shapes are checked against their memory.
 #include <functional>
@@ -27,7 +34,7 @@ inline constexpr std::uint8_t kLeave = 101;    // the sender closes its agent; n
 struct MessageHead {
   std::uint16_t mark = kMark;
   std::uint8_t kind = 0;
-  std::uint8_t unused = 0;
+  std::uint8_t is_withdrawn = 0;  // 1: only its sections are there
   std::uint32_t table_bytes = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t memory_bytes = 0;  // that follow
@@ -53,17 +60,25 @@ class OutgoingMessage {
 
   void set_number(std::uint64_t number) noexcept { head_.number = number; }
   std::uint64_t number() const noexcept { return head_.number; }
+  std::uint64_t id() const noexcept { return head_.id; }
   // What the stream takes; true: all is written.
   bool write_to(Stream& stream);
   bool is_begun() const noexcept { return written_ != 0; }
+  bool is_call(std::uint64_t id) const noexcept;
+  // The caller may change the tensors from now on. Throws std::bad_alloc: nothing has changed then.
+  void withdraw();
   bool is_read_by_peer() const noexcept { return is_read_by_peer_; }
-  // What it takes in a queue; tensors are not copied for it.
-  std::size_t queued_bytes() const noexcept { return table_.size() + payload_.size() + sizeof(MessageHead); }
+  // What it keeps in memory, tensors included, which are not copied.
+  std::uint64_t queued_bytes() const noexcept {
+    return table_.size() + payload_.size() + sizeof(MessageHead) + span_bytes_;
+  }
 
  private:
   OutgoingMessage() = default;
   void write_table(const rpc::Message& message, const rpc::TensorSpans& tensors);
   void write_spans(wire::ByteWriter& table, const rpc::TensorSpans& tensors);
+  void drop_data();
+  void copy_data();
   void check_limits() const;
   bool is_in_stream(const rpc::Span& span) const noexcept { return cma_from_ == 0 || span.bytes() < cma_from_; }
 
@@ -72,6 +87,8 @@ class OutgoingMessage {
   wire::Bytes payload_;
   rpc::TensorSpans::Spans spans_;
   std::size_t cma_from_ = 0;
+  std::uint64_t span_bytes_ = 0;  // of spans_
+  std::size_t sections_end_ = 0;  // in table_
   std::uint64_t written_ = 0;
   bool is_read_by_peer_ = false;
 };
@@ -97,7 +114,7 @@ class IncomingMessages {
   std::optional<Arrived> next(Stream& stream);
 
  private:
-  enum class Stage : std::uint8_t { Head, Table, Payload, Memory };
+  enum class Stage : std::uint8_t { Head, Table, Payload, Memory, Skip };
   // A stretch of memory: where it comes from, how many tensors look into it.
   struct Place {
     std::uint64_t bytes = 0;
@@ -118,6 +135,12 @@ class IncomingMessages {
   bool read_table(Stream& stream);
   bool read_payload(Stream& stream);
   bool read_memory(Stream& stream);
+  bool skip(Stream& stream);
+  // Runs `take`. If it finds no memory, the rest of the message, which is so long, is skipped.
+  template <class Take>
+  void take_or_skip(std::uint64_t rest, Take take);
+  void give_up(const std::string& why, std::uint64_t rest);
+  std::string no_memory() const;
   void parse_table(wire::BytesView table);
   void parse_tensors(wire::ByteReader& table);
   void parse_shape(wire::ByteReader& table);
@@ -135,9 +158,11 @@ class IncomingMessages {
   std::vector<tensor::Ref<tensor::Storage>> spans_;  // by place; of those that a tensor does not have for itself
   std::vector<Filled> to_fill_;
   std::vector<rpc::TensorShape> shapes_;
+  std::optional<base::TimePoint> kept_until_;
   std::size_t filled_ = 0;  // bytes of the first of to_fill_ that is not full
   std::size_t next_fill_ = 0;
   bool was_read_from_peer_ = false;
+  std::uint64_t skip_ = 0;  // bytes of the message that are still to come, in Stage::Skip
 };
 
 }  // namespace distrun::agents::pipe

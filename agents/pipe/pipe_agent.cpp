@@ -14,6 +14,11 @@
 namespace distrun::agents::pipe {
 namespace {
 
+Link::Limit limit_of(const rpc::Message& message) noexcept {
+  if (message.kind == rpc::MessageKind::Call && message.is_limited) return Link::Limit::Call;
+  return message.kind == rpc::MessageKind::Reply ? Link::Limit::Reply : Link::Limit::None;
+}
+
 constexpr std::size_t kEndMax = 1024;
 constexpr base::Nanoseconds kLooks = std::chrono::milliseconds(10);  // at the address of a worker that is about to go
 
@@ -155,8 +160,8 @@ void PipeAgent::lose(const rpc::WorkerInfo& peer, const base::Error& why) noexce
 
 void PipeAgent::send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) {
   const LinkPtr link = get(to);
-  const bool is_limited = message.kind == rpc::MessageKind::Call;
-  switch (link->send(std::move(message), is_limited)) {
+  const Link::Limit limit = limit_of(message);
+  switch (link->send(std::move(message), limit)) {
     case Link::Sent::MustConnect: porter_->connect(link->peer().key(), link->peer().name(), link->address()); return;
     case Link::Sent::Queued:
       if (link->state() == Link::State::Up && !link->is_shm()) porter_->want_writable(to.id);
@@ -168,6 +173,11 @@ void PipeAgent::send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgen
     case rpc::Urgency::Later: return link->ring();
     case rpc::Urgency::Whenever: return link->owe_bell();
   }
+}
+
+bool PipeAgent::has_room(rpc::WorkerKey to) const noexcept {
+  const LinkPtr link = find(to);
+  return link == nullptr || link->has_room();
 }
 
 // One that has been met is watched; of another nothing is known until it is called, which fails where nobody listens.

@@ -39,6 +39,7 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   bool is_gone(const rpc::WorkerRecord& record) const noexcept override;
   void start(rpc::Receiver& receiver) override;
   void send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) override;
+  bool has_room(rpc::WorkerKey to) const noexcept override;
   void look_after(rpc::WorkerKey peer) noexcept override;
   std::shared_ptr<future::Progress> progress() const noexcept override { return reactor_; }
   void set_end(const std::string& why) noexcept override;

@@ -79,6 +79,8 @@ class Agent {
   // Error{Overloaded} if too much is on its way to it; Error{InvalidArgument} for a worker that it does not know, and
   // for tensors that it can't carry.
   virtual void send(WorkerKey to, Message message, Urgency urgency) = 0;
+  // Returns whether send() would take a call to that worker now; false while too much is on its way to it.
+  virtual bool has_room(WorkerKey /*to*/) const noexcept { return true; }
   // Connects to a worker that the agent has not met, so that its loss is reported. Called when the worker's process is
   // said to be gone, or when it has not come. Must not block; a worker that is there stays one.
   virtual void look_after(WorkerKey /*peer*/) noexcept {}

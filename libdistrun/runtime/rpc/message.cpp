@@ -1,7 +1,10 @@
 #include <distrun/runtime/rpc/message.hpp>
 
+#include <algorithm>
+
 #include <distrun/runtime/rpc/tensor_spans.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/sparse_parts.hpp>
 #include <distrun/runtime/tensor/core/views.hpp>
 
 namespace distrun::rpc {
@@ -13,6 +16,18 @@ tensor::Ref<tensor::Storage> copy_of(const Span& span) {
   const Tensor whole(tensor::Ref<tensor::StridedImpl>::first(new tensor::StridedImpl(
       span.storage, tensor::DType::U8, Dims{bytes}, Dims{1}, static_cast<std::int64_t>(span.begin))));
   return tensor::clone(whole).strided().storage();
+}
+
+constexpr std::uint64_t kEmptyBytes = 256;  // of a message without anything
+
+std::uint64_t bytes_of(const Tensor& tensor) noexcept {
+  if (!tensor.defined()) return 0;
+  if (tensor.is_sparse()) {
+    const tensor::SparseParts& parts = *static_cast<const tensor::SparseImpl&>(*tensor.impl()).parts;
+    return bytes_of(parts.indices) + bytes_of(parts.values);
+  }
+  const std::uint64_t bytes = static_cast<std::uint64_t>(tensor.numel()) * tensor::size_of(tensor.dtype());
+  return std::min<std::uint64_t>(bytes, tensor.strided().storage()->bytes());  // an expanded one travels as it is
 }
 
 bool is_alone(const TensorList& tensors) { return tensors.size() == 1 && tensors.front().is_contiguous(); }
@@ -30,6 +45,18 @@ const char* name_of(MessageKind kind) noexcept {
     case MessageKind::Devices: return "devices";
   }
   return "unknown";
+}
+
+std::uint64_t data_bytes_of(const Message& message) noexcept {
+  std::uint64_t bytes = message.payload.size();
+  for (const Tensor& each : message.tensors) bytes += bytes_of(each);
+  return bytes;
+}
+
+std::uint64_t bytes_of(const Message& message) noexcept {
+  std::uint64_t bytes = kEmptyBytes + data_bytes_of(message);
+  for (const Section& each : message.sections) bytes += each.bytes.size();
+  return bytes;
 }
 
 void copy_tensors(Message& message) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <distrun/common/base/clock.hpp>
@@ -49,12 +50,24 @@ struct Message {
   MessageKind kind = MessageKind::Call;
   std::uint64_t id = 0;                   // the caller's, of the call that it begins, answers or ends
   std::optional<base::Nanoseconds> left;  // the section Deadline
-  std::vector<Section> sections;          // the others
+  // Until then the caller keeps the tensors as they are, on its clock. Not sent where the clock is not the receiver's.
+  std::optional<base::TimePoint> kept_until{};
+  std::vector<Section> sections;  // the others
   wire::Bytes payload;
   TensorList tensors;
+  // Of a call: an agent may refuse it while too much is on its way. What the runtime's own protocols need to go on is
+  // not.
+  bool is_limited = true;
   // Of one that stays in the process: memory of devices, which agents hand over as it is. Null: there is none.
   std::shared_ptr<const DeviceParcel> parcel;
+  // Of a call or a reply that has arrived without payload and tensors: why they could not be taken. Empty: it is whole.
+  std::string unreadable{};
 };
+
+// Of payload and tensors. Any message; never throws.
+std::uint64_t data_bytes_of(const Message& message) noexcept;
+// What it keeps in memory: payload, sections and tensors, those too that another message holds.
+std::uint64_t bytes_of(const Message& message) noexcept;
 
 // Copies what tensors of a message share with others, as a wire would: for messages that stay in the process. Tensors
 // that share memory with each other share it afterwards, too.

@@ -46,6 +46,7 @@ HandlePtr References::create(rpc::CallRequest request) {
   const WorkerInfo owner = calls->resolve(request.to);
   request.to = request.to.with_worker(owner);
   request.mode = rpc::CallMode::Remote;
+  request.waits_for_room = true;
   if (owner.id() == self_.id()) return create_here(*calls, std::move(request));
   OwnedSection section;
   section.site = text_of(request.to.site()) + " (" + self_.name() + ")";
@@ -69,14 +70,33 @@ HandlePtr References::create(rpc::CallRequest request) {
       handle->creation_ = creation;
     }
     creation.state()->attach(std::make_unique<Creation>(shared_from_this(), handle));
+  } catch (const Error& error) {
+    forget_creation(section.fork);
+    if (!rpc::is_of_delivery(error)) throw;
+    fail_unsent(*handle, error);
   } catch (...) {
-    change([&] {
-      protocol_.forget_creation(section.fork);
-      --creations_;
-    });
+    forget_creation(section.fork);
     throw;
   }
   return handle;
+}
+
+void References::forget_creation(ForkId fork) noexcept {
+  change([&] {
+    protocol_.forget_creation(fork);
+    --creations_;
+  });
+}
+
+// The owner has never heard of it, so there is nothing to be told later.
+void References::fail_unsent(Handle& handle, const Error& error) {
+  auto creation = future::Future<Value>::of(rpc::failed_future(rpc::kResultOf<Value>, error, error.where()));
+  creation.state()->mark_seen();  // whoever uses the reference sees it
+  {
+    const std::lock_guard lock(handle.mutex_);
+    handle.creation_ = std::move(creation);
+  }
+  end_user(handle, Handle::State::TimedOut, std::string(error.text()));
 }
 
 // The fork of the reference's own id stands for the call, until it is answered.

@@ -84,7 +84,7 @@ std::shared_ptr<future::FutureState> Handle::to_here_async(Timeout timeout, cons
     return child;
   }
   check("call to_here() on it");
-  auto fetched = keeper_->calls()->call(request(kFetch, "RRef.to_here", timeout, site), type);
+  auto fetched = keeper_->calls()->call_or_fail(request(kFetch, "RRef.to_here", timeout, site), type);
   keep_until(*fetched, shared_from_this());
   return fetched;
 }
@@ -121,7 +121,7 @@ future::Future<std::string> Handle::type(Timeout timeout, base::Location site) c
     type_ = value_->future.then([](const future::Future<Value>& done) { return type_name_of(done.wait()); }, site);
   } else {
     type_ = future::Future<std::string>::of(
-        keeper_->calls()->call(request(kTypeOf, "RRef.type", timeout, site), rpc::kResultOf<std::string>));
+        keeper_->calls()->call_or_fail(request(kTypeOf, "RRef.type", timeout, site), rpc::kResultOf<std::string>));
     keep_until(*type_->state(), shared_from_this());
   }
   return *type_;

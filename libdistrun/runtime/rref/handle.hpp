@@ -112,7 +112,8 @@ using HandlePtr = std::shared_ptr<Handle>;
 // References of the calling thread's session, for users' code, which knows nothing of References. Both throw
 // Error{Failed} without RPC.
 HandlePtr refer_to_value(Value value, base::Location site);
-// To the result of the call, which stays where it is made. Throws as rpc_async.
+// To the result of the call, which stays where it is made. Throws Error{InvalidArgument} for a worker or arguments that
+// can't be; a call that can't be sent is an error of creation(), and of all that is asked of the reference.
 HandlePtr refer_to_result(rpc::CallRequest request);
 
 }  // namespace distrun::rref

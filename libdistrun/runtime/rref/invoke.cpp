@@ -56,7 +56,8 @@ class InvokeLater final : public future::Continuation {
       check_method(type, invocation_.method);
       const auto calls = calls_for(invocation_);
       auto lent = lend(invocation_);
-      const future::Future<Value> called = calls->call(request_of(invocation_, type));
+      const auto called =
+          future::Future<Value>::of(calls->call_or_fail(request_of(invocation_, type), rpc::kResultOf<Value>));
       keep_until(*called.state(), std::move(lent));
       called.state()->attach(std::make_unique<StoreLater>(type_, child_));
     } catch (...) {
@@ -89,7 +90,7 @@ std::shared_ptr<future::FutureState> invoke_async(Invocation invocation, const r
   if (asked.done() && !asked.failed() && has_method(asked.value(), invocation.method)) {
     const auto calls = calls_for(invocation);
     auto lent = lend(invocation);
-    auto called = calls->call(request_of(invocation, asked.value()), type);
+    auto called = calls->call_or_fail(request_of(invocation, asked.value()), type);
     keep_until(*called, std::move(lent));
     return called;
   }

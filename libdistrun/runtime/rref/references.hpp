@@ -89,6 +89,8 @@ class References final : public rpc::ReferenceService, public Keeper, public std
   HandlePtr create_here(rpc::Calls& calls, rpc::CallRequest request);
   void end_creation(const Handle& handle, const std::exception_ptr& error) noexcept;
   void end_creation_here(const Handle& handle) noexcept;
+  void forget_creation(ForkId fork) noexcept;
+  void fail_unsent(Handle& handle, const Error& error);
   // With the lock.
   std::shared_ptr<OwnedValue> value_of(RRefId r, const std::string& site);
   // Of one that is asked for, and may have to be made yet. Throws Error{Failed} if it never will be; Error{Overloaded}

@@ -230,7 +230,7 @@ class RRef {
 
 // As rpc_async, but the result stays where it is made, and this is a reference to it. By name, or whatever else can be
 // called: remote<Tensor>(to, "add", a, b); remote<MyClass>(to, "MyClass", 7) makes an object. Errors of the function
-// are the value's. Throws as rpc_async.
+// are the value's. What rpc_async has in its future is thrown by creation().wait().
 template <class T = Value, rpc::detail::IsTarget Callable, class... Passed>
 RRef<T> remote(const rpc::Destination& to, Callable&& callable, Passed&&... passed) {
   return RRef<T>::of(refer_to_result(

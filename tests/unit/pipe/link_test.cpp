@@ -62,8 +62,8 @@ struct Linked {
 TEST_CASE("what is sent before the peers have met waits, and is written in its order") {
   Link link(WorkerInfo("worker2", 2), "uds:somewhere");
   CHECK(link.state() == Link::State::Idle);
-  CHECK(link.send(message_of(1), true) == Link::Sent::MustConnect);
-  CHECK(link.send(message_of(2), true) == Link::Sent::Queued);
+  CHECK(link.send(message_of(1), Link::Limit::Call) == Link::Sent::MustConnect);
+  CHECK(link.send(message_of(2), Link::Limit::Call) == Link::Sent::Queued);
   CHECK(link.has_queue());
   CHECK(link.state() == Link::State::Connecting);
   auto made = std::make_unique<FakeStream>();
@@ -72,7 +72,7 @@ TEST_CASE("what is sent before the peers have met waits, and is written in its o
   CHECK(link.state() == Link::State::Up);
   CHECK_FALSE(link.has_queue());
   CHECK(stream->rings == 1);
-  CHECK(link.send(message_of(3), true) == Link::Sent::Written);
+  CHECK(link.send(message_of(3), Link::Limit::Call) == Link::Sent::Written);
   IncomingMessages incoming;
   for (std::uint64_t id = 1; id <= 3; ++id) CHECK(incoming.next(*stream)->message.id == id);
   std::map<std::string, std::string> info;
@@ -85,8 +85,8 @@ TEST_CASE("what is sent before the peers have met waits, and is written in its o
 TEST_CASE("what has no room waits until it is flushed") {
   Linked own;
   own.stream->room = 50;
-  CHECK(own.link.send(message_of(1, 100), true) == Link::Sent::Queued);
-  CHECK(own.link.send(message_of(2), true) == Link::Sent::Queued);
+  CHECK(own.link.send(message_of(1, 100), Link::Limit::Call) == Link::Sent::Queued);
+  CHECK(own.link.send(message_of(2), Link::Limit::Call) == Link::Sent::Queued);
   CHECK_FALSE(own.link.flush());
   own.stream->room = 1000;
   CHECK(own.link.flush());
@@ -99,16 +99,33 @@ TEST_CASE("what has no room waits until it is flushed") {
 TEST_CASE("calls beyond the limit are refused, and answers are not") {
   Linked own;
   own.stream->room = 0;
-  for (int i = 0; i < 7; ++i) own.link.send(message_of(1, 10 << 20), true);
+  for (int i = 0; i < 7; ++i) own.link.send(message_of(1, 10 << 20), Link::Limit::Call);
   try {
-    own.link.send(message_of(2), true);
+    own.link.send(message_of(2), Link::Limit::Call);
     FAIL("it was taken");
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::Overloaded);
     CHECK_THAT(error.text(),
                Catch::StartsWith("too much is on its way to worker2, which does not read it: 7 messages, "));
   }
-  CHECK(own.link.send(message_of(3), false) == Link::Sent::Queued);
+  CHECK(own.link.send(message_of(3), Link::Limit::None) == Link::Sent::Queued);
+}
+
+TEST_CASE("a call whose time is over while it waits for room is not sent with its data") {
+  Linked own;
+  own.stream->room = 0;
+  own.link.send(message_of(1, 10 << 20), Link::Limit::Call);
+  own.link.send(message_of(2, 100), Link::Limit::Call);
+  Message cancel;
+  cancel.kind = rpc::MessageKind::Cancel;
+  cancel.id = 1;
+  own.link.send(std::move(cancel), Link::Limit::None);
+  own.stream->room = 1000;
+  CHECK(own.link.flush());
+  IncomingMessages incoming;
+  CHECK_FALSE(incoming.next(*own.stream)->message.unreadable.empty());
+  CHECK(incoming.next(*own.stream)->message.payload.size() == 100);
+  CHECK(incoming.next(*own.stream)->kind == static_cast<std::uint8_t>(rpc::MessageKind::Cancel));
 }
 
 TEST_CASE("messages are delivered as many as are wanted, and kinds that nobody knows are left out") {
@@ -137,7 +154,7 @@ TEST_CASE("a peer that leaves has left, and nothing of what it sends then is tak
   CHECK(end_of(own.link) == "none");
   own.link.drain(own.mailbox);
   CHECK(own.mailbox.messages.size() == 1);
-  CHECK_THROWS_WITH(own.link.send(message_of(3), true), "worker2 has left: it has closed its agent");
+  CHECK_THROWS_WITH(own.link.send(message_of(3), Link::Limit::Call), "worker2 has left: it has closed its agent");
 }
 
 TEST_CASE("a stream that makes no sense is the end of its link") {
@@ -204,7 +221,7 @@ TEST_CASE("a link that is closed delivers nothing, and sends nothing") {
   own.link.drain(own.mailbox);
   CHECK(own.mailbox.messages.empty());
   CHECK(end_of(own.link) == "none");
-  CHECK_THROWS_WITH(own.link.send(message_of(2), true), "RPC is no longer running on this node");
+  CHECK_THROWS_WITH(own.link.send(message_of(2), Link::Limit::Call), "RPC is no longer running on this node");
 }
 
 // Two links of one machine.
@@ -229,7 +246,7 @@ TEST_CASE("links in shared memory know when there is something to read, and ring
   CHECK(links.one.is_shm());
   CHECK_FALSE(links.two.is_ready());
   links.door_of_two.set_parked(0);
-  CHECK(links.one.send(message_of(1), true) == Link::Sent::Written);
+  CHECK(links.one.send(message_of(1), Link::Limit::Call) == Link::Sent::Written);
   CHECK(links.two.is_ready());
   CHECK(Door::is_parked(links.door_of_two.state()));
   links.one.ring();
@@ -277,7 +294,7 @@ TEST_CASE("many threads send over a link in shared memory while one reads, and a
   for (std::uint64_t sender = 0; sender < 3; ++sender) {
     senders.emplace_back([&, sender] {
       for (std::uint64_t i = 0; i < kEach; ++i) {
-        links.one.send(message_of(sender * kEach + i, i % 700 == 0 ? 100'000 : 100), false);
+        links.one.send(message_of(sender * kEach + i, i % 700 == 0 ? 100'000 : 100), Link::Limit::None);
       }
     });
   }

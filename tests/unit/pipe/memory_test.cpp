@@ -44,7 +44,7 @@ TEST_CASE("memory that the peer reads is kept until it says that it has") {
   skip_without_cma();
   LinkedPair links(GENERATE("shm", "uds"));
   const Tensor sent = large();
-  CHECK(links.one.send(message_of(1, {sent}), true) == Link::Sent::Written);
+  CHECK(links.one.send(message_of(1, {sent}), Link::Limit::Call) == Link::Sent::Written);
   CHECK(links.one.has_kept());
   links.two.read(links.mail_of_two, 10);
   CHECK(links.one.has_kept());
@@ -60,8 +60,8 @@ TEST_CASE("what is read out of a peer that has given it up is no value, whatever
   const std::string transport = GENERATE("shm", "uds");
   LinkedPair links(transport);
   const Tensor sent = large();
-  links.one.send(message_of(1, {}), true);
-  links.one.send(message_of(2, {sent}), true);
+  links.one.send(message_of(1, {}), Link::Limit::Call);
+  links.one.send(message_of(2, {sent}), Link::Limit::Call);
   SECTION("because the link is lost") {
     links.one.end(Link::State::Lost, Error(ErrorKind::Disconnected, "worker2 makes no sense"));
   }
@@ -85,7 +85,7 @@ TEST_CASE("a peer that leaves may still read what it was sent before") {
   skip_without_cma();
   LinkedPair links(GENERATE("shm", "uds"));
   const Tensor sent = large();
-  links.one.send(message_of(1, {sent}), true);
+  links.one.send(message_of(1, {sent}), Link::Limit::Call);
   links.two.send_leave("it is done");
   links.one.read(links.mail_of_one, 10);
   CHECK(links.one.state() == Link::State::Left);
@@ -105,7 +105,7 @@ TEST_CASE("who was connected to lets its memory be read when the peer has proved
   CHECK(info_of(links.two)["pipe.worker1.channels"] == "inline");
   links.two.read(links.mail_of_two, 10);
   CHECK(info_of(links.two)["pipe.worker1.channels"] == "inline, cma");
-  links.two.send(message_of(1, {large()}), true);
+  links.two.send(message_of(1, {large()}), Link::Limit::Call);
   CHECK(links.two.has_kept());
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("where one end can't read the other, none does, and both know why") {
   CHECK(info_of(links.one)["pipe.worker2.not_taken.cma"] == "no such\nluck");
   CHECK(info_of(links.two)["pipe.worker1.not_taken.cma"] == "the peer can't read this worker's memory: no such luck");
   for (Link* link : {&links.one, &links.two}) {
-    link->send(message_of(1, {large()}), true);
+    link->send(message_of(1, {large()}), Link::Limit::Call);
     CHECK_FALSE(link->has_kept());
     CHECK(info_of(*link).at("pipe." + link->peer().name() + ".channels") == "inline");
   }
@@ -166,12 +166,12 @@ TEST_CASE("messages of a link are counted by their kind, and by their bytes at b
   LinkedPair links(GENERATE("shm", "uds"));
   rpc::Message call = message_of(1, {large()});
   call.payload.resize(100);
-  links.one.send(std::move(call), true);
+  links.one.send(std::move(call), Link::Limit::Call);
   for (const rpc::MessageKind kind : {rpc::MessageKind::Control, rpc::MessageKind::Reply, rpc::MessageKind::Reply}) {
     rpc::Message message = message_of(2, {});
     message.kind = kind;
     message.payload.resize(10);
-    links.one.send(std::move(message), false);
+    links.one.send(std::move(message), Link::Limit::None);
   }
   while (links.mail_of_two.messages.size() < 4) links.two.read(links.mail_of_two, 10), links.one.flush();
   Info out = info_of(links.one), in = info_of(links.two);

@@ -106,7 +106,7 @@ struct Rank {
   void send(std::uint64_t id, bool rings = true) {
     rpc::Message message;
     message.id = id;
-    peers.send(std::move(message), false);
+    peers.send(std::move(message), Link::Limit::None);
     if (rings) peers.ring();
   }
   // Each other one's door.

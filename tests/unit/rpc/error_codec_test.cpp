@@ -71,9 +71,28 @@ TEST_CASE("every kind, and every type that people know, is kept") {
   for (int kind = 0; kind <= static_cast<int>(ErrorKind::Unimplemented); ++kind) {
     CHECK(again(Error(static_cast<ErrorKind>(kind), "text")).kind() == static_cast<ErrorKind>(kind));
   }
-  for (const std::string type : {"RuntimeError", "ValueError", "TypeError", "KeyError", "PeerFailed", "PluginError"}) {
+  for (const std::string type : {"RuntimeError", "ValueError", "TypeError", "KeyError", "PeerFailed", "PluginError",
+                                 "OutOfMemoryError", "ZeroDivisionError"}) {
     CHECK(again(Error(ErrorKind::Failed, type, "text")).type() == type);
   }
+}
+
+TEST_CASE("texts of any size are cut to what can be sent and logged, and say so") {
+  Error large(ErrorKind::Failed, std::string(10'000, 'T'), std::string(10 << 20, 'x'), {"far.cpp", 1});
+  large.with_remote_trace(std::string(10 << 20, 't')).with_cause(3);
+  for (int i = 0; i < 100; ++i) large.while_doing(std::string(1 << 20, 'c'));
+  const Error cut = with_bounded_texts(large);
+  CHECK(cut.kind() == ErrorKind::Failed);
+  CHECK(cut.because_of() == 3);
+  CHECK(cut.text().size() < 300 * 1024);
+  CHECK_THAT(cut.text(), Catch::EndsWith("xxx... (10485760 bytes in all)"));
+  CHECK(std::string(cut.what()).size() < 1 << 20);
+  wire::ByteWriter bytes;
+  write_error(bytes, cut, WorkerInfo("worker1", 1));
+  CHECK(bytes.take().size() < 1 << 20);
+  const Error small = with_bounded_texts(Error(ErrorKind::Timeout, "ValueError", "small", {"far.cpp", 1}));
+  CHECK(small.text() == "small");
+  CHECK(small.where().line == 1);
 }
 
 TEST_CASE("a trace has an end, however often an error was passed on") {

@@ -98,6 +98,24 @@ TEST_CASE("a loss that is reported late does not hit the successor of the lost w
   CHECK(error.empty());
 }
 
+TEST_CASE("a call to a worker that has left fails in its future, and says so") {
+  const Ranks ranks(2);
+  REQUIRE(join_group(ranks, 0).empty());
+  REQUIRE(join_group(ranks, 1).empty());
+  CHECK(ranks
+            .error_as(0,
+                      [&] {
+                        const WorkerInfo info = get_worker_info("worker1");
+                        CHECK(ranks.error_as(1, [] { shutdown(); }).empty());
+                        CHECK(distrun::testing::soon([] { return get_worker_infos().size() == 1; }));
+                        const auto answer = rpc_async<std::int64_t>(info, "incarnation_here");
+                        CHECK_THAT(text_of_error([&] { answer.wait(); }), Catch::Contains("worker1 has left"));
+                        CHECK_THAT(text_of_error([] { rpc_async<std::int64_t>("worker1", "incarnation_here"); }),
+                                   Catch::Contains("could not find destination name worker1"));
+                      })
+            .empty());
+}
+
 TEST_CASE("a killed worker is removed from all lists, and another may join in its place at once") {
   const Ranks ranks(3);
   for (const int rank : {0, 1, 2}) REQUIRE(join_group(ranks, rank).empty());

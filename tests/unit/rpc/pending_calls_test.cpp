@@ -193,14 +193,54 @@ TEST_CASE("more calls than may wait at once are refused") {
         "too many calls wait for their answers: 1048576 at the same time; wait for some before you make more");
 }
 
+TEST_CASE("what waits for a worker's answers is counted until it is taken, expires or is given back") {
+  PendingCalls calls({});
+  const auto begin = [&](std::uint64_t bytes, WorkerId peer = 1) {
+    PendingCalls::Load load{peer, bytes, 100};
+    return calls.next_id(load);
+  };
+  const std::uint64_t first = begin(60), second = begin(40);
+  CHECK(calls.add(call_of(first)));
+  CHECK(begin(1) == 0);
+  CHECK(begin(100, 2) != 0);
+  calls.give_back(first);  // has its call by now
+  CHECK(begin(1) == 0);
+  calls.give_back(second);
+  CHECK(begin(41) == 0);
+  CHECK(calls.add(call_of(begin(40))));
+  PendingCall again = *calls.take(first, 1);
+  CHECK(calls.add(again));
+  CHECK(begin(1) == 0);
+  CHECK(calls.take_all(WorkerKey(1)).size() == 2);
+  CHECK(begin(1000) != 0);
+  CHECK(begin(1) == 0);
+}
+
 std::shared_ptr<CallContext> context(WorkerId caller, std::uint64_t id) {
   return std::make_shared<CallContext>(WorkerInfo("worker" + std::to_string(caller), caller), id, "f", core::kForever);
+}
+
+TEST_CASE("calls of others that take too much memory together are refused, and one alone is not") {
+  RunningCalls calls(100);
+  const auto one = context(1, 1), two = context(1, 2), three = context(2, 1);
+  calls.add(one, 200);
+  CHECK(testing::error_of([&] { calls.add(two, 1); }).kind() == ErrorKind::Overloaded);
+  calls.remove(*one);
+  calls.add(two, 30);
+  calls.add(two, 30);  // counted once
+  calls.add(three, 70);
+  const Error error = testing::error_of([&] { calls.add(one, 1); });
+  CHECK(error.text() ==
+        "too much is to be done for others: 2 calls of 100 bytes, of 100, and there is no room for 1 more");
+  calls.remove(*two);
+  calls.add(one, 30);
+  CHECK(calls.count() == 2);
 }
 
 TEST_CASE("a caller that does not wait any more is told to its call, and to no other") {
   RunningCalls calls;
   const auto one = context(1, 7), two = context(2, 7), three = context(1, 8);
-  for (const auto& each : {one, two, three}) calls.add(each);
+  for (const auto& each : {one, two, three}) calls.add(each, 1);
   CHECK(calls.count() == 3);
   calls.cancel(1, 7);
   calls.cancel(3, 7);
@@ -218,8 +258,8 @@ TEST_CASE("a caller that does not wait any more is told to its call, and to no o
 TEST_CASE("a number that a caller uses twice ends with the call that had it first") {
   RunningCalls calls;
   const auto first = context(1, 7), second = context(1, 7);
-  calls.add(first);
-  calls.add(second);
+  calls.add(first, 1);
+  calls.add(second, 1);
   calls.remove(*second);
   CHECK(calls.count() == 1);
   calls.cancel(1, 7);

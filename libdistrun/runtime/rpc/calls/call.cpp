@@ -30,7 +30,7 @@ Target target_of(BoundMethod method) {
 }
 
 std::shared_ptr<future::FutureState> call_async(CallRequest request, const ResultType& type) {
-  auto state = current_calls()->call(std::move(request), type);
+  auto state = current_calls()->call_or_fail(std::move(request), type);
   WaitAllScope::add(state);
   return state;
 }

@@ -18,6 +18,8 @@ struct CallRequest {
   std::optional<DeviceMap> devices{};  // where tensors go; nothing: as the session's map for that worker says
   bool runs_late = false;              // also where the caller's time is over when it arrives
   CallMode mode = CallMode::Async;     // Calls::call_and_wait() is Sync, whatever stands here
+  // A user's, made by a thread that may block; the runtime's own are sent at once, however much is on its way.
+  bool waits_for_room = false;
   const char* shown = nullptr;  // what waits, stacks and traces call the callee; lasts (names.hpp). Null: its name
 };
 

@@ -152,7 +152,14 @@ WorkerInfo Calls::resolve(const Destination& to) const {
   const auto* const worker = std::get_if<WorkerInfo>(&to.whom());
   const WorkerId id = worker != nullptr ? worker->id() : std::get<int>(to.whom());
   const auto found = workers->by_id.find(id);
-  if (found == workers->by_id.end()) refuse("id " + std::to_string(id));
+  if (found == workers->by_id.end()) {
+    // Only a worker that was a member has a number of its joining.
+    if (worker != nullptr && worker->incarnation() != 0) {
+      throw_if_dead(worker->name(), to.site());
+      throw Error(ErrorKind::Disconnected, worker->name() + " has left", to.site());
+    }
+    refuse("id " + std::to_string(id));
+  }
   if (worker != nullptr && worker->name() != found->second.name()) refuse(to_string(*worker));
   if (worker != nullptr && !worker->matches(found->second)) {
     throw Error(ErrorKind::Disconnected,
@@ -237,24 +244,27 @@ void Calls::fail_pending(const PendingCall& call, const Error& why) noexcept {
   call.future->end(std::make_exception_ptr(std::move(own)));
 }
 
+// The agent is told first, which may still have to send the call's tensors: whoever sees the timeout may change them.
 void Calls::expire(PendingCall call) noexcept {
   if (call.profiled != nullptr) call.profiled->end(nullptr);
   std::string text = "RPCErr:1:RPC ran for more than set timeout (" + milliseconds(call.timeout) +
                      " ms) and will now be marked with an error: \"" + call.name + "\" of " +
                      name_of_worker(call.peer) + ", message " + std::to_string(call.id);
   if (call.peer.id != self().id()) text += shown_by(rank_, self(), call);
-  if (call.future->try_begin()) {
-    call.future->end(std::make_exception_ptr(
-        Error(ErrorKind::Timeout, "RuntimeError", std::move(text), call.future->info().made_at)));
-  }
+  cancel(call);
+  if (!call.future->try_begin()) return;
+  call.future->end(
+      std::make_exception_ptr(Error(ErrorKind::Timeout, "RuntimeError", std::move(text), call.future->info().made_at)));
+}
+
+void Calls::cancel(const PendingCall& call) noexcept {
   if (call.peer.id == self().id()) return running_.cancel(call.peer, call.id);
   try {
     Message message;
     message.kind = MessageKind::Cancel;
     message.id = call.id;
     agent_->send(call.peer, std::move(message), Urgency::Later);
-  } catch (const Error&) {
-    return;  // whoever can't be told is gone, or has more than enough to read
+  } catch (const std::exception&) {  // whoever can't be told is gone
   }
 }
 

@@ -85,6 +85,9 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
     return future::Future<Value>::of(call(std::move(request), kResultOf<Value>));
   }
   std::shared_ptr<future::FutureState> call(CallRequest request, const ResultType& type);
+  // The same for users' threads, which wait for room, and look for errors in the future: what is_of_delivery() says is
+  // one of it, and not thrown.
+  std::shared_ptr<future::FutureState> call_or_fail(CallRequest request, const ResultType& type);
   Value call_and_wait(CallRequest request);
   // Throws as Agent::send().
   void send_control(WorkerKey to, wire::Bytes bytes) {
@@ -134,9 +137,14 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   Kept depart(const Departure& departure, bool is_kept, Message& message);
   void withdraw(const Kept& kept) noexcept;
   PendingCall begin(CallRequest request, const ResultType& type, Urgency urgency);
+  void begin_in_room(Outgoing& outgoing, bool is_limited, base::Location site);
+  // Gives the call its number. True: it had to wait. Throws Error{Overloaded} at its deadline. See room.cpp.
+  bool wait_for_room(PendingCall& call, const std::string& worker, base::Location site);
+  bool wait_for_agent(const PendingCall& call, const board::WaitInfo& info);
   void write(Outgoing& outgoing, const CallHead& head, const CallRequest& request);
   Value read_reply_of(const PendingCall& call, const Message& message);
   void send(Outgoing& outgoing);
+  bool has_left(const WorkerInfo& worker) const;
   void send_to_self(Outgoing& outgoing);
   const DeviceMap& device_map_for(const WorkerInfo& worker) const;
   base::TimePoint deadline_of(const CallRequest& request, base::Nanoseconds& timeout) const;
@@ -147,6 +155,8 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   // Nothing: nobody waits for this answer, or it has come too late.
   std::optional<PendingCall> take_answered(const Message& answer, WorkerKey from);
   std::unique_ptr<future::HandlerTask> end_call(const WorkerInfo& from, Message&& message);
+  void end_unreadable(const std::optional<PendingCall>& call, const WorkerInfo& from, const Message& message);
+  void refuse_unreadable(const WorkerInfo& from, const Message& message);
   void send_bytes(WorkerKey to, MessageKind kind, wire::Bytes bytes, Urgency urgency);
   std::unique_ptr<future::HandlerTask> receive_bytes(const WorkerInfo& from, Message&& message);
   void end_result(const CallContext& call, const Value& value) noexcept;
@@ -155,6 +165,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   bool send_again(const PendingCall& call, const std::exception_ptr& error) noexcept;
   void fail_pending(const PendingCall& call, const Error& why) noexcept;
   void expire(PendingCall call) noexcept;
+  void cancel(const PendingCall& call) noexcept;
   // Whatever a thread works under, what it reads for the session is the rank's own.
   core::ThreadState own_state() const;
 
@@ -181,6 +192,11 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::set<std::pair<WorkerKey, GraphHash>> graphs_sent_;
   std::map<std::string, Error> dead_;  // by the worker's name, why
 };
+
+// Whether the call is right, and could not be sent: its worker is gone, or too much is on its way to it.
+bool is_of_delivery(const Error& error) noexcept;
+// A future of that type that has failed so.
+std::shared_ptr<future::FutureState> failed_future(const ResultType& type, const Error& error, base::Location site);
 
 // As find_calls(). Throws Error{Failed}: "RPC has not been initialized. ...".
 std::shared_ptr<Calls> current_calls();

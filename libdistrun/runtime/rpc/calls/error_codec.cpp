@@ -16,15 +16,16 @@ namespace distrun::rpc {
 namespace {
 
 constexpr std::size_t kContextMax = 64;
+constexpr std::size_t kTypeMax = 256, kTextMax = 256 * 1024, kContextTextMax = 4 * 1024;  // bytes
 constexpr std::size_t kTraceBytesMax = 64 * 1024;  // of an error that came from hand to hand, the outermost places
 
 // Made again as they are: an Error with their name.
 const std::set<std::string, std::less<>>& known_types() {
   static const std::set<std::string, std::less<>> known{
-      "RuntimeError",     "ValueError", "TypeError",           "AttributeError",
-      "KeyError",         "IndexError", "TimeoutError",        "DistStoreError",
-      "DistBackendError", "DistError",  "NotImplementedError", "AssertionError",
-      "MemoryError",      "OSError",    "PeerFailed",          "PluginError"};
+      "RuntimeError",        "ValueError",       "TypeError",        "AttributeError",   "KeyError",
+      "IndexError",          "TimeoutError",     "DistStoreError",   "DistBackendError", "DistError",
+      "NotImplementedError", "AssertionError",   "MemoryError",      "OSError",          "PeerFailed",
+      "PluginError",         "OutOfMemoryError", "ZeroDivisionError"};
   return known;
 }
 
@@ -78,7 +79,22 @@ std::exception_ptr rebuild(Error error) {
   return std::make_exception_ptr(std::move(plain));
 }
 
+std::string cut(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  return text.substr(0, most) + "... (" + std::to_string(text.size()) + " bytes in all)";
+}
+
 }  // namespace
+
+Error with_bounded_texts(const Error& error) {
+  Error bounded(error.kind(), cut(error.type(), kTypeMax), cut(error.text(), kTextMax), error.where());
+  bounded.with_cause(error.because_of());
+  if (error.remote_trace()) bounded.with_remote_trace(cut(*error.remote_trace(), kTraceBytesMax));
+  for (std::size_t i = 0; i < std::min(error.context().size(), kContextMax); ++i) {
+    bounded.while_doing(cut(error.context()[i], kContextTextMax));
+  }
+  return bounded;
+}
 
 Error error_of(const std::exception_ptr& thrown) {
   try {

@@ -15,6 +15,10 @@ namespace distrun::rpc {
 // is an IndexError), others under the name of their class.
 Error error_of(const std::exception_ptr& thrown);
 
+// The same with texts that are no burden to send, log and keep: of 256 KiB, context of 4 KiB a line. What is cut off is
+// said.
+Error with_bounded_texts(const Error& error);
+
 // With "On WorkerInfo(id=1, name=worker1): ..." as its remote trace, and what that of the error was, which tells of its
 // throw (common/symbols) and of others that it came from; 64 KiB at most.
 void write_error(wire::ByteWriter& bytes, const Error& error, const WorkerInfo& on);

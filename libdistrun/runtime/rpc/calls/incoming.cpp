@@ -67,7 +67,19 @@ std::unique_ptr<future::HandlerTask> Calls::receive(const WorkerInfo& from, Mess
   return nullptr;
 }
 
+void Calls::refuse_unreadable(const WorkerInfo& from, const Message& message) {
+  CallContext call(from, message.id, "", core::kForever);
+  call.result = begin_result(from, message);
+  drop_references(references_.get(), from, message);
+  devices_->discard(message, from);
+  fail(call,
+       Error(ErrorKind::Overloaded, "MemoryError",
+             "the call could not be taken by " + self().name() + ": " + message.unreadable),
+       true);
+}
+
 std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, Message&& message) {
+  if (!message.unreadable.empty()) return refuse_unreadable(from, message), nullptr;
   base::TimePoint deadline = core::kForever;
   // A limit that is further away than anybody waits is none, whatever the number.
   if (message.left && *message.left < kLongest) deadline = base::system_clock().now() + std::max(*message.left, kNow);
@@ -87,8 +99,10 @@ std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, M
   call->autograd = context_of(message);
   if (is_profiled) call->profile = ServedProfile::of(message, rank_, self().id());
   try {
-    running_.add(call);
+    running_.add(call, bytes_of(message));
   } catch (const Error& error) {
+    drop_references(references_.get(), from, message);
+    devices_->discard(message, from);
     fail(*call, error, false);
     return nullptr;
   }
@@ -164,8 +178,9 @@ void Calls::end_work(const CallContext& call) {
   call.streams = nullptr;
 }
 
-void Calls::fail(const CallContext& call, const Error& error, bool is_own) noexcept {
+void Calls::fail(const CallContext& call, const Error& thrown, bool is_own) noexcept {
   try {
+    const Error error = with_bounded_texts(thrown);
     if (is_own) log_failure(self(), call, error);
     if (call.result != nullptr && error.type() != kUnknownGraph) {
       call.result->fail(error);
@@ -201,7 +216,8 @@ bool Calls::send_answer(const CallContext& call, Message message, Forks forks, D
     }
   } catch (...) {
     const Error error = error_of(std::current_exception());
-    if (!is_failure && error.kind() != ErrorKind::Disconnected) return fail(call, error, true), false;
+    const bool is_gone = error.kind() == ErrorKind::Disconnected || has_left(call.caller);
+    if (!is_failure && !is_gone) return fail(call, error, true), false;
     is_sent = false;
   }
   running_.remove(call);

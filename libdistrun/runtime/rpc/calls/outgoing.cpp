@@ -130,8 +130,13 @@ void Calls::write(Outgoing& outgoing, const CallHead& head, const CallRequest& r
                             outgoing.pending.name,
                             request.to.site()};
   outgoing.pending.kept = depart(departure, head.kind != CalleeKind::Operator, message);
-  outgoing.memory =
-      devices_->pack(message, request.devices ? *request.devices : device_map_for(outgoing.to), outgoing.to);
+  try {
+    outgoing.memory =
+        devices_->pack(message, request.devices ? *request.devices : device_map_for(outgoing.to), outgoing.to);
+  } catch (...) {
+    withdraw(outgoing.pending.kept);
+    throw;
+  }
 }
 
 // What encoders do to pack the arguments counts for nobody's time.
@@ -149,12 +154,14 @@ Calls::Outgoing Calls::prepare(CallRequest& request) {
   outgoing.message.sections = request.sections;
   write(outgoing, head, request);
   if (const auto* const outer = outer_call()) outgoing.message.sections.push_back(trace_of(*outer));
+  pending.bytes = bytes_of(outgoing.message);
   pending.peer = outgoing.to.key();
   pending.deadline = deadline_of(request, pending.timeout);
   if (graph != nullptr && head.graph == nullptr) pending.again = std::make_shared<CallRequest>(request);
   if (pending.deadline != core::kForever && !request.runs_late) {
     outgoing.message.left = pending.timeout;
   }
+  if (pending.deadline != core::kForever) outgoing.message.kept_until = pending.deadline;
   return outgoing;
 }
 
@@ -185,10 +192,15 @@ void Calls::send(Outgoing& outgoing) {
     outgoing.memory.sent();
   } catch (...) {
     if (outgoing.to.id() != self().id()) sent_.fetch_sub(1, std::memory_order_relaxed);
-    pending_.take(outgoing.pending.id, outgoing.pending.peer);
-    withdraw(outgoing.pending.kept);
-    throw;
+    if (!has_left(outgoing.to)) throw;
+    throw Error(ErrorKind::Disconnected, outgoing.to.name() + " has left");
   }
+}
+
+// Between the look for a worker and the message to it, it may have left.
+bool Calls::has_left(const WorkerInfo& worker) const {
+  const std::vector<WorkerInfo> all = agent_->worker_infos();
+  return std::none_of(all.begin(), all.end(), [&](const WorkerInfo& each) { return each.key().matches(worker.key()); });
 }
 
 void Calls::send_to_self(Outgoing& outgoing) {
@@ -199,17 +211,38 @@ void Calls::send_to_self(Outgoing& outgoing) {
   if (task != nullptr) future::handler_pool_of(rank_).post(std::move(task));
 }
 
+// Gives the call its number.
+void Calls::begin_in_room(Outgoing& outgoing, bool is_limited, base::Location site) {
+  PendingCall& call = outgoing.pending;
+  outgoing.message.is_limited = is_limited;
+  if (!is_limited) {
+    PendingCalls::Load load{call.peer, call.bytes};
+    call.id = pending_.next_id(load);
+    return;
+  }
+  if (!wait_for_room(call, outgoing.to.name(), site) || !outgoing.message.left) return;
+  outgoing.message.left = std::max(call.deadline - base::system_clock().now(), base::Nanoseconds(0));
+}
+
 PendingCall Calls::begin(CallRequest request, const ResultType& type, Urgency urgency) {
   const base::Location site = request.to.site();
+  const bool is_limited = request.waits_for_room;
   if (is_closed_.load()) throw Error(ErrorKind::Failed, "RPC is no longer running on this node", site);
   Outgoing outgoing = prepare(request);
   PendingCall& pending = outgoing.pending;
   pending.type = &type;
-  pending.id = pending_.next_id();
-  pending.future = type.make(info_of(pending, *agent_, pending.peer.id == self().id(), site, devices_->devices()));
-  pending_.add(pending);
   outgoing.urgency = urgency;
-  send(outgoing);
+  try {
+    begin_in_room(outgoing, is_limited, site);
+    pending.future = type.make(info_of(pending, *agent_, pending.peer.id == self().id(), site, devices_->devices()));
+    pending_.add(pending);
+    send(outgoing);
+  } catch (...) {
+    pending_.give_back(pending.id);
+    pending_.take(pending.id, pending.peer);
+    withdraw(pending.kept);
+    throw;
+  }
   if (is_closed_.load()) {
     if (const auto lost = pending_.take(pending.id, pending.peer)) {
       fail_pending(*lost, Error(ErrorKind::Disconnected, "RPC was shut down here", site));
@@ -228,10 +261,22 @@ std::shared_ptr<future::FutureState> Calls::call(CallRequest request, const Resu
   return std::move(pending.future);
 }
 
+std::shared_ptr<future::FutureState> Calls::call_or_fail(CallRequest request, const ResultType& type) {
+  const base::Location site = request.to.site();
+  request.waits_for_room = true;
+  try {
+    return call(std::move(request), type);
+  } catch (const Error& error) {
+    if (!is_of_delivery(error)) throw;
+    return failed_future(type, error, site);
+  }
+}
+
 // Its own deadline ends the wait: nobody else has to look.
 Value Calls::call_and_wait(CallRequest request) {
   const base::Location site = request.to.site();
   request.mode = CallMode::Sync;
+  request.waits_for_room = true;
   const std::int64_t began = core::trace_now();
   const PendingCall pending = begin(std::move(request), kResultOf<Value>, Urgency::Answer);
   const TracedCall traced(pending, site, began);
@@ -245,76 +290,9 @@ Value Calls::call_and_wait(CallRequest request) {
   return future.wait({}, site);
 }
 
-// An answer that comes after the call's deadline is none, also where the thread of timeouts has had no CPU since.
-std::optional<PendingCall> Calls::take_answered(const Message& answer, WorkerKey from) {
-  std::optional<PendingCall> call = pending_.take(answer.id, from);
-  if (!call || call->deadline == core::kForever || base::system_clock().now() < call->deadline) return call;
-  expire(std::move(*call));
-  return std::nullopt;
-}
-
-std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Message&& message) {
-  std::optional<PendingCall> call = take_answered(message, from.key());
-  if (message.kind == MessageKind::Reply &&
-      (!is_plain(message) || has_packed_tensors(message) || brings_many_events(message))) {
-    if (!call) {  // nobody waits for it any more
-      drop_references(references_.get(), from, message);
-      devices_->discard(message, from);
-      return nullptr;
-    }
-    return task_of([self = shared_from_this(), call = std::move(*call), message = std::move(message)]() mutable {
-      self->complete(call, std::move(message));
-    });
-  }
-  if (call) complete(*call, std::move(message));
-  return nullptr;
-}
-
-Value Calls::read_reply_of(const PendingCall& call, const Message& message) {
-  const bool has_forks = has_references(message);
-  if (!has_forks && autograd_section_of(message) == nullptr) return read_reply(message);
-  const WorkerInfo from(name_of_worker(call.peer), call.peer);
-  std::optional<Unpacking> unpacking;
-  if (has_forks) unpacking.emplace(references_.get(), from, message);
-  const std::unique_ptr<Arrival> arrival = arrival_of(autograd_.get(), from, message, device_map_for(from));
-  const Arriving arriving(arrival.get());
-  return read_reply(message);
-}
-
-// A value on GPUs comes on streams of its own, for which those of whoever waits for it wait; and which come after what
-// the callee reads of the arguments, so that whoever has waited may change them.
-void Calls::complete(const PendingCall& call, Message message) noexcept {
-  const TracedReply traced(call);
-  std::optional<core::ThreadStateGuard> guard;
-  std::shared_ptr<StreamLease> streams;
-  std::exception_ptr error;
-  Value value;
-  try {
-    if (devices_->is_read_by(message, call.peer)) {
-      guard.emplace(own_state());
-      streams = devices_->lease_for(message);
-      devices_->unpack(message, WorkerInfo(name_of_worker(call.peer), call.peer));
-      devices_->follow_reads(call.peer);
-    }
-    if (message.kind == MessageKind::Reply) {
-      value = read_reply_of(call, message);
-    } else {
-      wire::ByteReader bytes(wire::view_of(message.payload));
-      error = read_error(bytes);
-    }
-  } catch (...) {
-    error = std::current_exception();
-  }
-  if (error != nullptr && call.again != nullptr && send_again(call, error)) return;
-  if (call.profiled != nullptr) call.profiled->end(&message);
-  if (!call.future->try_begin()) return;
-  if (error != nullptr) return call.future->end(std::move(error));
-  if (streams != nullptr) call.future->comes_after(devices_->devices());
-  call.type->store(*call.future, std::move(value));
-}
-
 // The callee has not kept the graph function that it was sent once.
 bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error) noexcept {
+  Kept kept;
   try {
     if (error_of(error).text().find(kUnknownGraph) == std::string::npos) return false;
     withdraw(call.kept);
@@ -328,6 +306,7 @@ bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error)
     state.autograd_context = call.kept.context;
     const core::ThreadStateGuard guard(std::move(state));
     write(outgoing, head, *call.again);
+    kept = outgoing.pending.kept;
     outgoing.pending.again = nullptr;
     if (!pending_.add(outgoing.pending)) return false;
     pending_.watch_timeouts(call.deadline);
@@ -337,9 +316,23 @@ bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error)
     sent_.fetch_add(1, std::memory_order_relaxed);
   } catch (...) {
     pending_.take(call.id, call.peer);
+    withdraw(kept);
     fail_pending(call, error_of(std::current_exception()));
   }
   return true;
+}
+
+bool is_of_delivery(const Error& error) noexcept {
+  return error.kind() == ErrorKind::Disconnected || error.kind() == ErrorKind::Overloaded;
+}
+
+std::shared_ptr<future::FutureState> failed_future(const ResultType& type, const Error& error, base::Location site) {
+  future::FutureInfo info(site);
+  info.kind = board::WaitKind::RpcReply;
+  auto state = type.make(std::move(info));
+  state->begin(site);
+  state->end(std::make_exception_ptr(error));
+  return state;
 }
 
 }  // namespace distrun::rpc

@@ -18,9 +18,26 @@ PendingCalls::PendingCalls(Expired expired)
 
 PendingCalls::~PendingCalls() { stop(); }
 
-// A number whose place is taken by one that waits for long is left out.
+std::uint64_t PendingCalls::waiting_for(WorkerId peer) const {
+  const auto load = loads_.find(peer);
+  return load == loads_.end() ? 0 : load->second;
+}
+
+bool PendingCalls::has_room(const Load& load) const {
+  const std::uint64_t waiting = waiting_for(load.peer.id);
+  return waiting == 0 || (waiting <= load.most && load.bytes <= load.most - waiting);
+}
+
 std::uint64_t PendingCalls::next_id() {
+  Load none;
+  return next_id(none);
+}
+
+// A number whose place is taken by one that waits for long is left out.
+std::uint64_t PendingCalls::next_id(Load& load) {
   const std::lock_guard lock(mutex_);
+  load.waiting = waiting_for(load.peer.id);
+  if (!has_room(load)) return 0;
   if (count_ >= kCallsMax) {
     throw Error(ErrorKind::Overloaded, "too many calls wait for their answers: " + std::to_string(kCallsMax) +
                                            " at the same time; wait for some before you make more");
@@ -29,16 +46,50 @@ std::uint64_t PendingCalls::next_id() {
   do {
     ++last_id_;
   } while (slots_[place_of(last_id_)].id != 0);
-  slots_[place_of(last_id_)].id = last_id_;
+  if (load.bytes != 0) loads_[load.peer.id] += load.bytes;
+  PendingCall& slot = slots_[place_of(last_id_)];
+  slot.id = last_id_;
+  slot.peer = load.peer;
+  slot.bytes = load.bytes;
   ++count_;
   return last_id_;
+}
+
+bool PendingCalls::wait_for_room(const Load& load, const board::WaitInfo& info, base::TimePoint deadline) {
+  std::unique_lock lock(mutex_);
+  ++waiting_for_room_;
+  const bool has_come = core::wait_until(info, lock, room_, deadline, [&] { return has_room(load); });
+  --waiting_for_room_;
+  return has_come;
+}
+
+void PendingCalls::give_back(std::uint64_t id) noexcept {
+  const std::lock_guard lock(mutex_);
+  PendingCall& slot = slots_[place_of(id)];
+  if (id != 0 && slot.id == id && slot.future == nullptr) take_out(slot);
+}
+
+PendingCall PendingCalls::take_out(PendingCall& slot) noexcept {
+  --count_;
+  const auto load = slot.bytes != 0 ? loads_.find(slot.peer.id) : loads_.end();
+  if (load != loads_.end()) {
+    load->second -= slot.bytes;
+    if (load->second == 0) loads_.erase(load);
+    if (waiting_for_room_ != 0) room_.notify_all();
+  }
+  return std::exchange(slot, PendingCall());
 }
 
 bool PendingCalls::add(PendingCall call) {
   const std::lock_guard lock(mutex_);
   PendingCall& slot = slots_[place_of(call.id)];
   if (slot.id != 0 && slot.id != call.id) return false;
-  if (slot.id == 0) ++count_;
+  if (slot.id == 0) {
+    if (call.bytes != 0) loads_[call.peer.id] += call.bytes;
+    ++count_;
+  } else {
+    call.bytes = slot.bytes;  // as it was counted, for the same peer
+  }
   slot = std::move(call);
   return true;
 }
@@ -47,8 +98,7 @@ std::optional<PendingCall> PendingCalls::take(std::uint64_t id, WorkerKey peer) 
   const std::lock_guard lock(mutex_);
   PendingCall& slot = slots_[place_of(id)];
   if (id == 0 || slot.id != id || !slot.peer.matches(peer) || slot.future == nullptr) return std::nullopt;
-  --count_;
-  return std::exchange(slot, PendingCall());
+  return take_out(slot);
 }
 
 std::vector<PendingCall> PendingCalls::take_all(std::optional<WorkerKey> peer) {
@@ -56,8 +106,7 @@ std::vector<PendingCall> PendingCalls::take_all(std::optional<WorkerKey> peer) {
   const std::lock_guard lock(mutex_);
   for (PendingCall& slot : slots_) {
     if (slot.future == nullptr || (peer && !slot.peer.matches(*peer))) continue;
-    taken.push_back(std::exchange(slot, PendingCall()));
-    --count_;
+    taken.push_back(take_out(slot));
   }
   return taken;
 }
@@ -110,8 +159,7 @@ std::vector<PendingCall> PendingCalls::take_expired(base::TimePoint now) {
       next = std::min(next, slot.deadline);
       continue;
     }
-    expired.push_back(std::exchange(slot, PendingCall()));
-    --count_;
+    expired.push_back(take_out(slot));
   }
   looks_at_.store(next);
   std::sort(expired.begin(), expired.end(),

@@ -3,19 +3,28 @@
 // up; a table of a power of two is as large as the calls that wait at the same time, so that a reply finds its call in
 // a step and no memory is taken for one.
 //
+// What is sent to a worker that does not answer stays in memory here, on the way, and there. So the calls that wait for
+// one worker's answers are counted in bytes, and whoever would go beyond a limit waits for answers first.
+//
 // The thread is there once somebody may wait without looking himself (watch_timeouts()), and sleeps until the first
 // deadline that it knows of: calls that are answered in time cost it nothing.
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/rpc/calls/result_type.hpp>
+
+namespace distrun::board {
+struct WaitInfo;
+}
 
 namespace distrun::rpc {
 
@@ -34,6 +43,7 @@ struct PendingCall {
   const char* name = "";                       // of the callee; lives until the process ends
   base::Nanoseconds timeout{};                 // 0: none
   base::TimePoint deadline;                    // core::kForever: none
+  std::uint64_t bytes = 0;                     // of its message, with the tensors
   const ResultType* type = &kResultOf<Value>;  // of the future
   std::shared_ptr<future::FutureState> future;
   Kept kept;
@@ -52,8 +62,22 @@ class PendingCalls {
   PendingCalls(const PendingCalls&) = delete;
   PendingCalls& operator=(const PendingCalls&) = delete;
 
-  // The next number, kept for the call that add() is given. Throws Error{Overloaded} beyond 1 M calls.
+  // What a call adds to that which waits for its peer's answers, and how much that may be then. A call that is alone
+  // may have any size.
+  struct Load {
+    WorkerKey peer;
+    std::uint64_t bytes = 0;
+    std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t waiting = 0;  // set by next_id(): bytes of the others
+  };
+  // The next number, kept for the call that add() is given; 0: there is no room for the call. Throws
+  // Error{Overloaded} beyond 1 M calls.
+  std::uint64_t next_id(Load& load);
   std::uint64_t next_id();
+  // Until there may be room, or the deadline: false.
+  bool wait_for_room(const Load& load, const board::WaitInfo& info, base::TimePoint deadline);
+  // A number of next_id() that add() has not been given.
+  void give_back(std::uint64_t id) noexcept;
   // One with a number of next_id(), or one that was taken: false, if there is another in its place by now.
   bool add(PendingCall call);
   // Of the call with that number to that worker; nothing: it has been answered, or has expired.
@@ -72,13 +96,19 @@ class PendingCalls {
   void watch();
   // With mutex_ held.
   std::vector<PendingCall> take_expired(base::TimePoint now);
+  std::uint64_t waiting_for(WorkerId peer) const;
+  bool has_room(const Load& load) const;
+  PendingCall take_out(PendingCall& slot) noexcept;
   std::size_t place_of(std::uint64_t id) const noexcept { return id & (slots_.size() - 1); }
   void grow();
 
   const Expired expired_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  std::condition_variable room_;
   // Guarded by mutex_.
+  int waiting_for_room_ = 0;
+  std::unordered_map<WorkerId, std::uint64_t> loads_;  // bytes of the calls of slots_; 0: not there
   std::vector<PendingCall> slots_;
   std::size_t count_ = 0;
   std::uint64_t last_id_ = 0;

@@ -1,5 +1,7 @@
 #include <distrun/runtime/rpc/calls/running_calls.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include <distrun/common/base/error.hpp>
@@ -7,12 +9,25 @@
 
 namespace distrun::rpc {
 
-void RunningCalls::add(const std::shared_ptr<CallContext>& call) {
+std::uint64_t RunningCalls::bytes_by_default() {
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 30;
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return kLeast;
+  return std::max(kLeast, static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) / 4);
+}
+
+void RunningCalls::add(const std::shared_ptr<CallContext>& call, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (calls_.size() >= kCallsMax) {
     throw Error(ErrorKind::Overloaded, "too many calls of others are queued: " + std::to_string(kCallsMax));
   }
-  calls_.emplace(std::pair(call->caller.key(), call->id), call);
+  if (bytes_ != 0 && (bytes_ > bytes_max_ || bytes > bytes_max_ - bytes_)) {
+    throw Error(ErrorKind::Overloaded, "too much is to be done for others: " + std::to_string(calls_.size()) +
+                                           " calls of " + std::to_string(bytes_) + " bytes, of " +
+                                           std::to_string(bytes_max_) + ", and there is no room for " +
+                                           std::to_string(bytes) + " more");
+  }
+  if (calls_.emplace(std::pair(call->caller.key(), call->id), Running{call, bytes}).second) bytes_ += bytes;
   count_.store(calls_.size());
 }
 
@@ -20,20 +35,23 @@ void RunningCalls::remove(const CallContext& call) noexcept {
   if (count_.load() == 0) return;
   const std::lock_guard lock(mutex_);
   const auto found = calls_.find({call.caller.key(), call.id});
-  if (found != calls_.end() && found->second.get() == &call) calls_.erase(found);
+  if (found != calls_.end() && found->second.call.get() == &call) {
+    bytes_ -= found->second.bytes;
+    calls_.erase(found);
+  }
   count_.store(calls_.size());
 }
 
 void RunningCalls::cancel(WorkerKey caller, std::uint64_t id) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = calls_.find({caller, id});
-  if (found != calls_.end()) found->second->cancel();
+  if (found != calls_.end()) found->second.call->cancel();
 }
 
 void RunningCalls::cancel_all(WorkerKey caller) noexcept {
   const std::lock_guard lock(mutex_);
   for (auto each = calls_.lower_bound({caller, 0}); each != calls_.end() && each->first.first == caller; ++each) {
-    each->second->cancel();
+    each->second.call->cancel();
   }
 }
 
@@ -42,7 +60,7 @@ std::vector<std::shared_ptr<const CallContext>> RunningCalls::list(std::size_t m
   const std::lock_guard lock(mutex_);
   for (const auto& [key, call] : calls_) {
     if (calls.size() == most) break;
-    calls.push_back(call);
+    calls.push_back(call.call);
   }
   return calls;
 }

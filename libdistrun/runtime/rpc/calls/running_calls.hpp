@@ -14,8 +14,12 @@ namespace distrun::rpc {
 // Any thread.
 class RunningCalls {
  public:
-  // Throws Error{Overloaded} beyond 1 M calls. One whose number its caller uses already is not listed.
-  void add(const std::shared_ptr<CallContext>& call);
+  // `most`: bytes of all their messages; by default a quarter of the machine's memory, and 1 GiB at least.
+  explicit RunningCalls(std::uint64_t most = bytes_by_default()) : bytes_max_(most) {}
+
+  // `bytes` of its message. Throws Error{Overloaded} beyond 1 M calls, and beyond the bytes, unless it is the only one.
+  // One whose number its caller uses already is not listed.
+  void add(const std::shared_ptr<CallContext>& call, std::uint64_t bytes);
   void remove(const CallContext& call) noexcept;
   void cancel(WorkerKey caller, std::uint64_t id) noexcept;
   void cancel_all(WorkerKey caller) noexcept;
@@ -26,10 +30,18 @@ class RunningCalls {
 
  private:
   static constexpr std::size_t kCallsMax = 1 << 20;
+  struct Running {
+    std::shared_ptr<CallContext> call;
+    std::uint64_t bytes = 0;
+  };
+  static std::uint64_t bytes_by_default();
 
+  const std::uint64_t bytes_max_;
   std::atomic<std::size_t> count_{0};  // of calls_; those that are answered where they are read are in none
   mutable std::mutex mutex_;
-  std::map<std::pair<WorkerKey, std::uint64_t>, std::shared_ptr<CallContext>> calls_;  // guarded by mutex_
+  // Guarded by mutex_.
+  std::map<std::pair<WorkerKey, std::uint64_t>, Running> calls_;
+  std::uint64_t bytes_ = 0;  // of calls_
 };
 
 }  // namespace distrun::rpc

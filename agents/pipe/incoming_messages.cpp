@@ -1,45 +1,29 @@
 #include <agents/pipe/message_stream.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <new>
+#include <numeric>
 #include <utility>
 
+#include <agents/pipe/message_format.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/tensor/core/empty.hpp>
 
 namespace distrun::agents::pipe {
 namespace {
 
-constexpr std::uint8_t kInStream = 0, kInPeer = 1;  // where the memory of a stretch is
-constexpr std::uint8_t kContiguous = 1;
-constexpr std::size_t kPartsMax = 64;  // of one write
-constexpr std::size_t kSectionsMax = 32;
 constexpr std::uint32_t kTensorsMax = 1 << 20;
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(ErrorKind::InvalidArgument, "a message of the pipe is broken: " + text);
 }
 
-[[noreturn]] void refuse_to_send(const std::string& text) {
-  throw Error(ErrorKind::InvalidArgument, "a message is too large to be sent: " + text);
-}
-
-void write_deadline(wire::ByteWriter& table, base::Nanoseconds left) {
-  table.number(static_cast<std::uint8_t>(rpc::SectionTag::Deadline));
-  table.number(static_cast<std::uint32_t>(sizeof(std::int64_t)));
-  table.number(static_cast<std::int64_t>(left.count()));
-}
-
-void write_shape(wire::ByteWriter& table, const rpc::TensorShape& shape) {
-  table.number(static_cast<std::uint8_t>(shape.dtype));
-  table.number(static_cast<std::uint8_t>(shape.contiguous ? kContiguous : 0));
-  table.number(static_cast<std::uint8_t>(shape.sizes.size()));
-  table.number(shape.span);
-  table.append(shape.sizes.begin(), shape.sizes.size() * sizeof(std::int64_t));
-  if (shape.contiguous) return;
-  table.number(shape.offset);
-  table.append(shape.strides.begin(), shape.strides.size() * sizeof(std::int64_t));
+std::optional<base::Nanoseconds> read_time(const std::string& section) {
+  std::int64_t time = 0;
+  if (section.size() != sizeof time) return std::nullopt;
+  std::memcpy(&time, section.data(), sizeof time);
+  return base::Nanoseconds(time);
 }
 
 Dims read_dims(wire::ByteReader& table, std::size_t count) {
@@ -48,117 +32,7 @@ Dims read_dims(wire::ByteReader& table, std::size_t count) {
   return dims;
 }
 
-// The parts that are still to be written, behind the first `skip` bytes of all.
-class Parts {
- public:
-  explicit Parts(std::uint64_t skip) : skip_(skip) {}
-  void add(const void* data, std::size_t bytes) {
-    if (skip_ >= bytes || count_ == kPartsMax) {
-      skip_ -= std::min<std::uint64_t>(skip_, count_ == kPartsMax ? 0 : bytes);
-      return;
-    }
-    auto* const begin = static_cast<std::byte*>(const_cast<void*>(data)) + skip_;
-    parts_[count_++] = {begin, bytes - static_cast<std::size_t>(skip_)};
-    skip_ = 0;
-  }
-  std::span<const iovec> all() const noexcept { return {parts_.data(), count_}; }
-
- private:
-  std::uint64_t skip_;
-  std::array<iovec, kPartsMax> parts_;  // count_ of them: the others are not even cleared, they are many
-  std::size_t count_ = 0;
-};
-
 }  // namespace
-
-OutgoingMessage::OutgoingMessage(rpc::Message message, std::size_t cma_from) : cma_from_(cma_from) {
-  head_.kind = static_cast<std::uint8_t>(message.kind);
-  head_.id = message.id;
-  rpc::TensorSpans tensors = message.tensors.empty() ? rpc::TensorSpans() : rpc::spans_of(message.tensors);
-  if (message.left || !message.sections.empty() || !tensors.spans.empty()) write_table(message, tensors);
-  spans_ = std::move(tensors.spans);
-  payload_ = std::move(message.payload);
-  check_limits();
-  head_.table_bytes = static_cast<std::uint32_t>(table_.size());
-  head_.payload_bytes = payload_.size();
-}
-
-// The receiver's, for whom what is beyond them ends the connection.
-void OutgoingMessage::check_limits() const {
-  const StreamLimits limits;
-  if (table_.size() > limits.table) {
-    refuse_to_send("what is said of its tensors has " + std::to_string(table_.size()) + " bytes, of " +
-                   std::to_string(limits.table));
-  }
-  if (payload_.size() > limits.payload) {
-    refuse_to_send("it has " + std::to_string(payload_.size()) + " bytes beside its tensors, of " +
-                   std::to_string(limits.payload));
-  }
-  if (head_.memory_bytes > limits.memory) {
-    refuse_to_send("its tensors have " + std::to_string(head_.memory_bytes) + " bytes");
-  }
-}
-
-OutgoingMessage OutgoingMessage::own(std::uint8_t kind, std::uint64_t id, const std::string& text) {
-  OutgoingMessage made;
-  made.head_.kind = kind;
-  made.head_.id = id;
-  const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
-  made.payload_.assign(bytes, bytes + text.size());
-  made.head_.payload_bytes = text.size();
-  return made;
-}
-
-void OutgoingMessage::write_table(const rpc::Message& message, const rpc::TensorSpans& tensors) {
-  if (message.sections.size() >= kSectionsMax) {
-    refuse_to_send("it has " + std::to_string(message.sections.size()) + " sections");
-  }
-  wire::ByteWriter table;
-  table.number(static_cast<std::uint8_t>(message.sections.size() + (message.left ? 1 : 0)));
-  if (message.left) write_deadline(table, *message.left);
-  for (const rpc::Section& each : message.sections) {
-    table.number(static_cast<std::uint8_t>(each.tag));
-    table.number(static_cast<std::uint32_t>(each.bytes.size()));
-    table.append(each.bytes.data(), each.bytes.size());
-  }
-  table.number(static_cast<std::uint32_t>(tensors.spans.size()));
-  write_spans(table, tensors);
-  table.number(static_cast<std::uint32_t>(tensors.shapes.size()));
-  for (const rpc::TensorShape& each : tensors.shapes) write_shape(table, each);
-  table_ = table.take();
-}
-
-void OutgoingMessage::write_spans(wire::ByteWriter& table, const rpc::TensorSpans& tensors) {
-  for (const rpc::Span& each : tensors.spans) {
-    if (!each.storage->device().is_cpu()) throw Error(ErrorKind::InvalidArgument, "a tensor on a GPU is not staged");
-    const bool is_in_peer = !is_in_stream(each);
-    table.number(static_cast<std::uint8_t>(is_in_peer ? kInPeer : kInStream));
-    table.number(static_cast<std::uint64_t>(each.bytes()));
-    if (is_in_peer) {
-      table.number(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(each.data())));
-      is_read_by_peer_ = true;
-    } else {
-      head_.memory_bytes += each.bytes();
-    }
-  }
-}
-
-bool OutgoingMessage::write_to(Stream& stream) {
-  const std::uint64_t all = sizeof head_ + table_.size() + payload_.size() + head_.memory_bytes;
-  while (written_ < all) {
-    Parts parts(written_);
-    parts.add(&head_, sizeof head_);
-    parts.add(table_.data(), table_.size());
-    parts.add(payload_.data(), payload_.size());
-    for (const rpc::Span& each : spans_) {
-      if (is_in_stream(each)) parts.add(each.data(), each.bytes());
-    }
-    const std::size_t taken = stream.write(parts.all());
-    if (taken == 0) return false;
-    written_ += taken;
-  }
-  return true;
-}
 
 std::optional<IncomingMessages::Arrived> IncomingMessages::next(Stream& stream) {
   if (stage_ == Stage::Head) {
@@ -168,6 +42,7 @@ std::optional<IncomingMessages::Arrived> IncomingMessages::next(Stream& stream) 
   if (stage_ == Stage::Table && !read_table(stream)) return std::nullopt;
   if (stage_ == Stage::Payload && !read_payload(stream)) return std::nullopt;
   if (stage_ == Stage::Memory && !read_memory(stream)) return std::nullopt;
+  if (stage_ == Stage::Skip && !skip(stream)) return std::nullopt;
   return finish();
 }
 
@@ -175,6 +50,9 @@ void IncomingMessages::check_head() const {
   if (head_.mark != MessageHead::kMark) refuse("it does not begin with its mark");
   if (head_.number != next_number_) {
     refuse("its number is " + std::to_string(head_.number) + ", and " + std::to_string(next_number_) + " is the next");
+  }
+  if (head_.is_withdrawn != 0 && (head_.payload_bytes != 0 || head_.memory_bytes != 0)) {
+    refuse("it was withdrawn, and has data");
   }
   if (head_.table_bytes > limits_.table) refuse("its table has " + std::to_string(head_.table_bytes) + " bytes");
   if (head_.payload_bytes > limits_.payload)
@@ -186,8 +64,9 @@ void IncomingMessages::begin() {
   check_head();
   ++next_number_;
   message_ = rpc::Message();
-  spans_.clear(), shapes_.clear(), to_fill_.clear();
+  spans_.clear(), shapes_.clear(), to_fill_.clear(), places_.clear();
   filled_ = next_fill_ = 0;
+  kept_until_.reset();
   was_read_from_peer_ = false;
 }
 
@@ -204,7 +83,7 @@ bool IncomingMessages::read_whole(Stream& stream) {
   const std::byte* at = there.data() + sizeof head_;
   if (head_.table_bytes != 0) parse_table(wire::BytesView(at, head_.table_bytes));
   at += head_.table_bytes;
-  message_.payload.assign(at, at + head_.payload_bytes);
+  if (stage_ != Stage::Skip) take_or_skip(0, [&] { message_.payload.assign(at, at + head_.payload_bytes); });
   at += head_.payload_bytes;
   for (const Filled& fill : to_fill_) {
     if (fill.bytes != 0) std::memcpy(fill.to, at, fill.bytes);
@@ -245,7 +124,48 @@ bool IncomingMessages::read_table(Stream& stream) {
       parse_table(wire::view_of(table));
     }
   }
-  stage_ = Stage::Payload;
+  if (stage_ != Stage::Skip) stage_ = Stage::Payload;
+  return true;
+}
+
+template <class Take>
+void IncomingMessages::take_or_skip(std::uint64_t rest, Take take) {
+  const auto kind = static_cast<rpc::MessageKind>(head_.kind);
+  if (kind != rpc::MessageKind::Call && kind != rpc::MessageKind::Reply) return take();
+  try {
+    take();
+  } catch (const std::bad_alloc&) {
+    give_up(no_memory(), rest);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Overloaded) throw;
+    give_up(no_memory() + ": " + error.text(), rest);
+  }
+}
+
+std::string IncomingMessages::no_memory() const {
+  const std::uint64_t bytes = std::accumulate(places_.begin(), places_.end(), head_.payload_bytes,
+                                              [](std::uint64_t sum, const Place& each) { return sum + each.bytes; });
+  return "there is no memory for its " + std::to_string(bytes) + " bytes";
+}
+
+void IncomingMessages::give_up(const std::string& why, std::uint64_t rest) {
+  message_.unreadable = why;
+  message_.payload = {};
+  message_.tensors.clear();
+  was_read_from_peer_ = std::any_of(places_.begin(), places_.end(), [](const Place& each) { return each.is_in_peer; });
+  spans_.clear(), shapes_.clear(), to_fill_.clear();
+  skip_ = rest;
+  stage_ = Stage::Skip;
+}
+
+bool IncomingMessages::skip(Stream& stream) {
+  while (skip_ != 0) {
+    const std::span<const std::byte> there = stream.look();
+    if (there.empty()) return false;
+    const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(there.size(), skip_));
+    stream.consume(taken);
+    skip_ -= taken;
+  }
   return true;
 }
 
@@ -257,10 +177,10 @@ void IncomingMessages::parse_table(wire::BytesView bytes) {
     rpc::Section section;
     section.tag = static_cast<rpc::SectionTag>(table.number<std::uint8_t>());
     const std::string text = table.string();
-    if (section.tag == rpc::SectionTag::Deadline && text.size() == sizeof(std::int64_t)) {
-      std::int64_t left = 0;
-      std::memcpy(&left, text.data(), sizeof left);
-      message_.left = base::Nanoseconds(left);
+    const bool is_deadline = section.tag == rpc::SectionTag::Deadline;
+    if (const auto time = is_deadline || section.tag == kKeptUntil ? read_time(text) : std::nullopt) {
+      if (is_deadline) message_.left = time;
+      if (!is_deadline) kept_until_ = base::TimePoint(*time);
       continue;
     }
     const auto* const data = reinterpret_cast<const std::byte*>(text.data());
@@ -290,7 +210,11 @@ void IncomingMessages::parse_tensors(wire::ByteReader& table) {
   const std::uint32_t shapes = table.count(3 + sizeof(std::uint32_t));
   if (shapes > kTensorsMax) refuse("it has " + std::to_string(shapes) + " tensors");
   for (std::uint32_t i = 0; i < shapes; ++i) parse_shape(table);
-  make_tensors();
+  const std::uint64_t rest = head_.payload_bytes + head_.memory_bytes;
+  take_or_skip(rest, [this] { make_tensors(); });
+  if (was_read_from_peer_ && kept_until_ && base::system_clock().now() >= *kept_until_) {
+    give_up("its caller's time was over before its tensors were read", rest);
+  }
 }
 
 void IncomingMessages::parse_shape(wire::ByteReader& table) {
@@ -350,7 +274,10 @@ bool IncomingMessages::read_payload(Stream& stream) {
     const std::span<const std::byte> there = stream.look();
     if (there.empty()) return false;
     const std::size_t taken = std::min(there.size(), bytes - payload.size());
-    payload.insert(payload.end(), there.begin(), there.begin() + static_cast<std::ptrdiff_t>(taken));
+    take_or_skip(bytes - payload.size() + head_.memory_bytes, [&] {
+      payload.insert(payload.end(), there.begin(), there.begin() + static_cast<std::ptrdiff_t>(taken));
+    });
+    if (stage_ == Stage::Skip) return true;
     stream.consume(taken);
   }
   stage_ = Stage::Memory;
@@ -376,6 +303,7 @@ IncomingMessages::Arrived IncomingMessages::finish() {
     if (!message_.tensors[i].defined()) message_.tensors[i] = rpc::tensor_in(spans_[shapes_[i].span], shapes_[i]);
   }
   stage_ = Stage::Head;
+  if (head_.is_withdrawn != 0) message_.unreadable = "its caller's time was over before it was sent";
   Arrived arrived{head_.kind, std::move(message_), head_.number, was_read_from_peer_};
   arrived.message.id = head_.id;
   spans_.clear();

@@ -1,0 +1,92 @@
+// What becomes of the answer to a call, on the thread that has read it, or on one of the pool where it may take time.
+#include <utility>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/calls/calls.hpp>
+#include <distrun/runtime/rpc/calls/error_codec.hpp>
+#include <distrun/runtime/rpc/calls/profiled_call.hpp>
+#include <distrun/runtime/rpc/calls/served_profile.hpp>
+#include <distrun/runtime/rpc/calls/task.hpp>
+#include <distrun/runtime/rpc/calls/traced_call.hpp>
+
+namespace distrun::rpc {
+
+// An answer that comes after the call's deadline is none, also where the thread of timeouts has had no CPU since.
+std::optional<PendingCall> Calls::take_answered(const Message& answer, WorkerKey from) {
+  std::optional<PendingCall> call = pending_.take(answer.id, from);
+  if (!call || call->deadline == core::kForever || base::system_clock().now() < call->deadline) return call;
+  expire(std::move(*call));
+  return std::nullopt;
+}
+
+std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Message&& message) {
+  std::optional<PendingCall> call = take_answered(message, from.key());
+  if (!message.unreadable.empty()) return end_unreadable(call, from, message), nullptr;
+  if (message.kind == MessageKind::Reply &&
+      (!is_plain(message) || has_packed_tensors(message) || brings_many_events(message))) {
+    if (!call) {  // nobody waits for it any more
+      drop_references(references_.get(), from, message);
+      devices_->discard(message, from);
+      return nullptr;
+    }
+    return task_of([self = shared_from_this(), call = std::move(*call), message = std::move(message)]() mutable {
+      self->complete(call, std::move(message));
+    });
+  }
+  if (call) complete(*call, std::move(message));
+  return nullptr;
+}
+
+void Calls::end_unreadable(const std::optional<PendingCall>& call, const WorkerInfo& from, const Message& message) {
+  drop_references(references_.get(), from, message);
+  devices_->discard(message, from);
+  if (!call) return;
+  fail_pending(*call, Error(ErrorKind::Overloaded, "MemoryError",
+                            "the answer of " + from.name() + " could not be taken: " + message.unreadable));
+}
+
+Value Calls::read_reply_of(const PendingCall& call, const Message& message) {
+  const bool has_forks = has_references(message);
+  if (!has_forks && autograd_section_of(message) == nullptr) return read_reply(message);
+  const WorkerInfo from(name_of_worker(call.peer), call.peer);
+  std::optional<Unpacking> unpacking;
+  if (has_forks) unpacking.emplace(references_.get(), from, message);
+  const std::unique_ptr<Arrival> arrival = arrival_of(autograd_.get(), from, message, device_map_for(from));
+  const Arriving arriving(arrival.get());
+  return read_reply(message);
+}
+
+// A value on GPUs comes on streams of its own, for which those of whoever waits for it wait; and which come after what
+// the callee reads of the arguments, so that whoever has waited may change them.
+void Calls::complete(const PendingCall& call, Message message) noexcept {
+  const TracedReply traced(call);
+  std::optional<core::ThreadStateGuard> guard;
+  std::shared_ptr<StreamLease> streams;
+  std::exception_ptr error;
+  Value value;
+  try {
+    if (devices_->is_read_by(message, call.peer)) {
+      guard.emplace(own_state());
+      streams = devices_->lease_for(message);
+      devices_->unpack(message, WorkerInfo(name_of_worker(call.peer), call.peer));
+      devices_->follow_reads(call.peer);
+    }
+    if (message.kind == MessageKind::Reply) {
+      value = read_reply_of(call, message);
+    } else {
+      wire::ByteReader bytes(wire::view_of(message.payload));
+      error = read_error(bytes);
+    }
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (error != nullptr && call.again != nullptr && send_again(call, error)) return;
+  if (call.profiled != nullptr) call.profiled->end(&message);
+  if (!call.future->try_begin()) return;
+  if (error != nullptr) return call.future->end(std::move(error));
+  if (streams != nullptr) call.future->comes_after(devices_->devices());
+  call.type->store(*call.future, std::move(value));
+}
+
+}  // namespace distrun::rpc

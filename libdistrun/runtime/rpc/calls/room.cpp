@@ -1,0 +1,74 @@
+// Room for a call: how much may wait for one worker's answers, and on the way to it, before the next call to it waits.
+// Without a bound a worker that is slow, or stopped, would fill the memory of its callers, and its own.
+//
+// The wait is the caller's, so it ends with the call's own deadline: the call was not sent then, and may be made again.
+#include <algorithm>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/common/board/slot_writer.hpp>
+#include <distrun/runtime/core/rank_state.hpp>
+#include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/calls/calls.hpp>
+
+namespace distrun::rpc {
+namespace {
+
+// Bytes of calls without an answer. Functions that run for others may have more of them under way: the answer of the
+// one is often what lets the others end.
+constexpr std::uint64_t kUnansweredMax = std::uint64_t{256} << 20;
+constexpr std::uint64_t kUnansweredOfHandlersMax = std::uint64_t{1} << 30;
+// With less under way the agent has room in any case.
+constexpr std::uint64_t kAskAgentFrom = std::uint64_t{16} << 20;
+
+constexpr base::Nanoseconds kFirstRest = std::chrono::microseconds(20), kLastRest = std::chrono::milliseconds(1);
+
+board::WaitInfo info_of(const PendingCall& call, base::Location site) {
+  board::WaitInfo info;
+  info.name = "room for a call";
+  info.rule = board::PeerRule::All;
+  info.peers.add(call.peer.id);
+  info.site = site;
+  return info;
+}
+
+Error no_room(const PendingCall& call, const std::string& worker, std::uint64_t waiting, base::Location site) {
+  const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(call.timeout).count();
+  return Error(ErrorKind::Overloaded,
+               "call \"" + std::string(call.name) + "\" of " + worker + " was not sent: calls of " +
+                   std::to_string(waiting) + " bytes wait for answers of " + worker + ", and there was no room for " +
+                   std::to_string(call.bytes) + " more within its timeout (" + std::to_string(limit) +
+                   " ms); wait for some answers first, or send less at a time",
+               site);
+}
+
+}  // namespace
+
+bool Calls::wait_for_room(PendingCall& call, const std::string& worker, base::Location site) {
+  const bool is_handler = core::thread_state().call != nullptr;
+  PendingCalls::Load load{call.peer, call.bytes, is_handler ? kUnansweredOfHandlersMax : kUnansweredMax};
+  call.id = pending_.next_id(load);
+  if (call.id != 0 && (load.waiting < kAskAgentFrom || agent_->has_room(call.peer))) return false;
+  const board::WaitInfo info = info_of(call, site);
+  while (call.id == 0) {
+    if (!pending_.wait_for_room(load, info, call.deadline)) throw no_room(call, worker, load.waiting, site);
+    call.id = pending_.next_id(load);
+  }
+  if (!wait_for_agent(call, info)) throw no_room(call, worker, load.waiting, site);
+  return true;
+}
+
+// Nobody says when what is on its way has been written.
+bool Calls::wait_for_agent(const PendingCall& call, const board::WaitInfo& info) {
+  if (agent_->has_room(call.peer)) return true;
+  core::PollingWait wait(info, call.deadline);
+  base::Nanoseconds rest = kFirstRest;
+  while (!agent_->has_room(call.peer)) {
+    const core::WaitEnd end = wait.rest(rest);
+    if (end == core::WaitEnd::Timeout) return false;
+    if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for room for a call", info.site);
+    rest = std::min(rest * 2, kLastRest);
+  }
+  return true;
+}
+
+}  // namespace distrun::rpc

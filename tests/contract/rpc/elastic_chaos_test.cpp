@@ -1,0 +1,240 @@
+// Random histories of an elastic group: workers join, leave with calls in flight, come back in the same process or in
+// another one, are killed and stopped, while all of them call each other. Whatever the history: each call ends in time,
+// with the answer to itself, from the worker that it was made to, or with an error that names that worker.
+#include <catch2/catch.hpp>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <memory>
+#include <random>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/rpc/calls/call.hpp>
+#include <distrun/runtime/rpc/functions/register.hpp>
+#include <distrun/runtime/rpc/session/session.hpp>
+#include <distrun/runtime/store/file_store.hpp>
+
+#include "members.hpp"
+#include "support/environment.hpp"
+#include "support/sandbox.hpp"
+#include "support/scratch.hpp"
+
+namespace distrun::rpc::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using distrun::testing::number_of;
+
+constexpr int kPlaces = 4;  // ids
+constexpr unsigned long kHistorySeed = 20'261;
+constexpr int kEvents = 60, kBurst = 12;
+constexpr double kCallSeconds = 2;
+const base::Nanoseconds kJoinBound = distrun::testing::scaled(20s), kLeaveBound = distrun::testing::scaled(20s);
+
+using Numbers = std::vector<std::int64_t>;
+
+// The call's own number, and who has run it.
+Numbers chaos_echo(std::int64_t token, std::int64_t rest_us) {
+  ::usleep(static_cast<useconds_t>(rest_us));
+  const WorkerInfo self = get_worker_info();
+  return {token, self.id(), static_cast<std::int64_t>(self.incarnation())};
+}
+DISTRUN_RPC(chaos_echo)
+
+class Dice {
+ public:
+  explicit Dice(unsigned long seed) : random_(static_cast<std::mt19937::result_type>(seed)) {}
+  int below(int limit) { return static_cast<int>(random_() % static_cast<unsigned>(limit)); }
+
+ private:
+  std::mt19937 random_;
+};
+
+// What is known when a call is made, and its answer, which may come in another session than that.
+struct Asked {
+  WorkerInfo worker;
+  std::int64_t token = 0;
+  future::Future<Numbers> answer;
+};
+
+std::string what_is_wrong(const Asked& asked) {
+  try {
+    const Numbers got = asked.answer.wait(distrun::testing::scaled(10s));
+    const Numbers wanted{asked.token, asked.worker.id(), static_cast<std::int64_t>(asked.worker.incarnation())};
+    if (got == wanted) return "";
+    return "wrong answer of " + std::to_string(got.at(1)) + "#" + std::to_string(got.at(2)) + " to call " +
+           std::to_string(got.at(0)) + ", wanted " + std::to_string(wanted[1]) + "#" + std::to_string(wanted[2]) +
+           " to " + std::to_string(wanted[0]);
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    const bool is_known = error.kind() == ErrorKind::Disconnected || error.kind() == ErrorKind::Overloaded ||
+                          (error.kind() == ErrorKind::Timeout && text.find("ran for more than set") != text.npos);
+    if (is_known && text.find(asked.worker.name()) != text.npos) return "";
+    return "wrong error of a call to " + asked.worker.name() + ": " + text;
+  }
+}
+
+// A member of the group, which does what it is ordered to.
+class Wanderer {
+ public:
+  Wanderer(int id, const Post& post, std::string store, std::string transport, unsigned long seed)
+      : id_(id), post_(post), store_(std::move(store)), transport_(std::move(transport)), dice_(seed) {}
+
+  // Whatever goes wrong is told.
+  void run() {
+    const std::string came = what_comes_of([this] { wander(); });
+    if (came != "done") post_.tell("wrong end: " + came);
+    post_.tell("end");
+  }
+
+ private:
+  void wander() {
+    join();
+    for (char order = post_.wait(); order != 'e'; order = post_.wait()) {
+      if (order == 'b') burst();
+      if (order == 'c') check_asked();
+      if (order == 'l') leave(dice_.below(2) == 0), join();
+    }
+    check_asked();
+    leave(true);
+  }
+  void in_time(const char* what, base::Nanoseconds bound, const std::function<void()>& body) {
+    const base::TimePoint begin = base::system_clock().now();
+    const std::string came = what_comes_of(body);
+    const auto took = base::system_clock().now() - begin;
+    if (came != "done") post_.tell(std::string("wrong ") + what + ": " + came);
+    if (took > bound) post_.tell(std::string("late ") + what + ": " + std::to_string(took / 1ms) + " ms");
+  }
+  void join() {
+    in_time("join", kJoinBound, [&] {
+      auto options = std::make_shared<PipeOptions>();
+      options->init_timeout = 25;
+      options->transports = {transport_};
+      options->store = std::make_shared<FileStore>(store_);
+      init_rpc({"worker" + std::to_string(id_), find_backend("pipe"), id_, {}, options});
+    });
+  }
+  // What it has asked for before is not waited for, and is looked at in the next session.
+  void leave(bool is_graceful) {
+    in_time("leave", kLeaveBound, [&] { rpc::shutdown({.graceful = is_graceful, .timeout = 15}); });
+  }
+  void burst() {
+    const std::vector<WorkerInfo> all = get_worker_infos();
+    for (int i = 0; i < kBurst; ++i) {
+      const WorkerInfo& to = all[static_cast<std::size_t>(dice_.below(static_cast<int>(all.size())))];
+      const std::int64_t token = (static_cast<std::int64_t>(::getpid()) << 20) + ++last_token_;
+      const std::int64_t rest_us = dice_.below(4) == 0 ? dice_.below(20'000) : 0;
+      asked_.push_back({to, token, rpc_async<Numbers>(rpc::to(to).within(kCallSeconds), "chaos_echo", token, rest_us)});
+    }
+  }
+  void check_asked() {
+    for (const Asked& each : asked_) {
+      const std::string wrong = what_is_wrong(each);
+      if (!wrong.empty()) post_.tell(wrong);
+    }
+    checked_ += asked_.size();
+    asked_.clear();
+  }
+
+  const int id_;
+  const Post& post_;
+  const std::string store_, transport_;
+  Dice dice_;
+  std::int64_t last_token_ = 0;
+  std::size_t checked_ = 0;
+  std::vector<Asked> asked_;
+};
+
+// In a process of its own, which has no threads.
+class History {
+ public:
+  History(unsigned long seed, std::string folder)
+      : dice_(seed), seed_(seed), store_(folder + "/store"), transport_(std::array{"shm", "uds", "tcp"}[seed % 3]) {}
+
+  Lines run() {
+    for (int id = 0; id < kPlaces; ++id) start(id);
+    for (int event = 0; event < kEvents; ++event) {
+      happen(dice_.below(kPlaces));
+      (void)::poll(nullptr, 0, dice_.below(25));
+    }
+    for (int id = 0; id < kPlaces; ++id) end(id);
+    return std::move(told_);
+  }
+
+ private:
+  std::unique_ptr<Member>& at(int id) { return places_[static_cast<std::size_t>(id)]; }
+  std::string prefix(int id) const { return "worker" + std::to_string(id) + ": "; }
+
+  void start(int id) {
+    const unsigned long seed = seed_ * 1'000'003 + ++started_;
+    at(id) = std::make_unique<Member>(
+        [&, id, seed](const Post& post) { Wanderer(id, post, store_, transport_, seed).run(); });
+  }
+  void happen(int id) {
+    if (at(id) == nullptr) return start(id);
+    switch (dice_.below(10)) {
+      case 0: return kill(id);
+      case 1: return stop_for_a_while(id);
+      case 2: return at(id)->go_on('l');
+      case 3: return end(id);
+      case 4: return at(id)->go_on('c');
+      default: return at(id)->go_on('b');
+    }
+  }
+  // What it told before it died is told.
+  void kill(int id) {
+    ::kill(at(id)->pid(), SIGKILL);
+    at(id)->lines_up_to("end", prefix(id), told_);
+    at(id) = nullptr;
+  }
+  void stop_for_a_while(int id) {
+    ::kill(at(id)->pid(), SIGSTOP);
+    for (int other = 0; other < kPlaces; ++other) {
+      if (other != id && at(other) != nullptr) at(other)->go_on('b');
+    }
+    (void)::poll(nullptr, 0, 20 + dice_.below(200));
+    ::kill(at(id)->pid(), SIGCONT);
+  }
+  void end(int id) {
+    if (at(id) == nullptr) return;
+    at(id)->go_on('e');
+    if (!at(id)->lines_up_to("end", prefix(id), told_)) {
+      told_.push_back(prefix(id) + "has not come to its end: " + at(id)->end());
+    }
+    at(id) = nullptr;
+  }
+
+  Dice dice_;
+  const unsigned long seed_;
+  const std::string store_, transport_;
+  unsigned long started_ = 0;
+  std::array<std::unique_ptr<Member>, kPlaces> places_;
+  Lines told_;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "in whatever order workers join, leave, die and come back, each call gets its own answer or the right error") {
+  const unsigned long seed = number_of("DISTRUN_CHAOS_SEED", kHistorySeed);
+  const unsigned long count = number_of("DISTRUN_ELASTIC_HISTORIES", 6);
+  const distrun::testing::Scratch scratch;
+  std::vector<std::function<Lines()>> cells;
+  for (unsigned long i = 0; i < count; ++i) {
+    cells.emplace_back(
+        [&scratch, each = seed + i, i] { return History(each, scratch.directory(std::to_string(i))).run(); });
+  }
+  const std::vector<Lines> told = conduct(cells, 2);
+  for (unsigned long i = 0; i < count; ++i) {
+    std::string all;
+    for (const std::string& each : told[i]) all += "\n  " + each;
+    INFO("repeat it: DISTRUN_CHAOS_SEED=" << seed + i << " DISTRUN_ELASTIC_HISTORIES=1 build/bin/contract_rpc_chaos "
+                                          << "'in whatever order*'" << all);
+    CHECK(told[i].empty());
+  }
+}
+
+}  // namespace distrun::rpc::testing

@@ -1,0 +1,150 @@
+// Messages that arrive without their data: calls that were withdrawn, and what there is no memory for.
+#include <catch2/catch.hpp>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include <agents/pipe/message_stream.hpp>
+#include <agents/pipe/transports/cma.hpp>
+#include <distrun/common/base/sanitizer.hpp>
+#include <distrun/runtime/tensor/core/copy.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+
+#include "fake_stream.hpp"
+#include "support/skip.hpp"
+
+namespace distrun::agents::pipe {
+namespace {
+
+using rpc::MessageKind;
+using testing::FakeStream;
+
+rpc::Message call_of(std::uint64_t id, std::size_t payload, TensorList tensors) {
+  rpc::Message message;
+  message.id = id;
+  message.payload.resize(payload);
+  message.tensors = std::move(tensors);
+  return message;
+}
+
+std::vector<std::int64_t> numbers_of(const Tensor& tensor) { return tensor::to_vector<std::int64_t>(tensor); }
+
+// The process may map no more than that beyond what it has.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(rlim_t more) {
+    ::getrlimit(RLIMIT_AS, &before_);
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit limit = before_;
+    limit.rlim_cur = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + more;
+    ::setrlimit(RLIMIT_AS, &limit);
+  }
+  ~MemoryLimit() { ::setrlimit(RLIMIT_AS, &before_); }
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+}  // namespace
+
+TEST_CASE("a call that is withdrawn before any of it was written arrives as its sections alone") {
+  const bool is_rich = GENERATE(false, true);
+  rpc::Message call = call_of(7, 100, is_rich ? TensorList{tensor::arange(1000)} : TensorList{});
+  if (is_rich) {
+    call.left = std::chrono::milliseconds(1500);
+    call.kept_until = base::system_clock().now();
+    call.sections = {{rpc::SectionTag::References, wire::Bytes(300)}, {rpc::SectionTag::TraceParent, {}}};
+  }
+  OutgoingMessage outgoing(std::move(call), GENERATE(0, 1000));
+  const std::uint64_t before = outgoing.queued_bytes();
+  outgoing.withdraw();
+  CHECK_FALSE(outgoing.is_read_by_peer());
+  CHECK(outgoing.queued_bytes() < before);
+  FakeStream stream;
+  stream.piece_max = GENERATE(std::size_t{50}, std::size_t{10'000});
+  CHECK(outgoing.write_to(stream));
+  IncomingMessages incoming;
+  std::optional<IncomingMessages::Arrived> arrived;
+  while (!arrived && stream.begin != stream.bytes.size()) arrived = incoming.next(stream);
+  REQUIRE(arrived);
+  CHECK(arrived->message.id == 7);
+  CHECK(arrived->message.unreadable == "its caller's time was over before it was sent");
+  CHECK(arrived->message.tensors.empty());
+  CHECK(arrived->message.payload.empty());
+  REQUIRE(arrived->message.sections.size() == (is_rich ? 2 : 0));
+  if (is_rich) CHECK(arrived->message.sections[0].bytes.size() == 300);
+  CHECK(arrived->message.left.has_value() == is_rich);
+}
+
+TEST_CASE("a call that is withdrawn while it is written arrives as it was when it was withdrawn") {
+  const Tensor sent = tensor::arange(1000);
+  FakeStream stream;
+  stream.room = 2000;
+  OutgoingMessage outgoing(call_of(1, 100, {sent, tensor::arange(3)}), 0);
+  CHECK_FALSE(outgoing.write_to(stream));
+  outgoing.withdraw();
+  tensor::copy_(sent, tensor::zeros({1000}, {tensor::DType::I64, {}}));
+  stream.room = 100'000;
+  CHECK(outgoing.write_to(stream));
+  IncomingMessages incoming;
+  const auto arrived = incoming.next(stream);
+  REQUIRE(arrived);
+  CHECK(arrived->message.unreadable.empty());
+  CHECK(numbers_of(arrived->message.tensors[0]) == numbers_of(tensor::arange(1000)));
+  CHECK(numbers_of(arrived->message.tensors[1]) == numbers_of(tensor::arange(3)));
+}
+
+TEST_CASE("memory that was read out of a caller whose time was over is given to nobody") {
+  const Offer offer = cma_offer();
+  distrun::testing::skip_case_if(!offer.why_not.empty(), offer.why_not);
+  const bool is_late = GENERATE(false, true);
+  const Tensor large = tensor::arange(10'000);
+  rpc::Message call = call_of(1, 10, {large});
+  call.kept_until = base::system_clock().now() + std::chrono::hours(is_late ? -1 : 1);
+  OutgoingMessage outgoing(std::move(call), 64 << 10);
+  FakeStream stream;
+  CHECK(outgoing.write_to(stream));
+  IncomingMessages incoming(
+      [](std::uint64_t address, std::byte* to, std::size_t bytes) { read_remote(::getpid(), address, to, bytes); });
+  const auto arrived = incoming.next(stream);
+  REQUIRE(arrived);
+  CHECK(arrived->was_read_from_peer);
+  CHECK(arrived->message.sections.empty());
+  CHECK(arrived->message.unreadable == (is_late ? "its caller's time was over before its tensors were read" : ""));
+  CHECK(arrived->message.tensors.size() == (is_late ? 0 : 1));
+}
+
+TEST_CASE("a message for which there is no memory is read to its end, and the next one arrives") {
+  distrun::testing::skip_case_if(base::kSanitized, "sanitizers map more memory than a limit leaves");
+  const bool in_tensors = GENERATE(false, true);
+  const std::size_t large = 96 << 20;
+  const Tensor tensor = tensor::zeros({in_tensors ? 12 << 20 : 1}, {tensor::DType::I64, {}});
+  FakeStream stream;
+  stream.bytes.reserve(large + 10'000);
+  OutgoingMessage first(call_of(1, in_tensors ? 10 : large, {tensor}), 0), second(call_of(2, 10, {}), 0);
+  second.set_number(1);
+  CHECK(first.write_to(stream));
+  CHECK(second.write_to(stream));
+  stream.piece_max = 1 << 20;
+  IncomingMessages incoming;
+  std::vector<IncomingMessages::Arrived> arrived;
+  {
+    const MemoryLimit limit(16 << 20);
+    while (arrived.size() < 2 && stream.begin != stream.bytes.size()) {
+      if (auto next = incoming.next(stream)) arrived.push_back(std::move(*next));
+    }
+  }
+  REQUIRE(arrived.size() == 2);
+  CHECK(arrived[0].message.id == 1);
+  CHECK_THAT(arrived[0].message.unreadable, Catch::StartsWith("there is no memory for its 100663"));
+  CHECK(arrived[0].message.tensors.empty());
+  CHECK(arrived[1].message.unreadable.empty());
+  CHECK(arrived[1].message.payload.size() == 10);
+}
+
+}  // namespace distrun::agents::pipe

@@ -1,0 +1,43 @@
+// Messages of which only the envelope has arrived.
+#include <catch2/catch.hpp>
+
+#include "keeping_agent.hpp"
+#include "support/error_of.hpp"
+
+namespace distrun::rpc {
+namespace {
+
+Message unreadable(MessageKind kind, std::uint64_t id) {
+  Message message;
+  message.kind = kind;
+  message.id = id;
+  message.unreadable = "there is no memory for its 7 bytes";
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE("a call that could not be taken is answered with the reason") {
+  KeptCalls kept;
+  CHECK(kept.calls->receive(WorkerInfo("worker1", 1), unreadable(MessageKind::Call, 5)) == nullptr);
+  const Error error = kept.agent->failure();
+  CHECK(error.type() == "MemoryError");
+  CHECK(error.text() == "the call could not be taken by worker0: there is no memory for its 7 bytes");
+  CHECK(kept.calls->counts().received == 1);
+  CHECK(kept.calls->counts().running == 0);
+}
+
+TEST_CASE("an answer that could not be taken is the error of its call, and of no other") {
+  KeptCalls kept;
+  const auto lost = kept.calls->call(KeptCalls::request("worker1", 60));
+  const auto other = kept.calls->call(KeptCalls::request("worker1", 60));
+  const std::vector<std::uint64_t> sent = kept.agent->calls();
+  kept.calls->receive(WorkerInfo("worker1", 1), unreadable(MessageKind::Reply, sent[0]));
+  kept.answer(sent[1], 1, 7);
+  const Error error = testing::error_of([&] { lost.wait(); });
+  CHECK(error.type() == "MemoryError");
+  CHECK(error.text() == "the answer of worker1 could not be taken: there is no memory for its 7 bytes");
+  CHECK(from_value<std::int64_t>(other.wait()) == 7);
+}
+
+}  // namespace distrun::rpc
