@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/sealed_memory.hpp>
 
 namespace distrun::agents::pipe {
 namespace {
@@ -23,10 +23,7 @@ std::uint32_t* futex_of(std::atomic<std::uint32_t>& word) { return reinterpret_c
 Door::Door() : memfd_(core::make_memfd("distrun-rpc-door", kPage)) { map(); }
 
 Door::Door(const base::Fd& memfd) : memfd_(::fcntl(memfd.get(), F_DUPFD_CLOEXEC, 0)) {
-  struct stat found {};
-  const int seals = ::fcntl(memfd_.get(), F_GET_SEALS);
-  if (::fstat(memfd_.get(), &found) != 0 || found.st_size < static_cast<off_t>(kPage) || seals < 0 ||
-      (seals & F_SEAL_SHRINK) == 0) {
+  if (base::sealed_size(memfd_.get()).value_or(0) < kPage) {
     throw Error(ErrorKind::InvalidArgument, "a peer's door is no sealed memory of a page");
   }
   map();

@@ -1,9 +1,6 @@
 #include <agents/pipe/transports/byte_ring.hpp>
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +12,7 @@
 #endif
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/sealed_memory.hpp>
 #include <distrun/runtime/core/shared_memory.hpp>
 
 namespace distrun::agents::pipe {
@@ -113,10 +111,7 @@ std::span<const std::byte> RingReader::some(std::uint64_t written) const {
 base::Fd RingPair::make_memfd() { return core::make_memfd("distrun-rpc-rings", kFileBytes); }
 
 RingPair::RingPair(base::Fd memfd, bool is_maker) : is_maker_(is_maker) {
-  struct stat found {};
-  const int seals = ::fcntl(memfd.get(), F_GET_SEALS);
-  if (::fstat(memfd.get(), &found) != 0 || found.st_size != static_cast<off_t>(kFileBytes) || seals < 0 ||
-      (seals & F_SEAL_SHRINK) == 0) {
+  if (base::sealed_size(memfd.get()) != kFileBytes) {
     throw Error(ErrorKind::InvalidArgument, "a peer's rings are no sealed memory of their size");
   }
   map(memfd);

@@ -1,15 +1,13 @@
 #include <distrun/common/board/board.hpp>
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <string>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/sealed_memory.hpp>
 
 namespace distrun::board {
 namespace {
@@ -20,14 +18,7 @@ const Slot& slot_at(const Mapping& all, int rank) { return *reinterpret_cast<con
 
 }  // namespace
 
-base::Fd make_memory(std::size_t size) {
-  base::Fd fd(::memfd_create("distrun-board", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(size)) != 0 ||
-      ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    base::throw_errno("cannot make a board of " + std::to_string(size) + " bytes", errno);
-  }
-  return fd;
-}
+base::Fd make_memory(std::size_t size) { return base::make_sealed_memory("distrun-board", size); }
 
 Mapping::Mapping(int fd, std::size_t size, std::size_t offset, bool writable) : size_(size) {
   void* at =
@@ -55,9 +46,7 @@ Board::Board(int world_size)
 const Slot& Board::slot(int rank) const noexcept { return slot_at(all_, rank); }
 
 RankBoard::RankBoard(int fd, int rank, int world_size) : world_size_(world_size) {
-  struct stat status {};
-  if (rank < 0 || rank >= world_size || ::fstat(fd, &status) != 0 ||
-      static_cast<std::size_t>(status.st_size) != size_of(world_size)) {
+  if (rank < 0 || rank >= world_size || base::sealed_size(fd) != size_of(world_size)) {
     throw Error(ErrorKind::Failed, "descriptor " + std::to_string(fd) + " is no board of " +
                                        std::to_string(world_size) + " ranks with a slot for rank " +
                                        std::to_string(rank));

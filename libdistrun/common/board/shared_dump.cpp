@@ -1,12 +1,11 @@
 #include <distrun/common/board/shared_dump.hpp>
 
-#include <sys/stat.h>
-
 #include <exception>
 #include <string>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/sealed_memory.hpp>
 
 namespace distrun::board {
 
@@ -26,8 +25,7 @@ std::optional<Dump> SharedDump::read() const {
 }
 
 DumpArea& map_dump(int fd) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0 || static_cast<std::size_t>(status.st_size) != sizeof(DumpArea)) {
+  if (base::sealed_size(fd) != sizeof(DumpArea)) {
     throw Error(ErrorKind::Failed, "descriptor " + std::to_string(fd) + " is no memory for the stacks of a crash");
   }
   static Mapping memory(fd, sizeof(DumpArea), 0, true);

@@ -1,6 +1,5 @@
 #include <distrun/common/trace/memory.hpp>
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <cerrno>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/sealed_memory.hpp>
 
 namespace distrun::trace {
 namespace {
@@ -18,12 +18,8 @@ namespace {
 }
 
 base::Fd make_file(const FileHead& head, std::size_t size) {
-  base::Fd fd(::memfd_create("distrun-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(size)) != 0 ||
-      ::pwrite(fd.get(), &head, sizeof head, 0) != static_cast<ssize_t>(sizeof head) ||
-      ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    fail(size);
-  }
+  base::Fd fd = base::make_sealed_memory("distrun-trace", size);
+  if (::pwrite(fd.get(), &head, sizeof head, 0) != static_cast<ssize_t>(sizeof head)) fail(size);
   return fd;
 }
 

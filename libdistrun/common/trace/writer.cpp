@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,8 +11,10 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/sealed_memory.hpp>
 
 namespace distrun::trace {
 namespace {
@@ -81,10 +82,11 @@ std::int64_t now_ns() noexcept {
 int Writer::follow(const char* path, int rank) noexcept {
   const base::Fd fd(::open(path, O_RDWR | O_CLOEXEC));
   FileHead head{};
-  struct stat status {};
-  if (!fd || ::fstat(fd.get(), &status) != 0) return errno;
+  if (!fd) return errno;
+  const std::optional<std::size_t> size = base::sealed_size(fd.get());
+  if (!size) return EINVAL;
   if (::pread(fd.get(), &head, sizeof head, 0) != static_cast<ssize_t>(sizeof head)) return EINVAL;
-  if (!is_sound(head, static_cast<std::uint64_t>(status.st_size), rank)) return EINVAL;
+  if (!is_sound(head, *size, rank)) return EINVAL;
   const bool fits = mask_.load() == head.records - 1;
   void* const before = fits ? head_.load() : nullptr;
   void* const at =

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 #include <string>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/sealed_memory.hpp>
 
 namespace distrun::core {
 namespace {
@@ -24,20 +26,13 @@ struct stat look_at(int fd) {
 }  // namespace
 
 base::Fd make_memfd(const char* what, std::size_t bytes) {
-  const std::string name = std::string("distrun ") + what;
-  base::Fd memfd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!memfd) base::throw_errno(std::string("cannot make memory for ") + what, errno);
-  if (::ftruncate(memfd.get(), static_cast<off_t>(bytes)) != 0) {
-    base::throw_errno("cannot make " + std::to_string(bytes) + " bytes for " + what, errno);
-  }
-  ::fcntl(memfd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-  return memfd;
+  return base::make_sealed_memory((std::string("distrun ") + what).c_str(), bytes);
 }
 
 base::Fd open_descriptor_of(const SharedAddress& address) {
   const std::string process = "process " + std::to_string(address.pid);
   const std::string path = "/proc/" + std::to_string(address.pid) + "/fd/" + std::to_string(address.fd);
-  base::Fd opened(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  base::Fd opened(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));  // whatever is there by now
   if (!opened) {
     throw Error(ErrorKind::Disconnected, "cannot open what " + process + " shares: " + base::errno_text(errno));
   }
@@ -64,7 +59,9 @@ SharedMemory::SharedMemory(const char* what, std::size_t bytes) : memfd_(make_me
 SharedMemory::SharedMemory(const SharedAddress& address, std::size_t bytes)
     : memfd_(open_descriptor_of(address)), size_(bytes) {
   const std::string process = "process " + std::to_string(address.pid);
-  if (static_cast<std::size_t>(look_at(memfd_.get()).st_size) < bytes) {
+  const std::optional<std::size_t> size = base::sealed_size(memfd_.get());
+  if (!size) throw Error(ErrorKind::Disconnected, "what " + process + " shares is no memory of a sealed size");
+  if (*size < bytes) {
     throw Error(ErrorKind::Disconnected, "what " + process + " shares is smaller than the " + std::to_string(bytes) +
                                              " bytes that this distrun expects");
   }

@@ -31,7 +31,8 @@ class SharedMemory {
  public:
   // New, zeros. Throws Error{Failed}.
   SharedMemory(const char* what, std::size_t bytes);
-  // Another process's, of that size; smaller ones are refused. Throws Error{Disconnected, Failed}.
+  // Another process's, of that size; what is smaller, or not of a sealed size, is refused. Throws Error{Disconnected,
+  // Failed}.
   SharedMemory(const SharedAddress& address, std::size_t bytes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;

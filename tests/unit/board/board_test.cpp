@@ -1,6 +1,8 @@
 #include <distrun/common/board/board.hpp>
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
@@ -49,6 +51,11 @@ TEST_CASE("a descriptor that is no board of that many ranks is refused") {
   const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   CHECK_THROWS_AS(RankBoard(null.get(), 0, 2), Error);
   CHECK_THROWS_AS(RankBoard(-1, 0, 2), Error);
+  struct stat all {};
+  REQUIRE(::fstat(board.fd(), &all) == 0);
+  const base::Fd open(::memfd_create("a test", MFD_CLOEXEC));  // of its size, which is not sealed
+  REQUIRE(::ftruncate(open.get(), all.st_size) == 0);
+  CHECK_THROWS_AS(RankBoard(open.get(), 0, 2), Error);
 }
 
 TEST_CASE("a rank that writes into a peer's slot dies, and the slot is as it was") {

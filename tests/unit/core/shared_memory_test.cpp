@@ -1,6 +1,7 @@
 // Memory that processes share, and modules.
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,6 +64,23 @@ TEST_CASE("memory that is smaller than expected is refused, not mapped") {
 TEST_CASE("shared memory keeps its size, so that who maps it never faults") {
   const base::Fd memfd = make_memfd("a test", 4096);
   CHECK(::ftruncate(memfd.get(), 0) != 0);
+}
+
+// Its owner could make it smaller: whoever touches the bytes beyond is killed by SIGBUS.
+TEST_CASE("memory whose size is not sealed is refused, not mapped") {
+  const base::Fd open(::memfd_create("a test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  REQUIRE(::ftruncate(open.get(), 4096) == 0);
+  CHECK_THROWS_WITH(SharedMemory(address_of(open.get()), 4096), Catch::Contains("is no memory of a sealed size"));
+  REQUIRE(::fcntl(open.get(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) == 0);
+  CHECK_THROWS_WITH(SharedMemory(address_of(open.get()), 4096), Catch::Contains("is no memory of a sealed size"));
+  REQUIRE(::fcntl(open.get(), F_ADD_SEALS, F_SEAL_SEAL) == 0);
+  CHECK(SharedMemory(address_of(open.get()), 4096).size() == 4096);
+}
+
+TEST_CASE("what is no memory at all is refused, not waited for") {
+  const base::FdPair pipe = base::make_pipe();
+  CHECK_THROWS_WITH(SharedMemory(address_of(pipe.first.get()), 1), Catch::Contains("is no memory of a sealed size"));
+  CHECK_THROWS_AS(SharedMemory(address_of(make_memfd("a test", 0).get()), 0), Error);
 }
 
 TEST_CASE("a module that is not there says so") {

@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstring>
+
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/fd.hpp>
 #include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
@@ -126,6 +128,31 @@ TEST_CASE("handles that are none are refused") {
   const EventId event = driver->make_event(0, {.interprocess = true});
   CHECK_THROWS_WITH(driver->import_memory(0, driver->export_event(event)), Catch::Contains("none of memory"));
   CHECK_THROWS_WITH(driver->import_event(0, driver->export_event(event)), Catch::Contains("this very process"));
+}
+
+// What a handle names is another process's word: a place beyond the memory would be a SIGBUS when it is touched.
+TEST_CASE("a handle whose bytes are not all in its device's memory is refused") {
+  constexpr std::uint64_t kFar = std::uint64_t{8} << 20;  // the end of the exporter's memory
+  Exporter exporter(true);
+  const IpcHandle memory = receive(exporter.line.get());
+  receive(exporter.line.get());
+  const std::unique_ptr<Driver> driver = make_driver();
+  const std::size_t numbers = memory.bytes.size() / sizeof(std::uint64_t);
+  int refused = 0;
+  for (std::size_t i = numbers - 4; i < numbers; ++i) {  // where it begins, how much it is, and two that matter not
+    for (const std::uint64_t forged : {kFar, kFar * 1024, ~std::uint64_t{0}, ~std::uint64_t{4095}}) {
+      IpcHandle damaged = memory;
+      std::memcpy(damaged.bytes.data() + i * sizeof forged, &forged, sizeof forged);
+      try {
+        driver->close_imported(0, driver->import_memory(0, damaged));
+      } catch (const Error& error) {
+        CHECK_THAT(error.what(), Catch::Contains("the handle is damaged"));
+        ++refused;
+      }
+    }
+  }
+  CHECK(refused == 8);
+  CHECK(exporter.end() == 0);
 }
 
 TEST_CASE("places of events for other processes serve again") {

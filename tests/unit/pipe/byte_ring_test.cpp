@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
@@ -164,6 +165,17 @@ TEST_CASE("memory of another size is no pair of rings") {
   CHECK_THROWS_AS(RingPair(core::make_memfd("a test", 4096), false), Error);
   CHECK_THROWS_AS(RingPair(base::make_pipe().first, false), Error);
   CHECK_THROWS_AS(RingPair(base::Fd(), false), Error);
+}
+
+TEST_CASE("memory of the right size is no pair of rings if its owner could change the size") {
+  struct stat rings {};
+  REQUIRE(::fstat(RingPair::make_memfd().get(), &rings) == 0);
+  for (const int seals : {0, F_SEAL_SHRINK, F_SEAL_SHRINK | F_SEAL_GROW}) {
+    base::Fd open(::memfd_create("a test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    REQUIRE(::ftruncate(open.get(), rings.st_size) == 0);
+    REQUIRE(::fcntl(open.get(), F_ADD_SEALS, seals) == 0);
+    CHECK_THROWS_WITH(RingPair(std::move(open), false), Catch::Contains("no sealed memory of their size"));
+  }
 }
 
 TEST_CASE("copies to shared memory are copies, wherever they begin") {

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
@@ -213,6 +214,18 @@ TEST_CASE("what a process has written is there when it was killed, and its own c
   CHECK(area.slices.front().end_ns == 0);
 }
 
+base::Fd same_but_unsealed(const Memory& memory) {
+  const base::Fd from(::open(memory.path().c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat found {};
+  REQUIRE(::fstat(from.get(), &found) == 0);
+  std::string head(4096, '\0');
+  REQUIRE(::pread(from.get(), head.data(), head.size(), 0) == static_cast<ssize_t>(head.size()));
+  base::Fd open(::memfd_create("a test", MFD_CLOEXEC));
+  REQUIRE(::ftruncate(open.get(), found.st_size) == 0);
+  REQUIRE(::pwrite(open.get(), head.data(), head.size(), 0) == static_cast<ssize_t>(head.size()));
+  return open;
+}
+
 TEST_CASE("what is no memory of a trace, or has no area for the rank, is refused") {
   const Memory memory(2, kRecordsMin);
   Writer writer;
@@ -220,6 +233,8 @@ TEST_CASE("what is no memory of a trace, or has no area for the rank, is refused
   CHECK(writer.follow("/dev/null", 0) == EINVAL);
   CHECK(writer.follow(memory.path().c_str(), 2) == EINVAL);
   CHECK(writer.follow(memory.path().c_str(), -1) == EINVAL);
+  const base::Fd open = same_but_unsealed(memory);
+  CHECK(writer.follow(("/proc/self/fd/" + std::to_string(open.get())).c_str(), 0) == EINVAL);
   CHECK_FALSE(writer.is_on());
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/sealed_memory.hpp>
 #include <distrun/runtime/symbols/caller.hpp>
 
 namespace distrun::device::virtual_gpu {
@@ -49,6 +50,17 @@ Handle unpack(const IpcHandle& packed, HandleKind kind) {
     throw Error(ErrorKind::InvalidArgument, "the handle was made by this very process, which needs none");
   }
   return handle;
+}
+
+// Where it begins and ends is another process's word.
+void check_place(const Handle& handle, std::optional<std::size_t> size) {
+  const bool is_inside =
+      size && handle.bytes != 0 && handle.offset <= *size && handle.bytes <= *size - handle.offset;
+  if (is_inside) return;
+  throw Error(ErrorKind::InvalidArgument,
+              "the handle is damaged: it names " + std::to_string(handle.bytes) + " bytes from byte " +
+                  std::to_string(handle.offset) + " on, and " +
+                  (size ? "the memory has " + std::to_string(*size) : std::string("there is no memory of a sealed size")));
 }
 
 template <std::size_t Size>
@@ -131,6 +143,7 @@ void* Exchange::import_memory(int device, const IpcHandle& packed) {
   const std::shared_ptr<MappedArea> owner = area_of(handle.area);
   const Peer self = own().address();
   const base::Fd memfd = core::open_descriptor_of({handle.memory_inode, handle.area.area.pid, handle.memory_fd});
+  check_place(handle, base::sealed_size(memfd.get()));
   const std::uint64_t skew = handle.offset % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   TwoViews views(memfd.get(), handle.offset - skew, handle.bytes + skew);
   auto* const memory = static_cast<std::byte*>(space_.add_imported(device, std::move(views))) + skew;
