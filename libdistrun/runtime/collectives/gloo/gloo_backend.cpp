@@ -1,7 +1,5 @@
 #include <distrun/runtime/collectives/gloo/gloo_backend.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -97,11 +95,10 @@ class GlooBackend final : public Backend {
   GlooBackend(const GroupInfo& group, std::shared_ptr<shm::Area> area)
       : group_(group),
         area_(std::move(area)),
-        own_(area_->seat(group.rank)),
         bells_(area_, group),
         exchanges_(area_, group, bells_),
         mail_(std::make_shared<shm::Mail>(area_, group, bells_)) {
-    own_.pid = ::getpid();
+    area_->take_seat(group_.rank);
   }
   ~GlooBackend() override { leave(Leaving::Done, ""); }
 
@@ -135,7 +132,6 @@ class GlooBackend final : public Backend {
 
   const GroupInfo group_;
   const std::shared_ptr<shm::Area> area_;
-  shm::Seat& own_;
   const shm::Bells bells_;
   shm::Exchanges exchanges_;
   const std::shared_ptr<shm::Mail> mail_;
@@ -166,7 +162,7 @@ void GlooBackend::leave(Leaving how, const std::string& why) noexcept {
   constexpr base::Nanoseconds kLongest = std::chrono::seconds(2);
   std::call_once(left_, [&] {
     if (how == Leaving::Done) exchanges_.wait_for_all_done(base::system_clock().now() + kLongest);
-    own_.show_end(how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp, why);
+    area_->end(group_.rank, how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp, why);
     bells_.ring_all();
     bells_.ring(group_.rank);
     if (mesh_ != nullptr) mesh_->close();

@@ -1,7 +1,5 @@
 #include <distrun/runtime/collectives/nccl/comparison.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -10,11 +8,10 @@ namespace distrun::collectives {
 Comparison::Comparison(const GroupInfo& group, std::shared_ptr<shm::Area> area)
     : group_(group),
       area_(std::move(area)),
-      own_(area_->seat(group.rank)),
       bells_(area_, group_),
       exchanges_(area_, group_, bells_),
       queue_(std::make_shared<CallQueue>(future::handler_pool())) {
-  own_.pid = ::getpid();
+  area_->take_seat(group_.rank);
 }
 
 std::shared_ptr<Comparison> Comparison::meet(Store& store, const GroupInfo& group, base::TimePoint deadline) {
@@ -53,7 +50,7 @@ void Comparison::compare(const Call& call, Told told) {
 
 void Comparison::leave(Leaving how, const std::string& why) noexcept {
   std::call_once(left_, [&] {
-    own_.show_end(how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp, why);
+    area_->end(group_.rank, how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp, why);
     bells_.ring_all();
     bells_.ring(group_.rank);
   });

@@ -36,7 +36,6 @@ class Comparison : public std::enable_shared_from_this<Comparison> {
 
   const GroupInfo group_;
   const std::shared_ptr<shm::Area> area_;
-  shm::Seat& own_;
   const shm::Bells bells_;
   shm::Exchanges exchanges_;
   const std::shared_ptr<CallQueue> queue_;

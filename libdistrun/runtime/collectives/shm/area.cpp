@@ -84,12 +84,35 @@ std::string wait_for_address(Store& store, const GroupInfo& group, base::TimePoi
 
 }  // namespace
 
-Area::Area(int ranks) : layout_(ranks), memory_("group", layout_.size()) { head().magic = kMagic; }
+Area::Area(int ranks) : layout_(ranks), memory_("group", layout_.size()), sitters_(static_cast<std::size_t>(ranks)) {
+  head().magic = kMagic;
+}
 
-Area::Area(int ranks, const core::SharedAddress& address) : layout_(ranks), memory_(address, layout_.size()) {
+Area::Area(int ranks, const core::SharedAddress& address)
+    : layout_(ranks), memory_(address, layout_.size()), sitters_(static_cast<std::size_t>(ranks)) {
   if (head().magic != kMagic) {
     throw Error(ErrorKind::Failed, "ranks of one group need one version of distrun: their shared memory differs");
   }
+}
+
+void Area::take_seat(int rank) noexcept {
+  Sitter& own = sitter(rank);
+  own.pid.store(::getpid());
+  if (!own.is_here.exchange(true)) here_.fetch_add(1);
+  seat(rank).pid = ::getpid();
+}
+
+void Area::end(int rank, Presence how, const std::string& why) noexcept {
+  seat(rank).show_end(how, why);
+  sitter(rank).has_ended.store(true);
+}
+
+int Area::pid_of(int rank) const noexcept {
+  std::atomic<int>& known = sitter(rank).pid;
+  int pid = known.load(std::memory_order_relaxed);
+  if (pid != 0) return pid;
+  const int shown = seat(rank).pid.load();
+  return known.compare_exchange_strong(pid, shown) ? shown : pid;
 }
 
 std::shared_ptr<Area> Area::meet(Store& store, const GroupInfo& group, base::TimePoint deadline) {

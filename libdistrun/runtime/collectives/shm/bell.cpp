@@ -39,6 +39,18 @@ void strike(Seat& seat) noexcept {
   ::syscall(SYS_futex, word_of(seat.bell), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+// While it lives, a thread of the rank wants to hear the bell.
+class Sleeper {
+ public:
+  explicit Sleeper(Seat& own) : own_(own) { own_.sleepers.fetch_add(1); }
+  ~Sleeper() { own_.sleepers.fetch_sub(1); }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+
+ private:
+  Seat& own_;
+};
+
 }  // namespace
 
 // Of the processes of ranks that were waited for; they ring this rank's bell. Any thread.
@@ -68,7 +80,7 @@ class Bells::PeerEnds {
 
   void look(int place, Look& all) {
     Peer& peer = peers_[static_cast<std::size_t>(place)];
-    const int pid = area_->seat(place).pid.load();
+    const int pid = area_->pid_of(place);
     if (pid == 0 || pid == ::getpid()) return;  // it has not come yet, or is a thread of this process
     if (peer.end == nullptr) peer.end = std::make_unique<core::ProcessEnd>(pid, [this, &peer] { tell(peer); });
     const bool is_told = peer.end->is_told();
@@ -129,10 +141,8 @@ core::WaitEnd Bells::sleep(const Awaited& awaited, const std::function<bool()>& 
   info.peers = peers(awaited.missing());
   const core::Wait shown(info, awaited.deadline);
   const core::PeerFailedCall wake(core::rank_state(), [&own](const core::PeerFailure&) { strike(own); });
-  own.sleepers.fetch_add(1);
-  const core::WaitEnd end = sleep_until_ready(awaited, ready);
-  own.sleepers.fetch_sub(1);
-  return end;
+  const Sleeper shown_to_others(own);
+  return sleep_until_ready(awaited, ready);
 }
 
 core::WaitEnd Bells::sleep_until_ready(const Awaited& awaited, const std::function<bool()>& ready) const {

@@ -33,19 +33,28 @@ void copy_end_of(const char* file, std::array<char, 48>& into) {
 // looks then whether they have.
 class Reading {
  public:
-  explicit Reading(Seat& own) : own_(own) { own_.reading.store(1); }
-  ~Reading() { own_.reading.store(0); }
+  Reading(Seat& own, bool in_place) : own_(in_place ? &own : nullptr) {
+    if (own_ != nullptr) own_->reading.store(1);
+  }
+  ~Reading() {
+    if (own_ != nullptr) own_->reading.store(0);
+  }
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
 
  private:
-  Seat& own_;
+  Seat* const own_;  // null: others' bytes are in the shared memory, which stays
 };
 
 }  // namespace
 
 Exchanges::Exchanges(std::shared_ptr<Area> area, const GroupInfo& group, const Bells& bells)
-    : area_(std::move(area)), group_(group), bells_(bells), own_(area_->seat(group.rank)), memory_(area_) {}
+    : area_(std::move(area)),
+      group_(group),
+      bells_(bells),
+      own_(area_->seat(group.rank)),
+      memory_(area_),
+      shown_(group.ranks.size()) {}
 
 std::vector<int> Exchanges::not_at(std::uint64_t number, std::atomic<std::uint64_t> Seat::*counter) const {
   std::vector<int> places;
@@ -67,11 +76,11 @@ void Exchanges::wait(const Call& call, const Ready& ready, const std::function<s
   info.rule = board::PeerRule::All;
   info.id = call.number;
   info.site = call.site;
-  const auto ready_or_over = [&] { return ready() || own_.presence.load() != Presence::Here; };
+  const auto ready_or_over = [&] { return ready() || is_over(); };
   const core::WaitEnd end = bells_.wait({info, call.deadline, missing}, ready_or_over);
   if (end == core::WaitEnd::Timeout) throw_timeout(group_, call, begin, missing());
   if (ready()) return;
-  if (own_.presence.load() != Presence::Here) throw_cut_off(call);
+  if (is_over()) throw_cut_off(call);
   throw_gone(*area_, group_, name_of(group_, call.kind, call.number), call.site, missing());
 }
 
@@ -80,21 +89,21 @@ void Exchanges::throw_cut_off(const Call& call) const {
               name_of(group_, call.kind, call.number) + " was cut off: this rank has left the group", call.site);
 }
 
-std::uint64_t Exchanges::show(const Call& call, const Piece& piece) {
-  Card& card = area_->card(group_.rank, now_);
-  card.number = call.number;
-  card.bytes = call.kind == CallKind::AllToAll ? 0 : call.bytes();
-  card.root = call.root;
-  card.step = step_;
-  card.kind = call.kind;
-  card.reduce = call.reduce;
-  card.dtype = call.dtype;
-  card.in_place = piece.in_place;
-  card.line = call.site.line;
-  card.sizes = call.sizes;
-  card.is_strict = call.is_strict;
-  copy_end_of(call.site.file, card.file);
-  return mark_of(card);
+void Exchanges::show(const Call& call, const Piece& piece) {
+  card_.number = call.number;
+  card_.bytes = call.kind == CallKind::AllToAll ? 0 : call.bytes();
+  card_.root = call.root;
+  card_.step = step_;
+  card_.kind = call.kind;
+  card_.reduce = call.reduce;
+  card_.dtype = call.dtype;
+  card_.in_place = piece.in_place ? 1 : 0;
+  card_.line = call.site.line;
+  card_.sizes = call.sizes;
+  card_.is_strict = call.is_strict ? 1 : 0;
+  copy_end_of(call.site.file, card_.file);
+  area_->card(group_.rank, now_) = card_;
+  mark_ = mark_of(card_);
 }
 
 void Exchanges::come(const Call& call, const Brings& brings, const Piece& piece) {
@@ -109,7 +118,7 @@ void Exchanges::come(const Call& call, const Brings& brings, const Piece& piece)
     }
   }
   now_ = next;
-  const std::uint64_t mark = show(call, piece);
+  show(call, piece);
   std::size_t used = 0;
   for (std::size_t i = 0; i < brings.parts.size(); ++i) {
     const ConstBytes bytes = clamp(brings.parts[i], piece.begin, piece.size);
@@ -121,7 +130,8 @@ void Exchanges::come(const Call& call, const Brings& brings, const Piece& piece)
     used += bytes.size();
   }
   // Read by who has seen `come`. One write after the other: others look at that line all the time, and take it away.
-  own_.marks[now_ % kCards].store(mark, std::memory_order_relaxed);
+  own_.marks[now_ % kCards].store(mark_, std::memory_order_relaxed);
+  come_.store(now_, std::memory_order_relaxed);
   own_.come.store(now_);
   bells_.ring_all();
 }
@@ -147,17 +157,16 @@ void Exchanges::meet(const Call& call, int rank) {
         [&] { return not_at(now_, &Seat::come); });
     if (!is_there()) throw_gone(*area_, group_, name_of(group_, call.kind, call.number), call.site, {rank});
   }
-  if (!is_same(area_->card(rank, now_), area_->card(group_.rank, now_))) tell_mismatch(call);
+  if (!is_same(area_->card(rank, now_), card_)) tell_mismatch(call);
 }
 
 // With those of which it takes nothing too, as far as they have come: of two ranks the later one sees the other.
 void Exchanges::compare_with_all(const Call& call) {
-  const std::uint64_t own_mark = own_.marks[now_ % kCards].load(std::memory_order_relaxed);
   for (int place = 0; place < group_.size(); ++place) {
     const Seat& seat = area_->seat(place);
     if (place == group_.rank || seat.come.load() < now_) continue;
-    const bool is_other = seat.marks[now_ % kCards].load(std::memory_order_relaxed) != own_mark ||
-                          (call.is_strict && !is_same(area_->card(place, now_), area_->card(group_.rank, now_)));
+    const bool is_other = seat.marks[now_ % kCards].load(std::memory_order_relaxed) != mark_ ||
+                          (call.is_strict && !is_same(area_->card(place, now_), card_));
     if (is_other) tell_mismatch(call);
   }
 }
@@ -173,13 +182,13 @@ void Exchanges::refuse_if_anybody_missed(const Call& call) const {
 }
 
 std::vector<int> Exchanges::missing() const {
-  const std::uint64_t last = own_.come.load();
-  return own_.left.load() < last ? not_at(last, &Seat::come) : std::vector<int>();
+  const std::uint64_t last = come_.load();
+  return left_.load() < last ? not_at(last, &Seat::come) : std::vector<int>();
 }
 
 // Letters are no matter of the group: a small one is sent whether or not somebody receives it.
 std::exception_ptr Exchanges::why_missed() const {
-  const std::uint64_t next = own_.come.load() + 1;
+  const std::uint64_t next = come_.load() + 1;
   for (int place = 0; place < group_.size(); ++place) {
     if (area_->seat(place).left.load() < next || is_letter(area_->card(place, next).kind)) continue;
     return std::make_exception_ptr(missed_exchange(*area_, group_, next));
@@ -210,37 +219,43 @@ void Exchanges::refuse_given_up(const Call& call, int rank) const {
 }
 
 void Exchanges::wait_for_readers() const noexcept {
+  if (!in_place_) return;
   for (int rank = 0; rank < group_.size(); ++rank) {
-    if (rank == group_.rank || memory_.direct(rank, 1) == nullptr) continue;
+    if (rank == group_.rank) continue;
     while (area_->seat(rank).reading.load() != 0) ::sched_yield();
   }
 }
 
-const Part& Exchanges::part_of(const Call& call, int rank, int part, std::size_t size) {
-  const Part& shown = area_->part(rank, now_, part);
+Exchanges::Shown Exchanges::part_of(const Call& call, int rank, int part, std::size_t size) const {
+  const Part shown = copied(area_->part(rank, now_, part));
   if (shown.size != size) throw_wrong_size(group_, call, rank, shown.size, size);
-  if (!area_->card(rank, now_).in_place && (shown.size > kRoom || shown.at > kRoom - shown.size)) {
-    throw Error(ErrorKind::Failed, "rank " + std::to_string(rank) + " shows a part outside its room");
+  // Addresses are taken from threads of this process only.
+  const bool in_place = in_place_ && copied(area_->card(rank, now_).in_place) != 0;
+  if (!in_place && (size > kRoom || shown.at > kRoom - size)) {
+    throw_broken(group_, rank,
+                 "it shows " + std::to_string(size) + " bytes from byte " + std::to_string(shown.at) +
+                     " of its buffer on, which has " + std::to_string(kRoom),
+                 call.site);
   }
-  return shown;
+  return {shown.at, in_place};
 }
 
 void Exchanges::take(const Call& call, const Take& take, const Piece& piece) {
   meet(call, take.from);
-  const Reading reading(own_);
+  const Reading reading(own_, in_place_);
   refuse_given_up(call, take.from);
   const Bytes into = clamp(take.into, piece.begin, piece.size);
   if (take.into.empty() && call.kind == CallKind::Barrier) return;
-  const Part& part = part_of(call, take.from, take.part, into.size());
+  const Shown part = part_of(call, take.from, take.part, into.size());
   if (into.empty()) return;
-  if (area_->card(take.from, now_).in_place) return memory_.read(take.from, part.at, into.data(), into.size());
+  if (part.in_place) return memory_.read(take.from, part.at, into.data(), into.size());
   std::memcpy(into.data(), area_->room(take.from, now_) + part.at, into.size());
 }
 
-const std::byte* Exchanges::view(int rank, int part, std::size_t offset, std::size_t size, std::byte* scratch) {
-  const Part& shown = area_->part(rank, now_, part);
-  if (!area_->card(rank, now_).in_place) return area_->room(rank, now_) + shown.at + offset;
-  if (const std::byte* own = memory_.direct(rank, shown.at + offset)) return own;
+const std::byte* Exchanges::view(int rank, std::size_t offset, std::size_t size, std::byte* scratch) {
+  const Shown shown = shown_[static_cast<std::size_t>(rank)];
+  if (!shown.in_place) return area_->room(rank, now_) + shown.at + offset;
+  if (const std::byte* own = memory_.direct(shown.at + offset)) return own;
   memory_.read(rank, shown.at + offset, scratch, size);
   return scratch;
 }
@@ -252,19 +267,19 @@ void Exchanges::reduce_piece(const Call& call, int part, Bytes into, const Piece
   const std::size_t element = tensor::size_of(call.dtype);
   for (int rank = 0; rank < group_.size(); ++rank) {
     meet(call, rank);
-    part_of(call, rank, part, out.size());
+    shown_[static_cast<std::size_t>(rank)] = part_of(call, rank, part, out.size());
   }
-  const Reading reading(own_);
+  const Reading reading(own_, in_place_);
   for (int rank = 0; rank < group_.size(); ++rank) refuse_given_up(call, rank);
   scratch_.resize(2 * kScratch);
   std::byte* const sum = scratch_.data();
   std::byte* const fetched = sum + kScratch;
   for (std::size_t begin = 0; begin < out.size(); begin += kScratch) {
     const std::size_t size = std::min(kScratch, out.size() - begin);
-    const std::byte* so_far = view(0, part, begin, size, sum);
+    const std::byte* so_far = view(0, begin, size, sum);
     for (int rank = 1; rank < group_.size(); ++rank) {
       std::byte* const to = rank + 1 == group_.size() ? out.data() + begin : sum;
-      combine(call.reduce, call.dtype, to, so_far, view(rank, part, begin, size, fetched), size / element);
+      combine(call.reduce, call.dtype, to, so_far, view(rank, begin, size, fetched), size / element);
       so_far = to;
     }
     if (group_.size() == 1 && so_far != out.data() + begin) std::memmove(out.data() + begin, so_far, size);
@@ -272,13 +287,17 @@ void Exchanges::reduce_piece(const Call& call, int part, Bytes into, const Piece
   finish(call.reduce, call.dtype, out.data(), out.size() / element, group_.size());
 }
 
+// Of many pieces each looks at the clock: how many they are may be others' word (all_to_all), and ranks that show all
+// to be there would never make this one wait.
 template <class Body>
-void Exchanges::for_each_piece(const Brings& brings, const Body& body) {
+void Exchanges::for_each_piece(const Call& call, const Brings& brings, const Body& body) {
   constexpr std::size_t kLine = 64;  // no element is cut
   const std::size_t room = kRoom / static_cast<std::size_t>(brings.count) / kLine * kLine;
   Piece piece{.begin = 0, .size = room};
   if (in_place_) piece = {.begin = 0, .size = kWhole, .in_place = brings.largest > room};
+  const base::TimePoint begin = brings.largest > piece.size ? base::system_clock().now() : base::TimePoint();
   do {
+    if (piece.begin != 0 && base::system_clock().now() >= call.deadline) throw_timeout(group_, call, begin, {});
     body(piece);
     piece.begin += std::min(piece.size, brings.largest);
   } while (piece.size != kWhole && piece.begin < brings.largest);
@@ -286,7 +305,7 @@ void Exchanges::for_each_piece(const Brings& brings, const Body& body) {
 
 void Exchanges::copy(const Call& call, const Brings& brings, const std::vector<Take>& takes) {
   const bool is_one_way = takes.size() + 1 < group_.ranks.size();  // it does not wait for all others
-  for_each_piece(brings, [&](const Piece& piece) {
+  for_each_piece(call, brings, [&](const Piece& piece) {
     come(call, brings, piece);
     if (is_one_way) compare_with_all(call);
     for (const Take& each : takes) take(call, each, piece);
@@ -296,7 +315,7 @@ void Exchanges::copy(const Call& call, const Brings& brings, const std::vector<T
 }
 
 void Exchanges::reduce(const Call& call, const Brings& brings, int part, Bytes into) {
-  for_each_piece(brings, [&](const Piece& piece) {
+  for_each_piece(call, brings, [&](const Piece& piece) {
     come(call, brings, piece);
     reduce_piece(call, part, into, piece);
     leave(call, brings, piece);
@@ -309,13 +328,14 @@ void Exchanges::gather(const Call& call) {
 }
 
 void Exchanges::done() noexcept {
+  left_.store(now_, std::memory_order_relaxed);
   own_.left.store(now_);
   bells_.ring_all();
   ++step_;
 }
 
 void Exchanges::wait_for_all_done(base::TimePoint deadline) const {
-  const std::uint64_t last = own_.left.load();
+  const std::uint64_t last = left_.load();
   const std::function<std::vector<int>()> missing = [&] {
     std::vector<int> places = not_at(last, &Seat::left);
     std::erase_if(places, [&](int place) { return area_->seat(place).presence.load() != Presence::Here; });
@@ -336,14 +356,14 @@ void Exchanges::throw_if_somebody_goes(const Call& call) const {
   info.site = call.site;
   const std::function<std::vector<int>()> others = [&] { return not_at(std::uint64_t(-1), &Seat::left); };
   const auto has_gone = [&](int place) { return area_->seat(place).presence.load() != Presence::Here; };
-  const auto is_over = [&] {
+  const auto somebody_goes = [&] {
     const std::vector<int> places = others();
     return std::any_of(places.begin(), places.end(), has_gone);
   };
   const base::TimePoint until = base::system_clock().now() + kSoon;
   for (base::TimePoint now; (now = base::system_clock().now()) < until;) {
-    if (bells_.wait({info, now + kLook, others}, is_over) == core::WaitEnd::Timeout) continue;
-    if (own_.presence.load() != Presence::Here) throw_cut_off(call);
+    if (bells_.wait({info, now + kLook, others}, somebody_goes) == core::WaitEnd::Timeout) continue;
+    if (is_over()) throw_cut_off(call);
     throw_gone(*area_, group_, name_of(group_, call.kind, call.number), call.site, others());
   }
 }

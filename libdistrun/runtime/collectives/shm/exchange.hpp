@@ -72,12 +72,17 @@ class Exchanges {
     std::size_t size = 0;
     bool in_place = false;
   };
+  // A part that a rank shows, checked: it lies in the rank's room, or is an address in this process.
+  struct Shown {
+    std::uint64_t at = 0;
+    bool in_place = false;
+  };
   template <class Body>
-  void for_each_piece(const Brings& brings, const Body& body);
+  void for_each_piece(const Call& call, const Brings& brings, const Body& body);
 
   void come(const Call& call, const Brings& brings, const Piece& piece);
   void leave(const Call& call, const Brings& brings, const Piece& piece);
-  std::uint64_t show(const Call& call, const Piece& piece);  // the card's mark
+  void show(const Call& call, const Piece& piece);
   // Until that rank has come, and does the same.
   void meet(const Call& call, int rank);
   void compare_with_all(const Call& call);
@@ -87,9 +92,10 @@ class Exchanges {
   void refuse_given_up(const Call& call, int rank) const;
   void take(const Call& call, const Take& take, const Piece& piece);
   void reduce_piece(const Call& call, int part, Bytes into, const Piece& piece);
-  // Of what a rank brings, where it can be read: there, or in `scratch`.
-  const std::byte* view(int rank, int part, std::size_t offset, std::size_t size, std::byte* scratch);
-  const Part& part_of(const Call& call, int rank, int part, std::size_t size);
+  // Of what a rank has shown_, where it can be read: there, or in `scratch`.
+  const std::byte* view(int rank, std::size_t offset, std::size_t size, std::byte* scratch);
+  Shown part_of(const Call& call, int rank, int part, std::size_t size) const;
+  bool is_over() const noexcept { return area_->has_ended(group_.rank); }
   template <class Ready>
   void wait(const Call& call, const Ready& ready, const std::function<std::vector<int>()>& missing);
   std::vector<int> not_at(std::uint64_t number, std::atomic<std::uint64_t> Seat::*counter) const;
@@ -104,6 +110,11 @@ class Exchanges {
   bool in_place_ = false;
   std::uint64_t now_ = 0;  // the exchange that is under way, or was the last
   std::uint32_t step_ = 0;
+  // What this rank shows, as others cannot change it.
+  Card card_;
+  std::uint64_t mark_ = 0;
+  std::atomic<std::uint64_t> come_{0}, left_{0};
+  std::vector<Shown> shown_;  // of each rank, what is reduced now
   std::vector<std::byte> scratch_;
 };
 

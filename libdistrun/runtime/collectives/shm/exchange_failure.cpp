@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include <distrun/common/base/text.hpp>
 #include <distrun/runtime/collectives/explain.hpp>
 #include <distrun/runtime/core/wait.hpp>
 
@@ -29,13 +30,13 @@ std::string text_of(const GroupInfo& group, const Card& card) {
   if (card.kind != CallKind::Barrier) {
     text += ", " + std::string(tensor::name_of(card.dtype)) + " " + to_string(card.sizes);
   }
-  const std::string site = site_text(card.file.data(), card.line);
+  const std::string site = base::one_line(site_text(card.file.data(), card.line));
   return site.empty() ? text : text + " (" + site + ")";
 }
 
 // What others show may be nonsense.
 Card read_card(const Area& area, int rank, std::uint64_t exchange) {
-  Card card = area.card(rank, exchange);
+  Card card = copied(area.card(rank, exchange));
   card.file.back() = '\0';
   card.kind = static_cast<CallKind>(std::min<int>(static_cast<int>(card.kind), kCallKinds - 1));
   card.dtype = static_cast<DType>(std::min<int>(static_cast<int>(card.dtype), tensor::kDTypeCount - 1));
@@ -113,26 +114,33 @@ void throw_wrong_size(const GroupInfo& group, const Call& call, int from, std::s
               call.site);
 }
 
+void throw_broken(const GroupInfo& group, int place, const std::string& how, base::Location site) {
+  throw Error(ErrorKind::Disconnected, "DistBackendError",
+              ranks_text(group, {place}) + " has broken the memory that group " + group.name + " shares: " + how +
+                  "; look for writes through bad pointers there, and create a new group",
+              site);
+}
+
 namespace {
 
 // By how near each is to the cause: who has died, who has left, and who has given up because of them.
 enum class Gone : std::uint8_t { Not, GaveUp, Left, Dead };
 
-Gone how_gone(const Seat& seat) {
-  const Presence presence = seat.presence.load();
+Gone how_gone(const Area& area, int place) {
+  const Presence presence = area.seat(place).presence.load();
   if (presence == Presence::Left) return Gone::Left;
-  const int pid = seat.pid.load();
+  const int pid = area.pid_of(place);
   if (pid != 0 && !core::is_alive(pid)) return presence == Presence::GaveUp ? Gone::GaveUp : Gone::Dead;
   return presence == Presence::GaveUp ? Gone::GaveUp : Gone::Not;
 }
 
-std::string text_of(const Seat& seat, Gone gone) {
+std::string text_of(const Area& area, int place, Gone gone) {
   switch (gone) {
-    case Gone::Dead: return "is gone: its process " + std::to_string(seat.pid.load()) + " has ended";
+    case Gone::Dead: return "is gone: its process " + std::to_string(area.pid_of(place)) + " has ended";
     case Gone::Left: return "has left the group";
     default: {
-      const std::string why(seat.why.data(), ::strnlen(seat.why.data(), seat.why.size()));
-      return "has given up the group: " + why;
+      const auto why = copied(area.seat(place).why);
+      return "has given up the group: " + base::printable({why.data(), ::strnlen(why.data(), why.size())});
     }
   }
 }
@@ -143,13 +151,12 @@ void throw_gone(const Area& area, const GroupInfo& group, const std::string& wha
                 const std::vector<int>& missing) {
   if (core::rank_state().has_failed_peer()) core::throw_peer_failed(what, site);
   const auto nearest = std::max_element(missing.begin(), missing.end(),
-                                        [&](int a, int b) { return how_gone(area.seat(a)) < how_gone(area.seat(b)); });
+                                        [&](int a, int b) { return how_gone(area, a) < how_gone(area, b); });
   if (nearest == missing.end()) throw base::PeerFailed(what + ": a rank has gone", -1, site);
-  const Seat& seat = area.seat(*nearest);
-  const Gone gone = how_gone(seat);
+  const Gone gone = how_gone(area, *nearest);
   if (gone == Gone::Not) throw base::PeerFailed(what + ": a rank has gone", -1, site);
   const int rank = group.ranks[static_cast<std::size_t>(*nearest)];
-  const std::string text = what + ": rank " + std::to_string(rank) + " " + text_of(seat, gone);
+  const std::string text = what + ": rank " + std::to_string(rank) + " " + text_of(area, *nearest, gone);
   if (gone == Gone::Left) throw PeerLeft(text, rank, site);
   throw base::PeerFailed(text, rank, site);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // What keeps ranks from making an exchange, as errors that name them. All throw; places are those of the group.
 #include <exception>
+#include <string>
 #include <vector>
 
 #include <distrun/common/base/error.hpp>
@@ -22,6 +23,9 @@ Error missed_exchange(const Area& area, const GroupInfo& group, std::uint64_t ex
 // Error{InvalidArgument}: parts of another size than whoever takes them has room for.
 [[noreturn]] void throw_wrong_size(const GroupInfo& group, const Call& call, int from, std::size_t sent,
                                    std::size_t taken);
+// Error{Disconnected, "DistBackendError"}: what a rank has written into the shared memory cannot be; `how`: "it shows a
+// part outside its room".
+[[noreturn]] void throw_broken(const GroupInfo& group, int place, const std::string& how, base::Location site);
 // A rank that is waited for has left the group instead of calling what this one does.
 class PeerLeft final : public base::PeerFailed {
  public:

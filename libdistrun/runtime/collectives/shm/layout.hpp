@@ -14,23 +14,40 @@
 //
 // All numbers that others wait for are written and read in one order that all agree on (seq_cst): who goes to sleep
 // shows that first and looks again, who changes something changes it first and looks then who sleeps.
+//
+// No rank trusts what it reads here: each process of the group may write anywhere at any time. What is read is copied
+// once (copied()), checked against its bounds, and used as the copy alone. What a rank must know of itself, and which
+// ranks are in its process, it keeps in its own memory (area.hpp).
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include <distrun/runtime/collectives/call.hpp>
 #include <distrun/runtime/core/shared_memory.hpp>
 
 namespace distrun::collectives::shm {
 
-inline constexpr std::uint64_t kMagic = 0x31'6d'68'73'75'72'74'64;  // "dtrushm1"
+inline constexpr std::uint64_t kMagic = 0x32'6d'68'73'75'72'74'64;  // "dtrushm2"
 inline constexpr std::uint64_t kCards = 2;                          // exchanges that may be under way
 inline constexpr std::size_t kRoom = std::size_t{256} << 10;        // bytes that a rank brings to one, in the room
 inline constexpr std::size_t kLetters = 8;                          // on their way from one rank to another
 inline constexpr std::size_t kLetterRoom = std::size_t{8} << 10;    // of a letter that carries its bytes
 inline constexpr std::size_t kLoans = 32;                           // letters of a rank that are fetched
+inline constexpr std::size_t kKeptMost = std::size_t{32} << 20;     // bytes of a rank's letters kept for later receives
 inline constexpr int kRanksMax = 256;
+
+// A copy of what another process may be writing: the compiler must not read it again.
+template <class T>
+T copied(const T& shared) noexcept {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T copy;
+  std::memcpy(&copy, &shared, sizeof copy);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  return copy;
+}
 
 struct AreaHead {
   std::atomic<std::uint64_t> magic{0};
@@ -52,8 +69,8 @@ struct Card {
   CallKind kind{};
   ReduceOp reduce{};
   DType dtype{};
-  bool in_place = false;   // the parts are addresses
-  bool is_strict = false;  // Call::is_strict
+  std::uint8_t in_place = 0;   // the parts are addresses. No bool: another process may write any byte
+  std::uint8_t is_strict = 0;  // Call::is_strict
   std::uint32_t line = 0;
   ShownSizes sizes;
   std::array<char, 48> file{};  // the end of its path, ended by 0
@@ -86,15 +103,19 @@ struct alignas(64) Seat {
 
 enum class Carriage : std::uint32_t { Inside, Fetched, Shared };  // where a letter's bytes are
 
-struct ShownLetter {
+struct LetterHead {
   std::uint64_t tag = 0;
   std::uint64_t size = 0;
   DType dtype{};
   Carriage carriage{};
   std::uint64_t loan = 0;  // Fetched, Shared: which, as it was offered
   std::uint32_t loan_index = 0;
-  std::uint64_t address = 0;                  // Fetched: in the sender's memory
-  core::SharedAddress memory;                 // Shared
+  std::uint64_t address = 0;   // Fetched: in the sender's memory
+  core::SharedAddress memory;  // Shared
+};
+
+struct ShownLetter {
+  LetterHead head;
   std::array<std::byte, kLetterRoom> inside;  // Inside; not initialised
 };
 

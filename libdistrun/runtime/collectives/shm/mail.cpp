@@ -11,12 +11,12 @@
 namespace distrun::collectives::shm {
 namespace {
 
-constexpr std::uint64_t word_of(std::uint64_t turn, Loan state) { return 4 * turn + static_cast<std::uint64_t>(state); }
-constexpr Loan state_of(std::uint64_t word) { return static_cast<Loan>(word % 4); }
-constexpr std::uint64_t with_state(std::uint64_t word, Loan state) { return word_of(word / 4, state); }
+// What a letter that is kept costs.
+std::size_t cost_of(const LetterHead& head) {
+  return sizeof(Arrived) + (head.carriage == Carriage::Inside ? head.size : 0);
+}
 
-// Of a letter's bytes by another process.
-constexpr base::Nanoseconds kLongestCopy = std::chrono::milliseconds(500);
+Lent lent_of(const LetterHead& head) { return {head.loan_index, head.loan}; }
 
 std::string text_of(DType dtype, std::uint64_t bytes) {
   return std::to_string(bytes / tensor::size_of(dtype)) + " elements of " + std::string(tensor::name_of(dtype));
@@ -42,10 +42,8 @@ class Mail::Sending final : public Transfer {
     info.rule = board::PeerRule::All;
     info.id = letter_.tag;
     info.site = letter_.site;
-    const Seat& peer = mail_->area_->seat(letter_.peer);
-    const core::WaitEnd end = mail_->bells_.wait({info, deadline, missing}, [&] {
-      return is_done() || peer.presence.load() != Presence::Here || mail_->is_over();
-    });
+    const core::WaitEnd end =
+        mail_->bells_.wait({info, deadline, missing}, [&] { return is_settled() || mail_->is_over(); });
     if (!take_back()) mail_->end_wait(end, letter_, true, begin);
     return letter_.peer;
   }
@@ -53,44 +51,25 @@ class Mail::Sending final : public Transfer {
  private:
   friend class Mail;
 
-  bool is_done() {
+  // It is done, or will never be.
+  bool is_settled() {
     const std::lock_guard lock(mail_->mutex_);
     mail_->put_all_queued();
-    return in_box_ && (loan_ < 0 || loan_state() == Loan::Fetched);
+    if (in_box_ && (!lent_ || mail_->loans_.is_fetched(*lent_))) return true;
+    if (lent_ && mail_->loans_.is_broken(*lent_))
+      mail_->boxes_.refuse(letter_.peer, "it has changed the state of a message that is sent to it");
+    return mail_->has_gone(letter_.peer);
   }
-  Loan loan_state() const { return state_of(word().load()); }
-  std::atomic<std::uint64_t>& word() const { return mail_->own_.loans[static_cast<std::size_t>(loan_)]; }
 
   // Nobody touches the bytes any more. True: they have got where they should.
   bool take_back() {
     std::unique_lock lock(mail_->mutex_);
     if (is_back_) return was_done_;
     is_back_ = true;
-    if (!in_box_) {
-      std::erase(mail_->queued_[static_cast<std::size_t>(letter_.peer)], this);
-      return false;
-    }
-    if (loan_ < 0) return was_done_ = true;
-    std::uint64_t expected = offered_;
-    if (!word().compare_exchange_strong(expected, with_state(offered_, Loan::Free))) {
-      lock.unlock();
-      was_done_ = wait_for_copy();
-      if (was_done_) word().store(with_state(offered_, Loan::Free));
-    }
-    return was_done_;
-  }
-  // Whether it was read to its end. A copy that is under way ends soon, but not that of a process that has died or is
-  // stopped: it is told that its copy does not count. A thread of this process reads the bytes where they are, and so
-  // is waited for. False: the loan is free.
-  bool wait_for_copy() const {
-    const int pid = mail_->area_->seat(letter_.peer).pid.load();
-    const base::TimePoint until = base::system_clock().now() + kLongestCopy;
-    while (loan_state() == Loan::Fetching) {
-      ::sched_yield();
-      if (pid != ::getpid() && (base::system_clock().now() >= until || !core::is_alive(pid))) break;
-    }
-    std::uint64_t fetching = with_state(offered_, Loan::Fetching);
-    return !word().compare_exchange_strong(fetching, with_state(offered_, Loan::Free));
+    if (!in_box_) std::erase(mail_->queued_[static_cast<std::size_t>(letter_.peer)], this);
+    lock.unlock();
+    const bool is_read = !lent_ || mail_->loans_.end(*lent_, letter_.peer);
+    return was_done_ = in_box_ && is_read;
   }
 
   const std::shared_ptr<Mail> mail_;
@@ -98,8 +77,7 @@ class Mail::Sending final : public Transfer {
   const ConstBytes bytes_;
   // Guarded by the mail's lock.
   bool in_box_ = false;
-  int loan_ = -1;  // its place; -1: it carries its bytes
-  std::uint64_t offered_ = 0;
+  std::optional<Lent> lent_;  // nothing: it carries its bytes
   std::unique_ptr<core::SharedMemory> shared_;
   bool is_back_ = false;
   bool was_done_ = false;
@@ -126,8 +104,8 @@ class Mail::Receiving final : public Transfer {
     info.rule = letter_.peer < 0 ? board::PeerRule::Any : board::PeerRule::All;
     info.id = letter_.tag;
     info.site = letter_.site;
-    const core::WaitEnd end = mail_->bells_.wait({info, deadline, missing},
-                                                 [&] { return is_matched() || is_hopeless() || mail_->is_over(); });
+    const core::WaitEnd end =
+        mail_->bells_.wait({info, deadline, missing}, [&] { return is_settled() || mail_->is_over(); });
     if (!is_matched()) mail_->end_wait(end, letter_, false, begin);
     read();
     return arrived_->from;
@@ -138,6 +116,14 @@ class Mail::Receiving final : public Transfer {
 
   bool is_matched() {
     const std::lock_guard lock(mail_->mutex_);
+    return match();
+  }
+  // It is matched, or never will be.
+  bool is_settled() {
+    const std::lock_guard lock(mail_->mutex_);
+    return match() || is_hopeless();
+  }
+  bool match() {
     if (is_claimed_) return true;
     mail_->put_all_queued();
     if (!arrived_) mail_->take_arrived();
@@ -157,16 +143,19 @@ class Mail::Receiving final : public Transfer {
   }
   // Who could send it has gone.
   bool is_hopeless() const {
-    const std::vector<int> from = awaited();
-    return std::all_of(from.begin(), from.end(),
-                       [this](int rank) { return mail_->area_->seat(rank).presence.load() != Presence::Here; });
+    if (letter_.peer >= 0) return mail_->has_gone(letter_.peer);
+    for (int rank = 0; rank < mail_->group_.size(); ++rank) {
+      if (rank != mail_->group_.rank && !mail_->has_gone(rank)) return false;
+    }
+    return true;
   }
   void check_size() const {
-    if (arrived_->size == bytes_.size() && arrived_->dtype == letter_.dtype) return;
+    const LetterHead& head = arrived_->head;
+    if (head.size == bytes_.size() && head.dtype == letter_.dtype) return;
     throw Error(ErrorKind::InvalidArgument, "DistBackendError",
-                ranks_text(mail_->group_, {arrived_->from}) + " has sent " + text_of(arrived_->dtype, arrived_->size) +
-                    " (tag " + std::to_string(letter_.tag) + "), " + ranks_text(mail_->group_, {mail_->group_.rank}) +
-                    " takes " + text_of(letter_.dtype, bytes_.size()),
+                ranks_text(mail_->group_, {arrived_->from}) + " has sent " + text_of(head.dtype, head.size) + " (tag " +
+                    std::to_string(letter_.tag) + "), " + ranks_text(mail_->group_, {mail_->group_.rank}) + " takes " +
+                    text_of(letter_.dtype, bytes_.size()),
                 letter_.site);
   }
   void fetch();
@@ -176,30 +165,34 @@ class Mail::Receiving final : public Transfer {
   const Letter letter_;
   const Bytes bytes_;
   std::optional<Arrived> arrived_;  // guarded by the mail's lock until it is claimed
-  bool is_claimed_ = false;
+  bool is_claimed_ = false;         // guarded by the mail's lock
 };
 
 void Mail::Receiving::fetch() {
-  if (arrived_->size != bytes_.size() || arrived_->dtype != letter_.dtype) return;
-  if (arrived_->carriage == Carriage::Fetched) {
-    mail_->memory_.read(arrived_->from, arrived_->address, bytes_.data(), bytes_.size());
-  } else {
-    const core::SharedMemory shared(arrived_->memory, bytes_.size());
-    std::memcpy(bytes_.data(), shared.data(), bytes_.size());
+  const LetterHead& head = arrived_->head;
+  if (head.size != bytes_.size() || head.dtype != letter_.dtype) return;
+  if (head.carriage == Carriage::Fetched) {
+    mail_->memory_.read(arrived_->from, head.address, bytes_.data(), bytes_.size());
+    return;
   }
+  if (head.memory.pid != mail_->area_->pid_of(arrived_->from)) {
+    throw_broken(mail_->group_, arrived_->from,
+                 "it shows memory of process " + std::to_string(head.memory.pid) + ", which is another one",
+                 letter_.site);
+  }
+  const core::SharedMemory shared(head.memory, bytes_.size());
+  std::memcpy(bytes_.data(), shared.data(), bytes_.size());
 }
 
 // A letter that does not fit, or can't be read, is taken all the same: its sender has done its part.
 void Mail::Receiving::read() {
-  if (arrived_->carriage == Carriage::Inside) {
+  if (arrived_->head.carriage == Carriage::Inside) {
     check_size();
     if (!bytes_.empty()) std::memcpy(bytes_.data(), arrived_->inside.data(), bytes_.size());
     return;
   }
   const auto give_back = [this] {
-    auto& word = mail_->area_->seat(arrived_->from).loans[arrived_->loan_index % kLoans];
-    std::uint64_t fetching = with_state(arrived_->loan, Loan::Fetching);
-    const bool counts = word.compare_exchange_strong(fetching, with_state(arrived_->loan, Loan::Fetched));
+    const bool counts = mail_->loans_.give_back(arrived_->from, lent_of(arrived_->head));
     mail_->bells_.ring(arrived_->from);
     return counts;
   };
@@ -223,11 +216,11 @@ Mail::Mail(std::shared_ptr<Area> area, const GroupInfo& group, const Bells& bell
     : area_(std::move(area)),
       group_(group),
       bells_(bells),
-      own_(area_->seat(group.rank)),
       memory_(area_),
-      queued_(static_cast<std::size_t>(group.size())) {}
-
-bool Mail::is_over() const { return own_.presence.load() != Presence::Here; }
+      loans_(area_, group.rank),
+      queued_(group.ranks.size()),
+      kept_(group.ranks.size()),
+      boxes_(area_, group) {}
 
 std::unique_ptr<Transfer> Mail::send(const Letter& letter, ConstBytes bytes) {
   auto sending = std::make_unique<Sending>(shared_from_this(), letter, bytes);
@@ -253,22 +246,22 @@ void Mail::match_again(Receiving& receiving) {
 void Mail::post(Receiving& receiving, bool is_first) {
   const Letter& wants = receiving.letter_;
   const auto found = std::find_if(unwanted_.begin(), unwanted_.end(), [&](const Arrived& each) {
-    return each.tag == wants.tag && (wants.peer < 0 || wants.peer == each.from);
+    return each.head.tag == wants.tag && (wants.peer < 0 || wants.peer == each.from);
   });
   if (found == unwanted_.end()) {
     posted_.insert(is_first ? posted_.begin() : posted_.end(), &receiving);
     return;
   }
+  const int from = found->from;
+  kept_[static_cast<std::size_t>(from)].bytes -= cost_of(found->head);
   receiving.arrived_ = std::move(*found);
   unwanted_.erase(found);
+  if (kept_[static_cast<std::size_t>(from)].is_full) take_from(from);
 }
 
 // From now on its sender lets the bytes be. False: it has taken them back.
 bool Mail::claim(const Arrived& letter) const {
-  if (letter.carriage == Carriage::Inside) return true;
-  std::uint64_t offered = letter.loan;
-  std::atomic<std::uint64_t>& word = area_->seat(letter.from).loans[letter.loan_index % kLoans];
-  return word.compare_exchange_strong(offered, with_state(letter.loan, Loan::Fetching));
+  return letter.head.carriage == Carriage::Inside || loans_.claim(letter.from, lent_of(letter.head));
 }
 
 // By whoever waits: what it waits for may be sent by who waits for one of these.
@@ -287,32 +280,29 @@ void Mail::put_queued(int to) {
 }
 
 bool Mail::put(Sending& sending) {
-  MailBox& box = area_->mail_box(group_.rank, sending.letter_.peer);
-  const std::uint64_t number = box.written.load();
-  if (number - box.taken.load() >= kLetters) return false;
-  ShownLetter& shown = box.letters[number % kLetters];
-  shown.tag = sending.letter_.tag;
-  shown.size = sending.bytes_.size();
-  shown.dtype = sending.letter_.dtype;
-  shown.carriage = Carriage::Inside;
+  const int to = sending.letter_.peer;
+  ShownLetter* const room = boxes_.room(to);
+  if (room == nullptr) return false;
+  ShownLetter& shown = *room;
+  shown.head.tag = sending.letter_.tag;
+  shown.head.size = sending.bytes_.size();
+  shown.head.dtype = sending.letter_.dtype;
+  shown.head.carriage = Carriage::Inside;
   if (sending.bytes_.size() > kLetterRoom) {
-    if (!offer(sending, shown)) return false;
+    if (!offer(sending, shown.head)) return false;
   } else if (!sending.bytes_.empty()) {
     std::memcpy(shown.inside.data(), sending.bytes_.data(), sending.bytes_.size());
   }
   sending.in_box_ = true;
-  box.written.store(number + 1);
+  boxes_.send(to);
   return true;
 }
 
-bool Mail::offer(Sending& sending, ShownLetter& shown) {
-  const auto is_free = [](const auto& word) { return state_of(word.load()) == Loan::Free; };
-  const auto free = std::find_if(own_.loans.begin(), own_.loans.end(), is_free);
-  if (free == own_.loans.end()) return false;
-  sending.loan_ = static_cast<int>(free - own_.loans.begin());
-  sending.offered_ = word_of(free->load() / 4 + 1, Loan::Offered);
-  shown.loan = sending.offered_;
-  shown.loan_index = static_cast<std::uint32_t>(sending.loan_);
+bool Mail::offer(Sending& sending, LetterHead& shown) {
+  if (!sending.lent_) sending.lent_ = loans_.offer();
+  if (!sending.lent_) return false;
+  shown.loan = sending.lent_->word;
+  shown.loan_index = sending.lent_->place;
   if (may_fetch_) {
     shown.carriage = Carriage::Fetched;
     shown.address = reinterpret_cast<std::uint64_t>(sending.bytes_.data());
@@ -322,15 +312,33 @@ bool Mail::offer(Sending& sending, ShownLetter& shown) {
     shown.carriage = Carriage::Shared;
     shown.memory = sending.shared_->address();
   }
-  free->store(sending.offered_);
   return true;
 }
 
-Mail::Receiving* Mail::wanting(const Arrived& letter) const {
+Mail::Receiving* Mail::wanting(int from, std::uint64_t tag) const {
   const auto found = std::find_if(posted_.begin(), posted_.end(), [&](const Receiving* each) {
-    return each->letter_.tag == letter.tag && (each->letter_.peer < 0 || each->letter_.peer == letter.from);
+    return each->letter_.tag == tag && (each->letter_.peer < 0 || each->letter_.peer == from);
   });
   return found != posted_.end() ? *found : nullptr;
+}
+
+// It sends and takes nothing any more, or what it sends cannot be.
+bool Mail::has_gone(int rank) const {
+  return area_->seat(rank).presence.load() != Presence::Here || !boxes_.why_refused(rank).empty();
+}
+
+// Of a rank that has gone all is taken that its box may hold: nobody is left to wait.
+bool Mail::may_keep(int from, const LetterHead& head) {
+  const bool is_last = area_->seat(from).presence.load() != Presence::Here;
+  const std::size_t most = kKeptMost + (is_last ? kLetters * (sizeof(Arrived) + kLetterRoom) : 0);
+  Kept& kept = kept_[static_cast<std::size_t>(from)];
+  kept.is_full = kept.bytes + cost_of(head) > most;
+  return !kept.is_full;
+}
+
+void Mail::keep(Arrived letter) {
+  kept_[static_cast<std::size_t>(letter.from)].bytes += cost_of(letter.head);
+  unwanted_.push_back(std::move(letter));
 }
 
 void Mail::take_arrived() {
@@ -338,43 +346,24 @@ void Mail::take_arrived() {
 }
 
 void Mail::take_from(int from) {
-  MailBox& box = area_->mail_box(from, group_.rank);
-  std::uint64_t number = box.taken.load();
-  if (number == box.written.load()) return;
-  for (; number != box.written.load(); ++number) {
-    const ShownLetter& shown = box.letters[number % kLetters];
-    Arrived letter{from,       shown.tag,        shown.size,    shown.dtype,  shown.carriage,
-                   shown.loan, shown.loan_index, shown.address, shown.memory, {}};
-    if (letter.carriage == Carriage::Inside) {
-      const std::size_t size = std::min<std::size_t>(letter.size, kLetterRoom);
-      letter.inside.assign(shown.inside.begin(), shown.inside.begin() + static_cast<std::ptrdiff_t>(size));
-    }
-    if (Receiving* wanted = wanting(letter)) {
+  bool any = false;
+  kept_[static_cast<std::size_t>(from)].is_full = false;
+  while (const std::optional<LetterHead> head = boxes_.look(from)) {
+    Receiving* const wanted = wanting(from, head->tag);
+    if (wanted == nullptr && !may_keep(from, *head)) break;
+    Arrived letter = boxes_.take(from, *head);
+    any = true;
+    if (wanted != nullptr) {
       posted_.remove(wanted);
       wanted->arrived_ = std::move(letter);
       bells_.ring(group_.rank);  // another thread's, perhaps
     } else {
-      unwanted_.push_back(std::move(letter));
+      keep(std::move(letter));
     }
   }
-  box.taken.store(number);
+  if (!any) return;
+  boxes_.show_taken(from);
   bells_.ring(from);
-}
-
-void Mail::end_wait(core::WaitEnd end, const Letter& letter, bool sends, base::TimePoint begin) const {
-  const std::string peer = letter.peer < 0 ? "any rank" : ranks_text(group_, {letter.peer});
-  const std::string what = std::string(sends ? "a send to " : "a receive from ") + peer + " in group " + group_.name +
-                           " (tag " + std::to_string(letter.tag) + ")";
-  if (end == core::WaitEnd::Timeout) {
-    throw Error(ErrorKind::Timeout, "DistBackendError",
-                what + " has timed out after " + base::human(base::system_clock().now() - begin) +
-                    (letter.peer < 0 ? "" : ": " + what_they_do(group_, {letter.peer})),
-                letter.site);
-  }
-  if (is_over())
-    throw Error(ErrorKind::Cancelled, "DistBackendError", what + " was cut off: this rank has left the group",
-                letter.site);
-  throw_gone(*area_, group_, what, letter.site, letter.peer < 0 ? std::vector<int>() : std::vector<int>{letter.peer});
 }
 
 }  // namespace distrun::collectives::shm

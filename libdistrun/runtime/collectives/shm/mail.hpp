@@ -9,15 +9,19 @@
 // Receives are matched in the order in which they were posted: each letter goes to the first that wants it, by who sent
 // it and its tag; letters that nobody wants yet are kept. Whatever thread looks first takes the letters out of the
 // boxes for all.
+//
+// What is kept of one sender has a bound, kKeptMost. Beyond it letters stay in the box, and so with their sender, until
+// some receive takes one of those that are kept. What a receive waits for may be behind them: its timeout says so.
 #include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include <distrun/runtime/collectives/backend.hpp>
 #include <distrun/runtime/collectives/shm/bell.hpp>
+#include <distrun/runtime/collectives/shm/loans.hpp>
+#include <distrun/runtime/collectives/shm/mail_boxes.hpp>
 #include <distrun/runtime/collectives/shm/peer_memory.hpp>
 
 namespace distrun::collectives::shm {
@@ -34,46 +38,45 @@ class Mail : public std::enable_shared_from_this<Mail> {
  private:
   class Sending;
   class Receiving;
-  // A letter that was taken out of its box.
-  struct Arrived {
-    int from = -1;
-    std::uint64_t tag = 0;
-    std::uint64_t size = 0;
-    DType dtype{};
-    Carriage carriage{};
-    std::uint64_t loan = 0;
-    std::uint32_t loan_index = 0;
-    std::uint64_t address = 0;
-    core::SharedAddress memory;
-    std::vector<std::byte> inside;
+  // Letters of one sender that nobody wants yet.
+  struct Kept {
+    std::size_t bytes = 0;
+    bool is_full = false;  // the next one did not fit, and stays in the box
   };
 
   // All with mutex_ held.
   void put_queued(int to);
   void put_all_queued();
   bool put(Sending& sending);
-  bool offer(Sending& sending, ShownLetter& shown);
+  bool offer(Sending& sending, LetterHead& shown);
   void post(Receiving& receiving, bool is_first);
   void match_again(Receiving& receiving);
   bool claim(const Arrived& letter) const;
   void take_arrived();
   void take_from(int from);
-  Receiving* wanting(const Arrived& letter) const;
+  Receiving* wanting(int from, std::uint64_t tag) const;
+  bool may_keep(int from, const LetterHead& head);
+  void keep(Arrived letter);
+  bool has_gone(int rank) const;
 
+  std::string kept_text(int peer) const;
   void end_wait(core::WaitEnd end, const Letter& letter, bool sends, base::TimePoint begin) const;
-  bool is_over() const;
+  void throw_if_broken(const Letter& letter) const;
+  bool is_over() const noexcept { return area_->has_ended(group_.rank); }
 
   const std::shared_ptr<Area> area_;
   const GroupInfo group_;
   const Bells bells_;
-  Seat& own_;
   const PeerMemory memory_;
+  Loans loans_;
   bool may_fetch_ = false;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<std::deque<Sending*>> queued_;  // for each rank, those whose box was full
   std::list<Receiving*> posted_;              // and not matched
   std::list<Arrived> unwanted_;
+  std::vector<Kept> kept_;  // by sender, what of unwanted_ is its
+  MailBoxes boxes_;
 };
 
 }  // namespace distrun::collectives::shm

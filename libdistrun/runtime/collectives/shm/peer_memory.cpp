@@ -1,7 +1,6 @@
 #include <distrun/runtime/collectives/shm/peer_memory.hpp>
 
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -20,17 +19,17 @@ ssize_t read_some(int pid, std::uint64_t address, std::byte* into, std::size_t s
 
 }  // namespace
 
-const std::byte* PeerMemory::direct(int rank, std::uint64_t address) const noexcept {
-  if (area_->seat(rank).pid.load(std::memory_order_relaxed) != ::getpid()) return nullptr;
+const std::byte* PeerMemory::direct(std::uint64_t address) const noexcept {
+  if (!area_->is_one_process()) return nullptr;
   return reinterpret_cast<const std::byte*>(address);  // NOLINT(performance-no-int-to-ptr): a thread's, shown as number
 }
 
 void PeerMemory::read(int rank, std::uint64_t address, std::byte* into, std::size_t size) const {
-  if (const std::byte* own = direct(rank, address)) {
+  if (const std::byte* own = direct(address)) {
     std::memcpy(into, own, size);
     return;
   }
-  const int pid = area_->seat(rank).pid.load(std::memory_order_relaxed);
+  const int pid = area_->pid_of(rank);
   while (size > 0) {
     const ssize_t got = read_some(pid, address, into, size);
     if (got < 0 && errno == EINTR) continue;
@@ -45,11 +44,10 @@ void PeerMemory::read(int rank, std::uint64_t address, std::byte* into, std::siz
 }
 
 bool PeerMemory::can_read(int rank, std::string& why_not) const {
-  const Seat& seat = area_->seat(rank);
-  if (seat.pid.load() == ::getpid()) return true;
-  const std::uint64_t probed = seat.probe.load();
+  if (area_->is_one_process()) return true;
+  const std::uint64_t probed = area_->seat(rank).probe.load();
   std::uint64_t found = 0;
-  const ssize_t got = read_some(seat.pid.load(), probed, reinterpret_cast<std::byte*>(&found), sizeof found);
+  const ssize_t got = read_some(area_->pid_of(rank), probed, reinterpret_cast<std::byte*>(&found), sizeof found);
   if (got == sizeof found && found == kMagic) return true;
   why_not = got < 0 ? base::errno_text(errno) : "another process answers";
   return false;

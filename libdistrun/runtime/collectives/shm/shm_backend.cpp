@@ -1,9 +1,8 @@
 #include <distrun/runtime/collectives/shm/shm_backend.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <mutex>
 
 #include <distrun/common/base/error.hpp>
@@ -22,6 +21,9 @@ using shm::Take;
 // Bytes that each rank reduces as a whole: a second exchange costs more than that.
 constexpr std::size_t kReduceWhole = std::size_t{16} << 10;
 
+// No rank has more bytes.
+constexpr std::uint64_t kSizeMost = std::numeric_limits<std::int64_t>::max();
+
 // What other ranks read to see whether they can.
 const std::uint64_t probe = shm::kMagic;
 
@@ -35,13 +37,12 @@ class ShmBackend final : public Backend {
       : group_(group),
         area_(std::move(area)),
         rank_(core::rank_state()),
-        own_(area_->seat(group.rank)),
         bells_(area_, group),
         exchanges_(area_, group, bells_),
         mail_(std::make_shared<shm::Mail>(area_, group, bells_)),
         options_(options) {
-    own_.probe = reinterpret_cast<std::uint64_t>(&probe);
-    own_.pid = ::getpid();
+    area_->seat(group.rank).probe = reinterpret_cast<std::uint64_t>(&probe);
+    area_->take_seat(group_.rank);
   }
   ~ShmBackend() override { leave(Leaving::Done, ""); }
 
@@ -64,7 +65,6 @@ class ShmBackend final : public Backend {
   std::size_t own() const noexcept { return static_cast<std::size_t>(group_.rank); }
 
   bool can_read_all() const;
-  bool is_one_process() const;
   void refuse_processes() const;
   bool do_all(const Call& call, bool own);
 
@@ -80,7 +80,6 @@ class ShmBackend final : public Backend {
   const GroupInfo group_;
   const std::shared_ptr<shm::Area> area_;
   core::RankState& rank_;
-  shm::Seat& own_;
   const shm::Bells bells_;
   shm::Exchanges exchanges_;
   const std::shared_ptr<shm::Mail> mail_;
@@ -98,16 +97,9 @@ bool ShmBackend::can_read_all() const {
   return true;
 }
 
-bool ShmBackend::is_one_process() const {
-  for (int rank = 0; rank < group_.size(); ++rank) {
-    if (area_->seat(rank).pid.load() != ::getpid()) return false;
-  }
-  return true;
-}
-
 void ShmBackend::refuse_processes() const {
   for (int rank = 0; rank < group_.size(); ++rank) {
-    if (area_->seat(rank).pid.load() == ::getpid()) continue;
+    if (area_->is_here(rank)) continue;
     throw Error(ErrorKind::InvalidArgument, "ValueError",
                 "backend threads is for ranks of one process, and " + ranks_text(group_, {rank}) +
                     " is a process of its own: shm is for those (or --isolation threads)");
@@ -119,7 +111,7 @@ bool ShmBackend::do_all(const Call& call, bool own) {
   std::uint8_t mine = own ? 1 : 0, all = 0;
   const ConstBytes bytes(reinterpret_cast<const std::byte*>(&mine), 1);
   exchanges_.reduce(call, {.parts = {bytes}, .largest = 1}, 0, Bytes(reinterpret_cast<std::byte*>(&all), 1));
-  return all != 0;
+  return own && all != 0;  // this rank's own word may have been changed by others
 }
 
 void ShmBackend::join(base::TimePoint deadline) {
@@ -129,7 +121,7 @@ void ShmBackend::join(base::TimePoint deadline) {
   exchanges_.begin_call();
   do_all(call, true);  // all have shown who they are
   if (options_.threads_only) refuse_processes();
-  in_place_ = do_all(call, options_.single_copy && is_one_process());
+  in_place_ = do_all(call, options_.single_copy && area_->is_one_process());
   exchanges_.use_peer_memory(in_place_);
   mail_->use_peer_memory(do_all(call, options_.single_copy && can_read_all()));
 }
@@ -137,7 +129,7 @@ void ShmBackend::join(base::TimePoint deadline) {
 void ShmBackend::leave(Leaving how, const std::string& why) noexcept {
   std::call_once(left_, [&] {
     std::exception_ptr missed = how == Leaving::Done ? exchanges_.why_missed() : nullptr;
-    own_.show_end(how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp, why);
+    area_->end(group_.rank, how == Leaving::Done ? shm::Presence::Left : shm::Presence::GaveUp, why);
     bells_.ring_all();
     bells_.ring(group_.rank);
     if (missed == nullptr && how == Leaving::Done) missed = exchanges_.why_missed();
@@ -260,18 +252,26 @@ void ShmBackend::reduce(const Call& call) {
                   is_root(call) ? takes_of_all(gather, 0) : std::vector<Take>());
 }
 
-// Each rank knows its own sizes only.
+// Each rank knows its own sizes only. Sizes that are taken count, too: who takes more than is sent must look for the
+// rest to see that it is not there.
 std::size_t ShmBackend::largest_of_all(const Call& call) {
   std::uint64_t own = 0, all = 0;
   for (const ConstBytes& each : call.in) own = std::max<std::uint64_t>(own, each.size());
   if (in_place_) return own;
+  for (const Bytes& each : call.out) own = std::max<std::uint64_t>(own, each.size());
   Call sizes = call;
   sizes.dtype = DType::I64;
   sizes.reduce = ReduceOp::Max;
   const ConstBytes bytes(reinterpret_cast<const std::byte*>(&own), sizeof own);
   exchanges_.reduce(sizes, {.parts = {bytes}, .largest = sizeof own}, 0,
                     Bytes(reinterpret_cast<std::byte*>(&all), sizeof all));
-  return all;
+  // Pieces are counted by it, so that a number that is too small would leave results as they were.
+  if (all >= own && all <= kSizeMost) return all;
+  throw Error(ErrorKind::Disconnected, "DistBackendError",
+              name_of(group_, call.kind, call.number) + ": a rank has broken the shared memory: the largest size of " +
+                  "all is " + std::to_string(all) + ", and this rank's is " + std::to_string(own) +
+                  "; look for writes through bad pointers, and create a new group",
+              call.site);
 }
 
 void ShmBackend::all_to_all(const Call& call) {

@@ -54,13 +54,12 @@ Handle unpack(const IpcHandle& packed, HandleKind kind) {
 
 // Where it begins and ends is another process's word.
 void check_place(const Handle& handle, std::optional<std::size_t> size) {
-  const bool is_inside =
-      size && handle.bytes != 0 && handle.offset <= *size && handle.bytes <= *size - handle.offset;
+  const bool is_inside = size && handle.bytes != 0 && handle.offset <= *size && handle.bytes <= *size - handle.offset;
   if (is_inside) return;
-  throw Error(ErrorKind::InvalidArgument,
-              "the handle is damaged: it names " + std::to_string(handle.bytes) + " bytes from byte " +
-                  std::to_string(handle.offset) + " on, and " +
-                  (size ? "the memory has " + std::to_string(*size) : std::string("there is no memory of a sealed size")));
+  throw Error(ErrorKind::InvalidArgument, "the handle is damaged: it names " + std::to_string(handle.bytes) +
+                                              " bytes from byte " + std::to_string(handle.offset) + " on, and " +
+                                              (size ? "the memory has " + std::to_string(*size)
+                                                    : std::string("there is no memory of a sealed size")));
 }
 
 template <std::size_t Size>

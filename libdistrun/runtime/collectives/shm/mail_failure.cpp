@@ -1,0 +1,53 @@
+// Why a message was not sent or received, as errors that name the rank.
+#include <algorithm>
+#include <string>
+
+#include <distrun/common/base/error.hpp>
+#include <distrun/runtime/collectives/explain.hpp>
+#include <distrun/runtime/collectives/shm/exchange_failure.hpp>
+#include <distrun/runtime/collectives/shm/mail.hpp>
+
+namespace distrun::collectives::shm {
+
+void Mail::end_wait(core::WaitEnd end, const Letter& letter, bool sends, base::TimePoint begin) const {
+  const std::string peer = letter.peer < 0 ? "any rank" : ranks_text(group_, {letter.peer});
+  const std::string what = std::string(sends ? "a send to " : "a receive from ") + peer + " in group " + group_.name +
+                           " (tag " + std::to_string(letter.tag) + ")";
+  if (end == core::WaitEnd::Timeout) {
+    throw Error(ErrorKind::Timeout, "DistBackendError",
+                what + " has timed out after " + base::human(base::system_clock().now() - begin) +
+                    (letter.peer < 0 ? "" : ": " + what_they_do(group_, {letter.peer})) +
+                    (sends ? "" : kept_text(letter.peer)),
+                letter.site);
+  }
+  if (is_over())
+    throw Error(ErrorKind::Cancelled, "DistBackendError", what + " was cut off: this rank has left the group",
+                letter.site);
+  throw_if_broken(letter);
+  throw_gone(*area_, group_, what, letter.site, letter.peer < 0 ? std::vector<int>() : std::vector<int>{letter.peer});
+}
+
+void Mail::throw_if_broken(const Letter& letter) const {
+  const std::lock_guard lock(mutex_);
+  for (int rank = 0; rank < group_.size(); ++rank) {
+    if (letter.peer >= 0 && rank != letter.peer) continue;
+    if (const std::string& how = boxes_.why_refused(rank); !how.empty()) throw_broken(group_, rank, how, letter.site);
+  }
+}
+
+// What it waits for may be behind letters that this rank does not receive.
+std::string Mail::kept_text(int peer) const {
+  const std::lock_guard lock(mutex_);
+  for (int rank = 0; rank < group_.size(); ++rank) {
+    if ((peer >= 0 && rank != peer) || !kept_[static_cast<std::size_t>(rank)].is_full) continue;
+    const auto oldest =
+        std::find_if(unwanted_.begin(), unwanted_.end(), [&](const Arrived& each) { return each.from == rank; });
+    if (oldest == unwanted_.end()) continue;
+    return "; no more messages of " + ranks_text(group_, {rank}) + " are taken, since " +
+           std::to_string(kKeptMost >> 20) + " MiB of other ones wait to be received, the oldest with tag " +
+           std::to_string(oldest->head.tag) + ": receive those first";
+  }
+  return "";
+}
+
+}  // namespace distrun::collectives::shm

@@ -1,0 +1,175 @@
+// Exchanges with a rank that shows what cannot be: the others get an error, whatever it is.
+#include <catch2/catch.hpp>
+
+#include <limits>
+
+#include <distrun/runtime/collectives/shm/shm_backend.hpp>
+#include <distrun/runtime/store/hash_store.hpp>
+
+#include "../support/thread_sanitizer.hpp"
+#include "hostile_peer.hpp"
+#include "support/error_of.hpp"
+#include "support/skip.hpp"
+
+namespace distrun::collectives {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kEver = std::uint64_t{1} << 40;
+constexpr std::size_t kBytes = 4096;
+
+// Rank 1 has come to all exchanges, and left them.
+struct HostileExchange : testing::SharedWithStranger {
+  HostileExchange() {
+    peer().come = peer().left = kEver;
+    call.kind = CallKind::AllReduce;
+    call.number = 7;
+    call.in = {mine};
+    call.out = {result};
+    call.deadline = testing::from_now(20s);
+    for (std::uint64_t exchange : {0, 1}) {
+      shm::Card& card = area->card(1, exchange) = shm::Card();
+      card.number = call.number;
+      card.bytes = kBytes;
+      card.kind = call.kind;
+      card.dtype = call.dtype;
+    }
+    show({0, kBytes}, false);
+  }
+  void show(shm::Part part, bool in_place) const {
+    for (std::uint64_t exchange : {0, 1}) {
+      area->part(1, exchange, 0) = part;
+      area->card(1, exchange).in_place = in_place ? 1 : 0;
+    }
+  }
+  void take() {
+    begin();
+    exchanges.copy(call, {.parts = call.in, .largest = kBytes}, {{1, 0, result}});
+  }
+  void reduce() {
+    begin();
+    exchanges.reduce(call, {.parts = call.in, .largest = kBytes}, 0, result);
+  }
+
+  void begin() {
+    own().left = kEver;  // also of an exchange that has failed
+    exchanges.begin_call();
+  }
+
+  std::vector<std::byte> mine = std::vector<std::byte>(kBytes, std::byte{1});
+  std::vector<std::byte> result = std::vector<std::byte>(kBytes);
+  Call call;
+  shm::Exchanges exchanges{area, group, bells};
+};
+
+TEST_CASE("a part outside its rank's buffer is refused, wherever it is said to be") {
+  HostileExchange world;
+  world.take();
+  world.reduce();
+  for (const std::uint64_t at : {shm::kRoom - kBytes + 1, shm::kRoom, std::uint64_t{1} << 46, ~std::uint64_t{0}}) {
+    world.show({at, kBytes}, false);
+    const Error taken = testing::error_of([&] { world.take(); });
+    CHECK_THAT(taken.text(), Catch::Contains("rank 1 has broken the memory that group world shares"));
+    CHECK(taken.kind() == ErrorKind::Disconnected);
+    CHECK_THAT(testing::error_of([&] { world.reduce(); }).text(), Catch::Contains("shows 4096 bytes from byte"));
+  }
+  world.show({0, kBytes + 1}, false);
+  CHECK_THAT(testing::error_of([&] { world.reduce(); }).text(), Catch::Contains("sends 4097 bytes to rank 0"));
+}
+
+TEST_CASE("an address of another process is none of this one, whatever process it says it is") {
+  HostileExchange world;
+  for (const int pid : {::getpid(), ::getppid(), -1, 0}) {
+    world.peer().pid = pid;
+    world.show({16, kBytes}, true);  // where no memory is; in its buffer it is a place
+    CHECK_NOTHROW(world.take());
+    CHECK_NOTHROW(world.reduce());
+    world.show({reinterpret_cast<std::uint64_t>(world.mine.data()), kBytes}, true);
+    CHECK_THAT(testing::error_of([&] { world.take(); }).text(), Catch::Contains("has broken the memory"));
+    CHECK_THAT(testing::error_of([&] { world.reduce(); }).text(), Catch::Contains("has broken the memory"));
+  }
+}
+
+// Each number is read once: what was checked is what is used.
+TEST_CASE("a part that changes while it is read is used as it was checked") {
+  testing::skip_case_if(testing::kThreadSanitizer, "it is a race by intent");
+  HostileExchange world;
+  std::atomic<bool> is_over{false};
+  const base::Thread changer("changer", [&] {
+    while (!is_over) {
+      world.show({std::uint64_t{1} << 46, kBytes}, true);
+      world.show({0, kBytes}, false);
+    }
+  });
+  int refused = 0, done = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    try {
+      i % 2 == 0 ? world.take() : world.reduce();
+      ++done;
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  is_over = true;
+  CHECK(refused + done == 20'000);
+}
+
+TEST_CASE("a card of bytes that mean nothing is shown as the mismatch that it is") {
+  HostileExchange world;
+  for (std::uint64_t exchange : {0, 1}) {
+    std::memset(static_cast<void*>(&world.area->card(1, exchange)), 0xff, sizeof(shm::Card));
+    world.area->card(1, exchange).file.fill('\x1b');
+  }
+  world.peer().come = 1;
+  const Error error = testing::error_of([&] { world.reduce(); });
+  CHECK_THAT(error.text(), Catch::Contains("do not call the same") && Catch::Contains("rank 1 is in receive"));
+  CHECK(error.text().find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a rank that another one says has left goes on") {
+  HostileExchange world;
+  world.own().presence = shm::Presence::Left;
+  world.own().come = world.own().left = kEver;
+  CHECK_NOTHROW(world.take());
+  CHECK(world.exchanges.missing().empty());
+  world.peer().come = 1;
+  world.call.deadline = testing::from_now(100ms);
+  CHECK(testing::error_of([&] { world.reduce(); }).kind() == ErrorKind::Timeout);
+  world.peer().why.fill('x');
+  world.peer().presence = shm::Presence::GaveUp;
+  CHECK_THAT(testing::error_of([&] { world.reduce(); }).text(), Catch::Contains("has given up the group: xxx"));
+}
+
+// Of rank 1's pieces all is as it is here, but what it says of the largest.
+std::string all_to_all_with(const testing::Mirror::Tamper& tamper, std::size_t sent, std::size_t taken) {
+  HashStore store;
+  const testing::Mirror mirror(store, tamper);
+  const auto backend = make_shm_backend(testing::pair_of_ranks(0), store, testing::from_now(30s), {});
+  std::vector<std::byte> own(sent), theirs(taken), ours(sent);
+  Call call;
+  call.kind = CallKind::AllToAll;
+  call.number = 1;
+  call.deadline = testing::from_now(500ms);
+  call.in = {ours, ours};
+  call.out = {own, theirs};
+  return testing::error_of([&] { backend->run(call); }).text();
+}
+
+TEST_CASE("sizes of all_to_all that no rank can have end the call") {
+  const std::uint64_t forged = std::numeric_limits<std::int64_t>::max();
+  const auto tamper = [&](shm::Card& card, shm::Part&, std::byte* room) {
+    if (card.kind == CallKind::AllToAll && card.dtype == DType::I64) std::memcpy(room, &forged, sizeof forged);
+  };
+  // As many exchanges as would take years, in none of which this rank has to wait for long.
+  CHECK_THAT(all_to_all_with(tamper, 100, 100), Catch::Contains("has timed out after"));
+}
+
+TEST_CASE("who takes more than is sent is told, also where what is sent fills the buffers") {
+  const auto tamper = [](shm::Card&, shm::Part&, std::byte*) {};
+  const std::string text = all_to_all_with(tamper, shm::kRoom / 2, shm::kRoom);
+  CHECK_THAT(text, Catch::Contains("rank 1 sends 0 bytes to rank 0, which takes 131072"));
+}
+
+}  // namespace
+}  // namespace distrun::collectives
