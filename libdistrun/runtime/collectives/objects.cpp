@@ -10,6 +10,8 @@
 namespace distrun::collectives {
 namespace {
 
+constexpr std::int64_t kObjectMost = std::int64_t{1} << 30;  // bytes of one, as in a message of RPC
+
 // Rounded up to `size`, where the group has its tensors.
 Tensor tensor_of(const ProcessGroup& group, const wire::Bytes& bytes, std::int64_t size) {
   const Tensor tensor = tensor::zeros({size}, {DType::U8});
@@ -38,13 +40,28 @@ std::vector<std::int64_t> values_of(const Tensor& numbers) {
   return {host.data_as<std::int64_t>(), host.data_as<std::int64_t>() + host.numel()};
 }
 
+// Sizes are other ranks' words: memory is allocated by them, and bytes are read up to there. All ranks see the same
+// ones, and so refuse the same.
+void check_size(const ProcessGroup& group, std::int64_t size, int place, base::Location site) {
+  if (size >= 0 && size <= kObjectMost) return;
+  throw Error(ErrorKind::InvalidArgument, "ValueError",
+              "rank " + std::to_string(group.ranks()[static_cast<std::size_t>(place)]) + " of group " + group.name() +
+                  " has an object of " + std::to_string(size) + " bytes, and at most " + std::to_string(kObjectMost) +
+                  " can go: send it in parts, or as tensors",
+              site);
+}
+
 // Sizes are looked at by the host: none that a failed call has left behind.
 void finish(const ProcessGroup& group, const Work& work, base::Location site) { work.wait(group.host_wait(), site); }
 
 std::vector<std::int64_t> sizes_of_all(ProcessGroup& group, std::size_t own, base::Location site) {
   const Tensor all = room(group, group.size(), DType::I64);
   finish(group, group.all_gather_into(all, numbers(group, {static_cast<std::int64_t>(own)}), {}, site), site);
-  return values_of(all);
+  std::vector<std::int64_t> sizes = values_of(all);
+  for (int place = 0; place < group.size(); ++place) {
+    check_size(group, sizes[static_cast<std::size_t>(place)], place, site);
+  }
+  return sizes;
 }
 
 TensorList rooms(const ProcessGroup& group, int count, std::int64_t size) {
@@ -73,6 +90,7 @@ wire::Bytes broadcast_bytes(ProcessGroup& group, const wire::Bytes& own, int roo
   const Tensor size = numbers(group, {static_cast<std::int64_t>(own.size())});
   finish(group, group.broadcast(size, root, {}, site), site);
   const std::int64_t bytes = values_of(size).front();
+  check_size(group, bytes, root, site);
   const Tensor data = group.rank() == root ? tensor_of(group, own, bytes) : room(group, bytes);
   finish(group, group.broadcast(data, root, {}, site), site);
   return bytes_of(data, bytes);
@@ -99,6 +117,7 @@ wire::Bytes scatter_bytes(ProcessGroup& group, const std::vector<wire::Bytes>& a
   const Tensor told = numbers(group, own_sizes);
   finish(group, group.broadcast(told, root, {}, site), site);
   const std::vector<std::int64_t> sizes = values_of(told);
+  for (const std::int64_t size : sizes) check_size(group, size, root, site);
   const std::int64_t largest = *std::max_element(sizes.begin(), sizes.end());
   TensorList pieces;
   for (std::size_t i = 0; is_root && i < all.size(); ++i) pieces.push_back(tensor_of(group, all[i], largest));

@@ -11,6 +11,8 @@ namespace {
 
 constexpr char kName[] = "all_reduce of sparse tensors";
 
+constexpr std::int64_t kEntriesMost = std::int64_t{1} << 27;  // memory is allocated by what other ranks say
+
 [[noreturn]] void refuse(const std::string& why, base::Location site) {
   throw Error(ErrorKind::InvalidArgument, "ValueError", std::string(kName) + ": " + why, site);
 }
@@ -55,12 +57,18 @@ Tensor all_reduce_sparse(ProcessGroup& group, const Tensor& sparse, ReduceOp op,
                  tensor::describe(sparse),
              site);
     }
+    if (each.front() < 0 || each.front() > kEntriesMost) {
+      refuse("rank " + std::to_string(group.ranks()[counts.size()]) + " has " + std::to_string(each.front()) +
+                 " entries, and at most " + std::to_string(kEntriesMost) + " can go: coalesce them, or reduce it dense",
+             site);
+    }
     counts.push_back(each.front());
   }
   const tensor::SparseParts& parts = tensor::sparse(sparse);
-  Tensor indices = gather_along(group, parts.indices, 1, counts, site);
-  Tensor values = gather_along(group, parts.values, 0, counts, site);
-  return tensor::coalesce(tensor::sparse_coo_unchecked(std::move(indices), std::move(values), sparse.sizes(), false));
+  const Tensor indices = gather_along(group, parts.indices, 1, counts, site);
+  const Tensor values = gather_along(group, parts.values, 0, counts, site);
+  // Other ranks' indices are looked at before anything is read or written there.
+  return tensor::coalesce(tensor::sparse_coo(indices, values, sparse.sizes()));
 }
 
 }  // namespace distrun::collectives

@@ -3,8 +3,12 @@
 
 #include <limits>
 
+#include <distrun/runtime/collectives/objects.hpp>
 #include <distrun/runtime/collectives/shm/shm_backend.hpp>
+#include <distrun/runtime/collectives/sparse_all_reduce.hpp>
 #include <distrun/runtime/store/hash_store.hpp>
+#include <distrun/runtime/tensor/core/factories.hpp>
+#include <distrun/runtime/tensor/sparse/sparse.hpp>
 
 #include "../support/thread_sanitizer.hpp"
 #include "hostile_peer.hpp"
@@ -169,6 +173,33 @@ TEST_CASE("who takes more than is sent is told, also where what is sent fills th
   const auto tamper = [](shm::Card&, shm::Part&, std::byte*) {};
   const std::string text = all_to_all_with(tamper, shm::kRoom / 2, shm::kRoom);
   CHECK_THAT(text, Catch::Contains("rank 1 sends 0 bytes to rank 0, which takes 131072"));
+}
+
+TEST_CASE("objects of sizes that no rank can have are refused before memory is allocated") {
+  for (const std::int64_t forged :
+       {std::int64_t{-1}, std::int64_t{1} << 50, std::numeric_limits<std::int64_t>::min()}) {
+    const auto store = std::make_shared<HashStore>();
+    const testing::Mirror mirror(*store, [&](shm::Card& card, shm::Part&, std::byte* room) {
+      if (card.number == 1) std::memcpy(room, &forged, sizeof forged);
+    });
+    ProcessGroup group(testing::pair_of_ranks(0), store, {.timeout = 30s});
+    const Error error = testing::error_of([&] { all_gather_object(group, std::string("mine")); });
+    CHECK_THAT(error.text(), Catch::Contains("rank 1 of group world has an object of " + std::to_string(forged)));
+  }
+}
+
+TEST_CASE("indices of a sparse tensor that are beyond its sizes are refused, not added there") {
+  for (const std::int64_t forged : {std::int64_t{4}, std::int64_t{1} << 40, std::int64_t{-1}}) {
+    const auto store = std::make_shared<HashStore>();
+    const testing::Mirror mirror(*store, [&](shm::Card& card, shm::Part&, std::byte* room) {
+      if (card.number == 3) std::memcpy(room, &forged, sizeof forged);  // after the description's size and bytes
+    });
+    ProcessGroup group(testing::pair_of_ranks(0), store, {.timeout = 30s});
+    const Tensor indices = tensor::from_values<std::int64_t>({0, 3}, Dims{1, 2});
+    const Tensor sparse = tensor::sparse_coo(indices, tensor::ones({2}), {4});
+    const Error error = testing::error_of([&] { all_reduce_sparse(group, sparse, ReduceOp::Sum); });
+    CHECK_THAT(error.text(), Catch::Contains("sparse_coo") && Catch::Contains(std::to_string(forged)));
+  }
 }
 
 }  // namespace

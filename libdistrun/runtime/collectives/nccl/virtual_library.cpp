@@ -128,7 +128,8 @@ class VirtualLibrary final : public Library {
   std::unique_ptr<Communicator> connect(const Joining& joining) override {
     // It is only seen while the ranks meet.
     const std::shared_ptr<Store> borrowed(std::shared_ptr<Store>(), &store_);
-    PrefixStore own(joining.id.data(), borrowed);
+    // Its name was told by another rank: it need not end.
+    PrefixStore own(std::string(joining.id.data(), ::strnlen(joining.id.data(), joining.id.size())), borrowed);
     return std::make_unique<VirtualCommunicator>(make_shm_backend(joining.group, own, joining.deadline, {}));
   }
   bool compares() const noexcept override { return true; }
