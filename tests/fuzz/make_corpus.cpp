@@ -27,13 +27,12 @@
 #include "../unit/pipe/fake_stream.hpp"
 #include "../unit/report/samples.hpp"
 #include "../unit/wire/messages.hpp"
+#include "group_memory_scribbles.hpp"
 
 namespace {
 
 using namespace distrun;
-using wire::ControlFrame;
-using wire::DaemonFrame;
-using wire::ProbeFrame;
+using wire::ControlFrame, wire::DaemonFrame, wire::ProbeFrame;
 
 std::filesystem::path corpus;
 
@@ -380,6 +379,7 @@ int main(int argc, char** argv) {
   write_stacks("stripped", evidence::samples::stripped());
   write_stacks("without_answers", evidence::samples::without_answers());
   write_board();
+  for (const auto& [name, bytes] : fuzz::group_memory_scribbles()) write("group_memory/" + name, bytes);
   write_daemon();
   write_store();
   write_greetings();
