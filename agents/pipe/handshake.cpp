@@ -12,11 +12,11 @@
 namespace distrun::agents::pipe {
 namespace {
 
-enum class Kind : std::uint8_t { Hello = 1, Welcome = 2, Refusal = 3 };
+enum class Kind : std::uint8_t { Opening = 1, Welcome = 2, Refusal = 3, Challenge = 4, Hello = 5 };
 
 constexpr std::size_t kReasonMax = 4096;
 constexpr std::size_t kAddressMax = 256;
-constexpr std::size_t kSecretMax = 256;
+constexpr char kNoGreeting[] = "what has come is no worker's greeting";
 
 [[noreturn]] void refuse_greeting(const std::string& why) { throw Error(ErrorKind::InvalidArgument, why); }
 
@@ -36,15 +36,6 @@ wire::Bytes pack_as(Kind kind, const Message& message) {
 
 // To what can be shown, and to so many bytes; what is cut ends with three dots.
 std::string cut(const std::string& text, std::size_t limit = kOfferTextMax) { return base::one_line(text, limit - 3); }
-
-// Its time does not depend on where the texts differ.
-bool is_same_secret(std::string_view one, std::string_view other) noexcept {
-  unsigned difference = one.size() == other.size() ? 0 : 1;
-  for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
-    difference |= static_cast<unsigned char>(one[i]) ^ static_cast<unsigned char>(other[i]);
-  }
-  return difference == 0;
-}
 
 void check_offers(const std::vector<Offer>& offers, const char* what) {
   if (offers.size() > kOffersMax) {
@@ -118,15 +109,21 @@ std::string machine_descriptor() {
   return "boot id=" + boot_id + ", uid=" + std::to_string(::geteuid());
 }
 
+wire::Bytes pack(const Opening& opening) { return pack_as(Kind::Opening, opening); }
+wire::Bytes pack(const Challenge& challenge) { return pack_as(Kind::Challenge, challenge); }
 wire::Bytes pack(const Hello& hello) { return pack_as(Kind::Hello, hello); }
 wire::Bytes pack(const Welcome& welcome) { return pack_as(Kind::Welcome, welcome); }
 wire::Bytes pack(const Refusal& refusal) {
   return pack_as(Kind::Refusal, Refusal{refusal.kind, cut(refusal.reason, kReasonMax)});
 }
 
-Hello make_hello(const Identity& own, rpc::WorkerKey expects) {
+Challenge make_challenge(const Identity& own, const proof::Nonces& nonces) {
+  return {nonces.listener, proof::prove(own.secret, kProofProtocol, proof::Side::Listener, nonces)};
+}
+
+Hello make_hello(const Identity& own, rpc::WorkerKey expects, const proof::Nonces& nonces) {
   Hello hello;
-  hello.secret = own.secret;
+  hello.proof = proof::prove(own.secret, kProofProtocol, proof::Side::Connector, nonces);
   hello.worker = own.worker;
   hello.id = own.id;
   hello.incarnation = own.incarnation;
@@ -142,20 +139,29 @@ Hello make_hello(const Identity& own, rpc::WorkerKey expects) {
   return hello;
 }
 
-Hello read_hello(wire::BytesView frame, const Identity& own) {
+Opening read_opening(wire::BytesView frame) {
   wire::ByteReader reader(frame);
-  const bool is_hello = frame.size() > 9 && reader.number<std::uint8_t>() == static_cast<std::uint8_t>(Kind::Hello) &&
-                        reader.number<std::uint32_t>() == kProtocolMagic;
-  if (!is_hello) refuse_greeting("what has come is no worker's greeting");
+  const bool is_opening = frame.size() > 9 &&
+                          reader.number<std::uint8_t>() == static_cast<std::uint8_t>(Kind::Opening) &&
+                          reader.number<std::uint32_t>() == kProtocolMagic;
+  if (!is_opening) refuse_greeting(kNoGreeting);
   const auto version = reader.number<std::uint32_t>();
   if (version != kProtocolVersion) {
     refuse_greeting("this worker speaks version " + std::to_string(kProtocolVersion) +
                     " of the protocol, the other one " + std::to_string(version));
   }
-  Hello hello = wire::decode<Hello>(frame.substr(1));
-  if (hello.secret.size() > kSecretMax || !is_same_secret(hello.secret, own.secret)) {
+  Opening opening = wire::decode<Opening>(frame.substr(1));
+  if (opening.nonce.size() != proof::kNonceSize) refuse_greeting(kNoGreeting);
+  return opening;
+}
+
+Hello read_hello(wire::BytesView frame, const Identity& own, const proof::Nonces& nonces) {
+  wire::ByteReader reader(frame);
+  if (reader.number<std::uint8_t>() != static_cast<std::uint8_t>(Kind::Hello)) refuse_greeting(kNoGreeting);
+  if (!proof::is_proof(reader.string(), own.secret, kProofProtocol, proof::Side::Connector, nonces)) {
     refuse_greeting("the secret is not that of this session");
   }
+  Hello hello = wire::decode<Hello>(frame.substr(1));
   const rpc::WorkerInfo peer(hello.worker, hello.id);  // throws for what can be none
   if (hello.expects != own.id) {
     refuse_greeting("this is worker " + std::to_string(own.id) + ", not " + std::to_string(hello.expects));
@@ -226,12 +232,19 @@ Answer read_answer(wire::BytesView frame) {
     refusal.reason = cut(refusal.reason, kReasonMax);
     return refusal;
   }
+  if (kind == static_cast<std::uint8_t>(Kind::Challenge)) return wire::decode<Challenge>(frame.substr(1));
   if (kind != static_cast<std::uint8_t>(Kind::Welcome)) refuse_greeting("what answers is no worker");
   return wire::decode<Welcome>(frame.substr(1));
 }
 
+void check(const Challenge& challenge, const Identity& own, const proof::Nonces& nonces) {
+  if (nonces.listener.size() != proof::kNonceSize) refuse_greeting("what answers is no worker");
+  if (!proof::is_proof(challenge.proof, own.secret, kProofProtocol, proof::Side::Listener, nonces)) {
+    refuse_greeting("it does not know the secret of this session");
+  }
+}
+
 void check(const Welcome& welcome, const Hello& hello, SocketKind socket, const std::string& peer_name) {
-  if (welcome.version != kProtocolVersion) refuse_greeting("it answers in version " + std::to_string(welcome.version));
   if (welcome.id != hello.expects || welcome.worker != peer_name) {
     refuse_greeting("it is worker " + std::to_string(welcome.id) + ", " + cut(welcome.worker));
   }

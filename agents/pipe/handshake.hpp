@@ -1,17 +1,21 @@
 #pragma once
-// How two workers meet: over a Unix or TCP socket, by one message each. Who connects says who it is, proves that it
-// knows the session's secret, and offers what it has; who is connected to chooses, or refuses with its reason.
+// How two workers meet: over a Unix or TCP socket. First both prove that they know the session's secret (proof.hpp),
+// then who connects says who it is and offers what it has; who is connected to chooses, or refuses with its reason.
 //
-//   connector   Hello   {protocol, secret, session, worker, boot id, pid, seal, offers}   + memfds of its shared memory
-//   listener    Welcome {worker, pid, seal, choice, why others were not taken}            + its door
-//            or Refusal {reason, kind}
+//   connector   Opening   {protocol, nonce}
+//   listener    Challenge {nonce, proof}
+//   connector   Hello     {proof, worker, boot id, pid, seal, offers}   + memfds of its shared memory
+//   listener    Welcome   {worker, pid, seal, choice, why others were not taken}            + its door
+//
+// In the place of either of its messages, the listener may send Refusal {kind, reason}. A listener that has not proved
+// that it knows the secret gets nothing but random bytes, and nothing but the text of its Refusal is believed.
 //
 // If both connect at the same time, the connection of the one with the smaller id stays: the other one is answered
 // Refusal{Glare}, and waits for the connection that is on its way. If they have met on a Unix socket and none of its
 // transports fits, the answer is Refusal{NoTransport}, and who connects may try TCP.
 //
 // Each message is a frame: u32 how many bytes follow, u8 which message, its fields; files come with the first byte.
-// Length, kind, magic and version of a Hello, and a Refusal, stay what they are in all versions.
+// Length, kind, magic and version of the first one, and a Refusal, stay what they are in all versions.
 //
 // Each end has a seal (seal.hpp) in its memory. Who is connected to reads the other one's before it chooses "cma", who
 // connects reads that of who has chosen it, and says over the stream what has come of it (link.hpp): only then both use
@@ -26,6 +30,7 @@
 
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/wire/codec.hpp>
+#include <distrun/runtime/proof/proof.hpp>
 #include <distrun/runtime/rpc/worker_info.hpp>
 
 #include <agents/pipe/seal.hpp>
@@ -36,8 +41,9 @@ namespace distrun::agents::pipe {
 using rpc::WorkerId;
 
 inline constexpr std::uint32_t kProtocolMagic = 0x64'72'70'31;  // "drp1"
-inline constexpr std::uint32_t kProtocolVersion = 3;
-inline constexpr std::size_t kGreetingMax = std::size_t{16} * 1024;  // bytes of a Hello, Welcome or Refusal
+inline constexpr std::uint32_t kProtocolVersion = 4;
+inline constexpr std::string_view kProofProtocol = "distrun-pipe-4";
+inline constexpr std::size_t kGreetingMax = std::size_t{16} * 1024;  // bytes of any of these messages
 inline constexpr std::size_t kOffersMax = 8;                         // transports, and channels, of a Hello
 inline constexpr std::size_t kOfferTextMax = 200;                    // bytes of each of its texts
 inline constexpr std::size_t kDescriptorsMax = 8;                    // files that come with a message
@@ -50,10 +56,21 @@ struct Offer {
 };
 DISTRUN_FIELDS(Offer, m.name, m.descriptor, m.why_not)
 
-struct Hello {
+struct Opening {
   std::uint32_t magic = kProtocolMagic;
   std::uint32_t version = kProtocolVersion;
-  std::string secret;
+  std::string nonce;
+};
+DISTRUN_FIELDS(Opening, m.magic, m.version, m.nonce)
+
+struct Challenge {
+  std::string nonce;
+  std::string proof;
+};
+DISTRUN_FIELDS(Challenge, m.nonce, m.proof)
+
+struct Hello {
+  std::string proof;
   std::string worker;  // its name
   std::int32_t id = -1;
   rpc::Incarnation incarnation = 0;
@@ -65,8 +82,8 @@ struct Hello {
   std::vector<Offer> channels;
   SealMark seal;
 };
-DISTRUN_FIELDS(Hello, m.magic, m.version, m.secret, m.worker, m.id, m.incarnation, m.expects, m.expects_incarnation,
-               m.pid, m.address, m.transports, m.channels, m.seal)
+DISTRUN_FIELDS(Hello, m.proof, m.worker, m.id, m.incarnation, m.expects, m.expects_incarnation, m.pid, m.address,
+               m.transports, m.channels, m.seal)
 
 struct NotTaken {
   std::string name;
@@ -75,7 +92,6 @@ struct NotTaken {
 DISTRUN_FIELDS(NotTaken, m.name, m.why)
 
 struct Welcome {
-  std::uint32_t version = kProtocolVersion;
   std::string worker;
   std::int32_t id = -1;
   std::int32_t pid = 0;
@@ -84,7 +100,7 @@ struct Welcome {
   std::vector<NotTaken> not_taken;
   SealMark seal;
 };
-DISTRUN_FIELDS(Welcome, m.version, m.worker, m.id, m.pid, m.transport, m.channels, m.not_taken, m.seal)
+DISTRUN_FIELDS(Welcome, m.worker, m.id, m.pid, m.transport, m.channels, m.not_taken, m.seal)
 
 enum class RefusalKind : std::uint8_t { Final, Glare, NoTransport };
 struct Refusal {
@@ -109,14 +125,19 @@ struct Identity {
 std::string machine_descriptor();
 
 // Whole frames. Texts that are too long for one are cut; throws Error{InvalidArgument} if it is too long even so.
+wire::Bytes pack(const Opening& opening);
+wire::Bytes pack(const Challenge& challenge);
 wire::Bytes pack(const Hello& hello);
 wire::Bytes pack(const Welcome& welcome);
 wire::Bytes pack(const Refusal& refusal);
 
-Hello make_hello(const Identity& own, rpc::WorkerKey expects);
-// What has come without the length. Throws Error{InvalidArgument} with the reason to refuse it: it is none, has another
-// version, a wrong secret, or texts that can't be; it is for somebody else.
-Hello read_hello(wire::BytesView frame, const Identity& own);
+// Of both nonces.
+Challenge make_challenge(const Identity& own, const proof::Nonces& nonces);
+Hello make_hello(const Identity& own, rpc::WorkerKey expects, const proof::Nonces& nonces);
+// What has come without the length. These throw Error{InvalidArgument} with the reason to refuse it: it is none, has
+// another version, a wrong proof, or texts that can't be; it is for another worker.
+Opening read_opening(wire::BytesView frame);
+Hello read_hello(wire::BytesView frame, const Identity& own, const proof::Nonces& nonces);
 
 struct Choice {
   std::string transport;  // empty: none fits
@@ -128,9 +149,11 @@ struct Choice {
 Choice choose(const Identity& own, const Hello& hello, SocketKind socket, std::size_t files);
 std::string reasons(const std::vector<NotTaken>& not_taken);  // "shm: not offered by the peer; uds: ..."
 
-using Answer = std::variant<Welcome, Refusal>;
-// As it came, without the length. Throws Error{InvalidArgument} if it is neither.
+using Answer = std::variant<Challenge, Welcome, Refusal>;
+// As it came, without the length. Throws Error{InvalidArgument} if it is none of these.
 Answer read_answer(wire::BytesView frame);
+// Throws Error{InvalidArgument} if the listener does not know the secret. `nonces` has both.
+void check(const Challenge& challenge, const Identity& own, const proof::Nonces& nonces);
 // Of channels that were chosen: takes away "cma" where this process can't read the memory of the peer, and returns why;
 // empty: it can. Nothing: it was not chosen.
 std::optional<std::string> prove(std::vector<std::string>& channels, std::vector<NotTaken>& not_taken, std::int32_t pid,

@@ -81,7 +81,7 @@ void Meetings::accept(SocketKind kind) {
       const Token token{PollKind::Incoming, ++last_};
       poller_.add(socket.get(), EPOLLIN, token);
       Incoming& incoming = incoming_[token.number];
-      incoming = {kind, base::system_clock().now() + limit_, token, GreetingLine(std::move(socket)), {}, false};
+      incoming = {kind, base::system_clock().now() + limit_, token, GreetingLine(std::move(socket))};
       go_on(incoming);  // most have spoken already
     }
   } catch (const Error&) {  // there are no descriptors; that some wait is told again and again, so look away
@@ -102,20 +102,29 @@ void Meetings::listen(bool is_open) noexcept {
 void Meetings::go_on(Incoming& incoming) {
   try {
     if (!incoming.agreed && !incoming.is_refused) {
-      const auto frame = incoming.line.receive();
-      if (!frame) return;
-      take(incoming, read_hello(wire::view_of(*frame), own_));
+      if (const auto frame = incoming.line.receive()) take(incoming, wire::view_of(*frame));
     }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::InvalidArgument) return void(incoming_.erase(incoming.token.number));
     refuse(incoming, RefusalKind::Final, error.text());
   }
   try {
-    if (incoming.line.flush()) return finish(incoming);
-    poller_.change(incoming.line.fd(), EPOLLOUT, incoming.token);
+    const bool is_out = incoming.line.flush();
+    if (is_out && (incoming.agreed || incoming.is_refused)) return finish(incoming);
+    poller_.change(incoming.line.fd(), is_out ? EPOLLIN : EPOLLOUT, incoming.token);
   } catch (const Error&) {
     incoming_.erase(incoming.token.number);
   }
+}
+
+void Meetings::take(Incoming& incoming, wire::BytesView frame) {
+  const bool is_first = incoming.nonces.connector.empty();
+  is_first ? take(incoming, read_opening(frame)) : take(incoming, read_hello(frame, own_, incoming.nonces));
+}
+
+void Meetings::take(Incoming& incoming, const Opening& opening) {
+  incoming.nonces = {opening.nonce, proof::make_nonce()};
+  incoming.line.put(pack(make_challenge(own_, incoming.nonces)));
 }
 
 void Meetings::take(Incoming& incoming, const Hello& hello) {

@@ -45,6 +45,7 @@ class Meetings {
     enum class State : std::uint8_t {
       Resting,  // too many wait there: dialled again at `retry`
       Dialling,
+      Opening,   // the Opening is sent, or the Challenge is to come
       Asking,    // the Hello is sent, or the answer is to come
       Awaiting,  // it connects to us, and its connection is the one that stays
     };
@@ -60,6 +61,7 @@ class Meetings {
     base::TimePoint retry;
     base::Nanoseconds rest{};
     Token token;
+    proof::Nonces nonces;
     Hello hello;
     std::unique_ptr<Seal> seal;
     GreetingLine line;
@@ -70,8 +72,9 @@ class Meetings {
     base::TimePoint deadline;
     Token token;
     GreetingLine line;
-    std::optional<Connection> agreed;  // its Welcome is on its way
-    bool is_refused = false;           // its Refusal is
+    proof::Nonces nonces{};              // empty until it has sent its Opening
+    std::optional<Connection> agreed{};  // its Welcome is on its way
+    bool is_refused = false;             // its Refusal is
   };
 
   // Runs a step of it; an error that comes of it is its end.
@@ -79,9 +82,13 @@ class Meetings {
   void advance(Outgoing& outgoing, const Step& step);
   void dial_next(Outgoing& outgoing);
   void add_trouble(Outgoing& outgoing, const std::string& trouble);
+  void open(Outgoing& outgoing);
   void say_hello(Outgoing& outgoing);
+  void send(Outgoing& outgoing, wire::Bytes bytes, std::vector<int> files);
   bool flush(Outgoing& outgoing);
   void hear_answer(Outgoing& outgoing);
+  Answer read(const Outgoing& outgoing, wire::BytesView frame) const;
+  void take(Outgoing& outgoing, const Challenge& challenge);
   void take(Outgoing& outgoing, Welcome welcome);
   void take(Outgoing& outgoing, const Refusal& refusal);
   void fail(rpc::WorkerKey peer, const Error& why);
@@ -91,6 +98,8 @@ class Meetings {
   void accept(SocketKind kind);
   void listen(bool is_open) noexcept;
   void go_on(Incoming& incoming);
+  void take(Incoming& incoming, wire::BytesView frame);
+  void take(Incoming& incoming, const Opening& opening);
   void take(Incoming& incoming, const Hello& hello);
   void refuse(Incoming& incoming, RefusalKind kind, const std::string& reason);
   std::optional<Refusal> why_refused(const Hello& hello);

@@ -86,8 +86,8 @@ void Meetings::go_on(Outgoing& outgoing, std::uint32_t events) {
                     "can't be reached at " + to_string(outgoing.places[outgoing.at]) + ": " + base::errno_text(error));
         return dial_next(outgoing);
       }
-      say_hello(outgoing);
-    } else if (outgoing.state == Outgoing::State::Asking) {
+      open(outgoing);
+    } else if (outgoing.state == Outgoing::State::Opening || outgoing.state == Outgoing::State::Asking) {
       if ((events & EPOLLOUT) != 0 && flush(outgoing)) {
         poller_.change(outgoing.line.fd(), EPOLLIN, outgoing.token);
       }
@@ -122,7 +122,7 @@ void Meetings::dial_next(Outgoing& outgoing) {
       outgoing.line = GreetingLine(std::move(dialled.socket));
       outgoing.state = Outgoing::State::Dialling;
       poller_.add(outgoing.line.fd(), EPOLLOUT, outgoing.token);
-      return dialled.error == 0 ? say_hello(outgoing) : void();
+      return dialled.error == 0 ? open(outgoing) : void();
     }
     add_trouble(outgoing, "can't be reached at " + to_string(place) + ": " + base::errno_text(dialled.error));
   }
@@ -140,19 +140,32 @@ void Meetings::add_trouble(Outgoing& outgoing, const std::string& trouble) {
   ++outgoing.at;
 }
 
-void Meetings::say_hello(Outgoing& outgoing) {
+void Meetings::open(Outgoing& outgoing) {
   const bool is_uds = outgoing.places[outgoing.at].kind == SocketKind::Uds;
   if (is_uds && !base::is_trusted_peer(outgoing.line.fd())) {
     throw Error(ErrorKind::Disconnected, "another user listens where " + place_of(outgoing) + " should be");
   }
+  Opening opening;
+  opening.nonce = proof::make_nonce();
+  outgoing.nonces = {opening.nonce, {}};
+  outgoing.state = Outgoing::State::Opening;
+  send(outgoing, pack(opening), {});
+}
+
+void Meetings::say_hello(Outgoing& outgoing) {
+  const bool is_uds = outgoing.places[outgoing.at].kind == SocketKind::Uds;
   if (is_uds && offers_memory(own_)) outgoing.files = events_.fds_for_hello(outgoing.peer.id);
-  outgoing.hello = make_hello(own_, outgoing.peer);
+  outgoing.hello = make_hello(own_, outgoing.peer, outgoing.nonces);
   outgoing.seal = std::make_unique<Seal>();
   outgoing.hello.seal = outgoing.seal->mark();
   std::vector<int> files;
   for (const base::Fd& file : outgoing.files) files.push_back(file.get());
-  outgoing.line.put(pack(outgoing.hello), std::move(files));
   outgoing.state = Outgoing::State::Asking;
+  send(outgoing, pack(outgoing.hello), std::move(files));
+}
+
+void Meetings::send(Outgoing& outgoing, wire::Bytes bytes, std::vector<int> files) {
+  outgoing.line.put(std::move(bytes), std::move(files));
   const bool is_out = flush(outgoing);
   poller_.change(outgoing.line.fd(), is_out ? EPOLLIN : EPOLLIN | EPOLLOUT, outgoing.token);
 }
@@ -162,16 +175,34 @@ void Meetings::hear_answer(Outgoing& outgoing) {
   try {
     const auto frame = outgoing.line.receive();
     if (!frame) return;
-    answer = read_answer(wire::view_of(*frame));
-    const auto* welcome = std::get_if<Welcome>(&*answer);
-    if (welcome != nullptr) check(*welcome, outgoing.hello, outgoing.places[outgoing.at].kind, outgoing.name);
+    answer = read(outgoing, wire::view_of(*frame));
   } catch (const Error& error) {
     const bool is_junk = error.kind() == ErrorKind::InvalidArgument;
     throw Error(ErrorKind::Disconnected,
                 place_of(outgoing) + (is_junk ? " has not answered as a worker does: " : ": ") + error.text());
   }
-  if (const auto* refusal = std::get_if<Refusal>(&*answer)) return take(outgoing, *refusal);
-  take(outgoing, std::get<Welcome>(*std::move(answer)));
+  std::visit([&](auto&& each) { take(outgoing, std::forward<decltype(each)>(each)); }, *std::move(answer));
+}
+
+// An answer that fits the state.
+Answer Meetings::read(const Outgoing& outgoing, wire::BytesView frame) const {
+  Answer answer = read_answer(frame);
+  const bool is_opening = outgoing.state == Outgoing::State::Opening;
+  if (const auto* challenge = std::get_if<Challenge>(&answer)) {
+    if (!is_opening) throw Error(ErrorKind::InvalidArgument, "it sends a second challenge");
+    check(*challenge, own_, {outgoing.nonces.connector, challenge->nonce});
+  } else if (const auto* welcome = std::get_if<Welcome>(&answer)) {
+    if (is_opening) throw Error(ErrorKind::InvalidArgument, "it has not proved that it knows the session's secret");
+    check(*welcome, outgoing.hello, outgoing.places[outgoing.at].kind, outgoing.name);
+  } else if (is_opening) {
+    std::get<Refusal>(answer).kind = RefusalKind::Final;
+  }
+  return answer;
+}
+
+void Meetings::take(Outgoing& outgoing, const Challenge& challenge) {
+  outgoing.nonces.listener = challenge.nonce;
+  say_hello(outgoing);
 }
 
 bool Meetings::flush(Outgoing& outgoing) {

@@ -43,6 +43,7 @@ find_package(tomlplusplus 3.3 REQUIRED)  # its headers alone
 find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw>=0.188)
+pkg_check_modules(libsodium REQUIRED IMPORTED_TARGET libsodium>=1.0.18)
 
 add_library(distrun_flags INTERFACE)
 target_compile_options(distrun_flags INTERFACE

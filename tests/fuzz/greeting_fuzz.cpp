@@ -28,6 +28,12 @@ const Identity& own() {
   return identity;
 }
 
+// What a handshake proves is for these; a corpus has the proofs.
+const proof::Nonces& nonces() {
+  static const proof::Nonces both{std::string(proof::kNonceSize, 'c'), std::string(proof::kNonceSize, 'l')};
+  return both;
+}
+
 // What the listener answers, the connector takes.
 void answer(const Hello& hello, SocketKind kind, std::size_t files) {
   const Choice choice = choose(own(), hello, kind, files);
@@ -48,9 +54,24 @@ void answer(const Hello& hello, SocketKind kind, std::size_t files) {
   if (!choice.transport.empty()) check(std::get<Welcome>(heard), hello, kind, own().worker);
 }
 
+// Whatever opens a handshake is answered by a challenge that its sender believes.
+void take_opening(wire::BytesView frame) {
+  Opening opening;
+  try {
+    opening = read_opening(frame);
+  } catch (const Error& error) {
+    require(pack(Refusal{RefusalKind::Final, error.text()}).size() <= kGreetingMax + 4, "a reason has room");
+    return;
+  }
+  require(opening.version == kProtocolVersion, "what is answered is of this version");
+  const proof::Nonces both{opening.nonce, nonces().listener};
+  const wire::Bytes bytes = pack(make_challenge(own(), both));
+  check(std::get<Challenge>(read_answer(wire::view_of(bytes).substr(4))), own(), both);
+}
+
 std::optional<Hello> read(wire::BytesView frame) {
   try {
-    return read_hello(frame, own());
+    return read_hello(frame, own(), nonces());
   } catch (const Error& error) {
     require(pack(Refusal{RefusalKind::Final, error.text()}).size() <= kGreetingMax + 4, "a reason has room");
     return std::nullopt;
@@ -58,8 +79,11 @@ std::optional<Hello> read(wire::BytesView frame) {
 }
 
 void take(wire::BytesView frame) {
+  take_opening(frame);
   if (const auto hello = read(frame)) {
-    require(hello->secret == own().secret && hello->expects == own().id, "who is let in knows whom, and the secret");
+    require(hello->expects == own().id, "a worker that is let in knows whom it talks to");
+    require(proof::is_proof(hello->proof, own().secret, kProofProtocol, proof::Side::Connector, nonces()),
+            "a worker that is let in knows the secret");
     for (const std::size_t files : {0U, 2U}) answer(*hello, SocketKind::Uds, files);
     answer(*hello, SocketKind::Tcp, 0);
     return;
@@ -67,8 +91,12 @@ void take(wire::BytesView frame) {
   try {
     const Answer heard = read_answer(frame);
     if (const auto* welcome = std::get_if<Welcome>(&heard)) {
-      check(*welcome, make_hello(own(), 2), SocketKind::Uds, "worker2");
+      check(*welcome, make_hello(own(), 2, nonces()), SocketKind::Uds, "worker2");
       require(welcome->transport == "shm" || welcome->transport == "uds", "only what was offered is chosen");
+    }
+    if (const auto* challenge = std::get_if<Challenge>(&heard)) {
+      check(*challenge, own(), {nonces().connector, challenge->nonce});
+      require(challenge->proof != make_hello(own(), 2, nonces()).proof, "no proof is good for both sides");
     }
   } catch (const Error&) {
     return;

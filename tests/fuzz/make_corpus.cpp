@@ -27,21 +27,29 @@
 #include "../unit/pipe/fake_stream.hpp"
 #include "../unit/report/samples.hpp"
 #include "../unit/wire/messages.hpp"
+#include "corpus.hpp"
 #include "group_memory_scribbles.hpp"
 
 namespace {
 
 using namespace distrun;
-using wire::ControlFrame, wire::DaemonFrame, wire::ProbeFrame;
+using fuzz::write;
+using wire::ControlFrame;
+using wire::DaemonFrame;
+using wire::ProbeFrame;
 
 std::filesystem::path corpus;
 
-void write(const std::string& name, const wire::Bytes& bytes, const std::string& before = "") {
+}  // namespace
+
+void fuzz::write(const std::string& name, const wire::Bytes& bytes, const std::string& before) {
   std::filesystem::create_directories((corpus / name).parent_path());
   std::ofstream out(corpus / name, std::ios::binary);
   out << before;
   out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
+
+namespace {
 
 void append(wire::Bytes& bytes, const wire::Bytes& more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
 
@@ -155,44 +163,6 @@ void write_store() {
   append(client, wire::pack(stores::StoreFrame::FollowKey, 0, stores::FollowKey{"key"}));
   write("store/client", client);
   write("store/half", {client.begin(), client.begin() + 50});
-}
-
-// Greetings of both sides, after a byte that says in which pieces they come.
-void write_greetings() {
-  using namespace agents::pipe;
-  const Offer shm{"shm", "boot id=1, uid=0", ""};
-  const Offer cma{"cma", "boot id=1, uid=0, pid namespace=4", ""};
-  Hello hello;
-  hello.secret = "secret";
-  hello.worker = "worker2";
-  hello.id = 2;
-  hello.expects = 1;
-  hello.pid = 4711;
-  hello.address = "uds:distrun-rpc-2;tcp:[::1]:80";
-  hello.transports = {shm, {"uds", "", ""}, {"tcp", "", "no network"}, {"old", "", ""}};
-  hello.channels = {cma};
-  const std::string whole(1, '\0');
-  write("greeting/hello", pack(hello), whole);
-  write("greeting/hello_in_pieces", pack(hello), "\x07");
-  hello.transports = {{"shm", "boot id=2, uid=0", ""}, {"tcp", "", ""}};
-  write("greeting/hello_from_far", pack(hello), whole);
-  hello.secret = "Secret";
-  write("greeting/hello_with_another_secret", pack(hello), whole);
-  hello.version = kProtocolVersion + 1;
-  write("greeting/hello_of_another_version", pack(hello), whole);
-  Welcome welcome;
-  welcome.worker = "worker2";
-  welcome.id = 2;
-  welcome.pid = 4711;
-  welcome.transport = "uds";
-  welcome.channels = {"cma"};
-  welcome.not_taken = {{"shm", "no memory"}};
-  wire::Bytes answers = pack(welcome);
-  append(answers, pack(Refusal{RefusalKind::Glare, "me first"}));
-  write("greeting/answers", answers, whole);
-  write("greeting/http", {}, std::string("\0GET / HTTP/1.1\r\n\r\n", 19));
-  write("greeting/address", {}, "uds:distrun-rpc-0a;tcp:127.0.0.1:4711");
-  write("greeting/address_v6", {}, "tcp:[fe80::1]:65535");
 }
 
 // Functions as callers send them: what has operators, and what runs without.
@@ -382,7 +352,7 @@ int main(int argc, char** argv) {
   for (const auto& [name, bytes] : fuzz::group_memory_scribbles()) write("group_memory/" + name, bytes);
   write_daemon();
   write_store();
-  write_greetings();
+  fuzz::write_handshakes();
   write_graphs();
   write_values();
   write_calls();

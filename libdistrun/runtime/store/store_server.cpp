@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <future>
 #include <list>
@@ -17,6 +18,7 @@
 #include <distrun/common/base/thread.hpp>
 #include <distrun/common/io/frame_socket.hpp>
 #include <distrun/runtime/store/key_table.hpp>
+#include <distrun/runtime/store/server_greeting.hpp>
 #include <distrun/runtime/store/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_protocol.hpp>
 #include <distrun/runtime/store/waiting.hpp>
@@ -41,13 +43,6 @@ std::size_t bytes_of(const Request& request) {
   return bytes;
 }
 
-// However much of it is right, it takes as long.
-bool is_same_secret(std::string_view a, std::string_view b) {
-  unsigned difference = a.size() == b.size() ? 0 : 1;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) difference |= static_cast<unsigned>(a[i] ^ b[i]);
-  return difference == 0;
-}
-
 Refusal refusal_of(std::uint64_t id, const Error& error) {
   return {.id = id, .kind = error.kind(), .type = error.type(), .text = error.text()};
 }
@@ -55,16 +50,18 @@ Refusal refusal_of(std::uint64_t id, const Error& error) {
 // Made, run and destroyed on its own thread.
 class Serving {
  public:
-  Serving(const std::string& host, std::uint16_t port, std::string_view secret);
+  Serving(const std::string& host, std::uint16_t port, std::string_view secret, std::atomic<int>& refused);
 
   std::uint16_t port() const noexcept { return port_; }
   io::Loop& loop() noexcept { return loop_; }
 
  private:
-  // Of one socket: first it waits for the hello, then it has a line.
+  // Of one socket: first the handshake, then it has a line.
   struct Client {
-    std::unique_ptr<io::FdWatch> greeting;
-    std::string hello;
+    explicit Client(std::string_view secret) : greeting(secret) {}
+
+    std::unique_ptr<io::FdWatch> greets;
+    ServerGreeting greeting;
     std::unique_ptr<io::Alarm> patience;
     std::unique_ptr<io::FrameSocket> line;
     std::set<std::string> watches;
@@ -85,6 +82,8 @@ class Serving {
   bool turn_one_away();
   void add(base::Fd socket);
   void greet(Client& client);
+  void go_on(Client& client, std::string_view bytes);
+  void leave(Client& client);
   void welcome(Client& client);
   void drop(Client& client);
   void sweep();
@@ -104,7 +103,8 @@ class Serving {
   void send(Client& client, StoreFrame kind, const Message& message);
 
   io::Loop loop_;
-  const std::string hello_;
+  const std::string secret_;
+  std::atomic<int>& refused_;
   std::uint16_t port_ = 0;
   KeyTable table_;
   Clients clients_;
@@ -115,8 +115,9 @@ class Serving {
   std::unique_ptr<io::FdWatch> listener_;
 };
 
-Serving::Serving(const std::string& host, std::uint16_t port, std::string_view secret)
-    : hello_(hello(secret)),
+Serving::Serving(const std::string& host, std::uint16_t port, std::string_view secret, std::atomic<int>& refused)
+    : secret_(secret),
+      refused_(refused),
       deadline_(loop_, [this] { end_late(); }),
       reserve_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {
   listen(host, port);
@@ -164,8 +165,8 @@ bool Serving::turn_one_away() {
 }
 
 void Serving::add(base::Fd socket) {
-  Client& client = clients_.emplace_back();
-  client.greeting = std::make_unique<io::FdWatch>(loop_, std::move(socket), [this, &client] { greet(client); });
+  Client& client = clients_.emplace_back(secret_);
+  client.greets = std::make_unique<io::FdWatch>(loop_, std::move(socket), [this, &client] { greet(client); });
   client.patience = std::make_unique<io::Alarm>(loop_, [this, &client] {
     if (client.line == nullptr) drop(client);
     sweep();
@@ -173,29 +174,42 @@ void Serving::add(base::Fd socket) {
   client.patience->set(loop_.clock().now() + kPatience);
 }
 
-// What is wrong at the first byte is dropped at the first byte.
 void Serving::greet(Client& client) {
   char bytes[kHelloSize];
-  const ssize_t count = ::recv(client.greeting->fd(), bytes, kHelloSize - client.hello.size(), 0);
+  const ssize_t count = ::recv(client.greets->fd(), bytes, std::min(sizeof bytes, client.greeting.wanted()), 0);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (count > 0) client.hello.append(bytes, static_cast<std::size_t>(count));
-  const std::string_view begin = std::string_view(client.hello).substr(0, kMagic.size());
-  if (count <= 0 || !kMagic.starts_with(begin)) {
+  try {
+    const std::string_view part(bytes, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    part.empty() ? leave(client) : go_on(client, part);
+  } catch (const std::exception&) {  // no random numbers, no memory
     drop(client);
-  } else if (client.hello.size() == kHelloSize) {
-    is_same_secret(client.hello, hello_) ? welcome(client) : drop(client);
   }
   sweep();
 }
 
-void Serving::welcome(Client& client) {
-  base::Fd socket(::fcntl(client.greeting->fd(), F_DUPFD_CLOEXEC, 0));
-  const std::int32_t pid = ::getpid();
-  std::string bytes(kWelcome);
-  bytes.append(reinterpret_cast<const char*>(&pid), sizeof pid);
-  if (!socket || ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) != ssize_t{kWelcomeSize}) {
-    return drop(client);
+void Serving::go_on(Client& client, std::string_view bytes) {
+  const std::string answer = client.greeting.take(bytes);
+  const auto sent = ::send(client.greets->fd(), answer.data(), answer.size(), MSG_NOSIGNAL);
+  if (sent != static_cast<ssize_t>(answer.size())) return drop(client);  // so few bytes have room, or it is gone
+  switch (client.greeting.state()) {
+    case ServerGreeting::State::Open: return;
+    case ServerGreeting::State::Welcome: return welcome(client);
+    case ServerGreeting::State::Refused: return leave(client);
+    case ServerGreeting::State::Stranger: return drop(client);
   }
+}
+
+// Reads what has come: a socket that is closed before that is reset, and the answer may not arrive.
+void Serving::leave(Client& client) {
+  char rest[4096];
+  (void)!::recv(client.greets->fd(), rest, sizeof rest, 0);
+  if (client.greeting.is_refused()) ++refused_;
+  drop(client);
+}
+
+void Serving::welcome(Client& client) {
+  base::Fd socket(::fcntl(client.greets->fd(), F_DUPFD_CLOEXEC, 0));
+  if (!socket) return drop(client);
   client.patience.reset();
   io::FrameSocket::Handlers handlers;
   handlers.on_frame = [this, &client](const wire::Frame& frame) { take(client, frame); };
@@ -205,7 +219,7 @@ void Serving::welcome(Client& client) {
   };
   client.line =
       std::make_unique<io::FrameSocket>(loop_, std::move(socket), wire::kProtocol<StoreFrame>, std::move(handlers));
-  client.greeting.reset();
+  client.greets.reset();
 }
 
 void Serving::drop(Client& client) {
@@ -352,6 +366,7 @@ class StoreServer::Impl {
   ~Impl() { loop_->stop(); }
 
   std::uint16_t port() const noexcept { return port_; }
+  int refused() const noexcept { return refused_.load(); }
 
  private:
   using Listens = std::promise<std::uint16_t>;
@@ -359,18 +374,19 @@ class StoreServer::Impl {
   void serve(const std::string& host, std::uint16_t port, std::string_view secret, Listens& listens) {
     std::optional<Serving> serving;
     try {
-      serving.emplace(host, port, secret);
+      serving.emplace(host, port, secret, refused_);
     } catch (...) {
       return listens.set_exception(std::current_exception());
     }
     loop_ = &serving->loop();
-    loop_->post([&] { listens.set_value(serving->port()); });  // by then it runs, and a stop is heard
+    loop_->post([&listens, at = serving->port()] { listens.set_value(at); });  // by then it runs, and hears a stop
     loop_->run();
   }
 
   const std::shared_ptr<Listens> listens_ = std::make_shared<Listens>();
   io::Loop* loop_ = nullptr;  // good until it is stopped; set before the constructor ends
   std::uint16_t port_ = 0;
+  std::atomic<int> refused_{0};
   base::Thread thread_;
 };
 
@@ -378,5 +394,6 @@ StoreServer::StoreServer(const std::string& host, std::uint16_t port, std::strin
     : impl_(std::make_unique<Impl>(host, port, secret)) {}
 StoreServer::~StoreServer() = default;
 std::uint16_t StoreServer::port() const noexcept { return impl_->port(); }
+int StoreServer::refused() const noexcept { return impl_->refused(); }
 
 }  // namespace distrun::stores

@@ -17,6 +17,8 @@ class StoreServer {
   StoreServer& operator=(const StoreServer&) = delete;
 
   std::uint16_t port() const noexcept;
+  // Returns how many connections were refused: they spoke another version, or did not prove that they know the secret.
+  int refused() const noexcept;
 
  private:
   class Impl;

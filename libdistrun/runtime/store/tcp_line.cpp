@@ -8,7 +8,9 @@
 #include <cstring>
 #include <utility>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/store/tcp_address.hpp>
 #include <distrun/runtime/store/tcp_protocol.hpp>
@@ -21,7 +23,9 @@ using namespace std::chrono_literals;
 
 constexpr base::Nanoseconds kRetryFirstRest = 5ms;  // between two tries to connect
 constexpr base::Nanoseconds kRetryLastRest = 500ms;
-constexpr auto kWelcomePatience = 10s;
+constexpr auto kGreetingPatience = 10s;
+constexpr char kClosed[] = "it has closed the connection during the handshake";
+constexpr char kFailedMeanwhile[] = "a rank has failed meanwhile";
 
 // Milliseconds as poll() takes them, not too few; -1: for ever.
 int left_ms(base::TimePoint deadline) {
@@ -47,7 +51,7 @@ TcpLine::TcpLine(const std::string& host, std::uint16_t port, std::string_view s
     if (unserved == Unserved::Gone) lose(kGone);
     const base::TimePoint now = base::system_clock().now();
     pollfd entry{give_up, POLLIN, 0};
-    if (::poll(&entry, 1, left_ms(std::min(deadline, now + rest))) > 0) lose("a rank has failed meanwhile");
+    if (::poll(&entry, 1, left_ms(std::min(deadline, now + rest))) > 0) lose(kFailedMeanwhile);
     if (now >= deadline) {
       throw Error(
           ErrorKind::Timeout, "DistStoreError",
@@ -78,25 +82,52 @@ bool TcpLine::try_connect(TimePoint deadline, int give_up) {
               "cannot connect to the store at " + place_of(host_, port_) + ": " + base::errno_text(number));
 }
 
+// Sends nothing but random bytes to a listener that has not proved that it knows the secret.
 void TcpLine::greet(std::string_view secret, TimePoint deadline, int give_up) {
-  const std::string bytes = hello(secret);
-  if (::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(bytes.size())) {
-    lose("it does not listen");
+  const TimePoint patience = std::min(deadline, base::deadline_after(kGreetingPatience));
+  proof::Nonces nonces{proof::make_nonce(), {}};
+  say(std::string(kClientMagic) + nonces.connector);
+  check_magic(hear(kMagicSize, patience, give_up,
+                   "it closes the connection instead of an answer: it is no store, or one of another version"));
+  nonces.listener = hear(proof::kNonceSize, patience, give_up, kClosed);
+  const std::string claim = hear(proof::kProofSize, patience, give_up, kClosed);
+  if (!proof::is_proof(claim, secret, kProofProtocol, proof::Side::Listener, nonces)) {
+    lose(
+        "it does not know this client's secret; give the server and its clients the same one "
+        "(TcpStoreOptions::secret, else $DISTRUN_STORE_SECRET)");
   }
-  const base::TimePoint patience = std::min(deadline, base::system_clock().now() + kWelcomePatience);
-  std::string welcome;
-  while (welcome.size() < kWelcomeSize) {
-    char part[kWelcomeSize];
-    if (wait(POLLIN, patience, give_up) != Ready::Yes) lose("it does not answer");
-    const ssize_t count = ::recv(socket_.get(), part, kWelcomeSize - welcome.size(), 0);
-    if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (count <= 0) lose("it has another secret, or is no store");
-    welcome.append(part, static_cast<std::size_t>(count));
-  }
-  if (!welcome.starts_with(kWelcome)) lose("it is no store");
+  say(proof::prove(secret, kProofProtocol, proof::Side::Connector, nonces));
+  if (hear(1, patience, give_up, kClosed)[0] != kWelcome) lose("it refuses this client's proof of the secret");
   std::int32_t pid = 0;
-  std::memcpy(&pid, welcome.data() + kWelcome.size(), sizeof pid);
+  std::memcpy(&pid, hear(sizeof pid, patience, give_up, kClosed).data(), sizeof pid);
   server_rank_ = core::rank_of_peer(-1, pid);
+}
+
+void TcpLine::check_magic(std::string_view magic) const {
+  if (magic == kServerMagic) return;
+  const bool is_store = magic.substr(0, kVersionAt) == kServerMagic.substr(0, kVersionAt);
+  if (!is_store) lose("it is no store");
+  lose("it speaks version " + base::one_line(magic.substr(kVersionAt), 8) + " of the protocol, this client version " +
+       kServerMagic[kVersionAt] + "; use the same version of distrun on both sides");
+}
+
+void TcpLine::say(std::string_view bytes) const {
+  const ssize_t count = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  if (count != static_cast<ssize_t>(bytes.size())) lose(kClosed);  // so few always have room
+}
+
+// Reads no byte more.
+std::string TcpLine::hear(std::size_t size, TimePoint deadline, int give_up, const char* if_closed) const {
+  std::string bytes(size, '\0');
+  for (std::size_t have = 0; have < size;) {
+    const Ready ready = wait(POLLIN, deadline, give_up);
+    if (ready != Ready::Yes) lose(ready == Ready::Late ? "it does not answer" : kFailedMeanwhile);
+    const ssize_t count = ::recv(socket_.get(), bytes.data() + have, size - have, 0);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (count <= 0) lose(if_closed);
+    have += static_cast<std::size_t>(count);
+  }
+  return bytes;
 }
 
 TcpLine::Ready TcpLine::wait(short events, TimePoint deadline, int give_up) const {
@@ -116,7 +147,7 @@ void TcpLine::send(const wire::Bytes& packed, int give_up) {
     if (count > 0) {
       done += static_cast<std::size_t>(count);
     } else if (errno == EAGAIN) {
-      if (wait(POLLOUT, base::TimePoint::max(), give_up) != Ready::Yes) lose("a rank has failed meanwhile");
+      if (wait(POLLOUT, base::TimePoint::max(), give_up) != Ready::Yes) lose(kFailedMeanwhile);
     } else if (errno != EINTR) {
       lose(is_end(errno) ? kGone : base::errno_text(errno));
     }

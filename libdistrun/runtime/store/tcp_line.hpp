@@ -21,7 +21,7 @@ class TcpLine {
     Early,  // the server has not come yet: tries again until the deadline
     Gone,   // it has been there: throws Error{Disconnected}
   };
-  // Connects, greets and is welcome. Throws as TcpStore's constructor.
+  // Connects, and proves that it knows the secret to a server that has proved it. Throws as TcpStore's constructor.
   TcpLine(const std::string& host, std::uint16_t port, std::string_view secret, TimePoint deadline, int give_up,
           Unserved unserved = Unserved::Early);
 
@@ -36,6 +36,9 @@ class TcpLine {
 
   bool try_connect(TimePoint deadline, int give_up);
   void greet(std::string_view secret, TimePoint deadline, int give_up);
+  void check_magic(std::string_view magic) const;
+  void say(std::string_view bytes) const;
+  std::string hear(std::size_t size, TimePoint deadline, int give_up, const char* if_closed) const;
   Ready wait(short events, TimePoint deadline, int give_up) const;
   [[noreturn]] void lose(const std::string& why) const;
 

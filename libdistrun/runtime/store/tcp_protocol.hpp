@@ -1,11 +1,16 @@
 #pragma once
-// What a TcpStore and its server say to each other. First, as they stand:
+// What a TcpStore and its server say to each other. First the handshake (proof/proof.hpp), as it stands:
 //
-//   client   kMagic (8 bytes), the run's secret (kSecretSize bytes, zeros behind it)
-//   server   kWelcome (8 bytes), its process id (4 bytes); whoever begins otherwise, or not within five seconds, is
-//            dropped without a word
+//   client   kClientMagic, its nonce
+//   server   kServerMagic, its nonce, its proof
+//   client   its proof, once it has checked the server's
+//   server   kWelcome, its process id (4 bytes); or kRefusal, if the proof is wrong
 //
-// and then frames (common/wire/frame.hpp). A client may have several requests under way; answers come when they are
+// The magics name the version, and stay what they are but for its digit. To a client of another version the server
+// sends its magic, and closes the connection. A peer that begins otherwise is dropped without an answer at the first
+// byte that is wrong. All of it may take five seconds on the server, and ten on the client.
+//
+// Then come frames (common/wire/frame.hpp). A client may have several requests under way; answers come when they are
 // ready. Who does not want to wait any longer cancels its request, and is told whether it was done all the same: what a
 // queue gave is not lost. Who goes away takes its requests along.
 #include <cstdint>
@@ -14,18 +19,20 @@
 #include <string_view>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/proof/proof.hpp>
 #include <distrun/runtime/store/request.hpp>
 
 namespace distrun::stores {
 
-inline constexpr std::string_view kMagic = "dstore-1";
-inline constexpr std::string_view kWelcome = "dstore+2";
-inline constexpr std::size_t kWelcomeSize = 8 + sizeof(std::int32_t);
-inline constexpr std::size_t kSecretSize = 64;
-inline constexpr std::size_t kHelloSize = 8 + kSecretSize;
-
-// What a client sends first. Throws Error{InvalidArgument} for a secret that is too long.
-std::string hello(std::string_view secret);
+inline constexpr std::string_view kProofProtocol = "distrun-store-3";
+inline constexpr std::string_view kClientMagic = "dstore-3";
+inline constexpr std::string_view kServerMagic = "dstore+3";
+inline constexpr std::size_t kMagicSize = 8;
+inline constexpr std::size_t kVersionAt = 7;  // of both
+inline constexpr std::size_t kHelloSize = kMagicSize + proof::kNonceSize;
+inline constexpr std::size_t kAnswerSize = kMagicSize + proof::kNonceSize + proof::kProofSize;
+inline constexpr char kWelcome = 'y';
+inline constexpr char kRefusal = 'n';
 
 enum class StoreFrame : std::uint16_t {
   Ask = 128,

@@ -72,6 +72,7 @@ class TcpStore::Impl {
 
   const std::string& host() const noexcept { return host_; }
   std::uint16_t port() const noexcept { return port_; }
+  std::string refusals() const;
 
   Reply run(const Request& request, TimePoint deadline, Location site);
   void watch(const std::string& key, Watch watch);
@@ -117,6 +118,14 @@ class TcpStore::Impl {
   std::condition_variable confirmed_changed_;
   std::optional<base::Thread> watcher_;
 };
+
+// For who waits for clients; empty: there were none.
+std::string TcpStore::Impl::refusals() const {
+  const int refused = server_ ? server_->refused() : 0;
+  if (refused == 0) return "";
+  return " " + std::to_string(refused) + (refused == 1 ? " connection was" : " connections were") +
+         " refused: another secret, or another version of distrun.";
+}
 
 std::unique_ptr<TcpLine> TcpStore::Impl::take_line(TimePoint deadline) {
   {
@@ -259,7 +268,7 @@ void TcpStore::wait_for_workers(int world_size) {
     if (end == core::WaitEnd::Timeout) {
       throw Error(ErrorKind::Timeout, "DistStoreError",
                   "Timed out after " + human_timeout(timeout()) + " waiting for clients. " + std::to_string(come) +
-                      "/" + std::to_string(world_size) + " clients joined.");
+                      "/" + std::to_string(world_size) + " clients joined." + impl_->refusals());
     }
   }
 }

@@ -15,14 +15,15 @@ struct TcpStoreOptions {
   // The server's constructor ends when all users have come.
   bool wait_for_workers = true;
   base::Nanoseconds timeout = Store::kTimeout;  // also to connect: a server may come later than its clients
-  std::string secret = default_store_secret();  // at most 64 characters, the same for all
+  // The same for all, and random: a process that connects may try guesses on it.
+  std::string secret = default_store_secret();
 };
 
 class TcpStore final : public Store {
  public:
   // Connects to `host`, or listens there and serves. Throws Error{InvalidArgument} for a name without an address,
-  // Error{Timeout} if nobody serves there within the timeout, Error{Disconnected} if who does wants another secret, or
-  // is no store; and Error{Failed} if it can't listen.
+  // Error{Timeout} if nobody serves there within the timeout, Error{Disconnected} if what listens there does not know
+  // the secret, speaks another version or is no store; and Error{Failed} if it can't listen.
   explicit TcpStore(const std::string& host, TcpStoreOptions options = {});
   // The server's ends the store for all.
   ~TcpStore() override;

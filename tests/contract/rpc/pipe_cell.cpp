@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include <agents/pipe/handshake.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
@@ -29,6 +30,14 @@ using namespace std::chrono_literals;
 enum Rank { kCaller, kPeer, kOther, kAll };
 constexpr std::size_t kLarge = std::size_t{8} << 20;
 constexpr std::size_t kPart = std::size_t{1} << 20;
+
+// A byte more than what is written before the Welcome.
+std::size_t after_challenge() {
+  return agents::pipe::pack(
+             agents::pipe::Challenge{std::string(proof::kNonceSize, 'n'), std::string(proof::kProofSize, 'p')})
+             .size() +
+         1;
+}
 
 // What the peer does while it runs a call.
 std::function<void()>& running() {
@@ -91,8 +100,9 @@ void PipeCell::strike(const Post& post, bool may_block) const {
 void PipeCell::arm_greeting(const Post& post) const {
   const auto strikes = [this, post] { strike(post, false); };
   if (state == State::Connecting) arm(Point::Accepts, strikes);
-  if (state == State::HelloSent) arm(Point::ReadsGreeting, strikes);
-  if (state == State::WelcomeSent) arm(Point::HasGreeted, strikes);
+  if (state == State::OpeningSent) arm(Point::ReadsGreeting, strikes);
+  if (state == State::ProofSent) arm(Point::HasGreeted, strikes);
+  if (state == State::WelcomeSent) arm(Point::HasGreeted, strikes, after_challenge());
 }
 
 void PipeCell::arm_message(const Post& post) const {

@@ -8,7 +8,8 @@ namespace distrun::rpc::testing {
 
 enum class State {
   Connecting,   // this rank has dialled, the peer has not taken the connection
-  HelloSent,    // the peer has taken it, and not read the Hello
+  OpeningSent,  // the peer has taken it, and not read the Opening
+  ProofSent,    // the peer's Challenge is on its way
   WelcomeSent,  // the peer's answer is on its way
   Idle,         // they have met, and are quiet
   HalfMessage,  // the peer has read a part of 8 MiB of text
@@ -39,7 +40,8 @@ struct PipeRow {
 inline const std::vector<PipeRow>& pipe_table() {
   static const std::vector<PipeRow> table = {
       {State::Connecting, kLost, kValue, kLost | kValue, kLost, kLost},
-      {State::HelloSent, kLost, kValue, kLost | kValue, kLost, kLost},
+      {State::OpeningSent, kLost, kValue, kLost | kValue, kLost, kLost},
+      {State::ProofSent, kLost, kValue, kLost | kValue, kLost, kLost},
       {State::WelcomeSent, kLost, kValue, kLost | kValue, kLost, kLost},
       {State::Idle, kLost, kValue, kLost, kLost, kLost, 0, kLost | kLate},
       {State::HalfMessage, kLost, kValue, kLost, kLost, kLost, kLost | kValue, kLost | kLate},
@@ -68,7 +70,8 @@ inline Outcomes outcomes_of(const PipeRow& row, PeerFault fault, bool is_shm) {
 inline std::string sentence(State state) {
   switch (state) {
     case State::Connecting: return "before it takes the connection";
-    case State::HelloSent: return "before it reads the Hello";
+    case State::OpeningSent: return "before it reads the Opening";
+    case State::ProofSent: return "when its Challenge is written";
     case State::WelcomeSent: return "when its Welcome is written";
     case State::Idle: return "when they have met, and are idle";
     case State::HalfMessage: return "when it has read a part of a message";

@@ -14,8 +14,10 @@ Identity worker(WorkerId id, std::vector<Offer> transports, std::vector<Offer> c
   return own;
 }
 
+const proof::Nonces kNonces{std::string(32, 'c'), std::string(32, 'l')};
+
 Choice choice_of(const Identity& listener, const Identity& connector, SocketKind socket, std::size_t files = 2) {
-  return choose(listener, make_hello(connector, listener.id), socket, files);
+  return choose(listener, make_hello(connector, listener.id, kNonces), socket, files);
 }
 
 const Offer kShm{"shm", "boot id=1, uid=0", ""};
@@ -66,8 +68,8 @@ TEST_CASE("a greeting of any size that is allowed can be answered") {
     offers.push_back({name, std::string(kOfferTextMax, 'x'), std::string(300, 'z')});
   }
   const Identity own = worker(1, offers, offers);
-  const wire::Bytes bytes = pack(make_hello(worker(2, others, others), 1));
-  const Hello hello = read_hello(wire::view_of(bytes).substr(4), own);
+  const wire::Bytes bytes = pack(make_hello(worker(2, others, others), 1, kNonces));
+  const Hello hello = read_hello(wire::view_of(bytes).substr(4), own, kNonces);
   Welcome welcome;
   welcome.not_taken = choose(own, hello, SocketKind::Uds, 0).not_taken;
   CHECK(welcome.not_taken.size() == 4 * kOffersMax);
@@ -78,7 +80,7 @@ TEST_CASE("a greeting of any size that is allowed can be answered") {
 TEST_CASE("what is too long to be sent is an error of who sends it") {
   Identity own = worker(1, {kUds});
   own.transports[0].descriptor = std::string(kGreetingMax, 'x');
-  CHECK_THROWS_WITH(pack(make_hello(own, 2)), Catch::Contains("is over the limit of 16384"));
+  CHECK_THROWS_WITH(pack(make_hello(own, 2, kNonces)), Catch::Contains("is over the limit of 16384"));
 }
 
 TEST_CASE("addresses are read as they are written") {

@@ -13,6 +13,7 @@
 #include <distrun/runtime/store/tcp_protocol.hpp>
 #include <distrun/runtime/store/tcp_store.hpp>
 
+#include "raw_peer.hpp"
 #include "support/error_of.hpp"
 #include "support/process.hpp"
 #include "unit/core/fake_rank_line.hpp"
@@ -21,6 +22,9 @@ namespace distrun::stores {
 namespace {
 
 using namespace std::chrono_literals;
+using raw::greet_as_client;
+using raw::hear_all;
+using raw::say;
 using testing::error_of;
 using testing::FakeRank;
 
@@ -29,54 +33,18 @@ constexpr char kSecret[] = "open sesame";
 TcpStoreOptions client_of(const TcpStore& server) { return {.port = server.port(), .secret = kSecret}; }
 TcpStoreOptions server_options() { return {.is_server = true, .secret = kSecret}; }
 
-// Blocking; as anybody may connect.
-base::Fd connect_raw(const TcpStore& server) {
-  for (const TcpAddress& address : resolve("localhost", server.port())) {
-    base::Fd socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (::connect(socket.get(), address.get(), address.size) == 0) return socket;
-  }
-  FAIL("nobody listens");
-  return {};
-}
-
-void say(const base::Fd& socket, std::string_view bytes) {
-  (void)!::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-}
-
-// What the server says until it ends the connection.
-std::string all_from(const base::Fd& socket) {
-  std::string all;
-  char part[256];
-  for (ssize_t count = 0; (count = ::recv(socket.get(), part, sizeof part, 0)) > 0;) {
-    all.append(part, static_cast<std::size_t>(count));
-  }
-  return all;
-}
+base::Fd connect_raw(const TcpStore& server) { return raw::connect_raw(server.port()); }
 
 TEST_CASE("who speaks another protocol is dropped without a word, at once, and the others notice nothing") {
   TcpStore server("localhost", server_options());
   const std::string junk = GENERATE(as<std::string>(), "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
-                                    std::string(8, '\0'), "dstore-2aaaaaaaa", std::string("\x16\x03\x01\x02", 4), "x");
+                                    std::string(8, '\0'), "dstora-3aaaaaaaa", std::string("\x16\x03\x01\x02", 4), "x");
   const base::Fd scanner = connect_raw(server);
   say(scanner, junk);
-  CHECK(all_from(scanner).empty());
+  CHECK(hear_all(scanner).empty());
   TcpStore client("localhost", client_of(server));
   client.set("key", "value");
   CHECK(server.get("key") == "value");
-}
-
-TEST_CASE("who has another secret is told so by being dropped") {
-  const TcpStore server("localhost", server_options());
-  for (const char* const wrong : {"", "open sesam", "open sesame!", "OPEN SESAME"}) {
-    TcpStoreOptions options = client_of(server);
-    options.secret = wrong;
-    const Error error = error_of([&] { TcpStore client("localhost", options); });
-    CHECK(error.kind() == ErrorKind::Disconnected);
-    CHECK_THAT(error.text(), Catch::EndsWith("it has another secret, or is no store"));
-  }
-  TcpStoreOptions options = client_of(server);
-  options.secret = std::string(65, 's');
-  CHECK_THROWS_WITH(TcpStore("localhost", options), "a store's secret has 64 characters at most, not 65");
 }
 
 TEST_CASE("frames that are none of the protocol end their client's connection, and no other") {
@@ -84,11 +52,12 @@ TEST_CASE("frames that are none of the protocol end their client's connection, a
   base::Rng random(7);
   for (int i = 0; i < 200; ++i) {
     const base::Fd client = connect_raw(server);
-    std::string bytes = hello(kSecret);
+    greet_as_client(client, kSecret);
+    std::string bytes;
     for (std::uint64_t left = random.below(200); left > 0; --left) bytes += static_cast<char>(random.below(256));
     say(client, bytes);
     ::shutdown(client.get(), SHUT_WR);
-    CHECK_THAT(all_from(client), Catch::StartsWith(std::string(kWelcome)));
+    CHECK_THAT(hear_all(client), Catch::StartsWith(std::string(1, kWelcome)));
   }
   CHECK(server.add("alive", 1) == 1);
 }
@@ -97,9 +66,12 @@ TEST_CASE("who says nothing is dropped after five seconds") {
   const TcpStore server("localhost", server_options());
   const base::Fd silent = connect_raw(server);
   const base::Fd half = connect_raw(server);
-  say(half, "dstore-1half of a secret");
-  CHECK(all_from(silent).empty());
-  CHECK(all_from(half).empty());
+  const base::Fd unproved = connect_raw(server);
+  say(half, "dstore-3half of a nonce");
+  say(unproved, std::string(kClientMagic) + proof::make_nonce() + "half of a proof");
+  CHECK(hear_all(silent).empty());
+  CHECK(hear_all(half).empty());
+  CHECK(hear_all(unproved).size() == kAnswerSize);
 }
 
 TEST_CASE("a server without descriptors turns clients away, and serves again when there are some") {
@@ -111,8 +83,8 @@ TEST_CASE("a server without descriptors turns clients away, and serves again whe
   const struct rlimit none { static_cast<rlim_t>(client.get()) + 1, before.rlim_max };
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
   const int connected = ::connect(client.get(), address.get(), address.size);
-  say(client, hello(kSecret));
-  const std::string answer = all_from(client);
+  say(client, std::string(kClientMagic) + proof::make_nonce());
+  const std::string answer = hear_all(client);
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
   REQUIRE(connected == 0);
   CHECK(answer.empty());

@@ -1,0 +1,43 @@
+#pragma once
+// The server's side of the handshake with one client (tcp_protocol.hpp), without its socket. Takes kHelloSize and then
+// proof::kProofSize bytes, and no more.
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <distrun/runtime/proof/proof.hpp>
+
+namespace distrun::stores {
+
+class ServerGreeting {
+ public:
+  enum class State {
+    Open,      // more bytes are to come
+    Welcome,   // the client knows the secret
+    Stranger,  // it is no client of a store
+    Refused,   // it is one, of another version or without the secret
+  };
+  // `secret` must outlive this.
+  explicit ServerGreeting(std::string_view secret) noexcept : secret_(secret) {}
+
+  State state() const noexcept { return state_; }
+  // Returns whether a client that goes away now is of another version, or has not proved that it knows the secret. One
+  // that has another secret goes when it has the server's proof.
+  bool is_refused() const noexcept { return state_ == State::Refused || is_answered(); }
+  // Returns how many bytes take() may be given: 0 once the state is not Open.
+  std::size_t wanted() const noexcept;
+  // Returns what the server sends now; may be empty. Throws as proof::make_nonce().
+  std::string take(std::string_view bytes);
+
+ private:
+  bool is_answered() const noexcept { return !nonces_.listener.empty(); }
+  std::string take_hello();
+  std::string take_proof();
+
+  const std::string_view secret_;
+  State state_ = State::Open;
+  std::string bytes_;
+  proof::Nonces nonces_;  // the listener's is empty until the Hello has come
+};
+
+}  // namespace distrun::stores

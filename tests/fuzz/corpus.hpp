@@ -1,0 +1,15 @@
+#pragma once
+// What the sources of make_corpus share.
+#include <string>
+
+#include <distrun/common/wire/buffer.hpp>
+
+namespace distrun::fuzz {
+
+// Writes a file of the corpus: "greeting/hello".
+void write(const std::string& name, const wire::Bytes& bytes, const std::string& before = "");
+
+// Handshakes of workers, and with a store's server.
+void write_handshakes();
+
+}  // namespace distrun::fuzz

@@ -1,0 +1,75 @@
+#include <agents/pipe/handshake.hpp>
+#include <distrun/runtime/store/tcp_protocol.hpp>
+
+#include "corpus.hpp"
+
+namespace distrun::fuzz {
+namespace {
+
+// Handshakes with a store's server, after a byte that says in which pieces they come.
+void write_store_greetings() {
+  const std::string hello = std::string(stores::kClientMagic) + std::string(proof::kNonceSize, 'n');
+  const std::string whole(1, '\xff');
+  write("store_greeting/hello", {}, "\x07" + hello);
+  write("store_greeting/hello_and_guess", {}, whole + hello + std::string(proof::kProofSize, 'x'));
+  write("store_greeting/hello_of_another_version", {}, whole + "dstore-1" + std::string(64, 's'));
+  write("store_greeting/http", {}, whole + "GET / HTTP/1.1\r\n\r\n");
+}
+
+// Greetings of both sides, after a byte that says in which pieces they come.
+void write_greetings() {
+  using namespace agents::pipe;
+  const Offer shm{"shm", "boot id=1, uid=0", ""};
+  const Offer cma{"cma", "boot id=1, uid=0, pid namespace=4", ""};
+  const proof::Nonces nonces{std::string(proof::kNonceSize, 'c'), std::string(proof::kNonceSize, 'l')};
+  const auto proof_of = [&](const char* secret) {
+    return proof::prove(secret, kProofProtocol, proof::Side::Connector, nonces);
+  };
+  Hello hello;
+  hello.proof = proof_of("secret");
+  hello.worker = "worker2";
+  hello.id = 2;
+  hello.expects = 1;
+  hello.pid = 4711;
+  hello.address = "uds:distrun-rpc-2;tcp:[::1]:80";
+  hello.transports = {shm, {"uds", "", ""}, {"tcp", "", "no network"}, {"old", "", ""}};
+  hello.channels = {cma};
+  const std::string whole(1, '\0');
+  write("greeting/hello", pack(hello), whole);
+  write("greeting/hello_in_pieces", pack(hello), "\x07");
+  hello.transports = {{"shm", "boot id=2, uid=0", ""}, {"tcp", "", ""}};
+  write("greeting/hello_from_far", pack(hello), whole);
+  hello.proof = proof_of("Secret");
+  write("greeting/hello_with_another_secret", pack(hello), whole);
+  Opening opening;
+  opening.nonce = nonces.connector;
+  write("greeting/opening", pack(opening), whole);
+  opening.version = kProtocolVersion + 1;
+  write("greeting/opening_of_another_version", pack(opening), whole);
+  Identity own;
+  own.secret = "secret";
+  write("greeting/challenge", pack(make_challenge(own, nonces)), whole);
+  Welcome welcome;
+  welcome.worker = "worker2";
+  welcome.id = 2;
+  welcome.pid = 4711;
+  welcome.transport = "uds";
+  welcome.channels = {"cma"};
+  welcome.not_taken = {{"shm", "no memory"}};
+  wire::Bytes answers = pack(welcome);
+  const wire::Bytes refusal = pack(Refusal{RefusalKind::Glare, "me first"});
+  answers.insert(answers.end(), refusal.begin(), refusal.end());
+  write("greeting/answers", answers, whole);
+  write("greeting/http", {}, std::string("\0GET / HTTP/1.1\r\n\r\n", 19));
+  write("greeting/address", {}, "uds:distrun-rpc-0a;tcp:127.0.0.1:4711");
+  write("greeting/address_v6", {}, "tcp:[fe80::1]:65535");
+}
+
+}  // namespace
+
+void write_handshakes() {
+  write_store_greetings();
+  write_greetings();
+}
+
+}  // namespace distrun::fuzz

@@ -1,0 +1,30 @@
+// What a client sends in a handshake with a store's server, after a byte that says in which pieces it comes. Whatever
+// it is, it is not welcome: it can't have the proof for a nonce that is drawn after it was written.
+#include <algorithm>
+
+#include <distrun/runtime/store/server_greeting.hpp>
+#include <distrun/runtime/store/tcp_protocol.hpp>
+
+#include "fuzz.hpp"
+
+using namespace distrun::stores;
+using distrun::fuzz::require;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::size_t piece = std::max<std::size_t>(1, data[0]);
+  std::string_view rest = distrun::fuzz::text_of(data + 1, size - 1);
+  ServerGreeting greeting("secret");
+  std::size_t taken = 0, said = 0;
+  while (!rest.empty() && greeting.wanted() > 0) {
+    const std::size_t count = std::min({piece, greeting.wanted(), rest.size()});
+    said += greeting.take(rest.substr(0, count)).size();
+    rest.remove_prefix(count);
+    taken += count;
+  }
+  require(taken <= kHelloSize + distrun::proof::kProofSize, "so many bytes are taken, and no more");
+  require(said <= kAnswerSize + 1, "so much is said, and no more");
+  require(greeting.state() != ServerGreeting::State::Welcome, "a client without the secret is not welcome");
+  require(greeting.state() == ServerGreeting::State::Open || greeting.wanted() == 0, "what is over takes nothing");
+  return 0;
+}
