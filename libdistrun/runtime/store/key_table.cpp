@@ -10,7 +10,8 @@
 namespace distrun::stores {
 namespace {
 
-constexpr std::size_t kKeysLookedAt = 1000;  // for the nearest
+constexpr std::size_t kKeysLookedAt = 1000;                // for the nearest
+constexpr std::size_t kBatchSize = std::size_t{64} << 10;  // less than malloc() would map anew each time
 
 // For texts: keys may be long, and of any bytes.
 std::string shown(const std::string& text) {
@@ -34,6 +35,7 @@ bool adds(Op op) { return is_change(op) && op != Op::Delete && op != Op::QueuePo
 
 // An empty one takes room as well.
 std::size_t cost_of(const std::string& value) { return value.size() + 64; }
+std::size_t cost_of_key(const std::string& key) { return key.size() + 64; }
 
 // What arrives from outside may have any number of either.
 void check_shape(const Request& request) {
@@ -44,8 +46,8 @@ void check_shape(const Request& request) {
   bool is_right = false;
   switch (request.op) {
     case Op::Set:
-    case Op::Append:
-    case Op::QueuePush: is_right = is_of(1, 1); break;
+    case Op::Append: is_right = is_of(1, 1); break;
+    case Op::QueuePush: is_right = keys == 1 && values > 0; break;
     case Op::CompareSet: is_right = is_of(1, 2); break;
     case Op::Get:
     case Op::Add:
@@ -173,7 +175,7 @@ Reply KeyTable::run(const Request& request, std::vector<Change>* changes) {
     case Op::NumKeys: reply.number = static_cast<std::int64_t>(values_.size() + queues_.size()); break;
     case Op::Delete: reply.number = remove(request.keys[0], changes) ? 1 : 0; break;
     case Op::Append: append(request.keys[0], request.values[0], changes); break;
-    case Op::QueuePush: push(request.keys[0], request.values[0]); break;
+    case Op::QueuePush: push(request.keys[0], request.values); break;
     case Op::QueuePop: return pop(request.keys[0]);
     case Op::TryQueuePop:
       reply = pop(request.keys[0]);
@@ -187,6 +189,7 @@ Reply KeyTable::run(const Request& request, std::vector<Change>* changes) {
 void KeyTable::put(const std::string& key, std::string value, std::vector<Change>* changes) {
   const auto [at, is_new] = values_.try_emplace(key);
   ++changed_;
+  if (is_new) key_bytes_ += cost_of_key(key);
   bytes_ += cost_of(value) - (is_new ? 0 : cost_of(at->second));
   if (changes != nullptr) {
     changes->push_back({key, is_new ? std::nullopt : std::optional(std::move(at->second)), value});
@@ -240,6 +243,7 @@ bool KeyTable::remove(const std::string& key, std::vector<Change>* changes) {
   const auto queue = queues_.find(key);
   if (queue != queues_.end()) {
     for (const std::string& value : queue->second) bytes_ -= cost_of(value);
+    key_bytes_ -= cost_of_key(key);
     queues_.erase(queue);
     ++changed_;
     if (at == values_.end()) return true;
@@ -247,6 +251,7 @@ bool KeyTable::remove(const std::string& key, std::vector<Change>* changes) {
   if (at == values_.end()) return false;
   ++changed_;
   bytes_ -= cost_of(at->second);
+  key_bytes_ -= cost_of_key(key);
   if (changes != nullptr) changes->push_back({key, std::move(at->second), std::nullopt});
 #ifndef DISTRUN_FUZZ_PLANTED_BUG
   values_.erase(at);
@@ -262,10 +267,14 @@ void KeyTable::append(const std::string& key, const std::string& value, std::vec
   put(key, std::move(all), changes);
 }
 
-void KeyTable::push(const std::string& key, const std::string& value) {
-  queues_[key].push_back(value);
+void KeyTable::push(const std::string& key, const std::vector<std::string>& values) {
+  const auto [at, is_new] = queues_.try_emplace(key);
+  if (is_new) key_bytes_ += cost_of_key(key);
   ++changed_;
-  bytes_ += cost_of(value);
+  for (const std::string& value : values) {
+    at->second.push_back(value);
+    bytes_ += cost_of(value);
+  }
 }
 
 std::int64_t KeyTable::length(const std::string& key) const {
@@ -280,8 +289,44 @@ Reply KeyTable::pop(const std::string& key) {
   ++changed_;
   bytes_ -= cost_of(reply.values[0]);
   at->second.pop_front();
-  if (at->second.empty()) queues_.erase(at);
+  if (!at->second.empty()) return reply;
+  key_bytes_ -= cost_of_key(key);
+  queues_.erase(at);
   return reply;
+}
+
+void KeyTable::snapshot(const std::function<void(const Request&)>& visit) const {
+  snapshot_values(visit);
+  for (const auto& [key, queue] : queues_) snapshot_queue(key, queue, visit);
+}
+
+void KeyTable::snapshot_values(const std::function<void(const Request&)>& visit) const {
+  Request batch{Op::MultiSet, {}, {}, 0};
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : values_) {
+    batch.keys.push_back(key);
+    batch.values.push_back(value);
+    bytes += cost_of_key(key) + cost_of(value);
+    if (bytes < kBatchSize) continue;
+    visit(std::exchange(batch, {Op::MultiSet, {}, {}, 0}));
+    bytes = 0;
+  }
+  if (!batch.keys.empty()) visit(batch);
+}
+
+void KeyTable::snapshot_queue(const std::string& key, const std::deque<std::string>& queue,
+                              const std::function<void(const Request&)>& visit) {
+  Request batch{Op::QueuePush, {key}, {}, 0};
+  std::size_t bytes = 0;
+  for (const std::string& value : queue) {
+    batch.values.push_back(value);
+    bytes += cost_of(value);
+    if (bytes < kBatchSize) continue;
+    visit(batch);
+    batch.values.clear();
+    bytes = 0;
+  }
+  if (!batch.values.empty()) visit(batch);
 }
 
 }  // namespace distrun::stores

@@ -1,6 +1,7 @@
 #pragma once
 // The table behind a store: every rule of what a request does stands here, once. Not thread-safe.
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,6 +31,10 @@ class KeyTable {
   Reply run(const Request& request, std::vector<Change>* changes = nullptr);
   // Counts changes: a request that leaves this as it was has changed nothing.
   std::uint64_t changed() const noexcept { return changed_; }
+  // Calls `visit` with requests that build this table from an empty one, each of 64 KiB and a value at most.
+  void snapshot(const std::function<void(const Request&)>& visit) const;
+  // Returns about how many bytes those requests have, rather more than less.
+  std::size_t snapshot_bytes() const noexcept { return bytes_ + key_bytes_; }
   // Which of the request's keys are not there.
   std::vector<std::string> missing(const Request& request) const;
   // The same as errors name them: "stepp (did you mean step?)".
@@ -37,6 +42,9 @@ class KeyTable {
 
  private:
   bool has(const std::string& key) const;
+  void snapshot_values(const std::function<void(const Request&)>& visit) const;
+  static void snapshot_queue(const std::string& key, const std::deque<std::string>& queue,
+                             const std::function<void(const Request&)>& visit);
   void check_room(const Request& request) const;
   void put(const std::string& key, std::string value, std::vector<Change>* changes);
   Reply values_of(const std::vector<std::string>& keys) const;
@@ -44,13 +52,14 @@ class KeyTable {
   std::int64_t add(const Request& request, std::vector<Change>* changes);
   bool remove(const std::string& key, std::vector<Change>* changes);
   void append(const std::string& key, const std::string& value, std::vector<Change>* changes);
-  void push(const std::string& key, const std::string& value);
+  void push(const std::string& key, const std::vector<std::string>& values);
   Reply pop(const std::string& key);
   std::int64_t length(const std::string& key) const;
 
   std::map<std::string, std::string, std::less<>> values_;
   std::map<std::string, std::deque<std::string>, std::less<>> queues_;  // none is empty
   std::size_t bytes_ = 0;                                               // of all values, also in queues
+  std::size_t key_bytes_ = 0;
   std::uint64_t changed_ = 0;
 };
 

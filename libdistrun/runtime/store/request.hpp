@@ -33,7 +33,7 @@ bool is_change(Op op) noexcept;
 struct Request {
   Op op = Op::Set;
   std::vector<std::string> keys;
-  std::vector<std::string> values;  // as many as keys; of CompareSet two, expected and desired; else none
+  std::vector<std::string> values;  // as many as keys; of CompareSet expected and desired; of QueuePush 1 or more
   std::int64_t number = 0;          // of Add
 };
 DISTRUN_FIELDS(Request, m.op, m.keys, m.values, m.number)

@@ -6,49 +6,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstring>
+#include <algorithm>
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/text.hpp>
 
 namespace distrun::stores {
 namespace {
 
-constexpr std::string_view kLogMagic = "dstore01";
-constexpr std::size_t kFileSize = std::size_t{4} << 30;
-constexpr std::size_t kRecordSize = 2 * kTableSize;  // no request is larger
-
-std::array<std::uint32_t, 256> make_crc_table() {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t i = 0; i < table.size(); ++i) {
-    std::uint32_t value = i;
-    for (int bit = 0; bit < 8; ++bit) value = (value & 1) != 0 ? 0xEDB88320U ^ (value >> 1) : value >> 1;
-    table[i] = value;
-  }
-  return table;
-}
-
-// CRC-32 as of zlib.
-std::uint32_t crc_of(std::string_view bytes) {
-  static const std::array<std::uint32_t, 256> table = make_crc_table();
-  std::uint32_t crc = 0xFFFFFFFFU;
-  for (const char byte : bytes) crc = table[(crc ^ static_cast<unsigned char>(byte)) & 0xFF] ^ (crc >> 8);
-  return ~crc;
-}
-
-std::uint32_t number_at(const std::string& bytes, std::size_t at) {
-  std::uint32_t number = 0;
-  std::memcpy(&number, bytes.data() + at, sizeof number);
-  return number;
-}
-
-std::string record_of(const Request& request) {
-  const wire::Bytes body = wire::encode(request);
-  const std::string_view text(reinterpret_cast<const char*>(body.data()), body.size());
-  const std::array<std::uint32_t, 2> head{static_cast<std::uint32_t>(text.size()), crc_of(text)};
-  return std::string(reinterpret_cast<const char*>(head.data()), sizeof head).append(text);
-}
+constexpr std::size_t kFileSize = std::size_t{12} << 30;  // a log and its snapshot have less, whatever the table is
+constexpr std::size_t kChunk = std::size_t{64} << 10;     // read at a time
+constexpr std::size_t kGrowth = 4;                        // of a log, between two compactions
 
 // Of a byte far behind what a file can have.
 int presence(int file, int command, short kind) noexcept {
@@ -97,14 +66,25 @@ void StoreLog::open() {
   if (!file_) base::throw_errno("cannot open the store " + path_, errno);
   opened_by_ = ::getpid();
   presence(file_.get(), F_OFD_SETLK, F_RDLCK);
-  table_ = KeyTable();
-  offset_ = 0;
+  reset();
 }
 
-bool StoreLog::is_current() const {
+void StoreLog::reset() {
+  table_ = KeyTable();
+  mark_ = LogMark();
+  offset_ = 0;
+  has_tail_ = false;
+  retry_at_ = 0;
+}
+
+// False: the file is not the one that the path leads to.
+bool StoreLog::look() {
   struct stat here {
   }, there{};
-  return ::fstat(file_.get(), &here) == 0 && ::stat(path_.c_str(), &there) == 0 && is_same_file(here, there);
+  if (::fstat(file_.get(), &here) != 0 || ::stat(path_.c_str(), &there) != 0) return false;
+  size_ = static_cast<std::size_t>(here.st_size);
+  allocated_ = static_cast<std::size_t>(here.st_blocks) * 512;
+  return is_same_file(here, there);
 }
 
 std::optional<Reply> StoreLog::try_run(const Request& request) {
@@ -113,11 +93,13 @@ std::optional<Reply> StoreLog::try_run(const Request& request) {
     {
       const Lock lock(file_.get(), is_change(request.op) ? LOCK_EX : LOCK_SH, path_);
       if (!lock.is_held()) return std::nullopt;
-      if (is_current()) {
+      if (look()) {
         replay();
         const std::uint64_t before = table_.changed();
         Reply reply = table_.run(request);
-        if (table_.changed() != before) write(request);
+        if (table_.changed() == before) return reply;
+        write(request);
+        if (must_compact()) compact();
         return reply;
       }
     }
@@ -129,14 +111,12 @@ void StoreLog::leave() noexcept { presence(file_.get(), F_OFD_SETLK, F_UNLCK); }
 bool StoreLog::is_last() const noexcept { return presence(file_.get(), F_OFD_GETLK, F_WRLCK) == 0; }
 
 void StoreLog::remove() {
-  if (is_current()) ::unlink(path_.c_str());
+  if (look()) ::unlink(path_.c_str());
 }
 
-std::string StoreLog::read_from(std::size_t offset) const {
-  struct stat file {};
-  if (::fstat(file_.get(), &file) != 0) base::throw_errno("cannot look at " + path_, errno);
-  const auto size = static_cast<std::size_t>(file.st_size);
-  std::string bytes(size > offset ? size - offset : 0, '\0');
+// Less only if the file has less.
+std::string StoreLog::read(std::size_t offset, std::size_t size) const {
+  std::string bytes(size, '\0');
   std::size_t have = 0;
   while (have < bytes.size()) {
     const ssize_t count =
@@ -151,72 +131,150 @@ std::string StoreLog::read_from(std::size_t offset) const {
 }
 
 void StoreLog::replay() {
-  const std::string bytes = read_from(offset_);
-  std::size_t at = 0;
-  if (offset_ == 0) {
-    if (!kLogMagic.starts_with(std::string_view(bytes).substr(0, kLogMagic.size()))) {
-      throw Error(ErrorKind::Failed, path_ + " is no store of distrun: it begins otherwise");
-    }
-    has_tail_ = !bytes.empty();
-    if (bytes.size() < kLogMagic.size()) return;
-    at = kLogMagic.size();
+  if (offset_ == 0 && !begin()) return;
+  for (Stop stop = apply_all(); stop != Stop::End; stop = apply_all()) {
+    if (begin_elsewhere()) continue;
+    if (stop == Stop::Damaged) refuse_damage();
+    break;
   }
-  while (apply_next(bytes, at)) {
-  }
-  offset_ += at;
-  has_tail_ = at < bytes.size();
+  has_tail_ = offset_ < size_;
 }
 
-// False: there is no further one, or it is cut off.
-bool StoreLog::apply_next(const std::string& bytes, std::size_t& at) {
-  constexpr std::size_t kHead = 2 * sizeof(std::uint32_t);
-  if (bytes.size() - at < kHead) return false;
-  const std::size_t size = number_at(bytes, at);
-  const std::string where = " at byte " + std::to_string(offset_ + at);
-  if (size > kRecordSize) throw Error(ErrorKind::Failed, path_ + " is damaged" + where);
-  if (bytes.size() - at - kHead < size) return false;
-  const std::string_view body(bytes.data() + at + kHead, size);
-  if (crc_of(body) != number_at(bytes, at + sizeof(std::uint32_t))) {
-    throw Error(ErrorKind::Failed, path_ + " is damaged" + where);
+// False: the file is empty, or its header cut off.
+bool StoreLog::begin() {
+  const std::string header = read(0, std::min(size_, kLogHeaderSize));
+  const std::string_view magic = std::string_view(header).substr(0, kLogMagic.size());
+  if (!kLogMagic.starts_with(magic)) {
+    if (!magic.starts_with(kLogMagicOfAll)) {
+      throw Error(ErrorKind::Failed, path_ + " is no store of distrun: it begins otherwise");
+    }
+    throw Error(ErrorKind::Failed,
+                path_ + " is a store of version " + base::one_line(magic.substr(kLogMagicOfAll.size()), 16) +
+                    ", this program reads version " + std::string(kLogMagic.substr(kLogMagicOfAll.size())) +
+                    "; use the same version of distrun for all, or another file");
   }
-  table_.run(wire::decode<Request>(wire::view_of(body.data(), body.size())));
-  at += kHead + size;
+  has_tail_ = !header.empty();
+  if (header.size() < kLogHeaderSize) return false;
+  const auto mark = mark_in(header);
+  if (!mark) throw Error(ErrorKind::Failed, path_ + " is damaged at byte " + std::to_string(kLogMagic.size()));
+  mark_ = *mark;
+  offset_ = mark_.begin;
   return true;
+}
+
+// False: it begins where this one does.
+bool StoreLog::begin_elsewhere() {
+  const auto mark = mark_in(read(0, kLogHeaderSize));
+  if (!mark || mark->generation == mark_.generation) return false;
+  reset();
+  mark_ = *mark;
+  offset_ = mark_.begin;
+  return true;
+}
+
+StoreLog::Stop StoreLog::apply_all() {
+  std::size_t wanted = kChunk;
+  while (offset_ < size_) {
+    const std::string bytes = read(offset_, std::min(wanted, size_ - offset_));
+    const bool is_last = bytes.size() < wanted;
+    std::string_view rest = bytes;
+    RecordAt record = record_at(rest);
+    for (; record.kind == RecordAt::Kind::Record; record = record_at(rest)) {
+      table_.run(wire::decode<Request>(wire::view_of(record.body.data(), record.body.size())));
+      offset_ += record.size;
+      rest.remove_prefix(record.size);
+    }
+    if (record.kind == RecordAt::Kind::Snapshot) return Stop::Snapshot;
+    if (record.kind == RecordAt::Kind::Damaged) return Stop::Damaged;
+    if (is_last) return Stop::End;
+    wanted = std::max(kChunk, record.size);
+  }
+  return offset_ == size_ ? Stop::End : Stop::Damaged;
+}
+
+void StoreLog::refuse_damage() const {
+  throw Error(ErrorKind::Failed, path_ + " is damaged at byte " + std::to_string(offset_));
 }
 
 // With the lock held alone, and all replayed. What was not written was not done: then all is read anew.
 void StoreLog::write(const Request& request) {
-  std::string bytes = record_of(request);
-  if (offset_ == 0) bytes.insert(0, kLogMagic);
+  std::string bytes = encode_record(request);
+  if (offset_ == 0) bytes.insert(0, encode_header(mark_));
   try {
-    if (offset_ + bytes.size() > kFileSize) {
+    const std::size_t used = std::max(std::min(allocated_, offset_), offset_ - std::min(offset_, mark_.begin));
+    if (used + bytes.size() > kFileSize) {
       throw Error(ErrorKind::Overloaded,
                   path_ + " is full: a store's file has " + std::to_string(kFileSize >> 30) + " GiB at most");
     }
-    write_all(bytes);
+    if (has_tail_) cut(offset_);
+    write_all(bytes, offset_);
   } catch (const Error&) {
-    table_ = KeyTable();
-    offset_ = 0;
+    reset();
     throw;
   }
   offset_ += bytes.size();
 }
 
-// Behind what is good. What a dead writer has left goes first, and what was not written whole is cut off again.
-void StoreLog::write_all(const std::string& bytes) {
-  const auto end = static_cast<off_t>(offset_);
-  if (has_tail_ && ::ftruncate(file_.get(), end) != 0) base::throw_errno("cannot write " + path_, errno);
+// What was not written whole is cut off again.
+void StoreLog::write_all(const std::string& bytes, std::size_t at) {
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t count =
-        ::pwrite(file_.get(), bytes.data() + done, bytes.size() - done, end + static_cast<off_t>(done));
+        ::pwrite(file_.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(at + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       const int error = errno;
-      (void)!::ftruncate(file_.get(), end);  // if that fails too, the next writer does it
+      (void)!::ftruncate(file_.get(), static_cast<off_t>(offset_));  // if that fails too, the next writer does it
       throw Error(ErrorKind::Overloaded, "cannot write " + path_ + ": " + base::errno_text(error));
     }
     done += static_cast<std::size_t>(count);
+  }
+}
+
+// What a dead writer has left goes.
+void StoreLog::cut(std::size_t end) {
+  if (::ftruncate(file_.get(), static_cast<off_t>(end)) != 0) base::throw_errno("cannot write " + path_, errno);
+}
+
+bool StoreLog::must_compact() const noexcept {
+  const std::size_t snapshot = mark_.base - mark_.begin;
+  return offset_ - mark_.begin >=
+         std::max({kCompactMin, kGrowth * snapshot, kGrowth * table_.snapshot_bytes(), retry_at_});
+}
+
+// With the lock held alone, and all written. What it needs may not be there: then the log stays as it is.
+void StoreLog::compact() noexcept {
+  try {
+    LogMark next;
+    next.generation = mark_.generation + 1;
+    next.begin = offset_ + kRecordHeadSize;
+    next.base = write_snapshot(offset_);
+    write_all(encode(next), place_of(next));
+    mark_ = next;
+    offset_ = next.base;
+    retry_at_ = 0;
+    release_before(next.begin);
+  } catch (const std::exception&) {
+    retry_at_ = 2 * (offset_ - mark_.begin);
+  }
+}
+
+// Returns where it ends.
+std::size_t StoreLog::write_snapshot(std::size_t at) {
+  const auto append = [&](const std::string& bytes) {
+    write_all(bytes, at);
+    at += bytes.size();
+  };
+  append(encode_snapshot_head());
+  table_.snapshot([&](const Request& request) { append(encode_record(request)); });
+  return at;
+}
+
+// Where the file system has no holes, the file only grows.
+void StoreLog::release_before(std::size_t end) const noexcept {
+  const auto size = static_cast<off_t>(end - kLogHeaderSize);
+  while (::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kLogHeaderSize, size) != 0 &&
+         errno == EINTR) {
   }
 }
 

@@ -12,6 +12,7 @@
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/runtime/store/file_store.hpp>
+#include <distrun/runtime/store/log_format.hpp>
 
 #include "support/process.hpp"
 #include "support/scratch.hpp"
@@ -82,8 +83,9 @@ TEST_CASE("what a dead writer has left half written is not there, and the next o
 
 TEST_CASE("a file that was only begun is an empty store") {
   const Scratch folder;
-  for (const char* begin : {"", "d", "dstore0", "dstore01"}) {
-    testing::write_file(in(folder), begin);
+  const std::string header = encode_header({});
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{8}, header.size() - 1}) {
+    testing::write_file(in(folder), header.substr(0, size));
     FileStore store(in(folder));
     CHECK(store.num_keys() == 0);
     store.set("key", "value");
@@ -108,11 +110,35 @@ TEST_CASE("a damaged store says where") {
     store.set("a", "1");
     store.set("b", "2");
   }
-  std::string bytes = testing::read_file(in(folder));
-  bytes[20] = static_cast<char>(bytes[20] ^ 1);
-  testing::write_file(in(folder), bytes);
+  const std::string good = testing::read_file(in(folder));
+  const auto check_damage = [&](std::size_t at, std::size_t named) {
+    std::string bytes = good;
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    testing::write_file(in(folder), bytes);
+    FileStore store(in(folder));
+    CHECK_THROWS_WITH(store.get("b"), in(folder) + " is damaged at byte " + std::to_string(named));
+  };
+  check_damage(20, 8);  // the mark
+  check_damage(kLogHeaderSize + 12, kLogHeaderSize);
+  testing::write_file(in(folder), good);
   FileStore store(in(folder));
-  CHECK_THROWS_WITH(store.get("b"), in(folder) + " is damaged at byte 8");
+  CHECK(store.get("b") == "2");
+  REQUIRE(::truncate(in(folder).c_str(), kLogHeaderSize) == 0);
+  CHECK_THROWS_WITH(store.get("b"), in(folder) + " is damaged at byte " + std::to_string(good.size()));
+}
+
+TEST_CASE("a store of another version is named as one, and left as it is") {
+  const Scratch folder;
+  for (const std::string version : {"01", "03", "\x1b["}) {
+    const std::string bytes = "dstore" + version + std::string(100, 'x');
+    testing::write_file(in(folder), bytes);
+    FileStore store(in(folder));
+    const std::string shown = version == "\x1b[" ? "\\x1b[" : version;
+    CHECK_THROWS_WITH(store.set("key", "value"),
+                      in(folder) + " is a store of version " + shown +
+                          ", this program reads version 02; use the same version of distrun for all, or another file");
+    CHECK(testing::read_file(in(folder)) == bytes);
+  }
 }
 
 TEST_CASE("a file that is removed or replaced begins anew for all") {
