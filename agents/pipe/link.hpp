@@ -130,7 +130,7 @@ class Link {
 
  private:
   // Of the queue, with the tensors.
-  static constexpr std::uint64_t kCallBytesMax = 64 << 20, kReplyBytesMax = std::uint64_t{1} << 30;
+  static constexpr std::uint64_t kCallBytesMax = 256 << 20, kReplyBytesMax = std::uint64_t{1} << 30;
   static constexpr std::size_t kCallsMax = 100'000;
 
   Sent send(OutgoingMessage message, Limit limit, std::uint8_t kind, std::uint64_t bytes);

@@ -146,7 +146,8 @@ TEST_CASE("a rank that another one says has left goes on") {
 }
 
 // Of rank 1's pieces all is as it is here, but what it says of the largest.
-std::string all_to_all_with(const testing::Mirror::Tamper& tamper, std::size_t sent, std::size_t taken) {
+std::string all_to_all_with(const testing::Mirror::Tamper& tamper, std::size_t sent, std::size_t taken,
+                            base::Nanoseconds limit) {
   HashStore store;
   const testing::Mirror mirror(store, tamper);
   const auto backend = make_shm_backend(testing::pair_of_ranks(0), store, testing::from_now(30s), {});
@@ -154,7 +155,7 @@ std::string all_to_all_with(const testing::Mirror::Tamper& tamper, std::size_t s
   Call call;
   call.kind = CallKind::AllToAll;
   call.number = 1;
-  call.deadline = testing::from_now(500ms);
+  call.deadline = testing::from_now(limit);
   call.in = {ours, ours};
   call.out = {own, theirs};
   return testing::error_of([&] { backend->run(call); }).text();
@@ -166,12 +167,12 @@ TEST_CASE("sizes of all_to_all that no rank can have end the call") {
     if (card.kind == CallKind::AllToAll && card.dtype == DType::I64) std::memcpy(room, &forged, sizeof forged);
   };
   // As many exchanges as would take years, in none of which this rank has to wait for long.
-  CHECK_THAT(all_to_all_with(tamper, 100, 100), Catch::Contains("has timed out after"));
+  CHECK_THAT(all_to_all_with(tamper, 100, 100, 500ms), Catch::Contains("has timed out after"));
 }
 
 TEST_CASE("who takes more than is sent is told, also where what is sent fills the buffers") {
   const auto tamper = [](shm::Card&, shm::Part&, std::byte*) {};
-  const std::string text = all_to_all_with(tamper, shm::kRoom / 2, shm::kRoom);
+  const std::string text = all_to_all_with(tamper, shm::kRoom / 2, shm::kRoom, 30s);
   CHECK_THAT(text, Catch::Contains("rank 1 sends 0 bytes to rank 0, which takes 131072"));
 }
 

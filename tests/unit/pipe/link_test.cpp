@@ -6,6 +6,7 @@
 
 #include <agents/pipe/link.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/tensor/core/empty.hpp>
 #include <distrun/common/base/sanitizer.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 
@@ -99,14 +100,16 @@ TEST_CASE("what has no room waits until it is flushed") {
 TEST_CASE("calls beyond the limit are refused, and answers are not") {
   Linked own;
   own.stream->room = 0;
-  for (int i = 0; i < 7; ++i) own.link.send(message_of(1, 10 << 20), Link::Limit::Call);
+  Message large = message_of(1, 10);
+  large.tensors = {tensor::empty({257 << 20}, {tensor::DType::U8, {}})};  // counts, though it is not copied
+  own.link.send(std::move(large), Link::Limit::Call);
   try {
     own.link.send(message_of(2), Link::Limit::Call);
     FAIL("it was taken");
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::Overloaded);
     CHECK_THAT(error.text(),
-               Catch::StartsWith("too much is on its way to worker2, which does not read it: 7 messages, "));
+               Catch::StartsWith("too much is on its way to worker2, which does not read it: 1 messages, "));
   }
   CHECK(own.link.send(message_of(3), Link::Limit::None) == Link::Sent::Queued);
 }
