@@ -12,6 +12,7 @@
 #include <random>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/sanitizer.hpp>
 #include <distrun/runtime/rpc/calls/call.hpp>
 #include <distrun/runtime/rpc/functions/register.hpp>
 #include <distrun/runtime/rpc/session/session.hpp>
@@ -220,7 +221,7 @@ class History {
 TEST_CASE(
     "in whatever order workers join, leave, die and come back, each call gets its own answer or the right error") {
   const unsigned long seed = number_of("DISTRUN_CHAOS_SEED", kHistorySeed);
-  const unsigned long count = number_of("DISTRUN_ELASTIC_HISTORIES", 6);
+  const unsigned long count = number_of("DISTRUN_ELASTIC_HISTORIES", base::kSanitized ? 2 : 6);
   const distrun::testing::Scratch scratch;
   std::vector<std::function<Lines()>> cells;
   for (unsigned long i = 0; i < count; ++i) {
