@@ -50,7 +50,7 @@ class Held {
   // held, and `message` as it was. Throws what copying throws, and Error{Overloaded} if there can be no thread.
   Holding take(rpc::WorkerKey to, rpc::Message& message, const Fate& fate);
   void cut(rpc::WorkerKey to);
-  // Whether another message would be taken, of any size that is not beyond the limit alone.
+  // Returns whether another message would be taken.
   bool has_room() const noexcept;
   // Another message has gone there: what was to go behind it, and is to go now.
   std::vector<rpc::Message> passed(rpc::WorkerKey to);

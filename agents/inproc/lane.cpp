@@ -13,7 +13,7 @@ constexpr std::uint64_t kMessagesMax = 100'000;
 constexpr std::uint64_t kInLaneMax = 64ull << 20;  // bytes
 constexpr std::uint64_t kInPoolMax = 1ull << 30;
 constexpr std::uint64_t kAnswersMax = 1ull << 30;  // bytes in the lane
-constexpr int kReceivedAtOnce = 64;                // then the sender gets on, and a thread of the receiver goes on
+constexpr int kReceivedAtOnce = 64;                // then the sender continues, and so does a thread of the receiver
 
 core::ThreadState state_of(core::RankState& rank) {
   core::ThreadState state;

@@ -33,10 +33,10 @@ class Lane final : public std::enable_shared_from_this<Lane> {
   Lane& operator=(const Lane&) = delete;
 
   const rpc::WorkerInfo& from() const noexcept { return from_; }
-  // For a message of that kind: calls and replies are limited, all others small or few. Throws Error{Overloaded} if too
-  // much is in the lane, or was received and waits for a thread.
+  // Throws Error{Overloaded} if too much is in the lane, or was received and waits for a thread, for a message of that
+  // kind: calls and replies are limited, all others are small or few.
   void check_room(rpc::MessageKind kind) const;
-  // For one more call.
+  // Returns whether there is room for a call.
   bool has_room() const noexcept;
   // False: it is closed, or has ended.
   bool push(rpc::Message message);

@@ -214,6 +214,7 @@ void IncomingMessages::parse_tensors(wire::ByteReader& table) {
   take_or_skip(rest, [this] { make_tensors(); });
   if (was_read_from_peer_ && kept_until_ && base::system_clock().now() >= *kept_until_) {
     give_up("its caller's time was over before its tensors were read", rest);
+    message_.is_late = true;
   }
 }
 
@@ -303,7 +304,10 @@ IncomingMessages::Arrived IncomingMessages::finish() {
     if (!message_.tensors[i].defined()) message_.tensors[i] = rpc::tensor_in(spans_[shapes_[i].span], shapes_[i]);
   }
   stage_ = Stage::Head;
-  if (head_.is_withdrawn != 0) message_.unreadable = "its caller's time was over before it was sent";
+  if (head_.is_withdrawn != 0) {
+    message_.unreadable = "its caller's time was over before it was sent";
+    message_.is_late = true;
+  }
   Arrived arrived{head_.kind, std::move(message_), head_.number, was_read_from_peer_};
   arrived.message.id = head_.id;
   spans_.clear();

@@ -59,7 +59,7 @@ Link::Sent Link::send_own(std::uint8_t kind, std::uint64_t id, const std::string
   return send(OutgoingMessage::own(kind, id, text), Limit::None, kind, text.size());
 }
 
-// What has no limit is small, or few.
+// Messages without a limit are small, or few.
 void Link::check_room(Limit limit) const {
   if (limit == Limit::None || (limit == Limit::Call && has_room())) return;
   if (limit == Limit::Reply && queued_bytes_ < kReplyBytesMax) return;
@@ -69,7 +69,7 @@ void Link::check_room(Limit limit) const {
 }
 
 // Calls time out in the order in which they were made, mostly: the one is found near the front. Without memory for a
-// copy the call goes as it is: its receiver hears next that nobody waits for it.
+// copy the call goes as it is, with the cancellation behind it.
 void Link::withdraw(std::uint64_t call) noexcept {
   const auto found =
       std::find_if(queue_.begin(), queue_.end(), [call](const OutgoingMessage& each) { return each.is_call(call); });

@@ -76,7 +76,7 @@ class Link {
   // Takes the message: whoever gets MustConnect sees to it that the peers meet. Throws Error{Disconnected} if the link
   // is over, Error{Overloaded} if too much waits.
   Sent send(rpc::Message message, Limit limit);
-  // For one more call.
+  // Returns whether there is room for a call.
   bool has_room() const noexcept { return queued_bytes_ < kCallBytesMax && queued_ < kCallsMax; }
   // They have not met, and nothing is to be sent yet: true to whoever has to see to it that they meet.
   bool begin_meeting() noexcept;
@@ -129,7 +129,7 @@ class Link {
   int peer_pid() const noexcept { return peer_pid_.load(); }
 
  private:
-  // Of the queue, with the tensors.
+  // Limits of the queue, in bytes with the tensors, and in calls.
   static constexpr std::uint64_t kCallBytesMax = 256 << 20, kReplyBytesMax = std::uint64_t{1} << 30;
   static constexpr std::size_t kCallsMax = 100'000;
 
@@ -165,7 +165,7 @@ class Link {
   // Guarded by writing_, which is taken after reading_ where both are.
   mutable std::mutex writing_;
   std::deque<OutgoingMessage> queue_;
-  // Of queue_; read without writing_, too.
+  // The size of queue_; read without writing_, too.
   std::atomic<std::uint64_t> queued_bytes_{0};
   std::atomic<std::size_t> queued_{0};
   std::map<std::uint64_t, OutgoingMessage> kept_;  // until the peer has read them, by number

@@ -1,5 +1,5 @@
 #pragma once
-// What both ends of a stream of messages know of a message's bytes (message_stream.hpp).
+// Constants of the format of messages (message_stream.hpp), for the code that writes and the code that reads it.
 #include <cstddef>
 #include <cstdint>
 

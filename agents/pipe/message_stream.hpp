@@ -7,9 +7,9 @@
 //   memory    of the tensors, one stretch after the other; but for those that the receiver reads out of the sender's
 //             process itself (channel "cma")
 //
-// Tensors are not copied before they are written, and whoever has called may change them once its time is over. So a
-// call whose time is over is withdrawn if nothing of it was written, and arrives as unreadable; of one that was begun
-// the rest is copied; and memory that was read out of the caller's process counts only if that was in time.
+// Tensors are not copied before they are written, and a caller may change them once its call has timed out. So a call
+// that has timed out is withdrawn: if none of it was written, it arrives without its data; if a part was written, the
+// rest is copied first. Memory that is read out of the caller's process after the timeout is dropped by the reader.
 //
 // A call or a reply for which its receiver has no memory is read to its end, and arrives without its payload and
 // tensors (rpc::Message::unreadable): that one fails, and those behind it do not.
@@ -68,7 +68,7 @@ class OutgoingMessage {
   // The caller may change the tensors from now on. Throws std::bad_alloc: nothing has changed then.
   void withdraw();
   bool is_read_by_peer() const noexcept { return is_read_by_peer_; }
-  // What it keeps in memory, tensors included, which are not copied.
+  // The bytes that it keeps in memory. Tensors count, though they are not copied.
   std::uint64_t queued_bytes() const noexcept {
     return table_.size() + payload_.size() + sizeof(MessageHead) + span_bytes_;
   }

@@ -69,7 +69,7 @@ OutgoingMessage::OutgoingMessage(rpc::Message message, std::size_t cma_from) : c
   head_.payload_bytes = payload_.size();
 }
 
-// The receiver's, for whom what is beyond them ends the connection.
+// The limits are the receiver's, which ends the connection if a message is beyond them.
 void OutgoingMessage::check_limits() const {
   const StreamLimits limits;
   if (table_.size() > limits.table) {

@@ -100,6 +100,14 @@ DISTRUN_TEST(RpcHelpers, nothing_can_be_called) {
   });
 }
 
+// The agent of the run does not take these options; the one that does is used.
+DISTRUN_TEST(RpcHelpers, options_choose_their_agent) {
+  init_rpc(rank, std::make_shared<rpc::FaultyOptions>());
+  DISTRUN_EXPECT(rpc::agent_debug_info().count("faulty.plan") == 1u);
+  rpc_sync(next_worker(rank), noop);
+  rpc::shutdown();
+}
+
 DISTRUN_TEST(RpcHelpers, calls_are_served_while_the_main_thread_blocks) {
   if (rank.rank() == 0) gate.set(false);
   rank.barrier("the gate is closed");

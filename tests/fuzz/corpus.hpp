@@ -1,5 +1,5 @@
 #pragma once
-// What the sources of make_corpus share.
+// Helpers that the sources of make_corpus share.
 #include <string>
 
 #include <distrun/common/wire/buffer.hpp>

@@ -1,7 +1,7 @@
 #pragma once
-// Memory that processes share: a memfd whose size is sealed for good. A mapping of a file that its owner makes smaller
-// kills, by SIGBUS, each process that touches the bytes beyond the end; so the size is sealed where memory is created,
-// and memory of another process is mapped only if it is sealed.
+// Memory that processes share: a memfd with a size that is sealed for good. A mapping of a file that its owner makes
+// smaller kills, by SIGBUS, each process that touches the bytes beyond the end; so the size is sealed where memory is
+// created, and memory of another process is mapped only if it is sealed.
 #include <cstddef>
 #include <optional>
 

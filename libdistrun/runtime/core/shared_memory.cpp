@@ -32,7 +32,8 @@ base::Fd make_memfd(const char* what, std::size_t bytes) {
 base::Fd open_descriptor_of(const SharedAddress& address) {
   const std::string process = "process " + std::to_string(address.pid);
   const std::string path = "/proc/" + std::to_string(address.pid) + "/fd/" + std::to_string(address.fd);
-  base::Fd opened(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));  // whatever is there by now
+  base::Fd opened(
+      ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));  // the file may be another one by now
   if (!opened) {
     throw Error(ErrorKind::Disconnected, "cannot open what " + process + " shares: " + base::errno_text(errno));
   }

@@ -4,8 +4,10 @@
 // can be explained. Without a rank it just waits.
 //
 // A wait for other ranks ends when one of them fails as well (wait_for_peers): what it waits for may never come.
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include <distrun/common/base/clock.hpp>
@@ -113,7 +115,27 @@ class PollingWait {
   PeerFailedCall wake_;
 };
 
+// Asks `ready` again and again until it returns true, and rests in between: 20 us at first, twice as long each time, up
+// to `longest`. Shows nothing if it is ready at once. Returns false at the deadline. Throws base::PeerFailed "waiting
+// for NAME: ..." when another rank fails.
+template <class Ready>
+bool poll_until(const board::WaitInfo& info, base::TimePoint deadline, base::Nanoseconds longest, Ready ready);
+
 // What became of the test's ranks, as the error of whoever waited for them. Throws base::PeerFailed.
 [[noreturn]] void throw_peer_failed(std::string_view doing, base::Location where = base::Location::here());
+
+template <class Ready>
+bool poll_until(const board::WaitInfo& info, base::TimePoint deadline, base::Nanoseconds longest, Ready ready) {
+  if (ready()) return true;
+  PollingWait wait(info, deadline);
+  base::Nanoseconds rest = std::chrono::microseconds(20);
+  while (!ready()) {
+    const WaitEnd end = wait.rest(rest);
+    if (end == WaitEnd::Timeout) return false;
+    if (end == WaitEnd::PeerFailed) throw_peer_failed("waiting for " + std::string(info.name), info.site);
+    rest = std::min(2 * rest, longest);
+  }
+  return true;
+}
 
 }  // namespace distrun::core

@@ -29,7 +29,8 @@ struct Nonces {
   std::string listener;
 };
 
-// Returns kNonceSize bytes of the kernel's random numbers. Throws Error{Failed} if it has none.
+// Returns kNonceSize bytes of the kernel's random numbers. Throws Error{Failed} if the kernel has
+// no such source.
 std::string make_nonce();
 // Returns the kProofSize bytes that the side sends. `protocol` names the protocol and its version: "distrun-store-3".
 // Throws Error{InvalidArgument} if a nonce does not have kNonceSize bytes.

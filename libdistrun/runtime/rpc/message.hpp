@@ -55,18 +55,18 @@ struct Message {
   std::vector<Section> sections;  // the others
   wire::Bytes payload;
   TensorList tensors;
-  // Of a call: an agent may refuse it while too much is on its way. What the runtime's own protocols need to go on is
-  // not.
+  // An agent may refuse a call while too much is on its way. Calls of the runtime's own protocols are not refused.
   bool is_limited = true;
   // Of one that stays in the process: memory of devices, which agents hand over as it is. Null: there is none.
   std::shared_ptr<const DeviceParcel> parcel;
-  // Of a call or a reply that has arrived without payload and tensors: why they could not be taken. Empty: it is whole.
+  // Set by an agent that brings a call or a reply without its payload and tensors: the reason. Empty: it is whole.
   std::string unreadable{};
+  bool is_late = false;  // the reason is that the call's time was over
 };
 
-// Of payload and tensors. Any message; never throws.
+// Returns the bytes of payload and tensors.
 std::uint64_t data_bytes_of(const Message& message) noexcept;
-// What it keeps in memory: payload, sections and tensors, those too that another message holds.
+// Returns the bytes that it keeps in memory: payload, sections and tensors. Tensors that it shares count as well.
 std::uint64_t bytes_of(const Message& message) noexcept;
 
 // Copies what tensors of a message share with others, as a wire would: for messages that stay in the process. Tensors

@@ -88,10 +88,10 @@ void References::forget_creation(ForkId fork) noexcept {
   });
 }
 
-// The owner has never heard of it, so there is nothing to be told later.
+// The owner has never heard of the reference, so its end is not sent either.
 void References::fail_unsent(Handle& handle, const Error& error) {
   auto creation = future::Future<Value>::of(rpc::failed_future(rpc::kResultOf<Value>, error, error.where()));
-  creation.state()->mark_seen();  // whoever uses the reference sees it
+  creation.state()->mark_seen();  // each use of the reference shows the error
   {
     const std::lock_guard lock(handle.mutex_);
     handle.creation_ = std::move(creation);

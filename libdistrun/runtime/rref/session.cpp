@@ -31,20 +31,11 @@ std::string join(const std::vector<std::string>& lines) {
 // Until then, or the time is over: false.
 template <class Ready>
 bool wait_until(const char* what, base::TimePoint deadline, base::Location site, Ready ready) {
-  if (ready()) return true;
   board::WaitInfo info;
   info.kind = board::WaitKind::RrefConfirmation;
   info.name = what;
   info.site = site;
-  core::PollingWait wait(info, deadline);
-  auto rest = base::Nanoseconds(20us);
-  while (!ready()) {
-    const core::WaitEnd end = wait.rest(rest);
-    if (end == core::WaitEnd::Timeout) return false;
-    if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed(std::string("waiting for ") + what, site);
-    rest = std::min<base::Nanoseconds>(rest * 2, 5ms);
-  }
-  return true;
+  return core::poll_until(info, deadline, 5ms, ready);
 }
 
 // Of all workers that answer.

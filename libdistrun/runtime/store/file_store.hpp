@@ -1,7 +1,7 @@
 #pragma once
 // A store in a file that processes of one machine share: a log of what was done (store_log.hpp), which each replays,
 // and which is compacted when it has grown. Its size on the disk depends on what is in the store, not on how it came
-// there. Who waits looks again, at first each tenth of a millisecond and later each five.
+// there. A waiting call looks again, at first each tenth of a millisecond and later each five.
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/store/store.hpp>
 

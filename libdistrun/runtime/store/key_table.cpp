@@ -11,7 +11,7 @@ namespace distrun::stores {
 namespace {
 
 constexpr std::size_t kKeysLookedAt = 1000;                // for the nearest
-constexpr std::size_t kBatchSize = std::size_t{64} << 10;  // less than malloc() would map anew each time
+constexpr std::size_t kBatchSize = std::size_t{64} << 10;  // malloc() would map a larger one each time
 
 // For texts: keys may be long, and of any bytes.
 std::string shown(const std::string& text) {

@@ -43,7 +43,7 @@ std::string encode_record(const Request& request);
 // Returns what stands before a snapshot.
 std::string encode_snapshot_head();
 
-// What stands at a place of a log.
+// The record at a place of a log.
 struct RecordAt {
   enum class Kind {
     Record,

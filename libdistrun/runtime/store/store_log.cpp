@@ -15,7 +15,7 @@
 namespace distrun::stores {
 namespace {
 
-constexpr std::size_t kFileSize = std::size_t{12} << 30;  // a log and its snapshot have less, whatever the table is
+constexpr std::size_t kFileSize = std::size_t{12} << 30;  // a log and its snapshot have less, for any table
 constexpr std::size_t kChunk = std::size_t{64} << 10;     // read at a time
 constexpr std::size_t kGrowth = 4;                        // of a log, between two compactions
 
@@ -215,7 +215,7 @@ void StoreLog::write(const Request& request) {
   offset_ += bytes.size();
 }
 
-// What was not written whole is cut off again.
+// Cuts off a record that was not written whole.
 void StoreLog::write_all(const std::string& bytes, std::size_t at) {
   std::size_t done = 0;
   while (done < bytes.size()) {
@@ -231,7 +231,7 @@ void StoreLog::write_all(const std::string& bytes, std::size_t at) {
   }
 }
 
-// What a dead writer has left goes.
+// Removes an unfinished record of a dead writer.
 void StoreLog::cut(std::size_t end) {
   if (::ftruncate(file_.get(), static_cast<off_t>(end)) != 0) base::throw_errno("cannot write " + path_, errno);
 }
@@ -242,7 +242,7 @@ bool StoreLog::must_compact() const noexcept {
          std::max({kCompactMin, kGrowth * snapshot, kGrowth * table_.snapshot_bytes(), retry_at_});
 }
 
-// With the lock held alone, and all written. What it needs may not be there: then the log stays as it is.
+// Called with the lock held alone, when all is written. Without space on the disk the log stays as it is.
 void StoreLog::compact() noexcept {
   try {
     LogMark next;

@@ -3,7 +3,8 @@
 //
 // Who reads holds the file's lock (flock) shared, who writes alone; the kernel gives a lock back when its holder dies.
 // A writer that dies leaves at most a record, or a snapshot, that no mark names: readers do not reach it, and the next
-// writer cuts it away. A file that was removed, or replaced, while nobody held it begins anew. Not thread-safe.
+// writer cuts it away. If the file was removed or replaced while no process held it, the log starts from empty. Not
+// thread-safe.
 //
 // Compaction. When a log has kCompactMin bytes, and four times as many as its snapshot has and as its table needs, the
 // writer appends a new snapshot, writes the mark by which the log begins there, and releases the space before (a hole

@@ -56,7 +56,7 @@ class Serving {
   io::Loop& loop() noexcept { return loop_; }
 
  private:
-  // Of one socket: first the handshake, then it has a line.
+  // One socket: first in the handshake, then with a line.
   struct Client {
     explicit Client(std::string_view secret) : greeting(secret) {}
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a TcpStore and its server say to each other. First the handshake (proof/proof.hpp), as it stands:
+// The protocol of a TcpStore and its server. First the handshake (proof/proof.hpp), as it stands:
 //
 //   client   kClientMagic, its nonce
 //   server   kServerMagic, its nonce, its proof

@@ -119,7 +119,7 @@ class TcpStore::Impl {
   std::optional<base::Thread> watcher_;
 };
 
-// For who waits for clients; empty: there were none.
+// A note on refused connections, for the text of a timeout; empty if there were none.
 std::string TcpStore::Impl::refusals() const {
   const int refused = server_ ? server_->refused() : 0;
   if (refused == 0) return "";

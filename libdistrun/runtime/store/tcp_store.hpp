@@ -22,8 +22,8 @@ struct TcpStoreOptions {
 class TcpStore final : public Store {
  public:
   // Connects to `host`, or listens there and serves. Throws Error{InvalidArgument} for a name without an address,
-  // Error{Timeout} if nobody serves there within the timeout, Error{Disconnected} if what listens there does not know
-  // the secret, speaks another version or is no store; and Error{Failed} if it can't listen.
+  // Error{Timeout} if no server answers there within the timeout, Error{Disconnected} if what listens there does not
+  // know the secret, speaks another version or is no store; and Error{Failed} if it can't listen.
   explicit TcpStore(const std::string& host, TcpStoreOptions options = {});
   // The server's ends the store for all.
   ~TcpStore() override;

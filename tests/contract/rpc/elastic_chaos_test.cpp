@@ -1,5 +1,5 @@
 // Random histories of an elastic group: workers join, leave with calls in flight, come back in the same process or in
-// another one, are killed and stopped, while all of them call each other. Whatever the history: each call ends in time,
+// another one, are killed and stopped, while all of them call each other. In each history each call ends in time,
 // with the answer to itself, from the worker that it was made to, or with an error that names that worker.
 #include <catch2/catch.hpp>
 
@@ -37,7 +37,7 @@ const base::Nanoseconds kJoinBound = distrun::testing::scaled(20s), kLeaveBound 
 
 using Numbers = std::vector<std::int64_t>;
 
-// The call's own number, and who has run it.
+// Returns the call's own number, and the worker that has run it.
 Numbers chaos_echo(std::int64_t token, std::int64_t rest_us) {
   ::usleep(static_cast<useconds_t>(rest_us));
   const WorkerInfo self = get_worker_info();
@@ -54,7 +54,7 @@ class Dice {
   std::mt19937 random_;
 };
 
-// What is known when a call is made, and its answer, which may come in another session than that.
+// A call. Its answer may come in a later session of the caller.
 struct Asked {
   WorkerInfo worker;
   std::int64_t token = 0;
@@ -84,7 +84,7 @@ class Wanderer {
   Wanderer(int id, const Post& post, std::string store, std::string transport, unsigned long seed)
       : id_(id), post_(post), store_(std::move(store)), transport_(std::move(transport)), dice_(seed) {}
 
-  // Whatever goes wrong is told.
+  // Reports each thing that goes wrong.
   void run() {
     const std::string came = what_comes_of([this] { wander(); });
     if (came != "done") post_.tell("wrong end: " + came);
@@ -118,7 +118,7 @@ class Wanderer {
       init_rpc({"worker" + std::to_string(id_), find_backend("pipe"), id_, {}, options});
     });
   }
-  // What it has asked for before is not waited for, and is looked at in the next session.
+  // Calls that are under way stay so, and are checked in the next session.
   void leave(bool is_graceful) {
     in_time("leave", kLeaveBound, [&] { rpc::shutdown({.graceful = is_graceful, .timeout = 15}); });
   }
@@ -136,7 +136,6 @@ class Wanderer {
       const std::string wrong = what_is_wrong(each);
       if (!wrong.empty()) post_.tell(wrong);
     }
-    checked_ += asked_.size();
     asked_.clear();
   }
 
@@ -145,7 +144,6 @@ class Wanderer {
   const std::string store_, transport_;
   Dice dice_;
   std::int64_t last_token_ = 0;
-  std::size_t checked_ = 0;
   std::vector<Asked> asked_;
 };
 
@@ -185,7 +183,7 @@ class History {
       default: return at(id)->go_on('b');
     }
   }
-  // What it told before it died is told.
+  // Reports what it has said before it died.
   void kill(int id) {
     ::kill(at(id)->pid(), SIGKILL);
     at(id)->lines_up_to("end", prefix(id), told_);
@@ -219,7 +217,7 @@ class History {
 }  // namespace
 
 TEST_CASE(
-    "in whatever order workers join, leave, die and come back, each call gets its own answer or the right error") {
+    "in any order in which workers join, leave, die and come back, each call gets its own answer or the right error") {
   const unsigned long seed = number_of("DISTRUN_CHAOS_SEED", kHistorySeed);
   const unsigned long count = number_of("DISTRUN_ELASTIC_HISTORIES", base::kSanitized ? 2 : 6);
   const distrun::testing::Scratch scratch;
@@ -233,7 +231,7 @@ TEST_CASE(
     std::string all;
     for (const std::string& each : told[i]) all += "\n  " + each;
     INFO("repeat it: DISTRUN_CHAOS_SEED=" << seed + i << " DISTRUN_ELASTIC_HISTORIES=1 build/bin/contract_rpc_chaos "
-                                          << "'in whatever order*'" << all);
+                                          << "'in any order in which*'" << all);
     CHECK(told[i].empty());
   }
 }

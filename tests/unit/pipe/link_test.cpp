@@ -6,8 +6,8 @@
 
 #include <agents/pipe/link.hpp>
 #include <distrun/common/base/error.hpp>
-#include <distrun/runtime/tensor/core/empty.hpp>
 #include <distrun/common/base/sanitizer.hpp>
+#include <distrun/runtime/tensor/core/empty.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
 
 #include "fake_stream.hpp"

@@ -1,4 +1,4 @@
-// Workers show each other that they know the session's secret, and send it to nobody.
+// Workers prove to each other that they know the session's secret, and never send it.
 #include <catch2/catch.hpp>
 
 #include <agents/pipe/porter.hpp>

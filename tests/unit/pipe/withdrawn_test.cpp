@@ -74,6 +74,7 @@ TEST_CASE("a call that is withdrawn before any of it was written arrives as its 
   REQUIRE(arrived);
   CHECK(arrived->message.id == 7);
   CHECK(arrived->message.unreadable == "its caller's time was over before it was sent");
+  CHECK(arrived->message.is_late);
   CHECK(arrived->message.tensors.empty());
   CHECK(arrived->message.payload.empty());
   REQUIRE(arrived->message.sections.size() == (is_rich ? 2 : 0));
@@ -116,6 +117,7 @@ TEST_CASE("memory that was read out of a caller whose time was over is given to 
   CHECK(arrived->was_read_from_peer);
   CHECK(arrived->message.sections.empty());
   CHECK(arrived->message.unreadable == (is_late ? "its caller's time was over before its tensors were read" : ""));
+  CHECK(arrived->message.is_late == is_late);
   CHECK(arrived->message.tensors.size() == (is_late ? 0 : 1));
 }
 
@@ -142,6 +144,7 @@ TEST_CASE("a message for which there is no memory is read to its end, and the ne
   REQUIRE(arrived.size() == 2);
   CHECK(arrived[0].message.id == 1);
   CHECK_THAT(arrived[0].message.unreadable, Catch::StartsWith("there is no memory for its 100663"));
+  CHECK_FALSE(arrived[0].message.is_late);
   CHECK(arrived[0].message.tensors.empty());
   CHECK(arrived[1].message.unreadable.empty());
   CHECK(arrived[1].message.payload.size() == 10);

@@ -9,6 +9,8 @@
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
 
+#include "quiet_agent.hpp"
+
 namespace distrun::rpc {
 namespace {
 
@@ -16,9 +18,8 @@ using namespace std::chrono_literals;
 
 // Whoever asks it for its workers while it is slow gets them a moment after they were read: as soon as somebody else
 // has been through with the question, or after a while, if nobody comes through.
-class SlowAgent final : public Agent {
+class SlowAgent final : public QuietAgent {
  public:
-  const WorkerInfo& worker_info() const noexcept override { return self_; }
   std::vector<WorkerInfo> worker_infos() const override {
     std::unique_lock lock(mutex_);
     std::vector<WorkerInfo> read = workers_;
@@ -29,17 +30,10 @@ class SlowAgent final : public Agent {
     }
     return read;
   }
-  std::string address() const override { return "nowhere"; }
   void add_worker(const WorkerRecord& record) override {
     const std::lock_guard lock(mutex_);
     workers_.push_back(record.worker);
   }
-  void remove_worker(WorkerKey) noexcept override {}
-  void start(Receiver&) override {}
-  void send(WorkerKey, Message, Urgency) override {}
-  std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }
-  void close(base::Nanoseconds) noexcept override {}
-  std::map<std::string, std::string> debug_info() const override { return {}; }
 
   void set_slow() {
     const std::lock_guard lock(mutex_);
@@ -56,7 +50,6 @@ class SlowAgent final : public Agent {
   }
 
  private:
-  const WorkerInfo self_{"worker0", 0};
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::vector<WorkerInfo> workers_{self_};  // guarded by mutex_, as all below

@@ -14,16 +14,13 @@
 #include <distrun/runtime/rpc/calls/error_codec.hpp>
 #include <distrun/runtime/rpc/values/convert.hpp>
 
+#include "quiet_agent.hpp"
+
 namespace distrun::rpc {
 
-class KeepingAgent final : public Agent {
+class KeepingAgent final : public QuietAgent {
  public:
-  const WorkerInfo& worker_info() const noexcept override { return self_; }
   std::vector<WorkerInfo> worker_infos() const override { return {self_, {"worker1", 1}, {"worker2", 2}}; }
-  std::string address() const override { return "nowhere"; }
-  void add_worker(const WorkerRecord&) override {}
-  void remove_worker(WorkerKey) noexcept override {}
-  void start(Receiver&) override {}
   void send(WorkerKey, Message message, Urgency) override {
     std::unique_lock lock(mutex_);
     if (refusal_) throw Error(*refusal_);
@@ -37,9 +34,6 @@ class KeepingAgent final : public Agent {
     const std::lock_guard lock(mutex_);
     return has_room_;
   }
-  std::shared_ptr<future::Progress> progress() const noexcept override { return nullptr; }
-  void close(base::Nanoseconds) noexcept override {}
-  std::map<std::string, std::string> debug_info() const override { return {}; }
 
   // The numbers of the calls that it was sent.
   std::vector<std::uint64_t> calls() const {
@@ -56,7 +50,7 @@ class KeepingAgent final : public Agent {
     const std::lock_guard lock(mutex_);
     has_room_ = has_room;
   }
-  // From now on it sends nothing.
+  // Makes each later send() throw it.
   void refuse(Error why) {
     const std::lock_guard lock(mutex_);
     refusal_ = std::move(why);
@@ -78,7 +72,6 @@ class KeepingAgent final : public Agent {
   }
 
  private:
-  const WorkerInfo self_{"worker0", 0};
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kMiB = 1 << 20;
 
-// Nobody writes into it, so that it takes no memory; all calls share it.
+// It is never written, so it takes no memory. All calls share it.
 Tensor mebibytes(std::int64_t count) {
   static const Tensor large = tensor::empty({600 * kMiB}, {tensor::DType::U8, {}});
   return large.narrow(0, 0, count * kMiB);

@@ -27,6 +27,14 @@ TEST_CASE("a call that could not be taken is answered with the reason") {
   CHECK(kept.calls->counts().running == 0);
 }
 
+TEST_CASE("a call whose caller has given up is answered as one that came too late") {
+  KeptCalls kept;
+  Message late = unreadable(MessageKind::Call, 5);
+  late.is_late = true;
+  kept.calls->receive(WorkerInfo("worker1", 1), std::move(late));
+  CHECK(kept.agent->failure().kind() == ErrorKind::Timeout);
+}
+
 TEST_CASE("an answer that could not be taken is the error of its call, and of no other") {
   KeptCalls kept;
   const auto lost = kept.calls->call(KeptCalls::request("worker1", 60));

@@ -1,5 +1,4 @@
-// A store's file does not grow with the number of updates, and whoever reads and writes beside a compaction notices
-// nothing.
+// A store's file does not grow with the number of updates, and readers and writers notice nothing of a compaction.
 #include <catch2/catch.hpp>
 
 #include <sys/resource.h>
@@ -16,6 +15,7 @@
 #include <distrun/runtime/store/file_store.hpp>
 #include <distrun/runtime/store/store_log.hpp>
 
+#include "marks.hpp"
 #include "support/environment.hpp"
 #include "support/scratch.hpp"
 
@@ -38,13 +38,6 @@ Sizes sizes_of(const std::string& path) {
   return {static_cast<std::size_t>(found.st_size), static_cast<std::size_t>(found.st_blocks) * 512};
 }
 
-LogMark mark_of(const std::string& path) {
-  std::string header(kLogHeaderSize, '\0');
-  std::ifstream(path).read(header.data(), kLogHeaderSize);
-  const auto mark = mark_in(header);
-  REQUIRE(mark);
-  return *mark;
-}
 std::uint64_t generation_of(const std::string& path) { return mark_of(path).generation; }
 
 // Enough writes for a compaction.

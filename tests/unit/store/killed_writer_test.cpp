@@ -12,6 +12,7 @@
 #include <distrun/runtime/store/file_store.hpp>
 #include <distrun/runtime/store/store_log.hpp>
 
+#include "marks.hpp"
 #include "struck_writes.hpp"
 #include "support/process.hpp"
 #include "support/scratch.hpp"
@@ -24,14 +25,6 @@ using testing::Scratch;
 constexpr std::size_t kFiller = 64 * 1024;
 constexpr int kJobs = 500;
 constexpr int kParts = 4;
-
-LogMark mark_of(const std::string& path) {
-  std::string header(kLogHeaderSize, '\0');
-  std::ifstream(path).read(header.data(), kLogHeaderSize);
-  const auto mark = mark_in(header);
-  REQUIRE(mark);
-  return *mark;
-}
 
 // A file in which one of the next updates is followed by a compaction, which writes a snapshot in several parts.
 void write_ripe(const std::string& path, bool is_second) {

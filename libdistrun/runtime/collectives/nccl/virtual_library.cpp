@@ -128,7 +128,7 @@ class VirtualLibrary final : public Library {
   std::unique_ptr<Communicator> connect(const Joining& joining) override {
     // It is only seen while the ranks meet.
     const std::shared_ptr<Store> borrowed(std::shared_ptr<Store>(), &store_);
-    // Its name was told by another rank: it need not end.
+    // The name came from another rank: it may have no zero at its end.
     PrefixStore own(std::string(joining.id.data(), ::strnlen(joining.id.data(), joining.id.size())), borrowed);
     return std::make_unique<VirtualCommunicator>(make_shm_backend(joining.group, own, joining.deadline, {}));
   }

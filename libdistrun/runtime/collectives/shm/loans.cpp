@@ -7,7 +7,7 @@
 namespace distrun::collectives::shm {
 namespace {
 
-// Of a letter's bytes by another process.
+// The longest time that another process may take to copy a message.
 constexpr base::Nanoseconds kLongestCopy = std::chrono::milliseconds(500);
 
 constexpr std::uint64_t with_state(std::uint64_t word, Loan state) {

@@ -1,5 +1,5 @@
 #pragma once
-// Loans of a rank: who may read the bytes of one of its letters, in its memory or in memory that it shares for that.
+// Loans of a rank: other ranks read the bytes of a large message in its memory, or in memory that it shares for that.
 //
 //   offered -> fetching -> fetched    the receiver has read them
 //   offered -> free                   the sender has taken them back
@@ -31,7 +31,7 @@ class Loans {
   bool is_fetched(const Lent& lent) const noexcept;
   // Its word is one that neither end has written.
   bool is_broken(const Lent& lent) const noexcept;
-  // Ends it: nobody reads the bytes any more. True: they were read to their end. A copy that is under way ends soon,
+  // Ends it: the bytes are read no more. True: they were read to their end. A copy that is under way ends soon,
   // but not that of a process that has died or is stopped: after a bound it does not count.
   bool end(const Lent& lent, int reader) noexcept;
 
@@ -47,7 +47,7 @@ class Loans {
   const std::shared_ptr<Area> area_;
   Seat& own_;
   std::array<std::atomic<bool>, kLoans> in_use_{};
-  std::array<std::uint64_t, kLoans> turns_{};  // each of who has set in_use_
+  std::array<std::uint64_t, kLoans> turns_{};  // each changed only by the thread that has set in_use_
 };
 
 }  // namespace distrun::collectives::shm

@@ -11,7 +11,7 @@
 namespace distrun::collectives::shm {
 namespace {
 
-// What a letter that is kept costs.
+// Returns the bytes that a kept message takes.
 std::size_t cost_of(const LetterHead& head) {
   return sizeof(Arrived) + (head.carriage == Carriage::Inside ? head.size : 0);
 }
@@ -327,7 +327,7 @@ bool Mail::has_gone(int rank) const {
   return area_->seat(rank).presence.load() != Presence::Here || !boxes_.why_refused(rank).empty();
 }
 
-// Of a rank that has gone all is taken that its box may hold: nobody is left to wait.
+// After a rank has gone, all that its box holds is taken: no sender is left to wait.
 bool Mail::may_keep(int from, const LetterHead& head) {
   const bool is_last = area_->seat(from).presence.load() != Presence::Here;
   const std::size_t most = kKeptMost + (is_last ? kLetters * (sizeof(Arrived) + kLetterRoom) : 0);

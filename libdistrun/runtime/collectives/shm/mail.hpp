@@ -38,7 +38,7 @@ class Mail : public std::enable_shared_from_this<Mail> {
  private:
   class Sending;
   class Receiving;
-  // Letters of one sender that nobody wants yet.
+  // Messages of one sender that no receive asks for yet.
   struct Kept {
     std::size_t bytes = 0;
     bool is_full = false;  // the next one did not fit, and stays in the box

@@ -21,12 +21,12 @@ class MailBoxes {
  public:
   MailBoxes(std::shared_ptr<Area> area, const GroupInfo& group);
 
-  // Where the next letter to that rank is written; null: there is no room.
+  // Returns the place for the next message to that rank; null: there is no room.
   ShownLetter* room(int to);
   // It is written.
   void send(int to);
 
-  // The header of the next letter from that rank; nothing: there is none.
+  // Returns the header of the next message from that rank, if there is one.
   std::optional<LetterHead> look(int from);
   // That letter.
   Arrived take(int from, const LetterHead& head);

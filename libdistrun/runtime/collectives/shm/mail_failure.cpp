@@ -35,7 +35,7 @@ void Mail::throw_if_broken(const Letter& letter) const {
   }
 }
 
-// What it waits for may be behind letters that this rank does not receive.
+// The message may be behind others that this rank does not receive.
 std::string Mail::kept_text(int peer) const {
   const std::lock_guard lock(mutex_);
   for (int rank = 0; rank < group_.size(); ++rank) {

@@ -1,4 +1,4 @@
-// What becomes of the answer to a call, on the thread that has read it, or on one of the pool where it may take time.
+// Answers to calls. A short one is taken on the thread that has read it, any other on a thread of the pool.
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
@@ -12,7 +12,7 @@
 
 namespace distrun::rpc {
 
-// An answer that comes after the call's deadline is none, also where the thread of timeouts has had no CPU since.
+// An answer that comes after the call's deadline is dropped, also where the thread of timeouts has had no CPU since.
 std::optional<PendingCall> Calls::take_answered(const Message& answer, WorkerKey from) {
   std::optional<PendingCall> call = pending_.take(answer.id, from);
   if (!call || call->deadline == core::kForever || base::system_clock().now() < call->deadline) return call;
@@ -25,7 +25,7 @@ std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Mes
   if (!message.unreadable.empty()) return end_unreadable(call, from, message), nullptr;
   if (message.kind == MessageKind::Reply &&
       (!is_plain(message) || has_packed_tensors(message) || brings_many_events(message))) {
-    if (!call) {  // nobody waits for it any more
+    if (!call) {  // the call has ended
       drop_references(references_.get(), from, message);
       devices_->discard(message, from);
       return nullptr;
@@ -57,8 +57,8 @@ Value Calls::read_reply_of(const PendingCall& call, const Message& message) {
   return read_reply(message);
 }
 
-// A value on GPUs comes on streams of its own, for which those of whoever waits for it wait; and which come after what
-// the callee reads of the arguments, so that whoever has waited may change them.
+// A value on GPUs comes on streams of its own. The streams of a waiting thread wait for these, and these come after the
+// callee has read the arguments, so that a caller that has waited may change them.
 void Calls::complete(const PendingCall& call, Message message) noexcept {
   const TracedReply traced(call);
   std::optional<core::ThreadStateGuard> guard;

@@ -183,20 +183,11 @@ CallCounts Calls::counts() const {
 }
 
 bool Calls::wait_quiet(base::TimePoint deadline, base::Location site) {
-  if (counts().is_quiet()) return true;
   board::WaitInfo info;
   info.kind = board::WaitKind::RpcReply;
   info.name = "its calls to end";
   info.site = site;
-  core::PollingWait wait(info, deadline);
-  auto rest = base::Nanoseconds(std::chrono::microseconds(20));
-  while (!counts().is_quiet()) {
-    const core::WaitEnd end = wait.rest(rest);
-    if (end == core::WaitEnd::Timeout) return false;
-    if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for the calls of RPC to end", site);
-    rest = std::min<base::Nanoseconds>(rest * 2, std::chrono::milliseconds(5));
-  }
-  return true;
+  return core::poll_until(info, deadline, std::chrono::milliseconds(5), [this] { return counts().is_quiet(); });
 }
 
 void Calls::close(const Error& why, base::Nanoseconds limit) noexcept {
@@ -244,7 +235,7 @@ void Calls::fail_pending(const PendingCall& call, const Error& why) noexcept {
   call.future->end(std::make_exception_ptr(std::move(own)));
 }
 
-// The agent is told first, which may still have to send the call's tensors: whoever sees the timeout may change them.
+// First the agent, which may still have to send the call's tensors: a caller that sees the timeout may change them.
 void Calls::expire(PendingCall call) noexcept {
   if (call.profiled != nullptr) call.profiled->end(nullptr);
   std::string text = "RPCErr:1:RPC ran for more than set timeout (" + milliseconds(call.timeout) +
@@ -264,7 +255,7 @@ void Calls::cancel(const PendingCall& call) noexcept {
     message.kind = MessageKind::Cancel;
     message.id = call.id;
     agent_->send(call.peer, std::move(message), Urgency::Later);
-  } catch (const std::exception&) {  // whoever can't be told is gone
+  } catch (const std::exception&) {  // the worker is gone
   }
 }
 

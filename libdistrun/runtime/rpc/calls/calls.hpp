@@ -140,7 +140,6 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   void begin_in_room(Outgoing& outgoing, bool is_limited, base::Location site);
   // Gives the call its number. True: it had to wait. Throws Error{Overloaded} at its deadline. See room.cpp.
   bool wait_for_room(PendingCall& call, const std::string& worker, base::Location site);
-  bool wait_for_agent(const PendingCall& call, const board::WaitInfo& info);
   void write(Outgoing& outgoing, const CallHead& head, const CallRequest& request);
   Value read_reply_of(const PendingCall& call, const Message& message);
   void send(Outgoing& outgoing);
@@ -152,7 +151,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   bool send_answer(const CallContext& call, Message message, Forks forks = {}, DeviceCarrier::Kept kept = {}) noexcept;
   std::shared_ptr<ResultSink> begin_result(const WorkerInfo& from, const Message& message);
   std::unique_ptr<future::HandlerTask> begin_call(const WorkerInfo& from, Message&& message);
-  // Nothing: nobody waits for this answer, or it has come too late.
+  // Returns nothing if the call has ended, or if the answer has come too late.
   std::optional<PendingCall> take_answered(const Message& answer, WorkerKey from);
   std::unique_ptr<future::HandlerTask> end_call(const WorkerInfo& from, Message&& message);
   void end_unreadable(const std::optional<PendingCall>& call, const WorkerInfo& from, const Message& message);
@@ -193,7 +192,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   std::map<std::string, Error> dead_;  // by the worker's name, why
 };
 
-// Whether the call is right, and could not be sent: its worker is gone, or too much is on its way to it.
+// Returns whether a call could not be sent though it is right: its worker is gone, or too much is on its way to it.
 bool is_of_delivery(const Error& error) noexcept;
 // A future of that type that has failed so.
 std::shared_ptr<future::FutureState> failed_future(const ResultType& type, const Error& error, base::Location site);

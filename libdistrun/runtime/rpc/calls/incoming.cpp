@@ -72,10 +72,12 @@ void Calls::refuse_unreadable(const WorkerInfo& from, const Message& message) {
   call.result = begin_result(from, message);
   drop_references(references_.get(), from, message);
   devices_->discard(message, from);
-  fail(call,
-       Error(ErrorKind::Overloaded, "MemoryError",
-             "the call could not be taken by " + self().name() + ": " + message.unreadable),
-       true);
+  if (message.is_late) {
+    const std::string text = "RPCErr:1:RPC ran for more than set timeout: " + message.unreadable;
+    return fail(call, Error(ErrorKind::Timeout, "RuntimeError", text), false);
+  }
+  const std::string text = "the call could not be taken by " + self().name() + ": " + message.unreadable;
+  fail(call, Error(ErrorKind::Overloaded, "MemoryError", text), true);
 }
 
 std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, Message&& message) {

@@ -238,8 +238,7 @@ PendingCall Calls::begin(CallRequest request, const ResultType& type, Urgency ur
     pending_.add(pending);
     send(outgoing);
   } catch (...) {
-    pending_.give_back(pending.id);
-    pending_.take(pending.id, pending.peer);
+    pending_.drop(pending.id);
     withdraw(pending.kept);
     throw;
   }
@@ -315,7 +314,7 @@ bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error)
     outgoing.memory.sent();
     sent_.fetch_add(1, std::memory_order_relaxed);
   } catch (...) {
-    pending_.take(call.id, call.peer);
+    pending_.drop(call.id);
     withdraw(kept);
     fail_pending(call, error_of(std::current_exception()));
   }

@@ -33,7 +33,7 @@ std::uint64_t PendingCalls::next_id() {
   return next_id(none);
 }
 
-// A number whose place is taken by one that waits for long is left out.
+// Skips a number if a call that waits for long has its place.
 std::uint64_t PendingCalls::next_id(Load& load) {
   const std::lock_guard lock(mutex_);
   load.waiting = waiting_for(load.peer.id);
@@ -63,10 +63,10 @@ bool PendingCalls::wait_for_room(const Load& load, const board::WaitInfo& info, 
   return has_come;
 }
 
-void PendingCalls::give_back(std::uint64_t id) noexcept {
+void PendingCalls::drop(std::uint64_t id) noexcept {
   const std::lock_guard lock(mutex_);
   PendingCall& slot = slots_[place_of(id)];
-  if (id != 0 && slot.id == id && slot.future == nullptr) take_out(slot);
+  if (id != 0 && slot.id == id) take_out(slot);
 }
 
 PendingCall PendingCalls::take_out(PendingCall& slot) noexcept {

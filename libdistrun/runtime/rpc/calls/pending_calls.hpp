@@ -4,7 +4,7 @@
 // a step and no memory is taken for one.
 //
 // What is sent to a worker that does not answer stays in memory here, on the way, and there. So the calls that wait for
-// one worker's answers are counted in bytes, and whoever would go beyond a limit waits for answers first.
+// one worker's answers are counted in bytes, and a call that would go beyond a limit waits for answers first.
 //
 // The thread is there once somebody may wait without looking himself (watch_timeouts()), and sleeps until the first
 // deadline that it knows of: calls that are answered in time cost it nothing.
@@ -62,8 +62,8 @@ class PendingCalls {
   PendingCalls(const PendingCalls&) = delete;
   PendingCalls& operator=(const PendingCalls&) = delete;
 
-  // What a call adds to that which waits for its peer's answers, and how much that may be then. A call that is alone
-  // may have any size.
+  // The bytes of a call, and how many may wait for its peer's answers together with it. A call that is alone may have
+  // any size.
   struct Load {
     WorkerKey peer;
     std::uint64_t bytes = 0;
@@ -76,8 +76,8 @@ class PendingCalls {
   std::uint64_t next_id();
   // Until there may be room, or the deadline: false.
   bool wait_for_room(const Load& load, const board::WaitInfo& info, base::TimePoint deadline);
-  // A number of next_id() that add() has not been given.
-  void give_back(std::uint64_t id) noexcept;
+  // Removes the call with that number, or the number alone. Does nothing if it is gone already.
+  void drop(std::uint64_t id) noexcept;
   // One with a number of next_id(), or one that was taken: false, if there is another in its place by now.
   bool add(PendingCall call);
   // Of the call with that number to that worker; nothing: it has been answered, or has expired.

@@ -2,8 +2,6 @@
 // Without a bound a worker that is slow, or stopped, would fill the memory of its callers, and its own.
 //
 // The wait is the caller's, so it ends with the call's own deadline: the call was not sent then, and may be made again.
-#include <algorithm>
-
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/board/slot_writer.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
@@ -17,10 +15,10 @@ namespace {
 // one is often what lets the others end.
 constexpr std::uint64_t kUnansweredMax = std::uint64_t{256} << 20;
 constexpr std::uint64_t kUnansweredOfHandlersMax = std::uint64_t{1} << 30;
-// With less under way the agent has room in any case.
+// While less is under way, agents have room.
 constexpr std::uint64_t kAskAgentFrom = std::uint64_t{16} << 20;
 
-constexpr base::Nanoseconds kFirstRest = std::chrono::microseconds(20), kLastRest = std::chrono::milliseconds(1);
+constexpr base::Nanoseconds kLastRest = std::chrono::milliseconds(1);
 
 board::WaitInfo info_of(const PendingCall& call, base::Location site) {
   board::WaitInfo info;
@@ -53,21 +51,8 @@ bool Calls::wait_for_room(PendingCall& call, const std::string& worker, base::Lo
     if (!pending_.wait_for_room(load, info, call.deadline)) throw no_room(call, worker, load.waiting, site);
     call.id = pending_.next_id(load);
   }
-  if (!wait_for_agent(call, info)) throw no_room(call, worker, load.waiting, site);
-  return true;
-}
-
-// Nobody says when what is on its way has been written.
-bool Calls::wait_for_agent(const PendingCall& call, const board::WaitInfo& info) {
-  if (agent_->has_room(call.peer)) return true;
-  core::PollingWait wait(info, call.deadline);
-  base::Nanoseconds rest = kFirstRest;
-  while (!agent_->has_room(call.peer)) {
-    const core::WaitEnd end = wait.rest(rest);
-    if (end == core::WaitEnd::Timeout) return false;
-    if (end == core::WaitEnd::PeerFailed) core::throw_peer_failed("waiting for room for a call", info.site);
-    rest = std::min(rest * 2, kLastRest);
-  }
+  const auto has_room = [&] { return agent_->has_room(call.peer); };
+  if (!core::poll_until(info, call.deadline, kLastRest, has_room)) throw no_room(call, worker, load.waiting, site);
   return true;
 }
 

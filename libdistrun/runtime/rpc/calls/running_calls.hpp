@@ -18,7 +18,7 @@ class RunningCalls {
   explicit RunningCalls(std::uint64_t most = bytes_by_default()) : bytes_max_(most) {}
 
   // `bytes` of its message. Throws Error{Overloaded} beyond 1 M calls, and beyond the bytes, unless it is the only one.
-  // One whose number its caller uses already is not listed.
+  // A call with a number that its caller uses already is not listed.
   void add(const std::shared_ptr<CallContext>& call, std::uint64_t bytes);
   void remove(const CallContext& call) noexcept;
   void cancel(WorkerKey caller, std::uint64_t id) noexcept;
