@@ -75,6 +75,7 @@ bool FaultyAgent::is_past_faults(rpc::WorkerKey to) const {
 }
 
 void FaultyAgent::send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) {
+  rpc::refuse_forked(mark_, base::Location::here());
   refuse_cut(to);
   if (is_past_faults(to)) return inner_->send(to, std::move(message), urgency);
   const std::optional<base::FaultKind> kind = kind_of(message);
@@ -213,7 +214,7 @@ void FaultyAgent::carry_out_cut(rpc::WorkerKey to) noexcept {
 // ---- its end
 
 void FaultyAgent::close(base::Nanoseconds limit) noexcept {
-  if (is_closed_.exchange(true)) return;
+  if (mark_.is_inherited() || is_closed_.exchange(true)) return;
   held_.close(limit.count() > 0);
   inner_->close(limit);
   receiver_ = nullptr;

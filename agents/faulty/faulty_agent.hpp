@@ -9,6 +9,7 @@
 #include <agents/faulty/lie.hpp>
 #include <agents/faulty/peers.hpp>
 #include <agents/faulty/tally.hpp>
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/rpc/agent.hpp>
 
 namespace distrun::agents::faulty {
@@ -56,6 +57,7 @@ class FaultyAgent final : public rpc::Agent, private rpc::Receiver, private DueE
   // With the peer's `receiving` held.
   void tell_loss(Peer& peer, const rpc::WorkerInfo& worker, const base::Error& why) noexcept;
 
+  const base::ProcessMark mark_;
   const std::shared_ptr<rpc::Agent> inner_;
   core::RankState& rank_;
   Fates fates_;

@@ -183,6 +183,7 @@ void Endpoint::start(rpc::Receiver& receiver) {
 }
 
 void Endpoint::send(rpc::WorkerKey to, rpc::Message message) {
+  rpc::refuse_forked(mark_, base::Location::here());
   const std::shared_ptr<Lane> lane = lane_to(to);
   if (message.is_limited) lane->check_room(message.kind);
   rpc::copy_tensors(message);
@@ -271,8 +272,10 @@ void Endpoint::set_end(const std::string& why) noexcept {
   end_ = why;
 }
 
-// What was sent is in the lanes of those who receive it already, in front of the news that this one leaves.
+// What was sent is in the lanes of those who receive it already, in front of the news that this one leaves. A forked
+// process has a copy of all of that, and nobody who reads it.
 void Endpoint::close() noexcept {
+  if (mark_.is_inherited()) return;
   std::vector<std::shared_ptr<Lane>> lanes;
   std::string why;
   {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <agents/inproc/lane.hpp>
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/rpc/session/backends.hpp>
 
 namespace distrun::agents::inproc {
@@ -60,6 +61,7 @@ class Endpoint final {
   Peer& add(const rpc::WorkerInfo& worker, std::uint64_t number, std::shared_ptr<Lane>& before);
   Peer& reachable(rpc::WorkerKey worker);
 
+  const base::ProcessMark mark_;
   const rpc::WorkerInfo worker_;
   const std::uint64_t number_;
   const std::string secret_;

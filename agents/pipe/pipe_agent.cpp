@@ -7,6 +7,7 @@
 #include <agents/pipe/transports/socket_stream.hpp>
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/leave_to_parent.hpp>
 #include <distrun/runtime/core/shared_memory.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/rpc/successor.hpp>
@@ -32,7 +33,16 @@ PipeAgent::PipeAgent(PipeSetting setting)
       porter_(std::make_unique<Porter>(setting_.identity, Listener(setting_.has_uds, setting_.tcp_host),
                                        static_cast<PorterEvents&>(*this), setting_.handshake_limit)) {}
 
-PipeAgent::~PipeAgent() { close(base::Nanoseconds(0)); }
+// A forked process leaves its parent's links, rings and sockets as they are.
+PipeAgent::~PipeAgent() {
+  if (!mark_.is_inherited()) {
+    close(base::Nanoseconds(0));
+    return;
+  }
+  base::leave_to_parent(std::move(porter_));
+  base::leave_to_parent(std::move(reactor_));
+  base::leave_to_parent(std::move(links_));
+}
 
 std::vector<rpc::WorkerInfo> PipeAgent::worker_infos() const {
   std::vector<rpc::WorkerInfo> workers{setting_.worker};
@@ -159,6 +169,7 @@ void PipeAgent::lose(const rpc::WorkerInfo& peer, const base::Error& why) noexce
 }
 
 void PipeAgent::send(rpc::WorkerKey to, rpc::Message message, rpc::Urgency urgency) {
+  rpc::refuse_forked(mark_, base::Location::here());
   const LinkPtr link = get(to);
   const Link::Limit limit = limit_of(message);
   switch (link->send(std::move(message), limit)) {
@@ -322,7 +333,7 @@ void PipeAgent::set_end(const std::string& why) noexcept {
 }
 
 void PipeAgent::close(base::Nanoseconds limit) noexcept {
-  if (is_closed_.exchange(true)) return;
+  if (mark_.is_inherited() || is_closed_.exchange(true)) return;
   const bool was_started = receiver_.load() != nullptr;
   const base::TimePoint deadline = base::deadline_after(limit);
   if (was_started && limit.count() > 0) flush_all(deadline);

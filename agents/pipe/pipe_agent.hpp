@@ -11,6 +11,7 @@
 #include <agents/pipe/link.hpp>
 #include <agents/pipe/porter.hpp>
 #include <agents/pipe/reactor.hpp>
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/rpc/agent.hpp>
 
 namespace distrun::agents::pipe {
@@ -79,6 +80,7 @@ class PipeAgent final : public rpc::Agent, private PorterEvents, private rpc::Re
   std::vector<LinkPtr> links() const;
   void flush_all(base::TimePoint deadline) noexcept;
 
+  const base::ProcessMark mark_;
   const PipeSetting setting_;
   core::RankState& rank_;
   future::HandlerPool& pool_;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/core/wait.hpp>
 
 namespace distrun::runtime {
@@ -54,12 +55,14 @@ bool shows_errors(const distrun_rank& rank) noexcept {
   return rank.size >= offsetof(distrun_rank, error_hide) + sizeof rank.error_hide;
 }
 
-// A rank's line, as its runner gives it. Lives on: a thread may wait longer than its test runs.
+// A rank's line, as its runner gives it. Lives on: a thread may wait longer than its test runs. A process that the test
+// forks shows nothing there: what the rank does is the parent's.
 class Line final : public core::RankLine {
  public:
   explicit Line(const distrun_rank& rank) noexcept : api_(rank), has_peers_(has_peers(rank)) {}
 
   int begin_wait(const board::WaitInfo& info, base::TimePoint deadline) noexcept override {
+    if (mark_.is_inherited()) return -1;
     const auto kind = static_cast<std::int32_t>(info.kind);
     if (!has_peers_) return api_.begin(api_.waits, kind, lend(info.name), info.site.file, info.site.line);
     distrun_wait wait{};
@@ -76,10 +79,12 @@ class Line final : public core::RankLine {
     wait.line = info.site.line;
     return api_.begin_for(api_.waits, &wait);
   }
-  void end_wait(int number) noexcept override { api_.end(api_.waits, number); }
+  void end_wait(int number) noexcept override {
+    if (!mark_.is_inherited()) api_.end(api_.waits, number);
+  }
 
   void note(board::WaitKind kind, std::string_view name, int peer, std::uint64_t id) noexcept override {
-    if (!has_peers_) return;
+    if (!has_peers_ || mark_.is_inherited()) return;
     distrun_operation operation{};
     operation.size = sizeof operation;
     operation.abi = DISTRUN_ABI;
@@ -90,14 +95,14 @@ class Line final : public core::RankLine {
     api_.did(api_.waits, &operation);
   }
   void progress() noexcept override {
-    if (has_peers_) api_.progress(api_.waits);
+    if (has_peers_ && !mark_.is_inherited()) api_.progress(api_.waits);
   }
 
   int show_error(std::string_view text) noexcept override {
-    return api_.show_error != nullptr ? api_.show_error(api_.waits, lend(text)) : -1;
+    return can_show_errors(api_.show_error) ? api_.show_error(api_.waits, lend(text)) : -1;
   }
   void hide_error(int number) noexcept override {
-    if (api_.hide_error != nullptr) api_.hide_error(api_.waits, number);
+    if (can_show_errors(api_.hide_error)) api_.hide_error(api_.waits, number);
   }
 
   std::optional<board::Shown> look_at(int rank) const override {
@@ -135,8 +140,14 @@ class Line final : public core::RankLine {
     decltype(distrun_rank::error_hide) hide_error = nullptr;
   };
 
+  template <class Function>
+  bool can_show_errors(Function* function) const noexcept {
+    return function != nullptr && !mark_.is_inherited();
+  }
+
   Functions api_;
   bool has_peers_;
+  const base::ProcessMark mark_;
 };
 
 }  // namespace

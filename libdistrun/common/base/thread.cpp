@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/leave_to_parent.hpp>
 #include <distrun/common/base/signal_stack.hpp>
 
 namespace distrun::base {
@@ -48,8 +49,13 @@ Thread::Thread(const std::string& name, std::function<void()> body, Faults fault
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+void Thread::join() {
+  if (mark_.is_inherited()) return leave_to_parent(std::move(thread_));
+  thread_.join();
+}
+
 Thread::~Thread() {
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) join();
 }
 
 }  // namespace distrun::base

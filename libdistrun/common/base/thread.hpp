@@ -1,10 +1,13 @@
 #pragma once
 // Threads as a seam. A Thread has a name that debuggers and stack reports show, starts with all signals blocked (the
 // main thread handles them) but stack_signal() and, if wanted, those of its own faults, which it handles on a stack of
-// their own, and is joined by its destructor.
+// their own, and is joined by its destructor. A forked process has none of its parent's threads: there is nothing to
+// join.
 #include <functional>
 #include <string>
 #include <thread>
+
+#include <distrun/common/base/process_mark.hpp>
 
 namespace distrun::base {
 
@@ -25,12 +28,13 @@ class Thread {
   ~Thread();
 
   bool joinable() const noexcept { return thread_.joinable(); }
-  void join() { thread_.join(); }
+  void join();
   // The thread goes on until the process ends; for threads that only serve the process itself.
   void leave_running() { thread_.detach(); }
 
  private:
   std::thread thread_;
+  ProcessMark mark_;
 };
 
 }  // namespace distrun::base

@@ -1,7 +1,6 @@
 #include <distrun/common/trace/writer.hpp>
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -14,6 +13,7 @@
 #include <optional>
 
 #include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/common/base/sealed_memory.hpp>
 
 namespace distrun::trace {
@@ -22,12 +22,8 @@ namespace {
 constexpr int kNumberBits = 48;  // of what begin() returns; above them stands for which memory it is
 constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kNumberBits) - 1;
 
-std::atomic<bool> is_forked{false};
-
-void silence_children() noexcept {
-  static const int once = ::pthread_atfork(nullptr, nullptr, [] { is_forked.store(true, std::memory_order_relaxed); });
-  static_cast<void>(once);
-}
+// Of the process that was told to write, in a trace of its own.
+constinit base::ProcessMark writing{base::ProcessMark::Unset{}};
 
 std::int32_t own_tid() noexcept {
   static thread_local const std::int32_t tid = ::gettid();
@@ -93,8 +89,7 @@ int Writer::follow(const char* path, int rank) noexcept {
       ::mmap(before, area_size(head.records), PROT_READ | PROT_WRITE, MAP_SHARED | (before != nullptr ? MAP_FIXED : 0),
              fd.get(), static_cast<off_t>(area_offset(rank, head.records)));
   if (at == MAP_FAILED) return errno;
-  silence_children();
-  is_forked.store(false, std::memory_order_relaxed);  // whoever is told to write is no child of somebody who writes
+  writing.set();
   memories_.fetch_add(1);
   mask_.store(head.records - 1);
   head_.store(static_cast<AreaHead*>(at));
@@ -103,7 +98,7 @@ int Writer::follow(const char* path, int rank) noexcept {
 }
 
 std::uint64_t Writer::put(const SliceInfo& info, std::int64_t begin_ns, std::int64_t end_ns) noexcept {
-  if (is_forked.load(std::memory_order_relaxed)) return 0;
+  if (writing.is_inherited()) return 0;
   introduce_thread();
   return write(info, begin_ns, end_ns);
 }
@@ -131,7 +126,7 @@ std::uint64_t Writer::write(const SliceInfo& info, std::int64_t begin_ns, std::i
 
 void Writer::end(std::uint64_t number) noexcept {
   if (number == 0 || number >> kNumberBits != (memories_.load(std::memory_order_relaxed) & 0xffff)) return;
-  if (is_forked.load(std::memory_order_relaxed)) return;  // the slice is the parent's
+  if (writing.is_inherited()) return;  // the slice is the parent's
   const std::uint64_t index = (number & kNumberMask) - 1;
   Cell& cell = cells_.load(std::memory_order_acquire)[index & mask_.load(std::memory_order_relaxed)];
   std::uint64_t state = state_of(index, Stage::Open);

@@ -32,6 +32,12 @@ DeviceWorker::DeviceWorker(Device device) : device_(device) {
   }).leave_running();
 }
 
+void DeviceWorker::check_process() const {
+  if (!mark_.is_inherited()) return;
+  mark_.refuse("the autograd thread of " + to_string(device_), "run backward() in that process, or exec() a program",
+               {});
+}
+
 void DeviceWorker::push(std::vector<Work> works) {
   {
     const std::lock_guard lock(mutex_);
@@ -76,6 +82,7 @@ DeviceWorker& device_worker(Device device, const core::RankState* rank) {
   const std::lock_guard lock(of.mutex);
   auto& worker = of.all[{rank, device}];
   if (!worker) worker = std::make_unique<DeviceWorker>(device);
+  worker->check_process();
   return *worker;
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/autograd/pass_table.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/device/device.hpp>
@@ -40,6 +41,9 @@ class DeviceWorker {
   void push(std::vector<Work> works);
   void wake();
 
+  // Throws Error{Failed} in a process that was forked after the worker was started: it has no such thread.
+  void check_process() const;
+
   // On the worker's own thread: runs what comes until `ready()`.
   void run_until(const std::function<bool()>& ready);
 
@@ -47,6 +51,7 @@ class DeviceWorker {
   bool take(Work& work, const std::function<bool()>& ready);
 
   const Device device_;
+  const base::ProcessMark mark_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Work> heap_;   // guarded by mutex_

@@ -147,8 +147,15 @@ std::string CallEngine::why_over() const {
   return over_.empty() ? over : over_;
 }
 
+void CallEngine::refuse_if_inherited(Location site) const {
+  if (!mark_.is_inherited()) return;
+  mark_.refuse("process group \"" + info_.name + "\"",
+               "use it in that process, fork before the group is made, or exec() a program", site);
+}
+
 // Who is told that has been told what has ended it.
 void CallEngine::refuse_if_over(Location site) const {
+  refuse_if_inherited(site);
   const std::string why = why_over();
   if (why.empty()) return;
   {

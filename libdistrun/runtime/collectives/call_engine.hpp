@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string>
 
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/collectives/backends.hpp>
 #include <distrun/runtime/collectives/call_bytes.hpp>
 #include <distrun/runtime/collectives/call_queue.hpp>
@@ -57,7 +58,11 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   Work finish(CallKind kind, std::shared_ptr<Transfer> transfer, std::shared_ptr<CallBytes> bytes,
               const CallOptions& options, Location site);
 
+  // Throws Error{Cancelled} if the group is over, and as refuse_if_inherited().
   void refuse_if_over(Location site) const;
+  // The process was forked from the one that is in the group: the rank's place is the parent's, and so are the threads.
+  bool is_inherited() const noexcept { return mark_.is_inherited(); }
+  void refuse_if_inherited(Location site) const;
   // What was asked for before is done first: what goes wrong with it is worth knowing. For some seconds at most.
   void leave();
   // Waits for the calls that were started, for some seconds at most. The group stays open.
@@ -77,6 +82,7 @@ class CallEngine : public std::enable_shared_from_this<CallEngine> {
   void note(const Job& job) const;
   base::TimePoint deadline(const CallOptions& options) const;
 
+  const base::ProcessMark mark_;
   const GroupInfo info_;
   const base::Nanoseconds timeout_;
   const std::unique_ptr<Backend> backend_;

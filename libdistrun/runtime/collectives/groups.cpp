@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
 #include <distrun/runtime/tensor/core/factories.hpp>
@@ -26,8 +27,15 @@ class Groups {
   void set_default(std::shared_ptr<ProcessGroup> group) {
     const std::lock_guard lock(mutex_);
     default_ = std::move(group);
+    has_default_.set();
+  }
+  // A forked process has its parent's object, whose mutex may be locked for good.
+  void refuse_if_inherited(base::Location site) const {
+    has_default_.check("the default process group",
+                       "use it in that process, fork before init_process_group(), or exec() a program", site);
   }
   std::shared_ptr<ProcessGroup> get_default() const {
+    if (has_default_.is_inherited()) return nullptr;
     const std::lock_guard lock(mutex_);
     return default_;
   }
@@ -56,6 +64,7 @@ class Groups {
     kept_.clear();
   }
   void end_test() {
+    if (has_default_.is_inherited()) return;
     std::vector<std::shared_ptr<ProcessGroup>> left, kept;
     std::shared_ptr<ProcessGroup> world;
     {
@@ -64,7 +73,10 @@ class Groups {
         if (auto group = each.lock()) (is_kept(group) ? kept : left).push_back(std::move(group));
       }
       all_.assign(kept.begin(), kept.end());
-      if (default_ != nullptr && !is_kept(default_)) world.swap(default_);
+      if (default_ != nullptr && !is_kept(default_)) {
+        world.swap(default_);
+        has_default_.clear();
+      }
       // Of a kept group the next child has another name: the store that its ranks meet in is the same.
       if (kept.empty()) children_.clear();
     }
@@ -77,6 +89,7 @@ class Groups {
     return std::any_of(kept_.begin(), kept_.end(), [&](const auto& each) { return each.lock() == group; });
   }
 
+  base::ProcessMark has_default_{base::ProcessMark::Unset{}};
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<std::weak_ptr<ProcessGroup>> all_;
@@ -159,6 +172,7 @@ std::shared_ptr<ProcessGroup> make_child(const std::string& name, const std::vec
 }  // namespace
 
 std::shared_ptr<ProcessGroup> init_process_group(const WorldOptions& options, base::Location site) {
+  groups().refuse_if_inherited(site);
   if (is_initialized()) {
     throw Error(ErrorKind::Failed, "trying to initialize the default process group twice!", site);
   }
@@ -183,6 +197,7 @@ std::shared_ptr<ProcessGroup> init_process_group(const WorldOptions& options, ba
 bool is_initialized() { return groups().get_default() != nullptr; }
 
 std::shared_ptr<ProcessGroup> default_group(base::Location site) {
+  groups().refuse_if_inherited(site);
   if (auto group = groups().get_default()) return group;
   throw Error(ErrorKind::Failed,
               "Default process group has not been initialized, please make sure to call init_process_group.", site);

@@ -28,7 +28,8 @@ struct WorldOptions {
 std::shared_ptr<ProcessGroup> init_process_group(const WorldOptions& options,
                                                  base::Location site = base::Location::here());
 bool is_initialized();
-// Throws Error{Failed} if there is none.
+// Throws Error{Failed} if there is none, and if it is that of the process from which this one was forked, which has
+// none then, and can make none.
 std::shared_ptr<ProcessGroup> default_group(base::Location site = base::Location::here());
 // The rank leaves it, and all of its groups; there may be another one then.
 void destroy_process_group();

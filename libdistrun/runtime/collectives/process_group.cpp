@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/leave_to_parent.hpp>
 #include <distrun/runtime/collectives/call_engine.hpp>
 #include <distrun/runtime/collectives/checks.hpp>
 #include <distrun/runtime/tensor/core/copy.hpp>
@@ -70,25 +71,44 @@ ProcessGroup::ProcessGroup(GroupInfo info, std::shared_ptr<Store> store, GroupOp
                          .colour = colour,
                          .store = store_})) {}
 
-// Who leaves by an exception does not wait for calls that others may have no part in any more.
+// Who leaves by an exception does not wait for calls that others may have no part in any more. A forked process leaves
+// nothing: the engine stays as it is, with what the backend has open.
 ProcessGroup::~ProcessGroup() {
-  if (std::uncaught_exceptions() > 0) {
+  if (engine_->is_inherited()) {
+    base::leave_to_parent(engine_);
+  } else if (std::uncaught_exceptions() > 0) {
     engine_->end(Leaving::Done, "this rank has left it");
   } else {
     leave();
   }
 }
 
-std::uint64_t ProcessGroup::sequence_number() const { return engine_->calls(); }
+const std::shared_ptr<Store>& ProcessGroup::store() const {
+  engine_->refuse_if_inherited(Location::here());
+  return store_;
+}
+std::uint64_t ProcessGroup::sequence_number() const {
+  engine_->refuse_if_inherited(Location::here());
+  return engine_->calls();
+}
 device::Device ProcessGroup::device() const { return engine_->gpu().value_or(device::kCpu); }
 std::optional<base::Nanoseconds> ProcessGroup::host_wait() const {
   return engine_->gpu() ? std::optional(options_.timeout) : std::nullopt;
 }
-void ProcessGroup::stay_out() { engine_->stay_out(options_.timeout); }
-void ProcessGroup::leave() { engine_->leave(); }
+void ProcessGroup::stay_out() {
+  engine_->refuse_if_inherited(Location::here());
+  engine_->stay_out(options_.timeout);
+}
+void ProcessGroup::leave() {
+  engine_->refuse_if_inherited(Location::here());
+  engine_->leave();
+}
 void ProcessGroup::settle() { engine_->settle(); }
 void ProcessGroup::prepare_to_stay() noexcept { engine_->backend().prepare_to_stay(); }
-void ProcessGroup::abort(const std::string& why) { engine_->end(Leaving::GaveUp, why); }
+void ProcessGroup::abort(const std::string& why) {
+  engine_->refuse_if_inherited(Location::here());
+  engine_->end(Leaving::GaveUp, why);
+}
 
 Work ProcessGroup::broadcast(const Tensor& tensor, int root, CallOptions options, Location site) {
   const Checks check(info_, CallKind::Broadcast, site);

@@ -22,9 +22,11 @@
 //   Error{Timeout, "DistBackendError"}           it took longer than the call's timeout, or the group's
 //   base::PeerFailed                             a rank that is needed has failed, died, or left the group
 //   Error{Cancelled, "DistBackendError"}         the group was aborted, here
+//   Error{Failed}                                the process was forked from the one that is in the group: it can use
+//                                                none of its functions, and what it does with it ends nothing
 //
-// But for the first, a collective that fails ends the group: ranks may no longer agree on what comes next. The others
-// are told why, at their next call, and a new group works. Letters that fail end nothing, but with nccl.
+// But for the first and the last, a collective that fails ends the group: ranks may no longer agree on what comes next.
+// The others are told why, at their next call, and a new group works. Letters that fail end nothing, but with nccl.
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -69,7 +71,7 @@ class ProcessGroup {
   base::Nanoseconds timeout() const noexcept { return options_.timeout; }
   const GroupInfo& info() const noexcept { return info_; }
   const GroupOptions& options() const noexcept { return options_; }
-  const std::shared_ptr<Store>& store() const noexcept { return store_; }  // the group's own
+  const std::shared_ptr<Store>& store() const;  // the group's own
   // Where tensors for it belong that could be anywhere: with nccl the rank's GPU, else the CPU.
   device::Device device() const;
   // For Work::wait(), before the host looks at what a call has brought: with nccl it must wait itself, for as long as

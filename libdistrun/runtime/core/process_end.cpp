@@ -13,6 +13,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/common/base/thread.hpp>
 
 namespace distrun::core {
@@ -21,23 +22,20 @@ namespace distrun::core {
 class ProcessEnd::Watcher {
  public:
   // Throws Error{Failed, Overloaded}.
-  Watcher() : epoll_(::epoll_create1(EPOLL_CLOEXEC)), stop_(::eventfd(0, EFD_CLOEXEC)), pid_(::getpid()) {
+  Watcher() : epoll_(::epoll_create1(EPOLL_CLOEXEC)), stop_(::eventfd(0, EFD_CLOEXEC)) {
     if (!epoll_ || !stop_ || !put_in(stop_.get(), kStop)) base::throw_errno("cannot watch processes", errno);
     thread_ = std::make_unique<base::Thread>("distrun-ends", [this] { serve(); });
   }
   ~Watcher() {
     const std::uint64_t one = 1;
-    if (!is_own()) {
-      thread_->leave_running();  // it is not there
-    } else if (::write(stop_.get(), &one, sizeof one) < 0) {
-      std::abort();  // an eventfd takes a one
-    }
+    // The eventfd of a fork is its parent's, too, and the thread is not there.
+    if (is_own() && ::write(stop_.get(), &one, sizeof one) < 0) std::abort();  // it takes a one
     thread_.reset();
   }
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
-  bool is_own() const noexcept { return pid_ == ::getpid(); }
+  bool is_own() const noexcept { return !mark_.is_inherited(); }
 
   // 0: it can't.
   std::uint64_t add(base::Fd pidfd, std::function<void()> call) {
@@ -89,7 +87,7 @@ class ProcessEnd::Watcher {
 
   const base::Fd epoll_;
   const base::Fd stop_;
-  const int pid_;
+  const base::ProcessMark mark_;
   std::mutex mutex_;
   // Guarded by mutex_.
   std::uint64_t last_ = 0;

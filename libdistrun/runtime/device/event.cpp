@@ -2,6 +2,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/stream.hpp>
 
 namespace distrun::device {
@@ -17,7 +18,8 @@ Event& Event::operator=(Event&& other) noexcept {
 }
 
 Event::~Event() {
-  if (is_made()) driver_of(device_).destroy_event(device_.index, id_);
+  if (!is_made() || (!device_.is_cpu() && is_gpu_inherited())) return;
+  driver_of(device_).destroy_event(device_.index, id_);
 }
 
 void Event::make_on(Device device) {

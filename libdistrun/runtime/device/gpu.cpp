@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/device/drivers/cuda/cuda_module.hpp>
 #include <distrun/runtime/device/drivers/virtual/virtual_driver.hpp>
 
@@ -16,6 +17,7 @@ namespace {
 struct Gpu {
   std::unique_ptr<Driver> driver;
   std::string why_none;
+  base::ProcessMark mark{};
 };
 
 std::mutex choosing;
@@ -39,18 +41,18 @@ std::unique_ptr<Driver> make_virtual(const GpuSettings& settings) {
   return make_virtual_driver(wanted);
 }
 
-Gpu make(const GpuSettings& settings) {
-  if (settings.driver == "none") return {nullptr, "--gpu-driver is none"};
-  if (settings.driver == "virtual") return {make_virtual(settings), ""};
+Gpu* make(const GpuSettings& settings) {
+  if (settings.driver == "none") return new Gpu{nullptr, "--gpu-driver is none"};
+  if (settings.driver == "virtual") return new Gpu{make_virtual(settings), ""};
   CudaDriver cuda = open_cuda_driver(settings.devices);
-  return {std::move(cuda.driver), cuda.why_none};
+  return new Gpu{std::move(cuda.driver), cuda.why_none};
 }
 
 const Gpu& gpu() {
   if (const Gpu* there = made.load(std::memory_order_acquire)) return *there;
   const std::lock_guard lock(choosing);
   if (const Gpu* there = made.load(std::memory_order_relaxed)) return *there;
-  const auto* fresh = new Gpu(make(chosen != nullptr ? *chosen : GpuSettings{}));
+  const Gpu* const fresh = make(chosen != nullptr ? *chosen : GpuSettings{});
   made.store(fresh, std::memory_order_release);
   return *fresh;
 }
@@ -60,6 +62,11 @@ void check_unused() {
   if (made.load(std::memory_order_relaxed) != nullptr) {
     throw Error(ErrorKind::InvalidArgument, "the GPU driver is in use already: it is chosen before its first use");
   }
+}
+
+[[noreturn]] void refuse_fork(const Gpu& there) {
+  there.mark.refuse("the GPU driver \"" + std::string(there.driver->name()) + "\"",
+                    "use GPUs in that process, fork before their first use, or exec() a program", {});
 }
 
 bool is_known(const std::string& driver) {
@@ -100,7 +107,14 @@ void use_gpu_driver(std::unique_ptr<Driver> driver) {
 Driver& gpu_driver() {
   const Gpu& there = gpu();
   if (there.driver == nullptr) throw Error(ErrorKind::Unimplemented, "there is no GPU: " + there.why_none);
+  if (there.mark.is_inherited()) [[unlikely]]
+    refuse_fork(there);
   return *there.driver;
+}
+
+bool is_gpu_inherited() noexcept {
+  const Gpu* const there = made.load(std::memory_order_acquire);
+  return there != nullptr && there->mark.is_inherited();
 }
 
 int gpu_count() noexcept {

@@ -23,8 +23,12 @@ void choose_gpu_driver(const GpuSettings& settings);
 // For programs that bring a driver of their own: it is behind `cuda:i` until the process ends. Before the first use, as
 // above.
 void use_gpu_driver(std::unique_ptr<Driver> driver);
-// Throws Error{Unimplemented} with the reason where there is none; gpu_count() is 0 then.
+// Throws Error{Unimplemented} with the reason where there is none; gpu_count() is 0 then. Throws Error{Failed} in a
+// process that was forked after the first use: the driver's threads, and what it has open, are the parent's.
 Driver& gpu_driver();
+// Returns whether the driver is that of the process from which this one was forked. Memory and events of it are left as
+// they are then.
+bool is_gpu_inherited() noexcept;
 int gpu_count() noexcept;
 // Empty if gpu_driver() answers, else why it doesn't: "no NVIDIA driver on this machine".
 std::string why_no_gpu() noexcept;

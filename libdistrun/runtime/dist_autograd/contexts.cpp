@@ -162,6 +162,7 @@ std::shared_ptr<Contexts> find_contexts() noexcept {
 }
 
 std::shared_ptr<Contexts> current_contexts(base::Location site) {
+  rpc::refuse_forked(site);
   if (auto contexts = find_contexts()) return contexts;
   throw Error(ErrorKind::Failed, "RuntimeError",
               "RPC has not been initialized. Call init_rpc first: autograd contexts are those of its session", site);

@@ -30,6 +30,7 @@ bool has_current_context() noexcept {
 }
 
 std::shared_ptr<Context> current_context(base::Location site) {
+  rpc::refuse_forked(site);
   if (has_current_context()) return retrieve_context(of_thread(), site);
   throw Error(ErrorKind::Failed, "RuntimeError",
               "Current thread doesn't have a valid autograd context. Please wrap your code using: a "

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/leave_to_parent.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
 #include <distrun/runtime/future/progress.hpp>
@@ -116,8 +117,13 @@ FutureInfo::FutureInfo(base::Location made_at_) : kind(board::WaitKind::Future),
 
 FutureState::FutureState(FutureInfo info) : info_(std::move(info)), rank_(core::rank_state()) {}
 
+// A fork leaves its parent's continuations as they are: what they complete, and report, is the parent's.
 FutureState::~FutureState() {
   if (attached_.empty()) return;
+  if (mark_.is_inherited()) {
+    base::leave_to_parent(std::move(attached_));
+    return;
+  }
   const std::exception_ptr why = abandoned(info_);
   for (const Attached& each : attached_) each.continuation->abandon(*this, why);
 }
@@ -135,8 +141,14 @@ void FutureState::throw_if_failed() const {
 
 void FutureState::mark_seen() const { unseen_.see(); }
 
+void FutureState::refuse_if_inherited(base::Location site) const {
+  if (!mark_.is_inherited()) return;
+  mark_.refuse(describe(info_) + ", which was not done at the fork,", "wait for it in that process", site);
+}
+
 void FutureState::wait(base::TimePoint deadline, base::Location site) const {
   if (is_done()) return;
+  refuse_if_inherited(site);
   const base::TimePoint begin = base::system_clock().now();
   if (info_.progress != nullptr) {
     help(deadline);
@@ -251,6 +263,7 @@ void FutureState::use_new_streams() const {
 }
 
 void FutureState::attach(std::unique_ptr<Continuation> continuation) {
+  if (!is_done()) refuse_if_inherited(info_.made_at);
   if (continuation->is_quick()) {
     std::unique_lock lock(mutex_);
     if (!is_done()) return void(attached_.push_back({std::move(continuation), {}}));

@@ -20,6 +20,7 @@
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/location.hpp>
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/future/value_streams.hpp>
@@ -79,7 +80,7 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
 
   // Blocks until it is done; helps first, if there is somebody to help, and shows no wait as long. Throws
   // Error{Timeout} at the deadline, base::PeerFailed when a rank fails meanwhile: a wait for the future is a wait for
-  // what other ranks do.
+  // what other ranks do. Throws Error{Failed} in a forked process if it was not done at the fork.
   void wait(base::TimePoint deadline, base::Location site) const;
   // The calling thread's streams wait for the value.
   void follow() const { streams_.follow(); }
@@ -98,6 +99,7 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
   // Tells an error that nobody can ever see in the rank's report.
   void tell_lost(const char* what, const std::exception_ptr& error) noexcept;
 
+  // Throws Error{Failed} as wait() does in a forked process.
   void attach(std::unique_ptr<Continuation> continuation);
 
  protected:
@@ -117,9 +119,11 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
   void run(Attached& attached) noexcept;
   void use_new_streams() const;
   void tell_failure() noexcept;
+  void refuse_if_inherited(base::Location site) const;
 
   const FutureInfo info_;
   core::RankState& rank_;  // whose future it is
+  const base::ProcessMark mark_;
   std::atomic<Stage> stage_{Stage::Pending};
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;

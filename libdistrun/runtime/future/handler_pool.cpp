@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 
@@ -115,7 +116,10 @@ void HandlerPool::run(Worker& worker, std::unique_ptr<HandlerTask> task, std::un
   lock.unlock();
   if (woken != nullptr) std::exchange(woken, nullptr)->wake();
   if (is_users) core::wait_observer() = &worker;
+  const base::ProcessMark mark;
   task->run();
+  if (mark.is_inherited()) [[unlikely]]
+    base::end_forked_thread("a handler");
   task.reset();
   core::wait_observer() = nullptr;
   lock.lock();
@@ -196,7 +200,37 @@ void HandlerPool::watch() {
   }
 }
 
-HandlerPool& handler_pool_of(core::RankState& rank) { return rank.part<HandlerPool>(core::Part::Handlers); }
+namespace {
+
+// A rank's pool. A forked process has none of its threads, and maybe a mutex that one of them held: it gets another.
+class OwnPool {
+ public:
+  explicit OwnPool(core::RankState& rank) : rank_(rank), current_(new Marked(rank)) {}
+
+  HandlerPool& get() {
+    Marked* found = current_.load(std::memory_order_acquire);
+    if (!found->mark.is_inherited()) [[likely]]
+      return found->pool;
+    auto* const made = new Marked(rank_);
+    if (current_.compare_exchange_strong(found, made, std::memory_order_acq_rel)) return made->pool;
+    delete made;  // another thread was faster
+    return found->pool;
+  }
+
+ private:
+  struct Marked {
+    explicit Marked(core::RankState& rank) : pool(rank) {}
+    HandlerPool pool;
+    const base::ProcessMark mark;
+  };
+
+  core::RankState& rank_;
+  std::atomic<Marked*> current_;  // never destroyed: its threads live as long as the process
+};
+
+}  // namespace
+
+HandlerPool& handler_pool_of(core::RankState& rank) { return rank.part<OwnPool>(core::Part::Handlers).get(); }
 HandlerPool& handler_pool() { return handler_pool_of(core::rank_state()); }
 
 }  // namespace distrun::future

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/future/progress.hpp>
 #include <distrun/runtime/rpc/message.hpp>
 #include <distrun/runtime/rpc/worker_info.hpp>
@@ -103,5 +104,9 @@ class Agent {
  protected:
   Agent() = default;
 };
+
+// Throws Error{Failed}, with the way out, if `mark`, of something of an RPC session, says that this process was forked
+// from the one of the session.
+void refuse_forked(const base::ProcessMark& mark, base::Location site);
 
 }  // namespace distrun::rpc

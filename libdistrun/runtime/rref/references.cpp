@@ -146,8 +146,10 @@ std::shared_ptr<OwnedValue> References::value_of(RRefId r, const std::string& si
   return value;
 }
 
+// A forked process's copy is none that the owner counts.
 void References::drop(const Handle& handle) noexcept {
   if (handle.is_owner()) return;
+  if (mark_.is_inherited()) return;
   change([&] {
     const auto user = users_.find(handle.fork_);
     if (user == users_.end() || user->second != &handle) return;
@@ -157,6 +159,7 @@ void References::drop(const Handle& handle) noexcept {
 }
 
 std::shared_ptr<rpc::Calls> References::calls() const {
+  rpc::refuse_forked(mark_, base::Location::here());
   if (auto calls = calls_.lock()) return calls;
   throw Error(ErrorKind::Failed, "RPC is no longer running on this node");
 }
@@ -248,6 +251,7 @@ void References::close() noexcept {
 }
 
 std::shared_ptr<References> current_references() {
+  rpc::refuse_forked(base::Location::here());
   const auto calls = rpc::find_calls();
   auto references = calls == nullptr ? nullptr : std::dynamic_pointer_cast<References>(calls->references());
   if (references != nullptr) return references;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/common/ledger/ledger.hpp>
 #include <distrun/runtime/rpc/calls/calls.hpp>
 #include <distrun/runtime/rref/caretaker.hpp>
@@ -109,6 +110,7 @@ class References final : public rpc::ReferenceService, public Keeper, public std
 
   friend class Creation;
 
+  const base::ProcessMark mark_;
   const std::weak_ptr<rpc::Calls> calls_;
   core::RankState& rank_;
   const WorkerInfo self_;

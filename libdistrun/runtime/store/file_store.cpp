@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/store/store_log.hpp>
 #include <distrun/runtime/store/waiting.hpp>
 
@@ -34,6 +35,7 @@ struct FileStore::Shared {
   }
 
   const int world_size;
+  const base::ProcessMark mark;
   std::mutex mutex;
   StoreLog log;  // guarded by the mutex
 };
@@ -41,9 +43,10 @@ struct FileStore::Shared {
 FileStore::FileStore(std::string path, int world_size)
     : shared_(std::make_unique<Shared>(std::move(path), world_size)) {}
 
-// One that ends without having been counted is as one that was killed: the file stays.
+// One that ends without having been counted is as one that was killed: the file stays. A forked process's copy is not
+// one of those that are counted, and its parent's presence is not its own to end.
 FileStore::~FileStore() {
-  if (shared_->world_size <= 0) return;
+  if (shared_->world_size <= 0 || shared_->mark.is_inherited()) return;
   shared_->log.leave();
   try {
     const Reply reply = run({Op::Add, {kEnded}, {}, 1}, base::system_clock().now() + kLastPatience, Location::here());

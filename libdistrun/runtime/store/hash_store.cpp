@@ -1,15 +1,28 @@
 #include <distrun/runtime/store/hash_store.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/store/key_table.hpp>
 #include <distrun/runtime/store/waiting.hpp>
 #include <distrun/runtime/store/watches.hpp>
 
 namespace distrun::stores {
 
+// It belongs to the process that first uses it: a plugin may make one while it is loaded, before its ranks are forked.
 struct HashStore::Shared {
+  void use(Location site) {
+    if (!is_used.load(std::memory_order_relaxed)) {
+      mark.set();
+      is_used.store(true, std::memory_order_relaxed);
+    }
+    mark.check("a HashStore", "its table is one process's; use a FileStore or a TcpStore", site);
+  }
+
+  std::atomic<bool> is_used{false};
+  base::ProcessMark mark{base::ProcessMark::Unset{}};
   std::mutex mutex;
   std::condition_variable changed;
   // Guarded by the mutex.
@@ -21,11 +34,13 @@ HashStore::HashStore() : shared_(std::make_unique<Shared>()) {}
 HashStore::~HashStore() = default;
 
 void HashStore::watch(const std::string& key, Watch watch) {
+  shared_->use(Location::here());
   const std::lock_guard lock(shared_->mutex);
   shared_->watches.add(key, std::move(watch));
 }
 
 Reply HashStore::run(const Request& request, base::TimePoint deadline, Location site) {
+  shared_->use(site);
   const base::TimePoint begin = base::system_clock().now();
   std::string name;
   std::vector<Change> changes;

@@ -1,5 +1,6 @@
 #pragma once
-// A store in this process: for ranks that are threads, and for tests.
+// A store in this process: for ranks that are threads, and for tests. A forked process can't use its parent's: it would
+// change a copy. Error{Failed}.
 #include <distrun/runtime/store/store.hpp>
 
 namespace distrun::stores {

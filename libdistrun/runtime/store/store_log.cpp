@@ -64,7 +64,7 @@ StoreLog::StoreLog(std::string path) : path_(std::move(path)) { open(); }
 void StoreLog::open() {
   file_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file_) base::throw_errno("cannot open the store " + path_, errno);
-  opened_by_ = ::getpid();
+  opened_by_.set();
   presence(file_.get(), F_OFD_SETLK, F_RDLCK);
   reset();
 }
@@ -88,7 +88,7 @@ bool StoreLog::look() {
 }
 
 std::optional<Reply> StoreLog::try_run(const Request& request) {
-  if (opened_by_ != ::getpid()) open();
+  if (opened_by_.is_inherited()) open();
   for (;;) {
     {
       const Lock lock(file_.get(), is_change(request.op) ? LOCK_EX : LOCK_SH, path_);

@@ -27,6 +27,7 @@
 #include <string>
 
 #include <distrun/common/base/fd.hpp>
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/store/key_table.hpp>
 #include <distrun/runtime/store/log_format.hpp>
 
@@ -75,7 +76,7 @@ class StoreLog {
 
   const std::string path_;
   base::Fd file_;
-  pid_t opened_by_ = 0;
+  base::ProcessMark opened_by_;
   std::size_t size_ = 0;       // of the file, when it was looked at
   std::size_t allocated_ = 0;  // of it, on the disk
   LogMark mark_;               // where the log begins that the table is of

@@ -12,6 +12,8 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/leave_to_parent.hpp>
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/common/base/thread.hpp>
 #include <distrun/runtime/store/store_server.hpp>
 #include <distrun/runtime/store/tcp_address.hpp>
@@ -70,6 +72,12 @@ class TcpStore::Impl {
   }
   ~Impl() { stop_watching(); }
 
+  bool is_inherited() const noexcept { return mark_.is_inherited(); }
+  void refuse_if_inherited(Location site) const {
+    if (!mark_.is_inherited()) return;
+    mark_.refuse("the TCP store at " + place_of(host_, port_), "open the store again in this process", site);
+  }
+
   const std::string& host() const noexcept { return host_; }
   std::uint16_t port() const noexcept { return port_; }
   std::string refusals() const;
@@ -102,6 +110,7 @@ class TcpStore::Impl {
 
   const std::string host_;
   const std::string secret_;
+  const base::ProcessMark mark_;
   std::optional<StoreServer> server_;
   std::uint16_t port_ = 0;
   int server_rank_ = -1;  // of the test, once it has been reached
@@ -157,6 +166,7 @@ std::optional<wire::Frame> TcpStore::Impl::ask(TcpLine& line, const Request& req
 }
 
 Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location site) {
+  refuse_if_inherited(site);
   std::unique_ptr<TcpLine> line = take_line(deadline);
   const auto frame = ask(*line, request, deadline, site);
   const std::string doing = "waiting for " + (request.keys.empty() ? "the store" : "the key " + request.keys[0]);
@@ -174,6 +184,7 @@ Reply TcpStore::Impl::run(const Request& request, TimePoint deadline, Location s
 
 // Ends when the server has said that it tells of changes.
 void TcpStore::Impl::watch(const std::string& key, Watch watch) {
+  refuse_if_inherited(Location::here());
   const TimePoint deadline = base::system_clock().now() + kGrace;
   board::WaitInfo info;
   info.kind = board::WaitKind::StoreGet;
@@ -247,7 +258,10 @@ TcpStore::TcpStore(const std::string& host, TcpStoreOptions options)
   if (options.is_server && options.wait_for_workers) wait_for_workers(options.world_size);
 }
 
-TcpStore::~TcpStore() = default;
+// In a forked process the threads and connections are the parent's: they stay as they are.
+TcpStore::~TcpStore() {
+  if (impl_->is_inherited()) base::leave_to_parent(std::move(impl_));
+}
 const std::string& TcpStore::host() const noexcept { return impl_->host(); }
 std::uint16_t TcpStore::port() const noexcept { return impl_->port(); }
 void TcpStore::watch(const std::string& key, Watch watch) { impl_->watch(key, std::move(watch)); }

@@ -25,7 +25,7 @@ class TcpStore final : public Store {
   // Error{Timeout} if no server answers there within the timeout, Error{Disconnected} if what listens there does not
   // know the secret, speaks another version or is no store; and Error{Failed} if it can't listen.
   explicit TcpStore(const std::string& host, TcpStoreOptions options = {});
-  // The server's ends the store for all.
+  // The server's ends the store for all. In a forked process nothing ends, and all other functions throw Error{Failed}.
   ~TcpStore() override;
 
   const std::string& host() const noexcept;
@@ -38,7 +38,7 @@ class TcpStore final : public Store {
   Reply run(const Request& request, base::TimePoint deadline, Location site) override;
   void wait_for_workers(int world_size);
 
-  const std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace distrun::stores

@@ -14,6 +14,7 @@
 #include <set>
 #include <vector>
 
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/device/memory/memory.hpp>
 #include <distrun/runtime/device/memory/stream_uses.hpp>
 
@@ -66,6 +67,7 @@ class CachingAllocator {
   FreeList& free_list(const Block& block) { return free_[block.stream][block.is_small]; }
   std::string why_full(std::size_t bytes) const;
 
+  const base::ProcessMark mark_;
   Driver& driver_;
   const int device_;
   mutable std::mutex mutex_;

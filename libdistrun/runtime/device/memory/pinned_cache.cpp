@@ -81,6 +81,7 @@ void* PinnedCache::ask_driver(std::size_t bytes) {
 }
 
 void PinnedCache::let_go(std::unique_ptr<Block> block) noexcept {
+  if (mark_.is_inherited()) return;  // the memory is the parent's
   const std::lock_guard lock(mutex_);
   block->uses.close(events_);
   waiting_bytes_ += block->bytes;

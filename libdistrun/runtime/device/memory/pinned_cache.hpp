@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/device/memory/memory.hpp>
 #include <distrun/runtime/device/memory/stream_uses.hpp>
 
@@ -41,6 +42,7 @@ class PinnedCache {
   std::unique_ptr<Block> take_free(std::size_t bytes);
   void* ask_driver(std::size_t bytes);
 
+  const base::ProcessMark mark_;
   const std::size_t waiting_most_;
   std::mutex mutex_;
   // Guarded by mutex_.

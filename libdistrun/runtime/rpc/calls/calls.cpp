@@ -191,7 +191,7 @@ bool Calls::wait_quiet(base::TimePoint deadline, base::Location site) {
 }
 
 void Calls::close(const Error& why, base::Nanoseconds limit) noexcept {
-  if (is_closed_.exchange(true)) return;
+  if (is_inherited() || is_closed_.exchange(true)) return;
   pending_.stop();
   devices_->finish(base::deadline_after(limit));
   agent_->close(limit);
@@ -263,24 +263,33 @@ namespace {
 
 // A rank's calls, while it has a session.
 struct Current {
+  base::ProcessMark opened{base::ProcessMark::Unset{}};
   std::mutex mutex;
   std::shared_ptr<Calls> calls;  // guarded by mutex
 };
 
+Current& current_of(core::RankState& rank) { return rank.part<Current>(core::Part::Calls); }
+
 }  // namespace
 
+void refuse_forked(base::Location site) { refuse_forked(current_of(core::rank_state()).opened, site); }
+
 std::shared_ptr<Calls> find_calls(core::RankState& rank) noexcept {
-  auto& current = rank.part<Current>(core::Part::Calls);
+  Current& current = current_of(rank);
+  if (current.opened.is_inherited()) return nullptr;
   const std::lock_guard lock(current.mutex);
   return current.calls;
 }
 
 std::shared_ptr<Calls> find_calls() noexcept {
   const auto* const call = static_cast<const CallContext*>(core::thread_state().call.get());
-  return call != nullptr && call->calls ? call->calls->lock() : find_calls(core::rank_state());
+  if (call == nullptr || !call->calls) return find_calls(core::rank_state());
+  std::shared_ptr<Calls> calls = call->calls->lock();
+  return calls == nullptr || calls->is_inherited() ? nullptr : calls;
 }
 
 std::shared_ptr<Calls> current_calls() {
+  refuse_forked(base::Location::here());
   std::shared_ptr<Calls> calls = find_calls();
   if (calls != nullptr) return calls;
   throw Error(ErrorKind::Failed, "RPC has not been initialized. Call init_rpc first.");
@@ -288,9 +297,10 @@ std::shared_ptr<Calls> current_calls() {
 
 void use_calls(core::RankState& rank, std::shared_ptr<Calls> calls) noexcept {
   profiler::set_node(rank, calls != nullptr ? calls->self().id() : -1);
-  auto& current = rank.part<Current>(core::Part::Calls);
+  Current& current = current_of(rank);
   const std::lock_guard lock(current.mutex);
   current.calls.swap(calls);
+  current.calls != nullptr ? current.opened.set() : current.opened.clear();
 }
 
 }  // namespace distrun::rpc

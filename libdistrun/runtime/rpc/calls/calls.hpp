@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/rpc/agent.hpp>
 #include <distrun/runtime/rpc/calls/autograd_service.hpp>
@@ -107,6 +108,8 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
 
   // Every call that waits fails with `why`; none is sent or received afterwards. The agent is closed. Idempotent.
   void close(const Error& why, base::Nanoseconds limit) noexcept;
+  // In a forked process: the session is its parent's, and sends nothing here.
+  bool is_inherited() const noexcept { return mark_.is_inherited(); }
 
   void add_debug_info(std::map<std::string, std::string>& info) const;
 
@@ -168,6 +171,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   // Whatever a thread works under, what it reads for the session is the rank's own.
   core::ThreadState own_state() const;
 
+  const base::ProcessMark mark_;
   const std::shared_ptr<Agent> agent_;
   core::RankState& rank_;
   const std::shared_ptr<DeviceCarrier> devices_;
@@ -197,10 +201,13 @@ bool is_of_delivery(const Error& error) noexcept;
 // A future of that type that has failed so.
 std::shared_ptr<future::FutureState> failed_future(const ResultType& type, const Error& error, base::Location site);
 
-// As find_calls(). Throws Error{Failed}: "RPC has not been initialized. ...".
+// Throws Error{Failed} if the session of the calling thread's rank is that of the process from which this was forked.
+void refuse_forked(base::Location site);
+// As find_calls(). Throws Error{Failed}: "RPC has not been initialized. ...", and as refuse_forked().
 std::shared_ptr<Calls> current_calls();
 // Of a thread that runs a call for somebody else those of the session that the call came in, which may be over while
-// the rank has begun another one, in which the same ids are others'; else of the calling thread's rank. Null: none.
+// the rank has begun another one, in which the same ids are others'; else of the calling thread's rank. Null: none, or
+// the process was forked from the one whose session it is.
 std::shared_ptr<Calls> find_calls() noexcept;
 // Null: none.
 std::shared_ptr<Calls> find_calls(core::RankState& rank) noexcept;

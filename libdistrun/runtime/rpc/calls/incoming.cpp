@@ -141,6 +141,7 @@ std::unique_ptr<future::HandlerTask> Calls::receive_bytes(const WorkerInfo& from
 }
 
 void Calls::send_bytes(WorkerKey to, MessageKind kind, wire::Bytes bytes, Urgency urgency) {
+  refuse_forked(mark_, base::Location::here());
   Message message;
   message.kind = kind;
   message.payload = std::move(bytes);
@@ -202,6 +203,7 @@ void Calls::fail(const CallContext& call, const Error& thrown, bool is_own) noex
 
 // To somebody who is gone nothing is answered; to whom too much is on its way, that. False: it was not sent.
 bool Calls::send_answer(const CallContext& call, Message message, Forks forks, DeviceCarrier::Kept kept) noexcept {
+  if (is_inherited()) return false;
   message.id = call.id;
   if (call.profile != nullptr) call.profile->end(message);
   const bool is_failure = message.kind == MessageKind::Failure;

@@ -227,6 +227,7 @@ void Calls::begin_in_room(Outgoing& outgoing, bool is_limited, base::Location si
 PendingCall Calls::begin(CallRequest request, const ResultType& type, Urgency urgency) {
   const base::Location site = request.to.site();
   const bool is_limited = request.waits_for_room;
+  refuse_forked(mark_, site);
   if (is_closed_.load()) throw Error(ErrorKind::Failed, "RPC is no longer running on this node", site);
   Outgoing outgoing = prepare(request);
   PendingCall& pending = outgoing.pending;

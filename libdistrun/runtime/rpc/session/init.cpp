@@ -229,6 +229,7 @@ void check_place(int rank, int world_size, base::Location site) {
 
 void init_rpc(const InitOptions& init, base::Location site) {
   SessionState& state = session_state();
+  state.refuse_if_inherited(site);
   const Backend backend = choose_backend(init);
   const std::shared_ptr<const RpcBackendOptions> options = options_for(backend, init.options);
   check_options(backend, *options, site);

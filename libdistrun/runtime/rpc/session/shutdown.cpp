@@ -95,7 +95,7 @@ void shutdown(const ShutdownOptions& options, base::Location site) {
 
 void end_session(core::RankState& rank) noexcept {
   SessionState& state = session_state_of(rank);
-  if (state.is_kept()) return;
+  if (state.is_inherited() || state.is_kept()) return;
   if (const std::shared_ptr<Session> session = state.find()) {
     if (!session->is_ending.exchange(true)) session->close(over("the test has ended"), kLastLinger);
   }

@@ -1,7 +1,5 @@
 #include <distrun/runtime/tensor/core/parallel.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -13,6 +11,7 @@
 
 #include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/common/base/thread.hpp>
 
 namespace distrun::tensor {
@@ -91,7 +90,7 @@ class Team {
     is_busy_.clear(std::memory_order_release);
     return pays;
   }
-  bool is_own() const noexcept { return pid_ == ::getpid(); }
+  bool is_own() const noexcept { return !mark_.is_inherited(); }
 
  private:
   void run_with_helpers(detail::PartBody body, std::int64_t count, std::int64_t part, int threads) noexcept {
@@ -151,7 +150,7 @@ class Team {
     }
   }
 
-  const pid_t pid_ = ::getpid();
+  const base::ProcessMark mark_;
   std::atomic_flag is_busy_;  // there is a loop; whoever has set it uses what follows
   Patience patience_;
   int made_ = 0;  // helpers

@@ -83,12 +83,17 @@ void Session::lose(const WorkerInfo& peer, const Error& why) {
   if (elastic != nullptr) elastic->remove_if_gone(*calls, peer, why);
 }
 
+void SessionState::refuse_if_inherited(base::Location site) const { refuse_forked(opened_, site); }
+
+// Without the lock, which a thread that a forked process has not may hold.
 std::shared_ptr<Session> SessionState::find() const {
+  if (is_inherited()) return nullptr;
   const std::lock_guard lock(mutex_);
   return session_;
 }
 
 std::shared_ptr<Session> SessionState::get() const {
+  refuse_if_inherited(base::Location::here());
   if (auto session = find()) return session;
   throw Error(ErrorKind::Failed, "RPC has not been initialized. Call init_rpc first.");
 }
@@ -96,6 +101,7 @@ std::shared_ptr<Session> SessionState::get() const {
 void SessionState::set(std::shared_ptr<Session> session) {
   const std::lock_guard lock(mutex_);
   session_.swap(session);
+  session_ != nullptr ? opened_.set() : opened_.clear();
 }
 
 SessionHooks SessionState::hooks() const {
@@ -148,6 +154,7 @@ bool SessionState::is_kept() const {
 }
 
 Starting::Starting(SessionState& state) : state_(state) {
+  state.refuse_if_inherited(base::Location::here());
   const std::lock_guard lock(state.mutex_);
   if (state.session_ != nullptr || state.is_starting_) {
     throw Error(ErrorKind::Failed, "RPC is already initialized: there is one session of a rank at a time");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <distrun/common/base/process_mark.hpp>
 #include <distrun/runtime/rpc/session/detail/elastic_group.hpp>
 #include <distrun/runtime/rpc/session/detail/meetings.hpp>
 #include <distrun/runtime/rpc/session/detail/member.hpp>
@@ -48,10 +49,14 @@ struct Session : std::enable_shared_from_this<Session> {
 
 class SessionState {
  public:
+  // Null in a process that was forked from the one whose session it is.
   std::shared_ptr<Session> find() const;
-  // Throws Error{Failed}: "RPC has not been initialized. ...".
+  // Throws Error{Failed}: "RPC has not been initialized. ...", and as refuse_if_inherited().
   std::shared_ptr<Session> get() const;
   void set(std::shared_ptr<Session> session);
+  bool is_inherited() const noexcept { return opened_.is_inherited(); }
+  // Throws Error{Failed} if the session is that of the process from which this one was forked.
+  void refuse_if_inherited(base::Location site) const;
 
   SessionHooks hooks() const;
   SessionHooks exchange_hooks(SessionHooks hooks);
@@ -75,6 +80,7 @@ class SessionState {
  private:
   friend class Starting;
 
+  base::ProcessMark opened_{base::ProcessMark::Unset{}};
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   bool is_starting_ = false;
@@ -88,7 +94,7 @@ class SessionState {
 // While it lives, no other thread of the rank begins a session.
 class Starting {
  public:
-  // Throws Error{Failed} "RPC is already initialized ...".
+  // Throws Error{Failed} "RPC is already initialized ...", also where it is in the process that this was forked from.
   explicit Starting(SessionState& state);
   ~Starting();
   Starting(const Starting&) = delete;
