@@ -104,8 +104,8 @@ bool GreetingLine::fill(std::size_t size) {
     if (count < 0 && number == EAGAIN) return false;
     if (count < 0 && number != EINTR) lose(number);
     if (count < 0) continue;
-    for (base::Fd& file : wire::take_descriptors(message)) files_.push_back(std::move(file));
-    if ((message.msg_flags & MSG_CTRUNC) != 0 || files_.size() > kDescriptorsMax) {
+    for (base::Fd& file : wire::take_descriptors(message, kDescriptorsMax)) files_.push_back(std::move(file));
+    if (files_.size() > kDescriptorsMax) {
       throw Error(ErrorKind::InvalidArgument, "what has come is no worker's greeting: it has too many files");
     }
   }

@@ -105,8 +105,12 @@ void Meetings::go_on(Incoming& incoming) {
       if (const auto frame = incoming.line.receive()) take(incoming, wire::view_of(*frame));
     }
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::InvalidArgument) return void(incoming_.erase(incoming.token.number));
-    refuse(incoming, RefusalKind::Final, error.text());
+    const bool is_shortage = error.kind() == ErrorKind::Overloaded;
+    if (error.kind() != ErrorKind::InvalidArgument && !is_shortage) {
+      incoming_.erase(incoming.token.number);
+      return;
+    }
+    refuse(incoming, RefusalKind::Final, (is_shortage ? own_.worker + ": " : "") + error.text());
   }
   try {
     const bool is_out = incoming.line.flush();

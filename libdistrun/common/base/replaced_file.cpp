@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/file_size_signal.hpp>
 #include <distrun/common/base/rng.hpp>
 
 namespace distrun::base {
@@ -52,9 +53,13 @@ ReplacedFile::~ReplacedFile() {
 }
 
 void ReplacedFile::write(std::span<const std::byte> bytes) {
+  const NoFileSizeSignal no_signal;
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd_.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EFBIG) {
+      throw_errno("cannot write " + std::to_string(bytes.size()) + " bytes more to " + path_, EFBIG);
+    }
     if (written < 0) fail(errno);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }

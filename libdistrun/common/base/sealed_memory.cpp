@@ -10,6 +10,7 @@
 #include <string>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/file_size_signal.hpp>
 
 namespace distrun::base {
 namespace {
@@ -24,6 +25,7 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 Fd make_sealed_memory(const char* name, std::size_t bytes) {
   if (bytes > static_cast<std::size_t>(std::numeric_limits<off_t>::max())) fail(name, bytes, EFBIG);
+  const NoFileSizeSignal no_signal;
   Fd memory(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory || ::ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0 ||
       ::fcntl(memory.get(), F_ADD_SEALS, kSeals) != 0) {

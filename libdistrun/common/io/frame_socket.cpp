@@ -56,10 +56,19 @@ ssize_t FrameSocket::receive(std::span<std::byte> buffer) {
   }
   const ssize_t got = ::recvmsg(watch_->fd(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (got <= 0 || limits_.descriptors_max == 0) return got;
-  std::vector<base::Fd> came = wire::take_descriptors(message);
-  descriptors_count_ += came.size();
-  std::move(came.begin(), came.end(), std::back_inserter(descriptors_));
+  try {
+    std::vector<base::Fd> came = wire::take_descriptors(message, kDescriptorsPerRead);
+    descriptors_count_ += came.size();
+    std::move(came.begin(), came.end(), std::back_inserter(descriptors_));
+  } catch (const Error& lost) {
+    descriptors_lost_ = lost;  // told with the frame that they belong to
+  }
   return got;
+}
+
+std::vector<base::Fd> FrameSocket::take_descriptors() {
+  if (descriptors_lost_) throw Error(*descriptors_lost_);
+  return std::exchange(descriptors_, {});
 }
 
 FrameSocket::ReadResult FrameSocket::read_once() {

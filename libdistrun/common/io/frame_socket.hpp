@@ -3,11 +3,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <distrun/common/base/error.hpp>
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/io/fd_watch.hpp>
 #include <distrun/common/wire/frame.hpp>
@@ -37,8 +39,9 @@ class FrameSocket {
   // Handles what has arrived, at once: before the sender's death is judged, say. Doesn't block.
   void drain();
   bool closed() const noexcept { return closed_; }
-  // Those that have come along and were not taken yet, in their order.
-  std::vector<base::Fd> take_descriptors() noexcept { return std::exchange(descriptors_, {}); }
+  // Those that have come along and were not taken yet, in their order. Throws Error{Overloaded} if some were lost since
+  // this process has too many open.
+  std::vector<base::Fd> take_descriptors();
 
  private:
   enum class ReadResult { Some, Nothing, End };
@@ -54,6 +57,7 @@ class FrameSocket {
   wire::FrameSplitter splitter_;
   std::vector<base::Fd> descriptors_;
   std::size_t descriptors_count_ = 0;
+  std::optional<base::Error> descriptors_lost_;
   std::deque<wire::Bytes> queue_;
   std::size_t queue_bytes_ = 0;
   std::size_t sent_of_first_ = 0;

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/file_size_signal.hpp>
 
 namespace distrun::ledger {
 namespace {
@@ -40,6 +41,7 @@ bool read_all(int fd, void* to, std::size_t bytes, off_t at) noexcept {
 }
 
 bool write_all(int fd, const void* from, std::size_t bytes, off_t at) noexcept {
+  const base::NoFileSizeSignal no_signal;
   const auto* next = static_cast<const char*>(from);
   while (bytes != 0) {
     const ssize_t count = ::pwrite(fd, next, bytes, at);

@@ -1,6 +1,8 @@
 #include <distrun/common/wire/packet.hpp>
 
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -14,9 +16,26 @@ namespace {
 
 constexpr std::size_t kFdsMax = 253;  // the kernel's SCM_MAX_FD
 
+// Why the kernel could not give a descriptor a number here. Asked while what came is still open.
+int why_no_descriptor() noexcept {
+  const base::Fd one_more(::eventfd(0, EFD_CLOEXEC));
+  return one_more ? EMFILE : errno;  // another thread has closed some meanwhile
+}
+
+// The kernel cuts descriptors off that do not fit into the buffer, and those that this process may not have.
+[[noreturn]] void refuse_cut(std::size_t came, std::size_t most) {
+  if (came >= most) {
+    throw Error(ErrorKind::InvalidArgument,
+                "the peer has sent more than " + std::to_string(most) + " descriptors with a message");
+  }
+  throw Error(ErrorKind::Overloaded,
+              "process " + std::to_string(::getpid()) +
+                  " cannot take the descriptors that its peer has sent: " + base::errno_text(why_no_descriptor()));
+}
+
 }  // namespace
 
-std::vector<base::Fd> take_descriptors(msghdr& message) {
+std::vector<base::Fd> take_descriptors(msghdr& message, std::size_t most) {
   std::vector<base::Fd> fds;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
@@ -27,6 +46,7 @@ std::vector<base::Fd> take_descriptors(msghdr& message) {
       fds.emplace_back(fd);
     }
   }
+  if ((message.msg_flags & MSG_CTRUNC) != 0) refuse_cut(fds.size(), most);
   return fds;
 }
 
@@ -71,7 +91,7 @@ std::optional<Packet> receive_packet(int socket) {
     const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     if (got > 0) {
       packet.bytes.resize(static_cast<std::size_t>(got));
-      packet.fds = take_descriptors(message);
+      packet.fds = take_descriptors(message, kFdsMax);
       return packet;
     }
     if (got == 0) return std::nullopt;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -114,6 +115,18 @@ bool is_sound(const wire::ForkOrder& order, const wire::Packet& packet) {
          packet.fds.size() == static_cast<std::size_t>(order.ranks) * 3 + 1;
 }
 
+// Orders whose descriptors this process cannot take, as it has too many open, are answered so.
+std::optional<wire::Packet> next_packet(const base::Fd& line) {
+  for (;;) {
+    try {
+      return wire::receive_packet(line.get());
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Overloaded) throw;
+      answer(line, wire::ForkAnswer{{}, EMFILE});
+    }
+  }
+}
+
 }  // namespace
 
 int run_zygote(const std::string& path, base::Fd line, int coordinator_pid) {
@@ -125,7 +138,7 @@ int run_zygote(const std::string& path, base::Fd line, int coordinator_pid) {
   const std::unique_ptr<Plugin> plugin = load(path, ready);
   answer(line, ready);
   if (!plugin || !ready.unsafe.empty()) return 0;
-  while (auto packet = wire::receive_packet(line.get())) {
+  while (auto packet = next_packet(line)) {
     const auto order = wire::decode<wire::ForkOrder>(wire::view_of(packet->bytes));
     if (!is_sound(order, *packet)) return 1;
     answer(line, fork_all(*packet, order, line, *plugin));

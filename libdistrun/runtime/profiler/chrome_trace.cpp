@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/file_size_signal.hpp>
 #include <distrun/common/base/text.hpp>
 
 namespace distrun::profiler {
@@ -105,10 +106,15 @@ std::string chrome_trace(const Events& events, TraceForm form) {
 }
 
 void write_chrome_trace(const std::string& path, const Events& events, TraceForm form) {
+  const std::string text = chrome_trace(events, form);
+  const base::NoFileSizeSignal no_signal;
   std::ofstream file(path, std::ios::trunc);
-  file << chrome_trace(events, form);
+  file << text;
   file.close();
-  if (!file) base::throw_errno("cannot write the trace " + path, errno);
+  if (!file) {
+    base::throw_errno("cannot write the trace " + path + ", which has " + std::to_string(text.size()) + " bytes",
+                      errno);
+  }
 }
 
 }  // namespace distrun::profiler

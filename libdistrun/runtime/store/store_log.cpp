@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <distrun/common/base/error.hpp>
+#include <distrun/common/base/file_size_signal.hpp>
 #include <distrun/common/base/text.hpp>
 
 namespace distrun::stores {
@@ -217,6 +218,7 @@ void StoreLog::write(const Request& request) {
 
 // Cuts off a record that was not written whole.
 void StoreLog::write_all(const std::string& bytes, std::size_t at) {
+  const base::NoFileSizeSignal no_signal;
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t count =
@@ -225,7 +227,9 @@ void StoreLog::write_all(const std::string& bytes, std::size_t at) {
     if (count < 0) {
       const int error = errno;
       (void)!::ftruncate(file_.get(), static_cast<off_t>(offset_));  // if that fails too, the next writer does it
-      throw Error(ErrorKind::Overloaded, "cannot write " + path_ + ": " + base::errno_text(error));
+      throw Error(ErrorKind::Overloaded, "cannot write " + path_ + ", which would have " +
+                                             std::to_string(at + bytes.size()) +
+                                             " bytes: " + base::errno_text(error));
     }
     done += static_cast<std::size_t>(count);
   }

@@ -13,6 +13,8 @@
 #include <distrun/runtime/core/module.hpp>
 #include <distrun/runtime/core/shared_memory.hpp>
 
+#include "support/limits.hpp"
+
 namespace distrun::core {
 namespace {
 
@@ -36,6 +38,20 @@ TEST_CASE("another process finds the memory by its address, and sees what is wri
   REQUIRE(::waitpid(child, &status, 0) == child);
   CHECK(status == 0);
   CHECK(std::string(static_cast<char*>(mine.data())) == "answer");
+}
+
+TEST_CASE("memory beyond the limit of file sizes is an error with both sizes, and not the end of the process") {
+  CHECK(distrun::testing::under_small_file_limit([] {
+          try {
+            const SharedMemory memory("a test", 1'000'000);
+            return 1;
+          } catch (const Error& error) {
+            const std::string text = error.what();
+            const bool is_told = text.find("cannot make 1000000 bytes of shared memory \"distrun a test\"") != text.npos &&
+                                 text.find("the limit of file size is 4 KiB (RLIMIT_FSIZE): raise it") != text.npos;
+            return is_told ? 0 : 2;
+          }
+        }) == 0);
 }
 
 TEST_CASE("memory of a process that has ended is refused") {

@@ -13,6 +13,7 @@
 #include <distrun/common/wire/packet.hpp>
 
 #include "../support/loop.hpp"
+#include "support/limits.hpp"
 
 using namespace distrun;
 using namespace distrun::testing;
@@ -251,6 +252,29 @@ TEST_CASE("descriptors come along in their order, and only as many as may") {
   wire::send_packet(pair.second.get(), wire::view_of(note("with two more")), two);
   REQUIRE(run_until(loop, [&] { return !closed.empty(); }));
   CHECK(closed.front() == "more than 3 descriptors came");
+}
+
+TEST_CASE("descriptors that this process can't take are told when they are asked for, and the line goes on") {
+  Loop loop;
+  base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
+  std::vector<wire::Frame> frames;
+  FrameSocket::Limits limits;
+  limits.descriptors_max = 3;
+  FrameSocket socket(
+      loop, std::move(pair.first), kLine,
+      FrameSocket::Handlers{[&](const wire::Frame& frame) { frames.push_back(frame); }, [](const std::string&) {}},
+      limits);
+  const base::FdPair pipe = base::make_pipe();
+  wire::send_packet(pair.second.get(), wire::view_of(note("with two")),
+                    std::vector<int>{pipe.second.get(), pipe.first.get()});
+  {
+    const distrun::testing::FewFiles few(1);
+    socket.drain();
+  }
+  CHECK(frames.size() == 1);
+  CHECK_THROWS_WITH(socket.take_descriptors(), Catch::Contains("cannot take the descriptors that its peer has sent") &&
+                                                   Catch::Contains("(RLIMIT_NOFILE): raise it"));
+  CHECK_FALSE(socket.closed());
 }
 
 TEST_CASE("descriptors that nobody expects are not kept") {

@@ -1,10 +1,17 @@
 // Who comes to a worker, or answers it, and is none, or is slow, or goes away.
 #include <catch2/catch.hpp>
 
+#include <sys/socket.h>
+
+#include <optional>
+
+#include <agents/pipe/greeting_line.hpp>
 #include <agents/pipe/porter.hpp>
 #include <distrun/common/base/error.hpp>
 
 #include "strangers.hpp"
+#include "support/error_of.hpp"
+#include "support/limits.hpp"
 
 namespace distrun::agents::pipe {
 namespace {
@@ -74,6 +81,24 @@ TEST_CASE("too many files are refused") {
   desk.porter.close();
   desk.connections.clear();
   CHECK(count_descriptors() < before);
+}
+
+TEST_CASE("a worker that has no descriptors left says so, and does not blame its peer") {
+  for (const int room : {0, 2}) {
+    base::FdPair pair = base::make_socket_pair(SOCK_STREAM);
+    GreetingLine peer(std::move(pair.first)), line(std::move(pair.second));
+    const std::ptrdiff_t before = count_descriptors();
+    peer.put(opening_of(proof::make_nonce()), std::vector<int>(3, peer.fd()));
+    REQUIRE(peer.flush());
+    std::optional<distrun::testing::FewFiles> few(std::in_place, room);
+    const Error error = distrun::testing::error_of([&] { line.receive(); });
+    CHECK(error.kind() == ErrorKind::Overloaded);
+    CHECK_THAT(error.text(), Catch::StartsWith("process " + std::to_string(::getpid()) + " cannot take") &&
+                                 Catch::Contains("the limit of open files is " + std::to_string(few->limit()) +
+                                                 " (RLIMIT_NOFILE): raise it"));
+    few.reset();
+    CHECK(count_descriptors() == before);
+  }
 }
 
 TEST_CASE("who goes away in the middle leaves nothing") {

@@ -14,6 +14,7 @@
 #include <distrun/runtime/store/file_store.hpp>
 #include <distrun/runtime/store/log_format.hpp>
 
+#include "support/limits.hpp"
 #include "support/process.hpp"
 #include "support/scratch.hpp"
 
@@ -209,6 +210,24 @@ TEST_CASE("a store that forked children use loses nothing of what they and their
     CHECK(status == 0);
   }
   CHECK(store.add("sum", 0) == 1 + (kChildren + 1) * kTimes);
+}
+
+TEST_CASE("a store that may not grow says how large it would be and what the limit is, and goes on") {
+  const testing::Scratch folder;
+  CHECK(testing::under_small_file_limit([&] {
+          FileStore store(in(folder));
+          store.set("small", "1");
+          try {
+            store.set("large", std::string(10'000, 'x'));
+            return 1;
+          } catch (const Error& error) {
+            const std::string text = error.what();
+            if (text.find("which would have 10") == text.npos) return 2;
+            if (text.find("the limit of file size is 4 KiB (RLIMIT_FSIZE): raise it") == text.npos) return 3;
+          }
+          store.set("next", "2");
+          return store.get("small") == "1" && store.get("next") == "2" && !store.check({"large"}) ? 0 : 4;
+        }) == 0);
 }
 
 TEST_CASE("what changes nothing is not written") {

@@ -9,6 +9,9 @@
 #include <distrun/common/wire/packet.hpp>
 #include <distrun/common/wire/zygote.hpp>
 
+#include "support/error_of.hpp"
+#include "support/limits.hpp"
+
 using namespace distrun;
 using namespace distrun::wire;
 
@@ -55,6 +58,30 @@ TEST_CASE("as many descriptors as a request needs arrive with a packet and close
   CHECK(same_file(packet->fds.front().get(), pipe.first.get()));
   CHECK(same_file(packet->fds.back().get(), pipe.second.get()));
   for (const base::Fd& fd : packet->fds) CHECK((::fcntl(fd.get(), F_GETFD) & FD_CLOEXEC) != 0);
+}
+
+TEST_CASE("a packet whose descriptors this process can't take is an error that names the limit, and none stays open") {
+  const base::FdPair line = base::make_socket_pair(SOCK_SEQPACKET);
+  base::FdPair pipe = base::make_pipe();
+  const Bytes bytes(1);
+  send_packet(line.first.get(), view_of(bytes), std::vector<int>(5, pipe.second.get()));
+  pipe.second.reset();
+  for (const int room : {0, 3}) {
+    if (room > 0) {
+      base::FdPair again = base::make_pipe();
+      send_packet(line.first.get(), view_of(bytes), std::vector<int>(5, again.second.get()));
+      pipe.first = std::move(again.first);
+    }
+    const distrun::testing::FewFiles few(room);
+    const Error error = distrun::testing::error_of([&] { receive_packet(line.second.get()); });
+    CHECK(error.kind() == ErrorKind::Overloaded);
+    CHECK(error.text() == "process " + std::to_string(::getpid()) +
+                              " cannot take the descriptors that its peer has sent: " + base::errno_text(EMFILE));
+    CHECK_THAT(error.text(), Catch::Contains("the limit of open files is " + std::to_string(few.limit()) +
+                                             " (RLIMIT_NOFILE): raise it"));
+    char byte = 0;
+    CHECK(::read(pipe.first.get(), &byte, 1) == 0);  // nobody can write any more
+  }
 }
 
 TEST_CASE("descriptors of a packet that nobody keeps are closed") {
