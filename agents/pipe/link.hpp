@@ -109,7 +109,7 @@ class Link {
     return shm != nullptr && !shm->is_empty();
   }
   bool is_ready() const noexcept {
-    const ShmStream* const shm = shm_.load(std::memory_order_acquire);
+    const ShmStream* const shm = shm_.load();  // seq_cst: after the door was set to parked
     return shm != nullptr && (!shm->is_empty() || (has_queue() && shm->may_write()));
   }
   bool is_shm() const noexcept { return shm_.load(std::memory_order_acquire) != nullptr; }

@@ -84,7 +84,8 @@ const Reactor::Links& Reactor::links() noexcept {
 }
 
 void Reactor::deliver(const rpc::WorkerInfo& from, rpc::Message message) noexcept {
-  auto task = receiver_.receive(from, std::move(message));
+  const Upcalls::Inside inside(upcalls_);
+  auto task = inside ? receiver_.receive(from, std::move(message)) : nullptr;
   if (task == nullptr) return;
   found_.fetch_add(1, std::memory_order_relaxed);
   try {
@@ -135,13 +136,16 @@ void Reactor::pay_bells() noexcept {
   }
 }
 
-// False: something has come meanwhile, and the caller owns it again.
+// False: something has come meanwhile, and the caller owns it again. Also where somebody has rung: a worker that was
+// woken before the owner was cleared could not own, and sleeps while the door says polling. Who publishes a link or
+// begins one rings the door afterwards, which is in vain until it is parked: so it is the links as they are now that
+// are looked at.
 bool Reactor::let_go() noexcept {
   pay_bells();
-  const std::shared_ptr<const Links> looked_at = polled_;  // the owner's, until it lets go
   door_.set_parked(monotonic_ns());
   owner_.store(0);
-  if (!any_ready(*looked_at) || !try_own()) return true;
+  const bool is_over = Door::is_parked(door_.state()) && !any_ready(*latest());
+  if (is_over || !try_own()) return true;
   set_polling();
   return false;
 }
@@ -210,7 +214,7 @@ void Reactor::idle() noexcept {
   is_idling = true;
   for (bool is_first = true;; is_first = false) {
     const std::uint32_t state = door_.state();
-    if (is_closed_.load() || take_wake()) break;
+    if (upcalls_.is_closed() || take_wake()) break;
     const bool is_left = !Door::is_parked(state) && wanted_.load() == 0;
     if ((is_first || is_left || any_ready(*latest())) && try_own()) {
       if (attend()) break;
@@ -265,13 +269,15 @@ void Reactor::read_all(Link& link) noexcept {
 }
 
 void Reactor::tell_end(Link& link) noexcept {
-  if (is_closed_.load()) return;
+  const Upcalls::Inside inside(upcalls_);
+  if (!inside) return;
   if (const std::optional<Error> why = link.take_end()) receiver_.lose(link.peer(), *why);
 }
 
 void Reactor::close() noexcept {
-  is_closed_.store(true);
+  upcalls_.close();
   door_.wake();
+  upcalls_.wait_until_none();
 }
 
 // Futures keep a reactor for longer than its agent is there.

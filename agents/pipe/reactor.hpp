@@ -8,8 +8,10 @@
 //   owned by a waiter until what he waits for is there, or it would be better to sleep. Sleepers stay where they are
 //   owned by a worker until nothing has come for a moment, or a waiter wants it, or there is a task
 //
-// Rules by which no message is left lying (door.hpp has the other half):
-//   - To let go, the door is set to parked, then the owner is cleared, then every ring is looked at once more.
+// Rules by which no message is left lying (door.hpp has the other half; tests/unit/pipe/reactor_model_test.cpp walks
+// through all orders of steps):
+//   - To let go, the door is set to parked, then the owner is cleared, then the door and every ring are looked at once
+//     more: the rings of the links that there are by then, as one may have begun since the last visit.
 //   - A worker that makes room for a waiter leaves the door at polling, clears the owner, then looks at who wants it:
 //     the waiter says that he does not any more before he tries to own. One of them sees the other.
 //   - A worker sleeps on the door's word as it was before he looked at the owner and at what is to be done.
@@ -23,6 +25,7 @@
 
 #include <agents/pipe/door.hpp>
 #include <agents/pipe/link.hpp>
+#include <agents/pipe/upcalls.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
 #include <distrun/runtime/future/progress.hpp>
 
@@ -31,7 +34,7 @@ namespace distrun::agents::pipe {
 // Any thread.
 class Reactor final : public future::IdlePlace, public future::Progress, public Delivery {
  public:
-  // `pool` is that of the rank; `receiver` gets what arrives, and must stay until close().
+  // `pool` is that of the rank; `receiver` gets what arrives, and must stay until close() has returned.
   Reactor(future::HandlerPool& pool, rpc::Receiver& receiver);
   ~Reactor() override;
 
@@ -42,7 +45,8 @@ class Reactor final : public future::IdlePlace, public future::Progress, public 
   // Reads and tells what the end of a link is; for the porter.
   void read_all(Link& link) noexcept;
   void tell_end(Link& link) noexcept;
-  // No message is delivered after it returned.
+  // Waits for calls of the receiver that have begun, on whatever thread: none is made after it has returned. Not from
+  // within one.
   void close() noexcept;
   // After that: nothing of them is kept.
   void forget_links() noexcept;
@@ -58,7 +62,7 @@ class Reactor final : public future::IdlePlace, public future::Progress, public 
  private:
   using Links = std::vector<std::shared_ptr<Link>>;
 
-  bool try_own() noexcept { return owner_.load(std::memory_order_relaxed) == 0 && owner_.exchange(1) == 0; }
+  bool try_own() noexcept { return owner_.load() == 0 && owner_.exchange(1) == 0; }
   // By the owner.
   void set_polling() noexcept {
     if (Door::is_parked(door_.state())) door_.set_polling();
@@ -84,8 +88,8 @@ class Reactor final : public future::IdlePlace, public future::Progress, public 
   std::atomic<int> wanted_{0};         // by waiters
   std::atomic<int> wakes_{0};          // that nobody has answered
   std::atomic<std::size_t> found_{0};  // tasks, since ever
-  std::atomic<bool> is_closed_{false};
-  std::atomic<int> hot_polls_;  // before others are let run
+  Upcalls upcalls_;                    // of receiver_
+  std::atomic<int> hot_polls_;         // before others are let run
 
   std::mutex mutex_;
   std::shared_ptr<const Links> latest_;    // guarded by mutex_

@@ -15,6 +15,8 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/rank_state.hpp>
 
+#include "unit/future/handlers.hpp"
+
 namespace distrun::agents::pipe {
 namespace {
 
@@ -62,6 +64,22 @@ class Inbox final : public rpc::Receiver {
   std::condition_variable changed_;
   std::atomic<int> count_{0}, tasks_{0}, losses_{0};
   std::thread::id last_reader_;
+};
+
+// Is told of a loss, and stays in that until it is let go on.
+class SlowReceiver final : public rpc::Receiver {
+ public:
+  std::unique_ptr<future::HandlerTask> receive(const rpc::WorkerInfo&, rpc::Message) noexcept override {
+    return nullptr;
+  }
+  void lose(const rpc::WorkerInfo&, const Error&) noexcept override {
+    is_inside = true;
+    door.pass_unseen();
+    is_inside = false;
+  }
+
+  std::atomic<bool> is_inside{false};
+  testing::Door door;
 };
 
 // What a test waits for in help().
@@ -213,6 +231,36 @@ TEST_CASE("who is closed brings all workers out, and delivers the end of no link
   rank.own->end(Link::State::Lost, Error(ErrorKind::Disconnected, "it is gone"));
   rank.reactor->tell_end(*rank.own);
   CHECK(rank.inbox.losses() == 0);
+}
+
+// Whoever closes destroys the receiver next.
+TEST_CASE("a reactor is closed when no thread tells its receiver anything any more") {
+  SlowReceiver receiver;
+  const auto reactor = std::make_shared<Reactor>(lasting_pool(), receiver);
+  const auto link = std::make_shared<Link>(rpc::WorkerInfo("peer", 2), "uds:2");
+  link->end(Link::State::Lost, Error(ErrorKind::Disconnected, "it is gone"));
+  std::thread teller([&] { reactor->tell_end(*link); });
+  REQUIRE(testing::soon([&] { return receiver.is_inside.load(); }));
+  std::atomic<bool> is_closed{false};
+  bool was_inside = true;
+  std::thread closer([&] {
+    reactor->close();
+    was_inside = receiver.is_inside;
+    is_closed = true;
+  });
+  CHECK_FALSE(testing::eventually(200ms, [&] { return is_closed.load(); }));
+  receiver.door.open();
+  closer.join();
+  teller.join();
+  CHECK_FALSE(was_inside);
+}
+
+TEST_CASE("a reactor that is closed hands over no message that was read before") {
+  Rank rank;
+  rank.send(1);
+  rank.reactor->close();
+  rank.reactor->read_all(*rank.own);
+  CHECK(rank.inbox.count() == 0);
 }
 
 TEST_CASE("the end of a peer is told once, by whoever has read it") {

@@ -1,0 +1,87 @@
+#pragma once
+// The state of door_model.hpp: what threads share at a rank's door, and where each of them is.
+#include <array>
+#include <cstdint>
+
+namespace distrun::agents::pipe::model {
+
+inline constexpr int kModelThreads = 5;
+
+enum class Does : std::uint8_t {
+  Nothing,
+  // A worker in idle().
+  LookAtDoor,
+  LookForWake,
+  LookWhoWants,
+  LookForInput,
+  TryOwn,
+  Sleep,
+  Asleep,
+  Attend,
+  Poll,
+  AfterPoll,
+  LeaveToWaiter,
+  LookWhetherWanted,
+  OwnAgain,
+  // let_go(), by whoever owns.
+  Refresh,
+  Park,
+  ClearOwner,
+  LookAtDoorAgain,
+  LookAgain,
+  OwnWhatCame,
+  // drain_and_let_go()
+  Drain,
+  GiveUpDraining,
+  WakeSomebody,
+  // A thread in help().
+  Help,
+  Want,
+  WantNoMore,
+  WaitAsOwner,
+  WaitingPoll,
+  LookWhatWasLeft,
+  OwnWhatWasLeft,
+  // Others: a peer, the porter, who posts a task.
+  Write,
+  Ring,
+  WakeForRing,
+  Publish,
+  RousePublished,
+  WakePublished,
+  Begin,
+  Rouse,
+  WakeForLink,
+  CallWorker,
+  Knock,
+  WakeForCall,
+};
+
+enum class Then : std::uint8_t { Idle, Return, Attend, Drain, WaitOn, Stop };  // after let_go() or drain_and_let_go()
+
+struct Thread {
+  Does does = Does::Nothing;
+  std::uint8_t is_word_fresh = 0;  // the door's word is still the one that was read
+  std::uint8_t was_parked = 0;
+  std::uint8_t is_first = 0;
+  Then when_free = Then::Idle;  // what follows drain_and_let_go()
+  Then after = Then::Idle;      // what follows let_go(), if it has
+  std::uint8_t round = 0;
+  std::uint8_t left = 0;  // times that it begins again
+};
+
+struct State {
+  std::uint8_t is_parked = 1;
+  std::uint8_t is_owned = 0;
+  std::uint8_t wanted = 0;
+  std::uint8_t wakes = 0;
+  std::uint8_t is_published = 0;  // the link is among the latest
+  std::uint8_t is_polled = 0;     // and among those that the owner has looked up
+  std::uint8_t has_begun = 0;
+  std::uint8_t unread = 0;
+  std::uint8_t read = 0;
+  std::array<Thread, kModelThreads> threads;
+};
+static_assert(sizeof(State) == 9 + kModelThreads * sizeof(Thread));
+
+}  // namespace distrun::agents::pipe::model
