@@ -37,6 +37,7 @@ class LaneTask final : public future::HandlerTask {
     }
     task_->run();
   }
+  future::TaskInfo info() const noexcept override { return task_ != nullptr ? task_->info() : future::TaskInfo(); }
 
  private:
   std::shared_ptr<Lane> lane_;

@@ -41,8 +41,8 @@ namespace distrun::agents::pipe {
 using rpc::WorkerId;
 
 inline constexpr std::uint32_t kProtocolMagic = 0x64'72'70'31;  // "drp1"
-inline constexpr std::uint32_t kProtocolVersion = 4;
-inline constexpr std::string_view kProofProtocol = "distrun-pipe-4";
+inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::string_view kProofProtocol = "distrun-pipe-5";
 inline constexpr std::size_t kGreetingMax = std::size_t{16} * 1024;  // bytes of any of these messages
 inline constexpr std::size_t kOffersMax = 8;                         // transports, and channels, of a Hello
 inline constexpr std::size_t kOfferTextMax = 200;                    // bytes of each of its texts

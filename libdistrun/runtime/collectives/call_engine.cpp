@@ -66,6 +66,7 @@ class TransferTask final : public future::HandlerTask {
       future_.set_error(std::current_exception());
     }
   }
+  future::TaskInfo info() const noexcept override { return {.is_users = false}; }
 
  private:
   std::function<void()> work_;

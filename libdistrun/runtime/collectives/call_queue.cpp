@@ -10,6 +10,7 @@ class CallQueue::Task final : public future::HandlerTask {
  public:
   explicit Task(std::shared_ptr<CallQueue> queue) : queue_(std::move(queue)) {}
   void run() noexcept override { queue_->run_all(); }
+  future::TaskInfo info() const noexcept override { return {.is_users = false}; }
 
  private:
   std::shared_ptr<CallQueue> queue_;

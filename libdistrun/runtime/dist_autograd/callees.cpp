@@ -164,6 +164,7 @@ class TryAgain final : public future::Continuation {
       try {
         rpc::CallRequest request{rpc::Destination(int{to}, {}).within(kReleaseSeconds), rpc::target_of(kRelease), {}};
         request.arguments.positional = {rpc::to_value(context)};
+        request.sections.push_back({rpc::SectionTag::Repeated, {}});
         const auto answer = calls.call(std::move(request));
         answer.state()->attach(std::make_unique<TryAgain>(calls.weak_from_this(), to, context, tries - 1));
         return;

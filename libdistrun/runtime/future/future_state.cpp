@@ -106,6 +106,7 @@ class FutureTask final : public HandlerTask {
       each.continuation.reset();  // what it holds is not kept until the others have run
     }
   }
+  TaskInfo info() const noexcept override { return {done_->info().name, -1, done_->info().made_at}; }
 
  private:
   std::shared_ptr<FutureState> done_;

@@ -16,7 +16,7 @@ void HandlerPool::post(Lane lane, std::unique_ptr<HandlerTask> task) {
   {
     const std::lock_guard lock(mutex_);
     if (count_.threads == 0) start_worker();
-    (lane == Lane::Control ? control_ : users_).push_back(std::move(task));
+    push(lane, std::move(task));
     woken = see_to_tasks();
   }
   if (woken != nullptr) woken->wake();
@@ -24,8 +24,14 @@ void HandlerPool::post(Lane lane, std::unique_ptr<HandlerTask> task) {
 
 void HandlerPool::post_found(std::unique_ptr<HandlerTask> task) {
   const std::lock_guard lock(mutex_);
-  users_.push_back(std::move(task));
+  push(Lane::Users, std::move(task));
   see_to_tasks();
+}
+
+void HandlerPool::push(Lane lane, std::unique_ptr<HandlerTask> task) {
+  const bool is_open = lane == Lane::Users && task->info().is_users;
+  (lane == Lane::Control ? control_ : users_).push_back(std::move(task));
+  if (is_open) ++open_;
 }
 
 HandlerPool::Statistics HandlerPool::statistics() const {
@@ -33,8 +39,19 @@ HandlerPool::Statistics HandlerPool::statistics() const {
   Statistics now = count_;
   now.running = running_;
   now.queued = users_.size();
+  now.open = open_;
   now.at_bound = is_at_bound();
   return now;
+}
+
+std::vector<HandlerPool::Begun> HandlerPool::begun() const {
+  std::vector<Begun> all;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Worker* each = first_; each != nullptr; each = each->next) all.push_back({each->task, each->since});
+  }
+  std::sort(all.begin(), all.end(), [](const Begun& a, const Begun& b) { return a.since < b.since; });
+  return all;
 }
 
 // Users' tasks that may run now.
@@ -97,7 +114,23 @@ std::unique_ptr<HandlerTask> HandlerPool::take(Worker& worker) noexcept {
   --idle_;
   std::unique_ptr<HandlerTask> task = std::move(queue->front());
   queue->pop_front();
+  if (worker.lane == Lane::Users) begin(worker, task->info());
   return task;
+}
+
+void HandlerPool::begin(Worker& worker, const TaskInfo& task) noexcept {
+  worker.task = task;
+  if (!task.is_users) return;
+  worker.since = base::system_clock().now();
+  worker.next = std::exchange(first_, &worker);
+}
+
+void HandlerPool::end(const Worker& worker) noexcept {
+  if (!worker.task.is_users) return;
+  --open_;
+  Worker** each = &first_;
+  while (*each != &worker) each = &(*each)->next;
+  *each = worker.next;
 }
 
 void HandlerPool::finish(Worker& worker) noexcept {
@@ -106,6 +139,7 @@ void HandlerPool::finish(Worker& worker) noexcept {
     controls_ = false;
   } else {
     --running_;
+    end(worker);
     get_on(worker);
   }
 }

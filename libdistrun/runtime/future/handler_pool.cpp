@@ -19,6 +19,8 @@ constexpr auto kMoment = 10ms;  // in which some task must be taken, or no threa
 constexpr auto kIdle = 1s;
 constexpr const char* kName = "distrun-pool";
 
+constinit thread_local const TaskInfo* current_task = nullptr;
+
 // That get on at the same time. One would do; a second works while the first is in the kernel.
 int workers_wanted() {
   static const int wanted = std::clamp(static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)), 2, 8);
@@ -26,6 +28,16 @@ int workers_wanted() {
 }
 
 }  // namespace
+
+std::string describe(const TaskInfo& task) {
+  if (task.caller >= 0)
+    return "handler \"" + std::string(task.name) + "\", called by worker " + std::to_string(task.caller);
+  std::string text = *task.name == '\0' ? "a callback" : "callback of future \"" + std::string(task.name) + "\"";
+  if (task.made_at.line == 0) return text;
+  return text + " made at " + task.made_at.file + ":" + std::to_string(task.made_at.line);
+}
+
+const TaskInfo* HandlerPool::current() noexcept { return current_task; }
 
 HandlerPool::HandlerPool(core::RankState& rank, int threads_max)
     : rank_(rank), threads_max_(threads_max), wanted_(workers_wanted()) {}
@@ -116,11 +128,13 @@ void HandlerPool::run(Worker& worker, std::unique_ptr<HandlerTask> task, std::un
   lock.unlock();
   if (woken != nullptr) std::exchange(woken, nullptr)->wake();
   if (is_users) core::wait_observer() = &worker;
+  if (is_users && worker.task.is_users) current_task = &worker.task;
   const base::ProcessMark mark;
   task->run();
   if (mark.is_inherited()) [[unlikely]]
     base::end_forked_thread("a handler");
   task.reset();
+  current_task = nullptr;
   core::wait_observer() = nullptr;
   lock.lock();
   finish(worker);

@@ -21,19 +21,33 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include <distrun/common/base/clock.hpp>
+#include <distrun/common/base/location.hpp>
 #include <distrun/common/base/wait_queue.hpp>
 #include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/future/idle_place.hpp>
 
 namespace distrun::future {
 
+// What a task is, for whoever waits for it.
+struct TaskInfo {
+  const char* name = "";     // of the callee, or of the callback's future; lives until the process ends
+  int caller = -1;           // the worker that calls; -1: it is a callback
+  base::Location made_at{};  // of a callback's future
+  bool is_users = true;      // runs code of users'. Else only the runtime's own, for which no shutdown waits
+};
+// 'handler "f", called by worker 2', 'callback of future "f" made at a.cpp:7'.
+std::string describe(const TaskInfo& task);
+
 // Something to run once. Must not throw.
 class HandlerTask {
  public:
   virtual ~HandlerTask() = default;
   virtual void run() noexcept = 0;
+  virtual TaskInfo info() const noexcept { return {}; }
 };
 
 // Of one rank, handler_pool() below. Any thread. Its threads live until the process ends, but for those that were only
@@ -72,10 +86,19 @@ class HandlerPool final {
     int blocked = 0;
     int most_threads = 0;
     std::size_t queued = 0;    // users' tasks
+    int open = 0;              // of TaskInfo::is_users: those that are queued, run or are blocked
     std::uint64_t raises = 0;  // how often one more was let run, since others block unseen
     bool at_bound = false;     // they wait because all threads are taken
   };
   Statistics statistics() const;
+  // Tasks of TaskInfo::is_users that have begun, the oldest first.
+  struct Begun {
+    TaskInfo task;
+    base::TimePoint since;
+  };
+  std::vector<Begun> begun() const;
+  // Returns the task of TaskInfo::is_users that the calling thread runs; null: none.
+  static const TaskInfo* current() noexcept;
 
  private:
   enum class Lane : std::uint8_t { Users, Control };
@@ -91,12 +114,18 @@ class HandlerPool final {
 
     HandlerPool& pool;
     Lane lane = Lane::Users;   // of what it runs
+    TaskInfo task;             // that it runs, in the lane of users
+    base::TimePoint since;     // when that was taken
+    Worker* next = nullptr;    // the next one in first_
     std::uint64_t raises = 0;  // the pool's, when it got on last
   };
 
   void post(Lane lane, std::unique_ptr<HandlerTask> task);
 
   // With mutex_ held, as all below. Who may take what: handler_lanes.cpp.
+  void push(Lane lane, std::unique_ptr<HandlerTask> task);
+  void begin(Worker& worker, const TaskInfo& task) noexcept;
+  void end(const Worker& worker) noexcept;
   int limit() const noexcept { return wanted_ + raised_; }
   int busy() const noexcept { return running_ + count_.blocked; }
   int busy_max() const noexcept { return threads_max_ - (place_ != nullptr ? 1 : 0); }
@@ -141,12 +170,14 @@ class HandlerPool final {
   std::shared_ptr<IdlePlace> place_;
   int inside_ = 0;  // workers in a place's idle()
   int wanted_;
-  int raised_ = 0;         // how many more may run, in place of those that block unseen
-  int running_ = 0;        // users' tasks, but for those that are blocked
-  int idle_ = 0;           // workers that look for a task, rest, are in the place, or are just starting
-  int resting_ = 0;        // of these
-  int called_ = 0;         // of these: they are waking up
-  bool controls_ = false;  // a control task runs
+  int raised_ = 0;           // how many more may run, in place of those that block unseen
+  int running_ = 0;          // users' tasks, but for those that are blocked
+  int open_ = 0;             // Statistics::open
+  Worker* first_ = nullptr;  // of those that have begun a task of TaskInfo::is_users; a list that takes no memory
+  int idle_ = 0;             // workers that look for a task, rest, are in the place, or are just starting
+  int resting_ = 0;          // of these
+  int called_ = 0;           // of these: they are waking up
+  bool controls_ = false;    // a control task runs
   bool watching_ = false;
   bool is_alert_ = false;    // the watcher looks
   bool bound_told_ = false;  // since tasks have begun to wait

@@ -59,6 +59,11 @@ std::uint64_t bytes_of(const Message& message) noexcept {
   return bytes;
 }
 
+bool is_repeated(const Message& call) noexcept {
+  return std::any_of(call.sections.begin(), call.sections.end(),
+                     [](const Section& each) { return each.tag == SectionTag::Repeated; });
+}
+
 void copy_tensors(Message& message) {
   if (message.tensors.empty()) return;
   if (is_alone(message.tensors)) {

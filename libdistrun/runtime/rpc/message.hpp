@@ -39,6 +39,7 @@ enum class SectionTag : std::uint8_t {
   Devices = 5,      // where the tensors are to be at the receiver
   References = 6,   // the forks of references that travel in it (values/reference.hpp)
   Owned = 7,        // of a call whose result stays at the callee, as a reference: what it is known by
+  Repeated = 8,     // empty: the call is made again until it is answered, and may come twice or not at all
 };
 
 struct Section {
@@ -68,6 +69,7 @@ struct Message {
 std::uint64_t data_bytes_of(const Message& message) noexcept;
 // Returns the bytes that it keeps in memory: payload, sections and tensors. Tensors that it shares count as well.
 std::uint64_t bytes_of(const Message& message) noexcept;
+bool is_repeated(const Message& call) noexcept;  // SectionTag::Repeated
 
 // Copies what tensors of a message share with others, as a wire would: for messages that stay in the process. Tensors
 // that share memory with each other share it afterwards, too.

@@ -99,5 +99,21 @@ TEST_CASE("a worker that is lost in the middle of a pass is named, and its conte
   });
 }
 
+// Releases are repeated until they are answered: a shutdown counts none of them.
+TEST_CASE("a graceful shutdown ends where releases of contexts are lost or come twice") {
+  for (const std::string faults : {"1:drop:cleanup:0.5", "1:dup:cleanup:1", "1:drop:retriable:0.3,dup:retriable:0.5"}) {
+    INFO(faults);
+    const AutogradRanks ranks(2, faults);
+    const auto errors = ranks.run([](int rank) {
+      for (int i = 0; rank == 0 && i < 5; ++i) {
+        const ContextScope scope;
+        rpc::rpc_sync<Tensor>("worker1", "doubled", leaf(1));
+      }
+      rpc::shutdown({.timeout = 60});
+    });
+    CHECK(errors == rpc::no_errors(2));
+  }
+}
+
 }  // namespace
 }  // namespace distrun::dist_autograd

@@ -47,7 +47,7 @@ TEST_CASE("who is no worker of this session is refused with the reason") {
   Opening opening;
   opening.nonce = proof::make_nonce();
   opening.version = 7;
-  CHECK(refusal_to(pack(opening), desk) == "this worker speaks version 4 of the protocol, the other one 7");
+  CHECK(refusal_to(pack(opening), desk) == "this worker speaks version 5 of the protocol, the other one 7");
   opening.version = kProtocolVersion;
   opening.magic = 1;
   CHECK(refusal_to(pack(opening), desk) == "what has come is no worker's greeting");

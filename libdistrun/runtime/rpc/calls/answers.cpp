@@ -20,7 +20,30 @@ std::optional<PendingCall> Calls::take_answered(const Message& answer, WorkerKey
   return std::nullopt;
 }
 
+// From before a call is no longer pending until what waits for it has its answer, so that the call is always in one of
+// both counts.
+class Calls::Ending {
+ public:
+  explicit Ending(Calls& calls) noexcept : calls_(&calls) { calls.ending_.fetch_add(1); }
+  ~Ending() {
+    if (calls_ != nullptr) calls_->ending_.fetch_sub(1);
+  }
+  Ending(Ending&& other) noexcept : calls_(std::exchange(other.calls_, nullptr)) {}
+  Ending& operator=(Ending&&) = delete;
+
+ private:
+  Calls* calls_;
+};
+
 std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Message&& message) {
+  struct Complete {
+    void operator()() { self->complete(call, std::move(message)); }
+    std::shared_ptr<Calls> self;  // outlives `ending`
+    Ending ending;
+    PendingCall call;
+    Message message;
+  };
+  Ending ending(*this);
   std::optional<PendingCall> call = take_answered(message, from.key());
   if (!message.unreadable.empty()) return end_unreadable(call, from, message), nullptr;
   if (message.kind == MessageKind::Reply &&
@@ -30,9 +53,7 @@ std::unique_ptr<future::HandlerTask> Calls::end_call(const WorkerInfo& from, Mes
       devices_->discard(message, from);
       return nullptr;
     }
-    return task_of([self = shared_from_this(), call = std::move(*call), message = std::move(message)]() mutable {
-      self->complete(call, std::move(message));
-    });
+    return task_of(Complete{shared_from_this(), std::move(ending), std::move(*call), std::move(message)});
   }
   if (call) complete(*call, std::move(message));
   return nullptr;

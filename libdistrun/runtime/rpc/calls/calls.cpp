@@ -172,13 +172,13 @@ WorkerInfo Calls::resolve(const Destination& to) const {
 
 CallCounts Calls::counts() const {
   CallCounts counts;
-  counts.sent = sent_.load();
-  counts.received = received_.load();
+  counts.sent = sent_.all();
+  counts.received = received_.all();
   counts.waiting = pending_.count();
+  counts.ending = ending_.load() + pending_.expiring();  // after what leaves `waiting`, and before what it leads to
   counts.running = running_.count();
   counts.running_async = running_async_.load();
-  const auto handlers = future::handler_pool_of(rank_).statistics();
-  counts.has_handlers = handlers.queued != 0 || handlers.running != 0;
+  counts.handlers = future::handler_pool_of(rank_).statistics().open;
   return counts;
 }
 

@@ -22,6 +22,7 @@
 #include <distrun/runtime/rpc/agent.hpp>
 #include <distrun/runtime/rpc/calls/autograd_service.hpp>
 #include <distrun/runtime/rpc/calls/call_request.hpp>
+#include <distrun/runtime/rpc/calls/call_tally.hpp>
 #include <distrun/runtime/rpc/calls/handler_wait.hpp>
 #include <distrun/runtime/rpc/calls/pending_calls.hpp>
 #include <distrun/runtime/rpc/calls/run_call.hpp>
@@ -34,15 +35,17 @@ class RankState;
 
 namespace distrun::rpc {
 
-// What the ends of a session are counted by: calls to and from others, since the session began.
+// What the ends of a session are counted by: calls to and from others, since the session began. Those that are made
+// again until they are answered (SectionTag::Repeated) are not in sent and received, since they may be lost or doubled.
 struct CallCounts {
   std::uint64_t sent = 0;      // calls that were sent to other workers
   std::uint64_t received = 0;  // calls that came from other workers
   int waiting = 0;             // of this rank's, that are not answered yet
   int running = 0;             // of others' and its own, that are queued or run, or whose futures are not done
   int running_async = 0;       // of these, those whose futures are not done
-  bool has_handlers = false;   // continuations of answers, or whatever else: its handlers are not idle
-  bool is_quiet() const noexcept { return waiting == 0 && running == 0 && !has_handlers; }
+  int handlers = 0;            // tasks of its handlers that run users' code: queued, running or blocked
+  int ending = 0;              // answers and timeouts that are being handed over to who waits for them
+  bool is_quiet() const noexcept { return waiting == 0 && running == 0 && handlers == 0 && ending == 0; }
 };
 
 class Calls final : public Receiver, public Answers, public std::enable_shared_from_this<Calls> {
@@ -103,6 +106,8 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   base::Nanoseconds timeout() const noexcept { return base::Nanoseconds(timeout_ns_.load()); }
 
   CallCounts counts() const;
+  const CallTally& sent() const noexcept { return sent_; }
+  const CallTally& received() const noexcept { return received_; }
   // Until it is quiet, or the deadline: false.
   bool wait_quiet(base::TimePoint deadline, base::Location site);
 
@@ -130,6 +135,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
  private:
   struct Workers;
   struct Outgoing;
+  class Ending;
   using Kept = PendingCall::Kept;
 
   std::shared_ptr<const Workers> workers() const;
@@ -146,6 +152,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   void write(Outgoing& outgoing, const CallHead& head, const CallRequest& request);
   Value read_reply_of(const PendingCall& call, const Message& message);
   void send(Outgoing& outgoing);
+  void send_counted(Outgoing& outgoing);
   bool has_left(const WorkerInfo& worker) const;
   void send_to_self(Outgoing& outgoing);
   const DeviceMap& device_map_for(const WorkerInfo& worker) const;
@@ -153,6 +160,7 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   // `forks` are what travels in it.
   bool send_answer(const CallContext& call, Message message, Forks forks = {}, DeviceCarrier::Kept kept = {}) noexcept;
   std::shared_ptr<ResultSink> begin_result(const WorkerInfo& from, const Message& message);
+  std::unique_ptr<future::HandlerTask> receive_call(const WorkerInfo& from, Message&& message);
   std::unique_ptr<future::HandlerTask> begin_call(const WorkerInfo& from, Message&& message);
   // Returns nothing if the call has ended, or if the answer has come too late.
   std::optional<PendingCall> take_answered(const Message& answer, WorkerKey from);
@@ -184,8 +192,9 @@ class Calls final : public Receiver, public Answers, public std::enable_shared_f
   PendingCalls pending_;
   RunningCalls running_;
   std::atomic<std::int64_t> timeout_ns_;
-  std::atomic<std::uint64_t> sent_{0}, received_{0};
+  CallTally sent_, received_;  // but for SectionTag::Repeated
   std::atomic<int> running_async_{0};
+  std::atomic<int> ending_{0};  // CallCounts::ending
   HandlerWait handler_wait_;
   std::atomic<bool> is_closed_{false};
   std::mutex refresh_mutex_;  // held while workers_ are made anew; before mutex_

@@ -50,9 +50,7 @@ std::unique_ptr<future::HandlerTask> Calls::receive(const WorkerInfo& from, Mess
   const core::ThreadStateGuard guard(own_state());
   try {
     switch (message.kind) {
-      case MessageKind::Call:
-        received_.fetch_add(1, std::memory_order_relaxed);
-        return begin_call(from, std::move(message));
+      case MessageKind::Call: return receive_call(from, std::move(message));
       case MessageKind::Reply:
       case MessageKind::Failure: return end_call(from, std::move(message));
       case MessageKind::Devices: return devices_->receive(from, message.payload), nullptr;
@@ -78,6 +76,19 @@ void Calls::refuse_unreadable(const WorkerInfo& from, const Message& message) {
   }
   const std::string text = "the call could not be taken by " + self().name() + ": " + message.unreadable;
   fail(call, Error(ErrorKind::Overloaded, "MemoryError", text), true);
+}
+
+// Counts it as received once it is among those that run, or has been run: never is it in neither.
+std::unique_ptr<future::HandlerTask> Calls::receive_call(const WorkerInfo& from, Message&& message) {
+  struct Received {
+    ~Received() {
+      if (tally != nullptr) tally->add(from);
+    }
+    CallTally* const tally;
+    const WorkerId from;
+  };
+  const Received received{is_repeated(message) ? nullptr : &received_, from.id()};
+  return begin_call(from, std::move(message));
 }
 
 std::unique_ptr<future::HandlerTask> Calls::begin_call(const WorkerInfo& from, Message&& message) {

@@ -186,15 +186,25 @@ void Calls::send(Outgoing& outgoing) {
   outgoing.message.id = outgoing.pending.id;
   try {
     if (outgoing.to.id() == self().id()) return send_to_self(outgoing);
-    sent_.fetch_add(1, std::memory_order_relaxed);
-    agent_->send(outgoing.to.key(), std::move(outgoing.message), outgoing.urgency);
-    outgoing.forks.sent();
-    outgoing.memory.sent();
+    send_counted(outgoing);
   } catch (...) {
-    if (outgoing.to.id() != self().id()) sent_.fetch_sub(1, std::memory_order_relaxed);
     if (!has_left(outgoing.to)) throw;
     throw Error(ErrorKind::Disconnected, outgoing.to.name() + " has left");
   }
+}
+
+// Counts it before others can receive it.
+void Calls::send_counted(Outgoing& outgoing) {
+  const bool is_counted = !is_repeated(outgoing.message);
+  if (is_counted) sent_.add(outgoing.to.id());
+  try {
+    agent_->send(outgoing.to.key(), std::move(outgoing.message), outgoing.urgency);
+  } catch (...) {
+    if (is_counted) sent_.take_back(outgoing.to.id());
+    throw;
+  }
+  outgoing.forks.sent();
+  outgoing.memory.sent();
 }
 
 // Between the look for a worker and the message to it, it may have left.
@@ -310,10 +320,7 @@ bool Calls::send_again(const PendingCall& call, const std::exception_ptr& error)
     outgoing.pending.again = nullptr;
     if (!pending_.add(outgoing.pending)) return false;
     pending_.watch_timeouts(call.deadline);
-    agent_->send(call.peer, std::move(outgoing.message), Urgency::Later);
-    outgoing.forks.sent();
-    outgoing.memory.sent();
-    sent_.fetch_add(1, std::memory_order_relaxed);
+    send_counted(outgoing);
   } catch (...) {
     pending_.drop(call.id);
     withdraw(kept);

@@ -143,10 +143,12 @@ void PendingCalls::watch() {
     const base::TimePoint now = base::system_clock().now();
     if (is_stopped_ || now < looks_at_.load()) continue;
     std::vector<PendingCall> expired = take_expired(now);
+    expiring_ = expired.size();
     lock.unlock();
     for (PendingCall& each : expired) expired_(std::move(each));
     expired.clear();
     lock.lock();
+    expiring_ = 0;
   }
 }
 
@@ -170,6 +172,11 @@ std::vector<PendingCall> PendingCalls::take_expired(base::TimePoint now) {
 int PendingCalls::count() const {
   const std::lock_guard lock(mutex_);
   return static_cast<int>(count_);
+}
+
+int PendingCalls::expiring() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(expiring_);
 }
 
 void PendingCalls::stop() noexcept {

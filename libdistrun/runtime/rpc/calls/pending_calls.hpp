@@ -87,6 +87,8 @@ class PendingCalls {
   void watch_timeouts(base::TimePoint deadline);
 
   int count() const;
+  // Those whose time is over, until `expired` has returned: in count() no longer.
+  int expiring() const;
   // Ends the thread. Not by it.
   void stop() noexcept;
 
@@ -111,6 +113,7 @@ class PendingCalls {
   std::unordered_map<WorkerId, std::uint64_t> loads_;  // bytes of the calls of slots_; 0: not there
   std::vector<PendingCall> slots_;
   std::size_t count_ = 0;
+  std::size_t expiring_ = 0;
   std::uint64_t last_id_ = 0;
   bool is_stopped_ = false;
   std::optional<base::Thread> thread_;

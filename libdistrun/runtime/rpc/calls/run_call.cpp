@@ -122,6 +122,8 @@ class CallTask final : public future::HandlerTask {
     }
   }
 
+  future::TaskInfo info() const noexcept override { return {call_->name, call_->caller.id()}; }
+
   // What is wrong with it is told when it is run.
   bool look_if_quick() noexcept {
     try {

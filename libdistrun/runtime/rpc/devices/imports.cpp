@@ -19,7 +19,7 @@ device::Device own_device(const DeviceSite& own, const DeviceSite& peer, std::in
                                               std::to_string(index) + " of its sender");
 }
 
-device::Device target_of(const SentSpan& span) {
+device::Device receiving_device(const SentSpan& span) {
   const device::Device target = received(span.target);
   if (!target.is_cpu()) return target;
   throw Error(ErrorKind::InvalidArgument, "a message has memory of a device for the CPU");
@@ -69,7 +69,7 @@ std::vector<tensor::Ref<tensor::Storage>> DeviceImports::read(WorkerKey from, co
                                                               const DeviceSite& own, const DeviceSite& peer) {
   std::vector<device::Stream> streams;
   for (const SentSpan& each : section.spans) {
-    const device::Stream stream = device::current_stream(target_of(each));
+    const device::Stream stream = device::current_stream(receiving_device(each));
     if (std::find(streams.begin(), streams.end(), stream) == streams.end()) streams.push_back(stream);
   }
   follow(section.made, own, peer, streams);
@@ -77,7 +77,7 @@ std::vector<tensor::Ref<tensor::Storage>> DeviceImports::read(WorkerKey from, co
   std::vector<tensor::Ref<tensor::Storage>> copies;
   try {
     for (const SentSpan& each : section.spans) {
-      const device::Stream stream = device::current_stream(target_of(each));
+      const device::Stream stream = device::current_stream(receiving_device(each));
       const auto* const memory =
           static_cast<const std::byte*>(open(own_device(own, peer, each.device), each.handle, reading));
       copies.push_back(tensor::Storage::make(stream.device(), each.bytes));

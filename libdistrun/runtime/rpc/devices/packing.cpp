@@ -16,7 +16,7 @@ namespace {
 using StorageRef = tensor::Ref<tensor::Storage>;
 
 // What the CPU's tensors stay on, unless a map says something else.
-device::Device target_of(device::Device device, const DeviceMap& map, bool is_call, const std::string& to) {
+device::Device mapped_device(device::Device device, const DeviceMap& map, bool is_call, const std::string& to) {
   const auto found = map.find(device);
   if (found != map.end()) return found->second;
   if (device.is_cpu()) return device;
@@ -43,7 +43,7 @@ class Packer {
   Packer(const TensorList& tensors, const DeviceMap& map, const std::string& to, bool is_call, const CanRead& can_read)
       : tensors_(tensors), spans_(spans_of(tensors)), places_(spans_.spans.size()) {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const device::Device target = target_of(tensors[i].device(), map, is_call, to);
+      const device::Device target = mapped_device(tensors[i].device(), map, is_call, to);
       packed_.section.tensors.push_back({sent(target), kByHost, {}});
       Place& place = places_[spans_.shapes[i].span];
       const Span& span = spans_.spans[spans_.shapes[i].span];

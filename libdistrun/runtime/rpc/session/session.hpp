@@ -53,7 +53,8 @@ struct ShutdownOptions {
 };
 // Graceful: returns when no call is running or on its way between any workers, and no more will be made. Not graceful:
 // leaves at once. The rank's own part is done in any case, and then an error is thrown: Error{Timeout} with who is
-// missing and why, base::PeerFailed.
+// missing and why, base::PeerFailed. A handler (a function that is called, or a callback) that calls a graceful one
+// gets Error{Failed}, and nothing has happened.
 void shutdown(const ShutdownOptions& options = {}, base::Location site = base::Location::here());
 
 bool is_initialized() noexcept;

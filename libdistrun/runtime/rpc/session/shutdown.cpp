@@ -2,6 +2,7 @@
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/future/handler_pool.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/rpc/session/detail/session_state.hpp>
 #include <distrun/runtime/rpc/session/meeting.hpp>
@@ -29,9 +30,9 @@ void leave_elastic(const Graceful& shutdown) {
   if (!calls.wait_quiet(shutdown.deadline, shutdown.site)) {
     const CallCounts counts = calls.counts();
     throw Error(ErrorKind::Timeout,
-                "shutdown: after " + base::human(base::system_clock().now() - shutdown.begin) +
-                    " still missing: " + std::to_string(counts.running) + " calls running here, " +
-                    std::to_string(counts.waiting) + " waiting",
+                "shutdown: after " + base::human(base::system_clock().now() - shutdown.begin) + " still missing: " +
+                    std::to_string(counts.running) + " calls running here, " + std::to_string(counts.waiting) +
+                    " waiting, " + std::to_string(counts.handlers) + " handlers running",
                 shutdown.site);
   }
 }
@@ -65,10 +66,22 @@ void leave_group(Session& session) noexcept {
 
 Error over(const char* why) { return Error(ErrorKind::Disconnected, why); }
 
+// A handler that waits until no handler runs would wait for itself.
+void refuse_in_handler(base::Location site) {
+  const future::TaskInfo* const task = future::HandlerPool::current();
+  if (task == nullptr) return;
+  throw Error(ErrorKind::Failed,
+              "a graceful shutdown waits until no handler of this worker runs, and was called by one (" +
+                  describe(*task) +
+                  "): call it on the thread that runs the test, or leave at once with shutdown({.graceful = false})",
+              site);
+}
+
 }  // namespace
 
 void shutdown(const ShutdownOptions& options, base::Location site) {
   const std::shared_ptr<Session> session = session_state().get();
+  if (options.graceful) refuse_in_handler(site);
   if (session->is_ending.exchange(true)) {
     throw Error(ErrorKind::Failed, "RPC is being shut down by another thread of the rank", site);
   }

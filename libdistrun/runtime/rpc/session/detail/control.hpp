@@ -12,6 +12,7 @@
 //   Leave     anybody             `text`, a member of an elastic group, leaves it
 //   Heard     follower to leader  it has what was gathered in the round `round` of `text`
 #include <string>
+#include <vector>
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/wire/codec.hpp>
@@ -39,9 +40,13 @@ struct Control {
   bool is_in_shutdown = false;  // Status, as what follows
   std::int32_t running = 0;
   std::int32_t waiting = 0;
-  std::uint8_t error = 0;        // Abort: an ErrorKind
-  std::string text;              // Abort: why; Heard: of whom
-  std::int32_t because_of = -1;  // Abort: the rank from which it follows
+  std::uint8_t error = 0;                    // Abort: an ErrorKind
+  std::string text;                          // Abort: why; Heard: of whom
+  std::int32_t because_of = -1;              // Abort: the rank from which it follows
+  std::int32_t handlers = 0;                 // Status, as what follows
+  std::string handler;                       // the one that has run for longest; empty: none has begun
+  std::vector<std::uint64_t> sent_to;        // calls to each worker, by its id
+  std::vector<std::uint64_t> received_from;  // calls of each worker
 
   ErrorKind error_kind() const noexcept {
     return error <= static_cast<std::uint8_t>(ErrorKind::Unimplemented) ? static_cast<ErrorKind>(error)
@@ -49,6 +54,6 @@ struct Control {
   }
 };
 DISTRUN_FIELDS(Control, m.kind, m.round, m.sent, m.received, m.is_in_shutdown, m.running, m.waiting, m.error, m.text,
-               m.because_of)
+               m.because_of, m.handlers, m.handler, m.sent_to, m.received_from)
 
 }  // namespace distrun::rpc

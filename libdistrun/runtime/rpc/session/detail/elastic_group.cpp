@@ -5,6 +5,7 @@
 
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/core/wait.hpp>
+#include <distrun/runtime/rpc/calls/callee.hpp>
 #include <distrun/runtime/rpc/session/detail/control.hpp>
 #include <distrun/runtime/rpc/session/detail/missing.hpp>
 #include <distrun/runtime/rpc/successor.hpp>

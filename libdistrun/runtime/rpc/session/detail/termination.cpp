@@ -1,12 +1,13 @@
 #include <distrun/runtime/rpc/session/detail/termination.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
+#include <distrun/runtime/future/unseen_errors.hpp>
+#include <distrun/runtime/rpc/session/detail/shutdown_status.hpp>
 
 namespace distrun::rpc {
 
@@ -20,23 +21,10 @@ constexpr base::Nanoseconds kLastRoundRest = 10ms;
 constexpr base::Nanoseconds kAskPatience = 200ms;     // with those who are asked what they do
 constexpr base::Nanoseconds kLeaderPatience = 500ms;  // beyond the deadline: the leader says why, to all the same
 constexpr base::Nanoseconds kAckPatience = 2s;        // with those who know that it is done
+constexpr base::Nanoseconds kUnevenPatience = 1s;     // with numbers that do not agree, until the rank shows them
 
 base::TimePoint after(base::Nanoseconds duration, base::TimePoint deadline) {
   return std::min(deadline, base::deadline_after(duration));
-}
-
-std::string seconds_text(base::Nanoseconds duration) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2f s", std::chrono::duration<double>(duration).count());
-  return text;
-}
-
-std::string what_it_does(bool is_in_shutdown, int running, int waiting) {
-  std::string text;
-  if (running > 0) text += std::to_string(running) + (running == 1 ? " call running" : " calls running");
-  if (waiting > 0) text += (text.empty() ? "" : ", ") + std::to_string(waiting) + " waiting";
-  if (!is_in_shutdown) text += std::string(text.empty() ? "" : ", ") + "has not called shutdown";
-  return text.empty() ? "is quiet" : text;
 }
 
 Control control(ControlKind kind, std::uint64_t round = 0) {
@@ -106,6 +94,33 @@ void Termination::run(Calls& calls, base::TimePoint begin, base::TimePoint deadl
 
 // ---- the leader
 
+// Why it takes so long, among the rank's errors that nobody has looked at, for as long as this lives: for a shutdown
+// without a limit, which never says so itself.
+class Termination::Shown {
+ public:
+  explicit Shown(core::RankState& rank) noexcept : errors_(future::unseen_errors_of(rank)) {}
+  ~Shown() {
+    if (number_ != 0) errors_.remove(number_);
+  }
+  Shown(const Shown&) = delete;
+  Shown& operator=(const Shown&) = delete;
+
+  bool is_due(bool is_even) noexcept {
+    const base::TimePoint now = base::system_clock().now();
+    if (is_even) since_ = now;
+    return number_ == 0 && now - since_ >= kUnevenPatience;
+  }
+  void show(const std::string& why) {
+    since_ = base::system_clock().now();
+    if (!why.empty()) number_ = errors_.add("the shutdown of RPC does not end: " + why);
+  }
+
+ private:
+  future::UnseenErrors& errors_;
+  base::TimePoint since_ = base::system_clock().now();
+  std::uint64_t number_ = 0;  // 0: none is shown
+};
+
 void Termination::lead(const Running& run) {
   try {
     probe_until_done(run);
@@ -123,15 +138,24 @@ void Termination::lead(const Running& run) {
 void Termination::probe_until_done(const Running& run) {
   std::optional<Sums> before;
   base::Nanoseconds rest = kFirstRoundRest;
+  Shown shown(run.calls.rank());
   for (std::uint64_t round = 1;; ++round) {
     const Sums sums = ask_all(run, round);
+    if (shown.is_due(sums.sent == sums.received)) shown.show(explain(run, {}));
     if (sums.sent == sums.received && before == sums) return;
     if (before && (sums.sent != sums.received || *before != sums)) {  // something is on its way: it comes by itself
-      core::PollingWait(wait_info(run, {}), run.deadline).rest(rest);
+      rest_between_rounds(run, rest);
       rest = std::min(2 * rest, kLastRoundRest);
     }
     before = sums;
   }
+}
+
+void Termination::rest_between_rounds(const Running& run, base::Nanoseconds rest) {
+  const core::WaitEnd end = core::PollingWait(wait_info(run, {}), run.deadline).rest(rest);
+  if (end == core::WaitEnd::Ready) return;
+  check(run, run.ids());
+  if (end == core::WaitEnd::Timeout) throw_timeout(run, run.ids());
 }
 
 Termination::Sums Termination::ask_all(const Running& run, std::uint64_t round) {
@@ -259,18 +283,21 @@ std::string Termination::explain(const Running& run, const std::set<WorkerId>& a
                    [&] { return statuses_.size() + lost_.size() >= run.others.size(); });
   std::string text;
   const auto add = [&](const std::string& name, const std::string& what) {
-    text += (text.empty() ? "" : ", ") + name + " (" + what + ")";
+    if (!what.empty()) text += (text.empty() ? "" : ", ") + name + " (" + what + ")";
   };
-  const CallCounts own = run.calls.counts();
-  if (!own.is_quiet()) add(run.calls.self().name(), what_it_does(true, own.running, own.waiting));
+  ShutdownStatuses known{{run.calls.self(), status_of(run.calls, true)}};
+  add(run.calls.self().name(), what_it_does(known.begin()->second));
   for (const WorkerInfo& each : run.others) {
     const auto found = statuses_.find(each.id());
     if (found == statuses_.end()) {
       add(each.name(), lost_.contains(each.id()) ? "is gone" : "does not answer");
-    } else if (!found->second.is_in_shutdown || found->second.running > 0 || found->second.waiting > 0) {
-      add(each.name(), what_it_does(found->second.is_in_shutdown, found->second.running, found->second.waiting));
+    } else {
+      add(each.name(), what_it_does(found->second));
+      known.emplace(each, found->second);
     }
   }
+  if (!text.empty()) return text;
+  text = what_is_uneven(known);
   for (const WorkerId id : text.empty() ? awaited : std::set<WorkerId>()) add(run.name_of(id), "is quiet by now");
   return text;
 }
@@ -291,11 +318,7 @@ void Termination::receive(Calls& calls, const WorkerInfo& from, Control message)
       case ControlKind::Heard: break;  // of meetings
       case ControlKind::Leave: break;  // of elastic groups
       case ControlKind::Ask: {
-        const CallCounts own = calls.counts();
-        answer = control(ControlKind::Status);
-        answer->is_in_shutdown = is_running_;
-        answer->running = own.running;
-        answer->waiting = own.waiting;
+        answer = status_of(calls, is_running_);
         break;
       }
     }

@@ -38,11 +38,13 @@ class Termination {
     friend bool operator==(const Sums&, const Sums&) = default;
   };
   struct Running;  // what run() is called with
+  class Shown;
 
   static board::WaitInfo wait_info(const Running& run, const std::set<WorkerId>& awaited);
 
   void lead(const Running& run);
   void probe_until_done(const Running& run);
+  void rest_between_rounds(const Running& run, base::Nanoseconds rest);
   Sums ask_all(const Running& run, std::uint64_t round);
   void tell_done(const Running& run);
   void follow(const Running& run, const WorkerInfo& leader);
