@@ -1,0 +1,108 @@
+// Random graphs over streams and devices whose operators run on other workers, too: their gradients are those of the
+// same graph on one rank and the default streams, and no access is out of order.
+#include <catch2/catch.hpp>
+
+#include <random>
+
+#include <distrun/dist_autograd.hpp>
+#include <distrun/runtime/autograd/backward.hpp>
+
+#include "../autograd/stream_graph.hpp"
+#include "../rpc/session_ranks.hpp"
+#include "autograd_ranks.hpp"
+#include "support/order_reports.hpp"
+
+namespace distrun::dist_autograd {
+
+using distrun::testing::on_stream;
+using distrun::testing::stream_graph_operator;
+using distrun::testing::StreamGraph;
+using distrun::testing::Streams;
+using distrun::testing::used_on;
+
+// On a stream that the callee takes, if `takes_stream`; else on the current one.
+Tensor step_on_stream(std::int64_t kind, bool takes_stream, const Tensor& a, const Tensor& b) {
+  const device::Stream home = device::current_stream(a.device());
+  const device::Stream stream = takes_stream ? device::stream_from_pool(a.device()) : home;
+  const Tensor first = used_on(stream, {a, home}), second = used_on(stream, {b, home});
+  const Tensor made =
+      on_stream(stream, [&] { return stream_graph_operator(static_cast<std::size_t>(kind), first, second); });
+  return used_on(home, {made, stream});
+}
+DISTRUN_RPC(step_on_stream)
+
+// By the worker beyond.
+Tensor step_beyond(const std::string& to, std::int64_t kind, bool takes_stream, const Tensor& a, const Tensor& b) {
+  return rpc::rpc_sync(to, step_on_stream, kind, takes_stream, a, b);
+}
+DISTRUN_RPC(step_beyond)
+
+namespace {
+
+constexpr int kWorkers = 3, kPassesOfEach = 2;
+
+void begin_with_maps(const rpc::Ranks& ranks) {
+  REQUIRE(ranks.run([&](int rank) {
+    const auto options = std::make_shared<rpc::PipeOptions>();
+    for (int other = 0; other < kWorkers; ++other) options->set_device_map(rpc::name_of(other), {{0, 0}, {1, 1}});
+    rpc::init_rpc(ranks.options(rank, options));
+  }) == rpc::no_errors(kWorkers));
+}
+
+// Each operator runs here, on a worker, or on one that a worker calls.
+StreamGraph::Run run_by_chance(std::uint32_t seed) {
+  return [draw = std::mt19937(seed)](std::size_t kind, const Tensor& a, const Tensor& b) mutable {
+    const auto which = static_cast<std::int64_t>(kind);
+    const bool takes_stream = draw() % 2 == 0;
+    const std::string first = rpc::name_of(static_cast<int>(draw() % kWorkers)),
+                      second = rpc::name_of(static_cast<int>(draw() % kWorkers));
+    switch (draw() % 3) {
+      case 0: return stream_graph_operator(kind, a, b);
+      case 1: return rpc::rpc_sync(first, step_on_stream, which, takes_stream, a, b);
+      default: return rpc::rpc_sync(first, step_beyond, second, which, takes_stream, a, b);
+    }
+  };
+}
+
+TensorList on_one_rank(std::uint32_t seed) {
+  const StreamGraph graph(seed, Streams::Default);
+  const Tensor loss = graph.loss();
+  for (int pass = 0; pass < kPassesOfEach; ++pass) distrun::backward(loss, {}, {.retain_graph = true});
+  TensorList gradients;
+  for (const Tensor& each : graph.leaves()) gradients.push_back(grad(each));
+  return gradients;
+}
+
+TensorList on_workers(std::uint32_t seed, Mode mode) {
+  const ContextScope scope;
+  const StreamGraph graph(seed, Streams::Random, run_by_chance(seed));
+  const Tensor loss = graph.loss();
+  for (int pass = 0; pass < kPassesOfEach; ++pass) {
+    backward(scope.id(), {loss}, {.retain_graph = true, .mode = mode, .timeout = 30});
+  }
+  TensorList gradients;
+  const GradientsOfLeaves found = get_gradients(scope.id());
+  for (const Tensor& each : graph.leaves()) gradients.push_back(found.find(each));
+  return gradients;
+}
+
+TEST_CASE("random graphs over streams, devices and workers have the gradients that they have on one rank") {
+  const rpc::Ranks ranks(kWorkers);
+  begin_with_maps(ranks);
+  const Mode mode = GENERATE(Mode::Smart, Mode::Fast);
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    INFO("seed " << seed << (mode == Mode::Fast ? ", FAST" : ", SMART"));
+    const distrun::testing::OrderReports reports;
+    const TensorList expected = on_one_rank(seed);
+    TensorList got;
+    REQUIRE(ranks.error_as(0, [&] { got = on_workers(seed, mode); }) == "");
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      REQUIRE(expected[i].defined() == got[i].defined());
+      if (expected[i].defined()) CHECK(differs(to(got[i], device::kCpu), to(expected[i], device::kCpu)) == "");
+    }
+    REQUIRE(reports.text() == "");
+  }
+}
+
+}  // namespace
+}  // namespace distrun::dist_autograd
