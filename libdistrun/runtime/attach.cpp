@@ -9,12 +9,15 @@
 //   detach                        RPC is over and groups are left, so that nobody waits for the rank; errors of futures
 //                                 that nobody has looked at are told, and fail the test where they are failures;
 //                                 reports go to standard error again; waits that are still shown stay so; the debug
-//                                 level is again what it was before the test
+//                                 level is again what it was before the test; handlers of the test that still run are
+//                                 named, and the process gets no other test, whose shutdown would wait for them
 //
 // Ranks that are threads are attached side by side: a wait, a report or a random number belongs to the rank whose
 // thread, or whose task (runtime/core/thread_state.hpp), it is made on; a wait or report of a thread that nobody's
 // is, to the rank that was attached first.
 #include <distrun/plugin/sdk/detail/runtime.h>
+
+#include <poll.h>
 
 #include <algorithm>
 #include <map>
@@ -24,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/base/rng.hpp>
 #include <distrun/runtime/collectives/debug_level.hpp>
@@ -33,6 +37,7 @@
 #include <distrun/runtime/core/tracing.hpp>
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/order_report.hpp>
+#include <distrun/runtime/future/handler_pool.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
 #include <distrun/runtime/operator_trace.hpp>
 #include <distrun/runtime/rank_line.hpp>
@@ -184,12 +189,31 @@ void tell_unseen_errors(const distrun_rank& rank, core::RankState& state) {
   }
 }
 
+constexpr base::Nanoseconds kEnding = std::chrono::milliseconds(200);  // for handlers that are just ending
+constexpr std::size_t kToldMax = 10;
+
+// Of a test whose session is closed.
+void tell_what_runs_on(const distrun_rank& rank, core::RankState& state) {
+  const future::HandlerPool& handlers = future::handler_pool_of(state);
+  if (!has_runs_on(rank) || handlers.statistics().open == 0) return;
+  const base::TimePoint end = base::deadline_after(kEnding);
+  while (handlers.statistics().open != 0 && base::system_clock().now() < end) ::poll(nullptr, 0, 1);
+  const std::vector<future::HandlerPool::Begun> begun = handlers.begun();
+  for (std::size_t i = 0; i < std::min(begun.size(), kToldMax); ++i) {
+    const std::string what = describe(begun[i].task) + ", which has run for " +
+                             base::human(base::system_clock().now() - begun[i].since) + " and still does";
+    rank.runs_on(rank.self, lend(what));
+  }
+  if (begun.size() > kToldMax) rank.runs_on(rank.self, lend(std::to_string(begun.size() - kToldMax) + " more handlers"));
+}
+
 // What threads of the rank still report while its session is closed, takes the lock; and who leaves its groups may wait
 // for other ranks of the process, which are detached meanwhile.
 void Ranks::detach(const distrun_rank& rank) {
   core::RankState& state = find_state_of(rank);
-  rpc::end_session(state);
+  const bool is_closed = rpc::end_session(state);
   collectives::leave_groups(state);
+  if (is_closed) tell_what_runs_on(rank, state);
   const std::lock_guard lock(mutex_);
   if (has_peers(rank)) rank.on_peer_failed(rank.self, nullptr, nullptr);
   if (has_deaths(rank)) rank.on_peer_died(rank.self, nullptr, nullptr);

@@ -164,6 +164,10 @@ bool has_deaths(const distrun_rank& rank) noexcept {
   return rank.size >= offsetof(distrun_rank, on_peer_died) + sizeof rank.on_peer_died;
 }
 
+bool has_runs_on(const distrun_rank& rank) noexcept {
+  return rank.size >= offsetof(distrun_rank, runs_on) + sizeof rank.runs_on;
+}
+
 std::unique_ptr<core::RankLine> make_rank_line(const distrun_rank& rank) { return std::make_unique<Line>(rank); }
 
 }  // namespace distrun::runtime

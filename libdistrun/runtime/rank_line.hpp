@@ -7,11 +7,12 @@
 
 namespace distrun::runtime {
 
-// Whether there are functions for waits, for waits for other ranks, and for deaths that the test has declared: not in a
-// distrun that is older.
+// Whether there are functions for waits, for waits for other ranks, for deaths that the test has declared, and for what
+// runs on after it: not in a distrun that is older.
 bool has_waits(const distrun_rank& rank) noexcept;
 bool has_peers(const distrun_rank& rank) noexcept;
 bool has_deaths(const distrun_rank& rank) noexcept;
+bool has_runs_on(const distrun_rank& rank) noexcept;
 
 inline distrun_string lend(std::string_view text) noexcept { return {text.data(), text.size()}; }
 inline std::string keep(distrun_string text) { return {text.data, text.size}; }

@@ -317,6 +317,10 @@ TEST_CASE("waits of a runtime for other ranks are seen, and end when one fails",
   run_together(distrun::fixtures::runtime_group());
 }
 
+TEST_CASE("handlers that a test leaves running are no other test's", "[fixtures]") {
+  run_together(distrun::fixtures::handlers_group());
+}
+
 TEST_CASE("collectives that a rank does not take part in end with its name", "[fixtures]") {
   run_together(distrun::fixtures::collectives_group());
   run_together(distrun::fixtures::meetings_group());

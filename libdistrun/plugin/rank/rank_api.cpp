@@ -81,6 +81,7 @@ void RankApi::fill_in_suite() {
   api_.explain_faults = explain_faults;
   api_.on_peer_failed = on_peer_failed;
   api_.on_peer_died = on_peer_died;
+  api_.runs_on = runs_on;
   api_.bind = bind;
   api_.unbind = unbind;
   if (order_.host == wire::HostWork::None) return;
@@ -143,6 +144,17 @@ void RankApi::skip(void* self, std::int32_t code, distrun_string reason) {
 
 void RankApi::note(void* self, distrun_string key, distrun_string value) {
   of(self).tell(wire::ControlFrame::Note, wire::Note{text_of(key), text_of(value)});
+}
+
+void RankApi::runs_on(void* self, distrun_string what) {
+  constexpr std::size_t kMost = 100;
+  const std::lock_guard lock(of(self).ending_);
+  if (of(self).running_on_.size() < kMost) of(self).running_on_.push_back(text_of(what));
+}
+
+std::vector<std::string> RankApi::running_on() {
+  const std::lock_guard lock(ending_);
+  return running_on_;
 }
 
 void RankApi::checks(void* self, std::uint64_t count) { of(self).checks_ += count; }

@@ -22,6 +22,8 @@ class RankApi {
 
   const distrun_rank& line() const noexcept { return api_; }
   std::uint64_t checks() const noexcept { return checks_; }
+  // What of the test has been told to run on after it.
+  std::vector<std::string> running_on();
   // What a host has set by now.
   std::vector<wire::KeyValue> suite_settings();
 
@@ -38,6 +40,7 @@ class RankApi {
   static RankApi& of(void* self) { return *static_cast<RankApi*>(self); }
   static void phase(void* self, std::int32_t phase);
   static void error(void* self, const distrun_error* error);
+  static void runs_on(void* self, distrun_string what);
   static void skip(void* self, std::int32_t code, distrun_string reason);
   static void note(void* self, distrun_string key, distrun_string value);
   static void checks(void* self, std::uint64_t count);
@@ -73,6 +76,8 @@ class RankApi {
   std::vector<distrun_key_value> settings_;  // of the suite, as the plugin sees them
   std::mutex setting_;
   std::map<std::string, std::string> set_;  // guarded by setting_; by the host
+  std::mutex ending_;
+  std::vector<std::string> running_on_;  // guarded by ending_
   const base::TimePoint began_ = base::system_clock().now();
   std::mutex coming_;
   std::map<std::string, std::uint64_t> rounds_;  // guarded by coming_; of each barrier

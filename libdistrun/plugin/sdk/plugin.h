@@ -278,6 +278,10 @@ typedef struct distrun_rank {
    * the number that came back. Neither blocks or allocates; good as long as `waits`. */
   int32_t (*error_show)(void* waits, distrun_string text);
   void (*error_hide)(void* waits, int32_t number);
+  /* From here on there if `size` says so. */
+  /* Code of the test still runs when the test has ended: `what` names it. To --leaks strict that is a leak; no other
+   * test runs in this process. Called before run() returns. */
+  void (*runs_on)(void* self, distrun_string what);
 } distrun_rank;
 
 /* Filled by the plugin. `self` goes back as the first argument of each call. */

@@ -74,8 +74,8 @@ std::map<std::string, std::string> agent_debug_info();
 // Those, and of whatever else has to do with the session: "num_owner_rrefs".
 std::map<std::string, std::string> debug_info();
 
-// At the end of a test: what its body has left open is closed, at once. A kept session stays open.
-void end_session(core::RankState& rank) noexcept;
+// At the end of a test: what its body has left open is closed, at once. False: the session is kept, and stays open.
+bool end_session(core::RankState& rank) noexcept;
 // Keeps the session that is open now, if there is one, until release_session().
 void keep_session(core::RankState& rank);
 void release_session(core::RankState& rank);

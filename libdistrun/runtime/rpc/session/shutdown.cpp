@@ -106,13 +106,14 @@ void shutdown(const ShutdownOptions& options, base::Location site) {
   for (const auto& each : session->parts) each->check();
 }
 
-void end_session(core::RankState& rank) noexcept {
+bool end_session(core::RankState& rank) noexcept {
   SessionState& state = session_state_of(rank);
-  if (state.is_inherited() || state.is_kept()) return;
+  if (state.is_inherited() || state.is_kept()) return false;
   if (const std::shared_ptr<Session> session = state.find()) {
     if (!session->is_ending.exchange(true)) session->close(over("the test has ended"), kLastLinger);
   }
   state.forget();
+  return true;
 }
 
 void keep_session(core::RankState& rank) { session_state_of(rank).keep(); }
