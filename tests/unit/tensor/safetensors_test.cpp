@@ -182,7 +182,7 @@ TEST_CASE("a file that can not be written leaves the old one as it is, and nothi
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   CHECK(error.kind() == ErrorKind::Failed);
-  CHECK_THAT(error.what(), Catch::StartsWith("cannot write " + path + ": File too large"));
+  CHECK_THAT(error.what(), Catch::StartsWith("cannot write ") && Catch::Contains(path + ": File too large"));
   CHECK(testing::names_in(scratch.path()) == std::vector<std::string>{"model.safetensors"});
   CHECK(load_safetensors(path).tensors.front().first == "old");
 }
