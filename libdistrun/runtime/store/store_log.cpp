@@ -228,8 +228,7 @@ void StoreLog::write_all(const std::string& bytes, std::size_t at) {
       const int error = errno;
       (void)!::ftruncate(file_.get(), static_cast<off_t>(offset_));  // if that fails too, the next writer does it
       throw Error(ErrorKind::Overloaded, "cannot write " + path_ + ", which would have " +
-                                             std::to_string(at + bytes.size()) +
-                                             " bytes: " + base::errno_text(error));
+                                             std::to_string(at + bytes.size()) + " bytes: " + base::errno_text(error));
     }
     done += static_cast<std::size_t>(count);
   }

@@ -47,8 +47,9 @@ TEST_CASE("memory beyond the limit of file sizes is an error with both sizes, an
             return 1;
           } catch (const Error& error) {
             const std::string text = error.what();
-            const bool is_told = text.find("cannot make 1000000 bytes of shared memory \"distrun a test\"") != text.npos &&
-                                 text.find("the limit of file size is 4 KiB (RLIMIT_FSIZE): raise it") != text.npos;
+            const bool is_told =
+                text.find("cannot make 1000000 bytes of shared memory \"distrun a test\"") != text.npos &&
+                text.find("the limit of file size is 4 KiB (RLIMIT_FSIZE): raise it") != text.npos;
             return is_told ? 0 : 2;
           }
         }) == 0);
