@@ -189,7 +189,7 @@ void tell_unseen_errors(const distrun_rank& rank, core::RankState& state) {
   }
 }
 
-constexpr base::Nanoseconds kEnding = std::chrono::milliseconds(200);  // for handlers that are just ending
+constexpr base::Nanoseconds kEnding = std::chrono::milliseconds(50);  // for handlers that are just ending
 constexpr std::size_t kToldMax = 10;
 
 // Of a test whose session is closed.

@@ -139,35 +139,34 @@ TEST_CASE("ranks serve one test in process, and all tests of a suite in pool", "
   CHECK(processes("threads").size() == 1);
 }
 
-TEST_CASE("a handler that still runs is a note of the test that left it", "[isolation]") {
+TEST_CASE("a handler that still runs is a note of the test that left it, and the next test has fresh ranks",
+          "[isolation]") {
+  const std::string isolation = GENERATE("pool", "threads", "process");
   const Sandbox sandbox(DISTRUN_BIN);
-  const Summary summary = run_isolated(sandbox, {"--world-size", "2", fixture("handlers")});
+  const Summary summary = run_isolated(sandbox, {"--isolation", isolation, "--world-size", "2", fixture("handlers")});
+  INFO("with isolation " << isolation);
   const AttemptResult& first = summary.find("Handlers.one_is_left_running")->attempts.at(0);
+  const AttemptResult& next = summary.find("Handlers.the_next_test_shuts_down")->attempts.at(0);
   CHECK(first.verdict == "pass");
+  CHECK(next.verdict == "pass");
   const auto& notes = first.ranks.at(1).notes;
   REQUIRE(notes.count("left running") == 1);
   CHECK_THAT(notes.at("left running"),
              Catch::StartsWith("handler \"run_for_ever\", called by worker 0, which has run for "));
-  const AttemptResult& next = summary.find("Handlers.the_next_test_shuts_down")->attempts.at(0);
-  CHECK(next.verdict == "pass");
   CHECK(next.ranks.at(1).notes.count("left running") == 0);
+  CHECK(first.ranks.at(1).pid != next.ranks.at(1).pid);
 }
 
-TEST_CASE(
-    "where ranks stay, and with strict leaks, a handler that still runs is a leak, and the next test has fresh ranks",
-    "[isolation]") {
+TEST_CASE("with strict leaks a handler that still runs is a leak of the test that left it", "[isolation]") {
   const std::string isolation = GENERATE("pool", "threads", "process");
   const Sandbox sandbox(DISTRUN_BIN);
-  std::vector<std::string> options{"--isolation", isolation, "--world-size", "2", fixture("handlers")};
-  if (isolation == "process") options.insert(options.begin(), {"--leaks", "strict"});
-  const Summary summary = run_isolated(sandbox, options);
+  const Summary summary =
+      run_isolated(sandbox, {"--isolation", isolation, "--leaks", "strict", "--world-size", "2", fixture("handlers")});
   INFO("with isolation " << isolation);
   const TestResult& first = *summary.find("Handlers.one_is_left_running");
-  const TestResult& next = *summary.find("Handlers.the_next_test_shuts_down");
   CHECK(first.verdict == "leak");
   CHECK_THAT(first.message, Catch::Contains("thread of rank 1: handler \"run_for_ever\", called by worker 0"));
-  CHECK(next.verdict == "pass");
-  CHECK(first.attempts.at(0).ranks.at(1).pid != next.attempts.at(0).ranks.at(1).pid);
+  CHECK(summary.find("Handlers.the_next_test_shuts_down")->verdict == "pass");
 }
 
 TEST_CASE("in threads all ranks are one process", "[isolation]") {

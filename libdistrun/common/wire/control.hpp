@@ -182,7 +182,7 @@ DISTRUN_FIELDS(PeerFinished, m.rank)
 struct LeakReport {
   bool thread = false;  // else a descriptor, or
   std::string what;     // "5 (/tmp/x)"
-  bool state = false;   // what it has changed: "the handler of SIGUSR1"
+  bool state = false;   // what it has changed: "the handler of SIGUSR1"; with `thread`, code of its that still runs
 };
 DISTRUN_FIELDS(LeakReport, m.thread, m.what, m.state)
 

@@ -149,7 +149,7 @@ std::int32_t RankProcess::run_test(OwnRank& place, const wire::RunOrder& order, 
   const std::int32_t result = call_plugin(order, api);
   Changes changes;
   if (thread) thread->put_back(changes);
-  if (looks_at_state || !order.stay) tell_what_runs_on(order, api, changes);
+  if (looks_at_state || !order.stay) tell_what_runs_on(api, changes);
   std::vector<wire::HeldName> held = round_.end(changes);
   for (const wire::LeakReport& each : changes.told) line_.send(wire::ControlFrame::Leak, order.rank, each);
   place.seat.writer.enter_phase(wire::Phase::Exit);
@@ -162,17 +162,11 @@ std::int32_t RankProcess::run_test(OwnRank& place, const wire::RunOrder& order, 
 }
 
 // Whatever still runs would work for the next test.
-void RankProcess::tell_what_runs_on(const wire::RunOrder& order, RankApi& api, Changes& changes) {
-  std::string all;
+void RankProcess::tell_what_runs_on(RankApi& api, Changes& changes) {
   for (const std::string& each : api.running_on()) {
     changes.used_up = true;
-    if (order.leaks_strict) {
-      changes.told.push_back({true, each});
-    } else {
-      all += (all.empty() ? "" : "; ") + each;
-    }
+    changes.told.push_back({.thread = true, .what = each, .state = true});
   }
-  if (!all.empty()) line_.send(wire::ControlFrame::Note, order.rank, wire::Note{"left running", all});
 }
 
 // A rank that is denied it does without.

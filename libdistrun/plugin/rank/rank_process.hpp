@@ -45,8 +45,7 @@ class RankProcess {
   void share_process();
   void listen();
   int serve(OwnRank& place, wire::RunOrder order);
-  // As a note, or as leaks of a strict run.
-  void tell_what_runs_on(const wire::RunOrder& order, RankApi& api, Changes& changes);
+  void tell_what_runs_on(RankApi& api, Changes& changes);
   std::int32_t run_test(OwnRank& place, const wire::RunOrder& order, bool looks_at_state);
   void follow_trace(Seat& seat, const wire::RunOrder& order);
   std::int32_t call_plugin(const wire::RunOrder& order, RankApi& api);

@@ -279,8 +279,8 @@ typedef struct distrun_rank {
   int32_t (*error_show)(void* waits, distrun_string text);
   void (*error_hide)(void* waits, int32_t number);
   /* From here on there if `size` says so. */
-  /* Code of the test still runs when the test has ended: `what` names it. To --leaks strict that is a leak; no other
-   * test runs in this process. Called before run() returns. */
+  /* Code of the test still runs when the test has ended: `what` names it. That is a note, and with --leaks strict a
+   * leak; no other test runs in this process. Called before run() returns. */
   void (*runs_on)(void* self, distrun_string what);
 } distrun_rank;
 

@@ -263,11 +263,14 @@ void Attempt::on_message(int rank, wire::RankMessage message) {
   }
 }
 
-// What a test has changed of its process is news, and only to a strict run a leak: a process that stays gets it back.
+// What a test has changed of its process, and what of it still runs, is news, and a leak only to a strict run: a
+// process that stays gets back what was changed, and no other test while something runs.
 void Attempt::on_leak(int rank, const wire::LeakReport& leak) {
-  if (leak.state && !run_.settings.leaks_strict) return add_note(at(rank), {"left changed", leak.what});
+  if (leak.state && !run_.settings.leaks_strict) {
+    return add_note(at(rank), {leak.thread ? "left running" : "left changed", leak.what});
+  }
   if (record_.leaks.size() >= kLeaksMax) return;
-  const LeakKind kind = leak.state ? LeakKind::State : leak.thread ? LeakKind::Thread : LeakKind::Descriptor;
+  const LeakKind kind = leak.thread ? LeakKind::Thread : leak.state ? LeakKind::State : LeakKind::Descriptor;
   record_.leaks.push_back({kind, "of rank " + std::to_string(rank) + ": " + leak.what, true});
 }
 

@@ -24,6 +24,7 @@ FutureInfo info_of_child(const FutureState& parent, base::Location site) {
   info.devices = parent.info().devices;
   info.any_device = parent.info().any_device;
   info.progress = parent.info().progress;
+  info.follows_runtime = !parent.info().is_by_hand();
   info.is_failure = parent.info().is_failure;
   return info;
 }

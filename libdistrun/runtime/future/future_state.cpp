@@ -116,6 +116,8 @@ class FutureTask final : public HandlerTask {
 
 FutureInfo::FutureInfo(base::Location made_at_) : kind(board::WaitKind::Future), made_at(made_at_) {}
 
+bool FutureInfo::is_by_hand() const noexcept { return kind == board::WaitKind::Future && !follows_runtime; }
+
 FutureState::FutureState(FutureInfo info) : info_(std::move(info)), rank_(core::rank_state()) {}
 
 // A fork leaves its parent's continuations as they are: what they complete, and report, is the parent's.
@@ -143,7 +145,7 @@ void FutureState::throw_if_failed() const {
 void FutureState::mark_seen() const { unseen_.see(); }
 
 void FutureState::refuse_if_inherited(base::Location site) const {
-  if (!mark_.is_inherited()) return;
+  if (info_.is_by_hand() || !mark_.is_inherited()) return;
   mark_.refuse(describe(info_) + ", which was not done at the fork,", "wait for it in that process", site);
 }
 

@@ -58,8 +58,12 @@ struct FutureInfo {
   std::vector<device::Device> devices;  // that its value may be on
   bool any_device = false;              // or on any other
   std::shared_ptr<Progress> progress;   // what completes it, if who waits can help with that
+  bool follows_runtime = false;         // it is done once another one is that the runtime completes
   // Whether such an error, if nobody looks at it, fails the test; null: none does. Must not throw.
   bool (*is_failure)(const std::exception_ptr& error) = nullptr;
+
+  // The program completes it, which it may do in a forked process as well.
+  bool is_by_hand() const noexcept;
 };
 
 class FutureState : public std::enable_shared_from_this<FutureState> {
@@ -80,7 +84,8 @@ class FutureState : public std::enable_shared_from_this<FutureState> {
 
   // Blocks until it is done; helps first, if there is somebody to help, and shows no wait as long. Throws
   // Error{Timeout} at the deadline, base::PeerFailed when a rank fails meanwhile: a wait for the future is a wait for
-  // what other ranks do. Throws Error{Failed} in a forked process if it was not done at the fork.
+  // what other ranks do. Throws Error{Failed} in a forked process if it was not done at the fork, and
+  // is completed by the runtime, which does so in the process that made it.
   void wait(base::TimePoint deadline, base::Location site) const;
   // The calling thread's streams wait for the value.
   void follow() const { streams_.follow(); }

@@ -14,6 +14,7 @@ future::FutureInfo value_info() {
   future::FutureInfo info{base::Location()};
   info.name = "the value of a reference";
   info.any_device = true;
+  info.follows_runtime = true;
   return info;
 }
 
