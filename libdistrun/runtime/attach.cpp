@@ -17,9 +17,8 @@
 // is, to the rank that was attached first.
 #include <distrun/plugin/sdk/detail/runtime.h>
 
-#include <poll.h>
-
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,6 +34,7 @@
 #include <distrun/runtime/core/backends.hpp>
 #include <distrun/runtime/core/thread_state.hpp>
 #include <distrun/runtime/core/tracing.hpp>
+#include <distrun/runtime/core/wait.hpp>
 #include <distrun/runtime/device/gpu.hpp>
 #include <distrun/runtime/device/order_report.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
@@ -192,12 +192,22 @@ void tell_unseen_errors(const distrun_rank& rank, core::RankState& state) {
 constexpr base::Nanoseconds kEnding = std::chrono::milliseconds(50);  // for handlers that are just ending
 constexpr std::size_t kToldMax = 10;
 
+// Returns whether some still run when those that are just ending have ended.
+bool run_on(const future::HandlerPool& handlers) {
+  board::WaitInfo info;
+  info.name = "its handlers to end";
+  try {
+    return !core::poll_until(info, base::deadline_after(kEnding), std::chrono::milliseconds(1),
+                             [&] { return handlers.statistics().open == 0; });
+  } catch (const base::PeerFailed&) {
+    return false;  // the test has failed: no other one runs in this process
+  }
+}
+
 // Of a test whose session is closed.
 void tell_what_runs_on(const distrun_rank& rank, core::RankState& state) {
   const future::HandlerPool& handlers = future::handler_pool_of(state);
-  if (!has_runs_on(rank) || handlers.statistics().open == 0) return;
-  const base::TimePoint end = base::deadline_after(kEnding);
-  while (handlers.statistics().open != 0 && base::system_clock().now() < end) ::poll(nullptr, 0, 1);
+  if (!has_runs_on(rank) || !run_on(handlers)) return;
   const std::vector<future::HandlerPool::Begun> begun = handlers.begun();
   for (std::size_t i = 0; i < std::min(begun.size(), kToldMax); ++i) {
     const std::string what = describe(begun[i].task) + ", which has run for " +
