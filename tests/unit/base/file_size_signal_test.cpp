@@ -10,7 +10,7 @@
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/base/file_size_signal.hpp>
 
-#include "support/limits.hpp"
+#include "unit/support/limits.hpp"
 
 namespace {
 
@@ -46,7 +46,7 @@ TEST_CASE("a file beyond the limit is an error where the signal is kept away, an
         }) == -SIGXFSZ);
 }
 
-TEST_CASE("who has blocked the signal of file sizes finds it blocked") {
+TEST_CASE("the signal of file sizes stays blocked where it was blocked before") {
   CHECK(under_small_file_limit([] {
           sigset_t signals, mask;
           ::sigemptyset(&signals);

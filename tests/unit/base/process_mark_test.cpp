@@ -1,7 +1,6 @@
-// What belongs to one process, in those that are forked from it.
+// Objects of a process, in processes that are forked from it.
 #include <catch2/catch.hpp>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,28 +13,26 @@
 #include <distrun/common/base/thread.hpp>
 
 #include "support/process.hpp"
+#include "unit/support/forked.hpp"
 
 using distrun::base::ProcessMark;
 
 namespace {
 
-// What `body` returns in a forked process, and how that ends: "...|0".
+// Returns the text that `body` returns in a forked process, and that process's exit code: "...|0".
 template <class Body>
 std::string said_in_fork(Body body) {
   distrun::base::FdPair pipe = distrun::base::make_pipe();
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const pid_t child = distrun::testing::fork_child([&] {
     const std::string text = body();
-    ::_exit(::write(pipe.second.get(), text.data(), text.size()) < 0 ? 1 : 0);
-  }
+    return ::write(pipe.second.get(), text.data(), text.size()) < 0 ? 1 : 0;
+  });
   pipe.second.reset();
   std::string text;
   char some[512];
   for (ssize_t got; (got = ::read(pipe.first.get(), some, sizeof some)) > 0;)
     text.append(some, static_cast<std::size_t>(got));
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return text + "|" + std::to_string(status);
+  return text + "|" + std::to_string(distrun::testing::wait_for(child).code);
 }
 
 std::string refusal_of(const ProcessMark& mark) {
@@ -61,7 +58,7 @@ TEST_CASE("a mark refuses forks of its process, and forks of those, and names th
   CHECK(refusal_of(mark).empty());
 }
 
-TEST_CASE("a fork marks what it opens itself, and what is not open belongs to nobody") {
+TEST_CASE("a fork marks what it opens itself, and an object that is not open has no process") {
   ProcessMark set_again, cleared, unset{ProcessMark::Unset{}};
   CHECK_FALSE(unset.is_inherited());
   CHECK(unset.pid() == 0);

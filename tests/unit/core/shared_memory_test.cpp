@@ -13,7 +13,7 @@
 #include <distrun/runtime/core/module.hpp>
 #include <distrun/runtime/core/shared_memory.hpp>
 
-#include "support/limits.hpp"
+#include "unit/support/limits.hpp"
 
 namespace distrun::core {
 namespace {

@@ -1,9 +1,6 @@
 // Futures in a process that was forked.
 #include <catch2/catch.hpp>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <functional>
 #include <string>
 
@@ -12,21 +9,13 @@
 #include <distrun/runtime/future/future.hpp>
 
 #include "unit/future/support.hpp"
+#include "unit/support/forked.hpp"
 
 namespace distrun {
 namespace {
 
 using namespace testing;
 using namespace std::chrono_literals;
-
-// What `body` returns in a forked process. It must not use Catch's macros.
-int in_forked_process(const std::function<int()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(body());
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
 
 bool is_refused(const std::function<void()>& use) {
   try {
@@ -41,10 +30,10 @@ bool is_refused(const std::function<void()>& use) {
 TEST_CASE("a future that the program completes can be used in a forked process") {
   const FakeRank rank;
   const Future<int> future;
-  CHECK(in_forked_process([&] {
+  CHECK(in_child([&] {
           if (!is_refused([&] { future.wait(1ms); })) future.set_result(3);
           return future.wait(10s);
-        }) == 3);
+        }).code == 3);
   CHECK_FALSE(future.done());
 }
 
@@ -55,12 +44,12 @@ TEST_CASE("a future that the runtime completes, and what follows from it, is ref
   const auto reply = Future<int>::of(std::move(info));
   const auto next = reply.then([](const Future<int>& done) { return done.value(); });
   const auto all = future::collect_all<int>({Future<int>(), reply});
-  CHECK(in_forked_process([&] {
+  CHECK(in_child([&] {
           return is_refused([&] { reply.wait(1ms); }) && is_refused([&] { next.wait(1ms); }) &&
                          is_refused([&] { all.wait(1ms); })
                      ? 0
                      : 1;
-        }) == 0);
+        }).code == 0);
   reply.set_result(1);
 }
 

@@ -13,7 +13,7 @@
 #include <distrun/common/wire/packet.hpp>
 
 #include "../support/loop.hpp"
-#include "support/limits.hpp"
+#include "unit/support/limits.hpp"
 
 using namespace distrun;
 using namespace distrun::testing;

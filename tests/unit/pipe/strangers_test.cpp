@@ -11,7 +11,7 @@
 
 #include "strangers.hpp"
 #include "support/error_of.hpp"
-#include "support/limits.hpp"
+#include "unit/support/limits.hpp"
 
 namespace distrun::agents::pipe {
 namespace {

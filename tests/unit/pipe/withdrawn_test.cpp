@@ -1,11 +1,6 @@
 // Messages that arrive without their data: calls that were withdrawn, and what there is no memory for.
 #include <catch2/catch.hpp>
 
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <fstream>
-
 #include <agents/pipe/message_stream.hpp>
 #include <agents/pipe/transports/cma.hpp>
 #include <distrun/common/base/sanitizer.hpp>
@@ -14,6 +9,7 @@
 
 #include "fake_stream.hpp"
 #include "support/skip.hpp"
+#include "unit/support/limits.hpp"
 
 namespace distrun::agents::pipe {
 namespace {
@@ -30,25 +26,6 @@ rpc::Message call_of(std::uint64_t id, std::size_t payload, TensorList tensors) 
 }
 
 std::vector<std::int64_t> numbers_of(const Tensor& tensor) { return tensor::to_vector<std::int64_t>(tensor); }
-
-// The process may map no more than that beyond what it has.
-class MemoryLimit {
- public:
-  explicit MemoryLimit(rlim_t more) {
-    ::getrlimit(RLIMIT_AS, &before_);
-    rlim_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    rlimit limit = before_;
-    limit.rlim_cur = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + more;
-    ::setrlimit(RLIMIT_AS, &limit);
-  }
-  ~MemoryLimit() { ::setrlimit(RLIMIT_AS, &before_); }
-  MemoryLimit(const MemoryLimit&) = delete;
-  MemoryLimit& operator=(const MemoryLimit&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 }  // namespace
 
@@ -136,7 +113,7 @@ TEST_CASE("a message for which there is no memory is read to its end, and the ne
   IncomingMessages incoming;
   std::vector<IncomingMessages::Arrived> arrived;
   {
-    const MemoryLimit limit(16 << 20);
+    const distrun::testing::LittleMemory limit(16 << 20);
     while (arrived.size() < 2 && stream.begin != stream.bytes.size()) {
       if (auto next = incoming.next(stream)) arrived.push_back(std::move(*next));
     }

@@ -14,9 +14,9 @@
 #include <distrun/runtime/store/file_store.hpp>
 #include <distrun/runtime/store/log_format.hpp>
 
-#include "support/limits.hpp"
 #include "support/process.hpp"
 #include "support/scratch.hpp"
+#include "unit/support/limits.hpp"
 
 namespace distrun::stores {
 namespace {

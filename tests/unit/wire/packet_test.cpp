@@ -10,7 +10,7 @@
 #include <distrun/common/wire/zygote.hpp>
 
 #include "support/error_of.hpp"
-#include "support/limits.hpp"
+#include "unit/support/limits.hpp"
 
 using namespace distrun;
 using namespace distrun::wire;

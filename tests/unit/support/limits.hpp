@@ -3,14 +3,16 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <functional>
+
+#include "unit/support/forked.hpp"
 
 namespace distrun::testing {
 
-// So many descriptors more may be opened, and no others.
+// The process may open `room` more descriptors, and no others.
 class FewFiles {
  public:
   explicit FewFiles(int room) {
@@ -34,21 +36,37 @@ class FewFiles {
   rlim_t limit_ = 0;
 };
 
-// What `body` returns in a forked process whose files may have 4 KiB, in which SIGXFSZ has its default effect; the
-// signal that ends it, below 0. `body` must not use Catch's macros.
+// The process may map `more` bytes beyond what it has mapped, and no others.
+class LittleMemory {
+ public:
+  explicit LittleMemory(rlim_t more) {
+    ::getrlimit(RLIMIT_AS, &before_);
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit little = before_;
+    little.rlim_cur = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + more;
+    ::setrlimit(RLIMIT_AS, &little);
+  }
+  ~LittleMemory() { ::setrlimit(RLIMIT_AS, &before_); }
+  LittleMemory(const LittleMemory&) = delete;
+  LittleMemory& operator=(const LittleMemory&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+// As in_child(), with files of 4 KiB at most and the default effect of SIGXFSZ. Returns what `body` returns; below 0,
+// the signal that has ended the process.
 inline int under_small_file_limit(const std::function<int()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const ForkedEnd end = in_child([&] {
     ::signal(SIGXFSZ, SIG_DFL);
     rlimit limit{};
     ::getrlimit(RLIMIT_FSIZE, &limit);
     limit.rlim_cur = 4096;
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    ::_exit(body());
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+    return body();
+  });
+  return end.signal != 0 ? -end.signal : end.code;
 }
 
 }  // namespace distrun::testing
