@@ -39,6 +39,11 @@ class ProcessMark {
   }
 
   void set() noexcept { generation_.store(here(), std::memory_order_relaxed); }
+  // Of several threads' calls, and of calls in several processes, the first one counts.
+  void set_once() noexcept {
+    std::uint32_t unset = 0;
+    if (marked() == 0) generation_.compare_exchange_strong(unset, here(), std::memory_order_relaxed);
+  }
   void clear() noexcept { generation_.store(0, std::memory_order_relaxed); }
 
   // Returns whether the calling process was forked, directly or not, from the one that is marked.

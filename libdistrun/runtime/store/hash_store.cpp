@@ -1,6 +1,5 @@
 #include <distrun/runtime/store/hash_store.hpp>
 
-#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
@@ -14,14 +13,10 @@ namespace distrun::stores {
 // It belongs to the process that first uses it: a plugin may make one while it is loaded, before its ranks are forked.
 struct HashStore::Shared {
   void use(Location site) {
-    if (!is_used.load(std::memory_order_relaxed)) {
-      mark.set();
-      is_used.store(true, std::memory_order_relaxed);
-    }
+    mark.set_once();
     mark.check("a HashStore", "its table is one process's; use a FileStore or a TcpStore", site);
   }
 
-  std::atomic<bool> is_used{false};
   base::ProcessMark mark{base::ProcessMark::Unset{}};
   std::mutex mutex;
   std::condition_variable changed;
