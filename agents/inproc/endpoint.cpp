@@ -273,7 +273,7 @@ void Endpoint::set_end(const std::string& why) noexcept {
 }
 
 // What was sent is in the lanes of those who receive it already, in front of the news that this one leaves. A forked
-// process has a copy of all of that, and nobody who reads it.
+// process has a copy of all of that, and no reader.
 void Endpoint::close() noexcept {
   if (mark_.is_inherited()) return;
   std::vector<std::shared_ptr<Lane>> lanes;

@@ -1,8 +1,9 @@
 #pragma once
-// Calls into an object that may be gone soon: once closed, none begins, and whoever closes waits for those that have.
+// Calls into an object that may be gone soon: once it is closed, no call begins, and close is followed by
+// a wait for the calls that have begun.
 //
 //   caller    counts itself, then asks whether it is closed
-//   closer    closes, then waits until nobody is counted
+//   closer    closes, then waits until no caller is counted
 //
 // Both in one order for all threads (seq_cst): a caller that was not seen by the closer sees that it is closed.
 #include <atomic>

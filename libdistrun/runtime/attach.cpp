@@ -214,8 +214,9 @@ void tell_what_runs_on(const distrun_rank& rank, core::RankState& state) {
                              base::human(base::system_clock().now() - begun[i].since) + " and still does";
     rank.runs_on(rank.self, lend(what));
   }
-  if (begun.size() > kToldMax)
-    rank.runs_on(rank.self, lend(std::to_string(begun.size() - kToldMax) + " more handlers"));
+  if (begun.size() <= kToldMax) return;
+  const std::string more = std::to_string(begun.size() - kToldMax) + " more handlers";
+  rank.runs_on(rank.self, lend(more));
 }
 
 // What threads of the rank still report while its session is closed, takes the lock; and who leaves its groups may wait

@@ -22,8 +22,8 @@ NoFileSizeSignal::NoFileSizeSignal() noexcept {
   was_blocked_ = sigismember(&before, SIGXFSZ) == 1;
 }
 
-// One that came meanwhile is taken away before it could be delivered. Where the signal was blocked before, it waits
-// already, or for nobody.
+// A signal that came meanwhile is removed before it could be delivered. Where the thread had blocked it before, it
+// stays pending.
 NoFileSizeSignal::~NoFileSizeSignal() {
   if (was_blocked_) return;
   const int number = errno;

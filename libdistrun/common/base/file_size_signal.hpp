@@ -7,7 +7,7 @@
 
 namespace distrun::base {
 
-// For a scope: what the thread writes beyond the limit fails with EFBIG, and no signal comes of it. Keeps errno.
+// While it lives, a write of the thread beyond the limit fails with EFBIG, without a signal. Keeps errno.
 class NoFileSizeSignal {
  public:
   NoFileSizeSignal() noexcept;

@@ -1,6 +1,6 @@
 #pragma once
-// What a destructor does in a forked process with something of its parent's (process_mark.hpp) that has threads, or
-// tells peers of its end: nothing of it is ended here. It stays in memory, where leak checkers find it.
+// For destructors in a forked process: keeps an object of the parent (process_mark.hpp) that has threads, or tells
+// peers of its end, without destroying it. Leak checkers find it, as it can be reached.
 #include <memory>
 #include <utility>
 

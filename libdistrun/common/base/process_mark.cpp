@@ -20,7 +20,7 @@ constinit std::atomic<std::uint32_t> generation{1};  // 1 + forks since the libr
 
 namespace {
 
-constexpr std::size_t kKnownMax = 64;  // generations whose process ids are remembered
+constexpr std::size_t kKnownMax = 64;  // generations with process ids that are remembered
 
 // Process ids by generation. Written before there is another thread, or by a fork's only thread.
 constinit std::array<std::atomic<int>, kKnownMax> pids{};
@@ -32,7 +32,7 @@ void note_fork() noexcept {
   pid_of(here).store(::getpid(), std::memory_order_relaxed);
 }
 
-// If no handler can be had, for want of memory, forks are not noticed.
+// Without memory for the handler, forks are not noticed.
 [[maybe_unused]] const int is_counting = [] {
   pid_of(1).store(::getpid(), std::memory_order_relaxed);
   return ::pthread_atfork(nullptr, nullptr, &note_fork);

@@ -22,7 +22,7 @@ class RankApi {
 
   const distrun_rank& line() const noexcept { return api_; }
   std::uint64_t checks() const noexcept { return checks_; }
-  // What of the test has been told to run on after it.
+  // The texts of runs_on(): code of the test that still runs.
   std::vector<std::string> running_on();
   // What a host has set by now.
   std::vector<wire::KeyValue> suite_settings();

@@ -161,7 +161,7 @@ std::int32_t RankProcess::run_test(OwnRank& place, const wire::RunOrder& order, 
   return result;
 }
 
-// Whatever still runs would work for the next test.
+// Code that still runs would work for the next test.
 void RankProcess::tell_what_runs_on(RankApi& api, Changes& changes) {
   for (const std::string& each : api.running_on()) {
     changes.used_up = true;

@@ -32,7 +32,7 @@
 
 namespace distrun::future {
 
-// What a task is, for whoever waits for it.
+// Describes a task to threads that wait for it.
 struct TaskInfo {
   const char* name = "";     // of the callee, or of the callback's future; lives until the process ends
   int caller = -1;           // the worker that calls; -1: it is a callback

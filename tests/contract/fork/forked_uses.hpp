@@ -1,7 +1,7 @@
 #pragma once
-// What a process that a rank has forked does with what the rank has open. Two ranks, each a process, open something
-// together; rank 0 forks a child for each use, which tries it, lets go of its copy of all that is open, and exits. Then
-// the ranks go on with what they have open, and close it.
+// Tries in forked processes to use what a rank has open. Two ranks, each a process, open something together; rank 0
+// forks a child for each use, which tries it, destroys its copy of all that is open, and exits. Then the ranks go on
+// with what they have open, and close it.
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ struct Use {
   bool works = false;  // else it is refused
 };
 
-// What a rank has open. The functions hold all that there is of it: when they go, it goes.
+// The functions hold all that a rank has open: when they are destroyed, it is closed.
 struct Opened {
   std::vector<Use> uses;        // of rank 0
   std::function<void()> work;   // by both ranks, after the children

@@ -56,7 +56,7 @@ void join_session(int rank, const std::string& folder) {
   rpc::init_rpc({"worker" + std::to_string(rank), rpc::testing::struck_backend(), rank, 2, options});
 }
 
-// What rank 0 has of the session.
+// Objects of the session at rank 0.
 struct Held {
   RRef<int> sum = remote(1, fork_add, 1, 2);
   RRef<int> own{5};
@@ -130,7 +130,7 @@ TEST_CASE("a forked process can't use the RPC session of its parent, and leaves 
   check_children([](int rank, const std::string& folder) { return open_rpc(rank, folder, session_uses); });
 }
 
-TEST_CASE("a forked process can't use references and autograd contexts of its parent, and lets go of none") {
+TEST_CASE("a forked process can't use references and autograd contexts of its parent, and releases none") {
   check_children([](int rank, const std::string& folder) { return open_rpc(rank, folder, reference_uses); });
 }
 

@@ -1,4 +1,4 @@
-// Random graphs whose operators run on random streams of two devices: their gradients are those of the same graph on
+// Random graphs with operators on random streams of two devices: their gradients are those of the same graph on
 // the default streams, and no access is out of order.
 #include <catch2/catch.hpp>
 

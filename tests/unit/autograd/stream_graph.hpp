@@ -1,6 +1,6 @@
 #pragma once
-// Random graphs whose operators run on random streams of two devices: for tests that compare their gradients with those
-// of the same graph on the default streams.
+// Random graphs with operators on random streams of two devices: for tests that compare their gradients with those of
+// the same graph on the default streams.
 #include <cstdint>
 #include <functional>
 #include <random>
@@ -25,7 +25,7 @@ Tensor on_stream(device::Stream stream, Make make) {
   return make();
 }
 
-// Of two tensors on one device, on its current stream. The constants keep all numbers exact.
+// Runs on the current stream of the device that has both tensors. The constants keep all numbers exact.
 inline Tensor stream_graph_operator(std::size_t kind, const Tensor& a, const Tensor& b) {
   switch (kind) {
     case 0: return a + b;
@@ -43,7 +43,7 @@ struct MadeOn {
   device::Stream stream;
 };
 
-// What was made on one stream is read on another, as users must say it.
+// Makes a tensor ready for another stream, in the way that users must do it.
 inline Tensor used_on(device::Stream reader, const MadeOn& made) {
   if (made.stream == reader) return made.tensor;
   device::Event ready;
@@ -53,7 +53,7 @@ inline Tensor used_on(device::Stream reader, const MadeOn& made) {
   return made.tensor;
 }
 
-// The same seed makes the same operators, whatever the streams.
+// The same seed makes the same operators on any streams.
 class StreamGraph {
  public:
   // Makes the value of an operator, of tensors on one device, on its current stream.

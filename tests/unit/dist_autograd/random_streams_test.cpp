@@ -1,4 +1,4 @@
-// Random graphs over streams and devices whose operators run on other workers, too: their gradients are those of the
+// Random graphs over streams and devices with operators on other workers, too: their gradients are those of the
 // same graph on one rank and the default streams, and no access is out of order.
 #include <catch2/catch.hpp>
 
@@ -31,7 +31,7 @@ Tensor step_on_stream(std::int64_t kind, bool takes_stream, const Tensor& a, con
 }
 DISTRUN_RPC(step_on_stream)
 
-// By the worker beyond.
+// Has the worker `to` run it.
 Tensor step_beyond(const std::string& to, std::int64_t kind, bool takes_stream, const Tensor& a, const Tensor& b) {
   return rpc::rpc_sync(to, step_on_stream, kind, takes_stream, a, b);
 }

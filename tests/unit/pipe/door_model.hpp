@@ -1,7 +1,7 @@
 #pragma once
-// What meets at a rank's door, as a model: peers that write and ring, links that begin, workers that idle, threads that
-// wait for a reply, and who wants a worker back. Step by step what door.hpp and reactor.cpp do: each access to what
-// threads share is a step of its own.
+// A model of a rank's door and its users: peers that write and ring, links that begin, workers that idle, threads that
+// wait for a reply, and threads that want a worker back. Step by step what door.hpp and reactor.cpp do: each access to
+// what threads share is a step of its own.
 #include <string>
 #include <vector>
 
@@ -249,7 +249,7 @@ class DoorModel {
         return t.to(Does::LookAtDoorAgain, "clears the owner", [](State& state, Thread&) { state.is_owned = 0; });
       case Does::LookAtDoorAgain:
         if (!t.before.is_parked && fault_ != Fault::TrustsTheDoor)
-          return t.to(Does::OwnWhatCame, "sees that somebody has rung");
+          return t.to(Does::OwnWhatCame, "sees that a peer has rung");
         return t.to(Does::LookAgain, "sees that the door is parked");
       case Does::LookAgain:
         if (is_there()) return t.to(Does::OwnWhatCame, "finds that something has come");
@@ -298,7 +298,7 @@ class DoorModel {
     }
   }
 
-  // What it waits for is there, or its patience is over, at any time.
+  // The reply may come, and its patience may end, at any time.
   void take_help(Taking& t, Does does) const {
     switch (does) {
       case Does::Help:

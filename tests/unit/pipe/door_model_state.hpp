@@ -23,7 +23,7 @@ enum class Does : std::uint8_t {
   LeaveToWaiter,
   LookWhetherWanted,
   OwnAgain,
-  // let_go(), by whoever owns.
+  // let_go(), by the owner.
   Refresh,
   Park,
   ClearOwner,

@@ -105,8 +105,10 @@ class EndModel {
   explicit EndModel(bool waits) : waits_(waits) {}
 
   EndState first() const { return {}; }
-  std::string wrong(const EndState& state) const { return state.told_to_gone ? "the end is told to who is gone" : ""; }
-  std::string wrong_end(const EndState& state) const { return is_goal(state) ? "" : "somebody waits for ever"; }
+  std::string wrong(const EndState& state) const {
+    return state.told_to_gone ? "an agent that is gone hears of the end" : "";
+  }
+  std::string wrong_end(const EndState& state) const { return is_goal(state) ? "" : "a thread waits for ever"; }
   bool is_goal(const EndState& state) const {
     return state.closer == CloserDoes::Gone && std::all_of(state.tellers.begin(), state.tellers.end(),
                                                            [](TellerDoes each) { return each == TellerDoes::Left; });
@@ -161,13 +163,13 @@ class EndModel {
   const bool waits_;
 };
 
-TEST_CASE("the end of a link is told to no agent that is gone, in every order of steps") {
+TEST_CASE("no agent that is gone hears of the end of a link, in every order of steps") {
   const auto walked = distrun::testing::Walk<EndState, EndModel>(EndModel(true)).run();
   INFO(walked.violation);
   CHECK(walked.violation.empty());
   CHECK(walked.ends > 0);
   const auto without = distrun::testing::Walk<EndState, EndModel>(EndModel(false)).run();
-  CHECK_THAT(without.violation, Catch::StartsWith("the end is told to who is gone"));
+  CHECK_THAT(without.violation, Catch::StartsWith("an agent that is gone hears of the end"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a graceful shutdown waits for, what it refuses, and what it says when it can't end.
+// Graceful shutdowns: the work that they wait for, the calls that they refuse, and the texts when they can't end.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -37,7 +37,7 @@ struct WithoutMeeting {
   UseHooks use{hooks()};
 };
 
-// A call whose result is to stay at the callee: a plan of faults tells it from others as "remote".
+// A call with a result that stays at the callee: a plan of faults tells it from others as "remote".
 CallRequest remote_call(int to, bool is_repeated) {
   CallRequest request{Destination(to).within(0.05), target_of("quiet_one"), {}};
   request.sections.push_back({SectionTag::Owned, {}});
@@ -83,7 +83,7 @@ TEST_CASE("a graceful shutdown waits for a callback that blocks, and what it cal
   CHECK(got == 2);
 }
 
-TEST_CASE("a handler that shuts down gracefully would wait for itself, and is told so") {
+TEST_CASE("a handler that shuts down gracefully would wait for itself, and gets an error") {
   const Ranks ranks(2);
   std::string of_call, of_callback;
   const auto errors = ranks.run([&](int rank) {
@@ -135,7 +135,7 @@ TEST_CASE("a shutdown that takes too long names the callbacks that run") {
   CHECK(soon([&] { return future::handler_pool_of(ranks.state(1)).statistics().open == 0; }));
 }
 
-TEST_CASE("a shutdown that waits for calls which were lost or doubled says between whom, and how many") {
+TEST_CASE("a shutdown that waits for lost or doubled calls names their workers and counts") {
   const std::vector<std::string> lost = errors_with("1:drop:remote:1", false, 0.3);
   for (const std::string& error : lost) {
     CHECK_THAT(error, Catch::Contains("worker0 has sent 1 call to worker1, which has received 0"));
@@ -151,7 +151,7 @@ TEST_CASE("a shutdown does not wait for calls that are repeated, whether they we
   CHECK(errors_with("1:dup:remote:1", true, 60) == no_errors(2));
 }
 
-TEST_CASE("a shutdown whose numbers do not agree for a second shows that on its rank") {
+TEST_CASE("a shutdown with counts that do not agree for a second shows that on its rank") {
   const Ranks ranks(2);
   std::atomic<bool> is_seen{false};
   std::thread watcher([&] {

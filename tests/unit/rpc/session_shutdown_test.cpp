@@ -116,7 +116,7 @@ TEST_CASE("a shutdown that takes too long says who is missing, and what they sti
   }
   open(true);
   wait_inside(0);
-  CHECK_THAT(errors[0], Catch::Contains("shutdown: after 0.5") && Catch::Contains("still missing: ") &&
+  CHECK_THAT(errors[0], Catch::Contains("shutdown: after 500.0 ms") && Catch::Contains("still missing: ") &&
                             Catch::Contains("worker1 (1 waiting)") && Catch::Contains("worker2 (1 call running)"));
   for (const std::string& error : errors) {
     CHECK_FALSE(error.empty());

@@ -18,7 +18,7 @@ using distrun::testing::Walked;
 constexpr std::size_t kModelWorkers = 3;
 using OfWorkers = std::array<std::uint8_t, kModelWorkers>;
 
-// What one worker has to do, and what it counts. Each thing that travels is counted where it goes.
+// The work and the counts of one worker. Each message in flight is counted at its receiver.
 struct ModelWorker {
   std::uint8_t callbacks = 0;  // that run
   std::uint8_t blocked = 0;    // callbacks that wait for something
@@ -26,9 +26,9 @@ struct ModelWorker {
   OfWorkers read{};            // calls that were read, and do not run yet
   OfWorkers calls{};           // in flight to here, by their senders
   std::uint8_t answers = 0;    // in flight to here
-  std::uint8_t answered = 0;   // calls that are no longer waited for, whose callbacks do not run yet
+  std::uint8_t answered = 0;   // calls that are no longer waited for, with callbacks that do not run yet
   std::uint8_t waiting = 0;
-  std::uint8_t given_up = 0;  // calls whose answers are dropped when they come
+  std::uint8_t given_up = 0;  // calls with answers that are dropped when they come
   std::uint8_t releases = 0;  // in flight to here: messages that are repeated until they are answered
   std::uint8_t sent = 0;
   std::uint8_t received = 0;
@@ -107,7 +107,7 @@ class ShutdownModel {
     return is_idle(seen) && seen.waiting == 0;
   }
 
-  // What runs calls others, blocks, and ends.
+  // Callbacks and handlers call others, block, and end.
   void add_work(const Adding& add) const {
     const ModelWorker& own = add.own();
     const bool runs = own.callbacks + sum(own.serves) > 0;
@@ -213,7 +213,7 @@ class ShutdownModel {
   const Flaw flaw_;
 };
 
-// A callback runs at the worker with the smallest number; `calls` may be made, by whom does not matter.
+// A callback runs at the worker with the smallest number; `calls` may be made, by any worker.
 Walked walk_shutdown(int calls, int blocks, int give_ups, int releases, Flaw flaw) {
   Shutdown first;
   first.workers[0].callbacks = 1;

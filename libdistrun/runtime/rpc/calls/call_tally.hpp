@@ -1,5 +1,5 @@
 #pragma once
-// Calls one way, in all and by the other worker.
+// Counts calls that were sent, or received: all of them, and those of each other worker.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace distrun::rpc {
 // Any thread.
 class CallTally {
  public:
-  static constexpr std::size_t kPeers = 256;  // ids that are told apart; calls of others count in all only
+  static constexpr std::size_t kPeers = 256;  // ids with a count of their own; calls of others count in all() only
 
   void add(WorkerId peer) noexcept { change(peer, 1); }
   void take_back(WorkerId peer) noexcept { change(peer, ~std::uint64_t{0}); }

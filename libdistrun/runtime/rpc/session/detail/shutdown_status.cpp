@@ -1,7 +1,6 @@
 #include <distrun/runtime/rpc/session/detail/shutdown_status.hpp>
 
-#include <cstdio>
-
+#include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/text.hpp>
 #include <distrun/runtime/future/handler_pool.hpp>
 
@@ -16,12 +15,6 @@ std::uint64_t count_of(const std::vector<std::uint64_t>& counts, WorkerId id) {
 }
 
 }  // namespace
-
-std::string seconds_text(base::Nanoseconds duration) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2f s", std::chrono::duration<double>(duration).count());
-  return text;
-}
 
 std::string what_it_does(const Control& status) {
   std::string text;
@@ -63,7 +56,7 @@ Control status_of(const Calls& calls, bool is_in_shutdown) {
   const std::vector<future::HandlerPool::Begun> begun = future::handler_pool_of(calls.rank()).begun();
   if (!begun.empty()) {
     const auto& [task, since] = begun.front();
-    status.handler = describe(task) + ", for " + seconds_text(base::system_clock().now() - since);
+    status.handler = describe(task) + ", for " + base::human(base::system_clock().now() - since);
   }
   status.sent_to = calls.sent().by_peer();
   status.received_from = calls.received().by_peer();

@@ -1,5 +1,5 @@
 #pragma once
-// What workers are asked for when a graceful shutdown takes too long, and what is said of it.
+// The states that workers report when a graceful shutdown takes too long, and the texts that are made of them.
 #include <map>
 #include <string>
 
@@ -18,11 +18,8 @@ struct ById {
 };
 
 using ShutdownStatuses = std::map<WorkerInfo, Control, ById>;
-// "worker0 has sent 5 calls to worker1, which has received 4": between whom messages are in flight, were lost, or came
-// twice. Empty: all numbers agree.
+// "worker0 has sent 5 calls to worker1, which has received 4": messages between these are in flight, were
+// lost, or came twice. Empty: all numbers agree.
 std::string what_is_uneven(const ShutdownStatuses& statuses);
-
-// "0.50 s".
-std::string seconds_text(base::Nanoseconds duration);
 
 }  // namespace distrun::rpc

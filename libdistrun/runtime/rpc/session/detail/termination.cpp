@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <distrun/common/base/clock.hpp>
 #include <distrun/common/base/deadline.hpp>
 #include <distrun/common/base/error.hpp>
 #include <distrun/runtime/future/unseen_errors.hpp>
@@ -268,7 +269,7 @@ void Termination::check(const Running& run, const std::set<WorkerId>& awaited) {
 
 void Termination::throw_timeout(const Running& run, const std::set<WorkerId>& awaited) {
   const std::string who = explain(run, awaited);
-  throw Error(ErrorKind::Timeout, "shutdown: after " + seconds_text(run.limit) + " still missing: " + who, run.site);
+  throw Error(ErrorKind::Timeout, "shutdown: after " + base::human(run.limit) + " still missing: " + who, run.site);
 }
 
 // Asks all, as those who are not waited for may be what the others wait for.
