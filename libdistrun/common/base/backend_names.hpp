@@ -1,6 +1,6 @@
 #pragma once
-// The process-group backends by name: what --backend takes and what tests ask for. Not all of them are there in each
-// build; plugins bring further ones (plugin/sdk/backends.hpp).
+// Names of the process-group backends: the values of --backend, which tests also use. A build may lack some of them;
+// plugins can add backends (plugin/sdk/backends.hpp).
 #include <algorithm>
 #include <array>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
-// DISTRUN_ASSERT: an invariant of our own code. It is on in every build; when broken it prints the
-// expression, its operands and the place on stderr and aborts, so the caller becomes a clear crash.
+// DISTRUN_ASSERT checks an invariant of distrun's own code, in every build. If it is broken, the macro prints the
+// expression, its operands and the location on stderr and aborts: a clear crash of the caller.
 #include <distrun/common/base/decompose.hpp>
 #include <distrun/common/base/location.hpp>
 

@@ -1,19 +1,19 @@
 #pragma once
-// Deadlines from limits that users give, which may be larger than a point in time can tell.
+// Deadlines for limits that users give and that may exceed the range of a TimePoint.
 #include <algorithm>
 
 #include <distrun/common/base/clock.hpp>
 
 namespace distrun::base {
 
-// Returns the time at which a limit that begins at `now` is over: `now` for a negative one, TimePoint::max(), which
-// stands for no deadline, for one that ends later than a TimePoint can be.
+// Returns the end of a limit that starts at `now`: `now` if the limit is negative, TimePoint::max() (no deadline) if
+// the end does not fit a TimePoint.
 inline TimePoint deadline_after(Nanoseconds limit, TimePoint now = system_clock().now()) {
   if (limit >= TimePoint::max() - now) return TimePoint::max();
   return now + std::max(limit, Nanoseconds::zero());
 }
 
-// Returns seconds as people give them: at most a hundred years, zero for negative ones and for what is no number.
+// Converts seconds given by a user: at most 100 years; negative numbers and NaN give zero.
 inline Nanoseconds nanoseconds_of(double seconds) noexcept {
   constexpr double kMost = 100 * 365.0 * 24 * 3600;
   if (!(seconds > 0)) return Nanoseconds::zero();

@@ -1,6 +1,6 @@
 #pragma once
-// Takes `a == b` apart so that a failed check can print both operands. Used by DISTRUN_ASSERT and by
-// the checks of the SDK. Operands are printed only on failure.
+// Takes `a == b` apart so that a failed check can print both operands. Used by DISTRUN_ASSERT and by the checks of the
+// SDK. Operands are printed only on failure.
 #include <concepts>
 #include <memory>
 #include <ostream>
@@ -22,12 +22,12 @@ concept Range = requires(const T& value) {
   value.end();
 };
 
-// The shortest decimal text that reads back as the same number: "0.30000000000000004", "1e+22", "nan".
+// Returns the shortest decimal text that reads back as the same number: "0.30000000000000004", "1e+22", "nan".
 std::string shortest(float value);
 std::string shortest(double value);
 std::string shortest(long double value);
 
-// Significant digits that a type's own operator<< prints of floating-point numbers.
+// Significant digits of floating-point numbers that a type's operator<< prints.
 inline constexpr int kUsualDigits = 6;
 inline constexpr int kAllDigits = 17;
 
@@ -46,8 +46,8 @@ inline constexpr bool kIsText = std::is_convertible_v<const T&, std::string_view
 
 }  // namespace detail
 
-// What a failed check prints of a value: strings quoted, bool by name, floating-point numbers with all their digits,
-// ranges up to 32 elements, types without operator<< as "?". `digits` is for types with an operator<<.
+// Formats a value for a failed check: strings quoted, bool by name, floating-point numbers with all their digits,
+// ranges up to 32 elements, types without operator<< as "?". `digits` applies to types with an operator<<.
 template <class T>
 std::string show(const T& value, int digits = kUsualDigits) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -86,13 +86,13 @@ std::string show(const T& value, int digits = kUsualDigits) {
   }
 }
 
-// The outcome of one check; `operands` is empty while it holds.
+// The result of one check; `operands` is empty if it holds.
 struct CheckResult {
   bool holds = true;
   std::string operands;
 };
 
-// `a != b || c` arrives here as a check of `a != b` and what follows.
+// Catches `a != b || c`, which arrives as a check of `a != b` followed by `|| c`.
 template <class>
 inline constexpr bool kIsOneComparison = false;
 template <class R>
@@ -107,11 +107,11 @@ CheckResult operator||(const CheckResult&, const R&) {
 }
 
 CheckResult comparison_failed(const std::string& left, const std::string& right);
-// Of operands that differ and yet look the same.
+// Reports operands that differ but print the same text.
 CheckResult pointers_differ(const std::string& text);
 
-// Numbers of different types are shown as the type in which they were compared. Values that look alike are shown with
-// more digits.
+// Shows numbers of different types in the type in which they were compared, and values that look alike with more
+// digits.
 template <class L, class R>
 CheckResult explain(const L& left, const R& right) {
   if constexpr (std::is_floating_point_v<L> && std::is_floating_point_v<R> && !std::is_same_v<L, R>) {
@@ -134,7 +134,7 @@ class Operand {
  public:
   explicit Operand(const L& left) : left_(left) {}
 
-  // The comparison is the user's, so a mix of signs is theirs to judge.
+  // The comparison is the user's, so mixed signs are the user's choice.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-compare"
   template <class R>
@@ -163,13 +163,13 @@ class Operand {
   }
 #pragma GCC diagnostic pop
 
-  // `a && b` and `a || b` can't be taken apart: put them in parentheses, or write two checks.
+  // `a && b` and `a || b` cannot be taken apart: put them in parentheses, or write two checks.
   template <class R>
   CheckResult operator&&(const R&) const = delete;
   template <class R>
   CheckResult operator||(const R&) const = delete;
 
-  // A single value, `DISTRUN_ASSERT(pointer)`.
+  // A single value: `DISTRUN_ASSERT(pointer)`.
   operator CheckResult() const {  // NOLINT: the macro relies on the conversion
     if (static_cast<bool>(left_)) return {};
     return {false, show(left_)};
@@ -185,7 +185,7 @@ class Operand {
   const L& left_;
 };
 
-// `Decompose() <=> a + 1 == b` binds as `(Decompose() <=> (a + 1)) == b`. Compilers warn of a `<<` or `<=` there.
+// `Decompose() <=> a + 1 == b` binds as `(Decompose() <=> (a + 1)) == b`. With `<<` or `<=`, compilers would warn.
 struct Decompose {
   template <class L>
   Operand<L> operator<=>(const L& left) const {

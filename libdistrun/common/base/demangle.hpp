@@ -1,12 +1,13 @@
 #pragma once
-// Names of C++ as people write them.
+// Demangles C++ names.
 #include <string>
 
 namespace distrun::base {
 
-// Of a symbol. Itself if it is no mangled name: a function of C may be called like the code of a type, as "f" is.
+// Returns the name of a symbol; the symbol itself if it is not mangled. (A C function may have the name of a type's
+// code, such as "f".)
 std::string demangled(const std::string& symbol);
-// Of a type, as std::type_info::name() gives it.
+// Returns the name of a type; `name` comes from std::type_info::name().
 std::string demangled_type(const char* name);
 
 }  // namespace distrun::base

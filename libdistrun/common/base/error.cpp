@@ -56,7 +56,7 @@ void Error::compose() {
 
 std::string errno_text(int number) {
   char buffer[128];
-  const char* text = strerror_r(number, buffer, sizeof buffer);  // the GNU one: returns the text
+  const char* text = strerror_r(number, buffer, sizeof buffer);  // the GNU version: returns the text
   const char* name = strerrorname_np(number);
   std::string result = text;
   if (name != nullptr) result.append(" (").append(name).append(")");

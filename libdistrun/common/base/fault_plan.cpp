@@ -68,7 +68,7 @@ std::string all_names() {
   return names + "retriable or any";
 }
 
-// One fault of a plan, while it is read.
+// Parses one fault of a plan.
 class Item {
  public:
   Item(const std::string& option, const std::string& text) : option_(option), text_(text), parts_(split(text, ':')) {}

@@ -11,7 +11,7 @@
 namespace distrun::base {
 
 void Fd::reset(int fd) noexcept {
-  // EINTR is not retried: on Linux the descriptor is gone either way.
+  // EINTR is not retried: on Linux the descriptor is closed either way.
   if (fd_ >= 0) ::close(fd_);
   fd_ = fd;
 }
@@ -39,8 +39,8 @@ void set_nonblocking(int fd, bool on) {
 void open_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
-    // The lowest free number is given out, so each of these fills exactly its own gap. Without a /dev/null the number
-    // is taken all the same, by what can be neither read nor written.
+    // open() returns the lowest free number, so each call fills exactly one gap. Without /dev/null an O_PATH
+    // descriptor, which can be neither read nor written, takes the number.
     if (::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY) < 0) (void)::open("/", O_PATH);
   }
 }

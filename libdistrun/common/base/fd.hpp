@@ -1,10 +1,10 @@
 #pragma once
-// Owned file descriptors. Everything is close-on-exec from birth.
+// Owned file descriptors, all close-on-exec from creation.
 #include <utility>
 
 namespace distrun::base {
 
-// Closes its descriptor once. Movable, not copyable; -1 is empty.
+// Owns a descriptor and closes it once. Movable, not copyable; -1 is empty.
 class Fd {
  public:
   Fd() noexcept = default;
@@ -32,12 +32,13 @@ struct FdPair {
   Fd second;
 };
 
-// `first` reads, `second` writes. Throws Error{Failed} when descriptors run out.
+// `first` reads, `second` writes. Throws Error{Failed} if no descriptor is left.
 FdPair make_pipe();
-// Connected Unix sockets; `type` is SOCK_STREAM or SOCK_SEQPACKET.
+// Returns connected Unix sockets; `type` is SOCK_STREAM or SOCK_SEQPACKET.
 FdPair make_socket_pair(int type);
 void set_nonblocking(int fd, bool on = true);
-// Descriptors 0 to 2 that are closed become /dev/null, so that no file of ours gets their number. First of all in main.
+// Opens /dev/null for each of the descriptors 0 to 2 that is closed, so that no file of distrun gets its number. Call
+// it first in main().
 void open_standard_descriptors();
 
 }  // namespace distrun::base

@@ -22,8 +22,8 @@ NoFileSizeSignal::NoFileSizeSignal() noexcept {
   was_blocked_ = sigismember(&before, SIGXFSZ) == 1;
 }
 
-// A signal that came meanwhile is removed before it could be delivered. Where the thread had blocked it before, it
-// stays pending.
+// Consumes a signal that became pending meanwhile, before it is delivered. If the thread had blocked the signal before,
+// it stays pending.
 NoFileSizeSignal::~NoFileSizeSignal() {
   if (was_blocked_) return;
   const int number = errno;

@@ -1,13 +1,13 @@
 #pragma once
-// The signal of the limit of file sizes. A write, or ftruncate(), beyond RLIMIT_FSIZE ends the process by SIGXFSZ
-// unless it ignores that signal. The limit counts for memory files (memfd_create), too: a process that may write small
-// files only would die of making a group. The disposition of a signal belongs to the whole process, and so to the
-// user's test; the mask belongs to the thread.
+// The signal of the file size limit. A write() or ftruncate() beyond RLIMIT_FSIZE raises SIGXFSZ, which ends the
+// process unless it is ignored. The limit also applies to memory files (memfd_create), so that a process with a small
+// limit would die when it creates a group. A signal's disposition belongs to the whole process, and so to the user's
+// test; the mask belongs to the thread.
 #include <signal.h>
 
 namespace distrun::base {
 
-// While it lives, a write of the thread beyond the limit fails with EFBIG, without a signal. Keeps errno.
+// While it exists, a write of this thread beyond the limit fails with EFBIG and raises no signal. Preserves errno.
 class NoFileSizeSignal {
  public:
   NoFileSizeSignal() noexcept;

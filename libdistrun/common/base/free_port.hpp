@@ -1,10 +1,10 @@
 #pragma once
-// A TCP port that nothing listens on.
+// Finds a free TCP port.
 
 namespace distrun::base {
 
-// On 127.0.0.1, free when it was asked for: whoever takes it later may find that somebody was faster, and better
-// binds port 0 itself where that is possible. Any thread. Throws Error{Failed} if there is none.
+// Returns a port of 127.0.0.1 that was free at the time of the call. Another process may take it first, so bind port 0
+// instead where possible. Thread-safe. Throws Error{Failed} if no port is free.
 int find_free_port();
 
 }  // namespace distrun::base

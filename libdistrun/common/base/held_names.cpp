@@ -21,7 +21,7 @@ std::string link_target(const std::string& link) {
   return size > 0 ? std::string(target, static_cast<std::size_t>(size)) : "";
 }
 
-// The last word of a line of /proc that ends in a path, which may hold blanks; there are `before` words.
+// Returns the path at the end of a line of /proc, after `before` words; the path may contain blanks.
 std::string path_after(const std::string& line, int before) {
   std::size_t at = 0;
   for (int word = 0; word < before && at != std::string::npos; ++word) {
@@ -61,7 +61,7 @@ void add_mapped(const std::string& process, Collection& names) {
   }
 }
 
-// Its numbers for the sockets that it has open.
+// Adds the files that the process has open. Returns the inode numbers of its open sockets.
 std::set<std::string> add_open(const std::string& process, Collection& names) {
   std::set<std::string> sockets;
   DIR* files = ::opendir((process + "/fd").c_str());
@@ -77,7 +77,7 @@ std::set<std::string> add_open(const std::string& process, Collection& names) {
   return sockets;
 }
 
-// The names that Unix sockets were bound to, as they were given then.
+// Adds the names that Unix sockets were bound to, as passed to bind().
 void add_bound(const std::string& process, const std::set<std::string>& sockets, Collection& names) {
   if (sockets.empty()) return;
   const std::string here = link_target(process + "/cwd") + "/";

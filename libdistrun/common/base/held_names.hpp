@@ -1,14 +1,14 @@
 #pragma once
-// Which of the names in some directories a process has to do with: what is open or mapped in it, where it works, and
-// the sockets that it has bound. So it can be told whose a name is. Reads /proc, which costs a process milliseconds at
-// its end: ask only when there is a reason.
+// Finds the names in given directories that a process uses: open or mapped files, its working directory, and sockets
+// that it has bound. This tells which process a name belongs to. Reading /proc costs the process milliseconds when it
+// exits, so ask only with a reason.
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace distrun::base {
 
-// An entry of one of the directories; of what lies deeper, the entry above it.
+// An entry of one of the directories. A file in a subdirectory counts as that subdirectory.
 struct HeldName {
   std::string path;
   std::uint64_t device = 0;
@@ -18,7 +18,7 @@ struct HeldName {
 
 inline constexpr std::size_t kHeldNamesMax = 1000;
 
-// `process`: "self", or a pid. Each name once, as far as it is still there. What cannot be read is left out.
+// `process` is "self" or a pid. Returns each name once, if it still exists. Skips what cannot be read.
 std::vector<HeldName> held_names(const std::string& process, const std::vector<std::string>& directories);
 
 }  // namespace distrun::base

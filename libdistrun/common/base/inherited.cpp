@@ -19,8 +19,8 @@ bool is_meant(int signal) {
   return std::find(kIgnoredOnPurpose.begin(), kIgnoredOnPurpose.end(), signal) != kIgnoredOnPurpose.end();
 }
 
-// As the kernel has it: the C library neither tells nor changes what becomes of the two signals that it keeps for
-// itself, and these are inherited like any other.
+// The kernel's structure. The C library neither returns nor changes the action of the two signals that it reserves, and
+// these are inherited like the others.
 struct Action {
   void (*handler)(int);
   unsigned long flags;
@@ -33,7 +33,7 @@ bool is_ignored_by_kernel(int signal) {
   return ::syscall(SYS_rt_sigaction, signal, nullptr, &action, sizeof action.mask) == 0 && action.handler == SIG_IGN;
 }
 
-// Handlers that are there already are no inheritance: a sanitizer's, say.
+// Resets ignored signals only: a handler that is already installed was not inherited (a sanitizer may have set it).
 void mend_signals() {
   const Action usual{};
   for (int signal = 1; signal < NSIG; ++signal) {

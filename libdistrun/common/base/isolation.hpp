@@ -1,5 +1,5 @@
 #pragma once
-// How the ranks of a test are kept apart from those of other tests, and from each other.
+// How the ranks of a test are isolated from the ranks of other tests and from each other.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -10,18 +10,18 @@ namespace distrun::base {
 
 enum class Isolation : std::uint8_t {
   Process,  // forked for every attempt
-  Exec,     // started anew for every attempt
+  Exec,     // started by exec for every attempt
   Pool,     // one set of ranks runs all tests of a suite
-  Threads,  // the same, as threads of one process
-  Program,  // somebody's program, and no plugin: of `distrun exec` alone
+  Threads,  // like Pool, with threads of one process
+  Program,  // a user's program instead of a plugin; only for `distrun exec`
 };
 
 inline constexpr int kIsolationCount = 5;
 
-// Those that a run or a test may ask for, in the order in which they are told.
+// The values that a run or a test may ask for, in the order in which messages list them.
 inline constexpr std::array kIsolations{Isolation::Process, Isolation::Exec, Isolation::Pool, Isolation::Threads};
 
-// Whether ranks stay from one test to the next.
+// Returns whether ranks are persistent, that is, run several tests.
 inline bool ranks_stay(Isolation isolation) noexcept {
   return isolation == Isolation::Pool || isolation == Isolation::Threads;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// For destructors in a forked process: keeps an object of the parent (process_mark.hpp) that has threads, or tells
-// peers of its end, without destroying it. Leak checkers find it, as it can be reached.
+// Used by destructors in a forked process: keeps, instead of destroying, an object of the parent (process_mark.hpp)
+// that has threads or would notify peers. It stays reachable, so leak checkers do not report it.
 #include <memory>
 #include <utility>
 

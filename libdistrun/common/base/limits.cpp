@@ -37,7 +37,7 @@ std::string human_bytes(rlim_t bytes) {
   return digits + " " + kUnits[unit];
 }
 
-// Empty: not limited.
+// Returns an empty text if there is no limit.
 std::string text_of(const Known& known) {
   rlimit limit{};
   if (::getrlimit(known.resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
@@ -61,7 +61,7 @@ std::string limit_behind(int number) {
 
 std::string limits_behind_fork() {
   std::string text;
-  for (const Known& known : {kAddresses, kProcesses}) {  // the latter is always set, and seldom what is wrong
+  for (const Known& known : {kAddresses, kProcesses}) {  // the latter is always set, and seldom the cause
     if (const std::string limit = text_of(known); !limit.empty()) text += (text.empty() ? "" : "; ") + limit;
   }
   return text.empty() ? "the machine or the control group (pids.max) allows no more processes" : text;

@@ -1,5 +1,5 @@
 #pragma once
-// Where in the source something happened. std::source_location is missing in clang 14.
+// A source location. clang 14 lacks std::source_location.
 #include <cstdint>
 
 namespace distrun::base {
@@ -8,7 +8,7 @@ struct Location {
   const char* file = "";
   std::uint32_t line = 0;
 
-  // As a default argument it names the caller.
+  // As a default argument, returns the caller's location.
   static constexpr Location here(const char* file = __builtin_FILE(), std::uint32_t line = __builtin_LINE()) noexcept {
     return {file, line};
   }

@@ -1,5 +1,5 @@
 #pragma once
-// How much a rank may send to another in one message: the rank refuses more, and the SDK says why.
+// The size limit of one message between ranks. The rank refuses larger ones; the SDK reports the reason.
 #include <cstddef>
 
 namespace distrun::base {

@@ -7,10 +7,11 @@
 namespace distrun::base {
 namespace {
 
-constexpr std::size_t kLengthMax = 100;  // longer names are no slip, and the distance takes the square of it
+constexpr std::size_t kLengthMax = 100;  // longer names are no typing errors, and the cost is quadratic in the length
 constexpr std::size_t kNamesMax = 3;
 
-// How many letters must be put in, left out, changed, or swapped with the next one to make one of the other.
+// Returns the number of insertions, deletions, substitutions and swaps of adjacent letters that turn `one` into
+// `other`.
 std::size_t distance(std::string_view one, std::string_view other) {
   std::vector<std::size_t> two_above, above(other.size() + 1), row(other.size() + 1);
   std::iota(above.begin(), above.end(), std::size_t{0});
@@ -37,9 +38,9 @@ std::string without_digits(std::string_view name) {
 
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
   std::vector<std::string> found;
-  if (word.size() < 2 || word.size() > kLengthMax) return found;  // every letter is near another
+  if (word.size() < 2 || word.size() > kLengthMax) return found;  // every letter is near any other
   const std::string letters = without_digits(word);
-  std::size_t least = std::max<std::size_t>(1, word.size() / 3);  // further away is something else
+  std::size_t least = std::max<std::size_t>(1, word.size() / 3);  // names further away are unrelated
   for (const std::string& name : known) {
     if (name.size() > word.size() + least || word.size() > name.size() + least) continue;
     const std::size_t far = distance(word, name);

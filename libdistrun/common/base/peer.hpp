@@ -1,9 +1,9 @@
 #pragma once
-// Who is at the other end of a Unix socket.
+// The user at the other end of a Unix socket.
 
 namespace distrun::base {
 
-// Whether the process that connected, or listens, is this user's, or root's. The kernel remembers it from the moment of
+// Returns whether the peer that connected or listens runs as this user or root. The kernel recorded it at the time of
 // the connection.
 bool is_trusted_peer(int socket);
 

@@ -20,9 +20,9 @@ constinit std::atomic<std::uint32_t> generation{1};  // 1 + forks since the libr
 
 namespace {
 
-constexpr std::size_t kKnownMax = 64;  // generations with process ids that are remembered
+constexpr std::size_t kKnownMax = 64;  // generations with remembered process ids
 
-// Process ids by generation. Written before there is another thread, or by a fork's only thread.
+// Process ids by generation. Written while the process has a single thread: at load time, or in the child of a fork.
 constinit std::array<std::atomic<int>, kKnownMax> pids{};
 
 std::atomic<int>& pid_of(std::uint32_t generation) noexcept { return pids[generation % kKnownMax]; }
@@ -32,7 +32,7 @@ void note_fork() noexcept {
   pid_of(here).store(::getpid(), std::memory_order_relaxed);
 }
 
-// Without memory for the handler, forks are not noticed.
+// If pthread_atfork() has no memory for the handler, forks go unnoticed.
 [[maybe_unused]] const int is_counting = [] {
   pid_of(1).store(::getpid(), std::memory_order_relaxed);
   return ::pthread_atfork(nullptr, nullptr, &note_fork);

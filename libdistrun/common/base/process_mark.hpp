@@ -1,15 +1,15 @@
 #pragma once
-// Marks what belongs to the process that opened it. A forked process has the memory of its parent and the descriptors,
-// but none of the threads: if it used the parent's connection, its own call would never be answered, and the parent
-// would lose the answers to calls of its own. What holds such things has a mark, and asks it before each use:
+// Marks objects with the process that opened them. A forked process has its parent's memory and descriptors, but none
+// of its threads. If it used the parent's connection, its own call would never be answered, and the parent would lose
+// the answers to its calls. An object with a connection or threads has a mark and checks it before each use:
 //
 //   base::ProcessMark mark_;
 //   mark_.check("the store at 127.0.0.1:29500", "open the store again in this process", site);
 //
-// A destructor that would join a thread, or tell a peer, asks is_inherited(), and then leaves all as it is.
+// A destructor that would join a thread or notify a peer asks is_inherited(), and if so does nothing.
 //
-// Forks are counted by a handler of pthread_atfork(), so a check costs two loads. A process that was made past libc's
-// fork(), as by a raw clone(), is not noticed.
+// A pthread_atfork() handler counts the forks, so a check costs two loads. A process created without libc's fork(),
+// such as by a raw clone(), goes unnoticed.
 #include <atomic>
 #include <cstdint>
 #include <string_view>
@@ -39,19 +39,20 @@ class ProcessMark {
   }
 
   void set() noexcept { generation_.store(here(), std::memory_order_relaxed); }
-  // Of several threads' calls, and of calls in several processes, the first one counts.
+  // If several threads or processes call it, the first call counts.
   void set_once() noexcept {
     std::uint32_t unset = 0;
     if (marked() == 0) generation_.compare_exchange_strong(unset, here(), std::memory_order_relaxed);
   }
   void clear() noexcept { generation_.store(0, std::memory_order_relaxed); }
 
-  // Returns whether the calling process was forked, directly or not, from the one that is marked.
+  // Returns whether the calling process was forked, directly or indirectly, from the marked one.
   bool is_inherited() const noexcept { return marked() != here() && marked() != 0; }
-  // Returns the process id that was marked; 0 if it is unset or not known any more.
+  // Returns the marked process id, 0 if unset or no longer remembered.
   int pid() const noexcept;
 
-  // Throws Error{Failed} if is_inherited(), with `what` was opened, both processes, and the `way_out`.
+  // Throws Error{Failed} if is_inherited(). Its text says that `what` was opened, names both processes, and ends with
+  // `way_out`.
   void check(std::string_view what, std::string_view way_out, Location site) const {
     if (is_inherited()) [[unlikely]]
       refuse(what, way_out, site);
@@ -65,8 +66,8 @@ class ProcessMark {
   std::atomic<std::uint32_t> generation_;
 };
 
-// Called on a thread that serves the process, when `code` of a user's has returned in a process that it forked: what
-// follows is the parent's. Says so on standard error, and ends the forked process.
+// Called on a thread that serves the process, after user code (`code`) forked on it and returned in the child: the rest
+// of the thread belongs to the parent. Reports this on stderr and ends the forked process.
 [[noreturn]] void end_forked_thread(const char* code) noexcept;
 
 }  // namespace distrun::base

@@ -1,5 +1,5 @@
 #pragma once
-// Ids that are remembered for a while: the newest so many.
+// A bounded set of ids that drops the oldest.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,7 +14,7 @@ class Recent {
  public:
   explicit Recent(std::size_t most) : most_(most) {}
 
-  // The one that is forgotten for it, if there is one.
+  // Returns the id that was dropped to make room, if any.
   std::optional<Id> add(const Id& id) {
     if (!numbers_.emplace(id, last_ + 1).second) return std::nullopt;
     order_.emplace(++last_, id);
@@ -23,7 +23,7 @@ class Recent {
     erase(forgotten);
     return forgotten;
   }
-  // False: it was not there.
+  // Returns false if the id was not there.
   bool erase(const Id& id) {
     const auto found = numbers_.find(id);
     if (found == numbers_.end()) return false;
@@ -41,7 +41,7 @@ class Recent {
   }
   bool contains(const Id& id) const { return numbers_.count(id) != 0; }
   std::size_t size() const noexcept { return order_.size(); }
-  // From the oldest.
+  // Oldest first.
   const std::map<std::uint64_t, Id>& order() const noexcept { return order_; }
 
  private:

@@ -23,7 +23,7 @@ std::filesystem::path name_beside(const std::filesystem::path& target) {
   return target.parent_path() / (".distrun-" + random_hex(12));
 }
 
-// So that the new name is there after a loss of power. Not all file systems can; the file is whole in any case.
+// Makes the new name durable. Not all file systems support it; the file is complete in any case.
 void sync_directory_of(const std::filesystem::path& target) {
   const std::string directory = target.has_parent_path() ? target.parent_path().string() : ".";
   const Fd opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

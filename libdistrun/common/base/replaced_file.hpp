@@ -1,5 +1,5 @@
 #pragma once
-// A file that is written beside another, and takes its place as a whole.
+// Writes a file beside its target and then replaces the target atomically.
 #include <cstddef>
 #include <filesystem>
 #include <span>
@@ -9,24 +9,24 @@
 
 namespace distrun::base {
 
-// Until take_place() the path has what it had; without it, what was written goes. All throw Error{Failed} "cannot write
-// PATH: why".
+// Until take_place() the target is unchanged; without take_place(), the written data is discarded. All members throw
+// Error{Failed} "cannot write PATH: why".
 class ReplacedFile {
  public:
-  // A link stays a link: what it leads to is replaced, and keeps its mode. What is there and no regular file is
-  // refused.
+  // A symbolic link stays a link: the file that it points to is replaced and keeps its mode. Refuses a target that
+  // exists and is not a regular file.
   explicit ReplacedFile(const std::string& path);
   ~ReplacedFile();
   ReplacedFile(const ReplacedFile&) = delete;
   ReplacedFile& operator=(const ReplacedFile&) = delete;
 
   void write(std::span<const std::byte> bytes);
-  // For who writes otherwise.
+  // Used by callers that write by other means.
   int fd() const noexcept { return fd_.get(); }
 
-  // Yes: it returns when the bytes are on the disk, and is there after a loss of power.
+  // Yes: return once the bytes are on the disk, so that the file survives a loss of power.
   enum class Sync { No, Yes };
-  // Nothing is written afterwards.
+  // Writes are not allowed afterwards.
   void take_place(Sync sync);
 
  private:
@@ -34,7 +34,7 @@ class ReplacedFile {
 
   const std::string path_;
   const std::filesystem::path target_, temporary_;
-  base::Fd fd_;  // none: it has taken its place
+  base::Fd fd_;  // empty once the file has taken its place
 };
 
 }  // namespace distrun::base

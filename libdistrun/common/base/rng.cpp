@@ -19,7 +19,7 @@ std::uint64_t Rng::below(std::uint64_t bound) {
 double Rng::unit() { return std::uniform_real_distribution<double>(0.0, 1.0)(engine_); }
 
 std::uint64_t derive_seed(std::uint64_t seed, std::string_view name) noexcept {
-  // FNV-1a. The seed is mixed first: next to each other, it and the first letter would cancel out.
+  // FNV-1a. The seed is mixed first: if adjacent, the seed and the first letter would cancel out.
   std::uint64_t hash = 14695981039346656037ULL ^ mixed(seed);
   for (const char c : name) {
     hash ^= static_cast<unsigned char>(c);

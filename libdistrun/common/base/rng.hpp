@@ -1,6 +1,6 @@
 #pragma once
-// Randomness as a seam: every generator has a seed that a report names, and streams derived from one
-// seed are independent of each other.
+// Randomness as a seam: every generator has a seed that reports name, and streams derived from one seed are independent
+// of each other.
 #include <cstdint>
 #include <random>
 #include <string>
@@ -13,20 +13,20 @@ class Rng {
   explicit Rng(std::uint64_t seed) : engine_(seed) {}
 
   std::uint64_t next() { return engine_(); }
-  // Uniform in [0, bound); bound > 0.
+  // Returns a uniform number in [0, bound); bound > 0.
   std::uint64_t below(std::uint64_t bound);
-  // Uniform in [0, 1).
+  // Returns a uniform number in [0, 1).
   double unit();
 
  private:
   std::mt19937_64 engine_;
 };
 
-// A seed for `name` that depends on both arguments and on nothing else.
+// Derives a seed for `name`. It depends only on the two arguments.
 std::uint64_t derive_seed(std::uint64_t seed, std::string_view name) noexcept;
-// From the operating system, for run ids and for a run that names no seed.
+// Returns a seed from the operating system, for run ids and for runs without --seed.
 std::uint64_t random_seed();
-// `digits` lower-case hexadecimal digits of the operating system's randomness.
+// Returns `digits` random lower-case hexadecimal digits from the operating system.
 std::string random_hex(int digits);
 
 }  // namespace distrun::base

@@ -1,6 +1,6 @@
 #pragma once
-// Whether this code was built with a sanitizer. Its runtime makes everything several times slower, and takes some of
-// what a process has: a thread, the signals of faults, a descriptor now and then.
+// Tells whether this code was built with a sanitizer. Its runtime makes everything several times slower, and takes some
+// of the process's resources: a thread, fault signals, sometimes a descriptor.
 
 namespace distrun::base {
 

@@ -28,7 +28,7 @@ SignalStack::~SignalStack() {
   if (memory_ == nullptr) return;
   stack_t there{};
   ::sigaltstack(nullptr, &there);
-  // Whoever has put another one in its place keeps that.
+  // Keeps a stack that other code has installed in its place.
   if (there.ss_sp == static_cast<char*>(memory_) + kGuardSize) {
     stack_t none{};
     none.ss_flags = SS_DISABLE;

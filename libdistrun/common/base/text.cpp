@@ -12,7 +12,7 @@ bool is_continuation(std::string_view bytes, std::size_t at) {
   return at < bytes.size() && (static_cast<unsigned char>(bytes[at]) & 0xc0U) == 0x80U;
 }
 
-// The length of the well-formed sequence at `at` (Unicode 15, table 3-7), 0 if there is none.
+// Returns the length of the well-formed UTF-8 sequence at `at` (Unicode 15, table 3-7), 0 if there is none.
 std::size_t sequence_length(std::string_view bytes, std::size_t at) {
   const auto lead = static_cast<unsigned char>(bytes[at]);
   if (lead < 0x80) return 1;
@@ -83,7 +83,7 @@ std::string printable(std::string_view bytes) {
 
 std::string one_line(std::string_view text, std::size_t limit) {
   std::string out;
-  bool broken = false;  // the line was, and its indentation goes with the break
+  bool broken = false;  // a line break was seen; it and the indentation become one space
   for (const char c : printable(text)) {
     if (c == '\n' || c == '\t') {
       broken = true;
@@ -128,7 +128,7 @@ std::string shell_quoted(std::string_view word) {
 }
 
 bool glob_match(std::string_view pattern, std::string_view text) {
-  // Greedy with one point to go back to: linear in practice, quadratic at worst, never exponential.
+  // Greedy with one backtracking point: linear in practice, quadratic at worst, never exponential.
   std::size_t p = 0;
   std::size_t t = 0;
   std::size_t star = std::string_view::npos;

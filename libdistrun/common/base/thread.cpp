@@ -14,7 +14,7 @@
 namespace distrun::base {
 namespace {
 
-constexpr std::size_t kNameMax = 15;  // the kernel's
+constexpr std::size_t kNameMax = 15;  // the kernel's limit
 
 sigset_t blocked_signals(Faults faults) {
   sigset_t signals;
@@ -32,12 +32,12 @@ int stack_signal() noexcept { return SIGRTMAX - 3; }
 Thread::Thread(const std::string& name, std::function<void()> body, Faults faults) {
   const sigset_t signals = blocked_signals(faults);
   sigset_t before;
-  // Blocked around the start, because a thread inherits its maker's mask.
+  // Blocked before the start, because a thread inherits its creator's mask.
   pthread_sigmask(SIG_SETMASK, &signals, &before);
   try {
     thread_ = std::thread([name = name.substr(0, kNameMax), body = std::move(body)] {
-      // By the thread itself: naming another one goes through /proc, and the kernel then spends
-      // milliseconds on forgetting the process's /proc entries when it ends.
+      // The thread names itself: naming another thread goes through /proc, and the kernel then spends milliseconds on
+      // the process's /proc entries when it exits.
       ::prctl(PR_SET_NAME, name.c_str(), 0, 0, 0);
       const SignalStack signal_stack;
       body();

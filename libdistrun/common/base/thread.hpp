@@ -1,8 +1,7 @@
 #pragma once
-// Threads as a seam. A Thread has a name that debuggers and stack reports show, starts with all signals blocked (the
-// main thread handles them) but stack_signal() and, if wanted, those of its own faults, which it handles on a stack of
-// their own, and is joined by its destructor. A forked process has none of its parent's threads: there is nothing to
-// join.
+// Threads as a seam. A Thread has a name that debuggers and stack reports show, and is joined by its destructor. It
+// starts with all signals blocked (the main thread handles them) except stack_signal() and, if wanted, its own faults,
+// which it handles on a separate stack. A forked process lacks its parent's threads and joins nothing.
 #include <functional>
 #include <string>
 #include <thread>
@@ -11,17 +10,17 @@
 
 namespace distrun::base {
 
-// SIGRTMAX - 3: with it a process asks its threads for their stacks, so no Thread blocks it.
+// Returns SIGRTMAX - 3, by which a process asks its threads for their stacks; no Thread blocks it.
 int stack_signal() noexcept;
 
-// What a thread does with the signals of faults. Blocked from the first instruction on, they end the process by a fault
-// of the thread without a word, and none that others send to the process is taken by it.
+// How a thread treats fault signals. Blocked: from the first instruction on, a fault of this thread ends the process
+// silently, and the thread takes no such signal that others send to the process.
 enum class Faults { Handled, Blocked };
 
 class Thread {
  public:
   Thread() = default;
-  // `name` is cut to 15 characters, the kernel's limit. Throws Error{Overloaded} if none can be made.
+  // Cuts `name` to 15 characters, the kernel's limit. Throws Error{Overloaded} if the thread cannot be created.
   Thread(const std::string& name, std::function<void()> body, Faults faults = Faults::Handled);
   Thread(Thread&&) noexcept = default;
   Thread& operator=(Thread&&) = delete;
@@ -29,7 +28,7 @@ class Thread {
 
   bool joinable() const noexcept { return thread_.joinable(); }
   void join();
-  // The thread goes on until the process ends; for threads that only serve the process itself.
+  // Lets the thread run until the process ends; for threads that serve only the process itself.
   void leave_running() { thread_.detach(); }
 
  private:

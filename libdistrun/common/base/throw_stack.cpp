@@ -4,7 +4,7 @@
 
 using distrun::base::ThrowStack;
 
-// Calls action(self) in a frame that has `stack` at the lowest address of its own, and the personality routine below.
+// Calls action(self) in a frame with `stack` at its lowest address and with the personality routine below.
 extern "C" __attribute__((visibility("hidden"))) void distrun_base_call_watched(void (*action)(void*), void* self,
                                                                                 ThrowStack* stack);
 
@@ -65,10 +65,10 @@ distrun_base_call_watched:
 void distrun_base_call_watched(void (*action)(void*), void* self, ThrowStack*) { action(self); }
 #endif
 
-// The unwinder asks what our frame does about an exception: nothing, but it has seen it.
+// The unwinder asks what our frame does with an exception: it only takes note of it.
 extern "C" __attribute__((visibility("hidden"), used)) _Unwind_Reason_Code distrun_base_throw_personality(
     int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception* exception, _Unwind_Context* context) {
-  // What the unwinder calls the frame's address is the stack pointer at the frame's call.
+  // The CFA that the unwinder returns is the frame's stack pointer at its call.
   ThrowStack& stack = **reinterpret_cast<ThrowStack**>(_Unwind_GetCFA(context));
   if ((actions & _UA_SEARCH_PHASE) != 0) {
     stack.search(exception, context, __builtin_return_address(0));
@@ -81,7 +81,7 @@ extern "C" __attribute__((visibility("hidden"), used)) _Unwind_Reason_Code distr
 namespace distrun::base {
 namespace {
 
-// Whether the walk goes on; `on_frame` gets each frame.
+// Walks the stack; on_frame gets each frame and returns whether to continue.
 template <class OnFrame>
 void walk(OnFrame on_frame) noexcept {
   _Unwind_Backtrace(
@@ -111,7 +111,7 @@ void ThrowStack::search(const _Unwind_Exception* exception, _Unwind_Context* wat
   bool in_unwinder = true;
   walk([&](_Unwind_Context* context) {
     if (_Unwind_GetCFA(context) == end) return false;
-    int interrupted = 0;  // 0 for a return address: the instruction before it calls
+    int interrupted = 0;  // 0 for a return address, which follows the call instruction
     const std::uint64_t ip = _Unwind_GetIPInfo(context, &interrupted);
     if (!in_unwinder) add(interrupted != 0 ? ip : ip - 1);
     if (ip == reinterpret_cast<std::uint64_t>(raiser)) in_unwinder = false;

@@ -1,5 +1,5 @@
 #pragma once
-// The elements in which two sequences of numbers differ, as an error tells them: how many, and the worst.
+// Reports the elements in which two sequences of numbers differ: their count and the worst ones.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -14,14 +14,14 @@ class WorstElements {
     long double distance;
   };
 
-  // Of an element that differs. A distance that is not a number is greater than all others.
+  // Adds an element that differs. A NaN distance is greater than all others.
   void add(std::size_t index, long double distance);
 
   bool empty() const noexcept { return count_ == 0; }
   const std::vector<Element>& worst() const noexcept { return worst_; }  // the worst first, up to kKept
 
-  // "2 of 6 elements differ by more than 1e-06 + 0.001 |expected|:" and a line for each of the worst, of which
-  // `elements` says the beginnings: "[1, 3]: 2.5, expected 2".
+  // Returns "2 of 6 elements differ by more than 1e-06 + 0.001 |expected|:" and a line for each of the worst;
+  // `elements` holds the beginnings of these lines: "[1, 3]: 2.5, expected 2".
   std::string text(std::size_t total, double relative, double absolute, const std::vector<std::string>& elements) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The board of one attempt, from both sides. A rank that is given none works all the same, and shows nothing.
+// The board of one attempt, from both sides. A rank without a board works as usual, and shows nothing.
 #include <memory>
 
 #include <distrun/common/base/fd.hpp>
@@ -7,7 +7,7 @@
 
 namespace distrun::board {
 
-// Mapped memory; unmapped with its owner.
+// Owns mapped memory; unmaps it in the destructor.
 class Mapping {
  public:
   Mapping() noexcept = default;
@@ -23,16 +23,16 @@ class Mapping {
   std::size_t size_ = 0;
 };
 
-// Memory that others can be given, all zeros, of a size that nobody can change: a process that shared it and truncated
-// it would kill whoever reads it. Throws Error{Failed} when memory or descriptors run out.
+// Creates zeroed memory of a sealed size, to be shared: a process that truncated shared memory would kill
+// its readers. Throws Error{Failed} if memory or descriptors run out.
 base::Fd make_memory(std::size_t size);
 
-// The coordinator's: makes the memory and reads it.
+// The coordinator's side: creates the memory and reads it.
 class Board {
  public:
-  // Throws Error{Failed} when memory or descriptors run out.
+  // Throws Error{Failed} if memory or descriptors run out.
   explicit Board(int world_size);
-  // For the ranks.
+  // Passed to the ranks.
   int fd() const noexcept { return fd_.get(); }
   int world_size() const noexcept { return world_size_; }
   const Slot& slot(int rank) const noexcept;
@@ -43,11 +43,11 @@ class Board {
   Mapping all_;
 };
 
-// A rank's: its own slot to write, everybody's to read.
+// A rank's side: writes its own slot and reads all slots.
 class RankBoard {
  public:
   RankBoard() noexcept = default;
-  // Throws Error{Failed} if `fd` holds no board for that many ranks. Does not keep `fd`.
+  // Throws Error{Failed} if `fd` does not hold a board for `world_size` ranks. Does not keep `fd`.
   RankBoard(int fd, int rank, int world_size);
   Slot* own() const noexcept { return own_.data() == nullptr ? nullptr : reinterpret_cast<Slot*>(own_.data()); }
   const Slot* peer(int rank) const noexcept;  // nullptr: no such rank, or no board

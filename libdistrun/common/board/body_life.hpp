@@ -1,10 +1,10 @@
 #pragma once
-// Whether the thread that runs a rank's body lives, for whoever maps the rank's slot. A body can end its thread and not
-// its process, by pthread_exit() or by a filter of system calls; nothing of ours runs then, the process goes on, and
-// all that it would ever have told is lost.
+// Tells processes that map a rank's slot whether the thread that runs the rank's body is alive. A body can end its
+// thread but not its process, by pthread_exit() or a system call filter; then none of distrun's code runs on it, the
+// process goes on, and nothing more is reported.
 //
-// The thread holds a robust mutex for as long as it is there. Of a thread that ends with one the kernel itself writes
-// so into the mutex, however it ends. That costs the thread nothing, and needs nobody who waits.
+// The thread holds a robust mutex as long as it lives. When it ends, however it ends, the kernel marks the mutex. This
+// costs the thread nothing, and needs no waiting thread.
 #include <linux/futex.h>
 #include <pthread.h>
 
@@ -16,7 +16,7 @@ namespace distrun::board {
 
 class BodyLife {
  public:
-  // Once, by the thread. The slot must stay mapped until it ends.
+  // Called once, by the body's thread. The slot must stay mapped until the thread ends.
   void begin() noexcept {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
@@ -24,9 +24,9 @@ class BodyLife {
     pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&held_, &attributes);
     pthread_mutexattr_destroy(&attributes);
-    pthread_mutex_lock(&held_);  // nobody else ever takes it
+    pthread_mutex_lock(&held_);  // never contended
   }
-  // Any process. Also true when the whole process has ended.
+  // Any process. Also true if the whole process has ended.
   bool is_over() const noexcept {
     return (__atomic_load_n(&held_.__data.__lock, __ATOMIC_ACQUIRE) & static_cast<int>(FUTEX_OWNER_DIED)) != 0;
   }
@@ -35,7 +35,7 @@ class BodyLife {
   pthread_mutex_t held_;
 };
 
-// It stands at the end of the slot's last page, behind all records.
+// At the end of the slot's last page, after all records.
 inline constexpr std::size_t kBodyLifeOffset = kSlotSize - 64;
 static_assert(sizeof(BodyLife) <= 64 && sizeof(Slot) <= kBodyLifeOffset);
 

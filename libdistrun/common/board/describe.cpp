@@ -13,7 +13,7 @@ bool are_of_one_thread(const ShownWait& one, const ShownWait& other) {
   return one.in_body == other.in_body && one.tid == other.tid;
 }
 
-// Whether the thread of a wait runs something for another rank. Ranks see no thread ids of each other.
+// Returns whether the thread of a wait runs a handler for another rank. Ranks do not see each other's thread ids.
 bool runs_handler(const Shown& shown, const ShownWait& its) {
   return std::any_of(shown.waits.begin(), shown.waits.end(), [&](const ShownWait& wait) {
     const bool is_known = wait.tid != 0 || &wait == &its;

@@ -1,27 +1,28 @@
 #pragma once
-// The words for what the board shows.
+// Texts for the contents of the board.
 #include <string>
 
 #include <distrun/common/board/slot_reader.hpp>
 
 namespace distrun::board {
 
-// "barrier \"meet\" for ranks 1, 3", "handler \"f\" #81 of rank 2", "RPC reply \"f\" #81 for rank 0",
-// "receive \"go\" for any of ranks 0, 2"
+// Returns "barrier \"meet\" for ranks 1, 3", "handler \"f\" #81 of rank 2", "RPC reply \"f\" #81 for rank 0", "receive
+// \"go\" for any of ranks 0, 2".
 std::string describe(const ShownWait& wait);
-// "send \"go\" to rank 2"
+// Returns "send \"go\" to rank 2".
 std::string describe(const ShownOperation& operation);
-// What the body's thread waits in. Of waits inside each other that is the innermost that names ranks; where none does,
-// the outermost of those that are of the innermost's kind, since the inner ones are slices of it. Null: in nothing.
+// Returns the wait of the body's thread. If waits are nested, this is the innermost that names ranks; if none does, the
+// outermost of the innermost's kind, since the inner ones are slices of it. Null if the thread does not wait.
 const ShownWait* wait_of_body(const Shown& shown);
-// The same of the thread that shows `its`, one of the waits of `shown` or what is run there for another rank.
+// The same for the thread of `its`, which is one of the waits of `shown` or a handler that runs for another rank.
 const ShownWait* wait_of_thread(const Shown& shown, const ShownWait& its);
-// What a rank waits in: its body's own thread, else the one that has waited longest of those that run nothing for
-// another rank. Null: in nothing.
+// Returns the wait of the rank: that of the body's thread, else that of the thread that has waited longest and runs no
+// handler for another rank. Null if it does not wait.
 const ShownWait* main_wait(const Shown& shown);
-// "waits in barrier \"x\" for rank 1 at test.cpp:41"; of one that does not wait what it did last; or empty.
+// Returns "waits in barrier \"x\" for rank 1 at test.cpp:41"; if the rank does not wait, its last operation; or an
+// empty text.
 std::string doing(const Shown& shown);
-// "test.cpp:41"; empty if it is not known
+// Returns "test.cpp:41"; empty if unknown.
 std::string site_of(const ShownWait& wait);
 
 }  // namespace distrun::board

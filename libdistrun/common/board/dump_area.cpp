@@ -9,12 +9,12 @@
 namespace distrun::board {
 namespace {
 
-// One look at something that its writer may still change: everything is decided on the copy.
+// Copies something that its writer may still change; all decisions are made on the copy.
 template <class T>
 T copy_of(const T& shared) noexcept {
   T copy;
   std::memcpy(&copy, &shared, sizeof copy);
-  // Without this the compiler might read the shared memory again instead of keeping the copy.
+  // Without the fence, the compiler might read the shared memory again instead of keeping the copy.
   std::atomic_signal_fence(std::memory_order_acq_rel);
   return copy;
 }
@@ -33,7 +33,7 @@ std::vector<wire::RawModule> modules_of(const DumpArea& area, std::uint32_t coun
   return modules;
 }
 
-// Why there is no stack, of an entry without a pc.
+// Returns why an entry without pcs has no stack.
 NoStack why_of(const DumpThread& thread) noexcept {
   const auto why = static_cast<std::uint8_t>(thread.why_none);
   return why == 0 || why >= kNoStackCount ? NoStack::NoAnswer : thread.why_none;
@@ -87,7 +87,7 @@ std::optional<Dump> read(const DumpArea& area) {
   dump.rank = said.owner - 1;
   dump.address_text = text_in(said.address_text);
   dump.left_out = said.left_out;
-  // Another thread may have been about to end the process in its own way.
+  // Another thread may have been about to end the process for another reason.
   if (said.exception_tid != 0 && said.exception_tid == said.crashed_tid) {
     dump.exception_type = text_in(said.exception_type);
     dump.exception_text = text_in(said.exception_text);

@@ -1,9 +1,9 @@
 #pragma once
-// The layout of the board: a sealed memfd with one slot per rank. A rank maps its own slot to write and the others to
-// read; the coordinator maps all to read. Everything has a fixed size, and whatever is read is data of somebody else:
-// a rank that scribbles over its slot shows nonsense, within the bounds of its slot.
+// The layout of the board: a sealed memfd with one slot per rank. A rank maps its own slot for writing and the others
+// for reading; the coordinator maps all for reading. All sizes are fixed, and all contents are untrusted: a rank that
+// scribbles over its slot shows nonsense, within the bounds of its slot.
 //
-//   slot: header | cells of waits | ring of operations | cells of errors | area for the stacks of a crash
+//   slot: header | wait cells | ring of operations | error cells | area for the stacks of a crash
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -14,12 +14,12 @@
 namespace distrun::board {
 
 inline constexpr std::uint64_t kMagic = 0x35'64'72'61'6f'62'72'64;  // "drboard5"
-inline constexpr int kWaits = 64;       // at the same time, of all threads of a rank; more are not shown
-inline constexpr int kOperations = 64;  // the last so many
-inline constexpr int kPeersMax = 256;   // ranks that a record can name; more are "some"
+inline constexpr int kWaits = 64;       // at a time, over all threads of a rank; further ones are not shown
+inline constexpr int kOperations = 64;  // the most recent ones are kept
+inline constexpr int kPeersMax = 256;   // ranks that a record can name; others are "some"
 inline constexpr std::size_t kNameSize = 64;
 inline constexpr std::size_t kFileSize = 80;
-inline constexpr int kErrors = 16;  // at the same time; more are not shown
+inline constexpr int kErrors = 16;  // at a time; further ones are not shown
 inline constexpr std::size_t kErrorSize = 240;
 
 enum class WaitKind : std::uint8_t {
@@ -35,23 +35,23 @@ enum class WaitKind : std::uint8_t {
   Backward,
   Stream,
   Event,
-  Custom,   // a test's own
-  Handler,  // no wait: a thread runs what another rank has called, with its id; that rank is the record's peer
+  Custom,   // defined by a test
+  Handler,  // no wait: a thread runs a call with this id for another rank, the record's peer
 };
 inline constexpr int kWaitKindCount = 14;
 const char* name_of(WaitKind kind) noexcept;  // "barrier"
-// Of a number from somebody else, who may know more kinds.
+// Converts a number of another process, which may know more kinds.
 constexpr WaitKind wait_kind(std::int32_t number) noexcept {
   return number >= 0 && number < kWaitKindCount ? static_cast<WaitKind>(number) : WaitKind::Custom;
 }
 
-// For which ranks somebody waits.
-enum class PeerRule : std::uint8_t { None, All, Any };  // all of them must come; any one of them is enough
+// How many of the peers a wait needs.
+enum class PeerRule : std::uint8_t { None, All, Any };  // All: all of them must arrive; Any: one of them is enough
 constexpr PeerRule peer_rule(std::int32_t number) noexcept {
   return number > 0 && number <= static_cast<int>(PeerRule::Any) ? static_cast<PeerRule>(number) : PeerRule::None;
 }
 
-// A set of ranks, in a fixed size.
+// A fixed-size set of ranks.
 struct PeerSet {
   std::array<std::uint64_t, kPeersMax / 64> bits{};
 
@@ -63,10 +63,10 @@ struct PeerSet {
   }
 };
 
-// One wait of one thread. Times are of the monotonic clock. Its texts come last, one behind the other, so that a short
-// record is quick to write: what is behind them is left over from earlier records.
+// One wait of one thread. Times are of the monotonic clock. The texts come last, packed, so that a short record is fast
+// to write: the bytes after them are left over from earlier records.
 struct WaitRecord {
-  std::uint64_t id = 0;  // a message, a call: whatever the kind counts
+  std::uint64_t id = 0;  // of a message or a call, depending on the kind
   std::int64_t since_ns = 0;
   std::int64_t deadline_ns = 0;  // 0: none
   PeerSet peers;
@@ -77,10 +77,10 @@ struct WaitRecord {
   std::uint8_t name_size = 0;
   std::uint8_t file_size = 0;
   std::uint8_t unused[4] = {};
-  char text[kNameSize + kFileSize];  // the name, and the call site: the end of its path
+  char text[kNameSize + kFileSize];  // the name, then the call site (the end of its path)
 };
 
-// One thing that the rank has done or begun to do; what it blocks in is a wait as well.
+// An operation that the rank has done or begun; if it blocks, there is a wait as well.
 struct Operation {
   std::uint64_t number = 0;  // counts from 1
   std::int64_t at_ns = 0;
@@ -91,11 +91,11 @@ struct Operation {
   char name[kNameSize] = {};
 };
 
-// An error that no code of the test has looked at: often why something else never comes.
+// An error that the test's code has not read yet: often the reason why something else never arrives.
 struct ErrorRecord {
   std::int64_t at_ns = 0;
   std::uint64_t size = 0;
-  char text[kErrorSize];  // what is behind `size` is left over from earlier
+  char text[kErrorSize];  // bytes after `size` are left over from earlier records
 };
 
 struct Slot {
@@ -103,15 +103,15 @@ struct Slot {
   std::atomic<std::uint64_t> magic{0};
   std::atomic<std::int32_t> pid{0};
   std::atomic<std::int32_t> body_tid{0};  // the thread that runs the test's body
-  // Now.
+  // Current state.
   std::atomic<std::uint32_t> phase{0};
   std::atomic<std::uint32_t> waits_not_shown{0};
-  std::atomic<std::uint32_t> leaving{0};  // not 0: 1 + the code with which a thread has called exit()
-  // Processes that the rank has forked, 0: none.
-  std::atomic<std::int32_t> stray_child{0};   // it came back from the test's body
-  std::atomic<std::int32_t> failed_child{0};  // a check has failed in it
+  std::atomic<std::uint32_t> leaving{0};  // not 0: 1 + the code with which a thread called exit()
+  // Processes that the rank has forked; 0: none.
+  std::atomic<std::int32_t> stray_child{0};   // it returned from the test's body
+  std::atomic<std::int32_t> failed_child{0};  // a check failed in it
   std::atomic<std::int64_t> phase_since_ns{0};
-  // Grows whenever the rank gets on; so do the numbers of cells and of operations.
+  // Grows with the rank's progress, as do the numbers of cells and operations.
   std::atomic<std::uint64_t> progress{0};
   alignas(64) std::atomic<std::uint64_t> operation_count{0};
   alignas(64) std::array<SeqCell<WaitRecord>, kWaits> waits;

@@ -1,12 +1,12 @@
 #pragma once
-// A record in shared memory under a sequence lock: any number of readers, nobody blocks. The record travels as relaxed
-// atomic words, so that a reader in the middle of a write reads old or new words, and never undefined ones; the
+// A record in shared memory under a sequence lock: any number of readers, no blocking. The record is stored as relaxed
+// atomic words, so that a reader in the middle of a write reads old or new words, but never undefined ones; the
 // sequence number tells it that they do not belong together.
 //
-//   sequence modulo 4   0: empty   1 or 3: being written   2: whole
+//   sequence modulo 4   0: empty   1 or 3: being written   2: complete
 //
-// It only grows. A cell serves in one of two ways: as a place that is claimed, filled and released (claim, release), so
-// that taking it and showing it is one atomic exchange; or as one that is written over and over (try_write).
+// It only grows. A cell is used in one of two ways: claimed, filled and released (claim, release), so that taking and
+// showing it is one atomic exchange; or overwritten repeatedly (try_write).
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -21,8 +21,8 @@ class SeqCell {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::uint64_t) == 0);
 
  public:
-  // Takes an empty cell and shows the first `size` bytes of the record in it; what is behind them is left over from
-  // earlier. False if somebody else has it.
+  // Takes an empty cell and shows the first `size` bytes of the record in it; the bytes after them are left over from
+  // earlier. Returns false if the cell is taken.
   bool claim(const T& record, std::size_t size = sizeof(T)) noexcept {
     std::uint64_t before = sequence_.load(std::memory_order_relaxed);
     if (before % 4 != 0 || !start(before)) return false;
@@ -31,13 +31,13 @@ class SeqCell {
     return true;
   }
 
-  // Whoever has claimed it gives it back: it is empty.
+  // Empties the cell; called by the thread that claimed it.
   void release() noexcept { sequence_.store(sequence_.load(std::memory_order_relaxed) + 2, std::memory_order_release); }
 
-  // How often it was claimed and given back.
+  // Returns how many times it was claimed and released.
   std::uint64_t releases() const noexcept { return sequence_.load(std::memory_order_relaxed) / 4; }
 
-  // False if another writer is at it.
+  // Returns false if another thread is writing.
   bool try_write(const T& record) noexcept {
     std::uint64_t before = sequence_.load(std::memory_order_relaxed);
     if (before % 2 != 0 || !start(before)) return false;
@@ -46,7 +46,7 @@ class SeqCell {
     return true;
   }
 
-  // Nothing if it is empty, or changed under each of a few attempts.
+  // Returns nullopt if the cell is empty, or changed during each of a few attempts.
   std::optional<T> read() const noexcept {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       const std::uint64_t before = sequence_.load(std::memory_order_acquire);
@@ -67,7 +67,7 @@ class SeqCell {
     return sequence_.compare_exchange_strong(before, before + 1, std::memory_order_acquire, std::memory_order_relaxed);
   }
 
-  // Release: who sees one of these words also sees the odd sequence number that was stored before.
+  // Release: a thread that sees one of these words also sees the odd sequence number stored before.
   void put(const T& record, std::size_t size) noexcept {
     const char* from = reinterpret_cast<const char*>(&record);
     for (std::size_t i = 0; i * kWordSize < size; ++i) {

@@ -1,6 +1,6 @@
 #pragma once
-// A dump area of its own (dump_area.hpp), for a process that has no slot of a board: a lister or a zygote, which may
-// crash while it loads a plugin. The coordinator makes it and reads it; the process writes to it.
+// A separate dump area (dump_area.hpp) for a process without a board slot: a lister or a zygote, which may crash while
+// it loads a plugin. The coordinator creates and reads it; the process writes to it.
 #include <optional>
 
 #include <distrun/common/base/fd.hpp>
@@ -9,23 +9,23 @@
 
 namespace distrun::board {
 
-// Any thread.
+// Thread-safe.
 class SharedDump {
  public:
-  // Where no memory or descriptor is to be had, or files may not be that large, a crash has no stack: that is no reason
-  // to load no plugin.
+  // If memory or a descriptor is not available, or files may not be that large, a crash has no stack; the plugin is
+  // loaded all the same.
   SharedDump() noexcept;
 
-  int fd() const noexcept { return fd_.get(); }  // -1: there is none
-  // What the process has written; nothing if it has not crashed. Also after it has died half-way.
+  int fd() const noexcept { return fd_.get(); }  // -1: none
+  // Returns what the process has written, even if it died half-way; nullopt if it has not crashed.
   std::optional<Dump> read() const;
 
  private:
-  base::Fd fd_;  // of a size that nobody can change
+  base::Fd fd_;  // its size is sealed
   Mapping memory_;
 };
 
-// The process's side: stays mapped until the process ends. Throws Error{Failed} if the descriptor is no such memory.
+// The process's side: maps the area until the process ends. Throws Error{Failed} if the descriptor is no such memory.
 DumpArea& map_dump(int fd);
 
 }  // namespace distrun::board

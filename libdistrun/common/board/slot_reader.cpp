@@ -78,7 +78,7 @@ std::vector<std::string> errors_of(const Slot& slot) {
   return errors;
 }
 
-// Whatever a rank shows is a sign that it gets on.
+// Any change in what a rank shows counts as progress.
 std::uint64_t epoch_of(const Slot& slot) {
   std::uint64_t epoch =
       slot.progress.load(std::memory_order_relaxed) + slot.operation_count.load(std::memory_order_relaxed);

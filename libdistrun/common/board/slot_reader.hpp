@@ -1,6 +1,5 @@
 #pragma once
-// What can be seen of a rank's slot, from outside or by its peers. Never blocks and never shows half a record; what
-// makes no sense is left out.
+// Reads a rank's slot from outside, or as a peer. Never blocks and never returns half a record; skips invalid ones.
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,23 +32,23 @@ struct ShownOperation {
   std::int64_t at_ns = 0;
 };
 
-// One look at a slot.
+// A snapshot of a slot.
 struct Shown {
   int pid = 0;
   int body_tid = 0;
   wire::Phase phase = wire::Phase::Spawn;
-  int stray_child = 0;  // a process that it has forked, which did what only a rank may; 0: none
+  int stray_child = 0;  // a forked process that acted as the rank; 0: none
   std::int64_t phase_since_ns = 0;
   std::uint64_t epoch = 0;
   std::uint32_t waits_not_shown = 0;
-  bool child_returned = false;             // that child came back from the body; else a check failed in it
-  std::optional<int> leaving_with;         // the code with which it has called exit(); of ranks that are threads
+  bool child_returned = false;             // that process returned from the body; else a check failed in it
+  std::optional<int> leaving_with;         // the code passed to exit(), if ranks are threads
   std::vector<ShownWait> waits;            // the longest first
   std::vector<ShownOperation> operations;  // the oldest first
-  std::vector<std::string> errors;         // that nobody has looked at, the oldest first; each may be cut
+  std::vector<std::string> errors;         // unread errors, the oldest first; each may be cut
 };
 
-// Nothing if no rank has attached to the slot. Of `world_size` ranks; peers beyond are left out.
+// Returns nullopt if no rank has attached to the slot. Omits peers beyond `world_size`.
 std::optional<Shown> read(const Slot& slot, int world_size);
 
 }  // namespace distrun::board

@@ -16,12 +16,12 @@ std::int64_t ns_of(base::TimePoint time) noexcept {
 
 std::int64_t now_ns() noexcept { return ns_of(coarse_now()); }
 
-// Of a path the end tells more.
+// The end of a path is its most useful part.
 std::string_view end_of(std::string_view path) noexcept {
   return path.size() > kFileSize ? path.substr(path.size() - kFileSize) : path;
 }
 
-// g++ writes a copy of a bounded size as `rep movs`, which takes longer to start than all the rest; it is not told.
+// Hides the bound of `size` from g++, which would copy with `rep movs`: its start-up takes longer than all the rest.
 void copy(char* to, std::string_view from) noexcept {
   std::size_t size = from.size();
   asm("" : "+r"(size));
@@ -29,7 +29,7 @@ void copy(char* to, std::string_view from) noexcept {
 }
 
 std::int32_t own_tid() noexcept {
-  // A system call once per thread. Ranks are forked before their first wait, so nothing wrong is inherited.
+  // A system call once per thread. Ranks are forked before their first wait, so no wrong id is inherited.
   static thread_local std::int32_t tid = ::gettid();
   return tid;
 }
@@ -83,16 +83,16 @@ void SlotWriter::note(WaitKind kind, std::string_view name, int peer, std::uint6
   operation.peer = peer;
   operation.kind = kind;
   copy(operation.name, name.substr(0, kNameSize));
-  // A thread that was stopped in mid-write keeps its cell; that one record is lost then.
+  // If a thread was stopped in mid-write, its cell stays taken and this record is lost.
   slot_->operations[operation.number % kOperations].try_write(operation);
 }
 
-// The bytes of the record that are used. `record.text` is only written as far as that.
+// Returns the number of used bytes of the record. Writes `record.text` only that far.
 std::size_t SlotWriter::fill(WaitRecord& record, const WaitInfo& info) noexcept {
   const std::string_view name = info.name.substr(0, kNameSize);
   const std::string_view file = end_of(info.site.file);
   const std::size_t size = name.size() + file.size();
-  if (size % 8 != 0) std::memset(record.text + size / 8 * 8, 0, 8);  // the last word is written as a whole
+  if (size % 8 != 0) std::memset(record.text + size / 8 * 8, 0, 8);  // the last word is copied whole
   copy(record.text, name);
   copy(record.text + name.size(), file);
   record.name_size = static_cast<std::uint8_t>(name.size());
@@ -105,7 +105,7 @@ std::size_t SlotWriter::fill(WaitRecord& record, const WaitInfo& info) noexcept 
   return offsetof(WaitRecord, text) + size;
 }
 
-// A thread tries the cell that it had last: threads that wait in turns do not look for theirs.
+// A thread tries the cell that it used last, so that threads that take turns do not search.
 int SlotWriter::begin_wait(const WaitInfo& info, base::TimePoint since, base::TimePoint deadline) noexcept {
   if (slot_ == nullptr) return -1;
   static thread_local int last = 0;
@@ -131,7 +131,7 @@ int SlotWriter::show_error(std::string_view text) noexcept {
   ErrorRecord record;
   record.at_ns = now_ns();
   record.size = std::min(text.size(), kErrorSize);
-  std::memset(record.text + record.size / 8 * 8, 0, record.size % 8 != 0 ? 8 : 0);  // the last word goes as a whole
+  std::memset(record.text + record.size / 8 * 8, 0, record.size % 8 != 0 ? 8 : 0);  // the last word is copied whole
   copy(record.text, text.substr(0, record.size));
   for (int cell = 0; cell < kErrors; ++cell) {
     auto& place = slot_->errors[static_cast<std::size_t>(cell)];

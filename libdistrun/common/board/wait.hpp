@@ -1,6 +1,6 @@
 #pragma once
-// The one way to block in a rank: a wait that is on the board for as long as it lasts. Whatever blocks otherwise can't
-// be explained when it hangs; scripts/tidy looks for it.
+// The one way to block in a rank: a wait that is on the board as long as it lasts. Code that blocks otherwise cannot be
+// explained when it hangs; scripts/tidy looks for it.
 #include <condition_variable>
 #include <mutex>
 
@@ -8,7 +8,7 @@
 
 namespace distrun::board {
 
-// Shows a wait from construction to destruction. For waits that somebody else's code does: a library's call, poll().
+// Shows a wait from construction to destruction. For waits inside other code: a library call, poll().
 class Wait {
  public:
   // `writer` must outlive the wait.
@@ -23,8 +23,8 @@ class Wait {
   int cell_;
 };
 
-// Blocks until `ready()`, which is called with `lock` held, or the deadline; what ready() says then. Nothing is shown,
-// and nothing paid, if it is ready at once.
+// Blocks until `ready()`, called with `lock` held, returns true, or until the deadline. Returns the last result of
+// ready(). If it is true at once, nothing is shown, at no cost.
 template <class Ready>
 bool wait_until(SlotWriter& writer, const WaitInfo& info, std::unique_lock<std::mutex>& lock,
                 std::condition_variable& changed, base::TimePoint deadline, Ready ready) {

@@ -27,14 +27,14 @@ void send_all(int socket, wire::BytesView bytes, Clock::time_point deadline, con
     if (::poll(&entry, 1, left_ms(deadline)) == 0) throw Error(ErrorKind::Timeout, who + " does not take a question");
     const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) bytes.remove_prefix(static_cast<std::size_t>(sent));
-    if (sent < 0 && errno == EPIPE) return;  // it may have said why before it closed
+    if (sent < 0 && errno == EPIPE) return;  // it may have sent the reason before it closed
     if (sent < 0 && errno != EINTR && errno != EAGAIN) {
       throw Error(ErrorKind::Disconnected, who + " does not take a question: " + base::errno_text(errno));
     }
   }
 }
 
-// Waits for what comes.
+// Waits for incoming bytes.
 std::size_t receive(int socket, std::array<std::byte, 64 << 10>& into, Clock::time_point deadline,
                     const std::string& who) {
   for (;;) {
@@ -58,7 +58,7 @@ base::Fd connect_to(const void* address, unsigned size, const std::string& who) 
     if (errno == EINTR) continue;
     if (errno != EAGAIN) throw Error(ErrorKind::Disconnected, "cannot reach " + who + ": " + base::errno_text(errno));
     if (Clock::now() >= deadline) throw Error(ErrorKind::Timeout, who + " takes no connection");
-    ::poll(nullptr, 0, 10);  // nothing tells when there is room
+    ::poll(nullptr, 0, 10);  // there is no event for a free slot
   }
   if (!base::is_trusted_peer(socket.get())) throw Error(ErrorKind::Failed, who + " is another user's");
   base::set_nonblocking(socket.get(), false);

@@ -1,5 +1,5 @@
 #pragma once
-// One question to another program and its answer, for commands that have nothing else to do meanwhile. No loop.
+// One question to another program and its answer, for commands that do nothing else meanwhile. Needs no loop.
 #include <string>
 
 #include <distrun/common/base/clock.hpp>
@@ -10,13 +10,13 @@ namespace distrun::io {
 
 inline constexpr auto kPatience = std::chrono::seconds(5);
 
-// Connects to a Unix socket; does not wait for more than `kPatience` if the listener has no place for another. `size`
-// is that of `address`, a sockaddr_un. Throws Error{Disconnected} if nobody listens, Error{Timeout}, or Error{Failed}
-// if the listener is another user's. `who` is its name in these: "run 3f9c".
+// Connects to a Unix socket; waits at most `kPatience` while the listener's backlog is full. `size` is that of
+// `address`, a sockaddr_un. Throws Error{Disconnected} if there is no listener, Error{Timeout}, or Error{Failed} if the
+// listener belongs to another user. `who` names it in these errors: "run 3f9c".
 base::Fd connect_to(const void* address, unsigned size, const std::string& who);
 
-// Sends `question` and waits `kPatience` at most for the first frame that comes. Throws Error{Timeout}, or
-// Error{Disconnected} if there is no answer.
+// Sends `question` and waits at most `kPatience` for the first frame. Throws Error{Timeout}, or Error{Disconnected} if
+// there is no answer.
 wire::Frame ask(int socket, const wire::Protocol& protocol, const wire::Bytes& question, const std::string& who);
 
 }  // namespace distrun::io

@@ -1,6 +1,6 @@
 #pragma once
-// Tells when a descriptor is readable (or hung up). Lives on: its loop. The handler may destroy the watch. It may
-// also be called when there is nothing to read: what was queued for a descriptor can reach the next of its number.
+// Calls a handler when a descriptor is readable (or hung up). Lives on: its loop. The handler may destroy the watch. It
+// may be called with nothing to read: an event queued for a descriptor can reach the next one with the same number.
 #include <functional>
 #include <memory>
 
@@ -11,7 +11,7 @@ namespace distrun::io {
 
 class FdWatch {
  public:
-  // Owns `fd`. `on_readable` is called as long as there is something to read: it reads, or closes.
+  // Owns `fd`. Calls `on_readable` as long as there is something to read; it must read, or close.
   FdWatch(Loop& loop, base::Fd fd, std::function<void()> on_readable);
   ~FdWatch();
   FdWatch(const FdWatch&) = delete;

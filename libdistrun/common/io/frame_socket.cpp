@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kReadSize = 64 << 10;
 // Per turn of the loop, so that a rank that floods its socket cannot starve the others.
 constexpr int kReadsPerTurn = 16;
-// As many as the kernel passes on at once: none is lost, and the limit is noticed.
+// The kernel's maximum per message: none is lost, and exceeding the limit is noticed.
 constexpr std::size_t kDescriptorsPerRead = 253;
 
 }  // namespace
@@ -43,7 +43,7 @@ void FrameSocket::drain() {
   }
 }
 
-// Descriptors of a peer that may send none are closed by the kernel.
+// If the peer may not send descriptors, the kernel closes them.
 ssize_t FrameSocket::receive(std::span<std::byte> buffer) {
   iovec part{buffer.data(), buffer.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptorsPerRead * sizeof(int))> control;
@@ -61,7 +61,7 @@ ssize_t FrameSocket::receive(std::span<std::byte> buffer) {
     descriptors_count_ += came.size();
     std::move(came.begin(), came.end(), std::back_inserter(descriptors_));
   } catch (const Error& lost) {
-    descriptors_lost_ = lost;  // told with the frame that they belong to
+    descriptors_lost_ = lost;  // reported with the frame that they belong to
   }
   return got;
 }
@@ -81,11 +81,11 @@ FrameSocket::ReadResult FrameSocket::read_once() {
   if (got > 0) {
     splitter_.feed(wire::view_of(buffer.data(), static_cast<std::size_t>(got)));
     deliver();
-    // A short read emptied the socket; asking again would only cost a call.
+    // A short read emptied the socket; another read would only cost a call.
     return static_cast<std::size_t>(got) == buffer.size() ? ReadResult::Some : ReadResult::Nothing;
   }
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return ReadResult::Nothing;
-  // A peer that ends with something unread resets the connection: all the same to us, once its data is read.
+  // A peer that exits with unread data resets the connection: same as a close, once its data is read.
   close(got == 0 || errno == ECONNRESET ? "closed" : base::errno_text(errno));
   return ReadResult::End;
 }
@@ -126,7 +126,7 @@ void FrameSocket::write_some() {
         ::send(watch_->fd(), first.data() + sent_of_first_, first.size() - sent_of_first_, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0) {
       if (errno == EINTR) continue;
-      if (errno != EAGAIN && errno != EWOULDBLOCK) return;  // reading will tell why
+      if (errno != EAGAIN && errno != EWOULDBLOCK) return;  // reading will report the reason
       waiting_to_write_ = true;
       watch_->when_writable([this] { write_some(); });
       return;

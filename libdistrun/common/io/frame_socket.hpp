@@ -1,5 +1,5 @@
 #pragma once
-// Frames over a stream socket, the coordinator's end. Lives on: its loop.
+// Frames over a stream socket, on the coordinator's side. Lives on: its loop.
 #include <deque>
 #include <functional>
 #include <memory>
@@ -20,27 +20,27 @@ class FrameSocket {
  public:
   struct Handlers {
     std::function<void(wire::Frame)> on_frame;
-    // Once: the peer closed ("closed") or sent what is no frame. Nothing more comes after it.
+    // Called once, when the peer closed ("closed") or sent an invalid frame. No frame follows.
     std::function<void(std::string why)> on_closed;
   };
-  // What a peer may cost. As they stand: a rank's line.
+  // Limits of a peer's cost. The defaults are those of a rank's control line.
   struct Limits {
-    std::size_t payload_max = wire::kFramePayloadMax;    // of a frame that it sends
-    std::size_t queue_max = 2 * wire::kFramePayloadMax;  // bytes that may wait for it
-    std::size_t descriptors_max = 0;                     // that it may send along in all; more ends the connection
+    std::size_t payload_max = wire::kFramePayloadMax;    // of a frame from the peer
+    std::size_t queue_max = 2 * wire::kFramePayloadMax;  // bytes queued for the peer
+    std::size_t descriptors_max = 0;                     // in total from the peer; more ends the connection
   };
 
   FrameSocket(Loop& loop, base::Fd socket, const wire::Protocol& protocol, Handlers handlers);
   FrameSocket(Loop& loop, base::Fd socket, const wire::Protocol& protocol, Handlers handlers, const Limits& limits);
 
-  // Sends now what the socket takes and queues the rest. Throws Error{Overloaded} if the queue is full
-  // (the peer doesn't read); nothing of the frame is sent then. Silent once closed.
+  // Sends what the socket takes now and queues the rest. Throws Error{Overloaded}, and sends nothing of the frame, if
+  // the queue is full (the peer does not read). Does nothing once closed.
   void send(wire::Bytes packed);
-  // Handles what has arrived, at once: before the sender's death is judged, say. Doesn't block.
+  // Handles what has already arrived, for example before judging the sender's death. Does not block.
   void drain();
   bool closed() const noexcept { return closed_; }
-  // Those that have come along and were not taken yet, in their order. Throws Error{Overloaded} if some were lost since
-  // this process has too many open.
+  // Returns the descriptors that have arrived and were not taken yet, in order. Throws Error{Overloaded} if some were
+  // lost because this process has too many open.
   std::vector<base::Fd> take_descriptors();
 
  private:
@@ -63,7 +63,7 @@ class FrameSocket {
   std::size_t sent_of_first_ = 0;
   bool closed_ = false;
   bool waiting_to_write_ = false;
-  // Last, so that its handlers go first.
+  // Last, so that its handlers are destroyed first.
   std::unique_ptr<FdWatch> watch_;
 };
 

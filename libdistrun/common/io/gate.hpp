@@ -1,6 +1,6 @@
 #pragma once
-// A gate per service: whoever works for it is inside. close() lets nobody in any more; closed() completes
-// when the last one has left. Destroying a gate with somebody inside is a broken invariant.
+// Counts the users of a service. close() refuses new ones; closed() completes when the last one has left. Destroying a
+// gate that has users is a broken invariant.
 #include <utility>
 
 #include <distrun/common/io/one_shot.hpp>

@@ -19,7 +19,7 @@ void Loop::run() {
 
 void Loop::post(std::function<void()> work) { boost::asio::post(context_, std::move(work)); }
 
-// Shared with the pending wait, which may still be queued when the alarm is gone.
+// Shared with the pending wait, which may still be queued after the alarm is destroyed.
 struct Alarm::State {
   State(Loop& of, std::function<void()> on_time) : loop(of), timer(of.context()), handler(std::move(on_time)) {}
   Loop& loop;

@@ -1,6 +1,6 @@
 #pragma once
-// One thread, one io_context. Everything asynchronous lives on exactly one loop and is touched by no other thread. What
-// it is made of (alarms, watched descriptors) asserts that: a call from another thread ends the process.
+// One thread, one io_context. Every asynchronous object lives on exactly one loop and is used by no other thread. Its
+// parts (alarms, watched descriptors) assert this: a call from another thread ends the process.
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -21,12 +21,12 @@ class Loop {
   boost::asio::io_context& context() noexcept { return context_; }
   const base::Clock& clock() const noexcept { return clock_; }
 
-  // Runs handlers on the calling thread until nothing is left to wait for, or stop().
+  // Runs handlers on the calling thread until nothing is pending, or until stop().
   void run();
   // Any thread.
   void stop() { context_.stop(); }
   void post(std::function<void()> work);
-  // Whether this is the thread that runs it, or, before run(), that has made it.
+  // Returns whether the calling thread runs the loop or, before run(), created it.
   bool in_loop() const noexcept { return thread_ == std::this_thread::get_id(); }
 
  private:

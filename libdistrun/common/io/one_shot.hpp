@@ -1,5 +1,5 @@
 #pragma once
-// A value that one coroutine waits for and somebody else sets, once. Loop only.
+// A value that one coroutine waits for and that is set once. Loop only.
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -28,7 +28,7 @@ class OneShot {
   // The object must live until this completes.
   Task<T> wait() {
     while (!value_) {
-      boost::system::error_code ignored;  // the wait ends by being cancelled
+      boost::system::error_code ignored;  // cancelling the timer ends the wait
       co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
     }
     co_return std::move(*value_);

@@ -23,7 +23,7 @@ void PacketSocket::drain() {
 
 void PacketSocket::on_readable() { take_one(); }
 
-// False if nothing is there, or will be.
+// Returns false if there is no packet now, or the peer is gone.
 bool PacketSocket::take_one() {
   std::optional<wire::Packet> packet;
   try {

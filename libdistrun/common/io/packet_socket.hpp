@@ -1,5 +1,5 @@
 #pragma once
-// The asynchronous end of a packet socket (common/wire/packet.hpp), for the coordinator. Lives on: its loop.
+// The asynchronous side of a packet socket (common/wire/packet.hpp), for the coordinator. Lives on: its loop.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,7 +25,7 @@ class PacketSocket {
   // Throws Error{Disconnected} if the peer is gone, Error{Overloaded} if it does not read.
   void send(wire::BytesView bytes, std::span<const int> fds = {});
   bool closed() const noexcept { return closed_; }
-  // Hands over what has arrived already, now: a peer's death may be seen before its last packets.
+  // Handles what has already arrived: a peer's death may be seen before its last packets.
   void drain();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Starts a task that nobody waits for in place.
+// Starts a task in the background.
 #include <exception>
 #include <functional>
 
@@ -8,7 +8,7 @@
 
 namespace distrun::io {
 
-// Begins soon, on the loop. `on_end` is called there when the task is over, with what it threw, if anything. Loop only.
+// The task begins soon, on the loop. When it is over, `on_end` is called there with its exception, if any. Loop only.
 void spawn(Loop& loop, Task<void> task, std::function<void(std::exception_ptr)> on_end);
 
 }  // namespace distrun::io

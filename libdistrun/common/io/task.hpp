@@ -1,7 +1,7 @@
 #pragma once
-// Coroutines for control flow. Two rules keep them right on every compiler we support: no braces and
-// no owning lambda in a statement with co_await (g++ 12 destroys such temporaries twice), and
-// parameters of a spawned coroutine by value. The tidy check enforces the first.
+// Coroutines for control flow. Two rules keep them correct on all supported compilers: no braces and no owning lambda
+// in a statement with co_await (g++ 12 destroys such temporaries twice), and parameters of a spawned coroutine by
+// value. scripts/tidy enforces the first.
 #include <boost/asio/awaitable.hpp>
 
 namespace distrun::io {

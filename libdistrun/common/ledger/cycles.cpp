@@ -1,4 +1,4 @@
-// A value holds others by the forks that it is made of. Who can be reached from himself along that is in a cycle.
+// A value holds other values by the forks in it. A value that can reach itself this way is part of a cycle.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::size_t kCyclesMax = 16;
 
-using Graph = std::map<Id, std::vector<Id>>;  // what a value holds, by reference
+using Graph = std::map<Id, std::vector<Id>>;  // the references that a value holds
 
 Graph graph_of(const std::vector<Page>& pages) {
   Graph graph;
   for (const Page& page : pages) {
-    std::map<Id, Id> rref_of;  // by fork; what is owned here is held as itself
+    std::map<Id, Id> rref_of;  // by fork; a value owned here is held as itself
     for (const HeldRow& held : page.held_rows) rref_of.emplace(held.fork, held.rref);
     for (const OwnedRow& owned : page.owned_rows) {
       for (const Id& fork : owned.holds) {
@@ -27,7 +27,7 @@ Graph graph_of(const std::vector<Page>& pages) {
   return graph;
 }
 
-// The shortest way back to `start`; empty: there is none.
+// Returns the shortest path back to `start`; empty if there is no cycle.
 std::vector<Id> cycle_from(const Graph& graph, const Id& start) {
   std::map<Id, Id> came_from;
   std::vector<Id> next{start};

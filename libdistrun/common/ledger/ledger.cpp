@@ -17,12 +17,12 @@ namespace distrun::ledger {
 namespace {
 
 constexpr char kName[] = "distrun-references";
-constexpr char kLink[] = "/memfd:distrun-references";  // as /proc shows it, with " (deleted)" behind
+constexpr char kLink[] = "/memfd:distrun-references";  // as /proc shows it, followed by " (deleted)"
 constexpr std::uint64_t kMagic = 0x31'66'65'72'64'72'74'73;
 constexpr std::uint64_t kBytesMax = 64 << 20;
 constexpr int kAttempts = 20;
 
-// In front of the page. Odd: it is being written.
+// Precedes the page. An odd sequence number: the page is being written.
 struct Head {
   std::uint64_t magic = kMagic;
   std::uint64_t sequence = 0;
@@ -71,7 +71,7 @@ std::optional<Page> read_page(const std::string& path) {
     try {
       if (auto page = read_once(fd.get())) return page;
     } catch (const Error&) {
-      return std::nullopt;  // it is nonsense
+      return std::nullopt;  // invalid contents
     }
     ::usleep(1000);
   }
@@ -94,7 +94,7 @@ Writer::Writer() : memfd_(::memfd_create(kName, MFD_CLOEXEC)) {
   }
 }
 
-// Whoever reads in between sees an odd number, or two that differ.
+// A concurrent reader sees an odd sequence number, or two that differ.
 void Writer::write(const Page& page) noexcept {
   try {
     const wire::Bytes bytes = wire::encode(page);

@@ -1,9 +1,9 @@
 #pragma once
-// What a rank shows of its references to values on other workers, for whoever looks at it from outside: a page in a
-// memfd of the rank, found among the descriptors of its process by its name. The rank writes it anew from time to time;
-// it can be read while the rank hangs, and when it is stopped.
+// The references of a rank to values on other workers, readable from outside: a page in a memfd of the rank, found by
+// its name among the descriptors of its process. The rank rewrites it from time to time; it can be read while the rank
+// hangs or is stopped.
 //
-// Read with suspicion: it is another process's memory.
+// It is another process's memory: do not trust its contents.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,22 +33,22 @@ DISTRUN_FIELDS(Holder, m.fork, m.worker)
 struct OwnedRow {
   Id rref;
   std::string type;  // of the value; "pending", "failed", "not made yet"
-  std::string site;  // where it was asked for
+  std::string site;  // where it was requested
   std::int64_t age_ms = 0;
   std::vector<Holder> holders;
-  std::vector<Id> holds;  // forks that this worker holds, which the value is made of
+  std::vector<Id> holds;  // forks that this worker holds inside the value
 };
 DISTRUN_FIELDS(OwnedRow, m.rref, m.type, m.site, m.age_ms, m.holders, m.holds)
 
-// A fork that is held here.
+// A fork that this worker holds.
 struct HeldRow {
   Id fork;
   Id rref;
   std::int32_t owner = -1;
   std::string state;  // "pending", "confirmed", "timed out", "failed"
-  std::string site;   // where it was asked for, or who has shared it
+  std::string site;   // where it was requested, or which worker shared it
   std::int64_t age_ms = 0;
-  std::vector<Holder> children;  // forks of it that are on their way
+  std::vector<Holder> children;  // forks of it in flight
 };
 DISTRUN_FIELDS(HeldRow, m.fork, m.rref, m.owner, m.state, m.site, m.age_ms, m.children)
 
@@ -56,7 +56,7 @@ struct Page {
   std::int32_t worker = -1;
   std::string name;
   std::int64_t written_at_ns = 0;  // of the monotonic clock
-  std::uint64_t owned = 0;         // of all, of which the rows show some
+  std::uint64_t owned = 0;         // in total; the rows show some of them
   std::uint64_t held = 0;
   std::vector<OwnedRow> owned_rows;
   std::vector<HeldRow> held_rows;
@@ -68,7 +68,7 @@ class Writer {
  public:
   // Throws Error{Failed}.
   Writer();
-  // What is there before stays if there is no memory for it.
+  // If there is no memory, the previous page stays.
   void write(const Page& page) noexcept;
 
  private:
@@ -76,10 +76,10 @@ class Writer {
   std::uint64_t sequence_ = 0;
 };
 
-// The pages of a process: one for each rank in it that has references. What can't be read is left out.
+// Returns the pages of a process, one for each of its ranks that has references. Skips pages that cannot be read.
 std::vector<Page> read_pages(int pid);
 
-// Cycles of values that hold each other, each as the references along it, from the smallest on.
+// Returns the cycles of values that hold each other, each as the references along it, starting with the smallest.
 std::vector<std::vector<Id>> cycles_of(const std::vector<Page>& pages);
 
 }  // namespace distrun::ledger

@@ -14,7 +14,7 @@ constexpr std::size_t kNameMax = 80;
 std::string time_of(std::int64_t ms) { return base::human(std::chrono::milliseconds(std::max<std::int64_t>(ms, 0))); }
 std::string clean(const std::string& text) { return base::one_line(text, kNameMax); }
 
-// Workers by their names, where a page has told them.
+// Names of workers, as far as pages contain them.
 class Names {
  public:
   explicit Names(const std::vector<Page>& pages) {
@@ -24,7 +24,7 @@ class Names {
     const auto known = names_.find(worker);
     return known != names_.end() ? known->second : "worker " + std::to_string(worker);
   }
-  // "worker1 (fork 1.4), worker2 (fork 0.7)"
+  // Returns "worker1 (fork 1.4), worker2 (fork 0.7)".
   std::string of(const std::vector<Holder>& holders) const {
     std::string text;
     for (const Holder& each : holders) {

@@ -1,5 +1,5 @@
 #pragma once
-// Pages as people read them.
+// Formats pages for users.
 #include <string>
 #include <vector>
 
@@ -7,9 +7,9 @@
 
 namespace distrun::ledger {
 
-// Lines of all ranks of a test, and of their cycles; "" if there are none. `now_ns` is of the monotonic clock.
+// Returns lines for all ranks of a test and for their cycles; "" if there are none. `now_ns` is of the monotonic clock.
 std::string text_of(const std::vector<Page>& pages, std::int64_t now_ns);
-// A line for each cycle, with what is along it; "": there is none.
+// Returns a line for each cycle with its references; "" if there is none.
 std::string cycles_text(const std::vector<Page>& pages);
 
 }  // namespace distrun::ledger

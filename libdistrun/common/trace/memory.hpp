@@ -1,5 +1,5 @@
 #pragma once
-// The coordinator's side of a trace's memory: makes it, and reads what ranks have written there (reader.hpp).
+// The coordinator's side of a trace's memory: creates it, and reads what the ranks have recorded (reader.hpp).
 #include <string>
 
 #include <distrun/common/base/fd.hpp>
@@ -9,14 +9,15 @@ namespace distrun::trace {
 
 class Memory {
  public:
-  // Room for so many records of each rank; rounded up to a power of 2. Throws Error{Failed} when memory or descriptors
-  // run out.
+  // Allocates `records` records per rank, rounded up to a power of 2. Throws Error{Failed} if memory or descriptors run
+  // out.
   Memory(int world_size, std::uint64_t records);
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // Where ranks find it: for processes of this user and machine, as long as this lives. Its size is sealed.
+  // Returns the path by which processes of this user on this machine can open it, as long as this object lives. Its
+  // size is sealed.
   std::string path() const;
   int world_size() const noexcept { return world_size_; }
   std::uint64_t records() const noexcept { return records_; }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kAttempts = 4;  // at a cell that changes meanwhile
 
-// Nothing: it is not whole.
+// Returns nullopt if the cell is incomplete.
 std::optional<Record> read_cell(const Cell& cell) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const std::uint64_t before = cell.state.load(std::memory_order_acquire);
@@ -20,7 +20,7 @@ std::optional<Record> read_cell(const Cell& cell) {
     if (cell.state.load(std::memory_order_relaxed) != before) continue;
     Record record;
     std::memcpy(static_cast<void*>(&record), words.data(), sizeof record);
-    if (stage == Stage::Open) record.end_ns = 0;  // its end may be on its way
+    if (stage == Stage::Open) record.end_ns = 0;  // its end may be in flight
     return record;
   }
   return std::nullopt;

@@ -19,10 +19,10 @@
 namespace distrun::trace {
 namespace {
 
-constexpr int kNumberBits = 48;  // of what begin() returns; above them stands for which memory it is
+constexpr int kNumberBits = 48;  // of the value of begin(); the bits above count the memories
 constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kNumberBits) - 1;
 
-// Of the process that was told to write, in a trace of its own.
+// The process that writes a trace.
 constinit base::ProcessMark writing{base::ProcessMark::Unset{}};
 
 std::int32_t own_tid() noexcept {
@@ -36,21 +36,21 @@ bool is_sound(const FileHead& head, std::uint64_t size, int rank) noexcept {
          size == area_offset(head.world_size, head.records);
 }
 
-// g++ writes a copy of a bounded size as `rep movs`, which takes longer to start than all the rest; it is not told.
+// Hides the bound of `size` from g++, which would copy with `rep movs`: its start-up takes longer than all the rest.
 void copy(char* to, std::string_view from) noexcept {
   std::size_t size = from.size();
   asm("" : "+r"(size));
   if (size != 0) std::memcpy(to, from.data(), size);
 }
 
-// The bytes of the record that are used. `record.text` is only written as far as that.
+// Returns the number of used bytes of the record. Writes `record.text` only that far.
 std::size_t fill(Record& record, const SliceInfo& info) noexcept {
   const std::size_t for_place = std::min(info.place.size(), kPlaceSize);
   const std::string_view name = info.name.substr(0, kTextSize - for_place);
   const std::size_t left = std::min(info.place.size(), kTextSize - name.size());
   const std::string_view place = info.place.substr(info.place.size() - left);
   const std::size_t size = name.size() + place.size();
-  if (size % 8 != 0) std::memset(record.text + size / 8 * 8, 0, 8);  // the last word is written as a whole
+  if (size % 8 != 0) std::memset(record.text + size / 8 * 8, 0, 8);  // the last word is copied whole
   copy(record.text, name);
   copy(record.text + name.size(), place);
   record.name_size = static_cast<std::uint8_t>(name.size());
@@ -73,8 +73,8 @@ std::int64_t now_ns() noexcept {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// Another memory comes to the place of the former, so that a thread that has looked up the place just before still
-// finds one there.
+// Maps the new memory at the address of the previous one, so that a thread that has just loaded the address still finds
+// memory there.
 int Writer::follow(const char* path, int rank) noexcept {
   const base::Fd fd(::open(path, O_RDWR | O_CLOEXEC));
   FileHead head{};
@@ -117,7 +117,7 @@ std::uint64_t Writer::write(const SliceInfo& info, std::int64_t begin_ns, std::i
   for (std::size_t i = 0; i * sizeof(std::uint64_t) < size; ++i) {
     std::uint64_t word;
     std::memcpy(&word, from + i * sizeof word, sizeof word);
-    // Release: who sees this word also sees that the record is being written.
+    // Release: a thread that sees this word also sees that the record is being written.
     cell.words[i].store(word, std::memory_order_release);
   }
   cell.state.store(state_of(number, end_ns == 0 ? Stage::Open : Stage::Whole), std::memory_order_release);
@@ -136,7 +136,7 @@ void Writer::end(std::uint64_t number) noexcept {
                                      std::memory_order_relaxed);
 }
 
-// Once in each memory, with the thread's first slice there.
+// Records the thread's name once in each memory, with its first slice there.
 void Writer::introduce_thread() noexcept {
   static thread_local const Writer* known_by = nullptr;
   static thread_local std::uint64_t memory = 0;

@@ -1,9 +1,9 @@
 #pragma once
-// A rank's side of its area: what the rank does, a record for each slice of time. Any thread; no call blocks or
-// allocates, and none makes a system call but a thread's first. A slice costs some tens of nanoseconds, most of it for
-// the time of day; without an area it costs one load.
+// A rank's side of its trace area: records what the rank does, one record per slice of time. Any thread; calls do not
+// block or allocate, and only a thread's first makes a system call. A slice costs some tens of nanoseconds, most of
+// them for the clock; without an area it costs one load.
 //
-// A process that forks while it writes has a child that writes nothing: that is no rank.
+// A process forked while its parent writes records nothing: it is not a rank.
 #include <atomic>
 #include <string_view>
 
@@ -18,36 +18,36 @@ struct SliceInfo {
   bool has_more_peers = false;
   std::uint64_t peers = 0;
   std::uint64_t id = 0;
-  std::string_view name;   // longer ones are cut
-  std::string_view place;  // of longer ones the end is kept
+  std::string_view name;   // cut if too long
+  std::string_view place;  // its end is kept if it is too long
   std::uint32_t line = 0;
 };
 
-// The monotonic clock.
+// Returns the monotonic clock.
 std::int64_t now_ns() noexcept;
 
 class Writer {
  public:
-  // Writes nothing until it is told where to.
+  // Records nothing before follow().
   Writer() noexcept = default;
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // From now on into that rank's area of the memory at `path`. Called again it goes on in another memory; threads that
-  // write meanwhile write into one of the two. 0, or the errno of what is denied: then nothing is written. What is
-  // mapped stays so until the process ends, since a thread may write for longer than anybody knows.
+  // Writes into the rank's area of the memory at `path` from now on. Called again, it switches to another memory;
+  // threads that are writing use one of the two. Returns 0, or the errno of the failure; then nothing is recorded.
+  // Mappings stay until the process ends, since a thread may still write to them.
   int follow(const char* path, int rank) noexcept;
   bool is_on() const noexcept { return cells_.load(std::memory_order_relaxed) != nullptr; }
 
-  // A slice of the calling thread that goes on; its number, for end(). 0: it is not written.
+  // Begins a slice of the calling thread. Returns its number for end(), 0 if it is not recorded.
   std::uint64_t begin(const SliceInfo& info) noexcept { return is_on() ? put(info, now_ns(), 0) : 0; }
-  // One that has begun before, when less was known of it.
+  // Begins a slice in the past, when its details were not known.
   std::uint64_t begin(const SliceInfo& info, std::int64_t begin_ns) noexcept {
     return is_on() ? put(info, begin_ns, 0) : 0;
   }
-  // Any thread. Nothing happens if newer slices have taken its place since.
+  // Ends a slice; any thread. Does nothing if newer slices have replaced it.
   void end(std::uint64_t number) noexcept;
-  // One that is over.
+  // Adds a slice that is over.
   void add(const SliceInfo& info, std::int64_t begin_ns, std::int64_t end_ns) noexcept {
     if (is_on()) put(info, begin_ns, end_ns);
   }
@@ -59,8 +59,8 @@ class Writer {
 
   std::atomic<Cell*> cells_{nullptr};
   std::atomic<AreaHead*> head_{nullptr};
-  std::atomic<std::uint64_t> mask_{0};      // of numbers: their cells
-  std::atomic<std::uint64_t> memories_{0};  // that it has followed
+  std::atomic<std::uint64_t> mask_{0};      // maps numbers to cells
+  std::atomic<std::uint64_t> memories_{0};  // number of memories followed
 };
 
 }  // namespace distrun::trace

@@ -1,6 +1,6 @@
 #pragma once
-// Byte buffers: little-endian numbers, length-prefixed strings and lists. Reading is bounded by the
-// bytes that are there: a length is checked before anything is allocated for it.
+// Byte buffers: little-endian numbers, length-prefixed strings and lists. Reading is bounded by the available bytes: a
+// length is checked before anything is allocated for it.
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -20,8 +20,8 @@ concept Number = std::is_arithmetic_v<T>;
 BytesView view_of(const Bytes& bytes) noexcept;
 BytesView view_of(const void* data, std::size_t size) noexcept;
 
-// What is small is gathered in place first: a vector that grew by each number would cost far more than the numbers, and
-// a message of less than kGathered bytes is allocated once, as large as it is.
+// Gathers small values in place: growing a vector for each number would cost far more than the numbers. A message of
+// less than kGathered bytes needs one allocation of exactly its size.
 class ByteWriter {
  public:
   template <Number T>
@@ -47,11 +47,11 @@ class ByteWriter {
   void flush();
 
   Bytes bytes_;
-  std::size_t gathered_ = 0;                // behind bytes_
-  std::array<std::byte, kGathered> small_;  // so many of them
+  std::size_t gathered_ = 0;                // bytes that follow bytes_
+  std::array<std::byte, kGathered> small_;  // holds the gathered bytes
 };
 
-// Borrows the bytes. Every read throws Error{InvalidArgument} "message ends early" when too few are left.
+// Borrows the bytes. Every read throws Error{InvalidArgument} "message ends early" if too few are left.
 class ByteReader {
  public:
   explicit ByteReader(BytesView bytes) noexcept : rest_(bytes) {}
@@ -63,7 +63,7 @@ class ByteReader {
     return value;
   }
   std::string string();
-  // A list's length, refused if fewer than `element_size_min` bytes are left for each element.
+  // Returns a list's length. Refuses it if fewer than `element_size_min` bytes are left for each element.
   std::uint32_t count(std::size_t element_size_min);
 
   std::size_t remaining() const noexcept { return rest_.size(); }

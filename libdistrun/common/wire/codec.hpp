@@ -1,12 +1,11 @@
 #pragma once
-// The codec that every message uses. A message is a struct with one function that names its fields:
+// The codec of all messages. A message is a struct with one function that names its fields:
 //
 //   struct Skip { std::int32_t code = 0; std::string reason; };
 //   void fields(auto& archive, auto& m) requires IsMessage<Skip, ...>   // see DISTRUN_FIELDS
 //
-// and that one function both writes and reads it. Supported: numbers, bool, enums, strings, vectors,
-// optional, and other messages. Limits: what the enclosing frame holds, and 64 levels of nesting, which
-// the types themselves bound.
+// This one function both writes and reads it. Supported: numbers, bool, enums, strings, vectors, optional, and other
+// messages. Limits: the size of the enclosing frame, and 64 levels of nesting, which the types themselves bound.
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -14,7 +13,7 @@
 #include <distrun/common/base/error.hpp>
 #include <distrun/common/wire/buffer.hpp>
 
-// Names the fields of a message, in the order of the wire: DISTRUN_FIELDS(Skip, m.code, m.reason)
+// Names the fields of a message, in wire order: DISTRUN_FIELDS(Skip, m.code, m.reason)
 #define DISTRUN_FIELDS(Type, ...)                \
   template <class Archive>                       \
   void fields(Archive& archive, const Type& m) { \
@@ -117,8 +116,8 @@ Bytes encode(const T& message) {
   return encoder.take();
 }
 
-// Throws Error{InvalidArgument} if the bytes are not exactly one T. Enumerators are not checked here:
-// whoever gives one a meaning checks that it has it.
+// Throws Error{InvalidArgument} if the bytes are not exactly one T. Does not check enumerators: code that uses one must
+// check it.
 template <class T>
 T decode(BytesView bytes) {
   Decoder decoder(bytes);

@@ -1,5 +1,5 @@
 #pragma once
-// The control channel between a rank and its coordinator. A rank says hello, gets its orders with run, reports phases,
+// The control line between a rank and its coordinator. A rank sends hello, gets its orders with run, reports phases,
 // errors and messages, and ends with done. A frame's rank is that of the sender (or, towards a rank, of the receiver),
 // so that one connection can serve several ranks of a process.
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace distrun::wire {
 
-// Changes when a message changes; coordinator and ranks of one build agree by construction, others refuse.
+// Incremented when a message changes. Coordinator and ranks of the same build agree by construction; others refuse.
 inline constexpr std::uint32_t kControlAbi = 7;
 
 enum class ControlFrame : std::uint16_t {
@@ -34,9 +34,9 @@ enum class ControlFrame : std::uint16_t {
   DumpStacks = 33 | kOptionalKind,
   PeerFailed = 34,
   BarrierRelease = 35,
-  Finish = 36,  // waits for no debugger any more
+  Finish = 36,  // no longer wait for a debugger
   PeerFinished = 37,
-  Dismiss = 38,  // there is no further order: end
+  Dismiss = 38,  // there is no further order: exit
   PeerDied = 39 | kOptionalKind,
 };
 bool is_known(ControlFrame kind) noexcept;
@@ -58,19 +58,18 @@ struct Hello {
 };
 DISTRUN_FIELDS(Hello, m.abi, m.pid)
 
-// What a suite's host may set for the suite's ranks.
+// Limits of the settings that a suite's host may pass to its ranks.
 inline constexpr std::size_t kSuiteSettingsMax = 1000;
 inline constexpr std::size_t kSuiteSettingsBytesMax = std::size_t{1} << 20;  // of keys and values
 
-// A directory in which everybody may leave something, and its modification time when the attempt began; -1: it may
-// have changed since without a sign.
+// A shared directory, and its modification time when the attempt began; -1: it may have changed unnoticed since.
 struct WatchedDirectory {
   std::string path;
   std::int64_t modified_ns = -1;
 };
 DISTRUN_FIELDS(WatchedDirectory, m.path, m.modified_ns)
 
-// A name in one of them that the process has to do with; common/base/held_names.hpp.
+// A name in a watched directory that the process uses; see common/base/held_names.hpp.
 struct HeldName {
   std::string path;
   std::uint64_t device = 0;
@@ -78,40 +77,40 @@ struct HeldName {
 };
 DISTRUN_FIELDS(HeldName, m.path, m.device, m.inode)
 
-// What the host of a suite is to do; None: this is no host, but a rank.
+// The task of a suite's host; None: this is a rank, not a host.
 enum class HostWork : std::uint8_t { None, SetUp, TearDown };
 
-// Everything that a rank needs to run one test, or a suite's host to set it up. A host has the rank 0 of a world of
-// one; whoever shows it calls it -1.
+// Everything that a rank needs to run one test, or a suite's host to set it up. A host has rank 0 in a world of size 1;
+// reports show it as -1.
 struct RunOrder {
   std::string run_id;
   std::string test_id;
   std::int32_t rank = 0;
   std::int32_t world_size = 0;
   std::int32_t attempt = 0;          // 1 for the first
-  std::int32_t coordinator_pid = 0;  // the rank ends at once if this is not its parent
+  std::int32_t coordinator_pid = 0;  // the rank exits at once if this is not its parent
   std::uint64_t seed = 0;            // of the run; a rank derives its own
   std::string backend;
   std::string agent;
   std::string gpu_driver;
   std::int32_t gpus = 0;
-  bool leaks_strict = false;              // look for descriptors and threads that the test leaves
-  bool debug = false;                     // begin when a debugger is attached
+  bool leaks_strict = false;              // look for descriptors and threads that the test leaves behind
+  bool debug = false;                     // begin once a debugger is attached
   bool stay = false;                      // wait for another order after this one
-  bool threads = false;                   // the world's ranks are threads of this process
-  bool quick_exit = false;                // end without exit handlers and static destructors
+  bool threads = false;                   // the ranks are threads of this process
+  bool quick_exit = false;                // exit without exit handlers and static destructors
   std::string temp_dir;                   // of the attempt, shared by its ranks
   std::string work_dir;                   // of this rank
-  std::string tmp_dir;                    // its TMPDIR: what stays there is a leak
-  std::vector<WatchedDirectory> watched;  // what the process holds there it tells in the end; none: nothing
+  std::string tmp_dir;                    // its TMPDIR: files that stay there are leaks
+  std::vector<WatchedDirectory> watched;  // Done reports the names there that the process holds
   std::string init_method;
   std::vector<KeyValue> env;  // set in the rank before anything else
   std::string suite;
-  bool suite_code = false;  // the suite has code of its own in the rank, which stands around its tests
+  bool suite_code = false;  // the suite has set-up and tear-down code in the rank
   HostWork host = HostWork::None;
   std::int32_t run_world_size = 0;       // of --world-size, for the host
-  std::string suite_dir;                 // shared by the suite's host and ranks; empty: it has no host
-  std::vector<KeyValue> suite_settings;  // what the host has set
+  std::string suite_dir;                 // shared by the suite's host and ranks; empty: no host
+  std::vector<KeyValue> suite_settings;  // set by the host
 };
 DISTRUN_FIELDS(RunOrder, m.run_id, m.test_id, m.rank, m.world_size, m.attempt, m.coordinator_pid, m.seed, m.backend,
                m.agent, m.gpu_driver, m.gpus, m.leaks_strict, m.debug, m.stay, m.threads, m.quick_exit, m.temp_dir,
@@ -130,8 +129,8 @@ struct ErrorReport {
   std::uint32_t line = 0;
   std::string stack;
   bool ends_body = false;        // false for a failed EXPECT, after which the body goes on
-  std::int32_t because_of = -1;  // the rank whose failure this error follows from; -1: none known
-  RawStacks thrown_at{};         // one thread, with the stack of an exception's throw; empty: none is known
+  std::int32_t because_of = -1;  // the rank that caused this error; -1: unknown
+  RawStacks thrown_at{};         // one thread, with the stack of the throw; empty: unknown
 };
 DISTRUN_FIELDS(ErrorReport, m.type, m.text, m.file, m.line, m.stack, m.ends_body, m.because_of, m.thrown_at)
 
@@ -148,12 +147,12 @@ DISTRUN_FIELDS(BarrierEnter, m.name)
 
 struct BarrierRelease {
   std::string name;
-  std::string error;  // empty: all are there
+  std::string error;  // empty: all have arrived
   std::int32_t because_of = -1;
 };
 DISTRUN_FIELDS(BarrierRelease, m.name, m.error, m.because_of)
 
-// From one rank to another, through the coordinator.
+// Sent from one rank to another, through the coordinator.
 struct RankMessage {
   std::int32_t from = 0;
   std::int32_t to = 0;
@@ -162,9 +161,9 @@ struct RankMessage {
 };
 DISTRUN_FIELDS(RankMessage, m.from, m.to, m.tag, m.data)
 
-// A rank has nothing to receive and waits. The answer, if the sender is not going to send any more, is
-// PeerFinished; nothing otherwise. The same in ReceiveEnd: it waits no longer, whatever came. (What the coordinator has
-// sent it cannot tell that: the rank may have had it before it said that it waits.)
+// A rank has no message to receive and waits. If the sender will not send any more, the coordinator answers
+// PeerFinished; otherwise nothing. ReceiveEnd has the same content: the rank no longer waits, for any reason. (A
+// message sent by the coordinator does not end the wait: the rank may have received it before it began to wait.)
 struct ReceiveWait {
   std::int32_t from = -1;  // -1: any rank
   std::string tag;
@@ -172,17 +171,17 @@ struct ReceiveWait {
 };
 DISTRUN_FIELDS(ReceiveWait, m.from, m.tag)
 
-// Comes after every message that the rank has sent.
+// Sent after every message of that rank.
 struct PeerFinished {
   std::int32_t rank = 0;
 };
 DISTRUN_FIELDS(PeerFinished, m.rank)
 
-// Something that the test has left in its own process.
+// Something that the test has left behind in its own process.
 struct LeakReport {
-  bool thread = false;  // else a descriptor, or
+  bool thread = false;  // else a descriptor, or `state`
   std::string what;     // "5 (/tmp/x)"
-  bool state = false;   // what it has changed: "the handler of SIGUSR1"; with `thread`, code of its that still runs
+  bool state = false;   // changed state: "the handler of SIGUSR1"; with `thread`: test code that still runs
 };
 DISTRUN_FIELDS(LeakReport, m.thread, m.what, m.state)
 
@@ -198,7 +197,7 @@ struct PeerFailed {
 };
 DISTRUN_FIELDS(PeerFailed, m.rank, m.text)
 
-// As the test has declared, so that nothing has failed; of each rank that is known to have died.
+// Sent for each rank that has died as the test has declared, which is no failure.
 struct PeerDied {
   std::int32_t rank = 0;
 };
@@ -206,10 +205,10 @@ DISTRUN_FIELDS(PeerDied, m.rank)
 
 struct Done {
   bool passed = false;
-  std::uint64_t checks = 0;                // that ran on this rank
-  std::vector<KeyValue> suite_settings{};  // of a host that has set its suite up
+  std::uint64_t checks = 0;                // run on this rank
+  std::vector<KeyValue> suite_settings{};  // from a host that has set up its suite
   std::vector<HeldName> held{};            // names in the watched directories; only if one has changed
-  bool used_up = false;                    // no other test may run in this process: it is no longer as it began
+  bool used_up = false;                    // the process is no longer as it began: it cannot run another test
 };
 DISTRUN_FIELDS(Done, m.passed, m.checks, m.suite_settings, m.held, m.used_up)
 

@@ -21,7 +21,7 @@ void check_list(const std::vector<std::string>& texts, const Limit& limit) {
   for (const std::string& text : texts) {
     bytes += text.size() + 1;
 #ifndef DISTRUN_FUZZ_PLANTED_BUG
-    // A program gets its arguments as texts that end with a zero: what follows one would be lost without a word.
+    // Program arguments end at the first zero byte: text after it would be lost silently.
     if (text.find('\0') != std::string::npos) {
       throw Error(ErrorKind::InvalidArgument, std::string(limit.what) + " hold a zero byte");
     }

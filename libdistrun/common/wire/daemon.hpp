@@ -1,14 +1,13 @@
 #pragma once
-// What the daemon and its clients say to each other, as frames on a Unix stream socket. A client says hello; its
-// standard output, standard error and start directory ride along as descriptors if it brings a run. Then it submits the
-// run, and is told how that gets on until it has ended, or it asks one question. Closing the connection cancels its
-// run.
+// The protocol between the daemon and its clients: frames on a Unix stream socket. A client sends hello, with its
+// stdout, stderr and start directory as descriptors if it has a run. Then it either submits the run and is notified of
+// its progress until it has ended, or it asks one question. Closing the connection cancels its run.
 //
 //   Hello, SubmitRun, SignalRun*   ->   RunAccepted, RunPosition*, RunStarted, RunEnded
 //   Hello, AskStatus               ->   Status
 //   Hello, CancelRuns              ->   RunsCancelled
 //
-// Whatever the daemon does not do is answered by Refusal, after which it closes.
+// The daemon answers everything that it does not do by Refusal, and closes the connection.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,7 +25,7 @@ enum class DaemonFrame : std::uint16_t {
   SignalRun = 98,
   CancelRuns = 99,
   AskStatus = 100,
-  // from it
+  // to the client
   Refusal = 104,
   RunAccepted = 105,
   RunPosition = 106,
@@ -45,7 +44,7 @@ inline constexpr std::size_t kArgumentsMax = 4096;
 inline constexpr std::size_t kArgumentsBytesMax = std::size_t{1} << 20;
 inline constexpr std::size_t kVariablesMax = std::size_t{1} << 16;
 inline constexpr std::size_t kEnvironmentBytesMax = std::size_t{4} << 20;
-// Of a frame to the daemon: all of the above, with a length before each string.
+// Limit of a frame to the daemon: all of the above, and a length before each string.
 inline constexpr std::size_t kDaemonPayloadMax = std::size_t{6} << 20;
 
 struct DaemonHello {
@@ -54,16 +53,17 @@ struct DaemonHello {
 DISTRUN_FIELDS(DaemonHello, m.abi)
 
 struct Submission {
-  std::vector<std::string> arguments;    // with the program's name as it was typed
-  std::vector<std::string> environment;  // "KEY=value"; the whole of it
+  std::vector<std::string> arguments;    // including the program's name as typed
+  std::vector<std::string> environment;  // "KEY=value"; complete
   std::uint32_t file_mask = 022;         // umask
 };
 DISTRUN_FIELDS(Submission, m.arguments, m.environment, m.file_mask)
 
-// Throws Error{Overloaded} that names the limit, or Error{InvalidArgument}, if no program could be started so.
+// Throws Error{Overloaded} that names the limit, or Error{InvalidArgument}, if no program could be started that way.
 void check(const Submission& submission);
 
-// Of those that a terminal or a user sends: SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH.
+// Allowed are the signals that a terminal or a user sends: SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT,
+// SIGWINCH.
 struct RunSignal {
   std::int32_t number = 0;
 };
@@ -76,13 +76,13 @@ struct CancelOrder {
 DISTRUN_FIELDS(CancelOrder, m.run)
 
 struct Refusal {
-  std::string text;  // what is wrong and the way out
+  std::string text;  // what is wrong, and what to do
 };
 DISTRUN_FIELDS(Refusal, m.text)
 
 struct RunAccepted {
   std::string run_id;
-  std::int32_t ahead = 0;  // runs that come first; 0: it starts at once
+  std::int32_t ahead = 0;  // runs before this one; 0: it starts at once
 };
 DISTRUN_FIELDS(RunAccepted, m.run_id, m.ahead)
 
@@ -99,13 +99,13 @@ DISTRUN_FIELDS(RunStarted, m.pid)
 struct RunEnded {
   std::int32_t exit_code = 0;
   std::int32_t signal = 0;  // 0: it exited
-  std::string why;          // somebody else ended it, or it did not start; empty: it ended by itself
+  std::string why;          // who ended it, or why it did not start; empty: it ended normally
 };
 DISTRUN_FIELDS(RunEnded, m.exit_code, m.signal, m.why)
 
 struct RunsCancelled {
-  std::vector<std::string> queued;   // ids; they are gone
-  std::vector<std::string> running;  // they have got their signal
+  std::vector<std::string> queued;   // ids; removed from the queue
+  std::vector<std::string> running;  // ids; signalled
 };
 DISTRUN_FIELDS(RunsCancelled, m.queued, m.running)
 
@@ -114,8 +114,8 @@ struct DaemonRun {
   std::int32_t pid = 0;  // 0: queued
   std::int32_t ahead = 0;
   std::int64_t since_ms = 0;  // in this state
-  bool stopped = false;       // by Ctrl-Z: takes no place
-  bool over = false;          // its tests are; its output is not read yet: takes no place
+  bool stopped = false;       // by Ctrl-Z: takes no slot
+  bool over = false;          // its tests are over, its output is not read yet: takes no slot
   std::string command;        // shortened
   std::string directory;      // in which it was submitted; empty if it cannot be read
 };
@@ -127,7 +127,7 @@ struct DaemonStatus {
   std::int64_t up_ms = 0;
   std::int32_t parallel = 1;
   std::int32_t queued_max = 0;
-  std::uint64_t done = 0;       // runs that have ended since it started
+  std::uint64_t done = 0;       // runs that have ended since the daemon started
   std::vector<DaemonRun> runs;  // running, then queued in their order
 };
 DISTRUN_FIELDS(DaemonStatus, m.version, m.pid, m.up_ms, m.parallel, m.queued_max, m.done, m.runs)

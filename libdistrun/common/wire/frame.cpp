@@ -18,7 +18,7 @@ Bytes pack_frame(std::uint16_t kind, std::uint16_t rank, BytesView payload) {
 }
 
 void FrameSplitter::feed(BytesView bytes) {
-  if (start_ > 0) {  // compact first, so that the buffer stays within one frame and one feed
+  if (start_ > 0) {  // compact first, so that the buffer holds at most one frame and one feed
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(start_));
     start_ = 0;
   }

@@ -1,10 +1,10 @@
 #pragma once
-// Frames: how messages go over a stream socket.
+// Frames: messages on a stream socket.
 //
 //   u32 size of the payload | u16 kind | u16 rank | payload
 //
-// A kind with the high bit set is optional: who does not know it ignores it. Any other unknown kind ends the
-// connection. The rank is 0 where a protocol has none. A payload has at most 64 MiB.
+// A kind with the high bit set is optional: a peer that does not know it ignores it. Any other unknown kind ends the
+// connection. The rank is 0 in protocols without ranks. A payload has at most 64 MiB.
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -20,9 +20,8 @@ inline constexpr std::uint16_t kOptionalKind = 0x8000;
 
 inline bool is_optional(std::uint16_t kind) noexcept { return (kind & kOptionalKind) != 0; }
 
-// A protocol is an enumeration of its kinds, and is_known(), which tells them from other numbers; each stands with its
-// messages: ControlFrame, ProbeFrame, InspectFrame, DaemonFrame. Their numbers differ, so that a frame which comes to
-// the wrong door is not taken for one of its own.
+// A protocol is an enumeration of its kinds, and an is_known() for it; each is defined with its messages: ControlFrame,
+// ProbeFrame, InspectFrame, DaemonFrame. Their numbers differ, so that a frame for another protocol is not misread.
 struct Protocol {
   bool (*knows)(std::uint16_t kind) noexcept;
 };
@@ -39,7 +38,7 @@ struct Frame {
   std::uint16_t rank = 0;
   Bytes payload;
 
-  // Of a line whose protocol that is.
+  // Requires a frame of the protocol `Kind`.
   template <class Kind>
   Kind kind_as() const noexcept {
     return static_cast<Kind>(kind);
@@ -50,7 +49,7 @@ struct Frame {
   }
 };
 
-// Header and payload as they go over the wire. Throws Error{Overloaded} beyond the limit.
+// Returns header and payload as sent. Throws Error{Overloaded} beyond the limit.
 Bytes pack_frame(std::uint16_t kind, std::uint16_t rank, BytesView payload);
 template <class Kind>
 Bytes pack_frame(Kind kind, std::uint16_t rank, BytesView payload) {
@@ -61,18 +60,18 @@ Bytes pack(Kind kind, std::uint16_t rank, const T& message) {
   return pack_frame(kind, rank, view_of(encode(message)));
 }
 
-// Cuts a byte stream into frames. Feed it what arrives, in any pieces; take frames until none is
-// left. Unknown optional kinds are dropped here. Holds at most one frame beyond what was fed.
+// Cuts a byte stream into frames. Feed it the received bytes, in any pieces; take frames until none is left. Drops
+// unknown optional kinds. Holds at most one frame beyond what was fed.
 class FrameSplitter {
  public:
-  // `payload_max`: of a frame that is taken; for a peer who has little to say.
+  // `payload_max`: of an accepted frame; smaller for peers with short messages.
   explicit FrameSplitter(const Protocol& protocol, std::size_t payload_max = kFramePayloadMax) noexcept
       : protocol_(protocol), payload_max_(payload_max) {}
   void feed(BytesView bytes);
-  // Throws Error{InvalidArgument} on a kind that the protocol does not know, or a size over the limit; the stream
-  // cannot be read any further then.
+  // Throws Error{InvalidArgument} on a kind that the protocol does not know, or a size over the limit; then the stream
+  // cannot be read any further.
   std::optional<Frame> next();
-  // Bytes of a frame that is not complete yet.
+  // Returns the number of bytes of an incomplete frame.
   std::size_t pending() const noexcept { return buffer_.size() - start_; }
 
  private:

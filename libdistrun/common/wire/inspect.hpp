@@ -1,6 +1,6 @@
 #pragma once
-// What a running distrun tells whoever looks at it (`distrun ps`, `stacks`, `attach`, `cancel`): one order, one answer,
-// as frames on a Unix socket whose abstract name holds the user and the run: "distrun-UID-RUNID".
+// The protocol by which a running distrun answers `distrun ps`, `stacks`, `attach` and `cancel`: one order, one answer,
+// as frames on a Unix socket with an abstract name of user and run: "distrun-UID-RUNID".
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ inline bool is_known(InspectFrame kind) noexcept {
 
 inline constexpr char kInspectPrefix[] = "distrun-";
 
-// Cancel ends the run politely, as one Ctrl-C does, and is answered as Status is.
+// Cancel ends the run gracefully, as one Ctrl-C does, and is answered like Status.
 enum class InspectKind : std::uint8_t { Status, Stacks, Cancel };
 
 struct InspectOrder {
@@ -33,14 +33,14 @@ struct RankStatus {
   std::int32_t rank = 0;
   std::int32_t pid = 0;        // 0: not started
   std::string doing;           // its phase, or how it ended
-  std::int64_t since_ms = -1;  // -1: not known
-  std::string waits;           // "barrier \"meet\" (ring.cpp:41) for rank 1"; empty: for nothing that is shown
+  std::int64_t since_ms = -1;  // -1: unknown
+  std::string waits;           // "barrier \"meet\" (ring.cpp:41) for rank 1"; empty: no wait recorded
   std::uint64_t cpu_ms = 0;
   std::uint64_t memory_bytes = 0;
 };
 DISTRUN_FIELDS(RankStatus, m.rank, m.pid, m.doing, m.since_ms, m.waits, m.cpu_ms, m.memory_bytes)
 
-// One that runs.
+// A running test.
 struct TestStatus {
   std::string test;
   std::int32_t attempt = 0;
@@ -55,14 +55,14 @@ struct RunStatus {
   std::int32_t done = 0;
   std::int32_t count = 0;
   std::vector<TestStatus> tests;
-  std::vector<std::string> command;  // as it was typed
-  std::vector<std::string> plugins;  // their paths, or the program's
+  std::vector<std::string> command;  // as typed
+  std::vector<std::string> plugins;  // paths of the plugins, or of the program
   std::string directory;             // in which it was started
   std::int64_t started_ms = 0;       // since 1970
 };
 DISTRUN_FIELDS(RunStatus, m.run_id, m.pid, m.done, m.count, m.tests, m.command, m.plugins, m.directory, m.started_ms)
 
-// Lines for people, in pieces that have a tone (runner/evidence/stacks/text_line.hpp).
+// Lines for users, in segments with a tone (runner/evidence/stacks/text_line.hpp).
 struct ToldSegment {
   std::uint8_t tone = 0;
   std::string text;
@@ -74,7 +74,7 @@ struct ToldLine {
 };
 DISTRUN_FIELDS(ToldLine, m.segments)
 
-// The look at one test.
+// The snapshot of one test.
 struct ToldLook {
   std::string test;
   std::int64_t at_ms = 0;  // since its attempt began

@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t kFdsMax = 253;  // the kernel's SCM_MAX_FD
 
-// Why the kernel could not give a descriptor a number here. Asked while what came is still open.
+// Returns why this process could not receive a descriptor. Call it while the received ones are still open.
 int why_no_descriptor() noexcept {
   const base::Fd one_more(::eventfd(0, EFD_CLOEXEC));
   return one_more ? EMFILE : errno;  // another thread has closed some meanwhile
 }
 
-// The kernel cuts descriptors off that do not fit into the buffer, and those that this process may not have.
+// The kernel drops descriptors that do not fit into the buffer, and those beyond this process's limit.
 [[noreturn]] void refuse_cut(std::size_t came, std::size_t most) {
   if (came >= most) {
     throw Error(ErrorKind::InvalidArgument,

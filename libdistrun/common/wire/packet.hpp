@@ -1,6 +1,6 @@
 #pragma once
-// Packets with descriptors over a SEQPACKET socket: how the coordinator talks to listers and zygotes. No
-// asio here, so that a zygote can use it.
+// Packets with descriptors over a SEQPACKET socket, between the coordinator and listers and zygotes. No asio here, so
+// that a zygote can use it.
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,16 +17,16 @@ struct Packet {
   std::vector<base::Fd> fds;
 };
 
-// Throws Error: Disconnected if the peer is gone, Overloaded if the socket is full (non-blocking ones
-// only) or the packet too large.
+// Throws Error: Disconnected if the peer is gone, Overloaded if the socket is full (non-blocking only) or the packet
+// too large.
 void send_packet(int socket, BytesView bytes, std::span<const int> fds = {});
-// Empty when the peer has closed. Throws Error{Timeout} if a non-blocking socket has nothing, and as
-// take_descriptors(): the packet is lost then.
+// Returns nullopt if the peer has closed. Throws Error{Timeout} if a non-blocking socket has no packet, and errors of
+// take_descriptors(); then the packet is lost.
 std::optional<Packet> receive_packet(int socket);
 
-// Owns the descriptors that came with a message, whose control buffer has room for `most`; to be called once for each.
-// Throws Error{Overloaded} if this process could not take all, as it has too many open, with its limit;
-// Error{InvalidArgument} if the peer has sent more than `most`. All that came are closed then.
+// Takes ownership of the descriptors of a message with a control buffer for `most`; call it once per message.
+// Throws Error{Overloaded} with the limit if this process has too many open descriptors to receive all, or
+// Error{InvalidArgument} if the peer sent more than `most`; both close all that arrived.
 std::vector<base::Fd> take_descriptors(msghdr& message, std::size_t most);
 
 }  // namespace distrun::wire

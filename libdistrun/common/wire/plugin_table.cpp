@@ -30,7 +30,7 @@ void check_name(const TestInfo& test, const std::string& name, const char* what)
   check_text(test, name, what);
 }
 
-// "program" is no isolation of plugins.
+// "program" is not an isolation for plugins.
 bool may_be_asked_for(std::string_view name) {
   const auto isolation = base::find_isolation(name);
   return isolation && *isolation != Isolation::Program;

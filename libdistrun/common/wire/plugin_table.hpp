@@ -1,6 +1,6 @@
 #pragma once
-// What the lister reports of a plugin: its tests and what each needs, as data. Everything that can be
-// decided before a process is forked (world size, skip reasons) is decided by the lister.
+// The lister's report of a plugin: its tests and their requirements, as data. The lister makes every decision that is
+// possible before a process is forked (world size, skip reasons).
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ inline constexpr std::int32_t kWorldSizeMax = 1024;
 inline constexpr std::size_t kNameSizeMax = 1024;  // of a suite, a test, a key or a value
 inline constexpr std::size_t kDescriptionSizeMax = 8192;
 
-// The settings of the run that skip conditions may look at.
+// The settings of the run that skip conditions can use.
 struct ListOrder {
   std::int32_t world_size = 4;
   std::string backend;
@@ -50,20 +50,20 @@ struct TestInfo {
   std::uint32_t line = 0;
   WorldRule world_rule = WorldRule::Any;
   std::vector<std::int32_t> world_sizes;  // the n of fixed, the list of any_of
-  std::int32_t world_size = 0;            // what the rule comes to with this run's settings; 0: skipped
+  std::int32_t world_size = 0;            // the result of the rule with this run's settings; 0: skipped
   std::int64_t timeout_ms = 0;            // of the body; 0: the run's default
   std::string isolation;                  // required by the test; empty: any
-  bool env_rendezvous = false;            // wants RANK, LOCAL_RANK and MASTER_PORT
-  bool has_fixture = false;               // its set-up and tear-down phases hold user code
-  bool has_host = false;                  // its suite has code for a host, and
-  bool has_suite_code = false;            // code for the ranks, which stands around its tests
-  bool gpu_per_rank = false;              // each rank sees one device of its own
+  bool env_rendezvous = false;            // needs RANK, LOCAL_RANK and MASTER_PORT
+  bool has_fixture = false;               // its set-up and tear-down phases run user code
+  bool has_host = false;                  // its suite has code for a host
+  bool has_suite_code = false;            // its suite has code around the tests, for its ranks
+  bool gpu_per_rank = false;              // each rank sees one separate device
   std::vector<MayDie> may_die;
   std::vector<SkipReport> skip;  // at most one: why it does not run
-  std::int32_t devices = 0;      // that it works with
-  std::string description;       // for people: what another framework calls it; empty: the id says it all
+  std::int32_t devices = 0;      // number of devices that it uses
+  std::string description;       // for users: the name in another framework; empty: same as the id
 
-  // "Suite.name/key=value,..."
+  // Returns "Suite.name/key=value,...".
   std::string id() const;
 };
 DISTRUN_FIELDS(TestInfo, m.suite, m.name, m.parameters, m.file, m.line, m.world_rule, m.world_sizes, m.world_size,
@@ -74,7 +74,7 @@ DISTRUN_FIELDS(TestInfo, m.suite, m.name, m.parameters, m.file, m.line, m.world_
 enum class Reuse : std::uint8_t {
   Once,
   Again,     // one after the other
-  Together,  // and on several threads at once, each for another rank
+  Together,  // also on several threads at once, one per rank
 };
 
 struct PluginTable {
@@ -83,9 +83,9 @@ struct PluginTable {
 };
 DISTRUN_FIELDS(PluginTable, m.tests, m.reuse)
 
-// Reads what a lister sent, which may be anything. Throws Error{InvalidArgument} that names the
-// test and the field: a table cut short, an empty or over-long name, two tests with one id, a world
-// size outside 0..kWorldSizeMax, an unknown rule, a negative timeout.
+// Reads what a lister sent; it is untrusted. Throws Error{InvalidArgument} that names the test and the field: a
+// truncated table, an empty or overlong name, two tests with one id, a world size outside 0..kWorldSizeMax, an unknown
+// rule, a negative timeout.
 PluginTable read_plugin_table(BytesView bytes);
 
 }  // namespace distrun::wire

@@ -1,6 +1,6 @@
 #pragma once
-// The exit codes by which a rank says that it skips, and their texts. They are those of PyTorch's
-// distributed test harness (TEST_SKIPS), so that what reads its results reads ours.
+// The exit codes by which a rank reports a skip, and their texts. They are those of PyTorch's distributed test harness
+// (TEST_SKIPS), so that tools for its results can read distrun's.
 #include <optional>
 #include <string_view>
 
@@ -14,7 +14,7 @@ struct SkipEntry {
   std::string_view message;
 };
 
-// Empty if the code is no skip.
+// Returns nullopt if the code is not a skip.
 std::optional<SkipEntry> find_skip(int exit_code) noexcept;
 std::optional<SkipEntry> find_skip(std::string_view name) noexcept;
 

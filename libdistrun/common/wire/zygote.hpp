@@ -1,7 +1,6 @@
 #pragma once
-// What the coordinator and the programs it starts from distrun-rank say to each other on descriptor 3: with
-// a lister one message each way on a stream socket, ended by closing; with a zygote packets
-// (common/wire/packet.hpp).
+// The messages on descriptor 3 between the coordinator and the lister or zygote that it starts from distrun-rank: with
+// a lister, one message each way on a stream socket, ended by closing; with a zygote, packets (common/wire/packet.hpp).
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,17 +9,17 @@
 
 namespace distrun::wire {
 
-// A request carries 3 descriptors per rank, control socket, stdout, stderr, and the board. SCM_RIGHTS takes 253.
+// A request carries 3 descriptors per rank (control socket, stdout, stderr) and the board. SCM_RIGHTS takes 253.
 inline constexpr std::int32_t kRanksPerRequest = 80;
 inline constexpr std::size_t kPacketSizeMax = 16 << 10;
 
-// In a zygote's environment (unless the user has set the variable): large blocks of the plugin's heap become huge
-// pages, which a fork copies hundreds of times faster. Ranks drop it again.
+// Set in a zygote's environment (unless the user has set the variable): large blocks of the plugin's heap become huge
+// pages, which a fork copies hundreds of times faster. Ranks remove it again.
 inline constexpr char kTunablesVariable[] = "GLIBC_TUNABLES";
 inline constexpr char kZygoteTunables[] = "glibc.malloc.hugetlb=1";
 
-// The type of the error that a rank sends if the machine denies what it needs before its test, as a thread. No type of
-// C++ is called so.
+// The error type that a rank sends if the machine denies what it needs before its test, such as a thread. No C++ type
+// has this name.
 inline constexpr char kCannotBegin[] = "distrun: cannot begin";
 
 // Lister to coordinator.
@@ -30,20 +29,21 @@ struct ListReply {
 };
 DISTRUN_FIELDS(ListReply, m.error, m.table)
 
-// The namespaces in which ranks find mounts of their own: paths that they open. Empty: they have none of their own.
+// Paths of the namespaces with the ranks' own mounts. Empty: ranks have none.
 struct MountSpace {
   std::string mounts;
-  std::string users;  // empty: they keep the user namespace that they have
+  std::string users;  // empty: ranks keep their user namespace
 };
 DISTRUN_FIELDS(MountSpace, m.mounts, m.users)
 
-// From the helper that makes them, with descriptors of the mount namespace and, if there is one, of the users'.
+// Sent by the helper that creates them, with descriptors of the mount namespace and, if there is one, of the user
+// namespace.
 struct MountsMade {
-  std::string error;  // why there are none; empty: they are made
+  std::string error;  // why they are missing; empty: success
 };
 DISTRUN_FIELDS(MountsMade, m.error)
 
-// Zygote to coordinator, once its plugin is loaded. With a reason in `unsafe`, ranks must be started by exec.
+// Zygote to coordinator, once its plugin is loaded. If `unsafe` has a reason, ranks must be started by exec.
 struct ZygoteReady {
   std::string error;   // why the plugin could not be loaded; empty: it is
   std::string unsafe;  // "the plugin started 1 thread while loading"
@@ -51,15 +51,15 @@ struct ZygoteReady {
 DISTRUN_FIELDS(ZygoteReady, m.error, m.unsafe)
 
 struct ForkOrder {
-  std::uint64_t tag = 0;  // soft RLIMIT_LOCKS of the ranks, by which their offspring is known
+  std::uint64_t tag = 0;  // soft RLIMIT_LOCKS of the ranks, which identifies their descendants
   std::int32_t ranks = 0;
-  std::uint64_t files_max = 0;  // soft RLIMIT_NOFILE that the ranks get back; 0: as the zygote has it
+  std::uint64_t files_max = 0;  // soft RLIMIT_NOFILE that the ranks get back; 0: the zygote's
   MountSpace space;
 };
 DISTRUN_FIELDS(ForkOrder, m.tag, m.ranks, m.files_max, m.space)
 
 struct ForkAnswer {
-  std::vector<std::int32_t> pids;  // fewer than asked for when a fork failed
+  std::vector<std::int32_t> pids;  // fewer than requested if a fork failed
   std::int32_t error = 0;          // the errno of that fork
 };
 DISTRUN_FIELDS(ForkAnswer, m.pids, m.error)
