@@ -5,8 +5,8 @@
 // An exception is thrown in two phases. In the first, the unwinder searches for a handler, frame by frame outwards, and
 // changes nothing; in the second, it unwinds up to that handler. The action runs under a small frame with our own
 // personality routine, the function that the unwinder asks about a frame. In the first phase it is asked only if no
-// inner frame catches the exception. So an exception that user code catches costs nothing, with any compiler,
-// library and the type, and for any other the whole stack can still be walked. In the second phase the routine notes
+// inner frame catches the exception. So an exception that user code catches costs nothing, with any compiler, library
+// and type, and for any other the whole stack can still be walked. In the second phase the routine notes
 // that this same exception leaves the action, so a stack is never attributed to another one.
 //
 // For an exception that was caught and rethrown (`throw;`, std::rethrow_exception), the stack is that of the last

@@ -9,13 +9,13 @@
 namespace distrun::rank {
 namespace {
 
-// Names are cut on the board.
+// Compares with a name from the board, which may be cut.
 bool is_name(const std::string& shown, const std::string& whole) {
   return shown == whole ||
          (whole.size() > shown.size() && shown.size() + 4 >= board::kNameSize && whole.starts_with(shown));
 }
 
-// How often the rank has come to the barrier in this test, as far as its last operations reach; 0: they do not.
+// Returns how many times the rank has arrived at the barrier in this test; 0 if its recent operations do not show it.
 std::uint64_t times_come(const board::Shown& shown, const Coming& coming) {
   std::uint64_t times = 0;
   for (const board::ShownOperation& operation : shown.operations) {
@@ -26,7 +26,7 @@ std::uint64_t times_come(const board::Shown& shown, const Coming& coming) {
   return times;
 }
 
-// A wait alone may be one of the round before, which the rank has not left yet.
+// A wait without an operation may belong to the previous round, which the rank has not left yet.
 bool has_come(const board::Shown& shown, const Coming& coming) {
   if (const std::uint64_t times = times_come(shown, coming)) return times >= coming.round;
   return std::any_of(shown.waits.begin(), shown.waits.end(), [&](const board::ShownWait& wait) {

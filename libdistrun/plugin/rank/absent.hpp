@@ -1,5 +1,5 @@
 #pragma once
-// Who has not come to a barrier, as the board shows it to each rank: its bound alone doesn't say for whom it waited.
+// Finds on the board which ranks have not arrived at a barrier, for the error of a barrier that times out.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,18 +9,18 @@
 
 namespace distrun::rank {
 
-// A rank's coming to a barrier: it notes that as an operation whose id is the round.
+// A rank's arrival at a barrier, which it records as an operation with the round as its id.
 struct Coming {
   std::string barrier;
-  std::uint64_t round = 1;     // how often it has come there in this test, now included
+  std::uint64_t round = 1;     // how many times it has arrived in this test, including now
   base::TimePoint test_began;  // or somewhat earlier
 };
 
-// Of the other ranks those that do not wait in the barrier and have not come to it so often: they have shown nothing of
-// that since the test began. Without a board nobody is absent.
+// Returns the other ranks that neither wait in the barrier nor have recorded this arrival since the test began. Empty
+// without a board.
 std::vector<int> absent_from(const board::RankBoard& board, int rank, int world_size, const Coming& coming);
 
-// ": rank 1 has not come to it", ": ranks 1, 3 have not come to it"; empty if it is nobody.
+// Returns ": rank 1 has not come to it", ": ranks 1, 3 have not come to it"; empty for no ranks.
 std::string absent_text(const std::vector<int>& ranks);
 
 }  // namespace distrun::rank

@@ -22,16 +22,15 @@
 namespace distrun::rank {
 namespace {
 
-// Nobody is left to judge this rank; whatever it has started in its group ends with it.
+// Ends the rank and its process group: without a coordinator, there is no result to report.
 [[noreturn]] void end_with_coordinator() {
   ::kill(0, SIGKILL);
   ::_exit(1);
 }
 
-// The kernel closes a process's descriptors before it gives its children away. So a line that ends while the
-// coordinator is still the parent tells one of two things: the coordinator is dying, or the test has shut the line
-// down, and a coordinator that lives judges a lost rank. Returns at once if that cannot be waited for, with no
-// descriptor left.
+// Waits until the coordinator has ended. The kernel closes a process's descriptors before it reparents its children. So
+// if the line ends while the coordinator is still the parent, either the coordinator is dying, or the test has shut the
+// line down, and the coordinator judges a lost rank. Returns at once if waiting is impossible (no descriptor left).
 void end_after(pid_t coordinator) {
   const base::Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, coordinator, 0)));
   if (!ended && errno != ESRCH) return;
@@ -51,7 +50,7 @@ bool asks_for_stacks(const std::byte* bytes, std::size_t size) {
   return kind == static_cast<std::uint16_t>(wire::ControlFrame::DumpStacks);
 }
 
-// Without an epoll, for want of descriptors, as if there were no need of one.
+// Without a descriptor for the epoll, works as if it were not needed.
 base::Fd epoll_of(int socket) {
   base::Fd readable(::epoll_create1(EPOLL_CLOEXEC));
   epoll_event input{};
@@ -63,7 +62,7 @@ base::Fd epoll_of(int socket) {
 }  // namespace
 
 void ControlLine::send_bytes(const wire::Bytes& bytes) {
-  if (!is_ours()) return;  // nor is the lock: a thread that is not here may have held it
+  if (!is_ours()) return;  // do not touch the lock either: a thread of the parent may have held it
   const std::lock_guard lock(sending_);
   send_all(bytes.data(), bytes.size());
 }
@@ -72,13 +71,13 @@ void ControlLine::send_all(const std::byte* at, std::size_t left) {
   while (left > 0) {
     const ssize_t sent = ::send(socket_.get(), at, left, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return;  // the listener sees the end as well and acts on it
+    if (sent < 0) return;  // the listener sees the end, too, and handles it
     at += sent;
     left -= static_cast<std::size_t>(sent);
   }
 }
 
-// Not sent if a thread stands still in the middle of a frame: what this one would add could not be read.
+// Sends nothing if a thread is stuck in the middle of a frame: the stream could not be parsed.
 void ControlLine::send_stacks() {
   const auto frame = answer_with_stacks(rank_);
   const auto until = std::chrono::steady_clock::now() + kSendPatience;
@@ -90,7 +89,7 @@ void ControlLine::send_stacks() {
   if (lock) send_all(frame.data(), frame.size());
 }
 
-// Waits until the coordinator has something to say, or ends: it kills the rank when its time is over.
+// Waits for the coordinator's data or end; the coordinator kills a rank that times out.
 ssize_t ControlLine::receive(std::span<std::byte> buffer) {
   if (!readable_) return ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
   epoll_event event{};
@@ -102,14 +101,14 @@ ssize_t ControlLine::receive(std::span<std::byte> buffer) {
   return ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
 }
 
-// Empty when the descriptor was closed under us.
+// Returns nullopt if the descriptor was closed by the test.
 std::optional<wire::Frame> ControlLine::read_frame() {
   std::array<std::byte, 16 << 10> buffer;
   for (;;) {
     if (auto frame = splitter_.next()) return frame;
     const ssize_t got = receive(buffer);
     if (got > 0 && splitter_.pending() == 0 && asks_for_stacks(buffer.data(), static_cast<std::size_t>(got))) {
-      send_stacks();  // here, past the splitter, which allocates
+      send_stacks();  // here rather than after the splitter, which allocates
     } else if (got > 0) {
       splitter_.feed(wire::view_of(buffer.data(), static_cast<std::size_t>(got)));
     } else if (got == 0 || errno == ECONNRESET) {
@@ -137,8 +136,7 @@ wire::RunOrder ControlLine::receive_order() {
 void ControlLine::start_listening(std::vector<Inbox*> inboxes) {
   inboxes_ = std::move(inboxes);
   readable_ = epoll_of(socket_.get());
-  // Runs until stop_listening(), just before the process's end. What others send to the process is
-  // for the test's own threads.
+  // Runs until stop_listening(), just before the process ends. Signals sent to the process go to the test's threads.
   base::Thread(
       "distrun-listen", [this] { listen(); }, base::Faults::Blocked)
       .leave_running();
@@ -149,7 +147,7 @@ void ControlLine::listen() {
   try {
     while (const auto frame = read_frame()) handle(*frame);
   } catch (const Error&) {
-    // What the coordinator sends is always readable; if it is not, this rank cannot be led any further.
+    // The coordinator's frames are always valid; if one is not, this rank cannot continue.
     end_with_coordinator();
   }
   if (leaving_) return;
@@ -162,13 +160,13 @@ void ControlLine::stop_listening() noexcept {
   if (!is_ours() || listener == 0 || listener == ::gettid() || !readable_) return;
   leaving_ = true;
   epoll_event wake{};
-  wake.events = EPOLLIN | EPOLLOUT;  // it can be written to: the listener wakes
+  wake.events = EPOLLIN | EPOLLOUT;  // writable at once, so the listener wakes
   if (::epoll_ctl(readable_.get(), EPOLL_CTL_MOD, socket_.get(), &wake) != 0) return;
   const auto until = std::chrono::steady_clock::now() + kLeavePatience;
   while (::syscall(SYS_tgkill, pid_, listener, 0) == 0 && std::chrono::steady_clock::now() < until) ::sched_yield();
 }
 
-// Throws Error for a rank that is not here.
+// Throws Error if that rank is not in this process.
 Inbox& ControlLine::inbox_of(const wire::Frame& frame) {
   if (inboxes_.size() == 1) return *inboxes_.front();
   if (frame.rank >= inboxes_.size()) {

@@ -1,12 +1,12 @@
 #pragma once
-// The end of the control socket in the process of a rank, or of several that are its threads: frames carry the rank's
-// number. Any thread sends; one listener thread reads all the time, so that the coordinator never waits for a rank,
-// whatever the rank's body does. It also answers requests for stacks, without allocating, since the body may hang
-// within malloc.
+// The rank's side of the control socket, shared by all ranks that are threads of the process: frames carry the rank.
+// Any thread sends; one listener thread reads all the time, so that the coordinator never waits for a rank, whatever
+// its body does. The listener also answers requests for stacks, without allocating, since the body may hang within
+// malloc.
 //
-// Deaths: when the coordinator dies, the listener kills the rank's process group, itself included. When the test
-// closes or shuts down our descriptor, the coordinator sees a lost rank, at once: the listener waits by way of an
-// epoll, which does not keep the socket open, as a thread within recv() would.
+// Deaths: if the coordinator dies, the listener kills the rank's process group, including itself. If the test closes or
+// shuts down the descriptor, the coordinator sees a lost rank at once: the listener waits with an epoll, which does not
+// keep the socket open, unlike a thread within recv().
 #include <unistd.h>
 
 #include <atomic>
@@ -27,27 +27,27 @@ class ControlLine {
   // Owns `socket`, a blocking stream socket.
   explicit ControlLine(base::Fd socket) : socket_(std::move(socket)) {}
 
-  // Not so in a process that a test has forked: the line is its parent's, and what it sends goes nowhere.
+  // Returns false in a process that a test has forked: the line belongs to its parent, and its frames are dropped.
   bool is_ours() const noexcept { return ::getpid() == pid_; }
 
   template <class T>
   void send(wire::ControlFrame kind, std::int32_t rank, const T& message) {
     send_bytes(wire::pack(kind, static_cast<std::uint16_t>(rank), message));
   }
-  // Waits for the first order, on the calling thread. Ends the process if the coordinator goes first.
+  // Blocks until the first order arrives. Ends the process if the coordinator ends first.
   wire::RunOrder receive_order();
-  // `inboxes` get what arrives from now on: the one of the process's rank, or that of each rank of the world, by its
-  // number. They must outlive the process's threads.
+  // Delivers frames to `inboxes` from now on: the inbox of the process's only rank, or one per rank, by rank number.
+  // They must outlive the process's threads.
   void start_listening(std::vector<Inbox*> inboxes);
-  // By the thread that ends the process, last of all: the listener is gone when this returns, unless that takes too
-  // long. A process must not end with two threads at once: the kernel may then take the group of a stopped child for an
-  // orphaned one while its parent still ends, and kill it by SIGHUP, so that nobody finds what the rank has left.
+  // Called last by the thread that ends the process. When it returns, the listener has ended, unless that takes too
+  // long. A process must not exit with two threads: the kernel may then consider the group of a stopped child orphaned
+  // while its parent is still exiting, and kill it by SIGHUP, so that the leak scan would miss it.
   void stop_listening() noexcept;
-  // Whether the coordinator has said that no debugger is going to come, or come back.
+  // Returns whether the coordinator has said that no debugger will attach any more.
   bool is_let_go() const noexcept { return let_go_; }
 
  private:
-  // Blocks while the socket is full; silent if the connection is gone.
+  // Blocks while the socket is full; does nothing if the connection is gone.
   void send_bytes(const wire::Bytes& bytes);
   void send_all(const std::byte* at, std::size_t left);
   void send_stacks();
@@ -59,16 +59,16 @@ class ControlLine {
   Inbox& inbox_of(const wire::Frame& frame);
 
   base::Fd socket_;
-  base::Fd readable_;  // of the listener: an epoll of socket_
+  base::Fd readable_;  // an epoll of socket_, for the listener
   const pid_t pid_ = ::getpid();
-  std::uint16_t rank_ = 0;  // of the first order; this and the next: from then on
+  std::uint16_t rank_ = 0;  // of the first order, from then on; coordinator_pid_, too
   int coordinator_pid_ = 0;
   std::atomic<bool> let_go_{false};
   std::atomic<bool> leaving_{false};
   std::atomic<pid_t> listener_{0};
   std::mutex sending_;  // one frame at a time
   wire::FrameSplitter splitter_{
-      wire::kProtocol<wire::ControlFrame>};  // of whichever thread reads: first the main one, then the listener
+      wire::kProtocol<wire::ControlFrame>};  // used by the reading thread: first the main one, then the listener
   std::vector<Inbox*> inboxes_;
 };
 

@@ -32,15 +32,15 @@ constexpr int kSignals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
 constexpr int kOthersMsMax = 300;  // for the thread that crashed first to end the process
 
 std::atomic<board::DumpArea*> crash_area{nullptr};
-std::vector<board::DumpArea*>* areas_of_ranks = nullptr;  // where they are threads; never destroyed
-std::atomic<pid_t> process{0};                            // that the area is for
+std::vector<board::DumpArea*>* areas_of_ranks = nullptr;  // if ranks are threads; never destroyed
+std::atomic<pid_t> process{0};                            // the process that the area belongs to
 std::atomic<pid_t> crashed{0};                            // the thread that crashed first
-std::atomic<pid_t> in_exit{0};                            // the thread that writes down where it has called exit()
+std::atomic<pid_t> in_exit{0};                            // the thread that is recording its call of exit()
 std::terminate_handler previous_terminate = nullptr;
 using Explainer = std::size_t (*)(const void*, char*, std::size_t);
 std::atomic<Explainer> explainer{nullptr};
 
-// Not so in a child that a test has forked: the area is its parent's.
+// False in a child that a test has forked: the area is its parent's.
 bool is_our_process() { return ::getpid() == process.load(std::memory_order_relaxed); }
 
 board::DumpArea& area_of(int owner) {
@@ -56,9 +56,9 @@ board::DumpArea& area_of(int owner) {
   sigemptyset(&only);
   sigaddset(&only, signal);
   ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
-  // Sent, because the faulting instruction might succeed when it is run again.
+  // Raised again, because the faulting instruction might succeed when repeated.
   ::syscall(SYS_tgkill, ::getpid(), ::gettid(), signal);
-  ::_exit(128 + signal);  // the first process of a namespace survives any signal of its own
+  ::_exit(128 + signal);  // process 1 of a namespace survives its own signals
 }
 
 void nap_a_millisecond() {
@@ -70,7 +70,7 @@ void wait_for_the_end() {
   for (int i = 0; i < kOthersMsMax; ++i) nap_a_millisecond();
 }
 
-// An explainer that faults itself costs the explanation only.
+// If the explainer faults, only the explanation is lost.
 void explain_address(board::DumpHead& head) {
   const Explainer explain = explainer.load(std::memory_order_acquire);
   if (explain == nullptr || head.address == 0) return;
@@ -98,7 +98,8 @@ void record(const siginfo_t& info, void* context) {
   complete_dump(area, Asker::Crash);
 }
 
-// One of the two writes to the area at a time. A thread that crashes on its own way out does not wait for itself.
+// record_exit() and the crash handler must not write to the area at the same time. A thread that crashes during its own
+// record_exit() does not wait for itself.
 void wait_for_who_is_in_exit() {
   for (int i = 0; i < kOthersMsMax; ++i) {
     const pid_t other = in_exit.load();
@@ -122,7 +123,7 @@ void on_crash(int signal, siginfo_t* info, void* context) {
   die_by(signal);
 }
 
-// ---- exceptions that nobody catches
+// ---- uncaught exceptions
 
 template <std::size_t Size>
 void keep(char (&field)[Size], const char* text) {
@@ -145,7 +146,7 @@ void keep_text(board::DumpHead& head) {
 }
 
 void record_exception() {
-  static std::atomic<bool> recorded{false};  // of several threads the first; and what() may end here itself
+  static std::atomic<bool> recorded{false};  // the first thread only; also, what() may end up here
   const std::type_info* type = abi::__cxa_current_exception_type();
   if (type == nullptr || !is_our_process() || recorded.exchange(true)) return;
   board::DumpHead& head = area_of(owner_of_thread()).head;
@@ -156,7 +157,7 @@ void record_exception() {
 
 [[noreturn]] void on_terminate() {
   record_exception();
-  previous_terminate();  // says what users know: "terminate called after throwing an instance of ..."
+  previous_terminate();  // prints the usual "terminate called after throwing an instance of ..."
   std::abort();
 }
 
@@ -165,11 +166,11 @@ void handle(int signal) {
   ::sigaction(signal, nullptr, &action);
   if ((action.sa_flags & SA_SIGINFO) != 0 || action.sa_handler != SIG_DFL) return;
   action.sa_sigaction = on_crash;
-  // SA_NODEFER: a fault within the handler comes back here, where it is survived or ends the process.
+  // SA_NODEFER: a fault within the handler re-enters it, and is survived or ends the process.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigfillset(&action.sa_mask);
   for (const int fault : kSignals) sigdelset(&action.sa_mask, fault);
-  sigdelset(&action.sa_mask, dump_signal());  // a thread that waits for the end tells where it crashed
+  sigdelset(&action.sa_mask, dump_signal());  // a thread that waits for the end can still report its stack
   ::sigaction(signal, &action, nullptr);
 }
 
@@ -180,7 +181,7 @@ void prepare_crash_handler() {
   if (done) return;
   done = true;
   prepare_stack_dump();
-  // Never destroyed: a crash may also come from static destructors.
+  // Never destroyed: static destructors may crash, too.
   alignas(base::SignalStack) static char signal_stack[sizeof(base::SignalStack)];
   new (signal_stack) base::SignalStack;
   give_threads_signal_stacks();

@@ -1,19 +1,19 @@
 #pragma once
-// What a rank does when it crashes: it writes down where, for all of its threads, and then dies by the very signal.
+// The crash handler of a rank: records the stacks of all its threads, and then lets the process die by the same signal.
 //
-// Handled are SIGSEGV, SIGABRT, SIGBUS, SIGFPE and SIGILL, and exceptions that nobody catches: their type and text are
-// kept, and the usual message appears on stderr. A signal for which somebody has a handler already (a sanitizer, a
-// plugin while it was loaded) stays theirs, and what a test installs later replaces this one. A process that a test
-// forks dies as if nothing were installed here.
+// It handles SIGSEGV, SIGABRT, SIGBUS, SIGFPE and SIGILL, and uncaught exceptions: their type and text are kept, and
+// the usual message appears on stderr. If a signal already has a handler (of a sanitizer, or of a plugin when it was
+// loaded), that handler stays, and handlers that a test installs later replace this one. A process that a test forks
+// dies as if the handler were not installed.
 //
-// The first thread that crashes is the one that is recorded; others that crash meanwhile wait for the end it brings.
-// A crash within the handler skips the rest. From the fault to the end it takes 150 ms at most: 50 for the crashed
-// stack, 100 for the others to answer.
+// The first thread that crashes is recorded; others that crash meanwhile wait for the end of the process. A crash
+// within the handler skips the rest. It takes at most 150 ms from the fault to the end: 50 for the crashed stack, 100
+// for the answers of the others.
 //
-// Stack overflow is told as one, by how near to the stack pointer the fault was. The handler runs on a stack of its own
-// (common/base/signal_stack.hpp) on the main thread, on those of base::Thread, and on those that a test starts
-// (thread_start.hpp). A thread made by clone() has none unless it asks for one, so the kernel cannot call the handler
-// when its stack is used up, and ends the process at once: by SIGSEGV all the same, but without a word here. The same
+// A stack overflow is recognised by the distance of the fault from the stack pointer. The handler runs on an alternate
+// stack (common/base/signal_stack.hpp), which the main thread, each base::Thread and threads started by a test
+// (thread_start.hpp) have. A thread created by clone() has one only if it sets it up itself; without one, the kernel
+// cannot call the handler on an overflow and ends the process at once, also by SIGSEGV, but with no record. The same
 // holds for a fault in a thread that blocks its signal.
 #include <cstddef>
 #include <vector>
@@ -23,31 +23,32 @@
 
 namespace distrun::rank {
 
-// Does what a fork keeps: handlers, the main thread's signal stack, prepare_stack_dump(). Until install_crash_handler()
-// a crash goes its usual way. On the main thread; once per process, and once for all that it forks.
+// Does the part that survives a fork: handlers, the main thread's signal stack, prepare_stack_dump(). Until
+// install_crash_handler(), a crash takes its default course. Call it on the main thread, once per process; forked
+// processes inherit it.
 void prepare_crash_handler();
 
-// On the main thread, before others are started; prepares first if nobody has. `area` is fresh and outlives the
-// process. May be called again, with another area.
+// Installs the handler; prepares first if needed. Call it on the main thread before others are started. `area` is fresh
+// and outlives the process. May be called again, with another area.
 void install_crash_handler(board::DumpArea& area);
 
-// The same with the area that the descriptor holds (common/board/shared_dump.hpp), for a process that has no slot of a
-// board. Throws Error{Failed} if it holds none.
+// The same with the area in the descriptor (common/board/shared_dump.hpp), for a process without a board slot. Throws
+// Error{Failed} if it holds none.
 void install_crash_handler(base::Fd memory);
 
-// The calling thread is about to end the process by exit(): its stack is written down, unless somebody has been here
-// before. Who crashes on the way takes the place. Not in a process that a test has forked.
+// Records the stack of the calling thread, which is about to call exit(), unless one is recorded already. A crash after
+// this replaces it. Does nothing in a process that a test has forked.
 void record_exit() noexcept;
 
-// A thread of this process has crashed, and is about to end it. Async-signal-safe.
+// Returns whether a thread of this process has crashed and is about to end it. Async-signal-safe.
 bool has_crashed() noexcept;
 
-// Who is asked, in the signal handler, what an address is that a fault was at; null: nobody. It writes at most `size`
-// characters and returns how many.
+// Sets the function that describes the address of a fault, within the signal handler; null for none. It writes at most
+// `size` characters and returns their number.
 void set_fault_explainer(std::size_t (*explain)(const void* address, char* text, std::size_t size)) noexcept;
 
-// Ranks that are threads have an area each: a crash goes into that of the rank whose thread it is (thread_owner.hpp),
-// else into the one of the process. Before there is any such thread.
+// Sets one area per rank, if ranks are threads: a crash is recorded in that of the thread's rank (thread_owner.hpp), or
+// else in that of the process. Call it before there is any such thread.
 void install_crash_areas(std::vector<board::DumpArea*> areas_of_ranks);
 
 }  // namespace distrun::rank

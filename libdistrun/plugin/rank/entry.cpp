@@ -18,24 +18,25 @@
 namespace distrun::rank {
 namespace {
 
-// The kernel kills this rank when the coordinator's thread that is its parent ends. Asked for only now that the
-// parent is the coordinator: a forked rank had another one at birth. If it died before, the parent differs.
+// Lets the kernel kill this rank when the thread of the coordinator that is its parent ends. Called only once the
+// parent is the coordinator: a forked rank has another parent at first. If the coordinator has died already, the parent
+// differs.
 void die_with(std::int32_t coordinator_pid) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != coordinator_pid) ::_exit(1);
 }
 
-ControlLine* own_line = nullptr;  // of a process that is a rank, or several
+ControlLine* own_line = nullptr;  // of a process of one or several ranks
 
 void stop_own_listener() {
   if (own_line != nullptr) own_line->stop_listening();
 }
 
-// As programs end: exit handlers and static destructors run, buffers are flushed, and what a sanitizer or gcov does in
-// the end is done. The result is out, and the listener goes on: who crashes or hangs on the way is seen as ever. So
-// nothing that it needs is destroyed by that: it lives in the frames of run_rank(), which exit() does not leave.
+// Exits as programs do: exit handlers and static destructors run, buffers are flushed, and sanitizers and gcov finish.
+// The result has been sent, and the listener keeps running, so a crash or hang on the way is seen as usual. Nothing
+// that the listener needs is destroyed: it lives in the frames of run_rank(), which exit() does not unwind.
 [[noreturn]] void leave(int code, bool quick) {
-  set_exit_listener(nullptr);  // this one is ours
+  set_exit_listener(nullptr);  // this exit() is distrun's
   if (!quick) std::exit(code);
   leave_at_once(code);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The life of a rank: hello, order, run, done, end. Both kinds of rank come here: forked ones with a
-// plugin that is loaded already, and those started by exec with its path.
+// The life of a rank: hello, order, run, done, exit. Both forked ranks, with a loaded plugin, and ranks started by
+// exec, with its path, enter here.
 #include <cstdint>
 #include <string>
 
@@ -10,22 +10,23 @@
 
 namespace distrun::rank {
 
-// `board` is the memory in which this rank shows what it does (libdistrun/board). `plugin` is null for a rank that
-// loads `path` itself, in the phase "load". It lives in the mounts of `space`.
+// `board` is the memory in which this rank shows what it does (libdistrun/board). If `plugin` is null, the rank loads
+// `path` itself, in the phase "load". The rank runs in the mounts of `space`.
 [[noreturn]] void run_rank(base::Fd control, base::Fd board, const Plugin* plugin, const std::string& path,
                            const wire::MountSpace& space);
 
-// Where Yama lets nobody trace but ancestors, the coordinator and what it starts may: its probe. No effect elsewhere.
+// Allows the coordinator and its children, such as the probe, to trace this process where Yama restricts that to
+// ancestors. No effect elsewhere.
 void let_probe_in(std::int32_t coordinator_pid);
 
-// Before any plugin is loaded: what it registers for its exit, and its static destructors, run first, while the
+// Call it before any plugin is loaded, so that the plugin's exit handlers and static destructors run first, while the
 // listener is there.
 void prepare_to_leave();
 
-// The end of a process that is no rank. What a plugin does when it is unloaded, and may do wrong, is told of its ranks.
+// Exits from a process that is not a rank. Skips the plugin's unloading: faults in it are reported for its ranks.
 [[noreturn]] void leave_at_once(int code);
 
-// This process ends with the coordinator, which is its parent, and lets it look inside. Kept through exec.
+// Ends this process with the coordinator, its parent, and lets the coordinator trace it. Kept through exec.
 void depend_on(std::int32_t coordinator_pid);
 
 }  // namespace distrun::rank

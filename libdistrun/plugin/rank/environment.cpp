@@ -14,11 +14,11 @@ namespace {
 
 void set(const char* key, const std::string& value) { ::setenv(key, value.c_str(), 1); }
 
-// Of the variables in the last order's own list, what was there before.
+// The previous values of the variables in the last order's list.
 std::vector<std::pair<std::string, std::optional<std::string>>> replaced;
 
 void restore() {
-  for (; !replaced.empty(); replaced.pop_back()) {  // the last first: a name may be there twice
+  for (; !replaced.empty(); replaced.pop_back()) {  // the last first: a name may occur twice
     const auto& [key, value] = replaced.back();
     if (value) {
       set(key.c_str(), *value);
@@ -34,7 +34,7 @@ void replace(const wire::KeyValue& variable) {
   set(variable.key.c_str(), variable.value);
 }
 
-// What differs from rank to rank, which threads of one process cannot have.
+// Sets what differs between ranks; not possible for ranks that are threads of one process.
 void set_own(const wire::RunOrder& order) {
   set("DISTRUN_RANK", std::to_string(order.rank));
   set("DISTRUN_WORK_DIR", order.work_dir);
@@ -46,7 +46,7 @@ void set_environment(const wire::RunOrder& order) {
   const char* tunables = std::getenv(wire::kTunablesVariable);
   if (tunables != nullptr && std::string(tunables) == wire::kZygoteTunables) ::unsetenv(wire::kTunablesVariable);
   restore();
-  ::unsetenv(trace::kVariable);  // of a rank that distrun itself runs in: what is traced there is that rank alone
+  ::unsetenv(trace::kVariable);  // set if distrun itself runs in a traced rank: only that rank is traced
   if (!order.threads) set_own(order);
   set("DISTRUN_RUN_ID", order.run_id);
   set("DISTRUN_TEST_ID", order.test_id);
@@ -61,7 +61,7 @@ void set_environment(const wire::RunOrder& order) {
   set("TEMP_DIR", order.temp_dir);
   set("TMPDIR", order.tmp_dir);
   set("MASTER_ADDR", "127.0.0.1");
-  set("TORCH_SHOW_CPP_STACKTRACES", "1");  // errors of a libtorch that a test uses then say where
+  set("TORCH_SHOW_CPP_STACKTRACES", "1");  // so that a test's libtorch reports where errors occur
   for (const wire::KeyValue& variable : order.env) replace(variable);
 }
 

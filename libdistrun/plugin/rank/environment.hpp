@@ -1,11 +1,12 @@
 #pragma once
-// The variables that a rank finds, as its order says.
+// The environment variables of a rank, from its order.
 #include <distrun/common/wire/control.hpp>
 
 namespace distrun::rank {
 
-// What an earlier order's list has set is as it was before. DISTRUN_* and WORLD_SIZE, BACKEND, INIT_METHOD, TEMP_DIR,
-// TMPDIR, MASTER_ADDR, then the order's own list, which wins. While no other thread reads the environment.
+// Restores the variables that an earlier order's list has set, then sets DISTRUN_* and WORLD_SIZE, BACKEND,
+// INIT_METHOD, TEMP_DIR, TMPDIR, MASTER_ADDR, and last the order's list, which wins. No other thread may read the
+// environment meanwhile.
 void set_environment(const wire::RunOrder& order);
 
 }  // namespace distrun::rank

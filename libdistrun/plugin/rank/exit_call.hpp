@@ -1,14 +1,14 @@
 #pragma once
-// Which thread calls exit() or quick_exit(), and with what code, known before any exit handler runs.
+// Detects which thread calls exit() or quick_exit(), and with which code, before any exit handler runs.
 //
-// An exit handler of ours would come too late: those that were registered after it run first, and they take away what
-// other threads still use. So distrun-rank defines both functions itself and hands on to the C library's. A library
-// that was loaded with RTLD_DEEPBIND goes past that; so does _exit(), which has no handlers to wait for.
+// An exit handler would come too late: handlers registered after it run first, and destroy what other threads still
+// use. So distrun-rank defines both functions and forwards to the C library's. A library loaded with RTLD_DEEPBIND
+// bypasses this; so does _exit(), which runs no handlers.
 
 namespace distrun::rank {
 
-// `tell` is called by the thread that calls exit(), before anything else happens; null: nobody is told. It is
-// async-signal-safe and returns. Any thread.
+// Sets the function that the thread that calls exit() calls first; null for none. `tell` must be async-signal-safe and
+// return. Thread-safe.
 void set_exit_listener(void (*tell)(int code) noexcept) noexcept;
 
 }  // namespace distrun::rank

@@ -1,7 +1,7 @@
 #pragma once
-// Code that may fault and must not end the process by it: walking a stack or a list that a test may have
-// scribbled over. Only faults whose signals crash_handler.cpp handles are survived; where the test or a sanitizer
-// has a handler of its own, that one decides.
+// Runs code that may fault without ending the process: walking a stack or a list that a test may have damaged. Survives
+// only faults with signals that crash_handler.cpp handles; if the test or a sanitizer has installed a handler, that one
+// decides.
 //
 // Any thread. Async-signal-safe.
 #include <setjmp.h>
@@ -10,10 +10,10 @@
 
 namespace distrun::rank {
 
-// Where a fault of this thread leads; null outside of survives().
+// The jump target for a fault of this thread; null outside of survives().
 extern constinit thread_local sigjmp_buf* way_out;
 
-// False if the body faulted; it was left where it stood then, so it must own nothing and hold no lock.
+// Returns false if the body faulted. The body is abandoned at the fault, so it must own nothing and hold no lock.
 template <class Body>
 bool survives(const Body& body) {
   sigjmp_buf here;
@@ -30,7 +30,7 @@ bool survives(const Body& body) {
   return true;
 }
 
-// For the handler of a fault: does not return if this thread is within survives().
+// Called by the handler of a fault: does not return if this thread is within survives().
 inline void leave_if_guarded() {
   if (way_out != nullptr) siglongjmp(*way_out, 1);
 }

@@ -32,7 +32,7 @@ int intermediate(void* argument) {
   for (int i = 0; i < request.count; ++i) {
     const pid_t pid = ::fork();
     if (pid == 0) {
-      // The rank goes on where the zygote stands, on the process's real stack with its full size.
+      // The rank continues where the zygote is, on the process's main stack with its full size.
       request.rank = i;
       ::longjmp(request.on_main_stack, 1);
     }
@@ -45,7 +45,7 @@ int intermediate(void* argument) {
   ::_exit(0);
 }
 
-// Mapped once: a zygote forks many times, and a rank has no use for it.
+// Mapped once: a zygote forks many times, and a rank does not use it.
 void* intermediate_stack_top() {
   static void* const stack =
       ::mmap(nullptr, kStackSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -53,7 +53,7 @@ void* intermediate_stack_top() {
   return static_cast<char*>(stack) + kStackSize;
 }
 
-// Kept out of the caller, so that nothing of it lives in registers across setjmp.
+// A separate function, so that none of the caller's variables is in a register across setjmp.
 [[gnu::noinline]] int start_intermediate(Request& request) {
   if (::setjmp(request.on_main_stack) != 0) return 0;  // in a rank
   return ::clone(intermediate, intermediate_stack_top(), CLONE_VM | CLONE_VFORK | SIGCHLD, &request);
@@ -70,7 +70,7 @@ Forked fork_ranks(int count) {
   const int child = start_intermediate(request);
   if (request.rank >= 0) return {request.rank, {}, 0};
   if (child < 0) return {-1, {}, errno};
-  // Once it is reaped its children have been adopted: the coordinator may rely on being their parent.
+  // Once it is reaped, its children have been adopted: the coordinator relies on being their parent.
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   pids.resize(static_cast<std::size_t>(request.forked));

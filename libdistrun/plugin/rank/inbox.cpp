@@ -80,7 +80,7 @@ bool Inbox::put(wire::RankMessage message) {
 void Inbox::put(wire::PeerFailed failure) {
   {
     const std::lock_guard lock(mutex_);
-    if (peer_failed_) return;  // the first cause is the one to name
+    if (peer_failed_) return;  // report the first cause
     peer_failed_ = std::move(failure);
     changed_.notify_all();
   }
@@ -94,7 +94,7 @@ void Inbox::on_peer_failed(PeerFailedCall call) {
   call_of_failure();
 }
 
-// Once: who has been called is forgotten.
+// Calls the handler once and then clears it.
 void Inbox::call_of_failure() {
   std::optional<wire::PeerFailed> failure;
   {
@@ -138,7 +138,8 @@ void Inbox::disconnect() {
   changed_.notify_all();
 }
 
-// Empty once `ready`; else how the wait ended. What has arrived beats a failure that came after it.
+// Blocks until `ready`, then returns nullopt; else returns how the wait ended. A result that has arrived takes
+// precedence over a later failure.
 template <class Ready>
 std::optional<Waited> Inbox::wait(std::unique_lock<std::mutex>& lock, std::int64_t timeout_ms,
                                   const board::WaitInfo& shown, const std::string& what, Ready ready) {

@@ -1,6 +1,6 @@
 #pragma once
-// What has arrived at a rank and somebody may wait for: its next order, barrier releases, messages, and the news that
-// another rank failed. The listener puts in; any thread of the rank waits. Thread-safe.
+// Events that have arrived at a rank and that it may wait for: its next order, barrier releases, messages, and failures
+// of other ranks. The listener adds them; any thread of the rank waits. Thread-safe.
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -18,51 +18,52 @@
 
 namespace distrun::rank {
 
-// How a wait ended, in the words of the C line.
+// How a wait ended, in terms of the C interface.
 struct Waited {
   std::int32_t code = 0;  // DISTRUN_OK, _TIMEOUT, _PEER_FAILED, _DISCONNECTED
   std::string why;
   std::int32_t because_of = -1;
-  wire::RankMessage message;  // of receive
+  wire::RankMessage message;  // for receive
 };
 
 class Inbox {
  public:
-  // `writer` shows the waits, and `trace` writes them down, unless it is null. Both must outlive the inbox.
+  // `writer` shows the waits; `trace` records them, unless it is null. Both must outlive the inbox.
   Inbox(std::int32_t rank, std::int32_t world_size, board::SlotWriter& writer, trace::Writer* trace = nullptr)
       : rank_(rank), world_size_(world_size), writer_(writer), trace_(trace) {}
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
-  // Bytes of messages that nobody has received yet.
+  // Limit of the bytes of unreceived messages.
   static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
 
-  // What was there for an earlier test is dropped.
+  // Drops leftovers of an earlier test.
   void put(wire::RunOrder order);
-  // There is no further order.
+  // Signals that there is no further order.
   void dismiss();
   void put(wire::BarrierRelease release);
-  // False if there is no room: the message is dropped.
+  // Returns false, and drops the message, if there is no room.
   bool put(wire::RankMessage message);
   void put(wire::PeerFailed failure);
   void put(wire::PeerDied death);
   void put(wire::PeerFinished peer);
   void disconnect();
 
-  // Until the next order, or until it is called again, `call` is called when a peer fails; at once if one has. By the
-  // listener: it must not block. It does not run any more when this returns.
+  // Sets a handler that is called when a peer fails, or at once if one has, until the next order or the next call of
+  // this function. It runs on the listener and must not block. Once this function returns, the previous handler does
+  // not run any more.
   using PeerFailedCall = std::function<void(std::int32_t because_of, const std::string& why)>;
   void on_peer_failed(PeerFailedCall call);
   // The same for each peer that dies as the test has declared.
   using PeerDiedCall = std::function<void(std::int32_t rank)>;
   void on_peer_died(PeerDiedCall call);
 
-  // The rank's next test; nothing if there is none.
+  // Returns the rank's next test, nullopt if there is none.
   std::optional<wire::RunOrder> wait_for_order();
-  // timeout_ms < 0: no bound. `site` is where the test waits, for the board.
+  // timeout_ms < 0: no timeout. `site` is the call site in the test, for the board.
   Waited wait_for_release(const std::string& barrier, std::int64_t timeout_ms, base::Location site);
   Waited wait_for_message(std::int32_t from, const std::string& tag, std::int64_t timeout_ms, base::Location site);
-  // Whether wait_for_message would return at once.
+  // Returns whether wait_for_message() would return at once.
   bool has_message(std::int32_t from, const std::string& tag);
 
  private:
@@ -88,7 +89,7 @@ class Inbox {
   std::deque<wire::RankMessage> messages_;
   std::size_t bytes_ = 0;
   std::optional<wire::PeerFailed> peer_failed_;
-  std::set<std::int32_t> finished_;  // of the ranks that this one waits for
+  std::set<std::int32_t> finished_;  // among the ranks that this one waits for
   std::vector<std::int32_t> died_;   // as the test has declared
   bool disconnected_ = false;
 

@@ -30,7 +30,7 @@ void write_all(int fd, const wire::Bytes& bytes) {
   while (done < bytes.size()) {
     const ssize_t sent = ::send(fd, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return;  // the coordinator has given up on us
+    if (sent < 0) return;  // the coordinator has given up on this process
     done += static_cast<std::size_t>(sent);
   }
 }

@@ -1,13 +1,13 @@
 #pragma once
-// distrun-rank --list: loads a plugin, asks for its tests and writes them to a descriptor. It may crash or hang: the
-// coordinator gives it a bound and reports what happened.
+// distrun-rank --list: loads a plugin, collects its tests and writes them to a descriptor. It may crash or hang: the
+// coordinator sets a time limit and reports the outcome.
 #include <string>
 
 #include <distrun/common/base/fd.hpp>
 
 namespace distrun::rank {
 
-// Reads a wire::ListOrder from `line` to its end, writes a wire::ListReply. Returns the exit code.
+// Reads a wire::ListOrder from `line` to its end and writes a wire::ListReply. Returns the exit code.
 int run_lister(const std::string& plugin, base::Fd line);
 
 }  // namespace distrun::rank

@@ -13,7 +13,7 @@
 namespace distrun::rank {
 namespace {
 
-// The loader knows the program by the empty name. Made absolute once, since a test may change its directory.
+// The loader gives the program an empty name. Made absolute once, since a test may change the directory.
 char program_path[2 * PATH_MAX];
 
 void remember_program() {

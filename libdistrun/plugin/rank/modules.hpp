@@ -1,14 +1,13 @@
 #pragma once
-// Which file an address belongs to, asked from within signal handlers: no lock, no allocation.
+// Finds the file that an address belongs to, within signal handlers: no lock, no allocation.
 //
-// With glibc 2.35 and later the loader is asked (_dl_find_object) and knows what was loaded a moment ago; before
-// that, a table holds what was there at the last remember_modules().
+// With glibc 2.35 and later it asks the loader (_dl_find_object), which also knows files loaded a moment ago; with
+// older versions it uses a table of the files present at the last remember_modules().
 #include <cstdint>
 
 namespace distrun::rank {
 
-// Lives as long as the file stays loaded: whoever follows `path` does so within survives(), since another thread
-// may unload it meanwhile.
+// Valid while the file stays loaded. Read `path` within survives(), since another thread may unload the file meanwhile.
 struct Module {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
@@ -16,9 +15,9 @@ struct Module {
   const char* path = "";
 };
 
-// Not async-signal-safe. At start, and again when something was loaded.
+// Call it at start, and after something was loaded. Not async-signal-safe.
 void remember_modules();
-// Any thread. Async-signal-safe after remember_modules().
+// Thread-safe. Async-signal-safe after remember_modules().
 bool find_module(std::uint64_t address, Module& module) noexcept;
 
 }  // namespace distrun::rank

@@ -34,7 +34,7 @@ void write_to(const char* path, const std::string& text) {
 
 std::string to_itself(unsigned id) { return std::to_string(id) + " " + std::to_string(id) + " 1\n"; }
 
-// False: this user may, without a user namespace.
+// Returns false if this user needs no user namespace.
 bool unshare_mounts() {
   if (::unshare(CLONE_NEWNS) == 0) return false;
   if (errno != EPERM) base::throw_errno("unshare", errno);
@@ -48,7 +48,7 @@ bool unshare_mounts() {
 }
 
 void bind(const char* from, const char* to) {
-  // With what is mounted below: a user namespace may not uncover what mounts of others hide.
+  // Includes submounts: a user namespace may not reveal what they hide.
   if (::mount(from, to, nullptr, MS_BIND | MS_REC, nullptr) == 0) return;
   base::throw_errno(std::string("cannot mount ") + from + " on " + to, errno);
 }
@@ -59,7 +59,7 @@ void answer(const base::Fd& line, const std::string& error, const std::vector<in
 
 void make(char** words, const base::Fd& line) {
   const bool own_users = unshare_mounts();
-  // What is unmounted elsewhere goes here, too; what is mounted here is seen nowhere else.
+  // Unmounts elsewhere propagate here; mounts made here are seen nowhere else.
   if (::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) base::throw_errno("mount", errno);
   for (; words[0] != nullptr && words[1] != nullptr; words += 2) bind(words[0], words[1]);
   const base::Fd mounts = open_path(kOwnMounts, O_RDONLY);
@@ -69,7 +69,7 @@ void make(char** words, const base::Fd& line) {
   answer(line, "", fds);
 }
 
-// In its user namespace a process has all of them, and root's privileges over its user's files with them.
+// In its user namespace a process has all capabilities, and thus root's privileges over its user's files.
 void drop_capabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};

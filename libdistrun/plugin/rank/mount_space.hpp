@@ -1,17 +1,18 @@
 #pragma once
-// Mounts that only some ranks see. A helper process makes them in a mount namespace of their own, hands it to the
-// coordinator and ends; ranks enter it at birth, all those of a lane the same one, so that they share what it shows.
-// Who is not root needs a user namespace for that, with the user mapped to itself. Ranks enter that, too: they stay who
-// they are, and may look at each other as ever.
+// Mounts that only some ranks see. A helper process creates them in a separate mount namespace, passes it to the
+// coordinator and exits; ranks enter it at birth, all ranks of a lane the same one, so that they share its mounts.
+// Unless the user is root, this requires a user namespace, with the user mapped to itself. Ranks enter that, too: they
+// keep their identity and can inspect each other as usual.
 #include <distrun/common/base/fd.hpp>
 #include <distrun/common/wire/zygote.hpp>
 
 namespace distrun::rank {
 
-// The helper: `words` are pairs, FROM TO ..., mounted in this order. Answers on `line`; the exit code.
+// Runs the helper: `words` are pairs, FROM TO ..., mounted in this order. Answers on `line`; returns the exit code.
 int make_mount_space(char** words, const base::Fd& line);
 
-// This process has one thread yet. Its directory stays, by its path. Throws Error{Failed}. Does nothing for none.
+// Call it while the process has one thread. The working directory stays, by its path. Throws Error{Failed}. Does
+// nothing for an empty `space`.
 void enter(const wire::MountSpace& space);
 
 }  // namespace distrun::rank

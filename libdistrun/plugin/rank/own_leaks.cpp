@@ -14,14 +14,14 @@
 namespace distrun::rank {
 namespace {
 
-// A millisecond each: a joined thread is in /proc a little longer, one of the runtime has the name of the thread that
-// started it until it runs, and other threads open files for a moment.
+// Retries, a millisecond apart: a joined thread stays in /proc a little longer, a thread of the runtime has its
+// creator's name until it runs, and other threads open files for a moment.
 constexpr int kMoments = 200;
-constexpr std::clock_t kWorkMax = CLOCKS_PER_SEC / 10;  // CPU time for all of these: many descriptors take long to read
-constexpr std::size_t kToldMax = 100;                   // descriptors, and threads; of more the number
-constexpr long kNumbersMax = 1 << 20;                   // of descriptors that are asked for one by one
+constexpr std::clock_t kWorkMax = CLOCKS_PER_SEC / 10;  // CPU time of all retries: many descriptors take long to read
+constexpr std::size_t kToldMax = 100;                   // reported descriptors, and threads; the rest is counted
+constexpr long kNumbersMax = 1 << 20;                   // descriptors that are tested one by one
 
-// The numbers that name a directory's entries, without the descriptor that reads it.
+// Returns the numeric entries of a directory, without the descriptor that reads it.
 std::set<int> numbers_in(const char* path) {
   std::set<int> numbers;
   DIR* directory = ::opendir(path);
@@ -41,7 +41,7 @@ std::string target_of(int descriptor) {
   return size > 0 ? std::string(target, static_cast<std::size_t>(size)) : "";
 }
 
-// As far as the limit goes, where a test has left no descriptor with which to read the directory.
+// Tests the numbers up to the limit, for a test that has left no descriptor to read the directory with.
 std::set<int> descriptors_by_number() {
   std::set<int> numbers;
   const long limit = std::min(::sysconf(_SC_OPEN_MAX), kNumbersMax);
@@ -57,13 +57,13 @@ std::map<int, std::string> open_descriptors() {
   if (numbers.empty()) numbers = descriptors_by_number();  // each process has some
   for (const int number : numbers) {
     std::string target = target_of(number);
-    if (!target.empty()) descriptors.emplace(number, std::move(target));  // else it is closed again
+    if (!target.empty()) descriptors.emplace(number, std::move(target));  // else it was closed meanwhile
   }
   return descriptors;
 }
 
-// A thread that ends while the kernel lists them takes one that came after it off the list. Two lists that agree lack
-// none: one that has ended is not in the second.
+// If a thread ends while the kernel lists them, a thread after it may be missing. Two lists that agree are complete: a
+// thread that has ended is not in the second.
 std::set<int> own_threads() {
   std::set<int> threads = numbers_in("/proc/self/task");
   for (int i = 0; i < kMoments; ++i) {
@@ -80,9 +80,9 @@ std::string name_of(int thread) {
   return name;
 }
 
-// What the runtime keeps for the process, from its first use on, is nobody's leak. It can be told by the names that
-// runtime/autograd/device_worker.cpp, tensor/core/parallel.cpp, future/handler_pool.cpp and device/virtual give. (A
-// thread without a name of its own has that of the program.)
+// What the runtime keeps for the process after its first use is not a leak. It is recognised by the names that
+// runtime/autograd/device_worker.cpp, tensor/core/parallel.cpp, future/handler_pool.cpp and device/virtual set.
+// (Threads without a name have the program's.)
 bool is_of_runtime(const std::string& name) {
   return name.starts_with("distrun-ag ") || name.starts_with("distrun-op") || name.starts_with("distrun-pool") ||
          name.starts_with("distrun-vgpu") || name.starts_with("/memfd:distrun ");
@@ -104,7 +104,7 @@ std::set<int> new_threads(const std::set<int>& old) {
   return threads;
 }
 
-// The first ones, and how many there are beside them.
+// Adds the first ones, and the number of the others.
 void tell(std::vector<wire::LeakReport>& leaks, bool thread, const std::vector<std::string>& all) {
   const std::size_t told = std::min(all.size(), kToldMax);
   for (std::size_t i = 0; i < told; ++i) leaks.push_back({thread, all[i]});
@@ -115,7 +115,7 @@ void tell(std::vector<wire::LeakReport>& leaks, bool thread, const std::vector<s
 
 OwnLeaks::OwnLeaks() : descriptors_(open_descriptors()), threads_(own_threads()) {}
 
-// What appears meanwhile is another thread's, and not looked at.
+// Ignores what appears during the retries: it belongs to another thread.
 std::vector<wire::LeakReport> OwnLeaks::look() const {
   std::map<int, std::string> descriptors = new_descriptors(descriptors_);
   std::set<int> threads = new_threads(threads_);

@@ -1,6 +1,6 @@
 #pragma once
-// What a test leaves open in its own process, for --leaks strict: descriptors and threads. Not looked for
-// otherwise: whoever reads /proc/self makes the kernel spend milliseconds on the process's end.
+// Finds descriptors and threads that a test leaves open in its own process, for --leaks strict. Not used otherwise:
+// after a read of /proc/self the kernel needs milliseconds more to end the process.
 #include <map>
 #include <set>
 #include <string>
@@ -12,9 +12,9 @@ namespace distrun::rank {
 
 class OwnLeaks {
  public:
-  // What is open now counts as old.
+  // Everything open now counts as old.
   OwnLeaks();
-  // What has come since. A thread that is just ending gets a moment.
+  // Returns what is new since. A thread that is just ending gets a moment.
   std::vector<wire::LeakReport> look() const;
 
  private:

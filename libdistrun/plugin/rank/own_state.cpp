@@ -29,7 +29,7 @@ std::vector<std::string> environment_now() {
 
 std::string name_in(const std::string& variable) { return variable.substr(0, variable.find('=')); }
 
-// Set to what `right` has of that name; gone if it has none.
+// Sets the variable to its value in `right`, or unsets it if it has none there.
 bool put_back_variable(const std::string& name, const std::vector<std::string>& right) {
   for (const std::string& variable : right) {
     if (name_in(variable) != name) continue;
@@ -54,11 +54,11 @@ mode_t umask_now() {
   return mask;
 }
 
-// The kernel's part of a set of signals: what the C library has behind that may be anything.
+// Compares the kernel's part of a signal set: the C library may leave anything in the rest.
 bool same(const sigset_t& a, const sigset_t& b) { return std::memcmp(&a, &b, _NSIG / 8) == 0; }
 
 bool same(const struct sigaction& a, const struct sigaction& b) {
-  constexpr int kRestorer = 0x0400'0000;  // the C library adds it to whatever is set
+  constexpr int kRestorer = 0x0400'0000;  // the C library always adds it
   return a.sa_handler == b.sa_handler && ((a.sa_flags ^ b.sa_flags) & ~kRestorer) == 0 && same(a.sa_mask, b.sa_mask);
 }
 
@@ -69,7 +69,7 @@ bool runs(__itimer_which timer) {
   return ::getitimer(timer, &value) == 0 && (value.it_value.tv_sec != 0 || value.it_value.tv_usec != 0);
 }
 
-// Which file a descriptor leads to; 0: it is closed.
+// Identifies the file behind a descriptor; 0 if it is closed.
 long file_of(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) return 0;
@@ -82,7 +82,7 @@ int death_signal_now() {
   return signal;
 }
 
-// What the C library's functions for rounding do not know: whether numbers near zero are flushed to it.
+// Reads whether numbers near zero are flushed to zero, which the C library's rounding functions do not cover.
 unsigned float_modes_now() {
 #if defined(__x86_64__)
   constexpr unsigned kSticky = 0x3f;
@@ -150,7 +150,7 @@ void OwnState::put_back(Changes& changes) const {
   put_back_process(changes);
 }
 
-// The C library keeps two signals for itself; nobody can change those.
+// The two signals that the C library reserves cannot be changed.
 void OwnState::put_back_signals(Changes& changes) const {
   for (int signal = 1; signal <= kSignals; ++signal) {
     const struct sigaction& right = actions_[static_cast<std::size_t>(signal)];
@@ -188,7 +188,7 @@ void OwnState::put_back_environment(Changes& changes) const {
   std::string last;
   for (const std::string& variable : different) {
     const std::string name = name_in(variable);
-    if (name == std::exchange(last, name)) continue;  // its old value and its new one
+    if (name == std::exchange(last, name)) continue;  // skips the second of the old and the new value
     changes.put_back("the variable " + name, [&] { return put_back_variable(name, environment_); });
   }
 }

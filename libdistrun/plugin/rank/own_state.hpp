@@ -1,10 +1,11 @@
 #pragma once
-// What a process and its threads are set to: what a test changes of that would be the next test's where ranks stay. It
-// is put back where that can be done safely, and told; what has no way back makes the process unfit for another test.
+// The settings of a process and its threads. If ranks are persistent, a test's changes would affect the next test. So
+// they are restored where that is safe, and reported; a change that cannot be undone makes the process unfit for
+// another test.
 //
-// Looked at are, of a process: signal dispositions, limits, umask, directory, environment, locale, timers, standard
-// streams, group, session and users, the handlers of std::terminate and operator new, and what prctl sets. Of a thread:
-// signal mask, signal stack, floating-point modes, name, niceness and processors.
+// Checked for a process: signal dispositions, limits, umask, directory, environment, locale, timers, standard streams,
+// group, session and users, the handlers of std::terminate and operator new, and prctl settings. For a thread: signal
+// mask, signal stack, floating-point modes, name, niceness and CPU affinity.
 //
 // No thread of a test may run meanwhile.
 #include <fenv.h>
@@ -23,12 +24,12 @@
 
 namespace distrun::rank {
 
-// What has changed, in the order in which it was found.
+// The changes, in the order in which they were found.
 struct Changes {
   std::vector<wire::LeakReport> told;
-  bool used_up = false;  // something could not be put back
+  bool used_up = false;  // something could not be restored
 
-  // Puts something back by `restore`, which says whether it could.
+  // Restores something by `restore`, which returns whether it succeeded.
   template <class Restore>
   void put_back(const std::string& what, const Restore& restore) {
     const bool done = restore();
@@ -39,16 +40,16 @@ struct Changes {
 
 class OwnState {
  public:
-  // As it is now.
+  // Records the current state.
   OwnState();
-  // The environment as it is now is right; it differs from test to test.
+  // Accepts the current environment, which differs between tests.
   void take_environment();
   void put_back(Changes& changes) const;
 
  private:
   static constexpr int kSignals = 64;
   static constexpr int kLimits = RLIM_NLIMITS;
-  // What has no way back: if any of these differs, the process is not what it was.
+  // Settings that cannot be restored: if one differs, the process cannot be reused.
   using Fixed = std::array<long, 14>;
   static Fixed fixed_now();
 
@@ -71,7 +72,7 @@ class OwnState {
   Fixed fixed_{};
 };
 
-// Of the calling thread.
+// Settings of the calling thread.
 class OwnThread {
  public:
   OwnThread();

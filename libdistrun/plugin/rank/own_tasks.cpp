@@ -14,7 +14,7 @@
 namespace distrun::rank {
 namespace {
 
-constexpr std::size_t kFileMax = 2048;  // of status: the lines that are looked for are in the first 1.5 KiB
+constexpr std::size_t kFileMax = 2048;  // of status: the lines needed are in the first 1.5 KiB
 
 // Reads /proc/self/task/TID/NAME into `text`.
 std::string_view read_file(pid_t tid, std::string_view name, char* text, std::size_t size) noexcept {
@@ -30,7 +30,7 @@ std::string_view read_file(pid_t tid, std::string_view name, char* text, std::si
   return got > 0 ? std::string_view(text, static_cast<std::size_t>(got)) : std::string_view{};
 }
 
-// What follows `label` in a line of its own; empty if there is no such line.
+// Returns the text after `label`; empty if there is no such line.
 std::string_view value_of(std::string_view text, std::string_view label) noexcept {
   const std::size_t at = text.find(label);
   if (at == std::string_view::npos) return {};
@@ -78,7 +78,7 @@ void read_name(pid_t tid, char (&name)[16]) noexcept {
   const std::string_view text = read_file(tid, "comm", buffer, sizeof buffer);
   const std::string_view line = text.substr(0, text.find('\n')).substr(0, sizeof name - 1);
   std::memset(name, 0, sizeof name);
-  std::copy(line.begin(), line.end(), name);  // none, where the task has ended
+  std::copy(line.begin(), line.end(), name);  // nothing if the task has ended
 }
 
 }  // namespace distrun::rank

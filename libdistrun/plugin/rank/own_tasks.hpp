@@ -1,7 +1,7 @@
 #pragma once
-// This process's threads as /proc/self/task has them, read with system calls alone.
+// Lists this process's threads from /proc/self/task, with system calls only.
 //
-// Any thread. Async-signal-safe. Looking makes the kernel spend more on the process's end: only for a dump.
+// Any thread. Async-signal-safe. Makes the kernel spend more time on the process's end, so use it only for a dump.
 #include <sys/types.h>
 
 #include <cstddef>
@@ -11,13 +11,13 @@ namespace distrun::rank {
 
 class OwnTasks {
  public:
-  // Lists nothing if there is no descriptor left or no /proc.
+  // Lists nothing if no descriptor is left or there is no /proc.
   OwnTasks() noexcept;
   OwnTasks(const OwnTasks&) = delete;
   OwnTasks& operator=(const OwnTasks&) = delete;
   ~OwnTasks();
 
-  // The next thread's id; 0 after the last.
+  // Returns the next thread's id; 0 after the last.
   pid_t next() noexcept;
 
  private:
@@ -31,9 +31,9 @@ struct TaskStatus {
   char state = '?';           // R, S, D, T, t, Z, X
   std::uint64_t blocked = 0;  // signal N is bit N - 1
 };
-// False if the thread is gone.
+// Returns false if the thread is gone.
 bool read_status(pid_t tid, TaskStatus& status) noexcept;
-// The name that a thread has, without a newline; empty if it is gone.
+// Reads a thread's name, without a newline; empty if it is gone.
 void read_name(pid_t tid, char (&name)[16]) noexcept;
 
 }  // namespace distrun::rank

@@ -12,7 +12,7 @@ namespace distrun::rank {
 namespace {
 
 std::string absolute(const std::string& path) {
-  return path.find('/') == std::string::npos ? "./" + path : path;  // dlopen would search a bare name
+  return path.find('/') == std::string::npos ? "./" + path : path;  // dlopen would search for a bare name
 }
 
 distrun_plugin_entry_t open_entry(const std::string& path) {
@@ -28,13 +28,13 @@ distrun_plugin_entry_t open_entry(const std::string& path) {
   return reinterpret_cast<distrun_plugin_entry_t>(symbol);
 }
 
-// What list() collects, behind the void* of the C line.
+// The result of list(), passed through the void* of the C interface.
 struct Listing {
   wire::PluginTable table;
   std::optional<std::string> failure;
 };
 
-// Plugins of an older build have no such fields.
+// Plugins of an older build lack these fields.
 bool has_later_fields(const distrun_test& test) {
   return test.size >= offsetof(distrun_test, description) + sizeof test.description;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A loaded plugin: the program's side of the C line (plugin/sdk/plugin.h).
+// A loaded plugin: the program's side of the C interface (plugin/sdk/plugin.h).
 #include <string>
 
 #include <distrun/plugin/sdk/plugin.h>
@@ -9,18 +9,18 @@ namespace distrun::rank {
 
 class Plugin {
  public:
-  // Loads and asks for its entry. Throws Error{InvalidArgument} that says what is wrong with the file: not
-  // there, no shared object, no entry, another ABI. Never unloaded.
+  // Loads the plugin and gets its entry. Throws Error{InvalidArgument} that says what is wrong with the file: missing,
+  // not a shared object, no entry, another ABI. Never unloads it.
   explicit Plugin(const std::string& path);
 
-  // Throws Error{Failed} with the plugin's own words.
+  // Throws Error{Failed} with the plugin's text.
   wire::PluginTable list(const wire::ListOrder& order) const;
-  // DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND; anything else is the plugin's fault.
-  // More than once, and by several threads at once, only if the table says so.
+  // Returns DISTRUN_OK, _FAILED, _SKIPPED or _NOT_FOUND; anything else is the plugin's fault. Call it repeatedly, or
+  // from several threads at once, only if the table allows it.
   std::int32_t run(const std::string& test_id, const distrun_rank& rank) const;
-  // No further test comes to the rank: DISTRUN_OK or _FAILED.
+  // Notifies the plugin that the rank gets no further test. Returns DISTRUN_OK or _FAILED.
   std::int32_t leave(const distrun_rank& rank) const;
-  // In the host of a suite; as run().
+  // Like run(), in the host of a suite.
   std::int32_t set_up_host(const std::string& suite, const distrun_rank& host) const;
   std::int32_t tear_down_host(const std::string& suite, const distrun_rank& host) const;
 

@@ -60,7 +60,7 @@ std::string machine_name(std::uint16_t machine) {
   }
 }
 
-// Of a file that begins as no ELF file does.
+// Refuses a file that does not begin like an ELF file.
 void refuse_other(const std::string& path, const std::string& begin) {
   if (is_source(path)) {
     refuse_plugin(path, "is a source file: compile it to a shared object (distrun_add_plugin in CMake), and name that");
@@ -73,7 +73,7 @@ void refuse_other(const std::string& path, const std::string& begin) {
 }
 
 void check_machine(const std::string& path, const std::string& begin) {
-  Elf64_Ehdr head{};  // up to its machine it is the same in 32-bit files
+  Elf64_Ehdr head{};  // the fields up to the machine are the same in 32-bit files
   std::memcpy(&head, begin.data(), std::min(begin.size(), sizeof head));
   if (begin.size() < offsetof(Elf64_Ehdr, e_version) || kOwnMachine == EM_NONE) return;
   const bool is_own = head.e_machine == kOwnMachine && head.e_ident[EI_CLASS] == ELFCLASS64;
@@ -82,7 +82,7 @@ void check_machine(const std::string& path, const std::string& begin) {
                           machine_name(kOwnMachine) + ": build it for this one");
 }
 
-// "a.so: undefined symbol: _Z4loadi" also names load(int).
+// Adds load(int) to "a.so: undefined symbol: _Z4loadi".
 std::string with_demangled(std::string text) {
   constexpr std::string_view kBefore = "undefined symbol: ";
   const std::size_t begin = text.find(kBefore);
@@ -108,7 +108,7 @@ void check_plugin_file(const std::string& path) {
                   std::string("is ") + kind_of(found.st_mode) + ", and no file; a plugin is a shared object (.so)");
   }
   const std::string begin = first_bytes(path);
-  if (begin.empty() && found.st_size > 0) return;  // it cannot be read, as the loader will say
+  if (begin.empty() && found.st_size > 0) return;  // unreadable: the loader will report it
   if (!begin.starts_with(ELFMAG)) refuse_other(path, begin);
   check_machine(path, begin);
 }

@@ -1,18 +1,18 @@
 #pragma once
-// What is wrong with a file that is no plugin, as its first bytes tell it: the loader says "No such file" of a plugin
-// for another processor, and "invalid ELF header" of a source file.
+// Finds from its first bytes why a file is not a plugin. The loader's errors mislead: "No such file" for a plugin for
+// another processor, "invalid ELF header" for a source file.
 #include <string>
 
 namespace distrun::rank {
 
-// Throws Error{InvalidArgument, "PluginError"} for what cannot be loaded: a directory, a FIFO, a source, a script, a
-// library of another processor. What is not there is the loader's to tell. Never waits: a FIFO is not opened.
+// Throws Error{InvalidArgument, "PluginError"} for a file that cannot be loaded: a directory, a FIFO, a source, a
+// script, a library for another processor. Leaves missing files to the loader. Never blocks: a FIFO is not opened.
 void check_plugin_file(const std::string& path);
 
-// Throws Error{InvalidArgument, "PluginError"}: the path, and why it cannot be used.
+// Throws Error{InvalidArgument, "PluginError"} with the path and the reason.
 [[noreturn]] void refuse_plugin(const std::string& path, const std::string& why);
 
-// The loader's last error: with the names of C++ as people write them, and with what to do.
+// Returns the loader's last error, with demangled C++ names and advice.
 std::string why_not_loaded();
 
 }  // namespace distrun::rank

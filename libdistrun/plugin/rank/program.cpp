@@ -15,7 +15,7 @@
 namespace distrun::rank {
 namespace {
 
-constexpr int kNotStarted = 127;  // as shells have it
+constexpr int kNotStarted = 127;  // as in shells
 
 const char* advice(int error) {
   if (error == ENOEXEC) return ": it is neither a binary of this machine nor a script that begins with #!";

@@ -1,5 +1,5 @@
 #pragma once
-// A rank of `distrun exec`: this process is prepared as a rank's, and becomes somebody's program.
+// A rank of `distrun exec`: prepares this process like a rank's, and then executes the user's program.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace distrun::rank {
 
 struct ProgramOrder {
   std::uint64_t tag = 0;        // marks the program and its descendants
-  std::uint64_t files_max = 0;  // the limit of open files that the user had
+  std::uint64_t files_max = 0;  // the user's limit of open files
   pid_t coordinator_pid = 0;
-  wire::MountSpace space;  // in which it lives
+  wire::MountSpace space;  // mounts of the program
   const char* path = nullptr;
   char** arguments = nullptr;  // from argv[0] on, ended by a null pointer
 };
 
-// `line` closes when the program begins: that is how the coordinator learns of it. If it cannot, an error on the line
-// says why.
+// `line` closes when the program begins, which notifies the coordinator. If it cannot begin, an error is sent on the
+// line.
 [[noreturn]] void become_program(base::Fd line, const ProgramOrder& order);
 
 }  // namespace distrun::rank

@@ -15,7 +15,7 @@
 namespace distrun::rank {
 namespace {
 
-// Where the calling thread's next barrier or receive stands in the test's source.
+// The call site of the calling thread's next barrier or receive in the test.
 thread_local base::Location next_site;
 
 bool is_traced() {
@@ -99,7 +99,7 @@ void RankApi::wait_for_debugger() {
   constexpr int kPatience = 60'000;  // ms
   board::WaitInfo info;
   info.name = "a debugger";
-  enter_phase(wire::Phase::Rendezvous);  // tells the coordinator that a debugger may come
+  enter_phase(wire::Phase::Rendezvous);  // notifies the coordinator that a debugger may attach
   const board::Wait shown(seat_.writer, info);
   for (int waited = 0; waited < kPatience && !is_traced() && !line_.is_let_go(); ++waited) ::poll(nullptr, 0, 1);
   enter_phase(wire::Phase::SetUp);
@@ -132,7 +132,7 @@ void RankApi::error(void* self, const distrun_error* error) {
   report.ends_body = error->ends_body != 0;
   report.because_of = error->because_of;
   if (!of(self).line_.is_ours()) return tell_error_of_child(of(self).seat_.writer, of(self).order_.rank, report);
-  // Whatever goes wrong after the body has noticed a peer's failure follows from it.
+  // An error after the body has noticed a peer's failure counts as its consequence.
   if (report.because_of < 0) report.because_of = of(self).noticed_;
   report.thrown_at = thrown_stack(*error);
   of(self).tell(wire::ControlFrame::Error, report);
@@ -216,7 +216,7 @@ std::int32_t RankApi::barrier(void* self, distrun_string name, std::int64_t time
 }
 
 Coming RankApi::come_to(const std::string& barrier) {
-  constexpr auto kCoarse = std::chrono::milliseconds(5);  // the clock of operations is up to a tick behind
+  constexpr auto kCoarse = std::chrono::milliseconds(5);  // the coarse clock of operations is up to a tick behind
   const std::lock_guard lock(coming_);
   return {barrier, ++rounds_[barrier], began_ - kCoarse};
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Fills distrun_rank, what a plugin's run() gets, with functions over the control line.
+// Fills distrun_rank, which a plugin's run() gets, with functions that use the control line.
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -15,25 +15,25 @@ namespace distrun::rank {
 
 class RankApi {
  public:
-  // All must outlive it.
+  // All arguments must outlive it.
   RankApi(const wire::RunOrder& order, ControlLine& line, Inbox& inbox, Seat& seat);
   RankApi(const RankApi&) = delete;
   RankApi& operator=(const RankApi&) = delete;
 
   const distrun_rank& line() const noexcept { return api_; }
   std::uint64_t checks() const noexcept { return checks_; }
-  // The texts of runs_on(): code of the test that still runs.
+  // Returns the texts passed to runs_on(): code of the test that still runs.
   std::vector<std::string> running_on();
-  // What a host has set by now.
+  // Returns the settings that a host has set so far.
   std::vector<wire::KeyValue> suite_settings();
 
-  // Tells the coordinator, and shows it on the board.
+  // Reports the phase to the coordinator and on the board.
   void enter_phase(wire::Phase phase);
-  // Returns when a debugger is attached, has ended, or has not come for a minute.
+  // Blocks until a debugger has attached, has ended, or has not attached within a minute.
   void wait_for_debugger();
-  // Does not return in a process that a test has forked: it came back from the body as if it were the rank.
+  // Does not return in a process that a test has forked and that came back from the body as if it were the rank.
   void end_if_stray() const;
-  // For errors of the rank's own machinery.
+  // Reports an error of the rank's own code.
   void report(const std::string& type, const std::string& text);
 
  private:
@@ -72,15 +72,15 @@ class RankApi {
   Seat& seat_;
   std::string worker_name_;
   std::atomic<std::uint64_t> checks_{0};
-  std::atomic<std::int32_t> noticed_{-1};    // the rank whose failure a wait here has told
-  std::vector<distrun_key_value> settings_;  // of the suite, as the plugin sees them
+  std::atomic<std::int32_t> noticed_{-1};    // the rank that a failed wait here has blamed
+  std::vector<distrun_key_value> settings_;  // of the suite, as passed to the plugin
   std::mutex setting_;
   std::map<std::string, std::string> set_;  // guarded by setting_; by the host
   std::mutex ending_;
   std::vector<std::string> running_on_;  // guarded by ending_
   const base::TimePoint began_ = base::system_clock().now();
   std::mutex coming_;
-  std::map<std::string, std::uint64_t> rounds_;  // guarded by coming_; of each barrier
+  std::map<std::string, std::uint64_t> rounds_;  // guarded by coming_; by barrier
   distrun_rank api_{};
 };
 

@@ -32,10 +32,10 @@ void cannot_begin(ControlLine& line, std::int32_t rank, const Error& error) {
   report.type = wire::kCannotBegin;
   report.text = std::string("cannot begin: ") + error.what();
   line.send(wire::ControlFrame::Error, rank, report);
-  ::_exit(wire::kTestErrorExitCode);  // threads of other ranks may wait for their orders for ever
+  ::_exit(wire::kTestErrorExitCode);  // threads of other ranks may wait forever for their orders
 }
 
-// One rank that is here.
+// A rank of this process.
 struct RankProcess::OwnRank {
   OwnRank(int board, int rank, int world_size)
       : seat(board, rank, world_size), inbox(rank, world_size, seat.writer, &seat.trace) {}
@@ -76,7 +76,7 @@ void RankProcess::listen() {
   line_.start_listening(std::move(inboxes));
 }
 
-// What ends the process is told of the rank whose thread it was.
+// Attributes the end of the process to the rank of the thread that caused it.
 void RankProcess::share_process() {
   static RankProcess* shared = nullptr;
   shared = this;
@@ -84,7 +84,7 @@ void RankProcess::share_process() {
   std::vector<board::DumpArea*> areas;
   for (const auto& place : places_) areas.push_back(&place->slot().crash);
   install_crash_areas(std::move(areas));
-  // Also called in processes that a test has forked. A crash that came first is what ends the process.
+  // Also called in processes that a test has forked. If a crash came first, the crash ends the process.
   set_exit_listener([](int code) noexcept {
     const int rank = owner_of_thread();
     if (rank < 0 || !shared->line_.is_ours() || has_crashed()) return;
@@ -93,10 +93,10 @@ void RankProcess::share_process() {
   });
 }
 
-// No rank begins before all are there: a thread that came later would count as one that a test has left.
+// No rank begins before all threads have started: a later one would count as left behind by a test.
 int RankProcess::run_threads(wire::RunOrder first) {
   std::unique_lock all_there(loading_);
-  sigset_t mask;  // a test finds signals as in a process of its own
+  sigset_t mask;  // so that a test finds the signals of a separate process
   pthread_sigmask(SIG_SETMASK, nullptr, &mask);
   share_process();
   Inbox& of_first = places_[static_cast<std::size_t>(first.rank)]->inbox;
@@ -119,7 +119,7 @@ int RankProcess::run_threads(wire::RunOrder first) {
   }
   all_there.unlock();
   threads.clear();  // joins them
-  return 0;         // each has told its own result
+  return 0;         // each has reported its own result
 }
 
 int RankProcess::serve(OwnRank& place, wire::RunOrder order) {
@@ -153,15 +153,15 @@ std::int32_t RankProcess::run_test(OwnRank& place, const wire::RunOrder& order, 
   std::vector<wire::HeldName> held = round_.end(changes);
   for (const wire::LeakReport& each : changes.told) line_.send(wire::ControlFrame::Leak, order.rank, each);
   place.seat.writer.enter_phase(wire::Phase::Exit);
-  if (order.stay) std::fflush(nullptr);  // what a test printed belongs to that test
-  // Of a rank that ends the result goes first: what may hang from here on (flushing into a full pipe that a test made)
-  // is the phase "exit".
+  if (order.stay) std::fflush(nullptr);  // so that a test's output belongs to that test
+  // A rank that exits sends its result first: a hang after this (flushing into a full pipe that a test created) belongs
+  // to the phase "exit".
   line_.send(wire::ControlFrame::Done, order.rank,
              wire::Done{result == DISTRUN_OK, api.checks(), api.suite_settings(), std::move(held), changes.used_up});
   return result;
 }
 
-// Code that still runs would work for the next test.
+// Reports code that still runs: it would work for the next test.
 void RankProcess::tell_what_runs_on(RankApi& api, Changes& changes) {
   for (const std::string& each : api.running_on()) {
     changes.used_up = true;
@@ -169,7 +169,7 @@ void RankProcess::tell_what_runs_on(RankApi& api, Changes& changes) {
   }
 }
 
-// A rank that is denied it does without.
+// A rank without access to the trace runs without it.
 void RankProcess::follow_trace(Seat& seat, const wire::RunOrder& order) {
   for (const wire::KeyValue& variable : order.env) {
     if (variable.key != trace::kVariable) continue;
@@ -179,7 +179,7 @@ void RankProcess::follow_trace(Seat& seat, const wire::RunOrder& order) {
   }
 }
 
-// With the last test of a rank ends what stood around its tests.
+// The last test of a rank also ends the code around its tests.
 std::int32_t RankProcess::call(const Plugin& loaded, const wire::RunOrder& order, const RankApi& api) {
   switch (order.host) {
     case wire::HostWork::SetUp: return loaded.set_up_host(order.suite, api.line());

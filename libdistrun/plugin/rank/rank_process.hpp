@@ -1,13 +1,13 @@
 #pragma once
-// The process of one rank, or of all ranks of a world as its threads. It takes orders, a test each, until there is no
-// further one:
+// The process of one rank, or of all ranks of a world as its threads. It executes orders, one test each, until there is
+// no further one:
 //
-//   order -> [load] -> test -> done --> end, if the order was for one test
-//     ^                         `-----> wait, if the rank stays (isolation pool and threads) --> end, when dismissed
+//   order -> [load] -> test -> done --> exit, if the order was for one test
+//     ^                         `-----> wait, if the rank is persistent (pool and threads) --> exit, when dismissed
 //     `-----------------------------------'
 //
-// A rank that is a thread has a slot on the board, an inbox and an area for its crash of its own; it shares standard
-// output, the environment and what it leaves open.
+// A rank that is a thread has its own board slot, inbox and crash area; it shares standard output, the environment and
+// open descriptors.
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,19 +23,18 @@
 
 namespace distrun::rank {
 
-// Tells that the machine denies what a rank needs before its test, and ends the process. That is no failure of the
-// test's.
+// Reports that the machine denies what a rank needs before its test, and ends the process. The test has not failed.
 [[noreturn]] void cannot_begin(ControlLine& line, std::int32_t rank, const Error& error);
 
 class RankProcess {
  public:
-  // `first` says which ranks are here. `plugin` is null for a process that loads `path` itself. Main thread.
-  // Throws Error{Failed} if `board` is none.
+  // `first` names the ranks of this process. If `plugin` is null, the process loads `path` itself. Main thread only.
+  // Throws Error{Failed} if `board` is invalid.
   RankProcess(ControlLine& line, const base::Fd& board, const Plugin* plugin, std::string path,
               const wire::RunOrder& first);
   ~RankProcess();
 
-  // To the end of all orders; the exit code.
+  // Runs until the last order. Returns the exit code.
   int run(wire::RunOrder first);
 
  private:
@@ -50,9 +49,9 @@ class RankProcess {
   void follow_trace(Seat& seat, const wire::RunOrder& order);
   std::int32_t call_plugin(const wire::RunOrder& order, RankApi& api);
   std::int32_t call(const Plugin& loaded, const wire::RunOrder& order, const RankApi& api);
-  // No further test comes to a rank that has stayed.
+  // Notifies the plugin that a persistent rank gets no further test.
   std::int32_t leave(OwnRank& place, const wire::RunOrder& last);
-  // Loads it if nobody has. Throws Error that says what is wrong with it.
+  // Loads it on first use. Throws Error that says what is wrong with it.
   const Plugin& plugin(RankApi& api);
 
   ControlLine& line_;
@@ -60,7 +59,7 @@ class RankProcess {
   const Plugin* plugin_;  // guarded by loading_
   std::optional<Plugin> own_plugin_;
   std::string path_;
-  std::vector<std::unique_ptr<OwnRank>> places_;  // of each rank that is here
+  std::vector<std::unique_ptr<OwnRank>> places_;  // one for each rank of this process
   Round round_;
 };
 

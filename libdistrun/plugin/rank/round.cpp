@@ -30,8 +30,8 @@ void Round::begin(const wire::RunOrder& order, bool sets_up_suite) {
 std::vector<wire::HeldName> Round::end(Changes& changes) {
   const std::lock_guard lock(mutex_);
   if (--running_ > 0) return {};
-  std::vector<wire::HeldName> held = held_in(watched_);  // first: what it holds may be the directory that it works in
-  if (state_) state_->put_back(changes);  // before the look: it may be a limit that keeps us from looking
+  std::vector<wire::HeldName> held = held_in(watched_);  // first: the test may hold its working directory
+  if (state_) state_->put_back(changes);  // before looking for leaks: a limit set by the test may prevent that
   if (!before_) return held;
   std::vector<wire::LeakReport> leaks = before_->look();
   changes.told.insert(changes.told.end(), leaks.begin(), leaks.end());

@@ -1,7 +1,7 @@
 #pragma once
-// What the ranks of a process share while a test runs: the environment, how the process is set, and what was open
+// State that the ranks of a process share during a test: the environment, the process's settings, and what was open
 // before the test. The first rank that begins sets it up while the others still wait for their orders; the last that
-// ends puts back what the test has changed, and looks at what is left. Thread-safe.
+// ends undoes the test's changes and looks for leaks. Thread-safe.
 #include <mutex>
 #include <optional>
 
@@ -11,24 +11,24 @@
 
 namespace distrun::rank {
 
-// Whether what a test changes of its process matters to anybody: another test comes. What a host or a suite's set-up
-// changes is for the suite's tests.
+// Returns whether a test's changes to its process matter: another test follows. Changes by a host or a suite's set-up
+// are meant for the suite's tests.
 inline bool looks_at_state(const wire::RunOrder& order, bool sets_up_suite) {
   return order.stay && !sets_up_suite && order.host == wire::HostWork::None;
 }
 
 class Round {
  public:
-  // `sets_up_suite`: what the rank opens then is there to stay, and nobody looks for what is left.
+  // `sets_up_suite`: the rank opens things for the suite, so they do not count as leaks.
   void begin(const wire::RunOrder& order, bool sets_up_suite);
-  // What the test has changed of this process and left open in it goes to `changes`, and what it has to do with outside
-  // is returned, as far as the order wants it looked for; told to one of the ranks.
+  // Adds the test's changes to this process and its leaks to `changes`, and returns the shared names that the process
+  // uses, as far as the order asks for them. Only the last rank to end gets them.
   std::vector<wire::HeldName> end(Changes& changes);
 
  private:
   std::mutex mutex_;
-  int running_ = 0;                // guarded by mutex_, like what follows
-  std::optional<OwnState> state_;  // as it is to be; from the first test on, since it is put back
+  int running_ = 0;                // guarded by mutex_, as are the members below
+  std::optional<OwnState> state_;  // the state to restore, from the first test on
   std::optional<OwnLeaks> before_;
   std::vector<wire::WatchedDirectory> watched_;
 };

@@ -18,12 +18,12 @@ namespace distrun::rank {
 namespace {
 
 constexpr char kPreload[] = "LD_PRELOAD";
-constexpr char kBefore[] = "DISTRUN_PRELOAD_BEFORE";  // what the variable was, in a process that has been through this
-constexpr std::size_t kHeadersMax = 1024;             // of a file, no more are looked at
+constexpr char kBefore[] = "DISTRUN_PRELOAD_BEFORE";  // the previous value, in a process that was restarted
+constexpr std::size_t kHeadersMax = 1024;             // read per file
 constexpr std::size_t kEntriesMax = 4096;
 constexpr std::size_t kNameMax = 256;
 
-// Reads a file's structures at their places.
+// Reads structures of an ELF file.
 class ElfFile {
  public:
   explicit ElfFile(const char* path) : file_(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
@@ -86,7 +86,7 @@ bool is_runtime(const std::string& library) {
          library.starts_with("libclang_rt.asan");
 }
 
-// Whoever it starts must not have it too.
+// Restores the variables, so that child processes do not inherit the preload.
 bool has_been_here() {
   const char* before = std::getenv(kBefore);
   if (before == nullptr) return false;
@@ -103,7 +103,7 @@ bool has_been_here() {
   ::setenv(kBefore, others.c_str(), 1);
   ::setenv(kPreload, (others.empty() ? runtime : runtime + ":" + others).c_str(), 1);
   ::execv(program, arguments);
-  has_been_here();  // it could not: the plugin's own runtime says what is missing
+  has_been_here();  // exec failed: the plugin's runtime reports what is missing
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ std::int32_t error_show(void* waits, distrun_string text) {
 
 void error_hide(void* waits, std::int32_t number) { seat_of(waits).writer.hide_error(number); }
 
-// What a look lends across the line; it stands on `shown`.
+// The data that a snapshot passes across the C interface; it refers to `shown`.
 struct Lent {
   explicit Lent(const board::Shown& shown);
 

@@ -1,6 +1,6 @@
 #pragma once
-// A rank's seat at the board, and the part of the C line that leads there: what a runtime within the plugin shows of
-// the rank's waits, and sees of its peers.
+// A rank's access to the board, and the part of the C interface for it: how a runtime within the plugin shows the
+// rank's waits and sees its peers.
 #include <array>
 #include <cstdint>
 
@@ -11,12 +11,12 @@
 
 namespace distrun::rank {
 
-// Lives until the process ends, whatever test runs.
+// Lives until the process ends, across tests.
 struct Seat {
-  // Throws Error{Failed} if `fd` holds no board for that many ranks.
+  // Throws Error{Failed} if `fd` does not hold a board for `ranks` ranks.
   Seat(int fd, int rank, int ranks) : board(fd, rank, ranks), writer(board.own()), world_size(ranks) {}
 
-  // A wait of the calling thread, on the board and in the trace; its number there is its cell's here.
+  // Begins a wait of the calling thread, on the board and in the trace. Returns the number of its board cell.
   std::int32_t begin_wait(const board::WaitInfo& info, base::TimePoint deadline) noexcept;
   void end_wait(std::int32_t number) noexcept;
 
@@ -26,10 +26,10 @@ struct Seat {
   int world_size;
 
  private:
-  std::array<std::uint64_t, board::kWaits> slices_{};  // by cell; each is whoever's who has the cell
+  std::array<std::uint64_t, board::kWaits> slices_{};  // by board cell; each belongs to the thread that holds the cell
 };
 
-// The fields of it whose functions take `waits`, for that seat.
+// Sets the functions of `api` that take `waits`, for that seat.
 void fill_in_seat(distrun_rank& api, Seat& seat);
 
 }  // namespace distrun::rank

@@ -28,12 +28,12 @@ using board::NoStack;
 
 constexpr int kYields = 32;  // before the first sleep: most threads answer at once
 constexpr long kNapNs = 50'000;
-constexpr std::int64_t kLookMs = 3;  // when those that are silent are looked at: some never answer
+constexpr std::int64_t kLookMs = 3;  // when to check silent threads: some never answer
 
-std::array<std::atomic<DumpArea*>, 2> areas{};  // by asker; for the handlers of the threads that are asked
+std::array<std::atomic<DumpArea*>, 2> areas{};  // by asker; read in the signal handlers
 static_assert(std::atomic<DumpArea*>::is_always_lock_free && sizeof(void*) == 8);
 
-// ---- the question, as it travels with the signal
+// ---- the question, as sent with the signal
 
 struct Question {
   std::uint32_t dump;
@@ -60,9 +60,9 @@ bool send(pid_t tid, const Question& question) {
   return ::syscall(SYS_rt_tgsigqueueinfo, info.si_pid, tid, info.si_signo, &info) == 0;
 }
 
-// ---- in the thread that is asked
+// ---- in the thread that answers
 
-// A question that comes too late finds another ticket, and nothing happens.
+// A question that arrives too late finds another ticket and is ignored.
 void answer(const Question& question) {
   DumpArea* area = areas[static_cast<std::size_t>(question.asker)].load(std::memory_order_acquire);
   if (area == nullptr || question.index >= board::kDumpThreadsMax) return;
@@ -91,7 +91,7 @@ bool handler_is_ours() {
 
 // ---- in the thread that asks
 
-// The next entry that no thread of an earlier dump still writes to. Null if there is none.
+// Takes the next entry that no thread of an earlier dump is still writing. Null if there is none left.
 DumpThread* claim(DumpArea& area, pid_t tid) {
   std::uint32_t index = area.head.thread_count;
   while (index < board::kDumpThreadsMax &&
@@ -115,8 +115,8 @@ bool is_gone(pid_t tid, TaskStatus& status) {
 
 bool is_deaf(const TaskStatus& status) { return (status.blocked >> (dump_signal() - 1) & 1) != 0; }
 
-// A process that goes on must not find our signal pending. One that dies does not care, and dies milliseconds sooner
-// if its threads were not looked up in /proc.
+// A process that continues must not find distrun's signal pending. For one that dies this does not matter, and it dies
+// milliseconds sooner without looking its threads up in /proc.
 void ask(DumpArea& area, Asker asker, pid_t tid, bool can_answer) {
   TaskStatus status;
   if (asker == Asker::Request && is_gone(tid, status)) return;
@@ -148,7 +148,7 @@ void ask_all(DumpArea& area, Asker asker) {
     listed = true;
     if (tid != self) ask(area, asker, tid, can_answer);
   }
-  // Without a descriptor to spare there is one thread more that is known.
+  // Without a free descriptor, one more thread is known: the main one.
   if (!listed && ::getpid() != self) ask(area, asker, ::getpid(), can_answer);
 }
 
@@ -163,7 +163,7 @@ std::int64_t ms_since(const timespec& start) {
   return (now.tv_sec - start.tv_sec) * std::int64_t{1000} + (now.tv_nsec - start.tv_nsec) / 1'000'000;
 }
 
-// Takes the question back, so that an answer does not come while the dump is read.
+// Withdraws the question, so that no answer arrives while the dump is read.
 void give_up(DumpArea& area, DumpThread& thread, const TaskStatus& status, bool gone) {
   std::uint32_t asked = board::ticket_of(area.head.number, Answer::Asked);
   const std::uint32_t none = board::ticket_of(area.head.number, Answer::None);
@@ -175,7 +175,7 @@ void give_up(DumpArea& area, DumpThread& thread, const TaskStatus& status, bool 
   if (gone) thread.tid = 0;
 }
 
-// Gives up those that cannot answer, or all.
+// Gives up on threads that cannot answer, or on all.
 void give_up_pending(DumpArea& area, bool all) {
   for (std::uint32_t i = 1; i < area.head.thread_count; ++i) {
     DumpThread& thread = area.threads[i];
@@ -231,7 +231,7 @@ void add_module(DumpArea& area, std::uint64_t pc) {
   std::atomic_ref(area.head.module_count).store(count + 1, std::memory_order_release);
 }
 
-// The loader's list may change under us, or be damaged.
+// Survives a loader list that changes meanwhile or is damaged.
 void add_modules(DumpArea& area, const DumpThread& thread) {
   survives([&] {
     for (std::uint32_t i = 0; i < thread.pc_count; ++i) {
@@ -255,7 +255,7 @@ void prepare_stack_dump() {
   if ((action.sa_flags & SA_SIGINFO) != 0 || action.sa_handler != SIG_DFL) return;
   action.sa_sigaction = on_dump_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-  // Nothing of the test's may run in the middle of an answer, but a fault must reach the one who survives it.
+  // No handler of the test may run during an answer, but a fault must reach the handler that survives it.
   sigfillset(&action.sa_mask);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&action.sa_mask, fault);
   ::sigaction(dump_signal(), &action, nullptr);
@@ -263,11 +263,11 @@ void prepare_stack_dump() {
 
 DumpThread& begin_dump(DumpArea& area) {
   area.head.pid = ::getpid();
-  area.head.number = (area.head.number + 1) & 0x3fff'ffff;  // as many bits as a ticket has for it
+  area.head.number = (area.head.number + 1) & 0x3fff'ffff;  // a ticket holds this many bits
   area.head.thread_count = 0;
   area.head.module_count = 0;
   area.head.left_out = 0;
-  // The first entry is that of whoever dumps, so nobody else ever writes to it.
+  // The first entry belongs to the dumping thread, so no other thread ever writes to it.
   DumpThread& own = *claim(area, ::gettid());
   ::prctl(PR_GET_NAME, own.name, 0, 0, 0);
   std::atomic_ref(area.head.state).store(board::DumpState::Writing, std::memory_order_release);

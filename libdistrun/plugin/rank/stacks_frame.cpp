@@ -9,7 +9,7 @@
 namespace distrun::rank {
 namespace {
 
-// Writes as wire::Encoder does; there is room for all that an area can hold.
+// Encodes like wire::Encoder; the buffer has room for everything that an area can hold.
 class Writer {
  public:
   explicit Writer(std::byte* at) noexcept : at_(at) {}
@@ -39,7 +39,7 @@ void put(Writer& writer, const board::DumpModule& module) noexcept {
 void put(Writer& writer, const board::DumpThread& thread) noexcept {
   writer.number(thread.tid);
   writer.string(thread.name, sizeof thread.name);
-  // Read once: a thread that answers too late for this dump still adds to them.
+  // Read once: a thread that answers too late for this dump may still add to them.
   const std::uint32_t count = thread.pc_count;
   writer.number(count);
   for (std::uint32_t i = 0; i < count; ++i) writer.number(thread.pcs[i]);
@@ -77,7 +77,7 @@ std::span<const std::byte> encode_stacks(const board::DumpArea& area, std::uint1
 }
 
 std::span<const std::byte> answer_with_stacks(std::uint16_t rank) noexcept {
-  static board::DumpArea area;  // not touched before somebody asks, so it costs a rank nothing
+  static board::DumpArea area;  // untouched until the first request, so it costs a rank nothing
   static std::array<std::byte, kStacksFrameMax> frame;
   dump_stacks(area, Asker::Request);
   return encode_stacks(area, rank, frame);

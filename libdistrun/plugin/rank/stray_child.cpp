@@ -13,7 +13,7 @@ std::string who(std::int32_t rank) {
   return "process " + std::to_string(::getpid()) + ", which rank " + std::to_string(rank) + " has forked";
 }
 
-// Past every buffer: those of a fork hold what its parent has printed.
+// Bypasses all buffers: a forked process inherits its parent's unwritten output in them.
 void say(const std::string& text) { static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size())); }
 
 }  // namespace

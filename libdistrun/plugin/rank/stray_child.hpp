@@ -1,7 +1,7 @@
 #pragma once
-// A process that a test has forked and that goes on with the test as if it were the rank. It has neither the rank's
-// line nor its listener; what it comes to stands on the rank's slot of the board, where the coordinator finds it, and
-// for people on standard error.
+// Handles a process that a test has forked and that continues the test as if it were the rank. It has neither the
+// rank's control line nor its listener; its outcome is recorded in the rank's board slot, where the coordinator finds
+// it, and printed on stderr for users.
 #include <cstdint>
 
 #include <distrun/plugin/sdk/plugin.h>
@@ -10,13 +10,13 @@
 
 namespace distrun::rank {
 
-// It has come back from the body: that is told, and it ends.
+// Reports that it came back from the body, and ends it.
 [[noreturn]] void end_stray_child(const board::SlotWriter& writer, std::int32_t rank);
 
-// A check has failed in it. It may go on: many do their part and end by themselves.
+// Reports that a check has failed in it. It may continue: many such processes do their part and exit.
 void tell_error_of_child(const board::SlotWriter& writer, std::int32_t rank, const wire::ErrorReport& error);
 
-// What it gets for a barrier or a message.
+// The result of its barriers and messages.
 std::int32_t refuse_child(std::int32_t rank, distrun_sink why, void* context);
 
 }  // namespace distrun::rank

@@ -15,7 +15,7 @@ constexpr std::string_view kName = "rank ";
 int ranks = 0;  // that share this process
 constinit thread_local int bound_to = -1;
 
-// "rank 2" is 2, and anything else -1.
+// Returns 2 for "rank 2", and -1 for anything else.
 int rank_in(std::string_view name) noexcept {
   if (!name.starts_with(kName)) return -1;
   int rank = -1;

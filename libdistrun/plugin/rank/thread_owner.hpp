@@ -1,23 +1,23 @@
 #pragma once
-// Whose a thread is where ranks are threads of one process: the rank's to which it is bound, else its maker's. The
-// kernel does not tell who made a thread, but a thread begins with the name of its maker, and those of ranks are called
-// "rank 2": a thread that neither somebody bound nor somebody named is known by that.
+// Finds the rank of a thread, if ranks are threads of one process: the rank that it is bound to, else that of its
+// creator. The kernel does not record the creator, but a new thread inherits its name, and threads of ranks are named
+// "rank 2". So a thread that is neither bound nor renamed is recognised by its name.
 //
 // Any thread; async-signal-safe.
 #include <string>
 
 namespace distrun::rank {
 
-// Before there is any thread of a rank. Where nobody calls it, no thread is known.
+// Call it before there is any thread of a rank. Without it, no thread has a known rank.
 void share_process(int world_size) noexcept;
 
-// The name of the thread that runs the bodies of a rank.
+// Returns the name of the thread that runs a rank's bodies.
 std::string thread_name_of(int rank);
 
-// -1: nobody knows.
+// Returns -1 if unknown.
 int owner_of_thread() noexcept;
 
-// The calling thread works for the rank; -1: for nobody in particular. Returns for whom it did before.
+// Binds the calling thread to a rank; -1: to none. Returns the previous one.
 int bind_thread(int rank) noexcept;
 
 }  // namespace distrun::rank

@@ -18,7 +18,7 @@ namespace {
 pthread_key_t at_thread_end;
 std::atomic<bool> gives{false};
 
-// In the thread's static memory: the heap would get an arena for a thread that never asks for memory.
+// In the thread's static memory: the heap would create an arena for a thread that never allocates.
 alignas(base::SignalStack) constinit thread_local char stack_memory[sizeof(base::SignalStack)] = {};
 
 void give_back(void* stack) { static_cast<base::SignalStack*>(stack)->~SignalStack(); }
@@ -29,7 +29,7 @@ struct Start {
   void* argument;
 };
 
-// Ends with a call, so that it is not on the stack of what it calls.
+// A tail call, so that this function is not on the stack of the callee.
 template <class Function>
 std::invoke_result_t<Function, void*> begin_thread(void* given) {
   auto* const start = static_cast<Start<Function>*>(given);
@@ -39,7 +39,7 @@ std::invoke_result_t<Function, void*> begin_thread(void* given) {
   return own.function(own.argument);
 }
 
-// `call` starts a thread; 0 if it could.
+// `call` starts a thread; returns 0 on success.
 template <class Function, class Call>
 int with_stack(Function* function, void* argument, const Call& call) noexcept {
   auto* const start = gives ? new (std::nothrow) Start<Function>{function, argument} : nullptr;
@@ -49,7 +49,7 @@ int with_stack(Function* function, void* argument, const Call& call) noexcept {
   return error;
 }
 
-// The C library's.
+// Returns the C library's function.
 template <class Function>
 Function* libc_function(const char* name) noexcept {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));

@@ -1,14 +1,14 @@
 #pragma once
-// The waits of a rank in its trace, beside those on its board.
+// Records the waits of a rank in its trace, in addition to its board.
 #include <distrun/common/board/slot_writer.hpp>
 #include <distrun/common/trace/writer.hpp>
 
 namespace distrun::rank {
 
-// What the trace says of a wait; good as long as `info`.
+// Converts a wait for the trace; valid as long as `info`.
 trace::SliceInfo slice_of(const board::WaitInfo& info) noexcept;
 
-// From construction to destruction. Null: nothing is written.
+// Records a wait from construction to destruction; nothing if `writer` is null.
 class TracedWait {
  public:
   TracedWait(trace::Writer* writer, const board::WaitInfo& info) noexcept

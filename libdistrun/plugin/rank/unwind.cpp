@@ -17,12 +17,13 @@ constinit thread_local sigjmp_buf* way_out = nullptr;
 namespace {
 
 constexpr std::int64_t kWalkNsMax = 50'000'000;
-constexpr std::uint64_t kFramesPerClock = 1024;   // between two looks at the clock
-constexpr std::size_t kGap = wire::kInnerFrames;  // the index of the 0 that stands for frames left out
-constexpr std::size_t kRing = kGap + 1;           // from here on the outermost ones, the newest over the oldest
+constexpr std::uint64_t kFramesPerClock = 1024;   // between two reads of the clock
+constexpr std::size_t kGap = wire::kInnerFrames;  // the index of the 0 that stands for omitted frames
+constexpr std::size_t kRing = kGap + 1;           // from here on a ring of the outermost frames: new ones overwrite the
+                                                  // oldest
 constexpr std::size_t kRingSize = board::kDumpPcsMax - kRing;
 
-// Of the thread's own time: on a busy machine it may not run for as long as a whole walk takes.
+// Returns the thread's CPU time: on a busy machine it may not run for as long as a whole walk takes.
 std::int64_t now_ns() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -31,7 +32,7 @@ std::int64_t now_ns() {
 
 struct Walk {
   board::DumpThread& thread;
-  bool skipping;  // up to and including the frame that the kernel made for the handler
+  bool skipping;  // up to and including the signal frame
   std::uint64_t frames = 0;
   std::int64_t until_ns = now_ns() + kWalkNsMax;
   bool at_end = false;
@@ -50,17 +51,17 @@ void add(Walk& walk, std::uint64_t pc) {
 
 _Unwind_Reason_Code on_frame(_Unwind_Context* context, void* self) {
   Walk& walk = *static_cast<Walk*>(self);
-  int interrupted = 0;  // 0 for a return address: the instruction before it calls
+  int interrupted = 0;  // 0 for a return address, which follows the call instruction
   const std::uint64_t ip = _Unwind_GetIPInfo(context, &interrupted);
   if (walk.skipping && interrupted == 0) return _URC_NO_REASON;
   walk.skipping = false;
-  if (ip == 0 && walk.frames > 0) return _URC_NO_REASON;  // what stands below a thread's first function
+  if (ip == 0 && walk.frames > 0) return _URC_NO_REASON;  // below a thread's first function
   add(walk, interrupted != 0 ? ip : ip - 1);
   const bool late = walk.frames % kFramesPerClock == 0 && now_ns() > walk.until_ns;
   return late ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-// The innermost are in place already; the outermost stand in a ring.
+// The innermost frames are in place already; the outermost are in a ring.
 void finish(Walk& walk) {
   if (walk.frames > board::kDumpPcsMax) {
     std::uint64_t* const ring = walk.thread.pcs + kRing;
@@ -83,7 +84,7 @@ std::uint64_t pc_of(const ucontext_t& context) {
 std::uint64_t stack_pointer_in(const ucontext_t& context) {
   return static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
 }
-// Makes it look as if the call that led here were still to be made.
+// Moves the context back to just before the call that led here.
 void step_out(ucontext_t& context) {
   auto& registers = context.uc_mcontext.gregs;
   registers[REG_RIP] = *reinterpret_cast<const greg_t*>(registers[REG_RSP]) - 1;
@@ -95,11 +96,12 @@ std::uint64_t stack_pointer_in(const ucontext_t&) { return 0; }
 void step_out(ucontext_t&) {}
 #endif
 
-// Nothing can be executed at the pc, or no program has put there what is: somebody called, jumped or returned to where
-// no code is. Code that no file holds may have been made at run time, so data that it cannot reach is no such jump.
+// Returns whether the thread has called, jumped or returned to an address without code: either the pc is not
+// executable, or no file holds its code. Code outside of files may be generated at run time, so a data access fault in
+// it does not count.
 bool has_left_code(const siginfo_t& info, std::uint64_t pc) {
   Module module;
-  // An address that none can be is refused without being told.
+  // For a non-canonical address, the kernel does not report which one.
   if (info.si_signo == SIGSEGV && info.si_code == SI_KERNEL) return !find_module(pc, module);
   if (reinterpret_cast<std::uint64_t>(info.si_addr) != pc) return false;
   return info.si_signo == SIGSEGV || (info.si_signo != SIGABRT && !find_module(pc, module));

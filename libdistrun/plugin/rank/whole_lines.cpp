@@ -10,7 +10,7 @@ void print_whole_lines() { std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ); }
 
 }  // namespace distrun::rank
 
-// Takes the place of the standard library's, for plugins too: answers as that does, and leaves the streams as they are.
+// Replaces the standard library's function, for plugins too: returns the same, but does not change the streams.
 [[gnu::visibility("default")]] bool std::ios_base::sync_with_stdio(bool sync) {
   static std::atomic<bool> synced{true};
   return synced.exchange(sync);

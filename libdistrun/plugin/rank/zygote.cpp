@@ -25,7 +25,7 @@
 namespace distrun::rank {
 namespace {
 
-constexpr int kControlFd = 3;           // in a rank; the zygote's own line has it before the fork
+constexpr int kControlFd = 3;           // in a rank; before the fork, the zygote's own line
 constexpr std::size_t kTextMax = 4096;  // of an error in a packet
 
 int thread_count() {
@@ -48,9 +48,9 @@ bool has_device_open() {
   return found;
 }
 
-// Why this process must not be forked; empty if it may.
+// Returns why this process must not be forked; empty if it may.
 std::string why_unsafe() {
-  // It dies when it forks through an intermediate that shares its memory (clang 14).
+  // The sanitizer dies in a fork through an intermediate that shares its memory (clang 14).
   if (base::kThreadSanitizer) return "distrun-rank is built with the thread sanitizer";
   const int threads = thread_count() - 1;
   if (threads > 0) {
@@ -76,8 +76,8 @@ void answer(const base::Fd& line, const T& message) {
   wire::send_packet(line.get(), wire::view_of(wire::encode(message)));
 }
 
-// In a fresh rank: its own group, its own output, the control socket, and nothing of the other ranks. A socket of
-// another rank that stayed open here would hide that rank's death.
+// Sets up a new rank: its process group, its output, the control socket, and no descriptor of the other ranks. A socket
+// of another rank left open here would hide that rank's death.
 [[noreturn]] void become_rank(int rank, wire::Packet& packet, const wire::ForkOrder& order, base::Fd& line,
                               const sigset_t& mask, const Plugin& plugin) {
   ::setpgid(0, 0);
@@ -98,10 +98,10 @@ wire::ForkAnswer fork_all(wire::Packet& packet, const wire::ForkOrder& order, ba
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  std::fflush(nullptr);  // what the plugin printed while loading must not come out of every rank
+  std::fflush(nullptr);  // so that output of the plugin's loading is not repeated by every rank
   ::sigprocmask(SIG_SETMASK, &all, &before);
-  // Before the fork, so that they are known for what they are from their first moment: the sweep of another attempt
-  // may see them before their own has been told.
+  // Set before the fork, so that ranks are recognised from the start: the sweep of another attempt may see them before
+  // their own attempt knows their pids.
   set_tag(order.tag);
   Forked forked = fork_ranks(order.ranks);
   if (forked.rank >= 0) become_rank(forked.rank, packet, order, line, before, plugin);
@@ -115,7 +115,7 @@ bool is_sound(const wire::ForkOrder& order, const wire::Packet& packet) {
          packet.fds.size() == static_cast<std::size_t>(order.ranks) * 3 + 1;
 }
 
-// Orders whose descriptors this process cannot take, as it has too many open, are answered so.
+// Answers orders with an error if this process has too many open descriptors to receive theirs.
 std::optional<wire::Packet> next_packet(const base::Fd& line) {
   for (;;) {
     try {
